@@ -1,0 +1,61 @@
+#include "base/cpu.h"
+
+#include <cpuid.h>
+
+#include <fstream>
+
+namespace dragoman {
+
+namespace {
+
+std::string processor_model() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("model name")) {
+      const std::size_t colon = line.find(": ");
+      return colon == std::string::npos ? "" : line.substr(colon + 2);
+    }
+  return "unknown processor";
+}
+
+CpuFeatures detect() {
+  CpuFeatures cpu;
+  cpu.model = processor_model();
+  __builtin_cpu_init();
+  cpu.avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  cpu.avx512 = cpu.avx2 && __builtin_cpu_supports("avx512f") &&
+               __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+               __builtin_cpu_supports("avx512vl");
+  cpu.avx512_vnni = cpu.avx512 && __builtin_cpu_supports("avx512vnni");
+  cpu.avx512_bf16 = cpu.avx512 && __builtin_cpu_supports("avx512bf16");
+  unsigned eax, ebx, ecx, edx = 0;
+  if (cpu.avx512 && __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx)) {
+    cpu.amx_bf16 = (edx >> 22 & 1) && (edx >> 24 & 1);
+    cpu.amx_int8 = (edx >> 25 & 1) && (edx >> 24 & 1);
+  }
+  return cpu;
+}
+
+}  // namespace
+
+const CpuFeatures& cpu_features() {
+  static const CpuFeatures features = detect();
+  return features;
+}
+
+std::string cpu_features_text() {
+  const CpuFeatures& cpu = cpu_features();
+  std::string text;
+  const auto add = [&](bool has, const char* name) {
+    if (has) text += (text.empty() ? "" : " ") + std::string(name);
+  };
+  add(cpu.avx2, "AVX2");
+  add(cpu.avx512, "AVX-512");
+  add(cpu.avx512_vnni, "VNNI");
+  add(cpu.avx512_bf16, "BF16");
+  add(cpu.amx_int8, "AMX-INT8");
+  add(cpu.amx_bf16, "AMX-BF16");
+  return text.empty() ? "none of AVX2, AVX-512, AMX" : text;
+}
+
+}  // namespace dragoman

@@ -1,0 +1,23 @@
+// What the processor offers, asked once.
+#pragma once
+
+#include <string>
+
+namespace dragoman {
+
+struct CpuFeatures {
+  std::string model;    ///< as the processor names itself
+  bool avx2 = false;    ///< with FMA
+  bool avx512 = false;  ///< F, BW, DQ, VL
+  bool avx512_vnni = false;
+  bool avx512_bf16 = false;
+  bool amx_int8 = false;
+  bool amx_bf16 = false;
+};
+
+const CpuFeatures& cpu_features();
+
+/// For --version and logs: "AVX2 AVX-512 VNNI BF16".
+std::string cpu_features_text();
+
+}  // namespace dragoman

@@ -1,0 +1,33 @@
+// The two kinds of failure that a user can mend. `main` prints what() as one line and exits with
+// the code; anything else that reaches `main` is a defect of ours (exit code 3).
+#pragma once
+
+#include <sstream>
+#include <stdexcept>
+#include <string>
+
+namespace dragoman {
+
+template <class... Parts>
+std::string join_text(const Parts&... parts) {
+  std::ostringstream text;
+  (text << ... << parts);
+  return text.str();
+}
+
+/// The data, a file or the machine is at fault: exit code 1. Say what, where and what to do:
+/// `throw Error(path, ":", line, ": invalid UTF-8")`.
+class Error : public std::runtime_error {
+ public:
+  template <class... Parts>
+  explicit Error(const Parts&... parts) : std::runtime_error(join_text(parts...)) {}
+};
+
+/// The command line or the configuration is at fault: exit code 2. The text names the flag.
+class UsageError : public std::runtime_error {
+ public:
+  template <class... Parts>
+  explicit UsageError(const Parts&... parts) : std::runtime_error(join_text(parts...)) {}
+};
+
+}  // namespace dragoman

@@ -1,0 +1,114 @@
+#include "base/fields.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace dragoman {
+
+namespace {
+
+template <class T>
+T parse_with_from_chars(std::string_view flag, const std::string& text, const char* what) {
+  T value{};
+  const char* begin = text.data() + (text.starts_with('+') ? 1 : 0);
+  const char* end = text.data() + text.size();
+  const auto [stop, code] = std::from_chars(begin, end, value);
+  if (code != std::errc{} || stop != end || begin == end)
+    throw UsageError("--", flag, ": '", text, "' is not ", what);
+  return value;
+}
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t above = row[j];
+      row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      diagonal = above;
+    }
+  }
+  return row.back();
+}
+
+}  // namespace
+
+std::string Field::text() const {
+  std::string joined;
+  for (const std::string& value : values()) {
+    if (!joined.empty()) joined += ",";
+    joined += value;
+  }
+  return joined;
+}
+
+std::string text_of(bool value) { return value ? "true" : "false"; }
+
+std::string text_of(std::int64_t value) { return std::to_string(value); }
+
+std::string text_of(double value) {
+  char buffer[64];
+  const auto [end, code] = std::to_chars(buffer, buffer + sizeof buffer, value);
+  return std::string(buffer, end);
+}
+
+bool parse_flag(std::string_view flag, const std::string& text) {
+  if (text == "true" || text == "1" || text == "yes" || text == "on") return true;
+  if (text == "false" || text == "0" || text == "no" || text == "off") return false;
+  throw UsageError("--", flag, ": '", text, "' is neither true nor false");
+}
+
+std::int64_t parse_integer(std::string_view flag, const std::string& text) {
+  std::string digits = text;
+  std::erase(digits, '_');
+  std::int64_t unit = 1;
+  if (!digits.empty() && (digits.back() == 'k' || digits.back() == 'K')) unit = 1'000;
+  if (!digits.empty() && digits.back() == 'M') unit = 1'000'000;
+  if (unit != 1) digits.pop_back();
+  const auto value = parse_with_from_chars<std::int64_t>(flag, digits, "a whole number");
+  std::int64_t scaled;
+  if (__builtin_mul_overflow(value, unit, &scaled))
+    throw UsageError("--", flag, ": '", text, "' is too large");
+  return scaled;
+}
+
+double parse_number(std::string_view flag, const std::string& text) {
+  const auto value = parse_with_from_chars<double>(flag, text, "a number");
+  if (value - value != 0) throw UsageError("--", flag, ": '", text, "' is not a finite number");
+  return value;
+}
+
+std::size_t parse_choice(std::string_view flag, const std::vector<std::string_view>& choices,
+                         const std::string& text) {
+  const auto found = std::find(choices.begin(), choices.end(), text);
+  if (found != choices.end()) return static_cast<std::size_t>(found - choices.begin());
+  std::string list;
+  for (std::string_view choice : choices) list += join_text(list.empty() ? "" : ", ", choice);
+  throw UsageError("--", flag, ": '", text, "' is none of ", list);
+}
+
+std::string nearest_name(std::string_view word, const std::vector<std::string>& candidates) {
+  std::string best;
+  std::size_t best_distance = std::max<std::size_t>(2, word.size() / 3) + 1;
+  for (const std::string& candidate : candidates) {
+    const std::size_t distance = edit_distance(word, candidate);
+    if (distance < best_distance) {
+      best_distance = distance;
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+namespace detail {
+
+const std::string& single(std::string_view flag, const std::vector<std::string>& texts) {
+  if (texts.size() != 1) throw UsageError("--", flag, ": expected one value, got ", texts.size());
+  return texts.front();
+}
+
+}  // namespace detail
+
+}  // namespace dragoman

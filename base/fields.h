@@ -1,0 +1,129 @@
+// The fields of a configuration struct, listed once and used for everything: command-line flags,
+// TOML keys, the text stored in checkpoints, the log line, the documentation's table.
+//
+// A configuration struct names its fields in a member template:
+//
+//   template <class Visit> void for_each_field(Visit&& visit) {
+//     visit({.name = "max-tokens", .help = "...", .group = "Batches"}, max_tokens);
+//   }
+//
+// and `fields_of(config)` turns that into a list of type-erased Field objects. Field types: bool,
+// std::int64_t, double, std::string, std::vector<std::string>, and enums that have
+// `constexpr std::array<std::string_view, n> names_of(E)` beside them (value = index).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "base/error.h"
+
+namespace dragoman {
+
+/// What a changed value means when a run is resumed.
+enum class OnResume {
+  Refused,   ///< another run: an error that names the flag
+  Allowed,   ///< takes effect and is listed in the log (stopping, saving, logging)
+  NotExact,  ///< takes effect with the warning "not bit-identical" (threads, precision)
+};
+
+struct FieldInfo {
+  std::string_view name;          ///< flag without dashes and TOML key: "max-tokens"
+  std::string_view help;          ///< one line, with unit and default where not obvious
+  std::string_view group = "";    ///< heading in --help
+  std::string_view aliases = "";  ///< other spellings, comma separated: "mini-batch-words,b"
+  OnResume on_resume = OnResume::Refused;
+};
+
+struct Field {
+  enum class Kind { Flag, Integer, Number, Text, Choice, List };
+
+  FieldInfo info;
+  Kind kind;
+  std::vector<std::string_view> choices;             ///< of Kind::Choice
+  std::function<std::vector<std::string>()> values;  ///< one text, or any number for Kind::List
+  /// Throws UsageError naming the flag where a text does not parse.
+  std::function<void(const std::vector<std::string>&)> assign;
+
+  std::string text() const;  ///< values joined by commas
+};
+
+std::string text_of(bool value);
+std::string text_of(std::int64_t value);
+std::string text_of(double value);  ///< the shortest text that reads back as the same number
+
+bool parse_flag(std::string_view flag, const std::string& text);
+std::int64_t parse_integer(std::string_view flag, const std::string& text);
+double parse_number(std::string_view flag, const std::string& text);
+std::size_t parse_choice(std::string_view flag, const std::vector<std::string_view>& choices,
+                         const std::string& text);
+
+/// The candidate with the smallest edit distance to `word`; empty when none is near.
+std::string nearest_name(std::string_view word, const std::vector<std::string>& candidates);
+
+namespace detail {
+
+const std::string& single(std::string_view flag, const std::vector<std::string>& texts);
+
+template <class T>
+Field make_field(const FieldInfo& info, T& value) {
+  Field field{.info = info, .kind = Field::Kind::Text, .choices = {}, .values = {}, .assign = {}};
+  const std::string_view flag = info.name;
+  T* target = &value;
+  if constexpr (std::is_same_v<T, std::vector<std::string>>) {
+    field.kind = Field::Kind::List;
+    field.values = [target] { return *target; };
+    field.assign = [target](const std::vector<std::string>& texts) { *target = texts; };
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    field.values = [target] { return std::vector<std::string>{*target}; };
+    field.assign = [=](const std::vector<std::string>& texts) { *target = single(flag, texts); };
+  } else if constexpr (std::is_enum_v<T>) {
+    field.kind = Field::Kind::Choice;
+    for (std::string_view name : names_of(T{})) field.choices.push_back(name);
+    field.values = [target] {
+      return std::vector<std::string>{
+          std::string(names_of(T{})[static_cast<std::size_t>(*target)])};
+    };
+    field.assign = [target, flag, choices = field.choices](const std::vector<std::string>& texts) {
+      *target = static_cast<T>(parse_choice(flag, choices, single(flag, texts)));
+    };
+  } else {
+    static_assert(std::is_same_v<T, bool> || std::is_same_v<T, std::int64_t> ||
+                  std::is_same_v<T, double>);
+    field.values = [target] { return std::vector<std::string>{text_of(*target)}; };
+    if constexpr (std::is_same_v<T, bool>) {
+      field.kind = Field::Kind::Flag;
+      field.assign = [=](const std::vector<std::string>& texts) {
+        *target = parse_flag(flag, single(flag, texts));
+      };
+    } else if constexpr (std::is_same_v<T, std::int64_t>) {
+      field.kind = Field::Kind::Integer;
+      field.assign = [=](const std::vector<std::string>& texts) {
+        *target = parse_integer(flag, single(flag, texts));
+      };
+    } else {
+      field.kind = Field::Kind::Number;
+      field.assign = [=](const std::vector<std::string>& texts) {
+        *target = parse_number(flag, single(flag, texts));
+      };
+    }
+  }
+  return field;
+}
+
+}  // namespace detail
+
+/// The fields of `config` in their order; they refer to `config`, which must outlive them.
+template <class Config>
+std::vector<Field> fields_of(Config& config) {
+  std::vector<Field> fields;
+  config.for_each_field([&fields](const FieldInfo& info, auto& value) {
+    fields.push_back(detail::make_field(info, value));
+  });
+  return fields;
+}
+
+}  // namespace dragoman

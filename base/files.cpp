@@ -1,0 +1,121 @@
+#include "base/files.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "base/error.h"
+
+namespace dragoman {
+
+namespace {
+
+std::string reason() { return std::strerror(errno); }
+
+/// fsync on a folder makes a rename in it durable.
+void sync_folder(const std::filesystem::path& folder) {
+  const int descriptor = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) throw Error(folder.string(), ": cannot open the folder: ", reason());
+  const int result = fsync(descriptor);
+  const std::string why = reason();
+  close(descriptor);
+  if (result != 0) throw Error(folder.string(), ": cannot sync the folder: ", why);
+}
+
+std::filesystem::path folder_of(const std::filesystem::path& path) {
+  const auto folder = path.parent_path();
+  return folder.empty() ? std::filesystem::path(".") : folder;
+}
+
+}  // namespace
+
+MappedFile::MappedFile(const std::filesystem::path& path) {
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) throw Error(path.string(), ": cannot open: ", reason());
+  struct stat status {};
+  if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
+    close(descriptor);
+    throw Error(path.string(), ": is not a regular file");
+  }
+  size_ = static_cast<std::size_t>(status.st_size);
+  if (size_ > 0) {
+    void* address = mmap(nullptr, size_, PROT_READ, MAP_SHARED, descriptor, 0);
+    const std::string why = reason();
+    close(descriptor);
+    if (address == MAP_FAILED) throw Error(path.string(), ": cannot map: ", why);
+    data_ = static_cast<const char*>(address);
+  } else {
+    close(descriptor);
+  }
+}
+
+MappedFile::MappedFile(MappedFile&& other) noexcept
+    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+
+MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
+  std::swap(data_, other.data_);
+  std::swap(size_, other.size_);
+  return *this;
+}
+
+MappedFile::~MappedFile() {
+  if (data_ != nullptr) munmap(const_cast<char*>(data_), size_);
+}
+
+AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)) {
+  temporary_ = path_;
+  temporary_ += ".tmp." + std::to_string(getpid());
+  descriptor_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  if (descriptor_ < 0) throw Error(path_.string(), ": cannot write: ", reason());
+}
+
+AtomicFile::~AtomicFile() {
+  if (descriptor_ >= 0) close(descriptor_);
+  if (!temporary_.empty()) unlink(temporary_.c_str());
+}
+
+void AtomicFile::write(const void* bytes, std::size_t size) {
+  const char* next = static_cast<const char*>(bytes);
+  for (std::size_t left = size; left > 0;) {
+    const ssize_t written = ::write(descriptor_, next, left);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) throw Error(path_.string(), ": cannot write: ", reason());
+    next += written;
+    left -= static_cast<std::size_t>(written);
+  }
+  size_ += size;
+}
+
+void AtomicFile::commit() {
+  if (fsync(descriptor_) != 0) throw Error(path_.string(), ": cannot sync: ", reason());
+  if (close(std::exchange(descriptor_, -1)) != 0)
+    throw Error(path_.string(), ": cannot close: ", reason());
+  if (rename(temporary_.c_str(), path_.c_str()) != 0)
+    throw Error(path_.string(), ": cannot put the new file in place: ", reason());
+  temporary_.clear();
+  sync_folder(folder_of(path_));
+}
+
+void write_file(const std::filesystem::path& path, std::string_view text) {
+  AtomicFile file(path);
+  file.write(text);
+  file.commit();
+}
+
+std::string read_file(const std::filesystem::path& path) {
+  const MappedFile file(path);
+  return std::string(file.bytes());
+}
+
+void create_folders(const std::filesystem::path& folder) {
+  std::error_code code;
+  std::filesystem::create_directories(folder, code);
+  if (code) throw Error(folder.string(), ": cannot create the folder: ", code.message());
+}
+
+}  // namespace dragoman

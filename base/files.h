@@ -1,0 +1,59 @@
+// Files: memory maps to read, and writing that leaves either the old file or the whole new one.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace dragoman {
+
+/// A file mapped read-only. Errors: cannot be opened, is a folder.
+class MappedFile {
+ public:
+  MappedFile() = default;
+  explicit MappedFile(const std::filesystem::path& path);
+  MappedFile(MappedFile&& other) noexcept;
+  MappedFile& operator=(MappedFile&& other) noexcept;
+  ~MappedFile();
+
+  const char* data() const { return data_; }  ///< null for an empty file
+  std::size_t size() const { return size_; }
+  std::string_view bytes() const { return {data_, size_}; }
+
+ private:
+  const char* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+/// Writes `path` aside and puts it in place with commit(): temporary name in the same folder,
+/// fsync, rename, fsync of the folder. Without commit() nothing is left behind. Every error names
+/// the file and the system's reason (disk full, no permission).
+class AtomicFile {
+ public:
+  explicit AtomicFile(std::filesystem::path path);
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+  ~AtomicFile();
+
+  void write(const void* bytes, std::size_t size);
+  void write(std::string_view text) { write(text.data(), text.size()); }
+  std::size_t size() const { return size_; }  ///< bytes written so far
+  void commit();
+
+ private:
+  std::filesystem::path path_, temporary_;
+  int descriptor_ = -1;
+  std::size_t size_ = 0;
+};
+
+/// Writes the whole text through AtomicFile.
+void write_file(const std::filesystem::path& path, std::string_view text);
+
+/// Reads the whole file; "-" is not special here.
+std::string read_file(const std::filesystem::path& path);
+
+/// Creates the folder and its parents; an error names it.
+void create_folders(const std::filesystem::path& folder);
+
+}  // namespace dragoman

@@ -1,0 +1,16 @@
+// How many cores this process may use, and loops over them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+namespace dragoman {
+
+/// Cores that the affinity mask and the cgroup's quota (v1 and v2) allow; at least 1.
+int available_cores();
+
+/// Calls body(i) for every i in [0, count), on up to `threads` threads; the first exception is
+/// thrown again here after all have stopped.
+void parallel_for(std::int64_t count, int threads, const std::function<void(std::int64_t)>& body);
+
+}  // namespace dragoman

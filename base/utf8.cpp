@@ -1,0 +1,184 @@
+#include "base/utf8.h"
+
+#include <utf8proc.h>
+
+#include <cstdint>
+
+namespace dragoman {
+
+namespace {
+
+bool is_continuation(unsigned char byte) { return (byte & 0xC0) == 0x80; }
+
+/// Length of the valid sequence at text[0], or 0 with `invalid` set to how many bytes form the
+/// maximal invalid run (at least 1).
+std::size_t sequence_length(std::string_view text, std::size_t& invalid) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char lead = byte(0);
+  invalid = 1;
+  if (lead < 0x80) return 1;
+  if (lead < 0xC2 || lead > 0xF4) return 0;
+  const std::size_t length = lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+  for (std::size_t i = 1; i < length; ++i) {
+    if (i >= text.size() || !is_continuation(byte(i))) return 0;
+    if (i == 1 && ((lead == 0xE0 && byte(1) < 0xA0) || (lead == 0xED && byte(1) > 0x9F) ||
+                   (lead == 0xF0 && byte(1) < 0x90) || (lead == 0xF4 && byte(1) > 0x8F)))
+      return 0;
+    invalid = i + 1;
+  }
+  return length;
+}
+
+bool is_cased(char32_t c) {
+  const std::string_view category = general_category(c);
+  return category == "Lu" || category == "Ll" || category == "Lt" || c == 0x00AA || c == 0x00BA ||
+         (c >= 0x2160 && c <= 0x217F) || (c >= 0x24B6 && c <= 0x24E9) ||
+         (c >= 0x02B0 && c <= 0x02B8) || (c >= 0x02E0 && c <= 0x02E4);
+}
+
+bool is_case_ignorable(char32_t c) {
+  const std::string_view category = general_category(c);
+  return category == "Mn" || category == "Me" || category == "Cf" || category == "Lm" ||
+         category == "Sk" || c == '\'' || c == '.' || c == ':' || c == 0x00B7 || c == 0x0387 ||
+         c == 0x055F || c == 0x05F4 || c == 0x2018 || c == 0x2019 || c == 0x2024 || c == 0x2027 ||
+         c == 0xFE13 || c == 0xFE52 || c == 0xFE55 || c == 0xFF07 || c == 0xFF0E || c == 0xFF1A;
+}
+
+bool is_final_sigma(std::u32string_view text, std::size_t at) {
+  std::size_t before = at;
+  while (before > 0 && is_case_ignorable(text[before - 1])) --before;
+  if (before == 0 || !is_cased(text[before - 1])) return false;
+  std::size_t after = at + 1;
+  while (after < text.size() && is_case_ignorable(text[after])) ++after;
+  return after == text.size() || !is_cased(text[after]);
+}
+
+}  // namespace
+
+std::size_t find_invalid_utf8(std::string_view text) {
+  std::size_t offset = 0;
+  while (offset < text.size()) {
+    if (offset + 8 <= text.size()) {
+      std::uint64_t eight;
+      __builtin_memcpy(&eight, text.data() + offset, 8);
+      if ((eight & 0x8080808080808080u) == 0) {
+        offset += 8;
+        continue;
+      }
+    }
+    std::size_t invalid;
+    const std::size_t length = sequence_length(text.substr(offset), invalid);
+    if (length == 0) return offset;
+    offset += length;
+  }
+  return std::string_view::npos;
+}
+
+std::string replace_invalid_utf8(std::string_view text) {
+  std::string result;
+  result.reserve(text.size());
+  for (std::size_t offset = 0; offset < text.size();) {
+    std::size_t invalid;
+    const std::size_t length = sequence_length(text.substr(offset), invalid);
+    if (length == 0) {
+      append_utf8(result, kReplacementCharacter);
+      offset += invalid;
+    } else {
+      result.append(text, offset, length);
+      offset += length;
+    }
+  }
+  return result;
+}
+
+char32_t next_code_point(std::string_view text, std::size_t& offset) {
+  const auto byte = [&](std::size_t i) {
+    return static_cast<char32_t>(static_cast<unsigned char>(text[offset + i]));
+  };
+  const char32_t lead = byte(0);
+  char32_t code;
+  std::size_t length;
+  if (lead < 0x80) {
+    code = lead, length = 1;
+  } else if (lead < 0xE0) {
+    code = (lead & 0x1F) << 6 | (byte(1) & 0x3F), length = 2;
+  } else if (lead < 0xF0) {
+    code = (lead & 0x0F) << 12 | (byte(1) & 0x3F) << 6 | (byte(2) & 0x3F), length = 3;
+  } else {
+    code = (lead & 0x07) << 18 | (byte(1) & 0x3F) << 12 | (byte(2) & 0x3F) << 6 | (byte(3) & 0x3F);
+    length = 4;
+  }
+  offset += length;
+  return code;
+}
+
+std::u32string code_points(std::string_view text) {
+  std::u32string result;
+  result.reserve(text.size());
+  for (std::size_t offset = 0; offset < text.size();)
+    result.push_back(next_code_point(text, offset));
+  return result;
+}
+
+void append_utf8(std::string& text, char32_t c) {
+  const auto put = [&](char32_t byte) { text.push_back(static_cast<char>(byte)); };
+  if (c < 0x80) {
+    put(c);
+  } else if (c < 0x800) {
+    put(0xC0 | c >> 6), put(0x80 | (c & 0x3F));
+  } else if (c < 0x10000) {
+    put(0xE0 | c >> 12), put(0x80 | (c >> 6 & 0x3F)), put(0x80 | (c & 0x3F));
+  } else {
+    put(0xF0 | c >> 18), put(0x80 | (c >> 12 & 0x3F));
+    put(0x80 | (c >> 6 & 0x3F)), put(0x80 | (c & 0x3F));
+  }
+}
+
+std::string to_utf8(std::u32string_view code_points) {
+  std::string text;
+  text.reserve(code_points.size());
+  for (char32_t c : code_points) append_utf8(text, c);
+  return text;
+}
+
+std::string lower_case(std::string_view text) {
+  const std::u32string source = code_points(text);
+  std::string result;
+  result.reserve(text.size());
+  for (std::size_t i = 0; i < source.size(); ++i) {
+    const char32_t c = source[i];
+    if (c == 0x0130) {
+      result += "i\xCC\x87";  // the one code point whose lower case is two: i, combining dot above
+    } else if (c == 0x03A3) {
+      append_utf8(result, is_final_sigma(source, i) ? 0x03C2 : 0x03C3);
+    } else {
+      append_utf8(result,
+                  static_cast<char32_t>(utf8proc_tolower(static_cast<utf8proc_int32_t>(c))));
+    }
+  }
+  return result;
+}
+
+std::string_view general_category(char32_t code_point) {
+  return utf8proc_category_string(static_cast<utf8proc_int32_t>(code_point));
+}
+
+bool is_space(char32_t c) {
+  return (c >= 0x09 && c <= 0x0D) || (c >= 0x1C && c <= 0x20) || c == 0x85 || c == 0xA0 ||
+         c == 0x1680 || (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 || c == 0x202F ||
+         c == 0x205F || c == 0x3000;
+}
+
+std::string_view strip(std::string_view text) {
+  std::size_t begin = text.size(), end = text.size(), last = 0;
+  for (std::size_t offset = 0; offset < text.size();) {
+    const std::size_t start = offset;
+    if (is_space(next_code_point(text, offset))) continue;
+    if (begin == text.size()) begin = start;
+    last = offset;
+  }
+  end = begin == text.size() ? begin : last;
+  return text.substr(begin, end - begin);
+}
+
+}  // namespace dragoman

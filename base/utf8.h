@@ -1,0 +1,40 @@
+// UTF-8: checking, replacing what is invalid, walking over code points, lower-casing.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dragoman {
+
+inline constexpr char32_t kReplacementCharacter = 0xFFFD;
+
+/// The offset of the first byte that belongs to no valid UTF-8 sequence (RFC 3629: no overlong
+/// forms, no surrogates, nothing above U+10FFFF), or npos.
+std::size_t find_invalid_utf8(std::string_view text);
+
+/// Each maximal invalid run of a sequence becomes U+FFFD (the Unicode standard's recommended
+/// practice, what Python's errors="replace" does).
+std::string replace_invalid_utf8(std::string_view text);
+
+/// The code point that starts at `offset`, which is moved behind it. `text` must be valid UTF-8.
+char32_t next_code_point(std::string_view text, std::size_t& offset);
+
+std::u32string code_points(std::string_view text);
+void append_utf8(std::string& text, char32_t code_point);
+std::string to_utf8(std::u32string_view code_points);
+
+/// Python's str.lower(): full lower-casing, with the final sigma rule. `text` must be valid UTF-8.
+std::string lower_case(std::string_view text);
+
+/// Unicode's general category as two letters, for example "Lu"; "Cn" for unassigned.
+std::string_view general_category(char32_t code_point);
+
+/// Unicode's White_Space property, what Python's str.split() splits on (with U+001C..U+001F).
+bool is_space(char32_t code_point);
+
+/// Without the white space (is_space) at both ends. `text` must be valid UTF-8.
+std::string_view strip(std::string_view text);
+
+}  // namespace dragoman
