@@ -1,0 +1,153 @@
+// The architecture of a model: every choice that decides its parameters' names and shapes, and the
+// dropout it is trained with. Stored in the model file. Paper: Vaswani et al. 2017, table 3.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/fields.h"
+
+namespace dragoman {
+
+enum class Preset { Tiny, Small, Base, Big };
+constexpr std::array<std::string_view, 4> names_of(Preset) {
+  return {"tiny", "small", "base", "big"};
+}
+
+/// Where layer normalisation stands: after each sub-layer's residual sum (the paper), or before the
+/// sub-layer with one more after the last layer of each stack.
+enum class NormPosition { After, Before };
+constexpr std::array<std::string_view, 2> names_of(NormPosition) { return {"after", "before"}; }
+
+enum class Activation { Relu, Gelu, Swish, GatedGelu, GatedSwish };
+constexpr std::array<std::string_view, 5> names_of(Activation) {
+  return {"relu", "gelu", "swish", "gated-gelu", "gated-swish"};
+}
+constexpr bool is_gated(Activation a) {
+  return a == Activation::GatedGelu || a == Activation::GatedSwish;
+}
+
+enum class Positions { Sinusoidal, Learned };
+constexpr std::array<std::string_view, 2> names_of(Positions) { return {"sinusoidal", "learned"}; }
+
+/// Which embedding matrices are one: source, target and output projection (section 3.4 of the
+/// paper); target and output; none.
+enum class Tying { ThreeWay, TwoWay, None };
+constexpr std::array<std::string_view, 3> names_of(Tying) {
+  return {"three-way", "two-way", "none"};
+}
+
+struct ModelConfig {
+  std::int64_t d_model = 512;
+  std::int64_t heads = 8;
+  std::int64_t d_ff = 2048;
+  std::int64_t encoder_layers = 6;
+  std::int64_t decoder_layers = 6;
+  NormPosition norm = NormPosition::After;
+  Activation activation = Activation::Relu;
+  Positions positions = Positions::Sinusoidal;
+  std::int64_t max_positions = 1024;  ///< of learned positions; sinusoidal ones have no end
+  Tying tying = Tying::ThreeWay;
+  bool output_bias = false;
+  double dropout = 0.1;             ///< of embeddings and of each sub-layer's output (section 5.4)
+  double attention_dropout = 0.1;   ///< of attention weights
+  double activation_dropout = 0.1;  ///< of the feed-forward network's inner activations
+
+  // Decided by the tokenizer, not by flags.
+  std::int64_t source_vocabulary = 0;
+  std::int64_t target_vocabulary = 0;
+  std::int64_t unk_id = 0;
+  std::int64_t bos_id = 1;
+  std::int64_t eos_id = 2;
+
+  /// The values of a preset; base and big are the rows of the paper's table 3.
+  static ModelConfig from_preset(Preset preset);
+
+  /// Throws UsageError naming the flag: heads must divide d_model, sizes be positive, rates in [0,
+  /// 1).
+  void validate() const;
+
+  std::int64_t d_k() const { return d_model / heads; }
+
+  template <class Visit>
+  void for_each_field(Visit&& visit) {
+    visit({.name = "d-model",
+           .help = "width of the model",
+           .group = "Model",
+           .aliases = "dim-emb,hidden-size,encoder-embed-dim"},
+          d_model);
+    visit({.name = "heads",
+           .help = "attention heads",
+           .group = "Model",
+           .aliases = "transformer-heads,num-heads,encoder-attention-heads"},
+          heads);
+    visit({.name = "d-ff",
+           .help = "inner width of the feed-forward networks",
+           .group = "Model",
+           .aliases = "ffn-dim,transformer-dim-ffn,encoder-ffn-embed-dim"},
+          d_ff);
+    visit({.name = "encoder-layers",
+           .help = "layers of the encoder",
+           .group = "Model",
+           .aliases = "enc-depth,enc-layers"},
+          encoder_layers);
+    visit({.name = "decoder-layers",
+           .help = "layers of the decoder",
+           .group = "Model",
+           .aliases = "dec-depth,dec-layers"},
+          decoder_layers);
+    visit({.name = "norm",
+           .help = "layer normalisation after (paper) or before each sub-layer",
+           .group = "Model"},
+          norm);
+    visit({.name = "activation", .help = "of the feed-forward networks", .group = "Model"},
+          activation);
+    visit({.name = "positions", .help = "positional encoding", .group = "Model"}, positions);
+    visit({.name = "max-positions",
+           .help = "longest sentence with learned positions, in pieces",
+           .group = "Model"},
+          max_positions);
+    visit({.name = "tying",
+           .help = "which embeddings are shared",
+           .group = "Model",
+           .aliases = "tied-embeddings,weight-tying-type"},
+          tying);
+    visit({.name = "output-bias", .help = "a bias on the output projection", .group = "Model"},
+          output_bias);
+    visit({.name = "dropout",
+           .help = "rate for embeddings and sub-layer outputs",
+           .group = "Model",
+           .aliases = "transformer-dropout"},
+          dropout);
+    visit({.name = "attention-dropout",
+           .help = "rate for attention weights",
+           .group = "Model",
+           .aliases = "transformer-dropout-attention"},
+          attention_dropout);
+    visit({.name = "activation-dropout",
+           .help = "rate inside the feed-forward networks",
+           .group = "Model",
+           .aliases = "transformer-dropout-ffn"},
+          activation_dropout);
+  }
+};
+
+/// The stored text: JSON with every field, the vocabulary sizes and the special ids.
+std::string to_json(const ModelConfig& config);
+/// Throws Error on missing or wrong fields.
+ModelConfig model_config_from_json(std::string_view json);
+
+struct ParameterShape {
+  std::string name;
+  std::vector<std::int64_t> shape;
+  bool operator==(const ParameterShape&) const = default;
+};
+
+/// Names and shapes of all parameters, in the order of the module tree: the contract between the
+/// model file, the module tree and the CPU engine. Weights of linear layers are [out, in].
+std::vector<ParameterShape> parameter_shapes(const ModelConfig& config);
+
+}  // namespace dragoman

@@ -1,0 +1,82 @@
+// Training a SentencePiece model from text, the same bytes whatever the machine's cores.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/fields.h"
+
+namespace dragoman {
+
+enum class TokenizerType { Unigram, Bpe };
+constexpr std::array<std::string_view, 2> names_of(TokenizerType) { return {"unigram", "bpe"}; }
+
+struct TokenizerConfig {
+  std::int64_t vocab_size = 8000;
+  TokenizerType type = TokenizerType::Unigram;
+  bool joint = true;  ///< one tokenizer for both sides
+  double character_coverage =
+      1.0;  ///< share of characters kept as pieces; the rest falls back to bytes
+  std::vector<std::string> user_symbols;
+  std::int64_t sample_lines = 2'000'000;   ///< lines per tokenizer that training looks at
+  std::string source_model, target_model;  ///< existing SentencePiece models; none is trained then
+
+  void validate() const;
+
+  template <class Visit>
+  void for_each_field(Visit&& visit) {
+    visit({.name = "vocab-size",
+           .help = "pieces; 8,000 for tiny and small, 32,000 for base and big",
+           .group = "Tokenizer",
+           .aliases = "dim-vocabs,num-words"},
+          vocab_size);
+    visit({.name = "tokenizer-type",
+           .help = "kind of SentencePiece model",
+           .group = "Tokenizer",
+           .aliases = "model-type"},
+          type);
+    visit({.name = "joint-vocab",
+           .help = "one tokenizer for both sides",
+           .group = "Tokenizer",
+           .aliases = "joined-dictionary,share-vocab,shared-vocab"},
+          joint);
+    visit({.name = "character-coverage",
+           .help = "share of characters that become pieces of their own",
+           .group = "Tokenizer"},
+          character_coverage);
+    visit({.name = "user-symbols",
+           .help = "pieces that are never split",
+           .group = "Tokenizer",
+           .aliases = "user-defined-symbols"},
+          user_symbols);
+    visit({.name = "tokenizer-lines",
+           .help = "lines that tokenizer training looks at, at most",
+           .group = "Tokenizer",
+           .aliases = "input-sentence-size"},
+          sample_lines);
+    visit({.name = "tokenizer",
+           .help = "existing SentencePiece model, for the source or both sides",
+           .group = "Tokenizer",
+           .aliases = "source-tokenizer,spm"},
+          source_model);
+    visit({.name = "target-tokenizer",
+           .help = "existing SentencePiece model for the target side",
+           .group = "Tokenizer"},
+          target_model);
+  }
+};
+
+struct TrainedTokenizer {
+  std::string model_bytes;
+  std::int64_t vocab_size;  ///< smaller than asked for where the text allows no more
+};
+
+/// Trains on `lines` (views stay valid during the call; order does not matter). Byte fallback is
+/// always on. Throws Error when the text is too small for any vocabulary.
+TrainedTokenizer train_tokenizer(std::vector<std::string_view> lines,
+                                 const TokenizerConfig& config);
+
+}  // namespace dragoman
