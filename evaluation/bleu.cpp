@@ -1,0 +1,186 @@
+#include "evaluation/bleu.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include "base/utf8.h"
+#include "evaluation/decimals.h"
+#include "evaluation/ngrams.h"
+#include "evaluation/words.h"
+
+namespace dragoman {
+
+namespace {
+
+std::string prepare(const std::string& line, const BleuConfig& config) {
+  std::string text =
+      find_invalid_utf8(line) == std::string::npos ? line : replace_invalid_utf8(line);
+  if (config.lowercase) text = lower_case(text);
+  return tokenize_for_bleu(text, config.tokenize);
+}
+
+double smooth_value_of(const BleuConfig& config) {
+  if (config.smooth_value >= 0) return config.smooth_value;
+  return config.smooth_method == SmoothMethod::AddK ? 1 : 0.1;
+}
+
+/// Counts one line after the other, with tables that are used again.
+class BleuCounter {
+ public:
+  BleuCounter(std::span<const std::string> hypotheses, const References& references,
+              const BleuConfig& config)
+      : hypotheses_(hypotheses),
+        references_(references),
+        config_(config),
+        matcher_(config.max_order) {}
+
+  void operator()(std::size_t line, std::span<std::int64_t> row) {
+    const std::string text = prepare(hypotheses_[line], config_);
+    const auto words = split_words(text);
+    const auto length = static_cast<std::int64_t>(words.size());
+    row[0] = length;
+    row[1] = add_references(line, length);
+    const auto order = static_cast<std::size_t>(config_.max_order);
+    matcher_.match(vocabulary_.find(words), row.subspan(2, order));
+    for (std::size_t n = 1; n <= order; ++n)
+      row[1 + order + n] = ngram_count(words.size(), static_cast<int>(n));
+  }
+
+ private:
+  /// Returns the length that is closest to the hypothesis's; of two, the shorter.
+  std::int64_t add_references(std::size_t line, std::int64_t length) {
+    vocabulary_.clear();
+    texts_.clear();
+    for (const auto& reference : references_) texts_.push_back(prepare(reference[line], config_));
+    std::vector<std::vector<std::uint32_t>> words;
+    std::size_t symbols = 0;
+    for (const std::string& text : texts_) {
+      words.push_back(vocabulary_.add(split_words(text)));
+      symbols += words.back().size();
+    }
+    matcher_.start(symbols);
+    std::int64_t closest = -1;
+    for (const auto& reference : words) {
+      matcher_.add_reference(reference);
+      const auto candidate = static_cast<std::int64_t>(reference.size());
+      const auto distance = std::abs(length - candidate), best = std::abs(length - closest);
+      if (closest < 0 || distance < best || (distance == best && candidate < closest))
+        closest = candidate;
+    }
+    return closest;
+  }
+
+  std::span<const std::string> hypotheses_;
+  const References& references_;
+  const BleuConfig& config_;
+  std::vector<std::string> texts_;  ///< the line's references, which the vocabulary points into
+  Vocabulary vocabulary_;
+  NgramMatcher matcher_;
+};
+
+/// The precisions in percent up to the first order that has no n-gram; `effective_order` becomes
+/// the number of those orders.
+std::vector<double> precisions_of(const BleuScore& score, const BleuConfig& config,
+                                  std::size_t& effective_order) {
+  std::vector<double> precisions(score.counts.size());
+  const double smooth_value = smooth_value_of(config);
+  double smooth_exp = 1;
+  effective_order = 0;
+  for (std::size_t n = 0; n < precisions.size(); ++n) {
+    const double added = config.smooth_method == SmoothMethod::AddK && n > 0 ? smooth_value : 0;
+    const double count = static_cast<double>(score.counts[n]) + added;
+    const double total = static_cast<double>(score.totals[n]) + added;
+    if (total == 0) break;
+    effective_order = n + 1;
+    if (count != 0) {
+      precisions[n] = 100. * count / total;
+    } else if (config.smooth_method == SmoothMethod::Exp) {
+      smooth_exp *= 2;
+      precisions[n] = 100. / (smooth_exp * total);
+    } else if (config.smooth_method == SmoothMethod::Floor) {
+      precisions[n] = 100. * smooth_value / total;
+    }
+  }
+  return precisions;
+}
+
+/// sacreBLEU's floor of the logarithm, so far down that one such order makes the score 0.
+double floored_log(double x) { return x == 0 ? -9999999999. : std::log(x); }
+
+}  // namespace
+
+LineStatistics bleu_statistics(std::span<const std::string> hypotheses,
+                               const References& references, const BleuConfig& config) {
+  check_line_counts(hypotheses, references);
+  const std::size_t width = 2 + 2 * static_cast<std::size_t>(config.max_order);
+  return count_lines(hypotheses.size(), width,
+                     [&] { return BleuCounter(hypotheses, references, config); });
+}
+
+BleuScore bleu_of_statistics(std::span<const std::int64_t> sum, const BleuConfig& config) {
+  const auto order = static_cast<std::size_t>(config.max_order);
+  const auto counts = sum.subspan(2, order), totals = sum.subspan(2 + order, order);
+  BleuScore score;
+  score.sys_len = sum[0];
+  score.ref_len = sum[1];
+  score.counts.assign(counts.begin(), counts.end());
+  score.totals.assign(totals.begin(), totals.end());
+  score.precisions.assign(order, 0);
+  if (score.sys_len < score.ref_len) {
+    score.brevity_penalty =
+        score.sys_len > 0
+            ? std::exp(1 - static_cast<double>(score.ref_len) / static_cast<double>(score.sys_len))
+            : 0;
+  }
+  if (std::all_of(counts.begin(), counts.end(), [](auto count) { return count == 0; }))
+    return score;
+  std::size_t effective_order;
+  score.precisions = precisions_of(score, config, effective_order);
+  const std::size_t orders = config.effective_order ? effective_order : order;
+  double logarithms = 0;
+  for (std::size_t n = 0; n < orders; ++n) logarithms += floored_log(score.precisions[n]);
+  score.score = score.brevity_penalty * std::exp(logarithms / static_cast<double>(orders));
+  return score;
+}
+
+BleuScore corpus_bleu(std::span<const std::string> hypotheses, const References& references,
+                      const BleuConfig& config) {
+  return bleu_of_statistics(bleu_statistics(hypotheses, references, config).sum(), config);
+}
+
+BleuScore sentence_bleu(const std::string& hypothesis, std::span<const std::string> references,
+                        const BleuConfig& config) {
+  References streams;
+  for (const std::string& reference : references) streams.push_back({reference});
+  return corpus_bleu({&hypothesis, 1}, streams, config);
+}
+
+std::string bleu_signature(const BleuConfig& config, std::size_t references,
+                           std::string_view version) {
+  std::string text = "nrefs:" + std::to_string(references);
+  text += config.lowercase ? "|case:lc" : "|case:mixed";
+  text += config.effective_order ? "|eff:yes" : "|eff:no";
+  text += "|tok:";
+  text += names_of(config.tokenize)[static_cast<std::size_t>(config.tokenize)];
+  text += "|smooth:";
+  text += names_of(config.smooth_method)[static_cast<std::size_t>(config.smooth_method)];
+  if (config.smooth_method == SmoothMethod::Floor || config.smooth_method == SmoothMethod::AddK)
+    text += "[" + decimals(smooth_value_of(config), 2) + "]";
+  text += "|version:";
+  return text += version;
+}
+
+std::string bleu_details(const BleuScore& score) {
+  std::string text;
+  for (double precision : score.precisions)
+    text += (text.empty() ? "" : "/") + decimals(precision, 1);
+  const double ratio =
+      score.ref_len == 0 ? 0
+                         : static_cast<double>(score.sys_len) / static_cast<double>(score.ref_len);
+  text += " (BP = " + decimals(score.brevity_penalty, 3) + " ratio = " + decimals(ratio, 3);
+  text += " hyp_len = " + std::to_string(score.sys_len);
+  return text += " ref_len = " + std::to_string(score.ref_len) + ")";
+}
+
+}  // namespace dragoman

@@ -1,0 +1,70 @@
+// BLEU (Papineni et al. 2002), equal to sacreBLEU 2 (Post 2018) digit for digit.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "evaluation/bleu_tokenizer.h"
+#include "evaluation/line_statistics.h"
+
+namespace dragoman {
+
+/// What becomes of an order without a match (Chen and Cherry 2014, in brackets their numbers).
+enum class SmoothMethod {
+  None,
+  Floor,  ///< `smooth_value` matches (1)
+  AddK,   ///< `smooth_value` more matches and n-grams for every order from 2 (2)
+  Exp,    ///< half of the match before, as mteval-v13a does (3)
+};
+
+constexpr std::array<std::string_view, 4> names_of(SmoothMethod) {
+  return {"none", "floor", "add-k", "exp"};
+}
+
+struct BleuConfig {
+  BleuTokenizer tokenize = BleuTokenizer::V13a;
+  bool lowercase = false;
+  SmoothMethod smooth_method = SmoothMethod::Exp;
+  double smooth_value = -1;      ///< negative: the method's default (floor 0.1, add-k 1)
+  bool effective_order = false;  ///< leave out orders that the hypothesis has no n-gram of
+  int max_order = 4;             ///< at least 1
+};
+
+struct BleuScore {
+  double score = 0;                ///< 0 to 100
+  std::vector<double> precisions;  ///< [max_order], in percent, smoothed
+  double brevity_penalty = 1;
+  std::int64_t sys_len = 0;          ///< tokens of the hypotheses
+  std::int64_t ref_len = 0;          ///< tokens of the references that are closest in length
+  std::vector<std::int64_t> counts;  ///< [max_order], matched n-grams, before smoothing
+  std::vector<std::int64_t> totals;  ///< [max_order], n-grams of the hypotheses
+};
+
+/// Rows of [sys_len, ref_len, counts[max_order], totals[max_order]]. Invalid UTF-8 counts as
+/// U+FFFD. Errors: as check_line_counts.
+LineStatistics bleu_statistics(std::span<const std::string> hypotheses,
+                               const References& references, const BleuConfig& config);
+
+/// From a sum of rows of bleu_statistics.
+BleuScore bleu_of_statistics(std::span<const std::int64_t> sum, const BleuConfig& config);
+
+BleuScore corpus_bleu(std::span<const std::string> hypotheses, const References& references,
+                      const BleuConfig& config = {});
+
+/// `references` are those of this one sentence.
+BleuScore sentence_bleu(const std::string& hypothesis, std::span<const std::string> references,
+                        const BleuConfig& config = {});
+
+/// sacreBLEU's signature: "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:VERSION".
+std::string bleu_signature(const BleuConfig& config, std::size_t references,
+                           std::string_view version);
+
+/// sacreBLEU's details: "58.1/32.5/20.3/13.1 (BP = 0.983 ratio = 0.983 hyp_len = 60482 ref_len =
+/// 61287)".
+std::string bleu_details(const BleuScore& score);
+
+}  // namespace dragoman

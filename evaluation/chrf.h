@@ -1,0 +1,45 @@
+// chrF (Popović 2015) and chrF++ (Popović 2017), equal to sacreBLEU 2 digit for digit.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "evaluation/line_statistics.h"
+
+namespace dragoman {
+
+struct ChrfConfig {
+  int char_order = 6;  ///< longest n-gram of characters
+  int word_order = 0;  ///< longest n-gram of words; 2 is chrF++. The orders' sum is at least 1.
+  int beta = 2;        ///< recall counts beta times as much as precision
+  bool lowercase = false;
+  bool whitespace = false;     ///< white space counts as characters
+  bool eps_smoothing = false;  ///< as chrF++.py, NLTK and Moses do, instead of effective order
+};
+
+/// Rows of [hypothesis n-grams, reference n-grams, matches] for each order, characters first. Of
+/// several references a line takes the one with the best score. Invalid UTF-8 counts as U+FFFD.
+/// Errors: as check_line_counts.
+LineStatistics chrf_statistics(std::span<const std::string> hypotheses,
+                               const References& references, const ChrfConfig& config);
+
+/// 0 to 100, from a sum of rows of chrf_statistics.
+double chrf_of_statistics(std::span<const std::int64_t> sum, const ChrfConfig& config);
+
+double corpus_chrf(std::span<const std::string> hypotheses, const References& references,
+                   const ChrfConfig& config = {});
+
+/// `references` are those of this one sentence.
+double sentence_chrf(const std::string& hypothesis, std::span<const std::string> references,
+                     const ChrfConfig& config = {});
+
+/// "chrF2", "chrF2++": the beta, and a plus for each order of words.
+std::string chrf_name(const ChrfConfig& config);
+
+/// sacreBLEU's signature: "nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:VERSION".
+std::string chrf_signature(const ChrfConfig& config, std::size_t references,
+                           std::string_view version);
+
+}  // namespace dragoman

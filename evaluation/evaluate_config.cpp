@@ -1,0 +1,53 @@
+#include "evaluation/evaluate_config.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+
+namespace dragoman {
+
+namespace {
+
+void check_range(std::string_view flag, std::int64_t value, std::int64_t least, std::int64_t most) {
+  if (value < least || value > most)
+    throw UsageError("--", flag, " ", value, ": must be from ", least, " to ", most);
+}
+
+}  // namespace
+
+BleuConfig EvaluateConfig::bleu() const {
+  return {.tokenize = tokenize,
+          .lowercase = lowercase,
+          .smooth_method = smooth_method,
+          .smooth_value = smooth_value,
+          .effective_order = effective_order};
+}
+
+ChrfConfig EvaluateConfig::chrf(std::string_view metric) const {
+  return {.char_order = static_cast<int>(chrf_char_order),
+          .word_order = metric == "chrf++" ? 2 : static_cast<int>(chrf_word_order),
+          .beta = static_cast<int>(chrf_beta),
+          .lowercase = chrf_lowercase,
+          .whitespace = chrf_whitespace,
+          .eps_smoothing = chrf_eps_smoothing};
+}
+
+void EvaluateConfig::validate() const {
+  const std::vector<std::string> known = {"bleu", "chrf", "chrf++"};
+  if (metrics.empty()) throw UsageError("--metrics: name one of bleu, chrf, chrf++");
+  for (const std::string& metric : metrics) {
+    if (std::find(known.begin(), known.end(), metric) == known.end())
+      throw UsageError("--metrics ", metric, ": unknown, must be bleu, chrf or chrf++");
+  }
+  check_range("chrf-char-order", chrf_char_order, 0, 100);
+  check_range("chrf-word-order", chrf_word_order, 0, 100);
+  if (chrf_char_order + chrf_word_order == 0)
+    throw UsageError("--chrf-char-order and --chrf-word-order must not both be 0");
+  check_range("chrf-beta", chrf_beta, 0, 100);
+  check_range("width", width, 0, 17);
+  // Written so that "not a number" fails too.
+  if (!(smooth_value <= 1e9))
+    throw UsageError("--smooth-value ", smooth_value, ": must be a number up to 1e9");
+}
+
+}  // namespace dragoman

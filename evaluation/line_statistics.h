@@ -1,0 +1,40 @@
+// The sufficient statistics of a metric, line by line: integers whose sum over any choice of lines
+// gives the score of those lines. Corpus scores, sentence scores and significance tests are all
+// functions of such sums.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace dragoman {
+
+struct LineStatistics {
+  std::size_t width = 0;             ///< integers per line, as the metric defines them
+  std::vector<std::int64_t> values;  ///< [lines, width]
+
+  std::size_t lines() const { return width == 0 ? 0 : values.size() / width; }
+  std::span<const std::int64_t> line(std::size_t i) const {
+    return std::span(values).subspan(i * width, width);
+  }
+  std::vector<std::int64_t> sum() const;  ///< [width]
+};
+
+/// Fills the row [width] of one line, which starts as zeros.
+using LineCounter = std::function<void(std::size_t line, std::span<std::int64_t> row)>;
+
+/// Counts all lines on all cores; `make_counter` is called once per block of lines, so that each
+/// counter works on one thread. The result is the same for any number of threads.
+LineStatistics count_lines(std::size_t lines, std::size_t width,
+                           const std::function<LineCounter()>& make_counter);
+
+/// The references of a corpus: [reference][line].
+using References = std::vector<std::vector<std::string>>;
+
+/// Errors: no line, no reference, a reference with another number of lines (both are named).
+void check_line_counts(std::span<const std::string> hypotheses, const References& references);
+
+}  // namespace dragoman

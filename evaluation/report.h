@@ -1,0 +1,18 @@
+// Scores as text for people, for programs and for documents.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "evaluation/evaluate.h"
+
+namespace dragoman {
+
+/// Every line ends with a newline.
+/// Text: sacreBLEU's lines, "BLEU|SIGNATURE = 26.33 DETAILS", with the equals signs one below the
+/// other. JSON: a list of objects with sacreBLEU's keys; the score rounded to `width` decimals, and
+/// each part of the signature a key. Markdown: a table. A score of one line also has its number,
+/// except in text, where the lines come in order.
+std::string report(std::span<const NamedScore> scores, ReportFormat format, int width);
+
+}  // namespace dragoman

@@ -1,0 +1,33 @@
+// Words as Python's str.split() sees them, which is what sacreBLEU's metrics count.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace dragoman {
+
+/// The parts of `text` between white space (is_space); none is empty. They point into `text`, which
+/// must be valid UTF-8.
+std::vector<std::string_view> split_words(std::string_view text);
+
+/// Python's str.rstrip(). `text` must be valid UTF-8.
+std::string_view strip_right(std::string_view text);
+
+/// Numbers for the words of one line's references, so that n-grams of words are n-grams of numbers.
+class Vocabulary {
+ public:
+  static constexpr std::uint32_t kUnknown = 0xFFFFFFFF;
+
+  /// The words must outlive the vocabulary or its next clear().
+  std::vector<std::uint32_t> add(const std::vector<std::string_view>& words);
+  /// kUnknown for words that were never added.
+  std::vector<std::uint32_t> find(const std::vector<std::string_view>& words) const;
+  void clear() { numbers_.clear(); }
+
+ private:
+  std::unordered_map<std::string_view, std::uint32_t> numbers_;
+};
+
+}  // namespace dragoman
