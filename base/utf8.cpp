@@ -33,7 +33,9 @@ bool is_cased(char32_t c) {
   const std::string_view category = general_category(c);
   return category == "Lu" || category == "Ll" || category == "Lt" || c == 0x00AA || c == 0x00BA ||
          (c >= 0x2160 && c <= 0x217F) || (c >= 0x24B6 && c <= 0x24E9) ||
-         (c >= 0x02B0 && c <= 0x02B8) || (c >= 0x02E0 && c <= 0x02E4);
+         (c >= 0x02B0 && c <= 0x02B8) || (c >= 0x02E0 && c <= 0x02E4) ||
+         (c >= 0x1F130 && c <= 0x1F149) || (c >= 0x1F150 && c <= 0x1F169) ||
+         (c >= 0x1F170 && c <= 0x1F189);
 }
 
 bool is_case_ignorable(char32_t c) {
