@@ -1,0 +1,112 @@
+// The model file: one safetensors file with the weights, the tokenizer, the architecture and how it
+// was made; a training checkpoint is the same file with `training.*` tensors and a progress record.
+// Checksums (XXH3) of every tensor and of the header are checked on every load.
+//
+// `__metadata__` holds, as text: `dragoman.format` (version), `dragoman.config` (ModelConfig,
+// JSON), `dragoman.provenance` (JSON), `dragoman.progress` (of checkpoints), `dragoman.checksums`
+// (JSON, tensor name -> XXH3 of its bytes) and `dragoman.header_checksum` (see header_checksum()).
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/file/model_config.h"
+#include "model/file/safetensors.h"
+
+namespace dragoman {
+
+/// Tensors whose names start so belong to a checkpoint's optimizer, not to the model.
+inline constexpr std::string_view kTrainingPrefix = "training.";
+
+/// How a model was made.
+struct Provenance {
+  std::string command;        ///< the command line
+  std::string configuration;  ///< effective configuration, TOML
+  std::int64_t seed = 0;
+  std::int64_t updates = 0;                     ///< optimizer steps behind these weights
+  std::map<std::string, std::string> data;      ///< file -> hash of its contents
+  std::map<std::string, std::string> versions;  ///< "dragoman", "libtorch", "processor", ...
+  std::map<std::string, double> scores;         ///< metric -> value: "valid-bleu", "valid-loss"
+  std::vector<std::string> averaged_from;       ///< files, when the weights are an average
+  bool operator==(const Provenance&) const = default;
+};
+
+/// JSON, one line.
+std::string to_json(const Provenance& provenance);
+/// Missing keys keep their defaults, unknown ones are ignored; throws Error on wrong types.
+Provenance provenance_from_json(std::string_view json);
+
+/// What is written to a model file; views must stay valid during the call.
+struct ModelContents {
+  ModelConfig config;
+  std::string_view tokenizer_source;  ///< bytes of the SentencePiece model
+  std::string_view tokenizer_target;  ///< empty: the same as the source's
+  Provenance provenance;
+  std::vector<TensorData> parameters;  ///< exactly parameter_shapes(config), in any order
+  std::vector<TensorData> training;    ///< names start with `training.`
+  std::string progress;                ///< of a checkpoint; empty: none
+};
+
+/// Throws Error when the parameters are not those of the configuration, or writing fails; the file
+/// that stood at `path` is then untouched.
+void write_model_file(const std::filesystem::path& path, const ModelContents& contents);
+
+/// What is checked when a model file is opened. The header, the configuration, the set and shapes
+/// of the parameters and the tokenizer always are.
+enum class Verify {
+  All,     ///< every tensor, too
+  Header,  ///< other tensors only when tensor() asks for them
+};
+
+/// An open model file; all views stay valid as long as it lives. Every error is one line: damaged
+/// (and where), truncated, not safetensors, not a model of this program, written by a newer
+/// version.
+class ModelFileReader {
+ public:
+  explicit ModelFileReader(const std::filesystem::path& path, Verify verify = Verify::All);
+
+  const std::filesystem::path& path() const { return file_.path(); }
+  std::size_t size() const { return file_.size(); }  ///< bytes of the file
+  const ModelConfig& config() const { return config_; }
+  const Provenance& provenance() const { return provenance_; }
+  const Metadata& metadata() const { return file_.metadata(); }
+
+  std::string_view tokenizer_source() const;
+  /// The source's where one tokenizer serves both sides.
+  std::string_view tokenizer_target() const;
+  bool has_two_tokenizers() const { return has("tokenizer.target"); }
+
+  bool is_checkpoint() const { return !progress().empty(); }
+  std::string_view progress() const;  ///< empty where there is none
+
+  /// Names of the parameters in the order of parameter_shapes(config()).
+  std::vector<std::string> names() const;
+  /// Names of the `training.*` tensors, sorted.
+  std::vector<std::string> training_names() const;
+  bool has(std::string_view name) const { return file_.find(name) != nullptr; }
+  /// Throws Error where there is none, or its checksum is wrong.
+  TensorData tensor(std::string_view name) const;
+
+  /// Checks every tensor's checksum; throws Error naming the first damaged one.
+  void verify_all() const;
+
+ private:
+  void check_header() const;
+  void check_tensors() const;
+  void verify(const TensorData& tensor) const;
+
+  SafetensorsFile file_;
+  ModelConfig config_;
+  Provenance provenance_;
+  std::map<std::string, std::string, std::less<>> checksums_;
+  bool verified_ = false;  ///< all tensors at opening
+};
+
+/// What `-m` takes: a run folder (its model.safetensors) or a file. Throws Error where neither is.
+std::filesystem::path resolve_model_path(const std::filesystem::path& path);
+
+}  // namespace dragoman
