@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "base/error.h"
 #include "base/utf8.h"
 #include "evaluation/decimals.h"
 #include "evaluation/ngrams.h"
@@ -158,29 +159,29 @@ BleuScore sentence_bleu(const std::string& hypothesis, std::span<const std::stri
 
 std::string bleu_signature(const BleuConfig& config, std::size_t references,
                            std::string_view version) {
-  std::string text = "nrefs:" + std::to_string(references);
-  text += config.lowercase ? "|case:lc" : "|case:mixed";
-  text += config.effective_order ? "|eff:yes" : "|eff:no";
-  text += "|tok:";
-  text += names_of(config.tokenize)[static_cast<std::size_t>(config.tokenize)];
-  text += "|smooth:";
-  text += names_of(config.smooth_method)[static_cast<std::size_t>(config.smooth_method)];
+  std::string value;
   if (config.smooth_method == SmoothMethod::Floor || config.smooth_method == SmoothMethod::AddK)
-    text += "[" + decimals(smooth_value_of(config), 2) + "]";
-  text += "|version:";
-  return text += version;
+    value = join_text("[", decimals(smooth_value_of(config), 2), "]");
+  return join_text(
+      "nrefs:", references, config.lowercase ? "|case:lc" : "|case:mixed",
+      config.effective_order ? "|eff:yes" : "|eff:no",
+      "|tok:", names_of(config.tokenize)[static_cast<std::size_t>(config.tokenize)],
+      "|smooth:", names_of(config.smooth_method)[static_cast<std::size_t>(config.smooth_method)],
+      value, "|version:", version);
 }
 
 std::string bleu_details(const BleuScore& score) {
-  std::string text;
-  for (double precision : score.precisions)
-    text += (text.empty() ? "" : "/") + decimals(precision, 1);
+  std::string precisions;
+  for (double precision : score.precisions) {
+    if (!precisions.empty()) precisions += '/';
+    precisions += decimals(precision, 1);
+  }
   const double ratio =
       score.ref_len == 0 ? 0
                          : static_cast<double>(score.sys_len) / static_cast<double>(score.ref_len);
-  text += " (BP = " + decimals(score.brevity_penalty, 3) + " ratio = " + decimals(ratio, 3);
-  text += " hyp_len = " + std::to_string(score.sys_len);
-  return text += " ref_len = " + std::to_string(score.ref_len) + ")";
+  return join_text(precisions, " (BP = ", decimals(score.brevity_penalty, 3),
+                   " ratio = ", decimals(ratio, 3), " hyp_len = ", score.sys_len,
+                   " ref_len = ", score.ref_len, ")");
 }
 
 }  // namespace dragoman

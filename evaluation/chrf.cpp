@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/error.h"
 #include "base/utf8.h"
 #include "evaluation/ngrams.h"
 #include "evaluation/words.h"
@@ -180,13 +181,10 @@ std::string chrf_name(const ChrfConfig& config) {
 
 std::string chrf_signature(const ChrfConfig& config, std::size_t references,
                            std::string_view version) {
-  std::string text = "nrefs:" + std::to_string(references);
-  text += config.lowercase ? "|case:lc" : "|case:mixed";
-  text += config.eps_smoothing ? "|eff:no" : "|eff:yes";
-  text += "|nc:" + std::to_string(config.char_order) + "|nw:" + std::to_string(config.word_order);
-  text += config.whitespace ? "|space:yes" : "|space:no";
-  text += "|version:";
-  return text += version;
+  return join_text("nrefs:", references, config.lowercase ? "|case:lc" : "|case:mixed",
+                   config.eps_smoothing ? "|eff:no" : "|eff:yes", "|nc:", config.char_order,
+                   "|nw:", config.word_order, config.whitespace ? "|space:yes" : "|space:no",
+                   "|version:", version);
 }
 
 }  // namespace dragoman

@@ -47,64 +47,60 @@ struct EvaluateConfig {
 
   template <class Visit>
   void for_each_field(Visit&& visit) {
-    const auto field = [&](FieldInfo info, auto& value) {
-      info.on_resume = OnResume::Allowed;
-      visit(info, value);
-    };
     constexpr std::string_view kMetrics = "Metrics", kBleu = "BLEU", kChrf = "chrF and chrF++";
     constexpr std::string_view kOutput = "Output of scores";
-    field({.name = "metrics", .help = "bleu, chrf, chrf++", .group = kMetrics}, metrics);
-    field({.name = "sentence-level",
+    visit({.name = "metrics", .help = "bleu, chrf, chrf++", .group = kMetrics}, metrics);
+    visit({.name = "sentence-level",
            .help = "score each line by itself",
            .group = kMetrics,
            .aliases = "sl"},
           sentence_level);
-    field({.name = "tokenize",
+    visit({.name = "tokenize",
            .help = "what BLEU's n-grams are made of",
            .group = kBleu,
            .aliases = "tok"},
           tokenize);
-    field({.name = "lowercase",
+    visit({.name = "lowercase",
            .help = "BLEU ignores case (chrF has --chrf-lowercase)",
            .group = kBleu,
            .aliases = "lc"},
           lowercase);
-    field({.name = "smooth-method",
+    visit({.name = "smooth-method",
            .help = "what becomes of an n-gram order without a match",
            .group = kBleu},
           smooth_method);
-    field({.name = "smooth-value",
+    visit({.name = "smooth-value",
            .help = "for floor (negative: 0.1) and add-k (negative: 1)",
            .group = kBleu,
            .aliases = "sv"},
           smooth_value);
-    field({.name = "effective-order",
+    visit({.name = "effective-order",
            .help = "leave out orders longer than the line, for --sentence-level",
            .group = kBleu},
           effective_order);
-    field({.name = "chrf-char-order",
+    visit({.name = "chrf-char-order",
            .help = "longest n-gram of characters",
            .group = kChrf,
            .aliases = "cc"},
           chrf_char_order);
-    field({.name = "chrf-word-order",
+    visit({.name = "chrf-word-order",
            .help = "longest n-gram of words for chrf (chrf++ has 2)",
            .group = kChrf,
            .aliases = "cw"},
           chrf_word_order);
-    field({.name = "chrf-beta",
+    visit({.name = "chrf-beta",
            .help = "recall counts this many times as much as precision",
            .group = kChrf},
           chrf_beta);
-    field({.name = "chrf-lowercase", .help = "chrF ignores case", .group = kChrf}, chrf_lowercase);
-    field({.name = "chrf-whitespace", .help = "white space counts as characters", .group = kChrf},
+    visit({.name = "chrf-lowercase", .help = "chrF ignores case", .group = kChrf}, chrf_lowercase);
+    visit({.name = "chrf-whitespace", .help = "white space counts as characters", .group = kChrf},
           chrf_whitespace);
-    field({.name = "chrf-eps-smoothing",
+    visit({.name = "chrf-eps-smoothing",
            .help = "smooth as chrF++.py, NLTK and Moses do, instead of by effective order",
            .group = kChrf},
           chrf_eps_smoothing);
-    field({.name = "format", .help = "how scores are printed", .group = kOutput}, format);
-    field({.name = "width", .help = "decimals of a score", .group = kOutput}, width);
+    visit({.name = "format", .help = "how scores are printed", .group = kOutput}, format);
+    visit({.name = "width", .help = "decimals of a score", .group = kOutput}, width);
   }
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/error.h"
 #include "evaluation/decimals.h"
 
 namespace dragoman {
@@ -55,14 +56,13 @@ std::string cell(const std::string& text) {
 
 std::string markdown_report(std::span<const NamedScore> scores, int width) {
   const bool by_line = !scores.empty() && scores.front().line > 0;
-  std::string text = by_line ? "| Line " : "";
-  text += "| Metric | Score | Details | Signature |\n";
-  text += by_line ? "|---:" : "";
-  text += "|---|---:|---|---|\n";
+  std::string text =
+      join_text(by_line ? "| Line " : "", "| Metric | Score | Details | Signature |\n",
+                by_line ? "|---:" : "", "|---|---:|---|---|\n");
   for (const NamedScore& score : scores) {
-    if (by_line) text += "| " + std::to_string(score.line) + " ";
-    text += "| " + score.name + " | " + decimals(score.score, width);
-    text += " | " + score.details + " | " + cell(score.signature) + " |\n";
+    if (by_line) text += join_text("| ", score.line, " ");
+    text += join_text("| ", score.name, " | ", decimals(score.score, width), " | ", score.details,
+                      " | ", cell(score.signature), " |\n");
   }
   return text;
 }

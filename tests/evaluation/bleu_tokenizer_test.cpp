@@ -1,0 +1,75 @@
+#include "evaluation/bleu_tokenizer.h"
+
+#include <gtest/gtest.h>
+
+#include "evaluation/words.h"
+
+namespace dragoman {
+namespace {
+
+std::string tokens(std::string_view line, BleuTokenizer tokenizer) {
+  const std::string text = tokenize_for_bleu(line, tokenizer);
+  std::string joined;
+  for (std::string_view word : split_words(text)) {
+    if (!joined.empty()) joined += ' ';
+    joined += word;
+  }
+  return joined;
+}
+
+struct Case {
+  const char *line, *expected;
+};
+
+// What sacreBLEU 2.6.0's tokenizers return.
+
+TEST(BleuTokenizer, V13aIsThatOfSacreBleu) {
+  for (const Case& c : std::vector<Case>{
+           {"Hello, world!", "Hello , world !"},
+           {"1,000.5 a.b 5-10 x-ray", "1,000.5 a . b 5 - 10 x-ray"},
+           {"&quot;a&quot; &amp;lt; <skipped>b", "\" a \" < b"},
+           {"wait... what?", "wait . . . what ?"},
+           {"end-\nof line\nnext", "endof line next"},
+           {"end-\n", "end-"},
+           {"it's U.S. 3.", "it's U . S . 3 ."},
+           {"..,a", ". . , a"},
+           {"日本。x.", "日本。x ."},
+           {"x\u00A0y\u3000z\u0085w", "x y z w"},
+           {"10.-5", "10 . -5"},
+           {"", ""},
+       })
+    EXPECT_EQ(tokens(c.line, BleuTokenizer::V13a), c.expected);
+}
+
+TEST(BleuTokenizer, IntlIsThatOfSacreBleu) {
+  for (const Case& c : std::vector<Case>{
+           {"Hello, world!", "Hello , world !"},
+           {"1,000.5 a.b 5-10 x-ray", "1,000.5 a . b 5-10 x - ray"},
+           {"&quot;a&quot;", "& quot ; a & quot ;"},
+           {"it's U.S. 3.", "it ' s U . S . 3."},
+           {"3. ", "3."},
+           {"日本。x.", "日本 。 x ."},
+           {"10.-5", "10 . - 5"},
+           {"1,5 €5 „x“ a–b ½. 5° c++", "1,5 € 5 „ x “ a – b ½ . 5 ° c + +"},
+           {"¿qué? 10€ ⁇ x².", "¿ qué ? 10 € ⁇ x²."},
+       })
+    EXPECT_EQ(tokens(c.line, BleuTokenizer::Intl), c.expected);
+}
+
+TEST(BleuTokenizer, CharTakesCharactersAndNoneTakesWords) {
+  EXPECT_EQ(tokens("aé 猫\t😀.", BleuTokenizer::Char), "a é 猫 😀 .");
+  EXPECT_EQ(tokens(" aé, 猫\t😀. ", BleuTokenizer::None), "aé, 猫 😀.");
+}
+
+TEST(Words, AreSplitAtUnicodeWhiteSpaceAsPythonDoes) {
+  using Words = std::vector<std::string_view>;
+  EXPECT_EQ(split_words(" a\u2003b\x1C"
+                        "c\u200Bd "),
+            (Words{"a", "b", "c\u200Bd"}));
+  EXPECT_EQ(split_words(" \u3000\n"), Words{});
+  EXPECT_EQ(strip_right("\ta b\u00A0\r\n "), "\ta b");
+  EXPECT_EQ(strip_right("\u3000"), "");
+}
+
+}  // namespace
+}  // namespace dragoman

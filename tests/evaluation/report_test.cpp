@@ -1,0 +1,128 @@
+#include "evaluation/report.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "tests/evaluation/example_lines.h"
+
+namespace dragoman {
+namespace {
+
+std::string report_of(const EvaluateConfig& config) {
+  const auto scores = evaluate_lines(kHypotheses, first_references(1), config, "dragoman-1");
+  return report(scores, config.format, static_cast<int>(config.width));
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+TEST(Report, TextIsSacreBleusWithTheEqualsSignsInOneColumn) {
+  EvaluateConfig config;
+  config.width = 1;
+  EXPECT_EQ(report_of(config),
+            "  BLEU|nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:dragoman-1 = 23.6 "
+            "69.2/52.4/27.8/6.7 (BP = 0.825 ratio = 0.839 hyp_len = 26 ref_len = 31)\n"
+            "chrF2|nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:dragoman-1 = 51.5\n");
+}
+
+TEST(Report, JsonHasSacreBleusKeys) {
+  EvaluateConfig config;
+  config.metrics = {"bleu", "chrf++"};
+  config.format = ReportFormat::Json;
+  config.width = 4;
+  const auto list = nlohmann::ordered_json::parse(report_of(config));
+  ASSERT_EQ(list.size(), 2u);
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : list[0].items()) keys.push_back(key);
+  EXPECT_EQ(keys, (std::vector<std::string>{"name", "score", "signature", "verbose_score", "nrefs",
+                                            "case", "eff", "tok", "smooth", "version"}));
+  EXPECT_EQ(list[0]["nrefs"], "1");
+  EXPECT_EQ(list[0]["tok"], "13a");
+  EXPECT_EQ(list[0]["version"], "dragoman-1");
+  EXPECT_EQ(list[1]["name"], "chrF2++");
+  EXPECT_FALSE(list[1].contains("verbose_score"));
+  EXPECT_EQ(list[1]["nw"], "2");
+}
+
+TEST(Report, MarkdownIsATableWhoseCellsKeepTheirBars) {
+  EvaluateConfig config;
+  config.format = ReportFormat::Markdown;
+  const auto lines = lines_of(report_of(config));
+  ASSERT_EQ(lines.size(), 4u);
+  EXPECT_EQ(lines[0], "| Metric | Score | Details | Signature |");
+  for (const std::string& line : lines) {
+    int bars = 0;
+    for (std::size_t i = 0; i < line.size(); ++i)
+      bars += line[i] == '|' && (i == 0 || line[i - 1] != '\\');
+    EXPECT_EQ(bars, 5) << line;
+  }
+}
+
+TEST(Report, SentenceLevelGivesEachMetricForEachLineInOrder) {
+  EvaluateConfig config;
+  config.sentence_level = true;
+  const auto scores = evaluate_lines(kHypotheses, first_references(2), config, "v");
+  ASSERT_EQ(scores.size(), 2 * kHypotheses.size());
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    const std::vector<std::string> references = {kReferences[0][i / 2], kReferences[1][i / 2]};
+    const std::string& hypothesis = kHypotheses[i / 2];
+    EXPECT_EQ(scores[i].line, static_cast<std::int64_t>(i / 2) + 1);
+    EXPECT_EQ(scores[i].name, i % 2 == 0 ? "BLEU" : "chrF2");
+    EXPECT_EQ(scores[i].score, i % 2 == 0 ? sentence_bleu(hypothesis, references).score
+                                          : sentence_chrf(hypothesis, references));
+  }
+  EXPECT_EQ(nlohmann::json::parse(report(scores, ReportFormat::Json, 2))[2]["line"], 2);
+}
+
+TEST(EvaluateConfig, EveryOptionReachesItsMetric) {
+  EvaluateConfig config;
+  const auto set = [&](std::string_view name, const std::string& value) {
+    for (Field& field : fields_of(config))
+      if (field.info.name == name) return field.assign({value});
+    FAIL() << name;
+  };
+  set("tokenize", "intl"), set("lowercase", "true"), set("smooth-method", "floor");
+  set("smooth-value", "0.25"), set("effective-order", "true");
+  set("chrf-char-order", "5"), set("chrf-word-order", "1"), set("chrf-beta", "3");
+  set("chrf-lowercase", "true"), set("chrf-whitespace", "true"), set("chrf-eps-smoothing", "true");
+  config.validate();
+  EXPECT_EQ(bleu_signature(config.bleu(), 1, "v"),
+            "nrefs:1|case:lc|eff:yes|tok:intl|smooth:floor[0.25]|version:v");
+  EXPECT_EQ(chrf_name(config.chrf("chrf")), "chrF3+");
+  EXPECT_EQ(chrf_name(config.chrf("chrf++")), "chrF3++");
+  EXPECT_EQ(chrf_signature(config.chrf("chrf"), 1, "v"),
+            "nrefs:1|case:lc|eff:no|nc:5|nw:1|space:yes|version:v");
+}
+
+TEST(EvaluateConfig, MistakesNameTheFlag) {
+  const auto message = [](auto change) -> std::string {
+    EvaluateConfig config;
+    change(config);
+    try {
+      config.validate();
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  using Config = EvaluateConfig;
+  EXPECT_EQ(message([](Config&) {}), "");
+  EXPECT_EQ(message([](Config& c) {
+              c.metrics = {"bleu", "rouge"};
+            }),
+            "--metrics rouge: unknown, must be bleu, chrf or chrf++");
+  EXPECT_NE(message([](Config& c) { c.metrics = {}; }), "");
+  EXPECT_EQ(message([](Config& c) { c.chrf_beta = -1; }), "--chrf-beta -1: must be from 0 to 100");
+  EXPECT_NE(message([](Config& c) { c.chrf_char_order = 0; }), "");
+  EXPECT_NE(message([](Config& c) { c.width = 400; }), "");
+  EXPECT_NE(message([](Config& c) { c.smooth_value = 0.0 / 0.0; }), "");
+}
+
+}  // namespace
+}  // namespace dragoman

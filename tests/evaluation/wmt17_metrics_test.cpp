@@ -1,0 +1,49 @@
+// The sixteen systems of WMT 2017 en-de against sacreBLEU's scores for them. Runs where
+// DRAGOMAN_DATA names a folder that has wmt17-metrics/ with the systems' outputs and scores.tsv
+// (columns: system, BLEU, chrF2, chrF2++, ...).
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "evaluation/decimals.h"
+#include "evaluation/evaluate.h"
+
+namespace dragoman {
+namespace {
+
+std::vector<std::string> lines_of(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  EXPECT_TRUE(file) << path;
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(file, line);) lines.push_back(line);
+  return lines;
+}
+
+TEST(Wmt17Metrics, ScoresOfAllSystemsAreThoseOfSacreBleuToFourDecimals) {
+  const char* data = std::getenv("DRAGOMAN_DATA");
+  const auto folder = std::filesystem::path(data == nullptr ? "" : data) / "wmt17-metrics";
+  if (data == nullptr || !std::filesystem::exists(folder))
+    GTEST_SKIP() << "DRAGOMAN_DATA names no folder with wmt17-metrics/";
+  EvaluateConfig config;
+  config.metrics = {"bleu", "chrf", "chrf++"};
+  const References references = {lines_of(folder / "reference")};
+  const auto table = lines_of(folder / "scores.tsv");
+  ASSERT_EQ(table.size(), 17u);
+  for (std::size_t i = 1; i < table.size(); ++i) {
+    std::istringstream row(table[i]);
+    std::string system;
+    row >> system;
+    for (const NamedScore& score :
+         evaluate_lines(lines_of(folder / system), references, config, "")) {
+      std::string expected;
+      row >> expected;
+      EXPECT_EQ(decimals(score.score, 4), expected) << system << " " << score.name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace dragoman
