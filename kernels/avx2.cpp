@@ -1,0 +1,30 @@
+// The kernels for AVX2 with FMA.
+#include <cstdint>
+
+#include "kernels/kernels.h"
+
+#pragma GCC push_options
+#pragma GCC target("avx2,fma,f16c,bmi,bmi2")
+
+namespace dragoman::avx2 {
+
+namespace {
+#define DRAGOMAN_LANES 8
+#include "kernels/training_kernels.inc"
+}  // namespace
+
+const KernelTable kTable = {
+    .name = "avx2",
+    .dropout = {dropout<Float>, dropout<BFloat>},
+    .relu_dropout = {relu_dropout<Float>, relu_dropout<BFloat>},
+    .relu_dropout_gradient = {relu_dropout_gradient<Float>, relu_dropout_gradient<BFloat>},
+    .attention_weights = {attention_weights<Float>, attention_weights<BFloat>},
+    .attention_weights_gradient = {attention_weights_gradient<Float>,
+                                   attention_weights_gradient<BFloat>},
+    .loss = {loss<Float>, loss<BFloat>},
+    .embedding_gradient = {embedding_gradient<Float>, embedding_gradient<BFloat>},
+};
+
+}  // namespace dragoman::avx2
+
+#pragma GCC pop_options

@@ -1,0 +1,149 @@
+// CPU kernels on raw pointers, forward and backward, behind one table that is filled once from what
+// the processor offers. Rows are independent, so a caller may split them over threads as it likes:
+// results do not depend on it. Elements are fp32 or bf16; arithmetic is fp32.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace dragoman {
+
+enum class ElementType { Float32, BFloat16 };
+
+/// Which elements dropout keeps (docs/design.md, section 7): element `c` of row `r` is dropped when
+/// byte c % 4 of hash32(key(r) + c / 4 * 0x9E3779B9) is below `threshold`, where
+/// key(r) = hash32(row_keys[b * queries + t] ^ site * 0x85EBCA6B) + h * 0xC2B2AE35
+/// and r = (b * heads + h) * queries + t. Plain rows: heads = 1, queries = number of rows.
+struct DropoutSite {
+  const std::int32_t* row_keys = nullptr;  ///< a random key per token; null = no dropout
+  std::uint32_t site = 0;                  ///< which dropout of the model
+  std::uint32_t threshold = 0;             ///< rate in 256ths
+  std::int64_t heads = 1;
+  std::int64_t queries = 0;
+
+  float scale() const { return 256.0F / (256.0F - static_cast<float>(threshold)); }
+};
+
+/// lowbias32 (Wellons 2018): two multiplications, three xor-shifts.
+constexpr std::uint32_t hash32(std::uint32_t x) {
+  x = (x ^ (x >> 16)) * 0x7FEB352DU;
+  x = (x ^ (x >> 15)) * 0x846CA68BU;
+  return x ^ (x >> 16);
+}
+
+/// y = residual + dropout(x), or dropout(x) where residual is null. Also its own backward pass:
+/// dx = dropout(dy). [rows, columns] each; y may be x or residual.
+struct DropoutArguments {
+  const void* x;
+  const void* residual;
+  void* y;
+  std::int64_t columns;
+  DropoutSite dropout;
+};
+
+/// y = dropout(relu(x)); y may be x.
+struct ReluDropoutArguments {
+  const void* x;
+  void* y;
+  std::int64_t columns;
+  DropoutSite dropout;
+};
+
+/// Gradient of dropout(relu(x)), from its output alone: dx = y > 0 ? dy * scale : 0. dx may be dy.
+struct ReluDropoutGradientArguments {
+  const void* y;
+  const void* dy;
+  void* dx;
+  std::int64_t columns;
+  float scale;
+};
+
+/// Attention weights, equation 1 of the paper without the products: for row r = (b * heads + h) *
+/// queries
+/// + t, softmax(scale * scores) over the first key_lengths[b] keys (no more than t + 1 where
+/// causal), 0 for the others; and the same after dropout. [rows, keys] each.
+struct AttentionWeightsArguments {
+  const void* scores;
+  void* weights;
+  void* dropped;  ///< may equal weights when there is no dropout
+  const std::int32_t* key_lengths;
+  std::int64_t heads, queries, keys;
+  float scale;
+  bool causal;
+  DropoutSite dropout;
+};
+
+/// Gradient with respect to the scores; d_scores may be d_dropped.
+struct AttentionWeightsGradientArguments {
+  const void* weights;
+  const void* d_dropped;
+  void* d_scores;
+  std::int64_t keys;
+  float scale;
+  DropoutSite dropout;
+};
+
+/// Cross-entropy with label smoothing (section 5.4; Szegedy et al. 2016): the target distribution
+/// is (1 - smoothing) on the target plus smoothing / columns everywhere. Logits are replaced by the
+/// gradient of the row's loss with respect to them.
+struct LossArguments {
+  void* logits;
+  const std::int64_t* targets;
+  float* losses;  ///< smoothed loss per row
+  float* negative_log_likelihoods;
+  std::int64_t columns;
+  float smoothing;
+};
+
+/// gradient[tokens[n], :] += scale * d_output[n, :], in fp32 and in the order of n; token -1 has none.
+struct EmbeddingGradientArguments {
+  const void* d_output;  ///< [tokens, columns]
+  const std::int64_t* tokens;
+  float* gradient;  ///< [vocabulary, columns]
+  std::int64_t count, columns;
+  float scale;
+};
+
+/// One instruction set's kernels; [begin, end) are rows.
+struct KernelTable {
+  std::string_view name;
+  void (*dropout[2])(const DropoutArguments&, std::int64_t begin, std::int64_t end);
+  void (*relu_dropout[2])(const ReluDropoutArguments&, std::int64_t begin, std::int64_t end);
+  void (*relu_dropout_gradient[2])(const ReluDropoutGradientArguments&, std::int64_t begin,
+                                   std::int64_t end);
+  void (*attention_weights[2])(const AttentionWeightsArguments&, std::int64_t begin,
+                               std::int64_t end);
+  void (*attention_weights_gradient[2])(const AttentionWeightsGradientArguments&,
+                                        std::int64_t begin, std::int64_t end);
+  void (*loss[2])(const LossArguments&, std::int64_t begin, std::int64_t end);
+  /// Here [begin, end) are columns: each thread owns some.
+  void (*embedding_gradient[2])(const EmbeddingGradientArguments&, std::int64_t begin,
+                                std::int64_t end);
+};
+
+namespace portable {
+extern const KernelTable kTable;
+}
+namespace avx2 {
+extern const KernelTable kTable;
+}
+namespace avx512 {
+extern const KernelTable kTable;
+}
+
+/// The best table for this processor, or the one that the environment's DRAGOMAN_ISA names
+/// (portable, avx2, avx512; an Error when the processor lacks it).
+const KernelTable& kernels();
+
+/// Runs one of the table's functions over rows [0, rows) on OpenMP's threads, the pool that
+/// LibTorch uses.
+template <class Arguments>
+void run_rows(void (*const (&function)[2])(const Arguments&, std::int64_t, std::int64_t),
+              ElementType type, const Arguments& arguments, std::int64_t rows, std::int64_t block) {
+  const auto chosen = function[static_cast<int>(type)];
+#pragma omp parallel for schedule(static)
+  for (std::int64_t begin = 0; begin < rows; begin += block)
+    chosen(arguments, begin, begin + block < rows ? begin + block : rows);
+}
+
+}  // namespace dragoman

@@ -1,0 +1,37 @@
+// Attention, section 3.2 of the paper.
+#pragma once
+
+#include <torch/nn/module.h>
+#include <torch/nn/modules/linear.h>
+#include <torch/nn/pimpl.h>
+
+#include "model/file/model_config.h"
+#include "model/functions.h"
+#include "model/packed_layout.h"
+
+namespace dragoman {
+
+/// Equation 1: softmax(Q K^T / sqrt(d_k)) V. q [B*H, T, K], k and v [B*H, S, K] -> [B*H, T, K].
+/// Dropout on the weights as in the paper's implementation.
+torch::Tensor scaled_dot_product_attention(const torch::Tensor& q, const torch::Tensor& k,
+                                           const torch::Tensor& v, const PackedLayout& queries,
+                                           const PackedLayout& keys, AttentionMask mask,
+                                           const Dropout& dropout);
+
+/// Section 3.2.2: MultiHead(Q, K, V) = Concat(head_1, ..., head_h) W^O. The projections are public:
+/// a cache computes keys and values once and attends with them many times.
+struct MultiHeadAttentionImpl : torch::nn::Module {
+  /// `site` numbers this module's dropout.
+  MultiHeadAttentionImpl(const ModelConfig& config, std::uint32_t site);
+
+  /// x [N, D] of `queries`, memory [M, D] of `keys` -> [N, D].
+  torch::Tensor forward(const torch::Tensor& x, const torch::Tensor& memory,
+                        const PackedLayout& queries, const PackedLayout& keys, AttentionMask mask);
+
+  torch::nn::Linear query, key, value, output;
+  std::int64_t heads;
+  Dropout dropout;
+};
+TORCH_MODULE(MultiHeadAttention);
+
+}  // namespace dragoman

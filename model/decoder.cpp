@@ -1,0 +1,62 @@
+#include "model/decoder.h"
+
+namespace dragoman {
+
+torch::Tensor PackedDecoderAttention::self(std::int64_t, MultiHeadAttention& module,
+                                           const torch::Tensor& x) {
+  return module(x, x, target_, target_, AttentionMask::Causal);
+}
+
+torch::Tensor PackedDecoderAttention::cross(std::int64_t, MultiHeadAttention& module,
+                                            const torch::Tensor& x) {
+  return module(x, memory_, target_, source_, AttentionMask::Padding);
+}
+
+DecoderLayerImpl::DecoderLayerImpl(const ModelConfig& config, std::int64_t layer)
+    : layer(layer),
+      self_attention(config, decoder_site(layer, 0)),
+      self_attention_norm(layer_norm(config)),
+      cross_attention(config, decoder_site(layer, 1)),
+      cross_attention_norm(layer_norm(config)),
+      feed_forward(config, decoder_site(layer, 2)),
+      feed_forward_norm(layer_norm(config)),
+      norm_position(config.norm),
+      self_attention_dropout{config.dropout, decoder_site(layer, 3)},
+      cross_attention_dropout{config.dropout, decoder_site(layer, 4)},
+      feed_forward_dropout{config.dropout, decoder_site(layer, 5)} {
+  register_module("self_attention", self_attention);
+  register_module("self_attention_norm", self_attention_norm);
+  register_module("cross_attention", cross_attention);
+  register_module("cross_attention_norm", cross_attention_norm);
+  register_module("feed_forward", feed_forward);
+  register_module("feed_forward_norm", feed_forward_norm);
+}
+
+torch::Tensor DecoderLayerImpl::forward(const torch::Tensor& x, DecoderAttention& attention,
+                                        const torch::Tensor& row_keys) {
+  const auto target = residual_connection(
+      x, self_attention_norm, norm_position, self_attention_dropout, row_keys,
+      [&](const torch::Tensor& input) { return attention.self(layer, self_attention, input); });
+  const auto attended = residual_connection(
+      target, cross_attention_norm, norm_position, cross_attention_dropout, row_keys,
+      [&](const torch::Tensor& input) { return attention.cross(layer, cross_attention, input); });
+  return residual_connection(
+      attended, feed_forward_norm, norm_position, feed_forward_dropout, row_keys,
+      [&](const torch::Tensor& input) { return feed_forward(input, row_keys); });
+}
+
+DecoderImpl::DecoderImpl(const ModelConfig& config) {
+  for (std::int64_t i = 0; i < config.decoder_layers; ++i)
+    layers->push_back(DecoderLayer(config, i));
+  register_module("layers", layers);
+  if (config.norm == NormPosition::Before) norm = register_module("norm", layer_norm(config));
+}
+
+torch::Tensor DecoderImpl::forward(torch::Tensor x, DecoderAttention& attention,
+                                   const torch::Tensor& row_keys) {
+  for (const auto& layer : *layers)
+    x = layer->as<DecoderLayerImpl>()->forward(x, attention, row_keys);
+  return norm ? norm(x) : x;
+}
+
+}  // namespace dragoman

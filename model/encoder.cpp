@@ -1,0 +1,42 @@
+#include "model/encoder.h"
+
+namespace dragoman {
+
+EncoderLayerImpl::EncoderLayerImpl(const ModelConfig& config, std::int64_t layer)
+    : self_attention(config, encoder_site(layer, 0)),
+      self_attention_norm(layer_norm(config)),
+      feed_forward(config, encoder_site(layer, 1)),
+      feed_forward_norm(layer_norm(config)),
+      norm_position(config.norm),
+      self_attention_dropout{config.dropout, encoder_site(layer, 2)},
+      feed_forward_dropout{config.dropout, encoder_site(layer, 3)} {
+  register_module("self_attention", self_attention);
+  register_module("self_attention_norm", self_attention_norm);
+  register_module("feed_forward", feed_forward);
+  register_module("feed_forward_norm", feed_forward_norm);
+}
+
+torch::Tensor EncoderLayerImpl::forward(const torch::Tensor& x, const PackedLayout& layout) {
+  const auto attended = residual_connection(
+      x, self_attention_norm, norm_position, self_attention_dropout, layout.row_keys,
+      [&](const torch::Tensor& input) {
+        return self_attention(input, input, layout, layout, AttentionMask::Padding);
+      });
+  return residual_connection(
+      attended, feed_forward_norm, norm_position, feed_forward_dropout, layout.row_keys,
+      [&](const torch::Tensor& input) { return feed_forward(input, layout.row_keys); });
+}
+
+EncoderImpl::EncoderImpl(const ModelConfig& config) {
+  for (std::int64_t i = 0; i < config.encoder_layers; ++i)
+    layers->push_back(EncoderLayer(config, i));
+  register_module("layers", layers);
+  if (config.norm == NormPosition::Before) norm = register_module("norm", layer_norm(config));
+}
+
+torch::Tensor EncoderImpl::forward(torch::Tensor x, const PackedLayout& layout) {
+  for (const auto& layer : *layers) x = layer->as<EncoderLayerImpl>()->forward(x, layout);
+  return norm ? norm(x) : x;
+}
+
+}  // namespace dragoman

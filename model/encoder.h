@@ -1,0 +1,39 @@
+// The encoder, section 3.1: a stack of identical layers, each self-attention and a feed-forward
+// network.
+#pragma once
+
+#include <torch/nn/module.h>
+#include <torch/nn/modules/container/modulelist.h>
+#include <torch/nn/pimpl.h>
+
+#include "model/attention.h"
+#include "model/feed_forward.h"
+#include "model/sublayer.h"
+
+namespace dragoman {
+
+struct EncoderLayerImpl : torch::nn::Module {
+  EncoderLayerImpl(const ModelConfig& config, std::int64_t layer);
+
+  torch::Tensor forward(const torch::Tensor& x, const PackedLayout& layout);  ///< [N, D] -> [N, D]
+
+  MultiHeadAttention self_attention;
+  torch::nn::LayerNorm self_attention_norm;
+  FeedForward feed_forward;
+  torch::nn::LayerNorm feed_forward_norm;
+  NormPosition norm_position;
+  Dropout self_attention_dropout, feed_forward_dropout;
+};
+TORCH_MODULE(EncoderLayer);
+
+struct EncoderImpl : torch::nn::Module {
+  explicit EncoderImpl(const ModelConfig& config);
+
+  torch::Tensor forward(torch::Tensor x, const PackedLayout& layout);  ///< [N, D] -> memory [N, D]
+
+  torch::nn::ModuleList layers;
+  torch::nn::LayerNorm norm{nullptr};  ///< after the last layer, with norm = before
+};
+TORCH_MODULE(Encoder);
+
+}  // namespace dragoman

@@ -1,0 +1,40 @@
+#include "model/feed_forward.h"
+
+namespace dragoman {
+
+namespace {
+
+torch::Tensor activate(const torch::Tensor& x, Activation activation) {
+  switch (activation) {
+    case Activation::Relu:
+      return x.relu();
+    case Activation::Gelu:
+    case Activation::GatedGelu:
+      return torch::gelu(x);
+    case Activation::Swish:
+    case Activation::GatedSwish:
+      return torch::silu(x);
+  }
+  return x;
+}
+
+}  // namespace
+
+FeedForwardImpl::FeedForwardImpl(const ModelConfig& config, std::uint32_t site)
+    : inner(config.d_model, config.d_ff),
+      outer(config.d_ff, config.d_model),
+      activation(config.activation),
+      dropout{config.activation_dropout, site} {
+  register_module("inner", inner);
+  if (is_gated(activation))
+    gate = register_module("gate", torch::nn::Linear(config.d_model, config.d_ff));
+  register_module("outer", outer);
+}
+
+torch::Tensor FeedForwardImpl::forward(const torch::Tensor& x, const torch::Tensor& row_keys) {
+  if (activation == Activation::Relu) return outer(dropout.relu(inner(x), row_keys));
+  auto hidden = gate ? activate(gate(x), activation) * inner(x) : activate(inner(x), activation);
+  return outer(dropout.apply(hidden, row_keys));  // [N, F] -> [N, D]
+}
+
+}  // namespace dragoman

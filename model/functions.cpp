@@ -1,0 +1,271 @@
+#include "model/functions.h"
+
+#include <torch/csrc/autograd/custom_function.h>
+
+#include <cmath>
+
+#include "kernels/kernels.h"
+
+namespace dragoman {
+
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+constexpr std::int64_t kRowsPerTask = 64;
+
+bool has_kernel(const torch::Tensor& x) {
+  return x.device().is_cpu() &&
+         (x.scalar_type() == torch::kFloat32 || x.scalar_type() == torch::kBFloat16);
+}
+
+ElementType element_type(const torch::Tensor& x) {
+  return x.scalar_type() == torch::kBFloat16 ? ElementType::BFloat16 : ElementType::Float32;
+}
+
+const std::int32_t* keys_of(const torch::Tensor& row_keys) {
+  return row_keys.defined() ? row_keys.const_data_ptr<std::int32_t>() : nullptr;
+}
+
+/// Dropout's numbers as they travel through an autograd context.
+struct SiteNumbers {
+  std::int64_t site, threshold, heads, queries;
+
+  DropoutSite with(const torch::Tensor& row_keys) const {
+    return {.row_keys = keys_of(row_keys),
+            .site = static_cast<std::uint32_t>(site),
+            .threshold = static_cast<std::uint32_t>(threshold),
+            .heads = heads,
+            .queries = queries};
+  }
+  void save(AutogradContext* context) const {
+    context->saved_data["site"] = std::vector<std::int64_t>{site, threshold, heads, queries};
+  }
+  static SiteNumbers load(AutogradContext* context) {
+    const auto numbers = context->saved_data["site"].toIntVector();
+    return {numbers[0], numbers[1], numbers[2], numbers[3]};
+  }
+};
+
+SiteNumbers plain_rows(const Dropout& dropout, std::int64_t rows) {
+  return {dropout.site, dropout.threshold(), 1, rows};
+}
+
+torch::Tensor run_dropout(const torch::Tensor& x, const torch::Tensor& residual,
+                          const DropoutSite& site) {
+  auto y = torch::empty_like(x);
+  run_rows(
+      kernels().dropout, element_type(x),
+      DropoutArguments{x.const_data_ptr(), residual.defined() ? residual.const_data_ptr() : nullptr,
+                       y.mutable_data_ptr(), x.size(1), site},
+      x.size(0), kRowsPerTask);
+  return y;
+}
+
+/// residual + dropout(x); an undefined residual counts as zero.
+struct DropoutFunction : torch::autograd::Function<DropoutFunction> {
+  static torch::Tensor forward(AutogradContext* context, const torch::Tensor& x,
+                               const torch::Tensor& residual, const torch::Tensor& row_keys,
+                               SiteNumbers site) {
+    context->save_for_backward({row_keys});
+    context->saved_data["residual"] = residual.defined();
+    site.save(context);
+    return run_dropout(x.contiguous(), residual.defined() ? residual.contiguous() : torch::Tensor(),
+                       site.with(row_keys));
+  }
+  static variable_list backward(AutogradContext* context, variable_list gradients) {
+    const auto row_keys = context->get_saved_variables()[0];
+    const auto dy = gradients[0].contiguous();
+    const bool residual = context->saved_data["residual"].toBool();
+    return {run_dropout(dy, {}, SiteNumbers::load(context).with(row_keys)),
+            residual ? dy : torch::Tensor(),
+            {},
+            {}};
+  }
+};
+
+struct ReluDropoutFunction : torch::autograd::Function<ReluDropoutFunction> {
+  static torch::Tensor forward(AutogradContext* context, const torch::Tensor& x,
+                               const torch::Tensor& row_keys, SiteNumbers site) {
+    const auto input = x.contiguous();
+    auto y = torch::empty_like(input);
+    run_rows(kernels().relu_dropout, element_type(x),
+             ReluDropoutArguments{input.const_data_ptr(), y.mutable_data_ptr(), x.size(1),
+                                  site.with(row_keys)},
+             x.size(0), kRowsPerTask);
+    context->save_for_backward({y});
+    context->saved_data["scale"] =
+        row_keys.defined() ? static_cast<double>(site.with(row_keys).scale()) : 1.0;
+    return y;
+  }
+  static variable_list backward(AutogradContext* context, variable_list gradients) {
+    const auto y = context->get_saved_variables()[0];
+    const auto dy = gradients[0].contiguous();
+    auto dx = torch::empty_like(dy);
+    run_rows(kernels().relu_dropout_gradient, element_type(y),
+             ReluDropoutGradientArguments{
+                 y.const_data_ptr(), dy.const_data_ptr(), dx.mutable_data_ptr(), y.size(1),
+                 static_cast<float>(context->saved_data["scale"].toDouble())},
+             y.size(0), kRowsPerTask);
+    return {dx, {}, {}};
+  }
+};
+
+struct AttentionWeightsFunction : torch::autograd::Function<AttentionWeightsFunction> {
+  static torch::Tensor forward(AutogradContext* context, const torch::Tensor& scores,
+                               const torch::Tensor& key_lengths, const torch::Tensor& row_keys,
+                               SiteNumbers site, bool causal, double scale) {
+    const auto input = scores.contiguous();
+    auto weights = torch::empty_like(input);
+    auto dropped = row_keys.defined() ? torch::empty_like(input) : weights;
+    run_rows(kernels().attention_weights, element_type(input),
+             AttentionWeightsArguments{
+                 input.const_data_ptr(), weights.mutable_data_ptr(), dropped.mutable_data_ptr(),
+                 key_lengths.const_data_ptr<std::int32_t>(), site.heads, site.queries,
+                 input.size(2), static_cast<float>(scale), causal, site.with(row_keys)},
+             input.size(0) * input.size(1), kRowsPerTask);
+    context->save_for_backward({weights, row_keys});
+    context->saved_data["scale"] = scale;
+    site.save(context);
+    return dropped;
+  }
+  static variable_list backward(AutogradContext* context, variable_list gradients) {
+    const auto saved = context->get_saved_variables();
+    const auto& weights = saved[0];
+    const auto d_dropped = gradients[0].contiguous();
+    auto d_scores = torch::empty_like(d_dropped);
+    run_rows(kernels().attention_weights_gradient, element_type(weights),
+             AttentionWeightsGradientArguments{
+                 weights.const_data_ptr(), d_dropped.const_data_ptr(), d_scores.mutable_data_ptr(),
+                 weights.size(2), static_cast<float>(context->saved_data["scale"].toDouble()),
+                 SiteNumbers::load(context).with(saved[1])},
+             weights.size(0) * weights.size(1), kRowsPerTask);
+    return {d_scores, {}, {}, {}, {}, {}};
+  }
+};
+
+struct EmbedFunction : torch::autograd::Function<EmbedFunction> {
+  static torch::Tensor forward(AutogradContext* context, const torch::Tensor& tokens,
+                               const torch::Tensor& weight, double scale) {
+    context->save_for_backward({tokens});
+    context->saved_data["vocabulary"] = weight.size(0);
+    context->saved_data["scale"] = scale;
+    auto rows = weight.index_select(0, tokens.clamp_min(0)).mul_(scale);  // [N, D]
+    return rows.masked_fill_((tokens < 0).unsqueeze(1), 0);
+  }
+  static variable_list backward(AutogradContext* context, variable_list gradients) {
+    const auto tokens = context->get_saved_variables()[0];
+    const auto d_output = gradients[0].contiguous();
+    const std::int64_t columns = d_output.size(1);
+    auto gradient = torch::zeros({context->saved_data["vocabulary"].toInt(), columns},
+                                 d_output.options().dtype(torch::kFloat32));
+    const double scale = context->saved_data["scale"].toDouble();
+    if (has_kernel(d_output)) {
+      run_rows(kernels().embedding_gradient, element_type(d_output),
+               EmbeddingGradientArguments{d_output.const_data_ptr(),
+                                          tokens.const_data_ptr<std::int64_t>(),
+                                          gradient.mutable_data_ptr<float>(), tokens.size(0),
+                                          columns, static_cast<float>(scale)},
+               columns, kRowsPerTask);
+    } else {
+      const auto inside = (tokens >= 0).unsqueeze(1);
+      gradient.index_add_(0, tokens.clamp_min(0),
+                          (d_output * inside).to(torch::kFloat32).mul_(scale));
+    }
+    return {{}, gradient.to(d_output.scalar_type()), {}};
+  }
+};
+
+bool drops(const Dropout& dropout, const torch::Tensor& row_keys) {
+  return row_keys.defined() && dropout.threshold() > 0;
+}
+
+}  // namespace
+
+std::uint32_t Dropout::threshold() const {
+  return static_cast<std::uint32_t>(std::lround(rate * 256));
+}
+
+torch::Tensor Dropout::apply(const torch::Tensor& x, const torch::Tensor& row_keys) const {
+  if (!drops(*this, row_keys)) return x;
+  if (has_kernel(x))
+    return DropoutFunction::apply(x, torch::Tensor(), row_keys, plain_rows(*this, x.size(0)));
+  return x * dropout_factors(*this, row_keys, 1, x.size(0), x.size(1)).to(x.scalar_type());
+}
+
+torch::Tensor Dropout::add(const torch::Tensor& x, const torch::Tensor& residual,
+                           const torch::Tensor& row_keys) const {
+  if (drops(*this, row_keys) && has_kernel(x))
+    return DropoutFunction::apply(x, residual, row_keys, plain_rows(*this, x.size(0)));
+  return residual + apply(x, row_keys);
+}
+
+torch::Tensor Dropout::relu(const torch::Tensor& x, const torch::Tensor& row_keys) const {
+  if (has_kernel(x))
+    return ReluDropoutFunction::apply(x, drops(*this, row_keys) ? row_keys : torch::Tensor(),
+                                      plain_rows(*this, x.size(0)));
+  return apply(x.relu(), row_keys);
+}
+
+torch::Tensor dropout_factors(const Dropout& dropout, const torch::Tensor& row_keys,
+                              std::int64_t heads, std::int64_t queries, std::int64_t columns) {
+  constexpr std::int64_t kMask = 0xFFFFFFFF;
+  const auto hash = [](torch::Tensor x) {
+    x = x.bitwise_xor(x.bitwise_right_shift(16)).mul(0x7FEB352D).bitwise_and(kMask);
+    x = x.bitwise_xor(x.bitwise_right_shift(15)).mul(0x846CA68B).bitwise_and(kMask);
+    return x.bitwise_xor(x.bitwise_right_shift(16));
+  };
+  const std::int64_t site = dropout.site * 0x85EBCA6BU;
+  const auto options = row_keys.options().dtype(torch::kInt64);
+  const auto token_keys = hash(row_keys.to(torch::kInt64).bitwise_and(kMask).bitwise_xor(site));
+  const auto head_keys = torch::arange(heads, options).mul(0xC2B2AE35).bitwise_and(kMask);
+  const auto keys =
+      token_keys.view({-1, 1, queries}).add(head_keys.view({1, heads, 1}));  // [B, H, T]
+  const auto column = torch::arange(columns, options);
+  const auto counters = column.floor_divide(4).mul(0x9E3779B9);  // [C]
+  const auto bits = hash(keys.reshape({-1, 1}).add(counters).bitwise_and(kMask));
+  const auto bytes = bits.bitwise_right_shift(column.remainder(4).mul(8)).bitwise_and(0xFF);
+  const double kept_scale = 256.0 / (256.0 - dropout.threshold());
+  return bytes.ge(static_cast<std::int64_t>(dropout.threshold()))
+      .to(torch::kFloat32)
+      .mul(kept_scale);
+}
+
+torch::Tensor attention_weights_reference(const torch::Tensor& scores, const PackedLayout& queries,
+                                          const PackedLayout& keys, AttentionMask mask,
+                                          double scale, const Dropout& dropout) {
+  const std::int64_t heads = queries.heads, T = scores.size(1), S = scores.size(2);
+  const auto key = torch::arange(S, keys.lengths.options());
+  auto visible = (key.view({1, 1, 1, S}) < keys.lengths.view({-1, 1, 1, 1}));  // [B, 1, 1, S]
+  if (mask == AttentionMask::Causal) {
+    const auto query = torch::arange(T, keys.lengths.options());
+    visible = visible & (key.view({1, S}) <= query.view({T, 1}));  // [B, 1, T, S]
+  }
+  const auto masked =
+      scores.view({-1, heads, T, S})
+          .mul(scale)
+          .masked_fill(visible.logical_not(), -std::numeric_limits<float>::infinity());
+  auto weights = masked.softmax(-1).view({-1, T, S});  // [B*H, T, S]
+  if (!drops(dropout, queries.padded_row_keys)) return weights;
+  const auto factors = dropout_factors(dropout, queries.padded_row_keys, heads, T, S);
+  return weights * factors.view_as(weights).to(weights.scalar_type());
+}
+
+torch::Tensor attention_weights(const torch::Tensor& scores, const PackedLayout& queries,
+                                const PackedLayout& keys, AttentionMask mask, double scale,
+                                const Dropout& dropout) {
+  if (!has_kernel(scores))
+    return attention_weights_reference(scores, queries, keys, mask, scale, dropout);
+  const SiteNumbers site{dropout.site, dropout.threshold(), queries.heads, scores.size(1)};
+  return AttentionWeightsFunction::apply(
+      scores, keys.lengths,
+      drops(dropout, queries.padded_row_keys) ? queries.padded_row_keys : torch::Tensor(), site,
+      mask == AttentionMask::Causal, scale);
+}
+
+torch::Tensor embed(const torch::Tensor& tokens, const torch::Tensor& weight, double scale) {
+  return EmbedFunction::apply(tokens, weight, scale);
+}
+
+}  // namespace dragoman

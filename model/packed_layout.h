@@ -1,0 +1,36 @@
+// Where the sentences of a packed batch lie, and the way between the packed layout [N, D], which
+// linear layers see, and the padded one [B * H, L, K], which attention sees.
+#pragma once
+
+#include <torch/types.h>
+
+#include <cstdint>
+#include <span>
+
+namespace dragoman {
+
+struct PackedLayout {
+  std::int64_t sentences;     ///< B
+  std::int64_t tokens;        ///< N
+  std::int64_t longest;       ///< L: places of a sentence in the padded layout
+  std::int64_t heads;         ///< H
+  torch::Tensor lengths;      ///< [B] int32
+  torch::Tensor positions;    ///< [N] int64, of each token in its sentence
+  torch::Tensor head_rows;    ///< [B*H*L] int64: row n*H+h of [N*H, K] at each place; 0 for padding
+  torch::Tensor head_places;  ///< [N*H] int64: the inverse, place (b*H+h)*L+t of row n*H+h
+  torch::Tensor row_keys;     ///< [N] int32 dropout key per token; undefined = no dropout
+  torch::Tensor padded_row_keys;  ///< [B*L] int32, the same by place
+
+  /// `starts` is [B+1] as in PackedSide.
+  static PackedLayout from_starts(std::span<const std::int32_t> starts, std::int64_t heads,
+                                  torch::Device device);
+  /// Turns dropout on: one key per token (kernels/kernels.h, DropoutSite).
+  void set_row_keys(std::span<const std::int32_t> keys);
+};
+
+/// [N, H*K] -> [B*H, L, K]. Padding holds copies of the first token, which masks must hide.
+torch::Tensor pad_heads(const torch::Tensor& x, const PackedLayout& layout);
+/// [B*H, L, K] -> [N, H*K]; its gradient is zero at padding.
+torch::Tensor unpad_heads(const torch::Tensor& x, const PackedLayout& layout);
+
+}  // namespace dragoman

@@ -1,0 +1,35 @@
+// Positional encoding, section 3.5: PE(pos, 2i) = sin(pos / 10000^(2i/D)), PE(pos, 2i+1) = cos of
+// the same, interleaved as in the paper; or a learned vector per position.
+#pragma once
+
+#include <torch/nn/module.h>
+#include <torch/nn/modules/embedding.h>
+#include <torch/nn/pimpl.h>
+
+#include "model/file/model_config.h"
+
+namespace dragoman {
+
+/// Rows [0, positions) of the sinusoidal encoding, [positions, D] fp32.
+torch::Tensor sinusoidal_encoding(std::int64_t positions, std::int64_t d_model);
+
+struct PositionalEncodingImpl : torch::nn::Module {
+  explicit PositionalEncodingImpl(const ModelConfig& config);
+
+  /// x [N, D] + the encodings of positions [N]. Throws Error beyond the last learned position.
+  torch::Tensor source(const torch::Tensor& x, const torch::Tensor& positions);
+  torch::Tensor target(const torch::Tensor& x, const torch::Tensor& positions);
+
+ private:
+  torch::Tensor add(const torch::Tensor& x, const torch::Tensor& positions,
+                    torch::nn::Embedding& learned);
+  const torch::Tensor& sinusoidal_rows(const torch::Tensor& like, std::int64_t count);
+
+  std::int64_t d_model_, max_positions_;
+  torch::nn::Embedding source_{nullptr}, target_{nullptr};
+  torch::Tensor
+      table_;  // sinusoidal rows made so far, in the type and on the device of the last use
+};
+TORCH_MODULE(PositionalEncoding);
+
+}  // namespace dragoman

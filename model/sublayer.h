@@ -1,0 +1,35 @@
+// Around each sub-layer, section 3.1: LayerNorm(x + Sublayer(x)), with dropout on the sub-layer's
+// output (section 5.4). Option norm = before: x + Sublayer(LayerNorm(x)), as in the paper's later
+// code.
+#pragma once
+
+#include <torch/nn/modules/normalization.h>
+
+#include "model/file/model_config.h"
+#include "model/functions.h"
+
+namespace dragoman {
+
+template <class SubLayer>
+torch::Tensor residual_connection(const torch::Tensor& x, torch::nn::LayerNorm& norm,
+                                  NormPosition position, const Dropout& dropout,
+                                  const torch::Tensor& row_keys, SubLayer&& sub_layer) {
+  if (position == NormPosition::Before) return dropout.add(sub_layer(norm(x)), x, row_keys);
+  return norm(dropout.add(sub_layer(x), x, row_keys));
+}
+
+/// Layer normalisation over the last dimension, D.
+inline torch::nn::LayerNorm layer_norm(const ModelConfig& config) {
+  return torch::nn::LayerNorm(torch::nn::LayerNormOptions({config.d_model}));
+}
+
+/// The numbers of the dropouts: each layer has eight, the encoder's layers from 8, the decoder's
+/// from 8 * 1024 on; 0 and 1 are the source's and the target's embeddings.
+constexpr std::uint32_t encoder_site(std::int64_t layer, std::uint32_t which) {
+  return static_cast<std::uint32_t>(8 + layer * 8) + which;
+}
+constexpr std::uint32_t decoder_site(std::int64_t layer, std::uint32_t which) {
+  return static_cast<std::uint32_t>((1024 + layer) * 8) + which;
+}
+
+}  // namespace dragoman

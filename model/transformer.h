@@ -1,0 +1,72 @@
+// The Transformer of "Attention Is All You Need" (Vaswani et al. 2017), figure 1, on packed
+// batches. Letters: B sentences, N tokens of a side, D d_model, V vocabulary.
+#pragma once
+
+#include <torch/nn/module.h>
+#include <torch/nn/pimpl.h>
+
+#include <cstdint>
+#include <span>
+
+#include "model/decoder.h"
+#include "model/embedding.h"
+#include "model/encoder.h"
+#include "model/positional_encoding.h"
+
+namespace dragoman {
+
+/// One side of a batch on the model's device.
+struct PackedTokens {
+  torch::Tensor tokens;  ///< [N] int64
+  PackedLayout layout;
+};
+
+/// The output projection's own parameters: a weight with tying = none, a bias with output-bias.
+struct OutputImpl : torch::nn::Module {
+  explicit OutputImpl(const ModelConfig& config);
+  torch::Tensor weight, bias;  ///< [V, D], [V]; undefined where there is none
+};
+TORCH_MODULE(Output);
+
+struct TransformerImpl : torch::nn::Module {
+  explicit TransformerImpl(const ModelConfig& config);
+
+  /// Section 3.1, left half of figure 1 -> memory [N, D]. Dropout where the layout has row keys.
+  torch::Tensor encode(const PackedTokens& source);
+
+  /// Right half of figure 1 for whole targets, each token predicted from those before it: hidden
+  /// states [N, D], whose projection predicts target.tokens. The decoder starts from the zero
+  /// vector.
+  torch::Tensor decode(const PackedTokens& target, const torch::Tensor& memory,
+                       const PackedLayout& source);
+
+  /// The decoder on tokens [N] (-1: the zero vector) at given positions [N], attending as
+  /// `attention` does: the one path behind whole targets and single steps.
+  torch::Tensor decode(const torch::Tensor& tokens, const torch::Tensor& positions,
+                       DecoderAttention& attention, const torch::Tensor& row_keys);
+
+  /// hidden [N, D] -> [N, V].
+  torch::Tensor logits(const torch::Tensor& hidden);
+  torch::Tensor output_weight() const;  ///< [V, D]
+  torch::Tensor output_bias() const;    ///< [V] or undefined
+
+  /// Xavier uniform for linear layers (Glorot and Bengio 2010), N(0, 1/D) for embeddings, zero
+  /// biases, a function of the seed alone.
+  void initialize(std::uint64_t seed);
+
+  ModelConfig config;
+  Embedding embedding;
+  PositionalEncoding positions;
+  Encoder encoder;
+  Decoder decoder;
+  Output output;
+  Dropout source_dropout, target_dropout;
+};
+TORCH_MODULE(Transformer);
+
+/// Moves one side of a batch to the device.
+PackedTokens packed_tokens(std::span<const std::int32_t> tokens,
+                           std::span<const std::int32_t> starts, std::int64_t heads,
+                           torch::Device device);
+
+}  // namespace dragoman
