@@ -35,7 +35,7 @@ struct Provenance {
   bool operator==(const Provenance&) const = default;
 };
 
-/// JSON, one line.
+/// JSON, one line; scores that are not finite are left out.
 std::string to_json(const Provenance& provenance);
 /// Missing keys keep their defaults, unknown ones are ignored; throws Error on wrong types.
 Provenance provenance_from_json(std::string_view json);
@@ -62,9 +62,9 @@ enum class Verify {
   Header,  ///< other tensors only when tensor() asks for them
 };
 
-/// An open model file; all views stay valid as long as it lives. Every error is one line: damaged
-/// (and where), truncated, not safetensors, not a model of this program, written by a newer
-/// version.
+/// An open model file; its tensors are aligned to their elements, and all views stay valid as long
+/// as it lives. Every error is one line: damaged (and where), truncated, not safetensors, not a
+/// model of this program, written by a newer version.
 class ModelFileReader {
  public:
   explicit ModelFileReader(const std::filesystem::path& path, Verify verify = Verify::All);

@@ -1,0 +1,284 @@
+#include "model/file/model_file.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/utf8.h"
+
+namespace dragoman {
+
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::string_view kFormatVersion = "1";
+
+const std::string kFormat = "dragoman.format";
+const std::string kConfig = "dragoman.config";
+const std::string kProvenance = "dragoman.provenance";
+const std::string kProgress = "dragoman.progress";
+const std::string kChecksums = "dragoman.checksums";
+const std::string kHeaderChecksum = "dragoman.header_checksum";
+
+const std::string kTokenizerSource = "tokenizer.source";
+const std::string kTokenizerTarget = "tokenizer.target";
+
+constexpr std::string_view kRestore = "restore the file from a copy";
+
+std::string dump(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+/// XXH3 over the header's meaning, whatever its spelling: compact JSON with sorted keys of
+/// {"metadata": all but this checksum, "tensors": {name: [type, shape]}}.
+std::string header_checksum(const Metadata& metadata, std::span<const TensorData> tensors) {
+  Json summary = {{"metadata", metadata}, {"tensors", Json::object()}};
+  summary["metadata"].erase(kHeaderChecksum);
+  for (const TensorData& tensor : tensors)
+    summary["tensors"][tensor.name] = {static_cast<int>(tensor.dtype), tensor.shape};
+  return hex16(xxh3(dump(summary)));
+}
+
+std::string shape_text(const std::vector<std::int64_t>& shape) {
+  std::string text;
+  for (std::int64_t dimension : shape)
+    text += (text.empty() ? "" : ", ") + std::to_string(dimension);
+  return "[" + text + "]";
+}
+
+bool is_float(Dtype dtype) {
+  return dtype == Dtype::F32 || dtype == Dtype::BF16 || dtype == Dtype::F16;
+}
+
+/// Throws Error where `tensor` (null: none) cannot be the parameter `expected`.
+void check_parameter(const ParameterShape& expected, const TensorData* tensor) {
+  if (tensor == nullptr) throw Error("parameter ", expected.name, " is missing");
+  if (tensor->shape != expected.shape)
+    throw Error("parameter ", expected.name, " has the shape ", shape_text(tensor->shape), ", but ",
+                shape_text(expected.shape), " by the model's configuration");
+  if (!is_float(tensor->dtype))
+    throw Error("parameter ", expected.name, " holds no floating-point numbers");
+}
+
+/// The given parameters in the order of parameter_shapes(), checked to be exactly those.
+std::vector<TensorData> ordered_parameters(const ModelContents& contents) {
+  std::map<std::string_view, const TensorData*> given;
+  for (const TensorData& tensor : contents.parameters) given[tensor.name] = &tensor;
+  std::vector<TensorData> ordered;
+  for (const ParameterShape& expected : parameter_shapes(contents.config)) {
+    const auto found = given.find(expected.name);
+    const TensorData* tensor = found == given.end() ? nullptr : found->second;
+    check_parameter(expected, tensor);
+    ordered.push_back(*tensor);
+  }
+  if (ordered.size() != contents.parameters.size())
+    throw Error("there are ", contents.parameters.size(), " parameters, but ", ordered.size(),
+                " by the model's configuration");
+  return ordered;
+}
+
+TensorData bytes_tensor(const std::string& name, std::string_view bytes) {
+  return {name, Dtype::U8, {static_cast<std::int64_t>(bytes.size())}, bytes.data()};
+}
+
+std::vector<TensorData> all_tensors(const ModelContents& contents) {
+  std::vector<TensorData> tensors = ordered_parameters(contents);
+  if (contents.tokenizer_source.empty()) throw Error("the source tokenizer is empty");
+  tensors.push_back(bytes_tensor(kTokenizerSource, contents.tokenizer_source));
+  if (!contents.tokenizer_target.empty())
+    tensors.push_back(bytes_tensor(kTokenizerTarget, contents.tokenizer_target));
+  for (const TensorData& tensor : contents.training) {
+    if (!tensor.name.starts_with(kTrainingPrefix))
+      throw Error("tensor ", tensor.name, " does not belong to the training state");
+    tensors.push_back(tensor);
+  }
+  return tensors;
+}
+
+Metadata make_metadata(const ModelContents& contents, std::span<const TensorData> tensors) {
+  Json checksums = Json::object();
+  for (const TensorData& tensor : tensors) checksums[tensor.name] = hex16(xxh3(tensor.raw()));
+  Metadata metadata = {{kFormat, std::string(kFormatVersion)},
+                       {kConfig, to_json(contents.config)},
+                       {kProvenance, to_json(contents.provenance)},
+                       {kChecksums, dump(checksums)}};
+  if (!contents.progress.empty()) metadata[kProgress] = replace_invalid_utf8(contents.progress);
+  metadata[kHeaderChecksum] = header_checksum(metadata, tensors);
+  return metadata;
+}
+
+}  // namespace
+
+std::string to_json(const Provenance& provenance) {
+  std::map<std::string, double> scores = provenance.scores;
+  std::erase_if(scores, [](const auto& score) { return !std::isfinite(score.second); });
+  return dump({{"command", provenance.command},
+               {"configuration", provenance.configuration},
+               {"seed", provenance.seed},
+               {"updates", provenance.updates},
+               {"data", provenance.data},
+               {"versions", provenance.versions},
+               {"scores", scores},
+               {"averaged_from", provenance.averaged_from}});
+}
+
+Provenance provenance_from_json(std::string_view text) {
+  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object()) throw Error("provenance: not a JSON object");
+  Provenance provenance;
+  const auto take = [&json](const char* key, auto& value) {
+    const auto found = json.find(key);
+    if (found == json.end()) return;
+    try {
+      found->get_to(value);
+    } catch (const Json::exception&) {
+      throw Error("provenance: \"", key, "\" has the wrong type");
+    }
+  };
+  take("command", provenance.command);
+  take("configuration", provenance.configuration);
+  take("seed", provenance.seed);
+  take("updates", provenance.updates);
+  take("data", provenance.data);
+  take("versions", provenance.versions);
+  take("scores", provenance.scores);
+  take("averaged_from", provenance.averaged_from);
+  return provenance;
+}
+
+void write_model_file(const std::filesystem::path& path, const ModelContents& contents) {
+  std::vector<TensorData> tensors;
+  try {
+    tensors = all_tensors(contents);
+  } catch (const Error& error) {
+    throw Error(path.string(), ": cannot write: ", error.what());
+  }
+  write_safetensors(path, tensors, make_metadata(contents, tensors));
+}
+
+ModelFileReader::ModelFileReader(const std::filesystem::path& path, Verify verify) : file_(path) {
+  check_header();
+  try {
+    config_ = model_config_from_json(metadata().at(kConfig));
+    provenance_ = provenance_from_json(metadata().at(kProvenance));
+    const Json checksums = Json::parse(metadata().at(kChecksums), nullptr, false);
+    if (!checksums.is_object()) throw Error("checksums: not a JSON object");
+    for (const auto& [name, sum] : checksums.items())
+      checksums_[name] = sum.is_string() ? sum.get<std::string>() : "";
+    check_tensors();
+  } catch (const Error& error) {
+    throw Error(path.string(), ": ", error.what());
+  }
+  this->verify(*file_.find(kTokenizerSource));
+  if (has_two_tokenizers()) this->verify(*file_.find(kTokenizerTarget));
+  if (verify == Verify::All) verify_all();
+  verified_ = verify == Verify::All;
+}
+
+/// The version first: a newer one may have other checksums.
+void ModelFileReader::check_header() const {
+  const std::string path = file_.path().string();
+  const auto version = metadata().find(kFormat);
+  if (version == metadata().end())
+    throw Error(path, ": a safetensors file, but not a model of dragoman (its metadata have no ",
+                kFormat, ")");
+  if (version->second != kFormatVersion)
+    throw Error(path, ": the format is '", version->second, "', but this dragoman reads '",
+                kFormatVersion, "': use a newer dragoman, or restore the file if it is damaged");
+  const auto sum = metadata().find(kHeaderChecksum);
+  if (sum == metadata().end() || sum->second != header_checksum(metadata(), file_.tensors()))
+    throw Error(path, ": the header is damaged (wrong checksum); ", kRestore);
+  for (const std::string& key : {kConfig, kProvenance, kChecksums})
+    if (!metadata().contains(key))
+      throw Error(path, ": the metadata have no ", key, "; ", kRestore);
+}
+
+/// Exactly the parameters of the configuration, the tokenizer, and the training state; all aligned
+/// to their elements, which files that this program writes are.
+void ModelFileReader::check_tensors() const {
+  std::set<std::string_view> parameters;
+  const auto shapes = parameter_shapes(config_);
+  for (const ParameterShape& expected : shapes) {
+    check_parameter(expected, file_.find(expected.name));
+    parameters.insert(expected.name);
+  }
+  if (!has(kTokenizerSource)) throw Error("there is no tokenizer in it (", kTokenizerSource, ")");
+  for (const TensorData& tensor : file_.tensors()) {
+    const bool is_tokenizer = tensor.name == kTokenizerSource || tensor.name == kTokenizerTarget;
+    if (is_tokenizer && (tensor.dtype != Dtype::U8 || tensor.shape.size() != 1))
+      throw Error("tensor ", tensor.name, " is not a list of bytes");
+    if (reinterpret_cast<std::uintptr_t>(tensor.data) % size_of(tensor.dtype) != 0)
+      throw Error("tensor ", tensor.name, " is not aligned to its elements");
+    if (!is_tokenizer && !parameters.contains(tensor.name) &&
+        !tensor.name.starts_with(kTrainingPrefix))
+      throw Error("tensor ", tensor.name, " is unknown to this version");
+  }
+}
+
+void ModelFileReader::verify(const TensorData& tensor) const {
+  const auto sum = checksums_.find(tensor.name);
+  if (sum == checksums_.end() || sum->second != hex16(xxh3(tensor.raw())))
+    throw Error(path().string(), ": tensor ", tensor.name, " is damaged (wrong checksum); ",
+                kRestore);
+}
+
+void ModelFileReader::verify_all() const {
+  for (const TensorData& tensor : file_.tensors()) verify(tensor);
+}
+
+std::string_view ModelFileReader::tokenizer_source() const {
+  return file_.find(kTokenizerSource)->raw();
+}
+
+std::string_view ModelFileReader::tokenizer_target() const {
+  return has_two_tokenizers() ? file_.find(kTokenizerTarget)->raw() : tokenizer_source();
+}
+
+std::string_view ModelFileReader::progress() const {
+  const auto found = metadata().find(kProgress);
+  return found == metadata().end() ? std::string_view() : std::string_view(found->second);
+}
+
+std::vector<std::string> ModelFileReader::names() const {
+  std::vector<std::string> names;
+  for (ParameterShape& parameter : parameter_shapes(config_))
+    names.push_back(std::move(parameter.name));
+  return names;
+}
+
+std::vector<std::string> ModelFileReader::training_names() const {
+  std::vector<std::string> names;
+  for (const TensorData& tensor : file_.tensors())
+    if (tensor.name.starts_with(kTrainingPrefix)) names.push_back(tensor.name);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+TensorData ModelFileReader::tensor(std::string_view name) const {
+  const TensorData* found = file_.find(name);
+  if (found == nullptr) throw Error(path().string(), ": there is no tensor ", name);
+  if (!verified_) verify(*found);
+  return *found;
+}
+
+std::filesystem::path resolve_model_path(const std::filesystem::path& path) {
+  std::error_code ignored;
+  const auto status = std::filesystem::status(path, ignored);
+  if (!std::filesystem::exists(status))
+    throw Error(path.string(), ": no such model file or folder");
+  if (!std::filesystem::is_directory(status)) return path;
+  const std::filesystem::path file = path / "model.safetensors";
+  if (std::filesystem::exists(file, ignored)) return file;
+  if (std::filesystem::is_directory(path / "checkpoints", ignored))
+    throw Error(path.string(),
+                ": no model.safetensors yet; let the training end, or name a file of ",
+                (path / "checkpoints").string());
+  throw Error(path.string(), ": the folder holds no model.safetensors");
+}
+
+}  // namespace dragoman

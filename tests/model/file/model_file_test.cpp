@@ -1,0 +1,271 @@
+#include "model/file/model_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/random.h"
+#include "tests/model/file/scratch_file.h"
+
+namespace dragoman {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+/// A model of a few hundred parameters, and a checkpoint of it.
+struct SmallModel {
+  ModelContents contents;
+  std::vector<std::vector<float>> values;
+  std::vector<std::int64_t> moments = {1, 2, 3};
+
+  SmallModel() {
+    ModelConfig& config = contents.config;
+    config.d_model = 4;
+    config.heads = 2;
+    config.d_ff = 8;
+    config.encoder_layers = config.decoder_layers = 1;
+    config.source_vocabulary = config.target_vocabulary = 9;
+    contents.tokenizer_source = "pretend tokenizer";
+    contents.provenance.command = "dragoman train";
+    contents.provenance.scores = {{"valid-bleu", 38.51}};
+    for (const auto& [name, shape] : parameter_shapes(config)) {
+      TensorData tensor{name, Dtype::F32, shape, nullptr};
+      values.emplace_back(tensor.elements());
+      for (float& value : values.back())
+        value = std::cos(static_cast<float>(&value - values.back().data() + values.size()));
+      tensor.data = values.back().data();
+      contents.parameters.push_back(tensor);
+    }
+  }
+
+  void make_checkpoint() {
+    contents.training.push_back({"training.moments", Dtype::I64, {3}, moments.data()});
+    contents.progress = R"({"update":12})";
+  }
+
+  std::string bytes() const {
+    const ScratchFile file("bytes.safetensors");
+    write_model_file(file.path(), contents);
+    return read_file(file.path());
+  }
+};
+
+std::string error_of(const std::filesystem::path& path, Verify verify = Verify::All) {
+  try {
+    const ModelFileReader reader(path, verify);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(ModelFile, AModelIsReadAsItWasWritten) {
+  const SmallModel model;
+  const ScratchFile file("model.safetensors");
+  write_model_file(file.path(), model.contents);
+  const ModelFileReader reader(file.path());
+  EXPECT_EQ(to_json(reader.config()), to_json(model.contents.config));
+  EXPECT_EQ(reader.provenance(), model.contents.provenance);
+  EXPECT_EQ(reader.tokenizer_source(), "pretend tokenizer");
+  EXPECT_EQ(reader.tokenizer_target(), "pretend tokenizer");
+  EXPECT_FALSE(reader.has_two_tokenizers());
+  EXPECT_FALSE(reader.is_checkpoint());
+  EXPECT_TRUE(reader.training_names().empty());
+  ASSERT_EQ(reader.names().size(), model.values.size());
+  for (const TensorData& parameter : model.contents.parameters) {
+    const TensorData read = reader.tensor(parameter.name);
+    EXPECT_EQ(read.shape, parameter.shape);
+    EXPECT_EQ(read.raw(), parameter.raw());
+  }
+  EXPECT_THROW(reader.tensor("encoder"), Error);
+}
+
+TEST(ModelFile, ACheckpointCarriesItsTrainingState) {
+  SmallModel model;
+  model.make_checkpoint();
+  model.contents.tokenizer_target = "another tokenizer";
+  const ScratchFile file("checkpoint.safetensors");
+  write_model_file(file.path(), model.contents);
+  const ModelFileReader reader(file.path());
+  EXPECT_TRUE(reader.is_checkpoint());
+  EXPECT_EQ(reader.progress(), R"({"update":12})");
+  EXPECT_EQ(reader.tokenizer_target(), "another tokenizer");
+  EXPECT_THAT(reader.training_names(), ::testing::ElementsAre("training.moments"));
+  EXPECT_EQ(reader.tensor("training.moments").raw(), model.contents.training[0].raw());
+  EXPECT_EQ(reader.names().size(), model.values.size());
+}
+
+TEST(ModelFile, ProvenanceKeepsEveryFieldAndTakesAnyText) {
+  Provenance provenance;
+  provenance.command = "dragoman train --train-src \"a b\"\n";
+  provenance.configuration = "lr = 0.1\n";
+  provenance.seed = -5;
+  provenance.updates = 1'000'000'000'000;
+  provenance.data = {{"a.en", "00"}};
+  provenance.versions = {{"dragoman", "0.1.0"}};
+  provenance.scores = {{"bleu", 38.512345678901234}};
+  provenance.averaged_from = {"x", "y"};
+  EXPECT_EQ(provenance_from_json(to_json(provenance)), provenance);
+  EXPECT_EQ(provenance_from_json("{}"), Provenance());
+  EXPECT_THROW(provenance_from_json("[]"), Error);
+  EXPECT_THROW(provenance_from_json(R"({"seed":"x"})"), Error);
+  EXPECT_THROW(provenance_from_json(R"({"scores":{"bleu":null}})"), Error);
+
+  SmallModel model;
+  model.contents.provenance.command = "dragoman train \xff";
+  model.contents.provenance.scores["loss"] = NAN;
+  model.contents.progress = "\xfe";
+  const ScratchFile file("any-text.safetensors");
+  write_model_file(file.path(), model.contents);
+  const ModelFileReader reader(file.path());
+  EXPECT_EQ(reader.provenance().command, "dragoman train \xEF\xBF\xBD");
+  EXPECT_EQ(reader.provenance().scores.size(), 1u);
+  EXPECT_EQ(reader.progress(), "\xEF\xBF\xBD");
+}
+
+TEST(ModelFile, WrongContentsAreNotWrittenAndTheOldFileStays) {
+  const SmallModel good;
+  const ScratchFile file("kept.safetensors", "the old file");
+  const auto expect_refused = [&](auto change, const std::string& what) {
+    SmallModel model;
+    change(model.contents);
+    EXPECT_THAT([&] { write_model_file(file.path(), model.contents); },
+                ThrowsMessage<Error>(AllOf(HasSubstr("kept.safetensors: "), HasSubstr(what))));
+    EXPECT_EQ(read_file(file.path()), "the old file");
+  };
+  expect_refused([](ModelContents& c) { c.parameters.pop_back(); }, "is missing");
+  expect_refused([](ModelContents& c) { c.parameters.push_back(c.parameters[0]); }, "parameters");
+  expect_refused([](ModelContents& c) { c.parameters[0].shape = {4, 9}; }, "[9, 4]");
+  expect_refused([](ModelContents& c) { c.parameters[0].dtype = Dtype::I32; }, "floating-point");
+  expect_refused([](ModelContents& c) { c.parameters[0].name = "x"; }, "embedding.weight");
+  expect_refused([](ModelContents& c) { c.tokenizer_source = ""; }, "tokenizer");
+  expect_refused([](ModelContents& c) { c.training.push_back(c.parameters[0]); }, "training");
+}
+
+TEST(ModelFile, EveryTruncationIsAnError) {
+  SmallModel model;
+  model.make_checkpoint();
+  const std::string bytes = model.bytes();
+  const ScratchFile file("cut.safetensors", bytes);
+  ASSERT_EQ(error_of(file.path()), "");
+  const std::size_t step = 1 + bytes.size() / 500;
+  for (std::size_t left = 0; left < step * 500; left += step) {
+    const std::size_t size = bytes.size() - std::min(bytes.size(), left + 1);
+    std::filesystem::resize_file(file.path(), size);
+    EXPECT_THAT(error_of(file.path()), HasSubstr("cut.safetensors: ")) << size;
+  }
+}
+
+TEST(ModelFile, AnyFlippedBitIsAnError) {
+  SmallModel model;
+  model.make_checkpoint();
+  const std::string bytes = model.bytes();
+  const ScratchFile file("flipped.safetensors");
+  const std::size_t step = 1 + bytes.size() / 1'500;
+  for (std::size_t offset = 0; offset < bytes.size(); offset += step) {
+    std::string damaged = bytes;
+    damaged[offset] = static_cast<char>(damaged[offset] ^ 1 << mix64(offset) % 8);
+    file.write(damaged);
+    EXPECT_THAT(error_of(file.path()), HasSubstr("flipped.safetensors: ")) << offset;
+  }
+}
+
+TEST(ModelFile, TheDamagedTensorIsNamed) {
+  SmallModel model;
+  std::string bytes = model.bytes();
+  const std::string_view raw = model.contents.parameters[3].raw();
+  bytes[bytes.find(raw) + 5] ^= 0x10;
+  const ScratchFile file("weights.safetensors", bytes);
+  const std::string name = model.contents.parameters[3].name;
+  EXPECT_THAT(error_of(file.path()), HasSubstr("tensor " + name + " is damaged"));
+
+  const ModelFileReader light(file.path(), Verify::Header);
+  EXPECT_NO_THROW(light.tensor("embedding.weight"));
+  EXPECT_THROW(light.tensor(name), Error);
+  EXPECT_THROW(light.verify_all(), Error);
+}
+
+TEST(ModelFile, ADamagedTokenizerOrHeaderIsFoundByALightOpenToo) {
+  const std::string bytes = SmallModel().bytes();
+  std::string tokenizer = bytes;
+  tokenizer[bytes.find("pretend")] = 'P';
+  const ScratchFile file("light.safetensors", tokenizer);
+  EXPECT_THAT(error_of(file.path(), Verify::Header), HasSubstr("tensor tokenizer.source"));
+  std::string header = bytes;
+  header[bytes.find("dragoman train")] = 'D';
+  file.write(header);
+  EXPECT_THAT(error_of(file.path(), Verify::Header), HasSubstr("header is damaged"));
+}
+
+/// The small model with one metadata entry changed and, unlike damage, a right header checksum.
+void write_changed(const std::filesystem::path& path, const std::string& key,
+                   const std::string& value) {
+  const ScratchFile original("original.safetensors", SmallModel().bytes());
+  const SafetensorsFile file(original.path());
+  Metadata metadata = file.metadata();
+  metadata[key] = value;
+  nlohmann::json summary = {{"metadata", metadata}, {"tensors", nlohmann::json::object()}};
+  summary["metadata"].erase("dragoman.header_checksum");
+  for (const TensorData& tensor : file.tensors())
+    summary["tensors"][tensor.name] = {static_cast<int>(tensor.dtype), tensor.shape};
+  metadata["dragoman.header_checksum"] = hex16(xxh3(summary.dump()));
+  write_safetensors(path, file.tensors(), metadata);
+}
+
+TEST(ModelFile, ForeignAndNewerFilesAreNamedAsSuch) {
+  const ScratchFile file("foreign.safetensors");
+  write_changed(file.path(), "note", "harmless");
+  EXPECT_EQ(error_of(file.path()), "");
+
+  write_changed(file.path(), "dragoman.format", "2");
+  EXPECT_THAT(error_of(file.path()), AllOf(HasSubstr("'2'"), HasSubstr("newer")));
+
+  const float one = 1;
+  write_safetensors(file.path(), std::vector{TensorData{"w", Dtype::F32, {1}, &one}}, {});
+  EXPECT_THAT(error_of(file.path()), HasSubstr("not a model of dragoman"));
+}
+
+TEST(ModelFile, ConfigurationAndTensorsMustAgree) {
+  const ScratchFile file("disagree.safetensors");
+  ModelConfig config = SmallModel().contents.config;
+  config.encoder_layers = 2;
+  write_changed(file.path(), "dragoman.config", to_json(config));
+  EXPECT_THAT(error_of(file.path()),
+              HasSubstr("parameter encoder.layers.1.self_attention.query.weight is missing"));
+  config = SmallModel().contents.config;
+  config.d_ff = 16;
+  write_changed(file.path(), "dragoman.config", to_json(config));
+  EXPECT_THAT(error_of(file.path()), AllOf(HasSubstr("[8, 4]"), HasSubstr("[16, 4]")));
+  config = SmallModel().contents.config;
+  config.norm = NormPosition::Before;
+  write_changed(file.path(), "dragoman.config", to_json(config));
+  EXPECT_THAT(error_of(file.path()), HasSubstr("encoder.norm.weight is missing"));
+  write_changed(file.path(), "dragoman.config", "{}");
+  EXPECT_THAT(error_of(file.path()), HasSubstr("\"d-model\" is missing"));
+  write_changed(file.path(), "dragoman.checksums", "{}");
+  EXPECT_THAT(error_of(file.path()), HasSubstr("wrong checksum"));
+}
+
+TEST(ModelFile, AFolderStandsForItsModel) {
+  const ScratchFile model("model.safetensors", "x");
+  EXPECT_EQ(resolve_model_path(model.path()), model.path());
+  EXPECT_EQ(resolve_model_path(model.folder()), model.path());
+
+  const ScratchFile unfinished("elsewhere");
+  EXPECT_THAT([&] { resolve_model_path(unfinished.folder()); },
+              ThrowsMessage<Error>(HasSubstr("holds no model.safetensors")));
+  std::filesystem::create_directory(unfinished.folder() / "checkpoints");
+  EXPECT_THAT([&] { resolve_model_path(unfinished.folder()); },
+              ThrowsMessage<Error>(HasSubstr("checkpoints")));
+  EXPECT_THAT([&] { resolve_model_path(unfinished.path()); },
+              ThrowsMessage<Error>(HasSubstr("no such")));
+}
+
+}  // namespace
+}  // namespace dragoman
