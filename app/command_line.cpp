@@ -1,0 +1,215 @@
+#include "app/command_line.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "app/config_file.h"
+#include "app/field_names.h"
+
+namespace dragoman {
+
+namespace {
+
+using GivenTexts = std::map<std::string, std::vector<std::string>>;
+
+// CLI11 takes an empty value for a missing one and "[SEP]" for a list: values that begin with this
+// byte are kept whole, and it is taken off again.
+constexpr char kVerbatim = '\x01';
+
+std::string verbatim(std::string_view value) {
+  const bool misread = value.empty() || value.front() == '[' || value == "{}";
+  return misread ? kVerbatim + std::string(value) : std::string(value);
+}
+
+bool is_long_flag(std::string_view argument) {
+  return argument.size() > 2 && argument.starts_with("--");
+}
+
+std::string shown_flag(std::string_view name) {
+  return join_text(name.size() == 1 ? "-" : "--", name);
+}
+
+/// "-b" and "--beam-size" -> the field; null for values, flags with `=` and unknown ones.
+const Field* flag_without_value(const Command& command, const std::vector<Field>& fields,
+                                const std::string& argument) {
+  if (is_long_flag(argument)) return find_field(fields, argument.substr(2));
+  if (argument.size() != 2 || argument[0] != '-') return nullptr;
+  const std::string letter = argument.substr(1);
+  if (letter == "c") return find_field(fields, "config");
+  const auto found = command.short_flags.find(letter);
+  return find_field(fields, found == command.short_flags.end() ? letter : found->second);
+}
+
+/// Hyphens in flags, marks on what CLI11 would misread; a flag that must have a value has one.
+std::vector<std::string> normalized(const Command& command, const std::vector<Field>& fields,
+                                    const std::vector<std::string>& arguments) {
+  std::vector<std::string> result;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& argument = arguments[i];
+    if (argument == "--") {
+      for (; i < arguments.size(); ++i) result.push_back(arguments[i]);
+      break;
+    }
+    if (!is_long_flag(argument)) {
+      result.push_back(verbatim(argument));
+    } else if (const std::size_t equals = argument.find('='); equals != std::string::npos) {
+      result.push_back(with_hyphens(argument.substr(0, equals)) + "=" +
+                       verbatim(argument.substr(equals + 1)));
+    } else {
+      result.push_back(with_hyphens(argument));
+    }
+    const Field* field = flag_without_value(command, fields, argument);
+    if (field == nullptr || field->kind == Field::Kind::Flag) continue;
+    if (i + 1 == arguments.size() || is_long_flag(arguments[i + 1]))
+      throw UsageError("--", field->info.name, ": needs a value");
+  }
+  return result;
+}
+
+/// "-b,--beam-size,--beam", for a flag also "!--no-...", for a positional also "beam-size".
+std::string cli11_names(const Command& command, const Field& field) {
+  std::vector<std::string> names = {std::string(field.info.name)};
+  for (const std::string& alias : aliases_of(field)) names.push_back(alias);
+  if (field.info.name == "help") names.push_back("h");
+  if (field.info.name == "config") names.push_back("c");
+  for (const auto& [letter, name] : command.short_flags)
+    if (name == field.info.name && std::find(names.begin(), names.end(), letter) == names.end())
+      names.push_back(letter);
+  std::string list;
+  for (const std::string& name : names) {
+    list += (list.empty() ? "" : ",") + shown_flag(name);
+    if (field.kind == Field::Kind::Flag && name.size() > 1) list += ",!--no-" + name;
+  }
+  const auto& positionals = command.positionals;
+  if (std::find(positionals.begin(), positionals.end(), field.info.name) != positionals.end())
+    list += join_text(",", field.info.name);
+  return list;
+}
+
+CLI::Option* add_option(CLI::App& app, const Command& command, const Field& field) {
+  const std::string names = cli11_names(command, field);
+  if (field.kind == Field::Kind::Flag) return app.add_flag(names);
+  CLI::Option* option = app.add_option(names, [](const CLI::results_t&) { return true; });
+  if (field.kind == Field::Kind::List)
+    return option->expected(1, CLI::detail::expected_max_vector_size)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  return option->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+}
+
+[[noreturn]] void refuse(const std::vector<Field>& fields, const std::vector<std::string>& extras) {
+  for (const std::string& extra : extras) {
+    if (extra.size() < 2 || extra[0] != '-' || extra == "--") continue;
+    const std::string flag = extra.substr(0, extra.find('='));
+    const std::string name = flag.substr(is_long_flag(flag) ? 2 : 1);
+    throw UsageError("unknown flag ", flag, suggestion(name, "--", fields));
+  }
+  throw UsageError("unexpected argument '", extras.front(), "'");
+}
+
+std::vector<std::string> without_marks(std::vector<std::string> texts) {
+  for (std::string& text : texts)
+    if (text.starts_with(kVerbatim)) text.erase(0, 1);
+  return texts;
+}
+
+void assign_at(const Field& field, const ConfigValue& value) {
+  try {
+    field.assign(value.texts);
+  } catch (const UsageError& error) {
+    throw UsageError(value.place, ": ", error.what());
+  }
+}
+
+std::map<std::string, std::string> texts_of(const std::vector<Field>& fields) {
+  std::map<std::string, std::string> texts;
+  for (const Field& field : fields) texts.emplace(field.info.name, field.text());
+  return texts;
+}
+
+Origins origins_of(const std::vector<Field>& fields,
+                   const std::map<std::string, std::string>& defaults,
+                   const std::map<std::string, ConfigValue>& file, const GivenTexts& flags) {
+  Origins origins;
+  for (const Field& field : fields) {
+    const std::string name(field.info.name);
+    if (flags.contains(name))
+      origins[name] = Origin::CommandLine;
+    else if (file.contains(name))
+      origins[name] = Origin::ConfigFile;
+    else
+      origins[name] = field.text() == defaults.at(name) ? Origin::Default : Origin::Preset;
+  }
+  return origins;
+}
+
+}  // namespace
+
+std::map<std::string, std::vector<std::string>> parse_arguments(
+    const Command& command, const std::vector<Field>& fields,
+    const std::vector<std::string>& arguments) {
+  CLI::App app;
+  app.set_help_flag("");
+  app.allow_extras();
+  std::vector<CLI::Option*> options;
+  // Positionals first and in their own order, which is how CLI11 fills them.
+  std::vector<const Field*> ordered;
+  for (const std::string& name : command.positionals) ordered.push_back(find_field(fields, name));
+  for (const Field& field : fields)
+    if (std::find(ordered.begin(), ordered.end(), &field) == ordered.end())
+      ordered.push_back(&field);
+  for (const Field* field : ordered) options.push_back(add_option(app, command, *field));
+  try {
+    std::vector<std::string> words = normalized(command, fields, arguments);
+    std::reverse(words.begin(), words.end());
+    app.parse(words);
+  } catch (const CLI::ParseError& error) {
+    throw UsageError(error.what());
+  }
+  GivenTexts given;
+  for (std::size_t i = 0; i < options.size(); ++i) {
+    std::vector<std::string> texts = without_marks(options[i]->results());
+    if (texts.empty()) continue;
+    if (ordered[i]->kind != Field::Kind::List) texts.erase(texts.begin(), texts.end() - 1);
+    given.emplace(ordered[i]->info.name, std::move(texts));
+  }
+  if (const auto extras = without_marks(app.remaining());
+      !extras.empty() && !given.contains("help"))
+    refuse(fields, extras);
+  return given;
+}
+
+CommonConfig configure(const Command& command, const std::vector<std::string>& arguments) {
+  CommonConfig common;
+  std::vector<Field> fields = command.fields;
+  for (Field& field : fields_of(common)) fields.push_back(std::move(field));
+  const GivenTexts flags = parse_arguments(command, fields, arguments);
+  const auto defaults = texts_of(fields);
+  if (flags.contains("help")) {
+    if (command.prepare) command.prepare(flags);
+    common.help = true;
+    return common;
+  }
+
+  std::map<std::string, ConfigValue> file;
+  if (const auto config = flags.find("config"); config != flags.end()) {
+    std::vector<Field> keys = fields;
+    std::erase_if(keys, [](const Field& field) {
+      return field.info.name == "config" || field.info.name == "help";
+    });
+    file = read_config(config->second.back(), keys);
+  }
+  GivenTexts given = flags;
+  for (const auto& [name, value] : file) given.emplace(name, value.texts);
+  if (command.prepare) command.prepare(given);
+
+  const Origins origins = origins_of(fields, defaults, file, flags);
+  for (const Field& field : fields) {
+    const std::string name(field.info.name);
+    if (const auto found = file.find(name); found != file.end()) assign_at(field, found->second);
+    if (const auto found = flags.find(name); found != flags.end()) field.assign(found->second);
+  }
+  if (command.origins != nullptr) *command.origins = origins;
+  return common;
+}
+
+}  // namespace dragoman

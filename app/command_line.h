@@ -1,0 +1,49 @@
+// From the words of a command line to configuration structs: default < preset < --config FILE <
+// command line.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "app/command.h"
+#include "app/log.h"
+
+namespace dragoman {
+
+/// What every command understands besides its own flags.
+struct CommonConfig {
+  std::string config;
+  bool quiet = false;
+  LogFormat log_format = LogFormat::Text;
+  bool help = false;
+
+  template <class Visit>
+  void for_each_field(Visit&& visit) {
+    visit({.name = "config",
+           .help = "TOML file of values; flags on the command line come before it (-c)",
+           .group = "Common"},
+          config);
+    visit({.name = "quiet", .help = "only warnings and errors on stderr", .group = "Common"},
+          quiet);
+    visit({.name = "log-format",
+           .help = "lines for people, or one JSON object per line",
+           .group = "Common"},
+          log_format);
+    visit({.name = "help", .help = "this text (-h)", .group = "Common"}, help);
+  }
+};
+
+/// Values as they were given, by field name. A list takes every value after its flag and may be
+/// repeated; of another field the last one counts. Flags without a value are "true", `--no-x` is
+/// "false". Throws UsageError for unknown flags, with the nearest name, and for missing values.
+std::map<std::string, std::vector<std::string>> parse_arguments(
+    const Command& command, const std::vector<Field>& fields,
+    const std::vector<std::string>& arguments);
+
+/// Sets the command's configuration from the arguments behind its name, and fills its origins.
+/// With --help only the defaults (of the preset that is asked for) are set. Throws UsageError that
+/// names the flag, or file, line and key.
+CommonConfig configure(const Command& command, const std::vector<std::string>& arguments);
+
+}  // namespace dragoman

@@ -1,0 +1,167 @@
+#include "app/config_file.h"
+
+#include <toml++/toml.h>
+#include <algorithm>
+#include <cstdio>
+
+#include "app/field_names.h"
+#include "base/files.h"
+#include "base/utf8.h"
+
+namespace dragoman {
+
+namespace {
+
+const char* expected_type(Field::Kind kind) {
+  switch (kind) {
+    case Field::Kind::Flag:
+      return "true or false";
+    case Field::Kind::Integer:
+      return "a whole number";
+    case Field::Kind::Number:
+      return "a number";
+    case Field::Kind::List:
+      return "a string or an array of strings";
+    default:
+      return "a string in quotes";
+  }
+}
+
+bool fits(toml::node_type type, Field::Kind kind) {
+  switch (kind) {
+    case Field::Kind::Flag:
+      return type == toml::node_type::boolean;
+    case Field::Kind::Integer:
+      return type == toml::node_type::integer;
+    case Field::Kind::Number:
+      return type == toml::node_type::integer || type == toml::node_type::floating_point;
+    default:
+      return type == toml::node_type::string;
+  }
+}
+
+std::string text_of_node(const toml::node& node) {
+  if (const auto* flag = node.as_boolean()) return text_of(flag->get());
+  if (const auto* integer = node.as_integer()) return text_of(integer->get());
+  if (const auto* number = node.as_floating_point()) return text_of(number->get());
+  return node.as_string()->get();
+}
+
+class ConfigReader {
+ public:
+  ConfigReader(const std::filesystem::path& path, const std::vector<Field>& fields)
+      : name_(path.string()), fields_(fields) {}
+
+  void read_table(const toml::table& table) {
+    for (const auto& [key, node] : table) {
+      if (const toml::table* group = node.as_table())
+        read_table(*group);
+      else
+        read_key(key.str(), place_of(key.source().begin.line), node);
+    }
+  }
+
+  std::map<std::string, ConfigValue> values;
+
+ private:
+  std::string place_of(toml::source_index line) const { return join_text(name_, ":", line); }
+
+  void read_key(std::string_view key, const std::string& place, const toml::node& node) {
+    const Field* field = find_field(fields_, key);
+    if (field == nullptr)
+      throw UsageError(place, ": unknown key '", key, "'", suggestion(key, "", fields_));
+    ConfigValue value{.texts = {}, .place = place};
+    const toml::array* array = node.as_array();
+    if (array != nullptr && field->kind == Field::Kind::List) {
+      for (const toml::node& element : *array) add_text(*field, key, element, value);
+    } else {
+      add_text(*field, key, node, value);
+    }
+    if (!values.emplace(field->info.name, value).second)
+      throw UsageError(place, ": '", key, "' is given twice");
+  }
+
+  void add_text(const Field& field, std::string_view key, const toml::node& node,
+                ConfigValue& value) const {
+    if (!fits(node.type(), field.kind))
+      throw UsageError(value.place, ": '", key, "' must be ", expected_type(field.kind));
+    value.texts.push_back(text_of_node(node));
+  }
+
+  std::string name_;
+  const std::vector<Field>& fields_;
+};
+
+std::string toml_string(std::string_view text) {
+  std::string toml = "\"";
+  for (const char c : replace_invalid_utf8(text)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      toml += '\\';
+      toml += c;
+    } else if (byte < 0x20 || byte == 0x7f) {
+      char escape[8];
+      std::snprintf(escape, sizeof escape, "\\u%04x", byte);
+      toml += escape;
+    } else {
+      toml += c;
+    }
+  }
+  return toml + "\"";
+}
+
+std::string toml_value(const Field& field) {
+  switch (field.kind) {
+    case Field::Kind::Flag:
+    case Field::Kind::Integer:
+    case Field::Kind::Number:
+      return field.text();
+    case Field::Kind::List: {
+      std::string list;
+      for (const std::string& value : field.values())
+        list += (list.empty() ? "" : ", ") + toml_string(value);
+      return "[" + list + "]";
+    }
+    default:
+      return toml_string(field.text());
+  }
+}
+
+}  // namespace
+
+std::map<std::string, ConfigValue> read_config(const std::filesystem::path& path,
+                                               const std::vector<Field>& fields) {
+  const std::string text = read_file(path);
+  try {
+    ConfigReader reader(path, fields);
+    reader.read_table(toml::parse(text));
+    return std::move(reader.values);
+  } catch (const toml::parse_error& error) {
+    throw UsageError(path.string(), ":", error.source().begin.line, ": ", error.description());
+  }
+}
+
+std::string write_config(const std::vector<Field>& fields) {
+  std::vector<std::string_view> groups;
+  for (const Field& field : fields)
+    if (std::find(groups.begin(), groups.end(), field.info.group) == groups.end())
+      groups.push_back(field.info.group);
+  std::string toml;
+  for (std::string_view group : groups) {
+    if (!toml.empty()) toml += "\n";
+    if (!group.empty()) toml += join_text("# ---- ", group, "\n\n");
+    for (const Field& field : fields) {
+      if (field.info.group != group) continue;
+      toml += join_text("# ", field.info.help, "\n");
+      if (!field.choices.empty()) {
+        toml += "# one of";
+        for (std::string_view choice : field.choices) toml += join_text(" ", choice);
+        toml += "\n";
+      }
+      toml += join_text(field.info.name, " = ", toml_value(field), "\n");
+    }
+  }
+  return toml;
+}
+
+}  // namespace dragoman

@@ -1,0 +1,28 @@
+// Configuration files: TOML with the flags' names as keys. Tables may group keys and mean nothing.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/fields.h"
+
+namespace dragoman {
+
+struct ConfigValue {
+  std::vector<std::string> texts;  ///< as Field::assign takes them
+  std::string place;               ///< "run.toml:12", for messages
+};
+
+/// The values that the file gives, by field name. Throws UsageError naming file, line and key where
+/// the file is no TOML, a key is unknown or given twice, or a value has another type than its
+/// field; Error where the file cannot be read.
+std::map<std::string, ConfigValue> read_config(const std::filesystem::path& path,
+                                               const std::vector<Field>& fields);
+
+/// Every field with its value, grouped, under its help text: read_config gives the same back.
+std::string write_config(const std::vector<Field>& fields);
+
+}  // namespace dragoman

@@ -1,0 +1,28 @@
+// How a field is found by what a user wrote: `-` and `_` are the same, aliases count, and a wrong
+// name is answered with the nearest right one.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/fields.h"
+
+namespace dragoman {
+
+/// With `-` in place of `_`.
+std::string with_hyphens(std::string_view name);
+
+/// The comma-separated aliases of a field, with hyphens.
+std::vector<std::string> aliases_of(const Field& field);
+
+/// The field of that name or alias; null where there is none.
+const Field* find_field(const std::vector<Field>& fields, std::string_view name);
+
+/// "; did you mean PREFIXmax-tokens?" or nothing where no name is near.
+std::string suggestion(std::string_view word, std::string_view prefix,
+                       const std::vector<std::string>& names);
+std::string suggestion(std::string_view word, std::string_view prefix,
+                       const std::vector<Field>& fields);
+
+}  // namespace dragoman

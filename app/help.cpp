@@ -1,0 +1,149 @@
+#include "app/help.h"
+
+#include <algorithm>
+
+#include "app/command_line.h"
+#include "app/field_names.h"
+
+namespace dragoman {
+
+namespace {
+
+constexpr std::size_t kColumns = 96;
+constexpr std::size_t kHelpColumn = 34;
+
+/// `text` broken at spaces so that it stands in columns [indent, kColumns), the first line without
+/// its indent.
+std::string wrapped(std::string_view text, std::size_t indent) {
+  std::string result;
+  std::size_t column = indent;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    const std::string_view word = text.substr(0, end);
+    if (column > indent && column + 1 + word.size() > kColumns) {
+      result.append(1, '\n').append(indent, ' ');
+      column = indent;
+    } else if (column > indent) {
+      result += ' ';
+      ++column;
+    }
+    result += word;
+    column += word.size();
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return result;
+}
+
+std::string placeholder(const Field& field) {
+  switch (field.kind) {
+    case Field::Kind::Flag:
+      return "";
+    case Field::Kind::Integer:
+      return " N";
+    case Field::Kind::Number:
+      return " X";
+    case Field::Kind::Choice:
+      return " NAME";
+    case Field::Kind::List:
+      return " TEXT...";
+    default:
+      return " TEXT";
+  }
+}
+
+std::string letter_of(const Command& command, const Field& field) {
+  if (field.info.name == "help") return "h";
+  if (field.info.name == "config") return "c";
+  for (const auto& [letter, name] : command.short_flags)
+    if (name == field.info.name) return letter;
+  for (const std::string& alias : aliases_of(field))
+    if (alias.size() == 1) return alias;
+  return "";
+}
+
+std::string description(const Field& field) {
+  std::string text(field.info.help);
+  if (!field.choices.empty()) {
+    text += ": ";
+    for (std::size_t i = 0; i < field.choices.size(); ++i)
+      text += join_text(i == 0 ? "" : ", ", field.choices[i]);
+  }
+  const std::string value = field.text();
+  if (!value.empty() && !(field.kind == Field::Kind::Flag && value == "false"))
+    text += " [" + (field.kind == Field::Kind::Flag ? std::string("on") : value) + "]";
+  std::string also;
+  for (const std::string& alias : aliases_of(field))
+    if (alias.size() > 1) also += join_text(also.empty() ? "--" : ", --", alias);
+  if (!also.empty()) text += " (also " + also + ")";
+  return text;
+}
+
+std::string flag_lines(const Command& command, const Field& field) {
+  const std::string letter = letter_of(command, field);
+  const bool on = field.kind == Field::Kind::Flag && field.text() == "true";
+  std::string line = letter.empty() ? "      " : join_text("  -", letter, ", ");
+  line += join_text(on ? "--[no-]" : "--", field.info.name, placeholder(field));
+  if (line.size() + 2 > kHelpColumn)
+    line.append(1, '\n').append(kHelpColumn, ' ');
+  else
+    line.resize(kHelpColumn, ' ');
+  return line + wrapped(description(field), kHelpColumn) + "\n";
+}
+
+std::string usage(const Command& command) {
+  std::string line = "Usage: dragoman " + command.name + " [flags]";
+  for (const std::string& name : command.positionals) {
+    const Field* field = find_field(command.fields, name);
+    const bool many = field != nullptr && field->kind == Field::Kind::List;
+    line += " [" + name + (many ? "...]" : "]");
+  }
+  return line + "\n";
+}
+
+}  // namespace
+
+std::string overview(const std::vector<Command>& commands) {
+  std::string text =
+      "dragoman: trains the Transformer of \"Attention Is All You Need\" on two text files, and\n"
+      "translates with it.\n\nUsage: dragoman COMMAND [flags]\n\nCommands:\n";
+  for (const Command& command : commands) {
+    std::string line = "  " + command.name;
+    line.resize(14, ' ');
+    text += line + wrapped(command.summary, 14) + "\n";
+  }
+  text +=
+      "\nExample:\n"
+      "  dragoman sample -o sample/\n"
+      "  dragoman train --train-src sample/train.en --train-tgt sample/train.de -o run/ "
+      "--preset tiny\n"
+      "  dragoman translate -m run/ < sample/test.en > test.de\n"
+      "\ndragoman COMMAND --help tells all flags of a command; dragoman --version what this is.\n";
+  return text;
+}
+
+std::string command_help(const Command& command) {
+  CommonConfig common;
+  std::vector<Field> fields = command.fields;
+  for (Field& field : fields_of(common)) fields.push_back(std::move(field));
+
+  std::string text =
+      wrapped("dragoman " + command.name + ": " + command.summary, 0) + "\n\n" + usage(command);
+  if (!command.examples.empty()) text += "\nExamples:\n";
+  for (const std::string& example : command.examples) text += "  dragoman " + example + "\n";
+
+  std::vector<std::string_view> groups;
+  for (const Field& field : fields)
+    if (std::find(groups.begin(), groups.end(), field.info.group) == groups.end())
+      groups.push_back(field.info.group);
+  for (std::string_view group : groups) {
+    text += join_text("\n", group.empty() ? "Flags" : group, ":\n");
+    for (const Field& field : fields)
+      if (field.info.group == group) text += flag_lines(command, field);
+  }
+  text +=
+      "\nLong flags may be written with _ for -, switches also as --no-NAME or --NAME=false. The "
+      "names\nare the keys of the TOML file, too.\n";
+  return text;
+}
+
+}  // namespace dragoman

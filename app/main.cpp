@@ -1,0 +1,152 @@
+// dragoman: finds the subcommand, configures it, runs it, and turns what went wrong into one line
+// and an exit code (docs/design.md, section 6).
+#include <malloc.h>
+#if defined(__SSE2__)
+#include <xmmintrin.h>
+#endif
+
+#include <cerrno>
+#include <csignal>
+#include <exception>
+#include <iostream>
+#include <new>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "app/command.h"
+#include "app/command_line.h"
+#include "app/field_names.h"
+#include "app/help.h"
+#include "app/log.h"
+#include "app/signals.h"
+#include "app/terminal.h"
+#include "app/version.h"
+#include "base/error.h"
+
+namespace dragoman {
+
+// Until all of them are there.
+__attribute__((weak)) Command sample_command();
+__attribute__((weak)) Command train_command();
+__attribute__((weak)) Command translate_command();
+__attribute__((weak)) Command evaluate_command();
+__attribute__((weak)) Command score_command();
+__attribute__((weak)) Command average_command();
+__attribute__((weak)) Command inspect_command();
+
+namespace {
+
+enum ExitCode : int { kDone = 0, kFailed = 1, kMisused = 2, kDefect = 3 };
+
+std::vector<Command> all_commands() {
+  std::vector<Command> commands;
+  for (Command (*command)() : {sample_command, train_command, translate_command, evaluate_command,
+                               score_command, average_command, inspect_command})
+    if (command != nullptr) commands.push_back(command());
+  return commands;
+}
+
+/// Before any thread exists, as threads inherit the processor's modes.
+void prepare_process() {
+  // Freed blocks stay with the process: giving them back to the kernel and faulting them in again
+  // on each step halves the speed of training (M_MMAP_MAX 0: large blocks come from the heap, too).
+  mallopt(M_MMAP_MAX, 0);
+  mallopt(M_TRIM_THRESHOLD, -1);
+  mallopt(M_TOP_PAD, 64 << 20);
+#if defined(__SSE2__)
+  // Denormal numbers cost a hundred times a normal one's time and carry nothing that we need.
+  _mm_setcsr(_mm_getcsr() | 0x8040);  // flush to zero, denormals are zero
+#endif
+  install_signal_handling();
+}
+
+int run_command(const Command& command, const std::vector<std::string>& arguments) {
+  const CommonConfig common = configure(command, arguments);
+  if (common.help) {
+    std::cout << command_help(command);
+    return kDone;
+  }
+  configure_log(common.log_format, common.quiet ? Verbosity::Quiet : Verbosity::Normal);
+  const int code = command.run();
+  if (const auto signal = received_signal()) return 128 + *signal;
+  return code;
+}
+
+int run(const std::vector<std::string>& arguments) {
+  const std::vector<Command> commands = all_commands();
+  const std::string name = arguments.empty() ? "--help" : arguments.front();
+  if (name == "--help" || name == "-h") {
+    std::cout << overview(commands);
+    return kDone;
+  }
+  if (name == "--version") {
+    std::cout << version_text();
+    return kDone;
+  }
+  std::vector<std::string> names;
+  for (const Command& command : commands) {
+    if (command.name == name) return run_command(command, {arguments.begin() + 1, arguments.end()});
+    names.push_back(command.name);
+  }
+  throw UsageError("unknown ", name.starts_with('-') ? "flag " : "command ", name,
+                   suggestion(name, "", names));
+}
+
+/// What was asked for has reached whoever reads it.
+int finish_output(int code) {
+  errno = 0;
+  if (std::cout.flush()) return code;
+  if (errno == EPIPE) return 128 + SIGPIPE;
+  throw Error("cannot write to standard output: ", std::generic_category().message(errno));
+}
+
+int report(int code, std::string_view text) {
+  if (log_format() == LogFormat::Json)
+    log_error(text);
+  else
+    Terminal::standard_error().write_line("dragoman: error: " + printable(text));
+  return code;
+}
+
+int report_misuse(const std::string& text, const std::vector<std::string>& arguments) {
+  std::string command;
+  for (const Command& known : all_commands())
+    if (!arguments.empty() && known.name == arguments.front()) command = known.name + " ";
+  return report(kMisused, text + " (dragoman " + command + "--help tells more)");
+}
+
+/// LibTorch says both on a CPU and on a device that memory has run out only in words.
+int report_unexpected(const std::exception& error) {
+  const std::string_view whole = error.what();
+  const std::string_view text = whole.substr(0, whole.find('\n'));
+  for (const char* words : {"out of memory", "can't allocate memory"})
+    if (text.find(words) != std::string_view::npos)
+      return report(kFailed, join_text("not enough memory: ", text));
+  return report(kDefect, join_text("a defect of dragoman, please report it: ", text));
+}
+
+}  // namespace
+
+}  // namespace dragoman
+
+int main(int argc, char** argv) {
+  using namespace dragoman;
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  try {
+    prepare_process();
+    return finish_output(run(arguments));
+  } catch (const UsageError& error) {
+    return report_misuse(error.what(), arguments);
+  } catch (const Error& error) {
+    return report(kFailed, error.what());
+  } catch (const std::system_error& error) {
+    return report(kFailed, error.what());
+  } catch (const std::bad_alloc&) {
+    return report(kFailed, "not enough memory");
+  } catch (const std::exception& error) {
+    return report_unexpected(error);
+  } catch (...) {
+    return report(kDefect, "a defect of dragoman, please report it: an exception without a text");
+  }
+}

@@ -1,0 +1,176 @@
+#include "app/progress.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <vector>
+
+#include "app/log.h"
+#include "app/terminal.h"
+#include "base/utf8.h"
+
+namespace dragoman {
+
+namespace {
+
+constexpr int kWidestBar = 40;
+constexpr int kNarrowestBar = 10;
+constexpr std::chrono::milliseconds kRedraw{100};
+constexpr std::chrono::seconds kPlainLine{30};
+constexpr double kRateMemory = 15;  // seconds
+
+std::string with_separators(std::int64_t number) {
+  std::string digits = std::to_string(number);
+  const std::size_t first = number < 0 ? 1 : 0;
+  for (std::size_t i = digits.size(); i > first + 3; i -= 3) digits.insert(i - 3, 1, ',');
+  return digits;
+}
+
+/// Three significant digits.
+std::string rate_text(double per_second) {
+  if (per_second >= 100) return with_separators(std::llround(per_second)) + "/s";
+  char text[32];
+  const int decimals = per_second >= 10 ? 1 : per_second >= 1 ? 2 : 3;
+  std::snprintf(text, sizeof text, "%.*f/s", decimals, per_second);
+  return text;
+}
+
+int percent(const ProgressState& state) {
+  const double share = static_cast<double>(state.done) / static_cast<double>(state.total);
+  return static_cast<int>(100 * std::clamp(share, 0.0, 1.0));
+}
+
+/// What stands behind the bar, in its order.
+std::vector<std::string> facts(const ProgressState& state) {
+  std::vector<std::string> parts;
+  if (state.total > 0) {
+    parts.push_back(std::to_string(percent(state)) + " %");
+    parts.push_back(with_separators(state.done) + "/" + with_separators(state.total) + " " +
+                    state.unit);
+  } else {
+    parts.push_back(with_separators(state.done) + " " + state.unit);
+  }
+  if (state.per_second > 0) {
+    parts.push_back(rate_text(state.per_second));
+    if (const std::int64_t left = state.total - state.done; state.total > 0 && left >= 0)
+      parts.push_back(duration_text(static_cast<double>(left) / state.per_second) + " left");
+  }
+  if (!state.status.empty()) parts.push_back(state.status);
+  return parts;
+}
+
+std::string joined(const std::vector<std::string>& parts, std::string_view separator) {
+  std::string text;
+  for (const std::string& part : parts) {
+    if (!text.empty()) text += separator;
+    text += part;
+  }
+  return text;
+}
+
+/// `width` columns, filled by eighths of a column (U+2588..U+258F).
+std::string blocks(const ProgressState& state, int width) {
+  const double share =
+      std::clamp(static_cast<double>(state.done) / static_cast<double>(state.total), 0.0, 1.0);
+  const int eighths = static_cast<int>(share * width * 8);
+  std::string bar;
+  for (int column = 0; column < width; ++column) {
+    const int filled = std::clamp(eighths - 8 * column, 0, 8);
+    if (filled == 0)
+      bar += ' ';
+    else
+      append_utf8(bar, static_cast<char32_t>(0x2590 - filled));
+  }
+  return bar;
+}
+
+std::string cut(const std::string& text, int columns) {
+  const std::u32string characters = code_points(text);
+  if (static_cast<int>(characters.size()) <= columns) return text;
+  return to_utf8(characters.substr(0, static_cast<std::size_t>(std::max(columns, 0))));
+}
+
+}  // namespace
+
+std::string progress_bar(const ProgressState& state, int columns) {
+  const std::string right = joined(facts(state), "  ");
+  const int used = static_cast<int>(code_points(state.title).size() + code_points(right).size());
+  const int bar = std::min(kWidestBar, columns - used - 3);
+  if (state.total <= 0 || bar < kNarrowestBar) return cut(state.title + "  " + right, columns);
+  return cut(state.title + " " + blocks(state, bar) + "  " + right, columns);
+}
+
+std::string progress_text(const ProgressState& state) {
+  return state.title + ": " + joined(facts(state), ", ");
+}
+
+std::string duration_text(double seconds) {
+  if (!(seconds < 1e9)) return "long";
+  const auto whole = static_cast<long long>(std::ceil(std::max(seconds, 0.0)));
+  char text[48];
+  if (whole >= 86'400)
+    std::snprintf(text, sizeof text, "%lldd %02lld:%02lld", whole / 86'400, whole / 3'600 % 24,
+                  whole / 60 % 60);
+  else if (whole >= 3'600)
+    std::snprintf(text, sizeof text, "%lld:%02lld:%02lld", whole / 3'600, whole / 60 % 60,
+                  whole % 60);
+  else
+    std::snprintf(text, sizeof text, "%lld:%02lld", whole / 60, whole % 60);
+  return text;
+}
+
+void RateEstimate::observe(double seconds, std::int64_t done) {
+  if (begin_ < 0) {
+    begin_ = last_ = seconds;
+    begin_done_ = last_done_ = done;
+    return;
+  }
+  const double elapsed = seconds - last_;
+  if (elapsed <= 0) return;
+  const double recent = static_cast<double>(done - last_done_) / elapsed;
+  const double average = static_cast<double>(done - begin_done_) / (seconds - begin_);
+  // The average over all counts until there is enough past to weigh.
+  const bool young = seconds - begin_ < kRateMemory;
+  rate_ = young ? average : rate_ + (1 - std::exp(-elapsed / kRateMemory)) * (recent - rate_);
+  last_ = seconds;
+  last_done_ = done;
+}
+
+Progress::Progress(std::string title, std::string unit, std::int64_t total, PlainLines plain_lines,
+                   std::int64_t done)
+    : start_(Clock::now()) {
+  const bool quiet = log_verbosity() == Verbosity::Quiet;
+  bar_ = !quiet && log_format() == LogFormat::Text && Terminal::standard_error().is_interactive();
+  plain_lines_ = !quiet && !bar_ && plain_lines == PlainLines::NowAndThen;
+  next_ = bar_ ? start_ : start_ + kPlainLine;
+  state_.title = std::move(title);
+  state_.unit = std::move(unit);
+  state_.total = total;
+  state_.done = done;
+  rate_.observe(0, done);
+  update(done);
+}
+
+Progress::~Progress() {
+  if (bar_) Terminal::standard_error().erase_bar();
+}
+
+void Progress::update(std::int64_t done, std::string_view status) {
+  if (!bar_ && !plain_lines_) return;
+  const std::lock_guard lock(mutex_);
+  state_.done = done;
+  const auto now = Clock::now();
+  if (now < next_) return;
+  next_ = now + (bar_ ? std::chrono::nanoseconds(kRedraw) : std::chrono::nanoseconds(kPlainLine));
+  rate_.observe(std::chrono::duration<double>(now - start_).count(), done);
+  state_.per_second = rate_.per_second();
+  state_.status = printable(status);
+  if (bar_) {
+    Terminal& terminal = Terminal::standard_error();
+    terminal.show_bar(progress_bar(state_, terminal.columns() - 1));
+  } else {
+    log_info(progress_text(state_));
+  }
+}
+
+}  // namespace dragoman

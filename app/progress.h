@@ -1,0 +1,73 @@
+// A progress bar on a terminal; elsewhere a log line now and then. Nothing with --quiet.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+namespace dragoman {
+
+/// What one progress line shows.
+struct ProgressState {
+  std::string title;       ///< "translate"
+  std::string unit;        ///< "lines"
+  std::int64_t done = 0;   ///< units
+  std::int64_t total = 0;  ///< units; 0: unknown
+  double per_second = 0;   ///< units; 0: not known yet
+  std::string status;      ///< free text at the end, cut where the line is full
+};
+
+/// "train ███████▌       52 %  5,200/10,000 updates  12.3/s  6:30 left  loss 2.31", at most
+/// `columns` columns wide; the bar is left out where it would be shorter than 10, or without a
+/// total.
+std::string progress_bar(const ProgressState& state, int columns);
+
+/// The same without a bar: "train: 52 %, 5,200/10,000 updates, 12.3/s, 6:30 left, loss 2.31".
+std::string progress_text(const ProgressState& state);
+
+/// "59 s" is "0:59"; then "12:34", "3:12:34", "2d 03:12".
+std::string duration_text(double seconds);
+
+/// Units per second, the recent past weighing more: what lies 15 s back weighs 1/e.
+class RateEstimate {
+ public:
+  void observe(double seconds, std::int64_t done);  ///< `seconds` never falls
+  double per_second() const { return rate_; }
+
+ private:
+  double begin_ = -1, last_ = 0, rate_ = 0;
+  std::int64_t begin_done_ = 0, last_done_ = 0;
+};
+
+enum class PlainLines {
+  NowAndThen,  ///< every 30 s where there is no terminal
+  None,        ///< for commands that log their own lines
+};
+
+/// Shows how far a piece of work is, from construction to destruction, which erases the bar. Log
+/// lines may be written meanwhile. A command whose results go to the same terminal shows no bar.
+class Progress {
+ public:
+  /// `total` 0: not known. `done`: what an earlier run did; it does not count for the rate.
+  Progress(std::string title, std::string unit, std::int64_t total,
+           PlainLines plain_lines = PlainLines::NowAndThen, std::int64_t done = 0);
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+  ~Progress();
+
+  /// Cheap: draws at most 10 times a second. Any thread may call it.
+  void update(std::int64_t done, std::string_view status = {});
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  std::mutex mutex_;
+  ProgressState state_;
+  RateEstimate rate_;
+  bool bar_, plain_lines_;
+  Clock::time_point start_, next_;
+};
+
+}  // namespace dragoman

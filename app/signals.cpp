@@ -1,0 +1,74 @@
+#include "app/signals.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <string>
+#include <thread>
+
+#include "app/log.h"
+#include "app/terminal.h"
+
+namespace dragoman {
+
+namespace {
+
+std::atomic<int> first_signal = 0;
+std::atomic<bool> somebody_listens = false;
+
+// Never destroyed: the waiting thread outlives main's static objects.
+std::stop_source& source() {
+  static auto* const stop = new std::stop_source;
+  return *stop;
+}
+
+[[noreturn]] void leave(int signal) {
+  if (Terminal::standard_error().is_interactive()) {
+    // Past the terminal's lock, which the thread that is stuck may hold.
+    [[maybe_unused]] const auto written = write(STDERR_FILENO, "\r\x1b[K", 4);
+  }
+  _exit(128 + signal);
+}
+
+void wait_for_signals(sigset_t awaited) {
+  for (;;) {
+    int signal = 0;
+    if (sigwait(&awaited, &signal) != 0) continue;
+    if (!somebody_listens || first_signal != 0) leave(signal);
+    first_signal = signal;
+    source().request_stop();
+    log_warning(std::string(signal == SIGINT ? "SIGINT" : "SIGTERM") +
+                ": finishing cleanly; once more to leave at once");
+  }
+}
+
+bool is_ignored(int signal) {
+  struct sigaction action {};
+  return sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+}  // namespace
+
+void install_signal_handling() {
+  std::signal(SIGPIPE, SIG_IGN);
+  sigset_t awaited;
+  sigemptyset(&awaited);
+  for (const int signal : {SIGINT, SIGTERM})
+    if (!is_ignored(signal)) sigaddset(&awaited, signal);
+  pthread_sigmask(SIG_BLOCK, &awaited, nullptr);
+  std::thread(wait_for_signals, awaited).detach();
+}
+
+std::stop_token stop_token() {
+  somebody_listens = true;
+  return source().get_token();
+}
+
+std::optional<int> received_signal() {
+  const int signal = first_signal;
+  return signal == 0 ? std::nullopt : std::optional(signal);
+}
+
+}  // namespace dragoman

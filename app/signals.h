@@ -1,0 +1,21 @@
+// SIGINT and SIGTERM become a stop token. A thread waits for them, so nothing runs in a signal
+// handler. SIGPIPE is ignored: a closed pipe is a failed write.
+#pragma once
+
+#include <optional>
+#include <stop_token>
+
+namespace dragoman {
+
+/// Called first in main, before any other thread exists: all threads inherit the signal mask. A
+/// signal that was ignored when the program started (a script's background job) stays ignored.
+void install_signal_handling();
+
+/// Whoever asks for the token promises to heed it: from then on the first signal requests a stop
+/// and the second leaves at once with exit code 128 + signal. Before, the first one leaves.
+std::stop_token stop_token();
+
+/// The first signal that came, if one did.
+std::optional<int> received_signal();
+
+}  // namespace dragoman
