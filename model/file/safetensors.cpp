@@ -61,6 +61,8 @@ Json parse_header(std::string_view text) {
       throw Malformed{join_text("\"", parsed.get<std::string>(), "\" occurs twice in the header")};
     return true;
   };
+  // nlohmann::json takes a NUL for the end of the text.
+  if (text.find('\0') != text.npos) throw Malformed{"the header is not JSON"};
   Json header = Json::parse(text, check, /*allow_exceptions=*/false);
   if (!header.is_object()) throw Malformed{"the header is not JSON"};
   return header;

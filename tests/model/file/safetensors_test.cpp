@@ -151,6 +151,7 @@ TEST(Safetensors, BrokenHeadersAreRefused) {
   refused(R"("__metadata__":{"k":"1","k":"2"},)" + entry("\"F32\"", "[2]", "[0,8]"), "twice");
   refused("\"a\":" + std::string(100'000, '['), "nested");
   refused("\"a\xff\":1", "not JSON");
+  expect_refused(file_of(std::string("{}\0 ", 4), 0), "not JSON");
 }
 
 TEST(Safetensors, RandomBytesNeverCrash) {
