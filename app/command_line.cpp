@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstring>
 
 #include "app/config_file.h"
 #include "app/field_names.h"
@@ -12,12 +13,13 @@ namespace {
 
 using GivenTexts = std::map<std::string, std::vector<std::string>>;
 
-// CLI11 takes an empty value for a missing one and "[SEP]" for a list: values that begin with this
-// byte are kept whole, and it is taken off again.
+// CLI11 takes an empty value for a missing one, "[SEP]" for a list and "-5" for a flag: such values
+// get this byte in front, and it is taken off again.
 constexpr char kVerbatim = '\x01';
 
 std::string verbatim(std::string_view value) {
-  const bool misread = value.empty() || value.front() == '[' || value == "{}";
+  const bool negative = value.size() > 1 && value[0] == '-' && std::strchr("0123456789.", value[1]);
+  const bool misread = value.empty() || value.front() == '[' || value == "{}" || negative;
   return misread ? kVerbatim + std::string(value) : std::string(value);
 }
 
@@ -47,7 +49,8 @@ std::vector<std::string> normalized(const Command& command, const std::vector<Fi
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const std::string& argument = arguments[i];
     if (argument == "--") {
-      for (; i < arguments.size(); ++i) result.push_back(arguments[i]);
+      result.push_back(argument);
+      while (++i < arguments.size()) result.push_back(verbatim(arguments[i]));
       break;
     }
     if (!is_long_flag(argument)) {
@@ -92,13 +95,14 @@ CLI::Option* add_option(CLI::App& app, const Command& command, const Field& fiel
   CLI::Option* option = app.add_option(names, [](const CLI::results_t&) { return true; });
   if (field.kind == Field::Kind::List)
     return option->expected(1, CLI::detail::expected_max_vector_size)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+        ->allow_extra_args();
   return option->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
 }
 
 [[noreturn]] void refuse(const std::vector<Field>& fields, const std::vector<std::string>& extras) {
   for (const std::string& extra : extras) {
-    if (extra.size() < 2 || extra[0] != '-' || extra == "--") continue;
+    if (extra.size() < 2 || extra[0] != '-') continue;
     const std::string flag = extra.substr(0, extra.find('='));
     const std::string name = flag.substr(is_long_flag(flag) ? 2 : 1);
     throw UsageError("unknown flag ", flag, suggestion(name, "--", fields));
@@ -172,9 +176,9 @@ std::map<std::string, std::vector<std::string>> parse_arguments(
     if (ordered[i]->kind != Field::Kind::List) texts.erase(texts.begin(), texts.end() - 1);
     given.emplace(ordered[i]->info.name, std::move(texts));
   }
-  if (const auto extras = without_marks(app.remaining());
-      !extras.empty() && !given.contains("help"))
-    refuse(fields, extras);
+  std::vector<std::string> extras = without_marks(app.remaining());
+  std::erase(extras, "--");  // CLI11 lists the mark itself
+  if (!extras.empty() && !given.contains("help")) refuse(fields, extras);
   return given;
 }
 

@@ -1,0 +1,84 @@
+#include "app/progress.h"
+
+#include <gtest/gtest.h>
+
+#include "app/log.h"
+#include "base/utf8.h"
+
+namespace dragoman {
+namespace {
+
+ProgressState half_done() {
+  return {.title = "train",
+          .unit = "updates",
+          .done = 5000,
+          .total = 10000,
+          .per_second = 12.34,
+          .status = "loss 2.31"};
+}
+
+TEST(ProgressBar, FillsByEighthsOfAColumn) {
+  ProgressState state = half_done();
+  EXPECT_EQ(progress_bar(state, 120),
+            "train \xe2\x96\x88\xe2\x96\x88\xe2\x96\x88\xe2\x96\x88\xe2\x96\x88\xe2\x96\x88\xe2\x96"
+            "\x88\xe2\x96\x88\xe2\x96\x88\xe2\x96\x88\xe2\x96\x88\xe2\x96\x88\xe2\x96\x88\xe2\x96"
+            "\x88\xe2\x96\x88\xe2\x96\x88\xe2\x96\x88\xe2\x96\x88\xe2\x96\x88\xe2\x96\x88"
+            "                      50 %  5,000/10,000 updates  12.3/s  6:46 left  loss 2.31");
+  state.done = 125;  // half a column of 40
+  EXPECT_EQ(progress_bar(state, 120).substr(6, 4), "\xe2\x96\x8c ");
+}
+
+TEST(ProgressBar, NeverExceedsTheTerminalsWidth) {
+  for (int columns = 0; columns < 200; ++columns)
+    EXPECT_LE(static_cast<int>(code_points(progress_bar(half_done(), columns)).size()), columns);
+}
+
+TEST(ProgressBar, CountsOnWithoutATotal) {
+  EXPECT_EQ(progress_bar({.title = "translate",
+                          .unit = "lines",
+                          .done = 1234567,
+                          .total = 0,
+                          .per_second = 1500,
+                          .status = ""},
+                         80),
+            "translate  1,234,567 lines  1,500/s");
+}
+
+TEST(ProgressBar, SurvivesMoreDoneThanTheTotal) {
+  ProgressState state = half_done();
+  state.done = 20000;
+  EXPECT_EQ(progress_text(state), "train: 100 %, 20,000/10,000 updates, 12.3/s, loss 2.31");
+  EXPECT_LE(code_points(progress_bar(state, 100)).size(), 100u);
+}
+
+TEST(ProgressBar, WritesDurations) {
+  EXPECT_EQ(duration_text(0), "0:00");
+  EXPECT_EQ(duration_text(58.2), "0:59");
+  EXPECT_EQ(duration_text(754), "12:34");
+  EXPECT_EQ(duration_text(11554), "3:12:34");
+  EXPECT_EQ(duration_text(184'320), "2d 03:12");
+  EXPECT_EQ(duration_text(1e300), "long");
+}
+
+TEST(RateEstimate, IsExactForASteadyPace) {
+  RateEstimate rate;
+  for (int second = 0; second < 100; ++second) rate.observe(second, 1000 + 7 * second);
+  EXPECT_NEAR(rate.per_second(), 7, 1e-9);
+}
+
+TEST(RateEstimate, FollowsAChangeOfPaceWithinAMinute) {
+  RateEstimate rate;
+  std::int64_t done = 0;
+  for (int second = 0; second < 600; ++second) rate.observe(second, done += 10);
+  for (int second = 600; second < 660; ++second) rate.observe(second, done += 2);
+  EXPECT_NEAR(rate.per_second(), 2, 0.2);
+}
+
+TEST(Log, ShowsControlCharactersAndInvalidBytes) {
+  EXPECT_EQ(printable("a\x1b[2J\nb\xff\xc3\xa4"),
+            "a\\x1b[2J\\x0a"
+            "b\xef\xbf\xbd\xc3\xa4");
+}
+
+}  // namespace
+}  // namespace dragoman
