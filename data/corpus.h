@@ -1,0 +1,58 @@
+// The training text as token ids: pairs that passed the filters, in the order of the text, read
+// from a memory-mapped file, so that a corpus of any size takes no memory of its own to speak of.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tokenizer/tokenizer.h"
+
+namespace dragoman {
+
+/// What became of each line of the training text; read = kept + held_out + all that were dropped.
+struct CorpusReport {
+  std::int64_t read = 0;                              ///< pairs of lines
+  std::int64_t kept = 0;                              ///< pairs to train on
+  std::int64_t held_out = 0;                          ///< pairs kept aside for validation
+  std::int64_t invalid = 0;                           ///< dropped: invalid UTF-8 or NUL
+  std::int64_t empty = 0;                             ///< dropped: a side without tokens
+  std::int64_t duplicates = 0;                        ///< dropped: the same two lines stand above
+  std::int64_t too_long = 0;                          ///< dropped: --max-length
+  std::int64_t ratio = 0;                             ///< dropped: --max-ratio
+  std::int64_t source_tokens = 0, target_tokens = 0;  ///< of the kept pairs, without </s>
+
+  bool operator==(const CorpusReport&) const = default;
+};
+
+/// Lengths in tokens, without </s>.
+struct PairLengths {
+  std::int32_t source, target;
+};
+
+/// Copies share the mapping. All calls are safe from many threads.
+class Corpus {
+ public:
+  /// Backed by bytes in the format of corpus_file.h, checked before.
+  class Storage;
+
+  Corpus();  ///< no pairs
+  explicit Corpus(std::shared_ptr<const Storage> storage);
+
+  std::int64_t pairs() const;
+  PairLengths lengths(std::int64_t pair) const;
+  std::vector<TokenId> source(std::int64_t pair) const;  ///< without </s>
+  std::vector<TokenId> target(std::int64_t pair) const;
+  /// The same, behind what `tokens` holds.
+  void append_source(std::int64_t pair, std::vector<TokenId>& tokens) const;
+  void append_target(std::int64_t pair, std::vector<TokenId>& tokens) const;
+  /// The pair's line in the text, counted from 0 over all files of a side.
+  std::int64_t line(std::int64_t pair) const;
+
+ private:
+  std::shared_ptr<const Storage> storage_;
+};
+
+}  // namespace dragoman

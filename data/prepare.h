@@ -1,0 +1,70 @@
+// From text files to what training reads: checked text, tokenizers, the token cache, the
+// validation set. A second call with the same text and settings finds its work done in the cache
+// folder.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <filesystem>
+#include <functional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "data/corpus.h"
+#include "data/data_config.h"
+#include "tokenizer/tokenizers.h"
+#include "tokenizer/train_tokenizer.h"
+
+namespace dragoman {
+
+/// Called now and then from the calling thread: "reading" (bytes), "training the tokenizer" (done 0
+/// of 1, then 1 of 1), "encoding" (lines). May be empty.
+using DataObserver =
+    std::function<void(std::string_view stage, std::int64_t done, std::int64_t total)>;
+
+/// Thrown where a stop was requested while data were prepared; nothing half-made stays behind.
+class PreparationStopped : public std::exception {
+ public:
+  const char* what() const noexcept override { return "the preparation of the data was stopped"; }
+};
+
+struct ValidSet {
+  std::vector<std::string> source_lines, target_lines;  ///< raw text of all pairs
+  /// Their tokens for the validation loss, without pairs longer than --max-length; line(pair) is
+  /// the index into the lines above.
+  Corpus tokens;
+  std::int64_t too_long = 0;  ///< pairs that `tokens` lacks
+  std::int64_t invalid = 0;   ///< pairs of --valid-src skipped (--invalid skip)
+  bool held_out = false;      ///< taken out of the training text
+};
+
+enum class CacheUse {
+  Built,    ///< there was none for these inputs
+  Reused,   ///< found and intact
+  Rebuilt,  ///< found damaged and made anew
+};
+
+struct PreparedData {
+  Tokenizers tokenizers;
+  Corpus train;
+  ValidSet valid;
+  CorpusReport report;  ///< the same whether the cache was built or reused
+  CacheUse cache = CacheUse::Built;
+  std::string cache_problem;          ///< of CacheUse::Rebuilt: one line saying what was wrong
+  std::string text_hash;              ///< of the training text, 16 hexadecimal digits
+  bool tokenizers_trained = false;    ///< in this call or an earlier one, rather than given
+  std::int64_t asked_vocab_size = 0;  ///< --vocab-size, to be compared with the tokenizers' size()
+};
+
+/// Checks all text before anything else. Trains tokenizers where none are given. Files of the cache
+/// are named by the hash of their inputs: text, tokenizers, filters, seed. All cores are used, and
+/// the result is the same for any number of them (`threads` 0: all available). Throws UsageError
+/// for unequal numbers of files on the sides, Error for text that cannot be used,
+/// PreparationStopped.
+PreparedData prepare_data(const DataConfig& data, const TokenizerConfig& tokenizer,
+                          const std::filesystem::path& cache_folder, std::uint64_t seed,
+                          const DataObserver& observer, std::stop_token stop, int threads = 0);
+
+}  // namespace dragoman
