@@ -1,0 +1,34 @@
+#include "evaluation/read_lines.h"
+
+#include <algorithm>
+#include <iostream>
+#include <iterator>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/utf8.h"
+#include "evaluation/words.h"
+
+namespace dragoman {
+
+std::vector<std::string> read_lines(const std::string& path) {
+  std::string text;
+  if (path == "-")
+    text.assign(std::istreambuf_iterator<char>(std::cin), {});
+  else
+    text = read_file(path);
+  std::vector<std::string> lines;
+  std::size_t begin = text.starts_with("\xEF\xBB\xBF") ? 3 : 0;
+  while (begin < text.size()) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    const auto line = std::string_view(text).substr(begin, end - begin);
+    if (find_invalid_utf8(line) != std::string_view::npos)
+      throw Error(path == "-" ? "standard input" : path, ":", lines.size() + 1,
+                  ": invalid UTF-8; only UTF-8 text can be scored");
+    lines.emplace_back(strip_right(line));
+    begin = end + 1;
+  }
+  return lines;
+}
+
+}  // namespace dragoman
