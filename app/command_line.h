@@ -21,7 +21,7 @@ struct CommonConfig {
   template <class Visit>
   void for_each_field(Visit&& visit) {
     visit({.name = "config",
-           .help = "TOML file of values; flags on the command line come before it (-c)",
+           .help = "TOML file of values; flags on the command line come before it",
            .group = "Common"},
           config);
     visit({.name = "quiet", .help = "only warnings and errors on stderr", .group = "Common"},
@@ -30,7 +30,7 @@ struct CommonConfig {
            .help = "lines for people, or one JSON object per line",
            .group = "Common"},
           log_format);
-    visit({.name = "help", .help = "this text (-h)", .group = "Common"}, help);
+    visit({.name = "help", .help = "this text", .group = "Common"}, help);
   }
 };
 

@@ -11,6 +11,13 @@
 
 namespace dragoman {
 
+std::string with_separators(std::int64_t number) {
+  std::string digits = std::to_string(number);
+  const std::size_t first = number < 0 ? 1 : 0;
+  for (std::size_t i = digits.size(); i > first + 3; i -= 3) digits.insert(i - 3, 1, ',');
+  return digits;
+}
+
 namespace {
 
 constexpr int kWidestBar = 40;
@@ -18,13 +25,6 @@ constexpr int kNarrowestBar = 10;
 constexpr std::chrono::milliseconds kRedraw{100};
 constexpr std::chrono::seconds kPlainLine{30};
 constexpr double kRateMemory = 15;  // seconds
-
-std::string with_separators(std::int64_t number) {
-  std::string digits = std::to_string(number);
-  const std::size_t first = number < 0 ? 1 : 0;
-  for (std::size_t i = digits.size(); i > first + 3; i -= 3) digits.insert(i - 3, 1, ',');
-  return digits;
-}
 
 /// Three significant digits.
 std::string rate_text(double per_second) {

@@ -1,0 +1,91 @@
+// dragoman average: one model from several checkpoints.
+#include "model/file/average.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+
+#include "app/command.h"
+#include "app/log.h"
+#include "base/error.h"
+
+namespace dragoman {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct AverageConfig {
+  std::vector<std::string> models;
+  std::string output;
+  std::int64_t last = 5;
+
+  template <class Visit>
+  void for_each_field(Visit&& visit) {
+    visit({.name = "models",
+           .help = "model files, or one run folder, whose newest checkpoints are taken",
+           .group = "Average",
+           .aliases = "inputs"},
+          models);
+    visit({.name = "output", .help = "the file to write (-o)", .group = "Average"}, output);
+    visit({.name = "last",
+           .help = "of a run folder: how many of its newest checkpoints",
+           .group = "Average",
+           .aliases = "num-update-checkpoints"},
+          last);
+  }
+};
+
+/// The newest checkpoints made at update counts (checkpoints/update-*.safetensors), oldest first.
+std::vector<fs::path> newest_checkpoints(const fs::path& run, std::int64_t count) {
+  std::vector<fs::path> paths;
+  std::error_code none;  // a folder that is not there is an empty one
+  for (const auto& entry : fs::directory_iterator(run / "checkpoints", none)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with("update-") && name.ends_with(".safetensors"))
+      paths.push_back(entry.path());
+  }
+  if (static_cast<std::int64_t>(paths.size()) < count)
+    throw Error(run.string(), ": ", paths.size(), " checkpoints are there, but --last asks for ",
+                count);
+  std::sort(paths.begin(), paths.end());
+  paths.erase(paths.begin(), paths.end() - count);
+  return paths;
+}
+
+std::vector<fs::path> models_of(const AverageConfig& config) {
+  if (config.models.empty())
+    throw UsageError("--models: name the model files, or a run folder, to average");
+  if (config.models.size() == 1 && fs::is_directory(config.models.front()))
+    return newest_checkpoints(config.models.front(), config.last);
+  std::vector<fs::path> paths;
+  for (const std::string& model : config.models) paths.push_back(resolve_model_path(model));
+  return paths;
+}
+
+int run(const AverageConfig& config) {
+  if (config.output.empty()) throw UsageError("--output: name the file to write");
+  if (config.last < 1) throw UsageError("--last: must be at least 1");
+  const std::vector<fs::path> models = models_of(config);
+  std::string command = "dragoman average --output " + config.output;
+  for (const fs::path& model : models) command += " " + model.string();
+  write_average(models, config.output, command);
+  log_info(join_text(config.output, ": the average of ", models.size(), " models"));
+  return 0;
+}
+
+}  // namespace
+
+Command average_command() {
+  auto config = std::make_shared<AverageConfig>();
+  return {.name = "average",
+          .summary = "average the parameters of several checkpoints",
+          .fields = fields_of(*config),
+          .positionals = {"models"},
+          .short_flags = {{"o", "output"}},
+          .run = [config] { return run(*config); },
+          .examples = {"average -o average.safetensors run/ --last 5",
+                       "average -o average.safetensors a.safetensors b.safetensors"}};
+}
+
+}  // namespace dragoman

@@ -1,0 +1,93 @@
+"""Fails on an #include that docs/design.md, section 2, does not allow.
+
+Usage: include_directions.py SOURCE_FOLDER
+"""
+
+import fnmatch
+import pathlib
+import re
+import sys
+
+# Who may include whom, besides itself. The program in app/ may include every room.
+ALLOWED = {
+    "server": ["inference", "report", "base"],
+    "training": ["inference/torch", "inference", "evaluation", "model", "model/file", "data",
+                 "tokenizer", "kernels", "base"],
+    "inference/torch": ["inference", "model", "model/file", "kernels", "base"],
+    "inference/cpu": ["inference", "model/file", "kernels", "base"],
+    "inference": ["model/file", "tokenizer", "base"],
+    "model": ["model/file", "kernels", "base"],
+    "formats": ["model/file", "tokenizer", "base"],
+    "data": ["tokenizer", "base"],
+    "evaluation": ["tokenizer", "base"],
+    "model/file": ["base"],
+    "tokenizer": ["base"],
+    "kernels": ["base"],
+    "kernels/cuda": ["kernels", "base"],
+    "report": ["base"],
+    "base": [],
+}
+ALLOWED["app"] = list(ALLOWED)
+
+# The only files that see a library: the headers' pattern -> the files' patterns.
+LIBRARIES = {
+    r"(torch|ATen|c10)/.*": ["model/*", "training/*", "inference/torch/*", "app/*"],
+    r".*c10d/.*": ["training/communicator.*"],
+    r"sentencepiece.*": ["tokenizer/*.cpp"],
+    r"CLI/.*": ["app/command_line.cpp"],
+    r"toml\+\+/.*": ["app/config_file.cpp"],
+    r"(spdlog|fmt)/.*": ["app/log.cpp"],
+    r"(cuda|cublas|nvrtc|curand).*": ["kernels/cuda/*"],
+}
+TORCH_FREE = ["model/file/*"]
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
+
+
+def matches(path, patterns):
+    return any(fnmatch.fnmatch(path, pattern) for pattern in patterns)
+
+
+def room_of(path):
+    """The longest room whose folder holds the file: model/file before model."""
+    rooms = [room for room in ALLOWED if path.startswith(room + "/")]
+    return max(rooms, key=len, default=None)
+
+
+def complaints(path, text, headers):
+    room = room_of(path)
+    for quote, header in INCLUDE.findall(text):
+        if quote == '"':
+            other = room_of(header)
+            if other is None:
+                yield f'{path}: "{header}" names no room'
+            elif header not in headers:
+                yield f'{path}: "{header}" does not exist'
+            elif other != room and other not in ALLOWED[room]:
+                yield f'{path}: {room} may not include {other} ("{header}")'
+            continue
+        for library, users in LIBRARIES.items():
+            if not re.fullmatch(library, header):
+                continue
+            torch_free = header.startswith(("torch/", "ATen/", "c10/")) and matches(path, TORCH_FREE)
+            if torch_free or not matches(path, users):
+                yield f"{path}: <{header}> belongs to {' '.join(users)}"
+    if path.endswith(".h") and "<torch/torch.h>" in text:
+        yield f"{path}: <torch/torch.h> stands in no header"
+
+
+def main():
+    root = pathlib.Path(sys.argv[1])
+    sources = {}
+    for room in ALLOWED:
+        for path in (root / room).glob("*"):
+            if path.suffix in (".h", ".cpp", ".inc", ".cu"):
+                sources[path.relative_to(root).as_posix()] = path.read_text(encoding="utf-8")
+    if not sources:
+        sys.exit(f"{root}: no sources found")
+    found = [line for path, text in sorted(sources.items()) for line in complaints(path, text, sources)]
+    print("\n".join(found) or f"{len(sources)} files include only what they may")
+    sys.exit(1 if found else 0)
+
+
+main()

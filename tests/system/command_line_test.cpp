@@ -1,0 +1,106 @@
+// What every command owes its user, whatever it does.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+
+#include "tests/system/process.h"
+
+namespace dragoman {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+constexpr const char* kCommands[] = {"sample", "train",   "translate", "evaluate",
+                                     "score",  "average", "inspect"};
+
+/// One line on stderr that begins so, nothing on stdout.
+void expect_one_line(const ProcessResult& result, int exit_code, const std::string& begin) {
+  EXPECT_EQ(result.exit_code, exit_code);
+  EXPECT_EQ(result.output, "");
+  EXPECT_THAT(result.errors, StartsWith(begin));
+  EXPECT_EQ(std::count(result.errors.begin(), result.errors.end(), '\n'), 1) << result.errors;
+}
+
+TEST(Program, TellsItsCommandsAndHowToBegin) {
+  const ProcessResult bare = run({});
+  EXPECT_EQ(bare.exit_code, 0);
+  EXPECT_EQ(bare.errors, "");
+  for (const std::string command : kCommands)
+    EXPECT_THAT(bare.output, HasSubstr("\n  " + command + " "));
+  EXPECT_THAT(bare.output, HasSubstr("dragoman train --train-src"));
+  EXPECT_EQ(run({"--help"}).output, bare.output);
+  EXPECT_EQ(run({"-h"}).output, bare.output);
+}
+
+TEST(Program, TellsItsVersionAndWhatItStandsOn) {
+  const ProcessResult result = run({"--version"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.errors, "");
+  EXPECT_THAT(result.output, StartsWith("dragoman " DRAGOMAN_VERSION "\nLibTorch 2."));
+  EXPECT_THAT(result.output, HasSubstr("\nprocessor "));
+}
+
+TEST(Program, AnswersAnUnknownCommandWithTheNearestOne) {
+  expect_one_line(run({"trian"}), 2, "dragoman: error: unknown command trian; did you mean train?");
+  expect_one_line(run({"--versoin"}), 2, "dragoman: error: unknown flag --versoin");
+}
+
+TEST(Program, FailsWhereStandardOutputCannotTakeTheText) {
+  const std::string command = std::string(DRAGOMAN_PROGRAM) + " --help > /dev/full 2> /dev/null";
+  EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 1);
+}
+
+class EachCommand : public testing::TestWithParam<const char*> {
+ protected:
+  const std::string command = GetParam();
+};
+
+TEST_P(EachCommand, HelpsOnStandardOutputWithin100Columns) {
+  for (const char* flag : {"--help", "-h"}) {
+    const ProcessResult result = run({command, flag});
+    EXPECT_EQ(result.exit_code, 0);
+    EXPECT_EQ(result.errors, "");
+    EXPECT_THAT(result.output, StartsWith("dragoman " + command + ": "));
+    for (const char* common : {"--config", "--quiet", "--log-format", "--help"})
+      EXPECT_THAT(result.output, HasSubstr(common));
+    std::size_t begin = 0;
+    for (std::size_t end; (end = result.output.find('\n', begin)) != std::string::npos;
+         begin = end + 1)
+      EXPECT_LE(end - begin, 100u) << result.output.substr(begin, end - begin);
+  }
+}
+
+TEST_P(EachCommand, RefusesAnUnknownFlagInOneLine) {
+  const ProcessResult result = run({command, "--log-formt", "json"});
+  expect_one_line(result, 2,
+                  "dragoman: error: unknown flag --log-formt; did you mean --log-format?");
+  EXPECT_THAT(result.errors, HasSubstr("dragoman " + command + " --help"));
+}
+
+TEST_P(EachCommand, RefusesABadConfigurationFileInOneLine) {
+  const TemporaryFolder folder;
+  const std::string file = folder / "bad.toml";
+  std::ofstream(file) << "# a comment\nquieet = true\n";
+  expect_one_line(run({command, "--config", file}), 2,
+                  "dragoman: error: " + file + ":2: unknown key 'quieet'; did you mean quiet?");
+  expect_one_line(run({command, "--config", folder / "missing.toml"}), 1,
+                  "dragoman: error: " + (folder / "missing.toml").string());
+}
+
+TEST_P(EachCommand, TakesUnderscoresInFlags) {
+  expect_one_line(run({command, "--log_format", "xml"}), 2,
+                  "dragoman: error: --log-format: 'xml' is none of text, json");
+}
+
+INSTANTIATE_TEST_SUITE_P(Commands, EachCommand, testing::ValuesIn(kCommands),
+                         [](const auto& test) { return std::string(test.param); });
+
+}  // namespace
+}  // namespace dragoman

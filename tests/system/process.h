@@ -1,0 +1,83 @@
+// Runs the program as a user would: words, standard input and output, signals, exit code.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace dragoman {
+
+struct ProcessResult {
+  int exit_code = -1;  ///< as the shell counts: 128 + n when signal n ended it
+  bool timed_out = false;
+  std::string output, errors;
+};
+
+/// The built program with these arguments. The destructor kills it if it still runs.
+class Process {
+ public:
+  using Seconds = std::chrono::seconds;
+
+  explicit Process(const std::vector<std::string>& arguments,
+                   const std::map<std::string, std::string>& environment = {});
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+  ~Process();
+
+  void send(const std::string& text);  ///< to its standard input; waits until it is taken
+  void close_input();
+  void send_signal(int signal);
+
+  /// Waits until standard output (or error) has the text; false after the limit or at the end.
+  bool wait_for_output(const std::string& text, Seconds limit = Seconds(60));
+  bool wait_for_errors(const std::string& text, Seconds limit = Seconds(60));
+  std::string output();
+  std::string errors();
+
+  /// Closes its standard input and waits for its end; kills it after the limit.
+  ProcessResult wait(Seconds limit = Seconds(60));
+
+ private:
+  struct Stream {
+    int descriptor = -1;
+    std::string text;
+    bool ended = false;
+    std::jthread reader;
+  };
+
+  void read(Stream& stream);
+  bool wait_for(Stream& stream, const std::string& text, Seconds limit);
+
+  pid_t id_ = -1;
+  int input_ = -1;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  Stream output_, errors_;
+};
+
+ProcessResult run(const std::vector<std::string>& arguments, const std::string& input = "",
+                  std::chrono::seconds limit = std::chrono::seconds(60));
+
+/// A folder of its own for a test, removed at its end.
+class TemporaryFolder {
+ public:
+  TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  ~TemporaryFolder();
+
+  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace dragoman
