@@ -87,6 +87,8 @@ class ModelFileReader {
   std::vector<std::string> names() const;
   /// Names of the `training.*` tensors, sorted.
   std::vector<std::string> training_names() const;
+  /// All tensors, unchecked but for their names, types and shapes.
+  const std::vector<TensorData>& tensors() const { return file_.tensors(); }
   bool has(std::string_view name) const { return file_.find(name) != nullptr; }
   /// Throws Error where there is none, or its checksum is wrong.
   TensorData tensor(std::string_view name) const;

@@ -1,0 +1,117 @@
+#include "model/file/average.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "tests/model/file/scratch_file.h"
+#include "tests/model/file/small_model.h"
+
+namespace dragoman {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+std::vector<float> floats(const ModelFileReader& model, const std::string& name) {
+  const TensorData tensor = model.tensor(name);
+  std::vector<float> values(static_cast<std::size_t>(tensor.elements()));
+  copy_as_floats(tensor, values);
+  return values;
+}
+
+TEST(Average, OfOneModelIsThatModelWithoutTrainingState) {
+  SmallModel model;
+  model.make_checkpoint();
+  const ScratchFile input("one.safetensors"), output("average.safetensors");
+  write_model_file(input.path(), model.contents);
+  write_average(std::vector{input.path()}, output.path(), "dragoman average");
+  const ModelFileReader before(input.path()), after(output.path());
+  for (const std::string& name : before.names())
+    EXPECT_EQ(after.tensor(name).raw(), before.tensor(name).raw()) << name;
+  EXPECT_EQ(to_json(after.config()), to_json(before.config()));
+  EXPECT_EQ(after.tokenizer_source(), before.tokenizer_source());
+  EXPECT_FALSE(after.is_checkpoint());
+  EXPECT_TRUE(after.training_names().empty());
+}
+
+TEST(Average, IsTheMeanOfEveryParameter) {
+  SmallModel one, two, three;
+  for (std::size_t t = 0; t < one.values.size(); ++t)
+    for (std::size_t i = 0; i < one.values[t].size(); ++i) {
+      two.values[t][i] = one.values[t][i] + 3;
+      three.values[t][i] = 1e8f;  // summed in single precision, the small values would vanish
+      one.values[t][i] -= 1e8f;
+    }
+  const ScratchFile a("a.safetensors"), b("b.safetensors"), c("c.safetensors"), mean("mean");
+  write_model_file(a.path(), one.contents);
+  write_model_file(b.path(), two.contents);
+  write_model_file(c.path(), three.contents);
+  write_average(std::vector{a.path(), b.path(), c.path()}, mean.path(), "");
+  const ModelFileReader reader(mean.path());
+  for (std::size_t t = 0; t < one.values.size(); ++t) {
+    const auto values = floats(reader, one.contents.parameters[t].name);
+    for (std::size_t i = 0; i < values.size(); ++i)
+      EXPECT_FLOAT_EQ(
+          values[i],
+          static_cast<float>((0.0 + one.values[t][i] + two.values[t][i] + three.values[t][i]) / 3));
+  }
+}
+
+TEST(Average, SaysHowItWasMade) {
+  SmallModel older, newer;
+  older.contents.provenance.updates = 100;
+  newer.contents.provenance.updates = 200;
+  newer.contents.provenance.seed = 7;
+  const ScratchFile a("a.safetensors"), b("b.safetensors"), mean("mean");
+  write_model_file(a.path(), newer.contents);
+  write_model_file(b.path(), older.contents);
+  write_average(std::vector{a.path(), b.path()}, mean.path(), "dragoman average x");
+  const Provenance provenance = ModelFileReader(mean.path()).provenance();
+  EXPECT_EQ(provenance.command, "dragoman average x");
+  EXPECT_EQ(provenance.updates, 200);
+  EXPECT_EQ(provenance.seed, 7);
+  EXPECT_TRUE(provenance.scores.empty());
+  EXPECT_THAT(provenance.averaged_from,
+              ::testing::ElementsAre(a.path().string(), b.path().string()));
+}
+
+TEST(Average, ModelsThatDifferAreRefused) {
+  const SmallModel model;
+  const ScratchFile good("good.safetensors"), other("other.safetensors"), mean("mean");
+  write_model_file(good.path(), model.contents);
+  const auto expect_refused = [&](auto change, const std::string& what) {
+    SmallModel changed;
+    change(changed.contents);
+    write_model_file(other.path(), changed.contents);
+    EXPECT_THAT(
+        [&] {
+          write_average(std::vector{good.path(), other.path()}, mean.path(), "");
+        },
+        ThrowsMessage<Error>(
+            AllOf(HasSubstr("good.safetensors"), HasSubstr("other.safetensors"), HasSubstr(what))));
+    EXPECT_FALSE(std::filesystem::exists(mean.path()));
+  };
+  expect_refused([](ModelContents& c) { c.config.heads = 1; }, "heads is 1");
+  expect_refused([](ModelContents& c) { c.config.eos_id = 3; }, "vocabularies");
+  expect_refused([](ModelContents& c) { c.tokenizer_source = "x"; }, "tokenizers");
+  expect_refused([](ModelContents& c) { c.tokenizer_target = "x"; }, "tokenizers");
+  EXPECT_THROW(write_average({}, mean.path(), ""), Error);
+}
+
+TEST(Average, ADamagedModelIsNamed) {
+  const SmallModel model;
+  std::string bytes = model.bytes();
+  bytes.back() ^= 1;
+  const ScratchFile good("good.safetensors", model.bytes()), bad("bad.safetensors", bytes),
+      mean("mean");
+  EXPECT_THAT(
+      [&] {
+        write_average(std::vector{good.path(), bad.path()}, mean.path(), "");
+      },
+      ThrowsMessage<Error>(AllOf(HasSubstr("bad.safetensors: "), HasSubstr("damaged"))));
+}
+
+}  // namespace
+}  // namespace dragoman

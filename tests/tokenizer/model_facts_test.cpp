@@ -1,0 +1,52 @@
+#include "tokenizer/model_facts.h"
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "base/random.h"
+
+namespace dragoman {
+namespace {
+
+/// A length-delimited field of a protocol buffer, below 128 bytes.
+std::string message(int number, const std::string& bytes) {
+  return std::string{static_cast<char>(number << 3 | 2), static_cast<char>(bytes.size())} + bytes;
+}
+
+const std::string kPiece = message(1, message(1, "a") + std::string("\x15\0\0\0\0\x18\x01", 7));
+
+TEST(TokenizerFacts, AreReadFromTheModel) {
+  const std::string byte_fallback = "\x98\x02\x01";  // field 35
+  const std::string bpe = "\x18\x02";
+  const TokenizerFacts facts = tokenizer_facts(
+      kPiece + kPiece + message(2, bpe + byte_fallback) + message(3, "x") + kPiece, "a.model");
+  EXPECT_EQ(facts.type, "bpe");
+  EXPECT_EQ(facts.pieces, 3);
+  EXPECT_TRUE(facts.byte_fallback);
+}
+
+TEST(TokenizerFacts, DefaultsAreThoseOfTheFormat) {
+  const TokenizerFacts facts = tokenizer_facts(kPiece, "a.model");
+  EXPECT_EQ(facts.type, "unigram");
+  EXPECT_EQ(facts.pieces, 1);
+  EXPECT_FALSE(facts.byte_fallback);
+}
+
+TEST(TokenizerFacts, OtherBytesAreAnErrorAtMost) {
+  EXPECT_THROW(tokenizer_facts("\x0a\x7fshort", "a.model"), Error);
+  EXPECT_THROW(tokenizer_facts("\x0b", "a.model"), Error);
+  EXPECT_THROW(tokenizer_facts(std::string(20, '\xff'), "a.model"), Error);
+  RandomStream random(3);
+  for (int round = 0; round < 2'000; ++round) {
+    std::string bytes = kPiece + message(2, "\x18\x02") + kPiece;
+    bytes.resize(1 + random.below(bytes.size()));
+    bytes[random.below(bytes.size())] = static_cast<char>(random());
+    try {
+      EXPECT_LE(tokenizer_facts(bytes, "a.model").pieces, 10);
+    } catch (const Error&) {
+    }
+  }
+}
+
+}  // namespace
+}  // namespace dragoman
