@@ -1,0 +1,85 @@
+#include "tokenizer/tokenizer.h"
+
+#include <sentencepiece_processor.h>
+
+#include <utility>
+
+#include "base/error.h"
+#include "base/files.h"
+
+namespace dragoman {
+
+struct Tokenizer::Impl {
+  std::string model_bytes;
+  sentencepiece::SentencePieceProcessor processor;
+
+  bool has(TokenId id) const { return id >= 0 && id < processor.GetPieceSize(); }
+};
+
+Tokenizer::Tokenizer(std::string model_bytes, const std::string& name)
+    : impl_(std::make_unique<Impl>()) {
+  impl_->model_bytes = std::move(model_bytes);
+  if (impl_->model_bytes.empty()) throw Error(name, ": is empty, not a SentencePiece model");
+  const auto status = impl_->processor.LoadFromSerializedProto(impl_->model_bytes);
+  if (!status.ok() || impl_->processor.GetPieceSize() == 0)
+    throw Error(name, ": is not a SentencePiece model");
+  if (eos_id() < 0) throw Error(name, ": the SentencePiece model has no end of sentence (</s>)");
+}
+
+Tokenizer Tokenizer::from_file(const std::string& path) { return Tokenizer(read_file(path), path); }
+
+Tokenizer::Tokenizer(Tokenizer&&) noexcept = default;
+Tokenizer& Tokenizer::operator=(Tokenizer&&) noexcept = default;
+Tokenizer::~Tokenizer() = default;
+
+std::vector<TokenId> Tokenizer::encode(std::string_view text) const {
+  std::vector<TokenId> ids;
+  const auto status = impl_->processor.Encode({text.data(), text.size()}, &ids);
+  if (!status.ok()) throw Error("the tokenizer cannot encode a line: ", status.ToString());
+  return ids;
+}
+
+std::string Tokenizer::decode(std::span<const TokenId> ids) const {
+  std::vector<int> plain;
+  plain.reserve(ids.size());
+  for (const TokenId id : ids)
+    if (impl_->has(id) && !impl_->processor.IsUnknown(id) && !impl_->processor.IsControl(id))
+      plain.push_back(id);
+  std::string text;
+  const auto status = impl_->processor.Decode(plain, &text);
+  if (!status.ok()) throw Error("the tokenizer cannot decode a sentence: ", status.ToString());
+  return text;
+}
+
+std::int64_t Tokenizer::size() const { return impl_->processor.GetPieceSize(); }
+TokenId Tokenizer::unk_id() const { return impl_->processor.unk_id(); }
+TokenId Tokenizer::bos_id() const { return impl_->processor.bos_id(); }
+TokenId Tokenizer::eos_id() const { return impl_->processor.eos_id(); }
+
+std::string Tokenizer::piece(TokenId id) const {
+  return impl_->has(id) ? impl_->processor.IdToPiece(id) : std::string();
+}
+
+TokenId Tokenizer::id(std::string_view piece) const {
+  return impl_->processor.PieceToId({piece.data(), piece.size()});
+}
+
+std::vector<TokenId> Tokenizer::never_emitted() const {
+  const auto& processor = impl_->processor;
+  std::vector<TokenId> ids;
+  for (TokenId id = 0; id < processor.GetPieceSize(); ++id) {
+    if (id == eos_id()) continue;
+    const std::string& piece = processor.IdToPiece(id);
+    const bool special =
+        processor.IsUnknown(id) || processor.IsControl(id) || processor.IsUnused(id);
+    const bool breaks_lines =
+        processor.IsByte(id) ? piece == "<0x00>" || piece == "<0x0A>" || piece == "<0x0D>"
+                             : piece.find_first_of(std::string_view("\0\n\r", 3)) != piece.npos;
+    if (special || breaks_lines) ids.push_back(id);
+  }
+  return ids;
+}
+
+const std::string& Tokenizer::model_bytes() const { return impl_->model_bytes; }
+
+}  // namespace dragoman
