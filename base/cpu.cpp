@@ -22,6 +22,7 @@ CpuFeatures detect() {
   CpuFeatures cpu;
   cpu.model = processor_model();
   __builtin_cpu_init();
+  cpu.amd = __builtin_cpu_is("amd");
   cpu.avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
   cpu.avx512 = cpu.avx2 && __builtin_cpu_supports("avx512f") &&
                __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
@@ -47,7 +48,9 @@ std::string cpu_features_text() {
   const CpuFeatures& cpu = cpu_features();
   std::string text;
   const auto add = [&](bool has, const char* name) {
-    if (has) text += (text.empty() ? "" : " ") + std::string(name);
+    if (!has) return;
+    if (!text.empty()) text += ' ';
+    text += name;
   };
   add(cpu.avx2, "AVX2");
   add(cpu.avx512, "AVX-512");

@@ -3,6 +3,7 @@
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <cmath>
+#include <optional>
 
 #include "kernels/kernels.h"
 
@@ -23,6 +24,14 @@ bool has_kernel(const torch::Tensor& x) {
 ElementType element_type(const torch::Tensor& x) {
   return x.scalar_type() == torch::kBFloat16 ? ElementType::BFloat16 : ElementType::Float32;
 }
+
+using OptionalTensor = std::optional<torch::Tensor>;  // undefined ones may not enter a Function
+
+OptionalTensor optional(const torch::Tensor& x) {
+  return x.defined() ? OptionalTensor(x) : std::nullopt;
+}
+
+torch::Tensor value_of(const OptionalTensor& x) { return x.value_or(torch::Tensor()); }
 
 const std::int32_t* keys_of(const torch::Tensor& row_keys) {
   return row_keys.defined() ? row_keys.const_data_ptr<std::int32_t>() : nullptr;
@@ -66,12 +75,12 @@ torch::Tensor run_dropout(const torch::Tensor& x, const torch::Tensor& residual,
 /// residual + dropout(x); an undefined residual counts as zero.
 struct DropoutFunction : torch::autograd::Function<DropoutFunction> {
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& x,
-                               const torch::Tensor& residual, const torch::Tensor& row_keys,
+                               const OptionalTensor& residual, const torch::Tensor& row_keys,
                                SiteNumbers site) {
     context->save_for_backward({row_keys});
-    context->saved_data["residual"] = residual.defined();
+    context->saved_data["residual"] = residual.has_value();
     site.save(context);
-    return run_dropout(x.contiguous(), residual.defined() ? residual.contiguous() : torch::Tensor(),
+    return run_dropout(x.contiguous(), residual ? residual->contiguous() : torch::Tensor(),
                        site.with(row_keys));
   }
   static variable_list backward(AutogradContext* context, variable_list gradients) {
@@ -87,16 +96,16 @@ struct DropoutFunction : torch::autograd::Function<DropoutFunction> {
 
 struct ReluDropoutFunction : torch::autograd::Function<ReluDropoutFunction> {
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& x,
-                               const torch::Tensor& row_keys, SiteNumbers site) {
+                               const OptionalTensor& row_keys, SiteNumbers site) {
     const auto input = x.contiguous();
     auto y = torch::empty_like(input);
     run_rows(kernels().relu_dropout, element_type(x),
              ReluDropoutArguments{input.const_data_ptr(), y.mutable_data_ptr(), x.size(1),
-                                  site.with(row_keys)},
+                                  site.with(value_of(row_keys))},
              x.size(0), kRowsPerTask);
     context->save_for_backward({y});
     context->saved_data["scale"] =
-        row_keys.defined() ? static_cast<double>(site.with(row_keys).scale()) : 1.0;
+        row_keys ? static_cast<double>(site.with(*row_keys).scale()) : 1.0;
     return y;
   }
   static variable_list backward(AutogradContext* context, variable_list gradients) {
@@ -114,18 +123,18 @@ struct ReluDropoutFunction : torch::autograd::Function<ReluDropoutFunction> {
 
 struct AttentionWeightsFunction : torch::autograd::Function<AttentionWeightsFunction> {
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& scores,
-                               const torch::Tensor& key_lengths, const torch::Tensor& row_keys,
+                               const torch::Tensor& key_lengths, const OptionalTensor& row_keys,
                                SiteNumbers site, bool causal, double scale) {
     const auto input = scores.contiguous();
     auto weights = torch::empty_like(input);
-    auto dropped = row_keys.defined() ? torch::empty_like(input) : weights;
+    auto dropped = row_keys ? torch::empty_like(input) : weights;
     run_rows(kernels().attention_weights, element_type(input),
              AttentionWeightsArguments{
                  input.const_data_ptr(), weights.mutable_data_ptr(), dropped.mutable_data_ptr(),
                  key_lengths.const_data_ptr<std::int32_t>(), site.heads, site.queries,
-                 input.size(2), static_cast<float>(scale), causal, site.with(row_keys)},
+                 input.size(2), static_cast<float>(scale), causal, site.with(value_of(row_keys))},
              input.size(0) * input.size(1), kRowsPerTask);
-    context->save_for_backward({weights, row_keys});
+    context->save_for_backward({weights, value_of(row_keys)});
     context->saved_data["scale"] = scale;
     site.save(context);
     return dropped;
@@ -190,20 +199,20 @@ std::uint32_t Dropout::threshold() const {
 torch::Tensor Dropout::apply(const torch::Tensor& x, const torch::Tensor& row_keys) const {
   if (!drops(*this, row_keys)) return x;
   if (has_kernel(x))
-    return DropoutFunction::apply(x, torch::Tensor(), row_keys, plain_rows(*this, x.size(0)));
+    return DropoutFunction::apply(x, OptionalTensor(), row_keys, plain_rows(*this, x.size(0)));
   return x * dropout_factors(*this, row_keys, 1, x.size(0), x.size(1)).to(x.scalar_type());
 }
 
 torch::Tensor Dropout::add(const torch::Tensor& x, const torch::Tensor& residual,
                            const torch::Tensor& row_keys) const {
   if (drops(*this, row_keys) && has_kernel(x))
-    return DropoutFunction::apply(x, residual, row_keys, plain_rows(*this, x.size(0)));
+    return DropoutFunction::apply(x, optional(residual), row_keys, plain_rows(*this, x.size(0)));
   return residual + apply(x, row_keys);
 }
 
 torch::Tensor Dropout::relu(const torch::Tensor& x, const torch::Tensor& row_keys) const {
   if (has_kernel(x))
-    return ReluDropoutFunction::apply(x, drops(*this, row_keys) ? row_keys : torch::Tensor(),
+    return ReluDropoutFunction::apply(x, drops(*this, row_keys) ? optional(row_keys) : std::nullopt,
                                       plain_rows(*this, x.size(0)));
   return apply(x.relu(), row_keys);
 }
@@ -260,8 +269,8 @@ torch::Tensor attention_weights(const torch::Tensor& scores, const PackedLayout&
   const SiteNumbers site{dropout.site, dropout.threshold(), queries.heads, scores.size(1)};
   return AttentionWeightsFunction::apply(
       scores, keys.lengths,
-      drops(dropout, queries.padded_row_keys) ? queries.padded_row_keys : torch::Tensor(), site,
-      mask == AttentionMask::Causal, scale);
+      drops(dropout, queries.padded_row_keys) ? optional(queries.padded_row_keys) : std::nullopt,
+      site, mask == AttentionMask::Causal, scale);
 }
 
 torch::Tensor embed(const torch::Tensor& tokens, const torch::Tensor& weight, double scale) {

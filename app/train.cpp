@@ -1,0 +1,192 @@
+// dragoman train: from text files to a model, or on from where the run folder stands.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "app/command.h"
+#include "app/config_file.h"
+#include "app/log.h"
+#include "app/progress.h"
+#include "app/signals.h"
+#include "app/training_view.h"
+#include "app/version.h"
+#include "base/cpu.h"
+#include "base/files.h"
+#include "base/hash.h"
+#include "model/device.h"
+#include "training/resume.h"
+#include "training/trainer.h"
+
+namespace dragoman {
+
+namespace {
+
+struct TrainOptions {
+  TrainConfig train;
+  ModelConfig model;
+  DataConfig data;
+  TokenizerConfig tokenizer;
+  std::shared_ptr<Origins> origins = std::make_shared<Origins>();
+
+  std::vector<Field> fields() {
+    std::vector<Field> all = fields_of(train);
+    for (auto& part : {fields_of(data), fields_of(tokenizer), fields_of(model)})
+      all.insert(all.end(), part.begin(), part.end());
+    return all;
+  }
+};
+
+using GivenTexts = std::map<std::string, std::vector<std::string>>;
+
+/// The preset's values become the defaults.
+void apply_preset(TrainOptions& options, const GivenTexts& given) {
+  Preset preset = Preset::Base;
+  if (const auto found = given.find("preset"); found != given.end()) {
+    TrainConfig chosen;
+    for (Field& field : fields_of(chosen))
+      if (field.info.name == "preset") field.assign(found->second);
+    preset = chosen.preset;
+  }
+  const std::string output = options.train.output;
+  options.train.apply_preset(preset);
+  options.train.output = output;
+  options.model = ModelConfig::from_preset(preset);
+  const bool large = preset == Preset::Base || preset == Preset::Big;
+  options.tokenizer.vocab_size = large ? 32'000 : 8'000;
+}
+
+void validate(const TrainOptions& options) {
+  options.train.validate();
+  options.model.validate();
+  options.data.validate();
+  options.tokenizer.validate();
+}
+
+PreparedData prepare(const TrainOptions& options, const RunFolder& folder) {
+  std::unique_ptr<Progress> progress;
+  std::string stage_shown;
+  const auto observer = [&](std::string_view stage, std::int64_t done, std::int64_t total) {
+    if (stage != stage_shown) {
+      progress = std::make_unique<Progress>(std::string(stage), "", total);
+      stage_shown = stage;
+    }
+    progress->update(done);
+  };
+  return prepare_data(options.data, options.tokenizer, folder.corpus(),
+                      static_cast<std::uint64_t>(options.train.seed), observer, stop_token(),
+                      static_cast<int>(options.train.threads));
+}
+
+/// What the tokenizers decide about the model.
+void complete_model(TrainOptions& options, const Tokenizers& tokenizers) {
+  ModelConfig& model = options.model;
+  model.source_vocabulary = tokenizers.source->size();
+  model.target_vocabulary = tokenizers.target->size();
+  model.unk_id = tokenizers.target->unk_id();
+  model.bos_id = tokenizers.target->bos_id();
+  model.eos_id = tokenizers.target->eos_id();
+  if (tokenizers.joint() || model.tying != Tying::ThreeWay) return;
+  if (options.origins->at("tying") != Origin::Default)
+    throw UsageError("--tying three-way needs one vocabulary for both sides (--joint-vocab)");
+  model.tying = Tying::TwoWay;
+  log_info("two vocabularies: the embeddings of target and output are tied, the source's are not");
+}
+
+ModelOrigin origin_of(TrainOptions& options, const PreparedData& data) {
+  ModelOrigin origin;
+  origin.tokenizer_source = data.tokenizers.source->model_bytes();
+  if (!data.tokenizers.joint()) origin.tokenizer_target = data.tokenizers.target->model_bytes();
+  origin.provenance.command = "dragoman train";
+  origin.provenance.configuration = write_config(options.fields());
+  origin.provenance.seed = options.train.seed;
+  origin.provenance.data = {{"training-text", data.text_hash}};
+  origin.provenance.versions = {{"dragoman", DRAGOMAN_VERSION}, {"libtorch", TORCH_VERSION}};
+  return origin;
+}
+
+/// Says what a changed setting means; throws where it would make another run.
+void check_resume(TrainOptions& options, const TrainingRun& run, const ProgressRecord& progress) {
+  const auto changes = compare_configuration(options.fields(), progress.configuration);
+  for (const std::string& change : changes.allowed) log_info("changed: " + change);
+  for (const std::string& change : changes.not_exact)
+    log_warning("changed: " + change + "; the run goes on, but not bit-identically");
+  const auto differs = [](const std::string& what, const std::string& before,
+                          const std::string& now) {
+    if (before != now)
+      log_warning(what + " " + before + " -> " + now +
+                  ": the run goes on, but not bit-identically");
+  };
+  const auto precision = names_of(run.precision)[static_cast<std::size_t>(run.precision)];
+  differs("precision", progress.precision, std::string(precision));
+  differs("threads", progress.threads, run.threads);
+  differs("processor", progress.processor, run.processor);
+}
+
+int train(TrainOptions& options) {
+  validate(options);
+  const torch::Device device = parse_device(options.train.device);
+  const int threads = prepare_device(device, options.train.threads);
+  const RunFolder folder{options.train.output};
+  const auto found = find_checkpoint(folder, log_warning);
+  if (found) compare_configuration(options.fields(), found->progress.configuration);
+  create_folders(folder.root);
+
+  const PreparedData data = prepare(options, folder);
+  complete_model(options, data.tokenizers);
+  log_data(data);
+  write_file(folder.config(), write_config(options.fields()));
+  TrainingRun run{.config = options.train,
+                  .model = options.model,
+                  .precision = resolve_precision(options.train.precision, device),
+                  .device = device,
+                  .folder = folder,
+                  .origin = origin_of(options, data),
+                  .data = data,
+                  .configuration = configuration_of(options.fields()),
+                  .threads = std::to_string(threads),
+                  .processor = cpu_features().model + " (" + cpu_features_text() + ")"};
+  if (found) check_resume(options, run, found->progress);
+  log_run(run);
+
+  TrainingView view(options.train, found ? found->progress : ProgressRecord{});
+  Trainer trainer(std::move(run), view);
+  if (found) {
+    trainer.resume(*found);
+    log_info(
+        join_text("resumed from ", found->path.string(), " at update ", found->progress.update));
+  }
+  const StopReason reason = trainer.train(stop_token());
+  view.close();
+  log_end(reason, trainer.progress(), folder, options.train);
+  return 0;
+}
+
+int run_train(TrainOptions& options) {
+  try {
+    return train(options);
+  } catch (const PreparationStopped&) {
+    log_info("stopped while the data were prepared; the same command starts again");
+    return 0;
+  }
+}
+
+}  // namespace
+
+Command train_command() {
+  const auto options = std::make_shared<TrainOptions>();
+  apply_preset(*options, {});
+  return {.name = "train",
+          .summary = "train a model on parallel text; the same command goes on where it stopped",
+          .fields = options->fields(),
+          .short_flags = {{"o", "output"}},
+          .prepare = [options](const GivenTexts& given) { apply_preset(*options, given); },
+          .run = [options] { return run_train(*options); },
+          .examples = {"train --train-src a.en --train-tgt a.de -o run/ --preset tiny",
+                       "train --config run/config.toml --max-updates 200000"},
+          .origins = options->origins};
+}
+
+}  // namespace dragoman

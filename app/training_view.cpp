@@ -1,0 +1,153 @@
+#include "app/training_view.h"
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "app/log.h"
+
+namespace dragoman {
+
+namespace {
+
+/// 1234567 as "1,234,567".
+std::string grouped(std::int64_t number) {
+  std::string digits = std::to_string(number);
+  for (std::ptrdiff_t i = static_cast<std::ptrdiff_t>(digits.size()) - 3; i > 0; i -= 3)
+    digits.insert(static_cast<std::size_t>(i), ",");
+  return digits;
+}
+
+template <class... Numbers>
+std::string format(const char* pattern, Numbers... numbers) {
+  char buffer[256];
+  std::snprintf(buffer, sizeof buffer, pattern, numbers...);
+  return buffer;
+}
+
+std::string dropped_text(const CorpusReport& report) {
+  std::string text;
+  const auto add = [&](std::int64_t count, const char* what) {
+    if (count > 0) text += join_text(", ", grouped(count), " ", what);
+  };
+  add(report.held_out, "held out for validation");
+  add(report.empty, "empty");
+  add(report.duplicates, "duplicates");
+  add(report.too_long, "too long");
+  add(report.ratio, "of unlike length");
+  add(report.invalid, "invalid");
+  return text;
+}
+
+}  // namespace
+
+void log_data(const PreparedData& data) {
+  const CorpusReport& report = data.report;
+  if (data.cache == CacheUse::Rebuilt)
+    log_warning("the token cache was damaged and has been made anew: " + data.cache_problem);
+  log_info(join_text(
+      data.cache == CacheUse::Reused ? "data (from the cache): " : "data: ", grouped(report.kept),
+      " of ", grouped(report.read), " pairs", dropped_text(report), "; ",
+      grouped(report.source_tokens), " source and ", grouped(report.target_tokens),
+      " target pieces; ", grouped(static_cast<std::int64_t>(data.valid.source_lines.size())),
+      " validation pairs"));
+  const auto size = data.tokenizers.source->size();
+  if (data.tokenizers_trained && size < data.asked_vocab_size)
+    log_info(join_text("vocabulary lowered from ", grouped(data.asked_vocab_size), " to ",
+                       grouped(size), " pieces: the text allows no more"));
+}
+
+void log_run(const TrainingRun& run) {
+  std::int64_t parameters = 0;
+  for (const ParameterShape& shape : parameter_shapes(run.model)) {
+    std::int64_t count = 1;
+    for (std::int64_t size : shape.shape) count *= size;
+    parameters += count;
+  }
+  log_info(join_text(
+      "model: ", grouped(parameters), " parameters, d_model ", run.model.d_model, ", ",
+      run.model.encoder_layers, "+", run.model.decoder_layers, " layers, ",
+      grouped(run.model.target_vocabulary), " pieces; ",
+      names_of(run.precision)[static_cast<std::size_t>(run.precision)], " on ",
+      run.device.is_cpu() ? run.processor + ", " + run.threads + " threads" : run.device.str()));
+}
+
+void log_end(StopReason reason, const ProgressRecord& progress, const RunFolder& folder,
+             const TrainConfig& config) {
+  const std::string text =
+      join_text(reason == StopReason::Requested ? "stopped by " : "finished by ",
+                names_of(reason)[static_cast<std::size_t>(reason)], " after ",
+                grouped(progress.update), " updates, ", grouped(progress.target_tokens),
+                " target pieces, ", duration_text(progress.seconds));
+  if (reason == StopReason::Requested) {
+    log_info(text + "; saved: the same command goes on from here");
+    return;
+  }
+  const auto metric = names_of(config.best_metric)[static_cast<std::size_t>(config.best_metric)];
+  log_info(join_text(text, "; best ", metric, " ", format("%.4g", progress.best_value),
+                     " at update ", grouped(progress.best_update), "; the model is ",
+                     folder.model().string()));
+}
+
+TrainingView::TrainingView(const TrainConfig& config, const ProgressRecord& progress)
+    : config_(config), by_time_(config.max_updates == 0 && config.max_seconds() > 0) {
+  bar_ = by_time_ ? std::make_unique<Progress>(
+                        "train", "s", static_cast<std::int64_t>(config.max_seconds()),
+                        PlainLines::None, static_cast<std::int64_t>(progress.seconds))
+                  : std::make_unique<Progress>("train", "updates", config.max_updates,
+                                               PlainLines::None, progress.update);
+}
+
+void TrainingView::updated(const ProgressRecord& progress, double loss) {
+  if (!bar_) return;
+  bar_->update(by_time_ ? static_cast<std::int64_t>(progress.seconds) : progress.update,
+               join_text("epoch ", progress.epoch + 1,
+                         by_time_ ? join_text("  update ", grouped(progress.update)) : "",
+                         "  loss ", format("%.3f", loss)));
+}
+
+void TrainingView::logged(const UpdateFacts& f) {
+  const std::string text =
+      join_text("epoch ", f.epoch, "  update ", grouped(f.update),
+                format("  loss %.3f  ppl %.2f  gnorm %.2f  lr %.2e", f.loss, f.perplexity,
+                       f.gradient_norm, f.learning_rate),
+                "  ", grouped(static_cast<std::int64_t>(f.source_tokens_per_second)), " + ",
+                grouped(static_cast<std::int64_t>(f.target_tokens_per_second)), " pieces/s",
+                format("  wait %.0f %%", 100 * f.data_wait),
+                f.seconds_left > 0 ? "  left " + duration_text(f.seconds_left) : "");
+  log_facts(text, {{"epoch", f.epoch},
+                   {"update", f.update},
+                   {"loss", f.loss},
+                   {"perplexity", f.perplexity},
+                   {"gradient_norm", f.gradient_norm},
+                   {"learning_rate", f.learning_rate},
+                   {"source_tokens_per_second", f.source_tokens_per_second},
+                   {"target_tokens_per_second", f.target_tokens_per_second},
+                   {"data_wait", f.data_wait},
+                   {"seconds_left", f.seconds_left}});
+}
+
+void TrainingView::validated(const ValidationFacts& facts) {
+  const ValidationResult& r = facts.result;
+  const std::string verdict = facts.new_best
+                                  ? "  (best so far)"
+                                  : join_text("  (", facts.without_best, " without a new best)");
+  log_facts(join_text("validation at update ", grouped(facts.update),
+                      format(":  loss %.3f  ppl %.2f  BLEU %.2f  chrF %.2f", r.loss, r.perplexity,
+                             r.bleu, r.chrf),
+                      verdict, format("  in %.1f s", r.seconds)),
+            {{"update", facts.update},
+             {"valid_loss", r.loss},
+             {"valid_perplexity", r.perplexity},
+             {"valid_bleu", r.bleu},
+             {"valid_chrf", r.chrf},
+             {"best", facts.new_best}});
+  const auto samples =
+      std::min<std::size_t>(r.translations.size(), static_cast<std::size_t>(config_.samples));
+  for (std::size_t i = 0; i < samples; ++i) log_info("    " + r.translations[i]);
+}
+
+void TrainingView::noticed(const std::string& text) { log_info(text); }
+
+void TrainingView::warned(const std::string& text) { log_warning(text); }
+
+}  // namespace dragoman

@@ -1,0 +1,34 @@
+// What a person sees of a training run: log lines and a progress bar.
+#pragma once
+
+#include <memory>
+
+#include "app/progress.h"
+#include "training/trainer.h"
+
+namespace dragoman {
+
+void log_data(const PreparedData& data);
+void log_run(const TrainingRun& run);
+void log_end(StopReason reason, const ProgressRecord& progress, const RunFolder& folder,
+             const TrainConfig& config);
+
+class TrainingView : public TrainingObserver {
+ public:
+  /// `progress` is what an earlier start did.
+  TrainingView(const TrainConfig& config, const ProgressRecord& progress);
+
+  void updated(const ProgressRecord& progress, double loss) override;
+  void logged(const UpdateFacts& facts) override;
+  void validated(const ValidationFacts& facts) override;
+  void noticed(const std::string& text) override;
+  void warned(const std::string& text) override;
+  void close() { bar_.reset(); }
+
+ private:
+  const TrainConfig& config_;
+  bool by_time_;  // the bar counts seconds: --max-time is the only limit
+  std::unique_ptr<Progress> bar_;
+};
+
+}  // namespace dragoman

@@ -1,0 +1,113 @@
+// Training speed on random tokens: target tokens per second over windows of updates after warm-up,
+// dropout and label smoothing on. The last line of standard output is JSON.
+//   train_speed --preset tiny|small|base|big [--precision auto|fp32|bf16] [--windows N] [--threads
+//   N]
+#include <ATen/Parallel.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "base/cpu.h"
+#include "base/random.h"
+#include "base/threads.h"
+#include "training/training_model.h"
+
+namespace {
+
+using namespace dragoman;
+
+struct Shape {
+  std::int64_t vocabulary, length, tokens;
+};
+
+/// A batch of sentences whose lengths differ by up to a fifth, as in a length-sorted plan.
+PackedBatch random_batch(const Shape& shape, std::uint64_t number) {
+  RandomStream random(7, number);
+  PackedBatch batch;
+  const auto fill = [&](PackedSide& side, std::int64_t length) {
+    if (side.starts.empty()) side.starts.push_back(0);
+    for (std::int64_t i = 0; i < length; ++i)
+      side.tokens.push_back(static_cast<TokenId>(3 + random.below(shape.vocabulary - 3)));
+    side.starts.push_back(static_cast<std::int32_t>(side.tokens.size()));
+  };
+  while (batch.target.size() + shape.length * 6 / 5 < shape.tokens) {
+    const std::int64_t length = shape.length * 4 / 5 + random.below(shape.length * 2 / 5 + 1);
+    fill(batch.source, length);
+    fill(batch.target, length);
+    batch.sentences.push_back(static_cast<std::int64_t>(batch.sentences.size()));
+  }
+  return batch;
+}
+
+double peak_memory_gib() {
+  std::ifstream file("/proc/self/status");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("VmHWM:")) return std::stod(line.substr(6)) / (1 << 20);
+  return 0;
+}
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  CLI::App app("training speed on random tokens");
+  std::string preset_name = "tiny", precision_name = "auto";
+  int windows = 7, updates = 5, threads = available_cores();
+  std::int64_t max_tokens = 4096;
+  bool json = true;
+  app.add_option("--preset", preset_name)->check(CLI::IsMember({"tiny", "small", "base", "big"}));
+  app.add_option("--precision", precision_name)->check(CLI::IsMember({"auto", "fp32", "bf16"}));
+  app.add_option("--windows", windows, "measured windows")->check(CLI::PositiveNumber);
+  app.add_option("--updates", updates, "updates of a window")->check(CLI::PositiveNumber);
+  app.add_option("--max-tokens", max_tokens, "target tokens of a batch");
+  app.add_option("--threads", threads);
+  app.add_flag("--json", json, "the result is always JSON");
+  CLI11_PARSE(app, count, arguments);
+  at::set_num_threads(threads);
+
+  Preset preset{};
+  Precision precision{};
+  for (std::size_t i = 0; i < 4; ++i)
+    if (names_of(preset)[i] == preset_name) preset = static_cast<Preset>(i);
+  for (std::size_t i = 0; i < 3; ++i)
+    if (names_of(precision)[i] == precision_name) precision = static_cast<Precision>(i);
+  ModelConfig config = ModelConfig::from_preset(preset);
+  const bool large = preset == Preset::Base || preset == Preset::Big;
+  config.source_vocabulary = config.target_vocabulary = large ? 32000 : 8000;
+  const Shape shape{config.source_vocabulary, large ? 30 : 15, max_tokens};
+
+  precision = resolve_precision(precision, torch::kCPU);
+  TrainingModel model(config, {}, precision, torch::kCPU, 1);
+  std::vector<double> rates;
+  std::int64_t update = 0;
+  for (int window = -1; window < windows; ++window) {  // the first one warms up
+    const auto start = std::chrono::steady_clock::now();
+    std::int64_t tokens = 0;
+    for (int i = 0; i < updates; ++i) {
+      const PackedBatch batch = random_batch(shape, ++update);
+      tokens += model.accumulate(batch, 0.1, update).target_tokens;
+      model.step(batch.target.size(), 1, 1e-4);
+    }
+    if (window >= 0) rates.push_back(static_cast<double>(tokens) / seconds_since(start));
+  }
+  std::sort(rates.begin(), rates.end());
+  nlohmann::ordered_json result{
+      {"preset", preset_name},
+      {"precision", names_of(precision)[static_cast<std::size_t>(precision)]},
+      {"processor", cpu_features().model + " (" + cpu_features_text() + ")"},
+      {"threads", threads},
+      {"target_tokens_per_second_median", rates[rates.size() / 2]},
+      {"target_tokens_per_second_min", rates.front()},
+      {"target_tokens_per_second_max", rates.back()},
+      {"peak_memory_gib", peak_memory_gib()}};
+  std::puts(result.dump().c_str());
+}

@@ -1,0 +1,42 @@
+#include "model/device.h"
+
+#include <ATen/Context.h>
+#include <ATen/Parallel.h>
+#include <torch/cuda.h>
+
+#include "base/cpu.h"
+#include "base/error.h"
+#include "base/fields.h"
+#include "base/threads.h"
+
+namespace dragoman {
+
+torch::Device parse_device(const std::string& text) {
+  if (text == "cpu") return torch::kCPU;
+  if (text == "auto")
+    return torch::cuda::is_available() ? torch::Device(torch::kCUDA, 0) : torch::kCPU;
+  const bool numbered = text.starts_with("cuda:");
+  if (text != "cuda" && !numbered)
+    throw UsageError("--device: '", text, "' is none of auto, cpu, cuda, cuda:N");
+  const std::int64_t number = numbered ? parse_integer("device", text.substr(5)) : 0;
+  const auto devices = static_cast<std::int64_t>(torch::cuda::device_count());
+  if (devices == 0)
+    throw Error("--device ", text,
+                ": no CUDA device here (or this LibTorch was built without "
+                "CUDA); use --device cpu or auto");
+  if (number < 0 || number >= devices)
+    throw Error("--device ", text, ": there are ", devices, " CUDA devices, numbered from 0");
+  return {torch::kCUDA, static_cast<torch::DeviceIndex>(number)};
+}
+
+int prepare_device(torch::Device device, std::int64_t threads) {
+  const int count = threads > 0 ? static_cast<int>(threads) : available_cores();
+  at::set_num_threads(count);
+  const CpuFeatures& cpu = cpu_features();
+  // With AMX the same setting would mean bf16 products.
+  if (device.is_cpu() && cpu.amd && cpu.avx512 && !cpu.amx_bf16)
+    at::globalContext().setFloat32MatmulPrecision("medium");
+  return count;
+}
+
+}  // namespace dragoman

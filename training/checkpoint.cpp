@@ -1,0 +1,129 @@
+#include "training/checkpoint.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "base/error.h"
+
+namespace dragoman {
+
+namespace {
+
+constexpr const char* kFirstMoment = "training.adam.first_moment";
+constexpr const char* kSecondMoment = "training.adam.second_moment";
+constexpr const char* kSteps = "training.adam.steps";
+
+/// Views of contiguous fp32 CPU tensors.
+TensorData tensor_data(const std::string& name, const torch::Tensor& tensor) {
+  return {name, Dtype::F32, tensor.sizes().vec(), tensor.const_data_ptr()};
+}
+
+torch::Tensor to_tensor(const TensorData& data) {
+  auto tensor = torch::empty(data.shape, torch::kFloat32);
+  copy_as_floats(data,
+                 {tensor.mutable_data_ptr<float>(), static_cast<std::size_t>(tensor.numel())});
+  return tensor;
+}
+
+ModelContents contents_of(TrainingModel& model, const torch::Tensor& cpu_weights,
+                          const ModelOrigin& origin) {
+  ModelContents contents{.config = model.config(),
+                         .tokenizer_source = origin.tokenizer_source,
+                         .tokenizer_target = origin.tokenizer_target,
+                         .provenance = origin.provenance,
+                         .parameters = {},
+                         .training = {},
+                         .progress = {}};
+  for (const auto& view : model.layout().views(cpu_weights))
+    contents.parameters.push_back(tensor_data(view.name, view.tensor));
+  return contents;
+}
+
+}  // namespace
+
+std::filesystem::path RunFolder::at_update(std::int64_t update) const {
+  char name[64];
+  std::snprintf(name, sizeof name, "update-%08lld.safetensors", static_cast<long long>(update));
+  return checkpoints() / name;
+}
+
+std::vector<std::filesystem::path> RunFolder::numbered() const {
+  std::vector<std::filesystem::path> paths;
+  if (!std::filesystem::is_directory(checkpoints())) return paths;
+  for (const auto& entry : std::filesystem::directory_iterator(checkpoints())) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with("update-") && name.ends_with(".safetensors"))
+      paths.push_back(entry.path());
+  }
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+void write_weights(const std::filesystem::path& path, TrainingModel& model,
+                   const torch::Tensor& flat_weights, const ModelOrigin& origin) {
+  const auto weights = flat_weights.cpu();
+  write_model_file(path, contents_of(model, weights, origin));
+}
+
+void write_checkpoint(const std::filesystem::path& path, TrainingModel& model,
+                      const ModelOrigin& origin, const ProgressRecord& progress) {
+  const auto weights = model.weights().cpu();
+  const auto first = model.adam().first_moment.cpu(), second = model.adam().second_moment.cpu();
+  const auto steps = model.adam().steps.cpu();
+  ModelContents contents = contents_of(model, weights, origin);
+  contents.training = {tensor_data(kFirstMoment, first), tensor_data(kSecondMoment, second),
+                       tensor_data(kSteps, steps)};
+  contents.progress = to_json(progress);
+  write_model_file(path, contents);
+}
+
+void remove_old_checkpoints(const RunFolder& run, std::int64_t keep) {
+  const auto paths = run.numbered();
+  for (std::size_t i = 0; i + static_cast<std::size_t>(keep) < paths.size(); ++i) {
+    std::error_code ignored;  // a file that stays costs disk, no more
+    std::filesystem::remove(paths[i], ignored);
+  }
+}
+
+std::optional<FoundCheckpoint> find_checkpoint(
+    const RunFolder& run, const std::function<void(const std::string&)>& warn) {
+  auto paths = run.numbered();
+  if (std::filesystem::exists(run.latest())) paths.push_back(run.latest());
+  std::optional<FoundCheckpoint> best;
+  for (const auto& path : paths) {
+    try {
+      const ModelFileReader reader(path);
+      auto progress = progress_from_json(reader.progress());
+      if (!best || progress.update > best->progress.update) best = {path, std::move(progress)};
+    } catch (const Error& damage) {
+      warn(join_text("checkpoint passed over: ", damage.what()));
+    }
+  }
+  if (!best && !paths.empty())
+    throw Error(run.checkpoints().string(),
+                ": no checkpoint is readable; remove the folder to start anew");
+  return best;
+}
+
+void load_checkpoint(const std::filesystem::path& path, TrainingModel& model) {
+  const ModelFileReader reader(path);
+  if (to_json(reader.config()) != to_json(model.config()))
+    throw Error(path.string(), ": the checkpoint's architecture is not this run's");
+  const torch::NoGradGuard no_grad;
+  for (auto& view : model.layout().views(model.weights()))
+    view.tensor.copy_(to_tensor(reader.tensor(view.name)));
+  model.adam().first_moment.copy_(to_tensor(reader.tensor(kFirstMoment)));
+  model.adam().second_moment.copy_(to_tensor(reader.tensor(kSecondMoment)));
+  model.adam().steps.copy_(to_tensor(reader.tensor(kSteps)));
+  model.weights_changed();
+}
+
+torch::Tensor load_flat_weights(const std::filesystem::path& path, const FlatLayout& layout,
+                                torch::Device device) {
+  const ModelFileReader reader(path);
+  auto flat = layout.zeros(torch::kFloat32, device);
+  for (auto& view : layout.views(flat)) view.tensor.copy_(to_tensor(reader.tensor(view.name)));
+  return flat;
+}
+
+}  // namespace dragoman

@@ -1,0 +1,42 @@
+// All parameters of a model side by side in one buffer, so that the optimizer, clipping and the
+// exchange of gradients are one call each, and a parameter is a view.
+#pragma once
+
+#include <torch/types.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "model/transformer.h"
+
+namespace dragoman {
+
+/// Where each parameter lies: in the order of parameter_shapes(), each start aligned to 64 bytes in
+/// bf16 (32 elements), so that query, key and value weights of a layer are one matrix.
+class FlatLayout {
+ public:
+  explicit FlatLayout(const ModelConfig& config);
+
+  std::int64_t size() const { return size_; }  ///< elements, gaps included
+  torch::Tensor zeros(torch::ScalarType type, torch::Device device) const;
+
+  struct View {
+    std::string name;
+    torch::Tensor tensor;
+  };
+  /// Views of a flat buffer, one per parameter.
+  std::vector<View> views(const torch::Tensor& flat) const;
+
+  /// Makes the model's parameters views of `values`, whose type and device they take.
+  void bind_values(Transformer& model, const torch::Tensor& values) const;
+  /// Makes backward passes add to views of `gradients` (the type of the parameters).
+  void bind_gradients(Transformer& model, const torch::Tensor& gradients) const;
+
+ private:
+  std::vector<ParameterShape> shapes_;
+  std::vector<std::int64_t> offsets_;
+  std::int64_t size_ = 0;
+};
+
+}  // namespace dragoman

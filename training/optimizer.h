@@ -1,0 +1,24 @@
+// Adam (Kingma and Ba 2015) with decoupled weight decay (Loshchilov and Hutter 2019), section 5.3,
+// on flat buffers: one fused call per update.
+#pragma once
+
+#include <torch/types.h>
+
+namespace dragoman {
+
+struct AdamConfig {
+  double beta1 = 0.9, beta2 = 0.98, epsilon = 1e-9, weight_decay = 0;
+};
+
+/// Buffers of the optimizer, each as long as the parameters; stored in checkpoints.
+struct Adam {
+  AdamConfig config;
+  torch::Tensor first_moment, second_moment;  ///< [P] fp32
+  torch::Tensor steps;                        ///< scalar fp32, updates made
+
+  Adam(const AdamConfig& config, const torch::Tensor& parameters);
+  /// parameters and gradient [P] fp32.
+  void step(torch::Tensor& parameters, const torch::Tensor& gradient, double learning_rate);
+};
+
+}  // namespace dragoman

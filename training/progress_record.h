@@ -1,0 +1,40 @@
+// The progress of a run: all that a checkpoint remembers beside weights and moments, so that a
+// resumed run goes on exactly as one that was never stopped. Stored as JSON in the checkpoint's
+// metadata.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dragoman {
+
+struct ProgressRecord {
+  std::int64_t update = 0;                            ///< updates made
+  std::int64_t epoch = 0;                             ///< of the next batch, from 0
+  std::int64_t batch = 0;                             ///< number of the next batch in its epoch
+  std::int64_t source_tokens = 0, target_tokens = 0;  ///< seen
+  std::int64_t skipped = 0;  ///< updates left out because the gradient was not finite
+  double seconds = 0;        ///< of training and validation, over all starts
+
+  std::int64_t validated_update = 0;  ///< of the last validation
+  std::int64_t best_update = 0;       ///< 0: no validation yet
+  double best_value = 0;              ///< of the metric that decides
+  std::int64_t without_best = 0;      ///< validations since
+
+  std::string precision, threads,
+      processor;               ///< of the last start: other ones are not bit-identical
+  std::string data;            ///< hash of tokenizers and corpus
+  std::int64_t log_bytes = 0;  ///< length of log.jsonl at this point
+  std::map<std::string, std::string> configuration;  ///< every field's text
+
+  bool operator==(const ProgressRecord&) const = default;
+};
+
+std::string to_json(const ProgressRecord& progress);
+/// Throws Error where a member is missing or of the wrong type.
+ProgressRecord progress_from_json(std::string_view json);
+
+}  // namespace dragoman

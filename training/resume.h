@@ -1,0 +1,25 @@
+// May a run go on with these settings? Compares the configuration that a checkpoint remembers with
+// the one that was given.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/fields.h"
+
+namespace dragoman {
+
+struct ResumeChanges {
+  std::vector<std::string> allowed;    ///< "--max-updates 1000 -> 2000"
+  std::vector<std::string> not_exact;  ///< the run goes on, but not bit-identically
+};
+
+/// Every field's text, by name.
+std::map<std::string, std::string> configuration_of(const std::vector<Field>& fields);
+
+/// Throws UsageError naming the flag that would make it another run.
+ResumeChanges compare_configuration(const std::vector<Field>& fields,
+                                    const std::map<std::string, std::string>& remembered);
+
+}  // namespace dragoman

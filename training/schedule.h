@@ -1,0 +1,31 @@
+// The learning rate: a pure function of the update's number (section 5.3 and what other systems
+// offer).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace dragoman {
+
+enum class Scheduler { InverseSqrt, Noam, Cosine, Linear };
+constexpr std::array<std::string_view, 4> names_of(Scheduler) {
+  return {"inverse-sqrt", "noam", "cosine", "linear"};
+}
+
+struct Schedule {
+  Scheduler scheduler = Scheduler::InverseSqrt;
+  double peak = 5e-4;          ///< --lr; for noam the factor before equation 3
+  std::int64_t warmup = 4000;  ///< updates of linear increase
+  std::int64_t end = 0;        ///< last update, where cosine and linear reach `floor`
+  double floor = 0;            ///< --min-lr
+  std::int64_t d_model = 512;  ///< for noam
+};
+
+/// The rate of update 1, 2, ...:
+/// inverse-sqrt: peak * min(u / warmup, sqrt(warmup / u));
+/// noam, equation 3: peak * d_model^-0.5 * min(u^-0.5, u * warmup^-1.5);
+/// cosine and linear: to the peak by `warmup`, then down to `floor` at `end`.
+double learning_rate(const Schedule& schedule, std::int64_t update);
+
+}  // namespace dragoman

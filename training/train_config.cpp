@@ -1,0 +1,93 @@
+#include "training/train_config.h"
+
+namespace dragoman {
+
+namespace {
+
+void require(bool holds, std::string_view flag, std::string_view rule) {
+  if (!holds) throw UsageError("--", flag, " must be ", rule);
+}
+
+bool is_share(double value) { return value >= 0 && value < 1; }
+
+}  // namespace
+
+void TrainConfig::apply_preset(Preset chosen) {
+  *this = TrainConfig{};
+  preset = chosen;
+  switch (chosen) {
+    case Preset::Tiny:
+      lr = 5e-3;
+      warmup_updates = 1000;
+      valid_every = 500;
+      break;
+    case Preset::Small:
+      lr = 2e-3;
+      warmup_updates = 2000;
+      valid_every = 500;
+      break;
+    case Preset::Base:
+    case Preset::Big:  // batches of about 25,000 pieces, as in section 5.1
+      update_freq = 6;
+      break;
+  }
+}
+
+double TrainConfig::max_seconds() const { return parse_duration("max-time", max_time); }
+
+void TrainConfig::validate() const {
+  if (output.empty()) throw UsageError("-o/--output: a folder for the run is needed");
+  require(max_tokens > 0, "max-tokens", "above 0");
+  require(max_sentences >= 0, "max-sentences", "0 or more");
+  require(update_freq > 0, "update-freq", "above 0");
+  require(lr > 0, "lr", "above 0");
+  require(min_lr >= 0 && min_lr <= lr, "min-lr", "from 0 to --lr");
+  require(warmup_updates >= 0, "warmup-updates", "0 or more");
+  require(is_share(adam_beta1), "adam-beta1", "from 0 to below 1");
+  require(is_share(adam_beta2), "adam-beta2", "from 0 to below 1");
+  require(adam_eps > 0, "adam-eps", "above 0");
+  require(weight_decay >= 0, "weight-decay", "0 or more");
+  require(clip_norm >= 0, "clip-norm", "0 or more");
+  require(is_share(label_smoothing), "label-smoothing", "from 0 to below 1");
+  require(max_updates >= 0, "max-updates", "0 or more");
+  require(max_epochs >= 0, "max-epochs", "0 or more");
+  require(patience >= 0, "patience", "0 or more");
+  require(valid_every > 0, "valid-every", "above 0");
+  require(save_every >= 0, "save-every", "0 or more");
+  require(save_minutes > 0, "save-minutes", "above 0");
+  require(keep_last > 0, "keep-last", "above 0");
+  require(average_last >= 0 && average_last <= keep_last, "average-last", "from 0 to --keep-last");
+  require(log_every > 0, "log-every", "above 0");
+  require(valid_beam_size > 0, "valid-beam-size", "above 0");
+  require(samples >= 0, "samples", "0 or more");
+  require(threads >= 0, "threads", "0 or more");
+  const bool has_end = scheduler == Scheduler::Cosine || scheduler == Scheduler::Linear;
+  if (has_end && max_updates == 0)
+    throw UsageError("--lr-scheduler ", names_of(scheduler)[static_cast<std::size_t>(scheduler)],
+                     " needs --max-updates: it ends there");
+  max_seconds();
+}
+
+double parse_duration(std::string_view flag, const std::string& text) {
+  if (text.empty()) return 0;
+  std::string number = text;
+  double unit = 1;
+  switch (text.back()) {
+    case 'd':
+      unit *= 24;
+      [[fallthrough]];
+    case 'h':
+      unit *= 60;
+      [[fallthrough]];
+    case 'm':
+      unit *= 60;
+      [[fallthrough]];
+    case 's':
+      number.pop_back();
+  }
+  const double value = parse_number(flag, number);
+  if (value <= 0) throw UsageError("--", flag, " must be above 0");
+  return value * unit;
+}
+
+}  // namespace dragoman

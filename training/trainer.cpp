@@ -1,0 +1,289 @@
+#include "training/trainer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "training/schedule.h"
+
+namespace dragoman {
+
+namespace {
+
+Schedule schedule_of(const TrainingRun& run) {
+  return {.scheduler = run.config.scheduler,
+          .peak = run.config.lr,
+          .warmup = run.config.warmup_updates,
+          .end = run.config.max_updates,
+          .floor = run.config.min_lr,
+          .d_model = run.model.d_model};
+}
+
+AdamConfig adam_of(const TrainConfig& config) {
+  return {config.adam_beta1, config.adam_beta2, config.adam_eps, config.weight_decay};
+}
+
+nlohmann::ordered_json to_json(const UpdateFacts& facts) {
+  return {{"type", "update"},
+          {"epoch", facts.epoch},
+          {"update", facts.update},
+          {"loss", facts.loss},
+          {"perplexity", facts.perplexity},
+          {"gradient_norm", facts.gradient_norm},
+          {"learning_rate", facts.learning_rate},
+          {"source_tokens_per_second", facts.source_tokens_per_second},
+          {"target_tokens_per_second", facts.target_tokens_per_second},
+          {"data_wait", facts.data_wait}};
+}
+
+}  // namespace
+
+Trainer::Trainer(TrainingRun run, TrainingObserver& observer)
+    : run_(std::move(run)),
+      observer_(observer),
+      model_(run_.model, adam_of(run_.config), run_.precision, run_.device,
+             static_cast<std::uint64_t>(run_.config.seed)),
+      validator_(run_.data, run_.config) {
+  create_folders(run_.folder.checkpoints());
+}
+
+void Trainer::resume(const FoundCheckpoint& checkpoint) {
+  if (checkpoint.progress.data != run_.data.text_hash)
+    throw Error(run_.folder.root.string(),
+                ": the training text is not the one that this run was started with; restore it, or "
+                "give another -o for another run");
+  load_checkpoint(checkpoint.path, model_);
+  progress_ = checkpoint.progress;
+}
+
+double Trainer::seconds_here() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+}
+
+StopReason Trainer::train(std::stop_token stop) {
+  start_ = std::chrono::steady_clock::now();
+  seconds_before_ = progress_.seconds;
+  progress_.precision = names_of(run_.precision)[static_cast<std::size_t>(run_.precision)];
+  progress_.threads = run_.threads;
+  progress_.processor = run_.processor;
+  progress_.data = run_.data.text_hash;
+  progress_.configuration = run_.configuration;
+  log_.emplace(run_.folder.log(), progress_.log_bytes);
+
+  const PlanConfig plan{run_.config.max_tokens, run_.config.max_sentences,
+                        static_cast<std::uint64_t>(run_.config.seed)};
+  BatchStream stream(run_.data.train, plan, end_ids(run_.data.tokenizers),
+                     {progress_.epoch, progress_.batch});
+  auto reason = reason_to_stop(stop);
+  while (!reason) {
+    update(stream);
+    if (progress_.update % run_.config.log_every == 0) log_update(stream);
+    // A stop during a validation leaves it undone: the resumed run starts from before it.
+    if (progress_.update % run_.config.valid_every == 0 && !validate(stop))
+      return StopReason::Requested;
+    if (progress_.update % run_.config.save_interval() == 0)
+      save_numbered();
+    else if (seconds_here() - last_save_ > run_.config.save_minutes * 60)
+      save(run_.folder.latest());
+    reason = reason_to_stop(stop);
+  }
+  if (*reason == StopReason::Requested)
+    save(run_.folder.latest());
+  else
+    finish(stop);
+  return stop.stop_requested() ? StopReason::Requested : *reason;
+}
+
+std::optional<StopReason> Trainer::reason_to_stop(const std::stop_token& stop) const {
+  const TrainConfig& config = run_.config;
+  const auto reached = [](std::int64_t value, std::int64_t limit) {
+    return limit > 0 && value >= limit;
+  };
+  if (stop.stop_requested()) return StopReason::Requested;
+  if (reached(progress_.update, config.max_updates)) return StopReason::MaxUpdates;
+  if (reached(progress_.epoch, config.max_epochs)) return StopReason::MaxEpochs;
+  if (reached(progress_.without_best, config.patience)) return StopReason::Patience;
+  const double limit = config.max_seconds();
+  if (limit > 0 && seconds_before_ + seconds_here() >= limit) return StopReason::MaxTime;
+  return std::nullopt;
+}
+
+void Trainer::update(BatchStream& stream) {
+  const std::int64_t number = progress_.update + 1;
+  BatchLoss sums;
+  for (std::int64_t i = 0; i < run_.config.update_freq; ++i)
+    sums += model_.accumulate(stream.next(), run_.config.label_smoothing, number);
+  const double norm = model_.step(sums.target_tokens, run_.config.clip_norm,
+                                  learning_rate(schedule_of(run_), number));
+  progress_.update = number;
+  progress_.epoch = stream.position().epoch;
+  progress_.batch = stream.position().batch;
+  progress_.source_tokens += sums.source_tokens;
+  progress_.target_tokens += sums.target_tokens;
+  progress_.seconds = seconds_before_ + seconds_here();
+  if (std::isfinite(norm)) {
+    interval_.gradient_norm += norm;
+  } else {
+    ++progress_.skipped;
+    observer_.warned(join_text(
+        "update ", number,
+        " left out: its gradient is not finite (left out so far: ", progress_.skipped, ")"));
+  }
+  interval_.sums += sums;
+  ++interval_.updates;
+  observer_.updated(progress_, sums.smoothed / static_cast<double>(sums.target_tokens));
+}
+
+void Trainer::log_update(BatchStream& stream) {
+  const double now = seconds_here();
+  const double seconds = std::max(1e-9, now - interval_.start);
+  const auto tokens = static_cast<double>(interval_.sums.target_tokens);
+  const auto updates = static_cast<double>(interval_.updates);
+  const UpdateFacts facts{
+      .epoch = progress_.epoch + 1,
+      .update = progress_.update,
+      .loss = interval_.sums.smoothed / tokens,
+      .perplexity = std::exp(interval_.sums.negative_log_likelihood / tokens),
+      .gradient_norm = interval_.gradient_norm / updates,
+      .learning_rate = learning_rate(schedule_of(run_), progress_.update),
+      .source_tokens_per_second = static_cast<double>(interval_.sums.source_tokens) / seconds,
+      .target_tokens_per_second = tokens / seconds,
+      .data_wait = (stream.waited_seconds() - interval_.waited) / seconds,
+      .seconds_left = seconds_left(seconds / updates, stream)};
+  append_log(to_json(facts).dump());
+  observer_.logged(facts);
+  interval_ = {.sums = {},
+               .gradient_norm = 0,
+               .waited = stream.waited_seconds(),
+               .start = now,
+               .updates = 0};
+}
+
+double Trainer::seconds_left(double seconds_per_update, const BatchStream& stream) const {
+  const TrainConfig& config = run_.config;
+  double left = 0;
+  const auto limit = [&left](double seconds) {
+    left = left == 0 ? std::max(0.0, seconds) : std::min(left, std::max(0.0, seconds));
+  };
+  if (config.max_updates > 0)
+    limit(static_cast<double>(config.max_updates - progress_.update) * seconds_per_update);
+  if (config.max_epochs > 0) {
+    const auto batches =
+        (config.max_epochs - progress_.epoch) * stream.batches_in_epoch() - progress_.batch;
+    limit(static_cast<double>(batches) / static_cast<double>(config.update_freq) *
+          seconds_per_update);
+  }
+  if (config.max_seconds() > 0) limit(config.max_seconds() - progress_.seconds);
+  return left;
+}
+
+bool Trainer::validate(std::stop_token stop) {
+  if (validator_.empty()) return true;
+  const ValidationResult result = validator_.run(model_, stop);
+  if (stop.stop_requested()) return false;
+  const BestMetric metric = run_.config.best_metric;
+  const double value = result.value(metric);
+  const bool best = progress_.best_update == 0 || is_better(metric, value, progress_.best_value);
+  progress_.validated_update = progress_.update;
+  if (best) {
+    progress_.best_update = progress_.update;
+    progress_.best_value = value;
+    progress_.without_best = 0;
+    write_model(run_.folder.best(), model_.weights(), result);
+    write_model(run_.folder.model(), model_.weights(), result);
+  } else {
+    ++progress_.without_best;
+  }
+  nlohmann::ordered_json json{{"type", "validation"},      {"update", progress_.update},
+                              {"loss", result.loss},       {"perplexity", result.perplexity},
+                              {"bleu", result.bleu},       {"chrf", result.chrf},
+                              {"seconds", result.seconds}, {"best", best}};
+  const auto samples = std::min<std::size_t>(result.translations.size(),
+                                             static_cast<std::size_t>(run_.config.samples));
+  for (std::size_t i = 0; i < samples; ++i)
+    json["samples"].push_back({{"source", validator_.set().source_lines[i]},
+                               {"translation", result.translations[i]},
+                               {"reference", validator_.set().target_lines[i]}});
+  append_log(json.dump());
+  interval_.start += result.seconds;  // the rate of the next log line is training's alone
+  observer_.validated({progress_.update, result, best, progress_.without_best});
+  return true;
+}
+
+void Trainer::append_log(const std::string& json) {
+  if (!log_->append(json))
+    observer_.warned(run_.folder.log().string() + ": cannot write; going on");
+}
+
+void Trainer::save(const std::filesystem::path& path) {
+  last_save_ = seconds_here();
+  log_->sync();
+  progress_.seconds = seconds_before_ + seconds_here();
+  progress_.log_bytes = log_->bytes();
+  try {
+    write_checkpoint(path, model_, run_.origin, progress_);
+  } catch (
+      const Error& problem) {  // a full disk must not end a run of days: the next one may succeed
+    observer_.warned(join_text("checkpoint not saved, training goes on: ", problem.what()));
+  }
+}
+
+void Trainer::save_numbered() {
+  save(run_.folder.at_update(progress_.update));
+  remove_old_checkpoints(run_.folder, run_.config.keep_last);
+}
+
+void Trainer::write_model(const std::filesystem::path& path, const torch::Tensor& weights,
+                          const ValidationResult& result) {
+  ModelOrigin origin = run_.origin;
+  origin.provenance.updates = progress_.update;
+  origin.provenance.scores = {{"valid-loss", result.loss},
+                              {"valid-perplexity", result.perplexity},
+                              {"valid-bleu", result.bleu},
+                              {"valid-chrf", result.chrf}};
+  try {
+    write_weights(path, model_, weights, origin);
+  } catch (const Error& problem) {
+    observer_.warned(join_text("model not saved, training goes on: ", problem.what()));
+  }
+}
+
+void Trainer::finish(std::stop_token stop) {
+  if (progress_.validated_update != progress_.update && !validate(stop)) return;
+  const auto last = run_.folder.at_update(progress_.update);
+  if (!std::filesystem::exists(last)) save_numbered();
+  if (run_.config.average_last > 1 && !validator_.empty()) average(stop);
+  if (validator_.empty()) write_model(run_.folder.model(), model_.weights(), {});
+}
+
+void Trainer::average(std::stop_token stop) {
+  auto paths = run_.folder.numbered();
+  const auto count = std::min(paths.size(), static_cast<std::size_t>(run_.config.average_last));
+  if (count < 2) return;
+  paths.erase(paths.begin(), paths.end() - static_cast<std::ptrdiff_t>(count));
+  auto sum = torch::zeros_like(model_.weights(), torch::kFloat64);
+  for (const auto& path : paths) sum += load_flat_weights(path, model_.layout(), run_.device);
+  const auto mean = (sum / static_cast<double>(count)).to(torch::kFloat32);
+
+  const auto last = model_.weights().clone();
+  model_.weights().copy_(mean);
+  const ValidationResult result = validator_.run(model_, stop);
+  model_.weights().copy_(last);
+  if (stop.stop_requested()) return;
+  const BestMetric metric = run_.config.best_metric;
+  const bool better = is_better(metric, result.value(metric), progress_.best_value);
+  nlohmann::ordered_json json{{"type", "average"},   {"checkpoints", count}, {"loss", result.loss},
+                              {"bleu", result.bleu}, {"chrf", result.chrf},  {"kept", better}};
+  append_log(json.dump());
+  observer_.noticed(
+      join_text("average of the last ", count, " checkpoints: loss ", result.loss, ", BLEU ",
+                result.bleu, ", chrF ", result.chrf,
+                better ? "; kept as the model" : "; the best checkpoint stays the model"));
+  if (!better) return;
+  for (const auto& path : paths)
+    run_.origin.provenance.averaged_from.push_back(path.filename().string());
+  write_model(run_.folder.model(), mean, result);
+}
+
+}  // namespace dragoman

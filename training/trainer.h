@@ -1,0 +1,112 @@
+// The training loop: updates, validation, checkpoints, and when to stop.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <stop_token>
+#include <string>
+#include <string_view>
+
+#include "data/prepare.h"
+#include "training/checkpoint.h"
+#include "training/run_log.h"
+#include "training/train_config.h"
+#include "training/training_model.h"
+#include "training/validation.h"
+
+namespace dragoman {
+
+/// What the trainer works on; all of it outlives the trainer.
+struct TrainingRun {
+  TrainConfig config;
+  ModelConfig model;
+  Precision precision;  ///< resolved
+  torch::Device device;
+  RunFolder folder;
+  ModelOrigin origin;
+  const PreparedData& data;
+  std::map<std::string, std::string> configuration;  ///< of every field, for the progress record
+  std::string threads, processor;                    ///< likewise
+};
+
+/// One line of the log: means over the updates since the last one.
+struct UpdateFacts {
+  std::int64_t epoch = 0;  ///< from 1
+  std::int64_t update = 0;
+  double loss = 0;        ///< smoothed, per target piece
+  double perplexity = 0;  ///< of the training batches, with dropout, without smoothing
+  double gradient_norm = 0;
+  double learning_rate = 0;
+  double source_tokens_per_second = 0, target_tokens_per_second = 0;
+  double data_wait = 0;     ///< share of the time spent waiting for batches
+  double seconds_left = 0;  ///< until the nearest limit; 0: unknown
+};
+
+struct ValidationFacts {
+  std::int64_t update = 0;
+  const ValidationResult& result;
+  bool new_best = false;
+  std::int64_t without_best = 0;
+};
+
+class TrainingObserver {
+ public:
+  virtual ~TrainingObserver() = default;
+  virtual void updated(const ProgressRecord& progress, double loss) = 0;  ///< after each update
+  virtual void logged(const UpdateFacts& facts) = 0;
+  virtual void validated(const ValidationFacts& facts) = 0;
+  virtual void noticed(const std::string& text) = 0;
+  virtual void warned(const std::string& text) = 0;
+};
+
+enum class StopReason { MaxUpdates, MaxEpochs, MaxTime, Patience, Requested };
+constexpr std::array<std::string_view, 5> names_of(StopReason) {
+  return {"--max-updates", "--max-epochs", "--max-time", "--patience", "a signal"};
+}
+
+class Trainer {
+ public:
+  Trainer(TrainingRun run, TrainingObserver& observer);
+
+  /// Goes on from a checkpoint of this run. Throws Error where its training text was another.
+  void resume(const FoundCheckpoint& checkpoint);
+  const ProgressRecord& progress() const { return progress_; }
+
+  /// Trains until a limit or a stop request; then, unless stopped by request, validates the last
+  /// weights, averages checkpoints and leaves the best model in the folder.
+  StopReason train(std::stop_token stop);
+
+ private:
+  std::optional<StopReason> reason_to_stop(const std::stop_token& stop) const;
+  void update(BatchStream& stream);
+  void log_update(BatchStream& stream);
+  double seconds_left(double seconds_per_update, const BatchStream& stream) const;
+  bool validate(std::stop_token stop);
+  void save(const std::filesystem::path& path);
+  void save_numbered();
+  void write_model(const std::filesystem::path& path, const torch::Tensor& weights,
+                   const ValidationResult& result);
+  void finish(std::stop_token stop);
+  void average(std::stop_token stop);
+  void append_log(const std::string& json);
+  double seconds_here() const;
+
+  TrainingRun run_;
+  TrainingObserver& observer_;
+  TrainingModel model_;
+  Validator validator_;
+  ProgressRecord progress_;
+  std::optional<RunLog> log_;
+
+  struct Interval {  // since the last log line
+    BatchLoss sums;
+    double gradient_norm = 0, waited = 0, start = 0;
+    std::int64_t updates = 0;
+  } interval_;
+  std::chrono::steady_clock::time_point start_;  // of train()
+  double seconds_before_ = 0;                    // of earlier starts
+  double last_save_ = 0;
+};
+
+}  // namespace dragoman

@@ -1,0 +1,135 @@
+#include "training/training_model.h"
+
+#include <ATen/Context.h>
+
+#include <cmath>
+#include <vector>
+
+#include "base/cpu.h"
+#include "base/random.h"
+#include "kernels/kernels.h"
+#include "training/loss.h"
+
+namespace dragoman {
+
+namespace {
+
+enum class Side : std::uint64_t { Source, Target };
+
+/// A dropout key per token: a function of seed, update, sentence, side and place in the sentence.
+std::vector<std::int32_t> row_keys(const PackedSide& side, std::span<const std::int64_t> sentences,
+                                   std::uint64_t seed, std::int64_t update, Side which) {
+  std::vector<std::int32_t> keys(side.tokens.size());
+  for (std::size_t b = 0; b < sentences.size(); ++b) {
+    const std::uint64_t sentence =
+        random_bits(seed, static_cast<std::uint64_t>(update),
+                    static_cast<std::uint64_t>(sentences[b]), static_cast<std::uint64_t>(which));
+    for (std::int32_t n = side.starts[b]; n < side.starts[b + 1]; ++n)
+      keys[n] = static_cast<std::int32_t>(
+          mix64(sentence + static_cast<std::uint64_t>(n - side.starts[b])));
+  }
+  return keys;
+}
+
+PackedTokens to_device(const PackedSide& side, std::int64_t heads, torch::Device device) {
+  return packed_tokens(side.tokens, side.starts, heads, device);
+}
+
+bool any_dropout(const ModelConfig& config) {
+  return config.dropout > 0 || config.attention_dropout > 0 || config.activation_dropout > 0;
+}
+
+}  // namespace
+
+BatchLoss& BatchLoss::operator+=(const BatchLoss& other) {
+  smoothed += other.smoothed;
+  negative_log_likelihood += other.negative_log_likelihood;
+  source_tokens += other.source_tokens;
+  target_tokens += other.target_tokens;
+  return *this;
+}
+
+TrainingModel::TrainingModel(const ModelConfig& config, const AdamConfig& adam, Precision precision,
+                             torch::Device device, std::uint64_t seed)
+    : layout_(config),
+      precision_(precision),
+      device_(device),
+      seed_(seed),
+      weights_(layout_.zeros(torch::kFloat32, device)),
+      gradient_(layout_.zeros(torch::kFloat32, device)),
+      compute_weights_(weights_),
+      compute_gradient_(gradient_),
+      master_(config),
+      compute_(master_),
+      adam_(adam, weights_) {
+  layout_.bind_values(master_, weights_);
+  if (precision == Precision::Bf16) {
+    compute_weights_ = layout_.zeros(torch::kBFloat16, device);
+    compute_gradient_ = layout_.zeros(torch::kBFloat16, device);
+    compute_ = Transformer(config);
+    layout_.bind_values(compute_, compute_weights_);
+  }
+  layout_.bind_gradients(compute_, compute_gradient_);
+  master_->initialize(seed);
+  weights_changed();
+}
+
+void TrainingModel::weights_changed() {
+  const torch::NoGradGuard no_grad;
+  if (precision_ == Precision::Bf16) compute_weights_.copy_(weights_);
+}
+
+BatchLoss TrainingModel::accumulate(const PackedBatch& batch, double label_smoothing,
+                                    std::int64_t update) {
+  auto source = to_device(batch.source, config().heads, device_);
+  auto target = to_device(batch.target, config().heads, device_);
+  if (any_dropout(config())) {
+    source.layout.set_row_keys(
+        row_keys(batch.source, batch.sentences, seed_, update, Side::Source));
+    target.layout.set_row_keys(
+        row_keys(batch.target, batch.sentences, seed_, update, Side::Target));
+  }
+  const auto hidden = compute_->decode(target, compute_->encode(source), source.layout);
+  const auto sums = projected_cross_entropy(
+      hidden, compute_->output_weight(), compute_->output_bias(), target.tokens, label_smoothing);
+  sums.loss.backward();
+  if (precision_ == Precision::Bf16) {  // summed over batches in fp32
+    gradient_.add_(compute_gradient_);
+    compute_gradient_.zero_();
+  }
+  return {sums.loss.item<double>(), sums.negative_log_likelihood, batch.source.size(),
+          batch.target.size()};
+}
+
+double TrainingModel::step(std::int64_t target_tokens, double clip_norm, double learning_rate) {
+  const torch::NoGradGuard no_grad;
+  const double mean = 1.0 / static_cast<double>(target_tokens);
+  const double norm = gradient_.norm().item<double>() * mean;
+  if (std::isfinite(norm)) {
+    gradient_.mul_(clip_norm > 0 && norm > clip_norm ? mean * clip_norm / norm : mean);
+    adam_.step(weights_, gradient_, learning_rate);
+    weights_changed();
+  }
+  gradient_.zero_();
+  return norm;
+}
+
+BatchLoss TrainingModel::evaluate(const PackedBatch& batch) {
+  const torch::NoGradGuard no_grad;
+  const auto source = to_device(batch.source, config().heads, device_);
+  const auto target = to_device(batch.target, config().heads, device_);
+  const auto hidden = master_->decode(target, master_->encode(source), source.layout);
+  const auto sums = projected_cross_entropy(hidden, master_->output_weight(),
+                                            master_->output_bias(), target.tokens, 0);
+  return {sums.loss.item<double>(), sums.negative_log_likelihood, batch.source.size(),
+          batch.target.size()};
+}
+
+Precision resolve_precision(Precision precision, torch::Device device) {
+  if (precision != Precision::Auto) return precision;
+  if (device.is_cuda()) return Precision::Bf16;
+  const CpuFeatures& cpu = cpu_features();
+  return cpu.avx512_bf16 || cpu.amx_bf16 ? Precision::Bf16 : Precision::Fp32;
+}
+
+}  // namespace dragoman

@@ -1,0 +1,67 @@
+// The model while it learns: fp32 master weights, the weights that the arithmetic uses (the same,
+// or a bf16 copy), gradients, and Adam, all on flat buffers.
+#pragma once
+
+#include <torch/types.h>
+
+#include <cstdint>
+#include <span>
+
+#include "data/packed_batch.h"
+#include "model/transformer.h"
+#include "training/flat_parameters.h"
+#include "training/optimizer.h"
+#include "training/train_config.h"
+
+namespace dragoman {
+
+struct BatchLoss {
+  double smoothed = 0, negative_log_likelihood = 0;  ///< sums over target tokens
+  std::int64_t source_tokens = 0, target_tokens = 0;
+
+  BatchLoss& operator+=(const BatchLoss& other);
+};
+
+class TrainingModel {
+ public:
+  /// `precision` is resolved (not Auto). Weights are initialized from the seed.
+  TrainingModel(const ModelConfig& config, const AdamConfig& adam, Precision precision,
+                torch::Device device, std::uint64_t seed);
+
+  /// Forward and backward pass of one batch; adds to the gradient. Dropout is a function of seed,
+  /// update and sentence numbers.
+  BatchLoss accumulate(const PackedBatch& batch, double label_smoothing, std::int64_t update);
+
+  /// One step of Adam on the mean gradient over `target_tokens`, clipped to `clip_norm` (0: not),
+  /// which is cleared. Returns the norm before clipping; where it is not finite the weights stay as
+  /// they are.
+  double step(std::int64_t target_tokens, double clip_norm, double learning_rate);
+
+  /// Loss of a batch under the master weights, without dropout or smoothing.
+  BatchLoss evaluate(const PackedBatch& batch);
+
+  /// The fp32 module tree on the master weights.
+  Transformer& master() { return master_; }
+  const ModelConfig& config() const { return master_->config; }
+  const FlatLayout& layout() const { return layout_; }
+  torch::Tensor& weights() {
+    return weights_;
+  }  ///< flat fp32; call weights_changed() after writing
+  Adam& adam() { return adam_; }
+  void weights_changed();
+
+ private:
+  FlatLayout layout_;
+  Precision precision_;
+  torch::Device device_;
+  std::uint64_t seed_;
+  torch::Tensor weights_, gradient_;                  // [P] fp32
+  torch::Tensor compute_weights_, compute_gradient_;  // [P] fp32 (the same) or bf16
+  Transformer master_, compute_;
+  Adam adam_;
+};
+
+/// bf16 where the device multiplies it faster than fp32, else fp32.
+Precision resolve_precision(Precision precision, torch::Device device);
+
+}  // namespace dragoman

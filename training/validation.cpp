@@ -1,0 +1,57 @@
+#include "training/validation.h"
+
+#include <chrono>
+#include <cmath>
+
+#include "evaluation/evaluate.h"
+#include "inference/torch/torch_engine.h"
+#include "inference/translator.h"
+
+namespace dragoman {
+
+double ValidationResult::value(BestMetric metric) const {
+  switch (metric) {
+    case BestMetric::Loss:
+      return loss;
+    case BestMetric::Bleu:
+      return bleu;
+    case BestMetric::Chrf:
+      return chrf;
+  }
+  return loss;
+}
+
+bool is_better(BestMetric metric, double value, double than) {
+  return metric == BestMetric::Loss ? value < than : value > than;
+}
+
+Validator::Validator(const PreparedData& data, const TrainConfig& config)
+    : data_(data),
+      beam_size_(config.valid_beam_size),
+      batches_(all_batches(data.valid.tokens, config.max_tokens, end_ids(data.tokenizers))) {}
+
+ValidationResult Validator::run(TrainingModel& model, std::stop_token stop) const {
+  const auto start = std::chrono::steady_clock::now();
+  ValidationResult result;
+  BatchLoss sums;
+  for (const PackedBatch& batch : batches_) sums += model.evaluate(batch);
+  if (sums.target_tokens > 0)
+    result.loss = sums.negative_log_likelihood / static_cast<double>(sums.target_tokens);
+  result.perplexity = std::exp(result.loss);
+
+  DecodeConfig decode;
+  decode.beam_size = beam_size_;
+  TorchEngine engine(model.master());
+  Translator translator(engine, *data_.tokenizers.source, *data_.tokenizers.target, decode);
+  for (Translation& translation : translator.translate(data_.valid.source_lines, stop))
+    result.translations.push_back(std::move(translation.n_best.front().text));
+  if (result.translations.size() == data_.valid.target_lines.size()) {
+    const auto scores = evaluate_lines(result.translations, {data_.valid.target_lines}, {}, "");
+    result.bleu = scores[0].score;
+    result.chrf = scores[1].score;
+  }
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return result;
+}
+
+}  // namespace dragoman
