@@ -1,0 +1,29 @@
+// The probability that a model gives to given translations (forced decoding).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <stop_token>
+#include <vector>
+
+#include "model/transformer.h"
+#include "tokenizer/tokenizer.h"
+
+namespace dragoman {
+
+/// A sentence and its translation; both end with </s>.
+struct TokenPair {
+  std::vector<TokenId> source, target;
+};
+
+/// Log-probability, to base e, of each target token given those before it and the source: one list
+/// per pair, as long as its target. Pairs go through the model in batches of similar lengths, whose
+/// sides have up to `max_tokens` tokens each, or one pair that is longer. What stands beside a pair
+/// changes its values by rounding only. Stops early where a stop is requested: what was not reached
+/// is empty. Throws Error for a sentence longer than the learned positions of the model.
+std::vector<std::vector<float>> token_log_probabilities(Transformer& model,
+                                                        std::span<const TokenPair> pairs,
+                                                        std::int64_t max_tokens,
+                                                        std::stop_token stop = {});
+
+}  // namespace dragoman
