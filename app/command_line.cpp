@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstring>
+#include <stdexcept>
 
 #include "app/config_file.h"
 #include "app/field_names.h"
@@ -157,7 +158,10 @@ std::map<std::string, std::vector<std::string>> parse_arguments(
   std::vector<CLI::Option*> options;
   // Positionals first and in their own order, which is how CLI11 fills them.
   std::vector<const Field*> ordered;
-  for (const std::string& name : command.positionals) ordered.push_back(find_field(fields, name));
+  for (const std::string& name : command.positionals) {
+    ordered.push_back(find_field(fields, name));
+    if (ordered.back() == nullptr) throw std::logic_error("no field for the positional " + name);
+  }
   for (const Field& field : fields)
     if (std::find(ordered.begin(), ordered.end(), &field) == ordered.end())
       ordered.push_back(&field);
