@@ -1,4 +1,6 @@
 // dragoman train: from text files to a model, or on from where the run folder stands.
+#include <torch/version.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>

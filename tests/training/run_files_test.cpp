@@ -1,0 +1,96 @@
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <fstream>
+
+#include "base/files.h"
+#include "training/progress_record.h"
+#include "training/resume.h"
+#include "training/run_log.h"
+#include "training/train_config.h"
+
+namespace dragoman {
+namespace {
+
+std::filesystem::path temporary_folder() {
+  std::string name = testing::TempDir() + "dragoman-XXXXXX";
+  return mkdtemp(name.data());
+}
+
+TEST(RunLog, IsCutBackToWhatTheCheckpointHadSeen) {
+  const auto folder = temporary_folder();
+  std::int64_t checkpoint = 0;
+  {
+    RunLog log(folder / "log.jsonl", 0);
+    log.append("{\"update\":1}");
+    checkpoint = log.bytes();
+    log.append("{\"update\":2}");
+  }
+  RunLog log(folder / "log.jsonl", checkpoint);
+  log.append("{\"update\":3}");
+  EXPECT_EQ(read_file(folder / "log.jsonl"), "{\"update\":1}\n{\"update\":3}\n");
+  std::filesystem::remove_all(folder);
+}
+
+TEST(ProgressRecord, RoundTripsThroughJson) {
+  ProgressRecord progress;
+  progress.update = 7;
+  progress.seconds = 0.1;
+  progress.best_value = 1.0 / 3;
+  progress.configuration = {{"lr", "0.005"}, {"train-src", "a \"b\".en"}};
+  EXPECT_EQ(progress_from_json(to_json(progress)), progress);
+  EXPECT_THROW(progress_from_json("{\"update\": 7}"), Error);
+  EXPECT_THROW(progress_from_json("nonsense"), Error);
+}
+
+TEST(Resume, RefusesWhatMakesAnotherRunAndListsTheRest) {
+  TrainConfig config;
+  config.apply_preset(Preset::Tiny);
+  const auto remembered = configuration_of(fields_of(config));
+  config.max_updates = 500;
+  config.threads = 7;
+  const auto changes = compare_configuration(fields_of(config), remembered);
+  EXPECT_EQ(changes.allowed, std::vector<std::string>{"--max-updates 0 -> 500"});
+  EXPECT_EQ(changes.not_exact, std::vector<std::string>{"--threads 0 -> 7"});
+  config.lr = 1;
+  try {
+    compare_configuration(fields_of(config), remembered);
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_TRUE(std::string(error.what()).starts_with("--lr: this run was started with '0.005'"));
+  }
+}
+
+TEST(TrainConfig, NamesTheFlagThatIsWrong) {
+  const auto message = [](auto&& change) -> std::string {
+    TrainConfig config;
+    config.output = "run";
+    change(config);
+    try {
+      config.validate();
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(message([](TrainConfig&) {}), "");
+  EXPECT_EQ(message([](TrainConfig& c) { c.lr = 0; }), "--lr must be above 0");
+  EXPECT_TRUE(message([](TrainConfig& c) { c.output = ""; }).starts_with("-o/--output"));
+  EXPECT_TRUE(message([](TrainConfig& c) {
+                c.scheduler = Scheduler::Cosine;
+              }).find("--max-updates") != std::string::npos);
+  EXPECT_TRUE(message([](TrainConfig& c) { c.max_time = "5 minutes"; }).starts_with("--max-time"));
+}
+
+TEST(TrainConfig, ReadsDurations) {
+  EXPECT_EQ(parse_duration("max-time", ""), 0);
+  EXPECT_EQ(parse_duration("max-time", "90"), 90);
+  EXPECT_EQ(parse_duration("max-time", "90s"), 90);
+  EXPECT_EQ(parse_duration("max-time", "1.5m"), 90);
+  EXPECT_EQ(parse_duration("max-time", "2h"), 7200);
+  EXPECT_EQ(parse_duration("max-time", "1d"), 86400);
+  EXPECT_THROW(parse_duration("max-time", "-3s"), UsageError);
+}
+
+}  // namespace
+}  // namespace dragoman

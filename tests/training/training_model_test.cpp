@@ -1,0 +1,147 @@
+#include "training/training_model.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "base/random.h"
+#include "training/checkpoint.h"
+
+namespace dragoman {
+namespace {
+
+ModelConfig small_config(double dropout) {
+  ModelConfig config = ModelConfig::from_preset(Preset::Tiny);
+  config.d_model = 32;
+  config.heads = 2;
+  config.d_ff = 64;
+  config.encoder_layers = config.decoder_layers = 2;
+  config.source_vocabulary = config.target_vocabulary = 50;
+  config.dropout = config.attention_dropout = config.activation_dropout = dropout;
+  return config;
+}
+
+PackedBatch batch_of(const std::vector<std::int64_t>& sentences) {
+  PackedBatch batch;
+  batch.source.starts = batch.target.starts = {0};
+  for (const std::int64_t sentence : sentences) {
+    RandomStream random(11, static_cast<std::uint64_t>(sentence));
+    for (PackedSide* side : {&batch.source, &batch.target}) {
+      const auto length = 2 + random.below(9);
+      for (std::uint64_t i = 0; i < length; ++i)
+        side->tokens.push_back(static_cast<TokenId>(3 + random.below(47)));
+      side->tokens.push_back(2);
+      side->starts.push_back(static_cast<std::int32_t>(side->tokens.size()));
+    }
+    batch.sentences.push_back(sentence);
+  }
+  return batch;
+}
+
+torch::Tensor weights_after_step(const std::vector<std::vector<std::int64_t>>& batches,
+                                 Precision precision = Precision::Fp32) {
+  TrainingModel model(small_config(0.2), {}, precision, torch::kCPU, 1);
+  std::int64_t tokens = 0;
+  for (const auto& sentences : batches)
+    tokens += model.accumulate(batch_of(sentences), 0.1, 1).target_tokens;
+  model.step(tokens, 0,
+             1);  // a large rate: Adam's first step is the gradient's sign, blurred by eps
+  return model.weights().clone();
+}
+
+TEST(TrainingModel, ParametersAreViewsOfOneBuffer) {
+  TrainingModel model(small_config(0), {}, Precision::Fp32, torch::kCPU, 1);
+  model.weights().fill_(0.25);
+  for (const auto& parameter : model.master()->parameters())
+    EXPECT_TRUE(parameter.eq(0.25).all().item<bool>());
+  std::int64_t covered = 0;
+  for (const auto& view : model.layout().views(model.weights())) {
+    EXPECT_EQ(view.tensor.storage_offset() % 32, 0) << view.name;
+    covered += view.tensor.numel();
+  }
+  EXPECT_LE(covered, model.layout().size());
+}
+
+TEST(TrainingModel, RepeatedUpdatesLearnABatch) {
+  for (const Precision precision : {Precision::Fp32, Precision::Bf16}) {
+    TrainingModel model(small_config(0), {}, precision, torch::kCPU, 1);
+    const PackedBatch batch = batch_of({1, 2, 3, 4});
+    const double before = model.evaluate(batch).negative_log_likelihood;
+    for (int u = 1; u <= 40; ++u) {
+      const auto sums = model.accumulate(batch, 0.1, u);
+      model.step(sums.target_tokens, 1, 3e-3);
+    }
+    EXPECT_LT(model.evaluate(batch).negative_log_likelihood, before / 4);
+  }
+}
+
+TEST(TrainingModel, GradientIsTheSameHoweverAnUpdateIsSplitIntoBatches) {
+  // Dropout is on: it is a function of the sentence, not of its batch. Compared through the norm
+  // and a clipped step, in fp32.
+  const auto step = [](const std::vector<std::vector<std::int64_t>>& batches) {
+    TrainingModel model(small_config(0.2), {.epsilon = 1e3}, Precision::Fp32, torch::kCPU, 1);
+    std::int64_t tokens = 0;
+    for (const auto& sentences : batches)
+      tokens += model.accumulate(batch_of(sentences), 0.1, 1).target_tokens;
+    const double norm = model.step(tokens, 0, 1);
+    return std::pair(norm, model.adam().first_moment.clone());
+  };
+  const auto [whole_norm, whole] = step({{1, 2, 3, 4, 5, 6}});
+  const auto [split_norm, split] = step({{6, 2}, {1, 5, 4}, {3}});
+  EXPECT_NEAR(whole_norm, split_norm, 1e-5 * whole_norm);
+  EXPECT_LT((whole - split).norm().item<double>(), 1e-5 * whole.norm().item<double>());
+}
+
+TEST(TrainingModel, TheSameSeedGivesBitIdenticalWeights) {
+  for (const Precision precision : {Precision::Fp32, Precision::Bf16})
+    EXPECT_TRUE(torch::equal(weights_after_step({{1, 2}, {3}}, precision),
+                             weights_after_step({{1, 2}, {3}}, precision)));
+}
+
+TEST(TrainingModel, AnUpdateWithoutAFiniteGradientLeavesTheWeights) {
+  TrainingModel model(small_config(0), {}, Precision::Fp32, torch::kCPU, 1);
+  model.weights()[0] = std::nan("");
+  const auto before = model.weights().clone();
+  const auto sums = model.accumulate(batch_of({1}), 0.1, 1);
+  EXPECT_FALSE(std::isfinite(model.step(sums.target_tokens, 1, 1e-3)));
+  EXPECT_TRUE(torch::equal(before.nan_to_num(), model.weights().nan_to_num()));
+}
+
+TEST(TrainingModel, ClippingBoundsTheStep) {
+  TrainingModel model(small_config(0), {}, Precision::Fp32, torch::kCPU, 1);
+  const auto sums = model.accumulate(batch_of({1, 2}), 0.1, 1);
+  const double norm = model.step(sums.target_tokens, 0.01, 0);
+  EXPECT_GT(norm, 0.01);
+  EXPECT_NEAR(model.adam().first_moment.norm().item<double>(), 0.1 * 0.01, 1e-5);
+}
+
+TEST(Checkpoint, GoesOnBitIdentically) {
+  const std::filesystem::path path =
+      std::filesystem::path(testing::TempDir()) / "checkpoint_test.safetensors";
+  for (const Precision precision : {Precision::Fp32, Precision::Bf16}) {
+    const auto update = [](TrainingModel& model, std::int64_t u) {
+      const auto sums = model.accumulate(batch_of({u, u + 7}), 0.1, u);
+      model.step(sums.target_tokens, 1, 1e-3);
+    };
+    TrainingModel straight(small_config(0.2), {}, precision, torch::kCPU, 1);
+    for (int u = 1; u <= 3; ++u) update(straight, u);
+    ProgressRecord progress;
+    progress.update = 3;
+    progress.configuration = {{"lr", "0.001"}};
+    write_checkpoint(path, straight,
+                     {.tokenizer_source = "pieces", .tokenizer_target = {}, .provenance = {}},
+                     progress);
+    for (int u = 4; u <= 6; ++u) update(straight, u);
+
+    EXPECT_EQ(progress_from_json(ModelFileReader(path).progress()), progress);
+    // The seed belongs to the configuration, so the resumed model has the same one.
+    TrainingModel resumed(small_config(0.2), {}, precision, torch::kCPU, 1);
+    load_checkpoint(path, resumed);
+    for (int u = 4; u <= 6; ++u) update(resumed, u);
+    EXPECT_TRUE(torch::equal(straight.weights(), resumed.weights()));
+  }
+  std::filesystem::remove(path);
+}
+
+}  // namespace
+}  // namespace dragoman
