@@ -82,4 +82,11 @@ struct DataConfig {
   }
 };
 
+/// Pairs whose sides have no more pieces than this pass any --max-ratio: short sentences differ
+/// by nature.
+inline constexpr std::int64_t kRatioFreeLength = 10;
+
+/// Whether the longer side has at most kRatioFreeLength pieces or max_ratio times the shorter's.
+bool passes_ratio(std::int64_t source, std::int64_t target, double max_ratio);
+
 }  // namespace dragoman

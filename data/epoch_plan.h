@@ -18,15 +18,21 @@ struct PlanConfig {
 
 class EpochPlan {
  public:
-  std::int64_t batches() const { return static_cast<std::int64_t>(starts_.size()) - 1; }
+  std::int64_t batches() const { return static_cast<std::int64_t>(ranges_.size()); }
   /// Numbers of the pairs of a batch in the corpus, of like length.
   std::span<const std::uint32_t> batch(std::int64_t index) const;
 
  private:
   friend EpochPlan plan_epoch(const Corpus&, const PlanConfig&, std::int64_t epoch);
   friend EpochPlan plan_in_length_order(const Corpus&, const PlanConfig&);
-  std::vector<std::uint32_t> order_;     ///< [pairs]
-  std::vector<std::int64_t> starts_{0};  ///< [batches + 1] into order_
+  struct Range {
+    std::uint32_t begin, end;
+  };
+  static EpochPlan cut(const Corpus& corpus, const PlanConfig& config,
+                       std::vector<std::uint32_t> order);
+
+  std::vector<std::uint32_t> order_;  ///< [pairs]
+  std::vector<Range> ranges_;         ///< [batches], of order_
 };
 
 /// Every pair once: sorted by target length, then source length, then at random by (seed, epoch),

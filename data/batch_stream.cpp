@@ -1,0 +1,146 @@
+#include "data/batch_stream.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "base/error.h"
+
+namespace dragoman {
+
+namespace {
+
+struct ReadyBatch {
+  PackedBatch batch;
+  DataPosition position;
+  std::int64_t batches_in_epoch;
+};
+
+DataPosition after(const ReadyBatch& ready) {
+  if (ready.position.batch + 1 < ready.batches_in_epoch)
+    return {.epoch = ready.position.epoch, .batch = ready.position.batch + 1};
+  return {.epoch = ready.position.epoch + 1, .batch = 0};
+}
+
+}  // namespace
+
+EndIds end_ids(const Tokenizers& tokenizers) {
+  return {.source = tokenizers.source->eos_id(), .target = tokenizers.target->eos_id()};
+}
+
+PackedBatch pack_batch(const Corpus& corpus, std::span<const std::uint32_t> pairs, EndIds ends) {
+  PackedBatch batch;
+  batch.sentences.assign(pairs.begin(), pairs.end());
+  batch.source.starts.push_back(0);
+  batch.target.starts.push_back(0);
+  for (const std::uint32_t pair : pairs) {
+    corpus.append_source(pair, batch.source.tokens);
+    corpus.append_target(pair, batch.target.tokens);
+    batch.source.tokens.push_back(ends.source);
+    batch.target.tokens.push_back(ends.target);
+    batch.source.starts.push_back(static_cast<std::int32_t>(batch.source.size()));
+    batch.target.starts.push_back(static_cast<std::int32_t>(batch.target.size()));
+  }
+  return batch;
+}
+
+std::vector<PackedBatch> all_batches(const Corpus& corpus, std::int64_t max_tokens, EndIds ends) {
+  const EpochPlan plan = plan_in_length_order(corpus, {.max_tokens = max_tokens});
+  std::vector<PackedBatch> batches;
+  for (std::int64_t i = 0; i < plan.batches(); ++i)
+    batches.push_back(pack_batch(corpus, plan.batch(i), ends));
+  return batches;
+}
+
+struct BatchStream::Worker {
+  Corpus corpus;
+  PlanConfig config;
+  EndIds ends;
+
+  mutable std::mutex mutex;
+  mutable std::condition_variable_any changed;
+  std::optional<ReadyBatch> ready;  ///< guarded, as all below
+  std::exception_ptr failure;
+
+  DataPosition position;  ///< of the consumer alone, as all below
+  double waited_seconds = 0;
+  std::jthread thread;
+
+  void run(const std::stop_token& stop, DataPosition start) {
+    try {
+      for (DataPosition at = start; !stop.stop_requested(); at = {at.epoch + 1, 0}) {
+        const EpochPlan plan = plan_epoch(corpus, config, at.epoch);
+        for (; at.batch < plan.batches(); ++at.batch)
+          if (!offer({.batch = pack_batch(corpus, plan.batch(at.batch), ends),
+                      .position = at,
+                      .batches_in_epoch = plan.batches()},
+                     stop))
+            return;
+      }
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      failure = std::current_exception();
+      changed.notify_all();
+    }
+  }
+
+  /// Waits until the batch before has been taken; false when stopped.
+  bool offer(ReadyBatch batch, const std::stop_token& stop) {
+    std::unique_lock lock(mutex);
+    if (!changed.wait(lock, stop, [this] { return !ready; })) return false;
+    ready = std::move(batch);
+    changed.notify_all();
+    return true;
+  }
+
+  /// Waits until a batch is ready.
+  std::unique_lock<std::mutex> wait() const {
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [this] { return ready || failure; });
+    if (!ready) std::rethrow_exception(failure);
+    return lock;
+  }
+};
+
+BatchStream::BatchStream(const Corpus& corpus, const PlanConfig& config, EndIds ends,
+                         DataPosition position)
+    : worker_(std::make_unique<Worker>()) {
+  if (corpus.pairs() == 0) throw Error("there is no pair to train on");
+  worker_->corpus = corpus;
+  worker_->config = config;
+  worker_->ends = ends;
+  worker_->thread = std::jthread([worker = worker_.get(), position](const std::stop_token& stop) {
+    worker->run(stop, position);
+  });
+  const auto lock = worker_->wait();
+  worker_->position = worker_->ready->position;
+}
+
+BatchStream::~BatchStream() = default;
+
+PackedBatch BatchStream::next() {
+  const auto start = std::chrono::steady_clock::now();
+  const auto lock = worker_->wait();
+  worker_->waited_seconds +=
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  worker_->position = after(*worker_->ready);
+  PackedBatch batch = std::move(worker_->ready->batch);
+  worker_->ready.reset();
+  worker_->changed.notify_all();
+  return batch;
+}
+
+DataPosition BatchStream::position() const { return worker_->position; }
+
+std::int64_t BatchStream::batches_in_epoch() const {
+  const auto lock = worker_->wait();
+  return worker_->ready->batches_in_epoch;
+}
+
+double BatchStream::waited_seconds() const { return worker_->waited_seconds; }
+
+}  // namespace dragoman

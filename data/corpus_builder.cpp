@@ -1,0 +1,218 @@
+#include "data/corpus_builder.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.h"
+#include "base/files.h"
+
+namespace dragoman {
+
+namespace {
+
+/// A line of more bytes than this is too long for any --max-length below it, and not encoded.
+constexpr std::int64_t kLongestLine = std::int64_t{1} << 20;
+constexpr std::int64_t kMostBytesPerPiece = 64;  ///< 16 characters of 4 bytes
+
+struct EncodedPair {
+  enum class State { Encoded, Invalid, TooLong };
+  State state = State::Encoded;
+  std::int64_t line = 0;
+  std::uint64_t hash = 0;
+  std::size_t source_begin = 0, target_begin = 0, end = 0;  ///< in tokens of the block
+};
+
+struct EncodedBlock {
+  std::vector<EncodedPair> pairs;
+  std::vector<TokenId> tokens;
+
+  std::span<const TokenId> source(const EncodedPair& pair) const {
+    return std::span(tokens).subspan(pair.source_begin, pair.target_begin - pair.source_begin);
+  }
+  std::span<const TokenId> target(const EncodedPair& pair) const {
+    return std::span(tokens).subspan(pair.target_begin, pair.end - pair.target_begin);
+  }
+};
+
+bool surely_too_long(std::string_view line, std::int64_t max_length) {
+  return max_length > 0 && static_cast<std::int64_t>(line.size()) >
+                               std::max(kLongestLine, kMostBytesPerPiece * max_length);
+}
+
+void append_encoded(const Tokenizer& tokenizer, std::string_view line,
+                    std::vector<TokenId>& tokens) {
+  const std::vector<TokenId> ids = tokenizer.encode(line);
+  tokens.insert(tokens.end(), ids.begin(), ids.end());
+}
+
+void encode_pair(EncodedBlock& block, std::string_view source, std::string_view target,
+                 const Tokenizers& tokenizers, std::int64_t max_length) {
+  EncodedPair& pair = block.pairs.back();
+  pair.source_begin = pair.target_begin = pair.end = block.tokens.size();
+  if (surely_too_long(source, max_length) || surely_too_long(target, max_length)) {
+    pair.state = EncodedPair::State::TooLong;
+    return;
+  }
+  append_encoded(*tokenizers.source, source, block.tokens);
+  pair.target_begin = block.tokens.size();
+  append_encoded(*tokenizers.target, target, block.tokens);
+  pair.end = block.tokens.size();
+}
+
+bool is_too_long(const EncodedBlock& block, const EncodedPair& pair, std::int64_t max_length) {
+  if (pair.state == EncodedPair::State::TooLong) return true;
+  const std::size_t longer = std::max(block.source(pair).size(), block.target(pair).size());
+  return max_length > 0 && static_cast<std::int64_t>(longer) > max_length;
+}
+
+/// What becomes of the encoded pairs, in the order of the text.
+class Sorter {
+ public:
+  Sorter(const DataConfig& data, PairSelection& selection, CorpusWriter& writer)
+      : data_(data), selection_(selection), writer_(writer) {}
+
+  /// Line numbers of pairs that are held out.
+  const std::vector<std::int64_t>& held_out() const { return held_out_; }
+  const CorpusReport& report() const { return report_; }
+
+  void take(const EncodedBlock& block) {
+    for (const EncodedPair& pair : block.pairs) take(block, pair);
+  }
+
+ private:
+  void take(const EncodedBlock& block, const EncodedPair& pair) {
+    const auto source = block.source(pair), target = block.target(pair);
+    ++report_.read;
+    if (pair.state == EncodedPair::State::Invalid) {
+      ++report_.invalid;
+      return;
+    }
+    const bool empty = source.empty() || target.empty();
+    if (empty && pair.state == EncodedPair::State::Encoded && !data_.keep_empty) {
+      ++report_.empty;
+      return;
+    }
+    const Fate fate = selection_.next(pair.hash);
+    if (fate == Fate::Duplicate) {
+      ++report_.duplicates;
+    } else if (is_too_long(block, pair, data_.max_length)) {
+      ++report_.too_long;
+    } else if (!passes_ratio(static_cast<std::int64_t>(source.size()),
+                             static_cast<std::int64_t>(target.size()), data_.max_ratio)) {
+      ++report_.ratio;
+    } else if (fate == Fate::HoldOut) {
+      ++report_.held_out;
+      held_out_.push_back(pair.line);
+    } else {
+      ++report_.kept;
+      report_.source_tokens += static_cast<std::int64_t>(source.size());
+      report_.target_tokens += static_cast<std::int64_t>(target.size());
+      writer_.add(pair.line, source, target);
+    }
+  }
+
+  const DataConfig& data_;
+  PairSelection& selection_;
+  CorpusWriter& writer_;
+  CorpusReport report_;
+  std::vector<std::int64_t> held_out_;
+};
+
+EncodedBlock encode_block(const ParallelText& text, std::int64_t first, std::int64_t last,
+                          const Tokenizers& tokenizers, std::int64_t max_length) {
+  EncodedBlock block;
+  block.pairs.reserve(static_cast<std::size_t>(last - first));
+  text.for_each_pair(first, last,
+                     [&](std::int64_t line, std::string_view source, std::string_view target) {
+                       EncodedPair& pair = block.pairs.emplace_back();
+                       pair.line = line;
+                       if (!text.all_valid() && !(is_valid_line(source) && is_valid_line(target))) {
+                         pair.state = EncodedPair::State::Invalid;
+                         return;
+                       }
+                       pair.hash = pair_hash(source, target);
+                       encode_pair(block, source, target, tokenizers, max_length);
+                     });
+  return block;
+}
+
+std::int64_t larger_vocabulary(const Tokenizers& tokenizers) {
+  return std::max(tokenizers.source->size(), tokenizers.target->size());
+}
+
+std::string nothing_left(const CorpusReport& report) {
+  return join_text("no pair of the training text is left to train on: ", report.read,
+                   " pairs read, ", report.empty, " with an empty side, ", report.invalid,
+                   " invalid, ", report.duplicates, " duplicates, ", report.too_long,
+                   " longer than --max-length, ", report.ratio, " above --max-ratio, ",
+                   report.held_out, " held out for validation");
+}
+
+}  // namespace
+
+void build_corpus(const std::filesystem::path& path, const ParallelText& text,
+                  const Tokenizers& tokenizers, const DataConfig& data, std::uint64_t seed,
+                  const WorkContext& context) {
+  WorkContext quiet = context;
+  quiet.report = [](std::int64_t, std::int64_t) {};
+  PairSelection selection(text, data, seed, quiet);
+  AtomicFile file(path);
+  CorpusWriter writer([&file](std::string_view bytes) { file.write(bytes); },
+                      larger_vocabulary(tokenizers));
+  Sorter sorter(data, selection, writer);
+  std::vector<EncodedBlock> blocks(static_cast<std::size_t>(blocks_at_once(context)));
+  const auto slot = [&blocks](std::int64_t number) -> EncodedBlock& {
+    return blocks[static_cast<std::size_t>(number) % blocks.size()];
+  };
+  for_each_block(
+      text.pairs(), context,
+      [&](std::int64_t number, std::int64_t first, std::int64_t last) {
+        slot(number) = encode_block(text, first, last, tokenizers, data.max_length);
+      },
+      [&](std::int64_t number) { sorter.take(slot(number)); });
+  if (sorter.report().kept == 0) throw Error(nothing_left(sorter.report()));
+
+  CorpusFacts facts{.report = sorter.report(), .held_out_source = {}, .held_out_target = {}};
+  for (const std::int64_t line : sorter.held_out())
+    text.for_each_pair(line, line + 1,
+                       [&](std::int64_t, std::string_view source, std::string_view target) {
+                         facts.held_out_source.emplace_back(source);
+                         facts.held_out_target.emplace_back(target);
+                       });
+  writer.finish(facts);
+  file.commit();
+}
+
+Corpus encode_lines(const std::vector<std::string>& source, const std::vector<std::string>& target,
+                    const Tokenizers& tokenizers, const DataConfig& data,
+                    const WorkContext& context) {
+  std::string bytes;
+  CorpusWriter writer([&bytes](std::string_view part) { bytes += part; },
+                      larger_vocabulary(tokenizers));
+  const auto pairs = static_cast<std::int64_t>(source.size());
+  std::vector<EncodedBlock> blocks(static_cast<std::size_t>(blocks_at_once(context)));
+  const auto slot = [&blocks](std::int64_t number) -> EncodedBlock& {
+    return blocks[static_cast<std::size_t>(number) % blocks.size()];
+  };
+  for_each_block(
+      pairs, context,
+      [&](std::int64_t number, std::int64_t first, std::int64_t last) {
+        EncodedBlock block;
+        for (std::int64_t i = first; i < last; ++i) {
+          block.pairs.emplace_back().line = i;
+          const auto index = static_cast<std::size_t>(i);
+          encode_pair(block, source[index], target[index], tokenizers, data.max_length);
+        }
+        slot(number) = std::move(block);
+      },
+      [&](std::int64_t number) {
+        const EncodedBlock& block = slot(number);
+        for (const EncodedPair& pair : block.pairs)
+          if (!is_too_long(block, pair, data.max_length))
+            writer.add(pair.line, block.source(pair), block.target(pair));
+      });
+  writer.finish({});
+  return Corpus(Corpus::Storage::from_bytes(std::move(bytes)));
+}
+
+}  // namespace dragoman

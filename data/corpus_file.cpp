@@ -1,0 +1,223 @@
+#include "data/corpus_file.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/threads.h"
+
+namespace dragoman {
+
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "the corpus file is little-endian");
+
+constexpr std::size_t kBlockPairs = 1024;
+constexpr std::size_t kPieceBytes = std::size_t{1} << 20;  ///< hashed apart, on any thread
+
+struct Trailer {
+  char magic[8];
+  std::uint64_t pairs, table, json, json_size;
+  std::uint64_t wide;                 ///< 0: tokens are uint16, 1: uint32
+  std::uint64_t checksum_of_rest;     ///< of the hashes of all pieces of what lies before
+  std::uint64_t checksum_of_trailer;  ///< of the fields above
+};
+constexpr char kMagic[8] = {'d', 'r', 'a', 'g', 'c', 'o', 'r', '1'};
+
+std::uint64_t checksum(const Trailer& trailer) {
+  return xxh3(&trailer, offsetof(Trailer, checksum_of_trailer));
+}
+
+std::uint64_t checksum(const std::vector<std::uint64_t>& piece_hashes) {
+  return xxh3(piece_hashes.data(), piece_hashes.size() * sizeof(std::uint64_t));
+}
+
+/// Visits the numbers of a report with their names.
+template <class Report, class Visit>
+void for_each_count(Report& report, Visit&& visit) {
+  visit("read", report.read);
+  visit("kept", report.kept);
+  visit("held_out", report.held_out);
+  visit("invalid", report.invalid);
+  visit("empty", report.empty);
+  visit("duplicates", report.duplicates);
+  visit("too_long", report.too_long);
+  visit("ratio", report.ratio);
+  visit("source_tokens", report.source_tokens);
+  visit("target_tokens", report.target_tokens);
+}
+
+std::string json_of(const CorpusFacts& facts) {
+  nlohmann::json json;
+  for_each_count(facts.report,
+                 [&json](const char* name, std::int64_t count) { json["report"][name] = count; });
+  json["held_out_source"] = facts.held_out_source;
+  json["held_out_target"] = facts.held_out_target;
+  return json.dump();
+}
+
+CorpusFacts facts_of(std::string_view text) {
+  const auto json = nlohmann::json::parse(text);
+  CorpusFacts facts;
+  for_each_count(facts.report, [&json](const char* name, std::int64_t& count) {
+    count = json.at("report").at(name).get<std::int64_t>();
+  });
+  facts.held_out_source = json.at("held_out_source").get<std::vector<std::string>>();
+  facts.held_out_target = json.at("held_out_target").get<std::vector<std::string>>();
+  return facts;
+}
+
+}  // namespace
+
+CorpusWriter::CorpusWriter(Sink sink, std::int64_t vocab_size)
+    : sink_(std::move(sink)), wide_(vocab_size > std::int64_t{1} << 16) {}
+
+void CorpusWriter::write(const void* bytes, std::size_t size) {
+  const char* next = static_cast<const char*>(bytes);
+  size_ += size;
+  while (size > 0) {
+    const std::size_t part = std::min(size, kPieceBytes - piece_.size());
+    piece_.append(next, part);
+    next += part;
+    size -= part;
+    if (piece_.size() == kPieceBytes) pass_on_piece();
+  }
+}
+
+void CorpusWriter::pass_on_piece() {
+  piece_hashes_.push_back(xxh3(piece_));
+  sink_(piece_);
+  piece_.clear();
+}
+
+void CorpusWriter::add(std::int64_t line, std::span<const TokenId> source,
+                       std::span<const TokenId> target) {
+  if (lines_.empty()) table_.push_back({.offset = size_, .first_line = line});
+  for (const auto side : {source, target}) {
+    tokens_.insert(tokens_.end(), side.begin(), side.end());
+    if (tokens_.size() > std::numeric_limits<std::uint32_t>::max())
+      throw Error("the training text has lines of too many pieces near line ", line + 1,
+                  ": limit them with --max-length");
+    starts_.push_back(static_cast<std::uint32_t>(tokens_.size()));
+  }
+  const std::int64_t in_block = line - table_.back().first_line;
+  if (in_block > std::numeric_limits<std::uint32_t>::max())
+    throw Error("more than four billion lines without a usable pair, up to line ", line + 1);
+  lines_.push_back(static_cast<std::uint32_t>(in_block));
+  ++pairs_;
+  if (lines_.size() == kBlockPairs) write_block();
+}
+
+void CorpusWriter::write_block() {
+  write(starts_.data(), starts_.size() * sizeof starts_[0]);
+  write(lines_.data(), lines_.size() * sizeof lines_[0]);
+  if (wide_) {
+    write(tokens_.data(), tokens_.size() * sizeof tokens_[0]);
+  } else {
+    const std::vector<std::uint16_t> narrow(tokens_.begin(), tokens_.end());
+    write(narrow.data(), narrow.size() * sizeof narrow[0]);
+  }
+  constexpr char kPadding[8] = {};
+  write(kPadding, (8 - size_ % 8) % 8);
+  starts_.assign(1, 0);
+  lines_.clear();
+  tokens_.clear();
+}
+
+void CorpusWriter::finish(const CorpusFacts& facts) {
+  if (!lines_.empty()) write_block();
+  Trailer trailer{.magic = {},
+                  .pairs = pairs_,
+                  .table = size_,
+                  .json = 0,
+                  .json_size = 0,
+                  .wide = wide_,
+                  .checksum_of_rest = 0,
+                  .checksum_of_trailer = 0};
+  std::copy(std::begin(kMagic), std::end(kMagic), trailer.magic);
+  write(table_.data(), table_.size() * sizeof table_[0]);
+  const std::string json = json_of(facts);
+  trailer.json = size_;
+  trailer.json_size = json.size();
+  write(json.data(), json.size());
+  pass_on_piece();
+  trailer.checksum_of_rest = checksum(piece_hashes_);
+  trailer.checksum_of_trailer = checksum(trailer);
+  sink_({reinterpret_cast<const char*>(&trailer), sizeof trailer});
+}
+
+std::shared_ptr<const Corpus::Storage> Corpus::Storage::open(const std::filesystem::path& path,
+                                                             int threads) {
+  std::shared_ptr<Storage> storage(new Storage);
+  storage->file_ = MappedFile(path);
+  storage->bytes_ = storage->file_.bytes();
+  storage->check(path.string(), threads);
+  return storage;
+}
+
+std::shared_ptr<const Corpus::Storage> Corpus::Storage::from_bytes(std::string bytes) {
+  std::shared_ptr<Storage> storage(new Storage);
+  storage->memory_ = std::move(bytes);
+  storage->bytes_ = storage->memory_;
+  storage->check("corpus in memory", 1);
+  return storage;
+}
+
+void Corpus::Storage::check(const std::string& name, int threads) {
+  Trailer trailer;
+  if (bytes_.size() < sizeof trailer) throw Error(name, ": is cut short");
+  const std::string_view rest = bytes_.substr(0, bytes_.size() - sizeof trailer);
+  std::memcpy(&trailer, bytes_.data() + rest.size(), sizeof trailer);
+  if (!std::equal(std::begin(kMagic), std::end(kMagic), trailer.magic) ||
+      trailer.checksum_of_trailer != checksum(trailer))
+    throw Error(name, ": is cut short or its end is damaged");
+  // An empty last piece is hashed too, as the writer does.
+  std::vector<std::uint64_t> hashes(rest.size() / kPieceBytes + 1);
+  parallel_for(static_cast<std::int64_t>(hashes.size()), threads, [&](std::int64_t i) {
+    const auto piece = static_cast<std::size_t>(i);
+    hashes[piece] = xxh3(rest.substr(piece * kPieceBytes, kPieceBytes));
+  });
+  if (trailer.checksum_of_rest != checksum(hashes))
+    throw Error(name, ": is damaged (checksum mismatch)");
+  pairs_ = static_cast<std::int64_t>(trailer.pairs);
+  wide_ = trailer.wide != 0;
+  table_ = trailer.table;
+  facts_ = facts_of(rest.substr(trailer.json, trailer.json_size));
+}
+
+Corpus::Storage::Block Corpus::Storage::block_of(std::int64_t pair) const {
+  const std::size_t block = static_cast<std::size_t>(pair) / kBlockPairs;
+  std::uint64_t offset;
+  std::int64_t first_line;
+  const char* entry = bytes_.data() + table_ + block * 16;
+  std::memcpy(&offset, entry, sizeof offset);
+  std::memcpy(&first_line, entry + 8, sizeof first_line);
+  const std::size_t pairs =
+      std::min(kBlockPairs, static_cast<std::size_t>(pairs_) - block * kBlockPairs);
+  const auto* starts = reinterpret_cast<const std::uint32_t*>(bytes_.data() + offset);
+  const std::uint32_t* lines = starts + 2 * pairs + 1;
+  return {.starts = starts,
+          .lines = lines,
+          .tokens = reinterpret_cast<const char*>(lines + pairs),
+          .first_line = first_line,
+          .pair = static_cast<std::size_t>(pair) % kBlockPairs};
+}
+
+void Corpus::Storage::append(const Block& block, std::size_t side,
+                             std::vector<TokenId>& tokens) const {
+  const std::uint32_t begin = block.starts[2 * block.pair + side];
+  const std::uint32_t end = block.starts[2 * block.pair + side + 1];
+  if (wide_) {
+    const auto* wide = reinterpret_cast<const std::uint32_t*>(block.tokens);
+    tokens.insert(tokens.end(), wide + begin, wide + end);
+  } else {
+    const auto* narrow = reinterpret_cast<const std::uint16_t*>(block.tokens);
+    tokens.insert(tokens.end(), narrow + begin, narrow + end);
+  }
+}
+
+}  // namespace dragoman

@@ -1,0 +1,100 @@
+// The file behind a Corpus: blocks of pairs, then what is known of all of them, then a trailer with
+// a checksum of it all. Numbers are little-endian.
+//
+//   block    uint32 starts[2n+1]  source of pair p: tokens[starts[2p], starts[2p+1]), then its
+//   target
+//            uint32 lines[n]      line of the text, counted from the block's first
+//            tokens               uint16 where the vocabularies allow it, else uint32
+//   table    for each block: uint64 offset, int64 first line
+//   JSON     report and held-out lines
+//   trailer  see corpus_file.cpp
+//
+// A block has 1,024 pairs, the last one what is left; each starts at a multiple of 8 bytes.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/files.h"
+#include "data/corpus.h"
+
+namespace dragoman {
+
+/// What the file holds beside the pairs.
+struct CorpusFacts {
+  CorpusReport report;
+  std::vector<std::string> held_out_source, held_out_target;  ///< valid UTF-8
+};
+
+/// Writes pairs as they come; holds one block and a few megabytes.
+class CorpusWriter {
+ public:
+  using Sink = std::function<void(std::string_view)>;
+
+  /// `vocab_size`: of the larger vocabulary; decides how wide the tokens are.
+  CorpusWriter(Sink sink, std::int64_t vocab_size);
+  /// Lines must not fall from pair to pair.
+  void add(std::int64_t line, std::span<const TokenId> source, std::span<const TokenId> target);
+  void finish(const CorpusFacts& facts);
+
+ private:
+  struct BlockEntry {
+    std::uint64_t offset;
+    std::int64_t first_line;
+  };
+  void write(const void* bytes, std::size_t size);
+  void pass_on_piece();
+  void write_block();
+
+  Sink sink_;
+  bool wide_;
+  std::string piece_;  ///< not yet passed on
+  std::uint64_t size_ = 0;
+  std::vector<std::uint64_t> piece_hashes_;
+  std::vector<BlockEntry> table_;
+  std::uint64_t pairs_ = 0;
+  std::vector<std::uint32_t> starts_{0}, lines_;  ///< of the current block
+  std::vector<TokenId> tokens_;
+};
+
+class Corpus::Storage {
+ public:
+  /// Throws Error saying what is wrong where the file is damaged: truncated, or changed in any
+  /// byte.
+  static std::shared_ptr<const Storage> open(const std::filesystem::path& path, int threads);
+  /// The same from the bytes that a CorpusWriter has written.
+  static std::shared_ptr<const Storage> from_bytes(std::string bytes);
+
+  const CorpusFacts& facts() const { return facts_; }
+
+ private:
+  friend class Corpus;
+  struct Block {
+    const std::uint32_t* starts;
+    const std::uint32_t* lines;
+    const char* tokens;
+    std::int64_t first_line;
+    std::size_t pair;  ///< in the block
+  };
+
+  Storage() = default;
+  void check(const std::string& name, int threads);
+  Block block_of(std::int64_t pair) const;
+  void append(const Block& block, std::size_t side, std::vector<TokenId>& tokens) const;
+
+  MappedFile file_;
+  std::string memory_;
+  std::string_view bytes_;
+  std::int64_t pairs_ = 0;
+  bool wide_ = false;
+  std::uint64_t table_ = 0;
+  CorpusFacts facts_;
+};
+
+}  // namespace dragoman

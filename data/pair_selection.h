@@ -1,0 +1,63 @@
+// Which pairs of the training text are copies of an earlier one, and which are held out for
+// validation: decided by 64-bit hashes of the text, before anything is encoded.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <stop_token>
+#include <string_view>
+#include <vector>
+
+#include "data/data_config.h"
+#include "data/parallel_text.h"
+
+namespace dragoman {
+
+/// For long work over the text.
+struct WorkContext {
+  int threads;
+  std::stop_token stop;
+  std::function<void(std::int64_t done, std::int64_t total)> report;  ///< never empty
+};
+
+/// Calls block(number, first, last) for each run of kLinesPerBlock pairs, on all threads, and,
+/// after every few of them, done(number) for each in order, on this thread. Throws
+/// PreparationStopped.
+void for_each_block(std::int64_t pairs, const WorkContext& context,
+                    const std::function<void(std::int64_t, std::int64_t, std::int64_t)>& block,
+                    const std::function<void(std::int64_t)>& done);
+inline constexpr std::int64_t kLinesPerBlock = 2048;
+/// Blocks between two calls of done(); their numbers are [k * count, (k + 1) * count).
+std::int64_t blocks_at_once(const WorkContext& context);
+
+/// Of the two lines; never 0.
+std::uint64_t pair_hash(std::string_view source, std::string_view target);
+
+enum class Fate { Train, Duplicate, HoldOut };
+
+class PairSelection {
+ public:
+  /// Takes 8 bytes a pair while it works; later 8 bytes and a bit for each pair that has copies.
+  /// Held out, unless there are validation files: data.valid_fraction of the different pairs, at
+  /// least 100 and at most 2,000, but never more than half, those that come first in a random order
+  /// by (seed, content). Copies of a held-out pair count as duplicates, also where duplicates are
+  /// kept.
+  PairSelection(const ParallelText& text, const DataConfig& data, std::uint64_t seed,
+                const WorkContext& context);
+
+  /// To be asked once for each pair, in order.
+  Fate next(std::uint64_t hash);
+
+ private:
+  bool held_out(std::uint64_t hash) const;
+  bool seen_before(std::uint64_t hash);
+
+  bool keep_duplicates_;
+  std::uint64_t seed_;
+  bool hold_out_ = false;
+  std::uint64_t last_held_out_ = 0;    ///< in the random order
+  std::vector<std::uint64_t> copied_;  ///< sorted hashes that more than one pair has
+  std::vector<bool> seen_;             ///< of copied_
+};
+
+}  // namespace dragoman
