@@ -68,7 +68,7 @@ int run(const AverageConfig& config) {
   if (config.last < 1) throw UsageError("--last: must be at least 1");
   const std::vector<fs::path> models = models_of(config);
   std::string command = "dragoman average --output " + config.output;
-  for (const fs::path& model : models) command += " " + model.string();
+  for (const fs::path& model : models) command.append(" ").append(model.string());
   write_average(models, config.output, command);
   log_info(join_text(config.output, ": the average of ", models.size(), " models"));
   return 0;

@@ -16,13 +16,13 @@ struct SmallModel {
   std::vector<std::vector<float>> values;
   std::vector<std::int64_t> moments = {1, 2, 3};
 
-  SmallModel() {
+  explicit SmallModel(std::int64_t vocabulary = 9) {
     ModelConfig& config = contents.config;
     config.d_model = 4;
     config.heads = 2;
     config.d_ff = 8;
     config.encoder_layers = config.decoder_layers = 1;
-    config.source_vocabulary = config.target_vocabulary = 9;
+    config.source_vocabulary = config.target_vocabulary = vocabulary;
     contents.tokenizer_source = "pretend tokenizer";
     contents.provenance.command = "dragoman train";
     contents.provenance.scores = {{"valid-bleu", 38.51}};

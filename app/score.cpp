@@ -1,0 +1,228 @@
+// dragoman score: the probability that a model gives to translations that are already there.
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <optional>
+
+#include "app/command.h"
+#include "app/log.h"
+#include "app/progress.h"
+#include "app/signals.h"
+#include "base/error.h"
+#include "base/threads.h"
+#include "evaluation/read_lines.h"
+#include "inference/model_tokenizers.h"
+#include "inference/torch/scorer.h"
+#include "model/device.h"
+#include "model/load_transformer.h"
+
+namespace dragoman {
+
+namespace {
+
+constexpr std::size_t kWindow = 2'000;  // lines that are sorted by length and written together
+
+struct ScoreConfig {
+  std::string model, source, target;
+  bool normalize = false;
+  bool per_token = false;
+  std::int64_t max_tokens = 4'096;
+  std::int64_t max_length = 2'048;
+  std::string device = "auto";
+  std::int64_t threads = 0;
+
+  template <class Visit>
+  void for_each_field(Visit&& visit) {
+    constexpr std::string_view kFiles = "Files", kScores = "Scores", kHardware = "Hardware";
+    visit({.name = "model", .help = "run folder or model file", .group = kFiles}, model);
+    visit({.name = "src",
+           .help = "sentences, one a line; - for standard input",
+           .group = kFiles,
+           .aliases = "source"},
+          source);
+    visit({.name = "tgt",
+           .help = "their translations, line for line; - for standard input",
+           .group = kFiles,
+           .aliases = "target,trg,hyp"},
+          target);
+    visit({.name = "normalize",
+           .help = "divide each line's log-probability by its pieces, </s> among them",
+           .group = kScores},
+          normalize);
+    visit({.name = "per-token",
+           .help = "after a tab, the log-probability of each piece, </s> the last",
+           .group = kScores,
+           .aliases = "word-scores,with-tokens-score"},
+          per_token);
+    visit({.name = "max-tokens",
+           .help = "pieces of each side that are worked on together; changes speed and memory",
+           .group = kHardware,
+           .aliases = "batch-size,max-batch-size"},
+          max_tokens);
+    visit({.name = "max-length",
+           .help = "longest line, in pieces; attention's memory grows with its square",
+           .group = kHardware},
+          max_length);
+    visit({.name = "device", .help = "auto, cpu, cuda or cuda:N", .group = kHardware}, device);
+    visit({.name = "threads",
+           .help = "of the CPU; 0: all that this process may use",
+           .group = kHardware,
+           .aliases = "cpu-threads"},
+          threads);
+  }
+
+  void validate() const {
+    if (model.empty()) throw UsageError("--model: name a run folder or a model file");
+    if (source.empty()) throw UsageError("--src: name the file of sentences");
+    if (target.empty()) throw UsageError("--tgt: name the file of translations");
+    if (source == "-" && target == "-")
+      throw UsageError("--src and --tgt cannot both be standard input");
+    if (max_tokens < 1) throw UsageError("--max-tokens: must be at least 1");
+    if (max_length < 1) throw UsageError("--max-length: must be at least 1");
+    if (threads < 0) throw UsageError("--threads: must not be negative");
+  }
+};
+
+struct Totals {
+  std::int64_t lines = 0, tokens = 0;  ///< target pieces, </s> among them
+  double log_probability = 0;
+
+  double perplexity() const {
+    return tokens == 0 ? 1 : std::exp(-log_probability / static_cast<double>(tokens));
+  }
+};
+
+struct Texts {
+  std::vector<std::string> source, target;
+};
+
+Texts read_texts(const ScoreConfig& config) {
+  Texts texts{read_lines(config.source), read_lines(config.target)};
+  if (texts.source.size() != texts.target.size())
+    throw Error(config.source, " has ", texts.source.size(), " lines but ", config.target, " has ",
+                texts.target.size());
+  return texts;
+}
+
+std::vector<TokenId> encode(const Tokenizer& tokenizer, const std::string& line) {
+  std::vector<TokenId> tokens = tokenizer.encode(line);
+  tokens.push_back(tokenizer.eos_id());
+  return tokens;
+}
+
+/// Scores texts window by window and writes a line for each.
+class ScoreRun {
+ public:
+  ScoreRun(const ScoreConfig& config, const Texts& texts, int threads)
+      : config_(config), texts_(texts), threads_(threads) {}
+
+  Totals run(Transformer& model, const Tokenizers& tokenizers) {
+    std::optional<Progress> progress;  // not among the results
+    if (isatty(STDOUT_FILENO) == 0)
+      progress.emplace("score", "lines", static_cast<std::int64_t>(texts_.source.size()));
+    const std::stop_token stop = stop_token();
+    for (std::size_t begin = 0; begin < texts_.source.size(); begin += kWindow) {
+      const auto pairs = encode_window(begin, model->config, tokenizers);
+      const auto scores = token_log_probabilities(model, pairs, config_.max_tokens, stop);
+      if (stop.stop_requested()) break;
+      for (const auto& line : scores) write(line);
+      if (progress) progress->update(totals_.lines);
+    }
+    return totals_;
+  }
+
+ private:
+  std::vector<TokenPair> encode_window(std::size_t begin, const ModelConfig& model,
+                                       const Tokenizers& tokenizers) const {
+    std::vector<TokenPair> pairs(std::min(kWindow, texts_.source.size() - begin));
+    parallel_for(static_cast<std::int64_t>(pairs.size()), threads_, [&](std::int64_t i) {
+      const std::size_t line = begin + static_cast<std::size_t>(i);
+      pairs[i] = {encode(*tokenizers.source, texts_.source[line]),
+                  encode(*tokenizers.target, texts_.target[line])};
+      check_length(pairs[i], line, model);
+    });
+    return pairs;
+  }
+
+  void check_length(const TokenPair& pair, std::size_t line, const ModelConfig& model) const {
+    const auto pieces = static_cast<std::int64_t>(std::max(pair.source.size(), pair.target.size()));
+    const std::string where = join_text(config_.source, ":", line + 1,
+                                        ": the line or its translation has ", pieces, " pieces, ");
+    if (model.positions == Positions::Learned && pieces > model.max_positions)
+      throw Error(where, "but the model has ", model.max_positions, " positions");
+    if (pieces > config_.max_length)
+      throw Error(where, "more than --max-length ", config_.max_length);
+  }
+
+  void write(const std::vector<float>& scores) {
+    const double sum = std::accumulate(scores.begin(), scores.end(), 0.0);
+    totals_.lines += 1;
+    totals_.tokens += static_cast<std::int64_t>(scores.size());
+    totals_.log_probability += sum;
+    const double shown = config_.normalize ? sum / static_cast<double>(scores.size()) : sum;
+    std::cout << number(shown);
+    for (std::size_t i = 0; config_.per_token && i < scores.size(); ++i)
+      std::cout << (i == 0 ? '\t' : ' ') << number(scores[i]);
+    std::cout << '\n';
+  }
+
+  static std::string number(double value) {
+    char text[64];
+    std::snprintf(text, sizeof text, "%.6f", value);
+    return text;
+  }
+
+  const ScoreConfig& config_;
+  const Texts& texts_;
+  int threads_;
+  Totals totals_;
+};
+
+void log_totals(const Totals& totals, double seconds) {
+  char numbers[128];
+  std::snprintf(numbers, sizeof numbers, "log-probability %.4f, perplexity %.4f, %.1f s",
+                totals.log_probability, totals.perplexity(), seconds);
+  log_facts(join_text(with_separators(totals.lines), " lines, ", with_separators(totals.tokens),
+                      " pieces, ", numbers),
+            {{"lines", totals.lines},
+             {"tokens", totals.tokens},
+             {"log_probability", totals.log_probability},
+             {"perplexity", totals.perplexity()},
+             {"seconds", seconds}});
+}
+
+int run_score(const ScoreConfig& config) {
+  config.validate();
+  const torch::Device device = parse_device(config.device);
+  const int threads = prepare_device(device, config.threads);
+  const ModelFileReader file(resolve_model_path(config.model));
+  const Tokenizers tokenizers = load_tokenizers(file);
+  const Texts texts = read_texts(config);
+  Transformer model = load_transformer(file, device);
+  const auto start = std::chrono::steady_clock::now();
+  const Totals totals = ScoreRun(config, texts, threads).run(model, tokenizers);
+  const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
+  log_totals(totals, spent.count());
+  return 0;
+}
+
+}  // namespace
+
+Command score_command() {
+  const auto config = std::make_shared<ScoreConfig>();
+  return {.name = "score",
+          .summary = "log-probability of given translations, line by line, and perplexity",
+          .fields = fields_of(*config),
+          .short_flags = {{"m", "model"}},
+          .run = [config] { return run_score(*config); },
+          .examples = {"score -m run/ --src test.en --tgt out.de"}};
+}
+
+}  // namespace dragoman

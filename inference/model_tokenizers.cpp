@@ -1,0 +1,34 @@
+#include "inference/model_tokenizers.h"
+
+#include <string>
+
+#include "base/error.h"
+
+namespace dragoman {
+
+namespace {
+
+std::shared_ptr<const Tokenizer> load(std::string_view bytes, const std::string& name) {
+  return std::make_shared<const Tokenizer>(std::string(bytes), name);
+}
+
+void check_size(const Tokenizer& tokenizer, std::int64_t vocabulary, const std::string& name) {
+  if (tokenizer.size() != vocabulary)
+    throw Error(name, " has ", tokenizer.size(), " pieces, but the model is for ", vocabulary);
+}
+
+}  // namespace
+
+Tokenizers load_tokenizers(const ModelFileReader& file) {
+  const std::string source_name = file.path().string() + ": the source tokenizer";
+  const std::string target_name = file.path().string() + ": the target tokenizer";
+  Tokenizers tokenizers;
+  tokenizers.source = load(file.tokenizer_source(), source_name);
+  tokenizers.target =
+      file.has_two_tokenizers() ? load(file.tokenizer_target(), target_name) : tokenizers.source;
+  check_size(*tokenizers.source, file.config().source_vocabulary, source_name);
+  check_size(*tokenizers.target, file.config().target_vocabulary, target_name);
+  return tokenizers;
+}
+
+}  // namespace dragoman
