@@ -6,8 +6,8 @@
 #include <stop_token>
 #include <vector>
 
+#include "inference/engine.h"
 #include "model/transformer.h"
-#include "tokenizer/tokenizer.h"
 
 namespace dragoman {
 
