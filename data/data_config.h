@@ -19,8 +19,9 @@ enum class InvalidLines {
 constexpr std::array<std::string_view, 2> names_of(InvalidLines) { return {"error", "skip"}; }
 
 struct DataConfig {
-  std::vector<std::string> train_source, train_target;  ///< file i of both belong together
-  std::vector<std::string> valid_source, valid_target;
+  std::vector<std::string> train_source = {},
+                           train_target = {};  ///< file i of both belong together
+  std::vector<std::string> valid_source = {}, valid_target = {};
   std::int64_t max_length = 256;  ///< pieces per side, without </s>; 0: no limit
   double max_ratio = 9;           ///< see passes_ratio(); 0: no limit
   bool keep_empty = false;

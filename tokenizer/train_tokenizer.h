@@ -20,9 +20,10 @@ struct TokenizerConfig {
   bool joint = true;  ///< one tokenizer for both sides
   double character_coverage =
       1.0;  ///< share of characters kept as pieces; the rest falls back to bytes
-  std::vector<std::string> user_symbols;
-  std::int64_t sample_lines = 2'000'000;   ///< lines per tokenizer that training looks at
-  std::string source_model, target_model;  ///< existing SentencePiece models; none is trained then
+  std::vector<std::string> user_symbols = {};
+  std::int64_t sample_lines = 2'000'000;  ///< lines per tokenizer that training looks at
+  std::string source_model = "",
+              target_model = "";  ///< existing SentencePiece models; none is trained then
 
   void validate() const;
 

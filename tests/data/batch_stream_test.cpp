@@ -1,0 +1,101 @@
+#include "data/batch_stream.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "tests/data/corpus_of.h"
+#include "tests/tokenizer/sample_text.h"
+
+namespace dragoman {
+namespace {
+
+using testing::ElementsAre;
+
+constexpr EndIds kEnds{.source = 998, .target = 999};
+
+bool same(const PackedBatch& a, const PackedBatch& b) {
+  return a.sentences == b.sentences && a.source.tokens == b.source.tokens &&
+         a.target.tokens == b.target.tokens && a.source.starts == b.source.starts &&
+         a.target.starts == b.target.starts;
+}
+
+TEST(PackBatch, PutsSentencesSideBySideEachWithItsEnd) {
+  const Corpus corpus = corpus_of({{{1, 2}, {3}}, {{}, {4, 5}}, {{6}, {}}});
+  const std::uint32_t pairs[] = {2, 0, 1};
+  const PackedBatch batch = pack_batch(corpus, pairs, kEnds);
+  EXPECT_THAT(batch.source.tokens, ElementsAre(6, 998, 1, 2, 998, 998));
+  EXPECT_THAT(batch.source.starts, ElementsAre(0, 2, 5, 6));
+  EXPECT_THAT(batch.target.tokens, ElementsAre(999, 3, 999, 4, 5, 999));
+  EXPECT_THAT(batch.target.starts, ElementsAre(0, 1, 3, 6));
+  EXPECT_THAT(batch.sentences, ElementsAre(2, 0, 1));
+}
+
+TEST(AllBatches, HaveEveryPairOnceFromShortToLong) {
+  const auto pairs = random_pairs(300, 20);
+  std::int64_t sentences = 0;
+  std::int32_t length = 0;
+  for (const PackedBatch& batch : all_batches(corpus_of(pairs), 100, kEnds)) {
+    sentences += batch.target.sentences();
+    EXPECT_GE(batch.target.starts[1], length);
+    length = batch.target.starts[1];
+  }
+  EXPECT_EQ(sentences, 300);
+  EXPECT_TRUE(all_batches(Corpus(), 100, kEnds).empty());
+}
+
+TEST(BatchStream, GivesThePlannedBatchesEpochAfterEpoch) {
+  const Corpus corpus = corpus_of(random_pairs(200, 20));
+  const PlanConfig config{.max_tokens = 150, .seed = 4};
+  BatchStream stream(corpus, config, kEnds, {});
+  for (std::int64_t epoch = 0; epoch < 3; ++epoch) {
+    const EpochPlan plan = plan_epoch(corpus, config, epoch);
+    for (std::int64_t i = 0; i < plan.batches(); ++i) {
+      EXPECT_EQ(stream.position(), (DataPosition{epoch, i}));
+      EXPECT_EQ(stream.batches_in_epoch(), plan.batches());
+      EXPECT_TRUE(same(stream.next(), pack_batch(corpus, plan.batch(i), kEnds)));
+    }
+  }
+}
+
+TEST(BatchStream, ResumedAnywhereGoesOnAsIfItHadNeverStopped) {
+  const Corpus corpus = corpus_of(random_pairs(100, 20));
+  const PlanConfig config{.max_tokens = 150, .seed = 4};
+  BatchStream whole(corpus, config, kEnds, {});
+  for (int i = 0; i < 30; ++i) {
+    BatchStream resumed(corpus, config, kEnds, whole.position());
+    EXPECT_EQ(resumed.position(), whole.position());
+    EXPECT_TRUE(same(resumed.next(), whole.next()));
+  }
+}
+
+TEST(BatchStream, APositionPastTheEndMeansTheNextEpoch) {
+  const Corpus corpus = corpus_of(random_pairs(50, 20));
+  BatchStream stream(corpus, {.max_tokens = 100}, kEnds, {.epoch = 1, .batch = 1'000'000});
+  EXPECT_EQ(stream.position(), (DataPosition{2, 0}));
+}
+
+TEST(BatchStream, EndsAtAnyMomentAndCountsItsWaiting) {
+  const Corpus corpus = corpus_of(random_pairs(50, 20));
+  for (int taken = 0; taken < 5; ++taken) {
+    BatchStream stream(corpus, {.max_tokens = 100}, kEnds, {});
+    for (int i = 0; i < taken; ++i) stream.next();
+    EXPECT_GE(stream.waited_seconds(), 0);
+    EXPECT_LT(stream.waited_seconds(), 5);
+  }
+}
+
+TEST(BatchStream, WithoutAPairIsAnError) {
+  EXPECT_THROW(BatchStream(Corpus(), {}, kEnds, {}), Error);
+}
+
+TEST(EndIds, AreThoseOfEachTokenizer) {
+  Tokenizers tokenizers;
+  tokenizers.source = tokenizers.target =
+      std::make_shared<const Tokenizer>(train_on(sample_text(50), {.vocab_size = 300}));
+  EXPECT_EQ(end_ids(tokenizers).source, 2);
+  EXPECT_EQ(end_ids(tokenizers).target, 2);
+}
+
+}  // namespace
+}  // namespace dragoman

@@ -1,0 +1,140 @@
+#include "data/epoch_plan.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "tests/data/corpus_of.h"
+
+namespace dragoman {
+namespace {
+
+std::vector<std::vector<std::uint32_t>> batches_of(const EpochPlan& plan) {
+  std::vector<std::vector<std::uint32_t>> batches;
+  for (std::int64_t i = 0; i < plan.batches(); ++i)
+    batches.emplace_back(plan.batch(i).begin(), plan.batch(i).end());
+  return batches;
+}
+
+struct BatchTokens {
+  std::int64_t source = 0, target = 0;  ///< with </s>
+};
+
+BatchTokens tokens_of(const Corpus& corpus, const std::vector<std::uint32_t>& batch) {
+  BatchTokens tokens;
+  for (const std::uint32_t pair : batch) {
+    tokens.source += corpus.lengths(pair).source + 1;
+    tokens.target += corpus.lengths(pair).target + 1;
+  }
+  return tokens;
+}
+
+TEST(EpochPlan, HasEveryPairOnce) {
+  for (const int count : {0, 1, 2, 777, 3000}) {
+    const Corpus corpus = corpus_of(random_pairs(count, 20));
+    std::vector<std::uint32_t> seen;
+    for (const auto& batch : batches_of(plan_epoch(corpus, {.max_tokens = 100}, 3))) {
+      EXPECT_FALSE(batch.empty());
+      seen.insert(seen.end(), batch.begin(), batch.end());
+    }
+    std::sort(seen.begin(), seen.end());
+    std::vector<std::uint32_t> all(static_cast<std::size_t>(count));
+    std::iota(all.begin(), all.end(), 0);
+    EXPECT_EQ(seen, all);
+  }
+}
+
+TEST(EpochPlan, KeepsTheBudgetOnEachSideButForPairsAboveIt) {
+  const Corpus corpus = corpus_of(random_pairs(2000, 40));
+  for (const std::int64_t budget : {1, 20, 100, 1000}) {
+    for (const auto& batch : batches_of(plan_epoch(corpus, {.max_tokens = budget}, 0))) {
+      const BatchTokens tokens = tokens_of(corpus, batch);
+      if (batch.size() > 1) {
+        EXPECT_LE(std::max(tokens.source, tokens.target), budget);
+      }
+    }
+  }
+}
+
+TEST(EpochPlan, BatchesAreNearlyFull) {
+  const Corpus corpus = corpus_of(random_pairs(5000, 40));
+  const auto batches = batches_of(plan_epoch(corpus, {.max_tokens = 500}, 0));
+  std::int64_t total = 0;
+  for (const auto& batch : batches) total += tokens_of(corpus, batch).target;
+  EXPECT_GT(static_cast<double>(total) / static_cast<double>(batches.size()), 0.92 * 500);
+}
+
+TEST(EpochPlan, KeepsTheLimitOfSentences) {
+  const Corpus corpus = corpus_of(random_pairs(1000, 20));
+  std::size_t largest = 0;
+  for (const auto& batch :
+       batches_of(plan_epoch(corpus, {.max_tokens = 10'000, .max_sentences = 7}, 0)))
+    largest = std::max(largest, batch.size());
+  EXPECT_EQ(largest, 7u);
+}
+
+TEST(EpochPlan, ABatchHasPairsOfLikeLength) {
+  const Corpus corpus = corpus_of(random_pairs(5000, 50));
+  for (const auto& batch : batches_of(plan_epoch(corpus, {.max_tokens = 300}, 0))) {
+    std::int32_t shortest = 1 << 20, longest = 0;
+    for (const std::uint32_t pair : batch) {
+      shortest = std::min(shortest, corpus.lengths(pair).target);
+      longest = std::max(longest, corpus.lengths(pair).target);
+    }
+    EXPECT_LE(longest - shortest, 2);
+  }
+}
+
+TEST(EpochPlan, IsAPureFunctionOfItsArguments) {
+  const Corpus corpus = corpus_of(random_pairs(500, 20));
+  const PlanConfig config{.max_tokens = 100, .seed = 5};
+  const auto plan = batches_of(plan_epoch(corpus, config, 2));
+  EXPECT_EQ(batches_of(plan_epoch(corpus, config, 2)), plan);
+  EXPECT_NE(batches_of(plan_epoch(corpus, config, 3)), plan);
+  EXPECT_NE(batches_of(plan_epoch(corpus, {.max_tokens = 100, .seed = 6}, 2)), plan);
+}
+
+TEST(EpochPlan, MixesPairsOfOneLengthAndTheOrderOfBatchesAnew) {
+  const Corpus corpus = corpus_of(std::vector<TokenPair>(1000, {{1, 2, 3}, {4, 5, 6}}));
+  const auto first = batches_of(plan_epoch(corpus, {.max_tokens = 40}, 0));
+  const auto second = batches_of(plan_epoch(corpus, {.max_tokens = 40}, 1));
+  int neighbours = 0, together = 0;
+  std::vector<std::size_t> batch_of(1000);
+  for (std::size_t b = 0; b < second.size(); ++b)
+    for (const std::uint32_t pair : second[b]) batch_of[pair] = b;
+  for (const auto& batch : first)
+    for (std::size_t i = 1; i < batch.size(); ++i) {
+      neighbours += std::max(batch[i], batch[i - 1]) - std::min(batch[i], batch[i - 1]) == 1;
+      together += batch_of[batch[i]] == batch_of[batch[i - 1]];
+    }
+  EXPECT_LT(neighbours, 20);  // 2 by chance
+  EXPECT_LT(together, 40);    // 9 by chance
+}
+
+TEST(EpochPlan, LongAndShortBatchesAlternateAtRandom) {
+  const Corpus corpus = corpus_of(random_pairs(3000, 50));
+  const auto batches = batches_of(plan_epoch(corpus, {.max_tokens = 200}, 0));
+  int rises = 0;
+  for (std::size_t i = 1; i < batches.size(); ++i)
+    rises += corpus.lengths(batches[i][0]).target > corpus.lengths(batches[i - 1][0]).target;
+  EXPECT_NEAR(static_cast<double>(rises) / static_cast<double>(batches.size()), 0.5, 0.1);
+}
+
+TEST(EpochPlan, ForValidationGoesFromShortToLong) {
+  const Corpus corpus = corpus_of(random_pairs(500, 20));
+  std::vector<std::uint32_t> order;
+  for (const auto& batch : batches_of(plan_in_length_order(corpus, {.max_tokens = 60})))
+    order.insert(order.end(), batch.begin(), batch.end());
+  std::vector<std::uint32_t> expected(500);
+  std::iota(expected.begin(), expected.end(), 0);
+  std::stable_sort(expected.begin(), expected.end(), [&](std::uint32_t a, std::uint32_t b) {
+    const PairLengths x = corpus.lengths(a), y = corpus.lengths(b);
+    return std::pair(x.target, x.source) < std::pair(y.target, y.source);
+  });
+  EXPECT_EQ(order, expected);
+}
+
+}  // namespace
+}  // namespace dragoman

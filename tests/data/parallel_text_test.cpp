@@ -1,0 +1,170 @@
+#include "data/parallel_text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "base/random.h"
+#include "data/prepare.h"
+#include "tests/data/text_files.h"
+
+namespace dragoman {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+using Pairs = std::vector<std::pair<std::string, std::string>>;
+
+class ParallelTextTest : public FolderTest {
+ protected:
+  static TextFile::Progress progress(int threads = 2) {
+    return {.threads = threads, .stop = {}, .report = [](std::int64_t) {}};
+  }
+  ParallelText open(std::string_view source, std::string_view target,
+                    InvalidLines invalid = InvalidLines::Error) const {
+    return ParallelText({write("a.en", source)}, {write("a.de", target)}, invalid, progress());
+  }
+  static Pairs all(const ParallelText& text) {
+    Pairs pairs;
+    text.for_each_pair(0, text.pairs(), [&](std::int64_t, auto source, auto target) {
+      pairs.emplace_back(source, target);
+    });
+    return pairs;
+  }
+  /// The error of opening a good source with this target, without the folder.
+  std::string problem(std::string_view source, std::string_view target) const {
+    std::string message = message_of<Error>([&] { open(source, target); });
+    const std::string prefix = folder.string() + "/";
+    for (std::size_t at; (at = message.find(prefix)) != message.npos;)
+      message.erase(at, prefix.size());
+    return message;
+  }
+};
+
+TEST_F(ParallelTextTest, CarriageReturnsAndByteOrderMarksAreNoPartOfTheText) {
+  EXPECT_EQ(all(open("\xEF\xBB\xBFone\r\ntwo\r\n", "eins\nzwei")),
+            (Pairs{{"one", "eins"}, {"two", "zwei"}}));
+}
+
+TEST_F(ParallelTextTest, OnlyLineFeedEndsALine) {
+  EXPECT_EQ(all(open("a\rb\u2028c\u0085d\fe\vf\n\n", "x\n\n")),
+            (Pairs{{"a\rb\u2028c\u0085d\fe\vf", "x"}, {"", ""}}));
+  EXPECT_EQ(all(open("a\r\r\n\xEF\xBB\xBF"
+                     "b\n",
+                     "x\n\r\n")),
+            (Pairs{{"a\r", "x"},
+                   {"\uFEFF"
+                    "b",
+                    ""}}));
+}
+
+TEST_F(ParallelTextTest, ALastLineNeedsNoEnd) {
+  EXPECT_EQ(open("a\nb", "x\ny\n").pairs(), 2);
+  EXPECT_EQ(open("a\nb\n\n", "x\ny\nz").pairs(), 3);
+}
+
+TEST_F(ParallelTextTest, UnequalNumbersOfLinesAreNamed) {
+  EXPECT_EQ(problem("1\n2\n3\n", "1\n2\n3\n4\n"), "a.en, a.de: 3 source lines but 4 target lines");
+}
+
+TEST_F(ParallelTextTest, EmptyAndMissingFilesAreNamed) {
+  EXPECT_EQ(problem("", "x\n"), "a.en: is empty");
+  EXPECT_EQ(problem("x\n", "\xEF\xBB\xBF"), "a.de: is empty");
+  EXPECT_THAT(message_of<Error>([&] {
+                ParallelText({folder / "none"}, {folder / "none"}, InvalidLines::Error, progress());
+              }),
+              HasSubstr("none: cannot open"));
+  EXPECT_THAT(
+      message_of<Error>([&] { ParallelText({folder}, {folder}, InvalidLines::Error, progress()); }),
+      HasSubstr("not a regular file"));
+}
+
+TEST_F(ParallelTextTest, InvalidUtf8AndNulAreNamedWithTheirLine) {
+  EXPECT_THAT(problem("a\nb\nc\xFF\nd\n", "1\n2\n3\n4\n"),
+              HasSubstr("a.en:3: invalid UTF-8 (byte FF)"));
+  EXPECT_THAT(problem("a\nb\nc\nd\n", std::string_view("1\n2\n3\n\0\n", 8)),
+              HasSubstr("a.de:4: NUL byte"));
+  EXPECT_THAT(problem("a\xE2\x82\nb\n", "1\n2\n"), HasSubstr("a.en:1: invalid UTF-8 (byte E2)"));
+  EXPECT_THAT(problem("a\nb\xC3", "1\n2\n"), HasSubstr("a.en:2: "));
+}
+
+TEST_F(ParallelTextTest, InvalidLinesCanBeLetThrough) {
+  const ParallelText text = open("a\nb\xFF\n", "1\n2\n", InvalidLines::Skip);
+  EXPECT_FALSE(text.all_valid());
+  EXPECT_EQ(text.pairs(), 2);
+  EXPECT_TRUE(open("a\n", "1\n", InvalidLines::Skip).all_valid());
+}
+
+TEST_F(ParallelTextTest, FilesOfASideFollowOneAnother) {
+  const ParallelText text({write("1.en", "a\nb"), write("2.en", "c\n")},
+                          {write("1.de", "A\nB\n"), write("2.de", "C")}, InvalidLines::Error,
+                          progress());
+  EXPECT_EQ(all(text), (Pairs{{"a", "A"}, {"b", "B"}, {"c", "C"}}));
+  std::vector<std::int64_t> numbers;
+  text.for_each_pair(1, 3, [&](std::int64_t pair, auto, auto) { numbers.push_back(pair); });
+  EXPECT_THAT(numbers, ElementsAre(1, 2));
+}
+
+/// Longer than several pieces that are read apart, with lines across their borders.
+std::string long_text(std::vector<std::string>& lines) {
+  RandomStream random(3);
+  std::string text;
+  while (text.size() < (std::size_t{9} << 20)) {
+    const std::size_t size = random.chance(0.0005) ? (std::size_t{1} << 19) : random.below(400);
+    lines.push_back(std::to_string(lines.size()) + std::string(size, 'x'));
+    text += lines.back() + "\n";
+  }
+  return text;
+}
+
+TEST_F(ParallelTextTest, AnyLineOfALongFileIsFound) {
+  std::vector<std::string> lines;
+  const TextFile file(write("long", long_text(lines)), progress());
+  ASSERT_EQ(file.lines(), static_cast<std::int64_t>(lines.size()));
+  for (std::size_t i = 0; i < lines.size(); i += 97)
+    ASSERT_EQ(file.line(static_cast<std::int64_t>(i)), lines[i]);
+  EXPECT_EQ(file.line(file.lines() - 1), lines.back());
+}
+
+TEST_F(ParallelTextTest, TheLineOfAProblemIsRightFarIntoAFile) {
+  std::vector<std::string> lines;
+  std::string text = long_text(lines);
+  const std::size_t at = text.size() - text.size() / 10;
+  const auto line = std::count(text.begin(), text.begin() + at, '\n');
+  text[at] = static_cast<char>(text[at] == '\n' ? 'x' : '\xFE');
+  for (const int threads : {1, 3}) {
+    const TextFile file(write("long", text), progress(threads));
+    ASSERT_TRUE(file.first_problem());
+    EXPECT_EQ(file.first_problem()->line, line);
+  }
+}
+
+TEST_F(ParallelTextTest, ALineLongerThanAPieceIsOneLine) {
+  const std::string line(std::size_t{11} << 20, 'y');
+  const TextFile file(write("long", "a\n" + line + "\nb\n"), progress());
+  EXPECT_EQ(file.lines(), 3);
+  EXPECT_TRUE(file.line(1) == line);
+  EXPECT_EQ(file.line(2), "b");
+}
+
+TEST_F(ParallelTextTest, TheHashDependsOnTheTextAlone) {
+  std::vector<std::string> lines;
+  std::string text = long_text(lines);
+  const std::uint64_t hash = TextFile(write("1", text), progress(1)).hash();
+  EXPECT_EQ(TextFile(write("2", text), progress(3)).hash(), hash);
+  text[text.size() / 2] ^= 1;
+  EXPECT_NE(TextFile(write("3", text), progress()).hash(), hash);
+  EXPECT_NE(open("a\nb\n", "c\n\n").hash(), open("a\n\n", "b\nc\n").hash());
+}
+
+TEST_F(ParallelTextTest, StopsWhenAsked) {
+  std::stop_source stop;
+  stop.request_stop();
+  TextFile::Progress stopped = progress();
+  stopped.stop = stop.get_token();
+  EXPECT_THROW(TextFile(write("a", "text\n"), stopped), PreparationStopped);
+}
+
+}  // namespace
+}  // namespace dragoman

@@ -1,0 +1,370 @@
+#include "data/prepare.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "base/error.h"
+#include "data/batch_stream.h"
+#include "tests/data/text_files.h"
+#include "tests/tokenizer/sample_text.h"
+
+namespace dragoman {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+
+class PrepareTest : public FolderTest {
+ protected:
+  PrepareTest() {
+    tokenizer.vocab_size = 320;
+    data.valid_fraction = 0;
+  }
+  /// Sets the training text; line i of the target is that of the source, marked.
+  void set_text(const std::vector<std::string>& source) {
+    std::vector<std::string> target;
+    for (const std::string& line : source) target.push_back(line.empty() ? "" : "das " + line);
+    set_text(source, target);
+  }
+  void set_text(const std::vector<std::string>& source, const std::vector<std::string>& target) {
+    const auto join = [](const std::vector<std::string>& lines) {
+      std::string text;
+      for (const std::string& line : lines) text += line + "\n";
+      return text;
+    };
+    data.train_source = {write("a.en", join(source))};
+    data.train_target = {write("a.de", join(target))};
+  }
+  PreparedData prepare(int threads = 2) const {
+    return prepare_data(data, tokenizer, folder / "corpus", 1, {}, {}, threads);
+  }
+  /// The only file in the cache folder that starts so.
+  std::filesystem::path cache_file(const std::string& prefix,
+                                   const std::string& cache = "corpus") const {
+    std::vector<std::filesystem::path> found;
+    for (const auto& entry : std::filesystem::directory_iterator(folder / cache))
+      if (entry.path().filename().string().starts_with(prefix)) found.push_back(entry.path());
+    EXPECT_EQ(found.size(), 1u);
+    return found.empty() ? "" : found[0];
+  }
+  static std::set<std::int64_t> lines_of(const Corpus& corpus) {
+    std::set<std::int64_t> lines;
+    for (std::int64_t i = 0; i < corpus.pairs(); ++i) lines.insert(corpus.line(i));
+    return lines;
+  }
+  static void expect_adds_up(const CorpusReport& r) {
+    EXPECT_EQ(r.read,
+              r.kept + r.held_out + r.invalid + r.empty + r.duplicates + r.too_long + r.ratio);
+  }
+
+  DataConfig data;
+  TokenizerConfig tokenizer;
+};
+
+TEST_F(PrepareTest, TheCorpusIsTheTextEncoded) {
+  const auto lines = sample_text(3000);
+  set_text(lines);
+  data.keep_duplicates = true;
+  const PreparedData prepared = prepare();
+  ASSERT_EQ(prepared.train.pairs(), 3000);
+  EXPECT_TRUE(prepared.tokenizers.joint());
+  EXPECT_EQ(prepared.cache, CacheUse::Built);
+  std::int64_t tokens = 0;
+  for (std::int64_t i = 0; i < 3000; ++i) {
+    const std::string& line = lines[static_cast<std::size_t>(i)];
+    EXPECT_EQ(prepared.train.line(i), i);
+    EXPECT_EQ(prepared.train.source(i), prepared.tokenizers.source->encode(line));
+    EXPECT_EQ(prepared.train.target(i), prepared.tokenizers.target->encode("das " + line));
+    tokens += prepared.train.lengths(i).source;
+  }
+  EXPECT_EQ(prepared.report.source_tokens, tokens);
+  expect_adds_up(prepared.report);
+}
+
+TEST_F(PrepareTest, ASecondStartFindsItsWorkDone) {
+  set_text(sample_text(500));
+  data.valid_fraction = 0.01;
+  const PreparedData first = prepare();
+  std::vector<std::string> stages;
+  const PreparedData second = prepare_data(
+      data, tokenizer, folder / "corpus", 1,
+      [&](std::string_view stage, std::int64_t, std::int64_t) { stages.emplace_back(stage); }, {});
+  EXPECT_EQ(second.cache, CacheUse::Reused);
+  EXPECT_THAT(stages, Contains("reading"));
+  EXPECT_THAT(stages, Not(Contains("encoding")));
+  EXPECT_THAT(stages, Not(Contains("training the tokenizer")));
+  EXPECT_EQ(second.report, first.report);
+  EXPECT_EQ(second.valid.source_lines, first.valid.source_lines);
+  EXPECT_EQ(second.valid.target_lines, first.valid.target_lines);
+  EXPECT_EQ(second.text_hash, first.text_hash);
+  ASSERT_EQ(second.train.pairs(), first.train.pairs());
+  for (std::int64_t i = 0; i < first.train.pairs(); ++i)
+    EXPECT_EQ(second.train.source(i), first.train.source(i));
+}
+
+TEST_F(PrepareTest, TheFilesAreTheSameForAnyNumberOfThreads) {
+  auto lines = sample_text(9000);
+  lines[3] = lines[4] = "";
+  set_text(lines);
+  data.valid_fraction = 0.01;
+  prepare_data(data, tokenizer, folder / "one", 1, {}, {}, 1);
+  prepare_data(data, tokenizer, folder / "three", 1, {}, {}, 3);
+  for (const std::string prefix : {"corpus-", "tokenizer-"}) {
+    const auto one = cache_file(prefix, "one"), three = cache_file(prefix, "three");
+    EXPECT_EQ(one.filename(), three.filename());
+    EXPECT_TRUE(read_file(one) == read_file(three)) << prefix;
+  }
+}
+
+TEST_F(PrepareTest, ADamagedCacheIsMadeAnewAndSaid) {
+  set_text(sample_text(200));
+  prepare();
+  const auto path = cache_file("corpus-");
+  const std::string bytes = read_file(path);
+  for (const std::size_t at :
+       {std::size_t{0}, bytes.size() / 3, bytes.size() / 2, bytes.size() - 1}) {
+    std::string damaged = bytes;
+    damaged[at] ^= 0x20;
+    for (const std::string& text : {damaged, bytes.substr(0, at)}) {
+      write_file(path, text);
+      const PreparedData again = prepare();
+      EXPECT_EQ(again.cache, CacheUse::Rebuilt);
+      EXPECT_THAT(again.cache_problem, HasSubstr(path.filename().string()));
+      EXPECT_TRUE(read_file(path) == bytes);
+    }
+  }
+  EXPECT_EQ(prepare().cache, CacheUse::Reused);
+}
+
+TEST_F(PrepareTest, ADamagedTokenizerIsTrainedAnew) {
+  set_text(sample_text(200));
+  prepare();
+  const auto path = cache_file("tokenizer-");
+  const std::string bytes = read_file(path);
+  for (const std::size_t size : {std::size_t{0}, std::size_t{5}, bytes.size() - 1}) {
+    write_file(path, bytes.substr(0, size));
+    EXPECT_EQ(prepare().cache, CacheUse::Reused);
+    EXPECT_TRUE(read_file(path) == bytes);
+  }
+}
+
+TEST_F(PrepareTest, ChangedTextFiltersOrTokenizersAreOtherCaches) {
+  auto lines = sample_text(300);
+  set_text(lines);
+  prepare();
+  const auto is_new = [&](auto change) {
+    const DataConfig before = data;
+    const TokenizerConfig tokenizer_before = tokenizer;
+    change();
+    const bool built = prepare().cache == CacheUse::Built;
+    data = before;
+    tokenizer = tokenizer_before;
+    return built;
+  };
+  EXPECT_FALSE(is_new([] {}));
+  EXPECT_TRUE(is_new([&] { data.max_length = 20; }));
+  EXPECT_TRUE(is_new([&] { data.max_ratio = 3; }));
+  EXPECT_TRUE(is_new([&] { data.keep_duplicates = true; }));
+  EXPECT_TRUE(is_new([&] { data.keep_empty = true; }));
+  EXPECT_TRUE(is_new([&] { data.valid_fraction = 0.01; }));
+  EXPECT_TRUE(is_new([&] { tokenizer.vocab_size = 300; }));
+  EXPECT_TRUE(is_new([&] { tokenizer.type = TokenizerType::Bpe; }));
+  EXPECT_TRUE(is_new([&] { tokenizer.joint = false; }));
+  lines[7] += " x";
+  EXPECT_TRUE(is_new([&] { set_text(lines); }));
+}
+
+TEST_F(PrepareTest, EachFilterDropsItsPairsAndCountsThem) {
+  std::vector<std::string> source = {"the blue dog", "",   "the house",    "the blue dog",
+                                     "\xFFthe",      "  ", "the old river"};
+  std::vector<std::string> target = {"der Hund", "leer", "", "der Hund", "das", "x", "der Fluss"};
+  std::string words;
+  for (int i = 0; i < 40; ++i) words += "dog ";
+  source.insert(source.end(), {words, words, words + words});
+  target.insert(target.end(), {"a b c d e f g h i j", "a", words + words});
+  set_text(source, target);
+  data.invalid = InvalidLines::Skip;
+  data.max_length = 60;
+  data.max_ratio = 5;
+  const PreparedData prepared = prepare();
+  const CorpusReport& r = prepared.report;
+  EXPECT_EQ(r.read, 10);
+  EXPECT_EQ(r.invalid, 1);
+  EXPECT_EQ(r.empty, 3);
+  EXPECT_EQ(r.duplicates, 1);
+  EXPECT_EQ(r.too_long, 1);
+  EXPECT_EQ(r.ratio, 1);
+  EXPECT_EQ(lines_of(prepared.train), (std::set<std::int64_t>{0, 6, 7}));
+  expect_adds_up(r);
+
+  data.max_length = 0;
+  data.max_ratio = 0;
+  data.keep_empty = data.keep_duplicates = true;
+  EXPECT_EQ(prepare().report.kept, 9);
+}
+
+TEST_F(PrepareTest, OnlyTheFirstOfEqualPairsStays) {
+  RandomStream random(5);
+  std::vector<std::string> source, target;
+  std::set<std::pair<std::string, std::string>> seen;
+  std::set<std::int64_t> first;
+  for (int i = 0; i < 6000; ++i) {
+    source.push_back("dog " + std::to_string(random.below(60)));
+    target.push_back("Hund " + std::to_string(random.below(60)));
+    if (seen.insert({source.back(), target.back()}).second) first.insert(i);
+  }
+  set_text(source, target);
+  const PreparedData prepared = prepare();
+  EXPECT_EQ(lines_of(prepared.train), first);
+  EXPECT_EQ(prepared.report.duplicates, 6000 - static_cast<std::int64_t>(first.size()));
+}
+
+TEST_F(PrepareTest, HeldOutPairsAreNeverTrainedOn) {
+  std::vector<std::string> lines;
+  for (int i = 0; i < 12'000; ++i) lines.push_back("line number " + std::to_string(i % 11'000));
+  set_text(lines);
+  data.valid_fraction = 0.05;
+  for (const bool keep_duplicates : {false, true}) {
+    data.keep_duplicates = keep_duplicates;
+    const PreparedData prepared = prepare();
+    const ValidSet& valid = prepared.valid;
+    EXPECT_TRUE(valid.held_out);
+    EXPECT_EQ(valid.source_lines.size(), 550u);
+    EXPECT_EQ(prepared.report.held_out, 550);
+    expect_adds_up(prepared.report);
+    const std::set<std::string> held_out(valid.source_lines.begin(), valid.source_lines.end());
+    EXPECT_EQ(held_out.size(), 550u);
+    for (const std::int64_t line : lines_of(prepared.train))
+      EXPECT_FALSE(held_out.contains(lines[static_cast<std::size_t>(line)]));
+    for (std::size_t i = 0; i < valid.source_lines.size(); ++i) {
+      EXPECT_EQ(valid.target_lines[i], "das " + valid.source_lines[i]);
+      EXPECT_EQ(valid.tokens.source(static_cast<std::int64_t>(i)),
+                prepared.tokenizers.source->encode(valid.source_lines[i]));
+    }
+  }
+}
+
+TEST_F(PrepareTest, OnePercentAreHeldOutWithinBounds) {
+  const auto held_out = [&](int pairs) {
+    std::vector<std::string> lines;
+    for (int i = 0; i < pairs; ++i) lines.push_back("word " + std::to_string(i));
+    set_text(lines);
+    data.valid_fraction = 0.01;
+    const PreparedData prepared = prepare();
+    EXPECT_EQ(prepared.report.held_out + prepared.report.kept, pairs);
+    return prepared.report.held_out;
+  };
+  EXPECT_EQ(held_out(1), 0);
+  EXPECT_EQ(held_out(30), 15);
+  EXPECT_EQ(held_out(500), 100);
+  EXPECT_EQ(held_out(15'000), 150);
+}
+
+TEST_F(PrepareTest, TheSeedChoosesOtherPairsToHoldOut) {
+  set_text(sample_text(1000));
+  data.valid_fraction = 0.01;
+  const auto lines = [&](std::uint64_t seed) {
+    return prepare_data(data, tokenizer, folder / "corpus", seed, {}, {}).valid.source_lines;
+  };
+  EXPECT_EQ(lines(1), lines(1));
+  EXPECT_NE(lines(1), lines(2));
+}
+
+TEST_F(PrepareTest, ValidationFilesKeepAllTheirLines) {
+  set_text(sample_text(300));
+  data.valid_fraction = 0.01;
+  data.max_length = 30;
+  std::string long_line;
+  for (int i = 0; i < 50; ++i) long_line += "dog ";
+  data.valid_source = {write("v.en", "the dog\n\n" + long_line + "\nthe dog\n")};
+  data.valid_target = {write("v.de", "der Hund\nx\ny\nder Hund\n")};
+  const PreparedData prepared = prepare();
+  EXPECT_FALSE(prepared.valid.held_out);
+  EXPECT_EQ(prepared.report.held_out, 0);
+  EXPECT_EQ(prepared.valid.source_lines.size(), 4u);
+  EXPECT_EQ(prepared.valid.too_long, 1);
+  EXPECT_EQ(lines_of(prepared.valid.tokens), (std::set<std::int64_t>{0, 1, 3}));
+  EXPECT_EQ(prepared.valid.tokens.source(2), prepared.tokenizers.source->encode("the dog"));
+}
+
+TEST_F(PrepareTest, OneTokenizerPerSide) {
+  set_text(sample_text(300));
+  tokenizer.joint = false;
+  const PreparedData prepared = prepare();
+  EXPECT_FALSE(prepared.tokenizers.joint());
+  EXPECT_TRUE(prepared.tokenizers_trained);
+  EXPECT_EQ(prepared.train.target(0),
+            prepared.tokenizers.target->encode("das " + sample_text(1)[0]));
+}
+
+TEST_F(PrepareTest, GivenTokenizersAreUsed) {
+  set_text(sample_text(300));
+  const Tokenizer given = train_on({"another text than that"}, {.vocab_size = 290});
+  tokenizer.source_model = write("given.model", given.model_bytes());
+  PreparedData prepared = prepare();
+  EXPECT_FALSE(prepared.tokenizers_trained);
+  EXPECT_TRUE(prepared.tokenizers.joint());
+  EXPECT_EQ(prepared.tokenizers.source->model_bytes(), given.model_bytes());
+  tokenizer.target_model = write("copy.model", given.model_bytes());
+  EXPECT_TRUE(prepare().tokenizers.joint()) << "the same tokenizer under two names";
+  tokenizer.target_model =
+      write("target.model", train_on({"noch ein Text"}, {.vocab_size = 290}).model_bytes());
+  EXPECT_FALSE(prepare().tokenizers.joint());
+}
+
+TEST_F(PrepareTest, ProblemsOfTheTextComeBeforeAnyWork) {
+  set_text(sample_text(300));
+  data.valid_source = {write("v.en", "a\nb\xFF\n")};
+  data.valid_target = {write("v.de", "a\nb\n")};
+  EXPECT_THAT(message_of<Error>([&] { prepare(); }), HasSubstr("v.en:2: invalid UTF-8"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "corpus"));
+}
+
+TEST_F(PrepareTest, TextWithoutAUsablePairSaysWhy) {
+  set_text({"the dog", "the dog"}, {"", ""});
+  EXPECT_THAT(message_of<Error>([&] { prepare(); }), HasSubstr("2 with an empty side"));
+  set_text({"", ""}, {"", " "});
+  EXPECT_THAT(message_of<Error>([&] { prepare(); }), HasSubstr("no characters"));
+  for (const auto& entry : std::filesystem::directory_iterator(folder / "corpus"))
+    EXPECT_THAT(entry.path().string(), Not(HasSubstr("corpus-"))) << "nothing half-made stays";
+}
+
+TEST_F(PrepareTest, VeryLongLinesAreLeftOutWithoutBeingEncoded) {
+  auto lines = sample_text(300);
+  tokenizer.source_model = write("given.model", train_on(lines, {.vocab_size = 300}).model_bytes());
+  lines[5] = std::string(std::size_t{3} << 20, 'x');
+  set_text(lines);
+  const PreparedData prepared = prepare();
+  EXPECT_EQ(prepared.report.too_long, 1);
+  EXPECT_EQ(prepared.report.empty, 0);
+}
+
+TEST_F(PrepareTest, LeavesNothingBehindWhenStopped) {
+  set_text(sample_text(20'000));
+  data.keep_duplicates = true;
+  std::stop_source stop;
+  const auto stop_while_encoding = [&](std::string_view stage, std::int64_t, std::int64_t) {
+    if (stage == "encoding") stop.request_stop();
+  };
+  EXPECT_THROW(
+      prepare_data(data, tokenizer, folder / "corpus", 1, stop_while_encoding, stop.get_token(), 1),
+      PreparationStopped);
+  cache_file("tokenizer-");
+  for (const auto& entry : std::filesystem::directory_iterator(folder / "corpus"))
+    EXPECT_THAT(entry.path().filename().string(), Not(HasSubstr("corpus-")));
+}
+
+TEST_F(PrepareTest, RemovesWhatAKilledBuildHasLeft) {
+  set_text(sample_text(100));
+  prepare();
+  const auto path = cache_file("corpus-");
+  std::filesystem::rename(path, path.string() + ".tmp.12345");
+  prepare();
+  EXPECT_EQ(cache_file("corpus-"), path);
+}
+
+}  // namespace
+}  // namespace dragoman

@@ -1,0 +1,41 @@
+// Lines of a toy language, any number of them, the same on each call.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/random.h"
+#include "tokenizer/tokenizer.h"
+#include "tokenizer/train_tokenizer.h"
+
+namespace dragoman {
+
+inline std::vector<std::string> sample_text(int lines) {
+  const std::vector<std::string> nouns = {"dog",     "house", "mother", "river",
+                                          "teacher", "apple", "Übung",  "café"};
+  const std::vector<std::string> verbs = {"sees", "builds", "follows", "loses", "paints"};
+  const std::vector<std::string> adjectives = {"blue", "old", "quick", "friendly", "narrow"};
+  RandomStream random(42);
+  std::vector<std::string> text;
+  for (int i = 0; i < lines; ++i) {
+    const auto noun = [&] {
+      return "the " + random.choice(adjectives) + " " + random.choice(nouns);
+    };
+    std::string line = noun();
+    line += " " + random.choice(verbs) + " " + noun();
+    if (random.chance(0.3)) line += " at " + std::to_string(random.below(1000)) + " o'clock";
+    text.push_back(line + ".");
+  }
+  return text;
+}
+
+inline std::vector<std::string_view> views(const std::vector<std::string>& lines) {
+  return {lines.begin(), lines.end()};
+}
+
+inline Tokenizer train_on(const std::vector<std::string>& lines, const TokenizerConfig& config) {
+  return Tokenizer(train_tokenizer(views(lines), config).model_bytes, "trained");
+}
+
+}  // namespace dragoman
