@@ -8,13 +8,13 @@
 
 namespace dragoman {
 
-enum class Scheduler { InverseSqrt, Noam, Cosine, Linear };
-constexpr std::array<std::string_view, 4> names_of(Scheduler) {
+enum class LrScheduler { InverseSqrt, Noam, Cosine, Linear };
+constexpr std::array<std::string_view, 4> names_of(LrScheduler) {
   return {"inverse-sqrt", "noam", "cosine", "linear"};
 }
 
 struct Schedule {
-  Scheduler scheduler = Scheduler::InverseSqrt;
+  LrScheduler scheduler = LrScheduler::InverseSqrt;
   double peak = 5e-4;          ///< --lr; for noam the factor before equation 3
   std::int64_t warmup = 4000;  ///< updates of linear increase
   std::int64_t end = 0;        ///< last update, where cosine and linear reach `floor`

@@ -61,7 +61,7 @@ void TrainConfig::validate() const {
   require(valid_beam_size > 0, "valid-beam-size", "above 0");
   require(samples >= 0, "samples", "0 or more");
   require(threads >= 0, "threads", "0 or more");
-  const bool has_end = scheduler == Scheduler::Cosine || scheduler == Scheduler::Linear;
+  const bool has_end = scheduler == LrScheduler::Cosine || scheduler == LrScheduler::Linear;
   if (has_end && max_updates == 0)
     throw UsageError("--lr-scheduler ", names_of(scheduler)[static_cast<std::size_t>(scheduler)],
                      " needs --max-updates: it ends there");

@@ -29,7 +29,7 @@ struct TrainConfig {
   std::int64_t update_freq = 1;
 
   double lr = 7e-4;
-  Scheduler scheduler = Scheduler::InverseSqrt;
+  LrScheduler scheduler = LrScheduler::InverseSqrt;
   std::int64_t warmup_updates = 4000;
   double min_lr = 0;
   double adam_beta1 = 0.9;

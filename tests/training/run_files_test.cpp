@@ -77,7 +77,7 @@ TEST(TrainConfig, NamesTheFlagThatIsWrong) {
   EXPECT_EQ(message([](TrainConfig& c) { c.lr = 0; }), "--lr must be above 0");
   EXPECT_TRUE(message([](TrainConfig& c) { c.output = ""; }).starts_with("-o/--output"));
   EXPECT_TRUE(message([](TrainConfig& c) {
-                c.scheduler = Scheduler::Cosine;
+                c.scheduler = LrScheduler::Cosine;
               }).find("--max-updates") != std::string::npos);
   EXPECT_TRUE(message([](TrainConfig& c) { c.max_time = "5 minutes"; }).starts_with("--max-time"));
 }

@@ -8,21 +8,21 @@ namespace dragoman {
 namespace {
 
 TEST(Schedule, InverseSqrtRisesToThePeakAndFallsWithTheRoot) {
-  const Schedule s{.scheduler = Scheduler::InverseSqrt, .peak = 0.004, .warmup = 100};
+  const Schedule s{.scheduler = LrScheduler::InverseSqrt, .peak = 0.004, .warmup = 100};
   EXPECT_DOUBLE_EQ(learning_rate(s, 50), 0.002);
   EXPECT_DOUBLE_EQ(learning_rate(s, 100), 0.004);
   EXPECT_DOUBLE_EQ(learning_rate(s, 400), 0.002);
 }
 
 TEST(Schedule, NoamIsEquationThreeOfThePaper) {
-  const Schedule s{.scheduler = Scheduler::Noam, .peak = 1, .warmup = 4000, .d_model = 512};
+  const Schedule s{.scheduler = LrScheduler::Noam, .peak = 1, .warmup = 4000, .d_model = 512};
   for (const double u : {1.0, 100.0, 4000.0, 100000.0})
     EXPECT_NEAR(learning_rate(s, static_cast<std::int64_t>(u)),
                 std::pow(512, -0.5) * std::min(std::pow(u, -0.5), u * std::pow(4000, -1.5)), 1e-15);
 }
 
 TEST(Schedule, CosineAndLinearEndAtTheFloor) {
-  for (const Scheduler scheduler : {Scheduler::Cosine, Scheduler::Linear}) {
+  for (const LrScheduler scheduler : {LrScheduler::Cosine, LrScheduler::Linear}) {
     const Schedule s{.scheduler = scheduler, .peak = 1, .warmup = 10, .end = 110, .floor = 0.1};
     EXPECT_DOUBLE_EQ(learning_rate(s, 5), 0.5);
     EXPECT_DOUBLE_EQ(learning_rate(s, 10), 1);
@@ -33,7 +33,8 @@ TEST(Schedule, CosineAndLinearEndAtTheFloor) {
 }
 
 TEST(Schedule, WithoutWarmUpTheFirstUpdateHasThePeak) {
-  for (const Scheduler scheduler : {Scheduler::InverseSqrt, Scheduler::Cosine, Scheduler::Linear})
+  for (const LrScheduler scheduler :
+       {LrScheduler::InverseSqrt, LrScheduler::Cosine, LrScheduler::Linear})
     EXPECT_DOUBLE_EQ(learning_rate({.scheduler = scheduler, .peak = 3, .warmup = 0, .end = 100}, 1),
                      3);
 }
