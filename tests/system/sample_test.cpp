@@ -1,0 +1,70 @@
+// dragoman sample: the files, and that they are the same each time.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <string>
+
+#include "tests/system/process.h"
+
+namespace dragoman {
+namespace {
+
+using Files = std::map<std::string, std::string>;
+
+Files files_in(const std::filesystem::path& folder) {
+  Files files;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    std::ifstream file(entry.path(), std::ios::binary);
+    files[entry.path().filename()] = {std::istreambuf_iterator<char>(file), {}};
+  }
+  return files;
+}
+
+Files sample(const std::filesystem::path& folder, std::vector<std::string> flags = {}) {
+  flags.insert(flags.begin(), {"sample", "-o", folder, "--train-size", "200"});
+  const ProcessResult result = run(flags);
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
+  EXPECT_EQ(result.output, "");
+  EXPECT_THAT(result.errors, testing::HasSubstr(folder.string()));
+  return files_in(folder);
+}
+
+TEST(Sample, WritesSixFilesWhoseSidesHaveAsManyLines) {
+  const TemporaryFolder folder;
+  const Files files = sample(folder / "new/folder");
+  EXPECT_EQ(files.size(), 6u);
+  for (const std::string part : {"train", "valid", "test"}) {
+    ASSERT_TRUE(files.contains(part + ".en") && files.contains(part + ".de")) << part;
+    const std::string &english = files.at(part + ".en"), &german = files.at(part + ".de");
+    EXPECT_EQ(std::count(english.begin(), english.end(), '\n'),
+              std::count(german.begin(), german.end(), '\n'));
+    EXPECT_NE(english, german);
+  }
+  const std::string& train = files.at("train.en");
+  EXPECT_EQ(std::count(train.begin(), train.end(), '\n'), 200);
+}
+
+TEST(Sample, IsTheSameForTheSameSeedAndOverwritesItself) {
+  const TemporaryFolder folder;
+  const Files first = sample(folder / "a");
+  EXPECT_EQ(sample(folder / "b"), first);
+  const Files other = sample(folder / "a", {"--seed", "7"});
+  EXPECT_EQ(other.size(), 6u);
+  EXPECT_NE(other, first);
+  EXPECT_EQ(sample(folder / "a"), first);
+}
+
+TEST(Sample, FailsInOneLineWhereItCannotWrite) {
+  const ProcessResult result = run({"sample", "-o", "/dev/null/sample"});
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.errors, testing::StartsWith("dragoman: error: /dev/null/sample"));
+  EXPECT_EQ(run({"sample"}).exit_code, 2);
+  EXPECT_EQ(run({"sample", "-o", "/dev/null/sample", "--train-size", "-5"}).exit_code, 2);
+}
+
+}  // namespace
+}  // namespace dragoman
