@@ -1,0 +1,131 @@
+// How translations are searched for: every choice that decides the output, and how many rows the
+// search works on at a time, which decides only the speed.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "base/fields.h"
+
+namespace dragoman {
+
+/// When the search of a sentence ends. Where nothing else ends it, its maximum length does.
+enum class Stop {
+  Full,   ///< as many hypotheses are finished as the beam is wide (CTranslate2, Marian)
+  Exact,  ///< no open hypothesis can still enter the n best
+  Hf,     ///< Hugging Face's early_stopping=False: the best open hypothesis, scored as if it ended
+          ///< now, does not beat the worst of the beam-size best finished ones
+};
+constexpr std::array<std::string_view, 3> names_of(Stop) { return {"full", "exact", "hf"}; }
+
+/// What the sum of log-probabilities is divided by; length counts </s>.
+enum class LengthPenalty {
+  Average,  ///< length^alpha
+  Gnmt,     ///< ((5 + length) / 6)^alpha, Wu et al. 2016, equation 14
+};
+constexpr std::array<std::string_view, 2> names_of(LengthPenalty) { return {"average", "gnmt"}; }
+
+struct DecodeConfig {
+  std::int64_t beam_size = 5;
+  std::int64_t n_best = 1;
+  double length_penalty = 1.0;
+  LengthPenalty length_penalty_kind = LengthPenalty::Average;
+  Stop stop = Stop::Full;
+  std::int64_t min_length = 0;
+  std::int64_t max_length = 0;
+  double max_length_ratio = 3.0;
+  std::int64_t split_length = 150;
+
+  bool sampling = false;
+  std::int64_t sampling_topk = 0;
+  double sampling_topp = 1.0;
+  double temperature = 1.0;
+  std::int64_t seed = 1;
+
+  std::int64_t batch_size = 0;
+
+  /// Throws UsageError naming the flag.
+  void validate() const;
+
+  /// Pieces, with </s>, at which a translation of `source_pieces` is cut.
+  std::int64_t max_target_length(std::int64_t source_pieces) const;
+
+  template <class Visit>
+  void for_each_field(Visit&& visit) {
+    constexpr std::string_view kSearch = "Search", kSampling = "Sampling";
+    visit({.name = "beam-size",
+           .help = "hypotheses kept open at each step; 1 is greedy",
+           .group = kSearch,
+           .aliases = "beam,num-beams"},
+          beam_size);
+    visit({.name = "n-best",
+           .help = "translations of each line, best first",
+           .group = kSearch,
+           .aliases = "nbest,num-hypotheses"},
+          n_best);
+    visit({.name = "length-penalty",
+           .help = "alpha: scores are divided by length^alpha; 0 prefers short translations",
+           .group = kSearch,
+           .aliases = "lenpen,normalize,alpha"},
+          length_penalty);
+    visit({.name = "length-penalty-kind",
+           .help = "divide by length^alpha or by GNMT's ((5 + length) / 6)^alpha",
+           .group = kSearch},
+          length_penalty_kind);
+    visit({.name = "stop",
+           .help = "end when beam-size translations are finished (full), when no open one can "
+                   "become one of the best (exact), or by Hugging Face's estimate of that (hf)",
+           .group = kSearch},
+          stop);
+    visit({.name = "min-length",
+           .help = "shortest translation in pieces",
+           .group = kSearch,
+           .aliases = "min-len,min-decoding-length"},
+          min_length);
+    visit({.name = "max-length",
+           .help = "longest translation in pieces; 0: by --max-length-ratio alone",
+           .group = kSearch,
+           .aliases = "max-len,max-decoding-length"},
+          max_length);
+    visit({.name = "max-length-ratio",
+           .help = "longest translation in pieces for each source piece, but not below 50 pieces",
+           .group = kSearch,
+           .aliases = "max-length-factor,max-len-a"},
+          max_length_ratio);
+    visit({.name = "split-length",
+           .help = "lines of more source pieces are translated in parts, split at sentence ends, "
+                   "clauses, words",
+           .group = kSearch},
+          split_length);
+    visit({.name = "sampling",
+           .help = "draw each token at random instead of searching for the best translation",
+           .group = kSampling,
+           .aliases = "output-sampling"},
+          sampling);
+    visit({.name = "sampling-topk",
+           .help = "draw from the k most probable tokens; 0: from all",
+           .group = kSampling,
+           .aliases = "top-k,topk"},
+          sampling_topk);
+    visit({.name = "sampling-topp",
+           .help = "draw from the fewest tokens that together have this probability",
+           .group = kSampling,
+           .aliases = "top-p,topp"},
+          sampling_topp);
+    visit({.name = "temperature",
+           .help = "below 1 sharpens the distribution that is drawn from, above 1 flattens it",
+           .group = kSampling,
+           .aliases = "sampling-temperature,softmax-temperature"},
+          temperature);
+    visit({.name = "seed", .help = "of the draws", .group = kSampling}, seed);
+    visit({.name = "batch-size",
+           .help = "rows (hypotheses) that take a step together; 0: as suits the device. Changes "
+                   "speed and memory, not the output",
+           .group = kSearch,
+           .aliases = "max-rows,mini-batch"},
+          batch_size);
+  }
+};
+
+}  // namespace dragoman

@@ -1,0 +1,90 @@
+#include "inference/line_stream.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "base/error.h"
+
+namespace dragoman {
+
+namespace {
+
+constexpr std::size_t kBlock = 1 << 16;
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
+}  // namespace
+
+LineReader::LineReader(int descriptor, std::string name)
+    : descriptor_(descriptor), name_(std::move(name)) {}
+
+std::optional<std::string> LineReader::next_line() {
+  const std::size_t found = buffer_.find('\n', scanned_);
+  std::size_t end = found;
+  if (found == std::string::npos) {
+    scanned_ = buffer_.size();
+    if (!at_end_ || begin_ == buffer_.size()) return std::nullopt;
+    end = buffer_.size();
+  }
+  std::string line = buffer_.substr(begin_, end - begin_);
+  begin_ = scanned_ = found == std::string::npos ? end : end + 1;
+  if (!line.empty() && line.back() == '\r') line.pop_back();
+  if (at_start_ && line.starts_with(kByteOrderMark)) line.erase(0, kByteOrderMark.size());
+  at_start_ = false;
+  return line;
+}
+
+bool LineReader::receive(std::chrono::milliseconds wait) {
+  if (at_end_) return false;
+  pollfd ready{.fd = descriptor_, .events = POLLIN, .revents = 0};
+  const int count = poll(&ready, 1, static_cast<int>(wait.count()));
+  if (count == 0 || (count < 0 && errno == EINTR)) return false;
+
+  buffer_.erase(0, begin_);
+  scanned_ -= begin_;
+  begin_ = 0;
+  const std::size_t size = buffer_.size();
+  buffer_.resize(size + kBlock);
+  const ssize_t got = count < 0 ? -1 : read(descriptor_, buffer_.data() + size, kBlock);
+  const int error = errno;
+  buffer_.resize(size + static_cast<std::size_t>(got > 0 ? got : 0));
+  if (got < 0) {
+    if (error == EINTR || error == EAGAIN) return false;
+    throw Error(name_, ": cannot read: ", std::strerror(error));
+  }
+  at_end_ = got == 0;
+  return got > 0;
+}
+
+LineWriter::LineWriter(int descriptor, std::string name)
+    : descriptor_(descriptor), name_(std::move(name)) {}
+
+void LineWriter::write_line(std::string_view line) {
+  buffer_ += line;
+  buffer_ += '\n';
+  if (buffer_.size() >= kBlock) flush();
+}
+
+void LineWriter::flush() {
+  std::size_t sent = 0;
+  while (sent < buffer_.size()) {
+    const ssize_t written = write(descriptor_, buffer_.data() + sent, buffer_.size() - sent);
+    if (written > 0) {
+      sent += static_cast<std::size_t>(written);
+    } else if (written < 0 && errno == EAGAIN) {
+      pollfd ready{.fd = descriptor_, .events = POLLOUT, .revents = 0};
+      poll(&ready, 1, -1);
+    } else if (written < 0 && errno != EINTR) {
+      const int error = errno;
+      buffer_.clear();
+      if (error == EPIPE) throw Error(name_, ": closed before all was written");
+      throw Error(name_, ": cannot write: ", std::strerror(error));
+    }
+  }
+  buffer_.clear();
+}
+
+}  // namespace dragoman

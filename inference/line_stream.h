@@ -1,0 +1,51 @@
+// Lines in and out of file descriptors, for pipes with a program or a person at either end: what
+// has come can be asked for without waiting, and what is written can be sent on at once.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace dragoman {
+
+/// Only '\n' ends a line; a '\r' before it is dropped, and so is a byte order mark at the start. A
+/// last line without '\n' counts. Lines may hold any bytes.
+class LineReader {
+ public:
+  /// `name` is for messages. The descriptor stays the caller's.
+  LineReader(int descriptor, std::string name);
+
+  /// The next line that has come whole.
+  std::optional<std::string> next_line();
+  /// Waits until more has come, at most this long, and takes it in. False where nothing came, or at
+  /// the end. Throws Error where reading fails.
+  bool receive(std::chrono::milliseconds wait);
+  /// Whether all has come; next_line() may still have lines.
+  bool at_end() const { return at_end_; }
+
+ private:
+  int descriptor_;
+  std::string name_;
+  std::string buffer_;
+  std::size_t begin_ = 0;    // of the next line
+  std::size_t scanned_ = 0;  // no '\n' in [begin_, scanned_)
+  bool at_start_ = true, at_end_ = false;
+};
+
+class LineWriter {
+ public:
+  LineWriter(int descriptor, std::string name);
+
+  /// Adds '\n'. What is written goes out in large pieces, the rest with flush(). Both throw Error
+  /// where writing fails: full disk, or a pipe that nobody reads (with SIGPIPE ignored).
+  void write_line(std::string_view line);
+  void flush();
+
+ private:
+  int descriptor_;
+  std::string name_;
+  std::string buffer_;
+};
+
+}  // namespace dragoman

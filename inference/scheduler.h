@@ -1,0 +1,73 @@
+// Keeps the engine's rows full: sentences wait, are admitted longest first as rows become free,
+// take their steps together and leave when their search is finished. What else is under way changes
+// no result (as far as the engine's arithmetic does not).
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <vector>
+
+#include "inference/decode_config.h"
+#include "inference/engine.h"
+#include "inference/search.h"
+
+namespace dragoman {
+
+struct SourceSentence {
+  std::int64_t line;
+  std::int64_t part;            ///< of the line; line and part alone decide random draws
+  std::vector<TokenId> tokens;  ///< with </s>
+};
+
+struct FinishedSentence {
+  std::int64_t line, part;
+  std::vector<Hypothesis> hypotheses;  ///< best first
+};
+
+class Scheduler {
+ public:
+  /// `eos` ends a target sentence. All must outlive the scheduler.
+  Scheduler(Engine& engine, const DecodeConfig& config, TokenId eos);
+  Scheduler(const Scheduler&) = delete;
+  Scheduler& operator=(const Scheduler&) = delete;
+  ~Scheduler();
+
+  /// Sentences that are admitted longest first, but after those that wait already.
+  void add(std::vector<SourceSentence> sentences);
+
+  /// How many sentences can be under way at once.
+  std::int64_t capacity() const { return capacity_; }
+  std::int64_t waiting() const { return static_cast<std::int64_t>(waiting_.size()); }
+  bool idle() const { return waiting_.empty() && active_.empty(); }
+
+  /// Admits what there is room for, takes one step, and returns the sentences that it finished.
+  std::vector<FinishedSentence> step();
+
+ private:
+  struct Active {
+    std::int64_t line, part;
+    std::int32_t slot;
+    std::int32_t first_row;  ///< in the last step; its rows stand side by side
+    SentenceSearch search;
+  };
+
+  void admit();
+  void place_rows();
+  std::vector<FinishedSentence> advance(std::span<const Candidate> candidates);
+
+  Engine& engine_;
+  const DecodeConfig& config_;
+  TokenId eos_;
+  std::int64_t capacity_;
+  std::int64_t best_;  // candidates per row
+  std::deque<SourceSentence> waiting_;
+  std::vector<Active> active_;
+  // Of the step under way, kept for their memory.
+  std::vector<RowOrigin> origins_;
+  std::vector<TokenId> previous_;
+  std::vector<Exclusion> excluded_;
+  std::vector<Candidate> candidates_;
+};
+
+}  // namespace dragoman

@@ -1,0 +1,135 @@
+#include "inference/translator.h"
+
+#include <algorithm>
+#include <chrono>
+#include <iterator>
+#include <utility>
+
+#include "inference/scheduler.h"
+
+namespace dragoman {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+constexpr milliseconds kPause{50};
+// How long a stop request may go unnoticed while there is nothing to read.
+constexpr milliseconds kStopCheck{100};
+
+/// Sentences from a stream as the scheduler needs them.
+class Intake {
+ public:
+  Intake(LineReader& input, TranslationQueue& queue, std::int64_t most_lines)
+      : input_(input), queue_(queue), most_lines_(most_lines) {}
+
+  /// What has come, without waiting.
+  std::vector<SourceSentence> take() { return take_until(Clock::now()); }
+
+  /// Waits for a line, then for more until the input pauses.
+  std::vector<SourceSentence> wait_and_take(const std::stop_token& stop) {
+    std::vector<SourceSentence> sentences;
+    while (!add_line(sentences)) {
+      if (ended_ || stop.stop_requested()) return sentences;
+      input_.receive(kStopCheck);
+    }
+    std::vector<SourceSentence> more = take_until(Clock::now() + kPause);
+    std::move(more.begin(), more.end(), std::back_inserter(sentences));
+    return sentences;
+  }
+
+  bool ended() const { return ended_; }
+
+ private:
+  bool add_line(std::vector<SourceSentence>& sentences) {
+    const bool at_end = input_.at_end();
+    const std::optional<std::string> line = input_.next_line();
+    ended_ = at_end && !line;
+    if (!line) return false;
+    std::vector<SourceSentence> of_line = queue_.add(*line);
+    std::move(of_line.begin(), of_line.end(), std::back_inserter(sentences));
+    return true;
+  }
+
+  std::vector<SourceSentence> take_until(Clock::time_point deadline) {
+    std::vector<SourceSentence> sentences;
+    const auto most = static_cast<std::size_t>(most_lines_);
+    for (std::size_t lines = 0; lines < most && sentences.size() < most;) {
+      if (add_line(sentences)) {
+        ++lines;
+        continue;
+      }
+      if (ended_) break;
+      const auto left = std::chrono::ceil<milliseconds>(deadline - Clock::now());
+      if (!input_.receive(std::max(left, milliseconds{0})) && !input_.at_end()) break;
+    }
+    return sentences;
+  }
+
+  LineReader& input_;
+  TranslationQueue& queue_;
+  std::int64_t most_lines_;
+  bool ended_ = false;
+};
+
+// Lines read ahead of the rows: enough to sort by length, few enough to see the first ones soon.
+std::int64_t lines_ahead(const Scheduler& scheduler) { return 8 * scheduler.capacity() + 64; }
+
+}  // namespace
+
+Translator::Translator(Engine& engine, const Tokenizer& source, const Tokenizer& target,
+                       const DecodeConfig& config)
+    : engine_(engine), source_(source), target_(target), config_(config) {
+  config_.validate();
+}
+
+TranslationQueue Translator::make_queue() const {
+  const std::int64_t most_pieces = std::min(config_.split_length, engine_.max_positions() - 1);
+  return {source_, target_, config_, most_pieces};
+}
+
+std::vector<Translation> Translator::translate(std::span<const std::string> lines,
+                                               std::stop_token stop) {
+  TranslationQueue queue = make_queue();
+  Scheduler scheduler(engine_, config_, target_.eos_id());
+  std::vector<SourceSentence> sentences;
+  for (const std::string& line : lines) {
+    std::vector<SourceSentence> of_line = queue.add(line);
+    std::move(of_line.begin(), of_line.end(), std::back_inserter(sentences));
+  }
+  scheduler.add(std::move(sentences));
+  while (!scheduler.idle() && !stop.stop_requested())
+    for (FinishedSentence& sentence : scheduler.step()) queue.finish(std::move(sentence));
+  std::vector<Translation> translations;
+  while (std::optional<Translation> translation = queue.next())
+    translations.push_back(std::move(*translation));
+  return translations;
+}
+
+TranslationFacts Translator::translate(LineReader& input, TranslationSink& output,
+                                       std::stop_token stop) {
+  TranslationQueue queue = make_queue();
+  Scheduler scheduler(engine_, config_, target_.eos_id());
+  Intake intake(input, queue, lines_ahead(scheduler));
+  Clock::time_point last_flush = Clock::now();
+  while (!stop.stop_requested()) {
+    if (!intake.ended() && scheduler.waiting() < scheduler.capacity()) {
+      const bool nothing_to_do = scheduler.idle() && queue.size() == 0;
+      if (nothing_to_do) output.flush();
+      scheduler.add(nothing_to_do ? intake.wait_and_take(stop) : intake.take());
+    }
+    if (intake.ended() && scheduler.idle() && queue.size() == 0) break;
+    for (FinishedSentence& sentence : scheduler.step()) queue.finish(std::move(sentence));
+    while (const std::optional<Translation> translation = queue.next()) output.write(*translation);
+    if (Clock::now() - last_flush >= kPause) {
+      output.flush();
+      output.progress(queue.facts());
+      last_flush = Clock::now();
+    }
+  }
+  output.flush();
+  return queue.facts();
+}
+
+}  // namespace dragoman

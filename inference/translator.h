@@ -1,0 +1,51 @@
+// Lines in, translations out, in the same order: tokenizes, splits what is long, searches, joins.
+#pragma once
+
+#include <span>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "inference/decode_config.h"
+#include "inference/engine.h"
+#include "inference/line_stream.h"
+#include "inference/translation_queue.h"
+#include "tokenizer/tokenizer.h"
+
+namespace dragoman {
+
+/// Where translations go, in the order of their lines.
+class TranslationSink {
+ public:
+  virtual ~TranslationSink() = default;
+  virtual void write(const Translation& translation) = 0;
+  /// Called when the input pauses and all that has come is written.
+  virtual void flush() = 0;
+  /// Called now and then during the work.
+  virtual void progress(const TranslationFacts&) {}
+};
+
+class Translator {
+ public:
+  /// All but the configuration must outlive the translator. Throws UsageError where the
+  /// configuration is wrong.
+  Translator(Engine& engine, const Tokenizer& source, const Tokenizer& target,
+             const DecodeConfig& config);
+
+  /// A translation of each line; fewer, from the first on, where a stop was requested.
+  std::vector<Translation> translate(std::span<const std::string> lines, std::stop_token stop = {});
+
+  /// Translates until the input ends or a stop is requested. When the input pauses for 50 ms, what
+  /// has come is translated and the sink flushed; meanwhile more is read as rows become free.
+  TranslationFacts translate(LineReader& input, TranslationSink& output, std::stop_token stop = {});
+
+ private:
+  TranslationQueue make_queue() const;
+
+  Engine& engine_;
+  const Tokenizer& source_;
+  const Tokenizer& target_;
+  DecodeConfig config_;
+};
+
+}  // namespace dragoman

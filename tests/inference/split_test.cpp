@@ -1,0 +1,120 @@
+#include "inference/split.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/random.h"
+#include "base/utf8.h"
+
+namespace dragoman {
+namespace {
+
+using testing::ElementsAre;
+
+/// A piece for each word, and for every four bytes of it.
+std::int64_t count_pieces(std::string_view text) {
+  std::int64_t pieces = 0, length = 0;
+  for (const char c : text) {
+    length = c == ' ' ? 0 : length + 1;
+    if (length % 4 == 1) ++pieces;
+  }
+  return pieces;
+}
+
+std::vector<std::string> texts(std::string_view line, std::int64_t most) {
+  std::vector<std::string> result;
+  for (const LinePart& part : split_line(line, most, count_pieces)) result.emplace_back(part.text);
+  return result;
+}
+
+std::string rejoined(const std::vector<LinePart>& parts) {
+  std::string line;
+  for (const LinePart& part : parts) line.append(part.text).append(part.separator);
+  return line;
+}
+
+TEST(Split, AShortLineStaysWhole) {
+  EXPECT_THAT(texts("Yes. No. Maybe.", 8), ElementsAre("Yes. No. Maybe."));
+}
+
+TEST(Split, ALongLineIsSplitAtSentenceEnds) {
+  EXPECT_THAT(texts("He came. \"Did he?\" She left!  So what", 8),
+              ElementsAre("He came.", "\"Did he?\"", "She left!", "So what"));
+  EXPECT_THAT(texts("你好。我是学生。", 4), ElementsAre("你好。", "我是学生。"));
+}
+
+TEST(Split, FullStopsWithinSentencesAreNotTheirEnds) {
+  EXPECT_THAT(
+      texts("On the 3. May Dr. Smith and J. Doe paid 3.50 e.g. for tea. They left.", 16),
+      ElementsAre("On the 3. May Dr. Smith and J. Doe paid 3.50 e.g. for tea.", "They left."));
+}
+
+TEST(Split, ALongSentenceIsSplitAtTheClauseNearestToItsMiddle) {
+  EXPECT_THAT(texts("a, b c d e, f g h i j", 6), ElementsAre("a, b c d e,", "f g h i j"));
+}
+
+TEST(Split, WithoutClausesItIsSplitBetweenWordsAndWithoutWordsBetweenCharacters) {
+  EXPECT_THAT(texts("a b c d e f", 3), ElementsAre("a b c", "d e f"));
+  EXPECT_THAT(texts("abcdefghijkl", 2), ElementsAre("abcdef", "ghijkl"));
+  // e + combining acute accent stays whole.
+  EXPECT_THAT(texts("aaae\u0301aaa", 1),
+              testing::Each(testing::Not(testing::StartsWith("\u0301"))));
+}
+
+TEST(Split, LosesNoCharacterAndKeepsToTheLimit) {
+  const std::vector<std::string> pieces = {
+      "a",  "Word", "sentence.", "End!", ",",      " ",      "  ",      "\t",       "。",
+      "你", "語",   "\u0301",    "😀",   "\u200D", "3.",     "(",       ")",        "\"",
+      "\"", "»",    ";",         "?",    "\u3000", "\u00A0", "ภาษาไทย", "кириллица"};
+  RandomStream random(3);
+  for (int trial = 0; trial < 300; ++trial) {
+    std::string text;
+    const std::uint64_t count = random.below(80);
+    for (std::uint64_t i = 0; i < count; ++i) text += random.choice(pieces);
+    const std::string_view line = strip(text);
+    if (line.empty()) continue;
+    const auto most = static_cast<std::int64_t>(1 + random.below(12));
+    const std::vector<LinePart> parts = split_line(line, most, count_pieces);
+    EXPECT_EQ(rejoined(parts), line);
+    for (const LinePart& part : parts) {
+      EXPECT_FALSE(part.text.empty());
+      EXPECT_EQ(strip(part.text), part.text);
+      EXPECT_TRUE(strip(part.separator).empty());
+      EXPECT_TRUE(count_pieces(part.text) <= most || code_points(part.text).size() == 1);
+    }
+  }
+}
+
+TEST(Split, HostileLinesTakeNoTime) {
+  const std::size_t size = 200'000;
+  for (const std::string unit : {"a", "\"", "。", ")", ".", "\u0301", "x ", ". "}) {
+    std::string line = "a";
+    while (line.size() < size) line += unit;
+    line += "b";
+    const std::vector<LinePart> parts = split_line(line, 100, count_pieces);
+    EXPECT_EQ(rejoined(parts), line);
+    EXPECT_GT(parts.size(), 1u);
+  }
+}
+
+std::string joined(std::string_view first, std::string_view source_before,
+                   std::string_view separator, std::string_view second) {
+  std::string text(first);
+  append_part(text, {.text = source_before, .separator = separator}, second);
+  return text;
+}
+
+TEST(Split, PartsAreJoinedAsTheirScriptsAreWritten) {
+  EXPECT_EQ(joined("Ja.", "Yes.", " ", "Nein."), "Ja. Nein.");
+  EXPECT_EQ(joined("Ja.", "Yes.", "  ", "Nein."), "Ja.  Nein.");
+  EXPECT_EQ(joined("Ja.", "Yes.", "\r\n\v", "Nein."), "Ja. Nein.");
+  EXPECT_EQ(joined("Ja.", "Yes.", "\u3000", "Nein."), "Ja. Nein.");
+  EXPECT_EQ(joined("http://a", "http://a", "", "bcd"), "http://abcd");
+  EXPECT_EQ(joined("Ja.", "是。", "", "Nein."), "Ja. Nein.");
+  EXPECT_EQ(joined("是。", "Yes.", " ", "不是。"), "是。不是。");
+  EXPECT_EQ(joined("", "Yes.", " ", "Nein."), "Nein.");
+  EXPECT_EQ(joined("Ja.", "Yes.", " ", ""), "Ja.");
+}
+
+}  // namespace
+}  // namespace dragoman
