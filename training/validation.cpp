@@ -41,7 +41,7 @@ ValidationResult Validator::run(TrainingModel& model, std::stop_token stop) cons
 
   DecodeConfig decode;
   decode.beam_size = beam_size_;
-  TorchEngine engine(model.master());
+  TorchEngine engine(model.master(), data_.tokenizers.target->never_emitted());
   Translator translator(engine, *data_.tokenizers.source, *data_.tokenizers.target, decode);
   for (Translation& translation : translator.translate(data_.valid.source_lines, stop))
     result.translations.push_back(std::move(translation.n_best.front().text));
