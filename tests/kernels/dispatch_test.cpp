@@ -1,0 +1,48 @@
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <iostream>
+
+#include "base/error.h"
+#include "tests/kernels/kernel_test.h"
+
+namespace dragoman {
+namespace {
+
+// The table is chosen once per process, so each choice is made in a process of its own.
+
+/// Prints the table's name or the error, and exits with 0 or 1.
+[[noreturn]] void print_choice(const char* name) {
+  if (name == nullptr)
+    unsetenv("DRAGOMAN_ISA");
+  else
+    setenv("DRAGOMAN_ISA", name, 1);
+  try {
+    std::cerr << "table " << kernels().name << "\n";
+    std::exit(0);
+  } catch (const Error& error) {
+    std::cerr << error.what() << "\n";
+    std::exit(1);
+  }
+}
+
+TEST(KernelDispatchDeathTest, TakesTheTableThatTheEnvironmentNames) {
+  for (const KernelTable* table : available_tables()) {
+    const std::string name(table->name);
+    EXPECT_EXIT(print_choice(name.c_str()), testing::ExitedWithCode(0), "table " + name);
+  }
+}
+
+TEST(KernelDispatchDeathTest, TakesTheLastTableThatTheProcessorHas) {
+  const std::string best(available_tables().back()->name);
+  EXPECT_EXIT(print_choice(nullptr), testing::ExitedWithCode(0), "table " + best);
+  EXPECT_EXIT(print_choice(""), testing::ExitedWithCode(0), "table " + best);
+}
+
+TEST(KernelDispatchDeathTest, RefusesATableThatIsUnknownOrNotOfThisProcessor) {
+  EXPECT_EXIT(print_choice("sse9"), testing::ExitedWithCode(1),
+              "DRAGOMAN_ISA=sse9: this processor offers portable");
+}
+
+}  // namespace
+}  // namespace dragoman

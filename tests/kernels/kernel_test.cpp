@@ -1,0 +1,96 @@
+#include "tests/kernels/kernel_test.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+#include "base/cpu.h"
+
+namespace dragoman {
+
+namespace {
+
+constexpr unsigned char kGuardByte = 0xA5;
+
+std::uint16_t to_bf16(float x) {
+  if (std::isnan(x)) return 0x7FC0;
+  const auto bits = std::bit_cast<std::uint32_t>(x);
+  const std::uint32_t low = bits & 0xFFFF, high = bits >> 16;
+  const bool up = low > 0x8000 || (low == 0x8000 && high % 2 == 1);
+  return static_cast<std::uint16_t>(high + (up ? 1 : 0));
+}
+
+std::size_t element_size(ElementType type) { return type == ElementType::Float32 ? 4 : 2; }
+
+}  // namespace
+
+std::vector<const KernelTable*> available_tables() {
+  std::vector<const KernelTable*> tables = {&portable::kTable};
+  if (cpu_features().avx2) tables.push_back(&avx2::kTable);
+  if (cpu_features().avx512) tables.push_back(&avx512::kTable);
+  return tables;
+}
+
+Elements::Elements(ElementType type, const std::vector<double>& values)
+    : type_(type),
+      size_(static_cast<std::int64_t>(values.size())),
+      bytes_(2 * kGuard + values.size() * element_size(type), kGuardByte) {
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const auto rounded = static_cast<float>(values[i]);
+    const std::uint16_t half = to_bf16(rounded);
+    const void* bits = type == ElementType::Float32 ? static_cast<const void*>(&rounded) : &half;
+    std::memcpy(bytes_.data() + kGuard + i * element_size(type), bits, element_size(type));
+  }
+}
+
+double Elements::operator[](std::int64_t i) const {
+  const unsigned char* at =
+      bytes_.data() + kGuard + static_cast<std::size_t>(i) * element_size(type_);
+  if (type_ == ElementType::Float32) {
+    float x;
+    std::memcpy(&x, at, sizeof x);
+    return x;
+  }
+  std::uint16_t high;
+  std::memcpy(&high, at, sizeof high);
+  return std::bit_cast<float>(static_cast<std::uint32_t>(high) << 16);
+}
+
+bool Elements::guards_stand() const {
+  const auto intact = [](unsigned char byte) { return byte == kGuardByte; };
+  return std::all_of(bytes_.begin(), bytes_.begin() + kGuard, intact) &&
+         std::all_of(bytes_.end() - kGuard, bytes_.end(), intact);
+}
+
+std::vector<double> uniform_values(RandomStream& random, std::int64_t count, double range) {
+  std::vector<double> values(static_cast<std::size_t>(count));
+  for (double& value : values) value = range * (2 * random.uniform() - 1);
+  return values;
+}
+
+std::vector<std::int32_t> random_keys(RandomStream& random, std::int64_t count) {
+  std::vector<std::int32_t> keys(static_cast<std::size_t>(count));
+  for (std::int32_t& key : keys) key = static_cast<std::int32_t>(random());
+  return keys;
+}
+
+double dropout_factor(const DropoutSite& site, std::int64_t row, std::int64_t column) {
+  if (site.row_keys == nullptr) return 1;
+  const std::int64_t t = row % site.queries, h = row / site.queries % site.heads;
+  const std::int64_t b = row / site.queries / site.heads;
+  const auto token_key = static_cast<std::uint32_t>(site.row_keys[b * site.queries + t]);
+  const std::uint32_t key =
+      hash32(token_key ^ site.site * 0x85EBCA6BU) + static_cast<std::uint32_t>(h) * 0xC2B2AE35U;
+  const std::uint32_t bits = hash32(key + static_cast<std::uint32_t>(column / 4) * 0x9E3779B9U);
+  const std::uint32_t byte = bits >> 8 * (column % 4) & 0xFF;
+  return byte < site.threshold ? 0 : 256.0 / (256 - site.threshold);
+}
+
+void KernelTest::expect_rounded(double actual, double expected, const std::string& where) const {
+  const double relative = is_float() ? 2e-6 : 1.0 / 256;
+  EXPECT_NEAR(actual, expected, relative * std::max(std::abs(expected), is_float() ? 1.0 : 1e-3))
+      << where;
+}
+
+}  // namespace dragoman

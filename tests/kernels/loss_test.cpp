@@ -1,0 +1,137 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "tests/kernels/kernel_test.h"
+
+namespace dragoman {
+namespace {
+
+struct RowLoss {
+  double smoothed, negative_log_likelihood;
+};
+
+/// Cross-entropy against (1 - smoothing) on the target plus smoothing / columns everywhere.
+RowLoss row_loss(const std::vector<double>& logits, std::int64_t target, double smoothing) {
+  const double top = *std::max_element(logits.begin(), logits.end());
+  double total = 0;
+  for (const double x : logits) total += std::exp(x - top);
+  const double log_total = top + std::log(total);
+  double cross_entropy = 0;
+  for (std::size_t c = 0; c < logits.size(); ++c) {
+    const double probability = smoothing / static_cast<double>(logits.size()) +
+                               (static_cast<std::int64_t>(c) == target ? 1 - smoothing : 0);
+    cross_entropy += probability * (log_total - logits[c]);
+  }
+  return {cross_entropy, log_total - logits[target]};
+}
+
+class LossKernel : public KernelTest {
+ protected:
+  struct Result {
+    Elements gradient;
+    std::vector<float> losses, negative_log_likelihoods;
+  };
+
+  Result run(const Elements& logits, const std::vector<std::int64_t>& targets, float smoothing) {
+    const std::size_t rows = targets.size();
+    Result result{logits, std::vector<float>(rows, -1), std::vector<float>(rows, -1)};
+    const std::int64_t columns = logits.size() / static_cast<std::int64_t>(rows);
+    table().loss[index()]({result.gradient.data(), targets.data(), result.losses.data(),
+                           result.negative_log_likelihoods.data(), columns, smoothing},
+                          0, static_cast<std::int64_t>(rows));
+    return result;
+  }
+
+  /// Losses are fp32 whatever the logits are; gradients are rounded to the element type.
+  void expect_formula(const Elements& logits, const std::vector<std::int64_t>& targets,
+                      float smoothing, double largest) {
+    const Result result = run(logits, targets, smoothing);
+    EXPECT_TRUE(result.gradient.guards_stand());
+    const std::int64_t columns = logits.size() / static_cast<std::int64_t>(targets.size());
+    for (std::size_t row = 0; row < targets.size(); ++row) {
+      const std::int64_t at = static_cast<std::int64_t>(row) * columns;
+      std::vector<double> x(static_cast<std::size_t>(columns));
+      for (std::int64_t c = 0; c < columns; ++c) x[c] = logits[at + c];
+      const RowLoss expected = row_loss(x, targets[row], smoothing);
+      const double tolerance = 2e-6 * std::max(largest, 1.0);
+      ASSERT_NEAR(result.losses[row], expected.smoothed, tolerance) << "columns " << columns;
+      ASSERT_NEAR(result.negative_log_likelihoods[row], expected.negative_log_likelihood,
+                  tolerance);
+      double sum = 0;
+      for (std::int64_t c = 0; c < columns; ++c) {
+        constexpr double step = 1e-5;
+        const double before = x[c];
+        x[c] = before + step;
+        const double above = row_loss(x, targets[row], smoothing).smoothed;
+        x[c] = before - step;
+        const double slope = (above - row_loss(x, targets[row], smoothing).smoothed) / (2 * step);
+        x[c] = before;
+        ASSERT_NEAR(result.gradient[at + c], slope,
+                    is_float() ? 2e-6 : std::abs(slope) / 256 + 2e-6)
+            << "columns " << columns << ", target " << targets[row] << ", column " << c;
+        sum += result.gradient[at + c];
+      }
+      ASSERT_NEAR(sum, 0, is_float() ? 1e-5 : 1.0 / 128);
+    }
+  }
+};
+
+TEST_P(LossKernel, IsTheSmoothedCrossEntropyForATargetAtEveryPlace) {
+  for (const float smoothing : {0.0F, 0.1F})
+    for (const std::int64_t columns : {1, 3, 15, 16, 17, 33}) {
+      std::vector<std::int64_t> targets;
+      for (std::int64_t target = 0; target < columns; ++target) targets.push_back(target);
+      expect_formula(random_elements(columns * columns, 5), targets, smoothing, 5);
+    }
+}
+
+TEST_P(LossKernel, IsTheSmoothedCrossEntropyOverManyColumns) {
+  for (const std::int64_t columns : {63, 64, 65, 130, 1001})
+    expect_formula(random_elements(3 * columns, 5), {0, columns / 2, columns - 1}, 0.1F, 5);
+}
+
+TEST_P(LossKernel, StaysFiniteForLargeLogits) {
+  for (const std::int64_t columns : {17, 64}) {
+    expect_formula(random_elements(3 * columns, 80), {0, columns / 2, columns - 1}, 0.1F, 80);
+    // The target is all but certain, or all but impossible, and all logits are alike.
+    std::vector<double> values(static_cast<std::size_t>(3 * columns), -80);
+    values[columns - 1] = values[columns] = 80;
+    expect_formula({type(), values}, {columns - 1, columns - 1, 5}, 0.1F, 160);
+    expect_formula({type(), values}, {columns - 1, columns - 1, 5}, 0, 160);
+  }
+}
+
+TEST_P(LossKernel, ShowsNotANumber) {
+  for (const std::int64_t place : {0, 16, 18}) {
+    std::vector<double> values(19, 1);
+    values[place] = std::numeric_limits<double>::quiet_NaN();
+    const Result result = run({type(), values}, {3}, 0.1F);
+    EXPECT_TRUE(std::isnan(result.losses[0]));
+    for (std::int64_t c = 0; c < 19; ++c) EXPECT_TRUE(std::isnan(result.gradient[c])) << c;
+  }
+}
+
+TEST_P(LossKernel, RowsDoNotDependOnHowTheyAreSplit) {
+  constexpr std::int64_t rows = 11, columns = 67;
+  std::vector<std::int64_t> targets;
+  for (std::int64_t row = 0; row < rows; ++row)
+    targets.push_back(static_cast<std::int64_t>(random_.below(columns)));
+  const Elements logits = random_elements(rows * columns);
+  std::vector<float> losses(rows), likelihoods(rows);
+  expect_same_in_pieces<LossArguments>(
+      table().loss,
+      [&](Elements& gradient) {
+        return LossArguments{gradient.data(),    targets.data(), losses.data(),
+                             likelihoods.data(), columns,        0.1F};
+      },
+      logits, rows);
+  const Result whole = run(logits, targets, 0.1F);
+  EXPECT_EQ(whole.losses, losses);
+  EXPECT_EQ(whole.negative_log_likelihoods, likelihoods);
+}
+
+DRAGOMAN_FOR_EACH_KERNEL_TABLE(LossKernel);
+
+}  // namespace
+}  // namespace dragoman
