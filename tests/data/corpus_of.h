@@ -38,7 +38,9 @@ inline std::vector<TokenPair> random_pairs(int count, int longest, std::int64_t 
   std::vector<TokenPair> pairs;
   for (int i = 0; i < count; ++i) {
     const std::size_t length = random.below(longest + 1);
-    pairs.emplace_back(side(length), side(length + random.below(4)));
+    auto shorter = side(length), longer = side(length + random.below(4));
+    if (random.chance(0.5)) std::swap(shorter, longer);
+    pairs.emplace_back(shorter, longer);
   }
   return pairs;
 }

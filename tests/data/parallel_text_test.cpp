@@ -127,6 +127,13 @@ TEST_F(ParallelTextTest, AnyLineOfALongFileIsFound) {
   EXPECT_EQ(file.line(file.lines() - 1), lines.back());
 }
 
+TEST_F(ParallelTextTest, ALineThatStartsWhereAPieceDoesIsFound) {
+  std::string text;
+  while (text.size() < (std::size_t{5} << 20)) text += std::string(63, 'a') + "\n";
+  const TextFile file(write("even", text), progress());
+  EXPECT_EQ(file.lines(), static_cast<std::int64_t>(text.size() / 64));
+}
+
 TEST_F(ParallelTextTest, TheLineOfAProblemIsRightFarIntoAFile) {
   std::vector<std::string> lines;
   std::string text = long_text(lines);

@@ -335,7 +335,7 @@ TEST_F(PrepareTest, TextWithoutAUsablePairSaysWhy) {
 TEST_F(PrepareTest, VeryLongLinesAreLeftOutWithoutBeingEncoded) {
   auto lines = sample_text(300);
   tokenizer.source_model = write("given.model", train_on(lines, {.vocab_size = 300}).model_bytes());
-  lines[5] = std::string(std::size_t{3} << 20, 'x');
+  lines[5] = "the" + std::string(std::size_t{3} << 20, ' ') + "dog";
   set_text(lines);
   const PreparedData prepared = prepare();
   EXPECT_EQ(prepared.report.too_long, 1);
