@@ -1,0 +1,54 @@
+// The sample corpus: English-German pairs made by a grammar of our own, as many as one wants, for
+// a first training run on a machine without data. The English sentence determines the German one.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/fields.h"
+
+namespace dragoman {
+
+struct SampleConfig {
+  std::int64_t seed = 1;
+  std::int64_t train_pairs = 60'000;
+  std::int64_t valid_pairs = 1'000;
+  std::int64_t test_pairs = 1'000;
+
+  /// Throws UsageError naming the flag.
+  void validate() const;
+
+  template <class Visit>
+  void for_each_field(Visit&& visit) {
+    visit({.name = "seed", .help = "another seed gives another corpus", .group = "Sample"}, seed);
+    visit({.name = "train-size", .help = "pairs of train.en and train.de", .group = "Sample"},
+          train_pairs);
+    visit({.name = "valid-size", .help = "pairs of valid.en and valid.de", .group = "Sample"},
+          valid_pairs);
+    visit({.name = "test-size", .help = "pairs of test.en and test.de", .group = "Sample"},
+          test_pairs);
+  }
+};
+
+struct SamplePair {
+  std::string source, target;  ///< English, German
+};
+
+/// Pair number `index` of the endless corpus with this seed; a pure function. Pairs repeat.
+SamplePair sample_pair(std::uint64_t seed, std::uint64_t index);
+
+struct SampleCorpus {
+  std::vector<SamplePair> train, valid, test;
+};
+
+/// Exactly the sizes asked for. No line of valid and test, English or German, stands in another
+/// part or twice in its own; short lines repeat in train. Error where the grammar does not give
+/// that many different sentences.
+SampleCorpus make_sample_corpus(const SampleConfig& config);
+
+/// train.en, train.de, valid.en, valid.de, test.en, test.de; creates the folder.
+void write_sample_corpus(const SampleCorpus& corpus, const std::filesystem::path& folder);
+
+}  // namespace dragoman
