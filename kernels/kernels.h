@@ -58,9 +58,8 @@ struct ReluDropoutGradientArguments {
   float scale;
 };
 
-/// Attention weights, equation 1 of the paper without the products: for row r = (b * heads + h) *
-/// queries
-/// + t, softmax(scale * scores) over the first key_lengths[b] keys (no more than t + 1 where
+/// Attention weights, equation 1 of the paper without the products: softmax(scale * scores) of row
+/// r = (b * heads + h) * queries + t over the first key_lengths[b] keys (no more than t + 1 where
 /// causal), 0 for the others; and the same after dropout. [rows, keys] each.
 struct AttentionWeightsArguments {
   const void* scores;
@@ -95,7 +94,8 @@ struct LossArguments {
   float smoothing;
 };
 
-/// gradient[tokens[n], :] += scale * d_output[n, :], in fp32 and in the order of n; token -1 has none.
+/// gradient[tokens[n], :] += scale * d_output[n, :], in fp32 and in the order of n; token -1 has
+/// none.
 struct EmbeddingGradientArguments {
   const void* d_output;  ///< [tokens, columns]
   const std::int64_t* tokens;
@@ -136,12 +136,12 @@ extern const KernelTable kTable;
 const KernelTable& kernels();
 
 /// Runs one of the table's functions over rows [0, rows) on OpenMP's threads, the pool that
-/// LibTorch uses.
+/// LibTorch uses; a single block wakes no other thread.
 template <class Arguments>
 void run_rows(void (*const (&function)[2])(const Arguments&, std::int64_t, std::int64_t),
               ElementType type, const Arguments& arguments, std::int64_t rows, std::int64_t block) {
   const auto chosen = function[static_cast<int>(type)];
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) if (rows > block)
   for (std::int64_t begin = 0; begin < rows; begin += block)
     chosen(arguments, begin, begin + block < rows ? begin + block : rows);
 }

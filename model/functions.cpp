@@ -2,6 +2,7 @@
 
 #include <torch/csrc/autograd/custom_function.h>
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 
@@ -193,7 +194,7 @@ bool drops(const Dropout& dropout, const torch::Tensor& row_keys) {
 }  // namespace
 
 std::uint32_t Dropout::threshold() const {
-  return static_cast<std::uint32_t>(std::lround(rate * 256));
+  return static_cast<std::uint32_t>(std::min(std::lround(rate * 256), 255L));
 }
 
 torch::Tensor Dropout::apply(const torch::Tensor& x, const torch::Tensor& row_keys) const {

@@ -11,7 +11,7 @@ namespace dragoman {
 
 /// One dropout of the model (section 5.4). Which elements it drops is a pure function of the
 /// token's row key, the site and the column (kernels/kernels.h), so it is the same for any batch
-/// and device. The rate is rounded to 256ths.
+/// and device. The rate is rounded to 256ths, to at most 255.
 struct Dropout {
   double rate;
   std::uint32_t site;  ///< distinct for every dropout of the model

@@ -1,0 +1,60 @@
+// What the tests of the module tree share: the device, closed-form numbers, small models, sentences
+// and their packing. Everything runs on CUDA where there is one, else on the CPU.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <torch/types.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "model/transformer.h"
+
+namespace dragoman {
+
+/// CUDA where there is one, unless DRAGOMAN_TEST_DEVICE says otherwise ("cpu").
+torch::Device test_device();
+
+/// cos(0.6180 * (i + shift)^2), spread evenly and without structure, in fp32 on the test's device.
+torch::Tensor closed_form(at::IntArrayRef shape, double shift = 0);
+
+/// Expects |actual - expected| <= tolerance * max(1, |expected|) everywhere.
+void expect_close(const torch::Tensor& actual, const torch::Tensor& expected, double tolerance,
+                  const std::string& what = "");
+
+/// The paper's model in small, without dropout: D 16, 2 heads, 2 encoder and 3 decoder layers.
+ModelConfig small_config();
+Transformer initialized(const ModelConfig& config, std::uint64_t seed = 1);
+
+using Sentence = std::vector<std::int32_t>;
+
+/// Token ids below small_config()'s vocabulary.
+Sentence random_sentence(std::uint64_t number, std::int64_t length);
+
+enum class RowKeys { None, PerSentence };
+
+struct Pair {
+  std::uint64_t number;  ///< decides the dropout
+  Sentence source, target;
+};
+
+/// Pairs 0, 1, ... of the given lengths.
+std::vector<Pair> pairs_of(const std::vector<std::pair<std::int64_t, std::int64_t>>& lengths);
+
+struct PackedPairs {
+  PackedTokens source, target;
+};
+PackedPairs packed(const std::vector<Pair>& pairs, std::int64_t heads, RowKeys row_keys);
+
+struct HiddenStates {
+  torch::Tensor memory, hidden;  ///< of one sentence: [S, D], [T, D]
+};
+/// Of each pair, computed as one batch.
+std::vector<HiddenStates> hidden_states(Transformer& model, const std::vector<Pair>& pairs,
+                                        RowKeys row_keys);
+
+/// The mean negative log-likelihood of the targets.
+torch::Tensor mean_loss(Transformer& model, const PackedPairs& batch);
+
+}  // namespace dragoman

@@ -1,0 +1,195 @@
+#include "model/functions.h"
+
+#include <functional>
+
+#include "base/random.h"
+#include "tests/model/examples.h"
+
+namespace dragoman {
+namespace {
+
+constexpr std::int64_t kRows = 9, kColumns = 70, kHeads = 2;
+
+using Function = std::function<torch::Tensor(const torch::Tensor&)>;
+
+struct ValueAndGradient {
+  torch::Tensor value, gradient;
+};
+
+/// f(x) and the gradient of sum(direction * f(x)).
+ValueAndGradient differentiate(const Function& f, const torch::Tensor& x,
+                               const torch::Tensor& direction) {
+  const auto leaf = x.detach().clone().requires_grad_();
+  const auto value = f(leaf);
+  value.backward(direction.to(value.scalar_type()).view_as(value));
+  return {value.detach(), leaf.grad()};
+}
+
+/// Expects `f` to be `reference` in value and gradient, in fp32 and, less exactly, in bf16; and
+/// f's fp32 gradient to be its own slope at a few places.
+void expect_same(const Function& f, const Function& reference, const torch::Tensor& x) {
+  const auto direction = closed_form({reference(x).numel()}, 0.3);
+  const auto ours = differentiate(f, x, direction), theirs = differentiate(reference, x, direction);
+  expect_close(ours.value, theirs.value, 1e-5, "value");
+  expect_close(ours.gradient, theirs.gradient, 1e-5, "gradient");
+
+  const auto half = x.to(torch::kBFloat16), half_direction = direction.to(torch::kBFloat16);
+  const auto rounded = differentiate(f, half, half_direction);
+  EXPECT_EQ(rounded.value.scalar_type(), torch::kBFloat16);
+  const auto exact =
+      differentiate(reference, half.to(torch::kFloat32), half_direction.to(torch::kFloat32));
+  expect_close(rounded.value, exact.value, 2e-2, "bf16 value");
+  expect_close(rounded.gradient, exact.gradient, 3e-2, "bf16 gradient");
+
+  const torch::NoGradGuard no_grad;
+  constexpr double step = 1.0 / 64;
+  const auto total = [&](std::int64_t place, double change) {
+    auto moved = x.clone();
+    moved.view(-1)[place] += change;
+    return f(moved).view(-1).to(torch::kFloat64).dot(direction.to(torch::kFloat64)).item<double>();
+  };
+  for (std::int64_t place = 1; place < x.numel(); place += 1 + x.numel() / 12) {
+    const double slope = (total(place, step) - total(place, -step)) / (2 * step);
+    EXPECT_NEAR(ours.gradient.view(-1)[place].item<double>(), slope, 1e-3) << place;
+  }
+}
+
+torch::Tensor row_keys(std::int64_t count) {
+  std::vector<std::int32_t> keys(static_cast<std::size_t>(count));
+  for (std::size_t i = 0; i < keys.size(); ++i)
+    keys[i] = static_cast<std::int32_t>(random_bits(17, i));
+  return torch::tensor(keys, torch::kInt32).to(test_device());
+}
+
+/// No value within a numeric step of ReLU's kink.
+torch::Tensor away_from_zero(const torch::Tensor& x) { return x + x.sign() * 0.05; }
+
+TEST(DropoutFunctions, EqualPlainOperationsWithTheFactors) {
+  const auto x = away_from_zero(closed_form({kRows, kColumns}));
+  const auto residual = closed_form({kRows, kColumns}, 0.5);
+  const auto keys = row_keys(kRows);
+  for (const double rate : {0.1, 0.5}) {
+    const Dropout dropout{rate, 6};
+    const auto factors = dropout_factors(dropout, keys, 1, kRows, kColumns);
+    const auto like = [](const torch::Tensor& a, const torch::Tensor& b) {
+      return a.to(b.scalar_type());
+    };
+    expect_same([&](const auto& v) { return dropout.apply(v, keys); },
+                [&](const auto& v) { return v * factors; }, x);
+    expect_same([&](const auto& v) { return dropout.add(v, like(residual, v), keys); },
+                [&](const auto& v) { return residual + v * factors; }, x);
+    expect_same([&](const auto& v) { return dropout.add(like(x, v), v, keys); },
+                [&](const auto& v) { return v + x * factors; }, residual);
+    expect_same([&](const auto& v) { return dropout.relu(v, keys); },
+                [&](const auto& v) { return v.relu() * factors; }, x);
+  }
+}
+
+TEST(DropoutFunctions, LeaveTheInputWithoutKeysOrWithRateZero) {
+  const auto x = away_from_zero(closed_form({kRows, kColumns}));
+  const auto residual = closed_form({kRows, kColumns}, 0.5);
+  const auto check = [&](const Dropout& dropout, const torch::Tensor& keys) {
+    EXPECT_TRUE(dropout.apply(x, keys).is_same(x));
+    EXPECT_TRUE(dropout.add(x, residual, keys).equal(x + residual));
+    expect_same([&](const auto& v) { return dropout.relu(v, keys); },
+                [](const auto& v) { return v.relu(); }, x);
+  };
+  check({0.3, 6}, {});
+  check({0, 6}, row_keys(kRows));
+}
+
+TEST(DropoutFunctions, KeepSomethingAtAnyRateBelowOne) {
+  const Dropout dropout{0.9999, 6};
+  const auto factors = dropout_factors(dropout, row_keys(100), 1, 100, 100);
+  EXPECT_TRUE(factors.isfinite().all().item<bool>());
+  EXPECT_GT(factors.count_nonzero().item<std::int64_t>(), 0);
+}
+
+TEST(DropoutFunctions, DropTheSameOnTheCpuAndOnAnyDevice) {
+  const auto keys = row_keys(kRows);
+  const Dropout dropout{0.3, 6};
+  const auto on_cpu = dropout.apply(torch::ones({kRows, kColumns}), keys.cpu());
+  const auto factors = dropout_factors(dropout, keys, 1, kRows, kColumns);
+  EXPECT_TRUE(factors.cpu().equal(on_cpu));
+  EXPECT_TRUE(dropout.apply(torch::ones_like(factors), keys).cpu().equal(on_cpu));
+}
+
+/// Queries and keys of unlike lengths, with dropout keys.
+struct AttentionExample {
+  PackedLayout queries, keys;
+  torch::Tensor scores;
+};
+
+AttentionExample attention_example(AttentionMask mask) {
+  const std::vector<std::int32_t> short_starts = {0, 3, 8, 9}, long_starts = {0, 7, 9, 26};
+  auto queries = PackedLayout::from_starts(short_starts, kHeads, test_device());
+  auto keys = mask == AttentionMask::Causal
+                  ? queries
+                  : PackedLayout::from_starts(long_starts, kHeads, test_device());
+  const auto numbers = row_keys(queries.tokens).cpu();
+  queries.set_row_keys({numbers.const_data_ptr<std::int32_t>(), 9});
+  const auto scores = closed_form({3 * kHeads, queries.longest, keys.longest}) * 3;
+  return {queries, keys, scores};
+}
+
+TEST(AttentionWeights, EqualMaskedSoftmaxAndDropoutByPlainOperations) {
+  for (const AttentionMask mask : {AttentionMask::Padding, AttentionMask::Causal})
+    for (const double rate : {0.0, 0.3}) {
+      const auto example = attention_example(mask);
+      const Dropout dropout{rate, 4};
+      expect_same(
+          [&](const auto& scores) {
+            return attention_weights(scores, example.queries, example.keys, mask, 0.6, dropout);
+          },
+          [&](const auto& scores) {
+            return attention_weights_reference(scores, example.queries, example.keys, mask, 0.6,
+                                               dropout);
+          },
+          example.scores);
+    }
+}
+
+TEST(AttentionWeights, AreTheWeightsWithoutDropoutTimesTheFactorsBitForBit) {
+  const auto example = attention_example(AttentionMask::Padding);
+  const Dropout dropout{0.3, 4};
+  const auto weights = [&](const Dropout& chosen) {
+    return attention_weights(example.scores, example.queries, example.keys, AttentionMask::Padding,
+                             0.6, chosen);
+  };
+  const auto factors = dropout_factors(dropout, example.queries.padded_row_keys, kHeads,
+                                       example.scores.size(1), example.scores.size(2));
+  const auto plain = weights({0, 4});
+  EXPECT_TRUE(weights(dropout).equal(plain * factors.view_as(plain)));
+}
+
+TEST(AttentionWeights, ReferenceSumsToOneOverTheVisibleKeysAlone) {
+  const auto example = attention_example(AttentionMask::Causal);
+  const auto weights = attention_weights_reference(example.scores, example.queries, example.keys,
+                                                   AttentionMask::Causal, 0.6, {0, 4});
+  expect_close(weights.sum(-1), torch::ones({6, 5}), 1e-6);
+  EXPECT_EQ(weights.triu(1).count_nonzero().item<std::int64_t>(), 0);
+  // The last sentence has one token: its other places are hidden from every query.
+  expect_close(weights.slice(0, 4).select(2, 0), torch::ones({2, 5}), 0);
+}
+
+TEST(Embed, LooksUpScaledRowsAndTheZeroVector) {
+  const auto tokens = torch::tensor({3, -1, 0, 3, 6, -1, 3}, torch::kInt64).to(test_device());
+  const auto reference = [&](const torch::Tensor& weight) {
+    const auto inside = (tokens >= 0).unsqueeze(1).to(weight.scalar_type());
+    return weight.index({tokens.clamp_min(0)}) * 4 * inside;
+  };
+  expect_same([&](const auto& weight) { return embed(tokens, weight, 4); }, reference,
+              closed_form({7, kColumns}));
+}
+
+TEST(Embed, SumsTheGradientOfAFrequentTokenInFp32) {
+  const auto tokens = torch::zeros({1024}, torch::kInt64).to(test_device());
+  const auto weight = closed_form({2, 3}).to(torch::kBFloat16).requires_grad_();
+  embed(tokens, weight, 1).sum().backward();
+  // Summed in bf16, it would have stopped at 256.
+  EXPECT_TRUE(weight.grad().select(0, 0).eq(1024).all().item<bool>());
+  EXPECT_TRUE(weight.grad().select(0, 1).eq(0).all().item<bool>());
+}
+
+}  // namespace
+}  // namespace dragoman
