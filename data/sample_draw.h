@@ -38,8 +38,8 @@ const Adjective* draw_adjective(RandomStream& random, const Noun& noun, Comparis
 
 /// "in the garden" / "im Garten".
 Phrase draw_place(RandomStream& random);
-/// "to the station" / "zum Bahnhof", "to Berlin" / "nach Berlin".
-Phrase draw_direction(RandomStream& random);
+/// "to the station" / "zum Bahnhof", "to Berlin" / "nach Berlin"; where the verb of motion fits.
+Phrase draw_direction(RandomStream& random, const Verb& motion);
 /// "at half past seven" / "um halb acht".
 Phrase draw_clock(RandomStream& random);
 /// "under the table" / "unter dem Tisch" (dative) or "unter den Tisch" (accusative).
@@ -56,8 +56,11 @@ enum class Detail {
 
 /// What the subject does: any verb for persons.
 Clause draw_action(RandomStream& random, const NounPhrase& subject, Frame frame, Detail detail);
-/// The same in the infinitive: present, no modal verb, no negation.
-Clause draw_infinitive(RandomStream& random, const NounPhrase& subject);
+/// What the subject could be asked to do, tries or plans to do: present, no modal verb, no
+/// negation.
+Clause draw_deed(RandomStream& random, const NounPhrase& subject);
+/// "read" and "put" are their own past, so that a sentence would not show the tense.
+bool has_distinct_past(const Verb& verb);
 /// Adds the tense and what stands around verb and objects.
 void draw_circumstances(RandomStream& random, Clause& clause, Frame frame, Detail detail);
 /// "it rains" / "es regnet".

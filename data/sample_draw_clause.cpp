@@ -1,4 +1,5 @@
 #include <iterator>
+#include <vector>
 
 #include "data/sample_draw.h"
 #include "data/sample_numbers.h"
@@ -51,14 +52,16 @@ void draw_recipient_object(RandomStream& random, Clause& clause) {
 }
 
 void draw_tense(RandomStream& random, Clause& clause, Frame frame) {
-  const bool same_past = clause.verb->english.past == clause.verb->english.base;  // "read", "put"
+  const bool settled = clause.verb->stative || clause.verb->involuntary;
   switch (frame) {
     case Frame::Present:
-      if (!clause.verb->stative && random.chance(0.3)) clause.tense = Tense::Progressive;
+      if (!settled && random.chance(0.3)) clause.tense = Tense::Progressive;
       return;
     case Frame::Past:
       clause.tense = Tense::Past;
-      if (same_past || (!clause.verb->stative && random.chance(0.2))) clause.tense = Tense::Perfect;
+      if (!has_distinct_past(*clause.verb) || (!clause.verb->stative && random.chance(0.2))) {
+        clause.tense = Tense::Perfect;
+      }
       return;
     case Frame::Future:
       if (!clause.verb->stative) clause.tense = Tense::Future;
@@ -126,14 +129,18 @@ Phrase draw_place(RandomStream& random) {
           german_phrase(place.german_at, phrase, Case::Dative)};
 }
 
-Phrase draw_direction(RandomStream& random) {
+Phrase draw_direction(RandomStream& random, const Verb& motion) {
   const double share = random.uniform();
   if (share < 0.1) return {"home", "nach Hause"};
-  if (share < 0.25) {
+  if (share < 0.25 || (share < 0.5 && motion.objects == kFar)) {
     const std::string town(draw_from(random, towns()));
     return {"to " + town, "nach " + town};
   }
-  const Place& place = draw_from(random, places());
+  std::vector<const Place*> candidates;
+  for (const Place& place : places()) {
+    if ((place.noun.kinds & motion.objects) != 0) candidates.push_back(&place);
+  }
+  const Place& place = *random.choice(candidates);
   NounPhrase phrase{.noun = &place.noun};
   if (random.chance(0.2)) {
     phrase.adjectives = {draw_adjective(random, place.noun, Comparison::Any)};
@@ -210,7 +217,7 @@ Clause draw_action(RandomStream& random, const NounPhrase& subject, Frame frame,
       break;
     case 3:
       clause.verb = &draw_from(random, motion_verbs());
-      clause.complement = draw_direction(random);
+      clause.complement = draw_direction(random, *clause.verb);
       break;
     case 4:
       clause.verb = &to_have();
@@ -225,7 +232,7 @@ Clause draw_action(RandomStream& random, const NounPhrase& subject, Frame frame,
       break;
   }
   draw_circumstances(random, clause, frame, detail);
-  const bool alone = clause.verb->objects == 0 && detail == Detail::Full;
+  const bool alone = !clause.object && detail == Detail::Full;
   if (alone && clause.manner.empty() && random.chance(0.15)) {
     const NounPhrase other = draw_other_person(random, subject);
     clause.manner = {"with " + english_phrase(other, Role::Object),
@@ -234,16 +241,18 @@ Clause draw_action(RandomStream& random, const NounPhrase& subject, Frame frame,
   return clause;
 }
 
-Clause draw_infinitive(RandomStream& random, const NounPhrase& subject) {
+Clause draw_deed(RandomStream& random, const NounPhrase& subject) {
   for (;;) {
     Clause clause = draw_action(random, subject, Frame::Present, Detail::Bare);
-    if (clause.verb->stative) continue;
+    if (clause.verb->stative || clause.verb->involuntary) continue;
     clause.negated = false;
     clause.modal = nullptr;
     clause.tense = Tense::Present;
     return clause;
   }
 }
+
+bool has_distinct_past(const Verb& verb) { return verb.english.past != verb.english.base; }
 
 Clause draw_weather(RandomStream& random, Frame frame) {
   Clause clause{.subject = {.pronoun = &pronouns::kIt},

@@ -23,8 +23,8 @@ void add_adjectives(RandomStream& random, NounPhrase& phrase) {
   const bool one_of_all = phrase.determiner == Determiner::Definite ||
                           phrase.determiner == Determiner::Possessive ||
                           phrase.determiner == Determiner::Owner;
-  phrase.superlative =
-      one_of_all && !adjective->superlative.empty() && !phrase.noun->mass() && random.chance(0.15);
+  phrase.superlative = one_of_all && !adjective->superlative.empty() && !phrase.noun->mass() &&
+                       (phrase.noun->kinds & kParent) == 0 && random.chance(0.15);
   if (adjective->colour || !random.chance(0.2)) return;
   const Adjective* colour = draw_adjective(random, *phrase.noun, Comparison::Any);
   if (colour != nullptr && colour->colour) phrase.adjectives.push_back(colour);
@@ -49,7 +49,7 @@ void draw_count(RandomStream& random, NounPhrase& phrase) {
 
 /// "every", "all", "many", "some", a number.
 void draw_quantity(RandomStream& random, NounPhrase& phrase) {
-  if (phrase.noun->mass()) return;
+  if (phrase.noun->mass() || (phrase.noun->kinds & kParent) != 0) return;
   constexpr Determiner kQuantities[] = {Determiner::Every, Determiner::All, Determiner::Many,
                                         Determiner::Some, Determiner::Count};
   constexpr int kWeights[] = {1, 1, 2, 2, 5};
@@ -59,7 +59,8 @@ void draw_quantity(RandomStream& random, NounPhrase& phrase) {
 }
 
 void maybe_plural(RandomStream& random, NounPhrase& phrase, double probability) {
-  const bool plural = !phrase.noun->mass() && random.chance(probability);
+  const bool one = phrase.noun->mass() || (phrase.noun->kinds & kParent) != 0;
+  const bool plural = !one && random.chance(probability);
   phrase.number = plural ? Number::Plural : Number::Singular;
 }
 

@@ -41,6 +41,9 @@ enum Kind : std::uint32_t {
   kUpright = 1 << 22,  ///< stands on a table
   kSights = 1 << 23,   ///< can be visited
   kTale = 1 << 24,     ///< one tells it to somebody
+  kFar = 1 << 25,      ///< one travels there
+  kOutside = 1 << 26,  ///< one drives there
+  kParent = 1 << 27,   ///< everybody has one
 };
 
 struct Noun {
@@ -97,7 +100,7 @@ struct GermanVerb {
 struct Verb {
   EnglishVerb english;
   GermanVerb german;
-  std::uint32_t objects = 0;  ///< kinds of the object; 0: none
+  std::uint32_t objects = 0;  ///< kinds of the object, or of the place one moves to; 0: none
   Case object_case = Case::Accusative;
   std::string_view german_preposition = {};  ///< of the object: "warten auf"
   bool reflexive = false;                    ///< in German

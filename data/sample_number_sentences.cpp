@@ -40,7 +40,7 @@ Phrase words_or_digits(RandomStream& random, std::int64_t number) {
 }
 
 Date draw_date(RandomStream& random) {
-  return {draw_between(random, 1900, 2029), draw_between(random, 1, 12),
+  return {draw_between(random, 1900, 2019), draw_between(random, 1, 12),
           draw_between(random, 1, 28)};
 }
 
@@ -59,9 +59,10 @@ Phrase inhabitants(RandomStream& random) {
   const std::string town(draw_from(random, towns()));
   const Phrase places[] = {{"the city", "die Stadt"}, {"the village", "das Dorf"}, {town, town}};
   const std::size_t place = random.below(3);
+  const std::int64_t number = draw_number(random, place == 1 ? 4 : 7);
   return closed({places[place],
                  {"has", "hat"},
-                 words_or_digits(random, draw_number(random, place == 1 ? 4 : 7)),
+                 words_or_digits(random, place == 1 || number > 5'000 ? number : number + 5'000),
                  {"inhabitants", "Einwohner"}});
 }
 
@@ -144,7 +145,7 @@ Phrase born_on(RandomStream& random) {
     const Phrase date = full_date(draw_date(random));
     when = {"on " + date.english, "am " + date.german};
   } else if (share < 0.7) {
-    const Phrase year = year_in_words(draw_between(random, 1900, 2029));
+    const Phrase year = year_in_words(draw_between(random, 1900, 2019));
     when = {"in " + year.english, "im Jahr " + year.german};
   }
   return closed({who, born, when, {"", "geboren"}});

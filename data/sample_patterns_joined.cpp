@@ -1,5 +1,6 @@
 // Sentences of two clauses.
 #include <iterator>
+#include <vector>
 
 #include "data/sample_draw.h"
 #include "data/sample_patterns.h"
@@ -18,7 +19,10 @@ Phrase joined(const Phrase& first, std::string_view between, std::string_view ge
 NounPhrase draw_next_subject(RandomStream& random, const NounPhrase& subject) {
   const Pronoun* again = subject.taken_up_by();
   if (again != nullptr && random.chance(0.5)) return {.pronoun = again};
-  return draw_known_person(random);
+  const NounPhrase next = draw_known_person(random);
+  const bool same = (next.name != nullptr && next.name == subject.name) ||
+                    (next.noun != nullptr && next.noun == subject.noun);
+  return same ? draw_next_subject(random, subject) : next;
 }
 
 Clause draw_feeling(RandomStream& random, const NounPhrase& subject, Frame frame) {
@@ -56,6 +60,8 @@ Frame present_or_past(RandomStream& random) {
   return random.chance(0.55) ? Frame::Present : Frame::Past;
 }
 
+bool is_motion(const Clause& clause) { return !clause.object && !clause.complement.empty(); }
+
 /// The pronoun that stands for a noun as subject or object of a relative clause.
 Phrase relative_pronoun(const NounPhrase& phrase, Case grammatical_case) {
   const bool person = (phrase.noun->kinds & kPerson) != 0;
@@ -64,15 +70,17 @@ Phrase relative_pronoun(const NounPhrase& phrase, Case grammatical_case) {
           definite_article({phrase.noun->gender, phrase.number, grammatical_case})};
 }
 
-/// A verb that takes this noun as an object in the accusative with no preposition.
-const Verb& draw_verb_for(RandomStream& random, std::uint32_t kinds) {
-  for (;;) {
-    const Verb& verb = draw_from(random, object_verbs());
+/// A verb that takes this noun as an object in the accusative with no preposition; nullptr where
+/// there is none.
+const Verb* draw_verb_for(RandomStream& random, std::uint32_t kinds) {
+  std::vector<const Verb*> candidates;
+  for (const Verb& verb : object_verbs()) {
     if ((verb.objects & kinds) != 0 && verb.object_case == Case::Accusative &&
         verb.german_preposition.empty()) {
-      return verb;
+      candidates.push_back(&verb);
     }
   }
+  return candidates.empty() ? nullptr : random.choice(candidates);
 }
 
 void add_relative_clause(RandomStream& random, NounPhrase& phrase) {
@@ -83,8 +91,9 @@ void add_relative_clause(RandomStream& random, NounPhrase& phrase) {
     relative =
         subject_relative(relative_pronoun(phrase, Case::Nominative), clause, phrase.agreement());
   } else {
-    Clause clause{.subject = draw_known_person(random),
-                  .verb = &draw_verb_for(random, phrase.noun->kinds)};
+    const Verb* verb = draw_verb_for(random, phrase.noun->kinds);
+    if (verb == nullptr) return;
+    Clause clause{.subject = draw_known_person(random), .verb = verb};
     draw_circumstances(random, clause, frame, Detail::Bare);
     relative = subordinate(relative_pronoun(phrase, Case::Accusative), clause);
   }
@@ -130,8 +139,13 @@ Phrase reported_pattern(RandomStream& random) {
   main.tense = past ? Tense::Past : Tense::Present;
   const Frame frame = past ? Frame::Past : draw_frame(random);
   const NounPhrase subject = draw_next_subject(random, main.subject);
-  const Clause reported = random.chance(0.2) ? draw_feeling(random, subject, frame)
-                                             : draw_action(random, subject, frame, Detail::Bare);
+  Clause reported = random.chance(0.2) ? draw_feeling(random, subject, frame)
+                                       : draw_action(random, subject, frame, Detail::Bare);
+  // "said that he has gone" would be "had gone".
+  if (past && reported.tense == Tense::Perfect) {
+    if (!has_distinct_past(*reported.verb)) return reported_pattern(random);
+    reported.tense = Tense::Past;
+  }
   return joined(statement(main), " ", ", ", subordinate({"that", "dass"}, reported));
 }
 
@@ -160,8 +174,7 @@ Phrase attempt_pattern(RandomStream& random) {
   Clause main{.subject = draw_person(random), .verb = &draw_from(random, attempt_verbs())};
   draw_circumstances(random, main, draw_frame(random), Detail::Bare);
   main.modal = nullptr;
-  Clause attempt = draw_infinitive(random, main.subject);
-  while (attempt.verb->involuntary) attempt = draw_infinitive(random, main.subject);
+  const Clause attempt = draw_deed(random, main.subject);
   return joined(statement(main), " to ", ", ",
                 zu_infinitive_clause(attempt, EnglishInfinitive::To));
 }
@@ -169,11 +182,11 @@ Phrase attempt_pattern(RandomStream& random) {
 Phrase purpose_pattern(RandomStream& random) {
   const NounPhrase subject = draw_known_person(random);
   Clause main{.subject = subject, .verb = &draw_from(random, motion_verbs())};
-  main.complement = draw_direction(random);
+  main.complement = draw_direction(random, *main.verb);
   draw_circumstances(random, main, draw_frame(random), Detail::Bare);
   main.modal = nullptr;
-  Clause purpose = draw_infinitive(random, subject);
-  while (purpose.verb->involuntary) purpose = draw_infinitive(random, subject);
+  Clause purpose = draw_deed(random, subject);
+  while (is_motion(purpose)) purpose = draw_deed(random, subject);
   if (random.chance(0.65)) {
     return joined(statement(main), " in order to ", ", um ",
                   zu_infinitive_clause(purpose, EnglishInfinitive::To));
@@ -203,7 +216,8 @@ Phrase two_predicates_pattern(RandomStream& random) {
 Phrase sequence_pattern(RandomStream& random) {
   const NounPhrase subject = draw_known_person(random);
   const Frame frame = draw_frame(random);
-  const Clause first = draw_action(random, subject, frame, Detail::Bare);
+  Clause first = draw_action(random, subject, frame, Detail::Bare);
+  first.negated = false;
   const NounPhrase next = draw_next_subject(random, subject);
   const Clause second = draw_action(random, next, frame, Detail::Bare);
   return joined(statement(first, {"first", "zuerst"}), ", ", ", ",

@@ -92,7 +92,7 @@ Phrase question_word_pattern(RandomStream& random) {
   if (random.chance(0.2)) return who_question(random);
   Clause clause = draw_full_known_clause(random);
   if (clause.object && random.chance(0.7)) return object_question(random, clause);
-  if (!clause.place.empty() && clause.verb->objects != 0 && random.chance(0.8)) {
+  if (!clause.place.empty() && random.chance(0.8)) {
     clause.place = {};
     return closed(question(clause, {"where", "wo"}), '?');
   }
@@ -112,8 +112,7 @@ Phrase question_word_pattern(RandomStream& random) {
 
 Phrase request_pattern(RandomStream& random) {
   const NounPhrase you{.pronoun = &pronouns::kYou};
-  Clause clause = draw_infinitive(random, you);
-  while (clause.verb->involuntary) clause = draw_infinitive(random, you);
+  Clause clause = draw_deed(random, you);
   const bool deniable = !clause.object || clause.object->definite() ||
                         clause.object->determiner == Determiner::Indefinite;
   clause.negated = deniable && random.chance(0.2);
@@ -180,7 +179,7 @@ Phrase work_pattern(RandomStream& random) {
   if (random.chance(0.5)) {  // "ist Arzt", but "ist ein guter Arzt"
     clause.complement = {english_phrase(work, Role::Object), std::string(work.noun->german)};
   } else {
-    work.adjectives = {draw_adjective(random, *work.noun, Comparison::Any)};
+    work.adjectives = {draw_adjective(random, *work.noun, Comparison::Comparable)};
     clause.negated = random.chance(0.25);
     clause.object = work;
   }
@@ -228,9 +227,7 @@ Phrase existence_pattern(RandomStream& random) {
   if (itself || place.english == "at home") return existence_pattern(random);
   const Phrase there{many ? "there are" : "there is", "es gibt"};
   return closed({join_words({there.english, english_phrase(thing, Role::Object), place.english}),
-                 join_words({there.german,
-                             german_phrase(place.german.empty() ? "" : "", thing, Case::Accusative),
-                             place.german})},
+                 join_words({there.german, german_phrase(thing, Case::Accusative), place.german})},
                 '.');
 }
 

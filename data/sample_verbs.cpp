@@ -278,11 +278,11 @@ constexpr Verb kActivityVerbs[] = {
 };
 
 constexpr Verb kMotionVerbs[] = {
-    {{"go", "went", "gone", "going"}, {"", "gehen", "geht", "gegangen", S}},
-    {{"drive", "drove", "driven", "driving"}, {"", "fahren", "fährt", "gefahren", S}},
-    {{"run", "ran", "run", "running"}, {"", "laufen", "läuft", "gelaufen", S}},
-    {{"come", "came", "come", "coming"}, {"", "kommen", "kommt", "gekommen", S}},
-    {{"travel", "traveled", "traveled", "traveling"}, {"", "reisen", "reist", "gereist", S}},
+    {{"go", "went", "gone", "going"}, {"", "gehen", "geht", "gegangen", S}, kPlace},
+    {{"drive", "drove", "driven", "driving"}, {"", "fahren", "fährt", "gefahren", S}, kOutside},
+    {{"run", "ran", "run", "running"}, {"", "laufen", "läuft", "gelaufen", S}, kPlace},
+    {{"come", "came", "come", "coming"}, {"", "kommen", "kommt", "gekommen", S}, kPlace},
+    {{"travel", "traveled", "traveled", "traveling"}, {"", "reisen", "reist", "gereist", S}, kFar},
 };
 
 constexpr Verb kPositionVerbs[] = {
@@ -312,9 +312,20 @@ constexpr Verb kAskingVerbs[] = {
 constexpr Verb kAttemptVerbs[] = {
     {{"try", "tried", "tried", "trying"}, {"", "versuchen", "versucht", "versucht"}},
     {{"begin", "began", "begun", "beginning"}, {"an", "fangen", "fängt", "angefangen"}},
-    {{"forget", "forgot", "forgotten", "forgetting"}, {"", "vergessen", "vergisst", "vergessen"}},
+    {{"forget", "forgot", "forgotten", "forgetting"},
+     {"", "vergessen", "vergisst", "vergessen"},
+     0,
+     kAccusative,
+     "",
+     false,
+     true},
     {{"promise", "promised", "promised", "promising"},
-     {"", "versprechen", "verspricht", "versprochen"}},
+     {"", "versprechen", "verspricht", "versprochen"},
+     0,
+     kAccusative,
+     "",
+     false,
+     true},
     {{"plan", "planned", "planned", "planning"}, {"", "planen", "plant", "geplant"}},
 };
 
