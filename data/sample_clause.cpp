@@ -65,12 +65,14 @@ class MiddleField {
     const bool dative = known_object && clause_.verb->object_case == Case::Dative;
     const bool known = known_object && !dative;
     const std::string object_words = object && !is_pronoun(object) ? object_phrase() : "";
-    return join_words(
-        {before, pronouns, after,
-         recipient && !is_pronoun(recipient) ? german_phrase(*recipient, Case::Dative) : "",
-         dative ? object_words : "", clause_.time.german, known ? object_words : "", adverb(),
-         clause_.manner.german, clause_.place.german, dative || known ? "" : object_words,
-         clause_.complement.german});
+    const bool noun_recipient = recipient && !is_pronoun(recipient);
+    const std::string to_whom = noun_recipient ? german_phrase(*recipient, Case::Dative) : "";
+    const bool known_recipient = noun_recipient && recipient->definite();
+    return join_words({before, pronouns, after, known_recipient ? to_whom : "",
+                       dative ? object_words : "", clause_.time.german,
+                       known_recipient ? "" : to_whom, known ? object_words : "", adverb(),
+                       clause_.manner.german, clause_.place.german,
+                       dative || known ? "" : object_words, clause_.complement.german});
   }
 
  private:

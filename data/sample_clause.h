@@ -1,9 +1,9 @@
 // Clauses of the sample corpus: one meaning, rendered in the word order of each language as a
 // statement, a question, a subordinate clause, a request or an infinitive.
 //
-// German order: [front] finite verb, pronouns, subject, recipient, time, known object, "nicht" or
-// frequency, manner, place, other object, complement, rest of the verb. In subordinate clauses the
-// finite verb comes last.
+// German order: [front] finite verb, pronouns, subject, known recipient, time, known object,
+// "nicht" or frequency, manner, place, other object, complement, rest of the verb. In subordinate
+// clauses the finite verb comes last.
 #pragma once
 
 #include <optional>

@@ -36,8 +36,8 @@ NounPhrase draw_other_person(RandomStream& random, const NounPhrase& subject);
 enum class Comparison { Any, Comparable };
 const Adjective* draw_adjective(RandomStream& random, const Noun& noun, Comparison comparison);
 
-/// "in the garden" / "im Garten".
-Phrase draw_place(RandomStream& random);
+/// "in the garden" / "im Garten": a place of one of the kinds, or a town.
+Phrase draw_place(RandomStream& random, std::uint32_t kinds);
 /// "to the station" / "zum Bahnhof", "to Berlin" / "nach Berlin"; where the verb of motion fits.
 Phrase draw_direction(RandomStream& random, const Verb& motion);
 /// "at half past seven" / "um halb acht".
@@ -59,8 +59,8 @@ Clause draw_action(RandomStream& random, const NounPhrase& subject, Frame frame,
 /// What the subject could be asked to do, tries or plans to do: present, no modal verb, no
 /// negation.
 Clause draw_deed(RandomStream& random, const NounPhrase& subject);
-/// "read" and "put" are their own past, so that a sentence would not show the tense.
-bool has_distinct_past(const Verb& verb);
+/// "they read" and "they put" could be the present.
+bool shows_past(const Clause& clause);
 /// Adds the tense and what stands around verb and objects.
 void draw_circumstances(RandomStream& random, Clause& clause, Frame frame, Detail detail);
 /// "it rains" / "es regnet".

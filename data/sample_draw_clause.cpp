@@ -25,24 +25,35 @@ bool object_can_be_denied(const Clause& clause) {
          clause.object->determiner == Determiner::Indefinite;
 }
 
+/// One does not tidy up eleven kitchens or see every station.
+void make_single_place(NounPhrase& object) {
+  if ((object.noun->kinds & (kPlace | kEvent)) == 0 || object.definite()) return;
+  object.determiner = Determiner::Definite;
+  object.number = Number::Singular;
+}
+
+const Place& draw_place_noun(RandomStream& random, std::uint32_t kinds) {
+  std::vector<const Place*> candidates;
+  for (const Place& place : places()) {
+    if ((place.noun.kinds & kinds) != 0) candidates.push_back(&place);
+  }
+  return *random.choice(candidates);
+}
+
 NounPhrase draw_verb_object(RandomStream& random, const Verb& verb, const NounPhrase& subject) {
   const bool person = (verb.objects & kPerson) != 0;
   if (person && (verb.objects == kPerson || random.chance(0.5))) {
     return draw_other_person(random, subject);
   }
   NounPhrase object = draw_object(random, verb.objects & ~kPerson, subject.taken_up_by());
-  // One does not tidy up eleven kitchens or see every station.
-  const bool place = (object.noun->kinds & (kPlace | kEvent)) != 0;
-  if (place && !object.definite()) {
-    object.determiner = Determiner::Definite;
-    object.number = Number::Singular;
-  }
+  make_single_place(object);
   return object;
 }
 
 void draw_recipient_object(RandomStream& random, Clause& clause) {
   clause.recipient = draw_other_person(random, clause.subject);
   clause.object = draw_object(random, clause.verb->objects, clause.subject.taken_up_by());
+  make_single_place(*clause.object);
   if (clause.recipient->pronoun == nullptr) return;
   // "gives her books" would be read as "her books".
   const bool bare = clause.object->number == Number::Plural || clause.object->noun->mass();
@@ -51,7 +62,7 @@ void draw_recipient_object(RandomStream& random, Clause& clause) {
   }
 }
 
-void draw_tense(RandomStream& random, Clause& clause, Frame frame) {
+void draw_tense(RandomStream& random, Clause& clause, Frame frame, Detail detail) {
   const bool settled = clause.verb->stative || clause.verb->involuntary;
   switch (frame) {
     case Frame::Present:
@@ -59,7 +70,7 @@ void draw_tense(RandomStream& random, Clause& clause, Frame frame) {
       return;
     case Frame::Past:
       clause.tense = Tense::Past;
-      if (!has_distinct_past(*clause.verb) || (!clause.verb->stative && random.chance(0.2))) {
+      if (!shows_past(clause) || (!settled && detail == Detail::Full && random.chance(0.25))) {
         clause.tense = Tense::Perfect;
       }
       return;
@@ -72,8 +83,7 @@ void draw_tense(RandomStream& random, Clause& clause, Frame frame) {
 void draw_modal(RandomStream& random, Clause& clause, Frame frame) {
   const Modal& modal = draw_from(random, modals());
   if (frame == Frame::Past && !modal.has_past()) return;
-  const bool likes = modal.german_singular.empty();  // "gern": what one does on purpose
-  if (likes && (clause.verb->involuntary || frame == Frame::Future)) return;
+  if (modal.german_singular.empty() && frame == Frame::Future) return;
   clause.modal = &modal;
   clause.tense = frame == Frame::Past ? Tense::Past : Tense::Present;
 }
@@ -113,14 +123,14 @@ void draw_time(RandomStream& random, Clause& clause, Frame frame) {
 
 }  // namespace
 
-Phrase draw_place(RandomStream& random) {
+Phrase draw_place(RandomStream& random, std::uint32_t kinds) {
   const double share = random.uniform();
-  if (share < 0.1) return {"at home", "zu Hause"};
+  if (share < 0.1 && kinds == kPlace) return {"at home", "zu Hause"};
   if (share < 0.2) {
     const std::string town(draw_from(random, towns()));
     return {"in " + town, "in " + town};
   }
-  const Place& place = draw_from(random, places());
+  const Place& place = draw_place_noun(random, kinds);
   NounPhrase phrase{.noun = &place.noun};
   if (random.chance(0.2)) {
     phrase.adjectives = {draw_adjective(random, place.noun, Comparison::Any)};
@@ -132,15 +142,11 @@ Phrase draw_place(RandomStream& random) {
 Phrase draw_direction(RandomStream& random, const Verb& motion) {
   const double share = random.uniform();
   if (share < 0.1) return {"home", "nach Hause"};
-  if (share < 0.25 || (share < 0.5 && motion.objects == kFar)) {
+  if ((motion.objects & kFar) != 0 && share < 0.4) {
     const std::string town(draw_from(random, towns()));
     return {"to " + town, "nach " + town};
   }
-  std::vector<const Place*> candidates;
-  for (const Place& place : places()) {
-    if ((place.noun.kinds & motion.objects) != 0) candidates.push_back(&place);
-  }
-  const Place& place = *random.choice(candidates);
+  const Place& place = draw_place_noun(random, motion.objects);
   NounPhrase phrase{.noun = &place.noun};
   if (random.chance(0.2)) {
     phrase.adjectives = {draw_adjective(random, place.noun, Comparison::Any)};
@@ -178,12 +184,14 @@ Frame draw_frame(RandomStream& random) {
 }
 
 void draw_circumstances(RandomStream& random, Clause& clause, Frame frame, Detail detail) {
-  draw_tense(random, clause, frame);
+  draw_tense(random, clause, frame, detail);
   const bool stative = clause.verb->stative;
   const bool deniable = can_be_denied(clause.subject) && object_can_be_denied(clause);
   if (random.chance(detail == Detail::Full ? 0.17 : 0.1)) clause.negated = deniable;
   if (stative) return;
-  if (random.chance(detail == Detail::Full ? 0.2 : 0.08)) draw_modal(random, clause, frame);
+  if (!clause.verb->involuntary && random.chance(detail == Detail::Full ? 0.2 : 0.08)) {
+    draw_modal(random, clause, frame);
+  }
   if (detail == Detail::Bare) return;
   const bool plain = clause.modal == nullptr && !clause.negated && !denies(clause.subject);
   if (random.chance(0.45)) draw_time(random, clause, frame);
@@ -196,7 +204,7 @@ void draw_circumstances(RandomStream& random, Clause& clause, Frame frame, Detai
   const bool at_a_place = clause.object && clause.object->noun != nullptr &&
                           (clause.object->noun->kinds & (kPlace | kRoom | kEvent)) != 0;
   if (clause.complement.empty() && !at_a_place && random.chance(0.15)) {
-    clause.place = draw_place(random);
+    clause.place = draw_place(random, kPlace);
   }
 }
 
@@ -231,10 +239,14 @@ Clause draw_action(RandomStream& random, const NounPhrase& subject, Frame frame,
       clause.complement = draw_furniture_place(random, Case::Accusative);
       break;
   }
+  const bool own_name =
+      subject.name != nullptr && clause.object && clause.object->owner == subject.name;
+  if (own_name) clause.object->determiner = Determiner::Definite;
   draw_circumstances(random, clause, frame, detail);
-  const bool alone = !clause.object && detail == Detail::Full;
+  const bool alone = !clause.object && detail == Detail::Full && !clause.verb->involuntary;
   if (alone && clause.manner.empty() && random.chance(0.15)) {
     const NounPhrase other = draw_other_person(random, subject);
+    if (!other.definite()) return clause;
     clause.manner = {"with " + english_phrase(other, Role::Object),
                      german_phrase("mit", other, Case::Dative)};
   }
@@ -252,13 +264,15 @@ Clause draw_deed(RandomStream& random, const NounPhrase& subject) {
   }
 }
 
-bool has_distinct_past(const Verb& verb) { return verb.english.past != verb.english.base; }
+bool shows_past(const Clause& clause) {
+  return clause.verb->english.past != clause.verb->english.base ||
+         clause.subject.agreement() == Agreement::ThirdSingular;
+}
 
 Clause draw_weather(RandomStream& random, Frame frame) {
   Clause clause{.subject = {.pronoun = &pronouns::kIt},
                 .verb = &draw_from(random, weather_verbs())};
-  draw_tense(random, clause, frame);
-  if (clause.tense == Tense::Perfect) clause.tense = Tense::Past;
+  draw_tense(random, clause, frame, Detail::Bare);
   return clause;
 }
 

@@ -157,7 +157,9 @@ NounPhrase draw_object(RandomStream& random, std::uint32_t kinds, const Pronoun*
     default:
       break;
   }
-  if ((object.noun->kinds & kRelative) != 0 && object.determiner == Determiner::Definite) {
+  const bool general =
+      object.determiner == Determiner::Definite || object.determiner == Determiner::Indefinite;
+  if ((object.noun->kinds & kRelative) != 0 && general) {
     draw_owner(random, object, possessor);
   }
   add_adjectives(random, object);

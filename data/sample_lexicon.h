@@ -105,7 +105,7 @@ struct Verb {
   std::string_view german_preposition = {};  ///< of the object: "warten auf"
   bool reflexive = false;                    ///< in German
   bool stative = false;                      ///< no progressive, no time, no manner
-  bool careful = false;                      ///< can be done slowly, quickly, carefully
+  bool careful = false;                      ///< can be done slowly, quickly, quietly
   bool involuntary = false;                  ///< nobody likes or plans to do it
 };
 std::span<const Verb> object_verbs();     ///< person, verb, object

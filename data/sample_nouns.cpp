@@ -86,7 +86,7 @@ constexpr Noun kNouns[] = {
     {"shirt", "shirts", "Hemd", "Hemden", N, kClothing | kPortable | kFlat},
     {"dress", "dresses", "Kleid", "Kleider", N, kClothing | kPortable | kFlat},
     {"jacket", "jackets", "Jacke", "Jacken", F, kClothing | kPortable | kFlat},
-    {"hat", "hats", "Hut", "Hüte", M, kClothing | kPortable | kFlat},
+    {"sweater", "sweaters", "Pullover", "Pullover", M, kClothing | kPortable | kFlat},
     {"key", "keys", "Schlüssel", "Schlüssel", M, kPortable | kFlat},
     {"bag", "bags", "Tasche", "Taschen", F, kPortable | kUpright},
     {"picture", "pictures", "Bild", "Bilder", N, kPortable | kFlat},

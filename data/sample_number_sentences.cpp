@@ -59,10 +59,11 @@ Phrase inhabitants(RandomStream& random) {
   const std::string town(draw_from(random, towns()));
   const Phrase places[] = {{"the city", "die Stadt"}, {"the village", "das Dorf"}, {town, town}};
   const std::size_t place = random.below(3);
-  const std::int64_t number = draw_number(random, place == 1 ? 4 : 7);
+  std::int64_t number = draw_number(random, place == 1 ? 4 : 7);
+  if (place != 1 && number < 5'000) number = 10'000 + 1'000 * number;
   return closed({places[place],
                  {"has", "hat"},
-                 words_or_digits(random, place == 1 || number > 5'000 ? number : number + 5'000),
+                 words_or_digits(random, number),
                  {"inhabitants", "Einwohner"}});
 }
 
@@ -76,13 +77,14 @@ Phrase sum(RandomStream& random) {
 }
 
 Phrase thing_costs(RandomStream& random) {
-  constexpr std::uint32_t kDear = kMachine | kFurniture;
-  constexpr std::uint32_t kCheap = kFood | kClothing | kPortable;
-  const bool dear = random.chance(0.4);
-  NounPhrase thing = draw_definite(random, dear ? kDear : kCheap, nullptr);
+  constexpr std::uint32_t kKinds[] = {kFood | kClothing | kPortable, kMachine | kFurniture,
+                                      kVehicle};
+  constexpr int kMostDigits[] = {2, 3, 5};
+  const std::size_t kind = random.below(3);
+  NounPhrase thing = draw_definite(random, kKinds[kind], nullptr);
   thing.number = Number::Singular;
   Clause clause{.subject = thing, .verb = &to_cost()};
-  clause.complement = draw_price(random, dear ? 5 : 2);
+  clause.complement = draw_price(random, kMostDigits[kind]);
   if (random.chance(0.25)) return closed({question(clause, {"why", "warum"})}, '?');
   return closed({statement(clause)});
 }
@@ -156,7 +158,7 @@ Phrase on_a_date(RandomStream& random) {
   Clause clause = draw_action(random, subject, Frame::Past, Detail::Bare);
   if (clause.verb->stative) return on_a_date(random);
   if (clause.tense == Tense::Perfect) clause.tense = Tense::Past;
-  if (clause.verb->english.past == clause.verb->english.base) return on_a_date(random);
+  if (!shows_past(clause)) return on_a_date(random);
   const Phrase when = random.chance(0.6) ? on_weekday_and_date(draw_date(random))
                                          : on_day_in_words(draw_between(random, 1, 12),
                                                            draw_between(random, 1, 28));

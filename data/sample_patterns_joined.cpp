@@ -110,7 +110,8 @@ Phrase reason_pattern(RandomStream& random) {
   const Frame frame = conjunction.english == "if" ? Frame::Present : present_or_past(random);
   const NounPhrase subject = draw_person(random);
   const Phrase main = statement(draw_action(random, subject, frame, Detail::Bare));
-  const Clause circumstance = draw_circumstance(random, subject, frame);
+  Clause circumstance = draw_circumstance(random, subject, frame);
+  if (conjunction.english == "before") circumstance.negated = false;
   return joined(main, " ", ", ", subordinate(phrase_of(conjunction), circumstance));
 }
 
@@ -143,7 +144,7 @@ Phrase reported_pattern(RandomStream& random) {
                                        : draw_action(random, subject, frame, Detail::Bare);
   // "said that he has gone" would be "had gone".
   if (past && reported.tense == Tense::Perfect) {
-    if (!has_distinct_past(*reported.verb)) return reported_pattern(random);
+    if (!shows_past(reported)) return reported_pattern(random);
     reported.tense = Tense::Past;
   }
   return joined(statement(main), " ", ", ", subordinate({"that", "dass"}, reported));
@@ -157,7 +158,7 @@ Phrase indirect_question_pattern(RandomStream& random) {
   const bool knows = main.verb->english.base == "know";
   const bool you = main.subject.pronoun == &pronouns::kYou;
   main.negated = knows && !you;
-  const NounPhrase subject = draw_known_person(random);
+  const NounPhrase subject = draw_next_subject(random, main.subject);
   Clause asked = draw_action(random, subject, draw_frame(random), Detail::Bare);
   if (word.english == "when" && (asked.verb->stative || asked.negated)) {
     return indirect_question_pattern(random);
@@ -218,6 +219,7 @@ Phrase sequence_pattern(RandomStream& random) {
   const Frame frame = draw_frame(random);
   Clause first = draw_action(random, subject, frame, Detail::Bare);
   first.negated = false;
+  first.modal = nullptr;
   const NounPhrase next = draw_next_subject(random, subject);
   const Clause second = draw_action(random, next, frame, Detail::Bare);
   return joined(statement(first, {"first", "zuerst"}), ", ", ", ",
@@ -227,7 +229,8 @@ Phrase sequence_pattern(RandomStream& random) {
 Phrase relative_pattern(RandomStream& random) {
   if (random.chance(0.5)) {
     NounPhrase person{.noun = &draw_noun(random, kPerson)};
-    if (random.chance(0.25)) person.number = Number::Plural;
+    const bool parent = (person.noun->kinds & kParent) != 0;
+    if (!parent && random.chance(0.25)) person.number = Number::Plural;
     add_relative_clause(random, person);
     const Clause clause = draw_action(random, person, draw_frame(random), Detail::Bare);
     const Phrase sentence = statement(clause);

@@ -116,7 +116,14 @@ Phrase request_pattern(RandomStream& random) {
   const bool deniable = !clause.object || clause.object->definite() ||
                         clause.object->determiner == Determiner::Indefinite;
   clause.negated = deniable && random.chance(0.2);
-  if (random.chance(0.25)) clause.time = draw_from(random, times(TimeOf::Future));
+  if (random.chance(0.25)) {
+    const Phrase soon[] = {{"tomorrow", "morgen"},
+                           {"tomorrow morning", "morgen früh"},
+                           {"this evening", "heute Abend"},
+                           {"now", "jetzt"},
+                           draw_clock(random)};
+    clause.time = soon[random.below(std::size(soon))];
+  }
   return closed(request(clause), '.');
 }
 
@@ -130,8 +137,9 @@ Phrase quality_pattern(RandomStream& random) {
   const Noun& kind = clause.subject.noun != nullptr ? *clause.subject.noun : nouns()[0];
   const Adjective* adjective = draw_adjective(random, kind, Comparison::Any);
   if (adjective == nullptr) return quality_pattern(random);
-  const Phrase degree =
-      random.chance(0.4) && !adjective->colour ? draw_from(random, degrees()) : Phrase{};
+  const Phrase degree = random.chance(0.4) && !adjective->comparative.empty()
+                            ? draw_from(random, degrees())
+                            : Phrase{};
   clause.complement = {join_words({degree.english, adjective->english}),
                        join_words({degree.german, adjective->german})};
   clause.tense = random.chance(0.3) ? Tense::Past : Tense::Present;
@@ -151,7 +159,11 @@ Phrase comparison_pattern(RandomStream& random) {
   const bool twice = !person && other.noun == clause.subject.noun;
   const Noun& kind = clause.subject.noun != nullptr ? *clause.subject.noun : nouns()[0];
   const Adjective* adjective = draw_adjective(random, kind, Comparison::Comparable);
-  if (twice || adjective == nullptr || !other.definite()) return comparison_pattern(random);
+  clause.subject.adjectives.clear();
+  const bool fits = adjective != nullptr &&
+                    (other.noun == nullptr || (other.noun->kinds & adjective->kinds) != 0);
+  const bool repeated = !other.adjectives.empty() && other.adjectives[0] == adjective;
+  if (twice || !fits || repeated || !other.definite()) return comparison_pattern(random);
   const std::string english = english_phrase(other, Role::Object);
   const std::string german = german_phrase(other, Case::Nominative);
   if (random.chance(0.65)) {
@@ -212,7 +224,8 @@ Phrase belonging_pattern(RandomStream& random) {
 }
 
 Phrase existence_pattern(RandomStream& random) {
-  NounPhrase thing{.noun = &draw_noun(random, kPlace), .determiner = Determiner::Indefinite};
+  NounPhrase thing{.noun = &draw_noun(random, kOutside)};
+  if ((thing.noun->kinds & kFar) != 0) return existence_pattern(random);
   constexpr Determiner kDeterminers[] = {Determiner::Indefinite, Determiner::Negative,
                                          Determiner::Many, Determiner::Some};
   thing.determiner = kDeterminers[random.below(4)];
@@ -221,10 +234,7 @@ Phrase existence_pattern(RandomStream& random) {
   if (random.chance(0.4)) {
     thing.adjectives = {draw_adjective(random, *thing.noun, Comparison::Any)};
   }
-  const Phrase place = draw_place(random);
-  const std::string noun(thing.noun->english);
-  const bool itself = place.english.find(noun) != std::string::npos;
-  if (itself || place.english == "at home") return existence_pattern(random);
+  const Phrase place = draw_place(random, kFar);
   const Phrase there{many ? "there are" : "there is", "es gibt"};
   return closed({join_words({there.english, english_phrase(thing, Role::Object), place.english}),
                  join_words({there.german, german_phrase(thing, Case::Accusative), place.german})},

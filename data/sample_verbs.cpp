@@ -279,9 +279,11 @@ constexpr Verb kActivityVerbs[] = {
 
 constexpr Verb kMotionVerbs[] = {
     {{"go", "went", "gone", "going"}, {"", "gehen", "geht", "gegangen", S}, kPlace},
-    {{"drive", "drove", "driven", "driving"}, {"", "fahren", "fährt", "gefahren", S}, kOutside},
+    {{"drive", "drove", "driven", "driving"},
+     {"", "fahren", "fährt", "gefahren", S},
+     kOutside | kFar},
     {{"run", "ran", "run", "running"}, {"", "laufen", "läuft", "gelaufen", S}, kPlace},
-    {{"come", "came", "come", "coming"}, {"", "kommen", "kommt", "gekommen", S}, kPlace},
+    {{"come", "came", "come", "coming"}, {"", "kommen", "kommt", "gekommen", S}, kPlace | kFar},
     {{"travel", "traveled", "traveled", "traveling"}, {"", "reisen", "reist", "gereist", S}, kFar},
 };
 
@@ -343,7 +345,7 @@ constexpr Verb kToBe = {{"be", "was", "been", "being"},
                         true};
 constexpr Verb kToHave = {{"have", "had", "had", "having"},
                           {"", "haben", "hat", "gehabt", H, "hatte"},
-                          kGoods | kAnimal | kRelative,
+                          kThing | kMachine | kAnimal | kRelative,
                           kAccusative,
                           "",
                           false,
