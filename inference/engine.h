@@ -47,7 +47,7 @@ class Engine {
   virtual std::vector<std::int32_t> admit(std::span<const std::vector<TokenId>> sentences) = 0;
   virtual void release(std::span<const std::int32_t> slots) = 0;
 
-  /// Replaces all rows. Rows of one slot stand side by side.
+  /// Replaces all rows, before each step. Rows of one slot stand side by side.
   virtual void select(std::span<const RowOrigin> rows) = 0;
 
   /// Feeds each row its previous token (ignored for a fresh row, which starts from the zero vector)

@@ -7,8 +7,6 @@
 #include <cstring>
 #include <utility>
 
-#include "base/error.h"
-
 namespace dragoman {
 
 namespace {
@@ -80,7 +78,7 @@ void LineWriter::flush() {
     } else if (written < 0 && errno != EINTR) {
       const int error = errno;
       buffer_.clear();
-      if (error == EPIPE) throw Error(name_, ": closed before all was written");
+      if (error == EPIPE) throw ClosedPipe(name_, ": closed before all was written");
       throw Error(name_, ": cannot write: ", std::strerror(error));
     }
   }

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/error.h"
+
 namespace dragoman {
 
 /// Only '\n' ends a line; a '\r' before it is dropped, and so is a byte order mark at the start. A
@@ -33,12 +35,19 @@ class LineReader {
   bool at_start_ = true, at_end_ = false;
 };
 
+/// Whoever read the output has gone.
+class ClosedPipe : public Error {
+ public:
+  using Error::Error;
+};
+
 class LineWriter {
  public:
+  /// `name` is for messages. The descriptor stays the caller's.
   LineWriter(int descriptor, std::string name);
 
   /// Adds '\n'. What is written goes out in large pieces, the rest with flush(). Both throw Error
-  /// where writing fails: full disk, or a pipe that nobody reads (with SIGPIPE ignored).
+  /// where writing fails, ClosedPipe where nobody reads any more (with SIGPIPE ignored).
   void write_line(std::string_view line);
   void flush();
 

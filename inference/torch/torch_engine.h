@@ -1,18 +1,22 @@
-// The engine on the module tree: the reference on the CPU, and CUDA's path. Keys and values of the
-// decoder are cached: self-attention's per row and grown by a token a step, cross-attention's per
-// slot and computed once per sentence.
+// The engine on the module tree, on the device and in the type of the model's weights: encodes
+// packed sentences, decodes a token a step with cached keys and values.
 #pragma once
 
+#include <cstdint>
+#include <span>
 #include <vector>
 
 #include "inference/engine.h"
+#include "inference/torch/row_cache.h"
+#include "inference/torch/source_cache.h"
 #include "model/transformer.h"
 
 namespace dragoman {
 
 class TorchEngine : public Engine {
  public:
-  /// Works on the model's device and in its type. `never_emitted`: Tokenizer::never_emitted.
+  /// Shares the model, whose weights must not change while sentences are under way.
+  /// `never_emitted`: tokens that no row produces (Tokenizer::never_emitted of the target side).
   TorchEngine(Transformer model, std::vector<TokenId> never_emitted);
 
   std::int64_t vocabulary() const override { return model_->config.target_vocabulary; }
@@ -26,30 +30,13 @@ class TorchEngine : public Engine {
             std::int64_t best, std::span<Candidate> candidates) override;
 
  private:
-  /// Keys and values of one decoder layer.
-  struct LayerCache {
-    torch::Tensor self_keys, self_values;    // [R, H, T capacity, K]
-    torch::Tensor cross_keys, cross_values;  // [slots, H, S capacity, K]
-  };
-  class CachedAttention;
-
-  void reserve_slots(std::int64_t count, std::int64_t length);
-  void reserve_positions(std::int64_t count);
-  void place_rows();
-  torch::Tensor indices(std::span<const std::int64_t> values) const;
-  std::vector<std::int64_t> row_numbers() const;
+  torch::Device device() const { return options_.device(); }
 
   Transformer model_;
-  torch::TensorOptions options_;  // of the weights
+  torch::TensorOptions options_;
   std::vector<std::int64_t> never_emitted_;
-  std::vector<LayerCache> layers_;
-
-  std::vector<std::int32_t> slot_lengths_;  // by slot; 0: free
-  std::vector<std::int32_t> row_slots_;     // by row
-  std::vector<std::int64_t> row_lengths_;   // tokens that each row has seen
-  // Where the rows' queries stand in [slots * W] for cross-attention, W rows of a slot at most.
-  std::vector<std::int64_t> row_places_;
-  std::int64_t rows_per_slot_ = 1;
+  SourceCache sources_;
+  RowCache rows_;
 };
 
 }  // namespace dragoman

@@ -1,0 +1,119 @@
+#include "inference/torch/source_cache.h"
+
+#include <ATen/ops/arange.h>
+#include <ATen/ops/scaled_dot_product_attention.h>
+#include <ATen/ops/zeros.h>
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "inference/torch/to_device.h"
+
+namespace dragoman {
+
+SourceCache::SourceCache(const ModelConfig& config, torch::TensorOptions like)
+    : heads_(config.heads),
+      d_k_(config.d_k()),
+      options_(like.requires_grad(false)),
+      layers_(static_cast<std::size_t>(config.decoder_layers)) {}
+
+std::vector<std::int32_t> SourceCache::admit(Transformer& model, const torch::Tensor& memory,
+                                             const PackedLayout& layout) {
+  std::vector<std::int64_t> kept;
+  std::int64_t longest = layout.longest;
+  for (std::size_t place = 0; place < slots_.size(); ++place) {
+    if (slots_[place] < 0) continue;
+    kept.push_back(static_cast<std::int64_t>(place));
+    longest = std::max(longest, lengths_[place]);
+  }
+  keep_places(kept, layout.sentences, longest);
+
+  std::vector<std::int32_t> admitted;
+  const auto lengths = layout.lengths.cpu();
+  for (std::int64_t b = 0; b < layout.sentences; ++b) {
+    admitted.push_back(next_slot_++);
+    slots_.push_back(admitted.back());
+    lengths_.push_back(lengths.const_data_ptr<std::int32_t>()[b]);
+  }
+  const auto first = static_cast<std::int64_t>(kept.size());
+  const auto write = [&](torch::Tensor& cache, const torch::Tensor& projected) {
+    cache.narrow(0, first, layout.sentences)
+        .narrow(2, 0, layout.longest)
+        .copy_(pad_heads(projected, layout)
+                   .view({layout.sentences, heads_, layout.longest, d_k_}));  // [B, H, L, K]
+  };
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    auto& attention = model->decoder->layers[i]->as<DecoderLayerImpl>()->cross_attention;
+    write(layers_[i].keys, attention->key(memory));
+    write(layers_[i].values, attention->value(memory));
+  }
+  const auto ends = to_device(lengths_, options_.device()).unsqueeze(1);              // [A, 1]
+  mask_ = torch::arange(longest, ends.options()).lt(ends).unsqueeze(1).unsqueeze(1);  // [A,1,1,S]
+  return admitted;
+}
+
+void SourceCache::keep_places(const std::vector<std::int64_t>& kept, std::int64_t added,
+                              std::int64_t longest) {
+  const auto count = static_cast<std::int64_t>(kept.size());
+  const torch::Tensor index = to_device(kept, options_.device());
+  const auto keep = [&](torch::Tensor& cache) {
+    auto next = torch::zeros({count + added, heads_, longest, d_k_}, options_);
+    if (count > 0) {
+      const std::int64_t columns = std::min(longest, cache.size(2));
+      next.narrow(0, 0, count)
+          .narrow(2, 0, columns)
+          .copy_(cache.narrow(2, 0, columns).index_select(0, index));
+    }
+    cache = next;
+  };
+  for (Layer& layer : layers_) {
+    keep(layer.keys);
+    keep(layer.values);
+  }
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    slots_[i] = slots_[static_cast<std::size_t>(kept[i])];
+    lengths_[i] = lengths_[static_cast<std::size_t>(kept[i])];
+  }
+  slots_.resize(kept.size());
+  lengths_.resize(kept.size());
+}
+
+void SourceCache::release(std::span<const std::int32_t> slots) {
+  for (const std::int32_t slot : slots) *std::find(slots_.begin(), slots_.end(), slot) = -1;
+}
+
+void SourceCache::set_rows(std::span<const RowOrigin> rows) {
+  std::unordered_map<std::int32_t, std::int64_t> place_of;
+  for (std::size_t place = 0; place < slots_.size(); ++place)
+    place_of[slots_[place]] = static_cast<std::int64_t>(place);
+
+  std::vector<std::int64_t> number(rows.size());  // of each row among its slot's rows
+  std::int64_t most = 1;
+  for (std::size_t r = 1; r < rows.size(); ++r) {
+    number[r] = rows[r].slot == rows[r - 1].slot ? number[r - 1] + 1 : 0;
+    most = std::max(most, number[r] + 1);
+  }
+  rows_per_place_ = most;
+  std::vector<std::int64_t> rows_at(slots_.size() * static_cast<std::size_t>(most), 0);
+  std::vector<std::int64_t> places_of(rows.size());
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    places_of[r] = place_of.at(rows[r].slot) * most + number[r];
+    rows_at[static_cast<std::size_t>(places_of[r])] = static_cast<std::int64_t>(r);
+  }
+  rows_at_ = to_device(rows_at, options_.device());
+  places_of_ = to_device(places_of, options_.device());
+}
+
+torch::Tensor SourceCache::attend(std::int64_t layer, const torch::Tensor& q) const {
+  const Layer& cache = layers_[static_cast<std::size_t>(layer)];
+  const std::int64_t places = cache.keys.size(0);
+  const auto queries = q.index_select(0, rows_at_)
+                           .view({places, rows_per_place_, heads_, d_k_})
+                           .transpose(1, 2);  // [R, D] -> [A, H, J, K]
+  const auto attended = at::scaled_dot_product_attention(queries, cache.keys, cache.values, mask_);
+  return attended.transpose(1, 2)
+      .reshape({places * rows_per_place_, heads_ * d_k_})
+      .index_select(0, places_of_);  // [A, H, J, K] -> [R, D]
+}
+
+}  // namespace dragoman

@@ -1,0 +1,20 @@
+// A list of numbers as a tensor.
+#pragma once
+
+#include <ATen/ops/from_blob.h>
+#include <torch/types.h>
+
+#include <cstdint>
+#include <vector>
+
+namespace dragoman {
+
+/// [n] int64.
+inline torch::Tensor to_device(const std::vector<std::int64_t>& values, torch::Device device) {
+  const auto size = static_cast<std::int64_t>(values.size());
+  const auto view =
+      torch::from_blob(const_cast<std::int64_t*>(values.data()), {size}, torch::kInt64);
+  return device.is_cpu() ? view.clone() : view.to(device);
+}
+
+}  // namespace dragoman
