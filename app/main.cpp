@@ -26,25 +26,13 @@
 
 namespace dragoman {
 
-// Until all of them are there.
-__attribute__((weak)) Command sample_command();
-__attribute__((weak)) Command train_command();
-__attribute__((weak)) Command translate_command();
-__attribute__((weak)) Command evaluate_command();
-__attribute__((weak)) Command score_command();
-__attribute__((weak)) Command average_command();
-__attribute__((weak)) Command inspect_command();
-
 namespace {
 
 enum ExitCode : int { kDone = 0, kFailed = 1, kMisused = 2, kDefect = 3 };
 
 std::vector<Command> all_commands() {
-  std::vector<Command> commands;
-  for (Command (*command)() : {sample_command, train_command, translate_command, evaluate_command,
-                               score_command, average_command, inspect_command})
-    if (command != nullptr) commands.push_back(command());
-  return commands;
+  return {train_command(),   translate_command(), evaluate_command(), score_command(),
+          average_command(), sample_command(),    inspect_command()};
 }
 
 /// Before any thread exists, as threads inherit the processor's modes.

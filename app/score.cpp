@@ -201,7 +201,7 @@ void log_totals(const Totals& totals, double seconds) {
 int run_score(const ScoreConfig& config) {
   config.validate();
   const torch::Device device = parse_device(config.device);
-  const int threads = prepare_device(device, config.threads);
+  const int threads = use_threads(config.threads);
   const ModelFileReader file(resolve_model_path(config.model));
   const Tokenizers tokenizers = load_tokenizers(file);
   const Texts texts = read_texts(config);

@@ -130,7 +130,7 @@ void check_resume(TrainOptions& options, const TrainingRun& run, const ProgressR
 int train(TrainOptions& options) {
   validate(options);
   const torch::Device device = parse_device(options.train.device);
-  const int threads = prepare_device(device, options.train.threads);
+  const int threads = use_threads(options.train.threads);
   const RunFolder folder{options.train.output};
   const auto found = find_checkpoint(folder, log_warning);
   if (found) compare_configuration(options.fields(), found->progress.configuration);

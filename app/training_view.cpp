@@ -9,14 +9,6 @@ namespace dragoman {
 
 namespace {
 
-/// 1234567 as "1,234,567".
-std::string grouped(std::int64_t number) {
-  std::string digits = std::to_string(number);
-  for (std::ptrdiff_t i = static_cast<std::ptrdiff_t>(digits.size()) - 3; i > 0; i -= 3)
-    digits.insert(static_cast<std::size_t>(i), ",");
-  return digits;
-}
-
 template <class... Numbers>
 std::string format(const char* pattern, Numbers... numbers) {
   char buffer[256];
@@ -27,7 +19,7 @@ std::string format(const char* pattern, Numbers... numbers) {
 std::string dropped_text(const CorpusReport& report) {
   std::string text;
   const auto add = [&](std::int64_t count, const char* what) {
-    if (count > 0) text += join_text(", ", grouped(count), " ", what);
+    if (count > 0) text += join_text(", ", with_separators(count), " ", what);
   };
   add(report.held_out, "held out for validation");
   add(report.empty, "empty");
@@ -44,16 +36,16 @@ void log_data(const PreparedData& data) {
   const CorpusReport& report = data.report;
   if (data.cache == CacheUse::Rebuilt)
     log_warning("the token cache was damaged and has been made anew: " + data.cache_problem);
-  log_info(join_text(
-      data.cache == CacheUse::Reused ? "data (from the cache): " : "data: ", grouped(report.kept),
-      " of ", grouped(report.read), " pairs", dropped_text(report), "; ",
-      grouped(report.source_tokens), " source and ", grouped(report.target_tokens),
-      " target pieces; ", grouped(static_cast<std::int64_t>(data.valid.source_lines.size())),
-      " validation pairs"));
+  log_info(join_text(data.cache == CacheUse::Reused ? "data (from the cache): " : "data: ",
+                     with_separators(report.kept), " of ", with_separators(report.read), " pairs",
+                     dropped_text(report), "; ", with_separators(report.source_tokens),
+                     " source and ", with_separators(report.target_tokens), " target pieces; ",
+                     with_separators(static_cast<std::int64_t>(data.valid.source_lines.size())),
+                     " validation pairs"));
   const auto size = data.tokenizers.source->size();
   if (data.tokenizers_trained && size < data.asked_vocab_size)
-    log_info(join_text("vocabulary lowered from ", grouped(data.asked_vocab_size), " to ",
-                       grouped(size), " pieces: the text allows no more"));
+    log_info(join_text("vocabulary lowered from ", with_separators(data.asked_vocab_size), " to ",
+                       with_separators(size), " pieces: the text allows no more"));
 }
 
 void log_run(const TrainingRun& run) {
@@ -64,27 +56,27 @@ void log_run(const TrainingRun& run) {
     parameters += count;
   }
   log_info(join_text(
-      "model: ", grouped(parameters), " parameters, d_model ", run.model.d_model, ", ",
+      "model: ", with_separators(parameters), " parameters, d_model ", run.model.d_model, ", ",
       run.model.encoder_layers, "+", run.model.decoder_layers, " layers, ",
-      grouped(run.model.target_vocabulary), " pieces; ",
+      with_separators(run.model.target_vocabulary), " pieces; ",
       names_of(run.precision)[static_cast<std::size_t>(run.precision)], " on ",
       run.device.is_cpu() ? run.processor + ", " + run.threads + " threads" : run.device.str()));
 }
 
 void log_end(StopReason reason, const ProgressRecord& progress, const RunFolder& folder,
              const TrainConfig& config) {
-  const std::string text =
-      join_text(reason == StopReason::Requested ? "stopped by " : "finished by ",
-                names_of(reason)[static_cast<std::size_t>(reason)], " after ",
-                grouped(progress.update), " updates, ", grouped(progress.target_tokens),
-                " target pieces, ", duration_text(progress.seconds));
+  const std::string text = join_text(
+      reason == StopReason::Requested ? "stopped by " : "finished by ",
+      names_of(reason)[static_cast<std::size_t>(reason)], " after ",
+      with_separators(progress.update), " updates, ", with_separators(progress.target_tokens),
+      " target pieces, ", duration_text(progress.seconds));
   if (reason == StopReason::Requested) {
     log_info(text + "; saved: the same command goes on from here");
     return;
   }
   const auto metric = names_of(config.best_metric)[static_cast<std::size_t>(config.best_metric)];
   log_info(join_text(text, "; best ", metric, " ", format("%.4g", progress.best_value),
-                     " at update ", grouped(progress.best_update), "; the model is ",
+                     " at update ", with_separators(progress.best_update), "; the model is ",
                      folder.model().string()));
 }
 
@@ -101,17 +93,17 @@ void TrainingView::updated(const ProgressRecord& progress, double loss) {
   if (!bar_) return;
   bar_->update(by_time_ ? static_cast<std::int64_t>(progress.seconds) : progress.update,
                join_text("epoch ", progress.epoch + 1,
-                         by_time_ ? join_text("  update ", grouped(progress.update)) : "",
+                         by_time_ ? join_text("  update ", with_separators(progress.update)) : "",
                          "  loss ", format("%.3f", loss)));
 }
 
 void TrainingView::logged(const UpdateFacts& f) {
   const std::string text =
-      join_text("epoch ", f.epoch, "  update ", grouped(f.update),
+      join_text("epoch ", f.epoch, "  update ", with_separators(f.update),
                 format("  loss %.3f  ppl %.2f  gnorm %.2f  lr %.2e", f.loss, f.perplexity,
                        f.gradient_norm, f.learning_rate),
-                "  ", grouped(static_cast<std::int64_t>(f.source_tokens_per_second)), " + ",
-                grouped(static_cast<std::int64_t>(f.target_tokens_per_second)), " pieces/s",
+                "  ", with_separators(static_cast<std::int64_t>(f.source_tokens_per_second)), " + ",
+                with_separators(static_cast<std::int64_t>(f.target_tokens_per_second)), " pieces/s",
                 format("  wait %.0f %%", 100 * f.data_wait),
                 f.seconds_left > 0 ? "  left " + duration_text(f.seconds_left) : "");
   log_facts(text, {{"epoch", f.epoch},
@@ -131,7 +123,7 @@ void TrainingView::validated(const ValidationFacts& facts) {
   const std::string verdict = facts.new_best
                                   ? "  (best so far)"
                                   : join_text("  (", facts.without_best, " without a new best)");
-  log_facts(join_text("validation at update ", grouped(facts.update),
+  log_facts(join_text("validation at update ", with_separators(facts.update),
                       format(":  loss %.3f  ppl %.2f  BLEU %.2f  chrF %.2f", r.loss, r.perplexity,
                              r.bleu, r.chrf),
                       verdict, format("  in %.1f s", r.seconds)),

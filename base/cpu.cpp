@@ -22,7 +22,6 @@ CpuFeatures detect() {
   CpuFeatures cpu;
   cpu.model = processor_model();
   __builtin_cpu_init();
-  cpu.amd = __builtin_cpu_is("amd");
   cpu.avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
   cpu.avx512 = cpu.avx2 && __builtin_cpu_supports("avx512f") &&
                __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&

@@ -7,7 +7,6 @@ namespace dragoman {
 
 struct CpuFeatures {
   std::string model;    ///< as the processor names itself
-  bool amd = false;     ///< made by AMD
   bool avx2 = false;    ///< with FMA
   bool avx512 = false;  ///< F, BW, DQ, VL
   bool avx512_vnni = false;

@@ -21,6 +21,9 @@ const KernelTable kTable = {
     .attention_weights = {attention_weights<Float>, attention_weights<BFloat>},
     .attention_weights_gradient = {attention_weights_gradient<Float>,
                                    attention_weights_gradient<BFloat>},
+    .packed_attention = {packed_attention<Float>, packed_attention<BFloat>},
+    .packed_attention_gradient = {packed_attention_gradient<Float>,
+                                  packed_attention_gradient<BFloat>},
     .loss = {loss<Float>, loss<BFloat>},
     .embedding_gradient = {embedding_gradient<Float>, embedding_gradient<BFloat>},
 };

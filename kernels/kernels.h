@@ -82,6 +82,30 @@ struct AttentionWeightsGradientArguments {
   DropoutSite dropout;
 };
 
+/// Equation 1 for all sentences of a packed batch at once, without padding: for task b * heads + h
+/// the queries [starts[b], starts[b + 1]) of head h attend to the keys of sentence b, none after
+/// their own place where causal. q, k, v and output are [tokens, heads * d_k]; `log_sums` [query
+/// tokens, heads] keeps the logarithm of each softmax's denominator for the backward pass. row_keys
+/// are by query token.
+struct PackedAttentionArguments {
+  const void *q, *k, *v;
+  void* output;
+  float* log_sums;
+  const std::int32_t *query_starts, *key_starts;
+  std::int64_t heads, d_k;
+  std::int64_t longest_keys;  ///< at most kLongestPackedKeys
+  float scale;
+  bool causal;
+  DropoutSite dropout;
+};
+struct PackedAttentionGradientArguments {
+  PackedAttentionArguments forward;  ///< output is not read
+  const void* d_output;
+  void *dq, *dk, *dv;
+};
+/// Scratch memory stands on the stack; longer sentences take the padded path.
+inline constexpr std::int64_t kLongestPackedKeys = 512;
+
 /// Cross-entropy with label smoothing (section 5.4; Szegedy et al. 2016): the target distribution
 /// is (1 - smoothing) on the target plus smoothing / columns everywhere. Logits are replaced by the
 /// gradient of the row's loss with respect to them.
@@ -115,6 +139,11 @@ struct KernelTable {
                                std::int64_t end);
   void (*attention_weights_gradient[2])(const AttentionWeightsGradientArguments&,
                                         std::int64_t begin, std::int64_t end);
+  /// Rows are tasks b * heads + h.
+  void (*packed_attention[2])(const PackedAttentionArguments&, std::int64_t begin,
+                              std::int64_t end);
+  void (*packed_attention_gradient[2])(const PackedAttentionGradientArguments&, std::int64_t begin,
+                                       std::int64_t end);
   void (*loss[2])(const LossArguments&, std::int64_t begin, std::int64_t end);
   /// Here [begin, end) are columns: each thread owns some.
   void (*embedding_gradient[2])(const EmbeddingGradientArguments&, std::int64_t begin,

@@ -1,4 +1,4 @@
-// Attention, section 3.2 of the paper.
+// Multi-head attention, section 3.2 of the paper; equation 1 itself stands in functions.h.
 #pragma once
 
 #include <torch/nn/module.h>
@@ -10,13 +10,6 @@
 #include "model/packed_layout.h"
 
 namespace dragoman {
-
-/// Equation 1: softmax(Q K^T / sqrt(d_k)) V. q [B*H, T, K], k and v [B*H, S, K] -> [B*H, T, K].
-/// Dropout on the weights as in the paper's implementation.
-torch::Tensor scaled_dot_product_attention(const torch::Tensor& q, const torch::Tensor& k,
-                                           const torch::Tensor& v, const PackedLayout& queries,
-                                           const PackedLayout& keys, AttentionMask mask,
-                                           const Dropout& dropout);
 
 /// Section 3.2.2: MultiHead(Q, K, V) = Concat(head_1, ..., head_h) W^O. The projections are public:
 /// a cache computes keys and values once and attends with them many times.

@@ -1,10 +1,8 @@
 #include "model/device.h"
 
-#include <ATen/Context.h>
 #include <ATen/Parallel.h>
 #include <torch/cuda.h>
 
-#include "base/cpu.h"
 #include "base/error.h"
 #include "base/fields.h"
 #include "base/threads.h"
@@ -29,13 +27,9 @@ torch::Device parse_device(const std::string& text) {
   return {torch::kCUDA, static_cast<torch::DeviceIndex>(number)};
 }
 
-int prepare_device(torch::Device device, std::int64_t threads) {
+int use_threads(std::int64_t threads) {
   const int count = threads > 0 ? static_cast<int>(threads) : available_cores();
   at::set_num_threads(count);
-  const CpuFeatures& cpu = cpu_features();
-  // With AMX the same setting would mean bf16 products.
-  if (device.is_cpu() && cpu.amd && cpu.avx512 && !cpu.amx_bf16)
-    at::globalContext().setFloat32MatmulPrecision("medium");
   return count;
 }
 

@@ -155,6 +155,71 @@ struct AttentionWeightsFunction : torch::autograd::Function<AttentionWeightsFunc
   }
 };
 
+/// What PackedAttentionFunction remembers besides tensors.
+struct PackedAttentionNumbers {
+  std::int64_t sentences, longest_keys;
+  bool causal;
+};
+
+struct PackedAttentionFunction : torch::autograd::Function<PackedAttentionFunction> {
+  static PackedAttentionArguments arguments(const torch::Tensor& q, const torch::Tensor& k,
+                                            const torch::Tensor& v, torch::Tensor& log_sums,
+                                            const torch::Tensor& query_starts,
+                                            const torch::Tensor& key_starts,
+                                            const DropoutSite& dropout,
+                                            const PackedAttentionNumbers& numbers) {
+    const std::int64_t d_k = q.size(1) / dropout.heads;
+    return {q.const_data_ptr(),
+            k.const_data_ptr(),
+            v.const_data_ptr(),
+            nullptr,
+            log_sums.mutable_data_ptr<float>(),
+            query_starts.const_data_ptr<std::int32_t>(),
+            key_starts.const_data_ptr<std::int32_t>(),
+            dropout.heads,
+            d_k,
+            numbers.longest_keys,
+            static_cast<float>(1 / std::sqrt(static_cast<double>(d_k))),
+            numbers.causal,
+            dropout};
+  }
+  static torch::Tensor forward(AutogradContext* context, const torch::Tensor& q_in,
+                               const torch::Tensor& k_in, const torch::Tensor& v_in,
+                               const torch::Tensor& query_starts, const torch::Tensor& key_starts,
+                               const OptionalTensor& row_keys, SiteNumbers site,
+                               PackedAttentionNumbers numbers) {
+    const auto q = q_in.contiguous(), k = k_in.contiguous(), v = v_in.contiguous();
+    auto output = torch::zeros_like(q);
+    auto log_sums = torch::empty({q.size(0), site.heads}, q.options().dtype(torch::kFloat32));
+    auto call = arguments(q, k, v, log_sums, query_starts, key_starts,
+                          site.with(value_of(row_keys)), numbers);
+    call.output = output.mutable_data_ptr();
+    run_rows(kernels().packed_attention, element_type(q), call, numbers.sentences * site.heads, 1);
+    context->save_for_backward({q, k, v, log_sums, query_starts, key_starts, value_of(row_keys)});
+    context->saved_data["numbers"] = std::vector<std::int64_t>{
+        numbers.sentences, numbers.longest_keys, static_cast<std::int64_t>(numbers.causal)};
+    site.save(context);
+    return output;
+  }
+  static variable_list backward(AutogradContext* context, variable_list gradients) {
+    auto saved = context->get_saved_variables();
+    const auto stored = context->saved_data["numbers"].toIntVector();
+    const PackedAttentionNumbers numbers{stored[0], stored[1], stored[2] != 0};
+    const SiteNumbers site = SiteNumbers::load(context);
+    const auto d_output = gradients[0].contiguous();
+    auto dq = torch::zeros_like(saved[0]), dk = torch::zeros_like(saved[1]),
+         dv = torch::zeros_like(saved[2]);
+    const PackedAttentionGradientArguments call{
+        arguments(saved[0], saved[1], saved[2], saved[3], saved[4], saved[5], site.with(saved[6]),
+                  numbers),
+        d_output.const_data_ptr(), dq.mutable_data_ptr(), dk.mutable_data_ptr(),
+        dv.mutable_data_ptr()};
+    run_rows(kernels().packed_attention_gradient, element_type(d_output), call,
+             numbers.sentences * site.heads, 1);
+    return {dq, dk, dv, {}, {}, {}, {}, {}};
+  }
+};
+
 struct EmbedFunction : torch::autograd::Function<EmbedFunction> {
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& tokens,
                                const torch::Tensor& weight, double scale) {
@@ -272,6 +337,37 @@ torch::Tensor attention_weights(const torch::Tensor& scores, const PackedLayout&
       scores, keys.lengths,
       drops(dropout, queries.padded_row_keys) ? optional(queries.padded_row_keys) : std::nullopt,
       site, mask == AttentionMask::Causal, scale);
+}
+
+torch::Tensor scaled_dot_product_attention(const torch::Tensor& q, const torch::Tensor& k,
+                                           const torch::Tensor& v, const PackedLayout& queries,
+                                           const PackedLayout& keys, AttentionMask mask,
+                                           const Dropout& dropout) {
+  const double scale = 1 / std::sqrt(static_cast<double>(q.size(-1)));
+  const auto scores = torch::bmm(q, k.transpose(1, 2));  // [B*H, T, S]
+  return torch::bmm(attention_weights(scores, queries, keys, mask, scale, dropout), v);
+}
+
+torch::Tensor padded_attention(const torch::Tensor& q, const torch::Tensor& k,
+                               const torch::Tensor& v, const PackedLayout& queries,
+                               const PackedLayout& keys, AttentionMask mask,
+                               const Dropout& dropout) {
+  const auto context = scaled_dot_product_attention(
+      pad_heads(q, queries), pad_heads(k, keys), pad_heads(v, keys), queries, keys, mask, dropout);
+  return unpad_heads(context, queries);  // [B*H, T, K] -> [N, D]
+}
+
+torch::Tensor packed_attention(const torch::Tensor& q, const torch::Tensor& k,
+                               const torch::Tensor& v, const PackedLayout& queries,
+                               const PackedLayout& keys, AttentionMask mask,
+                               const Dropout& dropout) {
+  if (!has_kernel(q) || keys.longest > kLongestPackedKeys)
+    return padded_attention(q, k, v, queries, keys, mask, dropout);
+  const SiteNumbers site{dropout.site, dropout.threshold(), queries.heads, queries.rows};
+  return PackedAttentionFunction::apply(
+      q, k, v, queries.starts, keys.starts,
+      drops(dropout, queries.row_keys) ? optional(queries.row_keys) : std::nullopt, site,
+      PackedAttentionNumbers{queries.sentences, keys.longest, mask == AttentionMask::Causal});
 }
 
 torch::Tensor embed(const torch::Tensor& tokens, const torch::Tensor& weight, double scale) {

@@ -43,6 +43,27 @@ torch::Tensor attention_weights_reference(const torch::Tensor& scores, const Pac
                                           const PackedLayout& keys, AttentionMask mask,
                                           double scale, const Dropout& dropout);
 
+/// Equation 1 on a packed batch: softmax(Q K^T / sqrt(d_k)) V per head and sentence, with dropout
+/// on the weights. q [N, D] of `queries`, k and v [M, D] of `keys` -> [N, D]; zero where a row is
+/// no token. On the CPU our kernel, which knows no padding; elsewhere, and for very long sentences,
+/// the padded path.
+torch::Tensor packed_attention(const torch::Tensor& q, const torch::Tensor& k,
+                               const torch::Tensor& v, const PackedLayout& queries,
+                               const PackedLayout& keys, AttentionMask mask,
+                               const Dropout& dropout);
+/// The same through the padded layout [B*H, L, K].
+torch::Tensor padded_attention(const torch::Tensor& q, const torch::Tensor& k,
+                               const torch::Tensor& v, const PackedLayout& queries,
+                               const PackedLayout& keys, AttentionMask mask,
+                               const Dropout& dropout);
+
+/// scaled_dot_product_attention of the padded layout: q [B*H, T, K], k and v [B*H, S, K] -> [B*H,
+/// T, K].
+torch::Tensor scaled_dot_product_attention(const torch::Tensor& q, const torch::Tensor& k,
+                                           const torch::Tensor& v, const PackedLayout& queries,
+                                           const PackedLayout& keys, AttentionMask mask,
+                                           const Dropout& dropout);
+
 /// scale * weight[tokens], the zero vector for token -1. tokens [N] int64; the gradient is summed
 /// in fp32.
 torch::Tensor embed(const torch::Tensor& tokens, const torch::Tensor& weight, double scale);

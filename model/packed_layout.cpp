@@ -50,16 +50,17 @@ struct UnpadHeads : torch::autograd::Function<UnpadHeads> {
 }  // namespace
 
 PackedLayout PackedLayout::from_starts(std::span<const std::int32_t> starts, std::int64_t heads,
-                                       torch::Device device) {
+                                       torch::Device device, std::int64_t row_multiple) {
   const auto sentences = static_cast<std::int64_t>(starts.size()) - 1;
   const std::int64_t tokens = starts.back();
+  const std::int64_t rows = (tokens + row_multiple - 1) / row_multiple * row_multiple;
   std::vector<std::int32_t> lengths(static_cast<std::size_t>(sentences));
   std::int64_t longest = 0;
   for (std::int64_t b = 0; b < sentences; ++b) {
     lengths[b] = starts[b + 1] - starts[b];
     longest = std::max<std::int64_t>(longest, lengths[b]);
   }
-  std::vector<std::int64_t> positions(static_cast<std::size_t>(tokens));
+  std::vector<std::int64_t> positions(static_cast<std::size_t>(rows), 0);
   std::vector<std::int64_t> head_rows(static_cast<std::size_t>(sentences * heads * longest), 0);
   std::vector<std::int64_t> head_places(static_cast<std::size_t>(tokens * heads));
   for (std::int64_t b = 0; b < sentences; ++b)
@@ -74,8 +75,11 @@ PackedLayout PackedLayout::from_starts(std::span<const std::int32_t> starts, std
     }
   return {.sentences = sentences,
           .tokens = tokens,
+          .rows = rows,
           .longest = longest,
           .heads = heads,
+          .starts = to_tensor(std::vector<std::int32_t>(starts.begin(), starts.end()),
+                              torch::kInt32, device),
           .lengths = to_tensor(lengths, torch::kInt32, device),
           .positions = to_tensor(positions, torch::kInt64, device),
           .head_rows = to_tensor(head_rows, torch::kInt64, device),
@@ -85,16 +89,16 @@ PackedLayout PackedLayout::from_starts(std::span<const std::int32_t> starts, std
 }
 
 void PackedLayout::set_row_keys(std::span<const std::int32_t> keys) {
-  row_keys = torch::from_blob(const_cast<std::int32_t*>(keys.data()), {tokens}, torch::kInt32)
-                 .clone()
-                 .to(positions.device());
+  std::vector<std::int32_t> padded(keys.begin(), keys.end());
+  padded.resize(static_cast<std::size_t>(rows), 0);
+  row_keys = to_tensor(padded, torch::kInt32, positions.device());
   const auto first_head = head_rows.view({sentences, heads, longest}).select(1, 0).reshape({-1});
   padded_row_keys = row_keys.index_select(0, first_head.floor_divide(heads));
 }
 
 torch::Tensor pad_heads(const torch::Tensor& x, const PackedLayout& layout) {
   const std::int64_t d_k = x.size(1) / layout.heads;
-  const auto rows = x.reshape({layout.tokens * layout.heads, d_k});  // [N*H, K]
+  const auto rows = x.narrow(0, 0, layout.tokens).reshape({-1, d_k});  // [tokens*H, K]
   return PadHeads::apply(rows, layout.head_rows, layout.head_places)
       .view({layout.sentences * layout.heads, layout.longest, d_k});  // [B*H, L, K]
 }
@@ -102,8 +106,10 @@ torch::Tensor pad_heads(const torch::Tensor& x, const PackedLayout& layout) {
 torch::Tensor unpad_heads(const torch::Tensor& x, const PackedLayout& layout) {
   const std::int64_t d_k = x.size(2);
   const auto places = x.reshape({-1, d_k});  // [B*H*L, K]
-  return UnpadHeads::apply(places, layout.head_places)
-      .view({layout.tokens, layout.heads * d_k});  // [N, D]
+  const auto packed = UnpadHeads::apply(places, layout.head_places)
+                          .view({layout.tokens, layout.heads * d_k});  // [tokens, D]
+  if (layout.rows == layout.tokens) return packed;
+  return torch::constant_pad_nd(packed, {0, 0, 0, layout.rows - layout.tokens});  // [N, D]
 }
 
 }  // namespace dragoman

@@ -10,21 +10,27 @@
 namespace dragoman {
 
 struct PackedLayout {
-  std::int64_t sentences;     ///< B
-  std::int64_t tokens;        ///< N
-  std::int64_t longest;       ///< L: places of a sentence in the padded layout
-  std::int64_t heads;         ///< H
-  torch::Tensor lengths;      ///< [B] int32
-  torch::Tensor positions;    ///< [N] int64, of each token in its sentence
-  torch::Tensor head_rows;    ///< [B*H*L] int64: row n*H+h of [N*H, K] at each place; 0 for padding
-  torch::Tensor head_places;  ///< [N*H] int64: the inverse, place (b*H+h)*L+t of row n*H+h
-  torch::Tensor row_keys;     ///< [N] int32 dropout key per token; undefined = no dropout
+  std::int64_t sentences;   ///< B
+  std::int64_t tokens;      ///< of all sentences
+  std::int64_t rows;        ///< N: the tokens, and perhaps filler rows behind them
+  std::int64_t longest;     ///< L: places of a sentence in the padded layout
+  std::int64_t heads;       ///< H
+  torch::Tensor starts;     ///< [B+1] int32
+  torch::Tensor lengths;    ///< [B] int32
+  torch::Tensor positions;  ///< [N] int64, of each token in its sentence; 0 for filler rows
+  /// [B*H*L] int64: row n*H+h of [tokens*H, K] at each place; 0 for padding.
+  torch::Tensor head_rows;
+  /// [tokens*H] int64: the inverse, place (b*H+h)*L+t of row n*H+h.
+  torch::Tensor head_places;
+  torch::Tensor row_keys;         ///< [N] int32 dropout key per token; undefined = no dropout
   torch::Tensor padded_row_keys;  ///< [B*L] int32, the same by place
 
-  /// `starts` is [B+1] as in PackedSide.
+  /// `starts` is [B+1] as in PackedSide. The rows are rounded up to a multiple: libraries that
+  /// compile a kernel for each shape see few shapes. Filler rows belong to no sentence; no gradient
+  /// comes of them.
   static PackedLayout from_starts(std::span<const std::int32_t> starts, std::int64_t heads,
-                                  torch::Device device);
-  /// Turns dropout on: one key per token (kernels/kernels.h, DropoutSite).
+                                  torch::Device device, std::int64_t row_multiple = 1);
+  /// Turns dropout on: one key per token (kernels/kernels.h, DropoutSite), [tokens].
   void set_row_keys(std::span<const std::int32_t> keys);
 };
 

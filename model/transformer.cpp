@@ -98,11 +98,11 @@ void TransformerImpl::initialize(std::uint64_t seed) {
 
 PackedTokens packed_tokens(std::span<const std::int32_t> tokens,
                            std::span<const std::int32_t> starts, std::int64_t heads,
-                           torch::Device device) {
-  const auto size = static_cast<std::int64_t>(tokens.size());
-  const auto ids =
-      torch::from_blob(const_cast<std::int32_t*>(tokens.data()), {size}, torch::kInt32);
-  return {ids.to(torch::kInt64).to(device), PackedLayout::from_starts(starts, heads, device)};
+                           torch::Device device, std::int64_t row_multiple) {
+  auto layout = PackedLayout::from_starts(starts, heads, device, row_multiple);
+  std::vector<std::int64_t> ids(tokens.begin(), tokens.end());
+  ids.resize(static_cast<std::size_t>(layout.rows), -1);
+  return {torch::tensor(ids, torch::kInt64).to(device), std::move(layout)};
 }
 
 }  // namespace dragoman

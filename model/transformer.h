@@ -17,7 +17,7 @@ namespace dragoman {
 
 /// One side of a batch on the model's device.
 struct PackedTokens {
-  torch::Tensor tokens;  ///< [N] int64
+  torch::Tensor tokens;  ///< [N] int64, -1 in filler rows
   PackedLayout layout;
 };
 
@@ -64,9 +64,9 @@ struct TransformerImpl : torch::nn::Module {
 };
 TORCH_MODULE(Transformer);
 
-/// Moves one side of a batch to the device.
+/// Moves one side of a batch to the device; filler rows (PackedLayout::from_starts) hold token -1.
 PackedTokens packed_tokens(std::span<const std::int32_t> tokens,
                            std::span<const std::int32_t> starts, std::int64_t heads,
-                           torch::Device device);
+                           torch::Device device, std::int64_t row_multiple = 1);
 
 }  // namespace dragoman

@@ -97,13 +97,14 @@ TokenLosses cross_entropy_in_place(torch::Tensor& logits, const torch::Tensor& t
 TokenLosses cross_entropy_reference(torch::Tensor& logits, const torch::Tensor& targets,
                                     double label_smoothing) {
   const auto log_p = logits.to(torch::kFloat32).log_softmax(1);
-  const auto index = targets.unsqueeze(1);
+  const auto counts = targets.ge(0).to(torch::kFloat32);  // [N]: 0 for rows without a target
+  const auto index = targets.clamp_min(0).unsqueeze(1);
   const double uniform = label_smoothing / static_cast<double>(logits.size(1));
-  const auto likelihood = log_p.gather(1, index).squeeze(1).neg();
-  const auto smoothed = likelihood * (1 - label_smoothing) - log_p.sum(1) * uniform;
+  const auto likelihood = log_p.gather(1, index).squeeze(1).neg() * counts;
+  const auto smoothed = likelihood * (1 - label_smoothing) - log_p.sum(1) * counts * uniform;
   auto gradient = log_p.exp() - uniform;
   gradient.scatter_add_(1, index, torch::full_like(index, -(1 - label_smoothing), log_p.options()));
-  logits.copy_(gradient);
+  logits.copy_(gradient * counts.unsqueeze(1));
   return {smoothed, likelihood};
 }
 

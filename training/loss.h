@@ -14,7 +14,8 @@ struct LossSums {
   double negative_log_likelihood;  ///< sum over tokens, without smoothing
 };
 
-/// hidden [N, D], weight [V, D], bias [V] or undefined, targets [N] int64. Gradients are formed
+/// hidden [N, D], weight [V, D], bias [V] or undefined, targets [N] int64, -1 for rows without one.
+/// Gradients are formed
 /// where grad mode is on; the weight's is summed in fp32.
 LossSums projected_cross_entropy(const torch::Tensor& hidden, const torch::Tensor& weight,
                                  const torch::Tensor& bias, const torch::Tensor& targets,

@@ -31,8 +31,12 @@ std::vector<std::int32_t> row_keys(const PackedSide& side, std::span<const std::
   return keys;
 }
 
+/// Rows of a batch are rounded up to this: oneDNN compiles a kernel for each shape that it meets,
+/// which takes longer than using it.
+constexpr std::int64_t kRowMultiple = 128;
+
 PackedTokens to_device(const PackedSide& side, std::int64_t heads, torch::Device device) {
-  return packed_tokens(side.tokens, side.starts, heads, device);
+  return packed_tokens(side.tokens, side.starts, heads, device, kRowMultiple);
 }
 
 bool any_dropout(const ModelConfig& config) {
