@@ -1,0 +1,226 @@
+// Training as a user lives through it: from text to a scored translation, killed and resumed,
+// stopped by signals, refused where it would be another run.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "base/files.h"
+#include "model/file/model_file.h"
+#include "tests/system/process.h"
+
+namespace dragoman {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using testing::HasSubstr;
+
+constexpr seconds kLimit(300);
+
+/// A small sample corpus and a very small model that learns on it.
+class Train : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    folder_ = new TemporaryFolder;
+    const auto result = run({"sample", "-o", sample(""), "--train-size", "1500", "--valid-size",
+                             "30", "--test-size", "30"});
+    ASSERT_EQ(result.exit_code, 0) << result.errors;
+  }
+  static void TearDownTestSuite() { delete folder_; }
+
+  static std::string sample(const std::string& name) {
+    return (*folder_ / "sample" / name).string();
+  }
+  static std::string path(const std::string& name) { return (*folder_ / name).string(); }
+
+  static std::vector<std::string> command(const std::string& run_folder,
+                                          std::vector<std::string> more = {}) {
+    std::vector<std::string> words = {"train",
+                                      "-o",
+                                      path(run_folder),
+                                      "--train-src",
+                                      sample("train.en"),
+                                      "--train-tgt",
+                                      sample("train.de"),
+                                      "--valid-src",
+                                      sample("valid.en"),
+                                      "--valid-tgt",
+                                      sample("valid.de"),
+                                      "--preset",
+                                      "tiny",
+                                      "--vocab-size",
+                                      "300",
+                                      "--d-model",
+                                      "32",
+                                      "--heads",
+                                      "2",
+                                      "--d-ff",
+                                      "64",
+                                      "--encoder-layers",
+                                      "1",
+                                      "--decoder-layers",
+                                      "1",
+                                      "--max-tokens",
+                                      "400",
+                                      "--max-updates",
+                                      "60",
+                                      "--valid-every",
+                                      "20",
+                                      "--save-every",
+                                      "10",
+                                      "--log-every",
+                                      "10",
+                                      "--warmup-updates",
+                                      "20",
+                                      "--keep-last",
+                                      "10",
+                                      "--threads",
+                                      "1"};
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  }
+
+  /// The bytes of every parameter of a model file, one after the other.
+  static std::string weights(const std::string& file) {
+    const ModelFileReader reader(path(file));
+    std::string bytes;
+    for (const std::string& name : reader.names()) bytes += reader.tensor(name).raw();
+    return bytes;
+  }
+
+  static inline TemporaryFolder* folder_ = nullptr;
+};
+
+TEST_F(Train, FromTextToAScoredTranslation) {
+  const auto trained = run(command("whole"), "", kLimit);
+  ASSERT_EQ(trained.exit_code, 0) << trained.errors;
+  EXPECT_EQ(trained.output, "");
+  EXPECT_THAT(trained.errors, HasSubstr("finished by --max-updates after 60 updates"));
+  for (const char* file :
+       {"model.safetensors", "config.toml", "log.jsonl", "checkpoints/best.safetensors",
+        "checkpoints/update-00000060.safetensors"})
+    EXPECT_TRUE(std::filesystem::exists(path("whole/" + std::string(file)))) << file;
+
+  const auto translated =
+      run({"translate", "-m", path("whole"), "-b", "2"}, "The old man sings.\n\nHello.\n", kLimit);
+  EXPECT_EQ(translated.exit_code, 0) << translated.errors;
+  EXPECT_EQ(std::count(translated.output.begin(), translated.output.end(), '\n'), 3);
+
+  const auto scored = run({"evaluate", "-m", path("whole"), "--src", sample("test.en"), "--ref",
+                           sample("test.de"), "-b", "1"},
+                          "", kLimit);
+  EXPECT_EQ(scored.exit_code, 0) << scored.errors;
+  EXPECT_THAT(scored.output, HasSubstr("chrF2"));
+
+  const auto again = run(command("whole"), "", kLimit);
+  EXPECT_EQ(again.exit_code, 0) << again.errors;
+  EXPECT_THAT(again.errors, HasSubstr("resumed from"));
+
+  // The configuration that was written is a configuration that can be given.
+  const auto from_file = run({"train", "--config", path("whole/config.toml")}, "", kLimit);
+  EXPECT_EQ(from_file.exit_code, 0) << from_file.errors;
+}
+
+TEST_F(Train, KilledAtAnyMomentItEndsWithTheSameWeights) {
+  ASSERT_EQ(run(command("straight"), "", kLimit).exit_code, 0);
+  int kills = 0;
+  for (int attempt = 0; attempt < 40; ++attempt) {
+    Process process(command("killed"));
+    // From while data are prepared to the last updates; some while a checkpoint is being written.
+    const bool in_a_save = attempt % 3 == 2;
+    const auto deadline = std::chrono::steady_clock::now() + milliseconds(400 + 350 * attempt);
+    bool saving = false;
+    while (std::chrono::steady_clock::now() < deadline && !saving) {
+      std::this_thread::sleep_for(milliseconds(in_a_save ? 1 : 20));
+      if (!in_a_save || !std::filesystem::exists(path("killed/checkpoints"))) continue;
+      for (const auto& entry : std::filesystem::directory_iterator(path("killed/checkpoints")))
+        saving |= entry.path().string().find(".tmp.") != std::string::npos;
+    }
+    if (std::filesystem::exists(path("killed/checkpoints/update-00000060.safetensors"))) {
+      process.wait(kLimit);
+      break;
+    }
+    process.send_signal(SIGKILL);
+    process.wait(kLimit);
+    ++kills;
+  }
+  ASSERT_EQ(run(command("killed"), "", kLimit).exit_code, 0);
+  EXPECT_GE(kills, 3);
+  for (const char* file : {"/checkpoints/update-00000060.safetensors", "/model.safetensors"})
+    EXPECT_TRUE(weights("straight" + std::string(file)) == weights("killed" + std::string(file)))
+        << file;
+}
+
+TEST_F(Train, StopsCleanlyOnSignalsAndGoesOn) {
+  for (const int signal : {SIGINT, SIGTERM}) {
+    const std::string name = "signal" + std::to_string(signal);
+    Process process(command(name, {"--max-updates", "100000", "--log-every", "1"}));
+    ASSERT_TRUE(process.wait_for_errors("update 3", kLimit)) << process.errors();
+    process.send_signal(signal);
+    const auto stopped = process.wait(kLimit);
+    EXPECT_EQ(stopped.exit_code, 128 + signal) << stopped.errors;
+    EXPECT_THAT(stopped.errors, HasSubstr("the same command goes on from here"));
+    EXPECT_TRUE(std::filesystem::exists(path(name + "/checkpoints/latest.safetensors")));
+    const auto resumed = run(command(name), "", kLimit);
+    EXPECT_EQ(resumed.exit_code, 0) << resumed.errors;
+    EXPECT_THAT(resumed.errors, HasSubstr("changed: --max-updates 100000 -> 60"));
+  }
+}
+
+TEST_F(Train, RefusesToGoOnAsAnotherRun) {
+  ASSERT_EQ(run(command("refuses", {"--max-updates", "10"}), "", kLimit).exit_code, 0);
+  const auto other_rate = run(command("refuses", {"--lr", "0.1"}), "", kLimit);
+  EXPECT_EQ(other_rate.exit_code, 2);
+  EXPECT_THAT(other_rate.errors, HasSubstr("--lr: this run was started with '0.005'"));
+}
+
+TEST_F(Train, SaysWhatIsWrongWithTheTextBeforeAnyTraining) {
+  write_file(path("short.de"), "Hallo.\n");
+  const auto unequal = run({"train", "-o", path("bad"), "--preset", "tiny", "--train-src",
+                            sample("train.en"), "--train-tgt", path("short.de")});
+  EXPECT_EQ(unequal.exit_code, 1);
+  EXPECT_THAT(unequal.errors, HasSubstr("1500"));
+  EXPECT_EQ(std::count(unequal.errors.begin(), unequal.errors.end(), '\n'), 1) << unequal.errors;
+  const auto missing = run({"train", "-o", path("bad"), "--preset", "tiny", "--train-src",
+                            path("none.en"), "--train-tgt", path("none.de")});
+  EXPECT_EQ(missing.exit_code, 1);
+  EXPECT_THAT(missing.errors, HasSubstr("none.en"));
+  const auto cuda = run(command("bad", {"--device", "cuda:77"}));
+  EXPECT_EQ(cuda.exit_code, 1);
+  EXPECT_THAT(cuda.errors, HasSubstr("--device cuda:77"));
+}
+
+TEST_F(Train, HoldsOutValidationTextWhereNoneIsGiven) {
+  const auto result = run({"train",
+                           "-o",
+                           path("held"),
+                           "--train-src",
+                           sample("train.en"),
+                           "--train-tgt",
+                           sample("train.de"),
+                           "--preset",
+                           "tiny",
+                           "--vocab-size",
+                           "300",
+                           "--d-model",
+                           "32",
+                           "--heads",
+                           "2",
+                           "--encoder-layers",
+                           "1",
+                           "--decoder-layers",
+                           "1",
+                           "--max-updates",
+                           "2"},
+                          "", kLimit);
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
+  EXPECT_THAT(result.errors, HasSubstr("100 held out for validation"));
+}
+
+}  // namespace
+}  // namespace dragoman
