@@ -45,7 +45,7 @@ std::int64_t TorchEngine::max_positions() const {
   return std::numeric_limits<std::int32_t>::max();
 }
 
-std::int64_t TorchEngine::preferred_rows() const { return device().is_cpu() ? 160 : 1280; }
+std::int64_t TorchEngine::preferred_rows() const { return device().is_cpu() ? 128 : 1280; }
 
 std::vector<std::int32_t> TorchEngine::admit(std::span<const std::vector<TokenId>> sentences) {
   const c10::InferenceMode inference;

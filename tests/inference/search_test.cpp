@@ -17,15 +17,25 @@ using Tokens = std::vector<TokenId>;
 constexpr std::int64_t kVocabulary = 5;
 const Tokens kSource = {3, 4, kEos};
 
-std::vector<Hypothesis> search(const Distribution& distribution, const DecodeConfig& config,
-                               std::int64_t vocabulary = kVocabulary) {
+struct Found {
+  std::vector<Hypothesis> hypotheses;
+  std::int64_t steps;
+};
+
+Found search_and_count(const Distribution& distribution, const DecodeConfig& config,
+                       std::int64_t vocabulary = kVocabulary) {
   config.validate();
   TableEngine engine(vocabulary, distribution);
   Scheduler scheduler(engine, config, kEos);
   scheduler.add({{.line = 0, .part = 0, .tokens = kSource}});
-  while (!scheduler.idle())
-    for (FinishedSentence& sentence : scheduler.step()) return std::move(sentence.hypotheses);
-  return {};
+  std::vector<FinishedSentence> finished;
+  while (finished.empty()) finished = scheduler.step();
+  return {std::move(finished[0].hypotheses), engine.steps};
+}
+
+std::vector<Hypothesis> search(const Distribution& distribution, const DecodeConfig& config,
+                               std::int64_t vocabulary = kVocabulary) {
+  return search_and_count(distribution, config, vocabulary).hypotheses;
 }
 
 struct Sequence {
@@ -67,10 +77,16 @@ void list_all(const Distribution& distribution, const DecodeConfig& config, cons
 /// finished so far (best first), the open ones (best first) and the step.
 using Ends = std::function<bool(const std::vector<Sequence>&, const std::vector<Sequence>&)>;
 
-std::vector<Sequence> plain_beam_search(const Distribution& distribution,
-                                        const DecodeConfig& config, const Ends& ends) {
+struct PlainBeam {
+  std::vector<Sequence> finished;
+  std::int64_t steps = 0;
+};
+
+PlainBeam plain_beam_search(const Distribution& distribution, const DecodeConfig& config,
+                            const Ends& ends) {
   const auto beam = static_cast<std::size_t>(config.beam_size);
   std::vector<Sequence> open = {{}}, finished;
+  std::int64_t steps = 0;
   for (std::int64_t length = 1; length <= config.max_length && !open.empty(); ++length) {
     std::vector<std::pair<Sequence, TokenId>> extensions;
     for (const Sequence& sequence : open) {
@@ -93,9 +109,10 @@ std::vector<Sequence> plain_beam_search(const Distribution& distribution,
     }
     if (length == config.max_length) finished.insert(finished.end(), open.begin(), open.end());
     sort_by_score(finished, config);
+    ++steps;
     if (ends(finished, open)) break;
   }
-  return finished;
+  return {finished, steps};
 }
 
 void expect_same(const std::vector<Hypothesis>& found, const std::vector<Sequence>& expected) {
@@ -143,28 +160,43 @@ TEST(Search, ABeamOfOneIsGreedy) {
   }
 }
 
+void expect_same_search(const Found& found, const PlainBeam& expected) {
+  expect_same(found.hypotheses, expected.finished);
+  EXPECT_EQ(found.steps, expected.steps);
+}
+
 TEST(Search, EachWayToStopIsTheDefinitionsBeamSearch) {
+  std::int64_t exact_steps = 0, all_steps = 0;
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     for (const std::int64_t beam : {2, 3, 5}) {
       const Distribution distribution = random_distribution(kVocabulary, seed, 4, -1);
       DecodeConfig config{.beam_size = beam, .n_best = 2, .max_length = 9};
+      config.length_penalty = seed % 2 == 0 ? 1.0 : 0.2;
       const auto width = static_cast<std::size_t>(beam);
+      const auto full = [&](auto& done, auto& open) {
+        return open.empty() || done.size() >= width;
+      };
+      const auto hf = [&](auto& done, auto& open) {
+        return open.empty() || (done.size() >= width &&
+                                score_of(done[width - 1], config) >= score_of(open[0], config));
+      };
+      const auto never = [](auto&, auto& open) { return open.empty(); };
 
       config.stop = Stop::Full;
-      expect_same(search(distribution, config),
-                  plain_beam_search(distribution, config,
-                                    [&](auto& done, auto&) { return done.size() >= width; }));
+      expect_same_search(search_and_count(distribution, config),
+                         plain_beam_search(distribution, config, full));
       config.stop = Stop::Hf;
-      expect_same(search(distribution, config),
-                  plain_beam_search(distribution, config, [&](auto& done, auto& open) {
-                    return done.size() >= width && !open.empty() &&
-                           score_of(done[width - 1], config) >= score_of(open[0], config);
-                  }));
+      expect_same_search(search_and_count(distribution, config),
+                         plain_beam_search(distribution, config, hf));
       config.stop = Stop::Exact;
-      expect_same(search(distribution, config),
-                  plain_beam_search(distribution, config, [](auto&, auto&) { return false; }));
+      const Found exact = search_and_count(distribution, config);
+      const PlainBeam all = plain_beam_search(distribution, config, never);
+      expect_same(exact.hypotheses, all.finished);
+      exact_steps += exact.steps;
+      all_steps += all.steps;
     }
   }
+  EXPECT_LT(exact_steps, all_steps);
 }
 
 TEST(Search, StoppingExactlyNeverScoresWorseAndSometimesBetter) {
