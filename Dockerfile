@@ -14,7 +14,7 @@ RUN scripts/build release dragoman
 # What Debian's own slim image already has stays out.
 RUN mkdir -p /image/bin /image/lib && strip -o /image/bin/dragoman build/release/dragoman \
  && ldd build/release/dragoman | awk '$3 ~ /^\// {print $3}' \
-  | grep -vE '/lib(c|m|gcc_s|stdc\+\+)\.so' | xargs cp -L -t /image/lib
+  | grep -vE '/lib(c|dl|m|pthread|rt|gcc_s|stdc\+\+)\.so' | xargs cp -L -t /image/lib
 
 FROM docker.io/library/debian:bookworm-slim
 COPY --from=build /image/lib /usr/local/lib/dragoman
