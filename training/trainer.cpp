@@ -221,8 +221,10 @@ void Trainer::save(const std::filesystem::path& path) {
   log_->sync();
   progress_.seconds = seconds_before_ + seconds_here();
   progress_.log_bytes = log_->bytes();
+  ModelOrigin origin = run_.origin;
+  origin.provenance.updates = progress_.update;
   try {
-    write_checkpoint(path, model_, run_.origin, progress_);
+    write_checkpoint(path, model_, origin, progress_);
   } catch (
       const Error& problem) {  // a full disk must not end a run of days: the next one may succeed
     observer_.warned(join_text("checkpoint not saved, training goes on: ", problem.what()));

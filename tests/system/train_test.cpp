@@ -106,6 +106,10 @@ TEST_F(Train, FromTextToAScoredTranslation) {
         "checkpoints/update-00000060.safetensors"})
     EXPECT_TRUE(std::filesystem::exists(path("whole/" + std::string(file)))) << file;
 
+  EXPECT_EQ(
+      ModelFileReader(path("whole/checkpoints/update-00000060.safetensors")).provenance().updates,
+      60);
+
   const auto translated =
       run({"translate", "-m", path("whole"), "-b", "2"}, "The old man sings.\n\nHello.\n", kLimit);
   EXPECT_EQ(translated.exit_code, 0) << translated.errors;
