@@ -13,20 +13,8 @@ namespace {
 #include "kernels/training_kernels.inc"
 }  // namespace
 
-const KernelTable kTable = {
-    .name = "avx512",
-    .dropout = {dropout<Float>, dropout<BFloat>},
-    .relu_dropout = {relu_dropout<Float>, relu_dropout<BFloat>},
-    .relu_dropout_gradient = {relu_dropout_gradient<Float>, relu_dropout_gradient<BFloat>},
-    .attention_weights = {attention_weights<Float>, attention_weights<BFloat>},
-    .attention_weights_gradient = {attention_weights_gradient<Float>,
-                                   attention_weights_gradient<BFloat>},
-    .packed_attention = {packed_attention<Float>, packed_attention<BFloat>},
-    .packed_attention_gradient = {packed_attention_gradient<Float>,
-                                  packed_attention_gradient<BFloat>},
-    .loss = {loss<Float>, loss<BFloat>},
-    .embedding_gradient = {embedding_gradient<Float>, embedding_gradient<BFloat>},
-};
+#define DRAGOMAN_ISA_NAME "avx512"
+#include "kernels/kernel_table.inc"
 
 }  // namespace dragoman::avx512
 

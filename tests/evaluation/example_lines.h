@@ -1,3 +1,4 @@
+// Lines that the tests of metrics score, with their references.
 #pragma once
 
 #include <string>
