@@ -63,13 +63,11 @@ std::vector<fs::path> models_of(const AverageConfig& config) {
   return paths;
 }
 
-int run(const AverageConfig& config) {
+int run(const AverageConfig& config, const Invocation& invocation) {
   if (config.output.empty()) throw UsageError("--output: name the file to write");
   if (config.last < 1) throw UsageError("--last: must be at least 1");
   const std::vector<fs::path> models = models_of(config);
-  std::string command = "dragoman average --output " + config.output;
-  for (const fs::path& model : models) command.append(" ").append(model.string());
-  write_average(models, config.output, command);
+  write_average(models, config.output, invocation.command_line);
   log_info(join_text(config.output, ": the average of ", models.size(), " models"));
   return 0;
 }
@@ -77,15 +75,17 @@ int run(const AverageConfig& config) {
 }  // namespace
 
 Command average_command() {
-  auto config = std::make_shared<AverageConfig>();
+  const auto config = std::make_shared<AverageConfig>();
+  const auto invocation = std::make_shared<Invocation>();
   return {.name = "average",
           .summary = "average the parameters of several checkpoints",
           .fields = fields_of(*config),
           .positionals = {"models"},
           .short_flags = {{"o", "output"}},
-          .run = [config] { return run(*config); },
+          .run = [config, invocation] { return run(*config, *invocation); },
           .examples = {"average -o average.safetensors run/ --last 5",
-                       "average -o average.safetensors a.safetensors b.safetensors"}};
+                       "average -o average.safetensors a.safetensors b.safetensors"},
+          .invocation = invocation};
 }
 
 }  // namespace dragoman

@@ -23,6 +23,12 @@ constexpr std::array<std::string_view, 4> names_of(Origin) {
 /// By field name, one entry for every field of the command.
 using Origins = std::map<std::string, Origin>;
 
+/// How a command was called.
+struct Invocation {
+  std::string command_line;  ///< as a shell would take it: "dragoman average run/ -o 'a b'"
+  Origins origins;
+};
+
 struct Command {
   std::string name;
   std::string summary;
@@ -39,7 +45,7 @@ struct Command {
   /// A line or two for --help, without "dragoman ".
   std::vector<std::string> examples = {};
   /// Filled before `run` where a command provides it: `run` captures it too.
-  std::shared_ptr<Origins> origins = {};
+  std::shared_ptr<Invocation> invocation = {};
 };
 
 Command sample_command();

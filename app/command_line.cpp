@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cctype>
 #include <cstring>
 #include <stdexcept>
 
@@ -147,6 +148,23 @@ Origins origins_of(const std::vector<Field>& fields,
   return origins;
 }
 
+/// The word itself, or in quotes where a shell would read more into it.
+std::string shell_word(const std::string& word) {
+  const auto plain = [](unsigned char c) {
+    return std::isalnum(c) != 0 || std::strchr("@%+=:,./_-", c) != nullptr;
+  };
+  if (!word.empty() && std::all_of(word.begin(), word.end(), plain)) return word;
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? "'\\''" : std::string(1, c);
+  return quoted + "'";
+}
+
+std::string command_line(const Command& command, const std::vector<std::string>& arguments) {
+  std::string line = "dragoman " + command.name;
+  for (const std::string& argument : arguments) line += ' ' + shell_word(argument);
+  return line;
+}
+
 }  // namespace
 
 std::map<std::string, std::vector<std::string>> parse_arguments(
@@ -216,7 +234,8 @@ CommonConfig configure(const Command& command, const std::vector<std::string>& a
     if (const auto found = file.find(name); found != file.end()) assign_at(field, found->second);
     if (const auto found = flags.find(name); found != flags.end()) field.assign(found->second);
   }
-  if (command.origins != nullptr) *command.origins = origins;
+  if (command.invocation != nullptr)
+    *command.invocation = {command_line(command, arguments), origins};
   return common;
 }
 

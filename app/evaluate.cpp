@@ -4,16 +4,13 @@
 #include <utility>
 
 #include "app/command.h"
+#include "app/open_model.h"
 #include "app/signals.h"
 #include "base/error.h"
 #include "evaluation/evaluate.h"
 #include "evaluation/read_lines.h"
 #include "evaluation/report.h"
-#include "inference/model_tokenizers.h"
-#include "inference/torch/torch_engine.h"
 #include "inference/translator.h"
-#include "model/device.h"
-#include "model/load_transformer.h"
 
 namespace dragoman {
 
@@ -22,15 +19,13 @@ namespace {
 struct EvaluateFiles {
   std::string hypotheses;
   std::vector<std::string> references;
-  std::string model, source;
-  std::string device = "auto";
-  std::int64_t threads = 0;
+  std::string source;
 
   template <class Visit>
   void for_each_field(Visit&& visit) {
     constexpr std::string_view kFiles = "Files";
     visit({.name = "hyp",
-           .help = "translations to score, one a line; - for standard input",
+           .help = "translations to score, one a line; - for standard input; or --model and --src",
            .group = kFiles,
            .aliases = "hypothesis,hypotheses"},
           hypotheses);
@@ -39,25 +34,16 @@ struct EvaluateFiles {
            .group = kFiles,
            .aliases = "reference,references,refs"},
           references);
-    visit({.name = "model",
-           .help = "run folder or model file to be scored, instead of --hyp",
-           .group = kFiles},
-          model);
     visit({.name = "src",
            .help = "what the model translates, line for line with --ref",
            .group = kFiles,
            .aliases = "source"},
           source);
-    visit({.name = "device", .help = "auto, cpu, cuda or cuda:N", .group = "Hardware"}, device);
-    visit({.name = "threads",
-           .help = "of the CPU; 0: all that this process may use",
-           .group = "Hardware",
-           .aliases = "cpu-threads"},
-          threads);
   }
 };
 
 struct EvaluateOptions {
+  ModelChoice model;
   EvaluateFiles files;
   EvaluateConfig metrics;
   DecodeConfig decode;
@@ -65,11 +51,12 @@ struct EvaluateOptions {
 
 void validate(const EvaluateOptions& options) {
   const EvaluateFiles& files = options.files;
-  if (files.hypotheses.empty() == files.model.empty())
+  const bool with_model = !options.model.model.empty();
+  if (files.hypotheses.empty() != with_model)
     throw UsageError("name what to score: either --hyp FILE, or -m MODEL with --src FILE");
-  if (!files.model.empty() && files.source.empty())
+  if (with_model && files.source.empty())
     throw UsageError("--src: name the text that the model translates");
-  if (files.threads < 0) throw UsageError("--threads: must not be negative");
+  if (with_model) options.model.validate();
   options.decode.validate();
   if (options.files.references.empty()) throw UsageError("--ref: name a file of references");
   options.metrics.validate();
@@ -78,13 +65,9 @@ void validate(const EvaluateOptions& options) {
 /// Translates the whole text; empty where a stop was requested meanwhile.
 std::vector<std::string> translate_text(const EvaluateOptions& options,
                                         const std::vector<std::string>& lines) {
-  const EvaluateFiles& files = options.files;
-  const ModelFileReader file(resolve_model_path(files.model));
-  const Tokenizers tokenizers = load_tokenizers(file);
-  const torch::Device device = parse_device(files.device);
-  use_threads(files.threads);
-  TorchEngine engine(load_transformer(file, device), tokenizers.target->never_emitted());
-  Translator translator(engine, *tokenizers.source, *tokenizers.target, options.decode);
+  const OpenedModel model = open_model(options.model);
+  TorchEngine engine = model.engine();
+  Translator translator(engine, *model.tokenizers.source, *model.tokenizers.target, options.decode);
   std::vector<std::string> hypotheses;
   for (Translation& translation : translator.translate(lines, stop_token()))
     hypotheses.push_back(std::move(translation.n_best.front().text));
@@ -92,13 +75,14 @@ std::vector<std::string> translate_text(const EvaluateOptions& options,
   return hypotheses;
 }
 
-References read_references(const EvaluateFiles& files, std::size_t lines) {
+/// References of as many lines as `text` has.
+References read_references(const std::vector<std::string>& paths, const std::string& text,
+                           std::size_t lines) {
   References references;
-  for (const std::string& path : files.references) {
+  for (const std::string& path : paths) {
     references.push_back(read_lines(path));
     if (references.back().size() != lines)
-      throw Error(files.model.empty() ? files.hypotheses : files.source, " has ", lines,
-                  " lines but ", path, " has ", references.back().size());
+      throw Error(text, " has ", lines, " lines but ", path, " has ", references.back().size());
   }
   return references;
 }
@@ -106,12 +90,13 @@ References read_references(const EvaluateFiles& files, std::size_t lines) {
 int run_evaluate(const EvaluateOptions& options) {
   validate(options);
   const EvaluateFiles& files = options.files;
-  const std::string& path = files.model.empty() ? files.hypotheses : files.source;
+  const bool with_model = !options.model.model.empty();
+  const std::string& path = with_model ? files.source : files.hypotheses;
   const std::vector<std::string> lines = read_lines(path);
   // What is wrong with the references is said before a long translation.
-  const References references = read_references(files, lines.size());
+  const References references = read_references(files.references, path, lines.size());
   if (lines.empty()) throw Error(path, " has no lines to score");
-  const auto hypotheses = files.model.empty() ? lines : translate_text(options, lines);
+  const auto hypotheses = with_model ? translate_text(options, lines) : lines;
   if (hypotheses.empty()) return 1;  // stopped: main turns it into the signal's code
   const auto scores =
       evaluate_lines(hypotheses, references, options.metrics, "dragoman-" DRAGOMAN_VERSION);
@@ -124,6 +109,7 @@ int run_evaluate(const EvaluateOptions& options) {
 Command evaluate_command() {
   const auto options = std::make_shared<EvaluateOptions>();
   std::vector<Field> fields = fields_of(options->files);
+  for (Field& field : fields_of(options->model)) fields.push_back(std::move(field));
   for (Field& field : fields_of(options->metrics)) fields.push_back(std::move(field));
   for (Field& field : fields_of(options->decode)) fields.push_back(std::move(field));
   return {.name = "evaluate",

@@ -13,15 +13,13 @@
 
 #include "app/command.h"
 #include "app/log.h"
+#include "app/open_model.h"
 #include "app/progress.h"
 #include "app/signals.h"
 #include "base/error.h"
 #include "base/threads.h"
 #include "evaluation/read_lines.h"
-#include "inference/model_tokenizers.h"
 #include "inference/torch/scorer.h"
-#include "model/device.h"
-#include "model/load_transformer.h"
 
 namespace dragoman {
 
@@ -30,18 +28,17 @@ namespace {
 constexpr std::size_t kWindow = 2'000;  // lines that are sorted by length and written together
 
 struct ScoreConfig {
-  std::string model, source, target;
+  ModelChoice model;
+  std::string source, target;
   bool normalize = false;
   bool per_token = false;
   std::int64_t max_tokens = 4'096;
   std::int64_t max_length = 2'048;
-  std::string device = "auto";
-  std::int64_t threads = 0;
 
   template <class Visit>
   void for_each_field(Visit&& visit) {
     constexpr std::string_view kFiles = "Files", kScores = "Scores", kHardware = "Hardware";
-    visit({.name = "model", .help = "run folder or model file", .group = kFiles}, model);
+    model.for_each_field(visit);
     visit({.name = "src",
            .help = "sentences, one a line; - for standard input",
            .group = kFiles,
@@ -70,23 +67,16 @@ struct ScoreConfig {
            .help = "longest line, in pieces; attention's memory grows with its square",
            .group = kHardware},
           max_length);
-    visit({.name = "device", .help = "auto, cpu, cuda or cuda:N", .group = kHardware}, device);
-    visit({.name = "threads",
-           .help = "of the CPU; 0: all that this process may use",
-           .group = kHardware,
-           .aliases = "cpu-threads"},
-          threads);
   }
 
   void validate() const {
-    if (model.empty()) throw UsageError("--model: name a run folder or a model file");
+    model.validate();
     if (source.empty()) throw UsageError("--src: name the file of sentences");
     if (target.empty()) throw UsageError("--tgt: name the file of translations");
     if (source == "-" && target == "-")
       throw UsageError("--src and --tgt cannot both be standard input");
     if (max_tokens < 1) throw UsageError("--max-tokens: must be at least 1");
     if (max_length < 1) throw UsageError("--max-length: must be at least 1");
-    if (threads < 0) throw UsageError("--threads: must not be negative");
   }
 };
 
@@ -200,14 +190,11 @@ void log_totals(const Totals& totals, double seconds) {
 
 int run_score(const ScoreConfig& config) {
   config.validate();
-  const torch::Device device = parse_device(config.device);
-  const int threads = use_threads(config.threads);
-  const ModelFileReader file(resolve_model_path(config.model));
-  const Tokenizers tokenizers = load_tokenizers(file);
   const Texts texts = read_texts(config);
-  Transformer model = load_transformer(file, device);
+  OpenedModel model = open_model(config.model);
   const auto start = std::chrono::steady_clock::now();
-  const Totals totals = ScoreRun(config, texts, threads).run(model, tokenizers);
+  const Totals totals =
+      ScoreRun(config, texts, model.threads).run(model.transformer, model.tokenizers);
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
   log_totals(totals, spent.count());
   return 0;

@@ -31,7 +31,7 @@ struct TrainOptions {
   ModelConfig model;
   DataConfig data;
   TokenizerConfig tokenizer;
-  std::shared_ptr<Origins> origins = std::make_shared<Origins>();
+  std::shared_ptr<Invocation> invocation = std::make_shared<Invocation>();
 
   std::vector<Field> fields() {
     std::vector<Field> all = fields_of(train);
@@ -91,7 +91,7 @@ void complete_model(TrainOptions& options, const Tokenizers& tokenizers) {
   model.bos_id = tokenizers.target->bos_id();
   model.eos_id = tokenizers.target->eos_id();
   if (tokenizers.joint() || model.tying != Tying::ThreeWay) return;
-  if (options.origins->at("tying") != Origin::Default)
+  if (options.invocation->origins.at("tying") != Origin::Default)
     throw UsageError("--tying three-way needs one vocabulary for both sides (--joint-vocab)");
   model.tying = Tying::TwoWay;
   log_info("two vocabularies: the embeddings of target and output are tied, the source's are not");
@@ -101,7 +101,7 @@ ModelOrigin origin_of(TrainOptions& options, const PreparedData& data) {
   ModelOrigin origin;
   origin.tokenizer_source = data.tokenizers.source->model_bytes();
   if (!data.tokenizers.joint()) origin.tokenizer_target = data.tokenizers.target->model_bytes();
-  origin.provenance.command = "dragoman train";
+  origin.provenance.command = options.invocation->command_line;
   origin.provenance.configuration = write_config(options.fields());
   origin.provenance.seed = options.train.seed;
   origin.provenance.data = {{"training-text", data.text_hash}};
@@ -129,6 +129,7 @@ void check_resume(TrainOptions& options, const TrainingRun& run, const ProgressR
 
 int train(TrainOptions& options) {
   validate(options);
+  options.train.settle_lr_end();
   const torch::Device device = parse_device(options.train.device);
   const int threads = use_threads(options.train.threads);
   const RunFolder folder{options.train.output};
@@ -188,7 +189,7 @@ Command train_command() {
           .run = [options] { return run_train(*options); },
           .examples = {"train --train-src a.en --train-tgt a.de -o run/ --preset tiny",
                        "train --config run/config.toml --max-updates 200000"},
-          .origins = options->origins};
+          .invocation = options->invocation};
 }
 
 }  // namespace dragoman

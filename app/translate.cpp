@@ -15,30 +15,24 @@
 
 #include "app/command.h"
 #include "app/log.h"
+#include "app/open_model.h"
 #include "app/progress.h"
 #include "app/signals.h"
 #include "base/error.h"
 #include "base/files.h"
-#include "inference/model_tokenizers.h"
-#include "inference/torch/torch_engine.h"
 #include "inference/translator.h"
-#include "model/device.h"
-#include "model/load_transformer.h"
 
 namespace dragoman {
 
 namespace {
 
 struct TranslateFiles {
-  std::string model, input = "-", output = "-";
+  std::string input = "-", output = "-";
   bool with_scores = false;
-  std::string device = "auto";
-  std::int64_t threads = 0;
 
   template <class Visit>
   void for_each_field(Visit&& visit) {
-    constexpr std::string_view kFiles = "Files", kHardware = "Hardware";
-    visit({.name = "model", .help = "run folder or model file", .group = kFiles}, model);
+    constexpr std::string_view kFiles = "Files";
     visit({.name = "input",
            .help = "sentences, one a line; - for standard input",
            .group = kFiles,
@@ -55,21 +49,11 @@ struct TranslateFiles {
            .group = kFiles,
            .aliases = "with-score"},
           with_scores);
-    visit({.name = "device", .help = "auto, cpu, cuda or cuda:N", .group = kHardware}, device);
-    visit({.name = "threads",
-           .help = "of the CPU; 0: all that this process may use",
-           .group = kHardware,
-           .aliases = "cpu-threads"},
-          threads);
-  }
-
-  void validate() const {
-    if (model.empty()) throw UsageError("--model: name a run folder or a model file");
-    if (threads < 0) throw UsageError("--threads: must not be negative");
   }
 };
 
 struct TranslateConfig {
+  ModelChoice model;
   TranslateFiles files;
   DecodeConfig decode;
 };
@@ -207,23 +191,15 @@ void log_summary(const TranslationFacts& facts, double seconds) {
                    {"cut", facts.cut}});
 }
 
-TorchEngine make_engine(const TranslateFiles& files, const ModelFileReader& file,
-                        const Tokenizers& tokenizers) {
-  const torch::Device device = parse_device(files.device);
-  use_threads(files.threads);
-  return {load_transformer(file, device), tokenizers.target->never_emitted()};
-}
-
 int run_translate(const TranslateConfig& config) {
   const TranslateFiles& files = config.files;
-  files.validate();
+  config.model.validate();
   config.decode.validate();
-  const ModelFileReader file(resolve_model_path(files.model));
-  const Tokenizers tokenizers = load_tokenizers(file);
   const Descriptor input(files.input, STDIN_FILENO, O_RDONLY);
   const std::unique_ptr<Output> output = open_output(files.output);
-  TorchEngine engine = make_engine(files, file, tokenizers);
-  Translator translator(engine, *tokenizers.source, *tokenizers.target, config.decode);
+  const OpenedModel model = open_model(config.model);
+  TorchEngine engine = model.engine();
+  Translator translator(engine, *model.tokenizers.source, *model.tokenizers.target, config.decode);
 
   const std::stop_token stop = stop_token();
   LineReader reader(input, files.input == "-" ? "standard input" : files.input);
@@ -251,7 +227,8 @@ int run_translate(const TranslateConfig& config) {
 
 Command translate_command() {
   const auto config = std::make_shared<TranslateConfig>();
-  std::vector<Field> fields = fields_of(config->files);
+  std::vector<Field> fields = fields_of(config->model);
+  for (Field& field : fields_of(config->files)) fields.push_back(std::move(field));
   for (Field& field : fields_of(config->decode)) fields.push_back(std::move(field));
   return {.name = "translate",
           .summary = "translate lines: from a file, or as a filter in a pipe",

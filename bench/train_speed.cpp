@@ -1,12 +1,16 @@
 // Training speed on random tokens: target tokens per second over windows of updates after warm-up,
 // dropout and label smoothing on. The last line of standard output is JSON.
+// "shares" are parts of the time of a few more updates, which are measured with record functions
+// on.
 //   train_speed --preset tiny|small|base|big [--precision auto|fp32|bf16] [--windows N] [--threads
 //   N]
+//               [--length N] [--spread N] [--max-tokens N]
 #include <ATen/Parallel.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -16,17 +20,18 @@
 #include "base/cpu.h"
 #include "base/random.h"
 #include "base/threads.h"
+#include "bench/part_times.h"
 #include "training/training_model.h"
 
 namespace {
 
 using namespace dragoman;
 
+/// Sentences of `length` pieces, up to `spread` more or less.
 struct Shape {
-  std::int64_t vocabulary, length, tokens;
+  std::int64_t vocabulary, length, spread, tokens;
 };
 
-/// A batch of sentences whose lengths differ by up to a fifth, as in a length-sorted plan.
 PackedBatch random_batch(const Shape& shape, std::uint64_t number) {
   RandomStream random(7, number);
   PackedBatch batch;
@@ -36,8 +41,10 @@ PackedBatch random_batch(const Shape& shape, std::uint64_t number) {
       side.tokens.push_back(static_cast<TokenId>(3 + random.below(shape.vocabulary - 3)));
     side.starts.push_back(static_cast<std::int32_t>(side.tokens.size()));
   };
-  while (batch.target.size() + shape.length * 6 / 5 < shape.tokens) {
-    const std::int64_t length = shape.length * 4 / 5 + random.below(shape.length * 2 / 5 + 1);
+  while (batch.target.size() + shape.length + shape.spread <= shape.tokens) {
+    const std::int64_t length =
+        shape.length - shape.spread +
+        static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(2 * shape.spread + 1)));
     fill(batch.source, length);
     fill(batch.target, length);
     batch.sentences.push_back(static_cast<std::int64_t>(batch.sentences.size()));
@@ -56,19 +63,65 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+struct StepTimes {
+  double data = 0, passes = 0, optimizer = 0;  ///< seconds
+  std::int64_t tokens = 0;
+
+  double total() const { return data + passes + optimizer; }
+};
+
+StepTimes run_updates(TrainingModel& model, const Shape& shape, int updates) {
+  static std::int64_t update = 0;
+  StepTimes times;
+  for (int i = 0; i < updates; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    const PackedBatch batch = random_batch(shape, static_cast<std::uint64_t>(++update));
+    const double after_data = seconds_since(start);
+    times.tokens += model.accumulate(batch, 0.1, update).target_tokens;
+    const double after_passes = seconds_since(start);
+    model.step(batch.target.size(), 1, 1e-4);
+    times.data += after_data;
+    times.passes += after_passes - after_data;
+    times.optimizer += seconds_since(start) - after_passes;
+  }
+  return times;
+}
+
+nlohmann::ordered_json shares(TrainingModel& model, const Shape& shape, int updates) {
+  const PartTimes parts;
+  const StepTimes times = run_updates(model, shape, updates);
+  double rest = times.passes;
+  nlohmann::ordered_json result;
+  const auto add = [&](std::string_view name, double seconds) {
+    result[std::string(name)] = std::round(1000 * seconds / times.total()) / 1000;
+  };
+  for (const Part part :
+       {Part::Linear, Part::Attention, Part::NormDropout, Part::Loss, Part::Embedding}) {
+    const double seconds = parts.seconds()[static_cast<std::size_t>(part)];
+    add(names_of(part)[static_cast<std::size_t>(part)], seconds);
+    rest -= seconds;
+  }
+  add("optimizer", times.optimizer);
+  add("data", times.data);
+  add("other", rest);
+  return result;
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
   CLI::App app("training speed on random tokens");
   std::string preset_name = "tiny", precision_name = "auto";
   int windows = 7, updates = 5, threads = available_cores();
-  std::int64_t max_tokens = 4096;
+  std::int64_t max_tokens = 4096, length = 30, spread = 0;
   bool json = true;
   app.add_option("--preset", preset_name)->check(CLI::IsMember({"tiny", "small", "base", "big"}));
   app.add_option("--precision", precision_name)->check(CLI::IsMember({"auto", "fp32", "bf16"}));
   app.add_option("--windows", windows, "measured windows")->check(CLI::PositiveNumber);
   app.add_option("--updates", updates, "updates of a window")->check(CLI::PositiveNumber);
   app.add_option("--max-tokens", max_tokens, "target tokens of a batch");
+  app.add_option("--length", length, "pieces of a sentence")->check(CLI::PositiveNumber);
+  app.add_option("--spread", spread, "so many more or less")->check(CLI::NonNegativeNumber);
   app.add_option("--threads", threads);
   app.add_flag("--json", json, "the result is always JSON");
   CLI11_PARSE(app, count, arguments);
@@ -83,21 +136,20 @@ int main(int count, char** arguments) {
   ModelConfig config = ModelConfig::from_preset(preset);
   const bool large = preset == Preset::Base || preset == Preset::Big;
   config.source_vocabulary = config.target_vocabulary = large ? 32000 : 8000;
-  const Shape shape{config.source_vocabulary, large ? 30 : 15, max_tokens};
+  if (spread >= length || length + spread > max_tokens) {
+    std::fprintf(stderr,
+                 "train_speed: --spread must be below --length, both within --max-tokens\n");
+    return 2;
+  }
+  const Shape shape{config.source_vocabulary, length, spread, max_tokens};
 
   precision = resolve_precision(precision, torch::kCPU);
   TrainingModel model(config, {}, precision, torch::kCPU, 1);
+  run_updates(model, shape, updates);  // warms up
   std::vector<double> rates;
-  std::int64_t update = 0;
-  for (int window = -1; window < windows; ++window) {  // the first one warms up
-    const auto start = std::chrono::steady_clock::now();
-    std::int64_t tokens = 0;
-    for (int i = 0; i < updates; ++i) {
-      const PackedBatch batch = random_batch(shape, ++update);
-      tokens += model.accumulate(batch, 0.1, update).target_tokens;
-      model.step(batch.target.size(), 1, 1e-4);
-    }
-    if (window >= 0) rates.push_back(static_cast<double>(tokens) / seconds_since(start));
+  for (int window = 0; window < windows; ++window) {
+    const StepTimes times = run_updates(model, shape, updates);
+    rates.push_back(static_cast<double>(times.tokens) / times.total());
   }
   std::sort(rates.begin(), rates.end());
   nlohmann::ordered_json result{
@@ -108,6 +160,7 @@ int main(int count, char** arguments) {
       {"target_tokens_per_second_median", rates[rates.size() / 2]},
       {"target_tokens_per_second_min", rates.front()},
       {"target_tokens_per_second_max", rates.back()},
-      {"peak_memory_gib", peak_memory_gib()}};
+      {"peak_memory_gib", peak_memory_gib()},
+      {"shares", shares(model, shape, updates)}};
   std::puts(result.dump().c_str());
 }

@@ -93,7 +93,7 @@ struct PackedAttentionArguments {
   float* log_sums;
   const std::int32_t *query_starts, *key_starts;
   std::int64_t heads, d_k;
-  std::int64_t longest_keys;  ///< at most kLongestPackedKeys
+  std::int64_t longest_keys;  ///< fits_packed_attention(longest_keys, d_k)
   float scale;
   bool causal;
   DropoutSite dropout;
@@ -103,8 +103,11 @@ struct PackedAttentionGradientArguments {
   const void* d_output;
   void *dq, *dk, *dv;
 };
-/// Scratch memory stands on the stack; longer sentences take the padded path.
-inline constexpr std::int64_t kLongestPackedKeys = 512;
+/// Scratch memory, six times a head's keys in fp32, stands on the stack: what is larger takes the
+/// padded path.
+constexpr bool fits_packed_attention(std::int64_t longest_keys, std::int64_t d_k) {
+  return longest_keys <= 512 && longest_keys * d_k <= 512 * 128;
+}
 
 /// Cross-entropy with label smoothing (section 5.4; Szegedy et al. 2016): the target distribution
 /// is (1 - smoothing) on the target plus smoothing / columns everywhere. Logits are replaced by the

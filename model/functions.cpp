@@ -1,5 +1,6 @@
 #include "model/functions.h"
 
+#include <ATen/record_function.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <algorithm>
@@ -78,6 +79,7 @@ struct DropoutFunction : torch::autograd::Function<DropoutFunction> {
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& x,
                                const OptionalTensor& residual, const torch::Tensor& row_keys,
                                SiteNumbers site) {
+    RECORD_USER_SCOPE("DropoutFunction");
     context->save_for_backward({row_keys});
     context->saved_data["residual"] = residual.has_value();
     site.save(context);
@@ -98,6 +100,7 @@ struct DropoutFunction : torch::autograd::Function<DropoutFunction> {
 struct ReluDropoutFunction : torch::autograd::Function<ReluDropoutFunction> {
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& x,
                                const OptionalTensor& row_keys, SiteNumbers site) {
+    RECORD_USER_SCOPE("ReluDropoutFunction");
     const auto input = x.contiguous();
     auto y = torch::empty_like(input);
     run_rows(kernels().relu_dropout, element_type(x),
@@ -126,6 +129,7 @@ struct AttentionWeightsFunction : torch::autograd::Function<AttentionWeightsFunc
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& scores,
                                const torch::Tensor& key_lengths, const OptionalTensor& row_keys,
                                SiteNumbers site, bool causal, double scale) {
+    RECORD_USER_SCOPE("AttentionWeightsFunction");
     const auto input = scores.contiguous();
     auto weights = torch::empty_like(input);
     auto dropped = row_keys ? torch::empty_like(input) : weights;
@@ -161,6 +165,12 @@ struct PackedAttentionNumbers {
   bool causal;
 };
 
+/// Rows behind the last sentence, which the kernels leave alone, become zero.
+void zero_filler(torch::Tensor& x, const torch::Tensor& starts) {
+  const std::int64_t tokens = starts.const_data_ptr<std::int32_t>()[starts.size(0) - 1];
+  if (tokens < x.size(0)) x.narrow(0, tokens, x.size(0) - tokens).zero_();
+}
+
 struct PackedAttentionFunction : torch::autograd::Function<PackedAttentionFunction> {
   static PackedAttentionArguments arguments(const torch::Tensor& q, const torch::Tensor& k,
                                             const torch::Tensor& v, torch::Tensor& log_sums,
@@ -188,8 +198,10 @@ struct PackedAttentionFunction : torch::autograd::Function<PackedAttentionFuncti
                                const torch::Tensor& query_starts, const torch::Tensor& key_starts,
                                const OptionalTensor& row_keys, SiteNumbers site,
                                PackedAttentionNumbers numbers) {
+    RECORD_USER_SCOPE("PackedAttentionFunction");
     const auto q = q_in.contiguous(), k = k_in.contiguous(), v = v_in.contiguous();
-    auto output = torch::zeros_like(q);
+    auto output = torch::empty_like(q);
+    zero_filler(output, query_starts);
     auto log_sums = torch::empty({q.size(0), site.heads}, q.options().dtype(torch::kFloat32));
     auto call = arguments(q, k, v, log_sums, query_starts, key_starts,
                           site.with(value_of(row_keys)), numbers);
@@ -207,8 +219,11 @@ struct PackedAttentionFunction : torch::autograd::Function<PackedAttentionFuncti
     const PackedAttentionNumbers numbers{stored[0], stored[1], stored[2] != 0};
     const SiteNumbers site = SiteNumbers::load(context);
     const auto d_output = gradients[0].contiguous();
-    auto dq = torch::zeros_like(saved[0]), dk = torch::zeros_like(saved[1]),
-         dv = torch::zeros_like(saved[2]);
+    auto dq = torch::empty_like(saved[0]), dk = torch::empty_like(saved[1]),
+         dv = torch::empty_like(saved[2]);
+    zero_filler(dq, saved[4]);
+    zero_filler(dk, saved[5]);
+    zero_filler(dv, saved[5]);
     const PackedAttentionGradientArguments call{
         arguments(saved[0], saved[1], saved[2], saved[3], saved[4], saved[5], site.with(saved[6]),
                   numbers),
@@ -223,6 +238,7 @@ struct PackedAttentionFunction : torch::autograd::Function<PackedAttentionFuncti
 struct EmbedFunction : torch::autograd::Function<EmbedFunction> {
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& tokens,
                                const torch::Tensor& weight, double scale) {
+    RECORD_USER_SCOPE("EmbedFunction");
     context->save_for_backward({tokens});
     context->saved_data["vocabulary"] = weight.size(0);
     context->saved_data["scale"] = scale;
@@ -361,7 +377,7 @@ torch::Tensor packed_attention(const torch::Tensor& q, const torch::Tensor& k,
                                const torch::Tensor& v, const PackedLayout& queries,
                                const PackedLayout& keys, AttentionMask mask,
                                const Dropout& dropout) {
-  if (!has_kernel(q) || keys.longest > kLongestPackedKeys)
+  if (!has_kernel(q) || !fits_packed_attention(keys.longest, q.size(1) / queries.heads))
     return padded_attention(q, k, v, queries, keys, mask, dropout);
   const SiteNumbers site{dropout.site, dropout.threshold(), queries.heads, queries.rows};
   return PackedAttentionFunction::apply(

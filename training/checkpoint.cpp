@@ -87,22 +87,25 @@ void remove_old_checkpoints(const RunFolder& run, std::int64_t keep) {
 
 std::optional<FoundCheckpoint> find_checkpoint(
     const RunFolder& run, const std::function<void(const std::string&)>& warn) {
-  auto paths = run.numbered();
-  if (std::filesystem::exists(run.latest())) paths.push_back(run.latest());
-  std::optional<FoundCheckpoint> best;
-  for (const auto& path : paths) {
+  const auto read = [&warn](const std::filesystem::path& path) -> std::optional<FoundCheckpoint> {
     try {
-      const ModelFileReader reader(path);
-      auto progress = progress_from_json(reader.progress());
-      if (!best || progress.update > best->progress.update) best = {path, std::move(progress)};
+      return FoundCheckpoint{path, progress_from_json(ModelFileReader(path).progress())};
     } catch (const Error& damage) {
       warn(join_text("checkpoint passed over: ", damage.what()));
+      return std::nullopt;
     }
+  };
+  const auto paths = run.numbered();
+  const bool has_latest = std::filesystem::exists(run.latest());
+  const auto latest = has_latest ? read(run.latest()) : std::nullopt;
+  for (auto path = paths.rbegin(); path != paths.rend(); ++path) {  // from the newest on
+    if (latest && *path <= run.at_update(latest->progress.update)) break;
+    if (auto found = read(*path)) return found;
   }
-  if (!best && !paths.empty())
+  if (!latest && (has_latest || !paths.empty()))
     throw Error(run.checkpoints().string(),
                 ": no checkpoint is readable; remove the folder to start anew");
-  return best;
+  return latest;
 }
 
 void load_checkpoint(const std::filesystem::path& path, TrainingModel& model) {

@@ -55,8 +55,8 @@ struct FoundCheckpoint {
   std::filesystem::path path;
   ProgressRecord progress;
 };
-/// The readable checkpoint with the highest update. What is damaged is told to `warn` and passed
-/// over; throws Error where there are checkpoints but none is readable.
+/// The readable checkpoint with the highest update. Newer ones that are damaged are told to `warn`;
+/// throws Error where there are checkpoints but none is readable.
 std::optional<FoundCheckpoint> find_checkpoint(const RunFolder& run,
                                                const std::function<void(const std::string&)>& warn);
 

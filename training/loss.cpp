@@ -1,5 +1,6 @@
 #include "training/loss.h"
 
+#include <ATen/record_function.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <optional>
@@ -20,6 +21,7 @@ struct ProjectedCrossEntropy : torch::autograd::Function<ProjectedCrossEntropy> 
                                const std::optional<torch::Tensor>& bias,
                                const torch::Tensor& targets, double label_smoothing,
                                std::int64_t chunk_tokens, bool wants_gradients) {
+    RECORD_USER_SCOPE("ProjectedCrossEntropy");
     const auto wide = hidden.options().dtype(torch::kFloat32);
     const std::int64_t tokens = hidden.size(0), vocabulary = weight.size(0);
     const std::int64_t chunk = std::min(chunk_tokens, tokens);

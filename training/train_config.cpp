@@ -35,6 +35,15 @@ void TrainConfig::apply_preset(Preset chosen) {
 
 double TrainConfig::max_seconds() const { return parse_duration("max-time", max_time); }
 
+void TrainConfig::settle_lr_end() {
+  const bool has_end = scheduler == LrScheduler::Cosine || scheduler == LrScheduler::Linear;
+  if (!has_end || lr_end > 0) return;
+  if (max_updates == 0)
+    throw UsageError("--lr-scheduler ", names_of(scheduler)[static_cast<std::size_t>(scheduler)],
+                     " needs --lr-end or --max-updates: it ends there");
+  lr_end = max_updates;
+}
+
 void TrainConfig::validate() const {
   if (output.empty()) throw UsageError("-o/--output: a folder for the run is needed");
   require(max_tokens > 0, "max-tokens", "above 0");
@@ -42,6 +51,7 @@ void TrainConfig::validate() const {
   require(update_freq > 0, "update-freq", "above 0");
   require(lr > 0, "lr", "above 0");
   require(min_lr >= 0 && min_lr <= lr, "min-lr", "from 0 to --lr");
+  require(lr_end >= 0, "lr-end", "0 or more");
   require(warmup_updates >= 0, "warmup-updates", "0 or more");
   require(is_share(adam_beta1), "adam-beta1", "from 0 to below 1");
   require(is_share(adam_beta2), "adam-beta2", "from 0 to below 1");
@@ -61,10 +71,6 @@ void TrainConfig::validate() const {
   require(valid_beam_size > 0, "valid-beam-size", "above 0");
   require(samples >= 0, "samples", "0 or more");
   require(threads >= 0, "threads", "0 or more");
-  const bool has_end = scheduler == LrScheduler::Cosine || scheduler == LrScheduler::Linear;
-  if (has_end && max_updates == 0)
-    throw UsageError("--lr-scheduler ", names_of(scheduler)[static_cast<std::size_t>(scheduler)],
-                     " needs --max-updates: it ends there");
   max_seconds();
 }
 

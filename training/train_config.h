@@ -32,6 +32,7 @@ struct TrainConfig {
   LrScheduler scheduler = LrScheduler::InverseSqrt;
   std::int64_t warmup_updates = 4000;
   double min_lr = 0;
+  std::int64_t lr_end = 0;
   double adam_beta1 = 0.9;
   double adam_beta2 = 0.98;
   double adam_eps = 1e-9;
@@ -60,6 +61,8 @@ struct TrainConfig {
 
   /// Sets rate, warm-up and batch to the preset's.
   void apply_preset(Preset chosen);
+  /// Gives lr_end the value that 0 stands for. Throws UsageError where there is none.
+  void settle_lr_end();
   /// Throws UsageError naming the flag.
   void validate() const;
   /// Updates between checkpoints: save_every, or valid_every where that is 0.
@@ -117,6 +120,11 @@ struct TrainConfig {
            .aliases = "warmup,lr-warmup,warmup-steps"},
           warmup_updates);
     visit({.name = "min-lr", .help = "lowest rate after warm-up", .group = "Optimizer"}, min_lr);
+    visit({.name = "lr-end",
+           .help = "update at which cosine and linear come to --min-lr; 0: --max-updates",
+           .group = "Optimizer",
+           .aliases = "total-num-update"},
+          lr_end);
     visit({.name = "adam-beta1", .help = "decay of Adam's first moment", .group = "Optimizer"},
           adam_beta1);
     visit({.name = "adam-beta2", .help = "decay of Adam's second moment", .group = "Optimizer"},

@@ -15,7 +15,7 @@ Schedule schedule_of(const TrainingRun& run) {
   return {.scheduler = run.config.scheduler,
           .peak = run.config.lr,
           .warmup = run.config.warmup_updates,
-          .end = run.config.max_updates,
+          .end = run.config.lr_end,
           .floor = run.config.min_lr,
           .d_model = run.model.d_model};
 }

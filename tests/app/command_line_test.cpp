@@ -58,7 +58,7 @@ class CommandLine : public testing::Test {
     command.fields = fields_of(options);
     command.positionals = {"model", "inputs"};
     command.short_flags = {{"m", "model"}};
-    command.origins = std::make_shared<Origins>();
+    command.invocation = std::make_shared<Invocation>();
     command.prepare = [this](const std::map<std::string, std::vector<std::string>>& given) {
       if (given.contains("preset") && given.at("preset").back() == "large") {
         options.dropout = 0.3;
@@ -188,11 +188,17 @@ TEST_F(CommandLine, LetsTheCommandLineComeBeforeTheFileAndTheFileBeforeThePreset
   EXPECT_EQ(options.max_tokens, 100);
   EXPECT_EQ(options.dropout, 0.2);
   EXPECT_FALSE(options.lowercase);
-  EXPECT_EQ(command.origins->at("preset"), Origin::ConfigFile);
-  EXPECT_EQ(command.origins->at("dropout"), Origin::ConfigFile);
-  EXPECT_EQ(command.origins->at("max-tokens"), Origin::Preset);
-  EXPECT_EQ(command.origins->at("lowercase"), Origin::CommandLine);
-  EXPECT_EQ(command.origins->at("model"), Origin::Default);
+  EXPECT_EQ(command.invocation->origins.at("preset"), Origin::ConfigFile);
+  EXPECT_EQ(command.invocation->origins.at("dropout"), Origin::ConfigFile);
+  EXPECT_EQ(command.invocation->origins.at("max-tokens"), Origin::Preset);
+  EXPECT_EQ(command.invocation->origins.at("lowercase"), Origin::CommandLine);
+  EXPECT_EQ(command.invocation->origins.at("model"), Origin::Default);
+}
+
+TEST_F(CommandLine, RemembersTheWordsAsAShellWouldTakeThem) {
+  configured({"run/", "--max-tokens=5", "--lowercase", "--inputs", "it's a b", ""});
+  EXPECT_EQ(command.invocation->command_line,
+            R"(dragoman try run/ --max-tokens=5 --lowercase --inputs 'it'\''s a b' '')");
 }
 
 TEST_F(CommandLine, PreparesWithTheCommandLinesValueOverTheFiles) {

@@ -1,5 +1,6 @@
 #include "model/functions.h"
 
+#include <array>
 #include <functional>
 
 #include "base/random.h"
@@ -170,6 +171,50 @@ TEST(AttentionWeights, ReferenceSumsToOneOverTheVisibleKeysAlone) {
   EXPECT_EQ(weights.triu(1).count_nonzero().item<std::int64_t>(), 0);
   // The last sentence has one token: its other places are hidden from every query.
   expect_close(weights.slice(0, 4).select(2, 0), torch::ones({2, 5}), 0);
+}
+
+/// The same function of q, k and v in turn, the others fixed.
+using Attention =
+    std::function<torch::Tensor(const torch::Tensor&, const torch::Tensor&, const torch::Tensor&)>;
+
+void expect_same_attention(const Attention& f, const Attention& reference,
+                           const std::array<torch::Tensor, 3>& qkv) {
+  for (std::size_t i = 0; i < 3; ++i) {
+    const auto with = [&, i](const Attention& g) {
+      return [&qkv, &g, i](const torch::Tensor& x) {
+        std::array<torch::Tensor, 3> in = qkv;
+        for (auto& tensor : in) tensor = tensor.to(x.scalar_type());
+        in[i] = x;
+        return g(in[0], in[1], in[2]);
+      };
+    };
+    expect_same(with(f), with(reference), qkv[i]);
+  }
+}
+
+TEST(PackedAttention, EqualsThePaddedPathAndSkipsFillerRows) {
+  constexpr std::int64_t kWidth = 12, kFilled = 16;
+  const std::vector<std::int32_t> starts = {0, 3, 8, 9}, other_starts = {0, 7, 9, 26};
+  for (const AttentionMask mask : {AttentionMask::Padding, AttentionMask::Causal})
+    for (const double rate : {0.0, 0.3}) {
+      auto queries = PackedLayout::from_starts(starts, kHeads, test_device(), kFilled);
+      const auto numbers = row_keys(queries.tokens).cpu();
+      queries.set_row_keys({numbers.const_data_ptr<std::int32_t>(), 9});
+      const auto keys = mask == AttentionMask::Causal
+                            ? queries
+                            : PackedLayout::from_starts(other_starts, kHeads, test_device());
+      const Dropout dropout{rate, 4};
+      const auto q = closed_form({queries.rows, kWidth}), k = closed_form({keys.rows, kWidth}, 0.3),
+                 v = closed_form({keys.rows, kWidth}, 0.7);
+      const auto ours = [&](const auto& a, const auto& b, const auto& c) {
+        return packed_attention(a, b, c, queries, keys, mask, dropout);
+      };
+      const auto padded = [&](const auto& a, const auto& b, const auto& c) {
+        return padded_attention(a, b, c, queries, keys, mask, dropout);
+      };
+      expect_same_attention(ours, padded, {q, k, v});
+      EXPECT_EQ(ours(q, k, v).slice(0, queries.tokens).count_nonzero().item<std::int64_t>(), 0);
+    }
 }
 
 TEST(Embed, LooksUpScaledRowsAndTheZeroVector) {

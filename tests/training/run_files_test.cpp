@@ -76,10 +76,36 @@ TEST(TrainConfig, NamesTheFlagThatIsWrong) {
   EXPECT_EQ(message([](TrainConfig&) {}), "");
   EXPECT_EQ(message([](TrainConfig& c) { c.lr = 0; }), "--lr must be above 0");
   EXPECT_TRUE(message([](TrainConfig& c) { c.output = ""; }).starts_with("-o/--output"));
-  EXPECT_TRUE(message([](TrainConfig& c) {
-                c.scheduler = LrScheduler::Cosine;
-              }).find("--max-updates") != std::string::npos);
   EXPECT_TRUE(message([](TrainConfig& c) { c.max_time = "5 minutes"; }).starts_with("--max-time"));
+}
+
+TEST(TrainConfig, TheRateEndsWithTheRunUnlessItIsSaid) {
+  TrainConfig config;
+  config.settle_lr_end();
+  EXPECT_EQ(config.lr_end, 0);  // the inverse square root never ends
+  config.scheduler = LrScheduler::Cosine;
+  EXPECT_THROW(config.settle_lr_end(), UsageError);
+  config.max_updates = 500;
+  config.settle_lr_end();
+  EXPECT_EQ(config.lr_end, 500);
+  config.max_updates = 900;
+  config.settle_lr_end();
+  EXPECT_EQ(config.lr_end, 500);
+}
+
+TEST(Resume, ALongerRunMayNotBendTheScheduleThatHasBegun) {
+  TrainConfig config;
+  config.scheduler = LrScheduler::Linear;
+  config.max_updates = 100;
+  config.settle_lr_end();
+  const auto remembered = configuration_of(fields_of(config));
+  config.lr_end = 0;
+  config.max_updates = 200;
+  config.settle_lr_end();
+  EXPECT_THROW(compare_configuration(fields_of(config), remembered), UsageError);
+  config.lr_end = 100;
+  EXPECT_EQ(compare_configuration(fields_of(config), remembered).allowed,
+            std::vector<std::string>{"--max-updates 100 -> 200"});
 }
 
 TEST(TrainConfig, ReadsDurations) {

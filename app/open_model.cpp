@@ -1,0 +1,21 @@
+#include "app/open_model.h"
+
+#include "inference/model_tokenizers.h"
+#include "model/device.h"
+#include "model/load_transformer.h"
+
+namespace dragoman {
+
+void ModelChoice::validate() const {
+  if (model.empty()) throw UsageError("--model: name a run folder or a model file");
+  if (threads < 0) throw UsageError("--threads: must not be negative");
+}
+
+OpenedModel open_model(const ModelChoice& choice) {
+  const torch::Device device = parse_device(choice.device);
+  const int threads = use_threads(choice.threads);
+  const ModelFileReader file(resolve_model_path(choice.model));
+  return {load_tokenizers(file), load_transformer(file, device), threads};
+}
+
+}  // namespace dragoman

@@ -1,0 +1,48 @@
+// The model that a command works with, and the hardware that it works on.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/fields.h"
+#include "inference/torch/torch_engine.h"
+#include "model/transformer.h"
+#include "tokenizer/tokenizers.h"
+
+namespace dragoman {
+
+struct ModelChoice {
+  std::string model;
+  std::string device = "auto";
+  std::int64_t threads = 0;
+
+  /// Throws UsageError naming the flag.
+  void validate() const;
+
+  template <class Visit>
+  void for_each_field(Visit&& visit) {
+    constexpr std::string_view kHardware = "Hardware";
+    visit({.name = "model", .help = "run folder or model file", .group = "Files"}, model);
+    visit({.name = "device", .help = "auto, cpu, cuda or cuda:N", .group = kHardware}, device);
+    visit({.name = "threads",
+           .help = "of the CPU; 0: all that this process may use",
+           .group = kHardware,
+           .aliases = "cpu-threads"},
+          threads);
+  }
+};
+
+struct OpenedModel {
+  Tokenizers tokenizers;
+  Transformer transformer;
+  int threads;  ///< of the CPU
+
+  /// For search; shares the transformer.
+  TorchEngine engine() const { return {transformer, tokenizers.target->never_emitted()}; }
+};
+
+/// Throws Error where the file is damaged or the device is missing.
+OpenedModel open_model(const ModelChoice& choice);
+
+}  // namespace dragoman

@@ -1,0 +1,75 @@
+#include "bench/part_times.h"
+
+#include <ATen/record_function.h>
+
+#include <chrono>
+#include <memory>
+#include <utility>
+
+namespace dragoman {
+
+namespace {
+
+struct State {
+  std::array<double, 6> seconds{};
+  int depth = 0;
+};
+thread_local State state;
+
+/// Words in a scope's name, our own functions before the operations that they are made of.
+Part part_of(std::string_view name) {
+  constexpr std::array<std::pair<std::string_view, Part>, 16> kWords = {{
+      {"ProjectedCrossEntropy", Part::Loss},
+      {"Attention", Part::Attention},
+      {"Embed", Part::Embedding},
+      {"Dropout", Part::NormDropout},
+      {"LayerNorm", Part::NormDropout},
+      {"layer_norm", Part::NormDropout},
+      {"Linear", Part::Linear},
+      {"linear", Part::Linear},
+      {"Addmm", Part::Linear},
+      {"addmm", Part::Linear},
+      {"aten::mm", Part::Linear},
+      {"MmBackward", Part::Linear},
+      {"TBackward", Part::Linear},
+      {"aten::t", Part::Linear},
+      {"AccumulateGrad", Part::Linear},
+      {"IndexSelect", Part::Embedding},
+  }};
+  for (const auto& [word, part] : kWords)
+    if (name.find(word) != std::string_view::npos) return part;
+  return Part::Other;
+}
+
+struct Scope : at::ObserverContext {
+  Part part;
+  std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
+};
+
+std::unique_ptr<at::ObserverContext> enter(const at::RecordFunction& function) {
+  if (state.depth++ > 0) return nullptr;
+  auto scope = std::make_unique<Scope>();
+  scope->part = part_of(function.name());
+  return scope;
+}
+
+void leave(const at::RecordFunction&, at::ObserverContext* context) {
+  --state.depth;
+  if (context == nullptr) return;
+  const auto* scope = static_cast<const Scope*>(context);
+  const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - scope->start;
+  state.seconds[static_cast<std::size_t>(scope->part)] += spent.count();
+}
+
+}  // namespace
+
+PartTimes::PartTimes() {
+  state = {};
+  handle_ = at::addThreadLocalCallback(at::RecordFunctionCallback(enter, leave));
+}
+
+PartTimes::~PartTimes() { at::removeCallback(handle_); }
+
+const std::array<double, 6>& PartTimes::seconds() const { return state.seconds; }
+
+}  // namespace dragoman
