@@ -84,24 +84,25 @@ struct AttentionWeightsGradientArguments {
 
 /// Equation 1 for all sentences of a packed batch at once, without padding: for task b * heads + h
 /// the queries [starts[b], starts[b + 1]) of head h attend to the keys of sentence b, none after
-/// their own place where causal. q, k, v and output are [tokens, heads * d_k]; `log_sums` [query
-/// tokens, heads] keeps the logarithm of each softmax's denominator for the backward pass. row_keys
-/// are by query token.
+/// their own place where causal. A token's row of q, k and v is heads * d_k wide, and the rows lie
+/// a stride apart; output is [tokens, heads * d_k]; `log_sums` [query tokens, heads] keeps the
+/// logarithm of each softmax's denominator for the backward pass. row_keys are by query token.
 struct PackedAttentionArguments {
   const void *q, *k, *v;
   void* output;
   float* log_sums;
   const std::int32_t *query_starts, *key_starts;
   std::int64_t heads, d_k;
-  std::int64_t longest_keys;  ///< fits_packed_attention(longest_keys, d_k)
+  std::int64_t query_stride, key_stride;  ///< elements from a row of q, of k and v, to the next
+  std::int64_t longest_keys;              ///< fits_packed_attention(longest_keys, d_k)
   float scale;
   bool causal;
   DropoutSite dropout;
 };
 struct PackedAttentionGradientArguments {
   PackedAttentionArguments forward;  ///< output is not read
-  const void* d_output;
-  void *dq, *dk, *dv;
+  const void* d_output;              ///< [tokens, heads * d_k]
+  void *dq, *dk, *dv;                ///< with the strides of q, k and v
 };
 /// Scratch memory, six times a head's keys in fp32, stands on the stack: what is larger takes the
 /// padded path.

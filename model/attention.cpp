@@ -18,8 +18,15 @@ MultiHeadAttentionImpl::MultiHeadAttentionImpl(const ModelConfig& config, std::u
 torch::Tensor MultiHeadAttentionImpl::forward(const torch::Tensor& x, const torch::Tensor& memory,
                                               const PackedLayout& queries, const PackedLayout& keys,
                                               AttentionMask mask) {
-  return output(packed_attention(query(x), key(memory), value(memory), queries, keys, mask,
-                                 dropout));  // [N, D]
+  const AttentionPattern pattern{queries, keys, mask, dropout};
+  if (x.is_same(memory)) {
+    const auto projected = joined_linear(x, {query->weight, key->weight, value->weight},
+                                         {query->bias, key->bias, value->bias});  // [N, 3D]
+    return output(packed_attention(projected, {}, pattern));
+  }
+  const auto keys_values =
+      joined_linear(memory, {key->weight, value->weight}, {key->bias, value->bias});  // [M, 2D]
+  return output(packed_attention(query(x), keys_values, pattern));
 }
 
 }  // namespace dragoman

@@ -163,75 +163,140 @@ struct AttentionWeightsFunction : torch::autograd::Function<AttentionWeightsFunc
 struct PackedAttentionNumbers {
   std::int64_t sentences, longest_keys;
   bool causal;
+
+  void save(AutogradContext* context) const {
+    context->saved_data["numbers"] = std::vector<std::int64_t>{sentences, longest_keys, causal};
+  }
+  static PackedAttentionNumbers load(AutogradContext* context) {
+    const auto stored = context->saved_data["numbers"].toIntVector();
+    return {stored[0], stored[1], stored[2] != 0};
+  }
 };
 
 /// Rows behind the last sentence, which the kernels leave alone, become zero.
-void zero_filler(torch::Tensor& x, const torch::Tensor& starts) {
+torch::Tensor with_zero_filler(torch::Tensor x, const torch::Tensor& starts) {
   const std::int64_t tokens = starts.const_data_ptr<std::int32_t>()[starts.size(0) - 1];
   if (tokens < x.size(0)) x.narrow(0, tokens, x.size(0) - tokens).zero_();
+  return x;
+}
+
+/// The column of a matrix at which queries, keys or values begin.
+void* at_column(const torch::Tensor& matrix, std::int64_t column) {
+  return static_cast<char*>(matrix.data_ptr()) + column * matrix.element_size();
 }
 
 struct PackedAttentionFunction : torch::autograd::Function<PackedAttentionFunction> {
-  static PackedAttentionArguments arguments(const torch::Tensor& q, const torch::Tensor& k,
-                                            const torch::Tensor& v, torch::Tensor& log_sums,
-                                            const torch::Tensor& query_starts,
-                                            const torch::Tensor& key_starts,
-                                            const DropoutSite& dropout,
-                                            const PackedAttentionNumbers& numbers) {
-    const std::int64_t d_k = q.size(1) / dropout.heads;
-    return {q.const_data_ptr(),
-            k.const_data_ptr(),
-            v.const_data_ptr(),
-            nullptr,
-            log_sums.mutable_data_ptr<float>(),
-            query_starts.const_data_ptr<std::int32_t>(),
-            key_starts.const_data_ptr<std::int32_t>(),
-            dropout.heads,
-            d_k,
-            numbers.longest_keys,
-            static_cast<float>(1 / std::sqrt(static_cast<double>(d_k))),
-            numbers.causal,
-            dropout};
+  /// Queries, keys and values side by side in `queries`, or queries alone and keys and values in
+  /// `memory`.
+  static std::int64_t width(const torch::Tensor& queries, const torch::Tensor& memory) {
+    return memory.defined() ? queries.size(1) : queries.size(1) / 3;
   }
-  static torch::Tensor forward(AutogradContext* context, const torch::Tensor& q_in,
-                               const torch::Tensor& k_in, const torch::Tensor& v_in,
-                               const torch::Tensor& query_starts, const torch::Tensor& key_starts,
-                               const OptionalTensor& row_keys, SiteNumbers site,
-                               PackedAttentionNumbers numbers) {
+
+  static PackedAttentionArguments arguments(const variable_list& saved, const SiteNumbers& site,
+                                            const PackedAttentionNumbers& numbers) {
+    const auto &queries = saved[0], &memory = saved[1];
+    const std::int64_t D = width(queries, memory), d_k = D / site.heads;
+    const torch::Tensor& keys = memory.defined() ? memory : queries;
+    const std::int64_t first = memory.defined() ? 0 : D;
+    return {.q = at_column(queries, 0),
+            .k = at_column(keys, first),
+            .v = at_column(keys, first + D),
+            .output = nullptr,
+            .log_sums = saved[2].mutable_data_ptr<float>(),
+            .query_starts = saved[3].const_data_ptr<std::int32_t>(),
+            .key_starts = saved[4].const_data_ptr<std::int32_t>(),
+            .heads = site.heads,
+            .d_k = d_k,
+            .query_stride = queries.size(1),
+            .key_stride = keys.size(1),
+            .longest_keys = numbers.longest_keys,
+            .scale = static_cast<float>(1 / std::sqrt(static_cast<double>(d_k))),
+            .causal = numbers.causal,
+            .dropout = site.with(saved[5])};
+  }
+
+  static torch::Tensor forward(AutogradContext* context, const torch::Tensor& queries_in,
+                               const OptionalTensor& memory_in, const torch::Tensor& query_starts,
+                               const torch::Tensor& key_starts, const OptionalTensor& row_keys,
+                               SiteNumbers site, PackedAttentionNumbers numbers) {
     RECORD_USER_SCOPE("PackedAttentionFunction");
-    const auto q = q_in.contiguous(), k = k_in.contiguous(), v = v_in.contiguous();
-    auto output = torch::empty_like(q);
-    zero_filler(output, query_starts);
-    auto log_sums = torch::empty({q.size(0), site.heads}, q.options().dtype(torch::kFloat32));
-    auto call = arguments(q, k, v, log_sums, query_starts, key_starts,
-                          site.with(value_of(row_keys)), numbers);
+    const auto queries = queries_in.contiguous();
+    const auto memory = memory_in ? memory_in->contiguous() : torch::Tensor();
+    const std::int64_t rows = queries.size(0);
+    auto output = with_zero_filler(torch::empty({rows, width(queries, memory)}, queries.options()),
+                                   query_starts);
+    const variable_list saved = {
+        queries,
+        memory,
+        torch::empty({rows, site.heads}, queries.options().dtype(torch::kFloat32)),
+        query_starts,
+        key_starts,
+        value_of(row_keys)};
+    auto call = arguments(saved, site, numbers);
     call.output = output.mutable_data_ptr();
-    run_rows(kernels().packed_attention, element_type(q), call, numbers.sentences * site.heads, 1);
-    context->save_for_backward({q, k, v, log_sums, query_starts, key_starts, value_of(row_keys)});
-    context->saved_data["numbers"] = std::vector<std::int64_t>{
-        numbers.sentences, numbers.longest_keys, static_cast<std::int64_t>(numbers.causal)};
+    run_rows(kernels().packed_attention, element_type(queries), call,
+             numbers.sentences * site.heads, 1);
+    context->save_for_backward(saved);
+    numbers.save(context);
     site.save(context);
     return output;
   }
+
   static variable_list backward(AutogradContext* context, variable_list gradients) {
-    auto saved = context->get_saved_variables();
-    const auto stored = context->saved_data["numbers"].toIntVector();
-    const PackedAttentionNumbers numbers{stored[0], stored[1], stored[2] != 0};
-    const SiteNumbers site = SiteNumbers::load(context);
+    const auto saved = context->get_saved_variables();
+    const auto &queries = saved[0], &memory = saved[1];
+    const auto site = SiteNumbers::load(context);
+    const auto numbers = PackedAttentionNumbers::load(context);
     const auto d_output = gradients[0].contiguous();
-    auto dq = torch::empty_like(saved[0]), dk = torch::empty_like(saved[1]),
-         dv = torch::empty_like(saved[2]);
-    zero_filler(dq, saved[4]);
-    zero_filler(dk, saved[5]);
-    zero_filler(dv, saved[5]);
+    const auto d_queries = with_zero_filler(torch::empty_like(queries), saved[3]);
+    const auto d_memory =
+        memory.defined() ? with_zero_filler(torch::empty_like(memory), saved[4]) : torch::Tensor();
+    const torch::Tensor& d_keys = memory.defined() ? d_memory : d_queries;
+    const std::int64_t D = width(queries, memory), first = memory.defined() ? 0 : D;
     const PackedAttentionGradientArguments call{
-        arguments(saved[0], saved[1], saved[2], saved[3], saved[4], saved[5], site.with(saved[6]),
-                  numbers),
-        d_output.const_data_ptr(), dq.mutable_data_ptr(), dk.mutable_data_ptr(),
-        dv.mutable_data_ptr()};
+        arguments(saved, site, numbers), d_output.const_data_ptr(), at_column(d_queries, 0),
+        at_column(d_keys, first), at_column(d_keys, first + D)};
     run_rows(kernels().packed_attention_gradient, element_type(d_output), call,
              numbers.sentences * site.heads, 1);
-    return {dq, dk, dv, {}, {}, {}, {}, {}};
+    return {d_queries, d_memory, {}, {}, {}, {}, {}};
+  }
+};
+
+/// One matrix or vector of those that lie behind each other in memory, else a copy.
+torch::Tensor joined(at::TensorList parts) {
+  const char* end = static_cast<const char*>(parts[0].const_data_ptr());
+  std::int64_t rows = 0;
+  bool adjacent = true;
+  for (const torch::Tensor& part : parts) {
+    adjacent = adjacent && part.const_data_ptr() == end && part.is_alias_of(parts[0]);
+    end += part.nbytes();
+    rows += part.size(0);
+  }
+  if (!adjacent) return torch::cat(parts);
+  auto sizes = parts[0].sizes().vec();
+  sizes[0] = rows;
+  return parts[0].as_strided(sizes, parts[0].strides());
+}
+
+struct JoinedLinearFunction : torch::autograd::Function<JoinedLinearFunction> {
+  static torch::Tensor forward(AutogradContext* context, const torch::Tensor& x,
+                               at::TensorList weights, at::TensorList biases) {
+    RECORD_USER_SCOPE("JoinedLinearFunction");
+    const auto weight = joined(weights);
+    context->save_for_backward({x, weight});
+    std::vector<std::int64_t> rows;
+    for (const torch::Tensor& part : weights) rows.push_back(part.size(0));
+    context->saved_data["rows"] = rows;
+    return torch::addmm(joined(biases), x, weight.t());
+  }
+  static variable_list backward(AutogradContext* context, variable_list gradients) {
+    const auto saved = context->get_saved_variables();
+    const auto& dy = gradients[0];
+    const auto rows = context->saved_data["rows"].toIntVector();
+    variable_list result = {torch::mm(dy, saved[1])};
+    for (const auto& whole : {torch::mm(dy.t(), saved[0]), dy.sum(0)})
+      for (const torch::Tensor& part : whole.split_with_sizes(rows, 0)) result.push_back(part);
+    return result;
   }
 };
 
@@ -323,14 +388,14 @@ torch::Tensor dropout_factors(const Dropout& dropout, const torch::Tensor& row_k
       .mul(kept_scale);
 }
 
-torch::Tensor attention_weights_reference(const torch::Tensor& scores, const PackedLayout& queries,
-                                          const PackedLayout& keys, AttentionMask mask,
-                                          double scale, const Dropout& dropout) {
-  const std::int64_t heads = queries.heads, T = scores.size(1), S = scores.size(2);
-  const auto key = torch::arange(S, keys.lengths.options());
-  auto visible = (key.view({1, 1, 1, S}) < keys.lengths.view({-1, 1, 1, 1}));  // [B, 1, 1, S]
-  if (mask == AttentionMask::Causal) {
-    const auto query = torch::arange(T, keys.lengths.options());
+torch::Tensor attention_weights_reference(const torch::Tensor& scores,
+                                          const AttentionPattern& pattern, double scale) {
+  const std::int64_t heads = pattern.queries.heads, T = scores.size(1), S = scores.size(2);
+  const torch::Tensor& lengths = pattern.keys.lengths;
+  const auto key = torch::arange(S, lengths.options());
+  auto visible = (key.view({1, 1, 1, S}) < lengths.view({-1, 1, 1, 1}));  // [B, 1, 1, S]
+  if (pattern.mask == AttentionMask::Causal) {
+    const auto query = torch::arange(T, lengths.options());
     visible = visible & (key.view({1, S}) <= query.view({T, 1}));  // [B, 1, T, S]
   }
   const auto masked =
@@ -338,52 +403,59 @@ torch::Tensor attention_weights_reference(const torch::Tensor& scores, const Pac
           .mul(scale)
           .masked_fill(visible.logical_not(), -std::numeric_limits<float>::infinity());
   auto weights = masked.softmax(-1).view({-1, T, S});  // [B*H, T, S]
-  if (!drops(dropout, queries.padded_row_keys)) return weights;
-  const auto factors = dropout_factors(dropout, queries.padded_row_keys, heads, T, S);
+  const torch::Tensor& row_keys = pattern.queries.padded_row_keys;
+  if (!drops(pattern.dropout, row_keys)) return weights;
+  const auto factors = dropout_factors(pattern.dropout, row_keys, heads, T, S);
   return weights * factors.view_as(weights).to(weights.scalar_type());
 }
 
-torch::Tensor attention_weights(const torch::Tensor& scores, const PackedLayout& queries,
-                                const PackedLayout& keys, AttentionMask mask, double scale,
-                                const Dropout& dropout) {
-  if (!has_kernel(scores))
-    return attention_weights_reference(scores, queries, keys, mask, scale, dropout);
-  const SiteNumbers site{dropout.site, dropout.threshold(), queries.heads, scores.size(1)};
+torch::Tensor attention_weights(const torch::Tensor& scores, const AttentionPattern& pattern,
+                                double scale) {
+  if (!has_kernel(scores)) return attention_weights_reference(scores, pattern, scale);
+  const Dropout& dropout = pattern.dropout;
+  const torch::Tensor& row_keys = pattern.queries.padded_row_keys;
+  const SiteNumbers site{dropout.site, dropout.threshold(), pattern.queries.heads, scores.size(1)};
   return AttentionWeightsFunction::apply(
-      scores, keys.lengths,
-      drops(dropout, queries.padded_row_keys) ? optional(queries.padded_row_keys) : std::nullopt,
-      site, mask == AttentionMask::Causal, scale);
+      scores, pattern.keys.lengths, drops(dropout, row_keys) ? optional(row_keys) : std::nullopt,
+      site, pattern.mask == AttentionMask::Causal, scale);
 }
 
 torch::Tensor scaled_dot_product_attention(const torch::Tensor& q, const torch::Tensor& k,
-                                           const torch::Tensor& v, const PackedLayout& queries,
-                                           const PackedLayout& keys, AttentionMask mask,
-                                           const Dropout& dropout) {
+                                           const torch::Tensor& v,
+                                           const AttentionPattern& pattern) {
   const double scale = 1 / std::sqrt(static_cast<double>(q.size(-1)));
   const auto scores = torch::bmm(q, k.transpose(1, 2));  // [B*H, T, S]
-  return torch::bmm(attention_weights(scores, queries, keys, mask, scale, dropout), v);
+  return torch::bmm(attention_weights(scores, pattern, scale), v);
 }
 
-torch::Tensor padded_attention(const torch::Tensor& q, const torch::Tensor& k,
-                               const torch::Tensor& v, const PackedLayout& queries,
-                               const PackedLayout& keys, AttentionMask mask,
-                               const Dropout& dropout) {
-  const auto context = scaled_dot_product_attention(
-      pad_heads(q, queries), pad_heads(k, keys), pad_heads(v, keys), queries, keys, mask, dropout);
-  return unpad_heads(context, queries);  // [B*H, T, K] -> [N, D]
+torch::Tensor padded_attention(const torch::Tensor& queries, const torch::Tensor& memory,
+                               const AttentionPattern& pattern) {
+  auto parts = memory.defined() ? memory.chunk(2, 1) : queries.chunk(3, 1);
+  if (memory.defined()) parts.insert(parts.begin(), queries);
+  const auto context = scaled_dot_product_attention(pad_heads(parts[0], pattern.queries),
+                                                    pad_heads(parts[1], pattern.keys),
+                                                    pad_heads(parts[2], pattern.keys), pattern);
+  return unpad_heads(context, pattern.queries);  // [B*H, T, K] -> [N, D]
 }
 
-torch::Tensor packed_attention(const torch::Tensor& q, const torch::Tensor& k,
-                               const torch::Tensor& v, const PackedLayout& queries,
-                               const PackedLayout& keys, AttentionMask mask,
-                               const Dropout& dropout) {
-  if (!has_kernel(q) || !fits_packed_attention(keys.longest, q.size(1) / queries.heads))
-    return padded_attention(q, k, v, queries, keys, mask, dropout);
-  const SiteNumbers site{dropout.site, dropout.threshold(), queries.heads, queries.rows};
+torch::Tensor packed_attention(const torch::Tensor& queries, const torch::Tensor& memory,
+                               const AttentionPattern& pattern) {
+  const std::int64_t heads = pattern.queries.heads;
+  const std::int64_t d_k = PackedAttentionFunction::width(queries, memory) / heads;
+  if (!has_kernel(queries) || !fits_packed_attention(pattern.keys.longest, d_k))
+    return padded_attention(queries, memory, pattern);
+  const Dropout& dropout = pattern.dropout;
+  const torch::Tensor& row_keys = pattern.queries.row_keys;
   return PackedAttentionFunction::apply(
-      q, k, v, queries.starts, keys.starts,
-      drops(dropout, queries.row_keys) ? optional(queries.row_keys) : std::nullopt, site,
-      PackedAttentionNumbers{queries.sentences, keys.longest, mask == AttentionMask::Causal});
+      queries, optional(memory), pattern.queries.starts, pattern.keys.starts,
+      drops(dropout, row_keys) ? optional(row_keys) : std::nullopt,
+      SiteNumbers{dropout.site, dropout.threshold(), heads, pattern.queries.rows},
+      PackedAttentionNumbers{pattern.queries.sentences, pattern.keys.longest,
+                             pattern.mask == AttentionMask::Causal});
+}
+
+torch::Tensor joined_linear(const torch::Tensor& x, at::TensorList weights, at::TensorList biases) {
+  return JoinedLinearFunction::apply(x, weights, biases);
 }
 
 torch::Tensor embed(const torch::Tensor& tokens, const torch::Tensor& weight, double scale) {

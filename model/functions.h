@@ -33,36 +33,40 @@ torch::Tensor dropout_factors(const Dropout& dropout, const torch::Tensor& row_k
 
 enum class AttentionMask { Padding, Causal };
 
-/// dropout(softmax(scores / sqrt(d_k))) over the keys that a query may see: those of its sentence,
-/// and with Causal none after its own position. scores [B*H, T, S].
-torch::Tensor attention_weights(const torch::Tensor& scores, const PackedLayout& queries,
-                                const PackedLayout& keys, AttentionMask mask, double scale,
-                                const Dropout& dropout);
+/// Who attends to whom: each query to the keys of its sentence, with Causal to none after its own
+/// position; and the dropout on the weights.
+struct AttentionPattern {
+  const PackedLayout& queries;
+  const PackedLayout& keys;
+  AttentionMask mask;
+  Dropout dropout;
+};
+
+/// dropout(softmax(scale * scores)) over the keys that a query may see. scores [B*H, T, S].
+torch::Tensor attention_weights(const torch::Tensor& scores, const AttentionPattern& pattern,
+                                double scale);
 /// The same by plain tensor operations (masks and softmax as in the paper), for any device.
-torch::Tensor attention_weights_reference(const torch::Tensor& scores, const PackedLayout& queries,
-                                          const PackedLayout& keys, AttentionMask mask,
-                                          double scale, const Dropout& dropout);
+torch::Tensor attention_weights_reference(const torch::Tensor& scores,
+                                          const AttentionPattern& pattern, double scale);
 
 /// Equation 1 on a packed batch: softmax(Q K^T / sqrt(d_k)) V per head and sentence, with dropout
-/// on the weights. q [N, D] of `queries`, k and v [M, D] of `keys` -> [N, D]; zero where a row is
-/// no token. On the CPU our kernel, which knows no padding; elsewhere, and for very long sentences,
-/// the padded path.
-torch::Tensor packed_attention(const torch::Tensor& q, const torch::Tensor& k,
-                               const torch::Tensor& v, const PackedLayout& queries,
-                               const PackedLayout& keys, AttentionMask mask,
-                               const Dropout& dropout);
+/// on the weights -> [N, D]; zero where a row is no token. Queries [N, D] and memory [M, 2D] (keys
+/// beside values), or with memory undefined queries, keys and values side by side, [N, 3D]. On the
+/// CPU our kernel, which knows no padding; elsewhere, and for very long sentences, the padded path.
+torch::Tensor packed_attention(const torch::Tensor& queries, const torch::Tensor& memory,
+                               const AttentionPattern& pattern);
 /// The same through the padded layout [B*H, L, K].
-torch::Tensor padded_attention(const torch::Tensor& q, const torch::Tensor& k,
-                               const torch::Tensor& v, const PackedLayout& queries,
-                               const PackedLayout& keys, AttentionMask mask,
-                               const Dropout& dropout);
+torch::Tensor padded_attention(const torch::Tensor& queries, const torch::Tensor& memory,
+                               const AttentionPattern& pattern);
 
 /// scaled_dot_product_attention of the padded layout: q [B*H, T, K], k and v [B*H, S, K] -> [B*H,
 /// T, K].
 torch::Tensor scaled_dot_product_attention(const torch::Tensor& q, const torch::Tensor& k,
-                                           const torch::Tensor& v, const PackedLayout& queries,
-                                           const PackedLayout& keys, AttentionMask mask,
-                                           const Dropout& dropout);
+                                           const torch::Tensor& v, const AttentionPattern& pattern);
+
+/// Linear layers on one input as one product: x [N, C] -> [x W_1^T + b_1, x W_2^T + b_2, ...]. The
+/// weights are not copied where they lie behind each other in memory.
+torch::Tensor joined_linear(const torch::Tensor& x, at::TensorList weights, at::TensorList biases);
 
 /// scale * weight[tokens], the zero vector for token -1. tokens [N] int64; the gradient is summed
 /// in fp32.

@@ -68,6 +68,8 @@ class PackedAttentionKernel : public KernelTest {
             .key_starts = shape.key_starts.data(),
             .heads = shape.heads,
             .d_k = shape.d_k,
+            .query_stride = shape.width(),
+            .key_stride = shape.width(),
             .longest_keys = shape.longest_keys(),
             .scale = static_cast<float>(shape.scale()),
             .causal = shape.causal,
@@ -182,6 +184,44 @@ TEST_P(PackedAttentionKernel, ALargestSentenceFitsTheStack) {
   EXPECT_FALSE(fits_packed_attention(513, 1));
   EXPECT_FALSE(fits_packed_attention(512, 129));
   expect_formula({.query_starts = {0, 1}, .key_starts = {0, 512}, .heads = 1, .d_k = 128});
+}
+
+TEST_P(PackedAttentionKernel, QueriesKeysAndValuesMayLieSideBySide) {
+  const Shape shape{
+      .query_starts = {0, 5, 22}, .key_starts = {0, 5, 22}, .heads = 2, .d_k = 20, .causal = true};
+  const std::int64_t width = shape.width(), rows = shape.queries();
+  const std::size_t size = is_float() ? 4 : 2;
+  Tensors apart = random_tensors(shape);
+  std::vector<double> values;
+  for (std::int64_t n = 0; n < rows; ++n)
+    for (const Elements* part : {&apart.q, &apart.k, &apart.v})
+      for (std::int64_t d = 0; d < width; ++d) values.push_back((*part)[n * width + d]);
+  Elements together(type(), values), gradient(type(), 3 * rows * width);
+  table().packed_attention[index()](forward(shape, apart, {}), 0, shape.tasks());
+  table().packed_attention_gradient[index()](backward(shape, apart, {}), 0, shape.tasks());
+
+  Tensors joined = apart;
+  auto arguments = backward(shape, joined, {});
+  const auto column = [&](Elements& x, std::int64_t part) {
+    return static_cast<char*>(x.data()) + static_cast<std::size_t>(part * width) * size;
+  };
+  arguments.forward.query_stride = arguments.forward.key_stride = 3 * width;
+  arguments.forward.q = column(together, 0);
+  arguments.forward.k = column(together, 1);
+  arguments.forward.v = column(together, 2);
+  arguments.dq = column(gradient, 0);
+  arguments.dk = column(gradient, 1);
+  arguments.dv = column(gradient, 2);
+  table().packed_attention[index()](arguments.forward, 0, shape.tasks());
+  table().packed_attention_gradient[index()](arguments, 0, shape.tasks());
+  EXPECT_EQ(joined.output, apart.output);
+  EXPECT_TRUE(gradient.guards_stand());
+  for (std::int64_t n = 0; n < rows; ++n)
+    for (std::int64_t d = 0; d < width; ++d) {
+      ASSERT_EQ(gradient[n * 3 * width + d], apart.dq[n * width + d]);
+      ASSERT_EQ(gradient[(n * 3 + 1) * width + d], apart.dk[n * width + d]);
+      ASSERT_EQ(gradient[(n * 3 + 2) * width + d], apart.dv[n * width + d]);
+    }
 }
 
 TEST_P(PackedAttentionKernel, TasksDoNotDependOnEachOther) {

@@ -1,6 +1,5 @@
 #include "model/functions.h"
 
-#include <array>
 #include <functional>
 
 #include "base/random.h"
@@ -137,15 +136,10 @@ TEST(AttentionWeights, EqualMaskedSoftmaxAndDropoutByPlainOperations) {
   for (const AttentionMask mask : {AttentionMask::Padding, AttentionMask::Causal})
     for (const double rate : {0.0, 0.3}) {
       const auto example = attention_example(mask);
-      const Dropout dropout{rate, 4};
+      const AttentionPattern pattern{example.queries, example.keys, mask, {rate, 4}};
       expect_same(
-          [&](const auto& scores) {
-            return attention_weights(scores, example.queries, example.keys, mask, 0.6, dropout);
-          },
-          [&](const auto& scores) {
-            return attention_weights_reference(scores, example.queries, example.keys, mask, 0.6,
-                                               dropout);
-          },
+          [&](const auto& scores) { return attention_weights(scores, pattern, 0.6); },
+          [&](const auto& scores) { return attention_weights_reference(scores, pattern, 0.6); },
           example.scores);
     }
 }
@@ -154,8 +148,8 @@ TEST(AttentionWeights, AreTheWeightsWithoutDropoutTimesTheFactorsBitForBit) {
   const auto example = attention_example(AttentionMask::Padding);
   const Dropout dropout{0.3, 4};
   const auto weights = [&](const Dropout& chosen) {
-    return attention_weights(example.scores, example.queries, example.keys, AttentionMask::Padding,
-                             0.6, chosen);
+    return attention_weights(example.scores,
+                             {example.queries, example.keys, AttentionMask::Padding, chosen}, 0.6);
   };
   const auto factors = dropout_factors(dropout, example.queries.padded_row_keys, kHeads,
                                        example.scores.size(1), example.scores.size(2));
@@ -165,56 +159,101 @@ TEST(AttentionWeights, AreTheWeightsWithoutDropoutTimesTheFactorsBitForBit) {
 
 TEST(AttentionWeights, ReferenceSumsToOneOverTheVisibleKeysAlone) {
   const auto example = attention_example(AttentionMask::Causal);
-  const auto weights = attention_weights_reference(example.scores, example.queries, example.keys,
-                                                   AttentionMask::Causal, 0.6, {0, 4});
+  const auto weights = attention_weights_reference(
+      example.scores, {example.queries, example.keys, AttentionMask::Causal, {0, 4}}, 0.6);
   expect_close(weights.sum(-1), torch::ones({6, 5}), 1e-6);
   EXPECT_EQ(weights.triu(1).count_nonzero().item<std::int64_t>(), 0);
   // The last sentence has one token: its other places are hidden from every query.
   expect_close(weights.slice(0, 4).select(2, 0), torch::ones({2, 5}), 0);
 }
 
-/// The same function of q, k and v in turn, the others fixed.
-using Attention =
-    std::function<torch::Tensor(const torch::Tensor&, const torch::Tensor&, const torch::Tensor&)>;
+/// Layouts whose queries have filler rows, and random inputs of attention.
+struct PackedExample {
+  PackedLayout queries, keys;
+  torch::Tensor own, memory;  ///< [N, D] and [M, 2D]; or [N, 3D] and undefined
+};
 
-void expect_same_attention(const Attention& f, const Attention& reference,
-                           const std::array<torch::Tensor, 3>& qkv) {
-  for (std::size_t i = 0; i < 3; ++i) {
-    const auto with = [&, i](const Attention& g) {
-      return [&qkv, &g, i](const torch::Tensor& x) {
-        std::array<torch::Tensor, 3> in = qkv;
-        for (auto& tensor : in) tensor = tensor.to(x.scalar_type());
-        in[i] = x;
-        return g(in[0], in[1], in[2]);
-      };
-    };
-    expect_same(with(f), with(reference), qkv[i]);
-  }
+PackedExample packed_example(AttentionMask mask) {
+  constexpr std::int64_t kWidth = 12, kFilled = 16;
+  const std::vector<std::int32_t> starts = {0, 3, 8, 9}, other_starts = {0, 7, 9, 26};
+  auto queries = PackedLayout::from_starts(starts, kHeads, test_device(), kFilled);
+  const auto numbers = row_keys(queries.tokens).cpu();
+  queries.set_row_keys({numbers.const_data_ptr<std::int32_t>(), 9});
+  if (mask == AttentionMask::Causal)
+    return {queries, queries, closed_form({queries.rows, 3 * kWidth}), {}};
+  const auto keys = PackedLayout::from_starts(other_starts, kHeads, test_device());
+  return {queries, keys, closed_form({queries.rows, kWidth}),
+          closed_form({keys.rows, 2 * kWidth}, 0.3)};
 }
 
 TEST(PackedAttention, EqualsThePaddedPathAndSkipsFillerRows) {
-  constexpr std::int64_t kWidth = 12, kFilled = 16;
-  const std::vector<std::int32_t> starts = {0, 3, 8, 9}, other_starts = {0, 7, 9, 26};
+  const auto like = [](const torch::Tensor& x, const torch::Tensor& as) {
+    return x.defined() ? x.to(as.scalar_type()) : x;
+  };
   for (const AttentionMask mask : {AttentionMask::Padding, AttentionMask::Causal})
     for (const double rate : {0.0, 0.3}) {
-      auto queries = PackedLayout::from_starts(starts, kHeads, test_device(), kFilled);
-      const auto numbers = row_keys(queries.tokens).cpu();
-      queries.set_row_keys({numbers.const_data_ptr<std::int32_t>(), 9});
-      const auto keys = mask == AttentionMask::Causal
-                            ? queries
-                            : PackedLayout::from_starts(other_starts, kHeads, test_device());
-      const Dropout dropout{rate, 4};
-      const auto q = closed_form({queries.rows, kWidth}), k = closed_form({keys.rows, kWidth}, 0.3),
-                 v = closed_form({keys.rows, kWidth}, 0.7);
-      const auto ours = [&](const auto& a, const auto& b, const auto& c) {
-        return packed_attention(a, b, c, queries, keys, mask, dropout);
-      };
-      const auto padded = [&](const auto& a, const auto& b, const auto& c) {
-        return padded_attention(a, b, c, queries, keys, mask, dropout);
-      };
-      expect_same_attention(ours, padded, {q, k, v});
-      EXPECT_EQ(ours(q, k, v).slice(0, queries.tokens).count_nonzero().item<std::int64_t>(), 0);
+      const auto e = packed_example(mask);
+      const AttentionPattern pattern{e.queries, e.keys, mask, {rate, 4}};
+      expect_same(
+          [&](const auto& own) { return packed_attention(own, like(e.memory, own), pattern); },
+          [&](const auto& own) { return padded_attention(own, like(e.memory, own), pattern); },
+          e.own);
+      if (e.memory.defined())
+        expect_same(
+            [&](const auto& memory) {
+              return packed_attention(like(e.own, memory), memory, pattern);
+            },
+            [&](const auto& memory) {
+              return padded_attention(like(e.own, memory), memory, pattern);
+            },
+            e.memory);
+      const auto context = packed_attention(e.own, e.memory, pattern);
+      EXPECT_EQ(context.slice(0, e.queries.tokens).count_nonzero().item<std::int64_t>(), 0);
     }
+}
+
+TEST(JoinedLinear, EqualsTheLayersOneByOneWhereverTheirWeightsLie) {
+  constexpr std::int64_t kIn = 10;
+  const auto x = closed_form({kRows, kIn});
+  const auto one_by_one = [](const torch::Tensor& input, const std::vector<torch::Tensor>& weights,
+                             const std::vector<torch::Tensor>& biases) {
+    std::vector<torch::Tensor> parts;
+    for (std::size_t i = 0; i < weights.size(); ++i)
+      parts.push_back(torch::addmm(biases[i], input, weights[i].t()));
+    return torch::cat(parts, 1);
+  };
+  for (const bool adjacent : {true, false}) {
+    const auto flat = closed_form({9, kIn + 1}, 0.2);
+    auto matrices = flat.slice(1, 0, kIn).contiguous(), vectors = flat.select(1, kIn).contiguous();
+    std::vector<torch::Tensor> weights, biases;
+    for (const auto& [begin, rows] : {std::pair{0, 4}, std::pair{4, 2}, std::pair{6, 3}}) {
+      const auto weight = matrices.narrow(0, begin, rows), bias = vectors.narrow(0, begin, rows);
+      weights.push_back(adjacent ? weight : weight.clone());
+      biases.push_back(adjacent ? bias : bias.clone());
+    }
+    for (std::size_t i = 0; i <= 2 * weights.size(); ++i) {  // x, then each weight, then each bias
+      const auto with = [&, i](auto&& f) {
+        return [&, i, f](const torch::Tensor& moved) {
+          auto input = x.to(moved.scalar_type());
+          auto w = weights, b = biases;
+          for (auto* list : {&w, &b})
+            for (auto& part : *list) part = part.to(moved.scalar_type());
+          if (i == 0)
+            input = moved;
+          else
+            (i <= w.size() ? w[i - 1] : b[i - 1 - w.size()]) = moved;
+          return f(input, w, b);
+        };
+      };
+      const auto& place = i == 0                ? x
+                          : i <= weights.size() ? weights[i - 1]
+                                                : biases[i - 1 - weights.size()];
+      expect_same(with([](const auto& in, const auto& w, const auto& b) {
+                    return joined_linear(in, w, b);
+                  }),
+                  with(one_by_one), place);
+    }
+  }
 }
 
 TEST(Embed, LooksUpScaledRowsAndTheZeroVector) {
