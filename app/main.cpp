@@ -81,6 +81,17 @@ int run(const std::vector<std::string>& arguments) {
                    suggestion(name, "", names));
 }
 
+/// Errors in the command line itself come in the format that it asks for, too.
+bool asks_for_json(const std::vector<std::string>& arguments) {
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string flag = with_hyphens(arguments[i]);
+    if (flag == "--log-format=json") return true;
+    if (flag == "--log-format" && i + 1 < arguments.size() && arguments[i + 1] == "json")
+      return true;
+  }
+  return false;
+}
+
 /// What was asked for has reached whoever reads it.
 int finish_output(int code) {
   errno = 0;
@@ -123,6 +134,7 @@ int main(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   try {
     prepare_process();
+    if (asks_for_json(arguments)) configure_log(LogFormat::Json, Verbosity::Normal);
     return finish_output(run(arguments));
   } catch (const UsageError& error) {
     return report_misuse(error.what(), arguments);

@@ -8,7 +8,6 @@ namespace dragoman {
 
 void ModelChoice::validate() const {
   if (model.empty()) throw UsageError("--model: name a run folder or a model file");
-  if (threads < 0) throw UsageError("--threads: must not be negative");
 }
 
 OpenedModel open_model(const ModelChoice& choice) {

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <csignal>
 #include <string>
+#include <string_view>
 #include <thread>
 
 #include "app/log.h"
@@ -32,6 +33,17 @@ std::stop_source& source() {
   _exit(128 + signal);
 }
 
+std::string_view name_of(int signal) {
+  switch (signal) {
+    case SIGINT:
+      return "SIGINT";
+    case SIGTERM:
+      return "SIGTERM";
+    default:
+      return "SIGHUP";
+  }
+}
+
 void wait_for_signals(sigset_t awaited) {
   for (;;) {
     int signal = 0;
@@ -39,8 +51,7 @@ void wait_for_signals(sigset_t awaited) {
     if (!somebody_listens || first_signal != 0) leave(signal);
     first_signal = signal;
     source().request_stop();
-    log_warning(std::string(signal == SIGINT ? "SIGINT" : "SIGTERM") +
-                ": finishing cleanly; once more to leave at once");
+    log_warning(std::string(name_of(signal)) + ": finishing cleanly; once more to leave at once");
   }
 }
 
@@ -55,7 +66,7 @@ void install_signal_handling() {
   std::signal(SIGPIPE, SIG_IGN);
   sigset_t awaited;
   sigemptyset(&awaited);
-  for (const int signal : {SIGINT, SIGTERM})
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP})
     if (!is_ignored(signal)) sigaddset(&awaited, signal);
   pthread_sigmask(SIG_BLOCK, &awaited, nullptr);
   std::thread(wait_for_signals, awaited).detach();

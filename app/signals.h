@@ -1,5 +1,5 @@
-// SIGINT and SIGTERM become a stop token. A thread waits for them, so nothing runs in a signal
-// handler. SIGPIPE is ignored: a closed pipe is a failed write.
+// SIGINT, SIGTERM and SIGHUP become a stop token. A thread waits for them, so nothing runs in a
+// signal handler. SIGPIPE is ignored: a closed pipe is a failed write.
 #pragma once
 
 #include <optional>

@@ -65,6 +65,11 @@ void validate(const TrainOptions& options) {
   options.model.validate();
   options.data.validate();
   options.tokenizer.validate();
+  const std::int64_t longest = options.data.max_length, places = options.model.max_positions;
+  if (options.model.positions == Positions::Learned && (longest == 0 || longest >= places))
+    throw UsageError("--max-length ", longest, ": the ", places,
+                     " learned positions (--max-positions) are for fewer than ", places,
+                     " pieces and </s>");
 }
 
 PreparedData prepare(const TrainOptions& options, const RunFolder& folder) {
@@ -127,15 +132,30 @@ void check_resume(TrainOptions& options, const TrainingRun& run, const ProgressR
   differs("processor", progress.processor, run.processor);
 }
 
+/// A curve that has begun ends where it was to end.
+void check_schedule(const TrainOptions& options,
+                    const std::map<std::string, std::string>& remembered) {
+  const auto end = remembered.find("lr-end");
+  if (end == remembered.end() || end->second == std::to_string(options.train.lr_end) ||
+      options.invocation->origins.at("lr-end") != Origin::Default)
+    return;
+  throw UsageError("--max-updates: this run's learning rate ends at update ", end->second,
+                   "; to go on behind it with --min-lr, give --lr-end ", end->second,
+                   ", or another -o for another run");
+}
+
 int train(TrainOptions& options) {
   validate(options);
   options.train.settle_lr_end();
   const torch::Device device = parse_device(options.train.device);
   const int threads = use_threads(options.train.threads);
   const RunFolder folder{options.train.output};
-  const auto found = find_checkpoint(folder, log_warning);
-  if (found) compare_configuration(options.fields(), found->progress.configuration);
   create_folders(folder.root);
+  const FolderLock lock(folder.root,
+                        "another training is at work here; wait for its end, or give another -o");
+  const auto found = find_checkpoint(folder, log_warning);
+  if (found) check_schedule(options, found->progress.configuration);
+  if (found) compare_configuration(options.fields(), found->progress.configuration);
 
   const PreparedData data = prepare(options, folder);
   complete_model(options, data.tokenizers);

@@ -74,6 +74,10 @@ void log_end(StopReason reason, const ProgressRecord& progress, const RunFolder&
     log_info(text + "; saved: the same command goes on from here");
     return;
   }
+  if (progress.best_update == 0) {
+    log_info(join_text(text, ", without validation; the model is ", folder.model().string()));
+    return;
+  }
   const auto metric = names_of(config.best_metric)[static_cast<std::size_t>(config.best_metric)];
   log_info(join_text(text, "; best ", metric, " ", format("%.4g", progress.best_value),
                      " at update ", with_separators(progress.best_update), "; the model is ",

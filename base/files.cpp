@@ -1,6 +1,7 @@
 #include "base/files.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -111,6 +112,16 @@ std::string read_file(const std::filesystem::path& path) {
   const MappedFile file(path);
   return std::string(file.bytes());
 }
+
+FolderLock::FolderLock(const std::filesystem::path& folder, std::string_view in_use)
+    : descriptor_(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+  if (descriptor_ < 0) throw Error(folder.string(), ": cannot open the folder: ", reason());
+  if (flock(descriptor_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
+  close(descriptor_);
+  throw Error(folder.string(), ": ", in_use);
+}
+
+FolderLock::~FolderLock() { close(descriptor_); }
 
 void create_folders(const std::filesystem::path& folder) {
   std::error_code code;

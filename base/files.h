@@ -53,6 +53,20 @@ void write_file(const std::filesystem::path& path, std::string_view text);
 /// Reads the whole file; "-" is not special here.
 std::string read_file(const std::filesystem::path& path);
 
+/// Keeps other processes from the same folder while it lives: at most one has its lock, and a dead
+/// one has none. Where the file system knows no locks nobody is kept out.
+class FolderLock {
+ public:
+  /// Throws Error with `in_use` behind the folder's name where another process has it.
+  FolderLock(const std::filesystem::path& folder, std::string_view in_use);
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+  ~FolderLock();
+
+ private:
+  int descriptor_;
+};
+
 /// Creates the folder and its parents; an error names it.
 void create_folders(const std::filesystem::path& folder);
 

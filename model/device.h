@@ -11,7 +11,8 @@ namespace dragoman {
 /// CUDA is asked for and missing, or has no device of that number.
 torch::Device parse_device(const std::string& text);
 
-/// CPU threads for LibTorch (0: all that this process may use); returns how many. Called before any
+/// CPU threads for LibTorch (0: all that this process may use); returns how many. Throws UsageError
+/// for far more than there are cores. Called before any
 /// work.
 int use_threads(std::int64_t threads);
 

@@ -51,7 +51,7 @@ void TrainConfig::validate() const {
   require(update_freq > 0, "update-freq", "above 0");
   require(lr > 0, "lr", "above 0");
   require(min_lr >= 0 && min_lr <= lr, "min-lr", "from 0 to --lr");
-  require(lr_end >= 0, "lr-end", "0 or more");
+  require(lr_end == 0 || lr_end > warmup_updates, "lr-end", "0 or above --warmup-updates");
   require(warmup_updates >= 0, "warmup-updates", "0 or more");
   require(is_share(adam_beta1), "adam-beta1", "from 0 to below 1");
   require(is_share(adam_beta2), "adam-beta2", "from 0 to below 1");
@@ -68,9 +68,8 @@ void TrainConfig::validate() const {
   require(keep_last > 0, "keep-last", "above 0");
   require(average_last >= 0 && average_last <= keep_last, "average-last", "from 0 to --keep-last");
   require(log_every > 0, "log-every", "above 0");
-  require(valid_beam_size > 0, "valid-beam-size", "above 0");
+  require(valid_beam_size > 0 && valid_beam_size <= 1000, "valid-beam-size", "from 1 to 1000");
   require(samples >= 0, "samples", "0 or more");
-  require(threads >= 0, "threads", "0 or more");
   max_seconds();
 }
 
@@ -91,7 +90,12 @@ double parse_duration(std::string_view flag, const std::string& text) {
     case 's':
       number.pop_back();
   }
-  const double value = parse_number(flag, number);
+  double value = 0;
+  try {
+    value = parse_number(flag, number);
+  } catch (const UsageError&) {
+    throw UsageError("--", flag, ": '", text, "' is none of 90, 90s, 30m, 1.5h, 2d");
+  }
   if (value <= 0) throw UsageError("--", flag, " must be above 0");
   return value * unit;
 }

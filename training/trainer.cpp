@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "training/schedule.h"
 
 namespace dragoman {
@@ -19,6 +20,9 @@ Schedule schedule_of(const TrainingRun& run) {
           .floor = run.config.min_lr,
           .d_model = run.model.d_model};
 }
+
+/// After so many updates in a row without a finite gradient a run is given up.
+constexpr std::int64_t kMostLeftOut = 20;
 
 AdamConfig adam_of(const TrainConfig& config) {
   return {config.adam_beta1, config.adam_beta2, config.adam_eps, config.weight_decay};
@@ -55,6 +59,8 @@ void Trainer::resume(const FoundCheckpoint& checkpoint) {
                 "give another -o for another run");
   load_checkpoint(checkpoint.path, model_);
   progress_ = checkpoint.progress;
+  if (checkpoint.path == run_.folder.at_update(progress_.update))
+    numbered_update_ = progress_.update;
 }
 
 double Trainer::seconds_here() const {
@@ -75,24 +81,28 @@ StopReason Trainer::train(std::stop_token stop) {
                         static_cast<std::uint64_t>(run_.config.seed)};
   BatchStream stream(run_.data.train, plan, end_ids(run_.data.tokenizers),
                      {progress_.epoch, progress_.batch});
-  auto reason = reason_to_stop(stop);
-  while (!reason) {
+  std::optional<StopReason> reason;
+  while (do_what_is_due(stop) && !(reason = reason_to_stop(stop))) {
     update(stream);
     if (progress_.update % run_.config.log_every == 0) log_update(stream);
-    // A stop during a validation leaves it undone: the resumed run starts from before it.
-    if (progress_.update % run_.config.valid_every == 0 && !validate(stop))
-      return StopReason::Requested;
-    if (progress_.update % run_.config.save_interval() == 0)
-      save_numbered();
-    else if (seconds_here() - last_save_ > run_.config.save_minutes * 60)
-      save(run_.folder.latest());
-    reason = reason_to_stop(stop);
   }
-  if (*reason == StopReason::Requested)
-    save(run_.folder.latest());
-  else
-    finish(stop);
-  return stop.stop_requested() ? StopReason::Requested : *reason;
+  if (reason.value_or(StopReason::Requested) != StopReason::Requested) finish(stop);
+  if (!stop.stop_requested()) return *reason;
+  if (numbered_update_ != progress_.update) save(run_.folder.latest());
+  return StopReason::Requested;
+}
+
+bool Trainer::do_what_is_due(std::stop_token stop) {
+  const std::int64_t update = progress_.update;
+  if (update == 0) return true;
+  const bool unvalidated = progress_.validated_update != update;
+  if (update % run_.config.valid_every == 0 && unvalidated && !validate(stop)) return false;
+  const auto save_latest = [this] { save(run_.folder.latest()); };
+  if (update % run_.config.save_interval() == 0 && numbered_update_ != update)
+    try_to("checkpoint", [this] { save_numbered(); });
+  else if (seconds_here() - last_save_ > run_.config.save_minutes * 60)
+    try_to("checkpoint", save_latest);
+  return true;
 }
 
 std::optional<StopReason> Trainer::reason_to_stop(const std::stop_token& stop) const {
@@ -123,9 +133,13 @@ void Trainer::update(BatchStream& stream) {
   progress_.target_tokens += sums.target_tokens;
   progress_.seconds = seconds_before_ + seconds_here();
   if (std::isfinite(norm)) {
+    left_out_ = 0;
     interval_.gradient_norm += norm;
   } else {
     ++progress_.skipped;
+    if (++left_out_ == kMostLeftOut)
+      throw Error("training has diverged: none of the last ", kMostLeftOut,
+                  " updates had a finite gradient; start again with a lower --lr");
     observer_.warned(join_text(
         "update ", number,
         " left out: its gradient is not finite (left out so far: ", progress_.skipped, ")"));
@@ -184,14 +198,17 @@ bool Trainer::validate(std::stop_token stop) {
   if (stop.stop_requested()) return false;
   const BestMetric metric = run_.config.best_metric;
   const double value = result.value(metric);
-  const bool best = progress_.best_update == 0 || is_better(metric, value, progress_.best_value);
+  bool best = progress_.best_update == 0 || is_better(metric, value, progress_.best_value);
   progress_.validated_update = progress_.update;
+  // What could not be saved is not the best: a later one may be.
+  best = best && try_to("best model", [&] {
+           write_model(run_.folder.best(), model_.weights(), result);
+           write_model(run_.folder.model(), model_.weights(), result);
+         });
   if (best) {
     progress_.best_update = progress_.update;
     progress_.best_value = value;
     progress_.without_best = 0;
-    write_model(run_.folder.best(), model_.weights(), result);
-    write_model(run_.folder.model(), model_.weights(), result);
   } else {
     ++progress_.without_best;
   }
@@ -223,16 +240,22 @@ void Trainer::save(const std::filesystem::path& path) {
   progress_.log_bytes = log_->bytes();
   ModelOrigin origin = run_.origin;
   origin.provenance.updates = progress_.update;
+  write_checkpoint(path, model_, origin, progress_);
+}
+
+bool Trainer::try_to(std::string_view what, const std::function<void()>& save) {
   try {
-    write_checkpoint(path, model_, origin, progress_);
-  } catch (
-      const Error& problem) {  // a full disk must not end a run of days: the next one may succeed
-    observer_.warned(join_text("checkpoint not saved, training goes on: ", problem.what()));
+    save();
+    return true;
+  } catch (const Error& problem) {
+    observer_.warned(join_text(what, " not saved, training goes on: ", problem.what()));
+    return false;
   }
 }
 
 void Trainer::save_numbered() {
   save(run_.folder.at_update(progress_.update));
+  numbered_update_ = progress_.update;
   remove_old_checkpoints(run_.folder, run_.config.keep_last);
 }
 
@@ -244,19 +267,26 @@ void Trainer::write_model(const std::filesystem::path& path, const torch::Tensor
                               {"valid-perplexity", result.perplexity},
                               {"valid-bleu", result.bleu},
                               {"valid-chrf", result.chrf}};
-  try {
-    write_weights(path, model_, weights, origin);
-  } catch (const Error& problem) {
-    observer_.warned(join_text("model not saved, training goes on: ", problem.what()));
-  }
+  write_weights(path, model_, weights, origin);
 }
 
 void Trainer::finish(std::stop_token stop) {
   if (progress_.validated_update != progress_.update && !validate(stop)) return;
-  const auto last = run_.folder.at_update(progress_.update);
-  if (!std::filesystem::exists(last)) save_numbered();
+  if (numbered_update_ != progress_.update) save_numbered();
   if (run_.config.average_last > 1 && !validator_.empty()) average(stop);
   if (validator_.empty()) write_model(run_.folder.model(), model_.weights(), {});
+  check_model();
+}
+
+/// The model may have been lost since it was written.
+void Trainer::check_model() {
+  try {
+    const ModelFileReader model(run_.folder.model());
+  } catch (const Error& problem) {
+    const ModelFileReader best(run_.folder.best());
+    observer_.warned(join_text("made anew from ", best.path().string(), ": ", problem.what()));
+    write_file(run_.folder.model(), read_file(best.path()));
+  }
 }
 
 void Trainer::average(std::stop_token stop) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -74,7 +75,8 @@ class Trainer {
   const ProgressRecord& progress() const { return progress_; }
 
   /// Trains until a limit or a stop request; then, unless stopped by request, validates the last
-  /// weights, averages checkpoints and leaves the best model in the folder.
+  /// weights, averages checkpoints and leaves the best model in the folder. Throws Error where the
+  /// last state cannot be saved, or training has diverged.
   StopReason train(std::stop_token stop);
 
  private:
@@ -82,13 +84,20 @@ class Trainer {
   void update(BatchStream& stream);
   void log_update(BatchStream& stream);
   double seconds_left(double seconds_per_update, const BatchStream& stream) const;
+  /// Validations and checkpoints that are due at this update; false where a stop was requested
+  /// during a validation, which is then still due when the run goes on.
+  bool do_what_is_due(std::stop_token stop);
   bool validate(std::stop_token stop);
+  /// Both throw Error, for a full disk, say.
   void save(const std::filesystem::path& path);
-  void save_numbered();
   void write_model(const std::filesystem::path& path, const torch::Tensor& weights,
                    const ValidationResult& result);
+  /// Warns and goes on where `save` fails: the next one may succeed.
+  bool try_to(std::string_view what, const std::function<void()>& save);
+  void save_numbered();
   void finish(std::stop_token stop);
   void average(std::stop_token stop);
+  void check_model();
   void append_log(const std::string& json);
   double seconds_here() const;
 
@@ -107,6 +116,8 @@ class Trainer {
   std::chrono::steady_clock::time_point start_;  // of train()
   double seconds_before_ = 0;                    // of earlier starts
   double last_save_ = 0;
+  std::int64_t numbered_update_ = 0;  // of the last checkpoint at an update count
+  std::int64_t left_out_ = 0;         // updates in a row without a finite gradient
 };
 
 }  // namespace dragoman

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "base/error.h"
 #include "evaluation/evaluate.h"
 #include "inference/torch/torch_engine.h"
 #include "inference/translator.h"
@@ -37,6 +38,10 @@ ValidationResult Validator::run(TrainingModel& model, std::stop_token stop) cons
   for (const PackedBatch& batch : batches_) sums += model.evaluate(batch);
   if (sums.target_tokens > 0)
     result.loss = sums.negative_log_likelihood / static_cast<double>(sums.target_tokens);
+  if (!std::isfinite(result.loss))
+    throw Error(
+        "training has diverged: the loss on the validation text is not finite; start again "
+        "with a lower --lr");
   result.perplexity = std::exp(result.loss);
 
   DecodeConfig decode;

@@ -102,5 +102,17 @@ TEST_P(EachCommand, TakesUnderscoresInFlags) {
 INSTANTIATE_TEST_SUITE_P(Commands, EachCommand, testing::ValuesIn(kCommands),
                          [](const auto& test) { return std::string(test.param); });
 
+TEST(Program, TellsAMistakeInTheFormatThatIsAskedFor) {
+  const ProcessResult result = run({"train", "--log-format", "json", "--no-such-flag", "1"});
+  expect_one_line(result, 2, "{\"time\"");
+  EXPECT_THAT(result.errors, HasSubstr("unknown flag --no-such-flag"));
+}
+
+TEST(Program, RefusesFarMoreThreadsThanCores) {
+  const ProcessResult result =
+      run({"train", "-o", "none", "--train-src", "a", "--train-tgt", "b", "--threads", "100000"});
+  expect_one_line(result, 2, "dragoman: error: --threads 100000");
+}
+
 }  // namespace
 }  // namespace dragoman

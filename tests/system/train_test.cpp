@@ -19,6 +19,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr seconds kLimit(300);
 
@@ -161,7 +162,7 @@ TEST_F(Train, KilledAtAnyMomentItEndsWithTheSameWeights) {
 }
 
 TEST_F(Train, StopsCleanlyOnSignalsAndGoesOn) {
-  for (const int signal : {SIGINT, SIGTERM}) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     const std::string name = "signal" + std::to_string(signal);
     Process process(command(name, {"--max-updates", "100000", "--log-every", "1"}));
     ASSERT_TRUE(process.wait_for_errors("update 3", kLimit)) << process.errors();
@@ -181,6 +182,68 @@ TEST_F(Train, RefusesToGoOnAsAnotherRun) {
   const auto other_rate = run(command("refuses", {"--lr", "0.1"}), "", kLimit);
   EXPECT_EQ(other_rate.exit_code, 2);
   EXPECT_THAT(other_rate.errors, HasSubstr("--lr: this run was started with '0.005'"));
+}
+
+TEST_F(Train, ALongerRunMustSayHowItGoesOnBehindTheEndOfItsRate) {
+  const std::vector<std::string> cosine = {"--lr-scheduler", "cosine", "--max-updates"};
+  const auto with = [&](const std::string& updates, std::vector<std::string> more = {}) {
+    auto words = cosine;
+    words.push_back(updates);
+    words.insert(words.end(), more.begin(), more.end());
+    return run(command("cosine", words), "", kLimit);
+  };
+  ASSERT_EQ(with("30").exit_code, 0);
+  const auto longer = with("35");
+  EXPECT_EQ(longer.exit_code, 2);
+  EXPECT_THAT(longer.errors, HasSubstr("give --lr-end 30"));
+  EXPECT_EQ(with("35", {"--lr-end", "30"}).exit_code, 0);
+}
+
+TEST_F(Train, ALastStateThatCannotBeSavedIsAFailure) {
+  ASSERT_EQ(run(command("blocked", {"--max-updates", "10"}), "", kLimit).exit_code, 0);
+  // A folder stands where the checkpoint should go.
+  std::filesystem::create_directory(path("blocked/checkpoints/update-00000020.safetensors"));
+  const auto result = run(command("blocked", {"--max-updates", "20"}), "", kLimit);
+  EXPECT_EQ(result.exit_code, 1) << result.errors;
+  EXPECT_THAT(result.errors, HasSubstr("not saved, training goes on"));
+  EXPECT_THAT(result.errors, Not(HasSubstr("finished")));
+}
+
+TEST_F(Train, MakesALostModelAnewFromTheBest) {
+  ASSERT_EQ(run(command("lost"), "", kLimit).exit_code, 0);
+  const std::string before = weights("lost/model.safetensors");
+  for (const bool damaged : {false, true}) {
+    std::filesystem::remove(path("lost/model.safetensors"));
+    if (damaged) write_file(path("lost/model.safetensors"), "not a model");
+    const auto again = run(command("lost", {"--average-last", "5"}), "", kLimit);
+    EXPECT_EQ(again.exit_code, 0) << again.errors;
+    EXPECT_EQ(weights("lost/model.safetensors"), before);
+  }
+  std::filesystem::remove(path("lost/model.safetensors"));
+  std::filesystem::remove(path("lost/checkpoints/best.safetensors"));
+  EXPECT_EQ(run(command("lost", {"--average-last", "5"}), "", kLimit).exit_code, 1);
+}
+
+TEST_F(Train, OneRunAtATimeInAFolder) {
+  Process first(command("shared", {"--max-updates", "100000", "--log-every", "1"}));
+  ASSERT_TRUE(first.wait_for_errors("update 3", kLimit)) << first.errors();
+  const auto second = run(command("shared"), "", kLimit);
+  EXPECT_EQ(second.exit_code, 1);
+  EXPECT_THAT(second.errors, HasSubstr("another training is at work here"));
+  first.send_signal(SIGINT);
+  EXPECT_EQ(first.wait(kLimit).exit_code, 128 + SIGINT);
+}
+
+TEST_F(Train, ADivergedRunSaysSo) {
+  const auto result = run(command("diverged", {"--lr", "1e30"}), "", kLimit);
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.errors, HasSubstr("training has diverged"));
+}
+
+TEST_F(Train, LearnedPositionsMustReachTheLongestPair) {
+  const auto result = run(command("places", {"--positions", "learned", "--max-positions", "60"}));
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.errors, HasSubstr("--max-length 256"));
 }
 
 TEST_F(Train, SaysWhatIsWrongWithTheTextBeforeAnyTraining) {
