@@ -1,4 +1,5 @@
 // dragoman evaluate: scores translations against their references, or a model by translating first.
+#include <algorithm>
 #include <iostream>
 #include <memory>
 #include <utility>
@@ -60,6 +61,10 @@ void validate(const EvaluateOptions& options) {
   options.decode.validate();
   if (options.files.references.empty()) throw UsageError("--ref: name a file of references");
   options.metrics.validate();
+  auto inputs = files.references;
+  inputs.push_back(with_model ? files.source : files.hypotheses);
+  if (std::count(inputs.begin(), inputs.end(), "-") > 1)
+    throw UsageError("--hyp, --src and --ref: standard input (-) can be only one of them");
 }
 
 /// Translates the whole text; empty where a stop was requested meanwhile.

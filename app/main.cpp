@@ -121,7 +121,8 @@ int report_unexpected(const std::exception& error) {
   const std::string_view text = whole.substr(0, whole.find('\n'));
   for (const char* words : {"out of memory", "can't allocate memory"})
     if (text.find(words) != std::string_view::npos)
-      return report(kFailed, join_text("not enough memory: ", text));
+      return report(kFailed, join_text("not enough memory (smaller batches, --max-tokens or "
+                                       "--batch-size, need less): ", text));
   return report(kDefect, join_text("a defect of dragoman, please report it: ", text));
 }
 
