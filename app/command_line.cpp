@@ -107,8 +107,7 @@ CLI::Option* add_option(CLI::App& app, const Command& command, const Field& fiel
     if (extra.size() < 2 || extra[0] != '-') continue;
     const std::string flag = extra.substr(0, extra.find('='));
     const std::string name = flag.substr(is_long_flag(flag) ? 2 : 1);
-    throw UsageError("unknown flag ", flag,
-                     name.size() > 1 ? suggestion(name, "--", fields) : "");
+    throw UsageError("unknown flag ", flag, name.size() > 1 ? suggestion(name, "--", fields) : "");
   }
   throw UsageError("unexpected argument '", extras.front(), "'");
 }

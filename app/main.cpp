@@ -122,7 +122,8 @@ int report_unexpected(const std::exception& error) {
   for (const char* words : {"out of memory", "can't allocate memory"})
     if (text.find(words) != std::string_view::npos)
       return report(kFailed, join_text("not enough memory (smaller batches, --max-tokens or "
-                                       "--batch-size, need less): ", text));
+                                       "--batch-size, need less): ",
+                                       text));
   return report(kDefect, join_text("a defect of dragoman, please report it: ", text));
 }
 
