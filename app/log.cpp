@@ -43,8 +43,9 @@ struct Log {
   }
 };
 
+// Never destroyed: the thread that waits for signals may log while main returns.
 Log& the_log() {
-  static Log log;
+  static Log& log = *new Log;
   return log;
 }
 

@@ -15,8 +15,9 @@ constexpr std::string_view kEraseLine = "\r\x1b[K";
 
 }  // namespace
 
+// Never destroyed, as the log that writes to it.
 Terminal& Terminal::standard_error() {
-  static Terminal terminal(STDERR_FILENO);
+  static Terminal& terminal = *new Terminal(STDERR_FILENO);
   return terminal;
 }
 

@@ -134,11 +134,13 @@ TEST_F(Train, FromTextToAScoredTranslation) {
 TEST_F(Train, KilledAtAnyMomentItEndsWithTheSameWeights) {
   ASSERT_EQ(run(command("straight"), "", kLimit).exit_code, 0);
   int kills = 0;
+  milliseconds delay(150);
   for (int attempt = 0; attempt < 40; ++attempt) {
     Process process(command("killed"));
     // From while data are prepared to the last updates; some while a checkpoint is being written.
     const bool in_a_save = attempt % 3 == 2;
-    const auto deadline = std::chrono::steady_clock::now() + milliseconds(400 + 350 * attempt);
+    const auto deadline = std::chrono::steady_clock::now() + delay;
+    delay += delay / 10;
     bool saving = false;
     while (std::chrono::steady_clock::now() < deadline && !saving) {
       std::this_thread::sleep_for(milliseconds(in_a_save ? 1 : 20));

@@ -106,6 +106,7 @@ TEST_F(Translate, ASignalEndsItAndLeavesNoHalfFile) {
   process.send("the cat\n");
   EXPECT_FALSE(process.wait_for_errors("cannot", Process::Seconds(1)));
   process.send_signal(SIGTERM);
+  EXPECT_TRUE(process.wait_for_errors("SIGTERM"));  // before its input ends
   EXPECT_EQ(process.wait().exit_code, 128 + SIGTERM);
   EXPECT_FALSE(std::filesystem::exists(folder_ / "out"));
 }
