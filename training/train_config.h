@@ -189,7 +189,8 @@ struct TrainConfig {
     visit({.name = "save-every",
            .help = "updates between checkpoints; 0: at each validation",
            .group = "Checkpoints and log",
-           .aliases = "save-freq,save-interval-updates"},
+           .aliases = "save-freq,save-interval-updates",
+           .on_resume = kAllowed},
           save_every);
     visit({.name = "save-minutes",
            .help = "minutes between checkpoints that only a resume uses",
