@@ -48,11 +48,15 @@ struct EvaluateOptions {
   EvaluateFiles files;
   EvaluateConfig metrics;
   DecodeConfig decode;
+
+  bool with_model() const { return !model.model.empty(); }
+  /// What the references belong to, line for line.
+  const std::string& text() const { return with_model() ? files.source : files.hypotheses; }
 };
 
 void validate(const EvaluateOptions& options) {
   const EvaluateFiles& files = options.files;
-  const bool with_model = !options.model.model.empty();
+  const bool with_model = options.with_model();
   if (files.hypotheses.empty() != with_model)
     throw UsageError("name what to score: either --hyp FILE, or -m MODEL with --src FILE");
   if (with_model && files.source.empty())
@@ -62,7 +66,7 @@ void validate(const EvaluateOptions& options) {
   if (options.files.references.empty()) throw UsageError("--ref: name a file of references");
   options.metrics.validate();
   auto inputs = files.references;
-  inputs.push_back(with_model ? files.source : files.hypotheses);
+  inputs.push_back(options.text());
   if (std::count(inputs.begin(), inputs.end(), "-") > 1)
     throw UsageError("--hyp, --src and --ref: standard input (-) can be only one of them");
 }
@@ -94,14 +98,12 @@ References read_references(const std::vector<std::string>& paths, const std::str
 
 int run_evaluate(const EvaluateOptions& options) {
   validate(options);
-  const EvaluateFiles& files = options.files;
-  const bool with_model = !options.model.model.empty();
-  const std::string& path = with_model ? files.source : files.hypotheses;
+  const std::string& path = options.text();
   const std::vector<std::string> lines = read_lines(path);
   // What is wrong with the references is said before a long translation.
-  const References references = read_references(files.references, path, lines.size());
+  const References references = read_references(options.files.references, path, lines.size());
   if (lines.empty()) throw Error(path, " has no lines to score");
-  const auto hypotheses = with_model ? translate_text(options, lines) : lines;
+  const auto hypotheses = options.with_model() ? translate_text(options, lines) : lines;
   if (hypotheses.empty()) return 1;  // stopped: main turns it into the signal's code
   const auto scores =
       evaluate_lines(hypotheses, references, options.metrics, "dragoman-" DRAGOMAN_VERSION);

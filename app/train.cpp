@@ -154,8 +154,10 @@ int train(TrainOptions& options) {
   const FolderLock lock(folder.root,
                         "another training is at work here; wait for its end, or give another -o");
   const auto found = find_checkpoint(folder, log_warning);
-  if (found) check_schedule(options, found->progress.configuration);
-  if (found) compare_configuration(options.fields(), found->progress.configuration);
+  if (found) {
+    check_schedule(options, found->progress.configuration);
+    compare_configuration(options.fields(), found->progress.configuration);
+  }
 
   const PreparedData data = prepare(options, folder);
   complete_model(options, data.tokenizers);
