@@ -41,8 +41,7 @@ std::map<std::string, std::vector<std::string>> parse_arguments(
     const Command& command, const std::vector<Field>& fields,
     const std::vector<std::string>& arguments);
 
-/// Sets the command's configuration from the arguments behind its name, and fills its
-/// invocation.
+/// Sets the command's configuration from the arguments behind its name, and fills its invocation.
 /// With --help only the defaults (of the preset that is asked for) are set. Throws UsageError that
 /// names the flag, or file, line and key.
 CommonConfig configure(const Command& command, const std::vector<std::string>& arguments);

@@ -88,7 +88,7 @@ StopReason Trainer::train(std::stop_token stop) {
   }
   if (reason.value_or(StopReason::Requested) != StopReason::Requested) finish(stop);
   if (!stop.stop_requested()) return *reason;
-  if (numbered_update_ != progress_.update) save(run_.folder.latest());
+  save(run_.folder.latest());
   return StopReason::Requested;
 }
 
@@ -97,11 +97,10 @@ bool Trainer::do_what_is_due(std::stop_token stop) {
   if (update == 0) return true;
   const bool unvalidated = progress_.validated_update != update;
   if (update % run_.config.valid_every == 0 && unvalidated && !validate(stop)) return false;
-  const auto save_latest = [this] { save(run_.folder.latest()); };
   if (update % run_.config.save_interval() == 0 && numbered_update_ != update)
     try_to("checkpoint", [this] { save_numbered(); });
   else if (seconds_here() - last_save_ > run_.config.save_minutes * 60)
-    try_to("checkpoint", save_latest);
+    try_to("checkpoint", [this] { save(run_.folder.latest()); });
   return true;
 }
 
