@@ -65,6 +65,12 @@ void validate(const TrainOptions& options) {
   options.model.validate();
   options.data.validate();
   options.tokenizer.validate();
+  const ModelConfig& model = options.model;
+  if (options.train.r_drop > 0 &&
+      model.dropout + model.attention_dropout + model.activation_dropout == 0)
+    throw UsageError(
+        "--r-drop: its two passes differ by dropout alone, and every --dropout is 0; raise one, or "
+        "leave --r-drop out");
   const std::int64_t longest = options.data.max_length, places = options.model.max_positions;
   if (options.model.positions == Positions::Learned && (longest == 0 || longest >= places))
     throw UsageError("--max-length ", longest, ": the ", places,

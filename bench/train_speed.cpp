@@ -77,7 +77,7 @@ StepTimes run_updates(TrainingModel& model, const Shape& shape, int updates) {
     const auto start = std::chrono::steady_clock::now();
     const PackedBatch batch = random_batch(shape, static_cast<std::uint64_t>(++update));
     const double after_data = seconds_since(start);
-    times.tokens += model.accumulate(batch, 0.1, update).target_tokens;
+    times.tokens += model.accumulate(batch, {.label_smoothing = 0.1}, update).target_tokens;
     const double after_passes = seconds_since(start);
     model.step(batch.target.size(), 1, 1e-4);
     times.data += after_data;

@@ -122,6 +122,20 @@ struct LossArguments {
   float smoothing;
 };
 
+/// R-Drop (Wu et al. 2021): rows of the same token in two passes with different dropout. The row's
+/// objective is the mean of both smoothed cross-entropies plus weight / 2 times the mean of
+/// KL(first || second) and KL(second || first): half the paper's, so that it is a single pass's
+/// where both agree. Logits are replaced by its gradient.
+struct RDropArguments {
+  void *first, *second;
+  const std::int64_t* targets;
+  float* losses;                    ///< mean smoothed cross-entropy per row
+  float* negative_log_likelihoods;  ///< mean of both passes
+  float* divergences;               ///< mean of both directions
+  std::int64_t columns;
+  float smoothing, weight;
+};
+
 /// gradient[tokens[n], :] += scale * d_output[n, :], in fp32 and in the order of n; token -1 has
 /// none.
 struct EmbeddingGradientArguments {
@@ -149,6 +163,7 @@ struct KernelTable {
   void (*packed_attention_gradient[2])(const PackedAttentionGradientArguments&, std::int64_t begin,
                                        std::int64_t end);
   void (*loss[2])(const LossArguments&, std::int64_t begin, std::int64_t end);
+  void (*r_drop[2])(const RDropArguments&, std::int64_t begin, std::int64_t end);
   /// Here [begin, end) are columns: each thread owns some.
   void (*embedding_gradient[2])(const EmbeddingGradientArguments&, std::int64_t begin,
                                 std::int64_t end);

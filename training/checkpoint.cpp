@@ -12,6 +12,7 @@ namespace {
 constexpr const char* kFirstMoment = "training.adam.first_moment";
 constexpr const char* kSecondMoment = "training.adam.second_moment";
 constexpr const char* kSteps = "training.adam.steps";
+constexpr const char* kWeights = "training.weights";
 
 /// Views of contiguous fp32 CPU tensors.
 TensorData tensor_data(const std::string& name, const torch::Tensor& tensor) {
@@ -67,12 +68,13 @@ void write_weights(const std::filesystem::path& path, TrainingModel& model,
 
 void write_checkpoint(const std::filesystem::path& path, TrainingModel& model,
                       const ModelOrigin& origin, const ProgressRecord& progress) {
-  const auto weights = model.weights().cpu();
+  const auto weights = model.averaged_weights().cpu(), last_weights = model.weights().cpu();
   const auto first = model.adam().first_moment.cpu(), second = model.adam().second_moment.cpu();
   const auto steps = model.adam().steps.cpu();
   ModelContents contents = contents_of(model, weights, origin);
   contents.training = {tensor_data(kFirstMoment, first), tensor_data(kSecondMoment, second),
                        tensor_data(kSteps, steps)};
+  if (model.keeps_average()) contents.training.push_back(tensor_data(kWeights, last_weights));
   contents.progress = to_json(progress);
   write_model_file(path, contents);
 }
@@ -113,8 +115,9 @@ void load_checkpoint(const std::filesystem::path& path, TrainingModel& model) {
   if (to_json(reader.config()) != to_json(model.config()))
     throw Error(path.string(), ": the checkpoint's architecture is not this run's");
   const torch::NoGradGuard no_grad;
-  for (auto& view : model.layout().views(model.weights()))
+  for (auto& view : model.layout().views(model.averaged_weights()))
     view.tensor.copy_(to_tensor(reader.tensor(view.name)));
+  if (model.keeps_average()) model.weights().copy_(to_tensor(reader.tensor(kWeights)));
   model.adam().first_moment.copy_(to_tensor(reader.tensor(kFirstMoment)));
   model.adam().second_moment.copy_(to_tensor(reader.tensor(kSecondMoment)));
   model.adam().steps.copy_(to_tensor(reader.tensor(kSteps)));

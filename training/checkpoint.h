@@ -45,7 +45,8 @@ struct ModelOrigin {
 /// Weights alone.
 void write_weights(const std::filesystem::path& path, TrainingModel& model,
                    const torch::Tensor& flat_weights, const ModelOrigin& origin);
-/// Weights, moments and progress.
+/// Averaged weights, moments and progress; where a moving average is kept, the weights themselves
+/// as `training.weights`.
 void write_checkpoint(const std::filesystem::path& path, TrainingModel& model,
                       const ModelOrigin& origin, const ProgressRecord& progress);
 /// Removes numbered checkpoints but the newest `keep`.

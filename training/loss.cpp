@@ -4,6 +4,7 @@
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <optional>
+#include <vector>
 
 #include "kernels/kernels.h"
 
@@ -14,19 +15,67 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-/// Forward returns [smoothed loss sum, negative log-likelihood sum]; the second has no gradient.
+constexpr std::int64_t kRowsPerTask = 8;
+
+bool has_kernel(const torch::Tensor& logits) {
+  const auto type = logits.scalar_type();
+  return logits.device().is_cpu() && (type == torch::kFloat32 || type == torch::kBFloat16);
+}
+
+ElementType element_type(const torch::Tensor& logits) {
+  return logits.scalar_type() == torch::kBFloat16 ? ElementType::BFloat16 : ElementType::Float32;
+}
+
+/// (1 - smoothing) on each row's target plus smoothing / V everywhere, in plain operations; all
+/// that comes of rows without a target is zero.
+struct TargetDistribution {
+  TargetDistribution(const torch::Tensor& targets, std::int64_t vocabulary, double smoothing)
+      : counts(targets.ge(0).to(torch::kFloat32)),
+        index(targets.clamp_min(0).unsqueeze(1)),
+        uniform(smoothing / static_cast<double>(vocabulary)),
+        share(1 - smoothing) {}
+
+  torch::Tensor negative_log_likelihood(const torch::Tensor& log_p) const {
+    return log_p.gather(1, index).squeeze(1).neg() * counts;  // [N, V] -> [N]
+  }
+  torch::Tensor cross_entropy(const torch::Tensor& log_p) const {
+    return negative_log_likelihood(log_p) * share - log_p.sum(1) * counts * uniform;
+  }
+  /// Of the cross-entropy, with respect to the logits of p.
+  torch::Tensor gradient(const torch::Tensor& p) const {
+    auto d_logits = p - uniform;
+    d_logits.scatter_add_(1, index, torch::full_like(index, -share, p.options()));
+    return d_logits * counts.unsqueeze(1);
+  }
+
+  torch::Tensor counts;  // [N]: 0 for rows without a target
+  torch::Tensor index;   // [N, 1]
+  double uniform, share;
+};
+
+/// hidden weight^T + bias, into `logits`.
+void project(torch::Tensor& logits, const torch::Tensor& hidden, const torch::Tensor& weight,
+             const std::optional<torch::Tensor>& bias) {
+  if (bias)
+    torch::addmm_out(logits, *bias, hidden, weight.t());
+  else
+    torch::mm_out(logits, hidden, weight.t());
+}
+
+/// Forward returns the sums of [objective, smoothed cross-entropy, negative log-likelihood]; only
+/// the first has a gradient.
 struct ProjectedCrossEntropy : torch::autograd::Function<ProjectedCrossEntropy> {
   static variable_list forward(AutogradContext* context, const torch::Tensor& hidden,
                                const torch::Tensor& weight,
                                const std::optional<torch::Tensor>& bias,
-                               const torch::Tensor& targets, double label_smoothing,
-                               std::int64_t chunk_tokens, bool wants_gradients) {
+                               const torch::Tensor& targets, LossConfig config,
+                               bool wants_gradients) {
     RECORD_USER_SCOPE("ProjectedCrossEntropy");
     const auto wide = hidden.options().dtype(torch::kFloat32);
-    const std::int64_t tokens = hidden.size(0), vocabulary = weight.size(0);
-    const std::int64_t chunk = std::min(chunk_tokens, tokens);
-    auto buffer = torch::empty({chunk, vocabulary}, hidden.options());
-    auto sums = torch::zeros({2}, wide.dtype(torch::kFloat64));
+    const std::int64_t tokens = targets.size(0), passes = config.r_drop > 0 ? 2 : 1;
+    const std::int64_t vocabulary = weight.size(0), chunk = std::min(config.chunk_tokens, tokens);
+    const auto buffer = torch::empty({passes, chunk, vocabulary}, hidden.options());
+    auto sums = torch::zeros({3}, wide.dtype(torch::kFloat64));
     torch::Tensor d_hidden, d_weight, d_bias;
     if (wants_gradients) {
       d_hidden = torch::empty_like(hidden);
@@ -35,28 +84,39 @@ struct ProjectedCrossEntropy : torch::autograd::Function<ProjectedCrossEntropy> 
     }
     for (std::int64_t begin = 0; begin < tokens; begin += chunk) {
       const std::int64_t count = std::min(chunk, tokens - begin);
-      const auto h = hidden.narrow(0, begin, count);  // [c, D]
-      auto logits = buffer.narrow(0, 0, count);       // [c, V]
-      if (bias)
-        torch::addmm_out(logits, *bias, h, weight.t());
-      else
-        torch::mm_out(logits, h, weight.t());
-      const auto losses =
-          cross_entropy_in_place(logits, targets.narrow(0, begin, count), label_smoothing);
-      sums[0] += losses.smoothed.sum(torch::kFloat64);
-      sums[1] += losses.negative_log_likelihood.sum(torch::kFloat64);
+      auto logits = buffer.narrow(1, 0, count).unbind();  // [c, V] of each pass
+      const auto rows = [&](const torch::Tensor& x, std::int64_t pass) {
+        return x.narrow(0, pass * tokens + begin, count);  // [c, D]
+      };
+      for (std::int64_t pass = 0; pass < passes; ++pass)
+        project(logits[pass], rows(hidden, pass), weight, bias);
+      sums += losses_in_place(logits, targets.narrow(0, begin, count), config);
       if (!wants_gradients) continue;
-      auto d_h = d_hidden.narrow(0, begin, count);
-      torch::mm_out(d_h, logits, weight);
-      d_weight.add_(torch::mm(logits.t(), h));  // [V, D], summed in fp32
-      if (bias) d_bias.add_(logits.sum(0, false, torch::kFloat32));
+      for (std::int64_t pass = 0; pass < passes; ++pass) {
+        auto d_h = rows(d_hidden, pass);
+        torch::mm_out(d_h, logits[pass], weight);
+        d_weight.add_(torch::mm(logits[pass].t(), rows(hidden, pass)));  // [V, D], summed in fp32
+        if (bias) d_bias.add_(logits[pass].sum(0, false, torch::kFloat32));
+      }
     }
     if (wants_gradients)
       context->save_for_backward({d_hidden, d_weight.to(weight.scalar_type()),
                                   bias ? d_bias.to(bias->scalar_type()) : d_bias});
-    auto loss = sums[0].to(torch::kFloat32), likelihood = sums[1].clone();
-    context->mark_non_differentiable({likelihood});
-    return {loss, likelihood};
+    auto objective = sums[0].to(torch::kFloat32), smoothed = sums[1].clone(),
+         likelihood = sums[2].clone();
+    context->mark_non_differentiable({smoothed, likelihood});
+    return {objective, smoothed, likelihood};
+  }
+
+  /// The three sums over a chunk, whose logits become gradients.
+  static torch::Tensor losses_in_place(std::vector<torch::Tensor>& logits,
+                                       const torch::Tensor& targets, const LossConfig& config) {
+    const TokenLosses losses = config.r_drop > 0
+                                   ? r_drop_in_place(logits[0], logits[1], targets, config)
+                                   : cross_entropy_in_place(logits[0], targets, config);
+    return torch::stack({losses.objective.sum(torch::kFloat64),
+                         losses.smoothed.sum(torch::kFloat64),
+                         losses.negative_log_likelihood.sum(torch::kFloat64)});
   }
 
   static variable_list backward(AutogradContext* context, variable_list gradients) {
@@ -64,7 +124,7 @@ struct ProjectedCrossEntropy : torch::autograd::Function<ProjectedCrossEntropy> 
     const auto scaled = [&](const torch::Tensor& x) {
       return x.defined() ? x * gradients[0].to(x.scalar_type()) : x;
     };
-    return {scaled(saved[0]), scaled(saved[1]), scaled(saved[2]), {}, {}, {}, {}};
+    return {scaled(saved[0]), scaled(saved[1]), scaled(saved[2]), {}, {}, {}};
   }
 };
 
@@ -72,42 +132,69 @@ struct ProjectedCrossEntropy : torch::autograd::Function<ProjectedCrossEntropy> 
 
 LossSums projected_cross_entropy(const torch::Tensor& hidden, const torch::Tensor& weight,
                                  const torch::Tensor& bias, const torch::Tensor& targets,
-                                 double label_smoothing, std::int64_t chunk_tokens) {
+                                 const LossConfig& config) {
   const auto sums = ProjectedCrossEntropy::apply(
-      hidden, weight, bias.defined() ? std::optional(bias) : std::nullopt, targets, label_smoothing,
-      chunk_tokens, torch::GradMode::is_enabled() && hidden.requires_grad());
-  return {sums[0], sums[1].item<double>()};
+      hidden, weight, bias.defined() ? std::optional(bias) : std::nullopt, targets, config,
+      torch::GradMode::is_enabled() && hidden.requires_grad());
+  return {sums[0], sums[1].item<double>(), sums[2].item<double>()};
 }
 
 TokenLosses cross_entropy_in_place(torch::Tensor& logits, const torch::Tensor& targets,
-                                   double label_smoothing) {
-  const bool half = logits.scalar_type() == torch::kBFloat16;
-  if (!logits.device().is_cpu() || (!half && logits.scalar_type() != torch::kFloat32))
-    return cross_entropy_reference(logits, targets, label_smoothing);
+                                   const LossConfig& config) {
+  if (!has_kernel(logits)) return cross_entropy_reference(logits, targets, config);
   const auto options = logits.options().dtype(torch::kFloat32);
-  TokenLosses losses{torch::empty({logits.size(0)}, options),
-                     torch::empty({logits.size(0)}, options)};
-  run_rows(kernels().loss, half ? ElementType::BFloat16 : ElementType::Float32,
+  const auto smoothed = torch::empty({logits.size(0)}, options);
+  const auto likelihood = torch::empty_like(smoothed);
+  run_rows(kernels().loss, element_type(logits),
            LossArguments{logits.mutable_data_ptr(), targets.const_data_ptr<std::int64_t>(),
-                         losses.smoothed.mutable_data_ptr<float>(),
-                         losses.negative_log_likelihood.mutable_data_ptr<float>(), logits.size(1),
-                         static_cast<float>(label_smoothing)},
-           logits.size(0), 8);
-  return losses;
+                         smoothed.mutable_data_ptr<float>(), likelihood.mutable_data_ptr<float>(),
+                         logits.size(1), static_cast<float>(config.label_smoothing)},
+           logits.size(0), kRowsPerTask);
+  return {smoothed, smoothed, likelihood};
 }
 
 TokenLosses cross_entropy_reference(torch::Tensor& logits, const torch::Tensor& targets,
-                                    double label_smoothing) {
+                                    const LossConfig& config) {
+  const TargetDistribution target(targets, logits.size(1), config.label_smoothing);
   const auto log_p = logits.to(torch::kFloat32).log_softmax(1);
-  const auto counts = targets.ge(0).to(torch::kFloat32);  // [N]: 0 for rows without a target
-  const auto index = targets.clamp_min(0).unsqueeze(1);
-  const double uniform = label_smoothing / static_cast<double>(logits.size(1));
-  const auto likelihood = log_p.gather(1, index).squeeze(1).neg() * counts;
-  const auto smoothed = likelihood * (1 - label_smoothing) - log_p.sum(1) * counts * uniform;
-  auto gradient = log_p.exp() - uniform;
-  gradient.scatter_add_(1, index, torch::full_like(index, -(1 - label_smoothing), log_p.options()));
-  logits.copy_(gradient * counts.unsqueeze(1));
-  return {smoothed, likelihood};
+  logits.copy_(target.gradient(log_p.exp()));
+  const auto smoothed = target.cross_entropy(log_p);
+  return {smoothed, smoothed, target.negative_log_likelihood(log_p)};
+}
+
+TokenLosses r_drop_in_place(torch::Tensor& first, torch::Tensor& second,
+                            const torch::Tensor& targets, const LossConfig& config) {
+  if (!has_kernel(first)) return r_drop_reference(first, second, targets, config);
+  const auto options = first.options().dtype(torch::kFloat32);
+  const auto smoothed = torch::empty({first.size(0)}, options);
+  const auto likelihood = torch::empty_like(smoothed), divergence = torch::empty_like(smoothed);
+  run_rows(
+      kernels().r_drop, element_type(first),
+      RDropArguments{first.mutable_data_ptr(), second.mutable_data_ptr(),
+                     targets.const_data_ptr<std::int64_t>(), smoothed.mutable_data_ptr<float>(),
+                     likelihood.mutable_data_ptr<float>(), divergence.mutable_data_ptr<float>(),
+                     first.size(1), static_cast<float>(config.label_smoothing),
+                     static_cast<float>(config.r_drop)},
+      first.size(0), kRowsPerTask);
+  return {smoothed + divergence * (config.r_drop / 2), smoothed, likelihood};
+}
+
+TokenLosses r_drop_reference(torch::Tensor& first, torch::Tensor& second,
+                             const torch::Tensor& targets, const LossConfig& config) {
+  const TargetDistribution target(targets, first.size(1), config.label_smoothing);
+  const auto l = first.to(torch::kFloat32).log_softmax(1);
+  const auto m = second.to(torch::kFloat32).log_softmax(1);
+  const auto p = l.exp(), q = m.exp();
+  const auto forth = (p * (l - m)).sum(1, true), back = (q * (m - l)).sum(1, true);  // [N, 1]
+  const auto agreement = [&](const torch::Tensor& x) {
+    return x * target.counts.unsqueeze(1) * (config.r_drop / 4);
+  };
+  first.copy_(target.gradient(p) / 2 + agreement(p * (l - m - forth) + p - q));
+  second.copy_(target.gradient(q) / 2 + agreement(q * (m - l - back) + q - p));
+  const auto smoothed = (target.cross_entropy(l) + target.cross_entropy(m)) / 2;
+  const auto divergence = (forth + back).squeeze(1) * target.counts / 2;
+  return {smoothed + divergence * (config.r_drop / 2), smoothed,
+          (target.negative_log_likelihood(l) + target.negative_log_likelihood(m)) / 2};
 }
 
 }  // namespace dragoman

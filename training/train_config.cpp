@@ -59,6 +59,8 @@ void TrainConfig::validate() const {
   require(weight_decay >= 0, "weight-decay", "0 or more");
   require(clip_norm >= 0, "clip-norm", "0 or more");
   require(is_share(label_smoothing), "label-smoothing", "from 0 to below 1");
+  require(r_drop >= 0, "r-drop", "0 or more");
+  require(is_share(ema), "ema", "from 0 to below 1");
   require(max_updates >= 0, "max-updates", "0 or more");
   require(max_epochs >= 0, "max-epochs", "0 or more");
   require(patience >= 0, "patience", "0 or more");

@@ -8,6 +8,7 @@
 
 #include "base/fields.h"
 #include "model/file/model_config.h"
+#include "training/loss_config.h"
 #include "training/schedule.h"
 
 namespace dragoman {
@@ -39,6 +40,8 @@ struct TrainConfig {
   double weight_decay = 0;
   double clip_norm = 1;
   double label_smoothing = 0.1;
+  double r_drop = 0;
+  double ema = 0;
 
   std::int64_t max_updates = 0;
   std::int64_t max_epochs = 0;
@@ -67,6 +70,7 @@ struct TrainConfig {
   void validate() const;
   /// Updates between checkpoints: save_every, or valid_every where that is 0.
   std::int64_t save_interval() const { return save_every > 0 ? save_every : valid_every; }
+  LossConfig loss() const { return {.label_smoothing = label_smoothing, .r_drop = r_drop}; }
   /// --max-time in seconds; 0: no limit.
   double max_seconds() const;
 
@@ -141,6 +145,18 @@ struct TrainConfig {
            .help = "share of the target spread over all pieces",
            .group = "Optimizer"},
           label_smoothing);
+    visit({.name = "r-drop",
+           .help = "alpha of R-Drop: two passes with unlike dropout must agree (1 to 5, for small "
+                   "corpora; an update takes twice the time); 0: off",
+           .group = "Optimizer",
+           .aliases = "reg-alpha,rdrop-alpha"},
+          r_drop);
+    visit({.name = "ema",
+           .help = "decay of a moving average of the weights, which is validated and kept as the "
+                   "model: 0.999, for example; 0: none",
+           .group = "Optimizer",
+           .aliases = "ema-decay"},
+          ema);
 
     visit({.name = "max-updates",
            .help = "stop after so many updates; 0: no limit",

@@ -49,6 +49,7 @@ Trainer::Trainer(TrainingRun run, TrainingObserver& observer)
       model_(run_.model, adam_of(run_.config), run_.precision, run_.device,
              static_cast<std::uint64_t>(run_.config.seed)),
       validator_(run_.data, run_.config) {
+  if (run_.config.ema > 0) model_.keep_average(run_.config.ema);
   create_folders(run_.folder.checkpoints());
 }
 
@@ -122,7 +123,7 @@ void Trainer::update(BatchStream& stream) {
   const std::int64_t number = progress_.update + 1;
   BatchLoss sums;
   for (std::int64_t i = 0; i < run_.config.update_freq; ++i)
-    sums += model_.accumulate(stream.next(), run_.config.label_smoothing, number);
+    sums += model_.accumulate(stream.next(), run_.config.loss(), number);
   const double norm = model_.step(sums.target_tokens, run_.config.clip_norm,
                                   learning_rate(schedule_of(run_), number));
   progress_.update = number;
@@ -193,7 +194,7 @@ double Trainer::seconds_left(double seconds_per_update, const BatchStream& strea
 
 bool Trainer::validate(std::stop_token stop) {
   if (validator_.empty()) return true;
-  const ValidationResult result = validator_.run(model_, stop);
+  const ValidationResult result = validator_.run(model_, model_.averaged_weights(), stop);
   if (stop.stop_requested()) return false;
   const BestMetric metric = run_.config.best_metric;
   const double value = result.value(metric);
@@ -201,8 +202,8 @@ bool Trainer::validate(std::stop_token stop) {
   progress_.validated_update = progress_.update;
   // What could not be saved is not the best: a later one may be.
   best = best && try_to("best model", [&] {
-           write_model(run_.folder.best(), model_.weights(), result);
-           write_model(run_.folder.model(), model_.weights(), result);
+           write_model(run_.folder.best(), model_.averaged_weights(), result);
+           write_model(run_.folder.model(), model_.averaged_weights(), result);
          });
   if (best) {
     progress_.best_update = progress_.update;
@@ -273,7 +274,7 @@ void Trainer::finish(std::stop_token stop) {
   if (progress_.validated_update != progress_.update && !validate(stop)) return;
   if (numbered_update_ != progress_.update) save_numbered();
   if (run_.config.average_last > 1 && !validator_.empty()) average(stop);
-  if (validator_.empty()) write_model(run_.folder.model(), model_.weights(), {});
+  if (validator_.empty()) write_model(run_.folder.model(), model_.averaged_weights(), {});
   check_model();
 }
 
@@ -297,10 +298,7 @@ void Trainer::average(std::stop_token stop) {
   for (const auto& path : paths) sum += load_flat_weights(path, model_.layout(), run_.device);
   const auto mean = (sum / static_cast<double>(count)).to(torch::kFloat32);
 
-  const auto last = model_.weights().clone();
-  model_.weights().copy_(mean);
-  const ValidationResult result = validator_.run(model_, stop);
-  model_.weights().copy_(last);
+  const ValidationResult result = validator_.run(model_, mean, stop);
   if (stop.stop_requested()) return;
   const BestMetric metric = run_.config.best_metric;
   const bool better = is_better(metric, result.value(metric), progress_.best_value);

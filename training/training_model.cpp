@@ -8,7 +8,6 @@
 #include "base/cpu.h"
 #include "base/random.h"
 #include "kernels/kernels.h"
-#include "training/loss.h"
 
 namespace dragoman {
 
@@ -35,8 +34,38 @@ std::vector<std::int32_t> row_keys(const PackedSide& side, std::span<const std::
 /// which takes longer than using it.
 constexpr std::int64_t kRowMultiple = 128;
 
-PackedTokens to_device(const PackedSide& side, std::int64_t heads, torch::Device device) {
-  return packed_tokens(side.tokens, side.starts, heads, device, kRowMultiple);
+PackedTokens to_device(const PackedSide& side, std::int64_t heads, torch::Device device,
+                       std::int64_t passes = 1) {
+  return packed_tokens(side.tokens, side.starts, heads, device, passes * kRowMultiple);
+}
+
+PackedSide repeated(const PackedSide& side) {
+  PackedSide twice = side;
+  twice.tokens.insert(twice.tokens.end(), side.tokens.begin(), side.tokens.end());
+  for (auto start = side.starts.begin() + 1; start != side.starts.end(); ++start)
+    twice.starts.push_back(side.starts.back() + *start);
+  return twice;
+}
+
+/// The batch and, behind it, the same under other sentence numbers: other ones of dropout.
+PackedBatch repeated(const PackedBatch& batch) {
+  PackedBatch twice{repeated(batch.source), repeated(batch.target), batch.sentences};
+  for (const std::int64_t sentence : batch.sentences) twice.sentences.push_back(~sentence);
+  return twice;
+}
+
+struct Predictions {
+  torch::Tensor hidden, targets;
+};
+
+/// Of the [2R, D] hidden states of a repeated batch, whose passes have `tokens` rows each: the
+/// passes, each of R rows, behind each other; and the targets [R] of both.
+Predictions passes_apart(const torch::Tensor& hidden, const torch::Tensor& targets,
+                         std::int64_t tokens) {
+  const std::int64_t rows = hidden.size(0) / 2;
+  auto first_targets = targets.narrow(0, 0, rows).clone();
+  first_targets.narrow(0, tokens, rows - tokens).fill_(-1);
+  return {torch::cat({hidden.narrow(0, 0, rows), hidden.narrow(0, tokens, rows)}), first_targets};
 }
 
 bool any_dropout(const ModelConfig& config) {
@@ -83,26 +112,29 @@ void TrainingModel::weights_changed() {
   if (precision_ == Precision::Bf16) compute_weights_.copy_(weights_);
 }
 
-BatchLoss TrainingModel::accumulate(const PackedBatch& batch, double label_smoothing,
+BatchLoss TrainingModel::accumulate(const PackedBatch& batch, const LossConfig& loss,
                                     std::int64_t update) {
-  auto source = to_device(batch.source, config().heads, device_);
-  auto target = to_device(batch.target, config().heads, device_);
+  const bool twice = loss.r_drop > 0;
+  const PackedBatch input = twice ? repeated(batch) : batch;
+  auto source = to_device(input.source, config().heads, device_, twice ? 2 : 1);
+  auto target = to_device(input.target, config().heads, device_, twice ? 2 : 1);
   if (any_dropout(config())) {
     source.layout.set_row_keys(
-        row_keys(batch.source, batch.sentences, seed_, update, Side::Source));
+        row_keys(input.source, input.sentences, seed_, update, Side::Source));
     target.layout.set_row_keys(
-        row_keys(batch.target, batch.sentences, seed_, update, Side::Target));
+        row_keys(input.target, input.sentences, seed_, update, Side::Target));
   }
-  const auto hidden = compute_->decode(target, compute_->encode(source), source.layout);
-  const auto sums = projected_cross_entropy(
-      hidden, compute_->output_weight(), compute_->output_bias(), target.tokens, label_smoothing);
-  sums.loss.backward();
+  Predictions predictions{compute_->decode(target, compute_->encode(source), source.layout),
+                          target.tokens};
+  if (twice) predictions = passes_apart(predictions.hidden, target.tokens, batch.target.size());
+  const auto sums = projected_cross_entropy(predictions.hidden, compute_->output_weight(),
+                                            compute_->output_bias(), predictions.targets, loss);
+  sums.objective.backward();
   if (precision_ == Precision::Bf16) {  // summed over batches in fp32
     gradient_.add_(compute_gradient_);
     compute_gradient_.zero_();
   }
-  return {sums.loss.item<double>(), sums.negative_log_likelihood, batch.source.size(),
-          batch.target.size()};
+  return {sums.smoothed, sums.negative_log_likelihood, batch.source.size(), batch.target.size()};
 }
 
 double TrainingModel::step(std::int64_t target_tokens, double clip_norm, double learning_rate) {
@@ -112,6 +144,7 @@ double TrainingModel::step(std::int64_t target_tokens, double clip_norm, double 
   if (std::isfinite(norm)) {
     gradient_.mul_(clip_norm > 0 && norm > clip_norm ? mean * clip_norm / norm : mean);
     adam_.step(weights_, gradient_, learning_rate);
+    if (average_) average_->add(weights_, adam_.steps.item<std::int64_t>());
     weights_changed();
   }
   gradient_.zero_();
@@ -124,9 +157,8 @@ BatchLoss TrainingModel::evaluate(const PackedBatch& batch) {
   const auto target = to_device(batch.target, config().heads, device_);
   const auto hidden = master_->decode(target, master_->encode(source), source.layout);
   const auto sums = projected_cross_entropy(hidden, master_->output_weight(),
-                                            master_->output_bias(), target.tokens, 0);
-  return {sums.loss.item<double>(), sums.negative_log_likelihood, batch.source.size(),
-          batch.target.size()};
+                                            master_->output_bias(), target.tokens, {});
+  return {sums.smoothed, sums.negative_log_likelihood, batch.source.size(), batch.target.size()};
 }
 
 Precision resolve_precision(Precision precision, torch::Device device) {

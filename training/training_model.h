@@ -5,13 +5,16 @@
 #include <torch/types.h>
 
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "data/packed_batch.h"
 #include "model/transformer.h"
 #include "training/flat_parameters.h"
+#include "training/loss.h"
 #include "training/optimizer.h"
 #include "training/train_config.h"
+#include "training/weight_average.h"
 
 namespace dragoman {
 
@@ -28,9 +31,9 @@ class TrainingModel {
   TrainingModel(const ModelConfig& config, const AdamConfig& adam, Precision precision,
                 torch::Device device, std::uint64_t seed);
 
-  /// Forward and backward pass of one batch; adds to the gradient. Dropout is a function of seed,
-  /// update and sentence numbers.
-  BatchLoss accumulate(const PackedBatch& batch, double label_smoothing, std::int64_t update);
+  /// Forward and backward pass of one batch (with R-Drop two, whose sums are means); adds to the
+  /// gradient. Dropout is a function of seed, update and sentence numbers.
+  BatchLoss accumulate(const PackedBatch& batch, const LossConfig& loss, std::int64_t update);
 
   /// One step of Adam on the mean gradient over `target_tokens`, clipped to `clip_norm` (0: not),
   /// which is cleared. Returns the norm before clipping; where it is not finite the weights stay as
@@ -50,6 +53,12 @@ class TrainingModel {
   Adam& adam() { return adam_; }
   void weights_changed();
 
+  /// From now on each step adds to a moving average of the weights, which starts as they are.
+  void keep_average(double decay) { average_ = WeightAverage{decay, weights_.clone()}; }
+  bool keeps_average() const { return average_.has_value(); }
+  /// What validation scores and a run is to give: the moving average, or without one the weights.
+  torch::Tensor& averaged_weights() { return average_ ? average_->values : weights_; }
+
  private:
   FlatLayout layout_;
   Precision precision_;
@@ -59,6 +68,22 @@ class TrainingModel {
   torch::Tensor compute_weights_, compute_gradient_;  // [P] fp32 (the same) or bf16
   Transformer master_, compute_;
   Adam adam_;
+  std::optional<WeightAverage> average_;
+};
+
+/// While it lives, master() computes with other weights (flat, like weights()) than the model's
+/// own, and no update may be made.
+class OtherWeights {
+ public:
+  OtherWeights(TrainingModel& model, const torch::Tensor& weights) : model_(model) {
+    model.layout().bind_values(model.master(), weights);
+  }
+  OtherWeights(const OtherWeights&) = delete;
+  OtherWeights& operator=(const OtherWeights&) = delete;
+  ~OtherWeights() { model_.layout().bind_values(model_.master(), model_.weights()); }
+
+ private:
+  TrainingModel& model_;
 };
 
 /// bf16 where the device multiplies it faster than fp32, else fp32.

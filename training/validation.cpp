@@ -31,7 +31,9 @@ Validator::Validator(const PreparedData& data, const TrainConfig& config)
       beam_size_(config.valid_beam_size),
       batches_(all_batches(data.valid.tokens, config.max_tokens, end_ids(data.tokenizers))) {}
 
-ValidationResult Validator::run(TrainingModel& model, std::stop_token stop) const {
+ValidationResult Validator::run(TrainingModel& model, const torch::Tensor& weights,
+                                std::stop_token stop) const {
+  const OtherWeights in_place(model, weights);
   const auto start = std::chrono::steady_clock::now();
   ValidationResult result;
   BatchLoss sums;

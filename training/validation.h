@@ -34,9 +34,10 @@ class Validator {
 
   const ValidSet& set() const { return data_.valid; }
   bool empty() const { return data_.valid.source_lines.empty(); }
-  /// Scores the model's master weights. With a stop requested meanwhile the result has no scores
-  /// and must not be used.
-  ValidationResult run(TrainingModel& model, std::stop_token stop) const;
+  /// Scores `weights`, flat like the model's. With a stop requested meanwhile the result has no
+  /// scores and must not be used.
+  ValidationResult run(TrainingModel& model, const torch::Tensor& weights,
+                       std::stop_token stop) const;
 
  private:
   const PreparedData& data_;

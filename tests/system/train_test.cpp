@@ -11,7 +11,7 @@
 
 #include "base/files.h"
 #include "model/file/model_file.h"
-#include "tests/system/process.h"
+#include "tests/system/train_fixture.h"
 
 namespace dragoman {
 namespace {
@@ -20,82 +20,6 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using testing::HasSubstr;
 using testing::Not;
-
-constexpr seconds kLimit(300);
-
-/// A small sample corpus and a very small model that learns on it.
-class Train : public testing::Test {
- protected:
-  static void SetUpTestSuite() {
-    folder_ = new TemporaryFolder;
-    const auto result = run({"sample", "-o", sample(""), "--train-size", "1500", "--valid-size",
-                             "30", "--test-size", "30"});
-    ASSERT_EQ(result.exit_code, 0) << result.errors;
-  }
-  static void TearDownTestSuite() { delete folder_; }
-
-  static std::string sample(const std::string& name) {
-    return (*folder_ / "sample" / name).string();
-  }
-  static std::string path(const std::string& name) { return (*folder_ / name).string(); }
-
-  static std::vector<std::string> command(const std::string& run_folder,
-                                          std::vector<std::string> more = {}) {
-    std::vector<std::string> words = {"train",
-                                      "-o",
-                                      path(run_folder),
-                                      "--train-src",
-                                      sample("train.en"),
-                                      "--train-tgt",
-                                      sample("train.de"),
-                                      "--valid-src",
-                                      sample("valid.en"),
-                                      "--valid-tgt",
-                                      sample("valid.de"),
-                                      "--preset",
-                                      "tiny",
-                                      "--vocab-size",
-                                      "300",
-                                      "--d-model",
-                                      "32",
-                                      "--heads",
-                                      "2",
-                                      "--d-ff",
-                                      "64",
-                                      "--encoder-layers",
-                                      "1",
-                                      "--decoder-layers",
-                                      "1",
-                                      "--max-tokens",
-                                      "400",
-                                      "--max-updates",
-                                      "60",
-                                      "--valid-every",
-                                      "20",
-                                      "--save-every",
-                                      "10",
-                                      "--log-every",
-                                      "10",
-                                      "--warmup-updates",
-                                      "20",
-                                      "--keep-last",
-                                      "10",
-                                      "--threads",
-                                      "1"};
-    words.insert(words.end(), more.begin(), more.end());
-    return words;
-  }
-
-  /// The bytes of every parameter of a model file, one after the other.
-  static std::string weights(const std::string& file) {
-    const ModelFileReader reader(path(file));
-    std::string bytes;
-    for (const std::string& name : reader.names()) bytes += reader.tensor(name).raw();
-    return bytes;
-  }
-
-  static inline TemporaryFolder* folder_ = nullptr;
-};
 
 TEST_F(Train, FromTextToAScoredTranslation) {
   const auto trained = run(command("whole"), "", kLimit);

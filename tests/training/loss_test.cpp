@@ -6,6 +6,8 @@
 namespace dragoman {
 namespace {
 
+constexpr LossConfig kSmoothedInEights{.label_smoothing = 0.1, .chunk_tokens = 8};
+
 struct Example {
   torch::Tensor hidden, weight, bias, targets;
 };
@@ -28,14 +30,15 @@ class LossInChunks : public testing::TestWithParam<std::int64_t> {};
 TEST_P(LossInChunks, EqualsCrossEntropyOfAllLogitsInValueAndGradients) {
   for (const double smoothing : {0.0, 0.1, 0.7}) {
     Example ours = example(torch::kFloat32), theirs = example(torch::kFloat32);
-    const auto sums = projected_cross_entropy(ours.hidden, ours.weight, ours.bias, ours.targets,
-                                              smoothing, GetParam());
-    sums.loss.backward();
+    const auto sums =
+        projected_cross_entropy(ours.hidden, ours.weight, ours.bias, ours.targets,
+                                {.label_smoothing = smoothing, .chunk_tokens = GetParam()});
+    sums.objective.backward();
     const auto logits = torch::nn::functional::linear(theirs.hidden, theirs.weight, theirs.bias);
     const auto loss =
         at::cross_entropy_loss(logits, theirs.targets, {}, at::Reduction::Sum, -100, smoothing);
     loss.backward();
-    EXPECT_NEAR(sums.loss.item<double>(), loss.item<double>(), 1e-3);
+    EXPECT_NEAR(sums.objective.item<double>(), loss.item<double>(), 1e-3);
     EXPECT_NEAR(
         sums.negative_log_likelihood,
         at::cross_entropy_loss(logits, theirs.targets, {}, at::Reduction::Sum).item<double>(),
@@ -51,14 +54,14 @@ INSTANTIATE_TEST_SUITE_P(Chunks, LossInChunks, testing::Values(1, 5, 36, 37, 512
 TEST(Loss, InBf16StaysNearTheFp32Gradient) {
   Example half = example(torch::kBFloat16), full = example(torch::kBFloat16);
   const auto sums =
-      projected_cross_entropy(half.hidden, half.weight, half.bias, half.targets, 0.1, 8);
-  sums.loss.backward();
+      projected_cross_entropy(half.hidden, half.weight, half.bias, half.targets, kSmoothedInEights);
+  sums.objective.backward();
   const auto hidden = full.hidden.detach().to(torch::kFloat32).requires_grad_();
-  const auto exact =
-      projected_cross_entropy(hidden, full.weight.detach().to(torch::kFloat32),
-                              full.bias.detach().to(torch::kFloat32), full.targets, 0.1, 8);
-  exact.loss.backward();
-  EXPECT_NEAR(sums.loss.item<double>() / exact.loss.item<double>(), 1, 0.01);
+  const auto exact = projected_cross_entropy(hidden, full.weight.detach().to(torch::kFloat32),
+                                             full.bias.detach().to(torch::kFloat32), full.targets,
+                                             kSmoothedInEights);
+  exact.objective.backward();
+  EXPECT_NEAR(sums.objective.item<double>() / exact.objective.item<double>(), 1, 0.01);
   EXPECT_LT(relative_difference(half.hidden.grad(), hidden.grad()).item<double>(), 0.02);
 }
 
@@ -66,20 +69,79 @@ TEST(Loss, KernelAndPlainOperationsAgree) {
   torch::manual_seed(5);
   auto logits = torch::randn({9, 70}) * 10, copy = logits.clone();
   const auto targets = torch::randint(70, {9}, torch::kInt64);
-  const auto kernel = cross_entropy_in_place(logits, targets, 0.1);
-  const auto plain = cross_entropy_reference(copy, targets, 0.1);
+  const auto kernel = cross_entropy_in_place(logits, targets, kSmoothedInEights);
+  const auto plain = cross_entropy_reference(copy, targets, kSmoothedInEights);
   EXPECT_TRUE(torch::allclose(kernel.smoothed, plain.smoothed, 1e-5, 1e-5));
   EXPECT_TRUE(
       torch::allclose(kernel.negative_log_likelihood, plain.negative_log_likelihood, 1e-5, 1e-5));
   EXPECT_TRUE(torch::allclose(logits, copy, 1e-4, 1e-6));
 }
 
+/// The paper's R-Drop objective, halved, of whole logits [N, V] in plain operations.
+torch::Tensor r_drop_objective(const torch::Tensor& first, const torch::Tensor& second,
+                               const torch::Tensor& targets, const LossConfig& config) {
+  const auto cross_entropy = [&](const torch::Tensor& logits) {
+    return at::cross_entropy_loss(logits, targets, {}, at::Reduction::Sum, -1,
+                                  config.label_smoothing);
+  };
+  const auto counts = targets.ge(0).unsqueeze(1);
+  const auto divergence = [&](const torch::Tensor& p, const torch::Tensor& q) {
+    return (p.softmax(1) * (p.log_softmax(1) - q.log_softmax(1)) * counts).sum();
+  };
+  const auto divergences = (divergence(first, second) + divergence(second, first)) / 2;
+  return (cross_entropy(first) + cross_entropy(second) + config.r_drop * divergences) / 2;
+}
+
+TEST_P(LossInChunks, WithRDropEqualsThePlainObjectiveInValueAndGradients) {
+  for (const double smoothing : {0.0, 0.1}) {
+    const LossConfig config{.label_smoothing = smoothing, .r_drop = 3, .chunk_tokens = GetParam()};
+    Example ours = example(torch::kFloat32, 74), theirs = example(torch::kFloat32, 74);
+    auto targets = ours.targets.narrow(0, 0, 37).clone();
+    targets[5] = targets[36] = -1;
+    const auto sums = projected_cross_entropy(ours.hidden, ours.weight, ours.bias, targets, config);
+    sums.objective.backward();
+    const auto logits = torch::nn::functional::linear(theirs.hidden, theirs.weight, theirs.bias);
+    const auto objective =
+        r_drop_objective(logits.narrow(0, 0, 37), logits.narrow(0, 37, 37), targets, config);
+    objective.backward();
+    EXPECT_NEAR(sums.objective.item<double>(), objective.item<double>(), 1e-3);
+    const auto mean = [&](double label_smoothing) {
+      return at::cross_entropy_loss(logits, torch::cat({targets, targets}), {}, at::Reduction::Sum,
+                                    -1, label_smoothing)
+                 .item<double>() /
+             2;
+    };
+    EXPECT_NEAR(sums.smoothed, mean(smoothing), 1e-3);
+    EXPECT_NEAR(sums.negative_log_likelihood, mean(0), 1e-3);
+    EXPECT_LT(relative_difference(ours.hidden.grad(), theirs.hidden.grad()).item<double>(), 1e-5);
+    EXPECT_LT(relative_difference(ours.weight.grad(), theirs.weight.grad()).item<double>(), 1e-5);
+    EXPECT_LT(relative_difference(ours.bias.grad(), theirs.bias.grad()).item<double>(), 1e-5);
+  }
+}
+
+TEST(Loss, KernelAndPlainOperationsAgreeOnRDrop) {
+  torch::manual_seed(5);
+  const LossConfig config{.label_smoothing = 0.1, .r_drop = 2};
+  auto first = torch::randn({9, 70}) * 5, second = torch::randn({9, 70}) * 5;
+  auto first_copy = first.clone(), second_copy = second.clone();
+  auto targets = torch::randint(70, {9}, torch::kInt64);
+  targets[4] = -1;
+  const auto kernel = r_drop_in_place(first, second, targets, config);
+  const auto plain = r_drop_reference(first_copy, second_copy, targets, config);
+  EXPECT_TRUE(torch::allclose(kernel.objective, plain.objective, 1e-5, 1e-5));
+  EXPECT_TRUE(torch::allclose(kernel.smoothed, plain.smoothed, 1e-5, 1e-5));
+  EXPECT_TRUE(
+      torch::allclose(kernel.negative_log_likelihood, plain.negative_log_likelihood, 1e-5, 1e-5));
+  EXPECT_TRUE(torch::allclose(first, first_copy, 1e-4, 1e-5));
+  EXPECT_TRUE(torch::allclose(second, second_copy, 1e-4, 1e-5));
+}
+
 TEST(Loss, WithoutGradModeFormsNoGradients) {
   Example e = example(torch::kFloat32);
   const torch::NoGradGuard no_grad;
-  const auto sums = projected_cross_entropy(e.hidden, e.weight, {}, e.targets, 0);
-  EXPECT_FALSE(sums.loss.requires_grad());
-  EXPECT_NEAR(sums.loss.item<double>(), sums.negative_log_likelihood, 1e-3);
+  const auto sums = projected_cross_entropy(e.hidden, e.weight, {}, e.targets, {});
+  EXPECT_FALSE(sums.objective.requires_grad());
+  EXPECT_NEAR(sums.objective.item<double>(), sums.negative_log_likelihood, 1e-3);
 }
 
 }  // namespace

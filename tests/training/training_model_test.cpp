@@ -43,7 +43,7 @@ torch::Tensor weights_after_step(const std::vector<std::vector<std::int64_t>>& b
   TrainingModel model(small_config(0.2), {}, precision, torch::kCPU, 1);
   std::int64_t tokens = 0;
   for (const auto& sentences : batches)
-    tokens += model.accumulate(batch_of(sentences), 0.1, 1).target_tokens;
+    tokens += model.accumulate(batch_of(sentences), {.label_smoothing = 0.1}, 1).target_tokens;
   model.step(tokens, 0,
              1);  // a large rate: Adam's first step is the gradient's sign, blurred by eps
   return model.weights().clone();
@@ -68,7 +68,7 @@ TEST(TrainingModel, RepeatedUpdatesLearnABatch) {
     const PackedBatch batch = batch_of({1, 2, 3, 4});
     const double before = model.evaluate(batch).negative_log_likelihood;
     for (int u = 1; u <= 40; ++u) {
-      const auto sums = model.accumulate(batch, 0.1, u);
+      const auto sums = model.accumulate(batch, {.label_smoothing = 0.1}, u);
       model.step(sums.target_tokens, 1, 3e-3);
     }
     EXPECT_LT(model.evaluate(batch).negative_log_likelihood, before / 4);
@@ -82,7 +82,7 @@ TEST(TrainingModel, GradientIsTheSameHoweverAnUpdateIsSplitIntoBatches) {
     TrainingModel model(small_config(0.2), {.epsilon = 1e3}, Precision::Fp32, torch::kCPU, 1);
     std::int64_t tokens = 0;
     for (const auto& sentences : batches)
-      tokens += model.accumulate(batch_of(sentences), 0.1, 1).target_tokens;
+      tokens += model.accumulate(batch_of(sentences), {.label_smoothing = 0.1}, 1).target_tokens;
     const double norm = model.step(tokens, 0, 1);
     return std::pair(norm, model.adam().first_moment.clone());
   };
@@ -102,17 +102,87 @@ TEST(TrainingModel, AnUpdateWithoutAFiniteGradientLeavesTheWeights) {
   TrainingModel model(small_config(0), {}, Precision::Fp32, torch::kCPU, 1);
   model.weights()[0] = std::nan("");
   const auto before = model.weights().clone();
-  const auto sums = model.accumulate(batch_of({1}), 0.1, 1);
+  const auto sums = model.accumulate(batch_of({1}), {.label_smoothing = 0.1}, 1);
   EXPECT_FALSE(std::isfinite(model.step(sums.target_tokens, 1, 1e-3)));
   EXPECT_TRUE(torch::equal(before.nan_to_num(), model.weights().nan_to_num()));
 }
 
 TEST(TrainingModel, ClippingBoundsTheStep) {
   TrainingModel model(small_config(0), {}, Precision::Fp32, torch::kCPU, 1);
-  const auto sums = model.accumulate(batch_of({1, 2}), 0.1, 1);
+  const auto sums = model.accumulate(batch_of({1, 2}), {.label_smoothing = 0.1}, 1);
   const double norm = model.step(sums.target_tokens, 0.01, 0);
   EXPECT_GT(norm, 0.01);
   EXPECT_NEAR(model.adam().first_moment.norm().item<double>(), 0.1 * 0.01, 1e-5);
+}
+
+TEST(TrainingModel, RDropCountsABatchOnceAndAddsTheDivergenceOfItsPasses) {
+  const PackedBatch batch = batch_of({1, 2, 3, 4, 5});
+  const auto sums = [&](double dropout, double alpha) {
+    TrainingModel model(small_config(dropout), {}, Precision::Fp32, torch::kCPU, 1);
+    const auto loss = model.accumulate(batch, {.label_smoothing = 0.1, .r_drop = alpha}, 1);
+    return std::pair(loss, model.step(loss.target_tokens, 0, 0));
+  };
+  // Without dropout both passes are one.
+  const auto [once, norm] = sums(0, 0);
+  const auto [twice, same_norm] = sums(0, 5);
+  EXPECT_EQ(twice.target_tokens, once.target_tokens);
+  EXPECT_EQ(twice.source_tokens, once.source_tokens);
+  EXPECT_NEAR(twice.smoothed, once.smoothed, 1e-4 * once.smoothed);
+  EXPECT_NEAR(twice.negative_log_likelihood, once.negative_log_likelihood, 1e-4 * once.smoothed);
+  EXPECT_NEAR(same_norm, norm, 1e-4 * norm);
+  // With it they are not: the divergence has a gradient.
+  const auto [weak, weak_norm] = sums(0.3, 1e-6);
+  const auto [strong, strong_norm] = sums(0.3, 20);
+  EXPECT_DOUBLE_EQ(weak.smoothed, strong.smoothed);
+  EXPECT_GT(std::abs(strong_norm - weak_norm), 0.05 * weak_norm);
+}
+
+TEST(TrainingModel, RDropsPassesAreBothThoseOfASinglePass) {
+  // The second pass has other sentence numbers; its gradient is the one that they would give.
+  const auto gradient = [](const PackedBatch& batch, double alpha) {
+    TrainingModel model(small_config(0.2), {.beta1 = 0}, Precision::Fp32, torch::kCPU, 1);
+    model.accumulate(batch, {.label_smoothing = 0.1, .r_drop = alpha}, 1);
+    model.step(1, 0, 0);
+    return model.adam().first_moment.clone();
+  };
+  const PackedBatch batch = batch_of({1, 2, 3});
+  PackedBatch other = batch;
+  for (std::int64_t& sentence : other.sentences) sentence = ~sentence;
+  const auto mean = (gradient(batch, 0) + gradient(other, 0)) / 2;
+  const auto both = gradient(batch, 1e-9);
+  EXPECT_LT((both - mean).norm().item<double>(), 1e-5 * mean.norm().item<double>());
+}
+
+TEST(TrainingModel, RDropsGradientIsTheSameHoweverAnUpdateIsSplitIntoBatches) {
+  const auto gradient = [](const std::vector<std::vector<std::int64_t>>& batches) {
+    TrainingModel model(small_config(0.2), {.beta1 = 0}, Precision::Fp32, torch::kCPU, 1);
+    for (const auto& sentences : batches)
+      model.accumulate(batch_of(sentences), {.label_smoothing = 0.1, .r_drop = 4}, 1);
+    model.step(1, 0, 0);
+    return model.adam().first_moment.clone();
+  };
+  const auto whole = gradient({{1, 2, 3, 4, 5, 6}}), split = gradient({{6, 2}, {1, 5, 4}, {3}});
+  EXPECT_LT((whole - split).norm().item<double>(), 1e-5 * whole.norm().item<double>());
+}
+
+TEST(TrainingModel, KeepsAMovingAverageThatLagsBehindTheWeights) {
+  TrainingModel model(small_config(0), {}, Precision::Fp32, torch::kCPU, 1);
+  const auto start = model.weights().clone();
+  EXPECT_TRUE(model.averaged_weights().is_same(model.weights()));
+  model.keep_average(0.999);
+  for (int u = 1; u <= 3; ++u) {
+    const auto sums = model.accumulate(batch_of({1, 2}), {}, u);
+    model.step(sums.target_tokens, 1, 1e-3);
+  }
+  const double moved = (model.weights() - start).norm().item<double>();
+  EXPECT_LT((model.averaged_weights() - start).norm().item<double>(), moved);
+  EXPECT_LT((model.averaged_weights() - model.weights()).norm().item<double>(), moved);
+  const double own = model.evaluate(batch_of({1, 2})).negative_log_likelihood;
+  {
+    const OtherWeights in_place(model, model.averaged_weights());
+    EXPECT_GT(model.evaluate(batch_of({1, 2})).negative_log_likelihood, own);
+  }
+  EXPECT_EQ(model.evaluate(batch_of({1, 2})).negative_log_likelihood, own);
 }
 
 TEST(Checkpoint, GoesOnBitIdentically) {
@@ -120,10 +190,11 @@ TEST(Checkpoint, GoesOnBitIdentically) {
       std::filesystem::path(testing::TempDir()) / "checkpoint_test.safetensors";
   for (const Precision precision : {Precision::Fp32, Precision::Bf16}) {
     const auto update = [](TrainingModel& model, std::int64_t u) {
-      const auto sums = model.accumulate(batch_of({u, u + 7}), 0.1, u);
+      const auto sums = model.accumulate(batch_of({u, u + 7}), {.label_smoothing = 0.1}, u);
       model.step(sums.target_tokens, 1, 1e-3);
     };
     TrainingModel straight(small_config(0.2), {}, precision, torch::kCPU, 1);
+    straight.keep_average(0.9);
     for (int u = 1; u <= 3; ++u) update(straight, u);
     ProgressRecord progress;
     progress.update = 3;
@@ -131,14 +202,19 @@ TEST(Checkpoint, GoesOnBitIdentically) {
     write_checkpoint(path, straight,
                      {.tokenizer_source = "pieces", .tokenizer_target = {}, .provenance = {}},
                      progress);
+    // Its parameters are what the run would give.
+    EXPECT_TRUE(torch::equal(load_flat_weights(path, straight.layout(), torch::kCPU),
+                             straight.averaged_weights()));
     for (int u = 4; u <= 6; ++u) update(straight, u);
 
     EXPECT_EQ(progress_from_json(ModelFileReader(path).progress()), progress);
     // The seed belongs to the configuration, so the resumed model has the same one.
     TrainingModel resumed(small_config(0.2), {}, precision, torch::kCPU, 1);
+    resumed.keep_average(0.9);
     load_checkpoint(path, resumed);
     for (int u = 4; u <= 6; ++u) update(resumed, u);
     EXPECT_TRUE(torch::equal(straight.weights(), resumed.weights()));
+    EXPECT_TRUE(torch::equal(straight.averaged_weights(), resumed.averaged_weights()));
   }
   std::filesystem::remove(path);
 }

@@ -1,0 +1,17 @@
+// What an update minimises.
+#pragma once
+
+#include <cstdint>
+
+namespace dragoman {
+
+struct LossConfig {
+  double label_smoothing = 0;
+  /// Alpha of R-Drop, whose objective is half the paper's: the mean of both passes' cross-entropies
+  /// plus alpha / 2 times the mean of the two divergences; learning rate and clipping keep their
+  /// meaning. 0: one pass.
+  double r_drop = 0;
+  std::int64_t chunk_tokens = 512;
+};
+
+}  // namespace dragoman
