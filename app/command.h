@@ -55,5 +55,6 @@ Command evaluate_command();
 Command score_command();
 Command average_command();
 Command inspect_command();
+Command plot_command();
 
 }  // namespace dragoman

@@ -47,6 +47,32 @@ std::string text_of_node(const toml::node& node) {
   return node.as_string()->get();
 }
 
+void collect_settings(const toml::table& table, std::map<std::string, std::string>& settings) {
+  for (const auto& [key, node] : table) {
+    if (const toml::table* group = node.as_table()) {
+      collect_settings(*group, settings);
+      continue;
+    }
+    std::string text;
+    if (const toml::array* array = node.as_array()) {
+      for (const toml::node& element : *array)
+        if (element.is_value()) text += (text.empty() ? "" : ", ") + text_of_node(element);
+    } else {
+      text = text_of_node(node);
+    }
+    settings[std::string(key.str())] = text;
+  }
+}
+
+toml::table parse_toml(const std::filesystem::path& path) {
+  const std::string text = read_file(path);
+  try {
+    return toml::parse(text);
+  } catch (const toml::parse_error& error) {
+    throw UsageError(path.string(), ":", error.source().begin.line, ": ", error.description());
+  }
+}
+
 class ConfigReader {
  public:
   ConfigReader(const std::filesystem::path& path, const std::vector<Field>& fields)
@@ -131,14 +157,15 @@ std::string toml_value(const Field& field) {
 
 std::map<std::string, ConfigValue> read_config(const std::filesystem::path& path,
                                                const std::vector<Field>& fields) {
-  const std::string text = read_file(path);
-  try {
-    ConfigReader reader(path, fields);
-    reader.read_table(toml::parse(text));
-    return std::move(reader.values);
-  } catch (const toml::parse_error& error) {
-    throw UsageError(path.string(), ":", error.source().begin.line, ": ", error.description());
-  }
+  ConfigReader reader(path, fields);
+  reader.read_table(parse_toml(path));
+  return std::move(reader.values);
+}
+
+std::map<std::string, std::string> read_settings(const std::filesystem::path& path) {
+  std::map<std::string, std::string> settings;
+  collect_settings(parse_toml(path), settings);
+  return settings;
 }
 
 std::string write_config(const std::vector<Field>& fields) {

@@ -22,6 +22,10 @@ struct ConfigValue {
 std::map<std::string, ConfigValue> read_config(const std::filesystem::path& path,
                                                const std::vector<Field>& fields);
 
+/// The file's keys and values as texts, of lists joined by commas; known or not. Throws as above
+/// where the file is no TOML or cannot be read.
+std::map<std::string, std::string> read_settings(const std::filesystem::path& path);
+
 /// Every field with its value, grouped, under its help text: read_config gives the same back.
 std::string write_config(const std::vector<Field>& fields);
 

@@ -7,7 +7,7 @@
 
 #include "app/command.h"
 #include "app/log.h"
-#include "app/progress.h"
+#include "base/amounts.h"
 #include "base/error.h"
 #include "model/file/model_file.h"
 #include "tokenizer/model_facts.h"

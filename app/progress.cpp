@@ -7,16 +7,10 @@
 
 #include "app/log.h"
 #include "app/terminal.h"
+#include "base/amounts.h"
 #include "base/utf8.h"
 
 namespace dragoman {
-
-std::string with_separators(std::int64_t number) {
-  std::string digits = std::to_string(number);
-  const std::size_t first = number < 0 ? 1 : 0;
-  for (std::size_t i = digits.size(); i > first + 3; i -= 3) digits.insert(i - 3, 1, ',');
-  return digits;
-}
 
 namespace {
 
@@ -102,21 +96,6 @@ std::string progress_bar(const ProgressState& state, int columns) {
 
 std::string progress_text(const ProgressState& state) {
   return state.title + ": " + joined(facts(state), ", ");
-}
-
-std::string duration_text(double seconds) {
-  if (!(seconds < 1e9)) return "long";
-  const auto whole = static_cast<long long>(std::ceil(std::max(seconds, 0.0)));
-  char text[48];
-  if (whole >= 86'400)
-    std::snprintf(text, sizeof text, "%lldd %02lld:%02lld", whole / 86'400, whole / 3'600 % 24,
-                  whole / 60 % 60);
-  else if (whole >= 3'600)
-    std::snprintf(text, sizeof text, "%lld:%02lld:%02lld", whole / 3'600, whole / 60 % 60,
-                  whole % 60);
-  else
-    std::snprintf(text, sizeof text, "%lld:%02lld", whole / 60, whole % 60);
-  return text;
 }
 
 void RateEstimate::observe(double seconds, std::int64_t done) {

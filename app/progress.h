@@ -27,12 +27,6 @@ std::string progress_bar(const ProgressState& state, int columns);
 /// The same without a bar: "train: 52 %, 5,200/10,000 updates, 12.3/s, 6:30 left, loss 2.31".
 std::string progress_text(const ProgressState& state);
 
-/// "63,082,496".
-std::string with_separators(std::int64_t number);
-
-/// "59 s" is "0:59"; then "12:34", "3:12:34", "2d 03:12".
-std::string duration_text(double seconds);
-
 /// Units per second, the recent past weighing more: what lies 15 s back weighs 1/e.
 class RateEstimate {
  public:

@@ -16,6 +16,7 @@
 #include "app/open_model.h"
 #include "app/progress.h"
 #include "app/signals.h"
+#include "base/amounts.h"
 #include "base/error.h"
 #include "base/threads.h"
 #include "evaluation/read_lines.h"

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/log.h"
+#include "base/amounts.h"
 
 namespace dragoman {
 
@@ -49,18 +50,15 @@ void log_data(const PreparedData& data) {
 }
 
 void log_run(const TrainingRun& run) {
-  std::int64_t parameters = 0;
-  for (const ParameterShape& shape : parameter_shapes(run.model)) {
-    std::int64_t count = 1;
-    for (std::int64_t size : shape.shape) count *= size;
-    parameters += count;
-  }
   log_info(join_text(
-      "model: ", with_separators(parameters), " parameters, d_model ", run.model.d_model, ", ",
-      run.model.encoder_layers, "+", run.model.decoder_layers, " layers, ",
+      "model: ", with_separators(FlatLayout(run.model).parameters()), " parameters, d_model ",
+      run.model.d_model, ", ", run.model.encoder_layers, "+", run.model.decoder_layers, " layers, ",
       with_separators(run.model.target_vocabulary), " pieces; ",
       names_of(run.precision)[static_cast<std::size_t>(run.precision)], " on ",
       run.device.is_cpu() ? run.processor + ", " + run.threads + " threads" : run.device.str()));
+  const std::string root = run.folder.root.string();
+  log_info(join_text("to watch it: dragoman plot ", root, " -o page.html, or tensorboard --logdir ",
+                     root));
 }
 
 void log_end(StopReason reason, const ProgressRecord& progress, const RunFolder& folder,

@@ -18,6 +18,7 @@
 #include "app/open_model.h"
 #include "app/progress.h"
 #include "app/signals.h"
+#include "base/amounts.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "inference/translator.h"

@@ -29,6 +29,7 @@ struct RunFolder {
   std::filesystem::path latest() const { return checkpoints() / "latest.safetensors"; }
   std::filesystem::path at_update(std::int64_t update) const;
   std::filesystem::path log() const { return root / "log.jsonl"; }
+  std::filesystem::path tensorboard() const { return root / "tensorboard"; }
   std::filesystem::path config() const { return root / "config.toml"; }
   std::filesystem::path corpus() const { return root / "corpus"; }
 

@@ -18,6 +18,7 @@ std::int64_t count(const std::vector<std::int64_t>& shape) {
 FlatLayout::FlatLayout(const ModelConfig& config) : shapes_(parameter_shapes(config)) {
   for (const ParameterShape& parameter : shapes_) {
     offsets_.push_back(size_);
+    parameters_ += count(parameter.shape);
     size_ += (count(parameter.shape) + kAlignment - 1) / kAlignment * kAlignment;
   }
 }

@@ -18,7 +18,8 @@ class FlatLayout {
  public:
   explicit FlatLayout(const ModelConfig& config);
 
-  std::int64_t size() const { return size_; }  ///< elements, gaps included
+  std::int64_t size() const { return size_; }              ///< elements, gaps included
+  std::int64_t parameters() const { return parameters_; }  ///< elements without the gaps
   torch::Tensor zeros(torch::ScalarType type, torch::Device device) const;
 
   struct View {
@@ -36,7 +37,7 @@ class FlatLayout {
  private:
   std::vector<ParameterShape> shapes_;
   std::vector<std::int64_t> offsets_;
-  std::int64_t size_ = 0;
+  std::int64_t size_ = 0, parameters_ = 0;
 };
 
 }  // namespace dragoman

@@ -38,7 +38,9 @@ nlohmann::ordered_json to_json(const UpdateFacts& facts) {
           {"learning_rate", facts.learning_rate},
           {"source_tokens_per_second", facts.source_tokens_per_second},
           {"target_tokens_per_second", facts.target_tokens_per_second},
-          {"data_wait", facts.data_wait}};
+          {"data_wait", facts.data_wait},
+          {"target_tokens", facts.target_tokens},
+          {"elapsed", facts.elapsed}};
 }
 
 }  // namespace
@@ -76,7 +78,7 @@ StopReason Trainer::train(std::stop_token stop) {
   progress_.processor = run_.processor;
   progress_.data = run_.data.text_hash;
   progress_.configuration = run_.configuration;
-  log_.emplace(run_.folder.log(), progress_.log_bytes);
+  open_log();
 
   const PlanConfig plan{run_.config.max_tokens, run_.config.max_sentences,
                         static_cast<std::uint64_t>(run_.config.seed)};
@@ -164,8 +166,10 @@ void Trainer::log_update(BatchStream& stream) {
       .source_tokens_per_second = static_cast<double>(interval_.sums.source_tokens) / seconds,
       .target_tokens_per_second = tokens / seconds,
       .data_wait = (stream.waited_seconds() - interval_.waited) / seconds,
+      .target_tokens = progress_.target_tokens,
+      .elapsed = seconds_before_ + now,
       .seconds_left = seconds_left(seconds / updates, stream)};
-  append_log(to_json(facts).dump());
+  append_log(to_json(facts));
   observer_.logged(facts);
   interval_ = {.sums = {},
                .gradient_norm = 0,
@@ -212,25 +216,46 @@ bool Trainer::validate(std::stop_token stop) {
   } else {
     ++progress_.without_best;
   }
-  nlohmann::ordered_json json{{"type", "validation"},      {"update", progress_.update},
-                              {"loss", result.loss},       {"perplexity", result.perplexity},
-                              {"bleu", result.bleu},       {"chrf", result.chrf},
-                              {"seconds", result.seconds}, {"best", best}};
+  nlohmann::ordered_json json{{"type", "validation"},
+                              {"update", progress_.update},
+                              {"loss", result.loss},
+                              {"perplexity", result.perplexity},
+                              {"bleu", result.bleu},
+                              {"chrf", result.chrf},
+                              {"seconds", result.seconds},
+                              {"best", best},
+                              {"target_tokens", progress_.target_tokens},
+                              {"elapsed", seconds_before_ + seconds_here()}};
   const auto samples = std::min<std::size_t>(result.translations.size(),
                                              static_cast<std::size_t>(run_.config.samples));
   for (std::size_t i = 0; i < samples; ++i)
     json["samples"].push_back({{"source", validator_.set().source_lines[i]},
                                {"translation", result.translations[i]},
                                {"reference", validator_.set().target_lines[i]}});
-  append_log(json.dump());
+  append_log(json);
   interval_.start += result.seconds;  // the rate of the next log line is training's alone
   observer_.validated({progress_.update, result, best, progress_.without_best});
   return true;
 }
 
-void Trainer::append_log(const std::string& json) {
-  if (!log_->append(json))
-    observer_.warned(run_.folder.log().string() + ": cannot write; going on");
+void Trainer::open_log() {
+  log_.emplace(run_.folder.log(), progress_.log_bytes);
+  try_to("TensorBoard's events",
+         [this] { events_.emplace(run_.folder.tensorboard(), progress_.update + 1); });
+  append_log({{"type", "start"},
+              {"after_update", progress_.update},
+              {"parameters", model_.layout().parameters()},
+              {"precision", progress_.precision},
+              {"threads", progress_.threads},
+              {"processor", progress_.processor}});
+}
+
+void Trainer::append_log(const nlohmann::ordered_json& line) {
+  const auto check = [this](bool written, const std::filesystem::path& path) {
+    if (!written) observer_.warned(path.string() + ": cannot write; going on");
+  };
+  check(log_->append(line.dump() + "\n"), run_.folder.log());
+  check(!events_ || events_->append(line), run_.folder.tensorboard());
 }
 
 void Trainer::save(const std::filesystem::path& path) {
@@ -304,7 +329,7 @@ void Trainer::average(std::stop_token stop) {
   const bool better = is_better(metric, result.value(metric), progress_.best_value);
   nlohmann::ordered_json json{{"type", "average"},   {"checkpoints", count}, {"loss", result.loss},
                               {"bleu", result.bleu}, {"chrf", result.chrf},  {"kept", better}};
-  append_log(json.dump());
+  append_log(json);
   observer_.noticed(
       join_text("average of the last ", count, " checkpoints: loss ", result.loss, ", BLEU ",
                 result.bleu, ", chrF ", result.chrf,

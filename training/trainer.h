@@ -5,13 +5,15 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <nlohmann/json_fwd.hpp>
 #include <stop_token>
 #include <string>
 #include <string_view>
 
+#include "base/append_file.h"
 #include "data/prepare.h"
 #include "training/checkpoint.h"
-#include "training/run_log.h"
+#include "training/event_file.h"
 #include "training/train_config.h"
 #include "training/training_model.h"
 #include "training/validation.h"
@@ -40,7 +42,9 @@ struct UpdateFacts {
   double gradient_norm = 0;
   double learning_rate = 0;
   double source_tokens_per_second = 0, target_tokens_per_second = 0;
-  double data_wait = 0;     ///< share of the time spent waiting for batches
+  double data_wait = 0;            ///< share of the time spent waiting for batches
+  std::int64_t target_tokens = 0;  ///< seen since the run began
+  double elapsed = 0;       ///< seconds of training and validation since then, over all starts
   double seconds_left = 0;  ///< until the nearest limit; 0: unknown
 };
 
@@ -98,7 +102,10 @@ class Trainer {
   void finish(std::stop_token stop);
   void average(std::stop_token stop);
   void check_model();
-  void append_log(const std::string& json);
+  /// Log and event file go on behind the progress.
+  void open_log();
+  /// One line of the log, and the same to the event file.
+  void append_log(const nlohmann::ordered_json& line);
   double seconds_here() const;
 
   TrainingRun run_;
@@ -106,7 +113,8 @@ class Trainer {
   TrainingModel model_;
   Validator validator_;
   ProgressRecord progress_;
-  std::optional<RunLog> log_;
+  std::optional<AppendFile> log_;
+  std::optional<EventFile> events_;
 
   struct Interval {  // since the last log line
     BatchLoss sums;

@@ -51,15 +51,6 @@ TEST(ProgressBar, SurvivesMoreDoneThanTheTotal) {
   EXPECT_LE(code_points(progress_bar(state, 100)).size(), 100u);
 }
 
-TEST(ProgressBar, WritesDurations) {
-  EXPECT_EQ(duration_text(0), "0:00");
-  EXPECT_EQ(duration_text(58.2), "0:59");
-  EXPECT_EQ(duration_text(754), "12:34");
-  EXPECT_EQ(duration_text(11554), "3:12:34");
-  EXPECT_EQ(duration_text(184'320), "2d 03:12");
-  EXPECT_EQ(duration_text(1e300), "long");
-}
-
 TEST(RateEstimate, IsExactForASteadyPace) {
   RateEstimate rate;
   for (int second = 0; second < 100; ++second) rate.observe(second, 1000 + 7 * second);

@@ -1,36 +1,10 @@
 #include <gtest/gtest.h>
-#include <stdlib.h>
-
-#include <fstream>
-
-#include "base/files.h"
 #include "training/progress_record.h"
 #include "training/resume.h"
-#include "training/run_log.h"
 #include "training/train_config.h"
 
 namespace dragoman {
 namespace {
-
-std::filesystem::path temporary_folder() {
-  std::string name = testing::TempDir() + "dragoman-XXXXXX";
-  return mkdtemp(name.data());
-}
-
-TEST(RunLog, IsCutBackToWhatTheCheckpointHadSeen) {
-  const auto folder = temporary_folder();
-  std::int64_t checkpoint = 0;
-  {
-    RunLog log(folder / "log.jsonl", 0);
-    log.append("{\"update\":1}");
-    checkpoint = log.bytes();
-    log.append("{\"update\":2}");
-  }
-  RunLog log(folder / "log.jsonl", checkpoint);
-  log.append("{\"update\":3}");
-  EXPECT_EQ(read_file(folder / "log.jsonl"), "{\"update\":1}\n{\"update\":3}\n");
-  std::filesystem::remove_all(folder);
-}
 
 TEST(ProgressRecord, RoundTripsThroughJson) {
   ProgressRecord progress;

@@ -1,0 +1,112 @@
+// dragoman plot: training runs as one HTML page with curves, samples and settings.
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <memory>
+
+#include "app/command.h"
+#include "app/config_file.h"
+#include "app/log.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "report/training_page.h"
+
+namespace dragoman {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct PlotConfig {
+  std::vector<std::string> runs;
+  std::string output;
+
+  template <class Visit>
+  void for_each_field(Visit&& visit) {
+    visit({.name = "runs",
+           .help = "run folders, or their log.jsonl",
+           .group = "Plot",
+           .aliases = "inputs"},
+          runs);
+    visit({.name = "output",
+           .help = "the HTML page to write (-o); - for standard output",
+           .group = "Plot"},
+          output);
+  }
+};
+
+fs::path log_of(const fs::path& run) {
+  if (!fs::is_directory(run)) return run;
+  if (fs::exists(run / "log.jsonl")) return run / "log.jsonl";
+  throw Error(run.string(),
+              ": there is no log.jsonl; name the folder of a training run (train -o)");
+}
+
+/// Read, not mapped: a training that goes on may cut its log meanwhile.
+std::string read_log(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (!file) throw Error(path.string(), ": cannot read");
+  return text;
+}
+
+/// The settings are worth a warning, not an end.
+std::map<std::string, std::string> settings_beside(const fs::path& log) {
+  const fs::path path = log.parent_path() / "config.toml";
+  if (!fs::exists(path)) return {};
+  try {
+    return read_settings(path);
+  } catch (const std::runtime_error& problem) {
+    log_warning(join_text("settings left out: ", problem.what()));
+    return {};
+  }
+}
+
+PlottedRun read_run(std::string name) {
+  while (name.size() > 1 && name.ends_with('/')) name.pop_back();
+  const fs::path log = log_of(name);
+  PlottedRun run{
+      .name = name, .history = read_history(read_log(log)), .settings = settings_beside(log)};
+  if (run.history.damaged_lines > 0)
+    log_warning(join_text(log.string(), ": ", run.history.damaged_lines,
+                          run.history.damaged_lines == 1 ? " damaged line" : " damaged lines",
+                          " passed over"));
+  if (run.history.empty())
+    throw Error(
+        log.string(),
+        ": tells of no update yet; a running training writes a line every --log-every updates");
+  return run;
+}
+
+int run(const PlotConfig& config) {
+  if (config.runs.empty()) throw UsageError("--runs: name one run folder or more");
+  if (config.output.empty())
+    throw UsageError("--output: name the page to write, or - for standard output");
+  std::vector<PlottedRun> runs;
+  for (const std::string& name : config.runs) runs.push_back(read_run(name));
+  const std::string page = training_page(runs);
+  if (config.output == "-") {
+    std::cout << page;
+    return 0;
+  }
+  write_file(config.output, page);
+  log_info(join_text(config.output, ": ", runs.size(), runs.size() == 1 ? " run" : " runs",
+                     "; open it in a browser"));
+  return 0;
+}
+
+}  // namespace
+
+Command plot_command() {
+  const auto config = std::make_shared<PlotConfig>();
+  return {.name = "plot",
+          .summary = "draw training runs: one HTML page with curves, samples and settings",
+          .fields = fields_of(*config),
+          .positionals = {"runs"},
+          .short_flags = {{"o", "output"}},
+          .run = [config] { return run(*config); },
+          .examples = {"plot run/ -o run.html", "plot run/ other-run/ -o comparison.html"}};
+}
+
+}  // namespace dragoman

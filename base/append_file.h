@@ -1,0 +1,29 @@
+// A file that grows by whole records, for logs: a record that cannot be written whole (disk full)
+// is taken back, so that the next one starts where it should.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string_view>
+
+namespace dragoman {
+
+class AppendFile {
+ public:
+  /// Opens for appending after the first `keep_bytes` bytes; what lies behind them is cut off.
+  AppendFile(const std::filesystem::path& path, std::int64_t keep_bytes);
+  AppendFile(const AppendFile&) = delete;
+  AppendFile& operator=(const AppendFile&) = delete;
+  ~AppendFile();
+
+  /// Returns false where the record could not be written: a log is no reason to end a run.
+  bool append(std::string_view record);
+  std::int64_t bytes() const { return bytes_; }
+  void sync();
+
+ private:
+  int descriptor_;
+  std::int64_t bytes_;
+};
+
+}  // namespace dragoman

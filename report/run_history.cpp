@@ -1,0 +1,83 @@
+#include "report/run_history.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+namespace dragoman {
+
+namespace {
+
+using nlohmann::json;
+
+std::map<std::string, double> numbers_of(const json& line) {
+  std::map<std::string, double> numbers;
+  for (const auto& [name, value] : line.items())
+    if (value.is_number() && std::isfinite(value.get<double>()))
+      numbers[name] = value.get<double>();
+  return numbers;
+}
+
+/// A run that has gone back to an update has not seen what came behind it.
+void forget_behind(std::vector<LogPoint>& points, std::int64_t update) {
+  while (!points.empty() && points.back().update > update) points.pop_back();
+}
+
+LogPoint point_of(const json& line) {
+  LogPoint point{
+      .update = line.at("update").get<std::int64_t>(), .numbers = numbers_of(line), .samples = {}};
+  if (const auto samples = line.find("samples"); samples != line.end())
+    for (const json& sample : *samples)
+      point.samples.push_back({.source = sample.at("source").get<std::string>(),
+                               .translation = sample.at("translation").get<std::string>(),
+                               .reference = sample.at("reference").get<std::string>()});
+  return point;
+}
+
+void add_point(RunHistory& history, std::vector<LogPoint>& points, LogPoint point) {
+  forget_behind(history.updates, point.update);
+  forget_behind(history.validations, point.update);
+  if (!points.empty() && points.back().update == point.update) points.pop_back();
+  points.push_back(std::move(point));
+}
+
+void read_line(RunHistory& history, const json& line) {
+  const auto type = line.at("type").get<std::string>();
+  if (type == "update") {
+    add_point(history, history.updates, point_of(line));
+  } else if (type == "validation") {
+    add_point(history, history.validations, point_of(line));
+  } else if (type == "average") {
+    history.average =
+        line.at("kept").get<bool>() ? numbers_of(line) : std::map<std::string, double>{};
+  } else if (type == "start") {
+    history.parameters = line.at("parameters").get<std::int64_t>();
+    history.processor = line.at("processor").get<std::string>();
+    history.precision = line.at("precision").get<std::string>();
+  }
+}
+
+}  // namespace
+
+std::optional<double> LogPoint::number(const std::string& name) const {
+  const auto found = numbers.find(name);
+  return found == numbers.end() ? std::nullopt : std::optional(found->second);
+}
+
+RunHistory read_history(std::string_view log) {
+  RunHistory history;
+  while (!log.empty()) {
+    const std::size_t end = std::min(log.find('\n'), log.size());
+    const std::string_view line = log.substr(0, end);
+    log.remove_prefix(std::min(end + 1, log.size()));
+    if (line.empty()) continue;
+    try {
+      read_line(history, json::parse(line));
+    } catch (const json::exception&) {
+      ++history.damaged_lines;
+    }
+  }
+  return history;
+}
+
+}  // namespace dragoman

@@ -1,0 +1,205 @@
+#include "report/training_tables.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <functional>
+#include <optional>
+#include <set>
+
+#include "base/amounts.h"
+#include "base/error.h"
+#include "report/html.h"
+
+namespace dragoman {
+
+namespace {
+
+enum class Better { Neither, Lower, Higher };
+
+struct Cell {
+  std::string text;                  ///< empty: not known
+  std::string remark;                ///< smaller, below
+  std::optional<double> value = {};  ///< what runs are compared by
+};
+
+struct Row {
+  std::string title;
+  Better better;
+  std::function<Cell(const RunHistory&)> cell;
+};
+
+std::string fixed(double value, int decimals) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.*f", decimals, value);
+  return text;
+}
+
+const LogPoint& last_point(const RunHistory& run) {
+  if (run.updates.empty()) return run.validations.back();
+  const bool validated =
+      !run.validations.empty() && run.validations.back().update > run.updates.back().update;
+  return validated ? run.validations.back() : run.updates.back();
+}
+
+Cell amount(std::optional<double> number) {
+  return {.text = number ? with_separators(std::llround(*number)) : "", .remark = ""};
+}
+
+/// The best value of a number of the validations, and when it was reached.
+Cell best_of(const RunHistory& run, const std::string& name, Better better, int decimals) {
+  const LogPoint* best = nullptr;
+  for (const LogPoint& point : run.validations) {
+    const auto value = point.number(name);
+    if (!value) continue;
+    const auto before = best == nullptr ? std::nullopt : best->number(name);
+    if (!before || (better == Better::Lower ? *value < *before : *value > *before)) best = &point;
+  }
+  if (best == nullptr) return {};
+  const auto elapsed = best->number("elapsed");
+  return {.text = fixed(*best->number(name), decimals),
+          .remark = join_text("update ", with_separators(best->update),
+                              elapsed ? ", after " + duration_text(*elapsed) : ""),
+          .value = best->number(name)};
+}
+
+Cell median_speed(const RunHistory& run) {
+  std::vector<double> speeds;
+  for (const LogPoint& point : run.updates)
+    if (const auto speed = point.number("target_tokens_per_second")) speeds.push_back(*speed);
+  if (speeds.empty()) return {};
+  const auto middle = speeds.begin() + static_cast<std::ptrdiff_t>(speeds.size() / 2);
+  std::nth_element(speeds.begin(), middle, speeds.end());
+  return {.text = with_separators(std::llround(*middle)), .remark = "", .value = *middle};
+}
+
+Cell average_of(const RunHistory& run) {
+  const auto bleu = run.average.find("bleu"), count = run.average.find("checkpoints");
+  if (bleu == run.average.end() || count == run.average.end()) return {};
+  return {.text = fixed(bleu->second, 2),
+          .remark = join_text("of ", count->second, " checkpoints"),
+          .value = bleu->second};
+}
+
+std::vector<Row> summary_rows() {
+  const auto best = [](const char* name, Better better, int decimals) {
+    return [=](const RunHistory& run) { return best_of(run, name, better, decimals); };
+  };
+  const auto last = [](const char* name) {
+    return [=](const RunHistory& run) { return amount(last_point(run).number(name)); };
+  };
+  return {
+      {"Best BLEU", Better::Higher, best("bleu", Better::Higher, 2)},
+      {"Best chrF", Better::Higher, best("chrf", Better::Higher, 2)},
+      {"Lowest validation loss", Better::Lower, best("loss", Better::Lower, 4)},
+      {"BLEU of the average", Better::Higher, average_of},
+      {"Updates", Better::Neither, last("update")},
+      {"Target tokens", Better::Neither, last("target_tokens")},
+      {"Time", Better::Neither,
+       [](const RunHistory& run) {
+         const auto seconds = last_point(run).number("elapsed");
+         return Cell{.text = seconds ? duration_text(*seconds) : "", .remark = ""};
+       }},
+      {"Target tokens per second", Better::Higher, median_speed},
+      {"Parameters", Better::Neither, [](const RunHistory& run) { return amount(run.parameters); }},
+      {"Precision", Better::Neither,
+       [](const RunHistory& run) { return Cell{.text = run.precision, .remark = ""}; }},
+      {"Processor", Better::Neither, [](const RunHistory& run) {
+         return Cell{.text = run.processor.substr(0, run.processor.find(" (")), .remark = ""};
+       }}};
+}
+
+std::string heading(const std::vector<PlottedRun>& runs) {
+  std::string html = "<thead><tr><td></td>";
+  for (std::size_t run = 0; run < runs.size(); ++run)
+    html += join_text("<th scope=\"col\" class=\"run-", run, " run-color-", run, "\">",
+                      escaped(runs[run].name), "</th>");
+  return html + "</tr></thead>\n";
+}
+
+/// The best cell, where there is one to compare it with.
+std::optional<double> best_value(const std::vector<Cell>& cells, Better better) {
+  std::vector<double> values;
+  for (const Cell& cell : cells)
+    if (cell.value) values.push_back(*cell.value);
+  if (better == Better::Neither || values.size() < 2) return std::nullopt;
+  return better == Better::Lower ? *std::min_element(values.begin(), values.end())
+                                 : *std::max_element(values.begin(), values.end());
+}
+
+std::string table_row(const std::string& title, const std::vector<Cell>& cells, Better better) {
+  const auto best = best_value(cells, better);
+  std::string html = "<tr><th scope=\"row\">" + escaped(title) + "</th>";
+  for (std::size_t run = 0; run < cells.size(); ++run) {
+    const Cell& cell = cells[run];
+    const bool is_best = best && cell.value == best;
+    html += join_text("<td class=\"run-", run, is_best ? " best" : "", "\">",
+                      cell.text.empty() ? "–" : escaped(cell.text),
+                      cell.remark.empty() ? "" : "<small>" + escaped(cell.remark) + "</small>",
+                      "</td>");
+  }
+  return html + "</tr>\n";
+}
+
+std::string table(const std::vector<PlottedRun>& runs, const std::string& rows) {
+  return "<div class=\"scroll\"><table>\n" + heading(runs) + "<tbody>\n" + rows +
+         "</tbody></table></div>\n";
+}
+
+std::string setting_row(const std::vector<PlottedRun>& runs, const std::string& key) {
+  std::vector<Cell> cells;
+  for (const PlottedRun& run : runs) {
+    const auto found = run.settings.find(key);
+    cells.push_back({.text = found == run.settings.end() ? "" : found->second, .remark = ""});
+  }
+  return table_row(key, cells, Better::Neither);
+}
+
+/// Whether runs whose settings are known have unlike values; a key that one lacks is unlike, too.
+bool differs(const std::vector<PlottedRun>& runs, const std::string& key) {
+  std::set<std::optional<std::string>> values;
+  for (const PlottedRun& run : runs) {
+    if (run.settings.empty()) continue;
+    const auto found = run.settings.find(key);
+    values.insert(found == run.settings.end() ? std::nullopt : std::optional(found->second));
+  }
+  return values.size() > 1;
+}
+
+}  // namespace
+
+std::string summary_table(const std::vector<PlottedRun>& runs) {
+  std::string rows;
+  for (const Row& row : summary_rows()) {
+    std::vector<Cell> cells;
+    for (const PlottedRun& run : runs) cells.push_back(row.cell(run.history));
+    const bool known = std::any_of(cells.begin(), cells.end(),
+                                   [](const Cell& cell) { return !cell.text.empty(); });
+    if (known) rows += table_row(row.title, cells, row.better);
+  }
+  return "<section>\n<h2>Summary</h2>\n" + table(runs, rows) + "</section>\n";
+}
+
+std::string settings_tables(const std::vector<PlottedRun>& runs) {
+  std::set<std::string> keys;
+  std::size_t known = 0;
+  for (const PlottedRun& run : runs) {
+    for (const auto& [key, value] : run.settings) keys.insert(key);
+    known += run.settings.empty() ? 0 : 1;
+  }
+  if (known == 0) return "";
+  std::string all, unlike;
+  for (const std::string& key : keys) {
+    const std::string row = setting_row(runs, key);
+    all += row;
+    if (key != "output" && differs(runs, key)) unlike += row;
+  }
+  std::string html = "<section>\n<h2>Settings</h2>\n";
+  if (known > 1)
+    html += unlike.empty() ? "<p>The same in all runs.</p>\n"
+                           : "<h3>What differs</h3>\n" + table(runs, unlike);
+  return html + "<details><summary>All settings</summary>\n" + table(runs, all) +
+         "</details>\n</section>\n";
+}
+
+}  // namespace dragoman

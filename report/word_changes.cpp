@@ -1,0 +1,79 @@
+#include "report/word_changes.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "base/utf8.h"
+
+namespace dragoman {
+
+namespace {
+
+struct Word {
+  std::string_view word, with_space;
+};
+
+/// From CJK radicals to CJK compatibility ideographs without Hangul, and the planes of Han beyond.
+bool is_word_by_itself(char32_t c) {
+  return (c >= 0x2e80 && c < 0xa000) || (c >= 0xf900 && c < 0xfb00) ||
+         (c >= 0x20000 && c < 0x40000);
+}
+
+std::vector<Word> words_of(std::string_view text) {
+  std::vector<Word> words;
+  std::size_t begin = 0, end = 0;  // of the word that is being read; equal: none
+  bool closed = true;              // no character may be added to the last word
+  for (std::size_t next = 0; next < text.size();) {
+    const std::size_t at = next;
+    const char32_t c = next_code_point(text, next);
+    if (is_space(c)) {
+      closed = true;
+    } else {
+      if (closed || is_word_by_itself(c)) {
+        begin = at;
+        words.push_back({});
+      }
+      end = next;
+      closed = is_word_by_itself(c);
+    }
+    if (words.empty()) continue;  // white space at the start goes with no word
+    words.back() = {text.substr(begin, end - begin), text.substr(begin, next - begin)};
+  }
+  return words;
+}
+
+/// [a + 1][b + 1]: the length of the longest common subsequence of a's words from i and b's from j.
+std::vector<std::uint32_t> common_lengths(const std::vector<Word>& a, const std::vector<Word>& b) {
+  const std::size_t width = b.size() + 1;
+  std::vector<std::uint32_t> lengths((a.size() + 1) * width);
+  for (std::size_t i = a.size(); i-- > 0;)
+    for (std::size_t j = b.size(); j-- > 0;)
+      lengths[i * width + j] = a[i].word == b[j].word ? lengths[(i + 1) * width + j + 1] + 1
+                                                      : std::max(lengths[(i + 1) * width + j],
+                                                                 lengths[i * width + j + 1]);
+  return lengths;
+}
+
+}  // namespace
+
+std::vector<WordRun> word_changes(std::string_view before, std::string_view now) {
+  const std::vector<Word> old_words = words_of(before), words = words_of(now);
+  const auto lengths = common_lengths(old_words, words);
+  const std::size_t width = words.size() + 1;
+  std::vector<WordRun> runs;
+  std::size_t i = 0;
+  for (std::size_t j = 0; j < words.size(); ++j) {
+    const std::uint32_t common = lengths[i * width + j];
+    // Skips old words as long as that loses no common one.
+    while (i < old_words.size() && old_words[i].word != words[j].word &&
+           lengths[(i + 1) * width + j] == common)
+      ++i;
+    const bool kept = i < old_words.size() && old_words[i].word == words[j].word;
+    if (kept) ++i;
+    if (runs.empty() || runs.back().changed == kept) runs.push_back({.text = "", .changed = !kept});
+    runs.back().text += words[j].with_space;
+  }
+  return runs;
+}
+
+}  // namespace dragoman

@@ -1,0 +1,21 @@
+// Which words of a text are not those of another: what a diff by words marks as added.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dragoman {
+
+struct WordRun {
+  std::string text;  ///< with the space behind it
+  bool changed = false;
+  bool operator==(const WordRun&) const = default;
+};
+
+/// `now` in runs of words that `before` has too, in the same order (a longest common subsequence),
+/// and runs that it lacks. The texts of the runs make up `now`. Words end at white space; a
+/// character of a script that writes without spaces (Han, kana) is a word by itself. Valid UTF-8.
+std::vector<WordRun> word_changes(std::string_view before, std::string_view now);
+
+}  // namespace dragoman

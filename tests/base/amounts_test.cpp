@@ -1,0 +1,25 @@
+#include "base/amounts.h"
+
+#include <gtest/gtest.h>
+
+namespace dragoman {
+namespace {
+
+TEST(Amounts, SeparatesThousands) {
+  EXPECT_EQ(with_separators(0), "0");
+  EXPECT_EQ(with_separators(999), "999");
+  EXPECT_EQ(with_separators(-1000), "-1,000");
+  EXPECT_EQ(with_separators(63'082'496), "63,082,496");
+}
+
+TEST(Amounts, WritesDurations) {
+  EXPECT_EQ(duration_text(0), "0:00");
+  EXPECT_EQ(duration_text(58.2), "0:59");
+  EXPECT_EQ(duration_text(754), "12:34");
+  EXPECT_EQ(duration_text(11554), "3:12:34");
+  EXPECT_EQ(duration_text(184'320), "2d 03:12");
+  EXPECT_EQ(duration_text(1e300), "long");
+}
+
+}  // namespace
+}  // namespace dragoman

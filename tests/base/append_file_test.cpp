@@ -1,0 +1,62 @@
+#include "base/append_file.h"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <string>
+
+#include "base/error.h"
+#include "base/files.h"
+
+namespace dragoman {
+namespace {
+
+class AppendedFile : public testing::Test {
+ protected:
+  ~AppendedFile() override { std::filesystem::remove(path_); }
+
+  const std::filesystem::path path_ =
+      testing::TempDir() + "append_file_test-" + std::to_string(getpid());
+};
+
+TEST_F(AppendedFile, IsCutBackToWhatIsKept) {
+  std::int64_t kept = 0;
+  {
+    AppendFile file(path_, 0);
+    file.append("{\"update\":1}\n");
+    kept = file.bytes();
+    file.append("{\"update\":2}\n");
+  }
+  AppendFile file(path_, kept);
+  EXPECT_TRUE(file.append("{\"update\":3}\n"));
+  EXPECT_EQ(read_file(path_), "{\"update\":1}\n{\"update\":3}\n");
+}
+
+TEST_F(AppendedFile, WhatFitsInPartOnTheDiskIsTakenBack) {
+  // A limit on the size of files stands for a full disk: the system writes what fits.
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  const auto limit = [&before](rlim_t bytes) {
+    const rlimit changed{bytes, before.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &changed);
+  };
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  AppendFile file(path_, 0);
+  limit(12);
+  EXPECT_TRUE(file.append("12345678"));
+  EXPECT_FALSE(file.append("abcdefgh"));
+  EXPECT_TRUE(file.append("9\n"));
+  limit(before.rlim_cur);
+  std::signal(SIGXFSZ, handler);
+  EXPECT_EQ(read_file(path_), "123456789\n");
+  EXPECT_EQ(file.bytes(), 10);
+}
+
+TEST_F(AppendedFile, NamesWhatCannotBeOpened) {
+  EXPECT_THROW(AppendFile(std::filesystem::path(testing::TempDir()), 0), Error);
+}
+
+}  // namespace
+}  // namespace dragoman

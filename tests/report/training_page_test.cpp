@@ -1,0 +1,113 @@
+#include "report/training_page.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "base/error.h"
+
+namespace dragoman {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr const char* kHostile = "</script><script>alert(1)</script><b onclick=\\\"x\\\">&amp;";
+
+PlottedRun run_of(const std::string& name, const std::string& translations, double bleu) {
+  std::string log =
+      "{\"type\":\"start\",\"parameters\":1234,\"processor\":\"p\",\"precision\":\"fp32\"}\n";
+  int update = 0;
+  for (const char translation : translations) {
+    update += 100;
+    log +=
+        join_text("{\"type\":\"update\",\"update\":", update, ",\"loss\":", 9.0 / update,
+                  ",\"gradient_norm\":1,\"learning_rate\":0.001,\"target_tokens_per_second\":5000,"
+                  "\"data_wait\":0,\"target_tokens\":",
+                  update * 1000, ",\"elapsed\":", update, "}\n");
+    log += join_text("{\"type\":\"validation\",\"update\":", update,
+                     ",\"loss\":2,\"bleu\":", bleu + update,
+                     ",\"chrf\":40,\"target_tokens\":", update * 1000, ",\"elapsed\":", update,
+                     ",\"samples\":[{\"source\":\"", kHostile, "\",\"translation\":\"the ",
+                     translation, " cat\",\"reference\":\"the z cat\"}]}\n");
+  }
+  return {.name = name,
+          .history = read_history(log),
+          .settings = {{"lr", name}, {"seed", "1"}, {"output", name}}};
+}
+
+std::size_t count(const std::string& text, const std::string& part) {
+  std::size_t found = 0;
+  for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; ++at) ++found;
+  return found;
+}
+
+TEST(TrainingPage, HasADrawingForEachNumberAndAxis) {
+  const std::string page = training_page({run_of("a", "xyz", 0), run_of("b", "xy", 5)});
+  for (const char* axis : {"by-updates", "by-tokens", "by-time"})
+    EXPECT_EQ(count(page, join_text("<svg class=\"", axis, "\"")), 8u);
+  EXPECT_EQ(count(page, "<g class=\"run-1\">"), 24u);
+}
+
+TEST(TrainingPage, TextOfARunIsText) {
+  auto run = run_of("<i>&\"name", "xy", 0);
+  run.settings["lr"] = "<u>";
+  const std::string page = training_page({run});
+  EXPECT_EQ(run.history.damaged_lines, 0u);
+  EXPECT_THAT(page, Not(HasSubstr("alert(1)</script>")));
+  EXPECT_THAT(page, Not(HasSubstr("<i>")));
+  EXPECT_THAT(page, Not(HasSubstr("<u>")));
+  EXPECT_THAT(page, Not(HasSubstr("<b onclick")));
+  EXPECT_THAT(page, HasSubstr("&lt;/script&gt;&lt;script&gt;alert(1)"));
+  EXPECT_THAT(page, HasSubstr("&amp;amp;"));
+}
+
+TEST(TrainingPage, FetchesNothing) {
+  const std::string page = training_page({run_of("a", "xy", 0)});
+  for (const char* reference : {" src=", " href=", "url(", "@import", "fetch("})
+    EXPECT_THAT(page, Not(HasSubstr(reference)));
+}
+
+TEST(TrainingPage, LikeTranslationsInARowAreOneAndNewWordsAreMarked) {
+  const std::string page = training_page({run_of("a", "xxyz", 0)});
+  EXPECT_THAT(page, HasSubstr("<span>100–200</span><p dir=\"auto\">the x cat</p>"));
+  EXPECT_THAT(page, HasSubstr("<span>300</span><p dir=\"auto\">the <mark>y</mark> cat</p>"));
+  EXPECT_THAT(page, HasSubstr("<li class=\"exact\"><span>400</span>"));
+  EXPECT_EQ(count(page, "<li"), 3u);
+  EXPECT_THAT(training_page({run_of("a", "abcdefghij", 0)}), HasSubstr("4 earlier versions"));
+}
+
+TEST(TrainingPage, TheBestOfEachRunAndOfAllStandsInTheSummary) {
+  const std::string page = training_page({run_of("a", "xyz", 0), run_of("b", "xy", 5)});
+  EXPECT_THAT(
+      page, HasSubstr("<td class=\"run-0 best\">300.00<small>update 300, after 5:00</small></td>"));
+  EXPECT_THAT(page,
+              HasSubstr("<td class=\"run-1\">205.00<small>update 200, after 3:20</small></td>"));
+  EXPECT_THAT(page, HasSubstr("1,234"));
+}
+
+TEST(TrainingPage, SettingsThatDifferStandApart) {
+  const std::string page = training_page({run_of("a", "x", 0), run_of("b", "x", 0)});
+  const std::size_t differences = page.find("What differs"), all = page.find("All settings");
+  ASSERT_LT(differences, all);
+  const std::string part = page.substr(differences, all - differences);
+  EXPECT_THAT(part, HasSubstr(">lr<"));
+  EXPECT_THAT(part, Not(HasSubstr(">seed<")));
+  EXPECT_THAT(part, Not(HasSubstr(">output<")));
+  EXPECT_THAT(training_page({run_of("a", "x", 0)}), Not(HasSubstr("What differs")));
+}
+
+TEST(TrainingPage, WorksWithoutValidationsTimesOrSettings) {
+  const PlottedRun old{.name = "old",
+                       .history = read_history("{\"type\":\"update\",\"update\":5,\"loss\":3}\n"),
+                       .settings = {}};
+  const std::string page = training_page({old});
+  EXPECT_EQ(count(page, "<figure"), 1u);
+  EXPECT_THAT(page, Not(HasSubstr("id=\"by-time\"")));
+  const std::string both = training_page({old, run_of("new", "xy", 0)});
+  EXPECT_THAT(both, HasSubstr("id=\"by-time\""));
+}
+
+}  // namespace
+}  // namespace dragoman

@@ -1,0 +1,74 @@
+// dragoman plot: from run folders or logs to a page, and what is said where that cannot be.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "base/files.h"
+#include "tests/system/process.h"
+
+namespace dragoman {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+class Plot : public testing::Test {
+ protected:
+  std::string folder_with(const std::string& name, const std::string& file,
+                          const std::string& text) {
+    std::filesystem::create_directories(folder_ / name);
+    write_file(folder_ / (name + "/" + file), text);
+    return (folder_ / name).string();
+  }
+
+  TemporaryFolder folder_;
+  const std::string lines_ =
+      "{\"type\":\"update\",\"update\":10,\"loss\":5.5,\"target_tokens\":900,\"elapsed\":3}\n"
+      "{\"type\":\"update\",\"update\":20,\"loss\":4.5,\"target_tokens\":1800,\"elapsed\":6}\n";
+};
+
+TEST_F(Plot, MakesAPageOfFoldersAndLogs) {
+  const std::string first = folder_with("a", "log.jsonl", lines_);
+  folder_with("a", "config.toml", "lr = 0.5\ntrain-src = [\"x.en\", \"y.en\"]\n");
+  const std::string second = folder_with("b", "log.jsonl", lines_) + "/log.jsonl";
+  const std::string page = folder_ / "page.html";
+  const auto result = run({"plot", first + "/", second, "-o", page});
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
+  EXPECT_EQ(result.output, "");
+  const std::string html = read_file(page);
+  EXPECT_THAT(html, StartsWith("<!doctype html>"));
+  EXPECT_THAT(html, HasSubstr("class=\"run-1\""));
+  EXPECT_THAT(html, HasSubstr("x.en, y.en"));
+  const auto written = run({"plot", first + "/", second, "-o", "-"});
+  EXPECT_EQ(written.output, html);
+  EXPECT_EQ(written.errors, "");
+}
+
+TEST_F(Plot, PassesOverDamagedLinesAndSettingsAndSaysSo) {
+  const std::string name = folder_with("cut", "log.jsonl", lines_ + "{\"type\":\"upd");
+  folder_with("cut", "config.toml", "lr = \n");
+  const auto result = run({"plot", name, "-o", "-"});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.errors, HasSubstr("cut/log.jsonl: 1 damaged line passed over"));
+  EXPECT_THAT(result.errors, HasSubstr("settings left out: "));
+}
+
+TEST_F(Plot, SaysWhatIsMissing) {
+  const auto fails = [](const std::vector<std::string>& words, int exit_code,
+                        const std::string& text) {
+    const auto result = run(words);
+    EXPECT_EQ(result.exit_code, exit_code);
+    EXPECT_EQ(result.output, "");
+    EXPECT_THAT(result.errors, HasSubstr(text));
+  };
+  std::filesystem::create_directories(folder_ / "empty");
+  fails({"plot", folder_ / "empty", "-o", "-"}, 1, "empty: there is no log.jsonl");
+  fails({"plot", folder_ / "nowhere", "-o", "-"}, 1, "nowhere: cannot read");
+  fails({"plot", folder_with("begun", "log.jsonl", ""), "-o", "-"}, 1, "tells of no update yet");
+  fails({"plot", "-o", "-"}, 2, "--runs");
+  fails({"plot", folder_with("a", "log.jsonl", lines_)}, 2, "--output");
+}
+
+}  // namespace
+}  // namespace dragoman

@@ -1,0 +1,38 @@
+// What a training leaves for those who watch it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "base/files.h"
+#include "tests/system/train_fixture.h"
+
+namespace dragoman {
+namespace {
+
+using testing::HasSubstr;
+using TrainLog = Train;
+
+TEST_F(TrainLog, SaysHowToWatchItAndThatGivesAPage) {
+  const auto trained = run(command("watched", {"--max-updates", "20"}), "", kLimit);
+  ASSERT_EQ(trained.exit_code, 0) << trained.errors;
+  EXPECT_THAT(trained.errors, HasSubstr("dragoman plot " + path("watched") + " -o"));
+  const auto page = run({"plot", path("watched"), "-o", "-"});
+  EXPECT_EQ(page.exit_code, 0) << page.errors;
+  EXPECT_EQ(page.errors, "");
+  for (const char* part : {"by-time", "BLEU of the validation text", "Sample translations",
+                           "Parameters", "warmup-updates"})
+    EXPECT_THAT(page.output, HasSubstr(part));
+}
+
+TEST_F(TrainLog, EventFilesThatCannotBeWrittenOnlyWarn) {
+  std::filesystem::create_directories(path("blind"));
+  write_file(path("blind/tensorboard"), "a file stands here");
+  const auto trained = run(command("blind", {"--max-updates", "20"}), "", kLimit);
+  EXPECT_EQ(trained.exit_code, 0) << trained.errors;
+  EXPECT_THAT(trained.errors, HasSubstr("TensorBoard's events not saved, training goes on"));
+  EXPECT_THAT(read_file(path("blind/log.jsonl")), HasSubstr("\"update\":20"));
+}
+
+}  // namespace
+}  // namespace dragoman

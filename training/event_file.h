@@ -1,0 +1,37 @@
+// TensorBoard's event files: the lines of log.jsonl, for those who look at runs there.
+//
+// A file is a row of TFRecords (length, payload and the masked CRC-32C of each), a payload one
+// Event message. The few fields of event.proto, summary.proto and tensor.proto (tensorflow/core)
+// that scalars and texts need are encoded here by hand.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+
+#include "base/append_file.h"
+
+namespace dragoman {
+
+class EventFile {
+ public:
+  /// A new file in `folder`, which is made, behind the files of earlier starts there. Readers
+  /// forget what those hold of `first_update` and of later ones. Throws Error where it cannot be
+  /// written.
+  EventFile(const std::filesystem::path& folder, std::int64_t first_update);
+
+  /// Writes the members of a log line that has an "update": numbers as scalars "train/loss" (of the
+  /// type "update"), "valid/bleu" ("validation"), otherwise "<type>/<name>"; "samples" as texts
+  /// "samples/1". Returns false where the disk is full; nothing is half written.
+  bool append(const nlohmann::ordered_json& line);
+
+ private:
+  AppendFile file_;
+};
+
+/// CRC-32C (Castagnoli), RFC 3720 appendix B.4.
+std::uint32_t crc32c(std::string_view bytes);
+
+}  // namespace dragoman
