@@ -16,6 +16,8 @@ namespace dragoman {
 
 namespace {
 
+constexpr std::string_view kTemporary = ".tmp.";
+
 std::string reason() { return std::strerror(errno); }
 
 /// fsync on a folder makes a rename in it durable.
@@ -70,7 +72,7 @@ MappedFile::~MappedFile() {
 
 AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)) {
   temporary_ = path_;
-  temporary_ += ".tmp." + std::to_string(getpid());
+  temporary_ += std::string(kTemporary) + std::to_string(getpid());
   descriptor_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   if (descriptor_ < 0) throw Error(path_.string(), ": cannot write: ", reason());
 }
@@ -100,6 +102,17 @@ void AtomicFile::commit() {
     throw Error(path_.string(), ": cannot put the new file in place: ", reason());
   temporary_.clear();
   sync_folder(folder_of(path_));
+}
+
+void remove_leftovers(const std::filesystem::path& folder) {
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
+    const std::string name = entry.path().filename().string();
+    const auto mark = name.rfind(kTemporary);
+    if (mark != std::string::npos &&
+        name.find_first_not_of("0123456789", mark + kTemporary.size()) == std::string::npos)
+      std::filesystem::remove(entry.path(), ignored);
+  }
 }
 
 void write_file(const std::filesystem::path& path, std::string_view text) {

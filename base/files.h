@@ -47,6 +47,10 @@ class AtomicFile {
   std::size_t size_ = 0;
 };
 
+/// Removes what processes that were killed have left of their AtomicFiles in a folder, which must
+/// be this process's own (FolderLock): another's unfinished files would go too.
+void remove_leftovers(const std::filesystem::path& folder);
+
 /// Writes the whole text through AtomicFile.
 void write_file(const std::filesystem::path& path, std::string_view text);
 

@@ -79,7 +79,7 @@ StepTimes run_updates(TrainingModel& model, const Shape& shape, int updates) {
     const double after_data = seconds_since(start);
     times.tokens += model.accumulate(batch, {.label_smoothing = 0.1}, update).target_tokens;
     const double after_passes = seconds_since(start);
-    model.step(batch.target.size(), 1, 1e-4);
+    model.step({.target_tokens = batch.target.size(), .learning_rate = 1e-4, .clip_norm = 1});
     times.data += after_data;
     times.passes += after_passes - after_data;
     times.optimizer += seconds_since(start) - after_passes;

@@ -58,14 +58,6 @@ std::int64_t total_bytes(const DataConfig& data) {
   return total;
 }
 
-/// Removes what a build that was killed has left of `path`.
-void remove_leftovers(const fs::path& path) {
-  const std::string prefix = path.filename().string() + ".tmp.";
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(path.parent_path(), ignored))
-    if (entry.path().filename().string().starts_with(prefix)) fs::remove(entry.path(), ignored);
-}
-
 /// The lines of one side or both that a tokenizer is trained on, no more than it will look at, give
 /// or take some.
 std::vector<std::string_view> sample_of(const ParallelText& text, Side side,
@@ -119,7 +111,6 @@ std::string trained_model(const Work& work, const ParallelText& text, Side side)
       train_tokenizer(sample_of(text, side, work.tokenizer.sample_lines), work.tokenizer)
           .model_bytes;
   work.observe("training the tokenizer", 1, 1);
-  remove_leftovers(path);
   write_file(path, bytes + checksum(bytes));
   return bytes;
 }
@@ -174,7 +165,6 @@ std::shared_ptr<const Corpus::Storage> corpus_of(const Work& work, const Paralle
       prepared.cache_problem = error.what();
     }
   }
-  remove_leftovers(path);
   build_corpus(path, text, prepared.tokenizers, work.data, work.seed, work.context("encoding"));
   return Corpus::Storage::open(path, work.threads);
 }
@@ -222,6 +212,7 @@ PreparedData prepare_data(const DataConfig& data, const TokenizerConfig& tokeniz
   const ParallelText valid_text(data.valid_source, data.valid_target, data.invalid, progress);
 
   create_folders(cache_folder);
+  remove_leftovers(cache_folder);
   PreparedData prepared;
   prepared.text_hash = hex16(text.hash());
   prepared.asked_vocab_size = tokenizer.vocab_size;

@@ -87,8 +87,16 @@ void remove_old_checkpoints(const RunFolder& run, std::int64_t keep) {
   }
 }
 
+void remove_checkpoints_after(const RunFolder& run, std::int64_t update) {
+  for (const auto& path : run.numbered()) {
+    std::error_code ignored;  // one that stays is passed over: it is from before the rollback
+    if (path > run.at_update(update)) std::filesystem::remove(path, ignored);
+  }
+}
+
 std::optional<FoundCheckpoint> find_checkpoint(
-    const RunFolder& run, const std::function<void(const std::string&)>& warn) {
+    const RunFolder& run, const std::function<void(const std::string&)>& warn,
+    const std::function<bool(const ProgressRecord&)>& fits) {
   const auto read = [&warn](const std::filesystem::path& path) -> std::optional<FoundCheckpoint> {
     try {
       return FoundCheckpoint{path, progress_from_json(ModelFileReader(path).progress())};
@@ -97,17 +105,27 @@ std::optional<FoundCheckpoint> find_checkpoint(
       return std::nullopt;
     }
   };
+  const auto usable = [&fits](const std::optional<FoundCheckpoint>& found) {
+    return found && (!fits || fits(found->progress));
+  };
   const auto paths = run.numbered();
   const bool has_latest = std::filesystem::exists(run.latest());
   const auto latest = has_latest ? read(run.latest()) : std::nullopt;
+  const auto left_behind = [&latest](const ProgressRecord& progress) {
+    return latest && progress.update > latest->progress.update &&
+           progress.rollbacks < latest->progress.rollbacks;
+  };
+  bool any_readable = latest.has_value();
   for (auto path = paths.rbegin(); path != paths.rend(); ++path) {  // from the newest on
-    if (latest && *path <= run.at_update(latest->progress.update)) break;
-    if (auto found = read(*path)) return found;
+    if (usable(latest) && *path <= run.at_update(latest->progress.update)) return latest;
+    const auto found = read(*path);
+    any_readable = any_readable || found;
+    if (usable(found) && !left_behind(found->progress)) return found;
   }
-  if (!latest && (has_latest || !paths.empty()))
+  if (!any_readable && (has_latest || !paths.empty()))
     throw Error(run.checkpoints().string(),
                 ": no checkpoint is readable; remove the folder to start anew");
-  return latest;
+  return usable(latest) ? latest : std::nullopt;
 }
 
 void load_checkpoint(const std::filesystem::path& path, TrainingModel& model) {

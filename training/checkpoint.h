@@ -52,15 +52,19 @@ void write_checkpoint(const std::filesystem::path& path, TrainingModel& model,
                       const ModelOrigin& origin, const ProgressRecord& progress);
 /// Removes numbered checkpoints but the newest `keep`.
 void remove_old_checkpoints(const RunFolder& run, std::int64_t keep);
+/// Removes numbered checkpoints of later updates, which a rollback has left behind.
+void remove_checkpoints_after(const RunFolder& run, std::int64_t update);
 
 struct FoundCheckpoint {
   std::filesystem::path path;
   ProgressRecord progress;
 };
-/// The readable checkpoint with the highest update. Newer ones that are damaged are told to `warn`;
-/// throws Error where there are checkpoints but none is readable.
-std::optional<FoundCheckpoint> find_checkpoint(const RunFolder& run,
-                                               const std::function<void(const std::string&)>& warn);
+/// The readable checkpoint with the highest update of those that `fits` allows (all, without it)
+/// and that no rollback has left behind. Newer ones that are damaged are told to `warn`; throws
+/// Error where there are checkpoints but none is readable.
+std::optional<FoundCheckpoint> find_checkpoint(
+    const RunFolder& run, const std::function<void(const std::string&)>& warn,
+    const std::function<bool(const ProgressRecord&)>& fits = {});
 
 /// Puts weights and moments of a checkpoint into the model. Throws Error where the architecture
 /// differs.

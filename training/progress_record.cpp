@@ -17,6 +17,13 @@ void for_each_member(Record& r, Visit&& visit) {
   visit("source_tokens", r.source_tokens);
   visit("target_tokens", r.target_tokens);
   visit("skipped", r.skipped);
+  visit("history_updates", r.history.updates);
+  visit("history_loss", r.history.loss);
+  visit("history_gradient_norm", r.history.gradient_norm);
+  visit("history_lowest_loss", r.history.lowest_loss);
+  visit("left_out_in_a_row", r.history.left_out_in_a_row);
+  visit("rollbacks", r.rollbacks);
+  visit("rate_factor", r.rate_factor);
   visit("seconds", r.seconds);
   visit("validated_update", r.validated_update);
   visit("best_update", r.best_update);
@@ -42,7 +49,10 @@ ProgressRecord progress_from_json(std::string_view text) {
   ProgressRecord progress;
   try {
     const auto json = nlohmann::json::parse(text);
-    for_each_member(progress, [&](const char* name, auto& value) { json.at(name).get_to(value); });
+    json.at("update").get_to(progress.update);
+    for_each_member(progress, [&](const char* name, auto& value) {
+      if (json.contains(name)) json[name].get_to(value);
+    });
   } catch (const nlohmann::json::exception& problem) {
     throw Error("progress record: ", problem.what());
   }

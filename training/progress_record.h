@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "training/divergence.h"
+
 namespace dragoman {
 
 struct ProgressRecord {
@@ -16,8 +18,11 @@ struct ProgressRecord {
   std::int64_t epoch = 0;                             ///< of the next batch, from 0
   std::int64_t batch = 0;                             ///< number of the next batch in its epoch
   std::int64_t source_tokens = 0, target_tokens = 0;  ///< seen
-  std::int64_t skipped = 0;  ///< updates left out because the gradient was not finite
-  double seconds = 0;        ///< of training and validation, over all starts
+  std::int64_t skipped = 0;  ///< updates left out: their loss or gradient was not to be trusted
+  LossHistory history;
+  std::int64_t rollbacks = 0;  ///< returns to an earlier checkpoint; each begins another order
+  double rate_factor = 1;      ///< of the schedule's learning rate, smaller after a rollback
+  double seconds = 0;          ///< of training and validation, over all starts
 
   std::int64_t validated_update = 0;  ///< of the last validation
   std::int64_t best_update = 0;       ///< 0: no validation yet
@@ -34,7 +39,8 @@ struct ProgressRecord {
 };
 
 std::string to_json(const ProgressRecord& progress);
-/// Throws Error where a member is missing or of the wrong type.
+/// A member that is missing, as in a checkpoint of an earlier version, keeps its default. Throws
+/// Error where one is of the wrong type, or the update is missing.
 ProgressRecord progress_from_json(std::string_view json);
 
 }  // namespace dragoman

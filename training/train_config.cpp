@@ -61,6 +61,8 @@ void TrainConfig::validate() const {
   require(is_share(label_smoothing), "label-smoothing", "from 0 to below 1");
   require(r_drop >= 0, "r-drop", "0 or more");
   require(is_share(ema), "ema", "from 0 to below 1");
+  require(spike_factor == 0 || spike_factor > 1, "spike-factor", "0 or above 1");
+  require(max_rollbacks >= 0, "max-rollbacks", "0 or more");
   require(max_updates >= 0, "max-updates", "0 or more");
   require(max_epochs >= 0, "max-epochs", "0 or more");
   require(patience >= 0, "patience", "0 or more");

@@ -42,6 +42,8 @@ struct TrainConfig {
   double label_smoothing = 0.1;
   double r_drop = 0;
   double ema = 0;
+  double spike_factor = 10;
+  std::int64_t max_rollbacks = 5;
 
   std::int64_t max_updates = 0;
   std::int64_t max_epochs = 0;
@@ -157,6 +159,17 @@ struct TrainConfig {
            .group = "Optimizer",
            .aliases = "ema-decay"},
           ema);
+    visit({.name = "spike-factor",
+           .help = "leave out updates whose loss or gradient norm is more than this times the "
+                   "recent mean; 0: only what is not finite",
+           .group = "Optimizer",
+           .on_resume = kNotExact},
+          spike_factor);
+    visit({.name = "max-rollbacks",
+           .help = "returns to an earlier checkpoint, with half the rate, after a divergence",
+           .group = "Optimizer",
+           .on_resume = kAllowed},
+          max_rollbacks);
 
     visit({.name = "max-updates",
            .help = "stop after so many updates; 0: no limit",

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/random.h"
 #include "training/schedule.h"
 
 namespace dragoman {
@@ -21,8 +22,8 @@ Schedule schedule_of(const TrainingRun& run) {
           .d_model = run.model.d_model};
 }
 
-/// After so many updates in a row without a finite gradient a run is given up.
-constexpr std::int64_t kMostLeftOut = 20;
+/// What a rollback does to the learning rate.
+constexpr double kRollbackRate = 0.5;
 
 AdamConfig adam_of(const TrainConfig& config) {
   return {config.adam_beta1, config.adam_beta2, config.adam_eps, config.weight_decay};
@@ -53,6 +54,9 @@ Trainer::Trainer(TrainingRun run, TrainingObserver& observer)
       validator_(run_.data, run_.config) {
   if (run_.config.ema > 0) model_.keep_average(run_.config.ema);
   create_folders(run_.folder.checkpoints());
+  remove_leftovers(run_.folder.root);
+  remove_leftovers(run_.folder.checkpoints());
+  progress_.history.lowest_loss = std::log(run_.model.target_vocabulary);  // that of guessing
 }
 
 void Trainer::resume(const FoundCheckpoint& checkpoint) {
@@ -62,6 +66,7 @@ void Trainer::resume(const FoundCheckpoint& checkpoint) {
                 "give another -o for another run");
   load_checkpoint(checkpoint.path, model_);
   progress_ = checkpoint.progress;
+  if (progress_.rollbacks > 0) remove_checkpoints_after(run_.folder, progress_.update);
   if (checkpoint.path == run_.folder.at_update(progress_.update))
     numbered_update_ = progress_.update;
 }
@@ -80,14 +85,17 @@ StopReason Trainer::train(std::stop_token stop) {
   progress_.configuration = run_.configuration;
   open_log();
 
-  const PlanConfig plan{run_.config.max_tokens, run_.config.max_sentences,
-                        static_cast<std::uint64_t>(run_.config.seed)};
-  BatchStream stream(run_.data.train, plan, end_ids(run_.data.tokenizers),
-                     {progress_.epoch, progress_.batch});
+  open_stream();
+  // Something to roll back to; and a disk that cannot hold a checkpoint is better found now.
+  if (progress_.update == 0) try_to("checkpoint", [this] { save(run_.folder.latest()); });
   std::optional<StopReason> reason;
   while (do_what_is_due(stop) && !(reason = reason_to_stop(stop))) {
-    update(stream);
-    if (progress_.update % run_.config.log_every == 0) log_update(stream);
+    update();
+    if (has_diverged(progress_.history)) {
+      roll_back();
+    } else if (progress_.update % run_.config.log_every == 0) {
+      log_update();
+    }
   }
   if (reason.value_or(StopReason::Requested) != StopReason::Requested) finish(stop);
   if (!stop.stop_requested()) return *reason;
@@ -121,37 +129,112 @@ std::optional<StopReason> Trainer::reason_to_stop(const std::stop_token& stop) c
   return std::nullopt;
 }
 
-void Trainer::update(BatchStream& stream) {
+/// Each rollback begins another order of the same text.
+void Trainer::open_stream() {
+  const auto seed = static_cast<std::uint64_t>(run_.config.seed);
+  const PlanConfig plan{run_.config.max_tokens, run_.config.max_sentences,
+                        progress_.rollbacks == 0
+                            ? seed
+                            : random_bits(seed, static_cast<std::uint64_t>(progress_.rollbacks))};
+  stream_.emplace(run_.data.train, plan, end_ids(run_.data.tokenizers),
+                  DataPosition{progress_.epoch, progress_.batch});
+}
+
+void Trainer::update() {
   const std::int64_t number = progress_.update + 1;
   BatchLoss sums;
-  for (std::int64_t i = 0; i < run_.config.update_freq; ++i)
-    sums += model_.accumulate(stream.next(), run_.config.loss(), number);
-  const double norm = model_.step(sums.target_tokens, run_.config.clip_norm,
-                                  learning_rate(schedule_of(run_), number));
+  std::vector<std::int64_t> sentences;
+  for (std::int64_t i = 0; i < run_.config.update_freq; ++i) {
+    const PackedBatch batch = stream_->next();
+    sums += model_.accumulate(batch, run_.config.loss(), number);
+    sentences.insert(sentences.end(), batch.sentences.begin(), batch.sentences.end());
+  }
+  const double loss = sums.smoothed / static_cast<double>(sums.target_tokens);
+  const double longest = longest_gradient(progress_.history, loss, run_.config.spike_factor);
+  const double norm = model_.step(
+      {.target_tokens = sums.target_tokens,
+       .learning_rate = learning_rate(schedule_of(run_), number) * progress_.rate_factor,
+       .clip_norm = run_.config.clip_norm,
+       .longest_gradient = longest});
   progress_.update = number;
-  progress_.epoch = stream.position().epoch;
-  progress_.batch = stream.position().batch;
+  progress_.epoch = stream_->position().epoch;
+  progress_.batch = stream_->position().batch;
   progress_.source_tokens += sums.source_tokens;
   progress_.target_tokens += sums.target_tokens;
   progress_.seconds = seconds_before_ + seconds_here();
-  if (std::isfinite(norm)) {
-    left_out_ = 0;
+  if (std::isfinite(norm) && norm <= longest) {
+    note_made(progress_.history, loss, norm);
     interval_.gradient_norm += norm;
+    interval_.sums += sums;
+    ++interval_.updates;
   } else {
-    ++progress_.skipped;
-    if (++left_out_ == kMostLeftOut)
-      throw Error("training has diverged: none of the last ", kMostLeftOut,
-                  " updates had a finite gradient; start again with a lower --lr");
-    observer_.warned(join_text(
-        "update ", number,
-        " left out: its gradient is not finite (left out so far: ", progress_.skipped, ")"));
+    leave_out(sentences, loss, norm);
   }
-  interval_.sums += sums;
-  ++interval_.updates;
-  observer_.updated(progress_, sums.smoothed / static_cast<double>(sums.target_tokens));
+  observer_.updated(progress_, loss);
 }
 
-void Trainer::log_update(BatchStream& stream) {
+void Trainer::leave_out(const std::vector<std::int64_t>& sentences, double loss, double norm) {
+  ++progress_.skipped;
+  note_left_out(progress_.history);
+  const bool finite = std::isfinite(loss) && std::isfinite(norm);
+  const char* why = finite ? "spike" : "not finite";
+  std::vector<std::int64_t> lines;
+  for (const std::int64_t sentence : sentences) lines.push_back(run_.data.train.line(sentence) + 1);
+  std::sort(lines.begin(), lines.end());
+  append_log(nlohmann::ordered_json{{"type", "left_out"},
+                                    {"update", progress_.update},
+                                    {"reason", why},
+                                    {"loss", loss},
+                                    {"gradient_norm", norm},
+                                    {"lines", lines}});
+  observer_.warned(join_text(
+      "update ", progress_.update, " left out: ",
+      finite ? "its loss or gradient is far above the usual" : "its loss or gradient is not finite",
+      " (loss ", loss, ", gradient norm ", norm, "); the numbers of its ", lines.size(),
+      " training lines are in ", run_.folder.log().string(),
+      "; left out so far: ", progress_.skipped));
+}
+
+void Trainer::roll_back() {
+  const std::string advice = "start again with a lower --lr, or more --warmup-updates";
+  if (progress_.rollbacks >= run_.config.max_rollbacks)
+    throw Error("training has diverged at update ", progress_.update, ", after ",
+                progress_.rollbacks, " rollbacks; ", advice);
+  const auto warn = [this](const std::string& text) { observer_.warned(text); };
+  const auto sound = find_checkpoint(run_.folder, warn, [this](const ProgressRecord& progress) {
+    return is_sound(progress.history, progress_.update - progress.update);
+  });
+  if (!sound)
+    throw Error("training has diverged at update ", progress_.update,
+                ", and no earlier checkpoint is there to roll back to; ", advice);
+  const ProgressRecord diverged = progress_;
+  load_checkpoint(sound->path, model_);
+  progress_ = sound->progress;
+  progress_.rollbacks = diverged.rollbacks + 1;
+  progress_.rate_factor = diverged.rate_factor * kRollbackRate;
+  progress_.skipped = diverged.skipped;
+  progress_.best_update = diverged.best_update;  // its model is in the folder
+  progress_.best_value = diverged.best_value;
+  progress_.configuration = diverged.configuration;
+  append_log(nlohmann::ordered_json{{"type", "rollback"},
+                                    {"update", diverged.update},
+                                    {"to_update", progress_.update},
+                                    {"rate_factor", progress_.rate_factor}});
+  open_events();
+  observer_.warned(join_text("training has diverged at update ", diverged.update,
+                             ": rolled back to update ", progress_.update, " (",
+                             sound->path.string(), "), to go on with ", progress_.rate_factor,
+                             " of the learning rate and another order of the text"));
+  if (try_to("checkpoint", [this] { save(run_.folder.latest()); }))
+    remove_checkpoints_after(run_.folder, progress_.update);
+  numbered_update_ =
+      std::filesystem::exists(run_.folder.at_update(progress_.update)) ? progress_.update : 0;
+  interval_ = {.sums = {}, .gradient_norm = 0, .waited = 0, .start = seconds_here(), .updates = 0};
+  open_stream();
+}
+
+void Trainer::log_update() {
+  if (interval_.updates == 0) return;  // all were left out, and said so
   const double now = seconds_here();
   const double seconds = std::max(1e-9, now - interval_.start);
   const auto tokens = static_cast<double>(interval_.sums.target_tokens);
@@ -162,23 +245,23 @@ void Trainer::log_update(BatchStream& stream) {
       .loss = interval_.sums.smoothed / tokens,
       .perplexity = std::exp(interval_.sums.negative_log_likelihood / tokens),
       .gradient_norm = interval_.gradient_norm / updates,
-      .learning_rate = learning_rate(schedule_of(run_), progress_.update),
+      .learning_rate = learning_rate(schedule_of(run_), progress_.update) * progress_.rate_factor,
       .source_tokens_per_second = static_cast<double>(interval_.sums.source_tokens) / seconds,
       .target_tokens_per_second = tokens / seconds,
-      .data_wait = (stream.waited_seconds() - interval_.waited) / seconds,
+      .data_wait = (stream_->waited_seconds() - interval_.waited) / seconds,
       .target_tokens = progress_.target_tokens,
       .elapsed = seconds_before_ + now,
-      .seconds_left = seconds_left(seconds / updates, stream)};
+      .seconds_left = seconds_left(seconds / updates)};
   append_log(to_json(facts));
   observer_.logged(facts);
   interval_ = {.sums = {},
                .gradient_norm = 0,
-               .waited = stream.waited_seconds(),
+               .waited = stream_->waited_seconds(),
                .start = now,
                .updates = 0};
 }
 
-double Trainer::seconds_left(double seconds_per_update, const BatchStream& stream) const {
+double Trainer::seconds_left(double seconds_per_update) const {
   const TrainConfig& config = run_.config;
   double left = 0;
   const auto limit = [&left](double seconds) {
@@ -188,7 +271,7 @@ double Trainer::seconds_left(double seconds_per_update, const BatchStream& strea
     limit(static_cast<double>(config.max_updates - progress_.update) * seconds_per_update);
   if (config.max_epochs > 0) {
     const auto batches =
-        (config.max_epochs - progress_.epoch) * stream.batches_in_epoch() - progress_.batch;
+        (config.max_epochs - progress_.epoch) * stream_->batches_in_epoch() - progress_.batch;
     limit(static_cast<double>(batches) / static_cast<double>(config.update_freq) *
           seconds_per_update);
   }
@@ -240,14 +323,18 @@ bool Trainer::validate(std::stop_token stop) {
 
 void Trainer::open_log() {
   log_.emplace(run_.folder.log(), progress_.log_bytes);
-  try_to("TensorBoard's events",
-         [this] { events_.emplace(run_.folder.tensorboard(), progress_.update + 1); });
+  open_events();
   append_log({{"type", "start"},
               {"after_update", progress_.update},
               {"parameters", model_.layout().parameters()},
               {"precision", progress_.precision},
               {"threads", progress_.threads},
               {"processor", progress_.processor}});
+}
+
+void Trainer::open_events() {
+  try_to("TensorBoard's events",
+         [this] { events_.emplace(run_.folder.tensorboard(), progress_.update + 1); });
 }
 
 void Trainer::append_log(const nlohmann::ordered_json& line) {

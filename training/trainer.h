@@ -85,9 +85,14 @@ class Trainer {
 
  private:
   std::optional<StopReason> reason_to_stop(const std::stop_token& stop) const;
-  void update(BatchStream& stream);
-  void log_update(BatchStream& stream);
-  double seconds_left(double seconds_per_update, const BatchStream& stream) const;
+  void open_stream();
+  void update();
+  void leave_out(const std::vector<std::int64_t>& sentences, double loss, double norm);
+  /// To the last sound checkpoint, with half the rate and another order. Throws Error where there
+  /// is none, or --max-rollbacks are used up.
+  void roll_back();
+  void log_update();
+  double seconds_left(double seconds_per_update) const;
   /// Validations and checkpoints that are due at this update; false where a stop was requested
   /// during a validation, which is then still due when the run goes on.
   bool do_what_is_due(std::stop_token stop);
@@ -104,6 +109,7 @@ class Trainer {
   void check_model();
   /// Log and event file go on behind the progress.
   void open_log();
+  void open_events();
   /// One line of the log, and the same to the event file.
   void append_log(const nlohmann::ordered_json& line);
   double seconds_here() const;
@@ -115,6 +121,7 @@ class Trainer {
   ProgressRecord progress_;
   std::optional<AppendFile> log_;
   std::optional<EventFile> events_;
+  std::optional<BatchStream> stream_;
 
   struct Interval {  // since the last log line
     BatchLoss sums;
@@ -125,7 +132,6 @@ class Trainer {
   double seconds_before_ = 0;                    // of earlier starts
   double last_save_ = 0;
   std::int64_t numbered_update_ = 0;  // of the last checkpoint at an update count
-  std::int64_t left_out_ = 0;         // updates in a row without a finite gradient
 };
 
 }  // namespace dragoman

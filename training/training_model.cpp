@@ -137,13 +137,14 @@ BatchLoss TrainingModel::accumulate(const PackedBatch& batch, const LossConfig& 
   return {sums.smoothed, sums.negative_log_likelihood, batch.source.size(), batch.target.size()};
 }
 
-double TrainingModel::step(std::int64_t target_tokens, double clip_norm, double learning_rate) {
+double TrainingModel::step(const StepConfig& step) {
   const torch::NoGradGuard no_grad;
-  const double mean = 1.0 / static_cast<double>(target_tokens);
+  const double mean = 1.0 / static_cast<double>(step.target_tokens);
   const double norm = gradient_.norm().item<double>() * mean;
-  if (std::isfinite(norm)) {
-    gradient_.mul_(clip_norm > 0 && norm > clip_norm ? mean * clip_norm / norm : mean);
-    adam_.step(weights_, gradient_, learning_rate);
+  if (std::isfinite(norm) && norm <= step.longest_gradient) {
+    const bool clips = step.clip_norm > 0 && norm > step.clip_norm;
+    gradient_.mul_(clips ? mean * step.clip_norm / norm : mean);
+    adam_.step(weights_, gradient_, step.learning_rate);
     if (average_) average_->add(weights_, adam_.steps.item<std::int64_t>());
     weights_changed();
   }

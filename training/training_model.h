@@ -5,6 +5,7 @@
 #include <torch/types.h>
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 
@@ -25,6 +26,13 @@ struct BatchLoss {
   BatchLoss& operator+=(const BatchLoss& other);
 };
 
+struct StepConfig {
+  std::int64_t target_tokens;  ///< of the whole update
+  double learning_rate;
+  double clip_norm = 0;  ///< longer gradients are shortened to this; 0: not
+  double longest_gradient = std::numeric_limits<double>::max();  ///< longer ones are not used
+};
+
 class TrainingModel {
  public:
   /// `precision` is resolved (not Auto). Weights are initialized from the seed.
@@ -35,10 +43,9 @@ class TrainingModel {
   /// gradient. Dropout is a function of seed, update and sentence numbers.
   BatchLoss accumulate(const PackedBatch& batch, const LossConfig& loss, std::int64_t update);
 
-  /// One step of Adam on the mean gradient over `target_tokens`, clipped to `clip_norm` (0: not),
-  /// which is cleared. Returns the norm before clipping; where it is not finite the weights stay as
-  /// they are.
-  double step(std::int64_t target_tokens, double clip_norm, double learning_rate);
+  /// One step of Adam on the mean gradient over all target tokens, which is cleared. Returns the
+  /// norm before clipping; the weights stay as they are where it is not finite or too long.
+  double step(const StepConfig& step);
 
   /// Loss of a batch under the master weights, without dropout or smoothing.
   BatchLoss evaluate(const PackedBatch& batch);

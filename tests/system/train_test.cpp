@@ -7,6 +7,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "base/files.h"
@@ -160,10 +161,57 @@ TEST_F(Train, OneRunAtATimeInAFolder) {
   EXPECT_EQ(first.wait(kLimit).exit_code, 128 + SIGINT);
 }
 
-TEST_F(Train, ADivergedRunSaysSo) {
-  const auto result = run(command("diverged", {"--lr", "1e30"}), "", kLimit);
+/// A rate that grows until the loss explodes.
+const std::vector<std::string> kExplodes = {"--lr",          "30",  "--warmup-updates", "3000",
+                                            "--max-updates", "300", "--save-every",     "20",
+                                            "--patience",    "0"};
+
+TEST_F(Train, ADivergedRunGoesBackToASoundCheckpointAndOn) {
+  const auto result = run(command("rolled", kExplodes), "", kLimit);
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
+  EXPECT_THAT(result.errors, HasSubstr("with 0.5 of the learning rate"));
+  std::ifstream log(path("rolled/log.jsonl"));
+  std::int64_t rollbacks = 0;
+  for (std::string line; std::getline(log, line);) {
+    const auto entry = nlohmann::json::parse(line);
+    if (entry["type"] != "rollback") continue;
+    ++rollbacks;
+    EXPECT_GT(entry["to_update"], 0);
+    EXPECT_LE(entry["to_update"].get<int>() + 50, entry["update"].get<int>());
+  }
+  EXPECT_GE(rollbacks, 1);
+
+  // Killed after it has rolled back, it ends with the same weights.
+  {
+    Process process(command("rolled-killed", kExplodes));
+    ASSERT_TRUE(process.wait_for_errors("rolled back", kLimit)) << process.errors();
+    process.send_signal(SIGKILL);
+    process.wait(kLimit);
+  }
+  const auto resumed = run(command("rolled-killed", kExplodes), "", kLimit);
+  EXPECT_EQ(resumed.exit_code, 0) << resumed.errors;
+  const std::string last = "/checkpoints/update-00000300.safetensors";
+  EXPECT_TRUE(weights("rolled" + last) == weights("rolled-killed" + last));
+}
+
+TEST_F(Train, ARunThatAlwaysDivergesEndsAndSaysSo) {
+  const auto result =
+      run(command("diverged", {"--lr", "1e30", "--max-rollbacks", "2"}), "", kLimit);
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_THAT(result.errors, HasSubstr("training has diverged"));
+  EXPECT_THAT(result.errors, HasSubstr("after 2 rollbacks; start again with a lower --lr"));
+  // The lines of what was left out are those of the text.
+  std::ifstream log(path("diverged/log.jsonl"));
+  bool left_out = false;
+  for (std::string line; std::getline(log, line);) {
+    const auto entry = nlohmann::json::parse(line);
+    if (entry["type"] != "left_out") continue;
+    left_out = true;
+    ASSERT_FALSE(entry["lines"].empty());
+    EXPECT_GE(entry["lines"].front(), 1);
+    EXPECT_LE(entry["lines"].back(), 1500);
+  }
+  EXPECT_TRUE(left_out);
 }
 
 TEST_F(Train, LearnedPositionsMustReachTheLongestPair) {

@@ -13,8 +13,15 @@ TEST(ProgressRecord, RoundTripsThroughJson) {
   progress.best_value = 1.0 / 3;
   progress.configuration = {{"lr", "0.005"}, {"train-src", "a \"b\".en"}};
   EXPECT_EQ(progress_from_json(to_json(progress)), progress);
-  EXPECT_THROW(progress_from_json("{\"update\": 7}"), Error);
+  EXPECT_THROW(progress_from_json("{\"epoch\": 7}"), Error);
+  EXPECT_THROW(progress_from_json("{\"update\": \"7\"}"), Error);
   EXPECT_THROW(progress_from_json("nonsense"), Error);
+}
+
+TEST(ProgressRecord, OfAnEarlierVersionIsReadWithDefaults) {
+  const ProgressRecord progress = progress_from_json("{\"update\": 7}");
+  EXPECT_EQ(progress.update, 7);
+  EXPECT_EQ(progress.rate_factor, 1);
 }
 
 TEST(Resume, RefusesWhatMakesAnotherRunAndListsTheRest) {

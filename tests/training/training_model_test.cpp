@@ -44,8 +44,8 @@ torch::Tensor weights_after_step(const std::vector<std::vector<std::int64_t>>& b
   std::int64_t tokens = 0;
   for (const auto& sentences : batches)
     tokens += model.accumulate(batch_of(sentences), {.label_smoothing = 0.1}, 1).target_tokens;
-  model.step(tokens, 0,
-             1);  // a large rate: Adam's first step is the gradient's sign, blurred by eps
+  // A large rate: Adam's first step is the gradient's sign, blurred by epsilon.
+  model.step({.target_tokens = tokens, .learning_rate = 1});
   return model.weights().clone();
 }
 
@@ -69,7 +69,7 @@ TEST(TrainingModel, RepeatedUpdatesLearnABatch) {
     const double before = model.evaluate(batch).negative_log_likelihood;
     for (int u = 1; u <= 40; ++u) {
       const auto sums = model.accumulate(batch, {.label_smoothing = 0.1}, u);
-      model.step(sums.target_tokens, 1, 3e-3);
+      model.step({.target_tokens = sums.target_tokens, .learning_rate = 3e-3, .clip_norm = 1});
     }
     EXPECT_LT(model.evaluate(batch).negative_log_likelihood, before / 4);
   }
@@ -83,7 +83,7 @@ TEST(TrainingModel, GradientIsTheSameHoweverAnUpdateIsSplitIntoBatches) {
     std::int64_t tokens = 0;
     for (const auto& sentences : batches)
       tokens += model.accumulate(batch_of(sentences), {.label_smoothing = 0.1}, 1).target_tokens;
-    const double norm = model.step(tokens, 0, 1);
+    const double norm = model.step({.target_tokens = tokens, .learning_rate = 1});
     return std::pair(norm, model.adam().first_moment.clone());
   };
   const auto [whole_norm, whole] = step({{1, 2, 3, 4, 5, 6}});
@@ -103,14 +103,30 @@ TEST(TrainingModel, AnUpdateWithoutAFiniteGradientLeavesTheWeights) {
   model.weights()[0] = std::nan("");
   const auto before = model.weights().clone();
   const auto sums = model.accumulate(batch_of({1}), {.label_smoothing = 0.1}, 1);
-  EXPECT_FALSE(std::isfinite(model.step(sums.target_tokens, 1, 1e-3)));
+  EXPECT_FALSE(std::isfinite(
+      model.step({.target_tokens = sums.target_tokens, .learning_rate = 1e-3, .clip_norm = 1})));
   EXPECT_TRUE(torch::equal(before.nan_to_num(), model.weights().nan_to_num()));
+}
+
+TEST(TrainingModel, AGradientThatIsTooLongLeavesTheWeightsAndIsForgotten) {
+  TrainingModel model(small_config(0), {}, Precision::Fp32, torch::kCPU, 1);
+  const auto before = model.weights().clone();
+  const auto step = [&model](double longest) {
+    const auto sums = model.accumulate(batch_of({1}), {.label_smoothing = 0.1}, 1);
+    return model.step(
+        {.target_tokens = sums.target_tokens, .learning_rate = 1e-3, .longest_gradient = longest});
+  };
+  const double norm = step(1e-9);
+  EXPECT_TRUE(torch::equal(before, model.weights()));
+  EXPECT_EQ(step(norm), norm);  // nothing of the first was left in the buffer
+  EXPECT_FALSE(torch::equal(before, model.weights()));
 }
 
 TEST(TrainingModel, ClippingBoundsTheStep) {
   TrainingModel model(small_config(0), {}, Precision::Fp32, torch::kCPU, 1);
   const auto sums = model.accumulate(batch_of({1, 2}), {.label_smoothing = 0.1}, 1);
-  const double norm = model.step(sums.target_tokens, 0.01, 0);
+  const double norm =
+      model.step({.target_tokens = sums.target_tokens, .learning_rate = 0, .clip_norm = 0.01});
   EXPECT_GT(norm, 0.01);
   EXPECT_NEAR(model.adam().first_moment.norm().item<double>(), 0.1 * 0.01, 1e-5);
 }
@@ -120,7 +136,7 @@ TEST(TrainingModel, RDropCountsABatchOnceAndAddsTheDivergenceOfItsPasses) {
   const auto sums = [&](double dropout, double alpha) {
     TrainingModel model(small_config(dropout), {}, Precision::Fp32, torch::kCPU, 1);
     const auto loss = model.accumulate(batch, {.label_smoothing = 0.1, .r_drop = alpha}, 1);
-    return std::pair(loss, model.step(loss.target_tokens, 0, 0));
+    return std::pair(loss, model.step({.target_tokens = loss.target_tokens, .learning_rate = 0}));
   };
   // Without dropout both passes are one.
   const auto [once, norm] = sums(0, 0);
@@ -142,7 +158,7 @@ TEST(TrainingModel, RDropsPassesAreBothThoseOfASinglePass) {
   const auto gradient = [](const PackedBatch& batch, double alpha) {
     TrainingModel model(small_config(0.2), {.beta1 = 0}, Precision::Fp32, torch::kCPU, 1);
     model.accumulate(batch, {.label_smoothing = 0.1, .r_drop = alpha}, 1);
-    model.step(1, 0, 0);
+    model.step({.target_tokens = 1, .learning_rate = 0});
     return model.adam().first_moment.clone();
   };
   const PackedBatch batch = batch_of({1, 2, 3});
@@ -158,7 +174,7 @@ TEST(TrainingModel, RDropsGradientIsTheSameHoweverAnUpdateIsSplitIntoBatches) {
     TrainingModel model(small_config(0.2), {.beta1 = 0}, Precision::Fp32, torch::kCPU, 1);
     for (const auto& sentences : batches)
       model.accumulate(batch_of(sentences), {.label_smoothing = 0.1, .r_drop = 4}, 1);
-    model.step(1, 0, 0);
+    model.step({.target_tokens = 1, .learning_rate = 0});
     return model.adam().first_moment.clone();
   };
   const auto whole = gradient({{1, 2, 3, 4, 5, 6}}), split = gradient({{6, 2}, {1, 5, 4}, {3}});
@@ -172,7 +188,7 @@ TEST(TrainingModel, KeepsAMovingAverageThatLagsBehindTheWeights) {
   model.keep_average(0.999);
   for (int u = 1; u <= 3; ++u) {
     const auto sums = model.accumulate(batch_of({1, 2}), {}, u);
-    model.step(sums.target_tokens, 1, 1e-3);
+    model.step({.target_tokens = sums.target_tokens, .learning_rate = 1e-3, .clip_norm = 1});
   }
   const double moved = (model.weights() - start).norm().item<double>();
   EXPECT_LT((model.averaged_weights() - start).norm().item<double>(), moved);
@@ -191,7 +207,7 @@ TEST(Checkpoint, GoesOnBitIdentically) {
   for (const Precision precision : {Precision::Fp32, Precision::Bf16}) {
     const auto update = [](TrainingModel& model, std::int64_t u) {
       const auto sums = model.accumulate(batch_of({u, u + 7}), {.label_smoothing = 0.1}, u);
-      model.step(sums.target_tokens, 1, 1e-3);
+      model.step({.target_tokens = sums.target_tokens, .learning_rate = 1e-3, .clip_norm = 1});
     };
     TrainingModel straight(small_config(0.2), {}, precision, torch::kCPU, 1);
     straight.keep_average(0.9);

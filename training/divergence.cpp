@@ -1,0 +1,46 @@
+#include "training/divergence.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace dragoman {
+
+namespace {
+
+constexpr std::int64_t kRemembered = 50;
+
+}  // namespace
+
+double longest_gradient(const LossHistory& history, double loss, double spike_factor) {
+  constexpr double kAny = std::numeric_limits<double>::max(), kNone = -1;
+  if (!std::isfinite(loss)) return kNone;
+  if (spike_factor == 0 || history.updates < kRemembered) return kAny;
+  if (loss > spike_factor * history.loss) return kNone;
+  return spike_factor * history.gradient_norm;
+}
+
+void note_made(LossHistory& history, double loss, double gradient_norm) {
+  history.left_out_in_a_row = 0;
+  ++history.updates;
+  const double share = 1.0 / static_cast<double>(std::min(history.updates, kRemembered));
+  history.loss += share * (loss - history.loss);
+  history.gradient_norm += share * (gradient_norm - history.gradient_norm);
+  if (history.updates >= kRemembered)
+    history.lowest_loss = std::min(history.lowest_loss, history.loss);
+}
+
+void note_left_out(LossHistory& history) { ++history.left_out_in_a_row; }
+
+bool has_diverged(const LossHistory& history) {
+  return history.left_out_in_a_row >= kMostLeftOutInARow ||
+         (history.updates >= kRemembered && history.loss > 1.5 * history.lowest_loss + 0.5);
+}
+
+bool is_sound(const LossHistory& history, std::int64_t updates_before) {
+  if (history.updates == 0 && history.left_out_in_a_row == 0) return true;
+  return updates_before >= kRemembered && history.left_out_in_a_row == 0 &&
+         (history.updates < kRemembered || history.loss <= 1.1 * history.lowest_loss + 0.1);
+}
+
+}  // namespace dragoman
