@@ -24,7 +24,7 @@ Part part_of(std::string_view name) {
       {"Embed", Part::Embedding},
       {"Dropout", Part::NormDropout},
       {"LayerNorm", Part::NormDropout},
-      {"layer_norm", Part::NormDropout},
+      {"AddNormFunction", Part::NormDropout},
       {"Linear", Part::Linear},
       {"linear", Part::Linear},
       {"Addmm", Part::Linear},

@@ -110,6 +110,35 @@ constexpr bool fits_packed_attention(std::int64_t longest_keys, std::int64_t d_k
   return longest_keys <= 512 && longest_keys * d_k <= 512 * 128;
 }
 
+/// "Add & Norm" (section 3.1; Ba et al. 2016): sum = residual + dropout(x), y = (sum - mean) *
+/// inverse_deviation * gain + bias, with mean and 1 / sqrt(variance + epsilon) of each row of the
+/// sum. All [rows, columns] but gain and bias [columns], and the statistics [rows].
+struct NormArguments {
+  const void* x;
+  const void* residual;  ///< null: zero
+  const void *gain, *bias;
+  void* sum;  ///< for the backward pass; may be y
+  void* y;
+  float *means, *inverse_deviations;  ///< for the backward pass; may be null
+  std::int64_t columns;
+  float epsilon;
+  DropoutSite dropout;
+};
+/// Of gain and bias each part of the rows has sums of its own, to which is added: the result does
+/// not depend on how rows are shared out, as long as no part is split.
+struct NormGradientArguments {
+  const void* dy;
+  const void* sum;
+  const void* gain;
+  const float *means, *inverse_deviations;
+  void* d_sum;             ///< also the residual's gradient
+  void* d_x;               ///< null where there is no dropout: the same as d_sum
+  float *d_gain, *d_bias;  ///< [rows / rows_per_part, rounded up; columns]
+  std::int64_t rows_per_part;
+  std::int64_t columns;
+  DropoutSite dropout;
+};
+
 /// Cross-entropy with label smoothing (section 5.4; Szegedy et al. 2016): the target distribution
 /// is (1 - smoothing) on the target plus smoothing / columns everywhere. Logits are replaced by the
 /// gradient of the row's loss with respect to them.
@@ -162,6 +191,8 @@ struct KernelTable {
                               std::int64_t end);
   void (*packed_attention_gradient[2])(const PackedAttentionGradientArguments&, std::int64_t begin,
                                        std::int64_t end);
+  void (*add_norm[2])(const NormArguments&, std::int64_t begin, std::int64_t end);
+  void (*add_norm_gradient[2])(const NormGradientArguments&, std::int64_t begin, std::int64_t end);
   void (*loss[2])(const LossArguments&, std::int64_t begin, std::int64_t end);
   void (*r_drop[2])(const RDropArguments&, std::int64_t begin, std::int64_t end);
   /// Here [begin, end) are columns: each thread owns some.

@@ -56,7 +56,7 @@ torch::Tensor DecoderImpl::forward(torch::Tensor x, DecoderAttention& attention,
                                    const torch::Tensor& row_keys) {
   for (const auto& layer : *layers)
     x = layer->as<DecoderLayerImpl>()->forward(x, attention, row_keys);
-  return norm ? norm(x) : x;
+  return norm ? normalize(norm, x) : x;
 }
 
 }  // namespace dragoman

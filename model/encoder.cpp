@@ -36,7 +36,7 @@ EncoderImpl::EncoderImpl(const ModelConfig& config) {
 
 torch::Tensor EncoderImpl::forward(torch::Tensor x, const PackedLayout& layout) {
   for (const auto& layer : *layers) x = layer->as<EncoderLayerImpl>()->forward(x, layout);
-  return norm ? norm(x) : x;
+  return norm ? normalize(norm, x) : x;
 }
 
 }  // namespace dragoman

@@ -59,6 +59,10 @@ struct SiteNumbers {
   }
 };
 
+inline SiteNumbers plain_rows(const Dropout& dropout, std::int64_t rows) {
+  return {dropout.site, dropout.threshold(), 1, rows};
+}
+
 inline bool drops(const Dropout& dropout, const torch::Tensor& row_keys) {
   return row_keys.defined() && dropout.threshold() > 0;
 }

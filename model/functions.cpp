@@ -9,10 +9,6 @@ namespace dragoman {
 
 namespace {
 
-SiteNumbers plain_rows(const Dropout& dropout, std::int64_t rows) {
-  return {dropout.site, dropout.threshold(), 1, rows};
-}
-
 torch::Tensor run_dropout(const torch::Tensor& x, const torch::Tensor& residual,
                           const DropoutSite& site) {
   auto y = torch::empty_like(x);

@@ -13,8 +13,8 @@ namespace dragoman {
 /// token's row key, the site and the column (kernels/kernels.h), so it is the same for any batch
 /// and device. The rate is rounded to 256ths, to at most 255.
 struct Dropout {
-  double rate;
-  std::uint32_t site;  ///< distinct for every dropout of the model
+  double rate = 0;
+  std::uint32_t site = 0;  ///< distinct for every dropout of the model
 
   std::uint32_t threshold() const;
   /// dropout(x); x itself where row_keys is undefined or the rate is 0. x [N, C], row_keys [N].
@@ -25,6 +25,21 @@ struct Dropout {
   /// dropout(relu(x)).
   torch::Tensor relu(const torch::Tensor& x, const torch::Tensor& row_keys) const;
 };
+
+/// The "Add & Norm" behind each sub-layer of figure 1: LayerNorm(residual + dropout(x)) over the
+/// last dimension; an undefined residual counts as zero. x, residual [N, D]; gain, bias [D].
+struct AddNorm {
+  const torch::Tensor& gain;
+  const torch::Tensor& bias;
+  double epsilon;
+  Dropout dropout;
+
+  torch::Tensor apply(const torch::Tensor& x, const torch::Tensor& residual,
+                      const torch::Tensor& row_keys) const;
+};
+/// The same by plain tensor operations, for any device.
+torch::Tensor add_norm_reference(const AddNorm& norm, const torch::Tensor& x,
+                                 const torch::Tensor& residual, const torch::Tensor& row_keys);
 
 /// The factors (0 or 1 / (1 - rate)) that `dropout` multiplies with: [heads-expanded rows, columns]
 /// fp32. Rows are (b * heads + h) * queries + t; row_keys is [B * queries].

@@ -10,12 +10,22 @@
 
 namespace dragoman {
 
+inline AddNorm add_norm(torch::nn::LayerNorm& norm, const Dropout& dropout) {
+  return {norm->weight, norm->bias, norm->options.eps(), dropout};
+}
+
+/// Layer normalisation alone.
+inline torch::Tensor normalize(torch::nn::LayerNorm& norm, const torch::Tensor& x) {
+  return add_norm(norm, {}).apply(x, {}, {});
+}
+
 template <class SubLayer>
 torch::Tensor residual_connection(const torch::Tensor& x, torch::nn::LayerNorm& norm,
                                   NormPosition position, const Dropout& dropout,
                                   const torch::Tensor& row_keys, SubLayer&& sub_layer) {
-  if (position == NormPosition::Before) return dropout.add(sub_layer(norm(x)), x, row_keys);
-  return norm(dropout.add(sub_layer(x), x, row_keys));
+  if (position == NormPosition::Before)
+    return dropout.add(sub_layer(normalize(norm, x)), x, row_keys);
+  return add_norm(norm, dropout).apply(sub_layer(x), x, row_keys);
 }
 
 /// Layer normalisation over the last dimension, D.

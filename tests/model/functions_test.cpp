@@ -64,6 +64,31 @@ torch::Tensor row_keys(std::int64_t count) {
 /// No value within a numeric step of ReLU's kink.
 torch::Tensor away_from_zero(const torch::Tensor& x) { return x + x.sign() * 0.05; }
 
+/// x, residual, gain and bias below each other as one tensor, so that all gradients are compared.
+TEST(AddNormFunction, EqualsLayerNormOfTheSumInValueAndGradients) {
+  auto all = closed_form({2 * kRows + 2, kColumns});
+  all.narrow(0, 2 * kRows, 1) += 1.5;
+  const auto keys = row_keys(kRows);
+  for (const double rate : {0.0, 0.3})
+    for (const bool has_residual : {true, false}) {
+      const auto run = [&](const torch::Tensor& v, auto&& function) {
+        const auto gain = v[2 * kRows], bias = v[2 * kRows + 1];
+        const AddNorm norm{gain, bias, 1e-5, {rate, 6}};
+        const auto y = function(norm, v.narrow(0, 0, kRows),
+                                has_residual ? v.narrow(0, kRows, kRows) : torch::Tensor(), keys);
+        return y + 0 * v.narrow(0, kRows, kRows);  // every part has a gradient
+      };
+      expect_same(
+          [&](const auto& v) {
+            return run(v, [](const AddNorm& norm, auto&&... x) { return norm.apply(x...); });
+          },
+          [&](const auto& v) {
+            return run(v, [](auto&&... x) { return add_norm_reference(x...); });
+          },
+          all);
+    }
+}
+
 TEST(DropoutFunctions, EqualPlainOperationsWithTheFactors) {
   const auto x = away_from_zero(closed_form({kRows, kColumns}));
   const auto residual = closed_form({kRows, kColumns}, 0.5);
