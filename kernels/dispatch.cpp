@@ -13,12 +13,21 @@ const KernelTable& choose() {
   const char* forced = std::getenv("DRAGOMAN_ISA");
   const std::string name = forced == nullptr ? "" : forced;
   const CpuFeatures& cpu = cpu_features();
-  if (name.empty()) return cpu.avx512 ? avx512::kTable : cpu.avx2 ? avx2::kTable : portable::kTable;
-  if (name == "portable") return portable::kTable;
-  if (name == "avx2" && cpu.avx2) return avx2::kTable;
-  if (name == "avx512" && cpu.avx512) return avx512::kTable;
-  throw Error("DRAGOMAN_ISA=", name, ": this processor offers portable", cpu.avx2 ? ", avx2" : "",
-              cpu.avx512 ? ", avx512" : "");
+  struct Choice {
+    const KernelTable& table;
+    bool offered;
+  };
+  const Choice choices[] = {{avx512_bf16::kTable, cpu.avx512 && cpu.avx512_bf16},  // from the best
+                            {avx512::kTable, cpu.avx512},
+                            {avx2::kTable, cpu.avx2},
+                            {portable::kTable, true}};
+  std::string offered;
+  for (const Choice& choice : choices) {
+    if (!choice.offered) continue;
+    if (name.empty() || name == choice.table.name) return choice.table;
+    offered += (offered.empty() ? "" : ", ") + std::string(choice.table.name);
+  }
+  throw Error("DRAGOMAN_ISA=", name, ": this processor offers ", offered);
 }
 
 }  // namespace

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
-#include <span>
 
 #include "data/packed_batch.h"
 #include "model/transformer.h"

@@ -41,7 +41,7 @@ TEST(KernelDispatchDeathTest, TakesTheLastTableThatTheProcessorHas) {
 
 TEST(KernelDispatchDeathTest, RefusesATableThatIsUnknownOrNotOfThisProcessor) {
   EXPECT_EXIT(print_choice("sse9"), testing::ExitedWithCode(1),
-              "DRAGOMAN_ISA=sse9: this processor offers portable");
+              "DRAGOMAN_ISA=sse9: this processor offers .*portable");
 }
 
 }  // namespace

@@ -29,6 +29,7 @@ std::vector<const KernelTable*> available_tables() {
   std::vector<const KernelTable*> tables = {&portable::kTable};
   if (cpu_features().avx2) tables.push_back(&avx2::kTable);
   if (cpu_features().avx512) tables.push_back(&avx512::kTable);
+  if (cpu_features().avx512 && cpu_features().avx512_bf16) tables.push_back(&avx512_bf16::kTable);
   return tables;
 }
 
