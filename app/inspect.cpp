@@ -66,7 +66,7 @@ std::string weight_types(const ModelFileReader& model) {
 Json tokenizer_json(std::string_view bytes, const std::string& path) {
   const TokenizerFacts facts = tokenizer_facts(bytes, path + ": the tokenizer");
   return {{"type", facts.type},
-          {"pieces", facts.pieces},
+          {"pieces", facts.kinds.size()},
           {"byte_fallback", facts.byte_fallback},
           {"bytes", bytes.size()}};
 }

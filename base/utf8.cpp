@@ -161,6 +161,35 @@ std::string lower_case(std::string_view text) {
   return result;
 }
 
+std::string upper_case(std::string_view text) {
+  std::string result;
+  result.reserve(text.size());
+  for (std::size_t offset = 0; offset < text.size();) {
+    const char32_t c = next_code_point(text, offset);
+    if (c == 0xDF)
+      result += "SS";
+    else
+      append_utf8(result,
+                  static_cast<char32_t>(utf8proc_toupper(static_cast<utf8proc_int32_t>(c))));
+  }
+  return result;
+}
+
+std::string title_case(std::string_view text) {
+  std::string result;
+  result.reserve(text.size());
+  bool before_letter = true;
+  for (std::size_t offset = 0; offset < text.size();) {
+    char32_t c = next_code_point(text, offset);
+    const char kind = general_category(c)[0];
+    if (kind == 'L' && before_letter)
+      c = static_cast<char32_t>(utf8proc_totitle(static_cast<utf8proc_int32_t>(c)));
+    before_letter = is_space(c) || (before_letter && (kind == 'P' || kind == 'S'));
+    append_utf8(result, c);
+  }
+  return result;
+}
+
 std::string_view general_category(char32_t code_point) {
   return utf8proc_category_string(static_cast<utf8proc_int32_t>(code_point));
 }

@@ -1,4 +1,4 @@
-// UTF-8: checking, replacing what is invalid, walking over code points, lower-casing.
+// UTF-8: checking, replacing what is invalid, walking over code points, changing case.
 #pragma once
 
 #include <cstddef>
@@ -27,6 +27,13 @@ std::string to_utf8(std::u32string_view code_points);
 
 /// Python's str.lower(): full lower-casing, with the final sigma rule. `text` must be valid UTF-8.
 std::string lower_case(std::string_view text);
+
+/// Unicode's simple upper case of each character, but SS of ß. `text` must be valid UTF-8.
+std::string upper_case(std::string_view text);
+
+/// The first letter of each word (what lies between white space, punctuation before it left out) in
+/// title case; the rest stays. `text` must be valid UTF-8.
+std::string title_case(std::string_view text);
 
 /// Unicode's general category as two letters, for example "Lu"; "Cn" for unassigned.
 std::string_view general_category(char32_t code_point);

@@ -68,6 +68,18 @@ class WireReader {
   std::string_view rest_;
 };
 
+PieceKind read_kind(std::string_view piece) {
+  constexpr std::uint64_t kType = 3;  // of SentencePiece
+  PieceKind kind = PieceKind::Normal;
+  WireReader reader(piece);
+  while (const auto field = reader.next()) {
+    if (field->number != kType) continue;
+    if (field->value < 1 || field->value > 6) throw Malformed();
+    kind = static_cast<PieceKind>(field->value);
+  }
+  return kind;
+}
+
 TokenizerFacts read_facts(std::string_view model_bytes) {
   // Field numbers of ModelProto and TrainerSpec.
   constexpr std::uint64_t kPieces = 1, kTrainerSpec = 2, kModelType = 3, kByteFallback = 35;
@@ -75,7 +87,7 @@ TokenizerFacts read_facts(std::string_view model_bytes) {
   TokenizerFacts facts;
   WireReader model(model_bytes);
   while (const auto field = model.next()) {
-    if (field->number == kPieces) ++facts.pieces;
+    if (field->number == kPieces) facts.kinds.push_back(read_kind(field->bytes));
     if (field->number != kTrainerSpec) continue;
     WireReader spec(field->bytes);
     while (const auto setting = spec.next()) {

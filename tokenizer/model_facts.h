@@ -5,13 +5,17 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace dragoman {
 
+/// As the format numbers them.
+enum class PieceKind : std::uint8_t { Normal = 1, Unknown, Control, UserDefined, Unused, Byte };
+
 struct TokenizerFacts {
   std::string_view type = "unigram";  ///< "unigram", "bpe", "word" or "char"
-  std::int64_t pieces = 0;
-  bool byte_fallback = false;  ///< unknown characters become pieces of single bytes
+  std::vector<PieceKind> kinds;       ///< of all pieces, by id
+  bool byte_fallback = false;         ///< unknown characters become pieces of single bytes
 };
 
 /// Throws Error where the bytes are no protocol buffer. `name` is for messages.

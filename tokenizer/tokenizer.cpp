@@ -60,6 +60,10 @@ std::string Tokenizer::piece(TokenId id) const {
   return impl_->has(id) ? impl_->processor.IdToPiece(id) : std::string();
 }
 
+double Tokenizer::score(TokenId id) const {
+  return static_cast<double>(impl_->processor.GetScore(id));
+}
+
 TokenId Tokenizer::id(std::string_view piece) const {
   return impl_->processor.PieceToId({piece.data(), piece.size()});
 }

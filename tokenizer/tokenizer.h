@@ -34,6 +34,8 @@ class Tokenizer {
   TokenId bos_id() const;
   TokenId eos_id() const;
   std::string piece(TokenId id) const;
+  /// Of a unigram model the piece's log-probability, of BPE the higher the earlier it is merged.
+  double score(TokenId id) const;
   /// The id of a piece, or unk_id() for an unknown one.
   TokenId id(std::string_view piece) const;
   /// Ids that a search must never emit: unknown, begin of sentence, control pieces, and the byte

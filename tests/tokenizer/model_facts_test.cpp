@@ -21,14 +21,14 @@ TEST(TokenizerFacts, AreReadFromTheModel) {
   const TokenizerFacts facts = tokenizer_facts(
       kPiece + kPiece + message(2, bpe + byte_fallback) + message(3, "x") + kPiece, "a.model");
   EXPECT_EQ(facts.type, "bpe");
-  EXPECT_EQ(facts.pieces, 3);
+  EXPECT_EQ(facts.kinds, std::vector<PieceKind>(3, PieceKind::Normal));
   EXPECT_TRUE(facts.byte_fallback);
 }
 
 TEST(TokenizerFacts, DefaultsAreThoseOfTheFormat) {
   const TokenizerFacts facts = tokenizer_facts(kPiece, "a.model");
   EXPECT_EQ(facts.type, "unigram");
-  EXPECT_EQ(facts.pieces, 1);
+  EXPECT_EQ(facts.kinds.size(), 1u);
   EXPECT_FALSE(facts.byte_fallback);
 }
 
@@ -42,7 +42,7 @@ TEST(TokenizerFacts, OtherBytesAreAnErrorAtMost) {
     bytes.resize(1 + random.below(bytes.size()));
     bytes[random.below(bytes.size())] = static_cast<char>(random());
     try {
-      EXPECT_LE(tokenizer_facts(bytes, "a.model").pieces, 10);
+      EXPECT_LE(tokenizer_facts(bytes, "a.model").kinds.size(), 10u);
     } catch (const Error&) {
     }
   }
