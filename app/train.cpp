@@ -78,7 +78,8 @@ void validate(const TrainOptions& options) {
                      " pieces and </s>");
 }
 
-PreparedData prepare(const TrainOptions& options, const RunFolder& folder) {
+PreparedData prepare(const TrainOptions& options, const RunFolder& folder,
+                     const std::map<std::string, std::string>& started_with) {
   std::unique_ptr<Progress> progress;
   std::string stage_shown;
   const auto observer = [&](std::string_view stage, std::int64_t done, std::int64_t total) {
@@ -88,9 +89,14 @@ PreparedData prepare(const TrainOptions& options, const RunFolder& folder) {
     }
     progress->update(done);
   };
-  return prepare_data(options.data, options.tokenizer, folder.corpus(),
-                      static_cast<std::uint64_t>(options.train.seed), observer, stop_token(),
-                      static_cast<int>(options.train.threads));
+  return prepare_data({.data = options.data,
+                       .tokenizer = options.tokenizer,
+                       .cache_folder = folder.corpus(),
+                       .seed = static_cast<std::uint64_t>(options.train.seed),
+                       .started_with = started_with,
+                       .observer = observer,
+                       .stop = stop_token(),
+                       .threads = static_cast<int>(options.train.threads)});
 }
 
 /// What the tokenizers decide about the model.
@@ -165,7 +171,8 @@ int train(TrainOptions& options) {
     compare_configuration(options.fields(), found->progress.configuration);
   }
 
-  const PreparedData data = prepare(options, folder);
+  const PreparedData data =
+      prepare(options, folder, found ? found->progress.data : ProgressRecord{}.data);
   complete_model(options, data.tokenizers);
   log_data(data);
   write_file(folder.config(), write_config(options.fields()));

@@ -43,6 +43,11 @@ void log_data(const PreparedData& data) {
                      " source and ", with_separators(report.target_tokens), " target pieces; ",
                      with_separators(static_cast<std::int64_t>(data.valid.source_lines.size())),
                      " validation pairs"));
+  if (data.parts.size() > 1)
+    for (const CorpusPart& part : data.parts)
+      log_info(join_text("    ", part.source_path, ": ", with_separators(part.pairs),
+                         " pairs, weight ", part.weight,
+                         part.tag.empty() ? std::string() : ", tag " + part.tag));
   const auto size = data.tokenizers.source->size();
   if (data.tokenizers_trained && size < data.asked_vocab_size)
     log_info(join_text("vocabulary lowered from ", with_separators(data.asked_vocab_size), " to ",

@@ -36,11 +36,9 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::string Field::text() const {
-  std::string joined;
-  for (const std::string& value : values()) {
-    if (!joined.empty()) joined += ",";
-    joined += value;
-  }
+  const std::vector<std::string> texts = values();
+  std::string joined = texts.empty() ? "" : texts.front();
+  for (std::size_t i = 1; i < texts.size(); ++i) joined += "," + texts[i];
   return joined;
 }
 

@@ -28,38 +28,13 @@ DataPosition after(const ReadyBatch& ready) {
 
 }  // namespace
 
-EndIds end_ids(const Tokenizers& tokenizers) {
-  return {.source = tokenizers.source->eos_id(), .target = tokenizers.target->eos_id()};
-}
-
-PackedBatch pack_batch(const Corpus& corpus, std::span<const std::uint32_t> pairs, EndIds ends) {
-  PackedBatch batch;
-  batch.sentences.assign(pairs.begin(), pairs.end());
-  batch.source.starts.push_back(0);
-  batch.target.starts.push_back(0);
-  for (const std::uint32_t pair : pairs) {
-    corpus.append_source(pair, batch.source.tokens);
-    corpus.append_target(pair, batch.target.tokens);
-    batch.source.tokens.push_back(ends.source);
-    batch.target.tokens.push_back(ends.target);
-    batch.source.starts.push_back(static_cast<std::int32_t>(batch.source.size()));
-    batch.target.starts.push_back(static_cast<std::int32_t>(batch.target.size()));
-  }
-  return batch;
-}
-
-std::vector<PackedBatch> all_batches(const Corpus& corpus, std::int64_t max_tokens, EndIds ends) {
-  const EpochPlan plan = plan_in_length_order(corpus, {.max_tokens = max_tokens});
-  std::vector<PackedBatch> batches;
-  for (std::int64_t i = 0; i < plan.batches(); ++i)
-    batches.push_back(pack_batch(corpus, plan.batch(i), ends));
-  return batches;
-}
-
 struct BatchStream::Worker {
+  Worker(const Corpus& the_corpus, BatchPacker the_packer, const PlanConfig& the_config)
+      : corpus(the_corpus), packer(std::move(the_packer)), config(the_config) {}
+
   Corpus corpus;
+  BatchPacker packer;
   PlanConfig config;
-  EndIds ends;
 
   mutable std::mutex mutex;
   mutable std::condition_variable_any changed;
@@ -75,7 +50,7 @@ struct BatchStream::Worker {
       for (DataPosition at = start; !stop.stop_requested(); at = {at.epoch + 1, 0}) {
         const EpochPlan plan = plan_epoch(corpus, config, at.epoch);
         for (; at.batch < plan.batches(); ++at.batch)
-          if (!offer({.batch = pack_batch(corpus, plan.batch(at.batch), ends),
+          if (!offer({.batch = packer.pack(plan.batch(at.batch), {at.epoch, plan.round(at.batch)}),
                       .position = at,
                       .batches_in_epoch = plan.batches()},
                      stop))
@@ -107,12 +82,11 @@ struct BatchStream::Worker {
 };
 
 BatchStream::BatchStream(const Corpus& corpus, const PlanConfig& config, EndIds ends,
-                         DataPosition position)
-    : worker_(std::make_unique<Worker>()) {
+                         DataPosition position, std::shared_ptr<const FreshEncoder> encoder) {
   if (corpus.pairs() == 0) throw Error("there is no pair to train on");
-  worker_->corpus = corpus;
-  worker_->config = config;
-  worker_->ends = ends;
+  worker_ = std::make_unique<Worker>(
+      corpus, BatchPacker(corpus, ends, config.max_tokens, std::move(encoder)), config);
+  worker_->config.max_tokens = worker_->packer.planned_tokens();
   worker_->thread = std::jthread([worker = worker_.get(), position](const std::stop_token& stop) {
     worker->run(stop, position);
   });

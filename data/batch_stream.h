@@ -4,26 +4,13 @@
 
 #include <cstdint>
 #include <memory>
-#include <span>
-#include <vector>
 
+#include "data/batch_packer.h"
 #include "data/corpus.h"
 #include "data/epoch_plan.h"
 #include "data/packed_batch.h"
-#include "tokenizer/tokenizers.h"
 
 namespace dragoman {
-
-/// The end of a sentence on each side.
-struct EndIds {
-  TokenId source, target;
-};
-EndIds end_ids(const Tokenizers& tokenizers);
-
-PackedBatch pack_batch(const Corpus& corpus, std::span<const std::uint32_t> pairs, EndIds ends);
-
-/// All pairs in batches from short to long, for the validation loss; `max_tokens` as in PlanConfig.
-std::vector<PackedBatch> all_batches(const Corpus& corpus, std::int64_t max_tokens, EndIds ends);
 
 /// Where a run stands: all that a resumed run needs to go on exactly.
 struct DataPosition {
@@ -36,8 +23,10 @@ struct DataPosition {
 class BatchStream {
  public:
   /// Starts at `position`; a batch number at or past the epoch's end means the next epoch's first.
+  /// With an encoder pairs are encoded anew, and batches hold as many as then fit the budget.
   /// Throws Error for a corpus without pairs.
-  BatchStream(const Corpus& corpus, const PlanConfig& config, EndIds ends, DataPosition position);
+  BatchStream(const Corpus& corpus, const PlanConfig& config, EndIds ends, DataPosition position,
+              std::shared_ptr<const FreshEncoder> encoder = nullptr);
   BatchStream(const BatchStream&) = delete;
   BatchStream& operator=(const BatchStream&) = delete;
   ~BatchStream();

@@ -45,4 +45,16 @@ std::int64_t Corpus::line(std::int64_t pair) const {
   return block.first_line + block.lines[block.pair];
 }
 
+std::int64_t Corpus::first_pair_from(std::int64_t line) const {
+  std::int64_t begin = 0, end = pairs();
+  while (begin < end) {
+    const std::int64_t middle = begin + (end - begin) / 2;
+    if (this->line(middle) < line)
+      begin = middle + 1;
+    else
+      end = middle;
+  }
+  return begin;
+}
+
 }  // namespace dragoman

@@ -50,6 +50,8 @@ class Corpus {
   void append_target(std::int64_t pair, std::vector<TokenId>& tokens) const;
   /// The pair's line in the text, counted from 0 over all files of a side.
   std::int64_t line(std::int64_t pair) const;
+  /// The first pair that stands on this line or a later one; pairs() where there is none.
+  std::int64_t first_pair_from(std::int64_t line) const;
 
  private:
   std::shared_ptr<const Storage> storage_;

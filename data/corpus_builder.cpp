@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "data/source_tags.h"
 
 namespace dragoman {
 
@@ -92,7 +93,7 @@ class Sorter {
       ++report_.empty;
       return;
     }
-    const Fate fate = selection_.next(pair.hash);
+    const Fate fate = selection_.next(pair.line, pair.hash);
     if (fate == Fate::Duplicate) {
       ++report_.duplicates;
     } else if (is_too_long(block, pair, data_.max_length)) {
@@ -118,23 +119,47 @@ class Sorter {
   std::vector<std::int64_t> held_out_;
 };
 
-EncodedBlock encode_block(const ParallelText& text, std::int64_t first, std::int64_t last,
-                          const Tokenizers& tokenizers, std::int64_t max_length) {
-  EncodedBlock block;
-  block.pairs.reserve(static_cast<std::size_t>(last - first));
-  text.for_each_pair(first, last,
-                     [&](std::int64_t line, std::string_view source, std::string_view target) {
-                       EncodedPair& pair = block.pairs.emplace_back();
-                       pair.line = line;
-                       if (!text.all_valid() && !(is_valid_line(source) && is_valid_line(target))) {
-                         pair.state = EncodedPair::State::Invalid;
-                         return;
-                       }
-                       pair.hash = pair_hash(source, target);
-                       encode_pair(block, source, target, tokenizers, max_length);
-                     });
-  return block;
-}
+/// Encodes pairs of the training text, on any thread.
+struct BlockEncoder {
+  const ParallelText& text;
+  const Tokenizers& tokenizers;
+  const SourceTags& tags;
+  std::int64_t max_length;
+
+  EncodedBlock encode(std::int64_t first, std::int64_t last) const {
+    EncodedBlock block;
+    block.pairs.reserve(static_cast<std::size_t>(last - first));
+    text.for_each_pair(first, last, [&](std::int64_t line, auto source, auto target) {
+      add(block, line, source, target);
+    });
+    return block;
+  }
+
+ private:
+  void add(EncodedBlock& block, std::int64_t line, std::string_view source,
+           std::string_view target) const {
+    EncodedPair& pair = block.pairs.emplace_back();
+    pair.line = line;
+    if (!text.all_valid() && !(is_valid_line(source) && is_valid_line(target))) {
+      pair.state = EncodedPair::State::Invalid;
+      return;
+    }
+    pair.hash = pair_hash(source, target);
+    const std::size_t file = text.file_of(line);
+    if (tags.tag(file).empty()) return encode_pair(block, source, target, tokenizers, max_length);
+    encode_pair(block, tags.tagged(file, source), target, tokenizers, max_length);
+    if (block.source(pair).size() == tags.pieces(file)) remove_source(block, pair);
+  }
+
+  /// A tag alone is an empty line.
+  static void remove_source(EncodedBlock& block, EncodedPair& pair) {
+    const std::size_t pieces = pair.target_begin - pair.source_begin;
+    const auto begin = block.tokens.begin() + static_cast<std::ptrdiff_t>(pair.source_begin);
+    block.tokens.erase(begin, begin + static_cast<std::ptrdiff_t>(pieces));
+    pair.target_begin -= pieces;
+    pair.end -= pieces;
+  }
+};
 
 std::int64_t larger_vocabulary(const Tokenizers& tokenizers) {
   return std::max(tokenizers.source->size(), tokenizers.target->size());
@@ -155,7 +180,9 @@ void build_corpus(const std::filesystem::path& path, const ParallelText& text,
                   const WorkContext& context) {
   WorkContext quiet = context;
   quiet.report = [](std::int64_t, std::int64_t) {};
-  PairSelection selection(text, data, seed, quiet);
+  PairSelection selection(text, data, seed, quiet, {.folder = path.parent_path()});
+  const SourceTags tags(data, *tokenizers.source);
+  const BlockEncoder encoder{text, tokenizers, tags, data.max_length};
   AtomicFile file(path);
   CorpusWriter writer([&file](std::string_view bytes) { file.write(bytes); },
                       larger_vocabulary(tokenizers));
@@ -167,7 +194,7 @@ void build_corpus(const std::filesystem::path& path, const ParallelText& text,
   for_each_block(
       text.pairs(), context,
       [&](std::int64_t number, std::int64_t first, std::int64_t last) {
-        slot(number) = encode_block(text, first, last, tokenizers, data.max_length);
+        slot(number) = encoder.encode(first, last);
       },
       [&](std::int64_t number) { sorter.take(slot(number)); });
   if (sorter.report().kept == 0) throw Error(nothing_left(sorter.report()));
@@ -175,8 +202,8 @@ void build_corpus(const std::filesystem::path& path, const ParallelText& text,
   CorpusFacts facts{.report = sorter.report(), .held_out_source = {}, .held_out_target = {}};
   for (const std::int64_t line : sorter.held_out())
     text.for_each_pair(line, line + 1,
-                       [&](std::int64_t, std::string_view source, std::string_view target) {
-                         facts.held_out_source.emplace_back(source);
+                       [&](std::int64_t pair, std::string_view source, std::string_view target) {
+                         facts.held_out_source.push_back(tags.tagged(text.file_of(pair), source));
                          facts.held_out_target.emplace_back(target);
                        });
   writer.finish(facts);

@@ -2,9 +2,13 @@
 
 #include <algorithm>
 
+#include "base/utf8.h"
+
 namespace dragoman {
 
 namespace {
+
+constexpr double kMostWeight = 1000;
 
 void check_file_lists(std::string_view split, const std::vector<std::string>& source,
                       const std::vector<std::string>& target) {
@@ -13,18 +17,66 @@ void check_file_lists(std::string_view split, const std::vector<std::string>& so
                      "-tgt names ", target.size(), ": they belong together one by one");
 }
 
+void check_one_for_each_file(std::string_view flag, std::size_t values, std::size_t files) {
+  if (values != 0 && values != files)
+    throw UsageError("--", flag, " has ", values, values == 1 ? " value" : " values", " for ",
+                     files, files == 1 ? " training file" : " training files",
+                     ": give one for each");
+}
+
+void check_share(std::string_view flag, double value) {
+  if (!(value >= 0 && value <= 1)) throw UsageError("--", flag, " ", value, ": must lie in 0 to 1");
+}
+
+bool has_space(const std::string& text) {
+  std::size_t offset = 0;
+  while (offset < text.size())
+    if (is_space(next_code_point(text, offset))) return true;
+  return false;
+}
+
 }  // namespace
+
+std::vector<double> DataConfig::weights() const {
+  if (corpus_weights.empty()) return std::vector<double>(train_source.size(), 1);
+  std::vector<double> weights;
+  for (const std::string& text : corpus_weights) {
+    weights.push_back(parse_number("corpus-weights", text));
+    if (!(weights.back() > 0 && weights.back() <= kMostWeight))
+      throw UsageError("--corpus-weights ", text, ": must lie above 0, up to ", kMostWeight);
+  }
+  return weights;
+}
+
+std::vector<std::string> DataConfig::tags() const {
+  return corpus_tags.empty() ? std::vector<std::string>(train_source.size()) : corpus_tags;
+}
 
 void DataConfig::validate() const {
   if (train_source.empty() && train_target.empty())
     throw UsageError("--train-src and --train-tgt are missing: the training text of both sides");
   check_file_lists("train", train_source, train_target);
   check_file_lists("valid", valid_source, valid_target);
+  check_one_for_each_file("corpus-weights", corpus_weights.size(), train_source.size());
+  check_one_for_each_file("corpus-tags", corpus_tags.size(), train_source.size());
+  weights();
+  for (const std::string& tag : corpus_tags)
+    if (find_invalid_utf8(tag) != tag.npos || has_space(tag))
+      throw UsageError("--corpus-tags ", replace_invalid_utf8(tag),
+                       ": must be UTF-8 without white space");
   if (max_length < 0) throw UsageError("--max-length ", max_length, ": must not be negative");
   if (!(max_ratio == 0 || max_ratio >= 1))
     throw UsageError("--max-ratio ", max_ratio, ": must be 0 (no limit) or at least 1");
   if (!(valid_fraction >= 0 && valid_fraction <= 0.5))
     throw UsageError("--valid-fraction ", valid_fraction, ": must lie in 0 to 0.5");
+  check_share("subword-sampling", subword_sampling);
+  check_share("augment-upper-case", augment_upper_case);
+  check_share("augment-title-case", augment_title_case);
+  check_share("augment-drop-end-punctuation", augment_drop_end_punctuation);
+  if (augment_upper_case + augment_title_case > 1)
+    throw UsageError(
+        "--augment-upper-case and --augment-title-case: more than 1 together, but a "
+        "pair can be only one of them");
 }
 
 bool passes_ratio(std::int64_t source, std::int64_t target, double max_ratio) {

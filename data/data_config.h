@@ -18,9 +18,17 @@ enum class InvalidLines {
 };
 constexpr std::array<std::string_view, 2> names_of(InvalidLines) { return {"error", "skip"}; }
 
+/// Which side of the training pairs is segmented at random.
+enum class SamplingSide { Both, Source, Target };
+constexpr std::array<std::string_view, 3> names_of(SamplingSide) {
+  return {"both", "source", "target"};
+}
+
 struct DataConfig {
   std::vector<std::string> train_source = {},
-                           train_target = {};  ///< file i of both belong together
+                           train_target = {};    ///< file i of both belong together
+  std::vector<std::string> corpus_weights = {};  ///< see weights()
+  std::vector<std::string> corpus_tags = {};     ///< see tags()
   std::vector<std::string> valid_source = {}, valid_target = {};
   std::int64_t max_length = 256;  ///< pieces per side, without </s>; 0: no limit
   double max_ratio = 9;           ///< see passes_ratio(); 0: no limit
@@ -29,8 +37,18 @@ struct DataConfig {
   InvalidLines invalid = InvalidLines::Error;
   double valid_fraction = 0.01;  ///< held out where there are no validation files
 
+  double subword_sampling = 0;
+  SamplingSide subword_sampling_side = SamplingSide::Both;
+  double augment_upper_case = 0;
+  double augment_title_case = 0;
+  double augment_drop_end_punctuation = 0;
+
   /// Throws UsageError naming the flag.
   void validate() const;
+  /// How often the pairs of each training file are seen in an epoch, on average; 1 by default.
+  std::vector<double> weights() const;
+  /// The token put in front of the source of each training file's pairs; "": none.
+  std::vector<std::string> tags() const;
 
   template <class Visit>
   void for_each_field(Visit&& visit) {
@@ -44,6 +62,16 @@ struct DataConfig {
            .group = "Data",
            .aliases = "target,train-target"},
           train_target);
+    visit({.name = "corpus-weights",
+           .help = "a number for each training file: how often its pairs are seen in an epoch; "
+                   "0.5: each in every second epoch; default: once",
+           .group = "Data"},
+          corpus_weights);
+    visit({.name = "corpus-tags",
+           .help = "a token for each training file, put in front of its source lines and never "
+                   "split, for example '' '<bt>'; '': none",
+           .group = "Data"},
+          corpus_tags);
     visit({.name = "valid-src",
            .help = "validation text of the source side; without it a part of the training text "
                    "is held out",
@@ -80,6 +108,29 @@ struct DataConfig {
            .help = "pairs with invalid UTF-8 or NUL: an error, or skip and count them",
            .group = "Data"},
           invalid);
+
+    visit({.name = "subword-sampling",
+           .help = "segment training pairs anew each epoch; of bpe the probability that a merge is "
+                   "left out (0.1), of unigram alpha (0.2; smaller is more random); 0: never",
+           .group = "Augmentation",
+           .aliases = "subword-alpha,bpe-dropout"},
+          subword_sampling);
+    visit({.name = "subword-sampling-side",
+           .help = "the side that is segmented anew",
+           .group = "Augmentation"},
+          subword_sampling_side);
+    visit({.name = "augment-upper-case",
+           .help = "probability that a training pair is seen in upper case, in each epoch anew",
+           .group = "Augmentation"},
+          augment_upper_case);
+    visit({.name = "augment-title-case",
+           .help = "likewise with Every Word Capitalised",
+           .group = "Augmentation"},
+          augment_title_case);
+    visit({.name = "augment-drop-end-punctuation",
+           .help = "likewise without the full stop, question or exclamation mark at the end",
+           .group = "Augmentation"},
+          augment_drop_end_punctuation);
   }
 };
 

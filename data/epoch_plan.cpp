@@ -1,24 +1,31 @@
 #include "data/epoch_plan.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "base/error.h"
 #include "base/random.h"
+#include "base/threads.h"
 
 namespace dragoman {
 
 namespace {
 
 constexpr int kRounds = 4;
+constexpr std::int32_t kLongest = 0xFFFF;  ///< longer pairs are sorted as if they were this long
+
+std::uint32_t half_bits(std::uint64_t key, int round, std::uint32_t half) {
+  return static_cast<std::uint32_t>(mix64(key ^ (static_cast<std::uint64_t>(round) << 32 | half)) &
+                                    0xFFFF);
+}
 
 /// A random bijection of 32-bit numbers (a Feistel network, Luby and Rackoff 1988), so that a
 /// random order costs a number's place in a sort key and no table.
 std::uint32_t permute(std::uint32_t x, std::uint64_t key) {
   std::uint32_t left = x >> 16, right = x & 0xFFFF;
   for (int round = 0; round < kRounds; ++round) {
-    const auto mixed = static_cast<std::uint32_t>(random_bits(key, round, right) & 0xFFFF);
-    const std::uint32_t next = left ^ mixed;
+    const std::uint32_t next = left ^ half_bits(key, round, right);
     left = right;
     right = next;
   }
@@ -28,81 +35,151 @@ std::uint32_t permute(std::uint32_t x, std::uint64_t key) {
 std::uint32_t permute_back(std::uint32_t x, std::uint64_t key) {
   std::uint32_t left = x >> 16, right = x & 0xFFFF;
   for (int round = kRounds - 1; round >= 0; --round) {
-    const auto mixed = static_cast<std::uint32_t>(random_bits(key, round, left) & 0xFFFF);
-    const std::uint32_t previous = right ^ mixed;
+    const std::uint32_t previous = right ^ half_bits(key, round, left);
     right = left;
     left = previous;
   }
   return left << 16 | right;
 }
 
-/// Pair numbers sorted by target length, source length, rank(pair); `pair_of` undoes `rank`.
-template <class Rank, class PairOf>
-std::vector<std::uint32_t> order_by_length(const Corpus& corpus, Rank rank, PairOf pair_of) {
-  if (corpus.pairs() > std::numeric_limits<std::uint32_t>::max())
-    throw Error("the corpus has ", corpus.pairs(), " pairs: four billion is the limit");
-  const auto pairs = static_cast<std::uint32_t>(corpus.pairs());
-  std::vector<std::uint64_t> keys(pairs);
-  for (std::uint32_t pair = 0; pair < pairs; ++pair) {
-    const PairLengths lengths = corpus.lengths(pair);
-    const auto target = static_cast<std::uint64_t>(std::min(lengths.target, 0xFFFF));
-    const auto source = static_cast<std::uint64_t>(std::min(lengths.source, 0xFFFF));
-    keys[pair] = target << 48 | source << 32 | rank(pair);
-  }
-  std::sort(keys.begin(), keys.end());
-  std::vector<std::uint32_t> order(pairs);
-  for (std::uint32_t i = 0; i < pairs; ++i) order[i] = pair_of(static_cast<std::uint32_t>(keys[i]));
-  return order;
+/// Tells the uses of one seed apart.
+enum Purpose : std::uint64_t { kPairOrder = 1, kBatchOrder = 2, kFraction = 3 };
+
+/// The parts of the corpus with their weights.
+std::vector<WeightedPairs> parts_of(const Corpus& corpus, const PlanConfig& config) {
+  auto parts = config.weights;
+  if (parts.empty()) parts.push_back({.first_pair = 0, .weight = 1});
+  parts.push_back({.first_pair = corpus.pairs(), .weight = 0});
+  return parts;
 }
 
-/// Tells the uses of one seed apart.
-enum Purpose : std::uint64_t { kPairOrder = 1, kBatchOrder = 2 };
-
 }  // namespace
+
+std::int64_t times_seen(double weight, std::uint64_t seed, std::int64_t epoch, std::int64_t pair) {
+  if (weight == std::floor(weight)) return static_cast<std::int64_t>(weight);
+  const double offset = uniform_of(random_bits(seed, kFraction, pair));
+  const auto before = [&](std::int64_t epochs) {
+    return static_cast<std::int64_t>(std::floor(static_cast<double>(epochs) * weight + offset));
+  };
+  return before(epoch + 1) - before(epoch);
+}
 
 std::span<const std::uint32_t> EpochPlan::batch(std::int64_t index) const {
   const Range range = ranges_[static_cast<std::size_t>(index)];
   return std::span(order_).subspan(range.begin, range.end - range.begin);
 }
 
-EpochPlan EpochPlan::cut(const Corpus& corpus, const PlanConfig& config,
-                         std::vector<std::uint32_t> order) {
-  EpochPlan plan;
-  plan.order_ = std::move(order);
-  const auto pairs = static_cast<std::uint32_t>(plan.order_.size());
-  std::int64_t source = 0, target = 0;
-  std::uint32_t begin = 0;
-  for (std::uint32_t i = 0; i < pairs; ++i) {
-    const PairLengths lengths = corpus.lengths(plan.order_[i]);
-    source += lengths.source + 1;  // with </s>
-    target += lengths.target + 1;
-    const bool full = std::max(source, target) > config.max_tokens ||
-                      (config.max_sentences > 0 && i - begin >= config.max_sentences);
-    if (i > begin && full) {
-      plan.ranges_.push_back({begin, i});
-      begin = i;
-      source = lengths.source + 1;
-      target = lengths.target + 1;
-    }
-  }
-  if (begin < pairs) plan.ranges_.push_back({begin, pairs});
-  return plan;
+std::int64_t EpochPlan::round(std::int64_t index) const {
+  return ranges_[static_cast<std::size_t>(index)].round;
 }
 
+/// One round of an epoch: its pairs sorted by target length, source length and rank(pair), which
+/// `pair_of` undoes, then cut into batches.
+class EpochPlan::Round {
+ public:
+  Round(const Corpus& corpus, const PlanConfig& config, std::uint32_t number)
+      : corpus_(corpus), config_(config), number_(number) {}
+
+  /// `for_each_pair(visit)` calls visit(pair) for the round's pairs, the same on each call.
+  template <class ForEachPair, class Rank>
+  void sort(ForEachPair&& for_each_pair, Rank&& rank) {
+    for_each_pair([&](std::uint32_t pair) { ++ends_[target_length(pair)]; });
+    std::size_t pairs = 0;
+    for (std::size_t& end : ends_) pairs = end += pairs;
+    keys_.resize(pairs);
+    std::vector<std::size_t> next(ends_.size());
+    std::copy(ends_.begin(), ends_.end() - 1, next.begin() + 1);
+    for_each_pair([&](std::uint32_t pair) {
+      const auto source = static_cast<std::uint64_t>(
+          std::min(corpus_.lengths(static_cast<std::int64_t>(pair)).source, kLongest));
+      keys_[next[target_length(pair)]++] = source << 32 | rank(pair);
+    });
+    parallel_for(std::ssize(ends_), available_cores(), [&](std::int64_t length) {
+      std::sort(keys_.begin() + begin_of(length), keys_.begin() + end_of(length));
+    });
+  }
+
+  template <class PairOf>
+  void cut_into(EpochPlan& plan, PairOf&& pair_of) const {
+    if (plan.order_.size() + keys_.size() > std::numeric_limits<std::uint32_t>::max())
+      throw Error("an epoch of more than four billion pairs: that is the limit");
+    auto begin = static_cast<std::uint32_t>(plan.order_.size());
+    std::int64_t source = 0, target = 0;
+    const auto close = [&](std::uint32_t end) {
+      if (begin < end) plan.ranges_.push_back({begin, end, number_});
+      begin = end;
+      source = target = 0;
+    };
+    plan.order_.reserve(plan.order_.size() + keys_.size());
+    for (std::int64_t length = 0; length < std::ssize(ends_); ++length)
+      for (std::ptrdiff_t i = begin_of(length); i < end_of(length); ++i) {
+        const std::uint64_t key = keys_[static_cast<std::size_t>(i)];
+        const std::uint32_t pair = pair_of(static_cast<std::uint32_t>(key));
+        PairLengths added{static_cast<std::int32_t>(key >> 32), static_cast<std::int32_t>(length)};
+        if (std::max(added.source, added.target) >= kLongest) added = corpus_.lengths(pair);
+        const auto at = static_cast<std::uint32_t>(plan.order_.size());
+        if (std::max(source + added.source, target + added.target) + 1 > config_.max_tokens ||
+            (config_.max_sentences > 0 && at - begin >= config_.max_sentences))
+          close(at);
+        source += added.source + 1;  // with </s>
+        target += added.target + 1;
+        plan.order_.push_back(pair);
+      }
+    close(static_cast<std::uint32_t>(plan.order_.size()));
+  }
+
+ private:
+  std::size_t target_length(std::uint32_t pair) const {
+    return static_cast<std::size_t>(
+        std::min(corpus_.lengths(static_cast<std::int64_t>(pair)).target, kLongest));
+  }
+  std::ptrdiff_t begin_of(std::int64_t length) const {
+    return length == 0 ? 0 : end_of(length - 1);
+  }
+  std::ptrdiff_t end_of(std::int64_t length) const {
+    return static_cast<std::ptrdiff_t>(ends_[static_cast<std::size_t>(length)]);
+  }
+
+  const Corpus& corpus_;
+  const PlanConfig& config_;
+  std::uint32_t number_;
+  std::vector<std::size_t> ends_ = std::vector<std::size_t>(kLongest + 1);  ///< by target length
+  std::vector<std::uint64_t> keys_;  ///< source length and rank, by target length
+};
+
 EpochPlan plan_epoch(const Corpus& corpus, const PlanConfig& config, std::int64_t epoch) {
-  const std::uint64_t key = random_bits(config.seed, kPairOrder, epoch);
-  EpochPlan plan =
-      EpochPlan::cut(corpus, config,
-                     order_by_length(
-                         corpus, [key](std::uint32_t pair) { return permute(pair, key); },
-                         [key](std::uint32_t rank) { return permute_back(rank, key); }));
+  EpochPlan plan;
+  const auto parts = parts_of(corpus, config);
+  double largest = 0;
+  for (const WeightedPairs& part : parts) largest = std::max(largest, part.weight);
+  for (std::uint32_t number = 0; number < std::ceil(largest); ++number) {
+    const std::uint64_t key = random_bits(config.seed, kPairOrder, epoch, number);
+    const auto for_each_pair = [&](auto&& visit) {
+      for (std::size_t part = 0; part + 1 < parts.size(); ++part)
+        for (std::int64_t pair = parts[part].first_pair; pair < parts[part + 1].first_pair; ++pair)
+          if (times_seen(parts[part].weight, config.seed, epoch, pair) > number)
+            visit(static_cast<std::uint32_t>(pair));
+    };
+    EpochPlan::Round round(corpus, config, number);
+    round.sort(for_each_pair, [key](std::uint32_t pair) { return permute(pair, key); });
+    round.cut_into(plan, [key](std::uint32_t rank) { return permute_back(rank, key); });
+  }
   RandomStream(config.seed, kBatchOrder, epoch).shuffle(plan.ranges_);
   return plan;
 }
 
 EpochPlan plan_in_length_order(const Corpus& corpus, const PlanConfig& config) {
+  EpochPlan plan;
   const auto same = [](std::uint32_t pair) { return pair; };
-  return EpochPlan::cut(corpus, config, order_by_length(corpus, same, same));
+  EpochPlan::Round round(corpus, config, 0);
+  round.sort(
+      [&](auto&& visit) {
+        for (std::int64_t pair = 0; pair < corpus.pairs(); ++pair)
+          visit(static_cast<std::uint32_t>(pair));
+      },
+      same);
+  round.cut_into(plan, same);
+  return plan;
 }
 
 }  // namespace dragoman

@@ -1,5 +1,5 @@
-// Which pairs make up which batch of an epoch: a pure function of lengths, budget, seed and epoch,
-// the same on any machine.
+// Which pairs make up which batch of an epoch: a pure function of lengths, weights, budget, seed
+// and epoch, the same on any machine.
 #pragma once
 
 #include <cstdint>
@@ -10,37 +10,56 @@
 
 namespace dragoman {
 
+/// Pairs from `first_pair` on, up to the next of a list, are seen `weight` times in an epoch, on
+/// average.
+struct WeightedPairs {
+  std::int64_t first_pair;
+  double weight;
+
+  bool operator==(const WeightedPairs&) const = default;
+};
+
 struct PlanConfig {
   std::int64_t max_tokens = 4096;  ///< bounds source and target tokens each, </s> included
   std::int64_t max_sentences = 0;  ///< 0: no limit
   std::uint64_t seed = 1;
+  std::vector<WeightedPairs> weights = {};  ///< from pair 0 on; none: all pairs once
 };
+
+/// How often a pair is seen in an epoch: floor(weight) or ceil(weight) times, `weight` on average
+/// over the seeds, and in any E epochs from the first on floor(E weight) or ceil(E weight) times.
+std::int64_t times_seen(double weight, std::uint64_t seed, std::int64_t epoch, std::int64_t pair);
 
 class EpochPlan {
  public:
   std::int64_t batches() const { return static_cast<std::int64_t>(ranges_.size()); }
   /// Numbers of the pairs of a batch in the corpus, of like length.
   std::span<const std::uint32_t> batch(std::int64_t index) const;
+  /// How often the pairs of the batch have their turn before in the same epoch, in the plan's own
+  /// order: 0 but for pairs of a weight above 1.
+  std::int64_t round(std::int64_t index) const;
 
  private:
   friend EpochPlan plan_epoch(const Corpus&, const PlanConfig&, std::int64_t epoch);
   friend EpochPlan plan_in_length_order(const Corpus&, const PlanConfig&);
+  class Round;
   struct Range {
     std::uint32_t begin, end;
+    std::uint32_t round;
   };
-  static EpochPlan cut(const Corpus& corpus, const PlanConfig& config,
-                       std::vector<std::uint32_t> order);
 
-  std::vector<std::uint32_t> order_;  ///< [pairs]
+  std::vector<std::uint32_t> order_;  ///< [pairs seen]
   std::vector<Range> ranges_;         ///< [batches], of order_
 };
 
 /// Every pair once: sorted by target length, then source length, then at random by (seed, epoch),
 /// cut into batches as full as the budget allows, and the batches shuffled by (seed, epoch). A pair
-/// longer than the budget is a batch of its own. Takes 12 bytes a pair while it works, 4 after.
+/// longer than the budget is a batch of its own. Pairs that are seen more than once are in further
+/// rounds, each sorted and cut by itself, so no batch has a pair twice. Takes 12 bytes for each
+/// pair seen while it works, 4 after; works on all cores.
 EpochPlan plan_epoch(const Corpus& corpus, const PlanConfig& config, std::int64_t epoch);
 
-/// The same without randomness: batches from short to long, for validation.
+/// The same without randomness and weights: batches from short to long, for validation.
 EpochPlan plan_in_length_order(const Corpus& corpus, const PlanConfig& config);
 
 }  // namespace dragoman

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <queue>
+#include <utility>
 
 #include "base/hash.h"
 #include "base/random.h"
@@ -24,26 +26,43 @@ bool is_blank(std::string_view line) {
   return line.find_first_not_of(" \t") == line.npos || strip(line).empty();
 }
 
-/// Of all pairs that may be trained on, as far as the text alone tells; sorted.
-std::vector<std::uint64_t> sorted_hashes(const ParallelText& text, const DataConfig& data,
-                                         const WorkContext& context) {
-  std::vector<std::uint64_t> hashes(static_cast<std::size_t>(text.pairs()));
-  const auto hash_block = [&](std::int64_t, std::int64_t first, std::int64_t last) {
-    text.for_each_pair(
-        first, last, [&](std::int64_t pair, std::string_view source, std::string_view target) {
-          const bool valid = text.all_valid() || (is_valid_line(source) && is_valid_line(target));
-          if (valid && (data.keep_empty || !(is_blank(source) || is_blank(target))))
-            hashes[static_cast<std::size_t>(pair)] = pair_hash(source, target);
-        });
-  };
-  for_each_block(text.pairs(), context, hash_block, [](std::int64_t) {});
-  std::erase(hashes, 0);
-  std::sort(hashes.begin(), hashes.end());
-  return hashes;
+/// Files without a tag where there are any, else all.
+std::vector<bool> files_to_hold_out_of(const DataConfig& data) {
+  const std::vector<std::string> tags = data.tags();
+  const bool all = std::find(tags.begin(), tags.end(), "") == tags.end();
+  std::vector<bool> files;
+  for (const std::string& tag : tags) files.push_back(all || tag.empty());
+  return files;
 }
 
-std::int64_t held_out_count(std::size_t different, double fraction) {
-  const auto pairs = static_cast<std::int64_t>(different);
+/// In place of the hash's last bit: whether the pair must not be held out.
+constexpr std::uint64_t kStays = 1;
+
+/// The `count` smallest of the different numbers that it is given.
+class Smallest {
+ public:
+  explicit Smallest(std::size_t count) : count_(count) {}
+  void add(std::uint64_t key, std::uint64_t hash) {
+    if (heap_.size() == count_ && key >= heap_.top().first) return;
+    heap_.emplace(key, hash);
+    if (heap_.size() > count_) heap_.pop();
+  }
+  /// The hashes of the `count` smallest keys, sorted.
+  std::vector<std::uint64_t> hashes(std::size_t count) {
+    for (; heap_.size() > count; heap_.pop()) {
+    }
+    std::vector<std::uint64_t> result;
+    for (; !heap_.empty(); heap_.pop()) result.push_back(heap_.top().second);
+    std::sort(result.begin(), result.end());
+    return result;
+  }
+
+ private:
+  std::size_t count_;
+  std::priority_queue<std::pair<std::uint64_t, std::uint64_t>> heap_;
+};
+
+std::int64_t held_out_count(std::int64_t pairs, double fraction) {
   if (fraction == 0) return 0;
   const auto wanted =
       static_cast<std::int64_t>(std::llround(static_cast<double>(pairs) * fraction));
@@ -74,32 +93,59 @@ void for_each_block(std::int64_t pairs, const WorkContext& context,
 }
 
 std::uint64_t pair_hash(std::string_view source, std::string_view target) {
-  return std::max<std::uint64_t>(1, xxh3(target, xxh3(source)));
+  return std::max<std::uint64_t>(2, xxh3(target, xxh3(source)) & ~kStays);
 }
 
 PairSelection::PairSelection(const ParallelText& text, const DataConfig& data, std::uint64_t seed,
-                             const WorkContext& context)
-    : keep_duplicates_(data.keep_duplicates), seed_(seed) {
+                             const WorkContext& context, const SortSpace& space)
+    : text_(text),
+      keep_duplicates_(data.keep_duplicates),
+      hold_out_file_(files_to_hold_out_of(data)) {
   const double fraction = data.valid_source.empty() ? data.valid_fraction : 0;
   if (keep_duplicates_ && fraction == 0) return;
-  std::vector<std::uint64_t> hashes = sorted_hashes(text, data, context);
-  for (std::size_t i = 1; i < hashes.size(); ++i)
-    if (hashes[i] == hashes[i - 1] && (copied_.empty() || copied_.back() != hashes[i]))
-      copied_.push_back(hashes[i]);
-  copied_.shrink_to_fit();
-  seen_.resize(copied_.size());
-
-  hashes.erase(std::unique(hashes.begin(), hashes.end()), hashes.end());
-  const std::int64_t count = held_out_count(hashes.size(), fraction);
-  if (count == 0) return;
-  for (std::uint64_t& hash : hashes) hash = hold_out_key(seed_, hash);
-  std::nth_element(hashes.begin(), hashes.begin() + (count - 1), hashes.end());
-  hold_out_ = true;
-  last_held_out_ = hashes[static_cast<std::size_t>(count - 1)];
+  SortedHashes sorted(space);
+  std::vector<std::vector<std::uint64_t>> blocks(static_cast<std::size_t>(blocks_at_once(context)));
+  const auto hashes_of = [&blocks](std::int64_t number) -> std::vector<std::uint64_t>& {
+    return blocks[static_cast<std::size_t>(number) % blocks.size()];
+  };
+  for_each_block(
+      text.pairs(), context,
+      [&](std::int64_t number, std::int64_t first, std::int64_t last) {
+        auto& hashes = hashes_of(number);
+        hashes.clear();
+        text.for_each_pair(first, last, [&](std::int64_t pair, auto source, auto target) {
+          const bool valid = text.all_valid() || (is_valid_line(source) && is_valid_line(target));
+          if (valid && (data.keep_empty || !(is_blank(source) || is_blank(target))))
+            hashes.push_back(pair_hash(source, target) | (may_be_held_out(pair) ? 0 : kStays));
+        });
+      },
+      [&](std::int64_t number) { sorted.add(hashes_of(number)); });
+  find_copies_and_held_out(sorted, fraction, seed);
 }
 
-bool PairSelection::held_out(std::uint64_t hash) const {
-  return hold_out_ && hold_out_key(seed_, hash) <= last_held_out_;
+void PairSelection::find_copies_and_held_out(SortedHashes& hashes, double fraction,
+                                             std::uint64_t seed) {
+  Smallest held_out(kMostHeldOut);
+  std::int64_t different = 0;
+  std::uint64_t last = 0;
+  hashes.for_each([&](std::uint64_t marked) {
+    const std::uint64_t hash = marked & ~kStays;
+    if (hash == last) {
+      if (copied_.empty() || copied_.back() != hash) copied_.push_back(hash);
+      return;
+    }
+    last = hash;
+    if ((marked & kStays) != 0) return;
+    ++different;
+    if (fraction > 0) held_out.add(hold_out_key(seed, hash), hash);
+  });
+  copied_.shrink_to_fit();
+  seen_.resize(copied_.size());
+  held_out_ = held_out.hashes(static_cast<std::size_t>(held_out_count(different, fraction)));
+}
+
+bool PairSelection::may_be_held_out(std::int64_t pair) const {
+  return hold_out_file_[text_.file_of(pair)];
 }
 
 bool PairSelection::seen_before(std::uint64_t hash) {
@@ -111,10 +157,10 @@ bool PairSelection::seen_before(std::uint64_t hash) {
   return before;
 }
 
-Fate PairSelection::next(std::uint64_t hash) {
-  const bool before = seen_before(hash);
-  if (held_out(hash)) return before ? Fate::Duplicate : Fate::HoldOut;
-  return before && !keep_duplicates_ ? Fate::Duplicate : Fate::Train;
+Fate PairSelection::next(std::int64_t pair, std::uint64_t hash) {
+  if (std::binary_search(held_out_.begin(), held_out_.end(), hash))
+    return may_be_held_out(pair) && !seen_before(hash) ? Fate::HoldOut : Fate::Duplicate;
+  return seen_before(hash) && !keep_duplicates_ ? Fate::Duplicate : Fate::Train;
 }
 
 }  // namespace dragoman

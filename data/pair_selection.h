@@ -10,6 +10,7 @@
 
 #include "data/data_config.h"
 #include "data/parallel_text.h"
+#include "data/sorted_hashes.h"
 
 namespace dragoman {
 
@@ -30,34 +31,36 @@ inline constexpr std::int64_t kLinesPerBlock = 2048;
 /// Blocks between two calls of done(); their numbers are [k * count, (k + 1) * count).
 std::int64_t blocks_at_once(const WorkContext& context);
 
-/// Of the two lines; never 0.
+/// Of the two lines; never 0, and even.
 std::uint64_t pair_hash(std::string_view source, std::string_view target);
 
 enum class Fate { Train, Duplicate, HoldOut };
 
 class PairSelection {
  public:
-  /// Takes 8 bytes a pair while it works; later 8 bytes and a bit for each pair that has copies.
-  /// Held out, unless there are validation files: data.valid_fraction of the different pairs, at
-  /// least 100 and at most 2,000, but never more than half, those that come first in a random order
-  /// by (seed, content). Copies of a held-out pair count as duplicates, also where duplicates are
-  /// kept.
+  /// Takes 8 bytes for each of the pairs that `space` allows in memory while it works; later 8
+  /// bytes and a bit for each pair that has copies. Held out, unless there are validation files:
+  /// data.valid_fraction of the different pairs, at least 100 and at most 2,000, but never more
+  /// than half, those that come first in a random order by (seed, content); only pairs of files
+  /// without a tag, where there are such files. Copies of a held-out pair count as duplicates, also
+  /// where duplicates are kept. `text` must outlive the selection.
   PairSelection(const ParallelText& text, const DataConfig& data, std::uint64_t seed,
-                const WorkContext& context);
+                const WorkContext& context, const SortSpace& space);
 
   /// To be asked once for each pair, in order.
-  Fate next(std::uint64_t hash);
+  Fate next(std::int64_t pair, std::uint64_t hash);
 
  private:
-  bool held_out(std::uint64_t hash) const;
+  void find_copies_and_held_out(SortedHashes& hashes, double fraction, std::uint64_t seed);
+  bool may_be_held_out(std::int64_t pair) const;
   bool seen_before(std::uint64_t hash);
 
+  const ParallelText& text_;
   bool keep_duplicates_;
-  std::uint64_t seed_;
-  bool hold_out_ = false;
-  std::uint64_t last_held_out_ = 0;    ///< in the random order
-  std::vector<std::uint64_t> copied_;  ///< sorted hashes that more than one pair has
-  std::vector<bool> seen_;             ///< of copied_
+  std::vector<bool> hold_out_file_;      ///< [files]
+  std::vector<std::uint64_t> held_out_;  ///< sorted hashes
+  std::vector<std::uint64_t> copied_;    ///< sorted hashes that more than one pair has
+  std::vector<bool> seen_;               ///< of copied_
 };
 
 }  // namespace dragoman

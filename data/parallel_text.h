@@ -3,21 +3,19 @@
 // the text; a last line needs no \n.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <optional>
-#include <stop_token>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/files.h"
 #include "data/data_config.h"
+#include "data/text_index.h"
 
 namespace dragoman {
-
-/// Whether a line has neither invalid UTF-8 nor a NUL byte.
-bool is_valid_line(std::string_view line);
 
 /// Lines one after the other, from some line of a file on.
 class LineCursor {
@@ -33,45 +31,25 @@ class LineCursor {
 /// One file; it keeps an offset for one line in 64.
 class TextFile {
  public:
-  struct Progress {
-    int threads;
-    std::stop_token stop;
-    std::function<void(std::int64_t bytes)> report;  ///< bytes read since the last call
-  };
-  struct Problem {
-    std::int64_t line;  ///< from 0
-    std::string what;   ///< "invalid UTF-8 (byte FF)"
-  };
-
-  /// Reads the whole file once, on all threads. Throws Error where it cannot be read,
-  /// PreparationStopped.
-  TextFile(const std::string& path, const Progress& progress);
+  /// Takes the index that an earlier reading has stored, if the file is as it was then; else reads
+  /// the whole file. Throws Error where it cannot be read, PreparationStopped.
+  TextFile(const std::string& path, const TextReading& reading);
 
   const std::string& path() const { return path_; }
-  std::int64_t lines() const { return lines_; }
-  std::uint64_t hash() const { return hash_; }  ///< of the bytes
-  /// The first line that is_valid_line() would refuse.
-  const std::optional<Problem>& first_problem() const { return first_problem_; }
+  std::int64_t lines() const { return index_.lines; }
+  std::uint64_t hash() const { return index_.hash; }  ///< of the bytes
+  const std::optional<TextIndex::Problem>& first_problem() const { return index_.first_problem; }
   std::string_view line(std::int64_t index) const { return cursor(index).next(); }
   LineCursor cursor(std::int64_t line) const;
+  /// The index to be stored, if this reading has made one that can be trusted later: a file that
+  /// has changed a moment ago may change again within the same tick of the file system's clock.
+  const std::optional<std::string>& new_index() const { return new_index_; }
 
  private:
-  /// The lines that start in one piece of the file.
-  struct Piece {
-    std::int64_t first_line = 0, lines = 0;
-    std::vector<std::size_t> starts;  ///< offsets of every 64th line
-    std::uint64_t hash = 0;
-    std::optional<Problem> problem;
-  };
-  Piece scan(std::size_t begin, std::size_t end) const;
-
   std::string path_;
   MappedFile file_;
-  std::size_t text_start_ = 0;  ///< behind the byte order mark
-  std::vector<Piece> pieces_;
-  std::int64_t lines_ = 0;
-  std::uint64_t hash_ = 0;
-  std::optional<Problem> first_problem_;
+  TextIndex index_;
+  std::optional<std::string> new_index_;
 };
 
 /// All files of both sides; pairs are numbered over all of them.
@@ -80,11 +58,28 @@ class ParallelText {
   /// Throws Error naming file and line: unequal numbers of lines, empty files, and, unless they
   /// are to be skipped, invalid UTF-8 and NUL bytes.
   ParallelText(const std::vector<std::string>& source, const std::vector<std::string>& target,
-               InvalidLines invalid, const TextFile::Progress& progress);
+               InvalidLines invalid, const TextReading& reading);
 
   std::int64_t pairs() const { return first_pairs_.back(); }
   bool all_valid() const { return all_valid_; }
   std::uint64_t hash() const { return hash_; }  ///< of the bytes of all files
+  const std::vector<TextFile>& source_files() const { return source_; }
+  const std::vector<TextFile>& target_files() const { return target_; }
+  /// [files + 1] the first pair of each file, and pairs().
+  const std::vector<std::int64_t>& first_pairs() const { return first_pairs_; }
+  /// The number of the file that a pair stands in.
+  std::size_t file_of(std::int64_t pair) const {
+    return static_cast<std::size_t>(
+        std::upper_bound(first_pairs_.begin(), first_pairs_.end(), pair) - first_pairs_.begin() -
+        1);
+  }
+
+  /// The source and the target line of a pair.
+  std::pair<std::string_view, std::string_view> lines(std::int64_t pair) const {
+    const std::size_t file = file_of(pair);
+    const std::int64_t line = pair - first_pairs_[file];
+    return {source_[file].line(line), target_[file].line(line)};
+  }
 
   /// Calls visit(pair, source line, target line) for all pairs of [first, last) in order.
   template <class Visit>
@@ -104,7 +99,7 @@ class ParallelText {
 
  private:
   std::vector<TextFile> source_, target_;
-  std::vector<std::int64_t> first_pairs_{0};  ///< [files + 1]
+  std::vector<std::int64_t> first_pairs_{0};
   bool all_valid_ = true;
   std::uint64_t hash_ = 0;
 };

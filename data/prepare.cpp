@@ -21,16 +21,12 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Part of every file name: files of other versions of this code are not found.
-constexpr int kCacheVersion = 1;
+constexpr int kCacheVersion = 2;
 
-struct Work {
-  const DataConfig& data;
-  const TokenizerConfig& tokenizer;
-  fs::path folder;
-  std::uint64_t seed;
-  DataObserver observer;
-  std::stop_token stop;
-  int threads;
+struct Work : Preparation {
+  explicit Work(const Preparation& preparation) : Preparation(preparation) {
+    if (threads == 0) threads = available_cores();
+  }
 
   void observe(std::string_view stage, std::int64_t done, std::int64_t total) const {
     if (observer) observer(stage, done, total);
@@ -77,9 +73,19 @@ std::vector<std::string_view> sample_of(const ParallelText& text, Side side,
   return sample;
 }
 
-/// Everything that the bytes of a trained tokenizer depend on.
-std::uint64_t tokenizer_hash(const Work& work, const ParallelText& text) {
+/// Tags are pieces of the tokenizer that encodes the source.
+TokenizerConfig tokenizer_config(const Work& work, Side side) {
   TokenizerConfig config = work.tokenizer;
+  if (side == Side::Target) return config;
+  auto& symbols = config.user_symbols;
+  for (const std::string& tag : work.data.corpus_tags)
+    if (!tag.empty() && std::find(symbols.begin(), symbols.end(), tag) == symbols.end())
+      symbols.push_back(tag);
+  return config;
+}
+
+/// Everything that the bytes of a trained tokenizer depend on.
+std::uint64_t tokenizer_hash(TokenizerConfig config, const ParallelText& text) {
   std::string inputs = join_text(kCacheVersion, ' ', text.hash());
   for (const Field& field : fields_of(config))
     for (const std::string& value : field.values())
@@ -91,8 +97,10 @@ std::uint64_t tokenizer_hash(const Work& work, const ParallelText& text) {
 /// SentencePiece model and 8 bytes of its checksum.
 std::string trained_model(const Work& work, const ParallelText& text, Side side) {
   const char* names[] = {"source", "target", "joint"};
-  const fs::path path = work.folder / join_text("tokenizer-", names[static_cast<int>(side)], "-",
-                                                hex16(tokenizer_hash(work, text)), ".bin");
+  const TokenizerConfig config = tokenizer_config(work, side);
+  const fs::path path =
+      work.cache_folder / join_text("tokenizer-", names[static_cast<int>(side)], "-",
+                                    hex16(tokenizer_hash(config, text)), ".bin");
   const auto checksum = [](std::string_view bytes) {
     const std::uint64_t hash = xxh3(bytes);
     return std::string(reinterpret_cast<const char*>(&hash), sizeof hash);
@@ -108,8 +116,7 @@ std::string trained_model(const Work& work, const ParallelText& text, Side side)
   if (work.stop.stop_requested()) throw PreparationStopped();
   work.observe("training the tokenizer", 0, 1);
   const std::string bytes =
-      train_tokenizer(sample_of(text, side, work.tokenizer.sample_lines), work.tokenizer)
-          .model_bytes;
+      train_tokenizer(sample_of(text, side, config.sample_lines), config).model_bytes;
   work.observe("training the tokenizer", 1, 1);
   write_file(path, bytes + checksum(bytes));
   return bytes;
@@ -143,12 +150,15 @@ Tokenizers tokenizers_of(const Work& work, const ParallelText& text) {
 fs::path corpus_path(const Work& work, const ParallelText& text, const Tokenizers& tokenizers) {
   const DataConfig& data = work.data;
   const bool held_out = data.valid_source.empty() && data.valid_fraction > 0;
-  const std::string inputs = join_text(
+  std::string inputs = join_text(
       kCacheVersion, ' ', text.hash(), ' ', xxh3(tokenizers.source->model_bytes()), ' ',
       xxh3(tokenizers.target->model_bytes()), ' ', data.max_length, ' ', text_of(data.max_ratio),
       ' ', data.keep_empty, ' ', data.keep_duplicates, ' ', static_cast<int>(data.invalid), ' ',
       held_out ? text_of(data.valid_fraction) : "files", ' ', held_out ? work.seed : 0);
-  return work.folder / ("corpus-" + hex16(xxh3(inputs)) + ".bin");
+  if (!data.corpus_tags.empty())
+    for (std::size_t file = 0; file + 1 < text.first_pairs().size(); ++file)
+      inputs += join_text('\n', text.first_pairs()[file], ' ', data.corpus_tags[file]);
+  return work.cache_folder / ("corpus-" + hex16(xxh3(inputs)) + ".bin");
 }
 
 /// The training corpus from the cache folder, or built now and put there.
@@ -187,39 +197,95 @@ void encode_valid(const Work& work, const Tokenizers& tokenizers, ValidSet& vali
   valid.too_long = static_cast<std::int64_t>(valid.source_lines.size()) - valid.tokens.pairs();
 }
 
-}  // namespace
-
-PreparedData prepare_data(const DataConfig& data, const TokenizerConfig& tokenizer,
-                          const fs::path& cache_folder, std::uint64_t seed,
-                          const DataObserver& observer, std::stop_token stop, int threads) {
-  data.validate();
-  tokenizer.validate();
-  const Work work{.data = data,
-                  .tokenizer = tokenizer,
-                  .folder = cache_folder,
-                  .seed = seed,
-                  .observer = observer,
-                  .stop = std::move(stop),
-                  .threads = threads > 0 ? threads : available_cores()};
-  const std::int64_t bytes = total_bytes(data);
-  const TextFile::Progress progress{
+TextReading reading_of(const Work& work) {
+  return {
       .threads = work.threads,
       .stop = work.stop,
-      .report = [&, read = std::int64_t{0}](std::int64_t more) mutable {
-        work.observe("reading", read += more, bytes);
-      }};
-  const ParallelText text(data.train_source, data.train_target, data.invalid, progress);
-  const ParallelText valid_text(data.valid_source, data.valid_target, data.invalid, progress);
+      .report = [&work, total = total_bytes(work.data), read = std::int64_t{0}](
+                    std::int64_t more) mutable { work.observe("reading", read += more, total); },
+      .index_folder = work.cache_folder};
+}
 
-  create_folders(cache_folder);
-  remove_leftovers(cache_folder);
+std::vector<const TextFile*> files_of(const ParallelText& text) {
+  std::vector<const TextFile*> files;
+  for (const auto* side : {&text.source_files(), &text.target_files()})
+    for (const TextFile& file : *side) files.push_back(&file);
+  return files;
+}
+
+/// Adds the hashes of all files; throws Error where one has changed under a run.
+void take_hashes(const Work& work, const ParallelText& text, PreparedData& prepared) {
+  for (const TextFile* file : files_of(text)) {
+    const std::string hash = hex16(file->hash());
+    const auto before = work.started_with.find(file->path());
+    if (before != work.started_with.end() && before->second != hash)
+      throw Error(file->path(),
+                  ": has changed since this run was started; restore it, or give "
+                  "another -o for another run");
+    prepared.file_hashes[file->path()] = hash;
+  }
+}
+
+void store_indexes(const Work& work, const ParallelText& text) {
+  for (const TextFile* file : files_of(text))
+    if (file->new_index())
+      write_file(index_path(work.cache_folder, file->path()), *file->new_index());
+}
+
+std::vector<CorpusPart> parts_of(const Work& work, const ParallelText& text, const Corpus& corpus) {
+  const std::vector<double> weights = work.data.weights();
+  const std::vector<std::string> tags = work.data.tags();
+  std::vector<CorpusPart> parts;
+  for (std::size_t file = 0; file < weights.size(); ++file) {
+    const std::int64_t first = corpus.first_pair_from(text.first_pairs()[file]);
+    const std::int64_t end = corpus.first_pair_from(text.first_pairs()[file + 1]);
+    parts.push_back({.source_path = text.source_files()[file].path(),
+                     .tag = tags[file],
+                     .first_pair = first,
+                     .pairs = end - first,
+                     .weight = weights[file]});
+  }
+  return parts;
+}
+
+}  // namespace
+
+std::vector<WeightedPairs> PreparedData::weights() const {
+  std::vector<WeightedPairs> weights;
+  for (const CorpusPart& part : parts)
+    weights.push_back({.first_pair = part.first_pair, .weight = part.weight});
+  return weights;
+}
+
+PreparedData prepare_data(const Preparation& preparation) {
+  const Work work(preparation);
+  work.data.validate();
+  work.tokenizer.validate();
+  tokenizer_config(work, Side::Both).validate();
+  const TextReading reading = reading_of(work);
+  const DataConfig& data = work.data;
+  const auto shared_text = std::make_shared<const ParallelText>(
+      data.train_source, data.train_target, data.invalid, reading);
+  const ParallelText& text = *shared_text;
+  const ParallelText valid_text(data.valid_source, data.valid_target, data.invalid, reading);
   PreparedData prepared;
+  take_hashes(work, text, prepared);
+  take_hashes(work, valid_text, prepared);
+
+  create_folders(work.cache_folder);
+  remove_leftovers(work.cache_folder);
+  store_indexes(work, text);
+  store_indexes(work, valid_text);
   prepared.text_hash = hex16(text.hash());
-  prepared.asked_vocab_size = tokenizer.vocab_size;
-  prepared.tokenizers_trained = tokenizer.source_model.empty();
+  prepared.asked_vocab_size = work.tokenizer.vocab_size;
+  prepared.tokenizers_trained = work.tokenizer.source_model.empty();
   prepared.tokenizers = tokenizers_of(work, text);
   const auto storage = corpus_of(work, text, prepared);
   prepared.train = Corpus(storage);
+  prepared.parts = parts_of(work, text, prepared.train);
+  if (FreshEncoder::is_wanted(data))
+    prepared.encoder =
+        std::make_shared<const FreshEncoder>(shared_text, prepared.tokenizers, data, work.seed);
   prepared.report = storage->facts().report;
   ValidSet& valid = prepared.valid;
   valid.held_out = data.valid_source.empty();

@@ -7,6 +7,8 @@
 #include <exception>
 #include <filesystem>
 #include <functional>
+#include <map>
+#include <memory>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -14,6 +16,8 @@
 
 #include "data/corpus.h"
 #include "data/data_config.h"
+#include "data/epoch_plan.h"
+#include "data/fresh_encoder.h"
 #include "tokenizer/tokenizers.h"
 #include "tokenizer/train_tokenizer.h"
 
@@ -46,25 +50,50 @@ enum class CacheUse {
   Rebuilt,  ///< found damaged and made anew
 };
 
+/// What is to be prepared, and how.
+struct Preparation {
+  const DataConfig& data;
+  const TokenizerConfig& tokenizer;
+  std::filesystem::path cache_folder;
+  std::uint64_t seed = 1;
+  /// Hashes of the files that a run was started with, which goes on now: see file_hashes.
+  std::map<std::string, std::string> started_with = {};
+  DataObserver observer = {};
+  std::stop_token stop = {};
+  int threads = 0;  ///< 0: all available
+};
+
+/// The pairs of one training file among those of the corpus.
+struct CorpusPart {
+  std::string source_path, tag;
+  std::int64_t first_pair, pairs;
+  double weight;
+};
+
 struct PreparedData {
   Tokenizers tokenizers;
   Corpus train;
+  std::vector<CorpusPart> parts;  ///< of `train`
+  /// Encodes pairs of `train` anew for each epoch; null where the settings ask for none of that.
+  std::shared_ptr<const FreshEncoder> encoder;
   ValidSet valid;
   CorpusReport report;  ///< the same whether the cache was built or reused
   CacheUse cache = CacheUse::Built;
-  std::string cache_problem;          ///< of CacheUse::Rebuilt: one line saying what was wrong
-  std::string text_hash;              ///< of the training text, 16 hexadecimal digits
+  std::string cache_problem;  ///< of CacheUse::Rebuilt: one line saying what was wrong
+  std::string text_hash;      ///< of the training text, 16 hexadecimal digits
+  std::map<std::string, std::string> file_hashes;  ///< of every text file, by its path
   bool tokenizers_trained = false;    ///< in this call or an earlier one, rather than given
   std::int64_t asked_vocab_size = 0;  ///< --vocab-size, to be compared with the tokenizers' size()
+
+  /// Of the parts, for the plan of an epoch.
+  std::vector<WeightedPairs> weights() const;
 };
 
 /// Checks all text before anything else. Trains tokenizers where none are given. Files of the cache
 /// are named by the hash of their inputs: text, tokenizers, filters, seed. All cores are used, and
-/// the result is the same for any number of them (`threads` 0: all available). Throws UsageError
-/// for unequal numbers of files on the sides, Error for text that cannot be used,
+/// the result is the same for any number of them. Throws UsageError for unequal numbers of files on
+/// the sides, Error for text that cannot be used or is not the one that the run was started with,
 /// PreparationStopped.
-PreparedData prepare_data(const DataConfig& data, const TokenizerConfig& tokenizer,
-                          const std::filesystem::path& cache_folder, std::uint64_t seed,
-                          const DataObserver& observer, std::stop_token stop, int threads = 0);
+PreparedData prepare_data(const Preparation& preparation);
 
 }  // namespace dragoman

@@ -30,9 +30,9 @@ struct ProgressRecord {
   std::int64_t without_best = 0;      ///< validations since
 
   std::string precision, threads,
-      processor;               ///< of the last start: other ones are not bit-identical
-  std::string data;            ///< hash of tokenizers and corpus
-  std::int64_t log_bytes = 0;  ///< length of log.jsonl at this point
+      processor;                            ///< of the last start: other ones are not bit-identical
+  std::map<std::string, std::string> data;  ///< hash of each text file, by its path
+  std::int64_t log_bytes = 0;               ///< length of log.jsonl at this point
   std::map<std::string, std::string> configuration;  ///< every field's text
 
   bool operator==(const ProgressRecord&) const = default;

@@ -60,10 +60,6 @@ Trainer::Trainer(TrainingRun run, TrainingObserver& observer)
 }
 
 void Trainer::resume(const FoundCheckpoint& checkpoint) {
-  if (checkpoint.progress.data != run_.data.text_hash)
-    throw Error(run_.folder.root.string(),
-                ": the training text is not the one that this run was started with; restore it, or "
-                "give another -o for another run");
   load_checkpoint(checkpoint.path, model_);
   progress_ = checkpoint.progress;
   if (progress_.rollbacks > 0) remove_checkpoints_after(run_.folder, progress_.update);
@@ -81,7 +77,7 @@ StopReason Trainer::train(std::stop_token stop) {
   progress_.precision = names_of(run_.precision)[static_cast<std::size_t>(run_.precision)];
   progress_.threads = run_.threads;
   progress_.processor = run_.processor;
-  progress_.data = run_.data.text_hash;
+  progress_.data = run_.data.file_hashes;
   progress_.configuration = run_.configuration;
   open_log();
 
@@ -135,9 +131,10 @@ void Trainer::open_stream() {
   const PlanConfig plan{run_.config.max_tokens, run_.config.max_sentences,
                         progress_.rollbacks == 0
                             ? seed
-                            : random_bits(seed, static_cast<std::uint64_t>(progress_.rollbacks))};
+                            : random_bits(seed, static_cast<std::uint64_t>(progress_.rollbacks)),
+                        run_.data.weights()};
   stream_.emplace(run_.data.train, plan, end_ids(run_.data.tokenizers),
-                  DataPosition{progress_.epoch, progress_.batch});
+                  DataPosition{progress_.epoch, progress_.batch}, run_.data.encoder);
 }
 
 void Trainer::update() {

@@ -74,7 +74,7 @@ class Trainer {
  public:
   Trainer(TrainingRun run, TrainingObserver& observer);
 
-  /// Goes on from a checkpoint of this run. Throws Error where its training text was another.
+  /// Goes on from a checkpoint of this run.
   void resume(const FoundCheckpoint& checkpoint);
   const ProgressRecord& progress() const { return progress_; }
 

@@ -28,6 +28,29 @@ TEST(DataConfig, RefusesWhatMakesNoSenseAndNamesTheFlag) {
   EXPECT_THAT(message([](DataConfig& c) { c.max_ratio = 0.5; }), HasSubstr("--max-ratio"));
   EXPECT_THAT(message([](DataConfig& c) { c.valid_fraction = 0.9; }),
               HasSubstr("--valid-fraction"));
+  EXPECT_THAT(message([](DataConfig& c) { c.corpus_weights = {"1"}; }),
+              HasSubstr("--corpus-weights has 1 value for 2 training files"));
+  for (const std::string weight : {"0", "-1", "x", "1e9"})
+    EXPECT_THAT(message([&](DataConfig& c) {
+                  c.corpus_weights = {"1", weight};
+                }),
+                HasSubstr("--corpus-weights"));
+  EXPECT_EQ(message([](DataConfig& c) { c.corpus_weights = {"0.5", "3"}; }), "");
+  EXPECT_THAT(message([](DataConfig& c) {
+                c.corpus_tags = {"", "", "<a>"};
+              }),
+              HasSubstr("--corpus-tags has 3 values for 2 training files"));
+  EXPECT_THAT(message([](DataConfig& c) {
+                c.corpus_tags = {"", "a b"};
+              }),
+              HasSubstr("--corpus-tags a b"));
+  EXPECT_EQ(message([](DataConfig& c) { c.corpus_tags = {"", "<bt>"}; }), "");
+  EXPECT_THAT(message([](DataConfig& c) { c.subword_sampling = 1.5; }),
+              HasSubstr("--subword-sampling 1.5"));
+  EXPECT_THAT(message([](DataConfig& c) { c.augment_drop_end_punctuation = -0.1; }),
+              HasSubstr("--augment-drop-end-punctuation"));
+  EXPECT_THAT(message([](DataConfig& c) { c.augment_upper_case = c.augment_title_case = 0.6; }),
+              HasSubstr("--augment-upper-case and --augment-title-case"));
 }
 
 TEST(PassesRatio, LooksAtTheLongerSideWhicheverItIs) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "tests/data/corpus_of.h"
@@ -134,6 +135,71 @@ TEST(EpochPlan, ForValidationGoesFromShortToLong) {
     return std::pair(x.target, x.source) < std::pair(y.target, y.source);
   });
   EXPECT_EQ(order, expected);
+}
+
+TEST(TimesSeen, AreTheWeightOnAverageAndEvenOverTheEpochs) {
+  for (const double weight : {0.25, 0.7, 1.0, 2.4, 3.0}) {
+    std::int64_t first_epoch = 0;
+    for (std::int64_t pair = 0; pair < 4000; ++pair) {
+      std::int64_t seen = 0;
+      for (std::int64_t epoch = 0; epoch < 20; ++epoch) {
+        const std::int64_t times = times_seen(weight, 7, epoch, pair);
+        EXPECT_GE(times, std::floor(weight));
+        EXPECT_LE(times, std::ceil(weight));
+        seen += times;
+        if (epoch == 0) first_epoch += times;
+        const double expected = static_cast<double>(epoch + 1) * weight;
+        ASSERT_GE(seen, std::floor(expected)) << weight << " after epoch " << epoch;
+        ASSERT_LE(seen, std::ceil(expected)) << weight << " after epoch " << epoch;
+      }
+    }
+    // 4,000 draws of variance 1/4 at most: five standard deviations are 0.04.
+    EXPECT_NEAR(static_cast<double>(first_epoch) / 4000, weight, 0.04);
+  }
+}
+
+TEST(TimesSeen, DependOnTheSeed) {
+  std::int64_t other = 0;
+  for (std::int64_t pair = 0; pair < 100; ++pair)
+    other += times_seen(0.5, 1, 0, pair) != times_seen(0.5, 2, 0, pair);
+  EXPECT_GT(other, 20);
+}
+
+TEST(EpochPlan, HasEachPairAsOftenAsItsWeightSays) {
+  const Corpus corpus = corpus_of(random_pairs(900, 20));
+  const PlanConfig config{
+      .max_tokens = 120, .seed = 5, .weights = {{0, 1}, {300, 2.5}, {700, 0.2}}};
+  const auto weight_of = [](std::uint32_t pair) {
+    return pair < 300 ? 1.0 : pair < 700 ? 2.5 : 0.2;
+  };
+  for (std::int64_t epoch = 0; epoch < 4; ++epoch) {
+    const EpochPlan plan = plan_epoch(corpus, config, epoch);
+    std::vector<std::int64_t> seen(900);
+    for (std::int64_t i = 0; i < plan.batches(); ++i) {
+      const std::vector<std::uint32_t> batch(plan.batch(i).begin(), plan.batch(i).end());
+      EXPECT_LE(std::max(tokens_of(corpus, batch).source, tokens_of(corpus, batch).target), 120);
+      std::vector<std::uint32_t> sorted = batch;
+      std::sort(sorted.begin(), sorted.end());
+      EXPECT_EQ(std::unique(sorted.begin(), sorted.end()), sorted.end()) << "a pair twice";
+      for (const std::uint32_t pair : batch) {
+        EXPECT_LT(plan.round(i), std::ceil(weight_of(pair)));
+        ++seen[pair];
+      }
+    }
+    for (std::uint32_t pair = 0; pair < 900; ++pair)
+      EXPECT_EQ(seen[pair], times_seen(weight_of(pair), 5, epoch, pair));
+  }
+}
+
+TEST(EpochPlan, RoundsOfAWeightAreInDifferentOrders) {
+  const Corpus corpus = corpus_of(std::vector<TokenPair>(200, {{1, 2}, {3}}));
+  const EpochPlan plan = plan_epoch(corpus, {.max_tokens = 60, .weights = {{0, 2}}}, 0);
+  std::vector<std::vector<std::uint32_t>> first, second;
+  for (std::int64_t i = 0; i < plan.batches(); ++i)
+    (plan.round(i) == 0 ? first : second).emplace_back(plan.batch(i).begin(), plan.batch(i).end());
+  ASSERT_EQ(first.size(), second.size());
+  for (const auto& batch : first)
+    EXPECT_EQ(std::find(second.begin(), second.end(), batch), second.end());
 }
 
 }  // namespace

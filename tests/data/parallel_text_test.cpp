@@ -18,7 +18,7 @@ using Pairs = std::vector<std::pair<std::string, std::string>>;
 
 class ParallelTextTest : public FolderTest {
  protected:
-  static TextFile::Progress progress(int threads = 2) {
+  static TextReading progress(int threads = 2) {
     return {.threads = threads, .stop = {}, .report = [](std::int64_t) {}};
   }
   ParallelText open(std::string_view source, std::string_view target,
@@ -168,7 +168,7 @@ TEST_F(ParallelTextTest, TheHashDependsOnTheTextAlone) {
 TEST_F(ParallelTextTest, StopsWhenAsked) {
   std::stop_source stop;
   stop.request_stop();
-  TextFile::Progress stopped = progress();
+  TextReading stopped = progress();
   stopped.stop = stop.get_token();
   EXPECT_THROW(TextFile(write("a", "text\n"), stopped), PreparationStopped);
 }

@@ -38,8 +38,12 @@ class PrepareTest : public FolderTest {
     data.train_source = {write("a.en", join(source))};
     data.train_target = {write("a.de", join(target))};
   }
-  PreparedData prepare(int threads = 2) const {
-    return prepare_data(data, tokenizer, folder / "corpus", 1, {}, {}, threads);
+  PreparedData prepare(int threads = 2) const { return prepare_data(preparation(threads)); }
+  Preparation preparation(int threads = 2) const {
+    return {.data = data,
+            .tokenizer = tokenizer,
+            .cache_folder = folder / "corpus",
+            .threads = threads};
   }
   /// The only file in the cache folder that starts so.
   std::filesystem::path cache_file(const std::string& prefix,
@@ -89,9 +93,9 @@ TEST_F(PrepareTest, ASecondStartFindsItsWorkDone) {
   data.valid_fraction = 0.01;
   const PreparedData first = prepare();
   std::vector<std::string> stages;
-  const PreparedData second = prepare_data(
-      data, tokenizer, folder / "corpus", 1,
-      [&](std::string_view stage, std::int64_t, std::int64_t) { stages.emplace_back(stage); }, {});
+  Preparation again = preparation();
+  again.observer = [&](std::string_view stage, auto, auto) { stages.emplace_back(stage); };
+  const PreparedData second = prepare_data(again);
   EXPECT_EQ(second.cache, CacheUse::Reused);
   EXPECT_THAT(stages, Contains("reading"));
   EXPECT_THAT(stages, Not(Contains("encoding")));
@@ -110,8 +114,11 @@ TEST_F(PrepareTest, TheFilesAreTheSameForAnyNumberOfThreads) {
   lines[3] = lines[4] = "";
   set_text(lines);
   data.valid_fraction = 0.01;
-  prepare_data(data, tokenizer, folder / "one", 1, {}, {}, 1);
-  prepare_data(data, tokenizer, folder / "three", 1, {}, {}, 3);
+  for (const auto& [cache, threads] : {std::pair("one", 1), std::pair("three", 3)}) {
+    Preparation with_threads = preparation(threads);
+    with_threads.cache_folder = folder / cache;
+    prepare_data(with_threads);
+  }
   for (const std::string prefix : {"corpus-", "tokenizer-"}) {
     const auto one = cache_file(prefix, "one"), three = cache_file(prefix, "three");
     EXPECT_EQ(one.filename(), three.filename());
@@ -267,7 +274,9 @@ TEST_F(PrepareTest, TheSeedChoosesOtherPairsToHoldOut) {
   set_text(sample_text(1000));
   data.valid_fraction = 0.01;
   const auto lines = [&](std::uint64_t seed) {
-    return prepare_data(data, tokenizer, folder / "corpus", seed, {}, {}).valid.source_lines;
+    Preparation seeded = preparation();
+    seeded.seed = seed;
+    return prepare_data(seeded).valid.source_lines;
   };
   EXPECT_EQ(lines(1), lines(1));
   EXPECT_NE(lines(1), lines(2));
@@ -346,12 +355,12 @@ TEST_F(PrepareTest, LeavesNothingBehindWhenStopped) {
   set_text(sample_text(20'000));
   data.keep_duplicates = true;
   std::stop_source stop;
-  const auto stop_while_encoding = [&](std::string_view stage, std::int64_t, std::int64_t) {
+  Preparation stopped = preparation(1);
+  stopped.stop = stop.get_token();
+  stopped.observer = [&](std::string_view stage, auto, auto) {
     if (stage == "encoding") stop.request_stop();
   };
-  EXPECT_THROW(
-      prepare_data(data, tokenizer, folder / "corpus", 1, stop_while_encoding, stop.get_token(), 1),
-      PreparationStopped);
+  EXPECT_THROW(prepare_data(stopped), PreparationStopped);
   cache_file("tokenizer-");
   for (const auto& entry : std::filesystem::directory_iterator(folder / "corpus"))
     EXPECT_THAT(entry.path().filename().string(), Not(HasSubstr("corpus-")));
@@ -364,6 +373,96 @@ TEST_F(PrepareTest, RemovesWhatAKilledBuildHasLeft) {
   std::filesystem::rename(path, path.string() + ".tmp.12345");
   prepare();
   EXPECT_EQ(cache_file("corpus-"), path);
+}
+
+TEST_F(PrepareTest, AChangedFileUnderARunIsNamed) {
+  set_text(sample_text(200));
+  data.valid_source = {write("v.en", "the dog\n")};
+  data.valid_target = {write("v.de", "der Hund\n")};
+  const auto started_with = prepare().file_hashes;
+  EXPECT_EQ(started_with.size(), 4u);
+  Preparation resumed = preparation();
+  resumed.started_with = started_with;
+  EXPECT_EQ(prepare_data(resumed).cache, CacheUse::Reused);
+  for (const auto& [path, hash] : started_with) {
+    const std::string before = read_file(path);
+    write_file(path, "X" + before.substr(1));
+    EXPECT_THAT(message_of<Error>([&] { prepare_data(resumed); }),
+                testing::StartsWith(path + ": has changed since this run was started"));
+    write_file(path, before);
+  }
+}
+
+/// Two files, the second with a tag.
+class TaggedCorpora : public PrepareTest {
+ protected:
+  TaggedCorpora() {
+    set_text(sample_text(300));
+    data.train_source.push_back(write("b.en", "the dog\n\nthe blue house\n"));
+    data.train_target.push_back(write("b.de", "der Hund\nleer\ndas blaue Haus\n"));
+    data.corpus_tags = {"", "<bt>"};
+    data.keep_duplicates = true;
+  }
+};
+
+TEST_F(TaggedCorpora, HaveTheirTagInFrontOfEachSourceAsIfTheTextHadIt) {
+  for (const TokenizerType type : {TokenizerType::Unigram, TokenizerType::Bpe}) {
+    tokenizer.type = type;
+    const PreparedData prepared = prepare();
+    const Tokenizer& encoder = *prepared.tokenizers.source;
+    ASSERT_EQ(prepared.train.pairs(), 302);
+    EXPECT_EQ(prepared.report.empty, 1) << "a tag alone is no text";
+    EXPECT_EQ(prepared.train.source(299), encoder.encode(sample_text(300)[299]));
+    EXPECT_EQ(prepared.train.source(300), encoder.encode("<bt> the dog"));
+    EXPECT_EQ(prepared.train.source(301), encoder.encode("<bt> the blue house"));
+    EXPECT_THAT(prepared.train.source(301), Contains(encoder.id("<bt>")));
+    EXPECT_NE(encoder.id("<bt>"), encoder.unk_id());
+    EXPECT_EQ(prepared.train.target(301), encoder.encode("das blaue Haus"));
+  }
+}
+
+TEST_F(TaggedCorpora, TagOnlyTheSourceTokenizerOfTwo) {
+  tokenizer.joint = false;
+  const PreparedData prepared = prepare();
+  EXPECT_NE(prepared.tokenizers.source->id("<bt>"), prepared.tokenizers.source->unk_id());
+  EXPECT_EQ(prepared.tokenizers.target->id("<bt>"), prepared.tokenizers.target->unk_id());
+}
+
+TEST_F(TaggedCorpora, NeedATokenizerThatKnowsTheTag) {
+  const auto lines = sample_text(200);
+  tokenizer.source_model =
+      write("without.model", train_on(lines, {.vocab_size = 300}).model_bytes());
+  EXPECT_THAT(message_of<UsageError>([&] { prepare(); }), HasSubstr("--corpus-tags <bt>"));
+  TokenizerConfig with_tag{.vocab_size = 300};
+  with_tag.user_symbols = {"<bt>"};
+  tokenizer.source_model = write("with.model", train_on(lines, with_tag).model_bytes());
+  EXPECT_EQ(prepare().train.pairs(), 302);
+}
+
+TEST_F(TaggedCorpora, OtherTagsAreAnotherCache) {
+  prepare();
+  EXPECT_EQ(prepare().cache, CacheUse::Reused);
+  data.corpus_tags = {"<bt>", ""};
+  EXPECT_EQ(prepare().cache, CacheUse::Built);
+}
+
+TEST_F(TaggedCorpora, HeldOutLinesHaveTheTagWhereAllCorporaHaveOne) {
+  data.corpus_tags = {"<a>", "<bt>"};
+  data.valid_fraction = 0.1;
+  const PreparedData prepared = prepare();
+  ASSERT_FALSE(prepared.valid.source_lines.empty());
+  for (const std::string& line : prepared.valid.source_lines)
+    EXPECT_TRUE(line.starts_with("<a> ") || line.starts_with("<bt> ")) << line;
+}
+
+TEST_F(TaggedCorpora, WeightsBelongToTheKeptPairsOfTheirFiles) {
+  EXPECT_EQ(prepare().weights(), (std::vector<WeightedPairs>{{0, 1}, {300, 1}}));
+  data.corpus_weights = {"1", "2.5"};
+  const PreparedData prepared = prepare();
+  EXPECT_EQ(prepared.parts[1].pairs, 2);
+  EXPECT_EQ(prepared.parts[1].tag, "<bt>");
+  EXPECT_EQ(prepared.weights(), (std::vector<WeightedPairs>{{0, 1}, {300, 2.5}}));
+  EXPECT_EQ(prepare().cache, CacheUse::Reused) << "weights leave the tokens as they are";
 }
 
 }  // namespace

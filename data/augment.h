@@ -1,0 +1,33 @@
+// Text changed as users write it: all in upper case, as a title, without its last mark. A model
+// that meets such pairs in training keeps its head when it meets such text.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace dragoman {
+
+struct TextPair {
+  std::string source, target;
+
+  bool operator==(const TextPair&) const = default;
+};
+
+enum class CaseChange {
+  Upper,  ///< every letter
+  Title,  ///< the first letter of every word; the others stay
+};
+
+/// Both sides changed alike, but for occurrences of `kept`, which stay as they are. Nothing where
+/// the source is as it was: there the model could not know when to change the target.
+std::optional<TextPair> change_case(const TextPair& pair, CaseChange change,
+                                    std::span<const std::string> kept);
+
+/// Both sides without full stops, exclamation and question marks (also Chinese, Arabic, Indian
+/// ones) and white space at their ends. Nothing where the source has none, or a side would be
+/// empty.
+std::optional<TextPair> drop_end_punctuation(const TextPair& pair);
+
+}  // namespace dragoman

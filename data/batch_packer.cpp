@@ -1,0 +1,129 @@
+#include "data/batch_packer.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "base/threads.h"
+#include "data/epoch_plan.h"
+
+namespace dragoman {
+
+namespace {
+
+/// Pairs looked at to see how much longer they become.
+constexpr std::int64_t kPairsMeasured = 2000;
+constexpr double kRoomToVary = 1.03;
+
+/// One side of a batch in the making.
+void append_end(PackedSide& side, TokenId end) {
+  side.tokens.push_back(end);
+  side.starts.push_back(static_cast<std::int32_t>(side.size()));
+}
+
+/// Training keeps the cores busy, so one in four encodes.
+int encoding_threads() { return std::max(1, available_cores() / 4); }
+
+/// With </s>.
+struct Tokens {
+  std::int64_t source = 0, target = 0;
+
+  void add(PairLengths lengths) {
+    source += lengths.source + 1;
+    target += lengths.target + 1;
+  }
+  void remove(PairLengths lengths) {
+    source -= lengths.source + 1;
+    target -= lengths.target + 1;
+  }
+};
+
+PairLengths lengths_of(const EncodedSides& sides) {
+  return {.source = static_cast<std::int32_t>(sides.source.size()),
+          .target = static_cast<std::int32_t>(sides.target.size())};
+}
+
+}  // namespace
+
+EndIds end_ids(const Tokenizers& tokenizers) {
+  return {.source = tokenizers.source->eos_id(), .target = tokenizers.target->eos_id()};
+}
+
+PackedBatch pack_batch(const Corpus& corpus, std::span<const std::uint32_t> pairs, EndIds ends) {
+  return BatchPacker(corpus, ends, 0, nullptr).pack(pairs, {});
+}
+
+std::vector<PackedBatch> all_batches(const Corpus& corpus, std::int64_t max_tokens, EndIds ends) {
+  const EpochPlan plan = plan_in_length_order(corpus, {.max_tokens = max_tokens});
+  std::vector<PackedBatch> batches;
+  for (std::int64_t i = 0; i < plan.batches(); ++i)
+    batches.push_back(pack_batch(corpus, plan.batch(i), ends));
+  return batches;
+}
+
+BatchPacker::BatchPacker(const Corpus& corpus, EndIds ends, std::int64_t max_tokens,
+                         std::shared_ptr<const FreshEncoder> encoder)
+    : corpus_(corpus),
+      ends_(ends),
+      max_tokens_(max_tokens),
+      encoder_(std::move(encoder)),
+      planned_tokens_(find_planned_tokens()) {}
+
+std::int64_t BatchPacker::find_planned_tokens() const {
+  if (!encoder_) return max_tokens_;
+  Tokens own, fresh;
+  const std::int64_t step = std::max<std::int64_t>(1, corpus_.pairs() / kPairsMeasured);
+  for (std::int64_t pair = 0; pair < corpus_.pairs(); pair += step) {
+    const auto sides = encoder_->encode(corpus_, pair, {});
+    own.add(corpus_.lengths(pair));
+    fresh.add(sides ? lengths_of(*sides) : corpus_.lengths(pair));
+  }
+  const auto ratio = [](std::int64_t longer, std::int64_t shorter) {
+    return static_cast<double>(longer) / static_cast<double>(std::max<std::int64_t>(1, shorter));
+  };
+  const double factor =
+      std::max({1.0, ratio(fresh.source, own.source), ratio(fresh.target, own.target)});
+  return std::max<std::int64_t>(
+      1, static_cast<std::int64_t>(static_cast<double>(max_tokens_) / (factor * kRoomToVary)));
+}
+
+PackedBatch BatchPacker::pack(std::span<const std::uint32_t> pairs, Turn turn) const {
+  std::vector<std::optional<EncodedSides>> fresh(pairs.size());
+  if (encoder_) {
+    parallel_for(std::ssize(pairs), encoding_threads(), [&](std::int64_t i) {
+      const auto at = static_cast<std::size_t>(i);
+      fresh[at] = encoder_->encode(corpus_, pairs[at], turn);
+    });
+    Tokens tokens;
+    for (std::size_t i = 0; i < pairs.size(); ++i)
+      tokens.add(fresh[i] ? lengths_of(*fresh[i]) : corpus_.lengths(pairs[i]));
+    for (std::size_t i = pairs.size();
+         i-- > 0 && std::max(tokens.source, tokens.target) > max_tokens_;) {
+      if (!fresh[i]) continue;
+      tokens.remove(lengths_of(*fresh[i]));
+      tokens.add(corpus_.lengths(pairs[i]));
+      fresh[i].reset();
+    }
+  }
+  PackedBatch batch;
+  batch.sentences.assign(pairs.begin(), pairs.end());
+  batch.source.starts.push_back(0);
+  batch.target.starts.push_back(0);
+  const auto append = [](PackedSide& side, const std::vector<TokenId>& tokens) {
+    side.tokens.insert(side.tokens.end(), tokens.begin(), tokens.end());
+  };
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    if (fresh[i]) {
+      append(batch.source, fresh[i]->source);
+      append(batch.target, fresh[i]->target);
+    } else {
+      corpus_.append_source(pairs[i], batch.source.tokens);
+      corpus_.append_target(pairs[i], batch.target.tokens);
+    }
+    append_end(batch.source, ends_.source);
+    append_end(batch.target, ends_.target);
+  }
+  return batch;
+}
+
+}  // namespace dragoman

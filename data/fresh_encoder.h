@@ -1,0 +1,56 @@
+// Pairs encoded anew in each epoch: changed text (data/augment.h), and other segmentations into
+// pieces (tokenizer/subword_sampler.h). What a pair becomes is a pure function of seed, epoch, the
+// pair's turn in the epoch and the pair.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "data/augment.h"
+#include "data/corpus.h"
+#include "data/parallel_text.h"
+#include "data/source_tags.h"
+#include "tokenizer/subword_sampler.h"
+#include "tokenizer/tokenizers.h"
+
+namespace dragoman {
+
+/// Without </s>.
+struct EncodedSides {
+  std::vector<TokenId> source, target;
+};
+
+/// Which of the times that a pair is seen: its epoch, and its round there (data/epoch_plan.h).
+struct Turn {
+  std::int64_t epoch, round;
+};
+
+/// All calls are safe from many threads.
+class FreshEncoder {
+ public:
+  /// Whether the settings ask for pairs to be encoded anew.
+  static bool is_wanted(const DataConfig& data);
+
+  FreshEncoder(std::shared_ptr<const ParallelText> text, const Tokenizers& tokenizers,
+               const DataConfig& data, std::uint64_t seed);
+
+  /// Nothing where the pair stays as the corpus has it, also because a side of it would have more
+  /// pieces than --max-length.
+  std::optional<EncodedSides> encode(const Corpus& corpus, std::int64_t pair, Turn turn) const;
+
+ private:
+  std::optional<TextPair> changed_text(std::int64_t line, std::uint64_t key) const;
+
+  std::shared_ptr<const ParallelText> text_;
+  Tokenizers tokenizers_;
+  DataConfig data_;
+  std::uint64_t seed_;
+  SourceTags tags_;
+  std::vector<std::string> kept_;  ///< user-defined symbols of both tokenizers
+  std::optional<SubwordSampler> source_sampler_, target_sampler_;
+};
+
+}  // namespace dragoman

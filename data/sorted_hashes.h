@@ -1,0 +1,38 @@
+// Sorting more numbers than memory should hold: sorted runs in a file without a name, then merged.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/files.h"
+
+namespace dragoman {
+
+/// Where hashes are sorted.
+struct SortSpace {
+  std::filesystem::path folder;  ///< of the scratch file, 8 bytes a hash
+  std::size_t most_in_memory = 10'000'000;
+};
+
+class SortedHashes {
+ public:
+  explicit SortedHashes(SortSpace space) : space_(std::move(space)) {}
+
+  void add(std::span<const std::uint64_t> hashes);
+  /// Calls visit(hash) for all that were added, in rising order; once.
+  void for_each(const std::function<void(std::uint64_t)>& visit);
+
+ private:
+  void write_run();
+
+  SortSpace space_;
+  std::vector<std::uint64_t> hashes_;  ///< not yet in a run
+  std::unique_ptr<ScratchFile> file_;  ///< of the runs, where there are any
+  std::vector<std::size_t> run_ends_;  ///< in hashes
+};
+
+}  // namespace dragoman

@@ -1,0 +1,31 @@
+// The tokens that --corpus-tags puts in front of source lines, so that a model can tell corpora
+// apart (tagged back-translation, Caswell et al. 2019) or learns which language is wanted.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "data/data_config.h"
+#include "tokenizer/tokenizer.h"
+
+namespace dragoman {
+
+class SourceTags {
+ public:
+  /// Throws UsageError where the tokenizer would split a tag.
+  SourceTags(const DataConfig& data, const Tokenizer& tokenizer);
+
+  const std::string& tag(std::size_t file) const { return tags_[file]; }
+  /// A source line as it is encoded: behind the tag and a space, where its file has a tag. The same
+  /// text given to be translated is encoded alike.
+  std::string tagged(std::size_t file, std::string_view line) const;
+  /// Pieces that the tag alone makes of a line.
+  std::size_t pieces(std::size_t file) const { return pieces_[file]; }
+
+ private:
+  std::vector<std::string> tags_;    ///< [files]
+  std::vector<std::size_t> pieces_;  ///< [files]
+};
+
+}  // namespace dragoman

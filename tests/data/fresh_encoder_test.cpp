@@ -1,0 +1,217 @@
+#include "data/fresh_encoder.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/utf8.h"
+#include "data/batch_stream.h"
+#include "data/prepare.h"
+#include "tests/data/text_files.h"
+#include "tests/tokenizer/sample_text.h"
+
+namespace dragoman {
+namespace {
+
+/// A corpus of a toy language, the second of its files with a tag.
+class FreshEncoding : public FolderTest {
+ protected:
+  FreshEncoding() {
+    for (const std::string name : {"a", "b"}) {
+      std::string source, target;
+      for (const std::string& line : sample_text(400)) {
+        source += line + "\n";
+        target += "das " + line + "\n";
+      }
+      data.train_source.push_back(write(name + ".en", source));
+      data.train_target.push_back(write(name + ".de", target));
+    }
+    data.corpus_tags = {"", "<bt>"};
+    data.keep_duplicates = true;
+    data.valid_fraction = 0;
+    tokenizer.vocab_size = 400;
+    tokenizer.type = TokenizerType::Bpe;
+  }
+  PreparedData prepare() const {
+    return prepare_data({.data = data, .tokenizer = tokenizer, .cache_folder = folder / "corpus"});
+  }
+  static std::string source_text(const PreparedData& prepared, const EncodedSides& sides) {
+    return prepared.tokenizers.source->decode(sides.source);
+  }
+
+  DataConfig data;
+  TokenizerConfig tokenizer;
+};
+
+TEST_F(FreshEncoding, IsThereOnlyWhereSomethingAsksForIt) {
+  EXPECT_EQ(prepare().encoder, nullptr);
+  data.augment_title_case = 0.1;
+  EXPECT_NE(prepare().encoder, nullptr);
+}
+
+TEST_F(FreshEncoding, IsAFunctionOfSeedEpochRoundAndPair) {
+  data.subword_sampling = 0.2;
+  const PreparedData prepared = prepare();
+  const auto encode = [&](std::int64_t pair, Turn turn) {
+    return prepared.encoder->encode(prepared.train, pair, turn)->source;
+  };
+  int epochs = 0, rounds = 0, pairs = 0, seeds = 0;
+  const auto text = std::make_shared<const ParallelText>(
+      data.train_source, data.train_target, data.invalid,
+      TextReading{.threads = 1, .stop = {}, .report = [](std::int64_t) {}});
+  const FreshEncoder other_seed(text, prepared.tokenizers, data, 2);
+  const FreshEncoder same_seed(text, prepared.tokenizers, data, 1);
+  for (std::int64_t pair = 0; pair < 100; ++pair) {
+    const auto tokens = encode(pair, {3, 0});
+    EXPECT_EQ(encode(pair, {3, 0}), tokens);
+    EXPECT_EQ(same_seed.encode(prepared.train, pair, {3, 0})->source, tokens);
+    epochs += encode(pair, {4, 0}) != tokens;
+    rounds += encode(pair, {3, 1}) != tokens;
+    pairs += encode(pair + 400, {3, 0}) != tokens;  // the same text, with a tag
+    seeds += other_seed.encode(prepared.train, pair, {3, 0})->source != tokens;
+  }
+  for (const int different : {epochs, rounds, pairs, seeds}) EXPECT_GT(different, 80);
+}
+
+TEST_F(FreshEncoding, ChangesAsManyPairsAsAskedForEachEpochOthers) {
+  data.augment_upper_case = 0.2;
+  data.augment_title_case = 0.3;
+  data.augment_drop_end_punctuation = 0.4;
+  const PreparedData prepared = prepare();
+  int upper = 0, title = 0, dropped = 0, all = 0;
+  for (std::int64_t epoch = 0; epoch < 10; ++epoch)
+    for (std::int64_t pair = 0; pair < 400; ++pair, ++all) {
+      const auto sides = prepared.encoder->encode(prepared.train, pair, {epoch, 0});
+      if (!sides) continue;
+      const std::string source = source_text(prepared, *sides);
+      const std::string target = prepared.tokenizers.target->decode(sides->target);
+      upper += source.starts_with("THE ");
+      title += source.starts_with("The ");
+      dropped += !source.ends_with('.');
+      EXPECT_EQ(target.starts_with("DAS THE "), source.starts_with("THE "));
+      EXPECT_EQ(target.starts_with("Das The "), source.starts_with("The "));
+      EXPECT_EQ(target.ends_with('.'), source.ends_with('.'));
+    }
+  // Five standard deviations of 4,000 draws are below 0.04.
+  EXPECT_NEAR(upper / double(all), 0.2, 0.04);
+  EXPECT_NEAR(title / double(all), 0.3, 0.04);
+  EXPECT_NEAR(dropped / double(all), 0.4, 0.04);
+}
+
+TEST_F(FreshEncoding, LeavesOtherPairsToTheCorpus) {
+  data.augment_upper_case = 0.5;
+  const PreparedData prepared = prepare();
+  int unchanged = 0;
+  for (std::int64_t pair = 0; pair < 100; ++pair)
+    unchanged += !prepared.encoder->encode(prepared.train, pair, {0, 0});
+  EXPECT_GT(unchanged, 20);
+  EXPECT_LT(unchanged, 80);
+}
+
+TEST_F(FreshEncoding, KeepsTheTagInFrontOfChangedText) {
+  data.augment_upper_case = 1;
+  const PreparedData prepared = prepare();
+  const Tokenizer& encoder = *prepared.tokenizers.source;
+  const auto sides = prepared.encoder->encode(prepared.train, 400, {0, 0});
+  ASSERT_TRUE(sides);
+  EXPECT_EQ(sides->source, encoder.encode("<bt> " + upper_case(sample_text(1)[0])));
+}
+
+TEST_F(FreshEncoding, SamplesOnlyTheSideAskedFor) {
+  data.subword_sampling = 0.5;
+  for (const SamplingSide side : {SamplingSide::Both, SamplingSide::Source, SamplingSide::Target}) {
+    data.subword_sampling_side = side;
+    const PreparedData prepared = prepare();
+    int source = 0, target = 0;
+    for (std::int64_t pair = 0; pair < 100; ++pair) {
+      const auto sides = prepared.encoder->encode(prepared.train, pair, {0, 0});
+      source += sides->source != prepared.train.source(pair);
+      target += sides->target != prepared.train.target(pair);
+    }
+    EXPECT_EQ(source > 50, side != SamplingSide::Target);
+    EXPECT_EQ(target > 50, side != SamplingSide::Source);
+    EXPECT_EQ(source + target > 150, side == SamplingSide::Both);
+  }
+}
+
+TEST_F(FreshEncoding, TakesNoSideLongerThanMaxLength) {
+  data.subword_sampling = 1;
+  data.max_length = 40;
+  const PreparedData prepared = prepare();
+  int taken = 0, refused = 0;
+  for (std::int64_t pair = 0; pair < prepared.train.pairs(); ++pair) {
+    const auto sides = prepared.encoder->encode(prepared.train, pair, {0, 0});
+    (sides ? taken : refused)++;
+    if (sides) {
+      EXPECT_LE(std::max(sides->source.size(), sides->target.size()), 40u);
+    }
+  }
+  EXPECT_GT(taken, 0);
+  EXPECT_GT(refused, 0);
+}
+
+TEST_F(FreshEncoding, IsNoPartOfTheTokenCache) {
+  prepare();
+  data.subword_sampling = 0.1;
+  EXPECT_EQ(prepare().cache, CacheUse::Reused);
+}
+
+/// Batches of an encoder, as training takes them.
+class FreshBatches : public FreshEncoding {
+ protected:
+  FreshBatches() { data.subword_sampling = 0.3; }
+  static bool same(const PackedBatch& a, const PackedBatch& b) {
+    return a.sentences == b.sentences && a.source.tokens == b.source.tokens &&
+           a.target.tokens == b.target.tokens && a.target.starts == b.target.starts;
+  }
+};
+
+TEST_F(FreshBatches, KeepTheBudgetAndFillMostOfIt) {
+  const PreparedData prepared = prepare();
+  for (const std::int64_t budget : {150, 1000}) {
+    BatchStream stream(prepared.train, {.max_tokens = budget}, end_ids(prepared.tokenizers), {},
+                       prepared.encoder);
+    std::int64_t tokens = 0, fresh = 0, pairs = 0;
+    const std::int64_t batches = stream.batches_in_epoch();
+    for (std::int64_t i = 0; i < batches; ++i) {
+      const PackedBatch batch = stream.next();
+      EXPECT_LE(std::max(batch.source.size(), batch.target.size()), budget);
+      tokens += batch.target.size();
+      for (std::size_t b = 0; b < batch.sentences.size(); ++b, ++pairs) {
+        const auto begin = batch.source.tokens.begin() + batch.source.starts[b];
+        const auto end = batch.source.tokens.begin() + batch.source.starts[b + 1] - 1;
+        fresh += std::vector<TokenId>(begin, end) != prepared.train.source(batch.sentences[b]);
+      }
+    }
+    EXPECT_EQ(pairs, 800);
+    EXPECT_GT(fresh, 700);
+    EXPECT_GT(static_cast<double>(tokens), 0.8 * static_cast<double>(budget * batches));
+  }
+}
+
+TEST_F(FreshBatches, AreTheSameAfterAResume) {
+  data.augment_upper_case = 0.1;
+  data.corpus_weights = {"2", "0.7"};
+  const PreparedData prepared = prepare();
+  const PlanConfig config{.max_tokens = 2000, .weights = prepared.weights()};
+  BatchStream whole(prepared.train, config, end_ids(prepared.tokenizers), {}, prepared.encoder);
+  const PreparedData again = prepare();
+  for (int i = 0; i < 40; ++i) {
+    BatchStream resumed(again.train, config, end_ids(again.tokenizers), whole.position(),
+                        again.encoder);
+    EXPECT_TRUE(same(resumed.next(), whole.next()));
+  }
+  EXPECT_GT(whole.position().epoch, 0);
+}
+
+TEST_F(FreshBatches, DifferBetweenEpochs) {
+  const PreparedData prepared = prepare();
+  const BatchPacker packer(prepared.train, end_ids(prepared.tokenizers), 1000, prepared.encoder);
+  const std::uint32_t pairs[] = {3, 4, 5};
+  EXPECT_FALSE(same(packer.pack(pairs, {0, 0}), packer.pack(pairs, {1, 0})));
+}
+
+}  // namespace
+}  // namespace dragoman

@@ -1,0 +1,92 @@
+// Several corpora, and pairs that are encoded anew in each epoch.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "base/files.h"
+#include "tests/system/train_fixture.h"
+#include "tokenizer/tokenizer.h"
+
+namespace dragoman {
+namespace {
+
+using testing::HasSubstr;
+
+class TrainCorpora : public Train {
+ protected:
+  /// The sample corpus' test part beside its training part, tagged, and everything random.
+  static std::vector<std::string> two_corpora(const std::string& run_folder,
+                                              std::vector<std::string> more = {}) {
+    std::vector<std::string> words = {"--train-src",
+                                      path("more.en"),
+                                      "--train-tgt",
+                                      path("more.de"),
+                                      "--corpus-tags",
+                                      "",
+                                      "<bt>",
+                                      "--corpus-weights",
+                                      "1",
+                                      "2.5",
+                                      "--subword-sampling",
+                                      "0.2",
+                                      "--augment-upper-case",
+                                      "0.2",
+                                      "--augment-drop-end-punctuation",
+                                      "0.2"};
+    words.insert(words.end(), more.begin(), more.end());
+    return command(run_folder, words);
+  }
+  static void write_more() {
+    for (const std::string side : {"en", "de"})
+      write_file(path("more." + side), read_file(sample("test." + side)));
+  }
+};
+
+TEST_F(TrainCorpora, AResumedRunEndsWithTheSameWeights) {
+  write_more();
+  const auto straight = run(two_corpora("straight"), "", kLimit);
+  ASSERT_EQ(straight.exit_code, 0) << straight.errors;
+  EXPECT_THAT(straight.errors, HasSubstr("more.en: 30 pairs, weight 2.5, tag <bt>"));
+  ASSERT_EQ(run(two_corpora("resumed", {"--max-updates", "30"}), "", kLimit).exit_code, 0);
+  const auto resumed = run(two_corpora("resumed"), "", kLimit);
+  ASSERT_EQ(resumed.exit_code, 0) << resumed.errors;
+  EXPECT_THAT(resumed.errors, HasSubstr("resumed from"));
+  const std::string last = "/checkpoints/update-00000060.safetensors";
+  EXPECT_TRUE(weights("straight" + last) == weights("resumed" + last));
+
+  const auto from_file = run({"train", "--config", path("straight/config.toml")}, "", kLimit);
+  EXPECT_EQ(from_file.exit_code, 0) << from_file.errors;
+}
+
+TEST_F(TrainCorpora, TheModelKnowsTheTagInTextToTranslate) {
+  write_more();
+  ASSERT_EQ(run(two_corpora("tagged", {"--max-updates", "5"}), "", kLimit).exit_code, 0);
+  const ModelFileReader reader(path("tagged/model.safetensors"));
+  const Tokenizer tokenizer(std::string(reader.tokenizer_source()), "model");
+  EXPECT_NE(tokenizer.id("<bt>"), tokenizer.unk_id());
+  EXPECT_THAT(tokenizer.encode("<bt> Hello."), testing::Contains(tokenizer.id("<bt>")));
+}
+
+TEST_F(TrainCorpora, AFileThatChangedUnderARunIsNamed) {
+  write_more();
+  ASSERT_EQ(run(two_corpora("changed", {"--max-updates", "5"}), "", kLimit).exit_code, 0);
+  write_file(path("more.de"), "X" + read_file(path("more.de")));
+  const auto changed = run(two_corpora("changed"), "", kLimit);
+  EXPECT_EQ(changed.exit_code, 1);
+  EXPECT_THAT(changed.errors, HasSubstr("more.de: has changed since this run was started"));
+  write_more();
+  EXPECT_EQ(run(two_corpora("changed", {"--max-updates", "6"}), "", kLimit).exit_code, 0);
+}
+
+TEST_F(TrainCorpora, OtherWeightsAreAnotherRun) {
+  write_more();
+  ASSERT_EQ(run(two_corpora("weights", {"--max-updates", "5"}), "", kLimit).exit_code, 0);
+  auto words = two_corpora("weights");
+  std::replace(words.begin(), words.end(), std::string("2.5"), std::string("2"));
+  const auto result = run(words, "", kLimit);
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.errors, HasSubstr("--corpus-weights: this run was started with '1,2.5'"));
+}
+
+}  // namespace
+}  // namespace dragoman
