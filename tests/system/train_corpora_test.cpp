@@ -17,7 +17,9 @@ class TrainCorpora : public Train {
   /// The sample corpus' test part beside its training part, tagged, and everything random.
   static std::vector<std::string> two_corpora(const std::string& run_folder,
                                               std::vector<std::string> more = {}) {
-    std::vector<std::string> words = {"--train-src",
+    std::vector<std::string> words = {"--vocab-size",
+                                      "320",
+                                      "--train-src",
                                       path("more.en"),
                                       "--train-tgt",
                                       path("more.de"),
