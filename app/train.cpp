@@ -10,6 +10,7 @@
 
 #include "app/command.h"
 #include "app/config_file.h"
+#include "app/initial_model.h"
 #include "app/log.h"
 #include "app/progress.h"
 #include "app/signals.h"
@@ -99,6 +100,20 @@ PreparedData prepare(const TrainOptions& options, const RunFolder& folder,
                        .threads = static_cast<int>(options.train.threads)});
 }
 
+constexpr const char* kInitFrom = "init-from";
+
+/// Takes over what the model of --init-from decides, and returns the checksum of its file; a run
+/// that has begun finds all that in its own checkpoint.
+std::string take_initial_model(TrainOptions& options, const std::optional<FoundCheckpoint>& found) {
+  const std::string& given = options.train.init_from;
+  if (given.empty()) return "";
+  const ModelFileReader model(found ? found->path : resolve_model_path(given));
+  take_architecture(model, options.invocation->origins, options.model);
+  take_tokenizer(model, options.tokenizer);
+  validate(options);
+  return found ? model.provenance().data.at(kInitFrom) : model.checksum();
+}
+
 /// What the tokenizers decide about the model.
 void complete_model(TrainOptions& options, const Tokenizers& tokenizers) {
   ModelConfig& model = options.model;
@@ -114,7 +129,8 @@ void complete_model(TrainOptions& options, const Tokenizers& tokenizers) {
   log_info("two vocabularies: the embeddings of target and output are tied, the source's are not");
 }
 
-ModelOrigin origin_of(TrainOptions& options, const PreparedData& data) {
+ModelOrigin origin_of(TrainOptions& options, const PreparedData& data,
+                      const std::string& initial_checksum) {
   ModelOrigin origin;
   origin.tokenizer_source = data.tokenizers.source->model_bytes();
   if (!data.tokenizers.joint()) origin.tokenizer_target = data.tokenizers.target->model_bytes();
@@ -122,6 +138,7 @@ ModelOrigin origin_of(TrainOptions& options, const PreparedData& data) {
   origin.provenance.configuration = write_config(options.fields());
   origin.provenance.seed = options.train.seed;
   origin.provenance.data = {{"training-text", data.text_hash}};
+  if (!initial_checksum.empty()) origin.provenance.data[kInitFrom] = initial_checksum;
   origin.provenance.versions = {{"dragoman", DRAGOMAN_VERSION}, {"libtorch", TORCH_VERSION}};
   return origin;
 }
@@ -166,6 +183,7 @@ int train(TrainOptions& options) {
   const FolderLock lock(folder.root,
                         "another training is at work here; wait for its end, or give another -o");
   const auto found = find_checkpoint(folder, log_warning);
+  const std::string initial_checksum = take_initial_model(options, found);
   if (found) {
     check_schedule(options, found->progress.configuration);
     compare_configuration(options.fields(), found->progress.configuration);
@@ -181,7 +199,7 @@ int train(TrainOptions& options) {
                   .precision = resolve_precision(options.train.precision, device),
                   .device = device,
                   .folder = folder,
-                  .origin = origin_of(options, data),
+                  .origin = origin_of(options, data, initial_checksum),
                   .data = data,
                   .configuration = configuration_of(options.fields()),
                   .threads = std::to_string(threads),
@@ -195,6 +213,9 @@ int train(TrainOptions& options) {
     trainer.resume(*found);
     log_info(
         join_text("resumed from ", found->path.string(), " at update ", found->progress.update));
+  } else if (!options.train.init_from.empty()) {
+    trainer.start_from(resolve_model_path(options.train.init_from));
+    log_info("starting from the weights, tokenizer and architecture of " + options.train.init_from);
   }
   const StopReason reason = trainer.train(stop_token());
   view.close();

@@ -131,7 +131,12 @@ Tokenizers tokenizers_of(const Work& work, const ParallelText& text) {
     return share(Tokenizer(trained_model(work, text, side), "the trained tokenizer"));
   };
   Tokenizers tokenizers;
-  if (!config.source_model.empty()) {
+  if (!config.source_bytes.empty()) {
+    tokenizers.source = share(Tokenizer(config.source_bytes, "the source tokenizer"));
+    tokenizers.target = config.target_bytes.empty()
+                            ? tokenizers.source
+                            : share(Tokenizer(config.target_bytes, "the target tokenizer"));
+  } else if (!config.source_model.empty()) {
     tokenizers.source = share(Tokenizer::from_file(config.source_model));
     tokenizers.target = tokenizers.source;
     if (!config.target_model.empty()) {
@@ -278,7 +283,7 @@ PreparedData prepare_data(const Preparation& preparation) {
   store_indexes(work, valid_text);
   prepared.text_hash = hex16(text.hash());
   prepared.asked_vocab_size = work.tokenizer.vocab_size;
-  prepared.tokenizers_trained = work.tokenizer.source_model.empty();
+  prepared.tokenizers_trained = work.tokenizer.trains();
   prepared.tokenizers = tokenizers_of(work, text);
   const auto storage = corpus_of(work, text, prepared);
   prepared.train = Corpus(storage);

@@ -25,6 +25,11 @@ struct TokenizerConfig {
   std::string source_model = "",
               target_model = "";  ///< existing SentencePiece models; none is trained then
 
+  // Not flags: the bytes of existing models, which come before the files.
+  std::string source_bytes = "", target_bytes = "";  ///< target empty: the same
+
+  bool trains() const { return source_model.empty() && source_bytes.empty(); }
+
   void validate() const;
 
   template <class Visit>

@@ -22,6 +22,7 @@ constexpr std::array<std::string_view, 3> names_of(BestMetric) { return {"loss",
 
 struct TrainConfig {
   std::string output;
+  std::string init_from;
   Preset preset = Preset::Base;
   std::int64_t seed = 1;
 
@@ -85,6 +86,12 @@ struct TrainConfig {
            .aliases = "save-dir,model-dir",
            .on_resume = kAllowed},
           output);
+    visit({.name = "init-from",
+           .help = "run folder or model file whose weights, tokenizer and architecture the run "
+                   "starts with; --preset then sets the training alone",
+           .group = "Run",
+           .aliases = "pretrained-model,finetune-from-model"},
+          init_from);
     visit({.name = "preset",
            .help = "size of the model and what fits it",
            .group = "Run",

@@ -59,6 +59,12 @@ Trainer::Trainer(TrainingRun run, TrainingObserver& observer)
   progress_.history.lowest_loss = std::log(run_.model.target_vocabulary);  // that of guessing
 }
 
+void Trainer::start_from(const std::filesystem::path& model) {
+  model_.weights().copy_(load_flat_weights(model, model_.layout(), run_.device));
+  model_.averaged_weights().copy_(model_.weights());
+  model_.weights_changed();
+}
+
 void Trainer::resume(const FoundCheckpoint& checkpoint) {
   load_checkpoint(checkpoint.path, model_);
   progress_ = checkpoint.progress;

@@ -74,6 +74,8 @@ class Trainer {
  public:
   Trainer(TrainingRun run, TrainingObserver& observer);
 
+  /// Starts with the weights of a model file of this architecture.
+  void start_from(const std::filesystem::path& model);
   /// Goes on from a checkpoint of this run.
   void resume(const FoundCheckpoint& checkpoint);
   const ProgressRecord& progress() const { return progress_; }

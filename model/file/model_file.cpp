@@ -231,6 +231,8 @@ void ModelFileReader::verify_all() const {
   for (const TensorData& tensor : file_.tensors()) verify(tensor);
 }
 
+const std::string& ModelFileReader::checksum() const { return metadata().at(kHeaderChecksum); }
+
 std::string_view ModelFileReader::tokenizer_source() const {
   return file_.find(kTokenizerSource)->raw();
 }

@@ -74,6 +74,8 @@ class ModelFileReader {
   const ModelConfig& config() const { return config_; }
   const Provenance& provenance() const { return provenance_; }
   const Metadata& metadata() const { return file_.metadata(); }
+  /// Of the header, which holds the checksums of all tensors: the same for the same contents.
+  const std::string& checksum() const;
 
   std::string_view tokenizer_source() const;
   /// The source's where one tokenizer serves both sides.

@@ -1,0 +1,64 @@
+#include "app/initial_model.h"
+
+#include <algorithm>
+#include <string>
+
+#include "base/error.h"
+#include "inference/model_tokenizers.h"
+
+namespace dragoman {
+
+namespace {
+
+bool is_given(Origin origin) {
+  return origin == Origin::ConfigFile || origin == Origin::CommandLine;
+}
+
+/// Whether a field decides what the model computes, rather than how it is trained.
+bool is_architecture(std::string_view name) { return !name.ends_with("dropout"); }
+
+/// Says what differs; ids mean the same in both only where nothing does.
+void check_same(const std::string& file, const Tokenizer& wanted, const std::string& model) {
+  const Tokenizer given = Tokenizer::from_file(file);
+  if (given.model_bytes() == wanted.model_bytes()) return;
+  const std::string advice = "; leave the tokenizer out to have the model's";
+  if (given.size() != wanted.size())
+    throw Error(file, ": has ", given.size(), " pieces, but the model of --init-from (", model,
+                ") ", wanted.size(), advice);
+  for (TokenId id = 0; id < given.size(); ++id)
+    if (given.piece(id) != wanted.piece(id))
+      throw Error(file, ": piece ", id, " is '", given.piece(id), "', but '", wanted.piece(id),
+                  "' in the model of --init-from (", model, ")", advice);
+  throw Error(file, ": has the pieces of the model of --init-from (", model,
+              "), but other scores or another normalisation", advice);
+}
+
+}  // namespace
+
+void take_architecture(const ModelFileReader& model, const Origins& origins, ModelConfig& config) {
+  ModelConfig taken = model.config();
+  const auto given = fields_of(config), of_model = fields_of(taken);
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    const std::string name(given[i].info.name), text = given[i].text();
+    if (!is_given(origins.at(name)) || text == of_model[i].text()) continue;
+    if (is_architecture(name))
+      throw UsageError("--", name, " ", text, ": the model of --init-from (", model.path().string(),
+                       ") has ", of_model[i].text(), "; leave the flag out");
+    of_model[i].assign({text});
+  }
+  config = taken;
+}
+
+void take_tokenizer(const ModelFileReader& model, TokenizerConfig& config) {
+  const Tokenizers tokenizers = load_tokenizers(model);
+  const std::string path = model.path().string();
+  if (!config.source_model.empty()) {
+    check_same(config.source_model, *tokenizers.source, path);
+    check_same(config.target_model.empty() ? config.source_model : config.target_model,
+               *tokenizers.target, path);
+  }
+  config.source_bytes = tokenizers.source->model_bytes();
+  if (!tokenizers.joint()) config.target_bytes = tokenizers.target->model_bytes();
+}
+
+}  // namespace dragoman

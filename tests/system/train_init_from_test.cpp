@@ -1,0 +1,117 @@
+#include <gmock/gmock.h>
+
+#include <filesystem>
+
+#include "base/files.h"
+#include "tests/system/train_fixture.h"
+
+namespace dragoman {
+namespace {
+
+using testing::HasSubstr;
+
+/// A run to start from: its model is of update 20.
+class TrainInitFrom : public Train {
+ protected:
+  static void SetUpTestSuite() {
+    Train::SetUpTestSuite();
+    const auto result = run(command("first", {"--max-updates", "20"}), "", kLimit);
+    ASSERT_EQ(result.exit_code, 0) << result.errors;
+  }
+
+  /// Fine-tuning: no flag of the architecture or the tokenizer.
+  static std::vector<std::string> fine_tuning(const std::string& run_folder,
+                                              std::vector<std::string> more = {}) {
+    std::vector<std::string> words = {"train",
+                                      "-o",
+                                      path(run_folder),
+                                      "--train-src",
+                                      sample("train.en"),
+                                      "--train-tgt",
+                                      sample("train.de"),
+                                      "--preset",
+                                      "tiny",
+                                      "--valid-src",
+                                      sample("valid.en"),
+                                      "--valid-tgt",
+                                      sample("valid.de"),
+                                      "--max-tokens",
+                                      "400",
+                                      "--valid-every",
+                                      "5",
+                                      "--init-from",
+                                      path("first"),
+                                      "--max-updates",
+                                      "10",
+                                      "--threads",
+                                      "1"};
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  }
+
+  static void expect_refusal(const std::vector<std::string>& more, int exit_code,
+                             const std::string& message) {
+    const auto result = run(fine_tuning("refused", more), "", kLimit);
+    EXPECT_EQ(result.exit_code, exit_code);
+    EXPECT_THAT(result.errors, HasSubstr(message));
+  }
+};
+
+TEST_F(TrainInitFrom, StartsWithTheWeightsTokenizerAndArchitectureOfTheModel) {
+  // At a rate that moves nothing the new run's weights are the old one's.
+  const auto still = run(fine_tuning("still", {"--lr", "1e-60"}), "", kLimit);
+  ASSERT_EQ(still.exit_code, 0) << still.errors;
+  EXPECT_THAT(still.errors, HasSubstr("starting from the weights"));
+  EXPECT_TRUE(weights("still/model.safetensors") == weights("first/model.safetensors"));
+  const ModelFileReader before(path("first/model.safetensors"));
+  const ModelFileReader after(path("still/model.safetensors"));
+  EXPECT_EQ(after.tokenizer_source(), before.tokenizer_source());
+  EXPECT_EQ(after.provenance().data.at("init-from"), before.checksum());
+
+  const auto tuned = run(fine_tuning("tuned", {"--ema", "0.9", "--dropout", "0.3"}), "", kLimit);
+  ASSERT_EQ(tuned.exit_code, 0) << tuned.errors;
+  EXPECT_FALSE(weights("tuned/model.safetensors") == weights("first/model.safetensors"));
+  EXPECT_EQ(ModelFileReader(path("tuned/model.safetensors")).config().dropout, 0.3);
+}
+
+TEST_F(TrainInitFrom, GoesOnFromItsOwnCheckpointWithoutTheModel) {
+  std::filesystem::copy(path("first/model.safetensors"), path("moved.safetensors"));
+  const auto command = [](const char* folder, const char* updates) {
+    return fine_tuning(folder,
+                       {"--init-from", path("moved.safetensors"), "--max-updates", updates});
+  };
+  ASSERT_EQ(run(command("straight", "10"), "", kLimit).exit_code, 0);
+  ASSERT_EQ(run(command("resumed", "5"), "", kLimit).exit_code, 0);
+  std::filesystem::remove(path("moved.safetensors"));
+  const auto resumed = run(command("resumed", "10"), "", kLimit);
+  ASSERT_EQ(resumed.exit_code, 0) << resumed.errors;
+  const std::string last = "/checkpoints/update-00000010.safetensors";
+  EXPECT_TRUE(weights("straight" + last) == weights("resumed" + last));
+  const auto checksum = [](const std::string& file) {
+    return ModelFileReader(path(file)).provenance().data.at("init-from");
+  };
+  EXPECT_EQ(checksum("straight" + last), checksum("resumed" + last));
+
+  const auto another = run(fine_tuning("resumed"), "", kLimit);
+  EXPECT_EQ(another.exit_code, 2);
+  EXPECT_THAT(another.errors, HasSubstr("--init-from: this run was started with"));
+}
+
+TEST_F(TrainInitFrom, RefusesAnotherArchitectureOrTokenizer) {
+  expect_refusal({"--d-model", "64"}, 2, "--d-model 64: the model of --init-from (");
+  expect_refusal({"--init-from", path("none")}, 1, "no such model file or folder");
+  ASSERT_EQ(
+      run(command("other", {"--vocab-size", "290", "--max-updates", "1"}), "", kLimit).exit_code,
+      0);
+  const ModelFileReader other(path("other/model.safetensors"));
+  write_file(path("other.model"), other.tokenizer_source());
+  expect_refusal({"--tokenizer", path("other.model")}, 1, "has 290 pieces, but the model");
+  const ModelFileReader first(path("first/model.safetensors"));
+  write_file(path("first.model"), first.tokenizer_source());
+  const auto same =
+      run(fine_tuning("same", {"--tokenizer", path("first.model"), "--d-model", "32"}), "", kLimit);
+  EXPECT_EQ(same.exit_code, 0) << same.errors;
+}
+
+}  // namespace
+}  // namespace dragoman
