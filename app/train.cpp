@@ -72,6 +72,12 @@ void validate(const TrainOptions& options) {
     throw UsageError(
         "--r-drop: its two passes differ by dropout alone, and every --dropout is 0; raise one, or "
         "leave --r-drop out");
+  if (options.train.guided_alignment_layer > model.decoder_layers)
+    throw UsageError("--guided-alignment-layer ", options.train.guided_alignment_layer,
+                     ": the decoder has ", model.decoder_layers, " layers");
+  if (options.train.guided_alignment_head > model.heads)
+    throw UsageError("--guided-alignment-head ", options.train.guided_alignment_head,
+                     ": a layer has ", model.heads, " heads");
   const std::int64_t longest = options.data.max_length, places = options.model.max_positions;
   if (options.model.positions == Positions::Learned && (longest == 0 || longest >= places))
     throw UsageError("--max-length ", longest, ": the ", places,

@@ -95,7 +95,7 @@ void print_fresh_encoding(DataConfig data, const TokenizerConfig& tokenizer,
   data.subword_sampling = 0.2;
   const PreparedData prepared =
       prepare_data({.data = data, .tokenizer = tokenizer, .cache_folder = folder / "corpus"});
-  const BatchPacker packer(prepared.train, end_ids(prepared.tokenizers), 4096, prepared.encoder);
+  const BatchPacker packer(prepared.train, end_ids(prepared.tokenizers), 4096, {prepared.encoder});
   const EpochPlan plan = plan_epoch(prepared.train, {.max_tokens = packer.planned_tokens()}, 0);
   const auto start = std::chrono::steady_clock::now();
   const std::int64_t batches = std::min<std::int64_t>(plan.batches(), 200);

@@ -50,7 +50,7 @@ EndIds end_ids(const Tokenizers& tokenizers) {
 }
 
 PackedBatch pack_batch(const Corpus& corpus, std::span<const std::uint32_t> pairs, EndIds ends) {
-  return BatchPacker(corpus, ends, 0, nullptr).pack(pairs, {});
+  return BatchPacker(corpus, ends, 0, {}).pack(pairs, {});
 }
 
 std::vector<PackedBatch> all_batches(const Corpus& corpus, std::int64_t max_tokens, EndIds ends) {
@@ -62,11 +62,12 @@ std::vector<PackedBatch> all_batches(const Corpus& corpus, std::int64_t max_toke
 }
 
 BatchPacker::BatchPacker(const Corpus& corpus, EndIds ends, std::int64_t max_tokens,
-                         std::shared_ptr<const FreshEncoder> encoder)
+                         PairSupplements supplements)
     : corpus_(corpus),
       ends_(ends),
       max_tokens_(max_tokens),
-      encoder_(std::move(encoder)),
+      encoder_(std::move(supplements.encoder)),
+      alignments_(std::move(supplements.alignments)),
       planned_tokens_(find_planned_tokens()) {}
 
 std::int64_t BatchPacker::find_planned_tokens() const {
@@ -123,7 +124,22 @@ PackedBatch BatchPacker::pack(std::span<const std::uint32_t> pairs, Turn turn) c
     append_end(batch.source, ends_.source);
     append_end(batch.target, ends_.target);
   }
+  if (alignments_) add_links(batch);
   return batch;
+}
+
+void BatchPacker::add_links(PackedBatch& batch) const {
+  const auto pieces = [](const PackedSide& side, std::size_t sentence) {
+    const auto begin = static_cast<std::size_t>(side.starts[sentence]);
+    const auto end = static_cast<std::size_t>(side.starts[sentence + 1]);
+    return std::span(side.tokens).subspan(begin, end - 1 - begin);  // without </s>
+  };
+  batch.links.resize(batch.sentences.size());
+  parallel_for(std::ssize(batch.sentences), encoding_threads(), [&](std::int64_t i) {
+    const auto at = static_cast<std::size_t>(i);
+    batch.links[at] = alignments_->links(corpus_.line(batch.sentences[at]),
+                                         pieces(batch.source, at), pieces(batch.target, at));
+  });
 }
 
 }  // namespace dragoman

@@ -9,6 +9,7 @@
 #include "data/corpus.h"
 #include "data/fresh_encoder.h"
 #include "data/packed_batch.h"
+#include "data/pair_alignments.h"
 #include "tokenizer/tokenizers.h"
 
 namespace dragoman {
@@ -24,6 +25,12 @@ PackedBatch pack_batch(const Corpus& corpus, std::span<const std::uint32_t> pair
 /// All pairs in batches from short to long, for the validation loss; `max_tokens` as in PlanConfig.
 std::vector<PackedBatch> all_batches(const Corpus& corpus, std::int64_t max_tokens, EndIds ends);
 
+/// What batches are made of besides the corpus; either may be null.
+struct PairSupplements {
+  std::shared_ptr<const FreshEncoder> encoder = nullptr;       ///< encodes pairs anew
+  std::shared_ptr<const PairAlignments> alignments = nullptr;  ///< links their pieces
+};
+
 /// Batches whose pairs are encoded anew have other lengths than the corpus, which the plan goes by.
 /// So the plan gets a smaller budget, by the factor by which encoding anew lengthens some 2,000
 /// pairs of the corpus, and 3 % less, since lengths vary; where a batch is still too long, its last
@@ -32,7 +39,7 @@ class BatchPacker {
  public:
   /// `max_tokens` as in PlanConfig; without an encoder pairs are as the corpus has them.
   BatchPacker(const Corpus& corpus, EndIds ends, std::int64_t max_tokens,
-              std::shared_ptr<const FreshEncoder> encoder);
+              PairSupplements supplements);
 
   /// The budget to plan with.
   std::int64_t planned_tokens() const { return planned_tokens_; }
@@ -40,11 +47,13 @@ class BatchPacker {
 
  private:
   std::int64_t find_planned_tokens() const;
+  void add_links(PackedBatch& batch) const;
 
   Corpus corpus_;
   EndIds ends_;
   std::int64_t max_tokens_;
   std::shared_ptr<const FreshEncoder> encoder_;
+  std::shared_ptr<const PairAlignments> alignments_;
   std::int64_t planned_tokens_;
 };
 

@@ -82,10 +82,10 @@ struct BatchStream::Worker {
 };
 
 BatchStream::BatchStream(const Corpus& corpus, const PlanConfig& config, EndIds ends,
-                         DataPosition position, std::shared_ptr<const FreshEncoder> encoder) {
+                         DataPosition position, PairSupplements supplements) {
   if (corpus.pairs() == 0) throw Error("there is no pair to train on");
   worker_ = std::make_unique<Worker>(
-      corpus, BatchPacker(corpus, ends, config.max_tokens, std::move(encoder)), config);
+      corpus, BatchPacker(corpus, ends, config.max_tokens, std::move(supplements)), config);
   worker_->config.max_tokens = worker_->packer.planned_tokens();
   worker_->thread = std::jthread([worker = worker_.get(), position](const std::stop_token& stop) {
     worker->run(stop, position);

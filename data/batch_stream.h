@@ -26,7 +26,7 @@ class BatchStream {
   /// With an encoder pairs are encoded anew, and batches hold as many as then fit the budget.
   /// Throws Error for a corpus without pairs.
   BatchStream(const Corpus& corpus, const PlanConfig& config, EndIds ends, DataPosition position,
-              std::shared_ptr<const FreshEncoder> encoder = nullptr);
+              PairSupplements supplements = {});
   BatchStream(const BatchStream&) = delete;
   BatchStream& operator=(const BatchStream&) = delete;
   ~BatchStream();

@@ -59,6 +59,7 @@ void DataConfig::validate() const {
   check_file_lists("valid", valid_source, valid_target);
   check_one_for_each_file("corpus-weights", corpus_weights.size(), train_source.size());
   check_one_for_each_file("corpus-tags", corpus_tags.size(), train_source.size());
+  check_one_for_each_file("guided-alignment", guided_alignment.size(), train_source.size());
   weights();
   for (const std::string& tag : corpus_tags)
     if (find_invalid_utf8(tag) != tag.npos || has_space(tag))

@@ -26,9 +26,10 @@ constexpr std::array<std::string_view, 3> names_of(SamplingSide) {
 
 struct DataConfig {
   std::vector<std::string> train_source = {},
-                           train_target = {};    ///< file i of both belong together
-  std::vector<std::string> corpus_weights = {};  ///< see weights()
-  std::vector<std::string> corpus_tags = {};     ///< see tags()
+                           train_target = {};      ///< file i of both belong together
+  std::vector<std::string> corpus_weights = {};    ///< see weights()
+  std::vector<std::string> corpus_tags = {};       ///< see tags()
+  std::vector<std::string> guided_alignment = {};  ///< file i aligns the words of training file i
   std::vector<std::string> valid_source = {}, valid_target = {};
   std::int64_t max_length = 256;  ///< pieces per side, without </s>; 0: no limit
   double max_ratio = 9;           ///< see passes_ratio(); 0: no limit
@@ -72,6 +73,11 @@ struct DataConfig {
                    "split, for example '' '<bt>'; '': none",
            .group = "Data"},
           corpus_tags);
+    visit({.name = "guided-alignment",
+           .help = "word alignment of each training file in Pharaoh format, a line of 0-0 1-2 for "
+                   "each pair: teaches the decoder's attention",
+           .group = "Data"},
+          guided_alignment);
     visit({.name = "valid-src",
            .help = "validation text of the source side; without it a part of the training text "
                    "is held out",

@@ -18,10 +18,18 @@ struct PackedSide {
   std::int64_t sentences() const { return static_cast<std::int64_t>(starts.size()) - 1; }
 };
 
+/// A target piece that should attend to a source piece, by their places in the sentence; the shares
+/// of a target piece sum to 1.
+struct PieceLink {
+  std::int32_t source, target;
+  float share;
+};
+
 struct PackedBatch {
   PackedSide source;  ///< each sentence ends with </s>
   PackedSide target;  ///< each sentence ends with </s>; the decoder's input is this shifted by one
-  std::vector<std::int64_t> sentences;  ///< [B] numbers of the sentences in the corpus
+  std::vector<std::int64_t> sentences;             ///< [B] numbers of the sentences in the corpus
+  std::vector<std::vector<PieceLink>> links = {};  ///< [B] with --guided-alignment, else empty
 };
 
 }  // namespace dragoman

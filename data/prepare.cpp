@@ -44,8 +44,8 @@ enum class Side { Source, Target, Both };
 
 std::int64_t total_bytes(const DataConfig& data) {
   std::int64_t total = 0;
-  for (const auto* paths :
-       {&data.train_source, &data.train_target, &data.valid_source, &data.valid_target})
+  for (const auto* paths : {&data.train_source, &data.train_target, &data.valid_source,
+                            &data.valid_target, &data.guided_alignment})
     for (const std::string& path : *paths) {
       std::error_code unreadable;  // said when the file is opened
       const auto size = fs::file_size(path, unreadable);
@@ -211,16 +211,32 @@ TextReading reading_of(const Work& work) {
       .index_folder = work.cache_folder};
 }
 
-std::vector<const TextFile*> files_of(const ParallelText& text) {
+/// The alignments of the training text, checked; null where none are given.
+std::shared_ptr<const AlignmentFiles> alignment_files(
+    const Work& work, const std::shared_ptr<const ParallelText>& text, const TextReading& reading) {
+  if (work.data.guided_alignment.empty()) return nullptr;
+  return std::make_shared<const AlignmentFiles>(text, work.data, reading,
+                                                work.context("checking the alignments"));
+}
+
+std::vector<const TextFile*> files_of(const ParallelText& text, const ParallelText& valid_text,
+                                      const AlignmentFiles* alignment) {
   std::vector<const TextFile*> files;
-  for (const auto* side : {&text.source_files(), &text.target_files()})
-    for (const TextFile& file : *side) files.push_back(&file);
+  const auto add = [&files](const std::vector<TextFile>& more) {
+    for (const TextFile& file : more) files.push_back(&file);
+  };
+  for (const ParallelText* part : {&text, &valid_text}) {
+    add(part->source_files());
+    add(part->target_files());
+  }
+  if (alignment != nullptr) add(alignment->files());
   return files;
 }
 
 /// Adds the hashes of all files; throws Error where one has changed under a run.
-void take_hashes(const Work& work, const ParallelText& text, PreparedData& prepared) {
-  for (const TextFile* file : files_of(text)) {
+void take_hashes(const Work& work, const std::vector<const TextFile*>& files,
+                 PreparedData& prepared) {
+  for (const TextFile* file : files) {
     const std::string hash = hex16(file->hash());
     const auto before = work.started_with.find(file->path());
     if (before != work.started_with.end() && before->second != hash)
@@ -231,8 +247,8 @@ void take_hashes(const Work& work, const ParallelText& text, PreparedData& prepa
   }
 }
 
-void store_indexes(const Work& work, const ParallelText& text) {
-  for (const TextFile* file : files_of(text))
+void store_indexes(const Work& work, const std::vector<const TextFile*>& files) {
+  for (const TextFile* file : files)
     if (file->new_index())
       write_file(index_path(work.cache_folder, file->path()), *file->new_index());
 }
@@ -273,14 +289,14 @@ PreparedData prepare_data(const Preparation& preparation) {
       data.train_source, data.train_target, data.invalid, reading);
   const ParallelText& text = *shared_text;
   const ParallelText valid_text(data.valid_source, data.valid_target, data.invalid, reading);
+  const auto alignment = alignment_files(work, shared_text, reading);
+  const auto files = files_of(text, valid_text, alignment.get());
   PreparedData prepared;
-  take_hashes(work, text, prepared);
-  take_hashes(work, valid_text, prepared);
+  take_hashes(work, files, prepared);
 
   create_folders(work.cache_folder);
   remove_leftovers(work.cache_folder);
-  store_indexes(work, text);
-  store_indexes(work, valid_text);
+  store_indexes(work, files);
   prepared.text_hash = hex16(text.hash());
   prepared.asked_vocab_size = work.tokenizer.vocab_size;
   prepared.tokenizers_trained = work.tokenizer.trains();
@@ -291,6 +307,9 @@ PreparedData prepare_data(const Preparation& preparation) {
   if (FreshEncoder::is_wanted(data))
     prepared.encoder =
         std::make_shared<const FreshEncoder>(shared_text, prepared.tokenizers, data, work.seed);
+  if (alignment)
+    prepared.alignments =
+        std::make_shared<const PairAlignments>(alignment, prepared.tokenizers, data);
   prepared.report = storage->facts().report;
   ValidSet& valid = prepared.valid;
   valid.held_out = data.valid_source.empty();

@@ -18,6 +18,7 @@
 #include "data/data_config.h"
 #include "data/epoch_plan.h"
 #include "data/fresh_encoder.h"
+#include "data/pair_alignments.h"
 #include "tokenizer/tokenizers.h"
 #include "tokenizer/train_tokenizer.h"
 
@@ -76,6 +77,7 @@ struct PreparedData {
   std::vector<CorpusPart> parts;  ///< of `train`
   /// Encodes pairs of `train` anew for each epoch; null where the settings ask for none of that.
   std::shared_ptr<const FreshEncoder> encoder;
+  std::shared_ptr<const PairAlignments> alignments;  ///< null without --guided-alignment
   ValidSet valid;
   CorpusReport report;  ///< the same whether the cache was built or reused
   CacheUse cache = CacheUse::Built;

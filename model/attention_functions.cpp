@@ -155,8 +155,8 @@ struct PackedAttentionFunction : torch::autograd::Function<PackedAttentionFuncti
 
 }  // namespace
 
-torch::Tensor attention_weights_reference(const torch::Tensor& scores,
-                                          const AttentionPattern& pattern, double scale) {
+torch::Tensor masked_scores(const torch::Tensor& scores, const AttentionPattern& pattern,
+                            double scale) {
   const std::int64_t heads = pattern.queries.heads, T = scores.size(1), S = scores.size(2);
   const torch::Tensor& lengths = pattern.keys.lengths;
   const auto key = torch::arange(S, lengths.options());
@@ -165,11 +165,15 @@ torch::Tensor attention_weights_reference(const torch::Tensor& scores,
     const auto query = torch::arange(T, lengths.options());
     visible = visible & (key.view({1, S}) <= query.view({T, 1}));  // [B, 1, T, S]
   }
-  const auto masked =
-      scores.view({-1, heads, T, S})
-          .mul(scale)
-          .masked_fill(visible.logical_not(), -std::numeric_limits<float>::infinity());
-  auto weights = masked.softmax(-1).view({-1, T, S});  // [B*H, T, S]
+  return scores.view({-1, heads, T, S})
+      .mul(scale)
+      .masked_fill(visible.logical_not(), -std::numeric_limits<float>::infinity());
+}
+
+torch::Tensor attention_weights_reference(const torch::Tensor& scores,
+                                          const AttentionPattern& pattern, double scale) {
+  const std::int64_t heads = pattern.queries.heads, T = scores.size(1), S = scores.size(2);
+  auto weights = masked_scores(scores, pattern, scale).softmax(-1).view({-1, T, S});  // [B*H, T, S]
   const torch::Tensor& row_keys = pattern.queries.padded_row_keys;
   if (!drops(pattern.dropout, row_keys)) return weights;
   const auto factors = dropout_factors(pattern.dropout, row_keys, heads, T, S);

@@ -35,6 +35,11 @@ class PackedDecoderAttention : public DecoderAttention {
   torch::Tensor cross(std::int64_t layer, MultiHeadAttention& module,
                       const torch::Tensor& x) override;
 
+ protected:
+  const torch::Tensor& memory() const { return memory_; }
+  const PackedLayout& source() const { return source_; }
+  const PackedLayout& target() const { return target_; }
+
  private:
   const torch::Tensor& memory_;  // [M, D]
   const PackedLayout& source_;

@@ -57,6 +57,11 @@ struct AttentionPattern {
   Dropout dropout;
 };
 
+/// scale * scores, with -infinity where a query may not see a key. scores [B*H, T, S] -> [B, H, T,
+/// S].
+torch::Tensor masked_scores(const torch::Tensor& scores, const AttentionPattern& pattern,
+                            double scale);
+
 /// dropout(softmax(scale * scores)) over the keys that a query may see. scores [B*H, T, S].
 torch::Tensor attention_weights(const torch::Tensor& scores, const AttentionPattern& pattern,
                                 double scale);

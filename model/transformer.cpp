@@ -53,6 +53,10 @@ torch::Tensor TransformerImpl::encode(const PackedTokens& source) {
 torch::Tensor TransformerImpl::decode(const PackedTokens& target, const torch::Tensor& memory,
                                       const PackedLayout& source) {
   PackedDecoderAttention attention(memory, source, target.layout);
+  return decode(target, attention);
+}
+
+torch::Tensor TransformerImpl::decode(const PackedTokens& target, DecoderAttention& attention) {
   return decode(shifted_right(target), target.layout.positions, attention, target.layout.row_keys);
 }
 

@@ -40,6 +40,9 @@ struct TransformerImpl : torch::nn::Module {
   torch::Tensor decode(const PackedTokens& target, const torch::Tensor& memory,
                        const PackedLayout& source);
 
+  /// The same, attending as `attention` does.
+  torch::Tensor decode(const PackedTokens& target, DecoderAttention& attention);
+
   /// The decoder on tokens [N] (-1: the zero vector) at given positions [N], attending as
   /// `attention` does: the one path behind whole targets and single steps.
   torch::Tensor decode(const torch::Tensor& tokens, const torch::Tensor& positions,

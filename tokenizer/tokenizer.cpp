@@ -39,6 +39,14 @@ std::vector<TokenId> Tokenizer::encode(std::string_view text) const {
   return ids;
 }
 
+std::vector<PlacedPiece> Tokenizer::encode_with_places(std::string_view text) const {
+  std::vector<PlacedPiece> placed;
+  const auto encoded = impl_->processor.EncodeAsImmutableProto({text.data(), text.size()});
+  for (const auto& piece : encoded.pieces())
+    placed.push_back({static_cast<TokenId>(piece.id()), piece.begin(), piece.end()});
+  return placed;
+}
+
 std::string Tokenizer::decode(std::span<const TokenId> ids) const {
   std::vector<int> plain;
   plain.reserve(ids.size());

@@ -13,6 +13,13 @@ namespace dragoman {
 
 using TokenId = std::int32_t;
 
+/// A piece and the bytes [begin, end) of the text that it stands for, spaces before a word
+/// included. Of a character that falls back to bytes the last piece has all, the others none.
+struct PlacedPiece {
+  TokenId id;
+  std::size_t begin, end;
+};
+
 class Tokenizer {
  public:
   /// From the bytes of a SentencePiece model; throws Error when they are none. `name` is for
@@ -25,6 +32,8 @@ class Tokenizer {
 
   /// Ids of the pieces, without begin or end of sentence. Safe to call from many threads at once.
   std::vector<TokenId> encode(std::string_view text) const;
+  /// The same ids with their places.
+  std::vector<PlacedPiece> encode_with_places(std::string_view text) const;
   /// Text of the ids; special ids are left out, runs of byte pieces that are not valid UTF-8 become
   /// U+FFFD.
   std::string decode(std::span<const TokenId> ids) const;

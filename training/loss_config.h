@@ -12,6 +12,10 @@ struct LossConfig {
   /// meaning. 0: one pass.
   double r_drop = 0;
   std::int64_t chunk_tokens = 512;
+  /// Of guided alignment's loss, where a batch has links.
+  double alignment_weight = 0;
+  std::int64_t alignment_layer = 0;  ///< of the decoder, from 1; 0: the last
+  std::int64_t alignment_head = 1;   ///< from 1; 0: the mean of all
 };
 
 }  // namespace dragoman

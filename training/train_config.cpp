@@ -33,6 +33,14 @@ void TrainConfig::apply_preset(Preset chosen) {
   }
 }
 
+LossConfig TrainConfig::loss() const {
+  return {.label_smoothing = label_smoothing,
+          .r_drop = r_drop,
+          .alignment_weight = guided_alignment_weight,
+          .alignment_layer = guided_alignment_layer,
+          .alignment_head = guided_alignment_head};
+}
+
 double TrainConfig::max_seconds() const { return parse_duration("max-time", max_time); }
 
 void TrainConfig::settle_lr_end() {
@@ -60,6 +68,9 @@ void TrainConfig::validate() const {
   require(clip_norm >= 0, "clip-norm", "0 or more");
   require(is_share(label_smoothing), "label-smoothing", "from 0 to below 1");
   require(r_drop >= 0, "r-drop", "0 or more");
+  require(guided_alignment_weight >= 0, "guided-alignment-weight", "0 or more");
+  require(guided_alignment_layer >= 0, "guided-alignment-layer", "0 or more");
+  require(guided_alignment_head >= 0, "guided-alignment-head", "0 or more");
   require(is_share(ema), "ema", "from 0 to below 1");
   require(spike_factor == 0 || spike_factor > 1, "spike-factor", "0 or above 1");
   require(max_rollbacks >= 0, "max-rollbacks", "0 or more");

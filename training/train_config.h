@@ -42,6 +42,9 @@ struct TrainConfig {
   double clip_norm = 1;
   double label_smoothing = 0.1;
   double r_drop = 0;
+  double guided_alignment_weight = 0.1;
+  std::int64_t guided_alignment_layer = 0;
+  std::int64_t guided_alignment_head = 1;
   double ema = 0;
   double spike_factor = 10;
   std::int64_t max_rollbacks = 5;
@@ -73,7 +76,7 @@ struct TrainConfig {
   void validate() const;
   /// Updates between checkpoints: save_every, or valid_every where that is 0.
   std::int64_t save_interval() const { return save_every > 0 ? save_every : valid_every; }
-  LossConfig loss() const { return {.label_smoothing = label_smoothing, .r_drop = r_drop}; }
+  LossConfig loss() const;
   /// --max-time in seconds; 0: no limit.
   double max_seconds() const;
 
@@ -160,6 +163,19 @@ struct TrainConfig {
            .group = "Optimizer",
            .aliases = "reg-alpha,rdrop-alpha"},
           r_drop);
+    visit({.name = "guided-alignment-weight",
+           .help = "of the loss that teaches the cross-attention the links of --guided-alignment",
+           .group = "Optimizer"},
+          guided_alignment_weight);
+    visit({.name = "guided-alignment-layer",
+           .help = "layer of the decoder that is taught, from 1; 0: the last",
+           .group = "Optimizer",
+           .aliases = "transformer-guided-alignment-layer,alignment-layer"},
+          guided_alignment_layer);
+    visit({.name = "guided-alignment-head",
+           .help = "its head that is taught, from 1; 0: the mean of all",
+           .group = "Optimizer"},
+          guided_alignment_head);
     visit({.name = "ema",
            .help = "decay of a moving average of the weights, which is validated and kept as the "
                    "model: 0.999, for example; 0: none",

@@ -140,7 +140,8 @@ void Trainer::open_stream() {
                             : random_bits(seed, static_cast<std::uint64_t>(progress_.rollbacks)),
                         run_.data.weights()};
   stream_.emplace(run_.data.train, plan, end_ids(run_.data.tokenizers),
-                  DataPosition{progress_.epoch, progress_.batch}, run_.data.encoder);
+                  DataPosition{progress_.epoch, progress_.batch},
+                  PairSupplements{run_.data.encoder, run_.data.alignments});
 }
 
 void Trainer::update() {

@@ -8,6 +8,7 @@
 #include "base/cpu.h"
 #include "base/random.h"
 #include "kernels/kernels.h"
+#include "training/guided_alignment.h"
 
 namespace dragoman {
 
@@ -49,9 +50,28 @@ PackedSide repeated(const PackedSide& side) {
 
 /// The batch and, behind it, the same under other sentence numbers: other ones of dropout.
 PackedBatch repeated(const PackedBatch& batch) {
-  PackedBatch twice{repeated(batch.source), repeated(batch.target), batch.sentences};
+  PackedBatch twice{repeated(batch.source), repeated(batch.target), batch.sentences, batch.links};
   for (const std::int64_t sentence : batch.sentences) twice.sentences.push_back(~sentence);
+  twice.links.insert(twice.links.end(), batch.links.begin(), batch.links.end());
   return twice;
+}
+
+struct Decoded {
+  torch::Tensor hidden;          // [N, D]
+  torch::Tensor alignment_loss;  // scalar, over the target pieces with links; undefined without
+};
+
+Decoded decoded(Transformer& model, const PackedTokens& source, const PackedTokens& target,
+                const std::vector<std::vector<PieceLink>>& sentence_links, const LossConfig& loss) {
+  const auto memory = model->encode(source);
+  if (sentence_links.empty()) return {model->decode(target, memory, source.layout), {}};
+  const std::int64_t layer =
+      loss.alignment_layer > 0 ? loss.alignment_layer : model->config.decoder_layers;
+  const BatchLinks links(sentence_links, source.layout, target.layout);
+  GuidedDecoderAttention attention(memory, source.layout, target.layout, links,
+                                   {layer - 1, loss.alignment_head});
+  const auto hidden = model->decode(target, attention);
+  return {hidden, attention.cross_entropy()};
 }
 
 struct Predictions {
@@ -124,12 +144,15 @@ BatchLoss TrainingModel::accumulate(const PackedBatch& batch, const LossConfig& 
     target.layout.set_row_keys(
         row_keys(input.target, input.sentences, seed_, update, Side::Target));
   }
-  Predictions predictions{compute_->decode(target, compute_->encode(source), source.layout),
-                          target.tokens};
+  const Decoded output = decoded(compute_, source, target, input.links, loss);
+  Predictions predictions{output.hidden, target.tokens};
   if (twice) predictions = passes_apart(predictions.hidden, target.tokens, batch.target.size());
   const auto sums = projected_cross_entropy(predictions.hidden, compute_->output_weight(),
                                             compute_->output_bias(), predictions.targets, loss);
-  sums.objective.backward();
+  auto objective = sums.objective;
+  if (output.alignment_loss.defined())
+    objective = objective + output.alignment_loss * (loss.alignment_weight / (twice ? 2 : 1));
+  objective.backward();
   if (precision_ == Precision::Bf16) {  // summed over batches in fp32
     gradient_.add_(compute_gradient_);
     compute_gradient_.zero_();

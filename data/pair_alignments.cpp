@@ -1,0 +1,117 @@
+#include "data/pair_alignments.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "base/error.h"
+
+namespace dragoman {
+
+namespace {
+
+/// Of the links, the one with the highest number decides.
+void check_words(std::int64_t link, std::string_view line, std::string_view side) {
+  const auto words = static_cast<std::int64_t>(words_of(line).size());
+  if (link >= words)
+    throw Error("word ", link, " of the ", side, " line, counted from 0, but it has ", words,
+                words == 1 ? " word" : " words");
+}
+
+/// How many bytes of the normalised text a piece stands for.
+std::size_t normalised_bytes(const Tokenizer& tokenizer, TokenId id) {
+  const std::string piece = tokenizer.piece(id);
+  const bool is_byte = piece.size() == 6 && piece.starts_with("<0x") && piece.ends_with('>');
+  return is_byte ? 1 : piece.size();
+}
+
+/// The words of pieces that a line is cut into: through the bytes of the normalised text, whose
+/// words the tokenizer's own pieces tell. Nothing where it is another text.
+std::vector<WordRange> ranges_of(const Tokenizer& tokenizer, std::string_view line,
+                                 std::span<const TokenId> ids) {
+  const std::vector<PlacedPiece> own = tokenizer.encode_with_places(line);
+  const std::vector<WordRange> own_ranges = words_of_pieces(own, line);
+  std::vector<WordRange> by_byte;
+  for (std::size_t i = 0; i < own.size(); ++i)
+    by_byte.insert(by_byte.end(), normalised_bytes(tokenizer, own[i].id), own_ranges[i]);
+  std::vector<WordRange> ranges;
+  std::size_t at = 0;
+  for (const TokenId id : ids) {
+    const std::size_t end = at + normalised_bytes(tokenizer, id);
+    if (end > by_byte.size()) return {};
+    ranges.push_back({by_byte[at].first, by_byte[end - 1].last});
+    at = end;
+  }
+  if (at != by_byte.size()) return {};
+  return ranges;
+}
+
+}  // namespace
+
+AlignmentFiles::AlignmentFiles(std::shared_ptr<const ParallelText> text, const DataConfig& data,
+                               const TextReading& reading, const WorkContext& context)
+    : text_(std::move(text)) {
+  for (const std::string& path : data.guided_alignment) {
+    const TextFile& file = files_.emplace_back(path, reading);
+    const TextFile& source = text_->source_files()[files_.size() - 1];
+    if (file.lines() != source.lines())
+      throw Error(path, ": ", file.lines(), " lines, but ", source.path(), " has ", source.lines());
+  }
+  std::vector<std::string> problems(static_cast<std::size_t>(blocks_at_once(context)));
+  const auto problem_of = [&problems](std::int64_t block) -> std::string& {
+    return problems[static_cast<std::size_t>(block) % problems.size()];
+  };
+  for_each_block(
+      text_->pairs(), context,
+      [&](std::int64_t block, std::int64_t first, std::int64_t last) {
+        try {
+          text_->for_each_pair(first, last, [&](std::int64_t line, auto source, auto target) {
+            check(line, source, target);
+          });
+        } catch (const Error& error) {  // the first of the text is thrown below
+          problem_of(block) = error.what();
+        }
+      },
+      [&](std::int64_t block) {
+        if (!problem_of(block).empty()) throw Error(problem_of(block));
+      });
+}
+
+void AlignmentFiles::check(std::int64_t line, std::string_view source,
+                           std::string_view target) const {
+  try {
+    WordLink last{-1, -1};
+    for (const WordLink& link : links(line))
+      last = {std::max(last.source, link.source), std::max(last.target, link.target)};
+    check_words(last.source, source, "source");
+    check_words(last.target, target, "target");
+  } catch (const Error& problem) {
+    const std::size_t file = text_->file_of(line);
+    throw Error(files_[file].path(), ":", line - text_->first_pairs()[file] + 1, ": ",
+                problem.what());
+  }
+}
+
+std::vector<WordLink> AlignmentFiles::links(std::int64_t line) const {
+  const std::size_t file = text_->file_of(line);
+  return parse_links(files_[file].line(line - text_->first_pairs()[file]));
+}
+
+PairAlignments::PairAlignments(std::shared_ptr<const AlignmentFiles> files,
+                               const Tokenizers& tokenizers, const DataConfig& data)
+    : files_(std::move(files)), tokenizers_(tokenizers), tags_(data, *tokenizers.source) {}
+
+std::vector<PieceLink> PairAlignments::links(std::int64_t line, std::span<const TokenId> source,
+                                             std::span<const TokenId> target) const {
+  std::vector<WordLink> links = files_->links(line);
+  if (links.empty()) return {};
+  const ParallelText& text = files_->text();
+  const std::size_t file = text.file_of(line);
+  const auto [source_line, target_line] = text.lines(line);
+  if (!tags_.tag(file).empty())  // a word in front
+    for (WordLink& link : links) ++link.source;
+  return piece_links(links, ranges_of(*tokenizers_.source, tags_.tagged(file, source_line), source),
+                     ranges_of(*tokenizers_.target, target_line, target));
+}
+
+}  // namespace dragoman

@@ -1,0 +1,64 @@
+#include <gmock/gmock.h>
+
+#include "base/files.h"
+#include "tests/system/train_fixture.h"
+
+namespace dragoman {
+namespace {
+
+using testing::HasSubstr;
+
+/// The sample corpus has 1,500 lines, none empty: each first word is linked to the other.
+class TrainGuidedAlignment : public Train {
+ protected:
+  static std::string alignment(const std::string& name, const std::string& third_line,
+                               int lines = 1500) {
+    std::string text;
+    for (int line = 1; line <= lines; ++line) text += line == 3 ? third_line + "\n" : "0-0\n";
+    write_file(path(name), text);
+    return path(name);
+  }
+
+  static void expect_error(const std::string& file, const std::string& message) {
+    const auto result = run(command("refused", {"--guided-alignment", file}), "", kLimit);
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_THAT(result.errors, HasSubstr(file + message));
+  }
+};
+
+TEST_F(TrainGuidedAlignment, ChangesTheModelAndIsResumedExactly) {
+  const std::string file = alignment("links", "0-0");
+  const auto with = [&](const char* updates) {
+    return std::vector<std::string>{"--guided-alignment", file, "--max-updates", updates};
+  };
+  ASSERT_EQ(run(command("plain", {"--max-updates", "20"}), "", kLimit).exit_code, 0);
+  const auto straight = run(command("straight", with("20")), "", kLimit);
+  ASSERT_EQ(straight.exit_code, 0) << straight.errors;
+  ASSERT_EQ(run(command("resumed", with("10")), "", kLimit).exit_code, 0);
+  ASSERT_EQ(run(command("resumed", with("20")), "", kLimit).exit_code, 0);
+  const std::string last = "/checkpoints/update-00000020.safetensors";
+  EXPECT_TRUE(weights("straight" + last) == weights("resumed" + last));
+  EXPECT_FALSE(weights("straight" + last) == weights("plain" + last));
+
+  alignment("links", "");
+  const auto changed = run(command("resumed", with("30")), "", kLimit);
+  EXPECT_EQ(changed.exit_code, 1);
+  EXPECT_THAT(changed.errors, HasSubstr(file + ": has changed since this run was started"));
+}
+
+TEST_F(TrainGuidedAlignment, NamesTheFileAndTheLineThatAreWrong) {
+  expect_error(alignment("short", "", 1499), ": 1499 lines, but ");
+  expect_error(alignment("nonsense", "0-0 1:2"), ":3: '1:2' is no pair of word numbers like 0-2");
+  expect_error(alignment("beyond", "0-0 99-0"), ":3: word 99 of the source line");
+}
+
+TEST_F(TrainGuidedAlignment, RefusesALayerOrAHeadThatTheModelLacks) {
+  for (const char* flag : {"--guided-alignment-layer", "--guided-alignment-head"}) {
+    const auto result = run(command("refused", {flag, "3"}), "", kLimit);
+    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_THAT(result.errors, HasSubstr(std::string(flag) + " 3: "));
+  }
+}
+
+}  // namespace
+}  // namespace dragoman
