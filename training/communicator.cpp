@@ -1,5 +1,7 @@
 #include "training/communicator.h"
 
+#include <c10/util/Logging.h>
+
 #include <cmath>
 #include <cstring>
 #include <functional>
@@ -26,18 +28,35 @@ std::string first_line(const std::exception& error) {
   return text.substr(0, text.find('\n'));
 }
 
+/// With a pause that is shorter than c10d's, and errors that say what to do.
+void wait_for_store(const RankPlace& place, Milliseconds joining) {
+  constexpr Milliseconds kPause{200};
+  const auto deadline = std::chrono::steady_clock::now() + joining;
+  for (;;) {
+    try {
+      RankSocket::connected_to(place.master_host, place.master_port, joining);
+      return;
+    } catch (const Error& error) {
+      if (std::chrono::steady_clock::now() > deadline)
+        throw Error("rank ", place.rank, ": ", error.what(), " (MASTER_ADDR, MASTER_PORT)");
+    }
+    std::this_thread::sleep_for(kPause);
+  }
+}
+
 c10::intrusive_ptr<c10d::Store> open_store(const RankPlace& place, Milliseconds joining) {
   c10d::TCPStoreOptions options;
   options.port = static_cast<std::uint16_t>(place.master_port);
   options.isServer = place.rank == 0 && !place.store_is_there;
   options.waitWorkers = false;
   options.timeout = joining;
+  if (!options.isServer) wait_for_store(place, joining);
   try {
     return c10::make_intrusive<c10d::PrefixStore>(
         join_text("dragoman/", place.attempt),
         c10::make_intrusive<c10d::TCPStore>(place.master_host, options));
   } catch (const std::exception& error) {
-    throw Error("rank ", place.rank, options.isServer ? " cannot listen at " : " cannot reach ",
+    throw Error("rank ", place.rank, options.isServer ? " cannot listen at " : " is refused by ",
                 place.master_host, ", port ", place.master_port,
                 " (MASTER_ADDR, MASTER_PORT): ", first_line(error));
   }
@@ -111,6 +130,7 @@ struct Communicator::Group {
 
 Communicator::Communicator(const RankPlace& place, double silence_seconds) : place_(place) {
   if (place.size == 1) return;
+  FLAGS_caffe2_log_level = c10::GLOG_FATAL;  // what fails is thrown; c10d would print it, too
   const Milliseconds silence(std::llround(1000 * silence_seconds));
   group_ = std::make_unique<Group>(place, RankLinks::Limits{silence, 10 * silence});
 }
@@ -130,7 +150,8 @@ void Communicator::sum(torch::Tensor& tensor) {
 
 void Communicator::sum(std::span<double> numbers) {
   if (!group_) return;
-  const auto texts = gather({reinterpret_cast<const char*>(numbers.data()), numbers.size_bytes()});
+  const auto texts =
+      gather(std::string(reinterpret_cast<const char*>(numbers.data()), numbers.size_bytes()));
   std::fill(numbers.begin(), numbers.end(), 0.0);
   std::vector<double> theirs(numbers.size());
   for (const std::string& text : texts) {
@@ -153,6 +174,16 @@ std::string Communicator::broadcast(const std::string& text) {
 std::vector<std::string> Communicator::gather(const std::string& text) {
   if (!group_) return {text};
   return group_->links.exchange(text);
+}
+
+std::vector<std::int64_t> Communicator::gather(const std::vector<std::int64_t>& numbers) {
+  std::string bytes;
+  for (const std::string& text : gather(std::string(reinterpret_cast<const char*>(numbers.data()),
+                                                    numbers.size() * sizeof numbers[0])))
+    bytes += text;
+  std::vector<std::int64_t> all(bytes.size() / sizeof numbers[0]);
+  std::memcpy(all.data(), bytes.data(), bytes.size());
+  return all;
 }
 
 std::stop_token Communicator::stop_token(std::stop_token stop) {

@@ -8,6 +8,7 @@
 
 #include <torch/types.h>
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -28,6 +29,7 @@ class Communicator {
   Communicator& operator=(const Communicator&) = delete;
   ~Communicator();
 
+  const RankPlace& place() const { return place_; }
   int rank() const { return place_.rank; }
   int size() const { return place_.size; }
   /// Rank 0 leads: it alone reads checkpoints, validates and writes.
@@ -40,9 +42,10 @@ class Communicator {
   /// Rank 0's.
   void broadcast(torch::Tensor& tensor);
   std::string broadcast(const std::string& text);
-  /// Of all ranks, to all.
+  /// Of all ranks, to all, in their order.
   std::vector<std::string> gather(const std::string& text);
-  void wait_for_all() { gather(""); }
+  std::vector<std::int64_t> gather(const std::vector<std::int64_t>& numbers);
+  void wait_for_all() { gather(std::string()); }
 
   /// Requested when `stop` is, and when a rank is lost.
   std::stop_token stop_token(std::stop_token stop);

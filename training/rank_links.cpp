@@ -235,7 +235,8 @@ void RankLinks::lose(const std::string& text) {
 std::string RankLinks::next_text(Link& link) {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return !link.texts.empty() || !link.open || !loss_.empty(); });
-  if (!loss_.empty()) throw Error(loss_);
+  // A rank that has sent its text and then ended has done its part in this exchange.
+  if (link.texts.empty() && !loss_.empty()) throw Error(loss_);
   if (link.texts.empty()) throw Error(name(link.rank), " has ended before this rank");
   std::string text = std::move(link.texts.front());
   link.texts.pop_front();

@@ -135,8 +135,7 @@ RankSocket RankSocket::connected_to(const std::string& host, int port, Milliseco
   addrinfo hints{}, *found = nullptr;
   hints.ai_socktype = SOCK_STREAM;
   const int unknown = getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found);
-  if (unknown != 0)
-    throw Error("cannot reach rank 0: ", host, ": ", gai_strerror(unknown), " (MASTER_ADDR)");
+  if (unknown != 0) throw Error("cannot reach rank 0: ", host, ": ", gai_strerror(unknown));
   const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> addresses(found, &freeaddrinfo);
   std::string failure;
   for (const addrinfo* address = found; address != nullptr; address = address->ai_next) {

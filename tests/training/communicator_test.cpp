@@ -38,7 +38,7 @@ TEST(Communicator, AloneItIsNothing) {
   ranks.sum(numbers);
   EXPECT_TRUE(torch::equal(tensor, torch::arange(3.0)));
   EXPECT_EQ(numbers, (std::vector<double>{0.1, 2}));
-  EXPECT_EQ(ranks.gather("x"), std::vector<std::string>{"x"});
+  EXPECT_EQ(ranks.gather(std::string("x")), std::vector<std::string>{"x"});
   EXPECT_EQ(ranks.broadcast("y"), "y");
   EXPECT_TRUE(ranks.leads());
 }
@@ -58,6 +58,9 @@ TEST(Communicator, SumsAndCopiesOverAllRanks) {
     EXPECT_EQ(ranks.broadcast(join_text("rank ", ranks.rank())), "rank 0");
     EXPECT_EQ(ranks.gather(std::to_string(ranks.rank())),
               (std::vector<std::string>{"0", "1", "2"}));
+    const std::vector<std::int64_t> numbers_of_each(static_cast<std::size_t>(ranks.rank()),
+                                                    10 + ranks.rank());
+    EXPECT_EQ(ranks.gather(numbers_of_each), (std::vector<std::int64_t>{11, 12, 12}));
   });
   EXPECT_THAT(errors, Each(std::string()));
 }

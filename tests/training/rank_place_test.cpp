@@ -76,7 +76,7 @@ TEST(RankPlace, BySlurm) {
 TEST(RankPlace, OneTaskOfSlurmIsOneProcess) {
   EXPECT_EQ(place_of({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "1"}}).size, 1);
   Variables step = kSlurm;  // srun -n 1 in a job of eight tasks
-  step["SLURM_STEP_NUM_TASKS"] = "1";
+  step.emplace("SLURM_STEP_NUM_TASKS", "1");
   EXPECT_EQ(place_of(step).size, 1);
   EXPECT_EQ(place_of({{"SLURM_NTASKS", "8"}}).size, 1);  // a shell of the job, without srun
 }
