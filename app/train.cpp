@@ -20,6 +20,8 @@
 #include "base/files.h"
 #include "base/hash.h"
 #include "model/device.h"
+#include "training/communicator.h"
+#include "training/rank_agreement.h"
 #include "training/resume.h"
 #include "training/trainer.h"
 
@@ -86,7 +88,7 @@ void validate(const TrainOptions& options) {
 }
 
 PreparedData prepare(const TrainOptions& options, const RunFolder& folder,
-                     const std::map<std::string, std::string>& started_with) {
+                     const std::map<std::string, std::string>& started_with, std::stop_token stop) {
   std::unique_ptr<Progress> progress;
   std::string stage_shown;
   const auto observer = [&](std::string_view stage, std::int64_t done, std::int64_t total) {
@@ -102,7 +104,7 @@ PreparedData prepare(const TrainOptions& options, const RunFolder& folder,
                        .seed = static_cast<std::uint64_t>(options.train.seed),
                        .started_with = started_with,
                        .observer = observer,
-                       .stop = stop_token(),
+                       .stop = std::move(stop),
                        .threads = static_cast<int>(options.train.threads)});
 }
 
@@ -118,6 +120,61 @@ std::string take_initial_model(TrainOptions& options, const std::optional<FoundC
   take_tokenizer(model, options.tokenizer);
   validate(options);
   return found ? model.provenance().data.at(kInitFrom) : model.checksum();
+}
+
+/// Rank 0 first, then one rank of each other host, then the rest: whoever comes later finds the
+/// work of an earlier one in the cache folder, where the folder is the same.
+PreparedData prepare_in_turn(const TrainOptions& options, const RunFolder& folder,
+                             const std::map<std::string, std::string>& started_with,
+                             Communicator& ranks, const std::stop_token& stop) {
+  const int turn = ranks.leads() ? 0 : ranks.place().local_rank == 0 ? 1 : 2;
+  std::optional<PreparedData> data;
+  for (int i = 0; i < 3; ++i) {
+    if (i == turn) data = prepare(options, folder, started_with, stop);
+    try {
+      ranks.wait_for_all();
+    } catch (const Error&) {
+      if (received_signal()) throw PreparationStopped();  // as all ranks have
+      throw;
+    }
+  }
+  return std::move(*data);
+}
+
+/// What each host may have otherwise.
+bool is_of_the_host(std::string_view field) {
+  return field == "output" || field == "threads" || field == "device";
+}
+
+void require_same_configuration(TrainOptions& options, Communicator& ranks) {
+  if (const auto text = find_disagreement(
+          ranks, {{"dragoman's version", DRAGOMAN_VERSION}, {"LibTorch's version", TORCH_VERSION}});
+      !text.empty())
+    throw Error(text, "; install the same on all hosts");
+  CommonFacts facts;
+  for (const auto& [name, value] : configuration_of(options.fields()))
+    if (!is_of_the_host(name)) facts.push_back({join_text("--", name), value});
+  if (const auto text = find_disagreement(ranks, facts); !text.empty())
+    throw UsageError(text, "; give all ranks the same command");
+}
+
+/// The hosts' files may differ where their names do not.
+void require_same_data(const TrainingRun& run, Communicator& ranks) {
+  const auto hash = [](const std::string& bytes) { return hex16(xxh3(bytes)); };
+  const CorpusReport& report = run.data.report;
+  const auto text = find_disagreement(
+      ranks,
+      {{"the training text's hash", run.data.text_hash},
+       {"the tokenizer's hash", hash(run.origin.tokenizer_source + run.origin.tokenizer_target)},
+       {"the number of training pairs", std::to_string(report.kept)},
+       {"the number of target pieces", std::to_string(report.target_tokens)},
+       {"the precision",
+        std::string(names_of(run.precision)[static_cast<std::size_t>(run.precision)])}});
+  if (!text.empty())
+    throw Error(text, "; put the same files on all hosts, and give the same --precision");
+  const auto processors = find_disagreement(ranks, {{"the processor", run.processor}});
+  if (ranks.leads() && !processors.empty())
+    log_warning(processors + ": the ranks' weights may differ in their last digits");
 }
 
 /// What the tokenizers decide about the model.
@@ -150,7 +207,8 @@ ModelOrigin origin_of(TrainOptions& options, const PreparedData& data,
 }
 
 /// Says what a changed setting means; throws where it would make another run.
-void check_resume(TrainOptions& options, const TrainingRun& run, const ProgressRecord& progress) {
+void check_resume(TrainOptions& options, const TrainingRun& run, const ProgressRecord& progress,
+                  int ranks) {
   const auto changes = compare_configuration(options.fields(), progress.configuration);
   for (const std::string& change : changes.allowed) log_info("changed: " + change);
   for (const std::string& change : changes.not_exact)
@@ -162,6 +220,7 @@ void check_resume(TrainOptions& options, const TrainingRun& run, const ProgressR
                   ": the run goes on, but not bit-identically");
   };
   const auto precision = names_of(run.precision)[static_cast<std::size_t>(run.precision)];
+  differs("ranks", std::to_string(progress.ranks), std::to_string(ranks));
   differs("precision", progress.precision, std::string(precision));
   differs("threads", progress.threads, run.threads);
   differs("processor", progress.processor, run.processor);
@@ -179,27 +238,63 @@ void check_schedule(const TrainOptions& options,
                    ", or another -o for another run");
 }
 
-int train(TrainOptions& options) {
-  validate(options);
-  options.train.settle_lr_end();
-  const torch::Device device = parse_device(options.train.device);
-  const int threads = use_threads(options.train.threads);
+/// Rank 0 alone reads and locks the run folder.
+struct StartPoint {
+  std::unique_ptr<FolderLock> lock;
+  std::optional<FoundCheckpoint> found;
+};
+
+StartPoint find_start(const RunFolder& folder) {
+  StartPoint start;
+  start.lock = std::make_unique<FolderLock>(
+      folder.root, "another training is at work here; wait for its end, or give another -o");
+  start.found = find_checkpoint(folder, log_warning);
+  return start;
+}
+
+void run_trainer(TrainingRun run, const std::optional<FoundCheckpoint>& found, Communicator& ranks,
+                 const std::stop_token& stop) {
+  if (!ranks.leads()) {
+    SilentView view;
+    Trainer(std::move(run), ranks, view).train(stop);
+    return;
+  }
+  const TrainConfig config = run.config;
+  const RunFolder folder = run.folder;
+  TrainingView view(config, found ? found->progress : ProgressRecord{});
+  Trainer trainer(std::move(run), ranks, view);
+  if (found) {
+    trainer.resume(*found);
+    log_info(
+        join_text("resumed from ", found->path.string(), " at update ", found->progress.update));
+  } else if (!config.init_from.empty()) {
+    trainer.start_from(resolve_model_path(config.init_from));
+    log_info("starting from the weights, tokenizer and architecture of " + config.init_from);
+  }
+  const StopReason reason = trainer.train(stop);
+  view.close();
+  log_end(reason, trainer.progress(), folder, config);
+}
+
+void train(TrainOptions& options, Communicator& ranks) {
+  const std::stop_token stop = ranks.stop_token(stop_token());
+  require_same_configuration(options, ranks);
+  const torch::Device device = parse_device(options.train.device, ranks.place().local_rank);
+  const int threads = use_threads(options.train.threads, ranks.place().local_size);
   const RunFolder folder{options.train.output};
   create_folders(folder.root);
-  const FolderLock lock(folder.root,
-                        "another training is at work here; wait for its end, or give another -o");
-  const auto found = find_checkpoint(folder, log_warning);
-  const std::string initial_checksum = take_initial_model(options, found);
-  if (found) {
-    check_schedule(options, found->progress.configuration);
-    compare_configuration(options.fields(), found->progress.configuration);
+  const StartPoint start = ranks.leads() ? find_start(folder) : StartPoint{};
+  const std::string initial_checksum = take_initial_model(options, start.found);
+  if (start.found) {
+    check_schedule(options, start.found->progress.configuration);
+    compare_configuration(options.fields(), start.found->progress.configuration);
   }
 
-  const PreparedData data =
-      prepare(options, folder, found ? found->progress.data : ProgressRecord{}.data);
+  const auto started_with = start.found ? start.found->progress.data : ProgressRecord{}.data;
+  const PreparedData data = prepare_in_turn(options, folder, started_with, ranks, stop);
   complete_model(options, data.tokenizers);
   log_data(data);
-  write_file(folder.config(), write_config(options.fields()));
+  if (ranks.leads()) write_file(folder.config(), write_config(options.fields()));
   TrainingRun run{.config = options.train,
                   .model = options.model,
                   .precision = resolve_precision(options.train.precision, device),
@@ -210,32 +305,31 @@ int train(TrainOptions& options) {
                   .configuration = configuration_of(options.fields()),
                   .threads = std::to_string(threads),
                   .processor = cpu_features().model + " (" + cpu_features_text() + ")"};
-  if (found) check_resume(options, run, found->progress);
+  require_same_data(run, ranks);
+  if (start.found) check_resume(options, run, start.found->progress, ranks.size());
   log_run(run);
-
-  TrainingView view(options.train, found ? found->progress : ProgressRecord{});
-  Trainer trainer(std::move(run), view);
-  if (found) {
-    trainer.resume(*found);
-    log_info(
-        join_text("resumed from ", found->path.string(), " at update ", found->progress.update));
-  } else if (!options.train.init_from.empty()) {
-    trainer.start_from(resolve_model_path(options.train.init_from));
-    log_info("starting from the weights, tokenizer and architecture of " + options.train.init_from);
-  }
-  const StopReason reason = trainer.train(stop_token());
-  view.close();
-  log_end(reason, trainer.progress(), folder, options.train);
-  return 0;
+  if (ranks.size() > 1) log_info(join_text("training on ", ranks.size(), " ranks"));
+  run_trainer(std::move(run), start.found, ranks, stop);
 }
 
 int run_train(TrainOptions& options) {
+  options.train.validate();
+  const RankPlace place = rank_place(process_environment());
+  if (place.rank > 0) configure_log(log_format(), Verbosity::Quiet);
+  Communicator ranks(place, options.train.rank_timeout);
   try {
-    return train(options);
-  } catch (const PreparationStopped&) {
+    validate(options);
+    options.train.settle_lr_end();
+    train(options, ranks);
+  } catch (const PreparationStopped& stopped) {
+    if (!received_signal()) ranks.wait_for_all();  // because of a rank that is lost: throws which
+    ranks.give_up(stopped.what());
     log_info("stopped while the data were prepared; the same command starts again");
-    return 0;
+  } catch (const std::exception& error) {
+    ranks.give_up(error.what());
+    throw;
   }
+  return 0;
 }
 
 }  // namespace

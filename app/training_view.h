@@ -31,4 +31,14 @@ class TrainingView : public TrainingObserver {
   std::unique_ptr<Progress> bar_;
 };
 
+/// Of the ranks other than 0, which sees all that they would show.
+class SilentView : public TrainingObserver {
+ public:
+  void updated(const ProgressRecord&, double) override {}
+  void logged(const UpdateFacts&) override {}
+  void validated(const ValidationFacts&) override {}
+  void noticed(const std::string&) override {}
+  void warned(const std::string&) override {}
+};
+
 }  // namespace dragoman

@@ -16,15 +16,10 @@ namespace {
 
 struct ReadyBatch {
   PackedBatch batch;
-  DataPosition position;
+  DataPosition position;  ///< of the first batch of those that it was one share of
+  DataPosition after;     ///< of the first batch behind them
   std::int64_t batches_in_epoch;
 };
-
-DataPosition after(const ReadyBatch& ready) {
-  if (ready.position.batch + 1 < ready.batches_in_epoch)
-    return {.epoch = ready.position.epoch, .batch = ready.position.batch + 1};
-  return {.epoch = ready.position.epoch + 1, .batch = 0};
-}
 
 }  // namespace
 
@@ -35,6 +30,7 @@ struct BatchStream::Worker {
   Corpus corpus;
   BatchPacker packer;
   PlanConfig config;
+  BatchShare share;
 
   mutable std::mutex mutex;
   mutable std::condition_variable_any changed;
@@ -45,16 +41,27 @@ struct BatchStream::Worker {
   double waited_seconds = 0;
   std::jthread thread;
 
-  void run(const std::stop_token& stop, DataPosition start) {
+  void run(const std::stop_token& stop, DataPosition at) {
     try {
-      for (DataPosition at = start; !stop.stop_requested(); at = {at.epoch + 1, 0}) {
-        const EpochPlan plan = plan_epoch(corpus, config, at.epoch);
-        for (; at.batch < plan.batches(); ++at.batch)
-          if (!offer({.batch = packer.pack(plan.batch(at.batch), {at.epoch, plan.round(at.batch)}),
-                      .position = at,
-                      .batches_in_epoch = plan.batches()},
-                     stop))
-            return;
+      EpochPlan plan = plan_epoch(corpus, config, at.epoch);
+      const auto enter = [&] {  // the next epoch, where this one is through
+        if (at.batch < plan.batches()) return;
+        at = {.epoch = at.epoch + 1, .batch = 0};
+        plan = {};  // never two at once: each takes 4 bytes a pair
+        plan = plan_epoch(corpus, config, at.epoch);
+      };
+      while (!stop.stop_requested()) {
+        enter();
+        ReadyBatch ready{
+            .batch = {}, .position = at, .after = {}, .batches_in_epoch = plan.batches()};
+        for (std::int64_t i = 0; i < share.size; ++i, ++at.batch) {
+          enter();
+          if (i == share.rank)
+            ready.batch = packer.pack(plan.batch(at.batch), {at.epoch, plan.round(at.batch)});
+        }
+        const bool through = at.batch >= plan.batches();
+        ready.after = through ? DataPosition{.epoch = at.epoch + 1, .batch = 0} : at;
+        if (!offer(std::move(ready), stop)) return;
       }
     } catch (...) {
       const std::lock_guard lock(mutex);
@@ -82,11 +89,12 @@ struct BatchStream::Worker {
 };
 
 BatchStream::BatchStream(const Corpus& corpus, const PlanConfig& config, EndIds ends,
-                         DataPosition position, PairSupplements supplements) {
+                         DataPosition position, StreamOptions options) {
   if (corpus.pairs() == 0) throw Error("there is no pair to train on");
   worker_ = std::make_unique<Worker>(
-      corpus, BatchPacker(corpus, ends, config.max_tokens, std::move(supplements)), config);
+      corpus, BatchPacker(corpus, ends, config.max_tokens, std::move(options.supplements)), config);
   worker_->config.max_tokens = worker_->packer.planned_tokens();
+  worker_->share = options.share;
   worker_->thread = std::jthread([worker = worker_.get(), position](const std::stop_token& stop) {
     worker->run(stop, position);
   });
@@ -101,7 +109,7 @@ PackedBatch BatchStream::next() {
   const auto lock = worker_->wait();
   worker_->waited_seconds +=
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  worker_->position = after(*worker_->ready);
+  worker_->position = worker_->ready->after;
   PackedBatch batch = std::move(worker_->ready->batch);
   worker_->ready.reset();
   worker_->changed.notify_all();

@@ -20,19 +20,29 @@ struct DataPosition {
   bool operator==(const DataPosition&) const = default;
 };
 
+/// Which batches: of every `size` in a row the one of number `rank`.
+struct BatchShare {
+  std::int64_t rank = 0, size = 1;
+};
+
+struct StreamOptions {
+  PairSupplements supplements = {};
+  BatchShare share = {};
+};
+
 class BatchStream {
  public:
   /// Starts at `position`; a batch number at or past the epoch's end means the next epoch's first.
   /// With an encoder pairs are encoded anew, and batches hold as many as then fit the budget.
   /// Throws Error for a corpus without pairs.
   BatchStream(const Corpus& corpus, const PlanConfig& config, EndIds ends, DataPosition position,
-              PairSupplements supplements = {});
+              StreamOptions options = {});
   BatchStream(const BatchStream&) = delete;
   BatchStream& operator=(const BatchStream&) = delete;
   ~BatchStream();
 
   PackedBatch next();
-  DataPosition position() const;          ///< of the batch that next() will return
+  DataPosition position() const;          ///< of the first of the batches behind this share's
   std::int64_t batches_in_epoch() const;  ///< of position()'s epoch
   double waited_seconds() const;          ///< what next() has waited for, in all
 

@@ -10,34 +10,34 @@
 
 namespace dragoman {
 
-torch::Device parse_device(const std::string& text) {
+torch::Device parse_device(const std::string& text, int local_rank) {
   if (text == "cpu") return torch::kCPU;
-  if (text == "auto")
-    return torch::cuda::is_available() ? torch::Device(torch::kCUDA, 0) : torch::kCPU;
+  if (text == "auto" && !torch::cuda::is_available()) return torch::kCPU;
   const bool numbered = text.starts_with("cuda:");
-  if (text != "cuda" && !numbered)
+  if (text != "auto" && text != "cuda" && !numbered)
     throw UsageError("--device: '", text, "' is none of auto, cpu, cuda, cuda:N");
   const std::string digits = numbered ? text.substr(5) : "0";
   if (digits.empty() || digits.size() > 3 ||
       digits.find_first_not_of("0123456789") != std::string::npos)
     throw UsageError("--device: '", text, "' is none of auto, cpu, cuda, cuda:N");
-  const std::int64_t number = std::stoll(digits);
   const auto devices = static_cast<std::int64_t>(torch::cuda::device_count());
   if (devices == 0)
     throw Error("--device ", text,
                 ": no CUDA device here (or this LibTorch was built without "
                 "CUDA); use --device cpu or auto");
+  const std::int64_t number = numbered ? std::stoll(digits) : local_rank % devices;
   if (number >= devices)
     throw Error("--device ", text, ": there are ", devices, " CUDA devices, numbered from 0");
   return {torch::kCUDA, static_cast<torch::DeviceIndex>(number)};
 }
 
-int use_threads(std::int64_t threads) {
+int use_threads(std::int64_t threads, int processes) {
   const std::int64_t most = std::max(64, 8 * available_cores());
   if (threads < 0 || threads > most)
     throw UsageError("--threads ", threads, ": must be from 0 (all of the ", available_cores(),
                      " cores that this process may use) to ", most);
-  const int count = threads > 0 ? static_cast<int>(threads) : available_cores();
+  const int count =
+      threads > 0 ? static_cast<int>(threads) : std::max(1, available_cores() / processes);
   at::set_num_threads(count);
   return count;
 }

@@ -7,13 +7,14 @@
 
 namespace dragoman {
 
-/// auto is CUDA where there is one, else the CPU. Throws UsageError for other texts, Error where
-/// CUDA is asked for and missing, or has no device of that number.
-torch::Device parse_device(const std::string& text);
+/// auto is CUDA where there is one, else the CPU; without a number it is the CUDA device
+/// `local_rank`, counted around where there are fewer. Throws UsageError for other texts, Error
+/// where CUDA is asked for and missing, or has no device of that number.
+torch::Device parse_device(const std::string& text, int local_rank = 0);
 
-/// CPU threads for LibTorch (0: all that this process may use); returns how many. Throws UsageError
-/// for far more than there are cores. Called before any
-/// work.
-int use_threads(std::int64_t threads);
+/// CPU threads for LibTorch (0: all that this process may use, divided by the number of processes
+/// that share them); returns how many. Throws UsageError for far more than there are cores. Called
+/// before any work.
+int use_threads(std::int64_t threads, int processes = 1);
 
 }  // namespace dragoman

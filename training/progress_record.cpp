@@ -29,6 +29,7 @@ void for_each_member(Record& r, Visit&& visit) {
   visit("best_update", r.best_update);
   visit("best_value", r.best_value);
   visit("without_best", r.without_best);
+  visit("ranks", r.ranks);
   visit("precision", r.precision);
   visit("threads", r.threads);
   visit("processor", r.processor);

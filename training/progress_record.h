@@ -29,6 +29,7 @@ struct ProgressRecord {
   double best_value = 0;              ///< of the metric that decides
   std::int64_t without_best = 0;      ///< validations since
 
+  std::int64_t ranks = 1;  ///< of the last start, as the next three
   std::string precision, threads,
       processor;                            ///< of the last start: other ones are not bit-identical
   std::map<std::string, std::string> data;  ///< hash of each text file, by its path

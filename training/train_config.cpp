@@ -85,6 +85,7 @@ void TrainConfig::validate() const {
   require(log_every > 0, "log-every", "above 0");
   require(valid_beam_size > 0 && valid_beam_size <= 1000, "valid-beam-size", "from 1 to 1000");
   require(samples >= 0, "samples", "0 or more");
+  require(rank_timeout >= 1 && rank_timeout <= 3600, "rank-timeout", "from 1 to 3600");
   max_seconds();
 }
 

@@ -67,6 +67,7 @@ struct TrainConfig {
   Precision precision = Precision::Auto;
   std::string device = "auto";
   std::int64_t threads = 0;
+  double rank_timeout = 30;
 
   /// Sets rate, warm-up and batch to the preset's.
   void apply_preset(Preset chosen);
@@ -115,7 +116,7 @@ struct TrainConfig {
            .aliases = "mini-batch,batch-size"},
           max_sentences);
     visit({.name = "update-freq",
-           .help = "batches behind one update",
+           .help = "batches of each rank behind one update",
            .group = "Batches",
            .aliases = "optimizer-delay,accumulate,accum-count"},
           update_freq);
@@ -277,11 +278,18 @@ struct TrainConfig {
            .on_resume = kNotExact},
           device);
     visit({.name = "threads",
-           .help = "of the CPU; 0: all that this process may use",
+           .help = "of the CPU; 0: all that this process may use, shared by the ranks of a machine",
            .group = "Hardware",
            .aliases = "cpu-threads",
            .on_resume = kNotExact},
           threads);
+    visit(
+        {.name = "rank-timeout",
+         .help = "seconds without a sign of life after which one of several ranks counts as hung; "
+                 "at the start, ten times as long for all to come",
+         .group = "Hardware",
+         .on_resume = kAllowed},
+        rank_timeout);
   }
 };
 

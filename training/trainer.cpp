@@ -22,40 +22,25 @@ Schedule schedule_of(const TrainingRun& run) {
           .d_model = run.model.d_model};
 }
 
-/// What a rollback does to the learning rate.
-constexpr double kRollbackRate = 0.5;
-
 AdamConfig adam_of(const TrainConfig& config) {
   return {config.adam_beta1, config.adam_beta2, config.adam_eps, config.weight_decay};
 }
 
-nlohmann::ordered_json to_json(const UpdateFacts& facts) {
-  return {{"type", "update"},
-          {"epoch", facts.epoch},
-          {"update", facts.update},
-          {"loss", facts.loss},
-          {"perplexity", facts.perplexity},
-          {"gradient_norm", facts.gradient_norm},
-          {"learning_rate", facts.learning_rate},
-          {"source_tokens_per_second", facts.source_tokens_per_second},
-          {"target_tokens_per_second", facts.target_tokens_per_second},
-          {"data_wait", facts.data_wait},
-          {"target_tokens", facts.target_tokens},
-          {"elapsed", facts.elapsed}};
-}
-
 }  // namespace
 
-Trainer::Trainer(TrainingRun run, TrainingObserver& observer)
+Trainer::Trainer(TrainingRun run, Communicator& ranks, TrainingObserver& observer)
     : run_(std::move(run)),
+      ranks_(ranks),
       observer_(observer),
       model_(run_.model, adam_of(run_.config), run_.precision, run_.device,
              static_cast<std::uint64_t>(run_.config.seed)),
       validator_(run_.data, run_.config) {
   if (run_.config.ema > 0) model_.keep_average(run_.config.ema);
-  create_folders(run_.folder.checkpoints());
-  remove_leftovers(run_.folder.root);
-  remove_leftovers(run_.folder.checkpoints());
+  if (ranks_.leads()) {
+    create_folders(run_.folder.checkpoints());
+    remove_leftovers(run_.folder.root);
+    remove_leftovers(run_.folder.checkpoints());
+  }
   progress_.history.lowest_loss = std::log(run_.model.target_vocabulary);  // that of guessing
 }
 
@@ -77,21 +62,54 @@ double Trainer::seconds_here() const {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
 }
 
+void Trainer::share_state() {
+  if (ranks_.size() == 1) return;
+  progress_ = progress_from_json(ranks_.broadcast(to_json(progress_)));
+  for (torch::Tensor& tensor : model_.state()) ranks_.broadcast(tensor);
+  model_.weights_changed();
+}
+
+bool Trainer::by_leader(const std::function<bool()>& work) {
+  if (ranks_.size() == 1) return work();
+  std::array<double, 1> done = {ranks_.leads() && work() ? 1.0 : 0.0};
+  ranks_.sum(done);
+  progress_ = progress_from_json(ranks_.broadcast(to_json(progress_)));
+  return done[0] > 0;
+}
+
+Trainer::Wishes Trainer::agree(const std::stop_token& stop) {
+  const double limit = run_.config.max_seconds();
+  const bool time_is_up = limit > 0 && seconds_before_ + seconds_here() >= limit;
+  const auto skipped = static_cast<double>(progress_.skipped);
+  std::array<double, 3> sums = {stop.stop_requested() ? 1.0 : 0.0, time_is_up ? 1.0 : 0.0, skipped};
+  ranks_.sum(sums);
+  if (sums[2] != skipped * ranks_.size())
+    throw Error(
+        "the ranks' computations have parted: one has left out an update that another has "
+        "made; use hosts of one kind, or --spike-factor 0");
+  return {.stop = sums[0] > 0, .time_is_up = sums[1] > 0};
+}
+
 StopReason Trainer::train(std::stop_token stop) {
   start_ = std::chrono::steady_clock::now();
+  share_state();
   seconds_before_ = progress_.seconds;
   progress_.precision = names_of(run_.precision)[static_cast<std::size_t>(run_.precision)];
+  progress_.ranks = ranks_.size();
   progress_.threads = run_.threads;
   progress_.processor = run_.processor;
   progress_.data = run_.data.file_hashes;
   progress_.configuration = run_.configuration;
-  open_log();
+  if (ranks_.leads()) open_log();
 
   open_stream();
   // Something to roll back to; and a disk that cannot hold a checkpoint is better found now.
-  if (progress_.update == 0) try_to("checkpoint", [this] { save(run_.folder.latest()); });
+  if (progress_.update == 0 && ranks_.leads())
+    try_to("checkpoint", [this] { save(run_.folder.latest()); });
   std::optional<StopReason> reason;
-  while (do_what_is_due(stop) && !(reason = reason_to_stop(stop))) {
+  for (;;) {
+    const Wishes wishes = agree(stop);
+    if (!do_what_is_due(stop) || (reason = reason_to_stop(wishes))) break;
     update();
     if (has_diverged(progress_.history)) {
       roll_back();
@@ -99,9 +117,13 @@ StopReason Trainer::train(std::stop_token stop) {
       log_update();
     }
   }
-  if (reason.value_or(StopReason::Requested) != StopReason::Requested) finish(stop);
-  if (!stop.stop_requested()) return *reason;
-  save(run_.folder.latest());
+  const auto finished = [&] {
+    finish(stop);
+    return !stop.stop_requested();
+  };
+  if (reason.value_or(StopReason::Requested) != StopReason::Requested && by_leader(finished))
+    return *reason;
+  if (ranks_.leads()) save(run_.folder.latest());
   return StopReason::Requested;
 }
 
@@ -109,7 +131,10 @@ bool Trainer::do_what_is_due(std::stop_token stop) {
   const std::int64_t update = progress_.update;
   if (update == 0) return true;
   const bool unvalidated = progress_.validated_update != update;
-  if (update % run_.config.valid_every == 0 && unvalidated && !validate(stop)) return false;
+  if (update % run_.config.valid_every == 0 && unvalidated &&
+      !by_leader([&] { return validate(stop); }))
+    return false;
+  if (!ranks_.leads()) return true;
   if (update % run_.config.save_interval() == 0 && numbered_update_ != update)
     try_to("checkpoint", [this] { save_numbered(); });
   else if (seconds_here() - last_save_ > run_.config.save_minutes * 60)
@@ -117,17 +142,16 @@ bool Trainer::do_what_is_due(std::stop_token stop) {
   return true;
 }
 
-std::optional<StopReason> Trainer::reason_to_stop(const std::stop_token& stop) const {
+std::optional<StopReason> Trainer::reason_to_stop(const Wishes& wishes) const {
   const TrainConfig& config = run_.config;
   const auto reached = [](std::int64_t value, std::int64_t limit) {
     return limit > 0 && value >= limit;
   };
-  if (stop.stop_requested()) return StopReason::Requested;
+  if (wishes.stop) return StopReason::Requested;
   if (reached(progress_.update, config.max_updates)) return StopReason::MaxUpdates;
   if (reached(progress_.epoch, config.max_epochs)) return StopReason::MaxEpochs;
   if (reached(progress_.without_best, config.patience)) return StopReason::Patience;
-  const double limit = config.max_seconds();
-  if (limit > 0 && seconds_before_ + seconds_here() >= limit) return StopReason::MaxTime;
+  if (wishes.time_is_up) return StopReason::MaxTime;
   return std::nullopt;
 }
 
@@ -141,7 +165,21 @@ void Trainer::open_stream() {
                         run_.data.weights()};
   stream_.emplace(run_.data.train, plan, end_ids(run_.data.tokenizers),
                   DataPosition{progress_.epoch, progress_.batch},
-                  PairSupplements{run_.data.encoder, run_.data.alignments});
+                  StreamOptions{.supplements = {run_.data.encoder, run_.data.alignments},
+                                .share = {.rank = ranks_.rank(), .size = ranks_.size()}});
+}
+
+BatchLoss Trainer::sum_over_ranks(const BatchLoss& sums) {
+  std::array<double, 4> numbers = {sums.smoothed, sums.negative_log_likelihood,
+                                   static_cast<double>(sums.source_tokens),
+                                   static_cast<double>(sums.target_tokens)};
+  ranks_.sum(numbers);
+  return {numbers[0], numbers[1], static_cast<std::int64_t>(numbers[2]),
+          static_cast<std::int64_t>(numbers[3])};
+}
+
+double Trainer::learning_rate_at(std::int64_t update) const {
+  return learning_rate(schedule_of(run_), update) * progress_.rate_factor;
 }
 
 void Trainer::update() {
@@ -153,13 +191,14 @@ void Trainer::update() {
     sums += model_.accumulate(batch, run_.config.loss(), number);
     sentences.insert(sentences.end(), batch.sentences.begin(), batch.sentences.end());
   }
+  sums = sum_over_ranks(sums);
+  ranks_.sum(model_.gradient());
   const double loss = sums.smoothed / static_cast<double>(sums.target_tokens);
   const double longest = longest_gradient(progress_.history, loss, run_.config.spike_factor);
-  const double norm = model_.step(
-      {.target_tokens = sums.target_tokens,
-       .learning_rate = learning_rate(schedule_of(run_), number) * progress_.rate_factor,
-       .clip_norm = run_.config.clip_norm,
-       .longest_gradient = longest});
+  const double norm = model_.step({.target_tokens = sums.target_tokens,
+                                   .learning_rate = learning_rate_at(number),
+                                   .clip_norm = run_.config.clip_norm,
+                                   .longest_gradient = longest});
   progress_.update = number;
   progress_.epoch = stream_->position().epoch;
   progress_.batch = stream_->position().batch;
@@ -175,112 +214,6 @@ void Trainer::update() {
     leave_out(sentences, loss, norm);
   }
   observer_.updated(progress_, loss);
-}
-
-void Trainer::leave_out(const std::vector<std::int64_t>& sentences, double loss, double norm) {
-  ++progress_.skipped;
-  note_left_out(progress_.history);
-  const bool finite = std::isfinite(loss) && std::isfinite(norm);
-  const char* why = finite ? "spike" : "not finite";
-  std::vector<std::int64_t> lines;
-  for (const std::int64_t sentence : sentences) lines.push_back(run_.data.train.line(sentence) + 1);
-  std::sort(lines.begin(), lines.end());
-  append_log(nlohmann::ordered_json{{"type", "left_out"},
-                                    {"update", progress_.update},
-                                    {"reason", why},
-                                    {"loss", loss},
-                                    {"gradient_norm", norm},
-                                    {"lines", lines}});
-  observer_.warned(join_text(
-      "update ", progress_.update, " left out: ",
-      finite ? "its loss or gradient is far above the usual" : "its loss or gradient is not finite",
-      " (loss ", loss, ", gradient norm ", norm, "); the numbers of its ", lines.size(),
-      " training lines are in ", run_.folder.log().string(),
-      "; left out so far: ", progress_.skipped));
-}
-
-void Trainer::roll_back() {
-  const std::string advice = "start again with a lower --lr, or more --warmup-updates";
-  if (progress_.rollbacks >= run_.config.max_rollbacks)
-    throw Error("training has diverged at update ", progress_.update, ", after ",
-                progress_.rollbacks, " rollbacks; ", advice);
-  const auto warn = [this](const std::string& text) { observer_.warned(text); };
-  const auto sound = find_checkpoint(run_.folder, warn, [this](const ProgressRecord& progress) {
-    return is_sound(progress.history, progress_.update - progress.update);
-  });
-  if (!sound)
-    throw Error("training has diverged at update ", progress_.update,
-                ", and no earlier checkpoint is there to roll back to; ", advice);
-  const ProgressRecord diverged = progress_;
-  load_checkpoint(sound->path, model_);
-  progress_ = sound->progress;
-  progress_.rollbacks = diverged.rollbacks + 1;
-  progress_.rate_factor = diverged.rate_factor * kRollbackRate;
-  progress_.skipped = diverged.skipped;
-  progress_.best_update = diverged.best_update;  // its model is in the folder
-  progress_.best_value = diverged.best_value;
-  progress_.configuration = diverged.configuration;
-  append_log(nlohmann::ordered_json{{"type", "rollback"},
-                                    {"update", diverged.update},
-                                    {"to_update", progress_.update},
-                                    {"rate_factor", progress_.rate_factor}});
-  open_events();
-  observer_.warned(join_text("training has diverged at update ", diverged.update,
-                             ": rolled back to update ", progress_.update, " (",
-                             sound->path.string(), "), to go on with ", progress_.rate_factor,
-                             " of the learning rate and another order of the text"));
-  if (try_to("checkpoint", [this] { save(run_.folder.latest()); }))
-    remove_checkpoints_after(run_.folder, progress_.update);
-  numbered_update_ =
-      std::filesystem::exists(run_.folder.at_update(progress_.update)) ? progress_.update : 0;
-  interval_ = {.sums = {}, .gradient_norm = 0, .waited = 0, .start = seconds_here(), .updates = 0};
-  open_stream();
-}
-
-void Trainer::log_update() {
-  if (interval_.updates == 0) return;  // all were left out, and said so
-  const double now = seconds_here();
-  const double seconds = std::max(1e-9, now - interval_.start);
-  const auto tokens = static_cast<double>(interval_.sums.target_tokens);
-  const auto updates = static_cast<double>(interval_.updates);
-  const UpdateFacts facts{
-      .epoch = progress_.epoch + 1,
-      .update = progress_.update,
-      .loss = interval_.sums.smoothed / tokens,
-      .perplexity = std::exp(interval_.sums.negative_log_likelihood / tokens),
-      .gradient_norm = interval_.gradient_norm / updates,
-      .learning_rate = learning_rate(schedule_of(run_), progress_.update) * progress_.rate_factor,
-      .source_tokens_per_second = static_cast<double>(interval_.sums.source_tokens) / seconds,
-      .target_tokens_per_second = tokens / seconds,
-      .data_wait = (stream_->waited_seconds() - interval_.waited) / seconds,
-      .target_tokens = progress_.target_tokens,
-      .elapsed = seconds_before_ + now,
-      .seconds_left = seconds_left(seconds / updates)};
-  append_log(to_json(facts));
-  observer_.logged(facts);
-  interval_ = {.sums = {},
-               .gradient_norm = 0,
-               .waited = stream_->waited_seconds(),
-               .start = now,
-               .updates = 0};
-}
-
-double Trainer::seconds_left(double seconds_per_update) const {
-  const TrainConfig& config = run_.config;
-  double left = 0;
-  const auto limit = [&left](double seconds) {
-    left = left == 0 ? std::max(0.0, seconds) : std::min(left, std::max(0.0, seconds));
-  };
-  if (config.max_updates > 0)
-    limit(static_cast<double>(config.max_updates - progress_.update) * seconds_per_update);
-  if (config.max_epochs > 0) {
-    const auto batches =
-        (config.max_epochs - progress_.epoch) * stream_->batches_in_epoch() - progress_.batch;
-    limit(static_cast<double>(batches) / static_cast<double>(config.update_freq) *
-          seconds_per_update);
-  }
-  if (config.max_seconds() > 0) limit(config.max_seconds() - progress_.seconds);
-  return left;
 }
 
 bool Trainer::validate(std::stop_token stop) {
@@ -323,30 +256,6 @@ bool Trainer::validate(std::stop_token stop) {
   interval_.start += result.seconds;  // the rate of the next log line is training's alone
   observer_.validated({progress_.update, result, best, progress_.without_best});
   return true;
-}
-
-void Trainer::open_log() {
-  log_.emplace(run_.folder.log(), progress_.log_bytes);
-  open_events();
-  append_log({{"type", "start"},
-              {"after_update", progress_.update},
-              {"parameters", model_.layout().parameters()},
-              {"precision", progress_.precision},
-              {"threads", progress_.threads},
-              {"processor", progress_.processor}});
-}
-
-void Trainer::open_events() {
-  try_to("TensorBoard's events",
-         [this] { events_.emplace(run_.folder.tensorboard(), progress_.update + 1); });
-}
-
-void Trainer::append_log(const nlohmann::ordered_json& line) {
-  const auto check = [this](bool written, const std::filesystem::path& path) {
-    if (!written) observer_.warned(path.string() + ": cannot write; going on");
-  };
-  check(log_->append(line.dump() + "\n"), run_.folder.log());
-  check(!events_ || events_->append(line), run_.folder.tensorboard());
 }
 
 void Trainer::save(const std::filesystem::path& path) {

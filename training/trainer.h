@@ -13,6 +13,7 @@
 #include "base/append_file.h"
 #include "data/prepare.h"
 #include "training/checkpoint.h"
+#include "training/communicator.h"
 #include "training/event_file.h"
 #include "training/train_config.h"
 #include "training/training_model.h"
@@ -70,13 +71,16 @@ constexpr std::array<std::string_view, 5> names_of(StopReason) {
   return {"--max-updates", "--max-epochs", "--max-time", "--patience", "a signal"};
 }
 
+/// Several ranks train as one: each takes its share of every update's batches, and all decide
+/// alike, from what they have summed or rank 0 has said. Rank 0 alone validates, writes, and reads
+/// checkpoints.
 class Trainer {
  public:
-  Trainer(TrainingRun run, TrainingObserver& observer);
+  Trainer(TrainingRun run, Communicator& ranks, TrainingObserver& observer);
 
-  /// Starts with the weights of a model file of this architecture.
+  /// Starts with the weights of a model file of this architecture; on rank 0, as resume().
   void start_from(const std::filesystem::path& model);
-  /// Goes on from a checkpoint of this run.
+  /// Goes on from a checkpoint of this run; on rank 0, whose state train() hands to all ranks.
   void resume(const FoundCheckpoint& checkpoint);
   const ProgressRecord& progress() const { return progress_; }
 
@@ -86,13 +90,25 @@ class Trainer {
   StopReason train(std::stop_token stop);
 
  private:
-  std::optional<StopReason> reason_to_stop(const std::stop_token& stop) const;
+  /// What a signal or the clock asks for on any rank.
+  struct Wishes {
+    bool stop = false, time_is_up = false;
+  };
+  Wishes agree(const std::stop_token& stop);
+  /// All ranks get rank 0's weights, moments and progress record.
+  void share_state();
+  /// Rank 0 works; then all ranks have its progress record and its answer.
+  bool by_leader(const std::function<bool()>& work);
+  std::optional<StopReason> reason_to_stop(const Wishes& wishes) const;
   void open_stream();
   void update();
+  double learning_rate_at(std::int64_t update) const;
+  BatchLoss sum_over_ranks(const BatchLoss& sums);
   void leave_out(const std::vector<std::int64_t>& sentences, double loss, double norm);
   /// To the last sound checkpoint, with half the rate and another order. Throws Error where there
   /// is none, or --max-rollbacks are used up.
   void roll_back();
+  void return_to_sound_checkpoint();  // of rank 0
   void log_update();
   double seconds_left(double seconds_per_update) const;
   /// Validations and checkpoints that are due at this update; false where a stop was requested
@@ -112,16 +128,17 @@ class Trainer {
   /// Log and event file go on behind the progress.
   void open_log();
   void open_events();
-  /// One line of the log, and the same to the event file.
+  /// One line of the log, and the same to the event file; of rank 0.
   void append_log(const nlohmann::ordered_json& line);
   double seconds_here() const;
 
   TrainingRun run_;
+  Communicator& ranks_;
   TrainingObserver& observer_;
   TrainingModel model_;
   Validator validator_;
   ProgressRecord progress_;
-  std::optional<AppendFile> log_;
+  std::optional<AppendFile> log_;  // of rank 0, as the next
   std::optional<EventFile> events_;
   std::optional<BatchStream> stream_;
 

@@ -132,6 +132,13 @@ void TrainingModel::weights_changed() {
   if (precision_ == Precision::Bf16) compute_weights_.copy_(weights_);
 }
 
+std::vector<torch::Tensor> TrainingModel::state() {
+  std::vector<torch::Tensor> tensors = {weights_, adam_.first_moment, adam_.second_moment,
+                                        adam_.steps};
+  if (average_) tensors.push_back(average_->values);
+  return tensors;
+}
+
 BatchLoss TrainingModel::accumulate(const PackedBatch& batch, const LossConfig& loss,
                                     std::int64_t update) {
   const bool twice = loss.r_drop > 0;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <vector>
 
 #include "data/packed_batch.h"
 #include "model/transformer.h"
@@ -56,7 +57,11 @@ class TrainingModel {
   torch::Tensor& weights() {
     return weights_;
   }  ///< flat fp32; call weights_changed() after writing
+  /// Flat fp32: what accumulate() has summed since the last step, over target tokens.
+  torch::Tensor& gradient() { return gradient_; }
   Adam& adam() { return adam_; }
+  /// All tensors that a checkpoint holds; call weights_changed() after writing.
+  std::vector<torch::Tensor> state();
   void weights_changed();
 
   /// From now on each step adds to a moving average of the weights, which starts as they are.

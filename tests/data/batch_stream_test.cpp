@@ -69,6 +69,23 @@ TEST(BatchStream, ResumedAnywhereGoesOnAsIfItHadNeverStopped) {
   }
 }
 
+TEST(BatchStream, SharesTogetherAreTheBatchesOfOneStream) {
+  const Corpus corpus = corpus_of(random_pairs(60, 20));
+  const PlanConfig config{.max_tokens = 150, .seed = 4};
+  for (const std::int64_t size : {2, 3, 40}) {  // 40: more than an epoch has
+    BatchStream whole(corpus, config, kEnds, {.epoch = 0, .batch = 1});
+    std::vector<std::unique_ptr<BatchStream>> shares;
+    for (std::int64_t rank = 0; rank < size; ++rank)
+      shares.push_back(
+          std::make_unique<BatchStream>(corpus, config, kEnds, whole.position(),
+                                        StreamOptions{.share = {.rank = rank, .size = size}}));
+    for (int round = 0; round < 20; ++round) {
+      for (const auto& share : shares) EXPECT_EQ(share->position(), whole.position());
+      for (const auto& share : shares) EXPECT_TRUE(same(share->next(), whole.next()));
+    }
+  }
+}
+
 TEST(BatchStream, APositionPastTheEndMeansTheNextEpoch) {
   const Corpus corpus = corpus_of(random_pairs(50, 20));
   BatchStream stream(corpus, {.max_tokens = 100}, kEnds, {.epoch = 1, .batch = 1'000'000});

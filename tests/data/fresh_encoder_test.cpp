@@ -172,7 +172,7 @@ TEST_F(FreshBatches, KeepTheBudgetAndFillMostOfIt) {
   const PreparedData prepared = prepare();
   for (const std::int64_t budget : {150, 1000}) {
     BatchStream stream(prepared.train, {.max_tokens = budget}, end_ids(prepared.tokenizers), {},
-                       {prepared.encoder});
+                       {.supplements = {prepared.encoder}});
     std::int64_t tokens = 0, fresh = 0, pairs = 0;
     const std::int64_t batches = stream.batches_in_epoch();
     for (std::int64_t i = 0; i < batches; ++i) {
@@ -196,11 +196,12 @@ TEST_F(FreshBatches, AreTheSameAfterAResume) {
   data.corpus_weights = {"2", "0.7"};
   const PreparedData prepared = prepare();
   const PlanConfig config{.max_tokens = 2000, .weights = prepared.weights()};
-  BatchStream whole(prepared.train, config, end_ids(prepared.tokenizers), {}, {prepared.encoder});
+  BatchStream whole(prepared.train, config, end_ids(prepared.tokenizers), {},
+                    {.supplements = {prepared.encoder}});
   const PreparedData again = prepare();
   for (int i = 0; i < 40; ++i) {
     BatchStream resumed(again.train, config, end_ids(again.tokenizers), whole.position(),
-                        {again.encoder});
+                        {.supplements = {again.encoder}});
     EXPECT_TRUE(same(resumed.next(), whole.next()));
   }
   EXPECT_GT(whole.position().epoch, 0);
@@ -208,7 +209,8 @@ TEST_F(FreshBatches, AreTheSameAfterAResume) {
 
 TEST_F(FreshBatches, DifferBetweenEpochs) {
   const PreparedData prepared = prepare();
-  const BatchPacker packer(prepared.train, end_ids(prepared.tokenizers), 1000, {prepared.encoder});
+  const BatchPacker packer(prepared.train, end_ids(prepared.tokenizers), 1000,
+                           {.supplements = {prepared.encoder}});
   const std::uint32_t pairs[] = {3, 4, 5};
   EXPECT_FALSE(same(packer.pack(pairs, {0, 0}), packer.pack(pairs, {1, 0})));
 }

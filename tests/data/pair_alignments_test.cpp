@@ -47,7 +47,7 @@ class Alignments : public FolderTest {
   void expect_links() const {
     const PreparedData prepared = prepare();
     BatchStream stream(prepared.train, {.max_tokens = 500}, end_ids(prepared.tokenizers), {},
-                       {prepared.encoder, prepared.alignments});
+                       {.supplements = {prepared.encoder, prepared.alignments}});
     int sentences = 0;
     while (stream.position().epoch == 0) {
       const PackedBatch batch = stream.next();

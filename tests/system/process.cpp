@@ -24,7 +24,7 @@ Pipe make_pipe() {
   return {ends[0], ends[1]};
 }
 
-std::vector<std::string> environment_with(const std::map<std::string, std::string>& changes) {
+std::vector<std::string> environment_with(const Variables& changes) {
   std::vector<std::string> result;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string text = *entry;
@@ -52,10 +52,18 @@ void set_default_signals(posix_spawnattr_t& attributes) {
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
 }
 
+CommandWords program_with(const std::vector<std::string>& arguments) {
+  CommandWords command{{DRAGOMAN_PROGRAM}};
+  command.words.insert(command.words.end(), arguments.begin(), arguments.end());
+  return command;
+}
+
 }  // namespace
 
-Process::Process(const std::vector<std::string>& arguments,
-                 const std::map<std::string, std::string>& environment) {
+Process::Process(const std::vector<std::string>& arguments, const Variables& environment)
+    : Process(program_with(arguments), environment) {}
+
+Process::Process(CommandWords command, const Variables& environment) {
   std::signal(SIGPIPE, SIG_IGN);
   const Pipe input = make_pipe(), output = make_pipe(), errors = make_pipe();
   posix_spawn_file_actions_t actions;
@@ -67,18 +75,16 @@ Process::Process(const std::vector<std::string>& arguments,
   posix_spawnattr_init(&attributes);
   set_default_signals(attributes);
 
-  std::vector<std::string> words = {DRAGOMAN_PROGRAM};
-  words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<std::string> variables = environment_with(environment);
-  const int failed = posix_spawn(&id_, DRAGOMAN_PROGRAM, &actions, &attributes,
-                                 pointers_to(words).data(), pointers_to(variables).data());
+  const int failed = posix_spawnp(&id_, command.words.front().c_str(), &actions, &attributes,
+                                  pointers_to(command.words).data(), pointers_to(variables).data());
   posix_spawn_file_actions_destroy(&actions);
   posix_spawnattr_destroy(&attributes);
   for (const int end : {input.read_end, output.write_end, errors.write_end}) close(end);
   input_ = input.write_end;
   output_.descriptor = output.read_end;
   errors_.descriptor = errors.read_end;
-  if (failed != 0) throw std::runtime_error(DRAGOMAN_PROGRAM ": cannot be started");
+  if (failed != 0) throw std::runtime_error(command.words.front() + ": cannot be started");
   output_.reader = std::jthread([this] { read(output_); });
   errors_.reader = std::jthread([this] { read(errors_); });
 }

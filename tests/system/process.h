@@ -20,13 +20,21 @@ struct ProcessResult {
   std::string output, errors;
 };
 
-/// The built program with these arguments. The destructor kills it if it still runs.
+using Variables = std::map<std::string, std::string>;
+
+/// Any command, looked up in PATH.
+struct CommandWords {
+  std::vector<std::string> words;
+};
+
+/// The built program with these arguments, or another command. The destructor kills it if it still
+/// runs.
 class Process {
  public:
   using Seconds = std::chrono::seconds;
 
-  explicit Process(const std::vector<std::string>& arguments,
-                   const std::map<std::string, std::string>& environment = {});
+  explicit Process(const std::vector<std::string>& arguments, const Variables& environment = {});
+  explicit Process(CommandWords command, const Variables& environment = {});
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
   ~Process();

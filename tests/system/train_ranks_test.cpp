@@ -1,0 +1,356 @@
+// Training on several ranks: they make the updates that one process would, stop together and say
+// why, and refuse to train on what is not the same.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+#include <memory>
+
+#include "base/files.h"
+#include "tests/system/train_fixture.h"
+
+namespace dragoman {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+/// Free a moment ago.
+int free_port() {
+  const int descriptor = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  socklen_t size = sizeof address;
+  bind(descriptor, reinterpret_cast<sockaddr*>(&address), size);
+  getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &size);
+  close(descriptor);
+  return ntohs(address.sin_port);
+}
+
+Variables rank_variables(int rank, int size, const std::string& host, int port) {
+  return {{"RANK", std::to_string(rank)},
+          {"WORLD_SIZE", std::to_string(size)},
+          {"LOCAL_RANK", std::to_string(rank)},
+          {"MASTER_ADDR", host},
+          {"MASTER_PORT", std::to_string(port)}};
+}
+
+class TrainRanks : public Train {
+ protected:
+  using Words = std::vector<std::string>;
+
+  /// Starts ranks 0, 1, ... with a command each.
+  static std::vector<std::unique_ptr<Process>> start(const std::vector<Words>& commands) {
+    const int port = free_port();
+    std::vector<std::unique_ptr<Process>> ranks;
+    for (const Words& words : commands)
+      ranks.push_back(std::make_unique<Process>(
+          words, rank_variables(static_cast<int>(ranks.size()), static_cast<int>(commands.size()),
+                                "127.0.0.1", port)));
+    return ranks;
+  }
+  static std::vector<ProcessResult> run_all(const std::vector<Words>& commands) {
+    std::vector<ProcessResult> results;
+    for (const auto& rank : start(commands)) results.push_back(rank->wait(kLimit));
+    return results;
+  }
+  static std::vector<ProcessResult> run_two(const Words& words) { return run_all({words, words}); }
+
+  static constexpr const char* kLast = "/checkpoints/update-00000060.safetensors";
+};
+
+/// By parameter, cut out of Adam's flat first moment, which after one update is the gradient times
+/// 1 - beta1. Parameters start at multiples of 32 elements.
+std::map<std::string, std::vector<float>> gradients(const std::filesystem::path& checkpoint) {
+  const ModelFileReader reader(checkpoint);
+  const TensorData moment = reader.tensor("training.adam.first_moment");
+  std::vector<float> flat(static_cast<std::size_t>(moment.elements()));
+  copy_as_floats(moment, flat);
+  std::map<std::string, std::vector<float>> cut;
+  std::size_t offset = 0;
+  for (const ParameterShape& parameter : parameter_shapes(reader.config())) {
+    std::size_t count = 1;
+    for (const std::int64_t size : parameter.shape) count *= static_cast<std::size_t>(size);
+    cut[parameter.name].assign(flat.begin() + static_cast<std::ptrdiff_t>(offset),
+                               flat.begin() + static_cast<std::ptrdiff_t>(offset + count));
+    offset += (count + 31) / 32 * 32;
+  }
+  EXPECT_EQ(offset, flat.size());
+  return cut;
+}
+
+double norm(const std::vector<float>& values) {
+  double sum = 0;
+  for (const float value : values) sum += static_cast<double>(value) * value;
+  return std::sqrt(sum);
+}
+
+TEST_F(TrainRanks, TwoRanksMakeTheUpdateOfOneProcessWithTwiceTheBatches) {
+  const auto with = [](const std::string& folder, Words more) {
+    Words words = {"--precision",   "fp32", "--clip-norm",    "0", "--dropout",        "0.3",
+                   "--max-updates", "1",    "--average-last", "0", "--warmup-updates", "0"};
+    words.insert(words.end(), more.begin(), more.end());
+    return command(folder, words);
+  };
+  for (const auto& result : run_two(with("gradient2", {})))
+    ASSERT_EQ(result.exit_code, 0) << result.errors;
+  const auto one = run(with("gradient1", {"--update-freq", "2"}), "", kLimit);
+  ASSERT_EQ(one.exit_code, 0) << one.errors;
+  const std::string file = "/checkpoints/update-00000001.safetensors";
+  const auto of_one = gradients(path("gradient1" + file));
+  const auto of_two = gradients(path("gradient2" + file));
+  ASSERT_EQ(of_one.size(), of_two.size());
+  for (const auto& [name, expected] : of_one) {
+    std::vector<float> difference = of_two.at(name);
+    for (std::size_t i = 0; i < difference.size(); ++i) difference[i] -= expected[i];
+    EXPECT_LE(norm(difference), 1e-5 * norm(expected)) << name;
+    EXPECT_GT(norm(expected), 0) << name;
+  }
+}
+
+TEST_F(TrainRanks, AKilledRankEndsTheRunWhichGoesOnBitIdentically) {
+  for (const auto& result : run_two(command("straight"))) ASSERT_EQ(result.exit_code, 0);
+  for (const std::size_t victim : {0U, 1U}) {
+    auto ranks = start({command("killed"), command("killed")});
+    ASSERT_TRUE(ranks[0]->wait_for_errors(victim == 0 ? "update 10" : "update 30", kLimit));
+    ranks[victim]->send_signal(SIGKILL);
+    const auto other = ranks[1 - victim]->wait(kLimit);
+    EXPECT_EQ(other.exit_code, 1) << other.errors;
+    EXPECT_THAT(other.errors, HasSubstr(victim == 0 ? "rank 0 (host " : "rank 1 (host "));
+    EXPECT_THAT(other.errors, HasSubstr("is gone"));
+  }
+  const auto resumed = run_two(command("killed"));
+  EXPECT_EQ(resumed[0].exit_code, 0) << resumed[0].errors;
+  EXPECT_EQ(resumed[1].exit_code, 0) << resumed[1].errors;
+  EXPECT_THAT(resumed[0].errors, HasSubstr("resumed from"));
+  EXPECT_THAT(resumed[0].errors, Not(HasSubstr("bit-identically")));
+  EXPECT_TRUE(weights(std::string("straight") + kLast) == weights(std::string("killed") + kLast));
+}
+
+TEST_F(TrainRanks, AHungRankEndsTheRun) {
+  for (const std::size_t victim : {0U, 1U}) {
+    const Words words = command("hung", {"--max-updates", "100000", "--rank-timeout", "2"});
+    auto ranks = start({words, words});
+    ASSERT_TRUE(ranks[0]->wait_for_errors("update 10", kLimit));
+    ranks[victim]->send_signal(SIGSTOP);
+    const auto other = ranks[1 - victim]->wait(kLimit);
+    ranks[victim]->send_signal(SIGKILL);
+    EXPECT_EQ(other.exit_code, 1) << other.errors;
+    EXPECT_THAT(other.errors, HasSubstr(victim == 0 ? "rank 0 (host " : "rank 1 (host "));
+    EXPECT_THAT(other.errors, HasSubstr("no sign of life for 2 s"));
+  }
+  const auto resumed = run_two(command("hung"));
+  EXPECT_EQ(resumed[0].exit_code, 0) << resumed[0].errors;
+}
+
+TEST_F(TrainRanks, ASignalToAnyRankStopsAllCleanly) {
+  const Words words = command("signal", {"--max-updates", "100000"});
+  auto ranks = start({words, words});
+  ASSERT_TRUE(ranks[0]->wait_for_errors("update 10", kLimit));
+  ranks[1]->send_signal(SIGTERM);
+  EXPECT_EQ(ranks[1]->wait(kLimit).exit_code, 128 + SIGTERM);
+  const auto first = ranks[0]->wait(kLimit);
+  EXPECT_EQ(first.exit_code, 0) << first.errors;
+  EXPECT_THAT(first.errors, HasSubstr("the same command goes on from here"));
+  // With another number of ranks, too.
+  const auto resumed = run(command("signal"), "", kLimit);
+  EXPECT_EQ(resumed.exit_code, 0) << resumed.errors;
+  EXPECT_THAT(resumed.errors, HasSubstr("ranks 2 -> 1: the run goes on, but not bit-identically"));
+}
+
+TEST_F(TrainRanks, OfUnlikeConfigurationRefuseToStart) {
+  for (const auto& result : run_all({command("unlike"), command("unlike", {"--lr", "0.1"})})) {
+    EXPECT_EQ(result.exit_code, 2) << result.errors;
+    EXPECT_THAT(result.errors, HasSubstr("rank 1 (host "));
+    EXPECT_THAT(result.errors, HasSubstr("--lr is '0.1', on rank 0 it is '0.005'"));
+  }
+  EXPECT_FALSE(std::filesystem::exists(path("unlike/config.toml")));
+}
+
+/// Each in a folder of its own, as on hosts without a common file system.
+class TrainHosts : public TrainRanks {
+ protected:
+  static CommandWords in_folder(const std::string& name, Words more = {}) {
+    Words words = command("unused", std::move(more));
+    words[2] = "run";
+    for (std::size_t i = 0; i + 1 < words.size(); ++i)
+      if (words[i] == "--train-src" || words[i] == "--train-tgt")
+        words[i + 1] = std::filesystem::path(words[i + 1]).filename();
+    CommandWords moved{{"env", "-C", path(name), DRAGOMAN_PROGRAM}};
+    moved.words.insert(moved.words.end(), words.begin(), words.end());
+    return moved;
+  }
+  static void make_host(const std::string& name) {
+    std::filesystem::create_directories(path(name));
+    for (const char* file : {"train.en", "train.de"})
+      std::filesystem::copy_file(sample(file), path(name) + "/" + file,
+                                 std::filesystem::copy_options::overwrite_existing);
+  }
+  static std::vector<ProcessResult> run_hosts(const std::vector<std::string>& hosts, int port) {
+    std::vector<std::unique_ptr<Process>> ranks;
+    for (const std::string& host : hosts) {
+      auto variables = rank_variables(static_cast<int>(ranks.size()), 2, "127.0.0.1", port);
+      variables["LOCAL_RANK"] = "0";
+      ranks.push_back(std::make_unique<Process>(in_folder(host), variables));
+    }
+    std::vector<ProcessResult> results;
+    for (const auto& rank : ranks) results.push_back(rank->wait(kLimit));
+    return results;
+  }
+};
+
+TEST_F(TrainHosts, NeedNoCommonFiles) {
+  make_host("a");
+  make_host("b");
+  for (const auto& result : run_hosts({"a", "b"}, free_port()))
+    ASSERT_EQ(result.exit_code, 0) << result.errors;
+  EXPECT_TRUE(std::filesystem::exists(path(std::string("a/run") + kLast)));
+  EXPECT_TRUE(std::filesystem::exists(path("b/run/corpus")));
+  EXPECT_FALSE(std::filesystem::exists(path("b/run/checkpoints")));
+  const auto again = run_hosts({"a", "b"}, free_port());
+  EXPECT_EQ(again[0].exit_code, 0) << again[0].errors;
+  EXPECT_THAT(again[0].errors, HasSubstr("resumed from"));
+  EXPECT_EQ(again[1].exit_code, 0) << again[1].errors;
+}
+
+TEST_F(TrainHosts, OfUnlikeTextRefuseToStart) {
+  make_host("c");
+  make_host("d");
+  std::string text = read_file(path("d/train.en"));
+  text[100] = text[100] == 'a' ? 'b' : 'a';
+  write_file(path("d/train.en"), text);
+  for (const auto& result : run_hosts({"c", "d"}, free_port())) {
+    EXPECT_EQ(result.exit_code, 1) << result.errors;
+    EXPECT_THAT(result.errors, HasSubstr("rank 1 (host "));
+    EXPECT_THAT(result.errors, HasSubstr("the training text's hash is '"));
+  }
+  std::filesystem::remove(path("d/train.de"));
+  const auto missing = run_hosts({"c", "d"}, free_port());
+  EXPECT_EQ(missing[0].exit_code, 1);
+  EXPECT_THAT(missing[0].errors, HasSubstr("has stopped: train.de"));
+  EXPECT_EQ(missing[1].exit_code, 1);
+}
+
+/// Two network namespaces with a cable between them; gone with the object.
+class TwoNetworks {
+ public:
+  TwoNetworks() {
+    const std::string id = std::to_string(getpid());
+    names_ = {"dragoman-a" + id, "dragoman-b" + id};
+    const std::string left = "dga" + id, right = "dgb" + id;
+    end_ = right;
+    works_ = ip({"netns", "add", names_[0]}) && ip({"netns", "add", names_[1]}) &&
+             ip({"link", "add", left, "netns", names_[0], "type", "veth", "peer", "name", right,
+                 "netns", names_[1]}) &&
+             ip({"-n", names_[0], "address", "add", "10.213.77.1/24", "dev", left}) &&
+             ip({"-n", names_[1], "address", "add", "10.213.77.2/24", "dev", right}) &&
+             ip({"-n", names_[0], "link", "set", left, "up"}) &&
+             ip({"-n", names_[1], "link", "set", right, "up"}) &&
+             ip({"-n", names_[0], "link", "set", "lo", "up"});
+  }
+  ~TwoNetworks() {
+    for (const std::string& name : names_) ip({"netns", "delete", name});
+  }
+  bool works() const { return works_; }
+  CommandWords command_in(std::size_t network, const std::vector<std::string>& arguments) const {
+    CommandWords command{{"ip", "netns", "exec", names_[network], DRAGOMAN_PROGRAM}};
+    command.words.insert(command.words.end(), arguments.begin(), arguments.end());
+    return command;
+  }
+  bool cut() const { return ip({"-n", names_[1], "link", "set", end_, "down"}); }
+
+ private:
+  static bool ip(std::vector<std::string> words) {
+    words.insert(words.begin(), "ip");
+    try {
+      return Process(CommandWords{words}).wait().exit_code == 0;
+    } catch (const std::runtime_error&) {  // no such program here
+      return false;
+    }
+  }
+
+  std::vector<std::string> names_;
+  std::string end_;  // of the cable
+  bool works_ = false;
+};
+
+TEST_F(TrainRanks, TrainAcrossANetwork) {
+  const TwoNetworks networks;
+  if (!networks.works()) GTEST_SKIP() << "network namespaces are not permitted here";
+  const auto start_in_networks = [&](const Words& words) {
+    std::vector<std::unique_ptr<Process>> ranks;
+    for (const int rank : {0, 1})
+      ranks.push_back(
+          std::make_unique<Process>(networks.command_in(static_cast<std::size_t>(rank), words),
+                                    rank_variables(rank, 2, "10.213.77.1", 29'500)));
+    return ranks;
+  };
+  for (const auto& rank : start_in_networks(command("network"))) {
+    const auto result = rank->wait(kLimit);
+    EXPECT_EQ(result.exit_code, 0) << result.errors;
+  }
+  // The cable is pulled.
+  auto ranks =
+      start_in_networks(command("cut", {"--max-updates", "100000", "--rank-timeout", "2"}));
+  ASSERT_TRUE(ranks[0]->wait_for_errors("update 10", kLimit)) << ranks[0]->errors();
+  ASSERT_TRUE(networks.cut());
+  const auto first = ranks[0]->wait(kLimit), second = ranks[1]->wait(kLimit);
+  EXPECT_EQ(first.exit_code, 1);
+  EXPECT_THAT(first.errors, HasSubstr("rank 1 (host "));
+  EXPECT_EQ(second.exit_code, 1);
+  EXPECT_THAT(second.errors, HasSubstr("rank 0 (host "));
+}
+
+/// scripts/launch with a number of ranks and a command.
+CommandWords launch(const std::string& ranks, const std::vector<std::string>& command) {
+  CommandWords words{{"bash", DRAGOMAN_SOURCES "/scripts/launch", ranks}};
+  words.words.insert(words.words.end(), command.begin(), command.end());
+  return words;
+}
+
+TEST_F(TrainRanks, LaunchStartsThem) {
+  Words words = command("launched", {"--max-updates", "20"});
+  words.insert(words.begin(), DRAGOMAN_PROGRAM);
+  const auto result = Process(launch("2", words)).wait(kLimit);
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
+  EXPECT_THAT(result.errors, HasSubstr("training on 2 ranks"));
+  EXPECT_THAT(result.errors, HasSubstr("finished by --max-updates after 20 updates"));
+}
+
+TEST_F(TrainRanks, LaunchPassesSignalsOn) {
+  Words words = command("launched-signal", {"--max-updates", "100000"});
+  words.insert(words.begin(), DRAGOMAN_PROGRAM);
+  Process process(launch("2", words));
+  ASSERT_TRUE(process.wait_for_errors("update 10", kLimit)) << process.errors();
+  process.send_signal(SIGINT);
+  const auto result = process.wait(kLimit);
+  EXPECT_EQ(result.exit_code, 128 + SIGINT) << result.errors;
+  EXPECT_THAT(result.errors, HasSubstr("the same command goes on from here"));
+}
+
+TEST(Launch, EndsAllRanksWhenOneFailsWithItsCode) {
+  const auto result = Process(launch("3", {"bash", "-c", "[ $RANK = 1 ] && exit 7; sleep 100"}))
+                          .wait(std::chrono::seconds(30));
+  EXPECT_FALSE(result.timed_out);
+  EXPECT_EQ(result.exit_code, 7) << result.errors;
+  EXPECT_THAT(result.errors, HasSubstr("rank 1 has ended with code 7"));
+}
+
+TEST(Launch, SaysWhereRanksAre) {
+  const auto result =
+      Process(launch("2", {"bash", "-c",
+                           "echo $RANK/$WORLD_SIZE $LOCAL_RANK/$LOCAL_WORLD_SIZE $MASTER_ADDR"}))
+          .wait();
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
+  EXPECT_THAT(result.output, HasSubstr("0/2 0/2 127.0.0.1"));
+  EXPECT_THAT(result.output, HasSubstr("1/2 1/2 127.0.0.1"));
+  EXPECT_EQ(Process(launch("none", {"true"})).wait().exit_code, 2);
+}
+
+}  // namespace
+}  // namespace dragoman

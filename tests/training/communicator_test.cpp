@@ -1,0 +1,111 @@
+#include "training/communicator.h"
+
+#include <ATen/Parallel.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "base/error.h"
+#include "tests/training/ranks.h"
+#include "training/rank_socket.h"
+
+namespace dragoman {
+namespace {
+
+using testing::Each;
+using testing::HasSubstr;
+
+/// Free a moment ago.
+int free_port() { return RankSocket::listening().port(); }
+
+std::vector<std::string> run_communicators(int size,
+                                           const std::function<void(Communicator& ranks)>& work) {
+  const int port = free_port();
+  return run_ranks(size, [&](int rank) {
+    at::set_num_threads(1);
+    Communicator ranks(place_on_loopback(rank, size, port), 5);
+    work(ranks);
+  });
+}
+
+TEST(Communicator, AloneItIsNothing) {
+  Communicator ranks(RankPlace{}, 5);
+  auto tensor = torch::arange(3.0);
+  ranks.sum(tensor);
+  ranks.broadcast(tensor);
+  std::vector<double> numbers = {0.1, 2};
+  ranks.sum(numbers);
+  EXPECT_TRUE(torch::equal(tensor, torch::arange(3.0)));
+  EXPECT_EQ(numbers, (std::vector<double>{0.1, 2}));
+  EXPECT_EQ(ranks.gather(std::string("x")), std::vector<std::string>{"x"});
+  EXPECT_EQ(ranks.broadcast("y"), "y");
+  EXPECT_TRUE(ranks.leads());
+}
+
+TEST(Communicator, SumsAndCopiesOverAllRanks) {
+  const auto errors = run_communicators(3, [](Communicator& ranks) {
+    const double mine = ranks.rank() + 1;
+    auto tensor = torch::arange(1000, torch::kFloat32) * mine;
+    ranks.sum(tensor);
+    EXPECT_TRUE(torch::equal(tensor, torch::arange(1000, torch::kFloat32) * 6));
+    std::vector<double> numbers = {mine, 1e17 * mine, 0.1};
+    ranks.sum(numbers);
+    EXPECT_EQ(numbers, (std::vector<double>{6, 6e17, 0.1 + 0.1 + 0.1}));
+    auto theirs = torch::full({}, mine);
+    ranks.broadcast(theirs);
+    EXPECT_EQ(theirs.item<double>(), 1);
+    EXPECT_EQ(ranks.broadcast(join_text("rank ", ranks.rank())), "rank 0");
+    EXPECT_EQ(ranks.gather(std::to_string(ranks.rank())),
+              (std::vector<std::string>{"0", "1", "2"}));
+    const std::vector<std::int64_t> numbers_of_each(static_cast<std::size_t>(ranks.rank()),
+                                                    10 + ranks.rank());
+    EXPECT_EQ(ranks.gather(numbers_of_each), (std::vector<std::int64_t>{11, 12, 12}));
+  });
+  EXPECT_THAT(errors, Each(std::string()));
+}
+
+TEST(Communicator, WhatIsNotFiniteOnOneRankIsSoOnAll) {
+  const auto errors = run_communicators(2, [](Communicator& ranks) {
+    auto tensor = torch::ones(5);
+    if (ranks.rank() == 1) tensor[3] = std::nan("");
+    ranks.sum(tensor);
+    EXPECT_FALSE(std::isfinite(tensor.norm().item<double>()));
+  });
+  EXPECT_THAT(errors, Each(std::string()));
+}
+
+TEST(Communicator, ARankThatGivesUpIsNamedWhateverTheOthersWaitFor) {
+  const auto errors = run_communicators(3, [](Communicator& ranks) {
+    ranks.wait_for_all();
+    if (ranks.rank() == 1) {
+      ranks.give_up("b.en: no such file");
+      return;
+    }
+    auto tensor = torch::ones(5);
+    ranks.sum(tensor);
+  });
+  EXPECT_THAT(errors[0], HasSubstr("rank 1 (host "));
+  EXPECT_THAT(errors[0], HasSubstr("has stopped: b.en: no such file"));
+  EXPECT_EQ(errors[0], errors[2]);
+}
+
+TEST(Communicator, StopsOnASignalAndWhenARankIsLost) {
+  const auto errors = run_communicators(2, [](Communicator& ranks) {
+    std::stop_source signal;
+    const std::stop_token stop = ranks.stop_token(signal.get_token());
+    EXPECT_FALSE(stop.stop_requested());
+    if (ranks.rank() == 1) {
+      signal.request_stop();
+      EXPECT_TRUE(stop.stop_requested());
+      ranks.give_up("stopped");
+      return;
+    }
+    while (!stop.stop_requested()) std::this_thread::sleep_for(Milliseconds(5));
+    EXPECT_FALSE(signal.stop_requested());
+  });
+  EXPECT_THAT(errors, Each(std::string()));
+}
+
+}  // namespace
+}  // namespace dragoman
