@@ -13,6 +13,7 @@
 #include "app/log.h"
 #include "app/progress.h"
 #include "app/signals.h"
+#include "app/train_plan.h"
 #include "app/training_view.h"
 #include "app/version.h"
 #include "base/cpu.h"
@@ -26,7 +27,21 @@ namespace dragoman {
 
 namespace {
 
+struct RunMode {
+  bool plan = false;
+
+  template <class Visit>
+  void for_each_field(Visit&& visit) {
+    visit({.name = "plan",
+           .help = "only say what the run would take: memory, speed, time, disk; changes nothing",
+           .group = "Run",
+           .aliases = "dry-run"},
+          plan);
+  }
+};
+
 struct TrainOptions {
+  RunMode mode;  // of the call, not of the run: no checkpoint remembers it
   TrainConfig train;
   ModelConfig model;
   DataConfig data;
@@ -40,6 +55,19 @@ struct TrainOptions {
     return all;
   }
 };
+
+/// What the command line may say: all that a run remembers, the mode, and "auto" for --max-tokens.
+std::vector<Field> given_fields(TrainOptions& options) {
+  std::vector<Field> all = options.fields();
+  for (Field& field : all) {
+    if (field.info.name != "max-tokens") continue;
+    field.assign = [number = field.assign](const std::vector<std::string>& texts) {
+      number(texts == std::vector<std::string>{"auto"} ? std::vector<std::string>{"0"} : texts);
+    };
+  }
+  for (Field& field : fields_of(options.mode)) all.push_back(std::move(field));
+  return all;
+}
 
 using GivenTexts = std::map<std::string, std::vector<std::string>>;
 
@@ -150,24 +178,56 @@ void check_schedule(const TrainOptions& options,
                    ", or another -o for another run");
 }
 
+TrialSettings trial_of(const TrainOptions& options, const PreparedData& data,
+                       torch::Device device) {
+  return {.config = options.train,
+          .model = options.model,
+          .precision = resolve_precision(options.train.precision, device),
+          .device = device,
+          .corpus = data.train,
+          .ends = end_ids(data.tokenizers),
+          .stop = stop_token()};
+}
+
+/// Gives --max-tokens auto its number, which stays the run's.
+void settle_max_tokens(TrainOptions& options, const PreparedData& data, torch::Device device) {
+  if (options.train.max_tokens == 0)
+    options.train.max_tokens = automatic_max_tokens(trial_of(options, data, device));
+}
+
+int plan(TrainOptions& options, torch::Device device) {
+  const PlanFolder folder(options.train.output);
+  const PreparedData data = prepare(options, {folder.path()});
+  complete_model(options, data.tokenizers);
+  log_data(data);
+  settle_max_tokens(options, data, device);
+  print_plan(trial_of(options, data, device));
+  return 0;
+}
+
 int train(TrainOptions& options) {
   validate(options);
   options.train.settle_lr_end();
   const torch::Device device = parse_device(options.train.device);
   const int threads = use_threads(options.train.threads);
+  if (options.mode.plan) return plan(options, device);
   const RunFolder folder{options.train.output};
   create_folders(folder.root);
   const FolderLock lock(folder.root,
                         "another training is at work here; wait for its end, or give another -o");
   const auto found = find_checkpoint(folder, log_warning);
   if (found) {
-    check_schedule(options, found->progress.configuration);
-    compare_configuration(options.fields(), found->progress.configuration);
+    const auto& remembered = found->progress.configuration;
+    if (options.train.max_tokens == 0)
+      options.train.max_tokens = parse_integer("max-tokens", remembered.at("max-tokens"));
+    check_schedule(options, remembered);
+    compare_configuration(options.fields(), remembered);
   }
 
   const PreparedData data = prepare(options, folder);
   complete_model(options, data.tokenizers);
   log_data(data);
+  settle_max_tokens(options, data, device);
   write_file(folder.config(), write_config(options.fields()));
   TrainingRun run{.config = options.train,
                   .model = options.model,
@@ -199,7 +259,7 @@ int run_train(TrainOptions& options) {
   try {
     return train(options);
   } catch (const PreparationStopped&) {
-    log_info("stopped while the data were prepared; the same command starts again");
+    log_info("stopped before the first update; the same command starts again");
     return 0;
   }
 }
@@ -211,12 +271,13 @@ Command train_command() {
   apply_preset(*options, {});
   return {.name = "train",
           .summary = "train a model on parallel text; the same command goes on where it stopped",
-          .fields = options->fields(),
+          .fields = given_fields(*options),
           .short_flags = {{"o", "output"}},
           .prepare = [options](const GivenTexts& given) { apply_preset(*options, given); },
           .run = [options] { return run_train(*options); },
           .examples = {"train --train-src a.en --train-tgt a.de -o run/ --preset tiny",
-                       "train --config run/config.toml --max-updates 200000"},
+                       "train --config run/config.toml --max-updates 200000",
+                       "train --train-src a.en --train-tgt a.de -o run/ --max-tokens auto --plan"},
           .invocation = options->invocation};
 }
 

@@ -8,6 +8,7 @@
 #include "base/files.h"
 #include "base/random.h"
 #include "training/schedule.h"
+#include "training/split_update.h"
 
 namespace dragoman {
 
@@ -142,13 +143,14 @@ void Trainer::open_stream() {
 
 void Trainer::update() {
   const std::int64_t number = progress_.update + 1;
-  BatchLoss sums;
+  std::vector<PackedBatch> batches;
   std::vector<std::int64_t> sentences;
   for (std::int64_t i = 0; i < run_.config.update_freq; ++i) {
-    const PackedBatch batch = stream_->next();
-    sums += model_.accumulate(batch, run_.config.loss(), number);
-    sentences.insert(sentences.end(), batch.sentences.begin(), batch.sentences.end());
+    batches.push_back(stream_->next());
+    const auto& numbers = batches.back().sentences;
+    sentences.insert(sentences.end(), numbers.begin(), numbers.end());
   }
+  const BatchLoss sums = accumulate(batches);
   const double loss = sums.smoothed / static_cast<double>(sums.target_tokens);
   const double longest = longest_gradient(progress_.history, loss, run_.config.spike_factor);
   const double norm = model_.step(
@@ -171,6 +173,22 @@ void Trainer::update() {
     leave_out(sentences, loss, norm);
   }
   observer_.updated(progress_, loss);
+}
+
+BatchLoss Trainer::accumulate(const std::vector<PackedBatch>& batches) {
+  UpdatePart part{.update = progress_.update + 1,
+                  .loss = run_.config.loss(),
+                  .token_budget = progress_.token_budget};
+  for (;;) {
+    if (const auto sums = try_to_accumulate(model_, batches, part)) return *sums;
+    part.token_budget = progress_.token_budget = lowered_budget(batches, part.token_budget);
+    observer_.warned(join_text("update ", part.update,
+                               ": memory has run out; batches of more than ", part.token_budget,
+                               " pieces on a side are trained on in parts from here on, which "
+                               "changes no update"));
+    // Before it acts: a run that is resumed makes the same parts.
+    try_to("checkpoint", [this] { save(run_.folder.latest()); });
+  }
 }
 
 void Trainer::leave_out(const std::vector<std::int64_t>& sentences, double loss, double norm) {
@@ -213,6 +231,7 @@ void Trainer::roll_back() {
   progress_.rollbacks = diverged.rollbacks + 1;
   progress_.rate_factor = diverged.rate_factor * kRollbackRate;
   progress_.skipped = diverged.skipped;
+  progress_.token_budget = diverged.token_budget;
   progress_.best_update = diverged.best_update;  // its model is in the folder
   progress_.best_value = diverged.best_value;
   progress_.configuration = diverged.configuration;

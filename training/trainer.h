@@ -87,6 +87,9 @@ class Trainer {
   std::optional<StopReason> reason_to_stop(const std::stop_token& stop) const;
   void open_stream();
   void update();
+  /// The gradient of the next update. Where memory runs out the batches are split, and so are
+  /// larger ones from then on. Throws Error where no split helps.
+  BatchLoss accumulate(const std::vector<PackedBatch>& batches);
   void leave_out(const std::vector<std::int64_t>& sentences, double loss, double norm);
   /// To the last sound checkpoint, with half the rate and another order. Throws Error where there
   /// is none, or --max-rollbacks are used up.
