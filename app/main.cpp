@@ -23,6 +23,7 @@
 #include "app/terminal.h"
 #include "app/version.h"
 #include "base/error.h"
+#include "base/memory.h"
 
 namespace dragoman {
 
@@ -115,15 +116,13 @@ int report_misuse(const std::string& text, const std::vector<std::string>& argum
   return report(kMisused, text + " (dragoman " + command + "--help tells more)");
 }
 
-/// LibTorch says both on a CPU and on a device that memory has run out only in words.
 int report_unexpected(const std::exception& error) {
   const std::string_view whole = error.what();
   const std::string_view text = whole.substr(0, whole.find('\n'));
-  for (const char* words : {"out of memory", "can't allocate memory"})
-    if (text.find(words) != std::string_view::npos)
-      return report(kFailed, join_text("not enough memory (smaller batches, --max-tokens or "
-                                       "--batch-size, need less): ",
-                                       text));
+  if (is_out_of_memory(error))
+    return report(kFailed, join_text("not enough memory (smaller batches, --max-tokens or "
+                                     "--batch-size, need less): ",
+                                     text));
   return report(kDefect, join_text("a defect of dragoman, please report it: ", text));
 }
 

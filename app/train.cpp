@@ -14,6 +14,7 @@
 #include "app/log.h"
 #include "app/progress.h"
 #include "app/signals.h"
+#include "app/train_plan.h"
 #include "app/training_view.h"
 #include "app/version.h"
 #include "base/cpu.h"
@@ -29,7 +30,21 @@ namespace dragoman {
 
 namespace {
 
+struct RunMode {
+  bool plan = false;
+
+  template <class Visit>
+  void for_each_field(Visit&& visit) {
+    visit({.name = "plan",
+           .help = "only say what the run would take: memory, speed, time, disk; changes nothing",
+           .group = "Run",
+           .aliases = "dry-run"},
+          plan);
+  }
+};
+
 struct TrainOptions {
+  RunMode mode;  // of the call, not of the run: no checkpoint remembers it
   TrainConfig train;
   ModelConfig model;
   DataConfig data;
@@ -43,6 +58,19 @@ struct TrainOptions {
     return all;
   }
 };
+
+/// What the command line may say: all that a run remembers, the mode, and "auto" for --max-tokens.
+std::vector<Field> given_fields(TrainOptions& options) {
+  std::vector<Field> all = options.fields();
+  for (Field& field : all) {
+    if (field.info.name != "max-tokens") continue;
+    field.assign = [number = field.assign](const std::vector<std::string>& texts) {
+      number(texts == std::vector<std::string>{"auto"} ? std::vector<std::string>{"0"} : texts);
+    };
+  }
+  for (Field& field : fields_of(options.mode)) all.push_back(std::move(field));
+  return all;
+}
 
 using GivenTexts = std::map<std::string, std::vector<std::string>>;
 
@@ -238,6 +266,35 @@ void check_schedule(const TrainOptions& options,
                    ", or another -o for another run");
 }
 
+TrialSettings trial_of(const TrainOptions& options, const PreparedData& data,
+                       torch::Device device) {
+  return {.config = options.train,
+          .model = options.model,
+          .precision = resolve_precision(options.train.precision, device),
+          .device = device,
+          .corpus = data.train,
+          .ends = end_ids(data.tokenizers),
+          .stop = stop_token()};
+}
+
+/// Gives --max-tokens auto its number, which stays the run's.
+void settle_max_tokens(TrainOptions& options, const PreparedData& data, torch::Device device) {
+  if (options.train.max_tokens == 0)
+    options.train.max_tokens = automatic_max_tokens(trial_of(options, data, device));
+}
+
+void plan(TrainOptions& options) {
+  const torch::Device device = parse_device(options.train.device);
+  use_threads(options.train.threads);
+  const PlanFolder folder(options.train.output);
+  take_initial_model(options, {});
+  const PreparedData data = prepare(options, {folder.path()}, {}, stop_token());
+  complete_model(options, data.tokenizers);
+  log_data(data);
+  settle_max_tokens(options, data, device);
+  print_plan(trial_of(options, data, device));
+}
+
 /// Rank 0 alone reads and locks the run folder.
 struct StartPoint {
   std::unique_ptr<FolderLock> lock;
@@ -286,15 +343,22 @@ void train(TrainOptions& options, Communicator& ranks) {
   const StartPoint start = ranks.leads() ? find_start(folder) : StartPoint{};
   const std::string initial_checksum = take_initial_model(options, start.found);
   if (start.found) {
-    check_schedule(options, start.found->progress.configuration);
-    compare_configuration(options.fields(), start.found->progress.configuration);
+    const auto& remembered = start.found->progress.configuration;
+    if (options.train.max_tokens == 0)
+      options.train.max_tokens = parse_integer("max-tokens", remembered.at("max-tokens"));
+    check_schedule(options, remembered);
+    compare_configuration(options.fields(), remembered);
   }
 
   const auto started_with = start.found ? start.found->progress.data : ProgressRecord{}.data;
   const PreparedData data = prepare_in_turn(options, folder, started_with, ranks, stop);
   complete_model(options, data.tokenizers);
   log_data(data);
-  if (ranks.leads()) write_file(folder.config(), write_config(options.fields()));
+  if (ranks.leads()) {
+    settle_max_tokens(options, data, device);
+    write_file(folder.config(), write_config(options.fields()));
+  }
+  options.train.max_tokens = std::stoll(ranks.broadcast(std::to_string(options.train.max_tokens)));
   TrainingRun run{.config = options.train,
                   .model = options.model,
                   .precision = resolve_precision(options.train.precision, device),
@@ -320,11 +384,14 @@ int run_train(TrainOptions& options) {
   try {
     validate(options);
     options.train.settle_lr_end();
-    train(options, ranks);
+    if (options.mode.plan)
+      plan(options);
+    else
+      train(options, ranks);
   } catch (const PreparationStopped& stopped) {
     if (!received_signal()) ranks.wait_for_all();  // because of a rank that is lost: throws which
     ranks.give_up(stopped.what());
-    log_info("stopped while the data were prepared; the same command starts again");
+    log_info("stopped before the first update; the same command starts again");
   } catch (const std::exception& error) {
     ranks.give_up(error.what());
     throw;
@@ -339,12 +406,13 @@ Command train_command() {
   apply_preset(*options, {});
   return {.name = "train",
           .summary = "train a model on parallel text; the same command goes on where it stopped",
-          .fields = options->fields(),
+          .fields = given_fields(*options),
           .short_flags = {{"o", "output"}},
           .prepare = [options](const GivenTexts& given) { apply_preset(*options, given); },
           .run = [options] { return run_train(*options); },
           .examples = {"train --train-src a.en --train-tgt a.de -o run/ --preset tiny",
-                       "train --config run/config.toml --max-updates 200000"},
+                       "train --config run/config.toml --max-updates 200000",
+                       "train --train-src a.en --train-tgt a.de -o run/ --max-tokens auto --plan"},
           .invocation = options->invocation};
 }
 

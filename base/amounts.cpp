@@ -1,6 +1,7 @@
 #include "base/amounts.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 
@@ -11,6 +12,16 @@ std::string with_separators(std::int64_t number) {
   const std::size_t first = number < 0 ? 1 : 0;
   for (std::size_t i = digits.size(); i > first + 3; i -= 3) digits.insert(i - 3, 1, ',');
   return digits;
+}
+
+std::string bytes_text(std::int64_t bytes) {
+  auto number = static_cast<double>(bytes);
+  int unit = 0;
+  for (; number >= 999.5 && unit < 4; ++unit) number /= 1000;
+  char text[32];
+  std::snprintf(text, sizeof text, unit > 0 && number < 9.95 ? "%.1f %s" : "%.0f %s", number,
+                std::array{"B", "KB", "MB", "GB", "TB"}[static_cast<std::size_t>(unit)]);
+  return text;
 }
 
 std::string duration_text(double seconds) {

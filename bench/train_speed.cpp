@@ -12,12 +12,12 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "base/cpu.h"
+#include "base/memory.h"
 #include "base/random.h"
 #include "base/threads.h"
 #include "bench/part_times.h"
@@ -50,13 +50,6 @@ PackedBatch random_batch(const Shape& shape, std::uint64_t number) {
     batch.sentences.push_back(static_cast<std::int64_t>(batch.sentences.size()));
   }
   return batch;
-}
-
-double peak_memory_gib() {
-  std::ifstream file("/proc/self/status");
-  for (std::string line; std::getline(file, line);)
-    if (line.starts_with("VmHWM:")) return std::stod(line.substr(6)) / (1 << 20);
-  return 0;
 }
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
@@ -160,7 +153,7 @@ int main(int count, char** arguments) {
       {"target_tokens_per_second_median", rates[rates.size() / 2]},
       {"target_tokens_per_second_min", rates.front()},
       {"target_tokens_per_second_max", rates.back()},
-      {"peak_memory_gib", peak_memory_gib()},
+      {"peak_memory_gib", static_cast<double>(peak_resident_memory()) / (1 << 30)},
       {"shares", shares(model, shape, updates)}};
   std::puts(result.dump().c_str());
 }

@@ -25,6 +25,7 @@ void for_each_member(Record& r, Visit&& visit) {
   visit("rollbacks", r.rollbacks);
   visit("rate_factor", r.rate_factor);
   visit("seconds", r.seconds);
+  visit("token_budget", r.token_budget);
   visit("validated_update", r.validated_update);
   visit("best_update", r.best_update);
   visit("best_value", r.best_value);

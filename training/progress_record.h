@@ -24,6 +24,9 @@ struct ProgressRecord {
   double rate_factor = 1;      ///< of the schedule's learning rate, smaller after a rollback
   double seconds = 0;          ///< of training and validation, over all starts
 
+  /// Since memory ran out: batches with more tokens are accumulated in parts. 0: never.
+  std::int64_t token_budget = 0;
+
   std::int64_t validated_update = 0;  ///< of the last validation
   std::int64_t best_update = 0;       ///< 0: no validation yet
   double best_value = 0;              ///< of the metric that decides

@@ -54,7 +54,7 @@ void TrainConfig::settle_lr_end() {
 
 void TrainConfig::validate() const {
   if (output.empty()) throw UsageError("-o/--output: a folder for the run is needed");
-  require(max_tokens > 0, "max-tokens", "above 0");
+  require(max_tokens >= 0, "max-tokens", "0 (auto) or more");
   require(max_sentences >= 0, "max-sentences", "0 or more");
   require(update_freq > 0, "update-freq", "above 0");
   require(lr > 0, "lr", "above 0");

@@ -105,11 +105,13 @@ struct TrainConfig {
         {.name = "seed", .help = "of everything random", .group = "Run", .aliases = "random-seed"},
         seed);
 
-    visit({.name = "max-tokens",
-           .help = "source and target pieces of a batch, each at most",
-           .group = "Batches",
-           .aliases = "mini-batch-words"},
-          max_tokens);
+    visit(
+        {.name = "max-tokens",
+         .help = "source and target pieces of a batch, each at most; auto (or 0): as many as make "
+                 "updates faster here, measured when the run starts",
+         .group = "Batches",
+         .aliases = "mini-batch-words"},
+        max_tokens);
     visit({.name = "max-sentences",
            .help = "pairs of a batch, at most; 0: no limit",
            .group = "Batches",

@@ -8,6 +8,7 @@
 #include "base/files.h"
 #include "base/random.h"
 #include "training/schedule.h"
+#include "training/split_update.h"
 
 namespace dragoman {
 
@@ -184,14 +185,14 @@ double Trainer::learning_rate_at(std::int64_t update) const {
 
 void Trainer::update() {
   const std::int64_t number = progress_.update + 1;
-  BatchLoss sums;
+  std::vector<PackedBatch> batches;
   std::vector<std::int64_t> sentences;
   for (std::int64_t i = 0; i < run_.config.update_freq; ++i) {
-    const PackedBatch batch = stream_->next();
-    sums += model_.accumulate(batch, run_.config.loss(), number);
-    sentences.insert(sentences.end(), batch.sentences.begin(), batch.sentences.end());
+    batches.push_back(stream_->next());
+    const auto& numbers = batches.back().sentences;
+    sentences.insert(sentences.end(), numbers.begin(), numbers.end());
   }
-  sums = sum_over_ranks(sums);
+  const BatchLoss sums = sum_over_ranks(accumulate(batches));
   ranks_.sum(model_.gradient());
   const double loss = sums.smoothed / static_cast<double>(sums.target_tokens);
   const double longest = longest_gradient(progress_.history, loss, run_.config.spike_factor);
@@ -214,6 +215,22 @@ void Trainer::update() {
     leave_out(sentences, loss, norm);
   }
   observer_.updated(progress_, loss);
+}
+
+BatchLoss Trainer::accumulate(const std::vector<PackedBatch>& batches) {
+  UpdatePart part{.update = progress_.update + 1,
+                  .loss = run_.config.loss(),
+                  .token_budget = progress_.token_budget};
+  for (;;) {
+    if (const auto sums = try_to_accumulate(model_, batches, part)) return *sums;
+    part.token_budget = progress_.token_budget = lowered_budget(batches, part.token_budget);
+    observer_.warned(join_text("update ", part.update,
+                               ": memory has run out; batches of more than ", part.token_budget,
+                               " pieces on a side are trained on in parts from here on, which "
+                               "changes no update"));
+    // Before it acts: a run that is resumed makes the same parts.
+    if (ranks_.leads()) try_to("checkpoint", [this] { save(run_.folder.latest()); });
+  }
 }
 
 bool Trainer::validate(std::stop_token stop) {

@@ -104,6 +104,9 @@ class Trainer {
   void update();
   double learning_rate_at(std::int64_t update) const;
   BatchLoss sum_over_ranks(const BatchLoss& sums);
+  /// The gradient of the next update. Where memory runs out the batches are split, and so are
+  /// larger ones from then on. Throws Error where no split helps.
+  BatchLoss accumulate(const std::vector<PackedBatch>& batches);
   void leave_out(const std::vector<std::int64_t>& sentences, double loss, double norm);
   /// To the last sound checkpoint, with half the rate and another order. Throws Error where there
   /// is none, or --max-rollbacks are used up.

@@ -64,6 +64,7 @@ void Trainer::return_to_sound_checkpoint() {
   progress_.rollbacks = diverged.rollbacks + 1;
   progress_.rate_factor = diverged.rate_factor * kRollbackRate;
   progress_.skipped = diverged.skipped;
+  progress_.token_budget = diverged.token_budget;
   progress_.best_update = diverged.best_update;  // its model is in the folder
   progress_.best_value = diverged.best_value;
   progress_.configuration = diverged.configuration;

@@ -182,6 +182,11 @@ double TrainingModel::step(const StepConfig& step) {
   return norm;
 }
 
+void TrainingModel::forget_gradient() {
+  gradient_.zero_();
+  compute_gradient_.zero_();
+}
+
 BatchLoss TrainingModel::evaluate(const PackedBatch& batch) {
   const torch::NoGradGuard no_grad;
   const auto source = to_device(batch.source, config().heads, device_);

@@ -47,6 +47,9 @@ class TrainingModel {
   /// norm before clipping; the weights stay as they are where it is not finite or too long.
   double step(const StepConfig& step);
 
+  /// Clears what batches have added to the gradient, in whole or in part.
+  void forget_gradient();
+
   /// Loss of a batch under the master weights, without dropout or smoothing.
   BatchLoss evaluate(const PackedBatch& batch);
 

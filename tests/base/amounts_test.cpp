@@ -12,6 +12,15 @@ TEST(Amounts, SeparatesThousands) {
   EXPECT_EQ(with_separators(63'082'496), "63,082,496");
 }
 
+TEST(Amounts, WritesBytesInTheUnitThatKeepsThemShort) {
+  EXPECT_EQ(bytes_text(0), "0 B");
+  EXPECT_EQ(bytes_text(999), "999 B");
+  EXPECT_EQ(bytes_text(1500), "1.5 KB");
+  EXPECT_EQ(bytes_text(9'960'000), "10 MB");
+  EXPECT_EQ(bytes_text(999'600'000), "1.0 GB");
+  EXPECT_EQ(bytes_text(640'000'000'000'000), "640 TB");
+}
+
 TEST(Amounts, WritesDurations) {
   EXPECT_EQ(duration_text(0), "0:00");
   EXPECT_EQ(duration_text(58.2), "0:59");

@@ -32,6 +32,7 @@ TEST(Ticks, AreWrittenWithTheDecimalsOfTheirStep) {
   EXPECT_EQ(tick_text(5e-4, 1e-4), "5e-4");
   EXPECT_EQ(tick_text(1.2e-3, 2e-4), "1.2e-3");
   EXPECT_EQ(tick_text(0, 1e-4), "0");
+  EXPECT_EQ(tick_text(round_ticks(-0.03, 1, 5).at.front(), 0.5), "0.0");  // not -0.0
 }
 
 }  // namespace

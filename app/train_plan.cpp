@@ -1,0 +1,110 @@
+#include "app/train_plan.h"
+
+#include <cerrno>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <iostream>
+
+#include "app/log.h"
+#include "base/amounts.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "training/checkpoint.h"
+#include "training/token_budget.h"
+
+namespace dragoman {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string rate_text(const BatchCost& cost) {
+  return with_separators(std::llround(cost.target_tokens_per_second));
+}
+
+void print_line(std::string name, const std::string& value) {
+  constexpr std::size_t kColumn = 26;
+  if (name.size() < kColumn) name.append(kColumn - name.size(), ' ');
+  std::cout << name << value << '\n';
+}
+
+void print_memory(const MemoryPlan& memory, torch::Device device) {
+  const auto part = [](const char* name, std::int64_t bytes) {
+    if (bytes > 0) print_line(join_text("  ", name), bytes_text(bytes));
+  };
+  print_line("memory", device.is_cpu()
+                           ? join_text(bytes_text(memory.total()), "; ",
+                                       bytes_text(available_memory()), " are free")
+                           : bytes_text(memory.total() - memory.activations) + " and activations");
+  part("weights", memory.weights);
+  part("moments", memory.moments);
+  part("gradients", memory.gradients);
+  part("bf16 copies", memory.compute_copy);
+  part("logits", memory.logits);
+  if (device.is_cpu()) part("activations", memory.activations);
+}
+
+std::string seconds_text(double seconds) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f s", seconds);
+  return text;
+}
+
+std::string whole(double number) { return with_separators(std::llround(number)); }
+
+}  // namespace
+
+std::int64_t automatic_max_tokens(const TrialSettings& settings) {
+  if (!settings.device.is_cpu())
+    throw UsageError("--max-tokens auto: the memory of a GPU is not measured; give a number");
+  log_info("--max-tokens auto: trying token budgets");
+  Trial trial(settings);
+  const std::vector<BudgetTrial> trials = try_budgets(trial, settings.corpus);
+  std::string tried;
+  for (const BudgetTrial& t : trials)
+    tried += join_text(tried.empty() ? "" : ", ", with_separators(t.max_tokens), " ",
+                       whole(t.target_tokens_per_second), "/s ", bytes_text(t.memory));
+  const std::int64_t chosen = chosen_budget(trials);
+  log_info(join_text("--max-tokens auto: ", with_separators(chosen),
+                     " (target pieces per second and memory: ", tried, ")"));
+  return chosen;
+}
+
+void print_plan(const TrialSettings& settings) {
+  const RunPlan plan = plan_run(settings);
+  print_line("parameters", with_separators(plan.parameters));
+  print_line("--max-tokens", with_separators(settings.config.max_tokens));
+  print_memory(plan.memory, settings.device);
+  print_line(
+      "target pieces per second",
+      join_text(rate_text(plan.usual), "; ", rate_text(plan.longest), " on the longest sentences"));
+  print_line("update", join_text(seconds_text(plan.seconds_per_update), "; ",
+                                 whole(plan.updates_per_epoch), " an epoch, which takes ",
+                                 duration_text(plan.updates_per_epoch * plan.seconds_per_update)));
+  print_line("run", plan.updates > 0 ? join_text(duration_text(plan.seconds), " for ",
+                                                 whole(plan.updates), " updates, validation aside")
+                                     : "until --patience is at its end: no other limit is set");
+  print_line("disk", join_text(bytes_text(plan.disk_bytes), "; ", bytes_text(plan.checkpoint_bytes),
+                               " a checkpoint"));
+}
+
+PlanFolder::PlanFolder(const fs::path& run) {
+  std::string name = (fs::temp_directory_path() / "dragoman-plan-XXXXXX").string();
+  if (mkdtemp(name.data()) == nullptr)
+    throw Error(name, ": cannot create the folder: ", std::strerror(errno));
+  path_ = name;
+  const RunFolder planned{path_}, there{fs::absolute(run)};
+  fs::create_directory(planned.corpus());
+  std::error_code none;  // a cache that is not there has no files
+  for (const auto& entry : fs::directory_iterator(there.corpus(), none))
+    fs::create_symlink(entry.path(), planned.corpus() / entry.path().filename());
+}
+
+PlanFolder::~PlanFolder() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+}
+
+}  // namespace dragoman

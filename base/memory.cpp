@@ -1,0 +1,79 @@
+#include "base/memory.h"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <fstream>
+#include <limits>
+#include <new>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace dragoman {
+
+namespace {
+
+/// The number behind a name in a file of lines "name number", in its own unit.
+std::optional<std::int64_t> number_in(const char* path, std::string_view name) {
+  std::ifstream file(path);
+  for (std::string word, rest; file >> word; std::getline(file, rest))
+    if (word == name)
+      if (std::int64_t number = 0; file >> number) return number;
+  return std::nullopt;
+}
+
+/// The only number of a file; none where it says "max".
+std::optional<std::int64_t> number_of(const char* path) {
+  std::ifstream file(path);
+  std::int64_t number = 0;
+  return file >> number ? std::optional(number) : std::nullopt;
+}
+
+std::int64_t status_bytes(std::string_view name) {
+  return number_in("/proc/self/status", name).value_or(0) * 1024;
+}
+
+constexpr std::int64_t kUnlimited = std::numeric_limits<std::int64_t>::max();
+
+std::int64_t left_by_cgroup() {
+  const auto left = [](std::optional<std::int64_t> limit, const char* used, const char* statistics,
+                       std::string_view cached) {
+    if (!limit) return kUnlimited;
+    return *limit - number_of(used).value_or(0) + number_in(statistics, cached).value_or(0);
+  };
+  return std::min(left(number_of("/sys/fs/cgroup/memory.max"), "/sys/fs/cgroup/memory.current",
+                       "/sys/fs/cgroup/memory.stat", "file"),
+                  left(number_of("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
+                       "/sys/fs/cgroup/memory/memory.usage_in_bytes",
+                       "/sys/fs/cgroup/memory/memory.stat", "total_cache"));
+}
+
+std::int64_t left_by_address_space() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return kUnlimited;
+  return static_cast<std::int64_t>(limit.rlim_cur) - status_bytes("VmSize:");
+}
+
+}  // namespace
+
+std::int64_t resident_memory() { return status_bytes("VmRSS:"); }
+
+std::int64_t peak_resident_memory() { return status_bytes("VmHWM:"); }
+
+void reset_peak_resident_memory() { std::ofstream("/proc/self/clear_refs") << "5"; }
+
+std::int64_t available_memory() {
+  const std::int64_t machine = number_in("/proc/meminfo", "MemAvailable:").value_or(0) * 1024;
+  return std::max<std::int64_t>(0, std::min({machine, left_by_cgroup(), left_by_address_space()}));
+}
+
+bool is_out_of_memory(const std::exception& error) {
+  if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) return true;
+  const std::string_view text = error.what();
+  for (const char* words : {"out of memory", "can't allocate memory"})
+    if (text.find(words) != std::string_view::npos) return true;
+  return false;
+}
+
+}  // namespace dragoman

@@ -1,0 +1,20 @@
+// Memory: what this process holds, and what it may still take.
+#pragma once
+
+#include <cstdint>
+#include <exception>
+
+namespace dragoman {
+
+std::int64_t resident_memory();       ///< bytes of this process in memory
+std::int64_t peak_resident_memory();  ///< the most since its start or the last reset
+void reset_peak_resident_memory();
+
+/// Bytes that this process can still take: the least of what the machine has, what the cgroup
+/// allows (v1 and v2; pages that only cache files count as free) and what `ulimit -v` leaves.
+std::int64_t available_memory();
+
+/// Whether memory has run out: std::bad_alloc, or LibTorch's words for it on a CPU or a device.
+bool is_out_of_memory(const std::exception& error);
+
+}  // namespace dragoman

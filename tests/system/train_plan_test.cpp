@@ -1,0 +1,70 @@
+// train --plan and --max-tokens auto, as a user meets them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <map>
+
+#include "base/files.h"
+#include "tests/system/train_fixture.h"
+
+namespace dragoman {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+using TrainPlan = Train;
+
+/// Every file below a folder with its bytes.
+std::map<std::string, std::string> contents(const std::string& folder) {
+  std::map<std::string, std::string> files;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
+    files[entry.path()] = entry.is_regular_file() ? read_file(entry.path()) : "";
+  return files;
+}
+
+ProcessResult plan(const std::vector<std::string>& command, const std::string& temporary) {
+  auto words = command;
+  words.push_back("--plan");
+  std::filesystem::create_directories(temporary);
+  return Process(words, {{"TMPDIR", temporary}}).wait(kLimit);
+}
+
+TEST_F(TrainPlan, SaysWhatARunTakesAndLeavesNothing) {
+  const auto planned = plan(command("planned"), path("temporary"));
+  EXPECT_EQ(planned.exit_code, 0) << planned.errors;
+  for (const char* line : {"\nparameters ", "\nmemory ", "\n  activations ",
+                           "\ntarget pieces per second ", "\nupdate ", "for 60 updates", "\ndisk "})
+    EXPECT_THAT("\n" + planned.output, HasSubstr(line));
+  EXPECT_FALSE(std::filesystem::exists(path("planned")));
+  EXPECT_TRUE(std::filesystem::is_empty(path("temporary")));
+}
+
+TEST_F(TrainPlan, UsesTheCacheOfARunThatIsThereAndChangesNothing) {
+  ASSERT_EQ(run(command("there", {"--max-updates", "10"}), "", kLimit).exit_code, 0);
+  const auto before = contents(path("there"));
+  const auto planned = plan(command("there"), path("temporary"));
+  EXPECT_EQ(planned.exit_code, 0) << planned.errors;
+  EXPECT_THAT(planned.errors, HasSubstr("data (from the cache)"));
+  const auto other = plan(command("there", {"--vocab-size", "280"}), path("temporary"));
+  EXPECT_EQ(other.exit_code, 0) << other.errors;
+  EXPECT_TRUE(contents(path("there")) == before);
+  EXPECT_TRUE(std::filesystem::is_empty(path("temporary")));
+}
+
+TEST_F(TrainPlan, AnAutomaticTokenBudgetIsMeasuredOnce) {
+  const auto automatic = command("automatic", {"--max-tokens", "auto", "--max-updates", "10"});
+  const auto trained = run(automatic, "", kLimit);
+  ASSERT_EQ(trained.exit_code, 0) << trained.errors;
+  EXPECT_THAT(trained.errors, HasSubstr("--max-tokens auto: 1,024"));
+  EXPECT_THAT(read_file(path("automatic/config.toml")), HasSubstr("\nmax-tokens = 1024\n"));
+  const auto again = run(automatic, "", kLimit);
+  EXPECT_EQ(again.exit_code, 0) << again.errors;
+  EXPECT_THAT(again.errors, HasSubstr("resumed from"));
+  EXPECT_THAT(again.errors, Not(HasSubstr("trying token budgets")));
+  const auto given = run(command("automatic", {"--max-tokens", "1024"}), "", kLimit);
+  EXPECT_EQ(given.exit_code, 0) << given.errors;
+}
+
+}  // namespace
+}  // namespace dragoman

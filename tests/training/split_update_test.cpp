@@ -1,0 +1,85 @@
+#include "training/split_update.h"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include "base/error.h"
+#include "tests/training/failing_allocator.h"
+#include "tests/training/small_batches.h"
+
+namespace dragoman {
+namespace {
+
+const std::vector<PackedBatch> kBatches = {batch_of({1, 2, 3}), batch_of({4, 5, 6, 7, 8, 9})};
+
+/// Adam's first moment after one step: the gradient, scaled.
+torch::Tensor gradient_of(TrainingModel& model, const BatchLoss& sums) {
+  model.step({.target_tokens = sums.target_tokens, .learning_rate = 0});
+  return model.adam().first_moment.clone();
+}
+
+TrainingModel small_model(Precision precision) {
+  return TrainingModel(small_config(0.2), {}, precision, torch::kCPU, 1);
+}
+
+double difference(const torch::Tensor& a, const torch::Tensor& b) {
+  return (a - b).norm().item<double>() / b.norm().item<double>();
+}
+
+TEST(SplitUpdate, MemoryMayRunOutAtAnyBlockAndTheUpdateIsTheSame) {
+  const UpdatePart whole{.update = 3, .loss = {.label_smoothing = 0.1}, .token_budget = 0};
+  for (const Precision precision : {Precision::Fp32, Precision::Bf16}) {
+    auto model = small_model(precision);
+    FailingAllocator allocator;
+    const auto sums = try_to_accumulate(model, kBatches, whole);
+    const std::int64_t blocks = allocator.blocks;
+    ASSERT_TRUE(sums);
+    const auto expected = gradient_of(model, *sums);
+    for (std::int64_t at = 1; at <= blocks; at += 1 + blocks / 25) {
+      auto failing = small_model(precision);
+      allocator.blocks = 0;
+      allocator.fails_at = at;
+      ASSERT_FALSE(try_to_accumulate(failing, kBatches, whole)) << at;
+      allocator.fails_at = -1;
+      UpdatePart parts = whole;
+      parts.token_budget = lowered_budget(kBatches, 0);
+      const auto again = try_to_accumulate(failing, kBatches, parts);
+      ASSERT_TRUE(again);
+      EXPECT_EQ(again->target_tokens, sums->target_tokens);
+      EXPECT_NEAR(again->smoothed, sums->smoothed, 1e-2);
+      // bf16 rounds each part's gradient by itself.
+      EXPECT_LT(difference(gradient_of(failing, *again), expected),
+                precision == Precision::Fp32 ? 1e-5 : 1e-2);
+    }
+  }
+}
+
+TEST(SplitUpdate, TheBudgetIsLoweredUntilMemorySuffices) {
+  auto model = small_model(Precision::Fp32);
+  UpdatePart part{.update = 1, .loss = {}, .token_budget = 0};
+  FailingAllocator allocator;
+  ASSERT_TRUE(try_to_accumulate(model, kBatches, part));
+  allocator.limit = allocator.largest / 3;
+  int lowered = 0;
+  while (!try_to_accumulate(model, kBatches, part)) {
+    part.token_budget = lowered_budget(kBatches, part.token_budget);
+    ASSERT_LT(++lowered, 20);
+  }
+  EXPECT_GT(lowered, 0);
+  allocator.limit = 1;
+  EXPECT_FALSE(try_to_accumulate(model, kBatches, part));
+  EXPECT_THROW(lowered_budget(kBatches, 1), Error);
+}
+
+TEST(SplitUpdate, OtherErrorsPassThrough) {
+  auto model = small_model(Precision::Fp32);
+  FailingAllocator allocator;
+  allocator.fails_at = 5;
+  allocator.failure = [] { throw std::runtime_error("something else"); };
+  EXPECT_THROW(try_to_accumulate(model, kBatches, {.update = 1, .loss = {}, .token_budget = 0}),
+               std::runtime_error);
+}
+
+}  // namespace
+}  // namespace dragoman

@@ -1,0 +1,63 @@
+#include "training/run_plan.h"
+
+#include <algorithm>
+
+namespace dragoman {
+
+namespace {
+
+constexpr std::int64_t kFp32 = 4, kBf16 = 2;
+
+MemoryPlan memory_of(const TrialSettings& settings, const Trial& trial) {
+  const TrainConfig& config = settings.config;
+  const std::int64_t size = trial.layout().size(), passes = config.r_drop > 0 ? 2 : 1;
+  const bool bf16 = settings.precision == Precision::Bf16;
+  MemoryPlan memory{.weights = size * kFp32 * (config.ema > 0 ? 2 : 1),
+                    .moments = 2 * size * kFp32,
+                    .gradients = size * kFp32,
+                    .compute_copy = bf16 ? 2 * size * kBf16 : 0,
+                    .logits = passes * config.loss().chunk_tokens *
+                              settings.model.target_vocabulary * (bf16 ? kBf16 : kFp32),
+                    .activations = 0};
+  memory.activations = std::max<std::int64_t>(0, trial.peak_growth() - memory.logits);
+  return memory;
+}
+
+/// The nearest of the limits that are set, in updates; 0: none is.
+double updates_of(const TrainConfig& config, const RunPlan& plan) {
+  double updates = 0;
+  const auto limit = [&updates](double value) {
+    updates = updates == 0 ? value : std::min(updates, value);
+  };
+  if (config.max_updates > 0) limit(static_cast<double>(config.max_updates));
+  if (config.max_epochs > 0) limit(static_cast<double>(config.max_epochs) * plan.updates_per_epoch);
+  if (config.max_seconds() > 0) limit(config.max_seconds() / plan.seconds_per_update);
+  return updates;
+}
+
+}  // namespace
+
+RunPlan plan_run(const TrialSettings& settings) {
+  const TrainConfig& config = settings.config;
+  Trial trial(settings);
+  RunPlan plan;
+  plan.parameters = trial.layout().parameters();
+  plan.longest = trial.longest_batch(config.max_tokens);
+  plan.usual = trial.usual_batches(config.max_tokens);
+  plan.memory = memory_of(settings, trial);
+
+  const auto batches = static_cast<double>(
+      plan_in_length_order(settings.corpus, trial.plan(config.max_tokens)).batches());
+  const auto accumulated = static_cast<double>(config.update_freq);
+  plan.updates_per_epoch = batches / accumulated;
+  plan.seconds_per_update = accumulated * plan.usual.seconds + trial.step_seconds();
+  plan.updates = updates_of(config, plan);
+  plan.seconds = plan.updates * plan.seconds_per_update;
+
+  const std::int64_t model = plan.parameters * kFp32;
+  plan.checkpoint_bytes = model * (config.ema > 0 ? 4 : 3);
+  plan.disk_bytes = (config.keep_last + 1) * plan.checkpoint_bytes + 2 * model;
+  return plan;
+}
+
+}  // namespace dragoman

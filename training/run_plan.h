@@ -1,0 +1,37 @@
+// train --plan: what a run will take, before it begins.
+#pragma once
+
+#include <cstdint>
+
+#include "training/trial.h"
+
+namespace dragoman {
+
+/// Bytes.
+struct MemoryPlan {
+  std::int64_t weights = 0;  ///< fp32, and their moving average with --ema
+  std::int64_t moments = 0;  ///< of Adam
+  std::int64_t gradients = 0;
+  std::int64_t compute_copy = 0;  ///< weights and gradients in bf16
+  std::int64_t logits = 0;        ///< of a chunk of the loss
+  std::int64_t activations = 0;   ///< and all else that the largest batch was seen to take
+
+  std::int64_t total() const {
+    return weights + moments + gradients + compute_copy + logits + activations;
+  }
+};
+
+struct RunPlan {
+  std::int64_t parameters = 0;
+  MemoryPlan memory;
+  BatchCost usual, longest;
+  double updates_per_epoch = 0;
+  double seconds_per_update = 0;
+  double updates = 0, seconds = 0;    ///< of the run, without validation; 0: no limit is set
+  std::int64_t checkpoint_bytes = 0;  ///< of one
+  std::int64_t disk_bytes = 0;        ///< of all that are kept, and the models
+};
+
+RunPlan plan_run(const TrialSettings& settings);
+
+}  // namespace dragoman

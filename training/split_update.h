@@ -1,0 +1,28 @@
+// An update for which memory does not suffice is made in parts: gradients are sums over sentences,
+// so that it stays the same update, up to the order of sums.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "training/training_model.h"
+
+namespace dragoman {
+
+/// What a batch adds to, and how large its parts may be.
+struct UpdatePart {
+  std::int64_t update = 0;
+  LossConfig loss;
+  std::int64_t token_budget = 0;  ///< of a part, as in parts_of(); 0: batches stay whole
+};
+
+/// Accumulates all batches of an update; empty where memory has run out: then no gradient is left.
+std::optional<BatchLoss> try_to_accumulate(TrainingModel& model,
+                                           std::span<const PackedBatch> batches,
+                                           const UpdatePart& part);
+
+/// Half of the largest part that can still be split. Throws Error where none can.
+std::int64_t lowered_budget(std::span<const PackedBatch> batches, std::int64_t token_budget);
+
+}  // namespace dragoman

@@ -1,0 +1,90 @@
+#include "training/trial.h"
+
+#include <malloc.h>
+
+#include <algorithm>
+#include <chrono>
+#include <vector>
+
+#include "base/memory.h"
+#include "data/prepare.h"
+
+namespace dragoman {
+
+namespace {
+
+/// Batches that are timed, behind one that is not: libraries compile for a shape when they meet it.
+constexpr std::int64_t kTimedBatches = 4;
+
+double seconds_of(const auto& work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+}  // namespace
+
+Trial::Trial(const TrialSettings& settings)
+    : settings_(settings),
+      model_(settings.model, {}, settings.precision, settings.device,
+             static_cast<std::uint64_t>(settings.config.seed)) {
+  if (settings.config.ema > 0) model_.keep_average(settings.config.ema);
+  step_seconds();  // what the first step allocates stays
+  malloc_trim(0);  // what data preparation has freed would hide what updates take
+  reset_peak_resident_memory();
+  before_ = resident_memory();
+}
+
+PlanConfig Trial::plan(std::int64_t max_tokens) const {
+  return {max_tokens, settings_.config.max_sentences,
+          static_cast<std::uint64_t>(settings_.config.seed)};
+}
+
+BatchCost Trial::usual_batches(std::int64_t max_tokens) {
+  const EpochPlan epoch = plan_epoch(settings_.corpus, plan(max_tokens), 0);
+  std::vector<PackedBatch> batches;
+  for (std::int64_t i = 0; i < std::min(epoch.batches(), kTimedBatches + 1); ++i)
+    batches.push_back(pack_batch(settings_.corpus, epoch.batch(i), settings_.ends));
+  return measure(batches);
+}
+
+BatchCost Trial::longest_batch(std::int64_t max_tokens) {
+  const EpochPlan ordered = plan_in_length_order(settings_.corpus, plan(max_tokens));
+  const auto last = ordered.batch(ordered.batches() - 1),
+             before = ordered.batch(std::max<std::int64_t>(0, ordered.batches() - 2));
+  // The last one may be all but empty.
+  return measure({pack_batch(settings_.corpus, before, settings_.ends),
+                  pack_batch(settings_.corpus, last, settings_.ends)});
+}
+
+BatchCost Trial::measure(const std::vector<PackedBatch>& batches) {
+  std::vector<double> rates, times;
+  for (const PackedBatch& batch : batches) {
+    if (settings_.stop.stop_requested()) throw PreparationStopped();
+    const double seconds =
+        seconds_of([&] { model_.accumulate(batch, settings_.config.loss(), ++update_); });
+    times.push_back(seconds);
+    rates.push_back(static_cast<double>(batch.target.size()) / seconds);
+  }
+  if (batches.size() > 1) {
+    times.erase(times.begin());
+    rates.erase(rates.begin());
+  }
+  return {.target_tokens_per_second = median(rates), .seconds = median(times)};
+}
+
+double Trial::step_seconds() {
+  return seconds_of([this] { model_.step({.target_tokens = 1, .learning_rate = 0}); });
+}
+
+std::int64_t Trial::peak_growth() const {
+  return std::max<std::int64_t>(0, peak_resident_memory() - before_);
+}
+
+}  // namespace dragoman

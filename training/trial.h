@@ -1,0 +1,56 @@
+// What updates cost here: a model that is thrown away is trained on a few batches of the real
+// corpus.
+#pragma once
+
+#include <cstdint>
+#include <stop_token>
+
+#include "data/batch_stream.h"
+#include "training/train_config.h"
+#include "training/training_model.h"
+
+namespace dragoman {
+
+/// What is tried, and on what; all of it outlives the trial. With a stop requested meanwhile
+/// PreparationStopped is thrown.
+struct TrialSettings {
+  const TrainConfig& config;
+  const ModelConfig& model;
+  Precision precision;  ///< resolved
+  torch::Device device;
+  const Corpus& corpus;
+  EndIds ends;
+  std::stop_token stop = {};
+};
+
+struct BatchCost {
+  double target_tokens_per_second = 0;  ///< of forward and backward passes, the median of batches
+  double seconds = 0;                   ///< of one such batch
+};
+
+class Trial {
+ public:
+  explicit Trial(const TrialSettings& settings);
+
+  /// Batches as an epoch of this token budget has them.
+  BatchCost usual_batches(std::int64_t max_tokens);
+  /// The batch of the longest sentences; the one that takes most memory.
+  BatchCost longest_batch(std::int64_t max_tokens);
+  /// How an epoch is cut for this token budget.
+  PlanConfig plan(std::int64_t max_tokens) const;
+  double step_seconds();  ///< of the optimizer
+
+  /// The most memory that all so far has taken beside weights, moments and gradients, in bytes.
+  std::int64_t peak_growth() const;
+  const FlatLayout& layout() const { return model_.layout(); }
+
+ private:
+  BatchCost measure(const std::vector<PackedBatch>& batches);
+
+  TrialSettings settings_;
+  TrainingModel model_;
+  std::int64_t before_ = 0;  // resident
+  std::int64_t update_ = 0;
+};
+
+}  // namespace dragoman
