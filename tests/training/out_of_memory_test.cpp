@@ -45,7 +45,8 @@ class OutOfMemory : public testing::Test {
     data.valid_fraction = 0;
     TokenizerConfig tokenizer;
     tokenizer.vocab_size = 200;
-    data_ = prepare_data(data, tokenizer, folder_ / "cache", 1, {}, {}, 1);
+    data_ = prepare_data(
+        {.data = data, .tokenizer = tokenizer, .cache_folder = folder_ / "cache", .threads = 1});
   }
   ~OutOfMemory() override { std::filesystem::remove_all(folder_); }
 
@@ -84,11 +85,12 @@ class OutOfMemory : public testing::Test {
   const std::filesystem::path folder_ =
       testing::TempDir() + "out_of_memory_test-" + std::to_string(getpid());
   PreparedData data_;
+  Communicator alone_{RankPlace{}, 60};
 };
 
 TEST_F(OutOfMemory, TheRunGoesOnInPartsAndSaysSoOnce) {
   Observer quiet;
-  Trainer(run_in("whole"), quiet).train({});
+  Trainer(run_in("whole"), alone_, quiet).train({});
   EXPECT_THAT(quiet.warnings, ElementsAre());
 
   Observer observer;
@@ -96,7 +98,7 @@ TEST_F(OutOfMemory, TheRunGoesOnInPartsAndSaysSoOnce) {
   observer.after_update = [&](std::int64_t update) {
     if (update == 3) allocator.fails_at = allocator.blocks + 60;  // in the fourth
   };
-  Trainer trainer(run_in("split"), observer);
+  Trainer trainer(run_in("split"), alone_, observer);
   trainer.train({});
   EXPECT_THAT(observer.warnings, ElementsAre(HasSubstr("update 4: memory has run out")));
   EXPECT_GT(trainer.progress().token_budget, 0);
@@ -115,14 +117,14 @@ TEST_F(OutOfMemory, TheLowerBudgetIsSavedBeforeItActs) {
     std::filesystem::copy(folder_ / "split/checkpoints/latest.safetensors",
                           folder_ / "resumed/checkpoints/latest.safetensors");
   };
-  Trainer(run_in("split"), observer).train({});
+  Trainer(run_in("split"), alone_, observer).train({});
 
   const auto found = find_checkpoint({folder_ / "resumed"}, [](const std::string&) { FAIL(); });
   ASSERT_TRUE(found);
   EXPECT_EQ(found->progress.update, 3);
   EXPECT_GT(found->progress.token_budget, 0);
   Observer quiet;
-  Trainer resumed(run_in("resumed"), quiet);
+  Trainer resumed(run_in("resumed"), alone_, quiet);
   resumed.resume(*found);
   resumed.train({});
   EXPECT_TRUE(torch::equal(last_weights(run_in("split")), last_weights(run_in("resumed"))));
