@@ -50,6 +50,10 @@ void read_line(RunHistory& history, const json& line) {
   } else if (type == "average") {
     history.average =
         line.at("kept").get<bool>() ? numbers_of(line) : std::map<std::string, double>{};
+  } else if (type == "left_out") {
+    ++history.left_out;
+  } else if (type == "rollback") {
+    ++history.rollbacks;
   } else if (type == "start") {
     history.parameters = line.at("parameters").get<std::int64_t>();
     history.processor = line.at("processor").get<std::string>();

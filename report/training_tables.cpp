@@ -46,6 +46,11 @@ Cell amount(std::optional<double> number) {
   return {.text = number ? with_separators(std::llround(*number)) : "", .remark = ""};
 }
 
+/// Not worth a line where it is 0 in all runs.
+Cell count_of(std::int64_t number) {
+  return {.text = number == 0 ? "" : with_separators(number), .remark = ""};
+}
+
 /// The best value of a number of the validations, and when it was reached.
 Cell best_of(const RunHistory& run, const std::string& name, Better better, int decimals) {
   const LogPoint* best = nullptr;
@@ -101,6 +106,10 @@ std::vector<Row> summary_rows() {
          return Cell{.text = seconds ? duration_text(*seconds) : "", .remark = ""};
        }},
       {"Target tokens per second", Better::Higher, median_speed},
+      {"Updates left out", Better::Neither,
+       [](const RunHistory& run) { return count_of(run.left_out); }},
+      {"Rolled back", Better::Neither,
+       [](const RunHistory& run) { return count_of(run.rollbacks); }},
       {"Parameters", Better::Neither, [](const RunHistory& run) { return amount(run.parameters); }},
       {"Precision", Better::Neither,
        [](const RunHistory& run) { return Cell{.text = run.precision, .remark = ""}; }},

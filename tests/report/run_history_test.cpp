@@ -11,6 +11,9 @@ TEST(RunHistory, ReadsWhatTrainingWrites) {
 {"type":"update","update":10,"loss":5.5,"learning_rate":1e-3,"data_wait":null}
 {"type":"validation","update":10,"loss":4.5,"best":true,"samples":[{"source":"s","translation":"t","reference":"r"}]}
 {"type":"average","checkpoints":5,"bleu":30,"kept":true}
+{"type":"left_out","update":11,"reason":"spike","loss":null,"lines":[3,5]}
+{"type":"left_out","update":12,"reason":"spike","loss":9,"lines":[3,5]}
+{"type":"rollback","update":12,"to_update":10}
 {"type":"something new"}
 )log");
   EXPECT_EQ(run.parameters, 42);
@@ -21,6 +24,8 @@ TEST(RunHistory, ReadsWhatTrainingWrites) {
   ASSERT_EQ(run.validations.size(), 1u);
   EXPECT_EQ(run.validations[0].samples.at(0).translation, "t");
   EXPECT_EQ(run.average.at("bleu"), 30);
+  EXPECT_EQ(run.left_out, 2);
+  EXPECT_EQ(run.rollbacks, 1);
   EXPECT_EQ(run.damaged_lines, 0u);
 }
 

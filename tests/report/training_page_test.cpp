@@ -85,6 +85,10 @@ TEST(TrainingPage, TheBestOfEachRunAndOfAllStandsInTheSummary) {
   EXPECT_THAT(page,
               HasSubstr("<td class=\"run-1\">205.00<small>update 200, after 3:20</small></td>"));
   EXPECT_THAT(page, HasSubstr("1,234"));
+  EXPECT_THAT(page, Not(HasSubstr("Rolled back")));
+  auto run = run_of("a", "xyz", 0);
+  run.history.rollbacks = 2;
+  EXPECT_THAT(training_page({run}), HasSubstr("Rolled back</th><td class=\"run-0\">2</td>"));
 }
 
 TEST(TrainingPage, SettingsThatDifferStandApart) {
