@@ -74,7 +74,9 @@ bool Trainer::by_leader(const std::function<bool()>& work) {
   if (ranks_.size() == 1) return work();
   std::array<double, 1> done = {ranks_.leads() && work() ? 1.0 : 0.0};
   ranks_.sum(done);
+  const std::int64_t budget = progress_.token_budget;  // each rank's own: memory may differ
   progress_ = progress_from_json(ranks_.broadcast(to_json(progress_)));
+  progress_.token_budget = budget;
   return done[0] > 0;
 }
 

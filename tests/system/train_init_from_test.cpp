@@ -101,11 +101,11 @@ TEST_F(TrainInitFrom, RefusesAnotherArchitectureOrTokenizer) {
   expect_refusal({"--d-model", "64"}, 2, "--d-model 64: the model of --init-from (");
   expect_refusal({"--init-from", path("none")}, 1, "no such model file or folder");
   ASSERT_EQ(
-      run(command("other", {"--vocab-size", "290", "--max-updates", "1"}), "", kLimit).exit_code,
+      run(command("other", {"--vocab-size", "310", "--max-updates", "1"}), "", kLimit).exit_code,
       0);
   const ModelFileReader other(path("other/model.safetensors"));
   write_file(path("other.model"), other.tokenizer_source());
-  expect_refusal({"--tokenizer", path("other.model")}, 1, "has 290 pieces, but the model");
+  expect_refusal({"--tokenizer", path("other.model")}, 1, "has 310 pieces, but the model");
   const ModelFileReader first(path("first/model.safetensors"));
   write_file(path("first.model"), first.tokenizer_source());
   const auto same =

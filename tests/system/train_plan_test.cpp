@@ -46,7 +46,7 @@ TEST_F(TrainPlan, UsesTheCacheOfARunThatIsThereAndChangesNothing) {
   const auto planned = plan(command("there"), path("temporary"));
   EXPECT_EQ(planned.exit_code, 0) << planned.errors;
   EXPECT_THAT(planned.errors, HasSubstr("data (from the cache)"));
-  const auto other = plan(command("there", {"--vocab-size", "280"}), path("temporary"));
+  const auto other = plan(command("there", {"--vocab-size", "310"}), path("temporary"));
   EXPECT_EQ(other.exit_code, 0) << other.errors;
   EXPECT_TRUE(contents(path("there")) == before);
   EXPECT_TRUE(std::filesystem::is_empty(path("temporary")));

@@ -44,7 +44,7 @@ class OutOfMemory : public testing::Test {
     data.train_target = text("train.de");
     data.valid_fraction = 0;
     TokenizerConfig tokenizer;
-    tokenizer.vocab_size = 200;
+    tokenizer.vocab_size = 320;
     data_ = prepare_data(
         {.data = data, .tokenizer = tokenizer, .cache_folder = folder_ / "cache", .threads = 1});
   }

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <numeric>
 #include <stdexcept>
+#include <vector>
 
 #include "base/error.h"
 #include "tests/training/failing_allocator.h"
@@ -57,19 +59,22 @@ TEST(SplitUpdate, MemoryMayRunOutAtAnyBlockAndTheUpdateIsTheSame) {
 
 TEST(SplitUpdate, TheBudgetIsLoweredUntilMemorySuffices) {
   auto model = small_model(Precision::Fp32);
-  UpdatePart part{.update = 1, .loss = {}, .token_budget = 0};
+  std::vector<std::int64_t> sentences(200);
+  std::iota(sentences.begin(), sentences.end(), 1);
+  const std::vector<PackedBatch> batches = {batch_of(sentences)};
+  UpdatePart part{.update = 1, .loss = {.chunk_tokens = 64}, .token_budget = 0};
   FailingAllocator allocator;
-  ASSERT_TRUE(try_to_accumulate(model, kBatches, part));
+  ASSERT_TRUE(try_to_accumulate(model, batches, part));
   allocator.limit = allocator.largest / 3;
   int lowered = 0;
-  while (!try_to_accumulate(model, kBatches, part)) {
-    part.token_budget = lowered_budget(kBatches, part.token_budget);
+  while (!try_to_accumulate(model, batches, part)) {
+    part.token_budget = lowered_budget(batches, part.token_budget);
     ASSERT_LT(++lowered, 20);
   }
   EXPECT_GT(lowered, 0);
   allocator.limit = 1;
-  EXPECT_FALSE(try_to_accumulate(model, kBatches, part));
-  EXPECT_THROW(lowered_budget(kBatches, 1), Error);
+  EXPECT_FALSE(try_to_accumulate(model, batches, part));
+  EXPECT_THROW(lowered_budget(batches, 1), Error);
 }
 
 TEST(SplitUpdate, OtherErrorsPassThrough) {
