@@ -147,7 +147,10 @@ std::string take_initial_model(TrainOptions& options, const std::optional<FoundC
   take_architecture(model, options.invocation->origins, options.model);
   take_tokenizer(model, options.tokenizer);
   validate(options);
-  return found ? model.provenance().data.at(kInitFrom) : model.checksum();
+  if (!found) return model.checksum();
+  const auto& data = model.provenance().data;
+  const auto remembered = data.find(kInitFrom);  // none: compare_configuration() will refuse
+  return remembered == data.end() ? "" : remembered->second;
 }
 
 /// Rank 0 first, then one rank of each other host, then the rest: whoever comes later finds the

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -36,61 +35,34 @@ std::filesystem::path folder_of(const std::filesystem::path& path) {
   return folder.empty() ? std::filesystem::path(".") : folder;
 }
 
-/// Writes all of it; errors name `path`.
-void write_whole(int descriptor, const void* bytes, std::size_t size,
-                 const std::filesystem::path& path) {
-  const char* next = static_cast<const char*>(bytes);
-  for (std::size_t left = size; left > 0;) {
-    const ssize_t written = ::write(descriptor, next, left);
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) throw Error(path.string(), ": cannot write: ", reason());
-    next += written;
-    left -= static_cast<std::size_t>(written);
-  }
-}
-
-std::int64_t nanoseconds(const timespec& time) {
-  return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
-}
-
 }  // namespace
 
 MappedFile::MappedFile(const std::filesystem::path& path) {
   const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) throw Error(path.string(), ": cannot open: ", reason());
-  try {
-    *this = MappedFile(descriptor, path.string());
-  } catch (...) {
-    close(descriptor);
-    throw;
-  }
-  close(descriptor);
-}
-
-MappedFile::MappedFile(int descriptor, const std::string& name) {
   struct stat status {};
-  if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode))
-    throw Error(name, ": is not a regular file");
-  stamp_ = {.size = status.st_size,
-            .inode = static_cast<std::int64_t>(status.st_ino),
-            .modified = nanoseconds(status.st_mtim),
-            .changed = nanoseconds(status.st_ctim)};
+  if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
+    close(descriptor);
+    throw Error(path.string(), ": is not a regular file");
+  }
   size_ = static_cast<std::size_t>(status.st_size);
-  if (size_ == 0) return;
-  void* address = mmap(nullptr, size_, PROT_READ, MAP_SHARED, descriptor, 0);
-  if (address == MAP_FAILED) throw Error(name, ": cannot map: ", reason());
-  data_ = static_cast<const char*>(address);
+  if (size_ > 0) {
+    void* address = mmap(nullptr, size_, PROT_READ, MAP_SHARED, descriptor, 0);
+    const std::string why = reason();
+    close(descriptor);
+    if (address == MAP_FAILED) throw Error(path.string(), ": cannot map: ", why);
+    data_ = static_cast<const char*>(address);
+  } else {
+    close(descriptor);
+  }
 }
 
 MappedFile::MappedFile(MappedFile&& other) noexcept
-    : data_(std::exchange(other.data_, nullptr)),
-      size_(std::exchange(other.size_, 0)),
-      stamp_(other.stamp_) {}
+    : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
 
 MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
   std::swap(data_, other.data_);
   std::swap(size_, other.size_);
-  std::swap(stamp_, other.stamp_);
   return *this;
 }
 
@@ -111,7 +83,14 @@ AtomicFile::~AtomicFile() {
 }
 
 void AtomicFile::write(const void* bytes, std::size_t size) {
-  write_whole(descriptor_, bytes, size, path_);
+  const char* next = static_cast<const char*>(bytes);
+  for (std::size_t left = size; left > 0;) {
+    const ssize_t written = ::write(descriptor_, next, left);
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) throw Error(path_.string(), ": cannot write: ", reason());
+    next += written;
+    left -= static_cast<std::size_t>(written);
+  }
   size_ += size;
 }
 
@@ -146,21 +125,6 @@ std::string read_file(const std::filesystem::path& path) {
   const MappedFile file(path);
   return std::string(file.bytes());
 }
-
-ScratchFile::ScratchFile(const std::filesystem::path& folder) : folder_(folder) {
-  std::string name = (folder / "scratch.XXXXXX").string();
-  descriptor_ = mkostemp(name.data(), O_CLOEXEC);
-  if (descriptor_ < 0) throw Error(folder.string(), ": cannot write: ", reason());
-  unlink(name.c_str());
-}
-
-ScratchFile::~ScratchFile() { close(descriptor_); }
-
-void ScratchFile::append(const void* bytes, std::size_t size) {
-  write_whole(descriptor_, bytes, size, folder_);
-}
-
-MappedFile ScratchFile::map() const { return MappedFile(descriptor_, folder_.string()); }
 
 FolderLock::FolderLock(const std::filesystem::path& folder, std::string_view in_use)
     : descriptor_(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {

@@ -2,29 +2,17 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
 
 namespace dragoman {
 
-/// What tells that a file is the one that was seen before, without reading it.
-struct FileStamp {
-  std::int64_t size = 0, inode = 0;
-  std::int64_t modified = 0;  ///< nanoseconds since 1970
-  std::int64_t changed = 0;   ///< likewise; also moves with a rename or changed rights
-
-  bool operator==(const FileStamp&) const = default;
-};
-
 /// A file mapped read-only. Errors: cannot be opened, is a folder.
 class MappedFile {
  public:
   MappedFile() = default;
   explicit MappedFile(const std::filesystem::path& path);
-  /// Of an open file, which stays open; `name` is for messages.
-  MappedFile(int descriptor, const std::string& name);
   MappedFile(MappedFile&& other) noexcept;
   MappedFile& operator=(MappedFile&& other) noexcept;
   ~MappedFile();
@@ -32,12 +20,10 @@ class MappedFile {
   const char* data() const { return data_; }  ///< null for an empty file
   std::size_t size() const { return size_; }
   std::string_view bytes() const { return {data_, size_}; }
-  const FileStamp& stamp() const { return stamp_; }  ///< when it was mapped
 
  private:
   const char* data_ = nullptr;
   std::size_t size_ = 0;
-  FileStamp stamp_;
 };
 
 /// Writes `path` aside and puts it in place with commit(): temporary name in the same folder,
@@ -70,24 +56,6 @@ void write_file(const std::filesystem::path& path, std::string_view text);
 
 /// Reads the whole file; "-" is not special here.
 std::string read_file(const std::filesystem::path& path);
-
-/// A file without a name, for what does not fit memory: it goes with its process, however that
-/// ends.
-class ScratchFile {
- public:
-  explicit ScratchFile(const std::filesystem::path& folder);
-  ScratchFile(const ScratchFile&) = delete;
-  ScratchFile& operator=(const ScratchFile&) = delete;
-  ~ScratchFile();
-
-  void append(const void* bytes, std::size_t size);
-  /// All that was written, mapped; nothing may be appended after.
-  MappedFile map() const;
-
- private:
-  std::filesystem::path folder_;
-  int descriptor_;
-};
 
 /// Keeps other processes from the same folder while it lives: at most one has its lock, and a dead
 /// one has none. Where the file system knows no locks nobody is kept out.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <type_traits>
 #include <utility>
 
 namespace dragoman {
@@ -17,11 +18,17 @@ PackedSide sentences_of(const PackedSide& side, std::size_t begin, std::size_t e
 }
 
 PackedBatch sentences_of(const PackedBatch& batch, std::size_t begin, std::size_t end) {
-  const auto first = batch.sentences.begin();
+  const auto some = [begin, end](const auto& all) {
+    using Items = std::remove_cvref_t<decltype(all)>;
+    const auto first = all.begin();
+    return all.empty() ? Items()
+                       : Items(first + static_cast<std::ptrdiff_t>(begin),
+                               first + static_cast<std::ptrdiff_t>(end));
+  };
   return {.source = sentences_of(batch.source, begin, end),
           .target = sentences_of(batch.target, begin, end),
-          .sentences = {first + static_cast<std::ptrdiff_t>(begin),
-                        first + static_cast<std::ptrdiff_t>(end)}};
+          .sentences = some(batch.sentences),
+          .links = some(batch.links)};
 }
 
 }  // namespace

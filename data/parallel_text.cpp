@@ -34,15 +34,15 @@ std::string_view LineCursor::next() {
   return line;
 }
 
-TextFile::TextFile(const std::string& path, const TextReading& reading) : path_(path), file_(path) {
-  if (auto stored = stored_index_of(path, file_.stamp(), reading.index_folder)) {
+TextFile::TextFile(const std::string& path, const TextReading& reading)
+    : path_(path), stamp_(stamp_of(path)), file_(path) {
+  if (auto stored = stored_index_of(path, stamp_, reading.index_folder)) {
     index_ = std::move(*stored);
     reading.report(static_cast<std::int64_t>(file_.size()));
     return;
   }
   index_ = index_of(file_.bytes(), reading);
-  if (!may_change_unseen(file_.stamp(), reading.now))
-    new_index_ = stored_index(index_, file_.stamp());
+  if (!may_change_unseen(stamp_, reading.now)) new_index_ = stored_index(index_, stamp_);
 }
 
 LineCursor TextFile::cursor(std::int64_t line) const {

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/file_stamp.h"
 #include "base/files.h"
 #include "data/data_config.h"
 #include "data/text_index.h"
@@ -47,6 +48,7 @@ class TextFile {
 
  private:
   std::string path_;
+  FileStamp stamp_;  ///< before it was mapped
   MappedFile file_;
   TextIndex index_;
   std::optional<std::string> new_index_;

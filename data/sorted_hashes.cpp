@@ -36,7 +36,7 @@ void SortedHashes::add(std::span<const std::uint64_t> hashes) {
 }
 
 void SortedHashes::write_run() {
-  if (!file_) file_ = std::make_unique<ScratchFile>(space_.folder);
+  if (!file_) file_ = std::make_unique<UnnamedFile>(space_.folder);
   std::sort(hashes_.begin(), hashes_.end());
   file_->append(hashes_.data(), hashes_.size() * sizeof hashes_[0]);
   run_ends_.push_back((run_ends_.empty() ? 0 : run_ends_.back()) + hashes_.size());

@@ -8,13 +8,13 @@
 #include <span>
 #include <vector>
 
-#include "base/files.h"
+#include "base/unnamed_file.h"
 
 namespace dragoman {
 
 /// Where hashes are sorted.
 struct SortSpace {
-  std::filesystem::path folder;  ///< of the scratch file, 8 bytes a hash
+  std::filesystem::path folder;  ///< of the file of the runs, 8 bytes a hash
   std::size_t most_in_memory = 10'000'000;
 };
 
@@ -31,7 +31,7 @@ class SortedHashes {
 
   SortSpace space_;
   std::vector<std::uint64_t> hashes_;  ///< not yet in a run
-  std::unique_ptr<ScratchFile> file_;  ///< of the runs, where there are any
+  std::unique_ptr<UnnamedFile> file_;  ///< of the runs, where there are any
   std::vector<std::size_t> run_ends_;  ///< in hashes
 };
 

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/files.h"
+#include "base/file_stamp.h"
 
 namespace dragoman {
 

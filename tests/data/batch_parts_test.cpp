@@ -12,7 +12,9 @@ PackedBatch whole_batch() {
   const Corpus corpus = corpus_of(random_pairs(37, 20));
   std::vector<std::uint32_t> pairs(37);
   for (std::uint32_t pair = 0; pair < pairs.size(); ++pair) pairs[pair] = 36 - pair;
-  return pack_batch(corpus, pairs, {.source = 998, .target = 999});
+  PackedBatch batch = pack_batch(corpus, pairs, {.source = 998, .target = 999});
+  for (std::int32_t b = 0; b < 37; ++b) batch.links.push_back({{b, 2 * b, 1}});
+  return batch;
 }
 
 void append(PackedSide& whole, const PackedSide& part) {
@@ -32,12 +34,16 @@ TEST(BatchParts, AreTheBatchWhenPutTogether) {
       append(joined.source, part.source);
       append(joined.target, part.target);
       joined.sentences.insert(joined.sentences.end(), part.sentences.begin(), part.sentences.end());
+      joined.links.insert(joined.links.end(), part.links.begin(), part.links.end());
     }
     EXPECT_EQ(joined.source.tokens, batch.source.tokens);
     EXPECT_EQ(joined.source.starts, batch.source.starts);
     EXPECT_EQ(joined.target.tokens, batch.target.tokens);
     EXPECT_EQ(joined.target.starts, batch.target.starts);
     EXPECT_EQ(joined.sentences, batch.sentences);
+    ASSERT_EQ(joined.links.size(), batch.links.size());
+    for (std::size_t b = 0; b < batch.links.size(); ++b)
+      EXPECT_EQ(joined.links[b][0].target, batch.links[b][0].target);
     const bool whole = budget == 0 || budget == 100'000;
     EXPECT_EQ(parts.size() == 1, whole) << budget;
     EXPECT_EQ(parts.size() == 37, budget == 1) << budget;

@@ -20,7 +20,7 @@ class SortedHashesTest : public FolderTest {
       sort.add(std::span(hashes).subspan(i, std::min<std::size_t>(7, hashes.size() - i)));
     std::vector<std::uint64_t> result;
     sort.for_each([&](std::uint64_t hash) {
-      EXPECT_TRUE(std::filesystem::is_empty(folder)) << "the scratch file has a name";
+      EXPECT_TRUE(std::filesystem::is_empty(folder)) << "the file has a name";
       result.push_back(hash);
     });
     return result;

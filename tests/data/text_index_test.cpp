@@ -33,7 +33,7 @@ class TextIndexTest : public FolderTest {
 
 TEST_F(TextIndexTest, IsReadBackAsItWasStored) {
   const TextIndex index = index_of(text, later());
-  const FileStamp stamp = MappedFile(path).stamp();
+  const FileStamp stamp = stamp_of(path);
   const auto read = read_index(stored_index(index, stamp), stamp);
   ASSERT_TRUE(read);
   EXPECT_EQ(read->hash, index.hash);
@@ -67,7 +67,7 @@ TEST_F(TextIndexTest, IsOfNoOtherStateOfTheFile) {
 TEST_F(TextIndexTest, ASecondReadingTakesWhatTheFirstHasStored) {
   const TextFile first(path, later());
   ASSERT_TRUE(first.new_index());
-  const FileStamp stamp = MappedFile(path).stamp();
+  const FileStamp stamp = stamp_of(path);
   TextIndex marked = *read_index(*first.new_index(), stamp);
   marked.hash ^= 1;
   write_file(index_path(folder, path), stored_index(marked, stamp));

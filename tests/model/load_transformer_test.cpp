@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <torch/types.h>
 
-#include "tests/model/file/temporary_file.h"
+#include "tests/model/file/scratch_file.h"
 
 namespace dragoman {
 namespace {
@@ -44,7 +44,7 @@ TEST(LoadTransformer, GivesTheModelThatWasWritten) {
     if (tying == Tying::ThreeWay) config.target_vocabulary = config.source_vocabulary;
     Transformer model(config);
     model->initialize(3);
-    const TemporaryFile file("transformer.safetensors");
+    const ScratchFile file("transformer.safetensors");
     write(file.path(), model);
     auto loaded = load_transformer(ModelFileReader(file.path()), torch::kCPU);
     const auto expected = model->named_parameters();

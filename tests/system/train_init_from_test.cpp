@@ -97,6 +97,12 @@ TEST_F(TrainInitFrom, GoesOnFromItsOwnCheckpointWithoutTheModel) {
   EXPECT_THAT(another.errors, HasSubstr("--init-from: this run was started with"));
 }
 
+TEST_F(TrainInitFrom, ARunThatHasBegunWithoutAModelIsNotStartedFromOne) {
+  const auto result = run(command("first", {"--init-from", path("first")}), "", kLimit);
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.errors, HasSubstr("--init-from: this run was started with ''"));
+}
+
 TEST_F(TrainInitFrom, RefusesAnotherArchitectureOrTokenizer) {
   expect_refusal({"--d-model", "64"}, 2, "--d-model 64: the model of --init-from (");
   expect_refusal({"--init-from", path("none")}, 1, "no such model file or folder");

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "tests/model/file/scratch_file.h"
 #include "tests/model/file/small_model.h"
-#include "tests/model/file/temporary_file.h"
 
 namespace dragoman {
 namespace {
@@ -24,7 +24,7 @@ std::vector<float> floats(const ModelFileReader& model, const std::string& name)
 TEST(Average, OfOneModelIsThatModelWithoutTrainingState) {
   SmallModel model;
   model.make_checkpoint();
-  const TemporaryFile input("one.safetensors"), output("average.safetensors");
+  const ScratchFile input("one.safetensors"), output("average.safetensors");
   write_model_file(input.path(), model.contents);
   write_average(std::vector{input.path()}, output.path(), "dragoman average");
   const ModelFileReader before(input.path()), after(output.path());
@@ -44,7 +44,7 @@ TEST(Average, IsTheMeanOfEveryParameter) {
       three.values[t][i] = 1e8f;  // summed in single precision, the small values would vanish
       one.values[t][i] -= 1e8f;
     }
-  const TemporaryFile a("a.safetensors"), b("b.safetensors"), c("c.safetensors"), mean("mean");
+  const ScratchFile a("a.safetensors"), b("b.safetensors"), c("c.safetensors"), mean("mean");
   write_model_file(a.path(), one.contents);
   write_model_file(b.path(), two.contents);
   write_model_file(c.path(), three.contents);
@@ -64,7 +64,7 @@ TEST(Average, SaysHowItWasMade) {
   older.contents.provenance.updates = 100;
   newer.contents.provenance.updates = 200;
   newer.contents.provenance.seed = 7;
-  const TemporaryFile a("a.safetensors"), b("b.safetensors"), mean("mean");
+  const ScratchFile a("a.safetensors"), b("b.safetensors"), mean("mean");
   write_model_file(a.path(), newer.contents);
   write_model_file(b.path(), older.contents);
   write_average(std::vector{a.path(), b.path()}, mean.path(), "dragoman average x");
@@ -79,7 +79,7 @@ TEST(Average, SaysHowItWasMade) {
 
 TEST(Average, ModelsThatDifferAreRefused) {
   const SmallModel model;
-  const TemporaryFile good("good.safetensors"), other("other.safetensors"), mean("mean");
+  const ScratchFile good("good.safetensors"), other("other.safetensors"), mean("mean");
   write_model_file(good.path(), model.contents);
   const auto expect_refused = [&](auto change, const std::string& what) {
     SmallModel changed;
@@ -104,7 +104,7 @@ TEST(Average, ADamagedModelIsNamed) {
   const SmallModel model;
   std::string bytes = model.bytes();
   bytes.back() ^= 1;
-  const TemporaryFile good("good.safetensors", model.bytes()), bad("bad.safetensors", bytes),
+  const ScratchFile good("good.safetensors", model.bytes()), bad("bad.safetensors", bytes),
       mean("mean");
   EXPECT_THAT(
       [&] {

@@ -9,8 +9,8 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/random.h"
+#include "tests/model/file/scratch_file.h"
 #include "tests/model/file/small_model.h"
-#include "tests/model/file/temporary_file.h"
 
 namespace dragoman {
 namespace {
@@ -30,7 +30,7 @@ std::string error_of(const std::filesystem::path& path, Verify verify = Verify::
 
 TEST(ModelFile, AModelIsReadAsItWasWritten) {
   const SmallModel model;
-  const TemporaryFile file("model.safetensors");
+  const ScratchFile file("model.safetensors");
   write_model_file(file.path(), model.contents);
   const ModelFileReader reader(file.path());
   EXPECT_EQ(to_json(reader.config()), to_json(model.contents.config));
@@ -53,7 +53,7 @@ TEST(ModelFile, ACheckpointCarriesItsTrainingState) {
   SmallModel model;
   model.make_checkpoint();
   model.contents.tokenizer_target = "another tokenizer";
-  const TemporaryFile file("checkpoint.safetensors");
+  const ScratchFile file("checkpoint.safetensors");
   write_model_file(file.path(), model.contents);
   const ModelFileReader reader(file.path());
   EXPECT_TRUE(reader.is_checkpoint());
@@ -84,7 +84,7 @@ TEST(ModelFile, ProvenanceKeepsEveryFieldAndTakesAnyText) {
   model.contents.provenance.command = "dragoman train \xff";
   model.contents.provenance.scores["loss"] = NAN;
   model.contents.progress = "\xfe";
-  const TemporaryFile file("any-text.safetensors");
+  const ScratchFile file("any-text.safetensors");
   write_model_file(file.path(), model.contents);
   const ModelFileReader reader(file.path());
   EXPECT_EQ(reader.provenance().command, "dragoman train \xEF\xBF\xBD");
@@ -94,7 +94,7 @@ TEST(ModelFile, ProvenanceKeepsEveryFieldAndTakesAnyText) {
 
 TEST(ModelFile, WrongContentsAreNotWrittenAndTheOldFileStays) {
   const SmallModel good;
-  const TemporaryFile file("kept.safetensors", "the old file");
+  const ScratchFile file("kept.safetensors", "the old file");
   const auto expect_refused = [&](auto change, const std::string& what) {
     SmallModel model;
     change(model.contents);
@@ -115,7 +115,7 @@ TEST(ModelFile, EveryTruncationIsAnError) {
   SmallModel model;
   model.make_checkpoint();
   const std::string bytes = model.bytes();
-  const TemporaryFile file("cut.safetensors", bytes);
+  const ScratchFile file("cut.safetensors", bytes);
   ASSERT_EQ(error_of(file.path()), "");
   const std::size_t step = 1 + bytes.size() / 500;
   for (std::size_t left = 0; left < step * 500; left += step) {
@@ -129,7 +129,7 @@ TEST(ModelFile, AnyFlippedBitIsAnError) {
   SmallModel model;
   model.make_checkpoint();
   const std::string bytes = model.bytes();
-  const TemporaryFile file("flipped.safetensors");
+  const ScratchFile file("flipped.safetensors");
   const std::size_t step = 1 + bytes.size() / 1'500;
   for (std::size_t offset = 0; offset < bytes.size(); offset += step) {
     std::string damaged = bytes;
@@ -144,7 +144,7 @@ TEST(ModelFile, TheDamagedTensorIsNamed) {
   std::string bytes = model.bytes();
   const std::string_view raw = model.contents.parameters[3].raw();
   bytes[bytes.find(raw) + 5] ^= 0x10;
-  const TemporaryFile file("weights.safetensors", bytes);
+  const ScratchFile file("weights.safetensors", bytes);
   const std::string name = model.contents.parameters[3].name;
   EXPECT_THAT(error_of(file.path()), HasSubstr("tensor " + name + " is damaged"));
 
@@ -158,7 +158,7 @@ TEST(ModelFile, ADamagedTokenizerOrHeaderIsFoundByALightOpenToo) {
   const std::string bytes = SmallModel().bytes();
   std::string tokenizer = bytes;
   tokenizer[bytes.find("pretend")] = 'P';
-  const TemporaryFile file("light.safetensors", tokenizer);
+  const ScratchFile file("light.safetensors", tokenizer);
   EXPECT_THAT(error_of(file.path(), Verify::Header), HasSubstr("tensor tokenizer.source"));
   std::string header = bytes;
   header[bytes.find("dragoman train")] = 'D';
@@ -169,7 +169,7 @@ TEST(ModelFile, ADamagedTokenizerOrHeaderIsFoundByALightOpenToo) {
 /// The small model with one metadata entry changed and, unlike damage, a right header checksum.
 void write_changed(const std::filesystem::path& path, const std::string& key,
                    const std::string& value) {
-  const TemporaryFile original("original.safetensors", SmallModel().bytes());
+  const ScratchFile original("original.safetensors", SmallModel().bytes());
   const SafetensorsFile file(original.path());
   Metadata metadata = file.metadata();
   metadata[key] = value;
@@ -182,7 +182,7 @@ void write_changed(const std::filesystem::path& path, const std::string& key,
 }
 
 TEST(ModelFile, ForeignAndNewerFilesAreNamedAsSuch) {
-  const TemporaryFile file("foreign.safetensors");
+  const ScratchFile file("foreign.safetensors");
   write_changed(file.path(), "note", "harmless");
   EXPECT_EQ(error_of(file.path()), "");
 
@@ -195,7 +195,7 @@ TEST(ModelFile, ForeignAndNewerFilesAreNamedAsSuch) {
 }
 
 TEST(ModelFile, ConfigurationAndTensorsMustAgree) {
-  const TemporaryFile file("disagree.safetensors");
+  const ScratchFile file("disagree.safetensors");
   ModelConfig config = SmallModel().contents.config;
   config.encoder_layers = 2;
   write_changed(file.path(), "dragoman.config", to_json(config));
@@ -216,11 +216,11 @@ TEST(ModelFile, ConfigurationAndTensorsMustAgree) {
 }
 
 TEST(ModelFile, AFolderStandsForItsModel) {
-  const TemporaryFile model("model.safetensors", "x");
+  const ScratchFile model("model.safetensors", "x");
   EXPECT_EQ(resolve_model_path(model.path()), model.path());
   EXPECT_EQ(resolve_model_path(model.folder()), model.path());
 
-  const TemporaryFile unfinished("elsewhere");
+  const ScratchFile unfinished("elsewhere");
   EXPECT_THAT([&] { resolve_model_path(unfinished.folder()); },
               ThrowsMessage<Error>(HasSubstr("holds no model.safetensors")));
   std::filesystem::create_directory(unfinished.folder() / "checkpoints");

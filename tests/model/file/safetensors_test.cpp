@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/random.h"
-#include "tests/model/file/temporary_file.h"
+#include "tests/model/file/scratch_file.h"
 
 namespace dragoman {
 namespace {
@@ -23,7 +23,7 @@ std::string file_of(const std::string& header, std::size_t data) {
 }
 
 void expect_refused(const std::string& bytes, const std::string& what) {
-  const TemporaryFile file("refused.safetensors", bytes);
+  const ScratchFile file("refused.safetensors", bytes);
   EXPECT_THAT(
       [&] { SafetensorsFile{file.path()}; },
       ThrowsMessage<Error>(::testing::AllOf(HasSubstr("refused.safetensors: "), HasSubstr(what))));
@@ -47,7 +47,7 @@ TEST(Safetensors, WhatIsWrittenIsReadAndAligned) {
       tensor_of("counts", Dtype::U64, {3}, bytes),
       tensor_of("row", Dtype::F16, {32}, bytes),
   };
-  const TemporaryFile file("round.safetensors");
+  const ScratchFile file("round.safetensors");
   const Metadata metadata = {{"a", "\"quoted\"\n"}, {"b", ""}};
   write_safetensors(file.path(), tensors, metadata);
   const SafetensorsFile read(file.path());
@@ -71,7 +71,7 @@ TEST(Safetensors, WhatIsWrittenIsReadAndAligned) {
 TEST(Safetensors, EqualContentsGiveEqualBytes) {
   const std::string bytes(64, 'a');
   const std::vector<TensorData> tensors = {tensor_of("a", Dtype::F32, {16}, bytes)};
-  const TemporaryFile one("one.safetensors"), two("two.safetensors");
+  const ScratchFile one("one.safetensors"), two("two.safetensors");
   write_safetensors(one.path(), tensors, {{"k", "v"}});
   write_safetensors(two.path(), tensors, {{"k", "v"}});
   EXPECT_EQ(read_file(one.path()), read_file(two.path()));
@@ -80,7 +80,7 @@ TEST(Safetensors, EqualContentsGiveEqualBytes) {
 TEST(Safetensors, TwoTensorsOfOneNameAreNotWritten) {
   const std::string bytes(4, 'a');
   const TensorData tensor = tensor_of("a", Dtype::F32, {1}, bytes);
-  const TemporaryFile file("twice.safetensors");
+  const ScratchFile file("twice.safetensors");
   EXPECT_THROW(write_safetensors(file.path(), std::vector{tensor, tensor}, {}), Error);
   const TensorData metadata = tensor_of("__metadata__", Dtype::F32, {1}, bytes);
   EXPECT_THROW(write_safetensors(file.path(), std::vector{metadata}, {}), Error);
@@ -88,10 +88,10 @@ TEST(Safetensors, TwoTensorsOfOneNameAreNotWritten) {
 }
 
 TEST(Safetensors, ASmallFileByAnotherWriterIsRead) {
-  const TemporaryFile file("other.safetensors",
-                           file_of(R"({"a":{"dtype":"U8","shape":[3],"data_offsets":[0,3]},)"
-                                   R"("b":{"dtype":"F32","shape":[1,2],"data_offsets":[3,11]}}  )",
-                                   11));
+  const ScratchFile file("other.safetensors",
+                         file_of(R"({"a":{"dtype":"U8","shape":[3],"data_offsets":[0,3]},)"
+                                 R"("b":{"dtype":"F32","shape":[1,2],"data_offsets":[3,11]}}  )",
+                                 11));
   const SafetensorsFile read(file.path());
   ASSERT_EQ(read.tensors().size(), 2u);
   EXPECT_EQ(read.tensors()[1].name, "b");
@@ -166,7 +166,7 @@ TEST(Safetensors, RandomBytesNeverCrash) {
       bytes[random.below(bytes.size())] =
           random.chance(0.5) ? kTokens[random.below(25)] : static_cast<char>(random());
     }
-    const TemporaryFile file("random.safetensors", bytes);
+    const ScratchFile file("random.safetensors", bytes);
     try {
       const SafetensorsFile read(file.path());
       for (const TensorData& tensor : read.tensors())

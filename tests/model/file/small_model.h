@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "model/file/model_file.h"
-#include "tests/model/file/temporary_file.h"
+#include "tests/model/file/scratch_file.h"
 
 namespace dragoman {
 
@@ -42,7 +42,7 @@ struct SmallModel {
   }
 
   std::string bytes() const {
-    const TemporaryFile file("bytes.safetensors");
+    const ScratchFile file("bytes.safetensors");
     write_model_file(file.path(), contents);
     return read_file(file.path());
   }

@@ -9,21 +9,21 @@
 
 namespace dragoman {
 
-class TemporaryFile {
+class ScratchFile {
  public:
   /// Only a path: nothing is written.
-  explicit TemporaryFile(const std::string& name)
+  explicit ScratchFile(const std::string& name)
       : folder_(std::filesystem::temp_directory_path() /
                 ("dragoman-" + std::to_string(getpid()) + "-" + name)) {
     std::filesystem::create_directories(folder_);
     path_ = folder_ / name;
   }
-  TemporaryFile(const std::string& name, const std::string& bytes) : TemporaryFile(name) {
+  ScratchFile(const std::string& name, const std::string& bytes) : ScratchFile(name) {
     write(bytes);
   }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-  ~TemporaryFile() { std::filesystem::remove_all(folder_); }
+  ScratchFile(const ScratchFile&) = delete;
+  ScratchFile& operator=(const ScratchFile&) = delete;
+  ~ScratchFile() { std::filesystem::remove_all(folder_); }
 
   const std::filesystem::path& path() const { return path_; }
   const std::filesystem::path& folder() const { return folder_; }

@@ -1,0 +1,29 @@
+// A file without a name, for what does not fit memory: it goes with its process, however that ends.
+#pragma once
+
+#include <cstddef>
+#include <cstdio>
+#include <filesystem>
+
+#include "base/files.h"
+
+namespace dragoman {
+
+class UnnamedFile {
+ public:
+  /// In this folder; errors name it.
+  explicit UnnamedFile(const std::filesystem::path& folder);
+  UnnamedFile(const UnnamedFile&) = delete;
+  UnnamedFile& operator=(const UnnamedFile&) = delete;
+  ~UnnamedFile();
+
+  void append(const void* bytes, std::size_t size);
+  /// All that was appended, mapped.
+  MappedFile map();
+
+ private:
+  std::filesystem::path folder_;
+  std::FILE* file_;
+};
+
+}  // namespace dragoman
