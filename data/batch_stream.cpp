@@ -44,18 +44,21 @@ struct BatchStream::Worker {
   void run(const std::stop_token& stop, DataPosition at) {
     try {
       EpochPlan plan = plan_epoch(corpus, config, at.epoch);
-      const auto enter = [&] {  // the next epoch, where this one is through
-        if (at.batch < plan.batches()) return;
-        at = {.epoch = at.epoch + 1, .batch = 0};
-        plan = {};  // never two at once: each takes 4 bytes a pair
-        plan = plan_epoch(corpus, config, at.epoch);
+      const auto enter = [&] {  // the next epoch with batches, where this one is through
+        while (at.batch >= plan.batches()) {
+          if (stop.stop_requested()) return false;
+          at = {.epoch = at.epoch + 1, .batch = 0};
+          plan = {};  // never two at once: each takes 4 bytes a pair
+          plan = plan_epoch(corpus, config, at.epoch);
+        }
+        return true;
       };
-      while (!stop.stop_requested()) {
-        enter();
+      for (;;) {
+        if (!enter()) return;
         ReadyBatch ready{
             .batch = {}, .position = at, .after = {}, .batches_in_epoch = plan.batches()};
         for (std::int64_t i = 0; i < share.size; ++i, ++at.batch) {
-          enter();
+          if (!enter()) return;
           if (i == share.rank)
             ready.batch = packer.pack(plan.batch(at.batch), {at.epoch, plan.round(at.batch)});
         }

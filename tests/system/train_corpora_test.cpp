@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/error.h"
 #include "base/files.h"
 #include "tests/system/train_fixture.h"
 #include "tokenizer/tokenizer.h"
@@ -72,7 +73,7 @@ TEST_F(TrainCorpora, TheModelKnowsTheTagInTextToTranslate) {
 TEST_F(TrainCorpora, AFileThatChangedUnderARunIsNamed) {
   write_more();
   ASSERT_EQ(run(two_corpora("changed", {"--max-updates", "5"}), "", kLimit).exit_code, 0);
-  write_file(path("more.de"), "X" + read_file(path("more.de")));
+  write_file(path("more.de"), join_text("X", read_file(path("more.de"))));
   const auto changed = run(two_corpora("changed"), "", kLimit);
   EXPECT_EQ(changed.exit_code, 1);
   EXPECT_THAT(changed.errors, HasSubstr("more.de: has changed since this run was started"));
