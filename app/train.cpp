@@ -14,6 +14,7 @@
 #include "app/log.h"
 #include "app/progress.h"
 #include "app/signals.h"
+#include "app/train_agreement.h"
 #include "app/train_plan.h"
 #include "app/training_view.h"
 #include "app/version.h"
@@ -22,7 +23,6 @@
 #include "base/hash.h"
 #include "model/device.h"
 #include "training/communicator.h"
-#include "training/rank_agreement.h"
 #include "training/resume.h"
 #include "training/trainer.h"
 
@@ -172,42 +172,6 @@ PreparedData prepare_in_turn(const TrainOptions& options, const RunFolder& folde
   return std::move(*data);
 }
 
-/// What each host may have otherwise.
-bool is_of_the_host(std::string_view field) {
-  return field == "output" || field == "threads" || field == "device";
-}
-
-void require_same_configuration(TrainOptions& options, Communicator& ranks) {
-  if (const auto text = find_disagreement(
-          ranks, {{"dragoman's version", DRAGOMAN_VERSION}, {"LibTorch's version", TORCH_VERSION}});
-      !text.empty())
-    throw Error(text, "; install the same on all hosts");
-  CommonFacts facts;
-  for (const auto& [name, value] : configuration_of(options.fields()))
-    if (!is_of_the_host(name)) facts.push_back({join_text("--", name), value});
-  if (const auto text = find_disagreement(ranks, facts); !text.empty())
-    throw UsageError(text, "; give all ranks the same command");
-}
-
-/// The hosts' files may differ where their names do not.
-void require_same_data(const TrainingRun& run, Communicator& ranks) {
-  const auto hash = [](const std::string& bytes) { return hex16(xxh3(bytes)); };
-  const CorpusReport& report = run.data.report;
-  const auto text = find_disagreement(
-      ranks,
-      {{"the training text's hash", run.data.text_hash},
-       {"the tokenizer's hash", hash(run.origin.tokenizer_source + run.origin.tokenizer_target)},
-       {"the number of training pairs", std::to_string(report.kept)},
-       {"the number of target pieces", std::to_string(report.target_tokens)},
-       {"the precision",
-        std::string(names_of(run.precision)[static_cast<std::size_t>(run.precision)])}});
-  if (!text.empty())
-    throw Error(text, "; put the same files on all hosts, and give the same --precision");
-  const auto processors = find_disagreement(ranks, {{"the processor", run.processor}});
-  if (ranks.leads() && !processors.empty())
-    log_warning(processors + ": the ranks' weights may differ in their last digits");
-}
-
 /// What the tokenizers decide about the model.
 void complete_model(TrainOptions& options, const Tokenizers& tokenizers) {
   ModelConfig& model = options.model;
@@ -338,7 +302,7 @@ void run_trainer(TrainingRun run, const std::optional<FoundCheckpoint>& found, C
 
 void train(TrainOptions& options, Communicator& ranks) {
   const std::stop_token stop = ranks.stop_token(stop_token());
-  require_same_configuration(options, ranks);
+  require_same_configuration(configuration_of(options.fields()), ranks);
   const torch::Device device = parse_device(options.train.device, ranks.place().local_rank);
   const int threads = use_threads(options.train.threads, ranks.place().local_size);
   const RunFolder folder{options.train.output};
