@@ -67,4 +67,11 @@ inline bool drops(const Dropout& dropout, const torch::Tensor& row_keys) {
   return row_keys.defined() && dropout.threshold() > 0;
 }
 
+/// dropout(x) by plain tensor operations. x [N, C].
+inline torch::Tensor plainly_dropped(const Dropout& dropout, const torch::Tensor& x,
+                                     const torch::Tensor& row_keys) {
+  if (!drops(dropout, row_keys)) return x;
+  return x * dropout_factors(dropout, row_keys, 1, x.size(0), x.size(1)).to(x.scalar_type());
+}
+
 }  // namespace dragoman

@@ -149,10 +149,9 @@ std::uint32_t Dropout::threshold() const {
 }
 
 torch::Tensor Dropout::apply(const torch::Tensor& x, const torch::Tensor& row_keys) const {
-  if (!drops(*this, row_keys)) return x;
-  if (has_kernel(x))
+  if (drops(*this, row_keys) && has_kernel(x))
     return DropoutFunction::apply(x, OptionalTensor(), row_keys, plain_rows(*this, x.size(0)));
-  return x * dropout_factors(*this, row_keys, 1, x.size(0), x.size(1)).to(x.scalar_type());
+  return plainly_dropped(*this, x, row_keys);
 }
 
 torch::Tensor Dropout::add(const torch::Tensor& x, const torch::Tensor& residual,

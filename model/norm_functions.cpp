@@ -70,9 +70,7 @@ torch::Tensor AddNorm::apply(const torch::Tensor& x, const torch::Tensor& residu
 
 torch::Tensor add_norm_reference(const AddNorm& norm, const torch::Tensor& x,
                                  const torch::Tensor& residual, const torch::Tensor& row_keys) {
-  auto sum = x;
-  if (drops(norm.dropout, row_keys))
-    sum = x * dropout_factors(norm.dropout, row_keys, 1, x.size(0), x.size(1)).to(x.scalar_type());
+  auto sum = plainly_dropped(norm.dropout, x, row_keys);
   if (residual.defined()) sum = residual + sum;
   return torch::layer_norm(sum, {x.size(1)}, norm.gain, norm.bias, norm.epsilon);
 }
