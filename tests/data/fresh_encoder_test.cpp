@@ -9,40 +9,18 @@
 #include "base/utf8.h"
 #include "data/batch_stream.h"
 #include "data/prepare.h"
-#include "tests/data/text_files.h"
+#include "tests/data/toy_corpora.h"
 #include "tests/tokenizer/sample_text.h"
 
 namespace dragoman {
 namespace {
 
-/// A corpus of a toy language, the second of its files with a tag.
-class FreshEncoding : public FolderTest {
+class FreshEncoding : public ToyCorpora {
  protected:
-  FreshEncoding() {
-    for (const std::string name : {"a", "b"}) {
-      std::string source, target;
-      for (const std::string& line : sample_text(400)) {
-        source += line + "\n";
-        target += "das " + line + "\n";
-      }
-      data.train_source.push_back(write(name + ".en", source));
-      data.train_target.push_back(write(name + ".de", target));
-    }
-    data.corpus_tags = {"", "<bt>"};
-    data.keep_duplicates = true;
-    data.valid_fraction = 0;
-    tokenizer.vocab_size = 400;
-    tokenizer.type = TokenizerType::Bpe;
-  }
-  PreparedData prepare() const {
-    return prepare_data({.data = data, .tokenizer = tokenizer, .cache_folder = folder / "corpus"});
-  }
+  FreshEncoding() : ToyCorpora(400) {}
   static std::string source_text(const PreparedData& prepared, const EncodedSides& sides) {
     return prepared.tokenizers.source->decode(sides.source);
   }
-
-  DataConfig data;
-  TokenizerConfig tokenizer;
 };
 
 TEST_F(FreshEncoding, IsThereOnlyWhereSomethingAsksForIt) {

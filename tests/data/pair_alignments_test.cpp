@@ -7,7 +7,7 @@
 
 #include "data/batch_stream.h"
 #include "data/prepare.h"
-#include "tests/data/text_files.h"
+#include "tests/data/toy_corpora.h"
 #include "tests/tokenizer/sample_text.h"
 
 namespace dragoman {
@@ -15,32 +15,20 @@ namespace {
 
 using testing::HasSubstr;
 
-/// Two files, the second with a tag; each target is "das" and the source, word for word.
-class Alignments : public FolderTest {
+/// The words of the toy language linked with their translations.
+class Alignments : public ToyCorpora {
  protected:
-  Alignments() {
+  Alignments() : ToyCorpora(300) {
     for (const std::string name : {"a", "b"}) {
-      std::string source, target, links;
+      std::string links;
       for (const std::string& line : sample_text(300)) {
-        source += line + "\n";
-        target += "das " + line + "\n";
         const auto words = static_cast<std::int64_t>(words_of(line).size());
         for (std::int64_t word = 0; word < words; ++word)
           links += join_text(word, "-", word + 1, " ");
         links += "\n";
       }
-      data.train_source.push_back(write(name + ".en", source));
-      data.train_target.push_back(write(name + ".de", target));
       data.guided_alignment.push_back(write(name + ".align", links));
     }
-    data.corpus_tags = {"", "<bt>"};
-    data.keep_duplicates = true;
-    data.valid_fraction = 0;
-    tokenizer.vocab_size = 400;
-    tokenizer.type = TokenizerType::Bpe;
-  }
-  PreparedData prepare() const {
-    return prepare_data({.data = data, .tokenizer = tokenizer, .cache_folder = folder / "corpus"});
   }
 
   /// Expects of an epoch's batches that source and target pieces are linked where their words are.
@@ -72,9 +60,6 @@ class Alignments : public FolderTest {
     }
     EXPECT_EQ(sentences, 600);
   }
-
-  DataConfig data;
-  TokenizerConfig tokenizer;
 
  private:
   /// Of each piece of a sentence, </s> apart: how many words began before it, less one.

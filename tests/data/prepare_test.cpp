@@ -1,5 +1,3 @@
-#include "data/prepare.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,7 +5,7 @@
 
 #include "base/error.h"
 #include "data/batch_stream.h"
-#include "tests/data/text_files.h"
+#include "tests/data/prepare_fixture.h"
 #include "tests/tokenizer/sample_text.h"
 
 namespace dragoman {
@@ -16,57 +14,6 @@ namespace {
 using testing::Contains;
 using testing::HasSubstr;
 using testing::Not;
-
-class PrepareTest : public FolderTest {
- protected:
-  PrepareTest() {
-    tokenizer.vocab_size = 320;
-    data.valid_fraction = 0;
-  }
-  /// Sets the training text; line i of the target is that of the source, marked.
-  void set_text(const std::vector<std::string>& source) {
-    std::vector<std::string> target;
-    for (const std::string& line : source) target.push_back(line.empty() ? "" : "das " + line);
-    set_text(source, target);
-  }
-  void set_text(const std::vector<std::string>& source, const std::vector<std::string>& target) {
-    const auto join = [](const std::vector<std::string>& lines) {
-      std::string text;
-      for (const std::string& line : lines) text += line + "\n";
-      return text;
-    };
-    data.train_source = {write("a.en", join(source))};
-    data.train_target = {write("a.de", join(target))};
-  }
-  PreparedData prepare(int threads = 2) const { return prepare_data(preparation(threads)); }
-  Preparation preparation(int threads = 2) const {
-    return {.data = data,
-            .tokenizer = tokenizer,
-            .cache_folder = folder / "corpus",
-            .threads = threads};
-  }
-  /// The only file in the cache folder that starts so.
-  std::filesystem::path cache_file(const std::string& prefix,
-                                   const std::string& cache = "corpus") const {
-    std::vector<std::filesystem::path> found;
-    for (const auto& entry : std::filesystem::directory_iterator(folder / cache))
-      if (entry.path().filename().string().starts_with(prefix)) found.push_back(entry.path());
-    EXPECT_EQ(found.size(), 1u);
-    return found.empty() ? "" : found[0];
-  }
-  static std::set<std::int64_t> lines_of(const Corpus& corpus) {
-    std::set<std::int64_t> lines;
-    for (std::int64_t i = 0; i < corpus.pairs(); ++i) lines.insert(corpus.line(i));
-    return lines;
-  }
-  static void expect_adds_up(const CorpusReport& r) {
-    EXPECT_EQ(r.read,
-              r.kept + r.held_out + r.invalid + r.empty + r.duplicates + r.too_long + r.ratio);
-  }
-
-  DataConfig data;
-  TokenizerConfig tokenizer;
-};
 
 TEST_F(PrepareTest, TheCorpusIsTheTextEncoded) {
   const auto lines = sample_text(3000);
@@ -391,78 +338,6 @@ TEST_F(PrepareTest, AChangedFileUnderARunIsNamed) {
                 testing::StartsWith(path + ": has changed since this run was started"));
     write_file(path, before);
   }
-}
-
-/// Two files, the second with a tag.
-class TaggedCorpora : public PrepareTest {
- protected:
-  TaggedCorpora() {
-    set_text(sample_text(300));
-    data.train_source.push_back(write("b.en", "the dog\n\nthe blue house\n"));
-    data.train_target.push_back(write("b.de", "der Hund\nleer\ndas blaue Haus\n"));
-    data.corpus_tags = {"", "<bt>"};
-    data.keep_duplicates = true;
-  }
-};
-
-TEST_F(TaggedCorpora, HaveTheirTagInFrontOfEachSourceAsIfTheTextHadIt) {
-  for (const TokenizerType type : {TokenizerType::Unigram, TokenizerType::Bpe}) {
-    tokenizer.type = type;
-    const PreparedData prepared = prepare();
-    const Tokenizer& encoder = *prepared.tokenizers.source;
-    ASSERT_EQ(prepared.train.pairs(), 302);
-    EXPECT_EQ(prepared.report.empty, 1) << "a tag alone is no text";
-    EXPECT_EQ(prepared.train.source(299), encoder.encode(sample_text(300)[299]));
-    EXPECT_EQ(prepared.train.source(300), encoder.encode("<bt> the dog"));
-    EXPECT_EQ(prepared.train.source(301), encoder.encode("<bt> the blue house"));
-    EXPECT_THAT(prepared.train.source(301), Contains(encoder.id("<bt>")));
-    EXPECT_NE(encoder.id("<bt>"), encoder.unk_id());
-    EXPECT_EQ(prepared.train.target(301), encoder.encode("das blaue Haus"));
-  }
-}
-
-TEST_F(TaggedCorpora, TagOnlyTheSourceTokenizerOfTwo) {
-  tokenizer.joint = false;
-  const PreparedData prepared = prepare();
-  EXPECT_NE(prepared.tokenizers.source->id("<bt>"), prepared.tokenizers.source->unk_id());
-  EXPECT_EQ(prepared.tokenizers.target->id("<bt>"), prepared.tokenizers.target->unk_id());
-}
-
-TEST_F(TaggedCorpora, NeedATokenizerThatKnowsTheTag) {
-  const auto lines = sample_text(200);
-  tokenizer.source_model =
-      write("without.model", train_on(lines, {.vocab_size = 300}).model_bytes());
-  EXPECT_THAT(message_of<UsageError>([&] { prepare(); }), HasSubstr("--corpus-tags <bt>"));
-  TokenizerConfig with_tag{.vocab_size = 300};
-  with_tag.user_symbols = {"<bt>"};
-  tokenizer.source_model = write("with.model", train_on(lines, with_tag).model_bytes());
-  EXPECT_EQ(prepare().train.pairs(), 302);
-}
-
-TEST_F(TaggedCorpora, OtherTagsAreAnotherCache) {
-  prepare();
-  EXPECT_EQ(prepare().cache, CacheUse::Reused);
-  data.corpus_tags = {"<bt>", ""};
-  EXPECT_EQ(prepare().cache, CacheUse::Built);
-}
-
-TEST_F(TaggedCorpora, HeldOutLinesHaveTheTagWhereAllCorporaHaveOne) {
-  data.corpus_tags = {"<a>", "<bt>"};
-  data.valid_fraction = 0.1;
-  const PreparedData prepared = prepare();
-  ASSERT_FALSE(prepared.valid.source_lines.empty());
-  for (const std::string& line : prepared.valid.source_lines)
-    EXPECT_TRUE(line.starts_with("<a> ") || line.starts_with("<bt> ")) << line;
-}
-
-TEST_F(TaggedCorpora, WeightsBelongToTheKeptPairsOfTheirFiles) {
-  EXPECT_EQ(prepare().weights(), (std::vector<WeightedPairs>{{0, 1}, {300, 1}}));
-  data.corpus_weights = {"1", "2.5"};
-  const PreparedData prepared = prepare();
-  EXPECT_EQ(prepared.parts[1].pairs, 2);
-  EXPECT_EQ(prepared.parts[1].tag, "<bt>");
-  EXPECT_EQ(prepared.weights(), (std::vector<WeightedPairs>{{0, 1}, {300, 2.5}}));
-  EXPECT_EQ(prepare().cache, CacheUse::Reused) << "weights leave the tokens as they are";
 }
 
 }  // namespace

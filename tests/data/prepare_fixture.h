@@ -1,0 +1,68 @@
+// Texts, settings and the cache folder of the tests of prepare_data().
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "data/prepare.h"
+#include "tests/data/text_files.h"
+
+namespace dragoman {
+
+class PrepareTest : public FolderTest {
+ protected:
+  PrepareTest() {
+    tokenizer.vocab_size = 320;
+    data.valid_fraction = 0;
+  }
+  /// Sets the training text; line i of the target is that of the source, marked.
+  void set_text(const std::vector<std::string>& source) {
+    std::vector<std::string> target;
+    for (const std::string& line : source) target.push_back(line.empty() ? "" : "das " + line);
+    set_text(source, target);
+  }
+  void set_text(const std::vector<std::string>& source, const std::vector<std::string>& target) {
+    const auto join = [](const std::vector<std::string>& lines) {
+      std::string text;
+      for (const std::string& line : lines) text += line + "\n";
+      return text;
+    };
+    data.train_source = {write("a.en", join(source))};
+    data.train_target = {write("a.de", join(target))};
+  }
+  PreparedData prepare(int threads = 2) const { return prepare_data(preparation(threads)); }
+  Preparation preparation(int threads = 2) const {
+    return {.data = data,
+            .tokenizer = tokenizer,
+            .cache_folder = folder / "corpus",
+            .threads = threads};
+  }
+  /// The only file in the cache folder that starts so.
+  std::filesystem::path cache_file(const std::string& prefix,
+                                   const std::string& cache = "corpus") const {
+    std::vector<std::filesystem::path> found;
+    for (const auto& entry : std::filesystem::directory_iterator(folder / cache))
+      if (entry.path().filename().string().starts_with(prefix)) found.push_back(entry.path());
+    EXPECT_EQ(found.size(), 1u);
+    return found.empty() ? "" : found[0];
+  }
+  static std::set<std::int64_t> lines_of(const Corpus& corpus) {
+    std::set<std::int64_t> lines;
+    for (std::int64_t i = 0; i < corpus.pairs(); ++i) lines.insert(corpus.line(i));
+    return lines;
+  }
+  static void expect_adds_up(const CorpusReport& r) {
+    EXPECT_EQ(r.read,
+              r.kept + r.held_out + r.invalid + r.empty + r.duplicates + r.too_long + r.ratio);
+  }
+
+  DataConfig data;
+  TokenizerConfig tokenizer;
+};
+
+}  // namespace dragoman
