@@ -30,8 +30,9 @@ class Train : public testing::Test {
   }
   static std::string path(const std::string& name) { return (*folder_ / name).string(); }
 
-  static std::vector<std::string> command(const std::string& run_folder,
-                                          std::vector<std::string> more = {}) {
+  /// Training on the sample's training part.
+  static std::vector<std::string> train_on_sample(const std::string& run_folder,
+                                                  const std::vector<std::string>& more) {
     std::vector<std::string> words = {"train",
                                       "-o",
                                       path(run_folder),
@@ -39,40 +40,30 @@ class Train : public testing::Test {
                                       sample("train.en"),
                                       "--train-tgt",
                                       sample("train.de"),
-                                      "--valid-src",
-                                      sample("valid.en"),
-                                      "--valid-tgt",
-                                      sample("valid.de"),
                                       "--preset",
-                                      "tiny",
-                                      "--vocab-size",
-                                      "300",
-                                      "--d-model",
-                                      "32",
-                                      "--heads",
-                                      "2",
-                                      "--d-ff",
-                                      "64",
-                                      "--encoder-layers",
-                                      "1",
-                                      "--decoder-layers",
-                                      "1",
-                                      "--max-tokens",
-                                      "400",
-                                      "--max-updates",
-                                      "60",
-                                      "--valid-every",
-                                      "20",
-                                      "--save-every",
-                                      "10",
-                                      "--log-every",
-                                      "10",
-                                      "--warmup-updates",
-                                      "20",
-                                      "--keep-last",
-                                      "10",
-                                      "--threads",
-                                      "1"};
+                                      "tiny"};
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  }
+
+  static std::vector<std::string> command(const std::string& run_folder,
+                                          const std::vector<std::string>& more = {}) {
+    auto words = train_on_sample(run_folder, {"--valid-src",      sample("valid.en"),
+                                              "--valid-tgt",      sample("valid.de"),
+                                              "--vocab-size",     "300",
+                                              "--d-model",        "32",
+                                              "--heads",          "2",
+                                              "--d-ff",           "64",
+                                              "--encoder-layers", "1",
+                                              "--decoder-layers", "1",
+                                              "--max-tokens",     "400",
+                                              "--max-updates",    "60",
+                                              "--valid-every",    "20",
+                                              "--save-every",     "10",
+                                              "--log-every",      "10",
+                                              "--warmup-updates", "20",
+                                              "--keep-last",      "10",
+                                              "--threads",        "1"});
     words.insert(words.end(), more.begin(), more.end());
     return words;
   }

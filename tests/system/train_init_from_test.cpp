@@ -21,30 +21,11 @@ class TrainInitFrom : public Train {
 
   /// Fine-tuning: no flag of the architecture or the tokenizer.
   static std::vector<std::string> fine_tuning(const std::string& run_folder,
-                                              std::vector<std::string> more = {}) {
-    std::vector<std::string> words = {"train",
-                                      "-o",
-                                      path(run_folder),
-                                      "--train-src",
-                                      sample("train.en"),
-                                      "--train-tgt",
-                                      sample("train.de"),
-                                      "--preset",
-                                      "tiny",
-                                      "--valid-src",
-                                      sample("valid.en"),
-                                      "--valid-tgt",
-                                      sample("valid.de"),
-                                      "--max-tokens",
-                                      "400",
-                                      "--valid-every",
-                                      "5",
-                                      "--init-from",
-                                      path("first"),
-                                      "--max-updates",
-                                      "10",
-                                      "--threads",
-                                      "1"};
+                                              const std::vector<std::string>& more = {}) {
+    auto words = train_on_sample(
+        run_folder, {"--valid-src", sample("valid.en"), "--valid-tgt", sample("valid.de"),
+                     "--max-tokens", "400", "--valid-every", "5", "--init-from", path("first"),
+                     "--max-updates", "10", "--threads", "1"});
     words.insert(words.end(), more.begin(), more.end());
     return words;
   }

@@ -237,27 +237,9 @@ TEST_F(Train, SaysWhatIsWrongWithTheTextBeforeAnyTraining) {
 }
 
 TEST_F(Train, HoldsOutValidationTextWhereNoneIsGiven) {
-  const auto result = run({"train",
-                           "-o",
-                           path("held"),
-                           "--train-src",
-                           sample("train.en"),
-                           "--train-tgt",
-                           sample("train.de"),
-                           "--preset",
-                           "tiny",
-                           "--vocab-size",
-                           "300",
-                           "--d-model",
-                           "32",
-                           "--heads",
-                           "2",
-                           "--encoder-layers",
-                           "1",
-                           "--decoder-layers",
-                           "1",
-                           "--max-updates",
-                           "2"},
+  const auto result = run(train_on_sample("held", {"--vocab-size", "300", "--d-model", "32",
+                                                   "--heads", "2", "--encoder-layers", "1",
+                                                   "--decoder-layers", "1", "--max-updates", "2"}),
                           "", kLimit);
   EXPECT_EQ(result.exit_code, 0) << result.errors;
   EXPECT_THAT(result.errors, HasSubstr("100 held out for validation"));
