@@ -1,13 +1,13 @@
 // dragoman average: one model from several checkpoints.
 #include "model/file/average.h"
 
-#include <algorithm>
 #include <filesystem>
 #include <memory>
 
 #include "app/command.h"
 #include "app/log.h"
 #include "base/error.h"
+#include "model/file/run_folder.h"
 
 namespace dragoman {
 
@@ -36,19 +36,12 @@ struct AverageConfig {
   }
 };
 
-/// The newest checkpoints made at update counts (checkpoints/update-*.safetensors), oldest first.
-std::vector<fs::path> newest_checkpoints(const fs::path& run, std::int64_t count) {
-  std::vector<fs::path> paths;
-  std::error_code none;  // a folder that is not there is an empty one
-  for (const auto& entry : fs::directory_iterator(run / "checkpoints", none)) {
-    const std::string name = entry.path().filename().string();
-    if (name.starts_with("update-") && name.ends_with(".safetensors"))
-      paths.push_back(entry.path());
-  }
+/// The newest checkpoints made at update counts, oldest first.
+std::vector<fs::path> newest_checkpoints(const RunFolder& run, std::int64_t count) {
+  std::vector<fs::path> paths = run.numbered();
   if (static_cast<std::int64_t>(paths.size()) < count)
-    throw Error(run.string(), ": ", paths.size(), " checkpoints are there, but --last asks for ",
-                count);
-  std::sort(paths.begin(), paths.end());
+    throw Error(run.root.string(), ": ", paths.size(),
+                " checkpoints are there, but --last asks for ", count);
   paths.erase(paths.begin(), paths.end() - count);
   return paths;
 }
@@ -57,7 +50,7 @@ std::vector<fs::path> models_of(const AverageConfig& config) {
   if (config.models.empty())
     throw UsageError("--models: name the model files, or a run folder, to average");
   if (config.models.size() == 1 && fs::is_directory(config.models.front()))
-    return newest_checkpoints(config.models.front(), config.last);
+    return newest_checkpoints({config.models.front()}, config.last);
   std::vector<fs::path> paths;
   for (const std::string& model : config.models) paths.push_back(resolve_model_path(model));
   return paths;

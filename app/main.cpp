@@ -1,6 +1,5 @@
 // dragoman: finds the subcommand, configures it, runs it, and turns what went wrong into one line
 // and an exit code (docs/design.md, section 6).
-#include <malloc.h>
 #if defined(__SSE2__)
 #include <xmmintrin.h>
 #endif
@@ -38,11 +37,7 @@ std::vector<Command> all_commands() {
 
 /// Before any thread exists, as threads inherit the processor's modes.
 void prepare_process() {
-  // Freed blocks stay with the process: giving them back to the kernel and faulting them in again
-  // on each step halves the speed of training (M_MMAP_MAX 0: large blocks come from the heap, too).
-  mallopt(M_MMAP_MAX, 0);
-  mallopt(M_TRIM_THRESHOLD, -1);
-  mallopt(M_TOP_PAD, 64 << 20);
+  keep_freed_memory();
 #if defined(__SSE2__)
   // Denormal numbers cost a hundred times a normal one's time and carry nothing that we need.
   _mm_setcsr(_mm_getcsr() | 0x8040);  // flush to zero, denormals are zero

@@ -10,6 +10,7 @@
 #include "app/log.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "model/file/run_folder.h"
 #include "report/training_page.h"
 
 namespace dragoman {
@@ -38,7 +39,7 @@ struct PlotConfig {
 
 fs::path log_of(const fs::path& run) {
   if (!fs::is_directory(run)) return run;
-  if (fs::exists(run / "log.jsonl")) return run / "log.jsonl";
+  if (const fs::path log = RunFolder{run}.log(); fs::exists(log)) return log;
   throw Error(run.string(),
               ": there is no log.jsonl; name the folder of a training run (train -o)");
 }

@@ -2,6 +2,7 @@
 
 #include <ATen/record_function.h>
 
+#include <atomic>
 #include <chrono>
 #include <memory>
 #include <utility>
@@ -10,11 +11,8 @@ namespace dragoman {
 
 namespace {
 
-struct State {
-  std::array<double, 6> seconds{};
-  int depth = 0;
-};
-thread_local State state;
+std::array<std::atomic<double>, 6> all_seconds;
+thread_local int depth = 0;
 
 /// Words in a scope's name, our own functions before the operations that they are made of.
 Part part_of(std::string_view name) {
@@ -47,29 +45,33 @@ struct Scope : at::ObserverContext {
 };
 
 std::unique_ptr<at::ObserverContext> enter(const at::RecordFunction& function) {
-  if (state.depth++ > 0) return nullptr;
+  if (depth++ > 0) return nullptr;
   auto scope = std::make_unique<Scope>();
   scope->part = part_of(function.name());
   return scope;
 }
 
 void leave(const at::RecordFunction&, at::ObserverContext* context) {
-  --state.depth;
+  --depth;
   if (context == nullptr) return;
   const auto* scope = static_cast<const Scope*>(context);
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - scope->start;
-  state.seconds[static_cast<std::size_t>(scope->part)] += spent.count();
+  all_seconds[static_cast<std::size_t>(scope->part)] += spent.count();
 }
 
 }  // namespace
 
 PartTimes::PartTimes() {
-  state = {};
-  handle_ = at::addThreadLocalCallback(at::RecordFunctionCallback(enter, leave));
+  for (auto& seconds : all_seconds) seconds = 0;
+  handle_ = at::addGlobalCallback(at::RecordFunctionCallback(enter, leave));
 }
 
 PartTimes::~PartTimes() { at::removeCallback(handle_); }
 
-const std::array<double, 6>& PartTimes::seconds() const { return state.seconds; }
+std::array<double, 6> PartTimes::seconds() const {
+  std::array<double, 6> result{};
+  for (std::size_t i = 0; i < result.size(); ++i) result[i] = all_seconds[i];
+  return result;
+}
 
 }  // namespace dragoman

@@ -1,5 +1,5 @@
 // How the time of a training step is shared among its parts, from LibTorch's record functions: what
-// runs on this thread counts for the outermost scope that has a name of ours.
+// runs on a thread counts for the outermost scope that has a name of ours.
 #pragma once
 
 #include <array>
@@ -12,8 +12,8 @@ constexpr std::array<std::string_view, 6> names_of(Part) {
   return {"linear_layers", "attention", "normalisation_and_dropout", "loss", "embedding", "other"};
 }
 
-/// Seconds by part, of the scopes that began and ended on this thread while the object lived. One
-/// at a time.
+/// Seconds by part, summed over threads, of the scopes that began and ended while the object lived.
+/// One at a time.
 class PartTimes {
  public:
   PartTimes();
@@ -21,7 +21,7 @@ class PartTimes {
   PartTimes& operator=(const PartTimes&) = delete;
   ~PartTimes();
 
-  const std::array<double, 6>& seconds() const;
+  std::array<double, 6> seconds() const;
 
  private:
   unsigned long handle_;

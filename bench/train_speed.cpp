@@ -5,14 +5,18 @@
 //   train_speed --preset tiny|small|base|big [--precision auto|fp32|bf16] [--windows N] [--threads
 //   N]
 //               [--length N] [--spread N] [--max-tokens N]
+// On several ranks (scripts/launch N train_speed ...) the tokens are those of all of them.
 #include <ATen/Parallel.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <exception>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -21,6 +25,8 @@
 #include "base/random.h"
 #include "base/threads.h"
 #include "bench/part_times.h"
+#include "training/communicator.h"
+#include "training/rank_place.h"
 #include "training/training_model.h"
 
 namespace {
@@ -32,8 +38,8 @@ struct Shape {
   std::int64_t vocabulary, length, spread, tokens;
 };
 
-PackedBatch random_batch(const Shape& shape, std::uint64_t number) {
-  RandomStream random(7, number);
+PackedBatch random_batch(const Shape& shape, std::uint64_t number, int rank) {
+  RandomStream random(7 + static_cast<std::uint64_t>(rank), number);
   PackedBatch batch;
   const auto fill = [&](PackedSide& side, std::int64_t length) {
     if (side.starts.empty()) side.starts.push_back(0);
@@ -57,55 +63,75 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 }
 
 struct StepTimes {
-  double data = 0, passes = 0, optimizer = 0;  ///< seconds
+  double data = 0, passes = 0, all_reduce = 0, optimizer = 0;  ///< seconds
   std::int64_t tokens = 0;
 
-  double total() const { return data + passes + optimizer; }
+  double total() const { return data + passes + all_reduce + optimizer; }
 };
 
-StepTimes run_updates(TrainingModel& model, const Shape& shape, int updates) {
-  static std::int64_t update = 0;
-  StepTimes times;
-  for (int i = 0; i < updates; ++i) {
-    const auto start = std::chrono::steady_clock::now();
-    const PackedBatch batch = random_batch(shape, static_cast<std::uint64_t>(++update));
-    const double after_data = seconds_since(start);
-    times.tokens += model.accumulate(batch, {.label_smoothing = 0.1}, update).target_tokens;
-    const double after_passes = seconds_since(start);
-    model.step({.target_tokens = batch.target.size(), .learning_rate = 1e-4, .clip_norm = 1});
-    times.data += after_data;
-    times.passes += after_passes - after_data;
-    times.optimizer += seconds_since(start) - after_passes;
-  }
-  return times;
-}
+/// A model with what it is trained on.
+struct Bench {
+  TrainingModel& model;
+  Communicator& ranks;
+  Shape shape;
+  int updates;
+  std::int64_t update = 0;
 
-nlohmann::ordered_json shares(TrainingModel& model, const Shape& shape, int updates) {
+  StepTimes run_updates() {
+    StepTimes times;
+    for (int i = 0; i < updates; ++i) {
+      auto start = std::chrono::steady_clock::now();
+      const auto lap = [&start] {
+        const double seconds = seconds_since(start);
+        start = std::chrono::steady_clock::now();
+        return seconds;
+      };
+      const auto batch = random_batch(shape, static_cast<std::uint64_t>(++update), ranks.rank());
+      times.data += lap();
+      std::array<double, 1> tokens = {static_cast<double>(
+          model.accumulate(batch, {.label_smoothing = 0.1}, update).target_tokens)};
+      times.passes += lap();
+      ranks.sum(tokens);
+      ranks.sum(model.gradient());
+      times.all_reduce += lap();
+      times.tokens += static_cast<std::int64_t>(tokens[0]);
+      model.step({.target_tokens = static_cast<std::int64_t>(tokens[0]),
+                  .learning_rate = 1e-4,
+                  .clip_norm = 1});
+      times.optimizer += lap();
+    }
+    return times;
+  }
+};
+
+nlohmann::ordered_json shares(Bench& bench) {
   const PartTimes parts;
-  const StepTimes times = run_updates(model, shape, updates);
-  double rest = times.passes;
+  const StepTimes times = bench.run_updates();
+  // Threads work side by side: their sums stand for the wall time of both passes.
+  const auto all = parts.seconds();
+  const double scale = times.passes / std::accumulate(all.begin(), all.end(), 0.0);
   nlohmann::ordered_json result;
   const auto add = [&](std::string_view name, double seconds) {
     result[std::string(name)] = std::round(1000 * seconds / times.total()) / 1000;
   };
   for (const Part part :
-       {Part::Linear, Part::Attention, Part::NormDropout, Part::Loss, Part::Embedding}) {
-    const double seconds = parts.seconds()[static_cast<std::size_t>(part)];
-    add(names_of(part)[static_cast<std::size_t>(part)], seconds);
-    rest -= seconds;
-  }
+       {Part::Linear, Part::Attention, Part::NormDropout, Part::Loss, Part::Embedding, Part::Other})
+    add(names_of(part)[static_cast<std::size_t>(part)],
+        scale * all[static_cast<std::size_t>(part)]);
+  add("all_reduce", times.all_reduce);
   add("optimizer", times.optimizer);
   add("data", times.data);
-  add("other", rest);
   return result;
 }
 
 }  // namespace
 
-int main(int count, char** arguments) {
+int main(int count, char** arguments) try {
+  keep_freed_memory();
+  const RankPlace place = rank_place(process_environment());
   CLI::App app("training speed on random tokens");
   std::string preset_name = "tiny", precision_name = "auto";
-  int windows = 7, updates = 5, threads = available_cores();
+  int windows = 7, updates = 5, threads = std::max(1, available_cores() / place.local_size);
   std::int64_t max_tokens = 4096, length = 30, spread = 0;
   bool json = true;
   app.add_option("--preset", preset_name)->check(CLI::IsMember({"tiny", "small", "base", "big"}));
@@ -138,10 +164,12 @@ int main(int count, char** arguments) {
 
   precision = resolve_precision(precision, torch::kCPU);
   TrainingModel model(config, {}, precision, torch::kCPU, 1);
-  run_updates(model, shape, updates);  // warms up
+  Communicator ranks(place, 60);
+  Bench bench{model, ranks, shape, updates};
+  bench.run_updates();  // warms up
   std::vector<double> rates;
   for (int window = 0; window < windows; ++window) {
-    const StepTimes times = run_updates(model, shape, updates);
+    const StepTimes times = bench.run_updates();
     rates.push_back(static_cast<double>(times.tokens) / times.total());
   }
   std::sort(rates.begin(), rates.end());
@@ -150,10 +178,14 @@ int main(int count, char** arguments) {
       {"precision", names_of(precision)[static_cast<std::size_t>(precision)]},
       {"processor", cpu_features().model + " (" + cpu_features_text() + ")"},
       {"threads", threads},
+      {"ranks", ranks.size()},
       {"target_tokens_per_second_median", rates[rates.size() / 2]},
       {"target_tokens_per_second_min", rates.front()},
       {"target_tokens_per_second_max", rates.back()},
       {"peak_memory_gib", static_cast<double>(peak_resident_memory()) / (1 << 30)},
-      {"shares", shares(model, shape, updates)}};
-  std::puts(result.dump().c_str());
+      {"shares", shares(bench)}};
+  if (ranks.leads()) std::puts(result.dump().c_str());
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "train_speed: %s\n", error.what());
+  return 1;
 }

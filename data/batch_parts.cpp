@@ -46,4 +46,19 @@ std::vector<PackedBatch> parts_of(const PackedBatch& batch, std::int64_t budget)
   return parts;
 }
 
+std::vector<PackedBatch> equal_parts_of(const PackedBatch& batch, std::int64_t count) {
+  const std::size_t sentences = batch.sentences.size();
+  const auto tokens_before = [&batch](std::size_t b) {
+    return std::int64_t{batch.source.starts[b]} + batch.target.starts[b];
+  };
+  std::vector<PackedBatch> parts;
+  for (std::size_t begin = 0, end = 0; begin < sentences; begin = end) {
+    const auto number = static_cast<std::int64_t>(parts.size()) + 1;
+    for (end = begin + 1; end < sentences; ++end)
+      if (tokens_before(end) * count >= tokens_before(sentences) * number) break;
+    parts.push_back(sentences_of(batch, begin, end));
+  }
+  return parts;
+}
+
 }  // namespace dragoman

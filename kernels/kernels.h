@@ -165,13 +165,15 @@ struct RDropArguments {
   float smoothing, weight;
 };
 
-/// gradient[tokens[n], :] += scale * d_output[n, :], in fp32 and in the order of n; token -1 has
-/// none.
+/// gradient[tokens[g], :] = scale * the sum of d_output[order[n], :] over n in [starts[g],
+/// starts[g + 1]), summed in fp32; [begin, end) are groups g. Rows of other tokens are left alone.
 struct EmbeddingGradientArguments {
-  const void* d_output;  ///< [tokens, columns]
-  const std::int64_t* tokens;
-  float* gradient;  ///< [vocabulary, columns]
-  std::int64_t count, columns;
+  const void* d_output;       ///< [rows, columns]
+  const std::int64_t* order;  ///< of rows, those of one token side by side
+  const std::int64_t* starts;
+  const std::int64_t* tokens;  ///< unlike ones
+  void* gradient;              ///< [vocabulary, columns]
+  std::int64_t columns;
   float scale;
 };
 
@@ -195,7 +197,6 @@ struct KernelTable {
   void (*add_norm_gradient[2])(const NormGradientArguments&, std::int64_t begin, std::int64_t end);
   void (*loss[2])(const LossArguments&, std::int64_t begin, std::int64_t end);
   void (*r_drop[2])(const RDropArguments&, std::int64_t begin, std::int64_t end);
-  /// Here [begin, end) are columns: each thread owns some.
   void (*embedding_gradient[2])(const EmbeddingGradientArguments&, std::int64_t begin,
                                 std::int64_t end);
 };

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <vector>
 
 #include "model/function_support.h"
 
@@ -109,6 +111,27 @@ struct JoinedLinearFunction : torch::autograd::Function<JoinedLinearFunction> {
   }
 };
 
+/// The rows in which each token stands, side by side and ascending; those of -1, the zero vector
+/// before the first token, are left out.
+struct TokenGroups {
+  explicit TokenGroups(const torch::Tensor& all) {
+    const auto* values = all.const_data_ptr<std::int64_t>();
+    for (std::int64_t row = 0; row < all.size(0); ++row)
+      if (values[row] >= 0) order.push_back(row);
+    std::stable_sort(order.begin(), order.end(),
+                     [values](std::int64_t a, std::int64_t b) { return values[a] < values[b]; });
+    for (std::size_t n = 0; n < order.size(); ++n) {
+      const std::int64_t token = values[order[n]];
+      if (!tokens.empty() && tokens.back() == token) continue;
+      tokens.push_back(token);
+      starts.push_back(static_cast<std::int64_t>(n));
+    }
+    starts.push_back(static_cast<std::int64_t>(order.size()));
+  }
+
+  std::vector<std::int64_t> order, starts, tokens;
+};
+
 struct EmbedFunction : torch::autograd::Function<EmbedFunction> {
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& tokens,
                                const torch::Tensor& weight, double scale) {
@@ -122,23 +145,23 @@ struct EmbedFunction : torch::autograd::Function<EmbedFunction> {
   static variable_list backward(AutogradContext* context, variable_list gradients) {
     const auto tokens = context->get_saved_variables()[0];
     const auto d_output = gradients[0].contiguous();
-    const std::int64_t columns = d_output.size(1);
-    auto gradient = torch::zeros({context->saved_data["vocabulary"].toInt(), columns},
-                                 d_output.options().dtype(torch::kFloat32));
+    const std::int64_t vocabulary = context->saved_data["vocabulary"].toInt();
     const double scale = context->saved_data["scale"].toDouble();
+    auto gradient = torch::zeros({vocabulary, d_output.size(1)}, d_output.options());
     if (has_kernel(d_output)) {
+      const TokenGroups groups(tokens);
       run_rows(kernels().embedding_gradient, element_type(d_output),
-               EmbeddingGradientArguments{d_output.const_data_ptr(),
-                                          tokens.const_data_ptr<std::int64_t>(),
-                                          gradient.mutable_data_ptr<float>(), tokens.size(0),
-                                          columns, static_cast<float>(scale)},
-               columns, kRowsPerTask);
-    } else {
-      const auto inside = (tokens >= 0).unsqueeze(1);
-      gradient.index_add_(0, tokens.clamp_min(0),
-                          (d_output * inside).to(torch::kFloat32).mul_(scale));
+               EmbeddingGradientArguments{d_output.const_data_ptr(), groups.order.data(),
+                                          groups.starts.data(), groups.tokens.data(),
+                                          gradient.mutable_data_ptr(), d_output.size(1),
+                                          static_cast<float>(scale)},
+               static_cast<std::int64_t>(groups.tokens.size()), kRowsPerTask);
+      return {{}, gradient, {}};
     }
-    return {{}, gradient.to(d_output.scalar_type()), {}};
+    const auto inside = (tokens >= 0).unsqueeze(1);
+    auto sums = gradient.to(torch::kFloat32);
+    sums.index_add_(0, tokens.clamp_min(0), (d_output * inside).to(torch::kFloat32).mul_(scale));
+    return {{}, sums.to(d_output.scalar_type()), {}};
   }
 };
 

@@ -1,7 +1,6 @@
 #include "training/checkpoint.h"
 
 #include <algorithm>
-#include <cstdio>
 
 #include "base/error.h"
 
@@ -41,24 +40,6 @@ ModelContents contents_of(TrainingModel& model, const torch::Tensor& cpu_weights
 }
 
 }  // namespace
-
-std::filesystem::path RunFolder::at_update(std::int64_t update) const {
-  char name[64];
-  std::snprintf(name, sizeof name, "update-%08lld.safetensors", static_cast<long long>(update));
-  return checkpoints() / name;
-}
-
-std::vector<std::filesystem::path> RunFolder::numbered() const {
-  std::vector<std::filesystem::path> paths;
-  if (!std::filesystem::is_directory(checkpoints())) return paths;
-  for (const auto& entry : std::filesystem::directory_iterator(checkpoints())) {
-    const std::string name = entry.path().filename().string();
-    if (name.starts_with("update-") && name.ends_with(".safetensors"))
-      paths.push_back(entry.path());
-  }
-  std::sort(paths.begin(), paths.end());
-  return paths;
-}
 
 void write_weights(const std::filesystem::path& path, TrainingModel& model,
                    const torch::Tensor& flat_weights, const ModelOrigin& origin) {

@@ -1,10 +1,4 @@
 // Checkpoints of a run folder: model files with the optimizer's moments and the progress record.
-//
-//   checkpoints/update-00001000.safetensors  every --save-every updates; the last --keep-last stay
-//   checkpoints/latest.safetensors           by the clock and on a signal; serves resume alone
-//   checkpoints/best.safetensors             weights of the best validation so far
-//   model.safetensors                        the one to ship: the best, at the end perhaps the
-//   average
 #pragma once
 
 #include <cstdint>
@@ -12,30 +6,13 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "model/file/model_file.h"
+#include "model/file/run_folder.h"
 #include "training/progress_record.h"
 #include "training/training_model.h"
 
 namespace dragoman {
-
-struct RunFolder {
-  std::filesystem::path root;
-
-  std::filesystem::path model() const { return root / "model.safetensors"; }
-  std::filesystem::path checkpoints() const { return root / "checkpoints"; }
-  std::filesystem::path best() const { return checkpoints() / "best.safetensors"; }
-  std::filesystem::path latest() const { return checkpoints() / "latest.safetensors"; }
-  std::filesystem::path at_update(std::int64_t update) const;
-  std::filesystem::path log() const { return root / "log.jsonl"; }
-  std::filesystem::path tensorboard() const { return root / "tensorboard"; }
-  std::filesystem::path config() const { return root / "config.toml"; }
-  std::filesystem::path corpus() const { return root / "corpus"; }
-
-  /// Checkpoints at update counts, by rising update.
-  std::vector<std::filesystem::path> numbered() const;
-};
 
 /// The tokenizers' bytes and how the model was made: what every file of the run carries.
 struct ModelOrigin {

@@ -65,7 +65,9 @@ double Trainer::seconds_here() const {
 
 void Trainer::share_state() {
   if (ranks_.size() == 1) return;
+  const std::int64_t budget = progress_.token_budget;  // each rank's own: memory may differ
   progress_ = progress_from_json(ranks_.broadcast(to_json(progress_)));
+  if (budget > 0) progress_.token_budget = budget;
   for (torch::Tensor& tensor : model_.state()) ranks_.broadcast(tensor);
   model_.weights_changed();
 }
@@ -74,7 +76,7 @@ bool Trainer::by_leader(const std::function<bool()>& work) {
   if (ranks_.size() == 1) return work();
   std::array<double, 1> done = {ranks_.leads() && work() ? 1.0 : 0.0};
   ranks_.sum(done);
-  const std::int64_t budget = progress_.token_budget;  // each rank's own: memory may differ
+  const std::int64_t budget = progress_.token_budget;  // as above
   progress_ = progress_from_json(ranks_.broadcast(to_json(progress_)));
   progress_.token_budget = budget;
   return done[0] > 0;

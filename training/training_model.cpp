@@ -1,12 +1,15 @@
 #include "training/training_model.h"
 
 #include <ATen/Context.h>
+#include <ATen/Parallel.h>
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
 #include "base/cpu.h"
 #include "base/random.h"
+#include "data/batch_parts.h"
 #include "kernels/kernels.h"
 #include "training/guided_alignment.h"
 
@@ -34,6 +37,10 @@ std::vector<std::int32_t> row_keys(const PackedSide& side, std::span<const std::
 /// Rows of a batch are rounded up to this: oneDNN compiles a kernel for each shape that it meets,
 /// which takes longer than using it.
 constexpr std::int64_t kRowMultiple = 128;
+
+/// A thread's share of a batch is not smaller than this: products with fewer rows, and a gradient
+/// to sum for each share, take more time than threads that meet in every operation.
+constexpr std::int64_t kTokensPerShare = 512;
 
 PackedTokens to_device(const PackedSide& side, std::int64_t heads, torch::Device device,
                        std::int64_t passes = 1) {
@@ -105,31 +112,23 @@ BatchLoss& BatchLoss::operator+=(const BatchLoss& other) {
 TrainingModel::TrainingModel(const ModelConfig& config, const AdamConfig& adam, Precision precision,
                              torch::Device device, std::uint64_t seed)
     : layout_(config),
-      precision_(precision),
       device_(device),
       seed_(seed),
       weights_(layout_.zeros(torch::kFloat32, device)),
       gradient_(layout_.zeros(torch::kFloat32, device)),
-      compute_weights_(weights_),
-      compute_gradient_(gradient_),
+      compute_weights_(precision == Precision::Bf16 ? layout_.zeros(torch::kBFloat16, device)
+                                                    : weights_),
       master_(config),
-      compute_(master_),
       adam_(adam, weights_) {
   layout_.bind_values(master_, weights_);
-  if (precision == Precision::Bf16) {
-    compute_weights_ = layout_.zeros(torch::kBFloat16, device);
-    compute_gradient_ = layout_.zeros(torch::kBFloat16, device);
-    compute_ = Transformer(config);
-    layout_.bind_values(compute_, compute_weights_);
-  }
-  layout_.bind_gradients(compute_, compute_gradient_);
   master_->initialize(seed);
+  add_replicas(1);
   weights_changed();
 }
 
 void TrainingModel::weights_changed() {
   const torch::NoGradGuard no_grad;
-  if (precision_ == Precision::Bf16) compute_weights_.copy_(weights_);
+  if (!compute_weights_.is_same(weights_)) compute_weights_.copy_(weights_);
 }
 
 std::vector<torch::Tensor> TrainingModel::state() {
@@ -139,8 +138,47 @@ std::vector<torch::Tensor> TrainingModel::state() {
   return tensors;
 }
 
+void TrainingModel::add_replicas(std::size_t count) {
+  while (replicas_.size() < count) {
+    const bool sums_itself = replicas_.empty() && compute_weights_.is_same(weights_);
+    Replica replica{
+        Transformer(config()),
+        sums_itself ? gradient_ : layout_.zeros(compute_weights_.scalar_type(), device_)};
+    layout_.bind_values(replica.model, compute_weights_);
+    layout_.bind_gradients(replica.model, replica.gradient);
+    replicas_.push_back(std::move(replica));
+  }
+}
+
 BatchLoss TrainingModel::accumulate(const PackedBatch& batch, const LossConfig& loss,
                                     std::int64_t update) {
+  const int threads = device_.is_cpu() ? at::get_num_threads() : 1;
+  const auto shares = equal_parts_of(
+      batch, std::clamp<std::int64_t>(largest_side(batch) / kTokensPerShare, 1, threads));
+  add_replicas(shares.size());
+  BatchLoss sums;
+  if (shares.size() == 1) {
+    sums = accumulate_share(replicas_[0], batch, loss, update);
+  } else {
+    std::vector<BatchLoss> losses(shares.size());
+    team_->run(shares.size(), [&](std::size_t i) {
+      at::set_num_threads(threads / static_cast<int>(shares.size()));  // of this worker
+      losses[i] = accumulate_share(replicas_[i], shares[i], loss, update);
+    });
+    for (const BatchLoss& share : losses) sums += share;
+  }
+  const torch::NoGradGuard no_grad;
+  for (std::size_t i = 0; i < shares.size(); ++i) {  // summed over shares and batches in fp32
+    torch::Tensor& gradient = replicas_[i].gradient;
+    if (gradient.is_same(gradient_)) continue;
+    gradient_.add_(gradient);
+    gradient.zero_();
+  }
+  return sums;
+}
+
+BatchLoss TrainingModel::accumulate_share(Replica& replica, const PackedBatch& batch,
+                                          const LossConfig& loss, std::int64_t update) {
   const bool twice = loss.r_drop > 0;
   const PackedBatch input = twice ? repeated(batch) : batch;
   auto source = to_device(input.source, config().heads, device_, twice ? 2 : 1);
@@ -151,19 +189,16 @@ BatchLoss TrainingModel::accumulate(const PackedBatch& batch, const LossConfig& 
     target.layout.set_row_keys(
         row_keys(input.target, input.sentences, seed_, update, Side::Target));
   }
-  const Decoded output = decoded(compute_, source, target, input.links, loss);
+  const Decoded output = decoded(replica.model, source, target, input.links, loss);
   Predictions predictions{output.hidden, target.tokens};
   if (twice) predictions = passes_apart(predictions.hidden, target.tokens, batch.target.size());
-  const auto sums = projected_cross_entropy(predictions.hidden, compute_->output_weight(),
-                                            compute_->output_bias(), predictions.targets, loss);
+  const auto sums =
+      projected_cross_entropy(predictions.hidden, replica.model->output_weight(),
+                              replica.model->output_bias(), predictions.targets, loss);
   auto objective = sums.objective;
   if (output.alignment_loss.defined())
     objective = objective + output.alignment_loss * (loss.alignment_weight / (twice ? 2 : 1));
   objective.backward();
-  if (precision_ == Precision::Bf16) {  // summed over batches in fp32
-    gradient_.add_(compute_gradient_);
-    compute_gradient_.zero_();
-  }
   return {sums.smoothed, sums.negative_log_likelihood, batch.source.size(), batch.target.size()};
 }
 
@@ -184,7 +219,7 @@ double TrainingModel::step(const StepConfig& step) {
 
 void TrainingModel::forget_gradient() {
   gradient_.zero_();
-  compute_gradient_.zero_();
+  for (Replica& replica : replicas_) replica.gradient.zero_();
 }
 
 BatchLoss TrainingModel::evaluate(const PackedBatch& batch) {

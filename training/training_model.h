@@ -6,9 +6,11 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <vector>
 
+#include "base/worker_team.h"
 #include "data/packed_batch.h"
 #include "model/transformer.h"
 #include "training/flat_parameters.h"
@@ -40,7 +42,9 @@ class TrainingModel {
                 torch::Device device, std::uint64_t seed);
 
   /// Forward and backward pass of one batch (with R-Drop two, whose sums are means); adds to the
-  /// gradient. Dropout is a function of seed, update and sentence numbers.
+  /// gradient. Dropout is a function of seed, update and sentence numbers. On the CPU the batch is
+  /// shared among threads, as far as each has enough of it: they meet once a batch, where threads
+  /// that share every operation meet hundreds of times.
   BatchLoss accumulate(const PackedBatch& batch, const LossConfig& loss, std::int64_t update);
 
   /// One step of Adam on the mean gradient over all target tokens, which is cleared. Returns the
@@ -63,6 +67,8 @@ class TrainingModel {
   /// Flat fp32: what accumulate() has summed since the last step, over target tokens.
   torch::Tensor& gradient() { return gradient_; }
   Adam& adam() { return adam_; }
+  /// Shares of a batch that have been made side by side so far, at most.
+  std::int64_t replicas() const { return static_cast<std::int64_t>(replicas_.size()); }
   /// All tensors that a checkpoint holds; call weights_changed() after writing.
   std::vector<torch::Tensor> state();
   void weights_changed();
@@ -74,13 +80,24 @@ class TrainingModel {
   torch::Tensor& averaged_weights() { return average_ ? average_->values : weights_; }
 
  private:
+  /// A module tree on the weights of the arithmetic, with a gradient of its own.
+  struct Replica {
+    Transformer model;
+    torch::Tensor gradient;  // [P], the type of compute_weights_
+  };
+
+  void add_replicas(std::size_t count);
+  BatchLoss accumulate_share(Replica& replica, const PackedBatch& share, const LossConfig& loss,
+                             std::int64_t update);
+
   FlatLayout layout_;
-  Precision precision_;
   torch::Device device_;
   std::uint64_t seed_;
-  torch::Tensor weights_, gradient_;                  // [P] fp32
-  torch::Tensor compute_weights_, compute_gradient_;  // [P] fp32 (the same) or bf16
-  Transformer master_, compute_;
+  torch::Tensor weights_, gradient_;  // [P] fp32
+  torch::Tensor compute_weights_;     // [P] fp32 (the same) or bf16
+  Transformer master_;
+  std::vector<Replica> replicas_;  // one for each thread that has had a share
+  std::unique_ptr<WorkerTeam> team_ = std::make_unique<WorkerTeam>();
   Adam adam_;
   std::optional<WeightAverage> average_;
 };

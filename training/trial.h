@@ -43,6 +43,8 @@ class Trial {
   /// The most memory that all so far has taken beside weights, moments and gradients, in bytes.
   std::int64_t peak_growth() const;
   const FlatLayout& layout() const { return model_.layout(); }
+  /// Threads that have had a share of a batch, each with a gradient and logits of its own.
+  std::int64_t shares() const { return model_.replicas(); }
 
  private:
   BatchCost measure(const std::vector<PackedBatch>& batches);

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/utf8.h"
+#include "model/file/run_folder.h"
 
 namespace dragoman {
 
@@ -274,12 +275,12 @@ std::filesystem::path resolve_model_path(const std::filesystem::path& path) {
   if (!std::filesystem::exists(status))
     throw Error(path.string(), ": no such model file or folder");
   if (!std::filesystem::is_directory(status)) return path;
-  const std::filesystem::path file = path / "model.safetensors";
-  if (std::filesystem::exists(file, ignored)) return file;
-  if (std::filesystem::is_directory(path / "checkpoints", ignored))
+  const RunFolder run{path};
+  if (std::filesystem::exists(run.model(), ignored)) return run.model();
+  if (std::filesystem::is_directory(run.checkpoints(), ignored))
     throw Error(path.string(),
                 ": no model.safetensors yet; let the training end, or name a file of ",
-                (path / "checkpoints").string());
+                run.checkpoints().string());
   throw Error(path.string(), ": the folder holds no model.safetensors");
 }
 

@@ -50,5 +50,24 @@ TEST(BatchParts, AreTheBatchWhenPutTogether) {
   }
 }
 
+TEST(BatchParts, EqualPartsHaveAboutAsManyTokensAndAreTheBatchWhenPutTogether) {
+  const PackedBatch batch = whole_batch();
+  const std::int64_t tokens = batch.source.size() + batch.target.size();
+  for (const std::int64_t count : {1, 2, 3, 7}) {
+    const auto parts = equal_parts_of(batch, count);
+    ASSERT_EQ(static_cast<std::int64_t>(parts.size()), count);
+    std::vector<TokenId> source, target;
+    for (const PackedBatch& part : parts) {
+      // A cut is at most one sentence of 2 * 21 tokens away from its place.
+      EXPECT_NEAR(part.source.size() + part.target.size(), tokens / count, 2 * 42);
+      source.insert(source.end(), part.source.tokens.begin(), part.source.tokens.end());
+      target.insert(target.end(), part.target.tokens.begin(), part.target.tokens.end());
+    }
+    EXPECT_EQ(source, batch.source.tokens);
+    EXPECT_EQ(target, batch.target.tokens);
+  }
+  EXPECT_LE(equal_parts_of(batch, 100).size(), 37U);
+}
+
 }  // namespace
 }  // namespace dragoman

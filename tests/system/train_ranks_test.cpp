@@ -90,33 +90,62 @@ double norm(const std::vector<float>& values) {
   return std::sqrt(sum);
 }
 
-TEST_F(TrainRanks, TwoRanksMakeTheUpdateOfOneProcessWithTwiceTheBatches) {
-  const auto with = [](const std::string& folder, Words more) {
-    Words words = {"--precision",   "fp32", "--clip-norm",    "0", "--dropout",        "0.3",
-                   "--max-updates", "1",    "--average-last", "0", "--warmup-updates", "0"};
-    words.insert(words.end(), more.begin(), more.end());
-    return command(folder, words);
-  };
-  for (const auto& result : run_two(with("gradient2", {})))
-    ASSERT_EQ(result.exit_code, 0) << result.errors;
-  const auto one = run(with("gradient1", {"--update-freq", "2"}), "", kLimit);
-  ASSERT_EQ(one.exit_code, 0) << one.errors;
-  const std::string file = "/checkpoints/update-00000001.safetensors";
-  const auto of_one = gradients(path("gradient1" + file));
-  const auto of_two = gradients(path("gradient2" + file));
-  ASSERT_EQ(of_one.size(), of_two.size());
-  for (const auto& [name, expected] : of_one) {
-    std::vector<float> difference = of_two.at(name);
-    for (std::size_t i = 0; i < difference.size(); ++i) difference[i] -= expected[i];
-    EXPECT_LE(norm(difference), 1e-5 * norm(expected)) << name;
-    EXPECT_GT(norm(expected), 0) << name;
+/// Trains on two ranks and in one process with twice the batches; compares the first gradient.
+class FirstGradient : public TrainRanks {
+ protected:
+  static void expect_same(const Words& options) {
+    const auto with = [&options](const std::string& folder, const std::string& update_freq) {
+      Words words = {"--precision",   "fp32",     "--clip-norm",    "0", "--dropout",        "0.3",
+                     "--max-updates", "1",        "--average-last", "0", "--warmup-updates", "0",
+                     "--update-freq", update_freq};
+      words.insert(words.end(), options.begin(), options.end());
+      return command(folder, words);
+    };
+    std::filesystem::remove_all(path("gradient1"));
+    std::filesystem::remove_all(path("gradient2"));
+    for (const auto& result : run_two(with("gradient2", "1")))
+      ASSERT_EQ(result.exit_code, 0) << result.errors;
+    const auto one = run(with("gradient1", "2"), "", kLimit);
+    ASSERT_EQ(one.exit_code, 0) << one.errors;
+    const std::string file = "/checkpoints/update-00000001.safetensors";
+    const auto of_one = gradients(path("gradient1" + file));
+    const auto of_two = gradients(path("gradient2" + file));
+    ASSERT_EQ(of_one.size(), of_two.size());
+    for (const auto& [name, expected] : of_one) {
+      std::vector<float> difference = of_two.at(name);
+      for (std::size_t i = 0; i < difference.size(); ++i) difference[i] -= expected[i];
+      EXPECT_LE(norm(difference), 1e-5 * norm(expected)) << name;
+      EXPECT_GT(norm(expected), 0) << name;
+    }
   }
+};
+
+TEST_F(FirstGradient, OfTwoRanksIsThatOfOneProcessWithTwiceTheBatches) { expect_same({}); }
+
+TEST_F(FirstGradient, IsSoWithRDropAndSubwordSampling) {
+  expect_same({"--r-drop", "3", "--tokenizer-type", "bpe", "--subword-sampling", "0.2"});
+}
+
+TEST_F(FirstGradient, IsSoWithGuidedAlignmentAndAugmentation) {
+  std::string links;
+  for (int line = 0; line < 1500; ++line) links += "0-0\n";
+  write_file(path("links"), links);
+  expect_same({"--guided-alignment", path("links"), "--augment-title-case", "0.5"});
+}
+
+TEST_F(FirstGradient, IsSoWithWeightsOfCorpora) {
+  // The second files; the fixture names the first.
+  expect_same({"--train-src", sample("valid.en"), "--train-tgt", sample("valid.de"),
+               "--corpus-weights", "0.5", "3"});
 }
 
 TEST_F(TrainRanks, AKilledRankEndsTheRunWhichGoesOnBitIdentically) {
-  for (const auto& result : run_two(command("straight"))) ASSERT_EQ(result.exit_code, 0);
+  const auto killed = [](const std::string& folder) {
+    return command(folder, {"--ema", "0.9", "--subword-sampling", "0.5"});
+  };
+  for (const auto& result : run_two(killed("straight"))) ASSERT_EQ(result.exit_code, 0);
   for (const std::size_t victim : {0U, 1U}) {
-    auto ranks = start({command("killed"), command("killed")});
+    auto ranks = start({killed("killed"), killed("killed")});
     ASSERT_TRUE(ranks[0]->wait_for_errors(victim == 0 ? "update 10" : "update 30", kLimit));
     ranks[victim]->send_signal(SIGKILL);
     const auto other = ranks[1 - victim]->wait(kLimit);
@@ -124,12 +153,20 @@ TEST_F(TrainRanks, AKilledRankEndsTheRunWhichGoesOnBitIdentically) {
     EXPECT_THAT(other.errors, HasSubstr(victim == 0 ? "rank 0 (host " : "rank 1 (host "));
     EXPECT_THAT(other.errors, HasSubstr("is gone"));
   }
-  const auto resumed = run_two(command("killed"));
+  const auto resumed = run_two(killed("killed"));
   EXPECT_EQ(resumed[0].exit_code, 0) << resumed[0].errors;
   EXPECT_EQ(resumed[1].exit_code, 0) << resumed[1].errors;
   EXPECT_THAT(resumed[0].errors, HasSubstr("resumed from"));
   EXPECT_THAT(resumed[0].errors, Not(HasSubstr("bit-identically")));
   EXPECT_TRUE(weights(std::string("straight") + kLast) == weights(std::string("killed") + kLast));
+}
+
+TEST_F(TrainRanks, RollBackTogether) {
+  const Words words = command("rolled", {"--lr", "30", "--warmup-updates", "3000", "--max-updates",
+                                         "200", "--save-every", "20", "--patience", "0"});
+  const auto results = run_two(words);
+  EXPECT_THAT(results[0].errors, HasSubstr("rolled back to update "));
+  for (const auto& result : results) EXPECT_EQ(result.exit_code, 0) << result.errors;
 }
 
 TEST_F(TrainRanks, AHungRankEndsTheRun) {

@@ -1,8 +1,11 @@
 #include "training/training_model.h"
 
+#include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numeric>
+#include <utility>
 
 #include "tests/training/small_batches.h"
 #include "training/checkpoint.h"
@@ -62,6 +65,30 @@ TEST(TrainingModel, GradientIsTheSameHoweverAnUpdateIsSplitIntoBatches) {
   const auto [split_norm, split] = step({{6, 2}, {1, 5, 4}, {3}});
   EXPECT_NEAR(whole_norm, split_norm, 1e-5 * whole_norm);
   EXPECT_LT((whole - split).norm().item<double>(), 1e-5 * whole.norm().item<double>());
+}
+
+TEST(TrainingModel, ThreadsSharesOfABatchGiveTheGradientOfTheWhole) {
+  std::vector<std::int64_t> sentences(400);
+  std::iota(sentences.begin(), sentences.end(), 1);
+  const PackedBatch batch = batch_of(sentences);
+  const auto run = [&batch](int threads, std::int64_t replicas) {
+    at::set_num_threads(threads);
+    TrainingModel model(small_config(0.2), {}, Precision::Fp32, torch::kCPU, 1);
+    const auto sums = model.accumulate(batch, {.label_smoothing = 0.1, .r_drop = 2}, 1);
+    EXPECT_EQ(at::get_num_threads(), threads);
+    EXPECT_EQ(model.replicas(), replicas);
+    at::set_num_threads(1);
+    return std::pair(sums, model.gradient().clone());
+  };
+  const auto [whole_sums, whole] = run(1, 1);
+  for (const auto& [threads, replicas] : {std::pair(2, 2), std::pair(3, 3), std::pair(9, 5)}) {
+    const auto [sums, gradient] = run(threads, replicas);
+    EXPECT_EQ(sums.target_tokens, whole_sums.target_tokens);
+    EXPECT_EQ(sums.source_tokens, whole_sums.source_tokens);
+    EXPECT_NEAR(sums.smoothed, whole_sums.smoothed, 1e-5 * whole_sums.smoothed);
+    EXPECT_LT((gradient - whole).norm().item<double>(), 1e-5 * whole.norm().item<double>());
+    EXPECT_TRUE(torch::equal(run(threads, replicas).second, gradient));  // the same each time
+  }
 }
 
 TEST(TrainingModel, TheSameSeedGivesBitIdenticalWeights) {

@@ -1,0 +1,28 @@
+#include "model/file/run_folder.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <system_error>
+
+namespace dragoman {
+
+std::filesystem::path RunFolder::at_update(std::int64_t update) const {
+  char name[64];
+  std::snprintf(name, sizeof name, "update-%08lld.safetensors", static_cast<long long>(update));
+  return checkpoints() / name;
+}
+
+std::vector<std::filesystem::path> RunFolder::numbered() const {
+  std::vector<std::filesystem::path> paths;
+  std::error_code none;
+  for (const auto& entry : std::filesystem::directory_iterator(checkpoints(), none)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with("update-") && name.ends_with(".safetensors"))
+      paths.push_back(entry.path());
+  }
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+}  // namespace dragoman

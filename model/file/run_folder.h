@@ -1,0 +1,33 @@
+// The files of a training run (train -o):
+//
+//   model.safetensors                        the one to ship: the best, at the end perhaps the
+//                                            average
+//   checkpoints/update-00001000.safetensors  every --save-every updates; the last --keep-last stay
+//   checkpoints/latest.safetensors           by the clock and on a signal; serves resume alone
+//   checkpoints/best.safetensors             weights of the best validation so far
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <vector>
+
+namespace dragoman {
+
+struct RunFolder {
+  std::filesystem::path root;
+
+  std::filesystem::path model() const { return root / "model.safetensors"; }
+  std::filesystem::path checkpoints() const { return root / "checkpoints"; }
+  std::filesystem::path best() const { return checkpoints() / "best.safetensors"; }
+  std::filesystem::path latest() const { return checkpoints() / "latest.safetensors"; }
+  std::filesystem::path at_update(std::int64_t update) const;
+  std::filesystem::path log() const { return root / "log.jsonl"; }
+  std::filesystem::path tensorboard() const { return root / "tensorboard"; }
+  std::filesystem::path config() const { return root / "config.toml"; }
+  std::filesystem::path corpus() const { return root / "corpus"; }
+
+  /// Checkpoints at update counts, by rising update; none where the folder is not there.
+  std::vector<std::filesystem::path> numbered() const;
+};
+
+}  // namespace dragoman
