@@ -18,18 +18,20 @@ namespace dragoman {
 namespace {
 
 struct EvaluateFiles {
-  std::string hypotheses;
+  std::vector<std::string> hypotheses;
   std::vector<std::string> references;
   std::string source;
 
   template <class Visit>
   void for_each_field(Visit&& visit) {
     constexpr std::string_view kFiles = "Files";
-    visit({.name = "hyp",
-           .help = "translations to score, one a line; - for standard input; or --model and --src",
-           .group = kFiles,
-           .aliases = "hypothesis,hypotheses"},
-          hypotheses);
+    visit(
+        {.name = "hyp",
+         .help = "translations to score, one a line; a file for each system, of which the first is "
+                 "the baseline; - for standard input; or --model and --src",
+         .group = kFiles,
+         .aliases = "hypothesis,hypotheses,input"},
+        hypotheses);
     visit({.name = "ref",
            .help = "their references, line for line; a file for each reference",
            .group = kFiles,
@@ -51,7 +53,9 @@ struct EvaluateOptions {
 
   bool with_model() const { return !model.model.empty(); }
   /// What the references belong to, line for line.
-  const std::string& text() const { return with_model() ? files.source : files.hypotheses; }
+  std::vector<std::string> texts() const {
+    return with_model() ? std::vector{files.source} : files.hypotheses;
+  }
 };
 
 void validate(const EvaluateOptions& options) {
@@ -65,8 +69,19 @@ void validate(const EvaluateOptions& options) {
   options.decode.validate();
   if (options.files.references.empty()) throw UsageError("--ref: name a file of references");
   options.metrics.validate();
-  auto inputs = files.references;
-  inputs.push_back(options.text());
+  const EvaluateConfig& metrics = options.metrics;
+  const bool paired = metrics.paired_bootstrap || metrics.paired_approximate_randomization;
+  if (paired && files.hypotheses.size() < 2)
+    throw UsageError(
+        metrics.paired_bootstrap ? "--paired-bootstrap" : "--paired-approximate-randomization",
+        ": name two or more systems with --hyp, the baseline first");
+  if (metrics.sentence_level && files.hypotheses.size() > 1)
+    throw UsageError("--sentence-level: name one system with --hyp");
+  auto inputs = options.texts();
+  std::sort(inputs.begin(), inputs.end());
+  if (const auto twice = std::adjacent_find(inputs.begin(), inputs.end()); twice != inputs.end())
+    throw UsageError("--hyp ", *twice, ": named twice");
+  inputs.insert(inputs.end(), files.references.begin(), files.references.end());
   if (std::count(inputs.begin(), inputs.end(), "-") > 1)
     throw UsageError("--hyp, --src and --ref: standard input (-) can be only one of them");
 }
@@ -84,30 +99,38 @@ std::vector<std::string> translate_text(const EvaluateOptions& options,
   return hypotheses;
 }
 
-/// References of as many lines as `text` has.
-References read_references(const std::vector<std::string>& paths, const std::string& text,
-                           std::size_t lines) {
-  References references;
+/// Texts of so many lines, which `first_path` has.
+std::vector<std::vector<std::string>> read_parallel(const std::vector<std::string>& paths,
+                                                    const std::string& first_path,
+                                                    std::size_t lines) {
+  std::vector<std::vector<std::string>> texts;
   for (const std::string& path : paths) {
-    references.push_back(read_lines(path));
-    if (references.back().size() != lines)
-      throw Error(text, " has ", lines, " lines but ", path, " has ", references.back().size());
+    texts.push_back(read_lines(path));
+    if (texts.back().size() != lines)
+      throw Error(first_path, " has ", lines, " lines but ", path, " has ", texts.back().size());
   }
-  return references;
+  return texts;
 }
 
 int run_evaluate(const EvaluateOptions& options) {
   validate(options);
-  const std::string& path = options.text();
-  const std::vector<std::string> lines = read_lines(path);
+  const std::vector<std::string> paths = options.texts();
+  std::vector<std::vector<std::string>> texts = {read_lines(paths.front())};
+  const std::size_t lines = texts.front().size();
+  for (auto& text : read_parallel({paths.begin() + 1, paths.end()}, paths.front(), lines))
+    texts.push_back(std::move(text));
   // What is wrong with the references is said before a long translation.
-  const References references = read_references(options.files.references, path, lines.size());
-  if (lines.empty()) throw Error(path, " has no lines to score");
-  const auto hypotheses = options.with_model() ? translate_text(options, lines) : lines;
-  if (hypotheses.empty()) return 1;  // stopped: main turns it into the signal's code
-  const auto scores =
-      evaluate_lines(hypotheses, references, options.metrics, "dragoman-" DRAGOMAN_VERSION);
-  std::cout << report(scores, options.metrics.format, static_cast<int>(options.metrics.width));
+  const References references = read_parallel(options.files.references, paths.front(), lines);
+  if (lines == 0) throw Error(paths.front(), " has no lines to score");
+  if (options.with_model()) texts.front() = translate_text(options, texts.front());
+  if (texts.front().empty()) return 1;  // stopped: main turns it into the signal's code
+  const auto width = static_cast<int>(options.metrics.width);
+  constexpr const char* kVersion = "dragoman-" DRAGOMAN_VERSION;
+  std::cout << (texts.size() == 1
+                    ? report(evaluate_lines(texts.front(), references, options.metrics, kVersion),
+                             options.metrics.format, width)
+                    : report(compare_systems(paths, texts, references, options.metrics, kVersion),
+                             options.metrics.format, width));
   return 0;
 }
 
@@ -120,14 +143,15 @@ Command evaluate_command() {
   for (Field& field : fields_of(options->metrics)) fields.push_back(std::move(field));
   for (Field& field : fields_of(options->decode)) fields.push_back(std::move(field));
   return {.name = "evaluate",
-          .summary = "score translations: BLEU, chrF, chrF++",
+          .summary = "score translations: BLEU, chrF, chrF++, TER",
           .fields = std::move(fields),
           .short_flags =
               {{"i", "hyp"}, {"m", "model"}, {"b", "beam-size"}, {"w", "width"}, {"f", "format"}},
           .run = [options] { return run_evaluate(*options); },
           .examples = {
               "evaluate -m run/ --src test.en --ref test.de", "evaluate --hyp out.de --ref test.de",
-              "evaluate --hyp out.de --ref a.de b.de --metrics bleu chrf++ --format json"}};
+              "evaluate --hyp out.de --ref a.de b.de --metrics bleu chrf++ ter --format json",
+              "evaluate --hyp old.de new.de --ref test.de --paired-bootstrap"}};
 }
 
 }  // namespace dragoman

@@ -36,16 +36,19 @@ class BleuCounter {
         config_(config),
         matcher_(config.max_order) {}
 
-  void operator()(std::size_t line, std::span<std::int64_t> row) {
+  void operator()(std::size_t line, std::span<double> row) {
     const std::string text = prepare(hypotheses_[line], config_);
     const auto words = split_words(text);
     const auto length = static_cast<std::int64_t>(words.size());
-    row[0] = length;
-    row[1] = add_references(line, length);
+    row[0] = static_cast<double>(length);
+    row[1] = static_cast<double>(add_references(line, length));
     const auto order = static_cast<std::size_t>(config_.max_order);
-    matcher_.match(vocabulary_.find(words), row.subspan(2, order));
-    for (std::size_t n = 1; n <= order; ++n)
-      row[1 + order + n] = ngram_count(words.size(), static_cast<int>(n));
+    matches_.assign(order, 0);
+    matcher_.match(vocabulary_.find(words), matches_);
+    for (std::size_t n = 1; n <= order; ++n) {
+      row[1 + n] = static_cast<double>(matches_[n - 1]);
+      row[1 + order + n] = static_cast<double>(ngram_count(words.size(), static_cast<int>(n)));
+    }
   }
 
  private:
@@ -78,29 +81,31 @@ class BleuCounter {
   std::vector<std::string> texts_;  ///< the line's references, which the vocabulary points into
   Vocabulary vocabulary_;
   NgramMatcher matcher_;
+  std::vector<std::int64_t> matches_;
 };
 
 /// The precisions in percent up to the first order that has no n-gram; `effective_order` becomes
 /// the number of those orders.
-std::vector<double> precisions_of(const BleuScore& score, const BleuConfig& config,
-                                  std::size_t& effective_order) {
-  std::vector<double> precisions(score.counts.size());
+template <class Real>
+std::vector<double> precisions_of(std::span<const Real> counts, std::span<const Real> totals,
+                                  const BleuConfig& config, std::size_t& effective_order) {
+  std::vector<double> precisions(counts.size());
   const double smooth_value = smooth_value_of(config);
-  double smooth_exp = 1;
+  Real smooth_exp = 1;
   effective_order = 0;
   for (std::size_t n = 0; n < precisions.size(); ++n) {
-    const double added = config.smooth_method == SmoothMethod::AddK && n > 0 ? smooth_value : 0;
-    const double count = static_cast<double>(score.counts[n]) + added;
-    const double total = static_cast<double>(score.totals[n]) + added;
+    const auto added =
+        static_cast<Real>(config.smooth_method == SmoothMethod::AddK && n > 0 ? smooth_value : 0);
+    const Real count = counts[n] + added, total = totals[n] + added;
     if (total == 0) break;
     effective_order = n + 1;
     if (count != 0) {
-      precisions[n] = 100. * count / total;
+      precisions[n] = 100 * count / total;
     } else if (config.smooth_method == SmoothMethod::Exp) {
       smooth_exp *= 2;
-      precisions[n] = 100. / (smooth_exp * total);
+      precisions[n] = 100 / (smooth_exp * total);
     } else if (config.smooth_method == SmoothMethod::Floor) {
-      precisions[n] = 100. * smooth_value / total;
+      precisions[n] = static_cast<Real>(100. * smooth_value) / total;
     }
   }
   return precisions;
@@ -108,6 +113,33 @@ std::vector<double> precisions_of(const BleuScore& score, const BleuConfig& conf
 
 /// sacreBLEU's floor of the logarithm, so far down that one such order makes the score 0.
 double floored_log(double x) { return x == 0 ? -9999999999. : std::log(x); }
+
+template <class Real>
+BleuScore score_of(std::span<const Real> sum, const BleuConfig& config) {
+  const auto order = static_cast<std::size_t>(config.max_order);
+  const auto counts = sum.subspan(2, order), totals = sum.subspan(2 + order, order);
+  BleuScore score;
+  score.sys_len = static_cast<std::int64_t>(sum[0]);
+  score.ref_len = static_cast<std::int64_t>(sum[1]);
+  for (const Real count : counts) score.counts.push_back(static_cast<std::int64_t>(count));
+  for (const Real total : totals) score.totals.push_back(static_cast<std::int64_t>(total));
+  score.precisions.assign(order, 0);
+  if (score.sys_len < score.ref_len) {
+    score.brevity_penalty =
+        score.sys_len > 0
+            ? std::exp(1 - static_cast<double>(score.ref_len) / static_cast<double>(score.sys_len))
+            : 0;
+  }
+  if (std::all_of(counts.begin(), counts.end(), [](Real count) { return count == 0; }))
+    return score;
+  std::size_t effective_order;
+  score.precisions = precisions_of(counts, totals, config, effective_order);
+  const std::size_t orders = config.effective_order ? effective_order : order;
+  double logarithms = 0;
+  for (std::size_t n = 0; n < orders; ++n) logarithms += floored_log(score.precisions[n]);
+  score.score = score.brevity_penalty * std::exp(logarithms / static_cast<double>(orders));
+  return score;
+}
 
 }  // namespace
 
@@ -119,35 +151,17 @@ LineStatistics bleu_statistics(std::span<const std::string> hypotheses,
                      [&] { return BleuCounter(hypotheses, references, config); });
 }
 
-BleuScore bleu_of_statistics(std::span<const std::int64_t> sum, const BleuConfig& config) {
-  const auto order = static_cast<std::size_t>(config.max_order);
-  const auto counts = sum.subspan(2, order), totals = sum.subspan(2 + order, order);
-  BleuScore score;
-  score.sys_len = sum[0];
-  score.ref_len = sum[1];
-  score.counts.assign(counts.begin(), counts.end());
-  score.totals.assign(totals.begin(), totals.end());
-  score.precisions.assign(order, 0);
-  if (score.sys_len < score.ref_len) {
-    score.brevity_penalty =
-        score.sys_len > 0
-            ? std::exp(1 - static_cast<double>(score.ref_len) / static_cast<double>(score.sys_len))
-            : 0;
-  }
-  if (std::all_of(counts.begin(), counts.end(), [](auto count) { return count == 0; }))
-    return score;
-  std::size_t effective_order;
-  score.precisions = precisions_of(score, config, effective_order);
-  const std::size_t orders = config.effective_order ? effective_order : order;
-  double logarithms = 0;
-  for (std::size_t n = 0; n < orders; ++n) logarithms += floored_log(score.precisions[n]);
-  score.score = score.brevity_penalty * std::exp(logarithms / static_cast<double>(orders));
-  return score;
+BleuScore bleu_of_statistics(std::span<const double> sum, const BleuConfig& config) {
+  return score_of(sum, config);
+}
+
+BleuScore bleu_of_statistics(std::span<const float> sum, const BleuConfig& config) {
+  return score_of(sum, config);
 }
 
 BleuScore corpus_bleu(std::span<const std::string> hypotheses, const References& references,
                       const BleuConfig& config) {
-  return bleu_of_statistics(bleu_statistics(hypotheses, references, config).sum(), config);
+  return score_of<double>(bleu_statistics(hypotheses, references, config).sum(), config);
 }
 
 BleuScore sentence_bleu(const std::string& hypothesis, std::span<const std::string> references,

@@ -49,8 +49,10 @@ struct BleuScore {
 LineStatistics bleu_statistics(std::span<const std::string> hypotheses,
                                const References& references, const BleuConfig& config);
 
-/// From a sum of rows of bleu_statistics.
-BleuScore bleu_of_statistics(std::span<const std::int64_t> sum, const BleuConfig& config);
+/// From a sum of rows of bleu_statistics. In float the precisions are rounded as sacreBLEU rounds
+/// those of resampled corpora.
+BleuScore bleu_of_statistics(std::span<const double> sum, const BleuConfig& config);
+BleuScore bleu_of_statistics(std::span<const float> sum, const BleuConfig& config);
 
 BleuScore corpus_bleu(std::span<const std::string> hypotheses, const References& references,
                       const BleuConfig& config = {});

@@ -1,83 +1,64 @@
 #include "evaluation/bleu_tokenizer.h"
 
-#include <cstdint>
+#include <algorithm>
+#include <array>
+#include <utility>
 
 #include "base/utf8.h"
+#include "evaluation/separate.h"
 #include "evaluation/words.h"
 
 namespace dragoman {
 
 namespace {
 
-enum class Separate { First, Second };
-
-/// Each pair of neighbours that fits (found from the left, pairs do not overlap, as in a regular
-/// expression's substitution) gets spaces around its first or second member.
-template <class Text, class IsFirst, class IsSecond>
-Text separate_pairs(const Text& text, Separate which, IsFirst is_first, IsSecond is_second) {
-  Text result;
-  result.reserve(text.size() * 2);
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (i + 1 == text.size() || !is_first(text[i]) || !is_second(text[i + 1])) {
-      result.push_back(text[i]);
-      continue;
-    }
-    if (which == Separate::First) result.push_back(' ');
-    result.push_back(text[i]);
-    result.push_back(' ');
-    result.push_back(text[++i]);
-    if (which == Separate::Second) result.push_back(' ');
-  }
-  return result;
+/// What mteval-v13a.pl does after the language-independent part.
+std::string tokenize_western(const std::string& text) {
+  return separate_points_and_dashes(separate_each(text, is_mteval_symbol));
 }
 
-template <class Text, class Is>
-Text separate_each(const Text& text, Is is) {
-  Text result;
-  result.reserve(text.size() * 2);
-  for (auto c : text) {
-    const bool apart = is(c);
-    if (apart) result.push_back(' ');
-    result.push_back(c);
-    if (apart) result.push_back(' ');
-  }
-  return result;
-}
-
-void replace_all(std::string& text, std::string_view from, std::string_view to) {
-  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
-    text.replace(at, from.size(), to);
-}
-
-/// [\{-\~\[-\` -\&\(-\+\:-\@\/]: ASCII punctuation without the apostrophe, comma, dash and period.
-bool is_13a_symbol(char c) {
-  return (c >= '{' && c <= '~') || (c >= '[' && c <= '`') || (c >= ' ' && c <= '&') ||
-         (c >= '(' && c <= '+') || (c >= ':' && c <= '@') || c == '/';
-}
-
-/// Works on bytes: the patterns name ASCII characters alone, and where one says "not a digit", any
-/// byte of a longer sequence stands for its character.
 std::string tokenize_13a(std::string_view line) {
-  std::string text = " ";
-  text += line;
+  std::string text(line);
   replace_all(text, "<skipped>", "");
   replace_all(text, "-\n", "");
   replace_all(text, "\n", " ");
-  if (text.find('&') != std::string::npos) {
-    replace_all(text, "&quot;", "\"");
-    replace_all(text, "&amp;", "&");
-    replace_all(text, "&lt;", "<");
-    replace_all(text, "&gt;", ">");
-  }
-  text += " ";
-  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-  const auto is_other = [&](char c) { return !is_digit(c); };
-  const auto is_point = [](char c) { return c == '.' || c == ','; };
-  const auto is_dash = [](char c) { return c == '-'; };
-  text = separate_each(text, is_13a_symbol);
-  text = separate_pairs(text, Separate::Second, is_other, is_point);
-  text = separate_pairs(text, Separate::First, is_point, is_other);
-  return separate_pairs(text, Separate::Second, is_digit, is_dash);
+  replace_entities(text);
+  return tokenize_western(" " + text + " ");
+}
+
+/// The ranges of sacreBLEU's tokenizer, two of which (marked) are not those that its comments name:
+/// its escapes end after four digits, and what is left is compared as text.
+bool is_zh_character(char32_t c) {
+  constexpr std::array<std::pair<char32_t, char32_t>, 22> kRanges = {{
+      {0x3400, 0x4DB5},
+      {0x4E00, 0x9FA5},
+      {0x9FA6, 0x9FBB},
+      {0xF900, 0xFA2D},
+      {0xFA30, 0xFA6A},
+      {0xFA70, 0xFAD9},
+      {0x2001, 0x2A6D} /* for U+20000 to U+2A6D6 */,
+      {0x2F81, 0x2FA1} /* for U+2F800 to U+2FA1D */,
+      {0xFF00, 0xFFEF},
+      {0x2E80, 0x2EFF},
+      {0x3000, 0x303F},
+      {0x31C0, 0x31EF},
+      {0x2F00, 0x2FDF},
+      {0x2FF0, 0x2FFF},
+      {0x3100, 0x312F},
+      {0x31A0, 0x31BF},
+      {0xFE10, 0xFE1F},
+      {0xFE30, 0xFE4F},
+      {0x2600, 0x26FF},
+      {0x2700, 0x27BF},
+      {0x3200, 0x32FF},
+      {0x3300, 0x33FF},
+  }};
+  return std::any_of(kRanges.begin(), kRanges.end(),
+                     [c](const auto& range) { return c >= range.first && c <= range.second; });
+}
+
+std::string tokenize_zh(std::string_view line) {
+  return tokenize_western(to_utf8(separate_each(code_points(strip(line)), is_zh_character)));
 }
 
 /// The letter of the general category's group: 'P' punctuation, 'N' number, 'S' symbol, ...
@@ -109,6 +90,8 @@ std::string tokenize_for_bleu(std::string_view line, BleuTokenizer tokenizer) {
       return tokenize_13a(line);
     case BleuTokenizer::Intl:
       return tokenize_intl(line);
+    case BleuTokenizer::Zh:
+      return tokenize_zh(line);
     case BleuTokenizer::Char:
       return to_utf8(separate_each(code_points(line), [](char32_t) { return true; }));
     case BleuTokenizer::None:

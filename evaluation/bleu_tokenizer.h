@@ -10,12 +10,13 @@ namespace dragoman {
 enum class BleuTokenizer {
   V13a,  ///< mteval-v13a.pl, the one of WMT
   Intl,  ///< mteval-v14.pl --international-tokenization
+  Zh,    ///< Chinese characters are tokens, the rest as 13a
   Char,  ///< each character is a token
   None,  ///< the text is already tokenized
 };
 
-constexpr std::array<std::string_view, 4> names_of(BleuTokenizer) {
-  return {"13a", "intl", "char", "none"};
+constexpr std::array<std::string_view, 5> names_of(BleuTokenizer) {
+  return {"13a", "intl", "zh", "char", "none"};
 }
 
 /// The line with white space between its tokens; split_words() gives the tokens. White space at

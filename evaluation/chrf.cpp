@@ -65,13 +65,40 @@ struct Segment {
 /// Writes [hypothesis n-grams, reference n-grams, matches] for the orders of `matches`. Where the
 /// reference has no n-gram of an order, those of the hypothesis do not count.
 void write_triplets(std::size_t hypothesis, std::size_t reference,
-                    std::span<const std::int64_t> matches, std::span<std::int64_t> row) {
+                    std::span<const std::int64_t> matches, std::span<double> row) {
   for (std::size_t n = 0; n < matches.size(); ++n) {
     const std::int64_t expected = ngram_count(reference, static_cast<int>(n) + 1);
-    row[3 * n] = expected > 0 ? ngram_count(hypothesis, static_cast<int>(n) + 1) : 0;
-    row[3 * n + 1] = expected;
-    row[3 * n + 2] = matches[n];
+    const std::int64_t found = expected > 0 ? ngram_count(hypothesis, static_cast<int>(n) + 1) : 0;
+    row[3 * n] = static_cast<double>(found);
+    row[3 * n + 1] = static_cast<double>(expected);
+    row[3 * n + 2] = static_cast<double>(matches[n]);
   }
+}
+
+template <class Real>
+Real score_of(std::span<const Real> sum, const ChrfConfig& config) {
+  constexpr auto kEpsilon = static_cast<Real>(1e-16);
+  const auto factor = static_cast<Real>(config.beta * config.beta);
+  Real smoothed = 0, precisions = 0, recalls = 0;
+  int effective_order = 0;
+  for (std::size_t i = 0; i < sum.size(); i += 3) {
+    const Real hypothesis = sum[i], reference = sum[i + 1], matches = sum[i + 2];
+    const Real precision = hypothesis > 0 ? matches / hypothesis : kEpsilon;
+    const Real recall = reference > 0 ? matches / reference : kEpsilon;
+    const Real weighted = factor * precision + recall;
+    smoothed += weighted > 0 ? (1 + factor) * precision * recall / weighted : kEpsilon;
+    if (hypothesis > 0 && reference > 0) {
+      precisions += precision;
+      recalls += recall;
+      ++effective_order;
+    }
+  }
+  if (config.eps_smoothing)
+    return 100 * smoothed / static_cast<Real>(config.char_order + config.word_order);
+  if (precisions + recalls == 0) return 0;
+  precisions /= static_cast<Real>(effective_order);
+  recalls /= static_cast<Real>(effective_order);
+  return 100 * ((1 + factor) * precisions * recalls / (factor * precisions + recalls));
 }
 
 /// Counts one line after the other, with tables that are used again.
@@ -85,13 +112,13 @@ class ChrfCounter {
         characters_(config.char_order),
         words_(config.word_order) {}
 
-  void operator()(std::size_t line, std::span<std::int64_t> row) {
+  void operator()(std::size_t line, std::span<double> row) {
     const Segment hypothesis(hypotheses_[line], config_);
-    std::vector<std::int64_t> candidate(row.size());
+    std::vector<double> candidate(row.size());
     double best = -1;
     for (const auto& reference : references_) {
       compare(hypothesis, Segment(reference[line], config_), candidate);
-      const double score = chrf_of_statistics(candidate, config_);
+      const double score = score_of<double>(candidate, config_);
       if (score <= best) continue;
       best = score;
       std::copy(candidate.begin(), candidate.end(), row.begin());
@@ -99,7 +126,7 @@ class ChrfCounter {
   }
 
  private:
-  void compare(const Segment& hypothesis, const Segment& reference, std::span<std::int64_t> row) {
+  void compare(const Segment& hypothesis, const Segment& reference, std::span<double> row) {
     const auto char_order = static_cast<std::size_t>(config_.char_order);
     const auto word_order = static_cast<std::size_t>(config_.word_order);
     matches_.assign(char_order + word_order, 0);
@@ -136,35 +163,17 @@ LineStatistics chrf_statistics(std::span<const std::string> hypotheses,
                      [&] { return ChrfCounter(hypotheses, references, config); });
 }
 
-double chrf_of_statistics(std::span<const std::int64_t> sum, const ChrfConfig& config) {
-  constexpr double kEpsilon = 1e-16;
-  const double factor = config.beta * config.beta;
-  double smoothed = 0, precisions = 0, recalls = 0;
-  int effective_order = 0;
-  for (std::size_t i = 0; i < sum.size(); i += 3) {
-    const auto hypothesis = static_cast<double>(sum[i]),
-               reference = static_cast<double>(sum[i + 1]);
-    const auto matches = static_cast<double>(sum[i + 2]);
-    const double precision = hypothesis > 0 ? matches / hypothesis : kEpsilon;
-    const double recall = reference > 0 ? matches / reference : kEpsilon;
-    const double weighted = factor * precision + recall;
-    smoothed += weighted > 0 ? (1 + factor) * precision * recall / weighted : kEpsilon;
-    if (hypothesis > 0 && reference > 0) {
-      precisions += precision;
-      recalls += recall;
-      ++effective_order;
-    }
-  }
-  if (config.eps_smoothing) return 100 * smoothed / (config.char_order + config.word_order);
-  if (precisions + recalls == 0) return 0;
-  precisions /= effective_order;
-  recalls /= effective_order;
-  return 100 * ((1 + factor) * precisions * recalls / (factor * precisions + recalls));
+double chrf_of_statistics(std::span<const double> sum, const ChrfConfig& config) {
+  return score_of(sum, config);
+}
+
+float chrf_of_statistics(std::span<const float> sum, const ChrfConfig& config) {
+  return score_of(sum, config);
 }
 
 double corpus_chrf(std::span<const std::string> hypotheses, const References& references,
                    const ChrfConfig& config) {
-  return chrf_of_statistics(chrf_statistics(hypotheses, references, config).sum(), config);
+  return score_of<double>(chrf_statistics(hypotheses, references, config).sum(), config);
 }
 
 double sentence_chrf(const std::string& hypothesis, std::span<const std::string> references,

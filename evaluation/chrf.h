@@ -1,7 +1,6 @@
 // chrF (Popović 2015) and chrF++ (Popović 2017), equal to sacreBLEU 2 digit for digit.
 #pragma once
 
-#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -25,8 +24,10 @@ struct ChrfConfig {
 LineStatistics chrf_statistics(std::span<const std::string> hypotheses,
                                const References& references, const ChrfConfig& config);
 
-/// 0 to 100, from a sum of rows of chrf_statistics.
-double chrf_of_statistics(std::span<const std::int64_t> sum, const ChrfConfig& config);
+/// 0 to 100, from a sum of rows of chrf_statistics. In float all is rounded as sacreBLEU rounds the
+/// scores of resampled corpora.
+double chrf_of_statistics(std::span<const double> sum, const ChrfConfig& config);
+float chrf_of_statistics(std::span<const float> sum, const ChrfConfig& config);
 
 double corpus_chrf(std::span<const std::string> hypotheses, const References& references,
                    const ChrfConfig& config = {});

@@ -1,34 +1,31 @@
 #include "evaluation/evaluate.h"
 
 #include <algorithm>
-#include <functional>
+#include <utility>
+
+#include "base/error.h"
+#include "evaluation/metric.h"
 
 namespace dragoman {
 
 namespace {
 
-/// A metric's counts, and what makes a score of a row or sum of them.
-struct Counted {
-  LineStatistics statistics;
-  std::function<NamedScore(std::span<const std::int64_t>)> score;
-};
+/// The signature with what was resampled in front of its version: "...|bs:1000|seed:12345|...".
+std::string resampled_signature(const std::string& signature, std::string_view kind,
+                                std::int64_t samples) {
+  const std::size_t behind = signature.find('|') + 1;  // sacreBLEU: behind the references
+  return join_text(signature.substr(0, behind), kind, ":", samples, "|seed:", kSignificanceSeed,
+                   "|", signature.substr(behind));
+}
 
-Counted count_metric(const std::string& metric, std::span<const std::string> hypotheses,
-                     const References& references, const EvaluateConfig& config,
-                     std::string_view version) {
-  if (metric == "bleu") {
-    const BleuConfig bleu = config.bleu();
-    const std::string signature = bleu_signature(bleu, references.size(), version);
-    return {bleu_statistics(hypotheses, references, bleu), [=](std::span<const std::int64_t> sum) {
-              const BleuScore score = bleu_of_statistics(sum, bleu);
-              return NamedScore{"BLEU", score.score, signature, bleu_details(score)};
-            }};
-  }
-  const ChrfConfig chrf = config.chrf(metric);
-  const std::string signature = chrf_signature(chrf, references.size(), version);
-  return {chrf_statistics(hypotheses, references, chrf), [=](std::span<const std::int64_t> sum) {
-            return NamedScore{chrf_name(chrf), chrf_of_statistics(sum, chrf), signature, ""};
-          }};
+void add_lines(std::vector<NamedScore>& scores, const Metric& metric,
+               const LineStatistics& statistics) {
+  for (std::size_t i = 0; i < statistics.lines(); ++i)
+    scores.push_back({{.score = metric.score(statistics.line(i))},
+                      metric.name,
+                      metric.signature,
+                      metric.details(statistics.line(i)),
+                      static_cast<std::int64_t>(i) + 1});
 }
 
 }  // namespace
@@ -37,20 +34,56 @@ std::vector<NamedScore> evaluate_lines(std::span<const std::string> hypotheses,
                                        const References& references, const EvaluateConfig& config,
                                        std::string_view version) {
   std::vector<NamedScore> scores;
-  for (const std::string& metric : config.metrics) {
-    const Counted counted = count_metric(metric, hypotheses, references, config, version);
-    if (!config.sentence_level) {
-      scores.push_back(counted.score(counted.statistics.sum()));
+  for (const Metric& metric : metrics_of(config, references.size(), version)) {
+    LineStatistics statistics = metric.count(hypotheses, references);
+    if (config.sentence_level) {
+      add_lines(scores, metric, statistics);
       continue;
     }
-    for (std::size_t i = 0; i < counted.statistics.lines(); ++i) {
-      scores.push_back(counted.score(counted.statistics.line(i)));
-      scores.back().line = static_cast<std::int64_t>(i) + 1;
-    }
+    const std::string details = metric.details(statistics.sum());
+    const std::vector<SystemCounts> counts = {{metric, {std::move(statistics)}}};
+    const ScoreTable table =
+        config.confidence ? bootstrap_scores(counts, config.confidence_n) : plain_scores(counts);
+    scores.push_back({table[0][0], metric.name,
+                      config.confidence
+                          ? resampled_signature(metric.signature, "bs", config.confidence_n)
+                          : metric.signature,
+                      details});
   }
   std::stable_sort(scores.begin(), scores.end(),
                    [](const NamedScore& a, const NamedScore& b) { return a.line < b.line; });
   return scores;
+}
+
+Comparison compare_systems(const std::vector<std::string>& names,
+                           const std::vector<std::vector<std::string>>& hypotheses,
+                           const References& references, const EvaluateConfig& config,
+                           std::string_view version) {
+  Comparison comparison{.systems = names, .metrics = {}, .signatures = {}, .scores = {}};
+  std::vector<SystemCounts> counts;
+  for (Metric& metric : metrics_of(config, references.size(), version)) {
+    std::string signature = metric.signature;
+    if (config.confidence) signature = resampled_signature(signature, "bs", config.confidence_n);
+    if (config.paired_bootstrap)
+      signature = resampled_signature(signature, "bs", config.paired_bootstrap_n);
+    if (config.paired_approximate_randomization)
+      signature = resampled_signature(signature, "ar", config.paired_approximate_randomization_n);
+    comparison.metrics.push_back(metric.name);
+    comparison.signatures.push_back(std::move(signature));
+    std::vector<LineStatistics> systems;
+    for (const auto& lines : hypotheses) systems.push_back(metric.count(lines, references));
+    counts.push_back({std::move(metric), std::move(systems)});
+  }
+  comparison.paired = config.paired_bootstrap || config.paired_approximate_randomization;
+  if (config.paired_bootstrap)
+    comparison.scores = paired_bootstrap(counts, config.paired_bootstrap_n);
+  else if (config.paired_approximate_randomization)
+    comparison.scores = paired_randomization(counts, config.paired_approximate_randomization_n);
+  else if (config.confidence)
+    comparison.scores = bootstrap_scores(counts, config.confidence_n);
+  else
+    comparison.scores = plain_scores(counts);
+  return comparison;
 }
 
 }  // namespace dragoman

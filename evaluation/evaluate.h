@@ -9,21 +9,36 @@
 
 #include "evaluation/evaluate_config.h"
 #include "evaluation/line_statistics.h"
+#include "evaluation/significance.h"
 
 namespace dragoman {
 
-struct NamedScore {
-  std::string name;  ///< as sacreBLEU writes it: "BLEU", "chrF2", "chrF2++"
-  double score = 0;  ///< 0 to 100
+struct NamedScore : SystemScore {
+  std::string name;  ///< as sacreBLEU writes it: "BLEU", "chrF2", "chrF2++", "TER"
   std::string signature;
-  std::string details;    ///< BLEU's precisions and lengths; empty for chrF
+  std::string details;    ///< BLEU's precisions and lengths; empty for the others
   std::int64_t line = 0;  ///< from 1; 0 for the corpus
 };
 
-/// The corpus's score for each metric, or with `sentence_level` those of line 1, of line 2, ...
-/// `version` ends the signatures. Errors: as check_line_counts. The configuration must be valid.
+/// The corpus's score for each metric, with its interval where config.confidence asks for it, or
+/// with `sentence_level` those of line 1, of line 2, ... `version` ends the signatures. Errors: as
+/// check_line_counts. The configuration must be valid.
 std::vector<NamedScore> evaluate_lines(std::span<const std::string> hypotheses,
                                        const References& references, const EvaluateConfig& config,
                                        std::string_view version);
+
+/// Several systems beside each other.
+struct Comparison {
+  std::vector<std::string> systems;
+  std::vector<std::string> metrics, signatures;
+  ScoreTable scores;    ///< [metric][system]
+  bool paired = false;  ///< the first system is the baseline of p-values
+};
+
+/// `hypotheses`: [system][line].
+Comparison compare_systems(const std::vector<std::string>& names,
+                           const std::vector<std::vector<std::string>>& hypotheses,
+                           const References& references, const EvaluateConfig& config,
+                           std::string_view version);
 
 }  // namespace dragoman

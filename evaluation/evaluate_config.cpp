@@ -32,12 +32,19 @@ ChrfConfig EvaluateConfig::chrf(std::string_view metric) const {
           .eps_smoothing = chrf_eps_smoothing};
 }
 
+TerConfig EvaluateConfig::ter() const {
+  return {.normalized = ter_normalized,
+          .no_punct = ter_no_punct,
+          .asian_support = ter_asian_support,
+          .case_sensitive = ter_case_sensitive};
+}
+
 void EvaluateConfig::validate() const {
-  const std::vector<std::string> known = {"bleu", "chrf", "chrf++"};
-  if (metrics.empty()) throw UsageError("--metrics: name one of bleu, chrf, chrf++");
+  const std::vector<std::string> known = {"bleu", "chrf", "chrf++", "ter"};
+  if (metrics.empty()) throw UsageError("--metrics: name one of bleu, chrf, chrf++, ter");
   for (const std::string& metric : metrics) {
     if (std::find(known.begin(), known.end(), metric) == known.end())
-      throw UsageError("--metrics ", metric, ": unknown, must be bleu, chrf or chrf++");
+      throw UsageError("--metrics ", metric, ": unknown, must be bleu, chrf, chrf++ or ter");
   }
   check_range("chrf-char-order", chrf_char_order, 0, 100);
   check_range("chrf-word-order", chrf_word_order, 0, 100);
@@ -45,6 +52,16 @@ void EvaluateConfig::validate() const {
     throw UsageError("--chrf-char-order and --chrf-word-order must not both be 0");
   check_range("chrf-beta", chrf_beta, 0, 100);
   check_range("width", width, 0, 17);
+  check_range("confidence-n", confidence_n, 2, 1'000'000);
+  check_range("paired-bootstrap-n", paired_bootstrap_n, 2, 1'000'000);
+  check_range("paired-approximate-randomization-n", paired_approximate_randomization_n, 2,
+              1'000'000);
+  if (confidence + paired_bootstrap + paired_approximate_randomization > 1)
+    throw UsageError(
+        "--confidence, --paired-bootstrap and --paired-approximate-randomization: only one of "
+        "them at a time");
+  if (sentence_level && (confidence || paired_bootstrap || paired_approximate_randomization))
+    throw UsageError("--sentence-level: a single line has no confidence interval and no p-value");
   // Written so that "not a number" fails too.
   if (!(smooth_value <= 1e9))
     throw UsageError("--smooth-value ", smooth_value, ": must be a number up to 1e9");

@@ -1,5 +1,5 @@
-// What to score with: the metrics, sacreBLEU's options for them under sacreBLEU's names, and how to
-// print the scores.
+// What to score with: the metrics, sacreBLEU's options for them under sacreBLEU's names, how sure
+// the scores are to be, and how to print them.
 #pragma once
 
 #include <array>
@@ -11,17 +11,18 @@
 #include "base/fields.h"
 #include "evaluation/bleu.h"
 #include "evaluation/chrf.h"
+#include "evaluation/ter.h"
 
 namespace dragoman {
 
-enum class ReportFormat { Text, Json, Markdown };
+enum class ReportFormat { Text, Json, Markdown, Latex };
 
-constexpr std::array<std::string_view, 3> names_of(ReportFormat) {
-  return {"text", "json", "markdown"};
+constexpr std::array<std::string_view, 4> names_of(ReportFormat) {
+  return {"text", "json", "markdown", "latex"};
 }
 
 struct EvaluateConfig {
-  std::vector<std::string> metrics = {"bleu", "chrf"};  ///< of "bleu", "chrf", "chrf++"
+  std::vector<std::string> metrics = {"bleu", "chrf"};  ///< of "bleu", "chrf", "chrf++", "ter"
   bool sentence_level = false;                          ///< a score for each line
   BleuTokenizer tokenize = BleuTokenizer::V13a;
   bool lowercase = false;
@@ -34,6 +35,16 @@ struct EvaluateConfig {
   bool chrf_lowercase = false;
   bool chrf_whitespace = false;
   bool chrf_eps_smoothing = false;
+  bool ter_normalized = false;
+  bool ter_no_punct = false;
+  bool ter_asian_support = false;
+  bool ter_case_sensitive = false;
+  bool confidence = false;
+  std::int64_t confidence_n = 1000;
+  bool paired_bootstrap = false;
+  std::int64_t paired_bootstrap_n = 1000;
+  bool paired_approximate_randomization = false;
+  std::int64_t paired_approximate_randomization_n = 10000;
   ReportFormat format = ReportFormat::Text;
   std::int64_t width = 2;
 
@@ -41,6 +52,7 @@ struct EvaluateConfig {
   /// Of the metric "chrf" or "chrf++"; the latter has two orders of words, whatever the option
   /// says.
   ChrfConfig chrf(std::string_view metric) const;
+  TerConfig ter() const;
 
   /// Throws UsageError naming the flag.
   void validate() const;
@@ -48,8 +60,9 @@ struct EvaluateConfig {
   template <class Visit>
   void for_each_field(Visit&& visit) {
     constexpr std::string_view kMetrics = "Metrics", kBleu = "BLEU", kChrf = "chrF and chrF++";
+    constexpr std::string_view kTer = "TER", kSignificance = "Significance";
     constexpr std::string_view kOutput = "Output of scores";
-    visit({.name = "metrics", .help = "bleu, chrf, chrf++", .group = kMetrics}, metrics);
+    visit({.name = "metrics", .help = "bleu, chrf, chrf++, ter", .group = kMetrics}, metrics);
     visit({.name = "sentence-level",
            .help = "score each line by itself",
            .group = kMetrics,
@@ -99,6 +112,47 @@ struct EvaluateConfig {
            .help = "smooth as chrF++.py, NLTK and Moses do, instead of by effective order",
            .group = kChrf},
           chrf_eps_smoothing);
+    visit({.name = "ter-normalized",
+           .help = "make words of punctuation, as Tercom does",
+           .group = kTer},
+          ter_normalized);
+    visit({.name = "ter-no-punct", .help = "leave out punctuation", .group = kTer}, ter_no_punct);
+    visit({.name = "ter-asian-support",
+           .help = "for the two above: know Chinese and Japanese characters",
+           .group = kTer},
+          ter_asian_support);
+    visit({.name = "ter-case-sensitive", .help = "TER minds case", .group = kTer},
+          ter_case_sensitive);
+    visit({.name = "confidence",
+           .help = "95 % intervals of one system's scores, by bootstrap resampling",
+           .group = kSignificance,
+           .aliases = "ci"},
+          confidence);
+    visit({.name = "confidence-n",
+           .help = "resampled corpora of --confidence",
+           .group = kSignificance,
+           .aliases = "cin"},
+          confidence_n);
+    visit({.name = "paired-bootstrap",
+           .help = "of several systems: p-values of the differences to the first, by resampling",
+           .group = kSignificance,
+           .aliases = "paired-bs,pbs"},
+          paired_bootstrap);
+    visit({.name = "paired-bootstrap-n",
+           .help = "resampled corpora of --paired-bootstrap",
+           .group = kSignificance,
+           .aliases = "paired-bs-n,pbsn"},
+          paired_bootstrap_n);
+    visit({.name = "paired-approximate-randomization",
+           .help = "likewise, by exchanging lines with the first",
+           .group = kSignificance,
+           .aliases = "paired-ar,par"},
+          paired_approximate_randomization);
+    visit({.name = "paired-approximate-randomization-n",
+           .help = "exchanges of --paired-approximate-randomization",
+           .group = kSignificance,
+           .aliases = "paired-ar-n,parn"},
+          paired_approximate_randomization_n);
     visit({.name = "format", .help = "how scores are printed", .group = kOutput}, format);
     visit({.name = "width", .help = "decimals of a score", .group = kOutput}, width);
   }

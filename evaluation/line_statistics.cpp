@@ -7,8 +7,8 @@
 
 namespace dragoman {
 
-std::vector<std::int64_t> LineStatistics::sum() const {
-  std::vector<std::int64_t> total(width);
+std::vector<double> LineStatistics::sum() const {
+  std::vector<double> total(width);
   for (std::size_t i = 0; i < values.size(); ++i) total[i % width] += values[i];
   return total;
 }
@@ -16,7 +16,7 @@ std::vector<std::int64_t> LineStatistics::sum() const {
 LineStatistics count_lines(std::size_t lines, std::size_t width,
                            const std::function<LineCounter()>& make_counter) {
   constexpr std::size_t kBlock = 128;
-  LineStatistics statistics{width, std::vector<std::int64_t>(lines * width)};
+  LineStatistics statistics{width, std::vector<double>(lines * width)};
   const std::size_t blocks = (lines + kBlock - 1) / kBlock;
   parallel_for(static_cast<std::int64_t>(blocks), available_cores(), [&](std::int64_t block) {
     const LineCounter count = make_counter();

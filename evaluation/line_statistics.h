@@ -1,10 +1,9 @@
-// The sufficient statistics of a metric, line by line: integers whose sum over any choice of lines
-// gives the score of those lines. Corpus scores, sentence scores and significance tests are all
-// functions of such sums.
+// The sufficient statistics of a metric, line by line: numbers whose sum over any choice of lines
+// gives the score of those lines (whole numbers, but for means over references). Corpus scores,
+// sentence scores and significance tests are all functions of such sums.
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <span>
 #include <string>
@@ -13,18 +12,18 @@
 namespace dragoman {
 
 struct LineStatistics {
-  std::size_t width = 0;             ///< integers per line, as the metric defines them
-  std::vector<std::int64_t> values;  ///< [lines, width]
+  std::size_t width = 0;       ///< numbers per line, as the metric defines them
+  std::vector<double> values;  ///< [lines, width]
 
   std::size_t lines() const { return width == 0 ? 0 : values.size() / width; }
-  std::span<const std::int64_t> line(std::size_t i) const {
+  std::span<const double> line(std::size_t i) const {
     return std::span(values).subspan(i * width, width);
   }
-  std::vector<std::int64_t> sum() const;  ///< [width]
+  std::vector<double> sum() const;  ///< [width]
 };
 
 /// Fills the row [width] of one line, which starts as zeros.
-using LineCounter = std::function<void(std::size_t line, std::span<std::int64_t> row)>;
+using LineCounter = std::function<void(std::size_t line, std::span<double> row)>;
 
 /// Counts all lines on all cores; `make_counter` is called once per block of lines, so that each
 /// counter works on one thread. The result is the same for any number of threads.

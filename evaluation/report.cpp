@@ -2,13 +2,28 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
 
 #include "base/error.h"
+#include "base/utf8.h"
 #include "evaluation/decimals.h"
+#include "evaluation/separate.h"
+#include "evaluation/words.h"
 
 namespace dragoman {
 
 namespace {
+
+/// sacreBLEU's "26.30 ± 0.61".
+std::string interval_text(const SystemScore& score, int width) {
+  return join_text(decimals(*score.mean, width), " ± ", decimals(*score.interval, width));
+}
+
+std::string score_text(const NamedScore& score, int width) {
+  return decimals(score.score, width) +
+         (score.mean ? " (μ = " + interval_text(score, width) + ")" : "");
+}
 
 std::string text_report(std::span<const NamedScore> scores, int width) {
   std::size_t longest = 0;
@@ -17,7 +32,7 @@ std::string text_report(std::span<const NamedScore> scores, int width) {
   std::string text;
   for (const NamedScore& score : scores) {
     text.append(longest - score.name.size() - score.signature.size(), ' ');
-    text += score.name + "|" + score.signature + " = " + decimals(score.score, width);
+    text += score.name + "|" + score.signature + " = " + score_text(score, width);
     if (!score.details.empty()) text += " " + score.details;
     text += "\n";
   }
@@ -30,6 +45,11 @@ nlohmann::ordered_json json_of(const NamedScore& score, int width) {
   object["name"] = score.name;
   object["score"] = std::stod(decimals(score.score, width));
   object["signature"] = score.signature;
+  if (score.mean) {
+    object["confidence_mean"] = std::stod(decimals(*score.mean, width));
+    object["confidence_var"] = std::stod(decimals(*score.interval, width));
+    object["confidence"] = "μ = " + interval_text(score, width);
+  }
   if (!score.details.empty()) object["verbose_score"] = score.details;
   for (std::size_t begin = 0; begin < score.signature.size();) {
     const std::size_t end = std::min(score.signature.find('|', begin), score.signature.size());
@@ -47,23 +67,121 @@ std::string json_report(std::span<const NamedScore> scores, int width) {
   return list.dump(1) + "\n";
 }
 
-/// A bar would end a table's cell.
-std::string cell(const std::string& text) {
+/// Cells by row, the first of which is the header.
+using Table = std::vector<std::vector<std::string>>;
+
+Table table_of(std::span<const NamedScore> scores, int width) {
+  const bool by_line = !scores.empty() && scores.front().line > 0;
+  Table table = {{"Metric", "Score", "Details", "Signature"}};
+  if (by_line) table.front().insert(table.front().begin(), "Line");
+  for (const NamedScore& score : scores) {
+    table.push_back({score.name, score_text(score, width), score.details, score.signature});
+    if (by_line) table.back().insert(table.back().begin(), std::to_string(score.line));
+  }
+  return table;
+}
+
+Table table_of(const Comparison& comparison, int width) {
+  Table table = {{"System"}};
+  for (std::size_t m = 0; m < comparison.metrics.size(); ++m)
+    table.front().push_back(comparison.metrics[m] +
+                            (comparison.scores[m].front().mean ? " (μ ± 95% CI)" : ""));
+  for (std::size_t s = 0; s < comparison.systems.size(); ++s) {
+    auto& row = table.emplace_back();
+    row.push_back((comparison.paired && s == 0 ? "Baseline: " : "") + comparison.systems[s]);
+    for (const auto& metric : comparison.scores) {
+      const SystemScore& score = metric[s];
+      std::string text = decimals(score.score, width);
+      if (score.mean) text += " (" + interval_text(score, width) + ")";
+      if (score.p_value)
+        text +=
+            join_text(" (p = ", decimals(*score.p_value, 4), ")", *score.p_value > 0.05 ? "" : "*");
+      row.push_back(std::move(text));
+    }
+  }
+  return table;
+}
+
+std::string escaped(const std::string& text, std::string_view special) {
   std::string result;
-  for (char c : text) result += c == '|' ? "\\|" : std::string(1, c);
+  for (const char c : text) {
+    if (special.find(c) != std::string_view::npos) result += '\\';
+    result += c;
+  }
   return result;
 }
 
-std::string markdown_report(std::span<const NamedScore> scores, int width) {
-  const bool by_line = !scores.empty() && scores.front().line > 0;
-  std::string text =
-      join_text(by_line ? "| Line " : "", "| Metric | Score | Details | Signature |\n",
-                by_line ? "|---:" : "", "|---|---:|---|---|\n");
-  for (const NamedScore& score : scores) {
-    if (by_line) text += join_text("| ", score.line, " ");
-    text += join_text("| ", score.name, " | ", decimals(score.score, width), " | ", score.details,
-                      " | ", cell(score.signature), " |\n");
+/// A bar would end a table's cell.
+std::string markdown_table(const Table& table) {
+  std::string text;
+  for (std::size_t r = 0; r < table.size(); ++r) {
+    for (const std::string& cell : table[r]) text += "| " + escaped(cell, "|") + " ";
+    text += "|\n";
+    if (r > 0) continue;
+    for (const std::string& cell : table[r])
+      text += cell == "Line" || cell == "Score" ? "|---:" : "|---";
+    text += "|\n";
   }
+  return text;
+}
+
+std::string latex_table(const Table& table) {
+  std::string text =
+      "\\begin{tabular}{l" + std::string(table.front().size() - 1, 'c') + "}\n\\toprule\n";
+  for (std::size_t r = 0; r < table.size(); ++r) {
+    std::string row;
+    for (const std::string& cell : table[r]) {
+      if (!row.empty()) row += " & ";
+      std::string escaped_cell = escaped(cell, "&%$#_{}");
+      for (const auto& [from, to] : {std::pair("μ", "$\\mu$"), std::pair("±", "$\\pm$")})
+        replace_all(escaped_cell, from, to);
+      row += escaped_cell;
+    }
+    text += row + " \\\\\n" + (r == 0 ? "\\midrule\n" : "");
+  }
+  return text + "\\bottomrule\n\\end{tabular}\n";
+}
+
+/// Columns one below the other.
+std::string text_table(const Table& table) {
+  const auto width_of = [](const std::string& text) { return code_points(text).size(); };
+  std::vector<std::size_t> widths(table.front().size());
+  for (const auto& row : table)
+    for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], width_of(row[c]));
+  std::string text;
+  for (const auto& row : table) {
+    std::string line;
+    for (std::size_t c = 0; c < row.size(); ++c)
+      line += row[c] + std::string(widths[c] + 2 - width_of(row[c]), ' ');
+    text += std::string(strip_right(line)) + "\n";
+  }
+  return text;
+}
+
+nlohmann::ordered_json json_of(const Comparison& comparison, int width) {
+  const auto number = [width](double value) { return std::stod(decimals(value, width)); };
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (std::size_t s = 0; s < comparison.systems.size(); ++s) {
+    nlohmann::ordered_json object{{"system", comparison.systems[s]}};
+    for (std::size_t m = 0; m < comparison.metrics.size(); ++m) {
+      const SystemScore& score = comparison.scores[m][s];
+      nlohmann::ordered_json& values = object[comparison.metrics[m]];
+      values["score"] = number(score.score);
+      values["signature"] = comparison.signatures[m];
+      if (comparison.paired) values["p_value"] = nullptr;  // the baseline's
+      if (score.p_value) values["p_value"] = *score.p_value;
+      if (score.mean) values["mean"] = number(*score.mean);
+      if (score.interval) values["ci"] = number(*score.interval);
+    }
+    list.push_back(std::move(object));
+  }
+  return list;
+}
+
+std::string signature_lines(const Comparison& comparison, std::string_view before) {
+  std::string text;
+  for (std::size_t m = 0; m < comparison.metrics.size(); ++m)
+    text += join_text(before, comparison.metrics[m], "|", comparison.signatures[m], "\n");
   return text;
 }
 
@@ -74,11 +192,32 @@ std::string report(std::span<const NamedScore> scores, ReportFormat format, int 
     case ReportFormat::Json:
       return json_report(scores, width);
     case ReportFormat::Markdown:
-      return markdown_report(scores, width);
+      return markdown_table(table_of(scores, width));
+    case ReportFormat::Latex:
+      return latex_table(table_of(scores, width));
     case ReportFormat::Text:
       break;
   }
   return text_report(scores, width);
+}
+
+std::string report(const Comparison& comparison, ReportFormat format, int width) {
+  const Table table = table_of(comparison, width);
+  switch (format) {
+    case ReportFormat::Json:
+      return json_of(comparison, width).dump(1) + "\n";
+    case ReportFormat::Markdown:
+      return markdown_table(table) + "\n" + signature_lines(comparison, "- ");
+    case ReportFormat::Latex:
+      return latex_table(table) + signature_lines(comparison, "% ");
+    case ReportFormat::Text:
+      break;
+  }
+  return text_table(table) + "\n" + signature_lines(comparison, "") +
+         (comparison.paired
+              ? "\n* The system differs from the baseline: such a difference comes about by chance "
+                "in less than\n  5 % of cases, which does not say that it matters.\n"
+              : "");
 }
 
 }  // namespace dragoman

@@ -11,8 +11,13 @@ namespace dragoman {
 /// Every line ends with a newline.
 /// Text: sacreBLEU's lines, "BLEU|SIGNATURE = 26.33 DETAILS", with the equals signs one below the
 /// other. JSON: a list of objects with sacreBLEU's keys; the score rounded to `width` decimals, and
-/// each part of the signature a key. Markdown: a table. A score of one line also has its number,
-/// except in text, where the lines come in order.
+/// each part of the signature a key. Markdown and LaTeX (booktabs): a table. A score of one line
+/// also has its number, except in text, where the lines come in order.
 std::string report(std::span<const NamedScore> scores, ReportFormat format, int width);
+
+/// A table of systems and metrics, with intervals and p-values where they were computed, and the
+/// signatures behind it. The baseline is marked, and so are p-values below 0.05 (*). JSON: a list
+/// of objects with sacreBLEU's keys.
+std::string report(const Comparison& comparison, ReportFormat format, int width);
 
 }  // namespace dragoman

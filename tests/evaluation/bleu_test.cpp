@@ -158,14 +158,15 @@ TEST(Bleu, CorpusStatisticsAreTheSumOfTheLines) {
   }
   const LineStatistics statistics = bleu_statistics(hypotheses, references, {});
   ASSERT_EQ(statistics.lines(), hypotheses.size());
-  std::vector<std::int64_t> sum(statistics.width);
+  std::vector<double> sum(statistics.width);
   for (std::size_t i = 0; i < hypotheses.size(); ++i) {
     const auto alone = bleu_statistics({&hypotheses[i], 1}, {{references[0][i]}}, {});
     EXPECT_EQ(std::vector(statistics.line(i).begin(), statistics.line(i).end()), alone.values);
     for (std::size_t k = 0; k < sum.size(); ++k) sum[k] += alone.values[k];
   }
   EXPECT_EQ(statistics.sum(), sum);
-  EXPECT_DOUBLE_EQ(bleu_of_statistics(sum, {}).score, corpus_bleu(hypotheses, references).score);
+  EXPECT_DOUBLE_EQ(bleu_of_statistics(std::span<const double>(sum), {}).score,
+                   corpus_bleu(hypotheses, references).score);
 }
 
 TEST(Bleu, InvalidUtf8CountsAsReplacementCharacters) {

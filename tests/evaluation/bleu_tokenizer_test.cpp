@@ -23,6 +23,15 @@ struct Case {
 
 // What sacreBLEU 2.6.0's tokenizers return.
 
+TEST(BleuTokenizer, ZhIsThatOfSacreBleu) {
+  for (const Case& c : std::vector<Case>{
+           {"猫はマットの上に座った。Hi, 3.5-4.", "猫 はマットの 上 に 座 った 。 Hi , 3.5 - 4."},
+           {"中文，abc,de 𠀀 ⺀x", "中 文 ， abc , de 𠀀 ⺀ x"},
+           {"  ,a.b 5, ", ", a . b 5,"},
+       })
+    EXPECT_EQ(tokens(c.line, BleuTokenizer::Zh), c.expected) << c.line;
+}
+
 TEST(BleuTokenizer, V13aIsThatOfSacreBleu) {
   for (const Case& c : std::vector<Case>{
            {"Hello, world!", "Hello , world !"},

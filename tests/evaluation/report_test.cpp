@@ -50,6 +50,65 @@ TEST(Report, JsonHasSacreBleusKeys) {
   EXPECT_EQ(list[1]["nw"], "2");
 }
 
+TEST(Report, IntervalsStandBesideTheScores) {
+  EvaluateConfig config;
+  config.confidence = true;
+  config.confidence_n = 50;
+  EXPECT_EQ(report_of(config),
+            "  BLEU|nrefs:1|bs:50|seed:12345|case:mixed|eff:no|tok:13a|smooth:exp|"
+            "version:dragoman-1 = 23.62 (μ = 22.99 ± 14.36) "
+            "69.2/52.4/27.8/6.7 (BP = 0.825 ratio = 0.839 hyp_len = 26 ref_len = 31)\n"
+            "chrF2|nrefs:1|bs:50|seed:12345|case:mixed|eff:yes|nc:6|nw:0|space:no|"
+            "version:dragoman-1 = 51.50 (μ = 51.58 ± 8.43)\n");
+  config.format = ReportFormat::Json;
+  const auto list = nlohmann::ordered_json::parse(report_of(config));
+  EXPECT_EQ(list[0]["confidence_mean"], 22.99);
+  EXPECT_EQ(list[0]["confidence_var"], 14.36);
+  EXPECT_EQ(list[0]["confidence"], "μ = 22.99 ± 14.36");
+  EXPECT_EQ(list[0]["bs"], "50");
+}
+
+Comparison two_systems() {
+  return {.systems = {"old_1.de", "new&2.de"},
+          .metrics = {"BLEU", "TER"},
+          .signatures = {"nrefs:1|x", "nrefs:1|y"},
+          .scores = {{{26.318, 26.3, 0.55}, {28, 27.95, 0.5, 0.001}},
+                     {{50, 50.1, 1}, {49.5, 49.6, 0.9, 0.25}}},
+          .paired = true};
+}
+
+TEST(Report, SystemsStandInOneTableWithTheBaselineMarked) {
+  const auto lines = lines_of(report(two_systems(), ReportFormat::Text, 1));
+  ASSERT_GE(lines.size(), 6U);
+  EXPECT_EQ(lines[0], "System              BLEU (μ ± 95% CI)                TER (μ ± 95% CI)");
+  EXPECT_EQ(lines[1], "Baseline: old_1.de  26.3 (26.3 ± 0.6)                50.0 (50.1 ± 1.0)");
+  EXPECT_EQ(lines[2],
+            "new&2.de            28.0 (27.9 ± 0.5) (p = 0.0010)*  49.5 (49.6 ± 0.9) (p = 0.2500)");
+  EXPECT_EQ(lines[4], "BLEU|nrefs:1|x");
+}
+
+TEST(Report, TablesForDocumentsEscapeWhatWouldBreakThem) {
+  const std::string latex = report(two_systems(), ReportFormat::Latex, 1);
+  EXPECT_NE(latex.find("System & BLEU ($\\mu$ $\\pm$ 95\\% CI) & TER"), std::string::npos) << latex;
+  EXPECT_NE(latex.find("Baseline: old\\_1.de & 26.3 (26.3 $\\pm$ 0.6)"), std::string::npos)
+      << latex;
+  EXPECT_NE(latex.find("new\\&2.de & "), std::string::npos) << latex;
+  const auto markdown = lines_of(report(two_systems(), ReportFormat::Markdown, 1));
+  EXPECT_EQ(markdown[1], "|---|---|---|");
+  EXPECT_EQ(markdown[3],
+            "| new&2.de | 28.0 (27.9 ± 0.5) (p = 0.0010)* | 49.5 (49.6 ± 0.9) (p = 0.2500) |");
+}
+
+TEST(Report, JsonOfSystemsHasSacreBleusKeys) {
+  const auto list = nlohmann::ordered_json::parse(report(two_systems(), ReportFormat::Json, 1));
+  EXPECT_EQ(list[0]["system"], "old_1.de");
+  EXPECT_TRUE(list[0]["BLEU"]["p_value"].is_null());
+  EXPECT_EQ(list[1]["BLEU"]["score"], 28.0);
+  EXPECT_EQ(list[1]["BLEU"]["p_value"], 0.001);
+  EXPECT_EQ(list[1]["TER"]["mean"], 49.6);
+  EXPECT_EQ(list[1]["TER"]["ci"], 0.9);
+}
+
 TEST(Report, MarkdownIsATableWhoseCellsKeepTheirBars) {
   EvaluateConfig config;
   config.format = ReportFormat::Markdown;
@@ -116,12 +175,15 @@ TEST(EvaluateConfig, MistakesNameTheFlag) {
   EXPECT_EQ(message([](Config& c) {
               c.metrics = {"bleu", "rouge"};
             }),
-            "--metrics rouge: unknown, must be bleu, chrf or chrf++");
+            "--metrics rouge: unknown, must be bleu, chrf, chrf++ or ter");
   EXPECT_NE(message([](Config& c) { c.metrics = {}; }), "");
   EXPECT_EQ(message([](Config& c) { c.chrf_beta = -1; }), "--chrf-beta -1: must be from 0 to 100");
   EXPECT_NE(message([](Config& c) { c.chrf_char_order = 0; }), "");
   EXPECT_NE(message([](Config& c) { c.width = 400; }), "");
   EXPECT_NE(message([](Config& c) { c.smooth_value = 0.0 / 0.0; }), "");
+  EXPECT_NE(message([](Config& c) { c.paired_bootstrap_n = 1; }), "");
+  EXPECT_NE(message([](Config& c) { c.confidence = c.paired_bootstrap = true; }), "");
+  EXPECT_NE(message([](Config& c) { c.confidence = c.sentence_level = true; }), "");
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // The sixteen systems of WMT 2017 en-de against sacreBLEU's scores for them. Runs where
 // DRAGOMAN_DATA names a folder that has wmt17-metrics/ with the systems' outputs and scores.tsv
-// (columns: system, BLEU, chrF2, chrF2++, ...).
+// (columns: system, BLEU, chrF2, chrF2++, TER).
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -28,7 +28,7 @@ TEST(Wmt17Metrics, ScoresOfAllSystemsAreThoseOfSacreBleuToFourDecimals) {
   if (data == nullptr || !std::filesystem::exists(folder))
     GTEST_SKIP() << "DRAGOMAN_DATA names no folder with wmt17-metrics/";
   EvaluateConfig config;
-  config.metrics = {"bleu", "chrf", "chrf++"};
+  config.metrics = {"bleu", "chrf", "chrf++", "ter"};
   const References references = {lines_of(folder / "reference")};
   const auto table = lines_of(folder / "scores.tsv");
   ASSERT_EQ(table.size(), 17u);

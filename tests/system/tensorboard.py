@@ -9,7 +9,6 @@ import json
 import os
 import pathlib
 import re
-import shutil
 import signal
 import socket
 import struct
@@ -20,23 +19,11 @@ import time
 import urllib.parse
 import urllib.request
 
-SKIPPED = 77
+import packages
+
 SETTINGS = """--preset tiny --vocab-size 300 --d-model 32 --heads 2 --d-ff 64 --encoder-layers 1 --decoder-layers 1
     --max-tokens 400 --valid-every 20 --save-every 20 --log-every 5 --warmup-updates 20 --threads 1
     --samples 2""".split()
-
-
-def import_tensorboard(packages):
-    if not packages.exists():
-        part = packages.with_suffix(".part")
-        shutil.rmtree(part, ignore_errors=True)
-        command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
-                   "--target", str(part), "tensorboard"]
-        if subprocess.run(command).returncode != 0:
-            print("skipped: pip cannot install tensorboard")
-            sys.exit(SKIPPED)
-        part.rename(packages)
-    sys.path.insert(0, str(packages))
 
 
 def train(program, corpus, run, *more):
@@ -93,14 +80,14 @@ def read_in_process(folder):
 class Server:
     """`tensorboard --logdir`, whose default reader is a program of its own, apart from the one above."""
 
-    def __init__(self, folder, packages):
+    def __init__(self, folder, installed):
         with socket.socket() as free:
             free.bind(("localhost", 0))
             port = free.getsockname()[1]
         self.address = f"http://localhost:{port}/data/"
         self.process = subprocess.Popen(
             [sys.executable, "-m", "tensorboard.main", "--logdir", str(folder), "--port", str(port)],
-            env={**os.environ, "PYTHONPATH": str(packages)}, stderr=subprocess.DEVNULL)
+            env={**os.environ, "PYTHONPATH": str(installed)}, stderr=subprocess.DEVNULL)
 
     def get(self, path, **query):
         with urllib.request.urlopen(self.address + path + "?" + urllib.parse.urlencode(query)) as answer:
@@ -126,8 +113,8 @@ class Server:
         return found
 
 
-def read_by_server(folder, packages, count):
-    server = Server(folder, packages)
+def read_by_server(folder, installed, count):
+    server = Server(folder, installed)
     try:
         return server.points_when_loaded(count)
     finally:
@@ -145,8 +132,8 @@ def without_markup(points):
 
 
 def main():
-    program, packages = sys.argv[1], pathlib.Path(sys.argv[2])
-    import_tensorboard(packages)
+    program, installed = sys.argv[1], pathlib.Path(sys.argv[2])
+    packages.install(installed, "tensorboard")
     with tempfile.TemporaryDirectory() as folder:
         corpus, run = pathlib.Path(folder) / "corpus", pathlib.Path(folder) / "run"
         subprocess.run([program, "sample", "-o", str(corpus), "--train-size", "1500", "--valid-size", "30",
@@ -158,7 +145,7 @@ def main():
         expected = expected_of(run / "log.jsonl")
         assert ("train/loss", 60) in expected and ("samples/2", 40) in expected
         check(list(read_in_process(events)), expected, "EventAccumulator")
-        served = read_by_server(events, packages, len(expected))
+        served = read_by_server(events, installed, len(expected))
         check(list(without_markup(served)), expected, "tensorboard --logdir")
     print(f"{len(expected)} points read back")
 

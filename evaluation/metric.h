@@ -1,0 +1,34 @@
+// A metric with its options, as one who compares systems sees it: something that counts lines, and
+// something that makes a score of a sum of counts.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "evaluation/evaluate_config.h"
+#include "evaluation/line_statistics.h"
+
+namespace dragoman {
+
+struct Metric {
+  std::string name;       ///< as sacreBLEU writes it: "BLEU", "chrF2", "chrF2++", "TER"
+  std::string signature;  ///< sacreBLEU's
+  bool lower_is_better = false;
+  std::function<LineStatistics(std::span<const std::string> hypotheses,
+                               const References& references)>
+      count;
+  std::function<double(std::span<const double> sum)> score;
+  std::function<std::string(std::span<const double> sum)> details;  ///< empty text: none
+  /// Of a resampled corpus, with sacreBLEU's roundings: its sums are in float.
+  std::function<double(std::span<const float> sum)> resampled_score;
+  bool scores_are_float = false;  ///< sacreBLEU keeps resampled scores as float, too
+};
+
+/// In the order of config.metrics. `version` ends the signatures. The configuration must be valid.
+std::vector<Metric> metrics_of(const EvaluateConfig& config, std::size_t references,
+                               std::string_view version);
+
+}  // namespace dragoman

@@ -1,0 +1,78 @@
+// Spaces around characters: what the tokenizers of the metrics are made of. Texts are strings of
+// bytes, where the patterns name ASCII characters alone, or of code points.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace dragoman {
+
+enum class Separate { First, Second };
+
+/// Each pair of neighbours that fits (found from the left, pairs do not overlap, as in a regular
+/// expression's substitution) gets spaces around its first or second member.
+template <class Text, class IsFirst, class IsSecond>
+Text separate_pairs(const Text& text, Separate which, IsFirst is_first, IsSecond is_second) {
+  Text result;
+  result.reserve(text.size() * 2);
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (i + 1 == text.size() || !is_first(text[i]) || !is_second(text[i + 1])) {
+      result.push_back(text[i]);
+      continue;
+    }
+    if (which == Separate::First) result.push_back(' ');
+    result.push_back(text[i]);
+    result.push_back(' ');
+    result.push_back(text[++i]);
+    if (which == Separate::Second) result.push_back(' ');
+  }
+  return result;
+}
+
+template <class Text, class Is>
+Text separate_each(const Text& text, Is is) {
+  Text result;
+  result.reserve(text.size() * 2);
+  for (auto c : text) {
+    const bool apart = is(c);
+    if (apart) result.push_back(' ');
+    result.push_back(c);
+    if (apart) result.push_back(' ');
+  }
+  return result;
+}
+
+inline void replace_all(std::string& text, std::string_view from, std::string_view to) {
+  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size())
+    text.replace(at, from.size(), to);
+}
+
+/// &quot; &amp; &lt; &gt;
+inline void replace_entities(std::string& text) {
+  if (text.find('&') == std::string::npos) return;
+  replace_all(text, "&quot;", "\"");
+  replace_all(text, "&amp;", "&");
+  replace_all(text, "&lt;", "<");
+  replace_all(text, "&gt;", ">");
+}
+
+/// [\{-\~\[-\` -\&\(-\+\:-\@\/]: ASCII punctuation without the apostrophe, comma, dash and period.
+inline bool is_mteval_symbol(char c) {
+  return (c >= '{' && c <= '~') || (c >= '[' && c <= '`') || (c >= ' ' && c <= '&') ||
+         (c >= '(' && c <= '+') || (c >= ':' && c <= '@') || c == '/';
+}
+
+/// mteval-v13a.pl: periods and commas apart unless a digit is beside them, dashes behind digits.
+/// Where a pattern says "not a digit", any byte of a longer sequence stands for its character.
+inline std::string separate_points_and_dashes(std::string text) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  const auto is_other = [&](char c) { return !is_digit(c); };
+  const auto is_point = [](char c) { return c == '.' || c == ','; };
+  const auto is_dash = [](char c) { return c == '-'; };
+  text = separate_pairs(text, Separate::Second, is_other, is_point);
+  text = separate_pairs(text, Separate::First, is_point, is_other);
+  return separate_pairs(text, Separate::Second, is_digit, is_dash);
+}
+
+}  // namespace dragoman

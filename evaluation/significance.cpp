@@ -1,0 +1,215 @@
+#include "evaluation/significance.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <span>
+
+#include "base/threads.h"
+#include "evaluation/numpy_random.h"
+
+namespace dragoman {
+
+namespace {
+
+constexpr std::int64_t kBlock = 64;  // samples that are drawn before they are scored side by side
+
+/// [metric][system][sample]
+using Samples = std::vector<std::vector<std::vector<double>>>;
+
+Samples room_for(const std::vector<SystemCounts>& counts, std::int64_t samples) {
+  Samples room;
+  for (const SystemCounts& metric : counts)
+    room.emplace_back(metric.systems.size(),
+                      std::vector<double>(static_cast<std::size_t>(samples)));
+  return room;
+}
+
+/// Draws `width` numbers for each sample, in the order of the samples, and works on the samples
+/// side by side.
+void for_each_sample(std::int64_t samples, std::size_t width,
+                     const std::function<std::uint32_t()>& draw,
+                     const std::function<void(std::size_t, std::span<const std::uint32_t>)>& work) {
+  std::vector<std::uint32_t> drawn(static_cast<std::size_t>(kBlock) * width);
+  for (std::int64_t begin = 0; begin < samples; begin += kBlock) {
+    const std::int64_t count = std::min(kBlock, samples - begin);
+    std::generate_n(drawn.begin(), static_cast<std::size_t>(count) * width, draw);
+    parallel_for(count, available_cores(), [&](std::int64_t i) {
+      work(static_cast<std::size_t>(begin + i),
+           std::span(drawn).subspan(static_cast<std::size_t>(i) * width, width));
+    });
+  }
+}
+
+std::size_t lines_of(const std::vector<SystemCounts>& counts) {
+  return counts.front().systems.front().lines();
+}
+
+/// The scores of corpora whose lines are drawn with replacement.
+Samples resampled(const std::vector<SystemCounts>& counts, std::int64_t samples,
+                  std::uint32_t seed) {
+  Samples scores = room_for(counts, samples);
+  std::vector<std::vector<std::vector<float>>> rows;  // [metric][system][line, width]
+  for (const SystemCounts& metric : counts) {
+    auto& systems = rows.emplace_back();
+    for (const LineStatistics& system : metric.systems)
+      systems.emplace_back(system.values.begin(), system.values.end());
+  }
+  NumpyRandom random(seed);
+  const std::size_t lines = lines_of(counts);
+  const auto draw = [&] { return random.below(static_cast<std::uint32_t>(lines)); };
+  for_each_sample(samples, lines, draw, [&](std::size_t sample, auto chosen) {
+    std::vector<float> sum;
+    for (std::size_t m = 0; m < counts.size(); ++m)
+      for (std::size_t s = 0; s < rows[m].size(); ++s) {
+        const std::size_t width = counts[m].systems[s].width;
+        sum.assign(width, 0);
+        for (const std::uint32_t line : chosen)
+          for (std::size_t k = 0; k < width; ++k) sum[k] += rows[m][s][line * width + k];
+        scores[m][s][sample] = counts[m].metric.resampled_score(sum);
+      }
+  });
+  return scores;
+}
+
+/// numpy's order of additions.
+template <class Real>
+Real pairwise_sum(std::span<const Real> values) {
+  const std::size_t count = values.size();
+  if (count < 8) return std::accumulate(values.begin(), values.end(), Real(0));
+  if (count > 128) {
+    const std::size_t half = count / 2 - count / 2 % 8;
+    return pairwise_sum(values.first(half)) + pairwise_sum(values.subspan(half));
+  }
+  Real r[8];
+  std::copy_n(values.begin(), 8, r);
+  std::size_t i = 8;
+  for (; i < count - count % 8; i += 8)
+    for (std::size_t j = 0; j < 8; ++j) r[j] += values[i + j];
+  Real sum = ((r[0] + r[1]) + (r[2] + r[3])) + ((r[4] + r[5]) + (r[6] + r[7]));
+  for (; i < count; ++i) sum += values[i];
+  return sum;
+}
+
+template <class Real>
+Real mean_of(const std::vector<Real>& values) {
+  return pairwise_sum<Real>(values) / static_cast<Real>(values.size());
+}
+
+template <class Real>
+void estimate(const std::vector<double>& samples, SystemScore& score) {
+  std::vector<Real> sorted(samples.begin(), samples.end());
+  std::sort(sorted.begin(), sorted.end());
+  const std::size_t lower = sorted.size() / 40, upper = sorted.size() - lower - 1;
+  score.mean = mean_of(sorted);
+  score.interval = static_cast<Real>(0.5) * (sorted[upper] - sorted[lower]);
+}
+
+/// How often a statistic is above the difference that was seen.
+template <class Real>
+double p_value(const std::vector<Real>& statistics, double difference) {
+  const auto above = std::count_if(statistics.begin(), statistics.end(), [&](Real value) {
+    return value > static_cast<Real>(difference);
+  });
+  return static_cast<double>(above + 1) / static_cast<double>(statistics.size() + 1);
+}
+
+template <class Real>
+double bootstrap_p_value(const std::vector<double>& baseline, const std::vector<double>& system,
+                         double difference) {
+  std::vector<Real> statistics(system.size());
+  for (std::size_t i = 0; i < system.size(); ++i)
+    statistics[i] = std::abs(static_cast<Real>(system[i]) - static_cast<Real>(baseline[i]));
+  const Real mean = mean_of(statistics);
+  for (Real& value : statistics) value -= mean;
+  return p_value(statistics, difference);
+}
+
+}  // namespace
+
+ScoreTable plain_scores(const std::vector<SystemCounts>& counts) {
+  ScoreTable table;
+  for (const SystemCounts& metric : counts) {
+    auto& scores = table.emplace_back();
+    for (const LineStatistics& system : metric.systems)
+      scores.push_back({.score = metric.metric.score(system.sum())});
+  }
+  return table;
+}
+
+ScoreTable bootstrap_scores(const std::vector<SystemCounts>& counts, std::int64_t samples,
+                            std::uint32_t seed) {
+  ScoreTable table = plain_scores(counts);
+  const Samples scores = resampled(counts, samples, seed);
+  for (std::size_t m = 0; m < counts.size(); ++m) {
+    const auto fill = counts[m].metric.scores_are_float ? estimate<float> : estimate<double>;
+    for (std::size_t s = 0; s < table[m].size(); ++s) fill(scores[m][s], table[m][s]);
+  }
+  return table;
+}
+
+ScoreTable paired_bootstrap(const std::vector<SystemCounts>& counts, std::int64_t samples,
+                            std::uint32_t seed) {
+  ScoreTable table = plain_scores(counts);
+  const Samples scores = resampled(counts, samples, seed);
+  for (std::size_t m = 0; m < counts.size(); ++m) {
+    const bool is_float = counts[m].metric.scores_are_float;
+    const auto fill = is_float ? estimate<float> : estimate<double>;
+    const auto test = is_float ? bootstrap_p_value<float> : bootstrap_p_value<double>;
+    for (std::size_t s = 0; s < table[m].size(); ++s) {
+      fill(scores[m][s], table[m][s]);
+      const double difference = std::abs(table[m].front().score - table[m][s].score);
+      if (s > 0) table[m][s].p_value = test(scores[m].front(), scores[m][s], difference);
+    }
+  }
+  return table;
+}
+
+ScoreTable paired_randomization(const std::vector<SystemCounts>& counts, std::int64_t trials,
+                                std::uint32_t seed) {
+  ScoreTable table = plain_scores(counts);
+  Samples differences = room_for(counts, trials);
+  const std::size_t lines = lines_of(counts);
+  NumpyRandom random(seed);
+  std::uint32_t bits = 0;
+  int left = 0;
+  const auto draw = [&] {
+    if (left-- == 0) {
+      bits = random.next32();
+      left = 31;
+    } else {
+      bits >>= 1;
+    }
+    return bits & 1;
+  };
+  for_each_sample(trials, lines, draw, [&](std::size_t trial, auto exchanged) {
+    std::vector<double> first, second;
+    for (std::size_t m = 0; m < counts.size(); ++m) {
+      const auto& systems = counts[m].systems;
+      const std::size_t width = systems.front().width;
+      for (std::size_t s = 1; s < systems.size(); ++s) {
+        first.assign(width, 0);
+        second.assign(width, 0);
+        for (std::size_t line = 0; line < lines; ++line) {
+          const double* one = &systems.front().values[line * width];
+          const double* other = &systems[s].values[line * width];
+          if (exchanged[line] == 0) std::swap(one, other);
+          for (std::size_t k = 0; k < width; ++k) {
+            first[k] += one[k];
+            second[k] += other[k];
+          }
+        }
+        const auto& score = counts[m].metric.score;
+        differences[m][s][trial] = std::abs(score(first) - score(second));
+      }
+    }
+  });
+  for (std::size_t m = 0; m < counts.size(); ++m)
+    for (std::size_t s = 1; s < table[m].size(); ++s)
+      table[m][s].p_value =
+          p_value(differences[m][s], std::abs(table[m].front().score - table[m][s].score));
+  return table;
+}
+
+}  // namespace dragoman

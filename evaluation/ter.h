@@ -1,0 +1,47 @@
+// Translation edit rate (Snover et al. 2006), equal to sacreBLEU 2's, which follows Tercom: the
+// fewest insertions, deletions, substitutions and shifts of word sequences that a greedy search
+// finds, over the mean length of the references.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "evaluation/line_statistics.h"
+
+namespace dragoman {
+
+struct TerConfig {
+  bool normalized = false;      ///< punctuation becomes words of its own, as Tercom does it
+  bool no_punct = false;        ///< leave out punctuation
+  bool asian_support = false;   ///< the two above know Chinese and Japanese characters
+  bool case_sensitive = false;  ///< else all is lower-cased
+};
+
+/// The line as TER sees it: words between single spaces. `line` must be valid UTF-8.
+std::string tokenize_for_ter(std::string_view line, const TerConfig& config);
+
+/// Edits that make the hypothesis the reference; words are numbers.
+std::int64_t translation_edits(std::span<const std::uint32_t> hypothesis,
+                               std::span<const std::uint32_t> reference);
+
+/// Rows of [edits, mean length of the references]; of several references the one with the fewest
+/// edits counts. Invalid UTF-8 counts as U+FFFD. Errors: as check_line_counts.
+LineStatistics ter_statistics(std::span<const std::string> hypotheses, const References& references,
+                              const TerConfig& config);
+
+/// 0 (best) upwards, in percent, from a sum of rows of ter_statistics. In float it is rounded as
+/// sacreBLEU rounds the scores of resampled corpora.
+double ter_of_statistics(std::span<const double> sum);
+float ter_of_statistics(std::span<const float> sum);
+
+double corpus_ter(std::span<const std::string> hypotheses, const References& references,
+                  const TerConfig& config = {});
+
+/// sacreBLEU's signature: "nrefs:1|case:lc|tok:tercom|norm:no|punct:yes|asian:no|version:VERSION".
+std::string ter_signature(const TerConfig& config, std::size_t references,
+                          std::string_view version);
+
+}  // namespace dragoman

@@ -1,0 +1,230 @@
+// The search of TER, step by step that of Tercom as sacreBLEU has it: an edit distance in a beam
+// around the diagonal, and as long as one helps the shift that lowers it most.
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "evaluation/ter.h"
+
+namespace dragoman {
+
+namespace {
+
+using Words = std::vector<std::uint32_t>;
+
+constexpr std::size_t kLongestShift = 10;       // words
+constexpr std::size_t kFarthestShift = 50;      // words between the places in both sentences
+constexpr std::int64_t kMostCandidates = 1000;  // shifts tried for a sentence, about
+constexpr std::int64_t kBeam = 25;              // cells on each side of the diagonal
+constexpr std::int32_t kInfinity = 1'000'000'000;
+
+enum class Edit : std::uint8_t { None, Substitute, Insert, Delete };  // hypothesis to reference
+
+struct Cell {
+  std::int32_t cost = kInfinity;
+  Edit edit = Edit::None;
+};
+
+/// The matrix of edit distances between beginnings of the hypothesis (rows) and of the reference
+/// (columns). A hypothesis is compared with the one before: rows of equal beginnings stay.
+class EditDistance {
+ public:
+  EditDistance(std::span<const std::uint32_t> reference, std::size_t hypothesis_length)
+      : reference_(reference),
+        length_(hypothesis_length),
+        columns_(reference.size() + 1),
+        ratio_(hypothesis_length > 0
+                   ? static_cast<double>(reference.size()) / static_cast<double>(hypothesis_length)
+                   : 1),
+        beam_(kBeam < ratio_ / 2 ? static_cast<std::int64_t>(std::ceil(ratio_ / 2 + kBeam))
+                                 : kBeam),
+        cells_((length_ + 1) * columns_) {
+    for (std::size_t j = 0; j < columns_; ++j)
+      cells_[j] = {static_cast<std::int32_t>(j), Edit::Insert};
+  }
+
+  std::int32_t operator()(const Words& hypothesis) {
+    std::size_t same = 0;
+    while (same < words_.size() && words_[same] == hypothesis[same]) ++same;
+    words_ = hypothesis;
+    for (std::size_t i = same + 1; i <= length_; ++i) fill_row(i);
+    return cells_.back().cost;
+  }
+
+  /// Of the last hypothesis, from its beginning.
+  std::vector<Edit> edits() const {
+    std::vector<Edit> edits;
+    for (std::size_t i = length_, j = columns_ - 1; i > 0 || j > 0;) {
+      const Edit edit = cells_[i * columns_ + j].edit;
+      edits.push_back(edit);
+      if (edit != Edit::Insert) --i;
+      if (edit != Edit::Delete) --j;
+    }
+    std::reverse(edits.begin(), edits.end());
+    return edits;
+  }
+
+ private:
+  void fill_row(std::size_t i) {
+    const auto diagonal = static_cast<std::int64_t>(std::floor(static_cast<double>(i) * ratio_));
+    const auto begin = static_cast<std::size_t>(std::max<std::int64_t>(0, diagonal - beam_));
+    const std::size_t end =
+        i == length_ ? columns_ : std::min(columns_, static_cast<std::size_t>(diagonal + beam_));
+    Cell* row = &cells_[i * columns_];
+    const Cell* above = row - columns_;
+    std::fill(row, row + columns_, Cell());
+    for (std::size_t j = begin; j < end; ++j) {
+      if (j == 0) {
+        row[0] = {above[0].cost + 1, Edit::Delete};
+        continue;
+      }
+      const bool equal = words_[i - 1] == reference_[j - 1];
+      const auto offer = [&cell = row[j]](std::int32_t cost, Edit edit) {
+        if (cost < cell.cost) cell = {cost, edit};
+      };
+      offer(above[j - 1].cost + (equal ? 0 : 1), equal ? Edit::None : Edit::Substitute);
+      offer(above[j].cost + 1, Edit::Delete);
+      offer(row[j - 1].cost + 1, Edit::Insert);
+    }
+  }
+
+  std::span<const std::uint32_t> reference_;
+  std::size_t length_, columns_;
+  double ratio_;
+  std::int64_t beam_;
+  std::vector<Cell> cells_;  // [length + 1, columns]
+  Words words_;
+};
+
+/// Where the edits put each word of the reference, and which words they change.
+struct Alignment {
+  explicit Alignment(const std::vector<Edit>& edits) {
+    std::int64_t place = -1;
+    for (const Edit edit : edits) {
+      const bool wrong = edit != Edit::None;
+      if (edit != Edit::Insert) {
+        ++place;
+        hypothesis_wrong.push_back(wrong);
+      }
+      if (edit != Edit::Delete) {
+        of_reference.push_back(place);
+        reference_wrong.push_back(wrong);
+      }
+    }
+  }
+
+  std::vector<std::int64_t> of_reference;  // the word of the hypothesis; -1: before the first
+  std::vector<bool> hypothesis_wrong, reference_wrong;
+};
+
+/// Words [start, start + length) moved in front of what stands at `target`, counted as sacreBLEU
+/// does where the target lies behind them.
+Words shifted(const Words& words, std::size_t start, std::size_t length, std::size_t target) {
+  Words result = words;
+  const auto at = [&result](std::size_t i) {
+    return result.begin() + static_cast<std::ptrdiff_t>(i);
+  };
+  if (target < start) {
+    std::rotate(at(target), at(start), at(start + length));
+  } else {
+    const std::size_t end =
+        target > start + length ? target : std::min(words.size(), length + target);
+    std::rotate(at(start), at(start + length), at(end));
+  }
+  return result;
+}
+
+struct Shift {
+  // Better ones are greater: what it saves, then longer, then earlier, then to an earlier place.
+  std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t> rank;
+  Words words;
+};
+
+class ShiftSearch {
+ public:
+  ShiftSearch(const Words& hypothesis, std::span<const std::uint32_t> reference)
+      : words_(hypothesis), reference_(reference), distance_(reference, hypothesis.size()) {}
+
+  std::int64_t edits() {
+    std::int64_t shifts = 0;
+    for (;; ++shifts) {
+      Shift best{};
+      const bool found = find_best(best);
+      if (tried_ >= kMostCandidates || !found || std::get<0>(best.rank) <= 0) break;
+      words_ = std::move(best.words);
+    }
+    return shifts + distance_(words_);
+  }
+
+ private:
+  bool find_best(Shift& best) {
+    before_ = distance_(words_);
+    const Alignment alignment(distance_.edits());
+    bool found = false;
+    for (std::size_t start = 0; start < words_.size(); ++start)
+      for (std::size_t to = 0; to < reference_.size(); ++to) {
+        if ((to > start ? to - start : start - to) > kFarthestShift) continue;
+        for (std::size_t length = 1; length <= kLongestShift; ++length) {
+          if (start + length > words_.size() || to + length > reference_.size() ||
+              words_[start + length - 1] != reference_[to + length - 1])
+            break;
+          if (!may_help(alignment, start, to, length)) continue;
+          found = try_targets(alignment, start, to, length, best, found);
+          if (tried_ >= kMostCandidates) return found;
+        }
+      }
+    return found;
+  }
+
+  /// Both the words and those in their place are wrong, and the place is not among the words.
+  static bool may_help(const Alignment& alignment, std::size_t start, std::size_t to,
+                       std::size_t length) {
+    const auto any = [length](const std::vector<bool>& wrong, std::size_t begin) {
+      const auto first = wrong.begin() + static_cast<std::ptrdiff_t>(begin);
+      return std::find(first, first + static_cast<std::ptrdiff_t>(length), true) !=
+             first + static_cast<std::ptrdiff_t>(length);
+    };
+    const std::int64_t place = alignment.of_reference[to];
+    const auto begin = static_cast<std::int64_t>(start);
+    return any(alignment.hypothesis_wrong, start) && any(alignment.reference_wrong, to) &&
+           (place < begin || place >= begin + static_cast<std::int64_t>(length));
+  }
+
+  /// Tries the places in front of the matched words of the reference and behind each of them.
+  bool try_targets(const Alignment& alignment, std::size_t start, std::size_t to,
+                   std::size_t length, Shift& best, bool found) {
+    std::int64_t last = -1;
+    for (std::size_t n = 0; n <= length; ++n) {
+      const std::size_t behind = to + n;  // words of the reference in front of the target
+      const std::int64_t target = behind == 0 ? 0 : alignment.of_reference[behind - 1] + 1;
+      if (target == last) continue;
+      last = target;
+      Shift shift{{}, shifted(words_, start, length, static_cast<std::size_t>(target))};
+      shift.rank = {before_ - distance_(shift.words), static_cast<std::int64_t>(length),
+                    -static_cast<std::int64_t>(start), -target};
+      ++tried_;
+      if (found && shift.rank <= best.rank) continue;
+      best = std::move(shift);
+      found = true;
+    }
+    return found;
+  }
+
+  Words words_;
+  std::span<const std::uint32_t> reference_;
+  EditDistance distance_;
+  std::int32_t before_ = 0;
+  std::int64_t tried_ = 0;
+};
+
+}  // namespace
+
+std::int64_t translation_edits(std::span<const std::uint32_t> hypothesis,
+                               std::span<const std::uint32_t> reference) {
+  if (reference.empty()) return static_cast<std::int64_t>(hypothesis.size());
+  return ShiftSearch(Words(hypothesis.begin(), hypothesis.end()), reference).edits();
+}
+
+}  // namespace dragoman

@@ -1,0 +1,103 @@
+#include "evaluation/significance.h"
+
+#include <gtest/gtest.h>
+
+#include "evaluation/evaluate.h"
+#include "evaluation/numpy_random.h"
+#include "tests/evaluation/example_lines.h"
+
+namespace dragoman {
+namespace {
+
+// The expected values are those of NumPy 2.4 and sacreBLEU 2.6.0 (Python 3.11).
+
+TEST(NumpyRandom, DrawsAsNumpysDefaultGenerator) {
+  NumpyRandom below(12345), whole(12345);
+  for (const std::uint32_t expected : {2100, 682, 2369, 951, 613, 2395, 1930, 2031})
+    EXPECT_EQ(below.below(3004), expected);
+  EXPECT_EQ(below.next64() >> 1, 3607348892368485766U);
+  EXPECT_EQ(below.next64() >> 1, 3069666675758614433U);
+  EXPECT_EQ(whole.next32() & 0xFF, 0b10011101U);  // the first bits of integers(2)
+  EXPECT_EQ(NumpyRandom(1).below(1), 0U);
+}
+
+/// The example lines, the same with words changed, and their second references.
+Comparison compare(const EvaluateConfig& config) {
+  const auto changed = [](std::string line) {
+    for (const auto& [from, to] : {std::pair("the", "a"), std::pair("ist", "war")})
+      for (std::size_t at; (at = line.find(from)) != std::string::npos;) line.replace(at, 3, to);
+    return line;
+  };
+  std::vector<std::string> other;
+  for (const std::string& line : kHypotheses) other.push_back(changed(line));
+  return compare_systems({"a", "b", "c"}, {kHypotheses, other, kReferences[1]}, first_references(1),
+                         config, "v");
+}
+
+struct Expected {
+  double score, p_value, mean, interval;
+};
+
+void expect_scores(const Comparison& comparison, const std::vector<Expected>& expected) {
+  ASSERT_EQ(comparison.metrics, (std::vector<std::string>{"BLEU", "chrF2", "TER"}));
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const SystemScore& score = comparison.scores[i / 3][i % 3];
+    EXPECT_DOUBLE_EQ(score.score, expected[i].score) << i;
+    EXPECT_EQ(score.p_value.has_value(), i % 3 > 0);
+    EXPECT_DOUBLE_EQ(score.p_value.value_or(0), expected[i].p_value) << i;
+    EXPECT_DOUBLE_EQ(score.mean.value_or(0), expected[i].mean) << i;
+    EXPECT_DOUBLE_EQ(score.interval.value_or(0), expected[i].interval) << i;
+  }
+}
+
+TEST(Significance, PairedBootstrapIsThatOfSacreBleu) {
+  EvaluateConfig config;
+  config.metrics = {"bleu", "chrf", "ter"};
+  config.paired_bootstrap = true;
+  config.paired_bootstrap_n = 50;
+  const Comparison comparison = compare(config);
+  expect_scores(comparison,
+                {{23.618457310258595, 0, 22.98532868713304, 14.362870123702336},
+                 {13.697686881580868, 0.11764705882352941, 13.177789965782706, 4.65681797195851},
+                 {5.984248220668522, 0.0196078431372549, 5.728795631221573, 2.798326303088922},
+                 {51.49930440196273, 0, 51.58241653442383, 8.432390213012695},
+                 {41.85548850868977, 0.0784313725490196, 42.441593170166016, 11.788952827453613},
+                 {29.341876140945356, 0.0196078431372549, 29.679275512695312, 13.121221542358398},
+                 {48.0, 0, 49.79575729370117, 24.572650909423828},
+                 {56.00000000000001, 0.0196078431372549, 57.0060920715332, 18.46154022216797},
+                 {80.0, 0.0196078431372549, 79.40990447998047, 9.444446563720703}});
+  EXPECT_EQ(comparison.signatures[0],
+            "nrefs:1|bs:50|seed:12345|case:mixed|eff:no|tok:13a|smooth:exp|version:v");
+}
+
+TEST(Significance, ApproximateRandomizationIsThatOfSacreBleu) {
+  EvaluateConfig config;
+  config.metrics = {"bleu", "chrf", "ter"};
+  config.paired_approximate_randomization = true;
+  config.paired_approximate_randomization_n = 100;
+  expect_scores(compare(config), {{23.618457310258595, 0, 0, 0},
+                                  {13.697686881580868, 0.009900990099009901, 0, 0},
+                                  {5.984248220668522, 0.009900990099009901, 0, 0},
+                                  {51.49930440196273, 0, 0, 0},
+                                  {41.85548850868977, 0.009900990099009901, 0, 0},
+                                  {29.341876140945356, 0.06930693069306931, 0, 0},
+                                  {48.0, 0, 0, 0},
+                                  {56.00000000000001, 0.009900990099009901, 0, 0},
+                                  {80.0, 0.009900990099009901, 0, 0}});
+}
+
+TEST(Significance, ASystemDoesNotDifferFromItself) {
+  EvaluateConfig config;
+  for (const bool bootstrap : {true, false}) {
+    config.paired_bootstrap = bootstrap;
+    config.paired_approximate_randomization = !bootstrap;
+    const Comparison comparison =
+        compare_systems({"a", "b"}, {kHypotheses, kHypotheses}, first_references(2), config, "v");
+    // A difference of 0 is not more than one of 0: sacreBLEU's way to say that nothing was seen.
+    EXPECT_LT(*comparison.scores[0][1].p_value, 0.01);
+    EXPECT_EQ(comparison.scores[0][0].score, comparison.scores[0][1].score);
+  }
+}
+
+}  // namespace
+}  // namespace dragoman
