@@ -10,10 +10,10 @@ void ModelChoice::validate() const {
   if (model.empty()) throw UsageError("--model: name a run folder or a model file");
 }
 
-OpenedModel open_model(const ModelChoice& choice) {
-  const torch::Device device = parse_device(choice.device);
-  const int threads = use_threads(choice.threads);
-  const ModelFileReader file(resolve_model_path(choice.model));
+OpenedModel open_model(const std::string& model, const HardwareChoice& hardware) {
+  const torch::Device device = parse_device(hardware.device);
+  const int threads = use_threads(hardware.threads);
+  const ModelFileReader file(resolve_model_path(model));
   return {load_tokenizers(file), load_transformer(file, device), threads};
 }
 

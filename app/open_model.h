@@ -12,24 +12,32 @@
 
 namespace dragoman {
 
-struct ModelChoice {
-  std::string model;
+struct HardwareChoice {
   std::string device = "auto";
   std::int64_t threads = 0;
-
-  /// Throws UsageError naming the flag.
-  void validate() const;
 
   template <class Visit>
   void for_each_field(Visit&& visit) {
     constexpr std::string_view kHardware = "Hardware";
-    visit({.name = "model", .help = "run folder or model file", .group = "Files"}, model);
     visit({.name = "device", .help = "auto, cpu, cuda or cuda:N", .group = kHardware}, device);
     visit({.name = "threads",
            .help = "of the CPU; 0: all that this process may use",
            .group = kHardware,
            .aliases = "cpu-threads"},
           threads);
+  }
+};
+
+struct ModelChoice : HardwareChoice {
+  std::string model;
+
+  /// Throws UsageError naming the flag.
+  void validate() const;
+
+  template <class Visit>
+  void for_each_field(Visit&& visit) {
+    visit({.name = "model", .help = "run folder or model file", .group = "Files"}, model);
+    HardwareChoice::for_each_field(visit);
   }
 };
 
@@ -43,6 +51,9 @@ struct OpenedModel {
 };
 
 /// Throws Error where the file is damaged or the device is missing.
-OpenedModel open_model(const ModelChoice& choice);
+OpenedModel open_model(const std::string& model, const HardwareChoice& hardware);
+inline OpenedModel open_model(const ModelChoice& choice) {
+  return open_model(choice.model, choice);
+}
 
 }  // namespace dragoman

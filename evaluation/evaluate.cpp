@@ -55,34 +55,41 @@ std::vector<NamedScore> evaluate_lines(std::span<const std::string> hypotheses,
   return scores;
 }
 
-Comparison compare_systems(const std::vector<std::string>& names,
-                           const std::vector<std::vector<std::string>>& hypotheses,
-                           const References& references, const EvaluateConfig& config,
-                           std::string_view version) {
-  Comparison comparison{.systems = names, .metrics = {}, .signatures = {}, .scores = {}};
+std::vector<SystemCounts> count_systems(const std::vector<std::vector<std::string>>& hypotheses,
+                                        const References& references, const EvaluateConfig& config,
+                                        std::string_view version) {
   std::vector<SystemCounts> counts;
   for (Metric& metric : metrics_of(config, references.size(), version)) {
-    std::string signature = metric.signature;
-    if (config.confidence) signature = resampled_signature(signature, "bs", config.confidence_n);
-    if (config.paired_bootstrap)
-      signature = resampled_signature(signature, "bs", config.paired_bootstrap_n);
-    if (config.paired_approximate_randomization)
-      signature = resampled_signature(signature, "ar", config.paired_approximate_randomization_n);
-    comparison.metrics.push_back(metric.name);
-    comparison.signatures.push_back(std::move(signature));
     std::vector<LineStatistics> systems;
     for (const auto& lines : hypotheses) systems.push_back(metric.count(lines, references));
     counts.push_back({std::move(metric), std::move(systems)});
   }
-  comparison.paired = config.paired_bootstrap || config.paired_approximate_randomization;
-  if (config.paired_bootstrap)
-    comparison.scores = paired_bootstrap(counts, config.paired_bootstrap_n);
-  else if (config.paired_approximate_randomization)
-    comparison.scores = paired_randomization(counts, config.paired_approximate_randomization_n);
-  else if (config.confidence)
-    comparison.scores = bootstrap_scores(counts, config.confidence_n);
-  else
+  return counts;
+}
+
+Comparison compare(const std::vector<std::string>& names, const std::vector<SystemCounts>& counts,
+                   const EvaluateConfig& config) {
+  Comparison comparison{.systems = names, .metrics = {}, .signatures = {}, .scores = {}};
+  std::string_view kind;
+  std::int64_t samples = 0;
+  if (config.paired_bootstrap) {
+    kind = "bs", samples = config.paired_bootstrap_n;
+    comparison.scores = paired_bootstrap(counts, samples);
+  } else if (config.paired_approximate_randomization) {
+    kind = "ar", samples = config.paired_approximate_randomization_n;
+    comparison.scores = paired_randomization(counts, samples);
+  } else if (config.confidence) {
+    kind = "bs", samples = config.confidence_n;
+    comparison.scores = bootstrap_scores(counts, samples);
+  } else {
     comparison.scores = plain_scores(counts);
+  }
+  comparison.paired = config.paired_bootstrap || config.paired_approximate_randomization;
+  for (const auto& [metric, systems] : counts) {
+    comparison.metrics.push_back(metric.name);
+    comparison.signatures.push_back(
+        samples > 0 ? resampled_signature(metric.signature, kind, samples) : metric.signature);
+  }
   return comparison;
 }
 

@@ -35,10 +35,13 @@ struct Comparison {
   bool paired = false;  ///< the first system is the baseline of p-values
 };
 
-/// `hypotheses`: [system][line].
-Comparison compare_systems(const std::vector<std::string>& names,
-                           const std::vector<std::vector<std::string>>& hypotheses,
-                           const References& references, const EvaluateConfig& config,
-                           std::string_view version);
+/// For each metric the counts of all systems' lines. `hypotheses`: [system][line].
+std::vector<SystemCounts> count_systems(const std::vector<std::vector<std::string>>& hypotheses,
+                                        const References& references, const EvaluateConfig& config,
+                                        std::string_view version);
+
+/// With intervals and p-values as the configuration asks for them.
+Comparison compare(const std::vector<std::string>& names, const std::vector<SystemCounts>& counts,
+                   const EvaluateConfig& config);
 
 }  // namespace dragoman

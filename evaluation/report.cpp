@@ -67,9 +67,6 @@ std::string json_report(std::span<const NamedScore> scores, int width) {
   return list.dump(1) + "\n";
 }
 
-/// Cells by row, the first of which is the header.
-using Table = std::vector<std::vector<std::string>>;
-
 Table table_of(std::span<const NamedScore> scores, int width) {
   const bool by_line = !scores.empty() && scores.front().line > 0;
   Table table = {{"Metric", "Score", "Details", "Signature"}};
@@ -77,27 +74,6 @@ Table table_of(std::span<const NamedScore> scores, int width) {
   for (const NamedScore& score : scores) {
     table.push_back({score.name, score_text(score, width), score.details, score.signature});
     if (by_line) table.back().insert(table.back().begin(), std::to_string(score.line));
-  }
-  return table;
-}
-
-Table table_of(const Comparison& comparison, int width) {
-  Table table = {{"System"}};
-  for (std::size_t m = 0; m < comparison.metrics.size(); ++m)
-    table.front().push_back(comparison.metrics[m] +
-                            (comparison.scores[m].front().mean ? " (μ ± 95% CI)" : ""));
-  for (std::size_t s = 0; s < comparison.systems.size(); ++s) {
-    auto& row = table.emplace_back();
-    row.push_back((comparison.paired && s == 0 ? "Baseline: " : "") + comparison.systems[s]);
-    for (const auto& metric : comparison.scores) {
-      const SystemScore& score = metric[s];
-      std::string text = decimals(score.score, width);
-      if (score.mean) text += " (" + interval_text(score, width) + ")";
-      if (score.p_value)
-        text +=
-            join_text(" (p = ", decimals(*score.p_value, 4), ")", *score.p_value > 0.05 ? "" : "*");
-      row.push_back(std::move(text));
-    }
   }
   return table;
 }
@@ -187,6 +163,27 @@ std::string signature_lines(const Comparison& comparison, std::string_view befor
 
 }  // namespace
 
+Table score_table(const Comparison& comparison, int width) {
+  Table table = {{"System"}};
+  for (std::size_t m = 0; m < comparison.metrics.size(); ++m)
+    table.front().push_back(comparison.metrics[m] +
+                            (comparison.scores[m].front().mean ? " (μ ± 95% CI)" : ""));
+  for (std::size_t s = 0; s < comparison.systems.size(); ++s) {
+    auto& row = table.emplace_back();
+    row.push_back((comparison.paired && s == 0 ? "Baseline: " : "") + comparison.systems[s]);
+    for (const auto& metric : comparison.scores) {
+      const SystemScore& score = metric[s];
+      std::string text = decimals(score.score, width);
+      if (score.mean) text += " (" + interval_text(score, width) + ")";
+      if (score.p_value)
+        text +=
+            join_text(" (p = ", decimals(*score.p_value, 4), ")", *score.p_value > 0.05 ? "" : "*");
+      row.push_back(std::move(text));
+    }
+  }
+  return table;
+}
+
 std::string report(std::span<const NamedScore> scores, ReportFormat format, int width) {
   switch (format) {
     case ReportFormat::Json:
@@ -202,7 +199,7 @@ std::string report(std::span<const NamedScore> scores, ReportFormat format, int 
 }
 
 std::string report(const Comparison& comparison, ReportFormat format, int width) {
-  const Table table = table_of(comparison, width);
+  const Table table = score_table(comparison, width);
   switch (format) {
     case ReportFormat::Json:
       return json_of(comparison, width).dump(1) + "\n";

@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "evaluation/evaluate.h"
 
@@ -15,9 +16,14 @@ namespace dragoman {
 /// also has its number, except in text, where the lines come in order.
 std::string report(std::span<const NamedScore> scores, ReportFormat format, int width);
 
-/// A table of systems and metrics, with intervals and p-values where they were computed, and the
-/// signatures behind it. The baseline is marked, and so are p-values below 0.05 (*). JSON: a list
-/// of objects with sacreBLEU's keys.
+/// Cells by row, the first of which is the header.
+using Table = std::vector<std::vector<std::string>>;
+
+/// A row for each system, a column for each metric, with intervals and p-values where they were
+/// computed. The baseline is marked, and so are p-values below 0.05 (*).
+Table score_table(const Comparison& comparison, int width);
+
+/// That table, and the signatures behind it. JSON: a list of objects with sacreBLEU's keys.
 std::string report(const Comparison& comparison, ReportFormat format, int width);
 
 }  // namespace dragoman

@@ -50,26 +50,15 @@ std::vector<Version> versions_of(const PlottedRun& run, const std::string& sourc
   return versions;
 }
 
-std::string marked(const std::string& before, const std::string& now) {
-  std::string html;
-  for (const WordRun& run : word_changes(before, now)) {
-    const std::string_view words = strip(run.text);
-    if (run.changed)
-      html += join_text("<mark>", escaped(words), "</mark>", run.text.substr(words.size()));
-    else
-      html += escaped(run.text);
-  }
-  return html;
-}
-
 std::string item(const std::vector<Version>& versions, std::size_t i,
                  const std::string& reference) {
   const Version& version = versions[i];
   std::string updates = with_separators(version.first);
   if (version.last != version.first) updates += "–" + with_separators(version.last);
-  const std::string text = version.text.empty()
-                               ? "<i>nothing</i>"
-                               : marked(i == 0 ? version.text : versions[i - 1].text, version.text);
+  const std::string text =
+      version.text.empty()
+          ? "<i>nothing</i>"
+          : marked_changes(i == 0 ? version.text : versions[i - 1].text, version.text);
   return join_text("<li", version.text == reference ? " class=\"exact\"" : "", "><span>", updates,
                    "</span><p dir=\"auto\">", text, "</p></li>\n");
 }

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "base/error.h"
 #include "base/utf8.h"
+#include "report/html.h"
 
 namespace dragoman {
 
@@ -74,6 +76,18 @@ std::vector<WordRun> word_changes(std::string_view before, std::string_view now)
     runs.back().text += words[j].with_space;
   }
   return runs;
+}
+
+std::string marked_changes(std::string_view before, std::string_view now) {
+  std::string html;
+  for (const WordRun& run : word_changes(before, now)) {
+    const std::string_view words = strip(run.text);
+    if (run.changed)
+      html += join_text("<mark>", escaped(words), "</mark>", run.text.substr(words.size()));
+    else
+      html += escaped(run.text);
+  }
+  return html;
 }
 
 }  // namespace dragoman

@@ -18,4 +18,7 @@ struct WordRun {
 /// character of a script that writes without spaces (Han, kana) is a word by itself. Valid UTF-8.
 std::vector<WordRun> word_changes(std::string_view before, std::string_view now);
 
+/// `now` as HTML, with what `before` lacks in <mark>.
+std::string marked_changes(std::string_view before, std::string_view now);
+
 }  // namespace dragoman

@@ -22,7 +22,7 @@ TEST(NumpyRandom, DrawsAsNumpysDefaultGenerator) {
 }
 
 /// The example lines, the same with words changed, and their second references.
-Comparison compare(const EvaluateConfig& config) {
+Comparison compare_examples(const EvaluateConfig& config) {
   const auto changed = [](std::string line) {
     for (const auto& [from, to] : {std::pair("the", "a"), std::pair("ist", "war")})
       for (std::size_t at; (at = line.find(from)) != std::string::npos;) line.replace(at, 3, to);
@@ -30,8 +30,10 @@ Comparison compare(const EvaluateConfig& config) {
   };
   std::vector<std::string> other;
   for (const std::string& line : kHypotheses) other.push_back(changed(line));
-  return compare_systems({"a", "b", "c"}, {kHypotheses, other, kReferences[1]}, first_references(1),
-                         config, "v");
+  return compare(
+      {"a", "b", "c"},
+      count_systems({kHypotheses, other, kReferences[1]}, first_references(1), config, "v"),
+      config);
 }
 
 struct Expected {
@@ -55,7 +57,7 @@ TEST(Significance, PairedBootstrapIsThatOfSacreBleu) {
   config.metrics = {"bleu", "chrf", "ter"};
   config.paired_bootstrap = true;
   config.paired_bootstrap_n = 50;
-  const Comparison comparison = compare(config);
+  const Comparison comparison = compare_examples(config);
   expect_scores(comparison,
                 {{23.618457310258595, 0, 22.98532868713304, 14.362870123702336},
                  {13.697686881580868, 0.11764705882352941, 13.177789965782706, 4.65681797195851},
@@ -75,15 +77,15 @@ TEST(Significance, ApproximateRandomizationIsThatOfSacreBleu) {
   config.metrics = {"bleu", "chrf", "ter"};
   config.paired_approximate_randomization = true;
   config.paired_approximate_randomization_n = 100;
-  expect_scores(compare(config), {{23.618457310258595, 0, 0, 0},
-                                  {13.697686881580868, 0.009900990099009901, 0, 0},
-                                  {5.984248220668522, 0.009900990099009901, 0, 0},
-                                  {51.49930440196273, 0, 0, 0},
-                                  {41.85548850868977, 0.009900990099009901, 0, 0},
-                                  {29.341876140945356, 0.06930693069306931, 0, 0},
-                                  {48.0, 0, 0, 0},
-                                  {56.00000000000001, 0.009900990099009901, 0, 0},
-                                  {80.0, 0.009900990099009901, 0, 0}});
+  expect_scores(compare_examples(config), {{23.618457310258595, 0, 0, 0},
+                                           {13.697686881580868, 0.009900990099009901, 0, 0},
+                                           {5.984248220668522, 0.009900990099009901, 0, 0},
+                                           {51.49930440196273, 0, 0, 0},
+                                           {41.85548850868977, 0.009900990099009901, 0, 0},
+                                           {29.341876140945356, 0.06930693069306931, 0, 0},
+                                           {48.0, 0, 0, 0},
+                                           {56.00000000000001, 0.009900990099009901, 0, 0},
+                                           {80.0, 0.009900990099009901, 0, 0}});
 }
 
 TEST(Significance, ASystemDoesNotDifferFromItself) {
@@ -91,8 +93,9 @@ TEST(Significance, ASystemDoesNotDifferFromItself) {
   for (const bool bootstrap : {true, false}) {
     config.paired_bootstrap = bootstrap;
     config.paired_approximate_randomization = !bootstrap;
-    const Comparison comparison =
-        compare_systems({"a", "b"}, {kHypotheses, kHypotheses}, first_references(2), config, "v");
+    const Comparison comparison = compare(
+        {"a", "b"}, count_systems({kHypotheses, kHypotheses}, first_references(2), config, "v"),
+        config);
     // A difference of 0 is not more than one of 0: sacreBLEU's way to say that nothing was seen.
     EXPECT_LT(*comparison.scores[0][1].p_value, 0.01);
     EXPECT_EQ(comparison.scores[0][0].score, comparison.scores[0][1].score);

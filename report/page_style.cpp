@@ -1,4 +1,4 @@
-#include "report/training_style.h"
+#include "report/page_style.h"
 
 #include <array>
 
@@ -191,7 +191,7 @@ for (const figure of document.querySelectorAll('figure')) {
 
 }  // namespace
 
-std::string training_style(std::size_t runs) {
+std::string page_style(std::size_t runs) {
   std::string css(kStyle);
   css += axis_rules();
   for (std::size_t run = 0; run < runs; ++run) css += run_rules(run);
