@@ -30,6 +30,13 @@ void sync_folder(const std::filesystem::path& folder) {
   if (result != 0) throw Error(folder.string(), ": cannot sync the folder: ", why);
 }
 
+/// A device or a pipe: what is written there goes through it, and nothing may take its place.
+bool is_device(const std::filesystem::path& path) {
+  std::error_code none;
+  const auto status = std::filesystem::status(path, none);
+  return std::filesystem::is_other(status);
+}
+
 std::filesystem::path folder_of(const std::filesystem::path& path) {
   const auto folder = path.parent_path();
   return folder.empty() ? std::filesystem::path(".") : folder;
@@ -71,9 +78,16 @@ MappedFile::~MappedFile() {
 }
 
 AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)) {
-  temporary_ = path_;
-  temporary_ += std::string(kTemporary) + std::to_string(getpid());
-  descriptor_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  std::error_code none;
+  for (int links = 0; links < 40 && std::filesystem::is_symlink(path_, none); ++links)
+    path_ = folder_of(path_) / std::filesystem::read_symlink(path_);
+  if (is_device(path_)) {
+    descriptor_ = open(path_.c_str(), O_WRONLY | O_CLOEXEC);
+  } else {
+    temporary_ = path_;
+    temporary_ += std::string(kTemporary) + std::to_string(getpid());
+    descriptor_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  }
   if (descriptor_ < 0) throw Error(path_.string(), ": cannot write: ", reason());
 }
 
@@ -95,6 +109,11 @@ void AtomicFile::write(const void* bytes, std::size_t size) {
 }
 
 void AtomicFile::commit() {
+  if (temporary_.empty()) {
+    if (close(std::exchange(descriptor_, -1)) != 0)
+      throw Error(path_.string(), ": cannot close: ", reason());
+    return;
+  }
   if (fsync(descriptor_) != 0) throw Error(path_.string(), ": cannot sync: ", reason());
   if (close(std::exchange(descriptor_, -1)) != 0)
     throw Error(path_.string(), ": cannot close: ", reason());
@@ -122,8 +141,18 @@ void write_file(const std::filesystem::path& path, std::string_view text) {
 }
 
 std::string read_file(const std::filesystem::path& path) {
-  const MappedFile file(path);
-  return std::string(file.bytes());
+  if (!is_device(path)) return std::string(MappedFile(path).bytes());
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) throw Error(path.string(), ": cannot open: ", reason());
+  std::string text;
+  char block[1 << 16];
+  ssize_t count = 0;
+  while ((count = read(descriptor, block, sizeof block)) > 0 || (count < 0 && errno == EINTR))
+    if (count > 0) text.append(block, static_cast<std::size_t>(count));
+  const std::string why = reason();
+  close(descriptor);
+  if (count < 0) throw Error(path.string(), ": cannot read: ", why);
+  return text;
 }
 
 FolderLock::FolderLock(const std::filesystem::path& folder, std::string_view in_use)

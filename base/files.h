@@ -27,8 +27,9 @@ class MappedFile {
 };
 
 /// Writes `path` aside and puts it in place with commit(): temporary name in the same folder,
-/// fsync, rename, fsync of the folder. Without commit() nothing is left behind. Every error names
-/// the file and the system's reason (disk full, no permission).
+/// fsync, rename, fsync of the folder; devices and pipes are written as they are. Without commit()
+/// nothing is left behind. Every error names the file and the system's reason (disk full, no
+/// permission).
 class AtomicFile {
  public:
   explicit AtomicFile(std::filesystem::path path);
@@ -54,7 +55,7 @@ void remove_leftovers(const std::filesystem::path& folder);
 /// Writes the whole text through AtomicFile.
 void write_file(const std::filesystem::path& path, std::string_view text);
 
-/// Reads the whole file; "-" is not special here.
+/// Reads the whole file or pipe; "-" is not special.
 std::string read_file(const std::filesystem::path& path);
 
 /// Keeps other processes from the same folder while it lives: at most one has its lock, and a dead

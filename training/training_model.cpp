@@ -165,6 +165,7 @@ BatchLoss TrainingModel::accumulate(const PackedBatch& batch, const LossConfig& 
       at::set_num_threads(threads / static_cast<int>(shares.size()));  // of this worker
       losses[i] = accumulate_share(replicas_[i], shares[i], loss, update);
     });
+    at::set_num_threads(threads);  // what threads to come begin with
     for (const BatchLoss& share : losses) sums += share;
   }
   const torch::NoGradGuard no_grad;
