@@ -59,19 +59,26 @@ std::vector<std::string_view> bpe_with_dropout(const ScoredPieces& pieces, std::
       merges.push({pieces.scores[static_cast<std::size_t>(*id)], left, right, both.size()});
   };
   for (int i = 1; i < std::ssize(parts); ++i) consider(i - 1, i);
-  for (; !merges.empty();) {
+  std::vector<Merge> left_out;  // until the next merge, when they are drawn for again
+  while (!merges.empty()) {
     const Merge merge = merges.top();
     merges.pop();
     Part &left = part(merge.left), &right = part(merge.right);
     if (left.text.empty() || right.text.empty() ||
-        left.text.size() + right.text.size() != merge.size || random.chance(dropout))
+        left.text.size() + right.text.size() != merge.size)
       continue;
+    if (random.chance(dropout)) {
+      left_out.push_back(merge);
+      continue;
+    }
     left.text = together(merge.left, merge.right);
     right.text = {};
     left.right = right.right;
     if (left.right >= 0) part(left.right).left = merge.left;
     consider(left.left, merge.left);
     consider(merge.left, left.right);
+    for (const Merge& again : left_out) merges.push(again);
+    left_out.clear();
   }
   std::vector<std::string_view> segmentation;
   for (const Part& p : parts)

@@ -1,8 +1,8 @@
 // Segmenting text at random, so that a model learns each word from many segmentations: BPE-dropout
 // (Provilkov et al. 2020) for BPE models, sampling from the language model of the pieces (Kudo
-// 2018) for unigram models. Both draw what SentencePiece's SampleEncode draws, but that takes its
-// random numbers from a generator of the thread; here a segmentation is a pure function of text and
-// key.
+// 2018) for unigram models. SentencePiece's SampleEncode takes its random numbers from a generator
+// of the thread; here a segmentation is a pure function of text and key. It also leaves a merge of
+// BPE out for good where the paper draws again at each step, and so cuts words into more pieces.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,8 @@ struct ScoredPieces {
 };
 
 /// Merges characters as byte-pair encoding does, the pair of the highest score first, the left one
-/// of equals; but a merge whose turn comes is left out with probability `dropout`.
+/// of equals; but at each step every merge is left out with probability `dropout` (the paper's
+/// algorithm 1), and where all are, it ends.
 std::vector<std::string_view> bpe_with_dropout(const ScoredPieces& pieces, std::string_view text,
                                                double dropout, RandomStream& random);
 

@@ -30,7 +30,7 @@ TEST_F(FreshEncoding, IsThereOnlyWhereSomethingAsksForIt) {
 }
 
 TEST_F(FreshEncoding, IsAFunctionOfSeedEpochRoundAndPair) {
-  data.subword_sampling = 0.2;
+  data.subword_sampling = 0.6;
   const PreparedData prepared = prepare();
   const auto encode = [&](std::int64_t pair, Turn turn) {
     return prepared.encoder->encode(prepared.train, pair, turn)->source;
@@ -139,7 +139,7 @@ TEST_F(FreshEncoding, IsNoPartOfTheTokenCache) {
 /// Batches of an encoder, as training takes them.
 class FreshBatches : public FreshEncoding {
  protected:
-  FreshBatches() { data.subword_sampling = 0.3; }
+  FreshBatches() { data.subword_sampling = 0.8; }
   static bool same(const PackedBatch& a, const PackedBatch& b) {
     return a.sentences == b.sentences && a.source.tokens == b.source.tokens &&
            a.target.tokens == b.target.tokens && a.target.starts == b.target.starts;
