@@ -15,8 +15,7 @@ namespace dragoman {
 namespace {
 
 std::string prepare(const std::string& line, const BleuConfig& config) {
-  std::string text =
-      find_invalid_utf8(line) == std::string::npos ? line : replace_invalid_utf8(line);
+  std::string text = valid_line(line);
   if (config.lowercase) text = lower_case(text);
   return tokenize_for_bleu(text, config.tokenize);
 }

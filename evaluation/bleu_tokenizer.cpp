@@ -1,8 +1,6 @@
 #include "evaluation/bleu_tokenizer.h"
 
-#include <algorithm>
 #include <array>
-#include <utility>
 
 #include "base/utf8.h"
 #include "evaluation/separate.h"
@@ -29,7 +27,7 @@ std::string tokenize_13a(std::string_view line) {
 /// The ranges of sacreBLEU's tokenizer, two of which (marked) are not those that its comments name:
 /// its escapes end after four digits, and what is left is compared as text.
 bool is_zh_character(char32_t c) {
-  constexpr std::array<std::pair<char32_t, char32_t>, 22> kRanges = {{
+  constexpr std::array<CodePointRange, 22> kRanges = {{
       {0x3400, 0x4DB5},
       {0x4E00, 0x9FA5},
       {0x9FA6, 0x9FBB},
@@ -53,8 +51,7 @@ bool is_zh_character(char32_t c) {
       {0x3200, 0x32FF},
       {0x3300, 0x33FF},
   }};
-  return std::any_of(kRanges.begin(), kRanges.end(),
-                     [c](const auto& range) { return c >= range.first && c <= range.second; });
+  return is_in(c, kRanges);
 }
 
 std::string tokenize_zh(std::string_view line) {

@@ -44,8 +44,7 @@ std::vector<std::string_view> separate_punctuation(const std::vector<std::string
 }
 
 struct Segment {
-  Segment(const std::string& line, const ChrfConfig& config)
-      : text(find_invalid_utf8(line) == std::string::npos ? line : replace_invalid_utf8(line)) {
+  Segment(const std::string& line, const ChrfConfig& config) : text(valid_line(line)) {
     if (config.lowercase) text = lower_case(text);
     characters.reserve(text.size());
     for (std::size_t offset = 0; offset < text.size();) {

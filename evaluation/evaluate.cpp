@@ -30,31 +30,6 @@ void add_lines(std::vector<NamedScore>& scores, const Metric& metric,
 
 }  // namespace
 
-std::vector<NamedScore> evaluate_lines(std::span<const std::string> hypotheses,
-                                       const References& references, const EvaluateConfig& config,
-                                       std::string_view version) {
-  std::vector<NamedScore> scores;
-  for (const Metric& metric : metrics_of(config, references.size(), version)) {
-    LineStatistics statistics = metric.count(hypotheses, references);
-    if (config.sentence_level) {
-      add_lines(scores, metric, statistics);
-      continue;
-    }
-    const std::string details = metric.details(statistics.sum());
-    const std::vector<SystemCounts> counts = {{metric, {std::move(statistics)}}};
-    const ScoreTable table =
-        config.confidence ? bootstrap_scores(counts, config.confidence_n) : plain_scores(counts);
-    scores.push_back({table[0][0], metric.name,
-                      config.confidence
-                          ? resampled_signature(metric.signature, "bs", config.confidence_n)
-                          : metric.signature,
-                      details});
-  }
-  std::stable_sort(scores.begin(), scores.end(),
-                   [](const NamedScore& a, const NamedScore& b) { return a.line < b.line; });
-  return scores;
-}
-
 std::vector<SystemCounts> count_systems(const std::vector<std::vector<std::string>>& hypotheses,
                                         const References& references, const EvaluateConfig& config,
                                         std::string_view version) {
@@ -91,6 +66,24 @@ Comparison compare(const std::vector<std::string>& names, const std::vector<Syst
         samples > 0 ? resampled_signature(metric.signature, kind, samples) : metric.signature);
   }
   return comparison;
+}
+
+std::vector<NamedScore> evaluate_lines(const std::vector<std::string>& hypotheses,
+                                       const References& references, const EvaluateConfig& config,
+                                       std::string_view version) {
+  const auto counts = count_systems({hypotheses}, references, config, version);
+  std::vector<NamedScore> scores;
+  if (config.sentence_level) {
+    for (const auto& [metric, systems] : counts) add_lines(scores, metric, systems.front());
+    std::stable_sort(scores.begin(), scores.end(),
+                     [](const NamedScore& a, const NamedScore& b) { return a.line < b.line; });
+    return scores;
+  }
+  const Comparison comparison = compare({""}, counts, config);
+  for (std::size_t m = 0; m < counts.size(); ++m)
+    scores.push_back({comparison.scores[m].front(), comparison.metrics[m], comparison.signatures[m],
+                      counts[m].metric.details(counts[m].systems.front().sum())});
+  return scores;
 }
 
 }  // namespace dragoman

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,7 +22,7 @@ struct NamedScore : SystemScore {
 /// The corpus's score for each metric, with its interval where config.confidence asks for it, or
 /// with `sentence_level` those of line 1, of line 2, ... `version` ends the signatures. Errors: as
 /// check_line_counts. The configuration must be valid.
-std::vector<NamedScore> evaluate_lines(std::span<const std::string> hypotheses,
+std::vector<NamedScore> evaluate_lines(const std::vector<std::string>& hypotheses,
                                        const References& references, const EvaluateConfig& config,
                                        std::string_view version);
 

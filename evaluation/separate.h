@@ -2,11 +2,24 @@
 // bytes, where the patterns name ASCII characters alone, or of code points.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace dragoman {
+
+/// First and last code point.
+using CodePointRange = std::pair<char32_t, char32_t>;
+
+template <std::size_t N>
+bool is_in(char32_t c, const std::array<CodePointRange, N>& ranges) {
+  return std::any_of(ranges.begin(), ranges.end(), [c](const CodePointRange& range) {
+    return c >= range.first && c <= range.second;
+  });
+}
 
 enum class Separate { First, Second };
 

@@ -106,6 +106,19 @@ void estimate(const std::vector<double>& samples, SystemScore& score) {
   score.interval = static_cast<Real>(0.5) * (sorted[upper] - sorted[lower]);
 }
 
+void estimate_all(const std::vector<SystemCounts>& counts, const Samples& samples,
+                  ScoreTable& table) {
+  for (std::size_t m = 0; m < counts.size(); ++m) {
+    const auto fill = counts[m].metric.scores_are_float ? estimate<float> : estimate<double>;
+    for (std::size_t s = 0; s < table[m].size(); ++s) fill(samples[m][s], table[m][s]);
+  }
+}
+
+/// Of a system's score to the baseline's.
+double difference(const std::vector<SystemScore>& scores, std::size_t system) {
+  return std::abs(scores.front().score - scores[system].score);
+}
+
 /// How often a statistic is above the difference that was seen.
 template <class Real>
 double p_value(const std::vector<Real>& statistics, double difference) {
@@ -141,11 +154,7 @@ ScoreTable plain_scores(const std::vector<SystemCounts>& counts) {
 ScoreTable bootstrap_scores(const std::vector<SystemCounts>& counts, std::int64_t samples,
                             std::uint32_t seed) {
   ScoreTable table = plain_scores(counts);
-  const Samples scores = resampled(counts, samples, seed);
-  for (std::size_t m = 0; m < counts.size(); ++m) {
-    const auto fill = counts[m].metric.scores_are_float ? estimate<float> : estimate<double>;
-    for (std::size_t s = 0; s < table[m].size(); ++s) fill(scores[m][s], table[m][s]);
-  }
+  estimate_all(counts, resampled(counts, samples, seed), table);
   return table;
 }
 
@@ -153,15 +162,12 @@ ScoreTable paired_bootstrap(const std::vector<SystemCounts>& counts, std::int64_
                             std::uint32_t seed) {
   ScoreTable table = plain_scores(counts);
   const Samples scores = resampled(counts, samples, seed);
+  estimate_all(counts, scores, table);
   for (std::size_t m = 0; m < counts.size(); ++m) {
-    const bool is_float = counts[m].metric.scores_are_float;
-    const auto fill = is_float ? estimate<float> : estimate<double>;
-    const auto test = is_float ? bootstrap_p_value<float> : bootstrap_p_value<double>;
-    for (std::size_t s = 0; s < table[m].size(); ++s) {
-      fill(scores[m][s], table[m][s]);
-      const double difference = std::abs(table[m].front().score - table[m][s].score);
-      if (s > 0) table[m][s].p_value = test(scores[m].front(), scores[m][s], difference);
-    }
+    const auto test =
+        counts[m].metric.scores_are_float ? bootstrap_p_value<float> : bootstrap_p_value<double>;
+    for (std::size_t s = 1; s < table[m].size(); ++s)
+      table[m][s].p_value = test(scores[m].front(), scores[m][s], difference(table[m], s));
   }
   return table;
 }
@@ -207,8 +213,7 @@ ScoreTable paired_randomization(const std::vector<SystemCounts>& counts, std::in
   });
   for (std::size_t m = 0; m < counts.size(); ++m)
     for (std::size_t s = 1; s < table[m].size(); ++s)
-      table[m][s].p_value =
-          p_value(differences[m][s], std::abs(table[m].front().score - table[m][s].score));
+      table[m][s].p_value = p_value(differences[m][s], difference(table[m], s));
   return table;
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "base/utf8.h"
 #include "evaluation/words.h"
 
 namespace dragoman {
@@ -37,8 +36,7 @@ class TerCounter {
 
  private:
   std::string prepare(const std::string& line) const {
-    return tokenize_for_ter(
-        find_invalid_utf8(line) == std::string::npos ? line : replace_invalid_utf8(line), config_);
+    return tokenize_for_ter(valid_line(line), config_);
   }
 
   std::span<const std::string> hypotheses_;

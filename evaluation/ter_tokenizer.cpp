@@ -1,5 +1,4 @@
 // Tercom's tokenizer, as sacreBLEU has it.
-#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -12,14 +11,8 @@ namespace dragoman {
 
 namespace {
 
-template <std::size_t N>
-bool is_in(char32_t c, const std::array<std::pair<char32_t, char32_t>, N>& ranges) {
-  return std::any_of(ranges.begin(), ranges.end(),
-                     [c](const auto& range) { return c >= range.first && c <= range.second; });
-}
-
 bool is_asian_punctuation(char32_t c) {
-  constexpr std::array<std::pair<char32_t, char32_t>, 11> kRanges = {{
+  constexpr std::array<CodePointRange, 11> kRanges = {{
       {0x3001, 0x3002},
       {0x3008, 0x3011},
       {0x3014, 0x301F},
@@ -38,7 +31,7 @@ bool is_asian_punctuation(char32_t c) {
 /// Characters that are words. Kana are not, as sacreBLEU's patterns for them never match a line
 /// that begins with a space, as all lines here do.
 bool is_asian_character(char32_t c) {
-  constexpr std::array<std::pair<char32_t, char32_t>, 7> kRanges = {{
+  constexpr std::array<CodePointRange, 7> kRanges = {{
       {0x4E00, 0x9FFF},
       {0x3400, 0x4DBF},
       {0x31C0, 0x31EF},

@@ -28,6 +28,10 @@ std::string_view strip_right(std::string_view text) {
   return text;
 }
 
+std::string valid_line(const std::string& line) {
+  return find_invalid_utf8(line) == std::string::npos ? line : replace_invalid_utf8(line);
+}
+
 std::vector<std::uint32_t> Vocabulary::add(const std::vector<std::string_view>& words) {
   std::vector<std::uint32_t> numbers;
   numbers.reserve(words.size());

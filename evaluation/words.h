@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -14,6 +15,9 @@ std::vector<std::string_view> split_words(std::string_view text);
 
 /// Python's str.rstrip(). `text` must be valid UTF-8.
 std::string_view strip_right(std::string_view text);
+
+/// The line with U+FFFD in place of what is no UTF-8.
+std::string valid_line(const std::string& line);
 
 /// Numbers for the words of one line's references, so that n-grams of words are n-grams of numbers.
 class Vocabulary {
