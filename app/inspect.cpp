@@ -86,6 +86,7 @@ Json facts_of(const ModelFileReader& model) {
   facts["tokenizer"]["source"] = tokenizer_json(model.tokenizer_source(), path);
   if (model.has_two_tokenizers())
     facts["tokenizer"]["target"] = tokenizer_json(model.tokenizer_target(), path);
+  if (!model.decode_defaults().empty()) facts["search_defaults"] = model.decode_defaults();
   facts["provenance"] = Json::parse(to_json(model.provenance()));
   if (model.is_checkpoint()) {
     facts["training_state"] = model.training_names();
@@ -132,6 +133,8 @@ void print_text(const Json& facts) {
   for (const auto& [side, tokenizer] : facts["tokenizer"].items())
     print_section(facts["tokenizer"].size() == 1 ? "tokenizer of both sides" : side + " tokenizer",
                   tokenizer);
+  if (facts.contains("search_defaults"))
+    print_section("search, where no flag says otherwise", facts["search_defaults"]);
   const Json& provenance = facts["provenance"];
   Json made = Json::object();
   made["command"] = provenance["command"];

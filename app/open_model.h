@@ -5,8 +5,11 @@
 #include <string>
 #include <string_view>
 
+#include "app/command.h"
 #include "base/fields.h"
+#include "inference/decode_config.h"
 #include "inference/torch/torch_engine.h"
+#include "model/file/model_file.h"
 #include "model/transformer.h"
 #include "tokenizer/tokenizers.h"
 
@@ -45,10 +48,16 @@ struct OpenedModel {
   Tokenizers tokenizers;
   Transformer transformer;
   int threads;  ///< of the CPU
+  DecodeDefaults decode_defaults;
+  std::int64_t updates;  ///< behind its weights
 
   /// For search; shares the transformer.
   TorchEngine engine() const { return {transformer, tokenizers.target->never_emitted()}; }
 };
+
+/// The search that the flags ask for; what they leave open is as the model has it. Throws
+/// UsageError where that is no valid search.
+DecodeConfig search_with(const OpenedModel& model, DecodeConfig flags, const Origins& origins);
 
 /// Throws Error where the file is damaged or the device is missing.
 OpenedModel open_model(const std::string& model, const HardwareChoice& hardware);

@@ -192,7 +192,7 @@ void log_summary(const TranslationFacts& facts, double seconds) {
                    {"cut", facts.cut}});
 }
 
-int run_translate(const TranslateConfig& config) {
+int run_translate(const TranslateConfig& config, const Origins& origins) {
   const TranslateFiles& files = config.files;
   config.model.validate();
   config.decode.validate();
@@ -200,14 +200,15 @@ int run_translate(const TranslateConfig& config) {
   const std::unique_ptr<Output> output = open_output(files.output);
   const OpenedModel model = open_model(config.model);
   TorchEngine engine = model.engine();
-  Translator translator(engine, *model.tokenizers.source, *model.tokenizers.target, config.decode);
+  const DecodeConfig search = search_with(model, config.decode, origins);
+  Translator translator(engine, *model.tokenizers.source, *model.tokenizers.target, search);
 
   const std::stop_token stop = stop_token();
   LineReader reader(input, files.input == "-" ? "standard input" : files.input);
   const auto start = std::chrono::steady_clock::now();
   TranslationFacts facts;
   try {
-    Written written(*output, files.with_scores || config.decode.n_best > 1);
+    Written written(*output, files.with_scores || search.n_best > 1);
     const bool person_watches =
         isatty(input) == 1 || (files.output == "-" && isatty(STDOUT_FILENO));
     if (!person_watches) written.show_progress(count_lines(input, files.input));
@@ -228,6 +229,7 @@ int run_translate(const TranslateConfig& config) {
 
 Command translate_command() {
   const auto config = std::make_shared<TranslateConfig>();
+  const auto invocation = std::make_shared<Invocation>();
   std::vector<Field> fields = fields_of(config->model);
   for (Field& field : fields_of(config->files)) fields.push_back(std::move(field));
   for (Field& field : fields_of(config->decode)) fields.push_back(std::move(field));
@@ -235,10 +237,11 @@ Command translate_command() {
           .summary = "translate lines: from a file, or as a filter in a pipe",
           .fields = std::move(fields),
           .short_flags = {{"m", "model"}, {"i", "input"}, {"o", "output"}, {"b", "beam-size"}},
-          .run = [config] { return run_translate(*config); },
+          .run = [config, invocation] { return run_translate(*config, invocation->origins); },
           .examples = {"translate -m run/ < in.en > out.de",
                        "translate -m run/ -i in.en -o out.de -b 1",
-                       "translate -m run/ --n-best 5 < in.en"}};
+                       "translate -m run/ --n-best 5 < in.en"},
+          .invocation = invocation};
 }
 
 }  // namespace dragoman

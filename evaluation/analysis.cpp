@@ -33,7 +33,8 @@ std::string group_name(const std::array<std::int64_t, N>& begins, std::size_t gr
 }
 
 std::vector<std::string> words_of(const std::string& line) {
-  const std::string text = tokenize_for_bleu(lower_case(line), BleuTokenizer::V13a);
+  static const Tokenization tokenization = tokenization_of(BleuTokenizer::V13a);
+  const std::string text = tokenization.apply(lower_case(line));
   const auto words = split_words(text);
   return {words.begin(), words.end()};
 }

@@ -17,7 +17,7 @@ namespace {
 std::string prepare(const std::string& line, const BleuConfig& config) {
   std::string text = valid_line(line);
   if (config.lowercase) text = lower_case(text);
-  return tokenize_for_bleu(text, config.tokenize);
+  return config.tokenization.apply(text);
 }
 
 double smooth_value_of(const BleuConfig& config) {
@@ -55,7 +55,8 @@ class BleuCounter {
   std::int64_t add_references(std::size_t line, std::int64_t length) {
     vocabulary_.clear();
     texts_.clear();
-    for (const auto& reference : references_) texts_.push_back(prepare(reference[line], config_));
+    for (const std::string* reference : references_of(references_, line))
+      texts_.push_back(prepare(*reference, config_));
     std::vector<std::vector<std::uint32_t>> words;
     std::size_t symbols = 0;
     for (const std::string& text : texts_) {
@@ -170,15 +171,14 @@ BleuScore sentence_bleu(const std::string& hypothesis, std::span<const std::stri
   return corpus_bleu({&hypothesis, 1}, streams, config);
 }
 
-std::string bleu_signature(const BleuConfig& config, std::size_t references,
+std::string bleu_signature(const BleuConfig& config, std::string_view references,
                            std::string_view version) {
   std::string value;
   if (config.smooth_method == SmoothMethod::Floor || config.smooth_method == SmoothMethod::AddK)
     value = join_text("[", decimals(smooth_value_of(config), 2), "]");
   return join_text(
       "nrefs:", references, config.lowercase ? "|case:lc" : "|case:mixed",
-      config.effective_order ? "|eff:yes" : "|eff:no",
-      "|tok:", names_of(config.tokenize)[static_cast<std::size_t>(config.tokenize)],
+      config.effective_order ? "|eff:yes" : "|eff:no", "|tok:", config.tokenization.name,
       "|smooth:", names_of(config.smooth_method)[static_cast<std::size_t>(config.smooth_method)],
       value, "|version:", version);
 }

@@ -26,7 +26,7 @@ constexpr std::array<std::string_view, 4> names_of(SmoothMethod) {
 }
 
 struct BleuConfig {
-  BleuTokenizer tokenize = BleuTokenizer::V13a;
+  Tokenization tokenization = tokenization_of(BleuTokenizer::V13a);
   bool lowercase = false;
   SmoothMethod smooth_method = SmoothMethod::Exp;
   double smooth_value = -1;      ///< negative: the method's default (floor 0.1, add-k 1)
@@ -62,7 +62,7 @@ BleuScore sentence_bleu(const std::string& hypothesis, std::span<const std::stri
                         const BleuConfig& config = {});
 
 /// sacreBLEU's signature: "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:VERSION".
-std::string bleu_signature(const BleuConfig& config, std::size_t references,
+std::string bleu_signature(const BleuConfig& config, std::string_view references,
                            std::string_view version);
 
 /// sacreBLEU's details: "58.1/32.5/20.3/13.1 (BP = 0.983 ratio = 0.983 hyp_len = 60482 ref_len =

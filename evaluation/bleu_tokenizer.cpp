@@ -1,10 +1,15 @@
 #include "evaluation/bleu_tokenizer.h"
 
 #include <array>
+#include <filesystem>
+#include <memory>
+#include <utility>
 
 #include "base/utf8.h"
+#include "evaluation/mecab_tokenizer.h"
 #include "evaluation/separate.h"
 #include "evaluation/words.h"
+#include "tokenizer/tokenizer.h"
 
 namespace dragoman {
 
@@ -78,23 +83,59 @@ std::string tokenize_intl(std::string_view line) {
   return to_utf8(separate_each(text, is_symbol));
 }
 
-}  // namespace
+std::string tokenize_char(std::string_view line) {
+  return to_utf8(separate_each(code_points(line), [](char32_t) { return true; }));
+}
 
-std::string tokenize_for_bleu(std::string_view line, BleuTokenizer tokenizer) {
-  line = strip_right(line);
+Tokenization spm_tokenization(const std::string& path) {
+  const auto model = std::make_shared<Tokenizer>(Tokenizer::from_file(path));
+  return {.name = "spm-" + std::filesystem::path(path).stem().string(),
+          .apply = [model](std::string_view line) {
+            std::string text;
+            for (const std::string& piece : model->pieces(line)) text += piece + " ";
+            return text;
+          }};
+}
+
+BleuTokenizer tokenizer_for(const std::string& target_language) {
+  if (target_language == "zh") return BleuTokenizer::Zh;
+  if (target_language == "ja") return BleuTokenizer::JaMecab;
+  if (target_language == "ko") return BleuTokenizer::KoMecab;
+  return BleuTokenizer::V13a;
+}
+
+Tokenization tokenization_of_whole_lines(BleuTokenizer tokenizer, const TokenizerData& data) {
   switch (tokenizer) {
+    case BleuTokenizer::Auto:
+      return tokenization_of_whole_lines(tokenizer_for(data.target_language), data);
     case BleuTokenizer::V13a:
-      return tokenize_13a(line);
+      return {"13a", tokenize_13a};
     case BleuTokenizer::Intl:
-      return tokenize_intl(line);
+      return {"intl", tokenize_intl};
     case BleuTokenizer::Zh:
-      return tokenize_zh(line);
+      return {"zh", tokenize_zh};
     case BleuTokenizer::Char:
-      return to_utf8(separate_each(code_points(line), [](char32_t) { return true; }));
+      return {"char", tokenize_char};
+    case BleuTokenizer::Spm:
+      return spm_tokenization(data.spm_model);
+    case BleuTokenizer::JaMecab:
+      return mecab_tokenization(MecabLanguage::Japanese, data.mecab_dictionary);
+    case BleuTokenizer::KoMecab:
+      return mecab_tokenization(MecabLanguage::Korean, data.mecab_dictionary);
     case BleuTokenizer::None:
       break;
   }
-  return std::string(line);
+  return {"none", [](std::string_view line) { return std::string(line); }};
+}
+
+}  // namespace
+
+Tokenization tokenization_of(BleuTokenizer tokenizer, const TokenizerData& data) {
+  Tokenization found = tokenization_of_whole_lines(tokenizer, data);
+  found.apply = [apply = std::move(found.apply)](std::string_view line) {
+    return apply(strip_right(line));
+  };
+  return found;
 }
 
 }  // namespace dragoman

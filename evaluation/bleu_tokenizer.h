@@ -2,25 +2,46 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <string>
 #include <string_view>
 
 namespace dragoman {
 
 enum class BleuTokenizer {
-  V13a,  ///< mteval-v13a.pl, the one of WMT
-  Intl,  ///< mteval-v14.pl --international-tokenization
-  Zh,    ///< Chinese characters are tokens, the rest as 13a
-  Char,  ///< each character is a token
-  None,  ///< the text is already tokenized
+  Auto,     ///< what sacreBLEU takes for the target language: zh, ja-mecab, ko-mecab, else 13a
+  V13a,     ///< mteval-v13a.pl, the one of WMT
+  Intl,     ///< mteval-v14.pl --international-tokenization
+  Zh,       ///< Chinese characters are tokens, the rest as 13a
+  Char,     ///< each character is a token
+  Spm,      ///< the pieces of a SentencePiece model
+  JaMecab,  ///< MeCab's words
+  KoMecab,  ///< mecab-ko's words
+  None,     ///< the text is already tokenized
 };
 
-constexpr std::array<std::string_view, 5> names_of(BleuTokenizer) {
-  return {"13a", "intl", "zh", "char", "none"};
+constexpr std::array<std::string_view, 9> names_of(BleuTokenizer) {
+  return {"auto", "13a", "intl", "zh", "char", "spm", "ja-mecab", "ko-mecab", "none"};
 }
 
-/// The line with white space between its tokens; split_words() gives the tokens. White space at
-/// the end of the line is no part of it. `line` must be valid UTF-8.
-std::string tokenize_for_bleu(std::string_view line, BleuTokenizer tokenizer);
+/// How BLEU makes words of a line, and the name of that in its signature.
+struct Tokenization {
+  std::string name;  ///< "13a", "ja-mecab-0.996-IPA"
+  /// The line with white space between its tokens; split_words() gives the tokens. White space at
+  /// the end of the line is no part of it. `line` must be valid UTF-8. Safe to call from many
+  /// threads at once.
+  std::function<std::string(std::string_view line)> apply;
+};
+
+/// What some tokenizers need.
+struct TokenizerData {
+  std::string target_language;   ///< of Auto: "ja"
+  std::string spm_model;         ///< of Spm: the path of a SentencePiece model
+  std::string mecab_dictionary;  ///< of JaMecab and KoMecab: a folder; empty: MeCab's own choice
+};
+
+/// Errors: Spm without a model, JaMecab and KoMecab without libmecab or dictionary. The name of
+/// Spm is "spm-" and the model's file name without extension.
+Tokenization tokenization_of(BleuTokenizer tokenizer, const TokenizerData& data = {});
 
 }  // namespace dragoman

@@ -115,8 +115,8 @@ class ChrfCounter {
     const Segment hypothesis(hypotheses_[line], config_);
     std::vector<double> candidate(row.size());
     double best = -1;
-    for (const auto& reference : references_) {
-      compare(hypothesis, Segment(reference[line], config_), candidate);
+    for (const std::string* reference : references_of(references_, line)) {
+      compare(hypothesis, Segment(*reference, config_), candidate);
       const double score = score_of<double>(candidate, config_);
       if (score <= best) continue;
       best = score;
@@ -187,7 +187,7 @@ std::string chrf_name(const ChrfConfig& config) {
          std::string(static_cast<std::size_t>(config.word_order), '+');
 }
 
-std::string chrf_signature(const ChrfConfig& config, std::size_t references,
+std::string chrf_signature(const ChrfConfig& config, std::string_view references,
                            std::string_view version) {
   return join_text("nrefs:", references, config.lowercase ? "|case:lc" : "|case:mixed",
                    config.eps_smoothing ? "|eff:no" : "|eff:yes", "|nc:", config.char_order,

@@ -40,7 +40,7 @@ double sentence_chrf(const std::string& hypothesis, std::span<const std::string>
 std::string chrf_name(const ChrfConfig& config);
 
 /// sacreBLEU's signature: "nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:VERSION".
-std::string chrf_signature(const ChrfConfig& config, std::size_t references,
+std::string chrf_signature(const ChrfConfig& config, std::string_view references,
                            std::string_view version);
 
 }  // namespace dragoman

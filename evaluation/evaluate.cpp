@@ -34,7 +34,7 @@ std::vector<SystemCounts> count_systems(const std::vector<std::vector<std::strin
                                         const References& references, const EvaluateConfig& config,
                                         std::string_view version) {
   std::vector<SystemCounts> counts;
-  for (Metric& metric : metrics_of(config, references.size(), version)) {
+  for (Metric& metric : metrics_of(config, references, version)) {
     std::vector<LineStatistics> systems;
     for (const auto& lines : hypotheses) systems.push_back(metric.count(lines, references));
     counts.push_back({std::move(metric), std::move(systems)});

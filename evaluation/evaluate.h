@@ -13,7 +13,7 @@
 namespace dragoman {
 
 struct NamedScore : SystemScore {
-  std::string name;  ///< as sacreBLEU writes it: "BLEU", "chrF2", "chrF2++", "TER"
+  std::string name;  ///< as in Metric
   std::string signature;
   std::string details;    ///< BLEU's precisions and lengths; empty for the others
   std::int64_t line = 0;  ///< from 1; 0 for the corpus

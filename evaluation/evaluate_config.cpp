@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "evaluation/moses_tokenizer.h"
 
 namespace dragoman {
 
@@ -13,14 +14,37 @@ void check_range(std::string_view flag, std::int64_t value, std::int64_t least, 
     throw UsageError("--", flag, " ", value, ": must be from ", least, " to ", most);
 }
 
+void check_metrics(const std::vector<std::string>& metrics) {
+  std::string known;
+  for (const std::string_view name : kMetricNames)
+    known += join_text(known.empty() ? "" : ", ", name);
+  if (metrics.empty()) throw UsageError("--metrics: name one of ", known);
+  for (const std::string& metric : metrics) {
+    if (std::find(kMetricNames.begin(), kMetricNames.end(), metric) == kMetricNames.end())
+      throw UsageError("--metrics ", metric, ": unknown, must be one of ", known);
+  }
+}
+
 }  // namespace
 
 BleuConfig EvaluateConfig::bleu() const {
-  return {.tokenize = tokenize,
+  return {.tokenization = tokenization_of(tokenize, {.target_language = target_language,
+                                                     .spm_model = spm_model,
+                                                     .mecab_dictionary = mecab_dictionary}),
           .lowercase = lowercase,
           .smooth_method = smooth_method,
           .smooth_value = smooth_value,
           .effective_order = effective_order};
+}
+
+BleuConfig EvaluateConfig::multi_bleu(bool splits_compounds) const {
+  const auto apply = [language = target_language, splits_compounds](std::string_view line) {
+    const std::string tokens = tokenize_moses(line, language);
+    return splits_compounds ? split_compounds(tokens) : tokens;
+  };
+  return {.tokenization = {splits_compounds ? "moses-split" : "moses", apply},
+          .lowercase = lowercase,
+          .smooth_method = SmoothMethod::None};
 }
 
 ChrfConfig EvaluateConfig::chrf(std::string_view metric) const {
@@ -40,12 +64,7 @@ TerConfig EvaluateConfig::ter() const {
 }
 
 void EvaluateConfig::validate() const {
-  const std::vector<std::string> known = {"bleu", "chrf", "chrf++", "ter"};
-  if (metrics.empty()) throw UsageError("--metrics: name one of bleu, chrf, chrf++, ter");
-  for (const std::string& metric : metrics) {
-    if (std::find(known.begin(), known.end(), metric) == known.end())
-      throw UsageError("--metrics ", metric, ": unknown, must be bleu, chrf, chrf++ or ter");
-  }
+  check_metrics(metrics);
   check_range("chrf-char-order", chrf_char_order, 0, 100);
   check_range("chrf-word-order", chrf_word_order, 0, 100);
   if (chrf_char_order + chrf_word_order == 0)
@@ -65,6 +84,9 @@ void EvaluateConfig::validate() const {
   // Written so that "not a number" fails too.
   if (!(smooth_value <= 1e9))
     throw UsageError("--smooth-value ", smooth_value, ": must be a number up to 1e9");
+  if (tokenize == BleuTokenizer::Spm && spm_model.empty())
+    throw UsageError("--tokenize spm: name a SentencePiece model with --spm-model");
+  bleu();  // finds what the tokenizer needs
 }
 
 }  // namespace dragoman

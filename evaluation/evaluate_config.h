@@ -21,10 +21,16 @@ constexpr std::array<std::string_view, 4> names_of(ReportFormat) {
   return {"text", "json", "markdown", "latex"};
 }
 
+inline constexpr std::array<std::string_view, 6> kMetricNames = {
+    "bleu", "chrf", "chrf++", "ter", "bleu-tokenized", "bleu-compound-split"};
+
 struct EvaluateConfig {
-  std::vector<std::string> metrics = {"bleu", "chrf"};  ///< of "bleu", "chrf", "chrf++", "ter"
+  std::vector<std::string> metrics = {"bleu", "chrf"};  ///< of kMetricNames
   bool sentence_level = false;                          ///< a score for each line
-  BleuTokenizer tokenize = BleuTokenizer::V13a;
+  std::string target_language;
+  BleuTokenizer tokenize = BleuTokenizer::Auto;
+  std::string spm_model;
+  std::string mecab_dictionary;
   bool lowercase = false;
   SmoothMethod smooth_method = SmoothMethod::Exp;
   double smooth_value = -1;
@@ -48,13 +54,15 @@ struct EvaluateConfig {
   ReportFormat format = ReportFormat::Text;
   std::int64_t width = 2;
 
-  BleuConfig bleu() const;
+  BleuConfig bleu() const;  ///< Errors: those of tokenization_of
+  /// That of multi-bleu.perl on Moses's tokens: no smoothing.
+  BleuConfig multi_bleu(bool splits_compounds) const;
   /// Of the metric "chrf" or "chrf++"; the latter has two orders of words, whatever the option
   /// says.
   ChrfConfig chrf(std::string_view metric) const;
   TerConfig ter() const;
 
-  /// Throws UsageError naming the flag.
+  /// Throws UsageError naming the flag, or Error where BLEU's tokenizer cannot be had.
   void validate() const;
 
   template <class Visit>
@@ -62,17 +70,39 @@ struct EvaluateConfig {
     constexpr std::string_view kMetrics = "Metrics", kBleu = "BLEU", kChrf = "chrF and chrF++";
     constexpr std::string_view kTer = "TER", kSignificance = "Significance";
     constexpr std::string_view kOutput = "Output of scores";
-    visit({.name = "metrics", .help = "bleu, chrf, chrf++, ter", .group = kMetrics}, metrics);
+    visit(
+        {.name = "metrics",
+         .help = "bleu, chrf, chrf++, ter; bleu-tokenized and bleu-compound-split: the figures of "
+                 "older papers, which are not comparable with bleu",
+         .group = kMetrics},
+        metrics);
+    visit({.name = "target-language",
+           .help = "two letters: chooses the tokenizer of --tokenize auto, and whose apostrophes "
+                   "bleu-tokenized separates",
+           .group = kMetrics,
+           .aliases = "tgt-lang,target-lang"},
+          target_language);
     visit({.name = "sentence-level",
            .help = "score each line by itself",
            .group = kMetrics,
            .aliases = "sl"},
           sentence_level);
     visit({.name = "tokenize",
-           .help = "what BLEU's n-grams are made of",
+           .help = "what BLEU's n-grams are made of; auto: zh, ja-mecab, ko-mecab for such a "
+                   "--target-language, else 13a",
            .group = kBleu,
            .aliases = "tok"},
           tokenize);
+    visit({.name = "spm-model",
+           .help = "SentencePiece model of --tokenize spm, for example that of FLORES-200",
+           .group = kBleu},
+          spm_model);
+    visit(
+        {.name = "mecab-dictionary",
+         .help = "folder of the dictionary of --tokenize ja-mecab and ko-mecab, where MeCab is not "
+                 "set up with one",
+         .group = kBleu},
+        mecab_dictionary);
     visit({.name = "lowercase",
            .help = "BLEU ignores case (chrF has --chrf-lowercase)",
            .group = kBleu,

@@ -1,6 +1,7 @@
 #include "evaluation/line_statistics.h"
 
 #include <algorithm>
+#include <set>
 
 #include "base/error.h"
 #include "base/threads.h"
@@ -25,6 +26,22 @@ LineStatistics count_lines(std::size_t lines, std::size_t width,
       count(i, std::span(statistics.values).subspan(i * width, width));
   });
   return statistics;
+}
+
+std::vector<const std::string*> references_of(const References& references, std::size_t line) {
+  std::vector<const std::string*> found, all;
+  for (const auto& reference : references) {
+    all.push_back(&reference[line]);
+    if (!reference[line].empty()) found.push_back(&reference[line]);
+  }
+  return found.empty() ? all : found;
+}
+
+std::string reference_count(const References& references) {
+  std::set<std::size_t> counts;
+  for (std::size_t line = 0; line < references.front().size(); ++line)
+    counts.insert(references_of(references, line).size());
+  return counts.size() > 1 ? "var" : std::to_string(*counts.begin());
 }
 
 void check_line_counts(std::span<const std::string> hypotheses, const References& references) {

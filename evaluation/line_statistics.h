@@ -30,8 +30,15 @@ using LineCounter = std::function<void(std::size_t line, std::span<double> row)>
 LineStatistics count_lines(std::size_t lines, std::size_t width,
                            const std::function<LineCounter()>& make_counter);
 
-/// The references of a corpus: [reference][line].
+/// The references of a corpus: [reference][line]. Where a line has several, an empty one is
+/// missing, unless all are empty.
 using References = std::vector<std::vector<std::string>>;
+
+/// Those of a line that are not missing.
+std::vector<const std::string*> references_of(const References& references, std::size_t line);
+
+/// What signatures say of them: their number, or "var" where some are missing.
+std::string reference_count(const References& references);
 
 /// Errors: no line, no reference, a reference with another number of lines (both are named).
 void check_line_counts(std::span<const std::string> hypotheses, const References& references);

@@ -13,22 +13,31 @@
 
 namespace dragoman {
 
+/// What a score is made of, under a name for people: "2-grams found (%)".
+struct ScorePart {
+  std::string name;
+  double value;
+};
+
 struct Metric {
-  std::string name;       ///< as sacreBLEU writes it: "BLEU", "chrF2", "chrF2++", "TER"
+  std::string
+      name;  ///< as sacreBLEU writes it: "BLEU", "chrF2", "chrF2++", "TER"; "tokenized BLEU"
   std::string signature;  ///< sacreBLEU's
   bool lower_is_better = false;
   std::function<LineStatistics(std::span<const std::string> hypotheses,
                                const References& references)>
       count;
   std::function<double(std::span<const double> sum)> score;
-  std::function<std::string(std::span<const double> sum)> details;  ///< empty text: none
+  std::function<std::string(std::span<const double> sum)> details;           ///< empty text: none
+  std::function<std::vector<ScorePart>(std::span<const double> sum)> parts;  ///< perhaps none
   /// Of a resampled corpus, with sacreBLEU's roundings: its sums are in float.
   std::function<double(std::span<const float> sum)> resampled_score;
   bool scores_are_float = false;  ///< sacreBLEU keeps resampled scores as float, too
 };
 
-/// In the order of config.metrics. `version` ends the signatures. The configuration must be valid.
-std::vector<Metric> metrics_of(const EvaluateConfig& config, std::size_t references,
+/// In the order of config.metrics. `references` has a line or more; `version` ends the signatures.
+/// The configuration must be valid. Errors: those of tokenization_of.
+std::vector<Metric> metrics_of(const EvaluateConfig& config, const References& references,
                                std::string_view version);
 
 }  // namespace dragoman

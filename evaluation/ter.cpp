@@ -18,8 +18,8 @@ class TerCounter {
   void operator()(std::size_t line, std::span<double> row) {
     texts_.clear();
     texts_.push_back(prepare(hypotheses_[line]));
-    for (const auto& reference : references_)  // tokenized twice, as sacreBLEU does
-      texts_.push_back(prepare(prepare(reference[line])));
+    for (const std::string* reference : references_of(references_, line))
+      texts_.push_back(prepare(prepare(*reference)));  // twice, as sacreBLEU does
     vocabulary_.clear();
     const auto hypothesis = vocabulary_.add(split_words(texts_.front()));
     std::int64_t fewest = -1;
@@ -31,7 +31,7 @@ class TerCounter {
       words += reference.size();
     }
     row[0] = static_cast<double>(fewest);
-    row[1] = static_cast<double>(words) / static_cast<double>(references_.size());
+    row[1] = static_cast<double>(words) / static_cast<double>(texts_.size() - 1);
   }
 
  private:
@@ -70,7 +70,7 @@ double corpus_ter(std::span<const std::string> hypotheses, const References& ref
   return score_of<double>(ter_statistics(hypotheses, references, config).sum());
 }
 
-std::string ter_signature(const TerConfig& config, std::size_t references,
+std::string ter_signature(const TerConfig& config, std::string_view references,
                           std::string_view version) {
   const auto yes = [](bool value) { return value ? "yes" : "no"; };
   return join_text("nrefs:", references, "|case:", config.case_sensitive ? "mixed" : "lc",

@@ -41,7 +41,7 @@ double corpus_ter(std::span<const std::string> hypotheses, const References& ref
                   const TerConfig& config = {});
 
 /// sacreBLEU's signature: "nrefs:1|case:lc|tok:tercom|norm:no|punct:yes|asian:no|version:VERSION".
-std::string ter_signature(const TerConfig& config, std::size_t references,
+std::string ter_signature(const TerConfig& config, std::string_view references,
                           std::string_view version);
 
 }  // namespace dragoman

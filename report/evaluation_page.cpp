@@ -130,6 +130,9 @@ std::string order_buttons(const EvaluationPage& page) {
 std::string to_html(const EvaluationPage& page) {
   std::string body = "<main>\n<h1>" + escaped(page.title) + "</h1>\n";
   body += "<div class=\"tables\">\n";
+  for (const PageChart& chart : page.charts)
+    body += join_text("<section>\n<h2>", escaped(chart.title), "</h2>\n<figure>",
+                      to_svg(chart.chart), "</figure>\n</section>\n");
   for (const PageTable& table : page.tables) body += table_html(table);
   body += join_text(
       "</div>\n<section id=\"side-by-side\">\n<h2>Sentences</h2>\n<p class=\"note\">With ",

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "report/line_chart.h"
+
 namespace dragoman {
 
 /// Rows of cells, the first of which is the header.
@@ -14,6 +16,11 @@ struct PageTable {
   std::string title, note;
   std::vector<std::vector<std::string>> rows;
   bool wide = false;  ///< takes the page's width; its cells are text, not numbers
+};
+
+struct PageChart {
+  std::string title;
+  LineChart chart;
 };
 
 struct EvaluatedSentence {
@@ -27,6 +34,7 @@ struct EvaluatedSentence {
 struct EvaluationPage {
   std::string title;
   std::vector<std::string> systems;
+  std::vector<PageChart> charts;
   std::vector<PageTable> tables;
   std::string sentence_metric;  ///< what the sentences' scores are
   bool lower_is_better = false;

@@ -39,6 +39,10 @@ std::vector<TokenId> Tokenizer::encode(std::string_view text) const {
   return ids;
 }
 
+std::vector<std::string> Tokenizer::pieces(std::string_view text) const {
+  return impl_->processor.EncodeAsPieces({text.data(), text.size()});
+}
+
 std::vector<PlacedPiece> Tokenizer::encode_with_places(std::string_view text) const {
   std::vector<PlacedPiece> placed;
   const auto encoded = impl_->processor.EncodeAsImmutableProto({text.data(), text.size()});

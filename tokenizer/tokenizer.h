@@ -32,6 +32,8 @@ class Tokenizer {
 
   /// Ids of the pieces, without begin or end of sentence. Safe to call from many threads at once.
   std::vector<TokenId> encode(std::string_view text) const;
+  /// The texts of the pieces; an unknown one has the characters that it stands for.
+  std::vector<std::string> pieces(std::string_view text) const;
   /// The same ids with their places.
   std::vector<PlacedPiece> encode_with_places(std::string_view text) const;
   /// Text of the ids; special ids are left out, runs of byte pieces that are not valid UTF-8 become

@@ -22,6 +22,7 @@ constexpr std::string_view kFormatVersion = "1";
 const std::string kFormat = "dragoman.format";
 const std::string kConfig = "dragoman.config";
 const std::string kProvenance = "dragoman.provenance";
+const std::string kDecodeDefaults = "dragoman.decode_defaults";
 const std::string kProgress = "dragoman.progress";
 const std::string kChecksums = "dragoman.checksums";
 const std::string kHeaderChecksum = "dragoman.header_checksum";
@@ -108,9 +109,21 @@ Metadata make_metadata(const ModelContents& contents, std::span<const TensorData
                        {kConfig, to_json(contents.config)},
                        {kProvenance, to_json(contents.provenance)},
                        {kChecksums, dump(checksums)}};
+  if (!contents.decode_defaults.empty())
+    metadata[kDecodeDefaults] = dump(Json(contents.decode_defaults));
   if (!contents.progress.empty()) metadata[kProgress] = replace_invalid_utf8(contents.progress);
   metadata[kHeaderChecksum] = header_checksum(metadata, tensors);
   return metadata;
+}
+
+/// A JSON object of texts.
+std::map<std::string, std::string> texts_of(const std::string& json, std::string_view what) {
+  const Json object = Json::parse(json, nullptr, /*allow_exceptions=*/false);
+  if (!object.is_object()) throw Error(what, ": not a JSON object");
+  std::map<std::string, std::string> texts;
+  for (const auto& [name, text] : object.items())
+    texts[name] = text.is_string() ? text.get<std::string>() : "";
+  return texts;
 }
 
 }  // namespace
@@ -167,10 +180,10 @@ ModelFileReader::ModelFileReader(const std::filesystem::path& path, Verify verif
   try {
     config_ = model_config_from_json(metadata().at(kConfig));
     provenance_ = provenance_from_json(metadata().at(kProvenance));
-    const Json checksums = Json::parse(metadata().at(kChecksums), nullptr, false);
-    if (!checksums.is_object()) throw Error("checksums: not a JSON object");
-    for (const auto& [name, sum] : checksums.items())
-      checksums_[name] = sum.is_string() ? sum.get<std::string>() : "";
+    if (metadata().contains(kDecodeDefaults))
+      decode_defaults_ = texts_of(metadata().at(kDecodeDefaults), "decode_defaults");
+    for (auto& [name, sum] : texts_of(metadata().at(kChecksums), "checksums"))
+      checksums_[name] = std::move(sum);
     check_tensors();
   } catch (const Error& error) {
     throw Error(path.string(), ": ", error.what());
@@ -267,6 +280,23 @@ TensorData ModelFileReader::tensor(std::string_view name) const {
   if (found == nullptr) throw Error(path().string(), ": there is no tensor ", name);
   if (!verified_) verify(*found);
   return *found;
+}
+
+void write_decode_defaults(const std::filesystem::path& path, const DecodeDefaults& defaults) {
+  const ModelFileReader file(path);
+  ModelContents contents{.config = file.config(),
+                         .tokenizer_source = file.tokenizer_source(),
+                         .tokenizer_target = {},
+                         .provenance = file.provenance(),
+                         .parameters = {},
+                         .training = {},
+                         .progress = std::string(file.progress()),
+                         .decode_defaults = defaults};
+  if (file.has_two_tokenizers()) contents.tokenizer_target = file.tokenizer_target();
+  for (const std::string& name : file.names()) contents.parameters.push_back(file.tensor(name));
+  for (const std::string& name : file.training_names())
+    contents.training.push_back(file.tensor(name));
+  write_model_file(path, contents);
 }
 
 std::filesystem::path resolve_model_path(const std::filesystem::path& path) {

@@ -3,8 +3,9 @@
 // Checksums (XXH3) of every tensor and of the header are checked on every load.
 //
 // `__metadata__` holds, as text: `dragoman.format` (version), `dragoman.config` (ModelConfig,
-// JSON), `dragoman.provenance` (JSON), `dragoman.progress` (of checkpoints), `dragoman.checksums`
-// (JSON, tensor name -> XXH3 of its bytes) and `dragoman.header_checksum` (see header_checksum()).
+// JSON), `dragoman.provenance` (JSON), `dragoman.decode_defaults` (JSON; where there are any),
+// `dragoman.progress` (of checkpoints), `dragoman.checksums` (JSON, tensor name -> XXH3 of its
+// bytes) and `dragoman.header_checksum` (see header_checksum()).
 #pragma once
 
 #include <cstdint>
@@ -40,6 +41,10 @@ std::string to_json(const Provenance& provenance);
 /// Missing keys keep their defaults, unknown ones are ignored; throws Error on wrong types.
 Provenance provenance_from_json(std::string_view json);
 
+/// Options of the search that suit the model, where who translates says nothing else: the name of a
+/// flag, "beam-size", and its value.
+using DecodeDefaults = std::map<std::string, std::string>;
+
 /// What is written to a model file; views must stay valid during the call.
 struct ModelContents {
   ModelConfig config;
@@ -49,6 +54,7 @@ struct ModelContents {
   std::vector<TensorData> parameters;  ///< exactly parameter_shapes(config), in any order
   std::vector<TensorData> training;    ///< names start with `training.`
   std::string progress;                ///< of a checkpoint; empty: none
+  DecodeDefaults decode_defaults = {};
 };
 
 /// Throws Error when the parameters are not those of the configuration, or writing fails; the file
@@ -73,6 +79,7 @@ class ModelFileReader {
   std::size_t size() const { return file_.size(); }  ///< bytes of the file
   const ModelConfig& config() const { return config_; }
   const Provenance& provenance() const { return provenance_; }
+  const DecodeDefaults& decode_defaults() const { return decode_defaults_; }
   const Metadata& metadata() const { return file_.metadata(); }
   /// Of the header, which holds the checksums of all tensors: the same for the same contents.
   const std::string& checksum() const;
@@ -106,9 +113,13 @@ class ModelFileReader {
   SafetensorsFile file_;
   ModelConfig config_;
   Provenance provenance_;
+  DecodeDefaults decode_defaults_;
   std::map<std::string, std::string, std::less<>> checksums_;
   bool verified_ = false;  ///< all tensors at opening
 };
+
+/// Writes the file anew, with nothing changed but these. Errors: as for reading and writing.
+void write_decode_defaults(const std::filesystem::path& path, const DecodeDefaults& defaults);
 
 /// What `-m` takes: a run folder (its model.safetensors) or a file. Throws Error where neither is.
 std::filesystem::path resolve_model_path(const std::filesystem::path& path);

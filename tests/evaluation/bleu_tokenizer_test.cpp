@@ -8,7 +8,7 @@ namespace dragoman {
 namespace {
 
 std::string tokens(std::string_view line, BleuTokenizer tokenizer) {
-  const std::string text = tokenize_for_bleu(line, tokenizer);
+  const std::string text = tokenization_of(tokenizer).apply(line);
   std::string joined;
   for (std::string_view word : split_words(text)) {
     if (!joined.empty()) joined += ' ';

@@ -59,7 +59,7 @@ const std::vector<Case> kCases = {
      "chrF2|nrefs:1|case:mixed|eff:no|nc:6|nw:0|space:no|version:0"},
     {{.eps_smoothing = true},
      2,
-     59.091189571959035,
+     55.41212756482651,
      "chrF2|nrefs:2|case:mixed|eff:no|nc:6|nw:0|space:no|version:0"},
     {{.char_order = 0, .word_order = 2},
      1,
@@ -83,7 +83,7 @@ const std::vector<Case> kCases = {
      "chrF2++|nrefs:1|case:lc|eff:no|nc:6|nw:2|space:yes|version:0"},
     {{.word_order = 2, .lowercase = true, .whitespace = true, .eps_smoothing = true},
      2,
-     62.002370363217366,
+     58.566838573698675,
      "chrF2++|nrefs:2|case:lc|eff:no|nc:6|nw:2|space:yes|version:0"},
 };
 
@@ -92,8 +92,9 @@ TEST(Chrf, CorpusScoresAreThoseOfSacreBleu) {
     const References references = first_references(c.references);
     EXPECT_DOUBLE_EQ(corpus_chrf(kHypotheses, references, c.config), c.score)
         << c.name_and_signature;
-    EXPECT_EQ(chrf_name(c.config) + "|" + chrf_signature(c.config, c.references, "0"),
-              c.name_and_signature);
+    EXPECT_EQ(
+        chrf_name(c.config) + "|" + chrf_signature(c.config, std::to_string(c.references), "0"),
+        c.name_and_signature);
   }
 }
 

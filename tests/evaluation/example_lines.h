@@ -8,8 +8,8 @@
 
 namespace dragoman {
 
-// Six lines with punctuation, numbers, an empty hypothesis, an empty reference, case, and a
-// language without spaces; made for these tests.
+// Six lines with punctuation, numbers, an empty hypothesis, a missing reference (None in
+// sacreBLEU), case, and a language without spaces; made for these tests.
 inline const std::vector<std::string> kHypotheses = {"The cat sat on the mat.",
                                                      "It's 1,000.50 dollars (approx.), no?",
                                                      "Das ist ein Test – „gut“.",

@@ -151,11 +151,11 @@ TEST(EvaluateConfig, EveryOptionReachesItsMetric) {
   set("chrf-char-order", "5"), set("chrf-word-order", "1"), set("chrf-beta", "3");
   set("chrf-lowercase", "true"), set("chrf-whitespace", "true"), set("chrf-eps-smoothing", "true");
   config.validate();
-  EXPECT_EQ(bleu_signature(config.bleu(), 1, "v"),
+  EXPECT_EQ(bleu_signature(config.bleu(), "1", "v"),
             "nrefs:1|case:lc|eff:yes|tok:intl|smooth:floor[0.25]|version:v");
   EXPECT_EQ(chrf_name(config.chrf("chrf")), "chrF3+");
   EXPECT_EQ(chrf_name(config.chrf("chrf++")), "chrF3++");
-  EXPECT_EQ(chrf_signature(config.chrf("chrf"), 1, "v"),
+  EXPECT_EQ(chrf_signature(config.chrf("chrf"), "1", "v"),
             "nrefs:1|case:lc|eff:no|nc:5|nw:1|space:yes|version:v");
 }
 
@@ -175,7 +175,8 @@ TEST(EvaluateConfig, MistakesNameTheFlag) {
   EXPECT_EQ(message([](Config& c) {
               c.metrics = {"bleu", "rouge"};
             }),
-            "--metrics rouge: unknown, must be bleu, chrf, chrf++ or ter");
+            "--metrics rouge: unknown, must be one of bleu, chrf, chrf++, ter, bleu-tokenized, "
+            "bleu-compound-split");
   EXPECT_NE(message([](Config& c) { c.metrics = {}; }), "");
   EXPECT_EQ(message([](Config& c) { c.chrf_beta = -1; }), "--chrf-beta -1: must be from 0 to 100");
   EXPECT_NE(message([](Config& c) { c.chrf_char_order = 0; }), "");

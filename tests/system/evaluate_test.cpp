@@ -43,6 +43,33 @@ TEST_F(Evaluate, ComparesSystemsAndWritesAPageOfTheirSentences) {
   EXPECT_THAT(html, HasSubstr("<i>nothing</i>"));
 }
 
+TEST_F(Evaluate, OfSeveralReferencesSomeMayBeMissing) {
+  const std::string second = file("second", "a cat sat down\n\nnone\n");
+  const auto score = [&](const std::string& hypothesis) {
+    const auto result = run({"evaluate", "--hyp", hypothesis, "--ref", reference_, second,
+                             "--metrics", "ter", "--format", "json"});
+    EXPECT_EQ(result.exit_code, 0) << result.errors;
+    return nlohmann::json::parse(result.output)[0];
+  };
+  EXPECT_EQ(score(reference_)["score"], 0);
+  EXPECT_EQ(score(good_)["nrefs"], "var");
+  // One edit; mean lengths of 3.5, 4 and 1 words.
+  EXPECT_NEAR(score(good_)["score"].get<double>(), 100 / 8.5, 0.006);
+}
+
+TEST_F(Evaluate, TextThatLooksTokenizedIsWarnedOf) {
+  std::string lines;
+  for (int i = 0; i < 100; ++i) lines += "a cat sat .\n";
+  const std::string tokenized = file("tokenized", lines);
+  const auto errors = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> words = {"evaluate", "--hyp", tokenized, "--ref", tokenized};
+    words.insert(words.end(), more.begin(), more.end());
+    return run(words).errors;
+  };
+  EXPECT_THAT(errors({}), HasSubstr("is it tokenized?"));
+  EXPECT_EQ(errors({"--force"}), "");
+}
+
 TEST_F(Evaluate, SaysWhatIsWrongWithAFile) {
   const auto expect = [this](const std::vector<std::string>& words, int code,
                              const std::string& message) {
@@ -60,6 +87,16 @@ TEST_F(Evaluate, SaysWhatIsWrongWithAFile) {
          good_ + " has 3 lines but " + two + " has 2");
   expect({"evaluate", "--hyp", odd, "--ref", reference_}, 1, odd + ":2: invalid UTF-8");
   expect({"evaluate", "--hyp", empty, "--ref", empty}, 1, empty + " has no lines to score");
+  const std::string gap = file("gap", "a cat sat\n\nnothing\n");
+  expect({"evaluate", "--hyp", good_, "--ref", gap}, 1,
+         gap + ":2: empty; a line must have a reference");
+  expect({"evaluate", "--hyp", good_, "--ref", gap, gap}, 1, gap + ":2: empty");
+  const std::string none = (folder_ / "none").string();
+  expect({"evaluate", "--hyp", good_, "--ref", none}, 1, none);
+  expect({"evaluate", "--hyp", good_, "--ref", reference_, "--tokenize", "spm"}, 2, "--spm-model");
+  expect({"evaluate", "--hyp", good_, "--ref", reference_, "--tokenize", "spm", "--spm-model", odd},
+         1, odd);
+  expect({"evaluate", "--hyp", good_, "--ref", reference_, "--tune"}, 2, "--tune: name one model");
   expect({"evaluate", "--hyp", good_, good_, "--ref", reference_}, 2, "named twice");
   expect({"evaluate", "--hyp", good_, "--ref", reference_, "--paired-bs"}, 2,
          "--paired-bootstrap: name two or more systems");

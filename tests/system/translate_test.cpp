@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "base/files.h"
@@ -138,6 +139,32 @@ TEST_F(Translate, ADamagedModelIsRefused) {
   flipped[whole.size() - 40] ^= 1;
   write_file(path, flipped);
   expect_one_error(run(words(), "the cat\n"), 1, "model.safetensors");
+}
+
+TEST_F(Translate, TakesTheSearchThatEvaluateTunedUnlessFlagsSayOtherwise) {
+  write_file(folder_ / "in", "the cat sat\nmat number 7\nthe cat number 12\n");
+  write_file(folder_ / "ref", "number 7 7\nthe mat\nsat sat sat\n");
+  const auto in = (folder_ / "in").string(), ref = (folder_ / "ref").string();
+  const std::string before = run(words({"-i", in})).output;
+  const ProcessResult tuned =
+      run({"evaluate", "-m", folder_.path(), "--src", in, "--ref", ref, "--tune", "--max-length",
+           "6", "--metrics", "chrf", "--format", "json"});
+  ASSERT_EQ(tuned.exit_code, 0) << tuned.errors;
+  const auto defaults = ModelFileReader(folder_ / "model.safetensors").decode_defaults();
+  const std::string beam = defaults.at("beam-size"), penalty = defaults.at("length-penalty");
+  EXPECT_THAT(tuned.errors,
+              HasSubstr("translates with beam " + beam + ", length penalty " + penalty));
+  const auto systems = nlohmann::json::parse(tuned.output);
+  EXPECT_GT(systems.size(), 15U);
+  double best = 0;
+  for (const auto& system : systems) best = std::max(best, system["chrF2"]["score"].get<double>());
+  for (const auto& system : systems)
+    if (system["system"] == "beam " + beam + ", length penalty " + penalty)
+      EXPECT_EQ(system["chrF2"]["score"], best);
+  const std::string with_flags =
+      run(words({"-i", in, "-b", beam, "--length-penalty", penalty})).output;
+  EXPECT_EQ(run(words({"-i", in})).output, with_flags);
+  EXPECT_EQ(run(words({"-i", in, "-b", "5", "--length-penalty", "1"})).output, before);
 }
 
 }  // namespace

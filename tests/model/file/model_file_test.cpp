@@ -64,6 +64,20 @@ TEST(ModelFile, ACheckpointCarriesItsTrainingState) {
   EXPECT_EQ(reader.names().size(), model.values.size());
 }
 
+TEST(ModelFile, OtherDecodeDefaultsChangeNothingElse) {
+  SmallModel model;
+  model.make_checkpoint();
+  const ScratchFile file("tuned.safetensors");
+  write_model_file(file.path(), model.contents);
+  const std::string before = read_file(file.path());
+  EXPECT_TRUE(ModelFileReader(file.path()).decode_defaults().empty());
+  const DecodeDefaults defaults = {{"beam-size", "4"}, {"length-penalty", "0.6"}};
+  write_decode_defaults(file.path(), defaults);
+  EXPECT_EQ(ModelFileReader(file.path()).decode_defaults(), defaults);
+  write_decode_defaults(file.path(), {});
+  EXPECT_EQ(read_file(file.path()), before);
+}
+
 TEST(ModelFile, ProvenanceKeepsEveryFieldAndTakesAnyText) {
   Provenance provenance;
   provenance.command = "dragoman train --train-src \"a b\"\n";

@@ -1,0 +1,139 @@
+#include "app/evaluated_texts.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "app/log.h"
+#include "app/open_model.h"
+#include "app/signals.h"
+#include "base/error.h"
+#include "evaluation/decimals.h"
+#include "evaluation/metric.h"
+#include "evaluation/read_lines.h"
+#include "inference/translator.h"
+#include "inference/tune_search.h"
+
+namespace dragoman {
+
+namespace {
+
+using Lines = std::vector<std::string>;
+
+/// Reads files that must have equally many lines.
+class ParallelReader {
+ public:
+  Lines read(const std::string& path) {
+    Lines lines = read_lines(path);
+    if (first_.empty()) {
+      if (lines.empty()) throw Error(path, " has no lines to score");
+      first_ = path;
+      count_ = lines.size();
+    }
+    if (lines.size() != count_)
+      throw Error(first_, " has ", count_, " lines but ", path, " has ", lines.size());
+    return lines;
+  }
+
+ private:
+  std::string first_;
+  std::size_t count_ = 0;
+};
+
+/// A line that nothing can be compared with: its references are empty, and another text is not.
+void check_references(const EvaluatedTexts& texts, const std::string& path) {
+  std::vector<Lines> others = texts.hypotheses;
+  if (!texts.source.empty()) others.push_back(texts.source);
+  for (std::size_t line = 0; line < texts.references.front().size(); ++line) {
+    const auto is_empty = [line](const Lines& text) { return text[line].empty(); };
+    if (std::all_of(texts.references.begin(), texts.references.end(), is_empty) &&
+        !std::all_of(others.begin(), others.end(), is_empty))
+      throw Error(path, ":", line + 1, ": empty; a line must have a reference");
+  }
+}
+
+/// Scores of tokenized text say little; sacreBLEU warns of it, too.
+void warn_of_tokenized(const Lines& lines, const std::string& path) {
+  constexpr std::ptrdiff_t kMany = 100;
+  const auto is_tokenized = [](const std::string& line) { return line.ends_with(" ."); };
+  if (std::count_if(lines.begin(), lines.end(), is_tokenized) >= kMany)
+    log_warning(join_text(path, ": ", kMany,
+                          " lines and more end in \" .\": is it tokenized? Scores are meant for "
+                          "plain text; --force leaves out this warning"));
+}
+
+/// May end before the last line where a stop is requested.
+Lines translate_text(const OpenedModel& model, const DecodeConfig& search, const Lines& lines) {
+  TorchEngine engine = model.engine();
+  Translator translator(engine, *model.tokenizers.source, *model.tokenizers.target, search);
+  Lines hypotheses;
+  for (Translation& translation : translator.translate(lines, stop_token()))
+    hypotheses.push_back(std::move(translation.n_best.front().text));
+  return hypotheses;
+}
+
+std::string name_of(const DecodeConfig& search) {
+  return join_text("beam ", search.beam_size, ", length penalty ", text_of(search.length_penalty));
+}
+
+DecodeDefaults defaults_of(DecodeConfig search) {
+  DecodeDefaults defaults;
+  for (const Field& field : fields_of(search))
+    for (const char* name : {"beam-size", "length-penalty", "length-penalty-kind", "stop"})
+      if (field.info.name == name) defaults[name] = field.text();
+  return defaults;
+}
+
+}  // namespace
+
+EvaluatedTexts read_texts(const EvaluateFiles& files) {
+  EvaluatedTexts texts{
+      .systems = files.hypotheses, .hypotheses = {}, .references = {}, .source = {}, .updates = {}};
+  ParallelReader reader;
+  for (const std::string& path : files.hypotheses) texts.hypotheses.push_back(reader.read(path));
+  if (!files.source.empty()) texts.source = reader.read(files.source);
+  for (const std::string& path : files.references) texts.references.push_back(reader.read(path));
+  check_references(texts, files.references.front());
+  if (!files.force)
+    for (std::size_t s = 0; s < texts.systems.size(); ++s)
+      warn_of_tokenized(texts.hypotheses[s], texts.systems[s]);
+  return texts;
+}
+
+bool add_translations(EvaluatedTexts& texts, const EvaluateOptions& options,
+                      const Origins& origins) {
+  for (const std::string& path : options.files.models) {
+    if (options.files.models.size() > 1) log_info("translating with " + path);
+    const OpenedModel model = open_model(path, options.hardware);
+    texts.systems.push_back(path);
+    texts.updates.push_back(model.updates);
+    texts.hypotheses.push_back(
+        translate_text(model, search_with(model, options.decode, origins), texts.source));
+    if (stop_token().stop_requested()) return false;
+  }
+  if (texts.updates.size() < texts.systems.size()) texts.updates.clear();
+  return true;
+}
+
+bool add_tuned_translations(EvaluatedTexts& texts, const EvaluateOptions& options,
+                            const Origins& origins) {
+  const std::string& path = options.files.models.front();
+  const OpenedModel model = open_model(path, options.hardware);
+  const Metric metric = metrics_of(options.metrics, texts.references, "").front();
+  const auto score = [&](const DecodeConfig& search) {
+    if (stop_token().stop_requested()) return 0.0;
+    Lines lines = translate_text(model, search, texts.source);
+    if (stop_token().stop_requested()) return 0.0;
+    const double found = metric.score(metric.count(lines, texts.references).sum());
+    log_info(join_text(name_of(search), ": ", metric.name, " ", decimals(found, 2)));
+    texts.systems.push_back(name_of(search));
+    texts.hypotheses.push_back(std::move(lines));
+    return metric.lower_is_better ? -found : found;
+  };
+  const DecodeConfig best = tune_search(search_with(model, options.decode, origins), score);
+  if (stop_token().stop_requested()) return false;
+  write_decode_defaults(resolve_model_path(path), defaults_of(best));
+  log_info(join_text(path, ": translates with ", name_of(best), " from now on"));
+  return true;
+}
+
+}  // namespace dragoman
