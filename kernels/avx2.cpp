@@ -1,7 +1,10 @@
 // The kernels for AVX2 with FMA.
+#include <immintrin.h>
+
 #include <cstdint>
 
 #include "kernels/kernels.h"
+#include "kernels/linear_kernels.h"
 
 #pragma GCC push_options
 #pragma GCC target("avx2,fma,f16c,bmi,bmi2")
@@ -10,11 +13,16 @@ namespace dragoman::avx2 {
 
 namespace {
 #define DRAGOMAN_LANES 8
+#define DRAGOMAN_MULTIPLY_ADD(sum, a, b) asm("vfmadd231ps %2, %1, %0" : "+x"(sum) : "x"(a), "x"(b))
+#define DRAGOMAN_DOT_PAIRS(a, b) (I32) _mm256_madd_epi16((__m256i)(a), (__m256i)(b))
 #include "kernels/training_kernels.inc"
+
+#include "kernels/linear_kernels.inc"
 }  // namespace
 
 #define DRAGOMAN_ISA_NAME "avx2"
 #include "kernels/kernel_table.inc"
+#include "kernels/linear_table.inc"
 
 }  // namespace dragoman::avx2
 

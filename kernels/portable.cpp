@@ -2,15 +2,30 @@
 #include <cstdint>
 
 #include "kernels/kernels.h"
+#include "kernels/linear_kernels.h"
 
 namespace dragoman::portable {
 
 namespace {
 #define DRAGOMAN_LANES 4
+#define DRAGOMAN_MULTIPLY_ADD(sum, a, b) sum = sum + a * b
+#define DRAGOMAN_DOT_PAIRS(a, b) dot_pairs(a, b)
 #include "kernels/training_kernels.inc"
+
+typedef std::int16_t Pairs __attribute__((vector_size(4 * kLanes)));
+
+/// Sums of the products of neighbours.
+DRAGOMAN_INLINE I32 dot_pairs(Pairs a, Pairs b) {
+  I32 sums;
+  for (int i = 0; i < kLanes; ++i) sums[i] = a[2 * i] * b[2 * i] + a[2 * i + 1] * b[2 * i + 1];
+  return sums;
+}
+
+#include "kernels/linear_kernels.inc"
 }  // namespace
 
 #define DRAGOMAN_ISA_NAME "portable"
 #include "kernels/kernel_table.inc"
+#include "kernels/linear_table.inc"
 
 }  // namespace dragoman::portable

@@ -1,0 +1,335 @@
+#include "inference/cpu/cpu_engine.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "base/error.h"
+#include "kernels/kernels.h"
+#include "kernels/linear_kernels.h"
+
+namespace dragoman {
+
+namespace {
+
+constexpr float kEpsilon = 1e-5F;  // of layer normalisation
+constexpr float kExcluded = -std::numeric_limits<float>::infinity();
+
+void grow(std::vector<float>& buffer, std::int64_t size) {
+  if (static_cast<std::int64_t>(buffer.size()) < size)
+    buffer.resize(static_cast<std::size_t>(size));
+}
+
+float activate(float x, Activation activation) {
+  const bool gelu = activation == Activation::Gelu || activation == Activation::GatedGelu;
+  return gelu ? 0.5F * x * (1 + std::erf(x * 0.70710678F)) : x / (1 + std::exp(-x));
+}
+
+/// Section 3.5 of the paper.
+void append_sinusoids(std::vector<float>& table, std::int64_t places, std::int64_t d_model) {
+  const std::int64_t known = static_cast<std::int64_t>(table.size()) / d_model;
+  for (std::int64_t place = known; place < places; ++place)
+    for (std::int64_t c = 0; c < d_model; ++c) {
+      const double exponent = static_cast<double>(c / 2) * (2.0 / static_cast<double>(d_model));
+      const double angle = static_cast<double>(place) * std::exp(exponent * -std::log(10000.0));
+      table.push_back(static_cast<float>(c % 2 == 0 ? std::sin(angle) : std::cos(angle)));
+    }
+}
+
+}  // namespace
+
+void CpuEngine::Workspace::reserve(std::int64_t rows, const ModelConfig& config) {
+  const std::int64_t inner = is_gated(config.activation) ? 2 * config.d_ff : config.d_ff;
+  for (auto* buffer : {&x, &input, &output}) grow(*buffer, rows * config.d_model);
+  grow(wide, rows * std::max(3 * config.d_model, inner));
+  grow(attended, rows * std::max(config.d_model, config.d_ff));
+  grow(log_sums, rows * config.heads);
+}
+
+CpuEngine::CpuEngine(std::shared_ptr<const CpuModel> model, std::vector<TokenId> never_emitted)
+    : model_(std::move(model)),
+      never_emitted_(std::move(never_emitted)),
+      cache_(model_->config.decoder_layers, model_->config.d_model) {}
+
+std::int64_t CpuEngine::max_positions() const {
+  if (model_->config.positions == Positions::Learned) return model_->config.max_positions;
+  return std::numeric_limits<std::int32_t>::max();
+}
+
+std::vector<std::int32_t> CpuEngine::admit(std::span<const std::vector<TokenId>> sentences) {
+  std::vector<TokenId> tokens;
+  std::vector<std::int32_t> starts = {0};
+  places_.clear();
+  for (const std::vector<TokenId>& sentence : sentences) {
+    tokens.insert(tokens.end(), sentence.begin(), sentence.end());
+    for (std::size_t i = 0; i < sentence.size(); ++i)
+      places_.push_back(static_cast<std::int64_t>(i));
+    starts.push_back(static_cast<std::int32_t>(tokens.size()));
+  }
+  const auto rows = static_cast<std::int64_t>(tokens.size());
+  work_.reserve(rows, model_->config);
+  embed(tokens, places_, model_->embedding, model_->source_positions);
+  encode(starts);
+
+  std::vector<std::int32_t> slots;
+  const std::int64_t width = 2 * model_->config.d_model;
+  for (std::size_t s = 0; s < sentences.size(); ++s) {
+    if (free_slots_.empty()) {
+      free_slots_.push_back(static_cast<std::int32_t>(sources_.size()));
+      sources_.emplace_back();
+    }
+    slots.push_back(free_slots_.back());
+    free_slots_.pop_back();
+    Source& source = sources_[static_cast<std::size_t>(slots.back())];
+    source.places = starts[s + 1] - starts[s];
+    source.keys_values.resize(
+        static_cast<std::size_t>(model_->config.decoder_layers * source.places * width));
+  }
+  for (std::size_t layer = 0; layer < model_->decoder.size(); ++layer) {
+    model_->decoder[layer].cross_attention.key_value.run(work_.x.data(), rows, work_.wide.data(),
+                                                         work_.linear);
+    for (std::size_t s = 0; s < slots.size(); ++s) {
+      Source& source = sources_[static_cast<std::size_t>(slots[s])];
+      std::copy_n(
+          work_.wide.data() + starts[s] * width, source.places * width,
+          source.keys_values.data() + static_cast<std::int64_t>(layer) * source.places * width);
+    }
+  }
+  return slots;
+}
+
+void CpuEngine::release(std::span<const std::int32_t> slots) {
+  for (const std::int32_t slot : slots) {
+    cache_.release(slot);
+    free_slots_.push_back(slot);
+  }
+}
+
+void CpuEngine::select(std::span<const RowOrigin> rows) { cache_.select(rows); }
+
+void CpuEngine::step(std::span<const TokenId> previous, std::span<const Exclusion> excluded,
+                     std::int64_t best, std::span<Candidate> candidates) {
+  const std::int64_t rows = cache_.rows();
+  cache_.begin_step();
+  std::vector<TokenId> tokens(previous.begin(), previous.end());
+  places_.clear();
+  for (std::int64_t r = 0; r < rows; ++r) {
+    places_.push_back(cache_.places(r) - 1);
+    if (places_.back() == 0) tokens[static_cast<std::size_t>(r)] = -1;  // the zero vector
+  }
+  work_.reserve(rows, model_->config);
+  embed(tokens, places_, model_->target_embedding(), model_->target_positions);
+  decode(rows);
+  grow(logits_, rows * vocabulary());
+  model_->output.run(work_.x.data(), rows, logits_.data(), work_.linear);
+  for (std::int64_t r = 0; r < rows; ++r) choose(r, best, excluded, candidates.data() + r * best);
+}
+
+void CpuEngine::choose(std::int64_t row, std::int64_t best, std::span<const Exclusion> excluded,
+                       Candidate* candidates) {
+  float* logits = logits_.data() + row * vocabulary();
+  const LinearKernels& kernels = linear_kernels();
+  const float log_sum = kernels.log_sum(logits, vocabulary());
+  for (const TokenId token : never_emitted_) logits[token] = kExcluded;
+  for (const Exclusion& exclusion : excluded)
+    if (exclusion.row == row) logits[exclusion.token] = kExcluded;
+  if (best == vocabulary()) {
+    for (TokenId token = 0; token < best; ++token)
+      candidates[token] = {token, logits[token] - log_sum};
+    return;
+  }
+  best_tokens_.resize(static_cast<std::size_t>(best));
+  best_values_.resize(static_cast<std::size_t>(best));
+  kernels.best({logits, vocabulary(), best, best_tokens_.data(), best_values_.data()});
+  for (std::size_t i = 0; i < best_tokens_.size(); ++i)
+    candidates[i] = {best_tokens_[i], best_values_[i] - log_sum};
+}
+
+const float* CpuEngine::position(std::int64_t place, const std::vector<float>& learned) {
+  const std::int64_t d_model = model_->config.d_model;
+  if (learned.empty()) {
+    if (place * d_model >= static_cast<std::int64_t>(sinusoids_.size()))
+      append_sinusoids(sinusoids_, std::max<std::int64_t>(256, 2 * place), d_model);
+    return sinusoids_.data() + place * d_model;
+  }
+  if (place >= model_->config.max_positions)
+    throw Error("a sentence has more than the ", model_->config.max_positions,
+                " positions that this model has learned (--max-positions)");
+  return learned.data() + place * d_model;
+}
+
+/// E[token] sqrt(D) + position, section 3.4 of the paper; the zero vector for token -1.
+void CpuEngine::embed(std::span<const TokenId> tokens, std::span<const std::int64_t> places,
+                      const std::vector<float>& embedding, const std::vector<float>& learned) {
+  const std::int64_t d_model = model_->config.d_model;
+  const float scale = std::sqrt(static_cast<float>(d_model));
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const float* place = position(places[i], learned);
+    const float* vector = tokens[i] < 0 ? nullptr : embedding.data() + tokens[i] * d_model;
+    float* x = work_.x.data() + static_cast<std::int64_t>(i) * d_model;
+    for (std::int64_t c = 0; c < d_model; ++c)
+      x[c] = (vector == nullptr ? 0.0F : vector[c] * scale) + place[c];
+  }
+}
+
+void CpuEngine::normalize(const CpuNorm& norm, const float* x, const float* added, float* y,
+                          std::int64_t rows) const {
+  kernels().add_norm[0]({.x = x,
+                         .residual = added,
+                         .gain = norm.gain.data(),
+                         .bias = norm.bias.data(),
+                         .sum = y,
+                         .y = y,
+                         .means = nullptr,
+                         .inverse_deviations = nullptr,
+                         .columns = model_->config.d_model,
+                         .epsilon = kEpsilon,
+                         .dropout = {}},
+                        0, rows);
+}
+
+template <class SubLayer>
+void CpuEngine::residual(const CpuNorm& norm, std::int64_t rows, SubLayer&& sub_layer) {
+  if (model_->config.norm == NormPosition::After) {
+    sub_layer(work_.x.data());
+    normalize(norm, work_.output.data(), work_.x.data(), work_.x.data(), rows);
+    return;
+  }
+  normalize(norm, work_.x.data(), nullptr, work_.input.data(), rows);
+  sub_layer(work_.input.data());
+  kernels().dropout[0]({.x = work_.output.data(),
+                        .residual = work_.x.data(),
+                        .y = work_.x.data(),
+                        .columns = model_->config.d_model,
+                        .dropout = {}},
+                       0, rows);
+}
+
+void CpuEngine::attend_row(const float* q, const float* cache, const std::int32_t* records,
+                           std::int64_t record_stride, std::int64_t value_offset,
+                           std::int64_t places, float* output) {
+  grow(work_.weights, places);
+  linear_kernels().row_attention({.q = q,
+                                  .cache = cache,
+                                  .records = records,
+                                  .record_stride = record_stride,
+                                  .value_offset = value_offset,
+                                  .places = places,
+                                  .heads = model_->config.heads,
+                                  .d_k = model_->config.d_k(),
+                                  .scale = 1 / std::sqrt(static_cast<float>(model_->config.d_k())),
+                                  .weights = work_.weights.data(),
+                                  .output = output});
+}
+
+/// From query, key and value in `wide` to `attended`, all places of a sentence to all.
+void CpuEngine::attend_in_sentences(std::span<const std::int32_t> starts) {
+  const std::int64_t d_model = model_->config.d_model, heads = model_->config.heads;
+  const float* qkv = work_.wide.data();
+  std::int64_t longest = 0;
+  for (std::size_t s = 0; s + 1 < starts.size(); ++s)
+    longest = std::max<std::int64_t>(longest, starts[s + 1] - starts[s]);
+  if (fits_packed_attention(longest, model_->config.d_k())) {
+    kernels().packed_attention[0]({.q = qkv,
+                                   .k = qkv + d_model,
+                                   .v = qkv + 2 * d_model,
+                                   .output = work_.attended.data(),
+                                   .log_sums = work_.log_sums.data(),
+                                   .query_starts = starts.data(),
+                                   .key_starts = starts.data(),
+                                   .heads = heads,
+                                   .d_k = model_->config.d_k(),
+                                   .query_stride = 3 * d_model,
+                                   .key_stride = 3 * d_model,
+                                   .longest_keys = longest,
+                                   .scale = 1 / std::sqrt(static_cast<float>(model_->config.d_k())),
+                                   .causal = false,
+                                   .dropout = {}},
+                                  0, (static_cast<std::int64_t>(starts.size()) - 1) * heads);
+    return;
+  }
+  for (std::size_t s = 0; s + 1 < starts.size(); ++s)
+    for (std::int64_t t = starts[s]; t < starts[s + 1]; ++t)
+      attend_row(qkv + t * 3 * d_model, qkv + starts[s] * 3 * d_model + d_model, nullptr,
+                 3 * d_model, d_model, starts[s + 1] - starts[s],
+                 work_.attended.data() + t * d_model);
+}
+
+void CpuEngine::feed_forward(const CpuFeedForward& layer, const float* input, std::int64_t rows) {
+  const Activation activation = model_->config.activation;
+  const std::int64_t d_ff = model_->config.d_ff, width = layer.inner.outputs();
+  const bool relu = activation == Activation::Relu;
+  layer.inner.run(input, rows, work_.wide.data(), work_.linear, relu);
+  const float* hidden = work_.wide.data();
+  if (!relu) {
+    for (std::int64_t r = 0; r < rows; ++r)
+      for (std::int64_t c = 0; c < d_ff; ++c) {
+        const float* inner = work_.wide.data() + r * width;
+        work_.attended[static_cast<std::size_t>(r * d_ff + c)] =
+            is_gated(activation) ? activate(inner[d_ff + c], activation) * inner[c]
+                                 : activate(inner[c], activation);
+      }
+    hidden = work_.attended.data();
+  }
+  layer.outer.run(hidden, rows, work_.output.data(), work_.linear);
+}
+
+void CpuEngine::encode(std::span<const std::int32_t> starts) {
+  const std::int64_t rows = starts.back();
+  for (const CpuEncoderLayer& layer : model_->encoder) {
+    residual(layer.self_attention.norm, rows, [&](const float* input) {
+      layer.self_attention.query_key_value.run(input, rows, work_.wide.data(), work_.linear);
+      attend_in_sentences(starts);
+      layer.self_attention.output.run(work_.attended.data(), rows, work_.output.data(),
+                                      work_.linear);
+    });
+    residual(layer.feed_forward.norm, rows,
+             [&](const float* input) { feed_forward(layer.feed_forward, input, rows); });
+  }
+  if (model_->encoder_norm)
+    normalize(*model_->encoder_norm, work_.x.data(), nullptr, work_.x.data(), rows);
+}
+
+void CpuEngine::attend_to_history(const CpuDecoderLayer& layer, std::int64_t number,
+                                  const float* input, std::int64_t rows) {
+  const std::int64_t d_model = model_->config.d_model;
+  layer.self_attention.query_key_value.run(input, rows, work_.wide.data(), work_.linear);
+  for (std::int64_t r = 0; r < rows; ++r) {
+    const float* qkv = work_.wide.data() + r * 3 * d_model;
+    std::copy_n(qkv + d_model, 2 * d_model, cache_.current(number, r));
+    attend_row(qkv, cache_.layer(number), cache_.records(r), cache_.record_size(), d_model,
+               cache_.places(r), work_.attended.data() + r * d_model);
+  }
+  layer.self_attention.output.run(work_.attended.data(), rows, work_.output.data(), work_.linear);
+}
+
+void CpuEngine::attend_to_source(const CpuDecoderLayer& layer, std::int64_t number,
+                                 const float* input, std::int64_t rows) {
+  const std::int64_t d_model = model_->config.d_model;
+  layer.cross_attention.query.run(input, rows, work_.wide.data(), work_.linear);
+  for (std::int64_t r = 0; r < rows; ++r) {
+    const Source& source = sources_[static_cast<std::size_t>(cache_.slot(r))];
+    attend_row(work_.wide.data() + r * d_model,
+               source.keys_values.data() + number * source.places * 2 * d_model, nullptr,
+               2 * d_model, d_model, source.places, work_.attended.data() + r * d_model);
+  }
+  layer.cross_attention.output.run(work_.attended.data(), rows, work_.output.data(), work_.linear);
+}
+
+void CpuEngine::decode(std::int64_t rows) {
+  for (std::size_t i = 0; i < model_->decoder.size(); ++i) {
+    const CpuDecoderLayer& layer = model_->decoder[i];
+    const auto number = static_cast<std::int64_t>(i);
+    residual(layer.self_attention.norm, rows,
+             [&](const float* input) { attend_to_history(layer, number, input, rows); });
+    residual(layer.cross_attention.norm, rows,
+             [&](const float* input) { attend_to_source(layer, number, input, rows); });
+    residual(layer.feed_forward.norm, rows,
+             [&](const float* input) { feed_forward(layer.feed_forward, input, rows); });
+  }
+  if (model_->decoder_norm)
+    normalize(*model_->decoder_norm, work_.x.data(), nullptr, work_.x.data(), rows);
+}
+
+}  // namespace dragoman

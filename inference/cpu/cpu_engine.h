@@ -1,0 +1,89 @@
+// The engine on packed weights, without LibTorch. It works on one thread, and computes each row in
+// the same order of operations whatever stands beside it: a sentence's translation does not depend
+// on what else is translated, bit for bit.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "inference/cpu/cpu_model.h"
+#include "inference/cpu/key_value_cache.h"
+#include "inference/engine.h"
+
+namespace dragoman {
+
+class CpuEngine : public Engine {
+ public:
+  /// Several engines may share a model. `never_emitted`: tokens that no row produces
+  /// (Tokenizer::never_emitted of the target side).
+  CpuEngine(std::shared_ptr<const CpuModel> model, std::vector<TokenId> never_emitted);
+
+  std::int64_t vocabulary() const override { return model_->config.target_vocabulary; }
+  std::int64_t max_positions() const override;
+  std::int64_t preferred_rows() const override { return 64; }
+
+  std::vector<std::int32_t> admit(std::span<const std::vector<TokenId>> sentences) override;
+  void release(std::span<const std::int32_t> slots) override;
+  void select(std::span<const RowOrigin> rows) override;
+  void step(std::span<const TokenId> previous, std::span<const Exclusion> excluded,
+            std::int64_t best, std::span<Candidate> candidates) override;
+
+ private:
+  /// Buffers of a pass over `rows` rows; they grow to the largest pass.
+  struct Workspace {
+    void reserve(std::int64_t rows, const ModelConfig& config);
+
+    std::vector<float> x;         // [rows, D]: the residual stream
+    std::vector<float> input;     // [rows, D]: normalised before a sub-layer
+    std::vector<float> wide;      // [rows, 3 D or F or 2 F]
+    std::vector<float> attended;  // [rows, D or F]
+    std::vector<float> output;    // [rows, D]: of the sub-layer
+    std::vector<float> log_sums;  // [rows, H]
+    std::vector<float> weights;   // of one attention
+    LinearScratch linear;
+  };
+
+  /// Keys and values of the memory for each decoder layer: [layers, places, 2 D].
+  struct Source {
+    std::vector<float> keys_values;
+    std::int64_t places = 0;
+  };
+
+  void embed(std::span<const TokenId> tokens, std::span<const std::int64_t> places,
+             const std::vector<float>& embedding, const std::vector<float>& learned);
+  const float* position(std::int64_t place, const std::vector<float>& learned);
+  void encode(std::span<const std::int32_t> starts);
+  void decode(std::int64_t rows);
+  void attend_in_sentences(std::span<const std::int32_t> starts);
+  void attend_to_history(const CpuDecoderLayer& layer, std::int64_t number, const float* input,
+                         std::int64_t rows);
+  void attend_to_source(const CpuDecoderLayer& layer, std::int64_t number, const float* input,
+                        std::int64_t rows);
+  void attend_row(const float* q, const float* cache, const std::int32_t* records,
+                  std::int64_t record_stride, std::int64_t value_offset, std::int64_t places,
+                  float* output);
+  void feed_forward(const CpuFeedForward& layer, const float* input, std::int64_t rows);
+  /// x = norm(x + f(x)), or x + f(norm(x)); `sub_layer` reads its argument and writes `output`.
+  template <class SubLayer>
+  void residual(const CpuNorm& norm, std::int64_t rows, SubLayer&& sub_layer);
+  void normalize(const CpuNorm& norm, const float* x, const float* added, float* y,
+                 std::int64_t rows) const;
+  void choose(std::int64_t row, std::int64_t best, std::span<const Exclusion> excluded,
+              Candidate* candidates);
+
+  std::shared_ptr<const CpuModel> model_;
+  std::vector<TokenId> never_emitted_;
+  std::vector<float> sinusoids_;  // [places, D], as far as they were asked for
+  std::vector<Source> sources_;   // [slot]
+  std::vector<std::int32_t> free_slots_;
+  KeyValueCache cache_;
+  Workspace work_;
+  std::vector<std::int64_t> places_;
+  std::vector<float> logits_;  // [rows, V]
+  std::vector<std::int32_t> best_tokens_;
+  std::vector<float> best_values_;
+};
+
+}  // namespace dragoman

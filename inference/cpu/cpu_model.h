@@ -1,0 +1,64 @@
+// A model's weights as the CPU engine takes them: linear layers packed, those that see the same
+// input side by side in one. Built straight from the model file.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "inference/cpu/packed_linear.h"
+#include "model/file/model_file.h"
+
+namespace dragoman {
+
+struct CpuNorm {
+  std::vector<float> gain, bias;  ///< [D]
+};
+
+struct CpuSelfAttention {
+  PackedLinear query_key_value;  ///< D -> 3 D
+  PackedLinear output;
+  CpuNorm norm;
+};
+
+struct CpuCrossAttention {
+  PackedLinear query, key_value;  ///< D -> D of the target, D -> 2 D of the memory
+  PackedLinear output;
+  CpuNorm norm;
+};
+
+struct CpuFeedForward {
+  PackedLinear inner;  ///< D -> F; gated: the gate behind it, D -> 2 F
+  PackedLinear outer;
+  CpuNorm norm;
+};
+
+struct CpuEncoderLayer {
+  CpuSelfAttention self_attention;
+  CpuFeedForward feed_forward;
+};
+
+struct CpuDecoderLayer {
+  CpuSelfAttention self_attention;
+  CpuCrossAttention cross_attention;
+  CpuFeedForward feed_forward;
+};
+
+struct CpuModel {
+  CpuModel(const ModelFileReader& file, ComputeType type);
+
+  const std::vector<float>& target_embedding() const {
+    return own_target_embedding.empty() ? embedding : own_target_embedding;
+  }
+
+  ModelConfig config;
+  std::vector<float> embedding;                           ///< [V, D] of the source, perhaps of both
+  std::vector<float> own_target_embedding;                ///< empty where the source's serves both
+  std::vector<float> source_positions, target_positions;  ///< learned ones; else empty
+  std::vector<CpuEncoderLayer> encoder;
+  std::vector<CpuDecoderLayer> decoder;
+  std::optional<CpuNorm> encoder_norm, decoder_norm;  ///< with normalisation before sub-layers
+  PackedLinear output;                                ///< D -> V
+};
+
+}  // namespace dragoman

@@ -1,0 +1,66 @@
+// Keys and values of the decoder's self-attention. Each row writes its own records in place; a row
+// that continues another one takes over the list of that one's records, so that nothing but numbers
+// moves when a beam is reordered.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "inference/engine.h"
+
+namespace dragoman {
+
+/// A record holds the key and value [2 D] of one place of one layer. The rows of a slot are all of
+/// the same length, and each writes into a strip of records that belongs to the slot as long as it
+/// is in use: what another row of the slot refers to is never written again.
+class KeyValueCache {
+ public:
+  KeyValueCache(std::int64_t layers, std::int64_t d_model);
+
+  /// Replaces all rows as Engine::select does.
+  void select(std::span<const RowOrigin> rows);
+  /// The slot's rows are gone; its strips serve others.
+  void release(std::int32_t slot);
+
+  /// One more place of each row, whose records are to be written for each layer.
+  void begin_step();
+
+  std::int64_t rows() const { return static_cast<std::int64_t>(rows_.size()); }
+  std::int32_t slot(std::int64_t row) const { return at(row).slot; }
+  /// Places of the row, the current step's included.
+  std::int64_t places(std::int64_t row) const { return at(row).places; }
+  /// Numbers of the row's records [places], in the order of their places.
+  const std::int32_t* records(std::int64_t row) const { return history_.data() + row * capacity_; }
+
+  const float* layer(std::int64_t layer) const {
+    return layers_[static_cast<std::size_t>(layer)].data();
+  }
+  std::int64_t record_size() const { return record_size_; }  ///< floats
+  /// The row's record of the current step.
+  float* current(std::int64_t layer, std::int64_t row) {
+    return layers_[static_cast<std::size_t>(layer)].data() +
+           records(row)[places(row) - 1] * record_size_;
+  }
+
+ private:
+  struct Row {
+    std::int32_t slot, strip;
+    std::int32_t places;
+  };
+
+  const Row& at(std::int64_t row) const { return rows_[static_cast<std::size_t>(row)]; }
+  std::int32_t new_strip();
+  void widen(std::int64_t capacity);
+
+  std::int64_t record_size_;
+  std::int64_t capacity_ = 64;              // places of a strip
+  std::vector<std::vector<float>> layers_;  // [strips * capacity, 2 D]
+  std::int32_t strips_ = 0;
+  std::vector<std::int32_t> free_;                      // strips
+  std::vector<std::vector<std::int32_t>> slot_strips_;  // [slot], the strip of its n-th row
+  std::vector<Row> rows_, next_rows_;
+  std::vector<std::int32_t> history_, next_history_;  // [rows, capacity]
+};
+
+}  // namespace dragoman

@@ -1,0 +1,87 @@
+#include "inference/cpu/packed_linear.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/linear_kernels.h"
+
+namespace dragoman {
+
+namespace {
+
+constexpr float kLargest = 127;  // -128 is not used: a range that is its own mirror image
+
+/// Each row of [rows, columns] to whole numbers times the row's scale.
+std::vector<std::int8_t> quantize_weights(std::span<const float> weights, std::int64_t columns,
+                                          std::span<float> scales) {
+  std::vector<std::int8_t> bytes(weights.size());
+  for (std::size_t row = 0; row * static_cast<std::size_t>(columns) < weights.size(); ++row) {
+    const auto values =
+        weights.subspan(row * static_cast<std::size_t>(columns), static_cast<std::size_t>(columns));
+    float largest = 0;
+    for (const float value : values) largest = std::max(largest, std::abs(value));
+    const float inverse = largest > 0 ? kLargest / largest : 0;
+    for (std::size_t i = 0; i < values.size(); ++i)
+      bytes[static_cast<std::size_t>(&values[i] - weights.data())] =
+          static_cast<std::int8_t>(std::lrint(values[i] * inverse));
+    scales[row] = largest / kLargest;
+  }
+  return bytes;
+}
+
+}  // namespace
+
+PackedLinear::PackedLinear(std::span<const float> weights, std::span<const float> bias,
+                           std::int64_t inputs, ComputeType type)
+    : inputs_(inputs),
+      outputs_(static_cast<std::int64_t>(weights.size()) / inputs),
+      type_(type),
+      bias_(bias.begin(), bias.end()) {
+  const LinearKernels& kernels = linear_kernels();
+  const auto padded = static_cast<std::size_t>(kernels.padded_outputs(outputs_));
+  bias_.resize(padded);
+  if (type == ComputeType::Float32) {
+    floats_.resize(padded * static_cast<std::size_t>(inputs));
+    kernels.pack_float(weights.data(), outputs_, inputs, floats_.data());
+    return;
+  }
+  weight_scales_.resize(padded);
+  offsets_.resize(padded);
+  const auto bytes = quantize_weights(weights, inputs, weight_scales_);
+  bytes_.resize(padded * static_cast<std::size_t>(LinearKernels::padded_inputs(inputs)));
+  kernels.pack_int8(bytes.data(), outputs_, inputs, bytes_.data(), offsets_.data());
+}
+
+void PackedLinear::run(const float* x, std::int64_t rows, float* y, LinearScratch& scratch,
+                       bool relu) const {
+  const LinearKernels& kernels = linear_kernels();
+  LinearArguments arguments{.x = x,
+                            .x_scales = nullptr,
+                            .weights = floats_.data(),
+                            .weight_scales = nullptr,
+                            .offsets = nullptr,
+                            .bias = bias_.data(),
+                            .y = y,
+                            .inputs = inputs_,
+                            .outputs = outputs_,
+                            .y_stride = outputs_,
+                            .relu = relu};
+  const std::int64_t panels = kernels.padded_outputs(outputs_) / kernels.panel;
+  if (type_ == ComputeType::Float32) {
+    kernels.linear_float(arguments, rows, 0, panels);
+    return;
+  }
+  const auto row_bytes = static_cast<std::size_t>(2 * LinearKernels::padded_inputs(inputs_));
+  const auto count = static_cast<std::size_t>(rows);
+  if (scratch.quantized.size() < count * row_bytes) scratch.quantized.resize(count * row_bytes);
+  if (scratch.scales.size() < count) scratch.scales.resize(count);
+  kernels.quantize(x, rows, inputs_, scratch.quantized.data(), scratch.scales.data());
+  arguments.x = scratch.quantized.data();
+  arguments.x_scales = scratch.scales.data();
+  arguments.weights = bytes_.data();
+  arguments.weight_scales = weight_scales_.data();
+  arguments.offsets = offsets_.data();
+  kernels.linear_int8(arguments, rows, 0, panels);
+}
+
+}  // namespace dragoman

@@ -1,0 +1,49 @@
+// A linear layer of inference: weights packed for this processor when the model is loaded, as fp32
+// or as whole numbers of 8 bits with a scale for each output.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace dragoman {
+
+enum class ComputeType {
+  Float32,
+  Int8,  ///< weights rounded per output, activations per row, exact sums
+};
+constexpr std::array<std::string_view, 2> names_of(ComputeType) { return {"float32", "int8"}; }
+
+/// What a linear layer writes on its way; grows to what it is used for.
+struct LinearScratch {
+  std::vector<std::uint8_t> quantized;
+  std::vector<float> scales;
+};
+
+class PackedLinear {
+ public:
+  PackedLinear() = default;
+  /// weights [outputs, inputs]; bias [outputs], or none for zeros.
+  PackedLinear(std::span<const float> weights, std::span<const float> bias, std::int64_t inputs,
+               ComputeType type);
+
+  std::int64_t inputs() const { return inputs_; }
+  std::int64_t outputs() const { return outputs_; }
+
+  /// y [rows, outputs] = x [rows, inputs] W^T + bias, where `relu` then max(0, y).
+  void run(const float* x, std::int64_t rows, float* y, LinearScratch& scratch,
+           bool relu = false) const;
+
+ private:
+  std::int64_t inputs_ = 0, outputs_ = 0;
+  ComputeType type_ = ComputeType::Float32;
+  std::vector<float> floats_;         ///< packed
+  std::vector<std::int8_t> bytes_;    ///< packed
+  std::vector<float> weight_scales_;  ///< padded, as the next two
+  std::vector<std::int32_t> offsets_;
+  std::vector<float> bias_;
+};
+
+}  // namespace dragoman

@@ -1,0 +1,229 @@
+#include "kernels/linear_kernels.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "base/cpu.h"
+#include "base/random.h"
+
+namespace dragoman {
+namespace {
+
+std::vector<const LinearKernels*> available() {
+  const CpuFeatures& cpu = cpu_features();
+  std::vector<const LinearKernels*> tables = {&portable::kLinearKernels};
+  if (cpu.avx2) tables.push_back(&avx2::kLinearKernels);
+  if (cpu.avx512) tables.push_back(&avx512::kLinearKernels);
+  if (cpu.avx512 && cpu.avx512_vnni) tables.push_back(&avx512_vnni::kLinearKernels);
+  return tables;
+}
+
+constexpr float kGuard = 12345;
+
+struct Shape {
+  std::int64_t rows, inputs, outputs;
+};
+const std::vector<Shape> kShapes = {{1, 1, 1},    {2, 3, 5},   {3, 64, 64},   {5, 17, 65},
+                                    {6, 130, 31}, {7, 8, 200}, {13, 96, 129}, {16, 33, 48}};
+
+class Linear : public testing::TestWithParam<const LinearKernels*> {
+ protected:
+  const LinearKernels& table() const { return *GetParam(); }
+
+  std::vector<float> values(std::int64_t count, double range = 2) {
+    std::vector<float> list(static_cast<std::size_t>(count));
+    for (float& value : list) value = static_cast<float>((random_.uniform() * 2 - 1) * range);
+    return list;
+  }
+
+  /// y of `rows` rows with guards behind each.
+  std::vector<float> run_float(const Shape& shape, const std::vector<float>& x,
+                               const std::vector<float>& packed, const std::vector<float>& bias,
+                               bool relu) const {
+    std::vector<float> y(static_cast<std::size_t>(shape.rows * (shape.outputs + 3)), kGuard);
+    const LinearArguments arguments{.x = x.data(),
+                                    .x_scales = nullptr,
+                                    .weights = packed.data(),
+                                    .weight_scales = nullptr,
+                                    .offsets = nullptr,
+                                    .bias = bias.data(),
+                                    .y = y.data(),
+                                    .inputs = shape.inputs,
+                                    .outputs = shape.outputs,
+                                    .y_stride = shape.outputs + 3,
+                                    .relu = relu};
+    const std::int64_t panels = table().padded_outputs(shape.outputs) / table().panel;
+    table().linear_float(arguments, shape.rows, 0, panels);
+    return y;
+  }
+
+  RandomStream random_{1, 2};
+};
+
+TEST_P(Linear, FloatIsTheProductAndEachRowTheSameAlone) {
+  for (const Shape& shape : kShapes) {
+    const auto x = values(shape.rows * shape.inputs), w = values(shape.outputs * shape.inputs);
+    const std::int64_t padded = table().padded_outputs(shape.outputs);
+    auto bias = values(padded);
+    std::vector<float> packed(static_cast<std::size_t>(padded * shape.inputs));
+    table().pack_float(w.data(), shape.outputs, shape.inputs, packed.data());
+    for (const bool relu : {false, true}) {
+      const auto y = run_float(shape, x, packed, bias, relu);
+      const std::int64_t stride = shape.outputs + 3;
+      for (std::int64_t r = 0; r < shape.rows; ++r) {
+        for (std::int64_t o = 0; o < shape.outputs; ++o) {
+          double expected = bias[o], size = std::abs(bias[o]);
+          for (std::int64_t k = 0; k < shape.inputs; ++k) {
+            const double product = static_cast<double>(x[r * shape.inputs + k]) *
+                                   static_cast<double>(w[o * shape.inputs + k]);
+            expected += product, size += std::abs(product);
+          }
+          if (relu) expected = std::max(expected, 0.0);
+          ASSERT_NEAR(y[r * stride + o], expected, 1e-6 * size + 1e-12)
+              << shape.rows << "x" << shape.inputs << "x" << shape.outputs << " " << r << "," << o;
+        }
+        for (std::int64_t o = shape.outputs; o < stride; ++o) ASSERT_EQ(y[r * stride + o], kGuard);
+        const std::vector<float> row(x.begin() + r * shape.inputs,
+                                     x.begin() + (r + 1) * shape.inputs);
+        const auto alone = run_float({1, shape.inputs, shape.outputs}, row, packed, bias, relu);
+        ASSERT_TRUE(std::equal(alone.begin(), alone.end(), y.begin() + r * stride));
+      }
+    }
+  }
+}
+
+TEST_P(Linear, Int8IsExactButForTheScales) {
+  for (const Shape& shape : kShapes) {
+    const auto x = values(shape.rows * shape.inputs);
+    const std::int64_t padded = table().padded_outputs(shape.outputs),
+                       inputs = LinearKernels::padded_inputs(shape.inputs);
+    std::vector<std::int8_t> w(static_cast<std::size_t>(shape.outputs * shape.inputs));
+    for (auto& weight : w)  // with the largest everywhere now and then: no sum may saturate
+      weight =
+          static_cast<std::int8_t>(random_.uniform() < 0.3 ? 127 : random_.uniform() * 254 - 127);
+    std::vector<std::int8_t> packed(static_cast<std::size_t>(padded * inputs));
+    std::vector<std::int32_t> offsets(static_cast<std::size_t>(padded));
+    table().pack_int8(w.data(), shape.outputs, shape.inputs, packed.data(), offsets.data());
+    std::vector<std::uint8_t> quantized(static_cast<std::size_t>(shape.rows * inputs * 2));
+    std::vector<float> x_scales(static_cast<std::size_t>(shape.rows));
+    table().quantize(x.data(), shape.rows, shape.inputs, quantized.data(), x_scales.data());
+    const auto bias = values(padded), scales = values(padded, 0.1);
+    std::vector<float> y(static_cast<std::size_t>(shape.rows * shape.outputs));
+    const LinearArguments arguments{.x = quantized.data(),
+                                    .x_scales = x_scales.data(),
+                                    .weights = packed.data(),
+                                    .weight_scales = scales.data(),
+                                    .offsets = offsets.data(),
+                                    .bias = bias.data(),
+                                    .y = y.data(),
+                                    .inputs = shape.inputs,
+                                    .outputs = shape.outputs,
+                                    .y_stride = shape.outputs,
+                                    .relu = false};
+    table().linear_int8(arguments, shape.rows, 0, padded / table().panel);
+    for (std::int64_t r = 0; r < shape.rows; ++r) {
+      float largest = 0;
+      for (std::int64_t k = 0; k < shape.inputs; ++k)
+        largest = std::max(largest, std::abs(x[r * shape.inputs + k]));
+      ASSERT_FLOAT_EQ(x_scales[r], largest / 127);
+      for (std::int64_t o = 0; o < shape.outputs; ++o) {
+        std::int64_t sum = 0;
+        for (std::int64_t k = 0; k < shape.inputs; ++k)
+          sum += std::lrint(x[r * shape.inputs + k] * (127 / largest)) * w[o * shape.inputs + k];
+        const double expected =
+            static_cast<double>(sum) * static_cast<double>(x_scales[r] * scales[o]) +
+            static_cast<double>(bias[o]);
+        ASSERT_NEAR(y[r * shape.outputs + o], expected, 2e-6 * std::abs(expected) + 1e-6);
+      }
+    }
+  }
+}
+
+TEST_P(Linear, WhatIsNotFiniteStaysSo) {
+  std::vector<float> x(70, 1.0F);
+  x[67] = std::numeric_limits<float>::quiet_NaN();
+  std::vector<std::uint8_t> quantized(2 * 72);
+  float scale = 0;
+  table().quantize(x.data(), 1, 70, quantized.data(), &scale);
+  EXPECT_TRUE(std::isnan(scale));
+  x[67] = std::numeric_limits<float>::infinity();
+  table().quantize(x.data(), 1, 70, quantized.data(), &scale);
+  EXPECT_FALSE(std::isfinite(scale));
+  EXPECT_TRUE(std::isnan(table().log_sum(std::vector<float>(5, NAN).data(), 5)));
+}
+
+TEST_P(Linear, AttentionOfARowIsEquation1OverItsRecords) {
+  for (const std::int64_t d_k : {1, 8, 24, 64})
+    for (const std::int64_t places : {1, 5, 16, 37}) {
+      constexpr std::int64_t kHeads = 3, kRecords = 50;
+      const std::int64_t width = kHeads * d_k, stride = 2 * width + 1;
+      const auto q = values(width), cache = values(kRecords * stride);
+      std::vector<std::int32_t> records(static_cast<std::size_t>(places));
+      for (auto& record : records) record = static_cast<std::int32_t>(random_.uniform() * kRecords);
+      for (const bool in_order : {false, true}) {
+        std::vector<float> weights(static_cast<std::size_t>(places)), output(width + 1, kGuard);
+        table().row_attention({.q = q.data(),
+                               .cache = cache.data(),
+                               .records = in_order ? nullptr : records.data(),
+                               .record_stride = stride,
+                               .value_offset = width,
+                               .places = places,
+                               .heads = kHeads,
+                               .d_k = d_k,
+                               .scale = 0.3F,
+                               .weights = weights.data(),
+                               .output = output.data()});
+        for (std::int64_t h = 0; h < kHeads; ++h) {
+          const auto at = [&](std::int64_t j, std::int64_t c) {
+            return cache[(in_order ? j : records[j]) * stride + h * d_k + c];
+          };
+          std::vector<double> p;
+          for (std::int64_t j = 0; j < places; ++j) {
+            double score = 0;
+            for (std::int64_t c = 0; c < d_k; ++c) score += q[h * d_k + c] * at(j, c);
+            p.push_back(std::exp(0.3 * score));
+          }
+          const double total = std::accumulate(p.begin(), p.end(), 0.0);
+          for (std::int64_t c = 0; c < d_k; ++c) {
+            double expected = 0;
+            for (std::int64_t j = 0; j < places; ++j) expected += p[j] / total * at(j, width + c);
+            ASSERT_NEAR(output[h * d_k + c], expected, 1e-5);
+          }
+        }
+        ASSERT_EQ(output[width], kGuard);
+      }
+    }
+}
+
+TEST_P(Linear, TheBestOfARowAndItsLogSum) {
+  for (const std::int64_t count : {1, 7, 16, 100, 1001})
+    for (const std::int64_t best : {1, 4, 9}) {
+      auto row = values(count, 9);
+      for (float& value : row) value = std::round(value);  // with equal ones
+      double sum = 0;
+      for (const float value : row) sum += std::exp(static_cast<double>(value));
+      EXPECT_NEAR(table().log_sum(row.data(), count), std::log(sum), 1e-5);
+      const std::int64_t asked = std::min(best, count);
+      std::vector<std::int32_t> order(static_cast<std::size_t>(count)), indices(asked);
+      std::iota(order.begin(), order.end(), 0);
+      std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return row[a] > row[b]; });
+      order.resize(static_cast<std::size_t>(asked));
+      std::vector<float> found(static_cast<std::size_t>(asked));
+      table().best({row.data(), count, asked, indices.data(), found.data()});
+      EXPECT_EQ(indices, order);
+      for (std::int64_t i = 0; i < asked; ++i) EXPECT_EQ(found[i], row[order[i]]);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Tables, Linear, testing::ValuesIn(available()),
+                         [](const auto& info) { return std::string(info.param->name); });
+
+}  // namespace
+}  // namespace dragoman
