@@ -67,7 +67,7 @@ struct EvaluateFiles {
 
 struct EvaluateOptions {
   EvaluateFiles files;
-  HardwareChoice hardware;
+  EngineChoice hardware;
   EvaluateConfig metrics;
   DecodeConfig decode;
 

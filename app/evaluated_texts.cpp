@@ -62,9 +62,9 @@ void warn_of_tokenized(const Lines& lines, const std::string& path) {
 }
 
 /// May end before the last line where a stop is requested.
-Lines translate_text(const OpenedModel& model, const DecodeConfig& search, const Lines& lines) {
-  TorchEngine engine = model.engine();
-  Translator translator(engine, *model.tokenizers.source, *model.tokenizers.target, search);
+Lines translate_text(const OpenedTranslator& model, const DecodeConfig& search,
+                     const Lines& lines) {
+  Translator translator = model.translator(search);
   Lines hypotheses;
   for (Translation& translation : translator.translate(lines, stop_token()))
     hypotheses.push_back(std::move(translation.n_best.front().text));
@@ -103,11 +103,11 @@ bool add_translations(EvaluatedTexts& texts, const EvaluateOptions& options,
                       const Origins& origins) {
   for (const std::string& path : options.files.models) {
     if (options.files.models.size() > 1) log_info("translating with " + path);
-    const OpenedModel model = open_model(path, options.hardware);
+    const OpenedTranslator model = open_translator(path, options.hardware);
     texts.systems.push_back(path);
     texts.updates.push_back(model.updates);
     texts.hypotheses.push_back(
-        translate_text(model, search_with(model, options.decode, origins), texts.source));
+        translate_text(model, model.search_with(options.decode, origins), texts.source));
     if (stop_token().stop_requested()) return false;
   }
   if (texts.updates.size() < texts.systems.size()) texts.updates.clear();
@@ -117,7 +117,7 @@ bool add_translations(EvaluatedTexts& texts, const EvaluateOptions& options,
 bool add_tuned_translations(EvaluatedTexts& texts, const EvaluateOptions& options,
                             const Origins& origins) {
   const std::string& path = options.files.models.front();
-  const OpenedModel model = open_model(path, options.hardware);
+  const OpenedTranslator model = open_translator(path, options.hardware);
   const Metric metric = metrics_of(options.metrics, texts.references, "").front();
   const auto score = [&](const DecodeConfig& search) {
     if (stop_token().stop_requested()) return 0.0;
@@ -129,7 +129,7 @@ bool add_tuned_translations(EvaluatedTexts& texts, const EvaluateOptions& option
     texts.hypotheses.push_back(std::move(lines));
     return metric.lower_is_better ? -found : found;
   };
-  const DecodeConfig best = tune_search(search_with(model, options.decode, origins), score);
+  const DecodeConfig best = tune_search(model.search_with(options.decode, origins), score);
   if (stop_token().stop_requested()) return false;
   write_decode_defaults(resolve_model_path(path), defaults_of(best));
   log_info(join_text(path, ": translates with ", name_of(best), " from now on"));

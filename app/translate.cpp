@@ -54,7 +54,7 @@ struct TranslateFiles {
 };
 
 struct TranslateConfig {
-  ModelChoice model;
+  ModelOn<EngineChoice> model;
   TranslateFiles files;
   DecodeConfig decode;
 };
@@ -198,10 +198,9 @@ int run_translate(const TranslateConfig& config, const Origins& origins) {
   config.decode.validate();
   const Descriptor input(files.input, STDIN_FILENO, O_RDONLY);
   const std::unique_ptr<Output> output = open_output(files.output);
-  const OpenedModel model = open_model(config.model);
-  TorchEngine engine = model.engine();
-  const DecodeConfig search = search_with(model, config.decode, origins);
-  Translator translator(engine, *model.tokenizers.source, *model.tokenizers.target, search);
+  const OpenedTranslator model = open_translator(config.model.model, config.model);
+  const DecodeConfig search = model.search_with(config.decode, origins);
+  Translator translator = model.translator(search);
 
   const std::stop_token stop = stop_token();
   LineReader reader(input, files.input == "-" ? "standard input" : files.input);

@@ -39,6 +39,10 @@ class Scheduler {
   /// How many sentences can be under way at once.
   std::int64_t capacity() const { return capacity_; }
   std::int64_t waiting() const { return static_cast<std::int64_t>(waiting_.size()); }
+  /// Places for sentences that are neither under way nor waiting.
+  std::int64_t room() const {
+    return capacity_ - waiting() - static_cast<std::int64_t>(active_.size());
+  }
   bool idle() const { return waiting_.empty() && active_.empty(); }
 
   /// Admits what there is room for, takes one step, and returns the sentences that it finished.

@@ -5,7 +5,7 @@
 #include <iterator>
 #include <utility>
 
-#include "inference/scheduler.h"
+#include "inference/workers.h"
 
 namespace dragoman {
 
@@ -18,7 +18,7 @@ constexpr milliseconds kPause{50};
 // How long a stop request may go unnoticed while there is nothing to read.
 constexpr milliseconds kStopCheck{100};
 
-/// Sentences from a stream as the scheduler needs them.
+/// Sentences from a stream as the workers needs them.
 class Intake {
  public:
   Intake(LineReader& input, TranslationQueue& queue, std::int64_t most_lines)
@@ -74,33 +74,34 @@ class Intake {
 };
 
 // Lines read ahead of the rows: enough to sort by length, few enough to see the first ones soon.
-std::int64_t lines_ahead(const Scheduler& scheduler) { return 8 * scheduler.capacity() + 64; }
+std::int64_t lines_ahead(const Workers& workers) { return 8 * workers.capacity() + 64; }
 
 }  // namespace
 
-Translator::Translator(Engine& engine, const Tokenizer& source, const Tokenizer& target,
-                       const DecodeConfig& config)
-    : engine_(engine), source_(source), target_(target), config_(config) {
+Translator::Translator(std::vector<Engine*> engines, const Tokenizer& source,
+                       const Tokenizer& target, const DecodeConfig& config)
+    : engines_(std::move(engines)), source_(source), target_(target), config_(config) {
   config_.validate();
 }
 
 TranslationQueue Translator::make_queue() const {
-  const std::int64_t most_pieces = std::min(config_.split_length, engine_.max_positions() - 1);
+  const std::int64_t most_pieces =
+      std::min(config_.split_length, engines_.front()->max_positions() - 1);
   return {source_, target_, config_, most_pieces};
 }
 
 std::vector<Translation> Translator::translate(std::span<const std::string> lines,
                                                std::stop_token stop) {
   TranslationQueue queue = make_queue();
-  Scheduler scheduler(engine_, config_, target_.eos_id());
+  Workers workers(engines_, config_, target_.eos_id());
   std::vector<SourceSentence> sentences;
   for (const std::string& line : lines) {
     std::vector<SourceSentence> of_line = queue.add(line);
     std::move(of_line.begin(), of_line.end(), std::back_inserter(sentences));
   }
-  scheduler.add(std::move(sentences));
-  while (!scheduler.idle() && !stop.stop_requested())
-    for (FinishedSentence& sentence : scheduler.step()) queue.finish(std::move(sentence));
+  workers.add(std::move(sentences));
+  while (!workers.idle() && !stop.stop_requested())
+    for (FinishedSentence& sentence : workers.step()) queue.finish(std::move(sentence));
   std::vector<Translation> translations;
   while (std::optional<Translation> translation = queue.next())
     translations.push_back(std::move(*translation));
@@ -110,17 +111,17 @@ std::vector<Translation> Translator::translate(std::span<const std::string> line
 TranslationFacts Translator::translate(LineReader& input, TranslationSink& output,
                                        std::stop_token stop) {
   TranslationQueue queue = make_queue();
-  Scheduler scheduler(engine_, config_, target_.eos_id());
-  Intake intake(input, queue, lines_ahead(scheduler));
+  Workers workers(engines_, config_, target_.eos_id());
+  Intake intake(input, queue, lines_ahead(workers));
   Clock::time_point last_flush = Clock::now();
   while (!stop.stop_requested()) {
-    if (!intake.ended() && scheduler.waiting() < scheduler.capacity()) {
-      const bool nothing_to_do = scheduler.idle() && queue.size() == 0;
+    if (!intake.ended() && workers.waiting() < workers.capacity()) {
+      const bool nothing_to_do = workers.idle() && queue.size() == 0;
       if (nothing_to_do) output.flush();
-      scheduler.add(nothing_to_do ? intake.wait_and_take(stop) : intake.take());
+      workers.add(nothing_to_do ? intake.wait_and_take(stop) : intake.take());
     }
-    if (intake.ended() && scheduler.idle() && queue.size() == 0) break;
-    for (FinishedSentence& sentence : scheduler.step()) queue.finish(std::move(sentence));
+    if (intake.ended() && workers.idle() && queue.size() == 0) break;
+    for (FinishedSentence& sentence : workers.step()) queue.finish(std::move(sentence));
     while (const std::optional<Translation> translation = queue.next()) output.write(*translation);
     if (Clock::now() - last_flush >= kPause) {
       output.flush();

@@ -27,10 +27,14 @@ class TranslationSink {
 
 class Translator {
  public:
-  /// All but the configuration must outlive the translator. Throws UsageError where the
-  /// configuration is wrong.
-  Translator(Engine& engine, const Tokenizer& source, const Tokenizer& target,
+  /// One engine or several of the same model, each of which works on a thread of its own. All but
+  /// the configuration must outlive the translator. Throws UsageError where the configuration is
+  /// wrong.
+  Translator(std::vector<Engine*> engines, const Tokenizer& source, const Tokenizer& target,
              const DecodeConfig& config);
+  Translator(Engine& engine, const Tokenizer& source, const Tokenizer& target,
+             const DecodeConfig& config)
+      : Translator(std::vector{&engine}, source, target, config) {}
 
   /// A translation of each line; fewer, from the first on, where a stop was requested.
   std::vector<Translation> translate(std::span<const std::string> lines, std::stop_token stop = {});
@@ -42,7 +46,7 @@ class Translator {
  private:
   TranslationQueue make_queue() const;
 
-  Engine& engine_;
+  std::vector<Engine*> engines_;
   const Tokenizer& source_;
   const Tokenizer& target_;
   DecodeConfig config_;

@@ -40,7 +40,7 @@ PackedLinear::PackedLinear(std::span<const float> weights, std::span<const float
   const LinearKernels& kernels = linear_kernels();
   const auto padded = static_cast<std::size_t>(kernels.padded_outputs(outputs_));
   bias_.resize(padded);
-  if (type == ComputeType::Float32) {
+  if (type != ComputeType::Int8) {
     floats_.resize(padded * static_cast<std::size_t>(inputs));
     kernels.pack_float(weights.data(), outputs_, inputs, floats_.data());
     return;
@@ -67,7 +67,7 @@ void PackedLinear::run(const float* x, std::int64_t rows, float* y, LinearScratc
                             .y_stride = outputs_,
                             .relu = relu};
   const std::int64_t panels = kernels.padded_outputs(outputs_) / kernels.panel;
-  if (type_ == ComputeType::Float32) {
+  if (type_ != ComputeType::Int8) {
     kernels.linear_float(arguments, rows, 0, panels);
     return;
   }

@@ -11,10 +11,13 @@
 namespace dragoman {
 
 enum class ComputeType {
+  Auto,  ///< Float32
   Float32,
   Int8,  ///< weights rounded per output, activations per row, exact sums
 };
-constexpr std::array<std::string_view, 2> names_of(ComputeType) { return {"float32", "int8"}; }
+constexpr std::array<std::string_view, 3> names_of(ComputeType) {
+  return {"auto", "float32", "int8"};
+}
 
 /// What a linear layer writes on its way; grows to what it is used for.
 struct LinearScratch {
