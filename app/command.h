@@ -54,6 +54,7 @@ Command translate_command();
 Command evaluate_command();
 Command score_command();
 Command average_command();
+Command export_command();
 Command inspect_command();
 Command plot_command();
 

@@ -31,8 +31,9 @@ namespace {
 enum ExitCode : int { kDone = 0, kFailed = 1, kMisused = 2, kDefect = 3 };
 
 std::vector<Command> all_commands() {
-  return {train_command(),   translate_command(), evaluate_command(), score_command(),
-          average_command(), sample_command(),    inspect_command(),  plot_command()};
+  return {train_command(),  translate_command(), evaluate_command(),
+          score_command(),  average_command(),   export_command(),
+          sample_command(), inspect_command(),   plot_command()};
 }
 
 /// Before any thread exists, as threads inherit the processor's modes.

@@ -13,7 +13,6 @@ ALLOWED = {
     "server": ["inference", "report", "base"],
     "training": ["inference/torch", "inference", "evaluation", "model", "model/file", "data",
                  "tokenizer", "kernels", "base"],
-    "inference/cpu": ["inference", "model/file", "kernels", "base"],
     "inference/torch": ["inference", "model", "model/file", "kernels", "base"],
     "inference/cpu": ["inference", "model/file", "kernels", "base"],
     "inference": ["model/file", "tokenizer", "base"],

@@ -17,8 +17,8 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
-constexpr const char* kCommands[] = {"sample", "train",   "translate", "evaluate",
-                                     "score",  "average", "inspect",   "plot"};
+constexpr const char* kCommands[] = {"sample",  "train",  "translate", "evaluate", "score",
+                                     "average", "export", "inspect",   "plot"};
 
 /// One line on stderr that begins so, nothing on stdout.
 void expect_one_line(const ProcessResult& result, int exit_code, const std::string& begin) {

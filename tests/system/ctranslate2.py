@@ -1,0 +1,86 @@
+"""The same weights in CTranslate2: trains a small model on the sample corpus, exports it, and translates the same lines
+with both in float32, greedy and with beam 4. At least 995 of 1,000 lines must be equal, and scores of equal lines differ
+by less than 1e-3. Exits with 77 (skipped) where CTranslate2 cannot be installed.
+
+Usage: ctranslate2.py PROGRAM PACKAGES
+"""
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import packages
+
+ARCHITECTURES = {
+    "paper": [],
+    "other": ["--norm", "before", "--activation", "gated-gelu", "--positions", "learned", "--tying", "none",
+              "--output-bias"],
+}
+
+
+def run(*words, text=None):
+    result = subprocess.run([str(word) for word in words], input=text, capture_output=True, text=True)
+    assert result.returncode == 0, (words, result.stderr)
+    return result.stdout
+
+
+def train(program, folder, flags):
+    run(program, "train", "-o", folder / "run", "--preset", "tiny", "--train-src", folder / "sample/train.en",
+        "--train-tgt", folder / "sample/train.de", "--valid-src", folder / "sample/valid.en", "--valid-tgt",
+        folder / "sample/valid.de", "--vocab-size", 500, "--d-model", 64, "--heads", 4, "--d-ff", 128,
+        "--encoder-layers", 2, "--decoder-layers", 2, "--max-tokens", 1500, "--update-freq", 1, "--max-updates", 250,
+        "--warmup-updates", 50, "--lr", "4e-3", "--threads", 2, "--average-last", 0, *flags)
+
+
+def ours(program, folder, lines, beam):
+    output = run(program, "translate", "-m", folder / "run", "-b", beam, "--length-penalty", 1, "--with-scores",
+                 "--stop", "full", "--max-length", 60, text="\n".join(lines) + "\n")
+    parts = (line.split(" ||| ") for line in output.splitlines())  # number, text, F0= log-probability, score
+    return [(text, float(score)) for _, text, _, score in parts]
+
+
+def theirs(folder, export, lines, beam):
+    import ctranslate2
+    import sentencepiece
+    source = sentencepiece.SentencePieceProcessor(model_file=str(export / "source.spm"))
+    target = sentencepiece.SentencePieceProcessor(model_file=str(export / "target.spm"))
+    translator = ctranslate2.Translator(str(export), device="cpu", compute_type="float32")
+    results = translator.translate_batch([source.encode(line, out_type=str) for line in lines], beam_size=beam,
+                                         length_penalty=1, return_scores=True, max_decoding_length=59)
+    return [(target.decode(result.hypotheses[0]), result.scores[0]) for result in results]
+
+
+def compare(program, folder, name, flags):
+    work = folder / name
+    work.mkdir()
+    (work / "sample").symlink_to(folder / "sample")
+    train(program, work, flags)
+    lines = (folder / "sample/test.en").read_text().splitlines()
+    assert len(lines) >= 1000
+    for export_type in ("float32", "float16", "int8"):
+        run(program, "export", "--format", "ctranslate2", work / "run", work / export_type, "--type", export_type)
+    for beam in (1, 4):
+        mine, other = ours(program, work, lines, beam), theirs(work, work / "float32", lines, beam)
+        equal = [(a[1], b[1]) for a, b in zip(mine, other) if a[0] == b[0]]
+        largest = max(abs(a - b) for a, b in equal)
+        print(f"{name}, beam {beam}: {len(equal)} of {len(lines)} lines equal, scores within {largest:.1e}")
+        assert len(equal) >= 0.995 * len(lines)
+        assert largest < 1e-3
+    for export_type in ("float16", "int8"):  # load, and translate much alike
+        equal = sum(a[0] == b[0] for a, b in zip(ours(program, work, lines, 1), theirs(work, work / export_type, lines, 1)))
+        print(f"{name}, {export_type}: {equal} of {len(lines)} lines equal")
+        assert equal >= 0.8 * len(lines)
+
+
+def main():
+    program, packages_folder = sys.argv[1], pathlib.Path(sys.argv[2])
+    packages.install(packages_folder, "ctranslate2==4.8.5", "sentencepiece")
+    with tempfile.TemporaryDirectory() as work:
+        folder = pathlib.Path(work)
+        run(program, "sample", "-o", folder / "sample", "--train-size", 8000, "--valid-size", 50, "--test-size", 1000)
+        for name, flags in ARCHITECTURES.items():
+            compare(program, folder, name, flags)
+
+
+main()
