@@ -12,6 +12,8 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "model/file/quantized_rows.h"
+#include "model/file/sinusoids.h"
 #include "tokenizer/tokenizer.h"
 
 namespace dragoman {
@@ -76,23 +78,14 @@ class Variables {
   void matrix(const std::string& name, std::int64_t columns, const std::vector<float>& values) {
     const auto rows = static_cast<std::int64_t>(values.size()) / columns;
     if (type_ != ExportType::Int8) return floats(name + "/weight", {rows, columns}, values);
-    std::vector<std::int8_t> bytes(values.size());
-    std::vector<float> scales;
-    for (std::int64_t row = 0; row < rows; ++row) {
-      const auto* begin = values.data() + row * columns;
-      float largest = 0;
-      for (std::int64_t c = 0; c < columns; ++c) largest = std::max(largest, std::abs(begin[c]));
-      scales.push_back(largest > 0 ? 127 / largest : 1);
-      for (std::int64_t c = 0; c < columns; ++c)
-        bytes[static_cast<std::size_t>(row * columns + c)] =
-            static_cast<std::int8_t>(std::nearbyint(begin[c] * scales.back()));
-    }
+    QuantizedRows quantized = quantize_rows(values, columns);
+    for (float& scale : quantized.scales) scale = scale > 0 ? 1 / scale : 1;
     variables_[name + "/weight"] = {
         {static_cast<std::uint32_t>(rows), static_cast<std::uint32_t>(columns)},
         Type::I8,
-        bytes_of(bytes)};
+        bytes_of(quantized.whole)};
     variables_[name + "/weight_scale"] = {
-        {static_cast<std::uint32_t>(rows)}, Type::F32, bytes_of(scales)};
+        {static_cast<std::uint32_t>(rows)}, Type::F32, bytes_of(quantized.scales)};
   }
   void alias(const std::string& name, const std::string& of) { aliases_[name] = of; }
 
@@ -140,15 +133,10 @@ std::int8_t activation_number(Activation activation) {
   return 0;
 }
 
-/// Section 3.5 of the paper.
 std::vector<float> sinusoids(std::int64_t places, std::int64_t d_model) {
   std::vector<float> table;
   for (std::int64_t place = 0; place < places; ++place)
-    for (std::int64_t c = 0; c < d_model; ++c) {
-      const double exponent = static_cast<double>(c / 2) * (2.0 / static_cast<double>(d_model));
-      const double angle = static_cast<double>(place) * std::exp(exponent * -std::log(10000.0));
-      table.push_back(static_cast<float>(c % 2 == 0 ? std::sin(angle) : std::cos(angle)));
-    }
+    for (std::int64_t c = 0; c < d_model; ++c) table.push_back(sinusoid(place, c, d_model));
   return table;
 }
 

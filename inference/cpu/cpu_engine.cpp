@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "kernels/kernels.h"
 #include "kernels/linear_kernels.h"
+#include "model/file/sinusoids.h"
 
 namespace dragoman {
 
@@ -26,15 +27,10 @@ float activate(float x, Activation activation) {
   return gelu ? 0.5F * x * (1 + std::erf(x * 0.70710678F)) : x / (1 + std::exp(-x));
 }
 
-/// Section 3.5 of the paper.
 void append_sinusoids(std::vector<float>& table, std::int64_t places, std::int64_t d_model) {
   const std::int64_t known = static_cast<std::int64_t>(table.size()) / d_model;
   for (std::int64_t place = known; place < places; ++place)
-    for (std::int64_t c = 0; c < d_model; ++c) {
-      const double exponent = static_cast<double>(c / 2) * (2.0 / static_cast<double>(d_model));
-      const double angle = static_cast<double>(place) * std::exp(exponent * -std::log(10000.0));
-      table.push_back(static_cast<float>(c % 2 == 0 ? std::sin(angle) : std::cos(angle)));
-    }
+    for (std::int64_t c = 0; c < d_model; ++c) table.push_back(sinusoid(place, c, d_model));
 }
 
 }  // namespace

@@ -1,35 +1,11 @@
 #include "inference/cpu/packed_linear.h"
 
-#include <algorithm>
-#include <cmath>
+#include <utility>
 
 #include "kernels/linear_kernels.h"
+#include "model/file/quantized_rows.h"
 
 namespace dragoman {
-
-namespace {
-
-constexpr float kLargest = 127;  // -128 is not used: a range that is its own mirror image
-
-/// Each row of [rows, columns] to whole numbers times the row's scale.
-std::vector<std::int8_t> quantize_weights(std::span<const float> weights, std::int64_t columns,
-                                          std::span<float> scales) {
-  std::vector<std::int8_t> bytes(weights.size());
-  for (std::size_t row = 0; row * static_cast<std::size_t>(columns) < weights.size(); ++row) {
-    const auto values =
-        weights.subspan(row * static_cast<std::size_t>(columns), static_cast<std::size_t>(columns));
-    float largest = 0;
-    for (const float value : values) largest = std::max(largest, std::abs(value));
-    const float inverse = largest > 0 ? kLargest / largest : 0;
-    for (std::size_t i = 0; i < values.size(); ++i)
-      bytes[static_cast<std::size_t>(&values[i] - weights.data())] =
-          static_cast<std::int8_t>(std::lrint(values[i] * inverse));
-    scales[row] = largest / kLargest;
-  }
-  return bytes;
-}
-
-}  // namespace
 
 PackedLinear::PackedLinear(std::span<const float> weights, std::span<const float> bias,
                            std::int64_t inputs, ComputeType type)
@@ -45,11 +21,12 @@ PackedLinear::PackedLinear(std::span<const float> weights, std::span<const float
     kernels.pack_float(weights.data(), outputs_, inputs, floats_.data());
     return;
   }
+  QuantizedRows quantized = quantize_rows(weights, inputs);
+  weight_scales_ = std::move(quantized.scales);
   weight_scales_.resize(padded);
   offsets_.resize(padded);
-  const auto bytes = quantize_weights(weights, inputs, weight_scales_);
   bytes_.resize(padded * static_cast<std::size_t>(LinearKernels::padded_inputs(inputs)));
-  kernels.pack_int8(bytes.data(), outputs_, inputs, bytes_.data(), offsets_.data());
+  kernels.pack_int8(quantized.whole.data(), outputs_, inputs, bytes_.data(), offsets_.data());
 }
 
 void PackedLinear::run(const float* x, std::int64_t rows, float* y, LinearScratch& scratch,

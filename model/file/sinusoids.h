@@ -1,0 +1,15 @@
+// The paper's positional encoding (section 3.5), for what has no LibTorch.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+namespace dragoman {
+
+inline float sinusoid(std::int64_t place, std::int64_t column, std::int64_t d_model) {
+  const double exponent = static_cast<double>(column / 2) * (2.0 / static_cast<double>(d_model));
+  const double angle = static_cast<double>(place) * std::exp(exponent * -std::log(10000.0));
+  return static_cast<float>(column % 2 == 0 ? std::sin(angle) : std::cos(angle));
+}
+
+}  // namespace dragoman
