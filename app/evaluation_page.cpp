@@ -33,8 +33,8 @@ std::vector<std::string> short_names(const std::vector<std::string>& names) {
   return shortened;
 }
 
-std::vector<std::string> header(const std::string& first, const std::vector<std::string>& systems) {
-  std::vector<std::string> row = {first};
+std::vector<std::string> header(std::vector<std::string> row,
+                                const std::vector<std::string>& systems) {
   row.insert(row.end(), systems.begin(), systems.end());
   return row;
 }
@@ -60,7 +60,7 @@ PageTable parts_table(const std::vector<std::string>& names, const SystemCounts&
   PageTable table{.title = "What " + counts.metric.name + " is made of", .note = "", .rows = {}};
   for (std::size_t s = 0; s < names.size(); ++s) {
     const auto parts = counts.metric.parts(counts.systems[s].sum());
-    if (s == 0 && !parts.empty()) table.rows.push_back(header("Part", names));
+    if (s == 0 && !parts.empty()) table.rows.push_back(header({"Part"}, names));
     for (std::size_t p = 0; p < parts.size(); ++p) {
       if (s == 0) table.rows.push_back({parts[p].name});
       table.rows[p + 1].push_back(decimals(parts[p].value, width));
@@ -92,8 +92,7 @@ bool is_a_curve(const EvaluatedTexts& texts) {
 
 PageTable length_table(const std::vector<std::string>& names, const std::string& title,
                        std::size_t metric, const std::vector<LineGroup>& groups, int width) {
-  PageTable table{.title = title, .note = "", .rows = {header("Words", names)}};
-  table.rows.front().insert(table.rows.front().begin() + 1, "Lines");
+  PageTable table{.title = title, .note = "", .rows = {header({"Words", "Lines"}, names)}};
   for (const LineGroup& group : groups) {
     auto& row = table.rows.emplace_back();
     row = {group.name, with_separators(group.lines)};
@@ -108,8 +107,7 @@ PageTable frequency_table(const std::vector<std::string>& names, const Evaluated
                   .note =
                       "F1 in percent of words that occur so often in the first reference; "
                       "case left aside.",
-                  .rows = {header("Times", names)}};
-  table.rows.front().insert(table.rows.front().begin() + 1, "Words");
+                  .rows = {header({"Times", "Words"}, names)}};
   for (const WordGroup& group : words_by_frequency(texts.hypotheses, texts.references.front())) {
     auto& row = table.rows.emplace_back();
     row = {group.name, with_separators(group.words)};

@@ -86,7 +86,8 @@ void EvaluateConfig::validate() const {
     throw UsageError("--smooth-value ", smooth_value, ": must be a number up to 1e9");
   if (tokenize == BleuTokenizer::Spm && spm_model.empty())
     throw UsageError("--tokenize spm: name a SentencePiece model with --spm-model");
-  bleu();  // finds what the tokenizer needs
+  if (std::find(metrics.begin(), metrics.end(), "bleu") != metrics.end())
+    bleu();  // finds what the tokenizer needs
 }
 
 }  // namespace dragoman

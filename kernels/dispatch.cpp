@@ -1,5 +1,7 @@
 #include <cstdlib>
+#include <initializer_list>
 #include <string>
+#include <string_view>
 
 #include "base/cpu.h"
 #include "base/error.h"
@@ -10,51 +12,47 @@ namespace dragoman {
 
 namespace {
 
-/// What the environment's DRAGOMAN_ISA names, or nothing.
-std::string forced_isa() {
-  const char* forced = std::getenv("DRAGOMAN_ISA");
-  return forced == nullptr ? "" : forced;
-}
+template <class Table>
+struct Choice {
+  std::string_view isa;  ///< as DRAGOMAN_ISA names it
+  const Table& table;
+  bool offered;
+};
 
-const KernelTable& choose() {
-  const std::string name = forced_isa();
-  const CpuFeatures& cpu = cpu_features();
-  struct Choice {
-    const KernelTable& table;
-    bool offered;
-  };
-  const Choice choices[] = {{avx512_bf16::kTable, cpu.avx512 && cpu.avx512_bf16},  // from the best
-                            {avx512::kTable, cpu.avx512},
-                            {avx2::kTable, cpu.avx2},
-                            {portable::kTable, true}};
+/// The first that the processor offers, or the one that the environment's DRAGOMAN_ISA names.
+template <class Table>
+const Table& choose(std::initializer_list<Choice<Table>> choices) {
+  const char* forced = std::getenv("DRAGOMAN_ISA");
+  const std::string name = forced == nullptr ? "" : forced;
   std::string offered;
-  for (const Choice& choice : choices) {
+  for (const Choice<Table>& choice : choices) {
     if (!choice.offered) continue;
-    if (name.empty() || name == choice.table.name) return choice.table;
-    offered += (offered.empty() ? "" : ", ") + std::string(choice.table.name);
+    if (name.empty() || name == choice.isa) return choice.table;
+    offered += (offered.empty() ? "" : ", ") + std::string(choice.isa);
   }
   throw Error("DRAGOMAN_ISA=", name, ": this processor offers ", offered);
 }
 
-const LinearKernels& choose_linear() {
-  const std::string name = kernels().name == "avx512_bf16" ? "avx512_vnni" : forced_isa();
-  const CpuFeatures& cpu = cpu_features();
-  const bool all = name.empty() || name == "avx512_vnni";
-  if (cpu.avx512 && cpu.avx512_vnni && all) return avx512_vnni::kLinearKernels;
-  if (cpu.avx512 && (all || name == "avx512")) return avx512::kLinearKernels;
-  if (cpu.avx2 && (all || name == "avx2")) return avx2::kLinearKernels;
-  return portable::kLinearKernels;
-}
-
 }  // namespace
 
-const LinearKernels& linear_kernels() {
-  static const LinearKernels& table = choose_linear();
+const KernelTable& kernels() {
+  const CpuFeatures& cpu = cpu_features();
+  static const KernelTable& table =
+      choose<KernelTable>({{"avx512_bf16", avx512_bf16::kTable, cpu.avx512 && cpu.avx512_bf16},
+                           {"avx512", avx512::kTable, cpu.avx512},
+                           {"avx2", avx2::kTable, cpu.avx2},
+                           {"portable", portable::kTable, true}});
   return table;
 }
 
-const KernelTable& kernels() {
-  static const KernelTable& table = choose();
+/// No processor has BF16 without VNNI, so that one name serves both.
+const LinearKernels& linear_kernels() {
+  const CpuFeatures& cpu = cpu_features();
+  static const LinearKernels& table = choose<LinearKernels>(
+      {{"avx512_bf16", avx512_vnni::kLinearKernels, cpu.avx512 && cpu.avx512_vnni},
+       {"avx512", avx512::kLinearKernels, cpu.avx512},
+       {"avx2", avx2::kLinearKernels, cpu.avx2},
+       {"portable", portable::kLinearKernels, true}});
   return table;
 }
 

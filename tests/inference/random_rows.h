@@ -1,16 +1,18 @@
 // What the tests of both engines share: models of every kind, and rows that come, go and multiply
-// at random while each prefix is held to the score of its whole sequence.
+// at random while each prefix is held to the score of its whole sequence; and whole searches.
 #pragma once
 
 #include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <utility>
 #include <vector>
 
 #include "base/random.h"
 #include "inference/engine.h"
+#include "inference/scheduler.h"
 #include "inference/torch/scorer.h"
 #include "model/transformer.h"
 
@@ -137,6 +139,29 @@ inline void expect_random_rows_score_as_whole_sequences(Engine& engine, Transfor
     expect_scores_of_whole_sequences(model, sources, rows);
   }
   EXPECT_GT(longest, 20u);
+}
+
+/// Of each line the best translation's tokens and score.
+using Results = std::map<std::int64_t, std::pair<Tokens, double>>;
+
+inline Results search(Engine& engine, const DecodeConfig& config,
+                      const std::vector<SourceSentence>& waiting) {
+  Scheduler scheduler(engine, config, kEos);
+  scheduler.add(waiting);
+  Results results;
+  while (!scheduler.idle())
+    for (const FinishedSentence& sentence : scheduler.step())
+      results[sentence.line] = {sentence.hypotheses.at(0).tokens, sentence.hypotheses.at(0).score};
+  return results;
+}
+
+inline std::vector<SourceSentence> waiting_sentences(std::size_t count, std::uint64_t longest) {
+  std::vector<SourceSentence> waiting;
+  for (Tokens& tokens : sentences(count, longest))
+    waiting.push_back({.line = static_cast<std::int64_t>(waiting.size()),
+                       .part = 0,
+                       .tokens = std::move(tokens)});
+  return waiting;
 }
 
 }  // namespace dragoman

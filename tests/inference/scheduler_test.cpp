@@ -11,20 +11,6 @@ namespace {
 
 constexpr std::int64_t kVocabulary = 7;
 
-std::vector<SourceSentence> random_sentences(std::size_t count) {
-  RandomStream random(11);
-  std::vector<SourceSentence> sentences;
-  for (std::size_t i = 0; i < count; ++i) {
-    SourceSentence sentence{.line = static_cast<std::int64_t>(i), .part = 0, .tokens = {}};
-    const std::uint64_t length = 1 + random.below(9);
-    for (std::uint64_t t = 0; t < length; ++t)
-      sentence.tokens.push_back(static_cast<TokenId>(3 + random.below(4)));
-    sentence.tokens.push_back(kEos);
-    sentences.push_back(std::move(sentence));
-  }
-  return sentences;
-}
-
 using Results = std::map<std::int64_t, std::vector<std::pair<std::vector<TokenId>, double>>>;
 
 Results run(TableEngine& engine, const DecodeConfig& config, std::vector<SourceSentence> sentences,
@@ -55,7 +41,7 @@ TEST(Scheduler, ResultsAreTheSameForAnyBatchSizeAndOrder) {
         DecodeConfig{.n_best = 2, .sampling = true},
         DecodeConfig{.sampling = true, .sampling_topk = 3, .sampling_topp = 0.9}}) {
     config.max_length = 20;
-    std::vector<SourceSentence> sentences = random_sentences(40);
+    std::vector<SourceSentence> sentences = random_sentences(40, kVocabulary);
     Results expected;
     for (const SourceSentence& sentence : sentences) {
       TableEngine engine = make_engine();
@@ -77,12 +63,12 @@ TEST(Scheduler, ResultsAreTheSameForAnyBatchSizeAndOrder) {
 TEST(Scheduler, RowsStayWithinTheBatchSizeAndAreFilledAgain) {
   DecodeConfig config{.beam_size = 2, .max_length = 30, .batch_size = 16};
   TableEngine engine = make_engine();
-  run(engine, config, random_sentences(64));
+  run(engine, config, random_sentences(64, kVocabulary));
   EXPECT_EQ(engine.most_rows, 16);
   // Without refilling, 8 groups of 8 sentences would each take as long as their longest.
   config.batch_size = 2;
   TableEngine one_by_one = make_engine();
-  run(one_by_one, config, random_sentences(64));
+  run(one_by_one, config, random_sentences(64, kVocabulary));
   EXPECT_LT(engine.steps, one_by_one.steps / 8 + 40);
 }
 
@@ -106,7 +92,7 @@ TEST(Scheduler, SlotsAreReleasedWhenTheWorkIsGivenUp) {
   {
     const DecodeConfig config;
     Scheduler scheduler(engine, config, kEos);
-    scheduler.add(random_sentences(10));
+    scheduler.add(random_sentences(10, kVocabulary));
     scheduler.step();
     EXPECT_GT(engine.slots_in_use(), 0u);
   }
@@ -116,7 +102,7 @@ TEST(Scheduler, SlotsAreReleasedWhenTheWorkIsGivenUp) {
 TEST(Scheduler, TheModelsLongestOutputIsTheMaximumLength) {
   TableEngine engine(kVocabulary, random_distribution(kVocabulary, 1, 3, -60));
   engine.positions = 12;
-  for (const auto& [line, hypotheses] : run(engine, {}, random_sentences(3)))
+  for (const auto& [line, hypotheses] : run(engine, {}, random_sentences(3, kVocabulary)))
     EXPECT_EQ(hypotheses.at(0).first.size(), 12u);
 }
 

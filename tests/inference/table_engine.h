@@ -15,6 +15,7 @@
 
 #include "base/random.h"
 #include "inference/engine.h"
+#include "inference/scheduler.h"
 
 namespace dragoman {
 
@@ -132,5 +133,21 @@ class TableEngine : public Engine {
   std::map<std::int32_t, std::vector<TokenId>> sources_;
   std::vector<Row> rows_;
 };
+
+/// Of one to nine tokens and </s>.
+inline std::vector<SourceSentence> random_sentences(std::size_t count, std::int64_t vocabulary) {
+  RandomStream random(11);
+  std::vector<SourceSentence> sentences;
+  for (std::size_t i = 0; i < count; ++i) {
+    SourceSentence sentence{.line = static_cast<std::int64_t>(i), .part = 0, .tokens = {}};
+    const std::uint64_t length = 1 + random.below(9);
+    for (std::uint64_t t = 0; t < length; ++t)
+      sentence.tokens.push_back(
+          static_cast<TokenId>(3 + random.below(static_cast<std::uint64_t>(vocabulary - 3))));
+    sentence.tokens.push_back(kEos);
+    sentences.push_back(std::move(sentence));
+  }
+  return sentences;
+}
 
 }  // namespace dragoman

@@ -15,18 +15,6 @@ namespace {
 
 constexpr std::int64_t kVocabulary = 12;
 
-std::vector<SourceSentence> sentences(std::int64_t count) {
-  RandomStream random(4);
-  std::vector<SourceSentence> list;
-  for (std::int64_t line = 0; line < count; ++line) {
-    list.push_back({.line = line, .part = 0, .tokens = {}});
-    for (std::uint64_t i = 1 + random.below(9); i > 0; --i)
-      list.back().tokens.push_back(static_cast<TokenId>(3 + random.below(kVocabulary - 3)));
-    list.back().tokens.push_back(kEos);
-  }
-  return list;
-}
-
 using Results = std::map<std::int64_t, std::vector<TokenId>>;
 
 Results translate(std::size_t workers, std::vector<SourceSentence> list) {
@@ -54,7 +42,7 @@ Results translate(std::size_t workers, std::vector<SourceSentence> list) {
 }
 
 TEST(Workers, AnyNumberOfThemTranslatesTheSame) {
-  const auto list = sentences(200);
+  const auto list = random_sentences(200, kVocabulary);
   const Results alone = translate(1, list);
   EXPECT_EQ(alone.size(), list.size());
   for (const std::size_t workers : {2, 3, 8}) EXPECT_EQ(translate(workers, list), alone);
@@ -80,7 +68,7 @@ TEST(Workers, WhatOneThrowsReachesTheCaller) {
   const std::vector<Engine*> engines = {&sound, &failing};
   const DecodeConfig config{.max_length = 20};
   Workers team(engines, config, kEos);
-  team.add(sentences(100));
+  team.add(random_sentences(100, kVocabulary));
   EXPECT_THROW(
       {
         while (!team.idle()) team.step();
@@ -96,7 +84,7 @@ TEST(Workers, EndInTheMiddleOfTheWork) {
   const auto start = std::chrono::steady_clock::now();
   {
     Workers team(engines, config, kEos);
-    team.add(sentences(5000));
+    team.add(random_sentences(5000, kVocabulary));
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));

@@ -57,6 +57,16 @@ TEST_F(Evaluate, OfSeveralReferencesSomeMayBeMissing) {
   EXPECT_NEAR(score(good_)["score"].get<double>(), 100 / 8.5, 0.006);
 }
 
+TEST_F(Evaluate, NeedsATokenizerForBleuAlone) {
+  const auto code = [this](const std::string& metric) {
+    return run({"evaluate", "--hyp", good_, "--ref", reference_, "--metrics", metric, "--tokenize",
+                "spm", "--spm-model", (folder_ / "none").string()})
+        .exit_code;
+  };
+  EXPECT_EQ(code("bleu"), 1);
+  EXPECT_EQ(code("chrf"), 0);
+}
+
 TEST_F(Evaluate, TextThatLooksTokenizedIsWarnedOf) {
   std::string lines;
   for (int i = 0; i < 100; ++i) lines += "a cat sat .\n";

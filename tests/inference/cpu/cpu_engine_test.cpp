@@ -3,9 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <map>
 
-#include "inference/scheduler.h"
 #include "inference/torch/torch_engine.h"
 #include "tests/inference/random_rows.h"
 #include "tests/model/file/scratch_file.h"
@@ -67,28 +65,6 @@ TEST(CpuEngine, CandidatesAreThoseOfTheModuleTree) {
           EXPECT_NEAR(ours[i].log_probability, expected[i].log_probability, 1e-5);
       }
     }
-}
-
-using Results = std::map<std::int64_t, std::pair<Tokens, double>>;
-
-Results search(Engine& engine, const DecodeConfig& config,
-               const std::vector<SourceSentence>& waiting) {
-  Scheduler scheduler(engine, config, kEos);
-  scheduler.add(waiting);
-  Results results;
-  while (!scheduler.idle())
-    for (const FinishedSentence& sentence : scheduler.step())
-      results[sentence.line] = {sentence.hypotheses.at(0).tokens, sentence.hypotheses.at(0).score};
-  return results;
-}
-
-std::vector<SourceSentence> waiting_sentences(std::size_t count, std::uint64_t longest) {
-  std::vector<SourceSentence> waiting;
-  for (Tokens& tokens : sentences(count, longest))
-    waiting.push_back({.line = static_cast<std::int64_t>(waiting.size()),
-                       .part = 0,
-                       .tokens = std::move(tokens)});
-  return waiting;
 }
 
 TEST(CpuEngine, TranslationsAreTheSameBitsForAnyBatchSizeAndOrder) {

@@ -4,10 +4,8 @@
 #include <torch/cuda.h>
 
 #include <cmath>
-#include <map>
 
 #include "base/random.h"
-#include "inference/scheduler.h"
 #include "tests/inference/random_rows.h"
 
 namespace dragoman {
@@ -59,29 +57,17 @@ TEST(TorchEngine, CandidatesAreTheBestOfTheDistribution) {
   }
 }
 
-using Results = std::map<std::int64_t, std::pair<Tokens, double>>;
-
 Results search(Transformer& model, const DecodeConfig& config,
                const std::vector<SourceSentence>& waiting) {
   TorchEngine engine(model, {0, 1});
-  Scheduler scheduler(engine, config, kEos);
-  scheduler.add(waiting);
-  Results results;
-  while (!scheduler.idle())
-    for (const FinishedSentence& sentence : scheduler.step())
-      results[sentence.line] = {sentence.hypotheses.at(0).tokens, sentence.hypotheses.at(0).score};
-  return results;
+  return search(engine, config, waiting);
 }
 
 TEST(TorchEngine, TranslationsAreTheSameForAnyBatchSizeAndOrder) {
   for (const torch::Device device : devices()) {
     for (const ModelConfig& model_config : configs()) {
       Transformer model = make_model(model_config, device);
-      std::vector<SourceSentence> waiting;
-      for (Tokens& tokens : sentences(20, 12))
-        waiting.push_back({.line = static_cast<std::int64_t>(waiting.size()),
-                           .part = 0,
-                           .tokens = std::move(tokens)});
+      auto waiting = waiting_sentences(20, 12);
       for (const std::int64_t beam : {1, 4}) {
         DecodeConfig config{.beam_size = beam};
         config.max_length = 25;
