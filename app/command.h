@@ -1,5 +1,5 @@
 // A subcommand: its flags, gathered from configuration structs, and what it runs. Each lives in its
-// own file and is listed in main.cpp.
+// own file and is listed in main.cpp of the programs that have it.
 #pragma once
 
 #include <array>
@@ -55,6 +55,7 @@ Command evaluate_command();
 Command score_command();
 Command average_command();
 Command export_command();
+Command quantize_command();
 Command inspect_command();
 Command plot_command();
 

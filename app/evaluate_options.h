@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "app/open_model.h"
+#include "app/hardware_choice.h"
 #include "base/fields.h"
 #include "evaluation/evaluate_config.h"
 #include "inference/decode_config.h"
@@ -54,7 +54,9 @@ struct EvaluateFiles {
                  "by side",
          .group = kFiles},
         html);
-    visit({.name = "force", .help = "do not warn of text that looks tokenized", .group = kFiles},
+    visit({.name = "force",
+           .help = "do not warn of text that looks tokenized or lower-cased",
+           .group = kFiles},
           force);
     visit(
         {.name = "tune",

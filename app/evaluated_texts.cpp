@@ -4,12 +4,13 @@
 #include <utility>
 
 #include "app/log.h"
-#include "app/open_model.h"
+#include "app/open_translator.h"
 #include "app/signals.h"
 #include "base/error.h"
 #include "evaluation/decimals.h"
 #include "evaluation/metric.h"
 #include "evaluation/read_lines.h"
+#include "inference/model_tokenizers.h"
 #include "inference/translator.h"
 #include "inference/tune_search.h"
 
@@ -41,12 +42,11 @@ class ParallelReader {
 
 /// A line that nothing can be compared with: its references are empty, and another text is not.
 void check_references(const EvaluatedTexts& texts, const std::string& path) {
-  std::vector<Lines> others = texts.hypotheses;
-  if (!texts.source.empty()) others.push_back(texts.source);
   for (std::size_t line = 0; line < texts.references.front().size(); ++line) {
     const auto is_empty = [line](const Lines& text) { return text[line].empty(); };
     if (std::all_of(texts.references.begin(), texts.references.end(), is_empty) &&
-        !std::all_of(others.begin(), others.end(), is_empty))
+        !(std::all_of(texts.hypotheses.begin(), texts.hypotheses.end(), is_empty) &&
+          (texts.source.empty() || is_empty(texts.source))))
       throw Error(path, ":", line + 1, ": empty; a line must have a reference");
   }
 }
@@ -59,6 +59,14 @@ void warn_of_tokenized(const Lines& lines, const std::string& path) {
     log_warning(join_text(path, ": ", kMany,
                           " lines and more end in \" .\": is it tokenized? Scores are meant for "
                           "plain text; --force leaves out this warning"));
+}
+
+void warn_of_case(const Tokenizer& tokenizer, const EvaluateConfig& metrics,
+                  const std::string& path) {
+  if (lower_cases(tokenizer) && !metrics.lowercase)
+    log_warning(path +
+                " writes lower case alone: with --lowercase BLEU does not count the references' "
+                "capitals as errors (chrF: --chrf-lowercase)");
 }
 
 /// May end before the last line where a stop is requested.
@@ -103,7 +111,8 @@ bool add_translations(EvaluatedTexts& texts, const EvaluateOptions& options,
                       const Origins& origins) {
   for (const std::string& path : options.files.models) {
     if (options.files.models.size() > 1) log_info("translating with " + path);
-    const OpenedTranslator model = open_translator(path, options.hardware);
+    const OpenedTranslator model = open_translator({path}, options.hardware);
+    if (!options.files.force) warn_of_case(*model.tokenizers.target, options.metrics, path);
     texts.systems.push_back(path);
     texts.updates.push_back(model.updates);
     texts.hypotheses.push_back(
@@ -117,7 +126,8 @@ bool add_translations(EvaluatedTexts& texts, const EvaluateOptions& options,
 bool add_tuned_translations(EvaluatedTexts& texts, const EvaluateOptions& options,
                             const Origins& origins) {
   const std::string& path = options.files.models.front();
-  const OpenedTranslator model = open_translator(path, options.hardware);
+  const OpenedTranslator model = open_translator({path}, options.hardware);
+  if (!options.files.force) warn_of_case(*model.tokenizers.target, options.metrics, path);
   const Metric metric = metrics_of(options.metrics, texts.references, "").front();
   const auto score = [&](const DecodeConfig& search) {
     if (stop_token().stop_requested()) return 0.0;

@@ -90,8 +90,8 @@ std::string flag_lines(const Command& command, const Field& field) {
   return line + wrapped(description(field), kHelpColumn) + "\n";
 }
 
-std::string usage(const Command& command) {
-  std::string line = "Usage: dragoman " + command.name + " [flags]";
+std::string usage(std::string_view program, const Command& command) {
+  std::string line = join_text("Usage: ", program, ' ', command.name, " [flags]");
   for (const std::string& name : command.positionals) {
     const Field* field = find_field(command.fields, name);
     const bool many = field != nullptr && field->kind == Field::Kind::List;
@@ -102,34 +102,29 @@ std::string usage(const Command& command) {
 
 }  // namespace
 
-std::string overview(const std::vector<Command>& commands) {
-  std::string text =
-      "dragoman: trains the Transformer of \"Attention Is All You Need\" on two text files, and\n"
-      "translates with it.\n\nUsage: dragoman COMMAND [flags]\n\nCommands:\n";
+std::string overview(const Program& program, const std::vector<Command>& commands) {
+  std::string text = join_text(program.name, ": ", program.summary, "\n\nUsage: ", program.name,
+                               " COMMAND [flags]\n\nCommands:\n");
   for (const Command& command : commands) {
     std::string line = "  " + command.name;
     line.resize(14, ' ');
     text += line + wrapped(command.summary, 14) + "\n";
   }
-  text +=
-      "\nExample:\n"
-      "  dragoman sample -o sample/\n"
-      "  dragoman train --train-src sample/train.en --train-tgt sample/train.de -o run/ "
-      "--preset tiny\n"
-      "  dragoman translate -m run/ < sample/test.en > test.de\n"
-      "\ndragoman COMMAND --help tells all flags of a command; dragoman --version what this is.\n";
-  return text;
+  return text + join_text("\nExample:\n", program.example, '\n', program.name,
+                          " COMMAND --help tells all flags of a command; ", program.name,
+                          " --version what this is.\n");
 }
 
-std::string command_help(const Command& command) {
+std::string command_help(std::string_view program, const Command& command) {
   CommonConfig common;
   std::vector<Field> fields = command.fields;
   for (Field& field : fields_of(common)) fields.push_back(std::move(field));
 
-  std::string text =
-      wrapped("dragoman " + command.name + ": " + command.summary, 0) + "\n\n" + usage(command);
+  std::string text = wrapped(join_text(program, ' ', command.name, ": ", command.summary), 0) +
+                     "\n\n" + usage(program, command);
   if (!command.examples.empty()) text += "\nExamples:\n";
-  for (const std::string& example : command.examples) text += "  dragoman " + example + "\n";
+  for (const std::string& example : command.examples)
+    text += join_text("  ", program, ' ', example, '\n');
 
   std::vector<std::string_view> groups;
   for (const Field& field : fields)

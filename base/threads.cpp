@@ -12,6 +12,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/error.h"
+
 namespace dragoman {
 
 namespace {
@@ -42,6 +44,14 @@ int available_cores() {
     return std::max(1, count);
   }();
   return cores;
+}
+
+int threads_to_use(std::int64_t flag, int processes) {
+  const int cores = available_cores(), most = std::max(64, 8 * cores);
+  if (flag < 0 || flag > most)
+    throw UsageError("--threads ", flag, ": must be from 0 (all of the ", cores,
+                     " cores that this process may use) to ", most);
+  return flag > 0 ? static_cast<int>(flag) : std::max(1, cores / processes);
 }
 
 void parallel_for(std::int64_t count, int threads, const std::function<void(std::int64_t)>& body) {

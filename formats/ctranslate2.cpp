@@ -162,12 +162,7 @@ class Exporter {
   }
 
  private:
-  std::vector<float> floats(const std::string& name) const {
-    const TensorData tensor = model_.tensor(name);
-    std::vector<float> values(static_cast<std::size_t>(tensor.elements()));
-    copy_as_floats(tensor, values);
-    return values;
-  }
+  std::vector<float> floats(const std::string& name) const { return model_.floats(name); }
 
   void embeddings() {
     const std::int64_t d_model = config_.d_model;

@@ -34,6 +34,11 @@ void DecodeConfig::validate() const {
   if (!sampling && n_best > beam_size)
     throw UsageError("--n-best ", n_best, ": must not exceed --beam-size ", beam_size);
   check_range("length-penalty", length_penalty, 0.0, 100.0);
+  check_range("coverage-penalty", coverage_penalty, 0.0, 100.0);
+  check_range("repetition-penalty", repetition_penalty, 0.01, 100.0);
+  check_range("no-repeat-ngram-size", no_repeat_ngram_size, 0, 1000);
+  check_range("attention-layer", attention_layer, 0, 1000);
+  check_range("attention-head", attention_head, 0, 1000);
   check_range("min-length", min_length, 0, 100'000);
   check_range("max-length", max_length, 0, 100'000);
   if (max_length > 0 && min_length > max_length)
@@ -46,6 +51,8 @@ void DecodeConfig::validate() const {
   if (!sampling && sampling_topk != 0) throw UsageError("--sampling-topk: needs --sampling");
   if (!sampling && sampling_topp != 1.0) throw UsageError("--sampling-topp: needs --sampling");
   if (!sampling && temperature != 1.0) throw UsageError("--temperature: needs --sampling");
+  if (sampling && requires_phrases)
+    throw UsageError("--sampling: draws cannot be made to have --terms or --protect");
   check_range("batch-size", batch_size, 0, 1'000'000);
 }
 

@@ -4,7 +4,9 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/fields.h"
 
@@ -31,6 +33,10 @@ struct DecodeConfig {
   std::int64_t n_best = 1;
   double length_penalty = 1.0;
   LengthPenalty length_penalty_kind = LengthPenalty::Average;
+  double coverage_penalty = 0;
+  double repetition_penalty = 1;
+  std::int64_t no_repeat_ngram_size = 0;
+  std::vector<std::string> suppress = {};
   Stop stop = Stop::Full;
   std::int64_t min_length = 0;
   std::int64_t max_length = 0;
@@ -44,6 +50,16 @@ struct DecodeConfig {
   std::int64_t seed = 1;
 
   std::int64_t batch_size = 0;
+
+  std::int64_t attention_layer = 0;
+  std::int64_t attention_head = 0;
+
+  // Not flags: what the caller asks for.
+  bool requires_phrases = false;   ///< some sentences may (Requirements)
+  bool reports_words = false;      ///< with each translation
+  bool reports_attention = false;  ///< with each hypothesis, and each word of a translation
+
+  bool needs_attention() const { return reports_attention || coverage_penalty > 0; }
 
   /// Throws UsageError naming the flag.
   void validate() const;
@@ -73,6 +89,24 @@ struct DecodeConfig {
            .help = "divide by length^alpha or by GNMT's ((5 + length) / 6)^alpha",
            .group = kSearch},
           length_penalty_kind);
+    visit({.name = "coverage-penalty",
+           .help = "beta of GNMT's penalty for source pieces that get little attention; 0: none",
+           .group = kSearch},
+          coverage_penalty);
+    visit({.name = "repetition-penalty",
+           .help = "log-probabilities of pieces that the translation has already are multiplied by "
+                   "this",
+           .group = kSearch},
+          repetition_penalty);
+    visit({.name = "no-repeat-ngram-size",
+           .help = "no sequence of so many pieces twice in a translation; 0: any",
+           .group = kSearch},
+          no_repeat_ngram_size);
+    visit({.name = "suppress",
+           .help = "pieces that are never produced",
+           .group = kSearch,
+           .aliases = "suppress-tokens"},
+          suppress);
     visit({.name = "stop",
            .help = "end when beam-size translations are finished (full), when no open one can "
                    "become one of the best (exact), or by Hugging Face's estimate of that (hf)",
@@ -98,6 +132,16 @@ struct DecodeConfig {
                    "clauses, words",
            .group = kSearch},
           split_length);
+    visit(
+        {.name = "attention-layer",
+         .help = "decoder layer whose attention alignments and --coverage-penalty use, from 1; 0: "
+                 "the last",
+         .group = kSearch},
+        attention_layer);
+    visit({.name = "attention-head",
+           .help = "head of that layer, from 1; 0: the mean of all",
+           .group = kSearch},
+          attention_head);
     visit({.name = "sampling",
            .help = "draw each token at random instead of searching for the best translation",
            .group = kSampling,

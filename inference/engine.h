@@ -6,9 +6,11 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
+#include "base/error.h"
 #include "tokenizer/tokenizer.h"
 
 namespace dragoman {
@@ -25,14 +27,63 @@ struct RowOrigin {
   std::int32_t slot;    ///< of the row; a copy stays in its parent's slot
 };
 
-/// A token that a row must not produce at this step (minimum length: </s>).
-struct Exclusion {
+struct RowToken {
   std::int32_t row;
   TokenId token;
 };
 
+/// A token whose log-probability the search wants multiplied by a factor: above 1 to make it less
+/// likely, kExclude to rule it out.
+struct Adjustment {
+  std::int32_t row;
+  TokenId token;
+  float factor;
+};
+inline constexpr float kExclude = std::numeric_limits<float>::infinity();
+
+/// Log-probability times factor.
+inline float adjusted(float log_probability, float factor) {
+  return factor == kExclude ? -kExclude : log_probability * factor;
+}
+
+/// Heads of the decoder's attention to the source.
+struct AttentionHeads {
+  std::int64_t layer = 0;  ///< from 1; 0: the last
+  std::int64_t head = 0;   ///< from 1; 0: the mean of all
+
+  /// Whether layer `number` (from 1) of `layers` is meant.
+  bool is_of_layer(std::int64_t number, std::int64_t layers) const {
+    return number == (layer == 0 ? layers : layer);
+  }
+  /// Throws UsageError where a model of so many layers and heads has no such one.
+  void check(std::int64_t layers, std::int64_t heads) const {
+    if (layer > layers)
+      throw UsageError("--attention-layer ", layer, ": the decoder has ", layers, " layers");
+    if (head > heads) throw UsageError("--attention-head ", head, ": there are ", heads, " heads");
+  }
+};
+
+/// What a step of R rows is given and where its results go. Probabilities are normalised before
+/// anything is adjusted or excluded.
+struct Step {
+  std::span<const TokenId> previous;        ///< [R]: each row's last token; of a fresh row ignored
+  std::span<const Adjustment> adjustments;  ///< of no token of a row two
+  std::int64_t best;                        ///< candidates of each row
+  /// [R * best]: each row's most probable tokens, best first, ties by smaller token; with best ==
+  /// vocabulary() all tokens, in their own order. What is excluded has log-probability minus
+  /// infinity.
+  std::span<Candidate> candidates;
+  /// Tokens whose log-probabilities, without adjustments, are wanted, and the place for them.
+  std::span<const RowToken> wanted = {};
+  std::span<float> wanted_log_probabilities = {};
+  /// Where not null: becomes each row's attention to the places of its source sentence, row behind
+  /// row.
+  std::vector<float>* attention = nullptr;
+  AttentionHeads heads = {};
+};
+
 /// Tokens that no row ever produces (Tokenizer::never_emitted) are told to an engine when it is
-/// made. Probabilities are normalised before anything is excluded.
+/// made.
 class Engine {
  public:
   virtual ~Engine() = default;
@@ -50,12 +101,9 @@ class Engine {
   /// Replaces all rows, before each step. Rows of one slot stand side by side.
   virtual void select(std::span<const RowOrigin> rows) = 0;
 
-  /// Feeds each row its previous token (ignored for a fresh row, which starts from the zero vector)
-  /// and writes each row's `best` most probable tokens to `candidates` [R * best], best first, ties
-  /// by smaller token; with best == vocabulary() all tokens, in their own order. What is excluded
-  /// has log-probability minus infinity.
-  virtual void step(std::span<const TokenId> previous, std::span<const Exclusion> excluded,
-                    std::int64_t best, std::span<Candidate> candidates) = 0;
+  /// Feeds each row its previous token (a fresh row starts from the zero vector). Throws UsageError
+  /// where the model has no such layer or head.
+  virtual void step(const Step& step) = 0;
 };
 
 }  // namespace dragoman

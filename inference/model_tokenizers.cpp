@@ -31,4 +31,8 @@ Tokenizers load_tokenizers(const ModelFileReader& file) {
   return tokenizers;
 }
 
+bool lower_cases(const Tokenizer& tokenizer) {
+  return tokenizer.decode(tokenizer.encode("A")) == "a";
+}
+
 }  // namespace dragoman

@@ -10,4 +10,7 @@ namespace dragoman {
 /// SentencePiece models, or do not have the pieces that the model's embeddings are for.
 Tokenizers load_tokenizers(const ModelFileReader& file);
 
+/// Whether what the tokenizer decodes has no capitals (see TokenizerConfig::lowercase).
+bool lower_cases(const Tokenizer& tokenizer);
+
 }  // namespace dragoman

@@ -18,6 +18,7 @@ struct SourceSentence {
   std::int64_t line;
   std::int64_t part;            ///< of the line; line and part alone decide random draws
   std::vector<TokenId> tokens;  ///< with </s>
+  Requirements required = {};
 };
 
 struct FinishedSentence {
@@ -27,8 +28,8 @@ struct FinishedSentence {
 
 class Scheduler {
  public:
-  /// `eos` ends a target sentence. All must outlive the scheduler.
-  Scheduler(Engine& engine, const DecodeConfig& config, TokenId eos);
+  /// Engine and configuration must outlive the scheduler.
+  Scheduler(Engine& engine, const DecodeConfig& config, TargetTokens tokens);
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
   ~Scheduler();
@@ -53,16 +54,17 @@ class Scheduler {
     std::int64_t line, part;
     std::int32_t slot;
     std::int32_t first_row;  ///< in the last step; its rows stand side by side
+    std::size_t first_wanted, source_places;
     SentenceSearch search;
   };
 
   void admit();
   void place_rows();
-  std::vector<FinishedSentence> advance(std::span<const Candidate> candidates);
+  std::vector<FinishedSentence> advance();
 
   Engine& engine_;
   const DecodeConfig& config_;
-  TokenId eos_;
+  TargetTokens tokens_;
   std::int64_t capacity_;
   std::int64_t best_;  // candidates per row
   std::deque<SourceSentence> waiting_;
@@ -70,8 +72,11 @@ class Scheduler {
   // Of the step under way, kept for their memory.
   std::vector<RowOrigin> origins_;
   std::vector<TokenId> previous_;
-  std::vector<Exclusion> excluded_;
+  std::vector<Adjustment> adjustments_;
+  std::vector<RowToken> wanted_;
   std::vector<Candidate> candidates_;
+  std::vector<float> wanted_log_probabilities_;
+  std::vector<float> attention_;
 };
 
 }  // namespace dragoman

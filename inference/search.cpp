@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
+#include <utility>
 
 #include "base/error.h"
 #include "base/random.h"
@@ -34,6 +36,13 @@ double normalized_score(double sum, std::int64_t length, const DecodeConfig& con
   return sum / std::pow(base, config.length_penalty);
 }
 
+double coverage_penalty(std::span<const float> coverage, double beta) {
+  constexpr double kLeast = 1e-6;  // where no attention is given at all
+  double sum = 0;
+  for (const float c : coverage) sum += std::log(std::clamp(static_cast<double>(c), kLeast, 1.0));
+  return beta * sum;
+}
+
 std::vector<Extension> keep_beam(std::vector<Extension>& pool, std::int64_t beam, TokenId eos) {
   // Each row ends at most once, so the best 2 * beam hold `beam` that go on, if there are so many.
   const std::size_t ranked = std::min(pool.size(), 2 * static_cast<std::size_t>(beam));
@@ -46,6 +55,29 @@ std::vector<Extension> keep_beam(std::vector<Extension>& pool, std::int64_t beam
     if (ends && rank >= static_cast<std::size_t>(beam)) continue;
     kept.push_back(pool[rank]);
     if (!ends) ++open;
+  }
+  return kept;
+}
+
+std::vector<Extension> keep_beam_by_missing(const std::vector<Extension>& pool,
+                                            const std::vector<std::int64_t>& missing,
+                                            std::int64_t beam, TokenId eos) {
+  std::map<std::int64_t, std::vector<Extension>> banks;  // best first
+  for (std::size_t i = 0; i < pool.size(); ++i) banks[missing[i]].push_back(pool[i]);
+  for (auto& [number, bank] : banks) std::sort(bank.begin(), bank.end(), is_better);
+  std::vector<Extension> kept;
+  std::int64_t open = 0, ended = 0;
+  for (std::size_t rank = 0; open < beam; ++rank) {
+    bool any = false;
+    for (const auto& [number, bank] : banks) {
+      if (rank >= bank.size() || open == beam) continue;
+      any = true;
+      const bool ends = bank[rank].token == eos;
+      if (ends && ended++ >= beam) continue;
+      kept.push_back(bank[rank]);
+      if (!ends) ++open;
+    }
+    if (!any) break;
   }
   return kept;
 }
@@ -94,19 +126,26 @@ std::int64_t draw(std::span<const Candidate> candidates, const DecodeConfig& con
   return static_cast<std::int64_t>(order[weights.size() - 1]);
 }
 
-SentenceSearch::SentenceSearch(const DecodeConfig& config, TokenId eos, std::int64_t max_length,
-                               std::uint64_t key)
-    : config_(&config), eos_(eos), max_length_(max_length), key_(key) {
+SentenceSearch::SentenceSearch(const DecodeConfig& config, const TargetTokens& tokens,
+                               std::int64_t max_length, std::uint64_t key, Requirements required)
+    : config_(&config),
+      tokens_(&tokens),
+      max_length_(max_length),
+      beam_(required.phrases.empty() ? config.beam_size
+                                     : std::max(config.beam_size, kLeastForPhrases)),
+      key_(key),
+      required_(std::move(required)) {
   // Draws start as rows of their own; a beam starts as one.
   const auto starts = static_cast<std::int32_t>(config.sampling ? config.n_best : 1);
   for (std::int32_t sample = 0; sample < starts; ++sample)
-    rows_.push_back({.parent = -1, .previous = eos, .sum = 0, .node = -1, .sample = sample});
+    rows_.push_back({.parent = -1, .previous = tokens.eos, .sum = 0, .node = -1, .sample = sample});
 }
 
 std::int64_t SentenceSearch::candidates_needed(const DecodeConfig& config,
                                                std::int64_t vocabulary) {
-  // Of a beam's row at most one candidate ends, so beam-size + 1 hold all that can be kept.
-  std::int64_t needed = config.beam_size + 1;
+  // Of a beam's row at most one candidate ends, so one more than the beam hold all that can be
+  // kept.
+  std::int64_t needed = width(config) + 1;
   if (config.sampling) needed = config.sampling_topk > 0 ? config.sampling_topk : vocabulary;
   return std::min(needed, vocabulary);
 }
@@ -116,23 +155,66 @@ bool SentenceSearch::must_go_on() const {
 }
 
 std::size_t SentenceSearch::kept() const {
-  return static_cast<std::size_t>(
-      config_->sampling ? config_->n_best : std::max(config_->n_best, config_->beam_size));
+  return static_cast<std::size_t>(config_->sampling ? config_->n_best
+                                                    : std::max(config_->n_best, beam_));
 }
 
-void SentenceSearch::advance(std::span<const Candidate> candidates) {
-  const std::vector<Extension> extensions =
-      config_->sampling ? sampled_extensions(candidates) : beam_extensions(candidates);
+std::vector<TokenId> SentenceSearch::history(std::int32_t node) const {
+  std::vector<TokenId> tokens;
+  for (; node >= 0; node = nodes_[static_cast<std::size_t>(node)].previous)
+    tokens.push_back(nodes_[static_cast<std::size_t>(node)].token);
+  std::reverse(tokens.begin(), tokens.end());
+  return tokens;
+}
+
+void SentenceSearch::ask(std::int32_t first_row, std::vector<Adjustment>& adjustments,
+                         std::vector<RowToken>& wanted) {
+  wanted_.clear();
+  const bool looks_back = config_->repetition_penalty != 1 || config_->no_repeat_ngram_size > 0 ||
+                          !tokens_->avoided.empty();
+  std::vector<TokenId> next;
+  for (std::size_t r = 0; r < rows_.size(); ++r) {
+    const Row& row = rows_[r];
+    const auto number = static_cast<std::int32_t>(r);
+    if (is_forced()) {
+      wanted_.push_back({number, required_.prefix[static_cast<std::size_t>(length_)]});
+      continue;
+    }
+    next.clear();
+    required_.phrases.next_tokens(row.progress, next);
+    for (const TokenId token : next) wanted_.push_back({number, token});
+    append_adjustments(looks_back ? history(row.node) : std::vector<TokenId>(),
+                       must_go_on() || !next.empty(), first_row + number, *config_, *tokens_,
+                       adjustments);
+  }
+  for (const RowToken& token : wanted_) wanted.push_back({first_row + token.row, token.token});
+}
+
+void SentenceSearch::advance(const StepResults& results) {
+  source_places_ = results.attention.size() / rows_.size();
+  const std::vector<Extension> extensions = is_forced()         ? forced_extensions(results)
+                                            : config_->sampling ? sampled_extensions(results)
+                                            : required_.phrases.empty()
+                                                ? beam_extensions(results)
+                                                : phrase_extensions(results);
+  const auto attention_of = [&](std::int32_t row) {
+    return results.attention.subspan(static_cast<std::size_t>(row) * source_places_,
+                                     source_places_);
+  };
   ++length_;
   next_rows_.clear();
   for (const Extension& extension : extensions) {
     const Row& row = rows_[static_cast<std::size_t>(extension.row)];
-    if (extension.token == eos_) {
-      finish(extension.sum, length_, row.node, false);
+    if (extension.token == tokens_->eos) {
+      finish(extension.sum, length_, row.node, false, attention_of(extension.row));
       continue;
     }
     const auto node = static_cast<std::int32_t>(nodes_.size());
-    nodes_.push_back({.previous = row.node, .token = extension.token});
+    nodes_.push_back({.previous = row.node,
+                      .token = extension.token,
+                      .log_probability = static_cast<float>(extension.sum - row.sum)});
+    const auto seen = attention_of(extension.row);
+    attention_.insert(attention_.end(), seen.begin(), seen.end());
     if (length_ == max_length_) {
       finish(extension.sum, length_, node, true);
     } else {
@@ -140,7 +222,8 @@ void SentenceSearch::advance(std::span<const Candidate> candidates) {
                             .previous = extension.token,
                             .sum = extension.sum,
                             .node = node,
-                            .sample = row.sample});
+                            .sample = row.sample,
+                            .progress = required_.phrases.after(row.progress, extension.token)});
     }
   }
   rows_.swap(next_rows_);
@@ -148,26 +231,76 @@ void SentenceSearch::advance(std::span<const Candidate> candidates) {
   if (finished_) rows_.clear();
 }
 
-std::vector<Extension> SentenceSearch::beam_extensions(std::span<const Candidate> candidates) {
-  const std::size_t per_row = candidates.size() / rows_.size();
-  pool_.clear();
-  for (std::size_t i = 0; i < candidates.size(); ++i) {
-    if (!is_possible(candidates[i])) continue;
-    const std::size_t row = i / per_row;
-    pool_.push_back({.row = static_cast<std::int32_t>(row),
-                     .token = candidates[i].token,
-                     .sum = rows_[row].sum + candidates[i].log_probability});
+std::vector<Extension> SentenceSearch::forced_extensions(const StepResults& results) {
+  std::vector<Extension> forced;
+  for (std::size_t i = 0; i < wanted_.size(); ++i) {
+    const auto& [row, token] = wanted_[i];
+    if (!is_possible({token, results.wanted[i]})) continue;
+    forced.push_back({.row = row,
+                      .token = token,
+                      .sum = rows_[static_cast<std::size_t>(row)].sum + results.wanted[i]});
   }
-  if (pool_.empty())
-    for (const Row& row : rows_) finish(row.sum, length_, row.node, true);
-  return keep_beam(pool_, config_->beam_size, eos_);
+  if (forced.empty()) end_all_rows();
+  return forced;
 }
 
-std::vector<Extension> SentenceSearch::sampled_extensions(std::span<const Candidate> candidates) {
-  const std::size_t per_row = candidates.size() / rows_.size();
+void SentenceSearch::fill_pool(const StepResults& results) {
+  const std::size_t per_row = results.candidates.size() / rows_.size();
+  pool_.clear();
+  for (std::size_t i = 0; i < results.candidates.size(); ++i) {
+    const Candidate& candidate = results.candidates[i];
+    if (!is_possible(candidate)) continue;
+    const std::size_t row = i / per_row;
+    pool_.push_back({.row = static_cast<std::int32_t>(row),
+                     .token = candidate.token,
+                     .sum = rows_[row].sum + candidate.log_probability});
+  }
+}
+
+void SentenceSearch::end_all_rows() {
+  for (const Row& row : rows_) finish(row.sum, length_, row.node, true);
+}
+
+std::vector<Extension> SentenceSearch::beam_extensions(const StepResults& results) {
+  fill_pool(results);
+  if (pool_.empty()) end_all_rows();
+  return keep_beam(pool_, beam_, tokens_->eos);
+}
+
+std::vector<Extension> SentenceSearch::phrase_extensions(const StepResults& results) {
+  fill_pool(results);
+  for (std::size_t i = 0; i < wanted_.size(); ++i) {
+    const auto& [row, token] = wanted_[i];
+    const auto is_same = [&](const Extension& e) { return e.row == row && e.token == token; };
+    if (is_possible({token, results.wanted[i]}) && std::ranges::none_of(pool_, is_same))
+      pool_.push_back({.row = row,
+                       .token = token,
+                       .sum = rows_[static_cast<std::size_t>(row)].sum + results.wanted[i]});
+  }
+  std::vector<Extension> possible;
+  std::vector<std::int64_t> missing;
+  for (const Extension& extension : pool_) {
+    const PhraseProgress& before = rows_[static_cast<std::size_t>(extension.row)].progress;
+    if (before.at_word_end && !tokens_->lengthens_word.empty() &&
+        tokens_->lengthens_word[static_cast<std::size_t>(extension.token)])
+      continue;
+    const std::int64_t still =
+        required_.phrases.missing(required_.phrases.after(before, extension.token));
+    // Behind this token what is missing must fit, and </s>.
+    const bool fits = extension.token != tokens_->eos && length_ + 1 + still < max_length_;
+    if (still > 0 && !fits) continue;
+    possible.push_back(extension);
+    missing.push_back(still);
+  }
+  if (possible.empty()) end_all_rows();
+  return keep_beam_by_missing(possible, missing, beam_, tokens_->eos);
+}
+
+std::vector<Extension> SentenceSearch::sampled_extensions(const StepResults& results) {
+  const std::size_t per_row = results.candidates.size() / rows_.size();
   std::vector<Extension> drawn;
   for (std::size_t row = 0; row < rows_.size(); ++row) {
-    const auto of_row = candidates.subspan(row * per_row, per_row);
+    const auto of_row = results.candidates.subspan(row * per_row, per_row);
     const double uniform = uniform_of(
         random_bits(static_cast<std::uint64_t>(config_->seed), key_, rows_[row].sample, length_));
     const std::int64_t choice = draw(of_row, *config_, uniform);
@@ -183,12 +316,31 @@ std::vector<Extension> SentenceSearch::sampled_extensions(std::span<const Candid
   return drawn;
 }
 
-void SentenceSearch::finish(double sum, std::int64_t length, std::int32_t node, bool cut) {
-  const Finished ended{.score = normalized_score(sum, std::max<std::int64_t>(length, 1), *config_),
-                       .sum = sum,
-                       .length = length,
-                       .node = node,
-                       .cut = cut};
+std::span<const float> SentenceSearch::attention(std::int32_t node) const {
+  return std::span(attention_)
+      .subspan(static_cast<std::size_t>(node) * source_places_, source_places_);
+}
+
+void SentenceSearch::finish(double sum, std::int64_t length, std::int32_t node, bool cut,
+                            std::span<const float> last_attention) {
+  double penalty = 0;
+  if (config_->coverage_penalty > 0) {
+    std::vector<float> coverage(source_places_);
+    const auto add = [&coverage](std::span<const float> seen) {
+      for (std::size_t i = 0; i < seen.size(); ++i) coverage[i] += seen[i];
+    };
+    add(last_attention);
+    for (std::int32_t n = node; n >= 0; n = nodes_[static_cast<std::size_t>(n)].previous)
+      add(attention(n));
+    penalty = coverage_penalty(coverage, config_->coverage_penalty);
+  }
+  const Finished ended{
+      .score = normalized_score(sum, std::max<std::int64_t>(length, 1), *config_) + penalty,
+      .sum = sum,
+      .coverage_penalty = penalty,
+      .length = length,
+      .node = node,
+      .cut = cut};
   const auto place =
       std::upper_bound(ended_.begin(), ended_.end(), ended,
                        [](const Finished& a, const Finished& b) { return a.score > b.score; });
@@ -199,9 +351,9 @@ void SentenceSearch::finish(double sum, std::int64_t length, std::int32_t node, 
 bool SentenceSearch::no_open_row_matters() const {
   if (rows_.empty()) return true;
   if (config_->sampling) return false;
-  const auto beam = static_cast<std::size_t>(config_->beam_size);
+  const auto beam = static_cast<std::size_t>(beam_);
   const auto wanted = static_cast<std::size_t>(config_->n_best);
-  const double best_open = rows_.front().sum;
+  const double best_open = std::ranges::max_element(rows_, {}, &Row::sum)->sum;
   switch (config_->stop) {
     case Stop::Full:
       return ended_.size() >= beam;
@@ -220,16 +372,28 @@ std::vector<Hypothesis> SentenceSearch::best() const {
   std::vector<Hypothesis> hypotheses;
   for (const Finished& ended : ended_) {
     if (hypotheses.size() == static_cast<std::size_t>(config_->n_best)) break;
-    std::vector<TokenId> tokens;
-    for (std::int32_t node = ended.node; node >= 0;
-         node = nodes_[static_cast<std::size_t>(node)].previous)
-      tokens.push_back(nodes_[static_cast<std::size_t>(node)].token);
-    std::reverse(tokens.begin(), tokens.end());
-    hypotheses.push_back({.tokens = std::move(tokens),
+    Hypothesis hypothesis{.tokens = history(ended.node),
                           .length = ended.length,
                           .sum = ended.sum,
+                          .coverage_penalty = ended.coverage_penalty,
                           .score = ended.score,
-                          .cut = ended.cut});
+                          .cut = ended.cut,
+                          .log_probabilities = {},
+                          .attention = {}};
+    const std::size_t count = hypothesis.tokens.size();
+    hypothesis.log_probabilities.resize(static_cast<std::size_t>(ended.length));
+    hypothesis.attention.resize(count * source_places_);
+    double before_eos = 0;
+    std::int32_t node = ended.node;
+    for (std::size_t t = count; t-- > 0; node = nodes_[static_cast<std::size_t>(node)].previous) {
+      hypothesis.log_probabilities[t] = nodes_[static_cast<std::size_t>(node)].log_probability;
+      before_eos += hypothesis.log_probabilities[t];
+      std::ranges::copy(attention(node), hypothesis.attention.begin() +
+                                             static_cast<std::ptrdiff_t>(t * source_places_));
+    }
+    if (hypothesis.log_probabilities.size() > count)
+      hypothesis.log_probabilities[count] = static_cast<float>(ended.sum - before_eos);
+    hypotheses.push_back(std::move(hypothesis));
   }
   return hypotheses;
 }

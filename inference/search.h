@@ -3,12 +3,15 @@
 // their candidates alone, so a sentence's result does not depend on what else is translated.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "inference/decode_config.h"
 #include "inference/engine.h"
+#include "inference/phrases.h"
+#include "inference/token_rules.h"
 
 namespace dragoman {
 
@@ -16,12 +19,32 @@ struct Hypothesis {
   std::vector<TokenId> tokens;  ///< without </s>
   std::int64_t length;          ///< tokens, and </s> where it ended with one
   double sum;                   ///< of log-probabilities
-  double score;                 ///< normalized_score(sum, length)
+  double coverage_penalty;      ///< 0 or less
+  double score;                 ///< normalized_score(sum, length), coverage penalty added
   bool cut;                     ///< reached the maximum length, or a dead end, without </s>
+  std::vector<float> log_probabilities;  ///< [length]
+  std::vector<float> attention;  ///< [tokens, S] where asked for: see DecodeConfig::attention
 };
 
 /// sum / length^alpha, or GNMT's formula.
 double normalized_score(double sum, std::int64_t length, const DecodeConfig& config);
+
+/// GNMT's: beta times the sum over source tokens of log(min(1, c)), where c is the attention that
+/// all of a translation's tokens together give one. Wu et al. 2016, equation 14.
+double coverage_penalty(std::span<const float> coverage, double beta);
+
+/// What a sentence's translation must have.
+struct Requirements {
+  std::vector<TokenId> prefix = {};  ///< begins with
+  RequiredPhrases phrases = {};
+};
+
+/// The results of an engine's step for the rows of one sentence.
+struct StepResults {
+  std::span<const Candidate> candidates;  ///< [rows * k]
+  std::span<const float> wanted = {};     ///< log-probabilities of what SentenceSearch::ask() wants
+  std::span<const float> attention = {};  ///< [rows, S], where asked for
+};
 
 /// One more token for one of the rows.
 struct Extension {
@@ -34,6 +57,13 @@ struct Extension {
 /// among the best `beam` and the best `beam` others. `pool` comes in any order and is reordered;
 /// ties go by row, then token.
 std::vector<Extension> keep_beam(std::vector<Extension>& pool, std::int64_t beam, TokenId eos);
+
+/// The same where hypotheses are at different numbers of required tokens: `missing` of each
+/// extension in the pool, whose order stays. Each number in turn, the smallest first, keeps its
+/// best extension, until `beam` go on.
+std::vector<Extension> keep_beam_by_missing(const std::vector<Extension>& pool,
+                                            const std::vector<std::int64_t>& missing,
+                                            std::int64_t beam, TokenId eos);
 
 /// Draws a candidate: of the sampling-topk best, by the probabilities sharpened by temperature, cut
 /// to the smallest set that has sampling-topp. `uniform` in [0, 1). Candidates of probability 0 are
@@ -50,56 +80,80 @@ class SentenceSearch {
     double sum;
     std::int32_t node;    ///< its last token in the tree of hypotheses; -1 at the start
     std::int32_t sample;  ///< which of the n draws it is
+    PhraseProgress progress = {};
   };
 
-  /// `key` tells the sentence's draws from other sentences'. The configuration must outlive it.
-  SentenceSearch(const DecodeConfig& config, TokenId eos, std::int64_t max_length,
-                 std::uint64_t key);
+  /// `key` tells the sentence's draws from other sentences'. A beam for required phrases has at
+  /// least kLeastForPhrases rows. Configuration and tokens must outlive it.
+  SentenceSearch(const DecodeConfig& config, const TargetTokens& tokens, std::int64_t max_length,
+                 std::uint64_t key, Requirements required = {});
 
   /// Most rows that a search ever has.
   static std::int64_t width(const DecodeConfig& config) {
-    return config.sampling ? config.n_best : config.beam_size;
+    if (config.sampling) return config.n_best;
+    return config.requires_phrases ? std::max(config.beam_size, kLeastForPhrases)
+                                   : config.beam_size;
   }
   /// How many candidates of each row a step needs, of a vocabulary of `vocabulary`.
   static std::int64_t candidates_needed(const DecodeConfig& config, std::int64_t vocabulary);
 
   std::span<const Row> rows() const { return rows_; }
-  bool must_go_on() const;  ///< below the minimum length: </s> is excluded
   bool finished() const { return finished_; }
 
-  /// `candidates` [rows * k] as Engine::step gives them. Throws Error where one is not a number.
-  void advance(std::span<const Candidate> candidates);
+  /// Appends what the next step is to adjust and to tell; the search's rows are the step's from
+  /// `first_row` on.
+  void ask(std::int32_t first_row, std::vector<Adjustment>& adjustments,
+           std::vector<RowToken>& wanted);
+  /// Throws Error where a log-probability is not a number.
+  void advance(const StepResults& results);
 
   /// The n best that are finished, best first; at least one.
   std::vector<Hypothesis> best() const;
 
  private:
+  static constexpr std::int64_t kLeastForPhrases = 4;
+
   struct Node {
     std::int32_t previous;
     TokenId token;
+    float log_probability;
   };
   struct Finished {
-    double score, sum;
+    double score, sum, coverage_penalty;
     std::int64_t length;
     std::int32_t node;
     bool cut;
   };
 
-  std::vector<Extension> beam_extensions(std::span<const Candidate> candidates);
-  std::vector<Extension> sampled_extensions(std::span<const Candidate> candidates);
-  void finish(double sum, std::int64_t length, std::int32_t node, bool cut);
+  bool is_forced() const { return length_ < static_cast<std::int64_t>(required_.prefix.size()); }
+  bool must_go_on() const;  // below the minimum length
+  std::vector<TokenId> history(std::int32_t node) const;
+
+  std::vector<Extension> forced_extensions(const StepResults& results);
+  std::vector<Extension> beam_extensions(const StepResults& results);
+  std::vector<Extension> phrase_extensions(const StepResults& results);
+  std::vector<Extension> sampled_extensions(const StepResults& results);
+  void fill_pool(const StepResults& results);
+  void end_all_rows();
+  void finish(double sum, std::int64_t length, std::int32_t node, bool cut,
+              std::span<const float> last_attention = {});
+  std::span<const float> attention(std::int32_t node) const;
   bool no_open_row_matters() const;
   std::size_t kept() const;
 
   const DecodeConfig* config_;
-  TokenId eos_;
-  std::int64_t max_length_;
+  const TargetTokens* tokens_;
+  std::int64_t max_length_, beam_;
   std::uint64_t key_;
+  Requirements required_;
   std::int64_t length_ = 0;  // of each open hypothesis
   std::vector<Row> rows_, next_rows_;
   std::vector<Node> nodes_;
   std::vector<Finished> ended_;  // best first, at most kept()
   std::vector<Extension> pool_;
+  std::vector<RowToken> wanted_;   // of the step under way, rows counted from 0
+  std::vector<float> attention_;   // [nodes, S], where asked for
+  std::size_t source_places_ = 0;  // S
   bool finished_ = false;
 };
 

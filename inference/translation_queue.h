@@ -10,22 +10,42 @@
 #include <vector>
 
 #include "inference/decode_config.h"
+#include "inference/demands.h"
 #include "inference/scheduler.h"
 #include "inference/split.h"
 #include "tokenizer/tokenizer.h"
 
 namespace dragoman {
 
+/// A line as it comes.
+struct LineInput {
+  std::string text;          ///< any bytes
+  std::string prefix = {};   ///< the translation begins with it
+  std::string payload = {};  ///< goes along with the line, for who writes it
+};
+
+/// A word between white space.
+struct TranslatedWord {
+  std::string text;
+  double sum = 0;  ///< of its pieces' log-probabilities
+  /// Attention to each word of the source line, where asked for; the mean over its pieces.
+  std::vector<float> attention = {};
+  bool operator==(const TranslatedWord&) const = default;
+};
+
 struct TranslatedText {
-  std::string text;  ///< one line, valid UTF-8
-  double score = 0;  ///< normalized_score
-  double sum = 0;    ///< of log-probabilities
+  std::string text;                        ///< one line, valid UTF-8
+  double score = 0;                        ///< normalized_score, with the coverage penalty
+  double sum = 0;                          ///< of log-probabilities
+  std::vector<TranslatedWord> words = {};  ///< where asked for (DecodeConfig::reports_words)
   bool operator==(const TranslatedText&) const = default;
 };
 
 struct Translation {
-  std::int64_t line;                   ///< counted from 0
-  std::vector<TranslatedText> n_best;  ///< best first, at least one
+  std::int64_t line;                    ///< counted from 0
+  std::vector<TranslatedText> n_best;   ///< best first, at least one
+  std::string payload = {};             ///< of the line
+  std::vector<std::string> unmet = {};  ///< texts that the best one should have and has not
 };
 
 /// What happened, for a summary.
@@ -35,6 +55,7 @@ struct TranslationFacts {
   std::int64_t split = 0;     ///< lines translated in parts
   std::int64_t repaired = 0;  ///< lines with invalid UTF-8, which was replaced
   std::int64_t cut = 0;       ///< lines whose translation reached its maximum length
+  std::int64_t unmet = 0;     ///< lines whose translation lacks a text that it should have
   std::int64_t source_tokens = 0;
   std::int64_t target_tokens = 0;  ///< of the best translations
 };
@@ -43,11 +64,11 @@ class TranslationQueue {
  public:
   /// Source sentences have at most `most_pieces`. All must outlive the queue.
   TranslationQueue(const Tokenizer& source, const Tokenizer& target, const DecodeConfig& config,
-                   std::int64_t most_pieces);
+                   const Demands& demands, std::int64_t most_pieces);
 
-  /// Adds the next line (any bytes) and returns its sentences: one, more where it is too long, none
-  /// where it is empty.
-  std::vector<SourceSentence> add(std::string_view line);
+  /// Adds the next line and returns its sentences: one, more where it is too long, none where it is
+  /// empty.
+  std::vector<SourceSentence> add(LineInput line);
   void finish(FinishedSentence sentence);
   /// The next line's translation, if it is finished.
   std::optional<Translation> next();
@@ -56,19 +77,30 @@ class TranslationQueue {
   const TranslationFacts& facts() const { return facts_; }
 
  private:
+  struct Part {
+    LinePart text;                        // views of the line's text
+    std::vector<std::size_t> words = {};  // of the line, for each source piece; where asked for
+    std::vector<RequiredText> required = {};
+    std::vector<Hypothesis> hypotheses = {};
+  };
   struct Line {
-    std::string text;
-    std::vector<LinePart> parts;                      // views of `text`; none for an empty line
-    std::vector<std::vector<Hypothesis>> hypotheses;  // of each part
-    std::size_t missing = 0;                          // parts that are not finished
+    std::string text, payload;
+    std::vector<Part> parts;  // none for an empty line
+    std::size_t words = 0;
+    std::size_t missing = 0;  // parts that are not finished
   };
 
-  std::vector<SourceSentence> make_sentences(Line& line, std::int64_t number);
+  std::vector<SourceSentence> make_sentences(Line& line, std::int64_t number,
+                                             const std::string& prefix);
+  Requirements requirements(const Part& part) const;
   TranslatedText join(const Line& line, std::size_t rank) const;
+  void append_words(const Line& line, const Part& part, const Hypothesis& hypothesis,
+                    std::vector<TranslatedWord>& words) const;
 
   const Tokenizer& source_;
   const Tokenizer& target_;
   const DecodeConfig& config_;
+  const Demands& demands_;
   std::int64_t most_pieces_;
   std::deque<Line> lines_;
   std::int64_t first_line_ = 0;  // number of lines_.front()

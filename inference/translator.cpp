@@ -21,8 +21,9 @@ constexpr milliseconds kStopCheck{100};
 /// Sentences from a stream as the workers needs them.
 class Intake {
  public:
-  Intake(LineReader& input, TranslationQueue& queue, std::int64_t most_lines)
-      : input_(input), queue_(queue), most_lines_(most_lines) {}
+  Intake(LineReader& input, TranslationQueue& queue, std::int64_t most_lines,
+         const Translator::ReadLine& read_line)
+      : input_(input), queue_(queue), most_lines_(most_lines), read_line_(read_line) {}
 
   /// What has come, without waiting.
   std::vector<SourceSentence> take() { return take_until(Clock::now()); }
@@ -44,10 +45,12 @@ class Intake {
  private:
   bool add_line(std::vector<SourceSentence>& sentences) {
     const bool at_end = input_.at_end();
-    const std::optional<std::string> line = input_.next_line();
+    std::optional<std::string> line = input_.next_line();
     ended_ = at_end && !line;
     if (!line) return false;
-    std::vector<SourceSentence> of_line = queue_.add(*line);
+    std::vector<SourceSentence> of_line =
+        queue_.add(read_line_ ? read_line_(std::move(*line), lines_) : LineInput{std::move(*line)});
+    ++lines_;
     std::move(of_line.begin(), of_line.end(), std::back_inserter(sentences));
     return true;
   }
@@ -70,6 +73,8 @@ class Intake {
   LineReader& input_;
   TranslationQueue& queue_;
   std::int64_t most_lines_;
+  const Translator::ReadLine& read_line_;
+  std::int64_t lines_ = 0;
   bool ended_ = false;
 };
 
@@ -79,24 +84,29 @@ std::int64_t lines_ahead(const Workers& workers) { return 8 * workers.capacity()
 }  // namespace
 
 Translator::Translator(std::vector<Engine*> engines, const Tokenizer& source,
-                       const Tokenizer& target, const DecodeConfig& config)
-    : engines_(std::move(engines)), source_(source), target_(target), config_(config) {
+                       const Tokenizer& target, const DecodeConfig& config, Demands demands)
+    : engines_(std::move(engines)),
+      source_(source),
+      target_(target),
+      config_(config),
+      demands_(std::move(demands)) {
+  config_.requires_phrases = demands_.requires_any();
   config_.validate();
 }
 
 TranslationQueue Translator::make_queue() const {
   const std::int64_t most_pieces =
       std::min(config_.split_length, engines_.front()->max_positions() - 1);
-  return {source_, target_, config_, most_pieces};
+  return {source_, target_, config_, demands_, most_pieces};
 }
 
 std::vector<Translation> Translator::translate(std::span<const std::string> lines,
                                                std::stop_token stop) {
   TranslationQueue queue = make_queue();
-  Workers workers(engines_, config_, target_.eos_id());
+  Workers workers(engines_, config_, target_tokens(target_, config_, demands_.avoided));
   std::vector<SourceSentence> sentences;
   for (const std::string& line : lines) {
-    std::vector<SourceSentence> of_line = queue.add(line);
+    std::vector<SourceSentence> of_line = queue.add({line});
     std::move(of_line.begin(), of_line.end(), std::back_inserter(sentences));
   }
   workers.add(std::move(sentences));
@@ -109,10 +119,10 @@ std::vector<Translation> Translator::translate(std::span<const std::string> line
 }
 
 TranslationFacts Translator::translate(LineReader& input, TranslationSink& output,
-                                       std::stop_token stop) {
+                                       std::stop_token stop, const ReadLine& read_line) {
   TranslationQueue queue = make_queue();
-  Workers workers(engines_, config_, target_.eos_id());
-  Intake intake(input, queue, lines_ahead(workers));
+  Workers workers(engines_, config_, target_tokens(target_, config_, demands_.avoided));
+  Intake intake(input, queue, lines_ahead(workers), read_line);
   Clock::time_point last_flush = Clock::now();
   while (!stop.stop_requested()) {
     if (!intake.ended() && workers.waiting() < workers.capacity()) {

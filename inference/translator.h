@@ -1,12 +1,16 @@
 // Lines in, translations out, in the same order: tokenizes, splits what is long, searches, joins.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <span>
 #include <stop_token>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "inference/decode_config.h"
+#include "inference/demands.h"
 #include "inference/engine.h"
 #include "inference/line_stream.h"
 #include "inference/translation_queue.h"
@@ -27,21 +31,26 @@ class TranslationSink {
 
 class Translator {
  public:
-  /// One engine or several of the same model, each of which works on a thread of its own. All but
-  /// the configuration must outlive the translator. Throws UsageError where the configuration is
+  /// One engine or several of the same model, each of which works on a thread of its own. Engines
+  /// and tokenizers must outlive the translator. Throws UsageError where the configuration is
   /// wrong.
   Translator(std::vector<Engine*> engines, const Tokenizer& source, const Tokenizer& target,
-             const DecodeConfig& config);
+             const DecodeConfig& config, Demands demands = {});
   Translator(Engine& engine, const Tokenizer& source, const Tokenizer& target,
-             const DecodeConfig& config)
-      : Translator(std::vector{&engine}, source, target, config) {}
+             const DecodeConfig& config, Demands demands = {})
+      : Translator(std::vector{&engine}, source, target, config, std::move(demands)) {}
+
+  /// What lines are when they come; by default their text. Called in the order of the lines, with
+  /// their numbers from 0.
+  using ReadLine = std::function<LineInput(std::string line, std::int64_t number)>;
 
   /// A translation of each line; fewer, from the first on, where a stop was requested.
   std::vector<Translation> translate(std::span<const std::string> lines, std::stop_token stop = {});
 
   /// Translates until the input ends or a stop is requested. When the input pauses for 50 ms, what
   /// has come is translated and the sink flushed; meanwhile more is read as rows become free.
-  TranslationFacts translate(LineReader& input, TranslationSink& output, std::stop_token stop = {});
+  TranslationFacts translate(LineReader& input, TranslationSink& output, std::stop_token stop = {},
+                             const ReadLine& read_line = {});
 
  private:
   TranslationQueue make_queue() const;
@@ -50,6 +59,7 @@ class Translator {
   const Tokenizer& source_;
   const Tokenizer& target_;
   DecodeConfig config_;
+  Demands demands_;
 };
 
 }  // namespace dragoman

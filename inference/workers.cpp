@@ -14,14 +14,14 @@ constexpr std::chrono::milliseconds kLongestWait{20};
 
 }  // namespace
 
-Workers::Workers(std::span<Engine* const> engines, const DecodeConfig& config, TokenId eos)
-    : config_(config), eos_(eos), count_(engines.size()) {
+Workers::Workers(std::span<Engine* const> engines, const DecodeConfig& config, TargetTokens tokens)
+    : config_(config), tokens_(std::move(tokens)), count_(engines.size()) {
   if (engines.size() == 1) {
-    alone_.emplace(*engines.front(), config, eos);
+    alone_.emplace(*engines.front(), config, tokens_);
     capacity_ = alone_->capacity();
     return;
   }
-  for (Engine* engine : engines) capacity_ += Scheduler(*engine, config, eos).capacity();
+  for (Engine* engine : engines) capacity_ += Scheduler(*engine, config, tokens_).capacity();
   for (Engine* engine : engines)
     threads_.emplace_back([this, engine](std::stop_token stop) { work(*engine, stop); });
 }
@@ -78,7 +78,7 @@ void Workers::hand_out(Scheduler& scheduler) {
 
 void Workers::work(Engine& engine, std::stop_token stop) {
   try {
-    Scheduler scheduler(engine, config_, eos_);
+    Scheduler scheduler(engine, config_, tokens_);
     while (true) {
       {
         std::unique_lock lock(mutex_);

@@ -20,8 +20,8 @@ namespace dragoman {
 
 class Workers {
  public:
-  /// At least one engine. All must outlive the workers.
-  Workers(std::span<Engine* const> engines, const DecodeConfig& config, TokenId eos);
+  /// At least one engine. Engines and configuration must outlive the workers.
+  Workers(std::span<Engine* const> engines, const DecodeConfig& config, TargetTokens tokens);
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
   ~Workers();
@@ -44,7 +44,7 @@ class Workers {
   void hand_out(Scheduler& scheduler);
 
   const DecodeConfig& config_;
-  TokenId eos_;
+  TargetTokens tokens_;
   std::size_t count_;  ///< workers
   std::int64_t capacity_ = 0;
   std::int64_t under_way_ = 0;      ///< added and not yet returned

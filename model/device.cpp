@@ -3,8 +3,6 @@
 #include <ATen/Parallel.h>
 #include <torch/cuda.h>
 
-#include <algorithm>
-
 #include "base/error.h"
 #include "base/threads.h"
 
@@ -32,12 +30,7 @@ torch::Device parse_device(const std::string& text, int local_rank) {
 }
 
 int use_threads(std::int64_t threads, int processes) {
-  const std::int64_t most = std::max(64, 8 * available_cores());
-  if (threads < 0 || threads > most)
-    throw UsageError("--threads ", threads, ": must be from 0 (all of the ", available_cores(),
-                     " cores that this process may use) to ", most);
-  const int count =
-      threads > 0 ? static_cast<int>(threads) : std::max(1, available_cores() / processes);
+  const int count = threads_to_use(threads, processes);
   at::set_num_threads(count);
   return count;
 }

@@ -12,8 +12,7 @@ namespace dragoman {
 /// where CUDA is asked for and missing, or has no device of that number.
 torch::Device parse_device(const std::string& text, int local_rank = 0);
 
-/// CPU threads for LibTorch (0: all that this process may use, divided by the number of processes
-/// that share them); returns how many. Throws UsageError for far more than there are cores. Called
+/// Gives LibTorch as many threads of the CPU as threads_to_use() says, and returns how many. Called
 /// before any work.
 int use_threads(std::int64_t threads, int processes = 1);
 

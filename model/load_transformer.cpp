@@ -7,9 +7,8 @@ Transformer load_transformer(const ModelFileReader& file, torch::Device device) 
   for (auto& item : model->named_parameters()) {
     torch::Tensor& parameter = item.value();
     parameter.requires_grad_(false);
-    const TensorData data = file.tensor(item.key());
-    copy_as_floats(
-        data, {parameter.mutable_data_ptr<float>(), static_cast<std::size_t>(parameter.numel())});
+    file.read_floats(item.key(), {parameter.mutable_data_ptr<float>(),
+                                  static_cast<std::size_t>(parameter.numel())});
   }
   model->to(device);
   return model;

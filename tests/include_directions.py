@@ -31,9 +31,10 @@ ALLOWED["app"] = list(ALLOWED)
 
 # The only files that see a library: the headers' pattern -> the files' patterns.
 LIBRARIES = {
-    r"(torch|ATen|c10)/.*": ["model/*", "training/*", "inference/torch/*", "app/*"],
+    r"(torch|ATen|c10)/.*": ["model/*", "training/*", "inference/torch/*", "app/torch/*"],
     r".*c10d/.*": ["training/communicator.*"],
     r"sentencepiece.*": ["tokenizer/*.cpp"],
+    r"re2/.*": ["inference/demands.cpp"],
     r"CLI/.*": ["app/command_line.cpp"],
     r"toml\+\+/.*": ["app/config_file.cpp"],
     r"(spdlog|fmt)/.*": ["app/log.cpp"],

@@ -1,14 +1,20 @@
 #include "tokenizer/train_tokenizer.h"
 
 #include <sentencepiece_trainer.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/utf8.h"
+#include "tokenizer/lowercase_rules.h"
 #include "tokenizer/tokenizer.h"
 
 namespace dragoman {
@@ -123,9 +129,8 @@ std::string train(const std::vector<std::string_view>& lines,
   return status.ok() ? std::string() : status.ToString();
 }
 
-/// Whether normalisation leaves anything of the lines. SentencePiece ends the process in training
-/// where it does not, so the same normalisation is asked first, in a model made of nothing.
-bool has_characters(const std::vector<std::string_view>& lines) {
+/// A model made of nothing, which normalises as those that are trained do.
+Tokenizer normaliser() {
   TokenizerConfig config;
   config.type = TokenizerType::Bpe;
   config.vocab_size = kReservedPieces + 2;
@@ -133,13 +138,43 @@ bool has_characters(const std::vector<std::string_view>& lines) {
   if (const std::string problem = train({"a"}, trainer_options(config, 1.0), model_bytes);
       !problem.empty())
     throw Error("the tokenizer cannot be trained: ", problem);
-  const Tokenizer normaliser(model_bytes, "normaliser");
-  return std::any_of(lines.begin(), lines.end(), [&normaliser](std::string_view line) {
-    for (const TokenId id : normaliser.encode(line))
-      if (normaliser.piece(id) != "\u2581") return true;
+  return Tokenizer(std::move(model_bytes), "normaliser");
+}
+
+/// Whether normalisation leaves anything of the lines. SentencePiece ends the process in training
+/// where it does not, so the same normalisation is asked first.
+bool has_characters(const std::vector<std::string_view>& lines) {
+  const Tokenizer model = normaliser();
+  return std::any_of(lines.begin(), lines.end(), [&model](std::string_view line) {
+    for (const TokenId id : model.encode(line))
+      if (model.piece(id) != "\u2581") return true;
     return false;
   });
 }
+
+/// The rules of --lowercase as SentencePiece takes them: by the name of a file, which has no place
+/// on a disk and is gone with this object.
+class LowercaseFile {
+ public:
+  LowercaseFile() : file_(memfd_create("lowercase", MFD_CLOEXEC)) {
+    const Tokenizer model = normaliser();
+    const std::string rules = lowercase_rules([&model](std::string_view character) {
+      // Between bars, since spaces at the ends are dropped.
+      const std::string text = model.decode(model.encode(join_text('|', character, '|')));
+      return text.substr(1, text.size() - 2);
+    });
+    if (file_ < 0 || write(file_, rules.data(), rules.size()) != static_cast<ssize_t>(rules.size()))
+      throw Error("the tokenizer cannot be trained: ", std::strerror(errno));
+  }
+  LowercaseFile(const LowercaseFile&) = delete;
+  LowercaseFile& operator=(const LowercaseFile&) = delete;
+  ~LowercaseFile() { close(file_); }
+
+  std::string path() const { return join_text("/proc/self/fd/", file_); }
+
+ private:
+  int file_;
+};
 
 /// From SentencePiece's message "... required_chars. 300 vs 341. ...": ": at least 341 are needed".
 std::string needed_pieces(const std::string& problem) {
@@ -190,14 +225,17 @@ TrainedTokenizer train_tokenizer(std::vector<std::string_view> lines,
   lines = training_lines(lines);
   if (!has_characters(lines))
     throw Error("the tokenizer cannot be trained: the text has no characters but white space");
+  std::optional<LowercaseFile> lowercase;
+  if (config.lowercase) lowercase.emplace();
   std::string problem;
   // Where the vocabulary cannot hold all characters, the rare ones are left to the byte pieces.
   for (const double coverage : {1.0, 0.9999, 0.9995, 0.999, 0.995, 0.99, kSmallestCoverage}) {
     TrainedTokenizer trained{.model_bytes = {},
                              .vocab_size = 0,
                              .character_coverage = std::min(coverage, config.character_coverage)};
-    problem =
-        train(lines, trainer_options(config, trained.character_coverage), trained.model_bytes);
+    auto options = trainer_options(config, trained.character_coverage);
+    if (lowercase) options["normalization_rule_tsv"] = lowercase->path();
+    problem = train(lines, options, trained.model_bytes);
     if (problem.empty()) {
       trained.vocab_size = Tokenizer(trained.model_bytes, "the trained tokenizer").size();
       return trained;

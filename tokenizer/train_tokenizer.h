@@ -20,6 +20,7 @@ struct TokenizerConfig {
   bool joint = true;  ///< one tokenizer for both sides
   double character_coverage =
       1.0;  ///< share of characters kept as pieces; the rest falls back to bytes
+  bool lowercase = false;
   std::vector<std::string> user_symbols = {};
   std::int64_t sample_lines = 2'000'000;  ///< lines per tokenizer that training looks at
   std::string source_model = "",
@@ -53,6 +54,11 @@ struct TokenizerConfig {
            .help = "share of characters that become pieces of their own",
            .group = "Tokenizer"},
           character_coverage);
+    visit({.name = "lowercase",
+           .help = "the tokenizer lower-cases text, so that the model reads and writes lower case "
+                   "alone",
+           .group = "Tokenizer"},
+          lowercase);
     visit({.name = "user-symbols",
            .help = "pieces that are never split",
            .group = "Tokenizer",
@@ -84,8 +90,9 @@ struct TrainedTokenizer {
 /// Trains on `lines` (views stay valid during the call; order does not matter). Of more than
 /// config.sample_lines those with the smallest sample_key() are taken. Byte fallback is always on;
 /// ids: unknown 0, <s> 1, </s> 2, no padding, then user_symbols, bytes, pieces. Text is normalised
-/// by SentencePiece's nmt_nfkc. Lines longer than 2,000 bytes are trained on in parts. Throws Error
-/// where the text has no character, UsageError where the vocabulary is too small for any.
+/// by SentencePiece's nmt_nfkc, and lower-cased where the configuration says so. Lines longer than
+/// 2,000 bytes are trained on in parts. Throws Error where the text has no character, UsageError
+/// where the vocabulary is too small for any.
 TrainedTokenizer train_tokenizer(std::vector<std::string_view> lines,
                                  const TokenizerConfig& config);
 

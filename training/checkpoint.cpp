@@ -18,10 +18,10 @@ TensorData tensor_data(const std::string& name, const torch::Tensor& tensor) {
   return {name, Dtype::F32, tensor.sizes().vec(), tensor.const_data_ptr()};
 }
 
-torch::Tensor to_tensor(const TensorData& data) {
-  auto tensor = torch::empty(data.shape, torch::kFloat32);
-  copy_as_floats(data,
-                 {tensor.mutable_data_ptr<float>(), static_cast<std::size_t>(tensor.numel())});
+torch::Tensor read_tensor(const ModelFileReader& reader, std::string_view name) {
+  auto tensor = torch::empty(reader.tensor(name).shape, torch::kFloat32);
+  reader.read_floats(name,
+                     {tensor.mutable_data_ptr<float>(), static_cast<std::size_t>(tensor.numel())});
   return tensor;
 }
 
@@ -115,11 +115,11 @@ void load_checkpoint(const std::filesystem::path& path, TrainingModel& model) {
     throw Error(path.string(), ": the checkpoint's architecture is not this run's");
   const torch::NoGradGuard no_grad;
   for (auto& view : model.layout().views(model.averaged_weights()))
-    view.tensor.copy_(to_tensor(reader.tensor(view.name)));
-  if (model.keeps_average()) model.weights().copy_(to_tensor(reader.tensor(kWeights)));
-  model.adam().first_moment.copy_(to_tensor(reader.tensor(kFirstMoment)));
-  model.adam().second_moment.copy_(to_tensor(reader.tensor(kSecondMoment)));
-  model.adam().steps.copy_(to_tensor(reader.tensor(kSteps)));
+    view.tensor.copy_(read_tensor(reader, view.name));
+  if (model.keeps_average()) model.weights().copy_(read_tensor(reader, kWeights));
+  model.adam().first_moment.copy_(read_tensor(reader, kFirstMoment));
+  model.adam().second_moment.copy_(read_tensor(reader, kSecondMoment));
+  model.adam().steps.copy_(read_tensor(reader, kSteps));
   model.weights_changed();
 }
 
@@ -127,7 +127,7 @@ torch::Tensor load_flat_weights(const std::filesystem::path& path, const FlatLay
                                 torch::Device device) {
   const ModelFileReader reader(path);
   auto flat = layout.zeros(torch::kFloat32, device);
-  for (auto& view : layout.views(flat)) view.tensor.copy_(to_tensor(reader.tensor(view.name)));
+  for (auto& view : layout.views(flat)) view.tensor.copy_(read_tensor(reader, view.name));
   return flat;
 }
 

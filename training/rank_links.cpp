@@ -188,12 +188,11 @@ void RankLinks::take_messages(Link& link) {
     lose(join_text(name(link.rank), " sends ", error.what()));
   }
   if (connected || !link.open) return;
-  {
-    const std::lock_guard lock(mutex_);
-    link.open = false;
-  }
+  // Before the link counts as closed, or who waits for its text would think that it has ended well.
   lose(join_text(name(link.rank),
                  " is gone: it was killed, or its machine or the network has failed"));
+  const std::lock_guard lock(mutex_);
+  link.open = false;
 }
 
 void RankLinks::take(Link& link, RankMessage& message) {

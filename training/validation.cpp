@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "evaluation/evaluate.h"
+#include "inference/model_tokenizers.h"
 #include "inference/torch/torch_engine.h"
 #include "inference/translator.h"
 
@@ -53,7 +54,10 @@ ValidationResult Validator::run(TrainingModel& model, const torch::Tensor& weigh
   for (Translation& translation : translator.translate(data_.valid.source_lines, stop))
     result.translations.push_back(std::move(translation.n_best.front().text));
   if (result.translations.size() == data_.valid.target_lines.size()) {
-    const auto scores = evaluate_lines(result.translations, {data_.valid.target_lines}, {}, "");
+    EvaluateConfig evaluate;
+    evaluate.lowercase = evaluate.chrf_lowercase = lower_cases(*data_.tokenizers.target);
+    const auto scores =
+        evaluate_lines(result.translations, {data_.valid.target_lines}, evaluate, "");
     result.bleu = scores[0].score;
     result.chrf = scores[1].score;
   }

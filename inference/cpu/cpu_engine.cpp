@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "base/error.h"
@@ -15,7 +16,6 @@ namespace dragoman {
 namespace {
 
 constexpr float kEpsilon = 1e-5F;  // of layer normalisation
-constexpr float kExcluded = -std::numeric_limits<float>::infinity();
 
 void grow(std::vector<float>& buffer, std::int64_t size) {
   if (static_cast<std::int64_t>(buffer.size()) < size)
@@ -104,42 +104,58 @@ void CpuEngine::release(std::span<const std::int32_t> slots) {
 
 void CpuEngine::select(std::span<const RowOrigin> rows) { cache_.select(rows); }
 
-void CpuEngine::step(std::span<const TokenId> previous, std::span<const Exclusion> excluded,
-                     std::int64_t best, std::span<Candidate> candidates) {
+void CpuEngine::step(const Step& step) {
   const std::int64_t rows = cache_.rows();
+  step.heads.check(model_->config.decoder_layers, model_->config.heads);
   cache_.begin_step();
-  std::vector<TokenId> tokens(previous.begin(), previous.end());
+  tokens_.assign(step.previous.begin(), step.previous.end());
   places_.clear();
   for (std::int64_t r = 0; r < rows; ++r) {
     places_.push_back(cache_.places(r) - 1);
-    if (places_.back() == 0) tokens[static_cast<std::size_t>(r)] = -1;  // the zero vector
+    if (places_.back() == 0) tokens_[static_cast<std::size_t>(r)] = -1;  // the zero vector
   }
   work_.reserve(rows, model_->config);
-  embed(tokens, places_, model_->target_embedding(), model_->target_positions);
-  decode(rows);
+  embed(tokens_, places_, model_->target_embedding(), model_->target_positions);
+  decode(rows, step);
   grow(logits_, rows * vocabulary());
   model_->output.run(work_.x.data(), rows, logits_.data(), work_.linear);
-  for (std::int64_t r = 0; r < rows; ++r) choose(r, best, excluded, candidates.data() + r * best);
+  choose(rows, step);
 }
 
-void CpuEngine::choose(std::int64_t row, std::int64_t best, std::span<const Exclusion> excluded,
-                       Candidate* candidates) {
-  float* logits = logits_.data() + row * vocabulary();
+void CpuEngine::choose(std::int64_t rows, const Step& step) {
   const LinearKernels& kernels = linear_kernels();
-  const float log_sum = kernels.log_sum(logits, vocabulary());
-  for (const TokenId token : never_emitted_) logits[token] = kExcluded;
-  for (const Exclusion& exclusion : excluded)
-    if (exclusion.row == row) logits[exclusion.token] = kExcluded;
-  if (best == vocabulary()) {
-    for (TokenId token = 0; token < best; ++token)
-      candidates[token] = {token, logits[token] - log_sum};
-    return;
+  log_sums_.clear();
+  for (std::int64_t r = 0; r < rows; ++r)
+    log_sums_.push_back(kernels.log_sum(logits_.data() + r * vocabulary(), vocabulary()));
+  const auto logit = [&](std::int32_t row, TokenId token) -> float& {
+    return logits_[static_cast<std::size_t>(row * vocabulary() + token)];
+  };
+  for (std::size_t i = 0; i < step.wanted.size(); ++i) {
+    const auto [row, token] = step.wanted[i];
+    step.wanted_log_probabilities[i] = logit(row, token) - log_sums_[static_cast<std::size_t>(row)];
   }
+  for (const auto& [row, token, factor] : step.adjustments) {
+    const float log_sum = log_sums_[static_cast<std::size_t>(row)];
+    logit(row, token) = adjusted(logit(row, token) - log_sum, factor) + log_sum;
+  }
+  const std::int64_t best = step.best;
   best_tokens_.resize(static_cast<std::size_t>(best));
   best_values_.resize(static_cast<std::size_t>(best));
-  kernels.best({logits, vocabulary(), best, best_tokens_.data(), best_values_.data()});
-  for (std::size_t i = 0; i < best_tokens_.size(); ++i)
-    candidates[i] = {best_tokens_[i], best_values_[i] - log_sum};
+  for (std::int64_t r = 0; r < rows; ++r) {
+    float* logits = logits_.data() + r * vocabulary();
+    const float log_sum = log_sums_[static_cast<std::size_t>(r)];
+    Candidate* candidates = step.candidates.data() + r * best;
+    for (const TokenId token : never_emitted_) logits[token] = -kExclude;
+    if (best == vocabulary()) {
+      for (TokenId token = 0; token < best; ++token)
+        candidates[token] = {token, logits[token] - log_sum};
+      continue;
+    }
+    kernels.best({logits, vocabulary(), best, best_tokens_.data(), best_values_.data()});
+    for (std::int64_t i = 0; i < best; ++i)
+      candidates[i] = {best_tokens_[static_cast<std::size_t>(i)],
+                       best_values_[static_cast<std::size_t>(i)] - log_sum};
+  }
 }
 
 const float* CpuEngine::position(std::int64_t place, const std::vector<float>& learned) {
@@ -157,15 +173,13 @@ const float* CpuEngine::position(std::int64_t place, const std::vector<float>& l
 
 /// E[token] sqrt(D) + position, section 3.4 of the paper; the zero vector for token -1.
 void CpuEngine::embed(std::span<const TokenId> tokens, std::span<const std::int64_t> places,
-                      const std::vector<float>& embedding, const std::vector<float>& learned) {
+                      const CpuEmbedding& embedding, const std::vector<float>& learned) {
   const std::int64_t d_model = model_->config.d_model;
   const float scale = std::sqrt(static_cast<float>(d_model));
   for (std::size_t i = 0; i < tokens.size(); ++i) {
-    const float* place = position(places[i], learned);
-    const float* vector = tokens[i] < 0 ? nullptr : embedding.data() + tokens[i] * d_model;
     float* x = work_.x.data() + static_cast<std::int64_t>(i) * d_model;
-    for (std::int64_t c = 0; c < d_model; ++c)
-      x[c] = (vector == nullptr ? 0.0F : vector[c] * scale) + place[c];
+    std::copy_n(position(places[i], learned), d_model, x);
+    if (tokens[i] >= 0) embedding.add(tokens[i], scale, {x, static_cast<std::size_t>(d_model)});
   }
 }
 
@@ -313,7 +327,36 @@ void CpuEngine::attend_to_source(const CpuDecoderLayer& layer, std::int64_t numb
   layer.cross_attention.output.run(work_.attended.data(), rows, work_.output.data(), work_.linear);
 }
 
-void CpuEngine::decode(std::int64_t rows) {
+/// softmax(q K^T / sqrt(d_k)) of the chosen heads, whose queries stand in `wide`.
+void CpuEngine::tell_attention(std::int64_t number, std::int64_t rows, const Step& step) {
+  const std::int64_t d_model = model_->config.d_model, d_k = model_->config.d_k();
+  const float scale = 1 / std::sqrt(static_cast<float>(d_k));
+  const std::int64_t first = step.heads.head == 0 ? 0 : step.heads.head - 1;
+  const std::int64_t last = step.heads.head == 0 ? model_->config.heads : first + 1;
+  for (std::int64_t r = 0; r < rows; ++r) {
+    const Source& source = sources_[static_cast<std::size_t>(cache_.slot(r))];
+    const float* keys = source.keys_values.data() + number * source.places * 2 * d_model;
+    const std::size_t begin = step.attention->size();
+    step.attention->resize(begin + static_cast<std::size_t>(source.places));
+    float* mean = step.attention->data() + begin;
+    grow(work_.weights, source.places);
+    for (std::int64_t head = first; head < last; ++head) {
+      const float* q = work_.wide.data() + r * d_model + head * d_k;
+      for (std::int64_t place = 0; place < source.places; ++place) {
+        const float* k = keys + place * 2 * d_model + head * d_k;
+        work_.weights[static_cast<std::size_t>(place)] =
+            scale * std::inner_product(q, q + d_k, k, 0.0F);
+      }
+      const float log_sum = linear_kernels().log_sum(work_.weights.data(), source.places);
+      for (std::int64_t place = 0; place < source.places; ++place)
+        mean[place] += std::exp(work_.weights[static_cast<std::size_t>(place)] - log_sum) /
+                       static_cast<float>(last - first);
+    }
+  }
+}
+
+void CpuEngine::decode(std::int64_t rows, const Step& step) {
+  if (step.attention != nullptr) step.attention->clear();
   for (std::size_t i = 0; i < model_->decoder.size(); ++i) {
     const CpuDecoderLayer& layer = model_->decoder[i];
     const auto number = static_cast<std::int64_t>(i);
@@ -321,6 +364,9 @@ void CpuEngine::decode(std::int64_t rows) {
              [&](const float* input) { attend_to_history(layer, number, input, rows); });
     residual(layer.cross_attention.norm, rows,
              [&](const float* input) { attend_to_source(layer, number, input, rows); });
+    if (step.attention != nullptr &&
+        step.heads.is_of_layer(number + 1, model_->config.decoder_layers))
+      tell_attention(number, rows, step);
     residual(layer.feed_forward.norm, rows,
              [&](const float* input) { feed_forward(layer.feed_forward, input, rows); });
   }

@@ -27,8 +27,7 @@ class CpuEngine : public Engine {
   std::vector<std::int32_t> admit(std::span<const std::vector<TokenId>> sentences) override;
   void release(std::span<const std::int32_t> slots) override;
   void select(std::span<const RowOrigin> rows) override;
-  void step(std::span<const TokenId> previous, std::span<const Exclusion> excluded,
-            std::int64_t best, std::span<Candidate> candidates) override;
+  void step(const Step& step) override;
 
  private:
   /// Buffers of a pass over `rows` rows; they grow to the largest pass.
@@ -52,15 +51,16 @@ class CpuEngine : public Engine {
   };
 
   void embed(std::span<const TokenId> tokens, std::span<const std::int64_t> places,
-             const std::vector<float>& embedding, const std::vector<float>& learned);
+             const CpuEmbedding& embedding, const std::vector<float>& learned);
   const float* position(std::int64_t place, const std::vector<float>& learned);
   void encode(std::span<const std::int32_t> starts);
-  void decode(std::int64_t rows);
+  void decode(std::int64_t rows, const Step& step);
   void attend_in_sentences(std::span<const std::int32_t> starts);
   void attend_to_history(const CpuDecoderLayer& layer, std::int64_t number, const float* input,
                          std::int64_t rows);
   void attend_to_source(const CpuDecoderLayer& layer, std::int64_t number, const float* input,
                         std::int64_t rows);
+  void tell_attention(std::int64_t number, std::int64_t rows, const Step& step);
   void attend_row(const float* q, const float* cache, const std::int32_t* records,
                   std::int64_t record_stride, std::int64_t value_offset, std::int64_t places,
                   float* output);
@@ -70,8 +70,7 @@ class CpuEngine : public Engine {
   void residual(const CpuNorm& norm, std::int64_t rows, SubLayer&& sub_layer);
   void normalize(const CpuNorm& norm, const float* x, const float* added, float* y,
                  std::int64_t rows) const;
-  void choose(std::int64_t row, std::int64_t best, std::span<const Exclusion> excluded,
-              Candidate* candidates);
+  void choose(std::int64_t rows, const Step& step);
 
   std::shared_ptr<const CpuModel> model_;
   std::vector<TokenId> never_emitted_;
@@ -80,8 +79,10 @@ class CpuEngine : public Engine {
   std::vector<std::int32_t> free_slots_;
   KeyValueCache cache_;
   Workspace work_;
+  std::vector<TokenId> tokens_;
   std::vector<std::int64_t> places_;
-  std::vector<float> logits_;  // [rows, V]
+  std::vector<float> logits_;    // [rows, V]
+  std::vector<float> log_sums_;  // [rows]: log sum exp(logits)
   std::vector<std::int32_t> best_tokens_;
   std::vector<float> best_values_;
 };

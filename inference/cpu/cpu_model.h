@@ -4,10 +4,12 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "inference/cpu/packed_linear.h"
 #include "model/file/model_file.h"
+#include "model/file/quantized_rows.h"
 
 namespace dragoman {
 
@@ -44,16 +46,26 @@ struct CpuDecoderLayer {
   CpuFeedForward feed_forward;
 };
 
+/// Vectors of the pieces, as the model file has them.
+struct CpuEmbedding {
+  std::vector<float> floats;  ///< [V, D], or
+  QuantizedRows rounded;      ///< [V, D]
+
+  bool empty() const { return floats.empty() && rounded.whole.empty(); }
+  /// y [D] += scale * E[token].
+  void add(std::int32_t token, float scale, std::span<float> y) const;
+};
+
 struct CpuModel {
   CpuModel(const ModelFileReader& file, ComputeType type);
 
-  const std::vector<float>& target_embedding() const {
+  const CpuEmbedding& target_embedding() const {
     return own_target_embedding.empty() ? embedding : own_target_embedding;
   }
 
   ModelConfig config;
-  std::vector<float> embedding;                           ///< [V, D] of the source, perhaps of both
-  std::vector<float> own_target_embedding;                ///< empty where the source's serves both
+  CpuEmbedding embedding;                                 ///< of the source, perhaps of both
+  CpuEmbedding own_target_embedding;                      ///< empty where the source's serves both
   std::vector<float> source_positions, target_positions;  ///< learned ones; else empty
   std::vector<CpuEncoderLayer> encoder;
   std::vector<CpuDecoderLayer> decoder;

@@ -8,25 +8,34 @@
 namespace dragoman {
 
 PackedLinear::PackedLinear(std::span<const float> weights, std::span<const float> bias,
-                           std::int64_t inputs, ComputeType type)
+                           std::int64_t inputs, ComputeType type) {
+  if (type == ComputeType::Int8) {
+    *this = PackedLinear(quantize_rows(weights, inputs), bias, inputs);
+    return;
+  }
+  inputs_ = inputs;
+  outputs_ = static_cast<std::int64_t>(weights.size()) / inputs;
+  const LinearKernels& kernels = linear_kernels();
+  const auto padded = static_cast<std::size_t>(kernels.padded_outputs(outputs_));
+  bias_.assign(bias.begin(), bias.end());
+  bias_.resize(padded);
+  floats_.resize(padded * static_cast<std::size_t>(inputs));
+  kernels.pack_float(weights.data(), outputs_, inputs, floats_.data());
+}
+
+PackedLinear::PackedLinear(QuantizedRows weights, std::span<const float> bias, std::int64_t inputs)
     : inputs_(inputs),
-      outputs_(static_cast<std::int64_t>(weights.size()) / inputs),
-      type_(type),
+      outputs_(static_cast<std::int64_t>(weights.scales.size())),
+      type_(ComputeType::Int8),
+      weight_scales_(std::move(weights.scales)),
       bias_(bias.begin(), bias.end()) {
   const LinearKernels& kernels = linear_kernels();
   const auto padded = static_cast<std::size_t>(kernels.padded_outputs(outputs_));
   bias_.resize(padded);
-  if (type != ComputeType::Int8) {
-    floats_.resize(padded * static_cast<std::size_t>(inputs));
-    kernels.pack_float(weights.data(), outputs_, inputs, floats_.data());
-    return;
-  }
-  QuantizedRows quantized = quantize_rows(weights, inputs);
-  weight_scales_ = std::move(quantized.scales);
   weight_scales_.resize(padded);
   offsets_.resize(padded);
   bytes_.resize(padded * static_cast<std::size_t>(LinearKernels::padded_inputs(inputs)));
-  kernels.pack_int8(quantized.whole.data(), outputs_, inputs, bytes_.data(), offsets_.data());
+  kernels.pack_int8(weights.whole.data(), outputs_, inputs, bytes_.data(), offsets_.data());
 }
 
 void PackedLinear::run(const float* x, std::int64_t rows, float* y, LinearScratch& scratch,

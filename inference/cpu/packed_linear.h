@@ -8,10 +8,12 @@
 #include <string_view>
 #include <vector>
 
+#include "model/file/quantized_rows.h"
+
 namespace dragoman {
 
 enum class ComputeType {
-  Auto,  ///< Float32
+  Auto,  ///< as the model file has the weights
   Float32,
   Int8,  ///< weights rounded per output, activations per row, exact sums
 };
@@ -31,6 +33,8 @@ class PackedLinear {
   /// weights [outputs, inputs]; bias [outputs], or none for zeros.
   PackedLinear(std::span<const float> weights, std::span<const float> bias, std::int64_t inputs,
                ComputeType type);
+  /// Of weights that are rounded already.
+  PackedLinear(QuantizedRows weights, std::span<const float> bias, std::int64_t inputs);
 
   std::int64_t inputs() const { return inputs_; }
   std::int64_t outputs() const { return outputs_; }

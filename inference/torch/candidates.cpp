@@ -3,15 +3,13 @@
 #include <ATen/Parallel.h>
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <vector>
+
+#include "inference/torch/to_device.h"
 
 namespace dragoman {
 
 namespace {
-
-constexpr float kExcluded = -std::numeric_limits<float>::infinity();
 
 bool ranks_before(const Candidate& a, const Candidate& b) {
   return a.log_probability != b.log_probability ? a.log_probability > b.log_probability
@@ -33,20 +31,46 @@ void choose(std::span<const float> row, std::span<Candidate> candidates) {
   }
 }
 
+/// Where the numbers of tokens [n] stand in a table of rows.
+template <class Items>
+torch::Tensor places_of(const Items& items, const torch::Tensor& table) {
+  std::vector<std::int64_t> places;
+  for (const auto& item : items) places.push_back(item.row * table.size(1) + item.token);
+  return to_device(places, table.device());
+}
+
+void tell_wanted(const torch::Tensor& log_p, const Step& step) {
+  if (step.wanted.empty()) return;
+  const auto values = log_p.view(-1).index_select(0, places_of(step.wanted, log_p)).cpu();
+  std::copy_n(values.const_data_ptr<float>(), step.wanted.size(),
+              step.wanted_log_probabilities.begin());
+}
+
+void adjust(torch::Tensor& log_p, const Step& step) {
+  if (step.adjustments.empty()) return;
+  std::vector<float> factors;
+  for (const Adjustment& adjustment : step.adjustments) factors.push_back(adjustment.factor);
+  const auto places = places_of(step.adjustments, log_p);
+  const auto factor = to_device(factors, log_p.device());
+  const auto values = log_p.view(-1).index_select(0, places) * factor;
+  log_p.view(-1).index_copy_(0, places, values.masked_fill(factor == kExclude, -kExclude));
+}
+
 }  // namespace
 
 void best_candidates(const torch::Tensor& logits, std::span<const std::int64_t> never_emitted,
-                     std::span<const Exclusion> excluded, std::int64_t best,
-                     std::span<Candidate> candidates) {
-  const std::int64_t rows = logits.size(0), vocabulary = logits.size(1);
+                     const Step& step) {
+  const std::int64_t rows = logits.size(0), vocabulary = logits.size(1), best = step.best;
+  const std::span<Candidate> candidates = step.candidates;
   auto log_p = logits.to(torch::kFloat32).log_softmax(1);  // [R, V]
+  tell_wanted(log_p, step);
+  adjust(log_p, step);
   if (!never_emitted.empty()) {
     const auto tokens =
         torch::tensor(std::vector<std::int64_t>(never_emitted.begin(), never_emitted.end()),
                       log_p.options().dtype(torch::kInt64));
-    log_p.index_fill_(1, tokens, kExcluded);
+    log_p.index_fill_(1, tokens, -kExclude);
   }
-  for (const Exclusion& e : excluded) log_p[e.row][e.token] = kExcluded;
   if (!log_p.device().is_cpu() && best < vocabulary) {
     const auto [values, tokens] = log_p.topk(best, 1);
     const auto cpu_values = values.cpu(), cpu_tokens = tokens.cpu();

@@ -10,9 +10,9 @@
 
 namespace dragoman {
 
-/// As Engine::step. logits [R, V] in any type on any device; they are not changed.
+/// The candidates and wanted log-probabilities of `step`. logits [R, V] in any type on any device;
+/// they are not changed.
 void best_candidates(const torch::Tensor& logits, std::span<const std::int64_t> never_emitted,
-                     std::span<const Exclusion> excluded, std::int64_t best,
-                     std::span<Candidate> candidates);
+                     const Step& step);
 
 }  // namespace dragoman

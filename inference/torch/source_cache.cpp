@@ -5,6 +5,7 @@
 #include <ATen/ops/zeros.h>
 
 #include <algorithm>
+#include <cmath>
 #include <unordered_map>
 
 #include "inference/torch/to_device.h"
@@ -104,16 +105,40 @@ void SourceCache::set_rows(std::span<const RowOrigin> rows) {
   places_of_ = to_device(places_of, options_.device());
 }
 
+torch::Tensor SourceCache::placed(const torch::Tensor& q) const {
+  const auto places = static_cast<std::int64_t>(slots_.size());
+  return q.index_select(0, rows_at_)
+      .view({places, rows_per_place_, heads_, d_k_})
+      .transpose(1, 2);  // [R, D] -> [A, H, J, K]
+}
+
 torch::Tensor SourceCache::attend(std::int64_t layer, const torch::Tensor& q) const {
   const Layer& cache = layers_[static_cast<std::size_t>(layer)];
   const std::int64_t places = cache.keys.size(0);
-  const auto queries = q.index_select(0, rows_at_)
-                           .view({places, rows_per_place_, heads_, d_k_})
-                           .transpose(1, 2);  // [R, D] -> [A, H, J, K]
-  const auto attended = at::scaled_dot_product_attention(queries, cache.keys, cache.values, mask_);
+  const auto attended =
+      at::scaled_dot_product_attention(placed(q), cache.keys, cache.values, mask_);
   return attended.transpose(1, 2)
       .reshape({places * rows_per_place_, heads_ * d_k_})
       .index_select(0, places_of_);  // [A, H, J, K] -> [R, D]
+}
+
+std::vector<float> SourceCache::weights(std::int64_t layer, const torch::Tensor& q,
+                                        std::int64_t head) const {
+  const Layer& cache = layers_[static_cast<std::size_t>(layer)];
+  const std::int64_t longest = cache.keys.size(2);
+  const auto scores = placed(q).matmul(cache.keys.transpose(2, 3)) / std::sqrt(double(d_k_));
+  auto softmax =
+      scores.masked_fill(~mask_, -INFINITY).softmax(-1, torch::kFloat32);  // [A, H, J, S]
+  softmax = head == 0 ? softmax.mean(1) : softmax.select(1, head - 1);     // [A, J, S]
+  const auto rows = softmax.reshape({-1, longest}).index_select(0, places_of_).cpu().contiguous();
+  const auto places = places_of_.cpu();
+  std::vector<float> all;
+  for (std::int64_t r = 0; r < rows.size(0); ++r) {
+    const std::int64_t place = places.const_data_ptr<std::int64_t>()[r] / rows_per_place_;
+    const float* row = rows.const_data_ptr<float>() + r * longest;
+    all.insert(all.end(), row, row + lengths_[static_cast<std::size_t>(place)]);
+  }
+  return all;
 }
 
 }  // namespace dragoman

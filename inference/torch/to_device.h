@@ -9,11 +9,12 @@
 
 namespace dragoman {
 
-/// [n] int64.
-inline torch::Tensor to_device(const std::vector<std::int64_t>& values, torch::Device device) {
+/// [n], int64 or fp32 as the numbers are.
+template <class Number>
+torch::Tensor to_device(const std::vector<Number>& values, torch::Device device) {
   const auto size = static_cast<std::int64_t>(values.size());
-  const auto view =
-      torch::from_blob(const_cast<std::int64_t*>(values.data()), {size}, torch::kInt64);
+  const auto view = torch::from_blob(const_cast<Number*>(values.data()), {size},
+                                     c10::CppTypeToScalarType<Number>::value);
   return device.is_cpu() ? view.clone() : view.to(device);
 }
 

@@ -15,7 +15,9 @@ namespace {
 /// Attention to what the caches hold instead of to a whole target.
 class CachedAttention : public DecoderAttention {
  public:
-  CachedAttention(RowCache& rows, const SourceCache& sources) : rows_(rows), sources_(sources) {}
+  CachedAttention(RowCache& rows, const SourceCache& sources, const ModelConfig& config,
+                  const Step& step)
+      : rows_(rows), sources_(sources), layers_(config.decoder_layers), step_(step) {}
 
   torch::Tensor self(std::int64_t layer, MultiHeadAttention& module,
                      const torch::Tensor& x) override {
@@ -23,12 +25,17 @@ class CachedAttention : public DecoderAttention {
   }
   torch::Tensor cross(std::int64_t layer, MultiHeadAttention& module,
                       const torch::Tensor& x) override {
-    return module->output(sources_.attend(layer, module->query(x)));
+    const auto q = module->query(x);
+    if (step_.attention != nullptr && step_.heads.is_of_layer(layer + 1, layers_))
+      *step_.attention = sources_.weights(layer, q, step_.heads.head);
+    return module->output(sources_.attend(layer, q));
   }
 
  private:
   RowCache& rows_;
   const SourceCache& sources_;
+  std::int64_t layers_;
+  const Step& step_;
 };
 
 }  // namespace
@@ -66,18 +73,18 @@ void TorchEngine::select(std::span<const RowOrigin> rows) {
   sources_.set_rows(rows);
 }
 
-void TorchEngine::step(std::span<const TokenId> previous, std::span<const Exclusion> excluded,
-                       std::int64_t best, std::span<Candidate> candidates) {
+void TorchEngine::step(const Step& step) {
   const c10::InferenceMode inference;
+  step.heads.check(model_->config.decoder_layers, model_->config.heads);
   rows_.begin_step();
   const std::vector<std::int64_t> positions = rows_.positions();
-  std::vector<std::int64_t> tokens(previous.begin(), previous.end());
+  std::vector<std::int64_t> tokens(step.previous.begin(), step.previous.end());
   for (std::size_t r = 0; r < tokens.size(); ++r)
     if (positions[r] == 0) tokens[r] = -1;  // the zero vector
-  CachedAttention attention(rows_, sources_);
+  CachedAttention attention(rows_, sources_, model_->config, step);
   const auto hidden = model_->decode(to_device(tokens, device()), to_device(positions, device()),
                                      attention, {});  // [R, D]
-  best_candidates(model_->logits(hidden), never_emitted_, excluded, best, candidates);
+  best_candidates(model_->logits(hidden), never_emitted_, step);
 }
 
 }  // namespace dragoman

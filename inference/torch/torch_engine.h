@@ -26,8 +26,7 @@ class TorchEngine : public Engine {
   std::vector<std::int32_t> admit(std::span<const std::vector<TokenId>> sentences) override;
   void release(std::span<const std::int32_t> slots) override;
   void select(std::span<const RowOrigin> rows) override;
-  void step(std::span<const TokenId> previous, std::span<const Exclusion> excluded,
-            std::int64_t best, std::span<Candidate> candidates) override;
+  void step(const Step& step) override;
 
  private:
   torch::Device device() const { return options_.device(); }

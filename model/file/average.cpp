@@ -25,10 +25,8 @@ std::vector<float> mean(const std::vector<ModelFileReader>& models, const std::s
   std::vector<double> sums;
   std::vector<float> values;
   for (const ModelFileReader& model : models) {
-    const TensorData tensor = model.tensor(name);
-    values.resize(static_cast<std::size_t>(tensor.elements()));
+    values = model.floats(name);
     sums.resize(values.size());
-    copy_as_floats(tensor, values);
     for (std::size_t i = 0; i < values.size(); ++i) sums[i] += values[i];
   }
   const auto count = static_cast<double>(models.size());

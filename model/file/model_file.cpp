@@ -57,26 +57,37 @@ bool is_float(Dtype dtype) {
   return dtype == Dtype::F32 || dtype == Dtype::BF16 || dtype == Dtype::F16;
 }
 
-/// Throws Error where `tensor` (null: none) cannot be the parameter `expected`.
-void check_parameter(const ParameterShape& expected, const TensorData* tensor) {
+/// Throws Error where `tensor` (null: none) cannot be the parameter `expected`, or `scales` not its
+/// scales.
+void check_parameter(const ParameterShape& expected, const TensorData* tensor,
+                     const TensorData* scales) {
   if (tensor == nullptr) throw Error("parameter ", expected.name, " is missing");
   if (tensor->shape != expected.shape)
     throw Error("parameter ", expected.name, " has the shape ", shape_text(tensor->shape), ", but ",
                 shape_text(expected.shape), " by the model's configuration");
-  if (!is_float(tensor->dtype))
+  if (is_float(tensor->dtype)) return;
+  if (tensor->dtype != Dtype::I8 || expected.shape.size() != 2)
     throw Error("parameter ", expected.name, " holds no floating-point numbers");
+  if (scales == nullptr || scales->dtype != Dtype::F32 ||
+      scales->shape != std::vector<std::int64_t>{expected.shape[0]})
+    throw Error("parameter ", expected.name, " has no scale for each of its rows");
 }
 
 /// The given parameters in the order of parameter_shapes(), checked to be exactly those.
 std::vector<TensorData> ordered_parameters(const ModelContents& contents) {
   std::map<std::string_view, const TensorData*> given;
   for (const TensorData& tensor : contents.parameters) given[tensor.name] = &tensor;
+  const auto find = [&given](const std::string& name) {
+    const auto found = given.find(name);
+    return found == given.end() ? nullptr : found->second;
+  };
   std::vector<TensorData> ordered;
   for (const ParameterShape& expected : parameter_shapes(contents.config)) {
-    const auto found = given.find(expected.name);
-    const TensorData* tensor = found == given.end() ? nullptr : found->second;
-    check_parameter(expected, tensor);
+    const TensorData* tensor = find(expected.name);
+    const TensorData* scales = find(scales_name(expected.name));
+    check_parameter(expected, tensor, scales);
     ordered.push_back(*tensor);
+    if (tensor->dtype == Dtype::I8) ordered.push_back(*scales);
   }
   if (ordered.size() != contents.parameters.size())
     throw Error("there are ", contents.parameters.size(), " parameters, but ", ordered.size(),
@@ -215,11 +226,12 @@ void ModelFileReader::check_header() const {
 /// Exactly the parameters of the configuration, the tokenizer, and the training state; all aligned
 /// to their elements, which files that this program writes are.
 void ModelFileReader::check_tensors() const {
-  std::set<std::string_view> parameters;
-  const auto shapes = parameter_shapes(config_);
-  for (const ParameterShape& expected : shapes) {
-    check_parameter(expected, file_.find(expected.name));
+  std::set<std::string> parameters;
+  for (const ParameterShape& expected : parameter_shapes(config_)) {
+    const TensorData* tensor = file_.find(expected.name);
+    check_parameter(expected, tensor, file_.find(scales_name(expected.name)));
     parameters.insert(expected.name);
+    if (tensor->dtype == Dtype::I8) parameters.insert(scales_name(expected.name));
   }
   if (!has(kTokenizerSource)) throw Error("there is no tokenizer in it (", kTokenizerSource, ")");
   for (const TensorData& tensor : file_.tensors()) {
@@ -282,6 +294,33 @@ TensorData ModelFileReader::tensor(std::string_view name) const {
   return *found;
 }
 
+bool ModelFileReader::is_int8(std::string_view parameter) const {
+  const TensorData* found = file_.find(parameter);
+  return found != nullptr && found->dtype == Dtype::I8;
+}
+
+std::vector<TensorData> ModelFileReader::stored(std::string_view parameter) const {
+  std::vector<TensorData> tensors = {tensor(parameter)};
+  if (is_int8(parameter)) tensors.push_back(tensor(scales_name(parameter)));
+  return tensors;
+}
+
+void ModelFileReader::read_floats(std::string_view parameter, std::span<float> values) const {
+  const std::vector<TensorData> tensors = stored(parameter);
+  if (tensors.size() == 1) return copy_as_floats(tensors[0], values);
+  const auto* whole = static_cast<const std::int8_t*>(tensors[0].data);
+  const auto* scales = static_cast<const float*>(tensors[1].data);
+  const auto columns = static_cast<std::size_t>(tensors[0].shape[1]);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    values[i] = static_cast<float>(whole[i]) * scales[i / columns];
+}
+
+std::vector<float> ModelFileReader::floats(std::string_view parameter) const {
+  std::vector<float> values(static_cast<std::size_t>(tensor(parameter).elements()));
+  read_floats(parameter, values);
+  return values;
+}
+
 void write_decode_defaults(const std::filesystem::path& path, const DecodeDefaults& defaults) {
   const ModelFileReader file(path);
   ModelContents contents{.config = file.config(),
@@ -293,7 +332,8 @@ void write_decode_defaults(const std::filesystem::path& path, const DecodeDefaul
                          .progress = std::string(file.progress()),
                          .decode_defaults = defaults};
   if (file.has_two_tokenizers()) contents.tokenizer_target = file.tokenizer_target();
-  for (const std::string& name : file.names()) contents.parameters.push_back(file.tensor(name));
+  for (const std::string& name : file.names())
+    for (TensorData& tensor : file.stored(name)) contents.parameters.push_back(std::move(tensor));
   for (const std::string& name : file.training_names())
     contents.training.push_back(file.tensor(name));
   write_model_file(path, contents);

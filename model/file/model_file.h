@@ -1,6 +1,7 @@
 // The model file: one safetensors file with the weights, the tokenizer, the architecture and how it
 // was made; a training checkpoint is the same file with `training.*` tensors and a progress record.
-// Checksums (XXH3) of every tensor and of the header are checked on every load.
+// Checksums (XXH3) of every tensor and of the header are checked on every load. A matrix may be
+// stored as whole numbers of 8 bits (I8) beside a tensor of its rows' scales (see quantize.h).
 //
 // `__metadata__` holds, as text: `dragoman.format` (version), `dragoman.config` (ModelConfig,
 // JSON), `dragoman.provenance` (JSON), `dragoman.decode_defaults` (JSON; where there are any),
@@ -11,6 +12,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +24,11 @@ namespace dragoman {
 
 /// Tensors whose names start so belong to a checkpoint's optimizer, not to the model.
 inline constexpr std::string_view kTrainingPrefix = "training.";
+
+/// The tensor of an I8 matrix's scales, F32 [rows].
+inline std::string scales_name(std::string_view parameter) {
+  return std::string(parameter) + ".scales";
+}
 
 /// How a model was made.
 struct Provenance {
@@ -51,9 +58,10 @@ struct ModelContents {
   std::string_view tokenizer_source;  ///< bytes of the SentencePiece model
   std::string_view tokenizer_target;  ///< empty: the same as the source's
   Provenance provenance;
-  std::vector<TensorData> parameters;  ///< exactly parameter_shapes(config), in any order
-  std::vector<TensorData> training;    ///< names start with `training.`
-  std::string progress;                ///< of a checkpoint; empty: none
+  /// Exactly parameter_shapes(config), and scales of those that are I8, in any order.
+  std::vector<TensorData> parameters;
+  std::vector<TensorData> training;  ///< names start with `training.`
+  std::string progress;              ///< of a checkpoint; empty: none
   DecodeDefaults decode_defaults = {};
 };
 
@@ -101,6 +109,12 @@ class ModelFileReader {
   bool has(std::string_view name) const { return file_.find(name) != nullptr; }
   /// Throws Error where there is none, or its checksum is wrong.
   TensorData tensor(std::string_view name) const;
+  /// The tensors of a parameter: itself, and its scales where it is I8.
+  std::vector<TensorData> stored(std::string_view parameter) const;
+  bool is_int8(std::string_view parameter) const;
+  /// A parameter's elements, whatever type they are stored in. `values` has as many places.
+  void read_floats(std::string_view parameter, std::span<float> values) const;
+  std::vector<float> floats(std::string_view parameter) const;
 
   /// Checks every tensor's checksum; throws Error naming the first damaged one.
   void verify_all() const;

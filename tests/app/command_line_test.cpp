@@ -226,7 +226,7 @@ TEST_F(CommandLine, HelpsWhateverElseIsSaid) {
 
 TEST_F(CommandLine, HelpNamesEveryFlagWithItsDefaultAndStaysWithin96Columns) {
   options.train_src = {"a file whose name is so long that the line must be broken at a space here"};
-  const std::string text = command_help(command);
+  const std::string text = command_help("dragoman", command);
   for (const Field& field : command.fields)
     EXPECT_THAT(text, testing::ContainsRegex("--(\\[no-\\])?" + std::string(field.info.name)));
   EXPECT_THAT(text, HasSubstr("[4096]"));

@@ -66,9 +66,10 @@ inline std::vector<Tokens> sentences(std::size_t count, std::uint64_t longest) {
 }
 
 inline std::vector<Candidate> step(Engine& engine, const Tokens& previous, std::int64_t best,
-                                   std::vector<Exclusion> excluded = {}) {
+                                   const std::vector<Adjustment>& adjustments = {}) {
   std::vector<Candidate> candidates(previous.size() * static_cast<std::size_t>(best));
-  engine.step(previous, excluded, best, candidates);
+  engine.step(
+      {.previous = previous, .adjustments = adjustments, .best = best, .candidates = candidates});
   return candidates;
 }
 
@@ -146,7 +147,7 @@ using Results = std::map<std::int64_t, std::pair<Tokens, double>>;
 
 inline Results search(Engine& engine, const DecodeConfig& config,
                       const std::vector<SourceSentence>& waiting) {
-  Scheduler scheduler(engine, config, kEos);
+  Scheduler scheduler(engine, config, {kEos});
   scheduler.add(waiting);
   Results results;
   while (!scheduler.idle())

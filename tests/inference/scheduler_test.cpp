@@ -16,7 +16,7 @@ using Results = std::map<std::int64_t, std::vector<std::pair<std::vector<TokenId
 Results run(TableEngine& engine, const DecodeConfig& config, std::vector<SourceSentence> sentences,
             std::size_t added_at_once = 1000) {
   Results results;
-  Scheduler scheduler(engine, config, kEos);
+  Scheduler scheduler(engine, config, {kEos});
   std::size_t next = 0;
   while (next < sentences.size() || !scheduler.idle()) {
     const std::size_t end = std::min(next + added_at_once, sentences.size());
@@ -76,7 +76,7 @@ TEST(Scheduler, LongestAreAdmittedFirstButNeverBeforeEarlierOnes) {
   std::vector<std::int64_t> order;
   TableEngine engine(kVocabulary, random_distribution(kVocabulary, 1, 3, 60));  // ends at once
   const DecodeConfig config{.beam_size = 1, .batch_size = 1};
-  Scheduler scheduler(engine, config, kEos);
+  Scheduler scheduler(engine, config, {kEos});
   const auto sentence = [](std::int64_t line, std::size_t length) {
     return SourceSentence{.line = line, .part = 0, .tokens = std::vector<TokenId>(length, kEos)};
   };
@@ -91,7 +91,7 @@ TEST(Scheduler, SlotsAreReleasedWhenTheWorkIsGivenUp) {
   TableEngine engine = make_engine();
   {
     const DecodeConfig config;
-    Scheduler scheduler(engine, config, kEos);
+    Scheduler scheduler(engine, config, {kEos});
     scheduler.add(random_sentences(10, kVocabulary));
     scheduler.step();
     EXPECT_GT(engine.slots_in_use(), 0u);

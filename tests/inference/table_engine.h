@@ -93,26 +93,43 @@ class TableEngine : public Engine {
     most_rows = std::max(most_rows, static_cast<std::int64_t>(rows_.size()));
   }
 
-  void step(std::span<const TokenId> previous, std::span<const Exclusion> excluded,
-            std::int64_t best, std::span<Candidate> candidates) override {
-    ASSERT_EQ(previous.size(), rows_.size());
-    ASSERT_EQ(candidates.size(), rows_.size() * static_cast<std::size_t>(best));
+  void step(const Step& step) override {
+    ASSERT_EQ(step.previous.size(), rows_.size());
+    ASSERT_EQ(step.candidates.size(), rows_.size() * static_cast<std::size_t>(step.best));
     ++steps;
+    if (step.attention != nullptr) step.attention->clear();
     for (std::size_t r = 0; r < rows_.size(); ++r) {
-      if (!rows_[r].fresh) rows_[r].prefix.push_back(previous[r]);
-      const auto scores = distribution_(sources_.at(rows_[r].slot), rows_[r].prefix);
+      const auto row = static_cast<std::int32_t>(r);
+      if (!rows_[r].fresh) rows_[r].prefix.push_back(step.previous[r]);
+      const std::vector<TokenId>& source = sources_.at(rows_[r].slot);
+      const auto scores = distribution_(source, rows_[r].prefix);
       std::vector<Candidate> all;
       for (std::size_t token = 0; token < scores.size(); ++token)
         all.push_back({static_cast<TokenId>(token), scores[token]});
-      for (const Exclusion& exclusion : excluded)
-        if (exclusion.row == static_cast<std::int32_t>(r))
-          all[static_cast<std::size_t>(exclusion.token)].log_probability = -INFINITY;
-      if (best < vocabulary_)
+      for (std::size_t i = 0; i < step.wanted.size(); ++i)
+        if (step.wanted[i].row == row)
+          step.wanted_log_probabilities[i] = scores[static_cast<std::size_t>(step.wanted[i].token)];
+      for (const Adjustment& adjustment : step.adjustments) {
+        if (adjustment.row != row) continue;
+        float& value = all[static_cast<std::size_t>(adjustment.token)].log_probability;
+        value = adjusted(value, adjustment.factor);
+      }
+      if (step.best < vocabulary_)
         std::stable_sort(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) {
           return a.log_probability > b.log_probability;
         });
-      std::copy_n(all.begin(), best, candidates.begin() + static_cast<std::ptrdiff_t>(r) * best);
+      std::copy_n(all.begin(), step.best,
+                  step.candidates.begin() + static_cast<std::ptrdiff_t>(r) * step.best);
+      if (step.attention != nullptr) append_attention(source, rows_[r].prefix, *step.attention);
     }
+  }
+
+  /// To the place that the prefix's length points at, and a little to all.
+  static void append_attention(const std::vector<TokenId>& source,
+                               const std::vector<TokenId>& prefix, std::vector<float>& attention) {
+    const auto places = static_cast<float>(source.size());
+    for (std::size_t place = 0; place < source.size(); ++place)
+      attention.push_back(0.1F / places + (place == prefix.size() % source.size() ? 0.9F : 0.0F));
   }
 
   std::size_t slots_in_use() const { return sources_.size(); }

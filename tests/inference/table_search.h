@@ -20,11 +20,13 @@ struct Found {
 };
 
 inline Found search_and_count(const Distribution& distribution, const DecodeConfig& config,
-                              std::int64_t vocabulary = kVocabulary) {
+                              std::int64_t vocabulary = kVocabulary,
+                              const TargetTokens& tokens = {kEos},
+                              const Requirements& required = {}) {
   config.validate();
   TableEngine engine(vocabulary, distribution);
-  Scheduler scheduler(engine, config, kEos);
-  scheduler.add({{.line = 0, .part = 0, .tokens = kSource}});
+  Scheduler scheduler(engine, config, tokens);
+  scheduler.add({{.line = 0, .part = 0, .tokens = kSource, .required = required}});
   std::vector<FinishedSentence> finished;
   while (finished.empty()) finished = scheduler.step();
   return {std::move(finished[0].hypotheses), engine.steps};

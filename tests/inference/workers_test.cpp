@@ -26,7 +26,7 @@ Results translate(std::size_t workers, std::vector<SourceSentence> list) {
     pointers.push_back(engines.back().get());
   }
   const DecodeConfig config{.beam_size = 3, .max_length = 20};
-  Workers team(pointers, config, kEos);
+  Workers team(pointers, config, {kEos});
   Results results;
   // In two portions, the second while the first is under way.
   const auto half = static_cast<std::ptrdiff_t>(list.size() / 2);
@@ -52,10 +52,9 @@ TEST(Workers, AnyNumberOfThemTranslatesTheSame) {
 class FailingEngine : public TableEngine {
  public:
   using TableEngine::TableEngine;
-  void step(std::span<const TokenId> previous, std::span<const Exclusion> excluded,
-            std::int64_t best, std::span<Candidate> candidates) override {
+  void step(const Step& step) override {
     if (++steps_ == 5) throw Error("out of something");
-    TableEngine::step(previous, excluded, best, candidates);
+    TableEngine::step(step);
   }
 
  private:
@@ -67,7 +66,7 @@ TEST(Workers, WhatOneThrowsReachesTheCaller) {
   FailingEngine failing(kVocabulary, random_distribution(kVocabulary, 1));
   const std::vector<Engine*> engines = {&sound, &failing};
   const DecodeConfig config{.max_length = 20};
-  Workers team(engines, config, kEos);
+  Workers team(engines, config, {kEos});
   team.add(random_sentences(100, kVocabulary));
   EXPECT_THROW(
       {
@@ -83,7 +82,7 @@ TEST(Workers, EndInTheMiddleOfTheWork) {
   const DecodeConfig config{.max_length = 40};
   const auto start = std::chrono::steady_clock::now();
   {
-    Workers team(engines, config, kEos);
+    Workers team(engines, config, {kEos});
     team.add(random_sentences(5000, kVocabulary));
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }

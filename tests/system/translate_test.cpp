@@ -6,13 +6,9 @@
 #include <algorithm>
 #include <csignal>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "base/files.h"
-#include "tests/model/file/small_model.h"
-#include "tests/system/process.h"
-#include "tokenizer/tokenizer.h"
-#include "tokenizer/train_tokenizer.h"
+#include "tests/system/translate_fixture.h"
 
 namespace dragoman {
 namespace {
@@ -21,43 +17,6 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::StartsWith;
 using std::string_literals::operator""s;
-
-class Translate : public testing::Test {
- protected:
-  static void SetUpTestSuite() {
-    std::vector<std::string> lines;
-    for (int i = 0; i < 300; ++i)
-      lines.push_back("the cat number " + std::to_string(i) + " sat on mat " +
-                      std::to_string(i * 7));
-    TokenizerConfig config;
-    config.vocab_size = 320;
-    tokenizer_ = train_tokenizer({lines.begin(), lines.end()}, config).model_bytes;
-  }
-
-  Translate() {
-    SmallModel model(Tokenizer(tokenizer_, "tokenizer").size());
-    model.contents.tokenizer_source = tokenizer_;
-    write_model_file(folder_ / "model.safetensors", model.contents);
-  }
-
-  std::vector<std::string> words(std::vector<std::string> more = {}) const {
-    std::vector<std::string> result = {"translate", "-m", folder_.path(), "--max-length", "6"};
-    result.insert(result.end(), more.begin(), more.end());
-    return result;
-  }
-
-  static inline std::string tokenizer_;
-  TemporaryFolder folder_;
-};
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream stream(text);
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
-  return lines;
-}
-
-const std::string kInput = "the cat sat\n\n \t\r\nmat number 7\xff\r\n\0the mat\nno line end"s;
 
 TEST_F(Translate, EachLineHasItsTranslationAndTheSummaryGoesToStandardError) {
   const ProcessResult result = run(words(), kInput);

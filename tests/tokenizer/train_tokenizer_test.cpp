@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/random.h"
 #include "base/utf8.h"
 #include "tests/tokenizer/sample_text.h"
 
@@ -127,6 +128,39 @@ TEST(TrainTokenizer, LongAndBrokenLinesDoNotHarm) {
     const Tokenizer tokenizer(trained.model_bytes, "trained");
     EXPECT_LE(tokenizer.encode("zebra").size(), 2u) << "the end of a long line was not seen";
   }
+}
+
+TEST(TrainTokenizer, LowerCasesWhateverNormalisationMakesOfTheText) {
+  const auto lines = sample_text(200);
+  const Tokenizer plain = train_on(lines, {.vocab_size = 400});
+  const Tokenizer lower = train_on(lines, {.vocab_size = 400, .lowercase = true});
+  const auto normal = [](const Tokenizer& tokenizer, std::string_view text) {
+    return tokenizer.decode(tokenizer.encode(text));
+  };
+  EXPECT_EQ(normal(lower, "Die STRASSE und die Straße"), "die strasse und die straße");
+  EXPECT_EQ(normal(lower, "École, E\u0301cole, ÉCOLE"), "école, école, école");
+  EXPECT_EQ(normal(lower, "\u1EBE E\u0302\u0301 \u00CA\u0301"), "\u1EBF \u1EBF \u1EBF");
+  EXPECT_EQ(normal(lower, "ΑΘΉΝΑ İ ǅ Ⅷ ＡＢ ℌ ﬃ"), "αθήνα i̇ dž viii ab h ffi");
+
+  RandomStream random(3);
+  for (int i = 0; i < 2000; ++i) {
+    std::u32string characters;
+    for (int n = 0; n < 8; ++n) {
+      const auto c = static_cast<char32_t>(1 + random.below(i % 2 == 0 ? 0x600 : 0x1FFFF));
+      // A mark behind a raised letter is not joined with what the letter becomes; whether a Σ (or
+      // Ϲ) ends a word is not looked at.
+      if (!(c >= 0xD800 && c < 0xE000) && !(c >= 0x2B0 && c < 0x300) && c != 0x3A3 && c != 0x3F9)
+        characters += c;
+    }
+    const std::string text = to_utf8(characters);
+    EXPECT_EQ(normal(lower, text), lower_case(normal(plain, text))) << text;
+  }
+}
+
+TEST(TrainTokenizer, UserSymbolsKeepTheirCase) {
+  const Tokenizer lower =
+      train_on(sample_text(200), {.vocab_size = 400, .lowercase = true, .user_symbols = {"<URL>"}});
+  EXPECT_EQ(lower.decode(lower.encode("See <URL> AND <url>")), "see <URL> and <url>");
 }
 
 TEST(TrainTokenizer, PrintsNothing) {

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "inference/torch/torch_engine.h"
+#include "model/file/quantize.h"
 #include "tests/inference/random_rows.h"
 #include "tests/model/file/scratch_file.h"
 
@@ -23,7 +24,9 @@ std::vector<ModelConfig> all_configs() {
   return all;
 }
 
-std::shared_ptr<const CpuModel> packed(const Transformer& model, ComputeType type) {
+/// From a file, which may have rounded matrices.
+std::shared_ptr<const CpuModel> packed(const Transformer& model, ComputeType type,
+                                       bool rounded = false) {
   ModelContents contents;
   contents.config = model->config;
   contents.tokenizer_source = "pretend tokenizer";
@@ -32,6 +35,7 @@ std::shared_ptr<const CpuModel> packed(const Transformer& model, ComputeType typ
         {item.key(), Dtype::F32, item.value().sizes().vec(), item.value().const_data_ptr<float>()});
   const ScratchFile file("cpu_model.safetensors");
   write_model_file(file.path(), contents);
+  if (rounded) write_quantized(ModelFileReader(file.path()), file.path(), {}, "");
   return std::make_shared<CpuModel>(ModelFileReader(file.path()), type);
 }
 
@@ -53,7 +57,7 @@ TEST(CpuEngine, CandidatesAreThoseOfTheModuleTree) {
       const auto slots = engine->admit(sentences(2, 8));
       const std::vector<RowOrigin> rows = {{-1, slots[0]}, {-1, slots[1]}};
       engine->select(rows);
-      found.push_back(step(*engine, {kEos, kEos}, best, {{1, kEos}}));
+      found.push_back(step(*engine, {kEos, kEos}, best, {{1, kEos, kExclude}}));
       engine->release(slots);
       if (engine == &cpu) continue;
       const auto &ours = found[found.size() - 2], &expected = found.back();
@@ -65,6 +69,101 @@ TEST(CpuEngine, CandidatesAreThoseOfTheModuleTree) {
           EXPECT_NEAR(ours[i].log_probability, expected[i].log_probability, 1e-5);
       }
     }
+}
+
+TEST(CpuEngine, ARoundedFileComputesAsWeightsThatAreRoundedWhenLoaded) {
+  for (const ModelConfig& config : all_configs()) {
+    Transformer model = make_model(config, torch::kCPU);
+    // The vectors of the pieces are rounded in the file alone.
+    const torch::NoGradGuard no_grad;
+    for (auto& item : model->named_parameters())
+      if (item.key().starts_with("embedding")) {
+        const auto scale = item.value().abs().amax(1, true) / 127;
+        item.value().copy_((item.value() / scale).round() * scale);
+      }
+    const auto waiting = waiting_sentences(20, 12);
+    const DecodeConfig decode{.beam_size = 3, .max_length = 20};
+    CpuEngine loaded(packed(model, ComputeType::Int8), {}),
+        stored(packed(model, ComputeType::Auto, true), {}),
+        as_floats(packed(model, ComputeType::Float32, true), {}),
+        floats(packed(model, ComputeType::Auto), {});
+    const Results expected = search(loaded, decode, waiting);
+    for (const auto& [line, result] : search(stored, decode, waiting)) {
+      EXPECT_EQ(result.first, expected.at(line).first);
+      EXPECT_NEAR(result.second, expected.at(line).second, 1e-3);
+    }
+    const Results exact = search(floats, decode, waiting);
+    int same = 0;
+    for (const auto& [line, result] : search(as_floats, decode, waiting))
+      same += result.first == exact.at(line).first ? 1 : 0;
+    EXPECT_GE(same, 12) << "of 20 with weights that are a little off";
+  }
+}
+
+/// What a step tells besides candidates.
+struct Told {
+  std::vector<Candidate> candidates;
+  std::vector<float> wanted, attention;
+};
+
+Told adjusted_step(Engine& engine, const std::vector<RowOrigin>& rows, AttentionHeads heads) {
+  engine.select(rows);
+  const std::vector<Adjustment> adjustments = {{0, 6, 2.5F}, {1, 4, kExclude}, {1, 9, 0.5F}};
+  const std::vector<RowToken> wanted = {{0, 3}, {0, 6}, {1, 4}};
+  Told told{.candidates = std::vector<Candidate>(2 * kVocabulary),
+            .wanted = std::vector<float>(wanted.size()),
+            .attention = {}};
+  engine.step({.previous = Tokens{kEos, kEos},
+               .adjustments = adjustments,
+               .best = kVocabulary,
+               .candidates = told.candidates,
+               .wanted = wanted,
+               .wanted_log_probabilities = told.wanted,
+               .attention = &told.attention,
+               .heads = heads});
+  return told;
+}
+
+TEST(CpuEngine, TellsWhatTheModuleTreeTells) {
+  for (const ModelConfig& config : configs()) {
+    Transformer model = make_model(config, torch::kCPU);
+    CpuEngine cpu(packed(model, ComputeType::Float32), {5});
+    TorchEngine torch(model, {5});
+    const auto sources = sentences(2, 8);
+    for (const AttentionHeads heads : {AttentionHeads{}, {1, 2}, {3, 0}, {2, 1}}) {
+      std::vector<Told> both;
+      for (Engine* engine : {static_cast<Engine*>(&cpu), static_cast<Engine*>(&torch)}) {
+        const auto slots = engine->admit(sources);
+        const std::vector<RowOrigin> fresh = {{-1, slots[0]}, {-1, slots[1]}};
+        both.push_back(adjusted_step(*engine, fresh, heads));
+        both.push_back(adjusted_step(*engine, {{0, slots[0]}, {1, slots[1]}}, heads));
+        engine->release(slots);
+      }
+      for (std::size_t i = 0; i < 2; ++i) {
+        const Told &ours = both[i], &expected = both[i + 2];
+        for (std::size_t c = 0; c < expected.candidates.size(); ++c) {
+          if (std::isinf(expected.candidates[c].log_probability))
+            EXPECT_EQ(ours.candidates[c].log_probability, expected.candidates[c].log_probability);
+          else
+            EXPECT_NEAR(ours.candidates[c].log_probability, expected.candidates[c].log_probability,
+                        1e-4);
+        }
+        EXPECT_FLOAT_EQ(ours.candidates[6].log_probability, 2.5F * ours.wanted[1]);
+        for (std::size_t w = 0; w < expected.wanted.size(); ++w)
+          EXPECT_NEAR(ours.wanted[w], expected.wanted[w], 1e-4);
+        ASSERT_EQ(expected.attention.size(), sources[0].size() + sources[1].size());
+        ASSERT_EQ(ours.attention.size(), expected.attention.size());
+        double total = 0;
+        for (std::size_t a = 0; a < expected.attention.size(); ++a) {
+          EXPECT_NEAR(ours.attention[a], expected.attention[a], 1e-5);
+          total += ours.attention[a];
+        }
+        EXPECT_NEAR(total, 2, 1e-5);
+      }
+    }
+    EXPECT_THROW(adjusted_step(cpu, {}, {4, 0}), UsageError);
+    EXPECT_THROW(adjusted_step(torch, {}, {0, 3}), UsageError);
+  }
 }
 
 TEST(CpuEngine, TranslationsAreTheSameBitsForAnyBatchSizeAndOrder) {

@@ -1,4 +1,4 @@
-#include "app/training_view.h"
+#include "app/torch/training_view.h"
 
 #include <cstdio>
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-#include "app/train_plan.h"
+#include "app/torch/train_plan.h"
 
 #include <cerrno>
 #include <cmath>

@@ -1,5 +1,5 @@
-// dragoman: finds the subcommand, configures it, runs it, and turns what went wrong into one line
-// and an exit code (docs/design.md, section 6).
+#include "app/program.h"
+
 #if defined(__SSE2__)
 #include <xmmintrin.h>
 #endif
@@ -13,28 +13,22 @@
 #include <system_error>
 #include <vector>
 
-#include "app/command.h"
 #include "app/command_line.h"
 #include "app/field_names.h"
 #include "app/help.h"
 #include "app/log.h"
 #include "app/signals.h"
 #include "app/terminal.h"
-#include "app/version.h"
+#include "base/cpu.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/threads.h"
 
 namespace dragoman {
 
 namespace {
 
 enum ExitCode : int { kDone = 0, kFailed = 1, kMisused = 2, kDefect = 3 };
-
-std::vector<Command> all_commands() {
-  return {train_command(),  translate_command(), evaluate_command(),
-          score_command(),  average_command(),   export_command(),
-          sample_command(), inspect_command(),   plot_command()};
-}
 
 /// Before any thread exists, as threads inherit the processor's modes.
 void prepare_process() {
@@ -46,10 +40,17 @@ void prepare_process() {
   install_signal_handling();
 }
 
-int run_command(const Command& command, const std::vector<std::string>& arguments) {
+std::string version_text(const Program& program) {
+  return join_text(program.name, ' ', DRAGOMAN_VERSION, '\n', program.libraries(), "processor ",
+                   cpu_features().model, ": ", cpu_features_text(), ", ", available_cores(),
+                   available_cores() == 1 ? " core\n" : " cores\n");
+}
+
+int run_command(const Program& program, const Command& command,
+                const std::vector<std::string>& arguments) {
   const CommonConfig common = configure(command, arguments);
   if (common.help) {
-    std::cout << command_help(command);
+    std::cout << command_help(program.name, command);
     return kDone;
   }
   configure_log(common.log_format, common.quiet ? Verbosity::Quiet : Verbosity::Normal);
@@ -58,20 +59,21 @@ int run_command(const Command& command, const std::vector<std::string>& argument
   return code;
 }
 
-int run(const std::vector<std::string>& arguments) {
-  const std::vector<Command> commands = all_commands();
+int run(const Program& program, const std::vector<std::string>& arguments) {
+  const std::vector<Command> commands = program.commands();
   const std::string name = arguments.empty() ? "--help" : arguments.front();
   if (name == "--help" || name == "-h") {
-    std::cout << overview(commands);
+    std::cout << overview(program, commands);
     return kDone;
   }
   if (name == "--version") {
-    std::cout << version_text();
+    std::cout << version_text(program);
     return kDone;
   }
   std::vector<std::string> names;
   for (const Command& command : commands) {
-    if (command.name == name) return run_command(command, {arguments.begin() + 1, arguments.end()});
+    if (command.name == name)
+      return run_command(program, command, {arguments.begin() + 1, arguments.end()});
     names.push_back(command.name);
   }
   throw UsageError("unknown ", name.starts_with('-') ? "flag " : "command ", name,
@@ -97,53 +99,57 @@ int finish_output(int code) {
   throw Error("cannot write to standard output: ", std::generic_category().message(errno));
 }
 
-int report(int code, std::string_view text) {
+int report(const Program& program, int code, std::string_view text) {
   if (log_format() == LogFormat::Json)
     log_error(text);
   else
-    Terminal::standard_error().write_line("dragoman: error: " + printable(text));
+    Terminal::standard_error().write_line(join_text(program.name, ": error: ", printable(text)));
   return code;
 }
 
-int report_misuse(const std::string& text, const std::vector<std::string>& arguments) {
+int report_misuse(const Program& program, const std::string& text,
+                  const std::vector<std::string>& arguments) {
   std::string command;
-  for (const Command& known : all_commands())
+  for (const Command& known : program.commands())
     if (!arguments.empty() && known.name == arguments.front()) command = known.name + " ";
-  return report(kMisused, text + " (dragoman " + command + "--help tells more)");
+  return report(program, kMisused,
+                join_text(text, " (", program.name, ' ', command, "--help tells more)"));
 }
 
-int report_unexpected(const std::exception& error) {
+int report_unexpected(const Program& program, const std::exception& error) {
   const std::string_view whole = error.what();
   const std::string_view text = whole.substr(0, whole.find('\n'));
   if (is_out_of_memory(error))
-    return report(kFailed, join_text("not enough memory (smaller batches, --max-tokens or "
-                                     "--batch-size, need less): ",
-                                     text));
-  return report(kDefect, join_text("a defect of dragoman, please report it: ", text));
+    return report(
+        program, kFailed,
+        join_text("not enough memory (smaller batches, --max-tokens or --batch-size, need "
+                  "less): ",
+                  text));
+  return report(program, kDefect, join_text("a defect of dragoman, please report it: ", text));
 }
 
 }  // namespace
 
-}  // namespace dragoman
-
-int main(int argc, char** argv) {
-  using namespace dragoman;
+int run_program(const Program& program, int argc, char** argv) {
   const std::vector<std::string> arguments(argv + 1, argv + argc);
   try {
     prepare_process();
     if (asks_for_json(arguments)) configure_log(LogFormat::Json, Verbosity::Normal);
-    return finish_output(run(arguments));
+    return finish_output(run(program, arguments));
   } catch (const UsageError& error) {
-    return report_misuse(error.what(), arguments);
+    return report_misuse(program, error.what(), arguments);
   } catch (const Error& error) {
-    return report(kFailed, error.what());
+    return report(program, kFailed, error.what());
   } catch (const std::system_error& error) {
-    return report(kFailed, error.what());
+    return report(program, kFailed, error.what());
   } catch (const std::bad_alloc&) {
-    return report(kFailed, "not enough memory");
+    return report(program, kFailed, "not enough memory");
   } catch (const std::exception& error) {
-    return report_unexpected(error);
+    return report_unexpected(program, error);
   } catch (...) {
-    return report(kDefect, "a defect of dragoman, please report it: an exception without a text");
+    return report(program, kDefect,
+                  "a defect of dragoman, please report it: an exception without a text");
   }
 }
+
+}  // namespace dragoman

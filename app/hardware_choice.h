@@ -1,21 +1,13 @@
-// The model that a command works with, and the hardware that it works on.
+// The hardware that a command works on, and the model that it works with.
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "app/command.h"
+#include "base/error.h"
 #include "base/fields.h"
 #include "inference/cpu/packed_linear.h"
-#include "inference/decode_config.h"
-#include "inference/engine.h"
-#include "inference/translator.h"
-#include "model/file/model_file.h"
-#include "model/transformer.h"
-#include "tokenizer/tokenizers.h"
 
 namespace dragoman {
 
@@ -43,7 +35,8 @@ struct EngineChoice : HardwareChoice {
   void for_each_field(Visit&& visit) {
     HardwareChoice::for_each_field(visit);
     visit({.name = "compute-type",
-           .help = "arithmetic of the CPU; auto: float32; int8 is faster and rounds the weights",
+           .help = "arithmetic of the CPU; auto: as the model file has its weights; int8 is faster "
+                   "and rounds them",
            .group = "Hardware"},
           compute_type);
   }
@@ -66,31 +59,5 @@ struct ModelOn : Hardware {
   }
 };
 using ModelChoice = ModelOn<HardwareChoice>;
-
-/// The module tree.
-struct OpenedModel {
-  Tokenizers tokenizers;
-  Transformer transformer;
-  int threads;  ///< of the CPU
-};
-
-/// Throws Error where the file is damaged or the device is missing.
-OpenedModel open_model(const ModelChoice& choice);
-
-/// A model as translation needs it: on the CPU an engine for each thread, on a GPU one.
-struct OpenedTranslator {
-  Tokenizers tokenizers;
-  std::vector<std::unique_ptr<Engine>> engines;
-  DecodeDefaults decode_defaults;
-  std::int64_t updates;  ///< behind its weights
-
-  /// The search that the flags ask for; what they leave open is as the model has it. Throws
-  /// UsageError where that is no valid search.
-  DecodeConfig search_with(DecodeConfig flags, const Origins& origins) const;
-  Translator translator(const DecodeConfig& search) const;
-};
-
-/// Throws Error where the file is damaged or the device is missing.
-OpenedTranslator open_translator(const std::string& model, const EngineChoice& choice);
 
 }  // namespace dragoman

@@ -13,9 +13,9 @@
 
 #include "app/command.h"
 #include "app/log.h"
-#include "app/open_model.h"
 #include "app/progress.h"
 #include "app/signals.h"
+#include "app/torch/open_model.h"
 #include "base/amounts.h"
 #include "base/error.h"
 #include "base/threads.h"

@@ -1,9 +1,8 @@
-#include "app/train_agreement.h"
+#include "app/torch/train_agreement.h"
 
 #include <torch/version.h>
 
 #include "app/log.h"
-#include "app/version.h"
 #include "base/hash.h"
 #include "training/rank_agreement.h"
 

@@ -1,4 +1,4 @@
-#include "app/initial_model.h"
+#include "app/torch/initial_model.h"
 
 #include <algorithm>
 #include <string>

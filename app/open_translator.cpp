@@ -1,0 +1,85 @@
+#include "app/open_translator.h"
+
+#include <utility>
+
+#include "base/threads.h"
+#include "inference/cpu/cpu_engine.h"
+#include "inference/ensemble.h"
+#include "inference/model_tokenizers.h"
+
+namespace dragoman {
+
+namespace {
+
+/// The engines of one model: on the CPU one for each thread, on a GPU one.
+std::vector<std::unique_ptr<Engine>> engines_of(const ModelFileReader& file,
+                                                const EngineChoice& choice,
+                                                const std::vector<TokenId>& never_emitted) {
+  std::vector<std::unique_ptr<Engine>> engines;
+  if (auto engine = engine_on_device(choice.device, file, never_emitted)) {
+    if (choice.compute_type != ComputeType::Auto)
+      throw UsageError("--compute-type: on a GPU it is auto");
+    engines.push_back(std::move(engine));
+    return engines;
+  }
+  const auto weights = std::make_shared<CpuModel>(file, choice.compute_type);
+  for (int threads = threads_to_use(choice.threads); threads > 0; --threads)
+    engines.push_back(std::make_unique<CpuEngine>(weights, never_emitted));
+  return engines;
+}
+
+void check_same(const Tokenizer& a, const Tokenizer& b, const std::string& model,
+                const std::string& other) {
+  if (a.model_bytes() != b.model_bytes())
+    throw Error(other, ": has another tokenizer than ", model, "; an ensemble needs the same");
+}
+
+}  // namespace
+
+OpenedTranslator open_translator(const std::vector<std::string>& models,
+                                 const EngineChoice& choice) {
+  OpenedTranslator opened;
+  std::vector<std::vector<std::unique_ptr<Engine>>> members;  // of each model
+  for (const std::string& model : models) {
+    const ModelFileReader file(resolve_model_path(model));
+    const Tokenizers tokenizers = load_tokenizers(file);
+    if (members.empty()) {
+      opened.tokenizers = tokenizers;
+      opened.decode_defaults = file.decode_defaults();
+      opened.updates = file.provenance().updates;
+    }
+    check_same(*opened.tokenizers.source, *tokenizers.source, models.front(), model);
+    check_same(*opened.tokenizers.target, *tokenizers.target, models.front(), model);
+    members.push_back(engines_of(file, choice, tokenizers.target->never_emitted()));
+  }
+  if (members.size() == 1) {
+    opened.engines = std::move(members.front());
+    return opened;
+  }
+  for (std::size_t worker = 0; worker < members.front().size(); ++worker) {
+    std::vector<std::unique_ptr<Engine>> together;
+    for (auto& engines : members) together.push_back(std::move(engines[worker]));
+    opened.engines.push_back(std::make_unique<Ensemble>(std::move(together)));
+  }
+  return opened;
+}
+
+DecodeConfig OpenedTranslator::search_with(DecodeConfig flags, const Origins& origins) const {
+  for (Field& field : fields_of(flags)) {
+    const std::string name(field.info.name);
+    const auto value = decode_defaults.find(name);
+    const auto origin = origins.find(name);
+    const bool is_open = origin == origins.end() || origin->second == Origin::Default;
+    if (value != decode_defaults.end() && is_open) field.assign({value->second});
+  }
+  flags.validate();
+  return flags;
+}
+
+Translator OpenedTranslator::translator(const DecodeConfig& search, Demands demands) const {
+  std::vector<Engine*> all;
+  for (const auto& engine : engines) all.push_back(engine.get());
+  return {std::move(all), *tokenizers.source, *tokenizers.target, search, std::move(demands)};
+}
+
+}  // namespace dragoman

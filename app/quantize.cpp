@@ -1,0 +1,165 @@
+// dragoman quantize: a model file a quarter of the size, which translates faster on the CPU.
+#include "model/file/quantize.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <set>
+
+#include "app/command.h"
+#include "app/hardware_choice.h"
+#include "app/log.h"
+#include "app/open_translator.h"
+#include "app/signals.h"
+#include "base/amounts.h"
+#include "base/error.h"
+#include "evaluation/decimals.h"
+#include "evaluation/evaluate.h"
+#include "evaluation/read_lines.h"
+#include "inference/model_tokenizers.h"
+
+namespace dragoman {
+
+namespace {
+
+struct QuantizeConfig {
+  std::string model, output;
+  std::string source, reference;
+  double max_loss = 0.1;
+  std::int64_t threads = 0;
+
+  template <class Visit>
+  void for_each_field(Visit&& visit) {
+    constexpr std::string_view kQuantize = "Quantize";
+    visit({.name = "model", .help = "run folder or model file (-m)", .group = kQuantize}, model);
+    visit({.name = "output", .help = "the model file to write (-o)", .group = kQuantize}, output);
+    visit({.name = "src",
+           .help = "text to translate with both models; with --ref, matrices whose rounding costs "
+                   "too much are kept as they are",
+           .group = kQuantize,
+           .aliases = "source"},
+          source);
+    visit({.name = "ref", .help = "its translation", .group = kQuantize, .aliases = "reference"},
+          reference);
+    visit({.name = "max-loss",
+           .help = "points of BLEU or chrF that rounding may cost on --src",
+           .group = kQuantize},
+          max_loss);
+    visit({.name = "threads",
+           .help = "of the CPU; 0: all that this process may use",
+           .group = kQuantize},
+          threads);
+  }
+
+  void validate() const {
+    if (model.empty()) throw UsageError("--model: name a run folder or a model file");
+    if (output.empty()) throw UsageError("--output: name the model file to write");
+    if (source.empty() != reference.empty())
+      throw UsageError("--src and --ref belong together: a text and its translation");
+    if (!(max_loss >= 0)) throw UsageError("--max-loss ", max_loss, ": must be 0 or more");
+  }
+};
+
+struct Scores {
+  double bleu, chrf;
+};
+
+/// What the rounded model is held to.
+class Trial {
+ public:
+  explicit Trial(const QuantizeConfig& config)
+      : source_(read_lines(config.source)),
+        references_({read_lines(config.reference)}),
+        threads_(config.threads) {
+    if (source_.size() != references_.front().size() || source_.empty())
+      throw Error(config.source, " has ", source_.size(), " lines, ", config.reference, " has ",
+                  references_.front().size());
+  }
+
+  Scores score(const std::string& model, ComputeType type) const {
+    EngineChoice choice;
+    choice.device = "cpu";
+    choice.threads = threads_;
+    choice.compute_type = type;
+    const OpenedTranslator opened = open_translator({model}, choice);
+    Translator translator = opened.translator(opened.search_with({}, {}));
+    std::vector<std::string> lines;
+    for (Translation& translation : translator.translate(source_, stop_token()))
+      lines.push_back(std::move(translation.n_best.front().text));
+    if (lines.size() < source_.size()) throw Error("stopped");
+    EvaluateConfig evaluate;
+    evaluate.lowercase = evaluate.chrf_lowercase = lower_cases(*opened.tokenizers.target);
+    const auto scores = evaluate_lines(lines, references_, evaluate, "");
+    return {scores[0].score, scores[1].score};
+  }
+
+ private:
+  std::vector<std::string> source_;
+  References references_;
+  std::int64_t threads_;
+};
+
+std::string text_of(const Scores& scores) {
+  return join_text("BLEU ", decimals(scores.bleu, 2), ", chrF ", decimals(scores.chrf, 2));
+}
+
+/// Keeps more matrices as they are, those with the largest errors first, an eighth at a time, until
+/// the loss is small enough.
+void write_with_small_loss(const ModelFileReader& model, const QuantizeConfig& config,
+                           const std::string& command) {
+  const Trial trial(config);
+  const Scores whole = trial.score(model.path().string(), ComputeType::Float32);
+  log_info("float32: " + text_of(whole));
+  const std::vector<RoundedMatrix> matrices = rounded_matrices(model);
+  const std::size_t portion = (matrices.size() + 7) / 8;
+  std::set<std::string> kept;
+  while (true) {
+    write_quantized(model, config.output, kept, command);
+    const Scores found = trial.score(config.output, ComputeType::Auto);
+    const double loss = std::max(whole.bleu - found.bleu, whole.chrf - found.chrf);
+    log_info(join_text("int8 but for ", kept.size(), " of ", matrices.size(),
+                       " matrices: ", text_of(found)));
+    if (loss <= config.max_loss) return;
+    if (kept.size() + portion >= matrices.size())
+      return log_warning(join_text("rounding costs ", decimals(loss, 2),
+                                   " points, more than --max-loss ", decimals(config.max_loss, 2),
+                                   ", even of few matrices"));
+    const std::size_t end = kept.size() + portion;
+    for (std::size_t i = kept.size(); i < end; ++i) kept.insert(matrices[i].name);
+  }
+}
+
+int run(const QuantizeConfig& config, const Invocation& invocation) {
+  config.validate();
+  const ModelFileReader model(resolve_model_path(config.model));
+  std::error_code ignored;
+  if (std::filesystem::equivalent(model.path(), config.output, ignored))
+    throw UsageError("--output: is the model itself; name another file");
+  if (config.source.empty())
+    write_quantized(model, config.output, {}, invocation.command_line);
+  else
+    write_with_small_loss(model, config, invocation.command_line);
+  log_info(join_text(
+      config.output, ": ",
+      bytes_text(static_cast<std::int64_t>(std::filesystem::file_size(config.output))), ", where ",
+      model.path().string(), " has ", bytes_text(static_cast<std::int64_t>(model.size()))));
+  return 0;
+}
+
+}  // namespace
+
+Command quantize_command() {
+  const auto config = std::make_shared<QuantizeConfig>();
+  const auto invocation = std::make_shared<Invocation>();
+  return {.name = "quantize",
+          .summary = "write a model with weights of 8 bits, smaller and faster on the CPU",
+          .fields = fields_of(*config),
+          .positionals = {"model"},
+          .short_flags = {{"m", "model"}, {"o", "output"}},
+          .run = [config, invocation] { return run(*config, *invocation); },
+          .examples = {"quantize run/ -o int8.safetensors",
+                       "quantize run/ -o int8.safetensors --src valid.en --ref valid.de"},
+          .invocation = invocation};
+}
+
+}  // namespace dragoman

@@ -1,0 +1,66 @@
+// dragoman: the program with LibTorch, which can do everything.
+#include <ATen/Version.h>
+#include <c10/core/DeviceType.h>
+#include <torch/version.h>
+
+#include "app/open_translator.h"
+#include "app/program.h"
+#include "base/error.h"
+#include "inference/torch/torch_engine.h"
+#include "model/device.h"
+#include "model/load_transformer.h"
+
+namespace dragoman {
+
+namespace {
+
+/// "CUDA 12.8, 1 device" or "CPU only", from the one place where LibTorch tells how it was built.
+std::string cuda_text() {
+  const std::string configuration = at::show_config();
+  constexpr std::string_view kRuntime = "CUDA Runtime ";
+  const std::size_t found = configuration.find(kRuntime);
+  if (found == std::string::npos) return "CPU only";
+  const std::size_t begin = found + kRuntime.size();
+  const std::string version =
+      configuration.substr(begin, configuration.find_first_of(" \n", begin) - begin);
+  const auto devices =
+      at::globalContext().hasCUDA()
+          ? at::globalContext().getAcceleratorHooksInterface(at::kCUDA).deviceCount()
+          : 0;
+  return join_text("CUDA ", version, ", ", int{devices}, devices == 1 ? " device" : " devices");
+}
+
+std::string libraries() { return join_text("LibTorch ", TORCH_VERSION, " (", cuda_text(), ")\n"); }
+
+std::vector<Command> commands() {
+  return {train_command(),   translate_command(), evaluate_command(), score_command(),
+          average_command(), export_command(),    quantize_command(), sample_command(),
+          inspect_command(), plot_command()};
+}
+
+constexpr Program kProgram = {
+    .name = "dragoman",
+    .summary =
+        "trains the Transformer of \"Attention Is All You Need\" on two text files, and\n"
+        "translates with it.",
+    .example =
+        "  dragoman sample -o sample/\n"
+        "  dragoman train --train-src sample/train.en --train-tgt sample/train.de -o run/ "
+        "--preset tiny\n"
+        "  dragoman translate -m run/ < sample/test.en > test.de\n",
+    .commands = commands,
+    .libraries = libraries,
+};
+
+}  // namespace
+
+std::unique_ptr<Engine> engine_on_device(const std::string& device, const ModelFileReader& file,
+                                         const std::vector<TokenId>& never_emitted) {
+  const torch::Device chosen = parse_device(device);
+  if (chosen.is_cpu()) return nullptr;
+  return std::make_unique<TorchEngine>(load_transformer(file, chosen), never_emitted);
+}
+
+}  // namespace dragoman
+
+int main(int argc, char** argv) { return dragoman::run_program(dragoman::kProgram, argc, argv); }

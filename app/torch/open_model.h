@@ -1,0 +1,19 @@
+// A model as the module tree.
+#pragma once
+
+#include "app/hardware_choice.h"
+#include "model/transformer.h"
+#include "tokenizer/tokenizers.h"
+
+namespace dragoman {
+
+struct OpenedModel {
+  Tokenizers tokenizers;
+  Transformer transformer;
+  int threads;  ///< of the CPU
+};
+
+/// Throws Error where the file is damaged or the device is missing.
+OpenedModel open_model(const ModelChoice& choice);
+
+}  // namespace dragoman

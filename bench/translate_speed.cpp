@@ -1,0 +1,149 @@
+// Translation speed of the CPU's engine on sentences of pieces, tokenization left out: target
+// pieces per second over whole passes, or milliseconds a sentence. The last line of standard output
+// is JSON.
+//   translate_speed --model FILE --pieces FILE [--beam N] [--compute-type auto|float32|int8]
+//                   [--threads N] [--batch-size N] [--min-length N] [--max-length N] [--repeat N]
+//                   [--limit N] [--latency]
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "base/cpu.h"
+#include "base/files.h"
+#include "base/memory.h"
+#include "base/threads.h"
+#include "inference/cpu/cpu_engine.h"
+#include "inference/model_tokenizers.h"
+#include "inference/workers.h"
+
+namespace {
+
+using namespace dragoman;
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+std::vector<SourceSentence> read_sentences(const std::string& path, const Tokenizer& tokenizer,
+                                           std::size_t limit) {
+  std::istringstream text(read_file(path));
+  std::vector<SourceSentence> sentences;
+  for (std::string line; std::getline(text, line);) {
+    if (limit > 0 && sentences.size() == limit) break;
+    SourceSentence sentence{
+        .line = static_cast<std::int64_t>(sentences.size()), .part = 0, .tokens = {}};
+    std::istringstream pieces(line);
+    for (std::string piece; pieces >> piece;) sentence.tokens.push_back(tokenizer.id(piece));
+    sentence.tokens.push_back(tokenizer.eos_id());
+    sentences.push_back(std::move(sentence));
+  }
+  return sentences;
+}
+
+/// Returns the target pieces of the best translations, without </s>.
+std::int64_t translate(Workers& workers, std::vector<SourceSentence> sentences) {
+  workers.add(std::move(sentences));
+  std::int64_t pieces = 0;
+  while (!workers.idle())
+    for (const FinishedSentence& sentence : workers.step())
+      pieces += static_cast<std::int64_t>(sentence.hypotheses.front().tokens.size());
+  return pieces;
+}
+
+double quantile(const std::vector<double>& sorted, double share) {
+  return sorted[static_cast<std::size_t>(share * static_cast<double>(sorted.size() - 1))];
+}
+
+}  // namespace
+
+int main(int count, char** arguments) try {
+  keep_freed_memory();
+  CLI::App app("translation speed on sentences of pieces");
+  std::string model, pieces, type_name = "auto";
+  DecodeConfig decode{.beam_size = 1};
+  int repeat = 5, threads = available_cores();
+  std::size_t limit = 0;
+  bool latency = false, json = true;
+  app.add_option("--model", model)->required();
+  app.add_option("--pieces", pieces, "a sentence of space-separated pieces a line")->required();
+  app.add_option("--beam", decode.beam_size);
+  app.add_option("--compute-type", type_name)->check(CLI::IsMember({"auto", "float32", "int8"}));
+  app.add_option("--threads", threads)->check(CLI::PositiveNumber);
+  app.add_option("--batch-size", decode.batch_size, "rows; 0: as the engine likes");
+  app.add_option("--min-length", decode.min_length);
+  app.add_option("--max-length", decode.max_length);
+  app.add_option("--length-penalty", decode.length_penalty);
+  app.add_option("--repeat", repeat, "measured passes, after one")->check(CLI::PositiveNumber);
+  app.add_option("--limit", limit, "sentences, the first ones; 0: all");
+  app.add_flag("--latency", latency, "one sentence at a time, on one thread");
+  app.add_flag("--json", json, "the result is always JSON");
+  CLI11_PARSE(app, count, arguments);
+  decode.validate();
+
+  ComputeType type{};
+  for (std::size_t i = 0; i < names_of(type).size(); ++i)
+    if (names_of(type)[i] == type_name) type = static_cast<ComputeType>(i);
+  const auto start = Clock::now();
+  const ModelFileReader file(resolve_model_path(model));
+  const Tokenizers tokenizers = load_tokenizers(file);
+  const auto weights = std::make_shared<CpuModel>(file, type);
+  std::vector<std::unique_ptr<CpuEngine>> engines;
+  std::vector<Engine*> pointers;
+  for (int i = 0; i < (latency ? 1 : threads); ++i) {
+    engines.push_back(std::make_unique<CpuEngine>(weights, tokenizers.target->never_emitted()));
+    pointers.push_back(engines.back().get());
+  }
+  Workers workers(pointers, decode, {tokenizers.target->eos_id()});
+  const double load_seconds = seconds_since(start);
+
+  const auto sentences = read_sentences(pieces, *tokenizers.source, limit);
+  nlohmann::ordered_json result{
+      {"processor", cpu_features().model + " (" + cpu_features_text() + ")"},
+      {"beam", decode.beam_size},
+      {"compute_type", type_name},
+      {"threads", pointers.size()},
+      {"sentences", sentences.size()}};
+  std::int64_t translated = translate(workers, sentences);
+  std::vector<double> measured;
+  for (int pass = 0; pass < repeat; ++pass) {
+    if (!latency) {
+      const auto begin = Clock::now();
+      translate(workers, sentences);
+      measured.push_back(static_cast<double>(translated) / seconds_since(begin));
+      continue;
+    }
+    for (const SourceSentence& sentence : sentences) {
+      const auto begin = Clock::now();
+      translate(workers, {sentence});
+      measured.push_back(1e3 * seconds_since(begin));
+    }
+  }
+  const double total = std::accumulate(measured.begin(), measured.end(), 0.0);
+  std::sort(measured.begin(), measured.end());
+  result["target_tokens"] = translated;
+  if (latency) {
+    result["latency_ms_p50"] = quantile(measured, 0.5);
+    result["latency_ms_p90"] = quantile(measured, 0.9);
+    result["target_tokens_per_second_median"] =
+        1e3 * static_cast<double>(translated * repeat) / total;
+  } else {
+    result["target_tokens_per_second_median"] = quantile(measured, 0.5);
+    result["target_tokens_per_second_min"] = measured.front();
+    result["target_tokens_per_second_max"] = measured.back();
+  }
+  result["load_s"] = load_seconds;
+  result["peak_memory_gib"] = static_cast<double>(peak_resident_memory()) / (1 << 30);
+  std::puts(result.dump().c_str());
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "translate_speed: %s\n", error.what());
+  return 1;
+}

@@ -1,0 +1,144 @@
+#include "inference/demands.h"
+
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/utf8.h"
+#include "inference/token_rules.h"
+
+namespace dragoman {
+
+namespace {
+
+char32_t lower(char32_t c) {
+  if (c < 0x80) return c >= 'A' && c <= 'Z' ? c + 32 : c;
+  return code_points(lower_case(to_utf8({&c, 1}))).front();
+}
+
+std::u32string lower(std::u32string_view text) {
+  std::u32string result;
+  for (const char32_t c : text) result += lower(c);
+  return result;
+}
+
+/// Whether a term may begin or end between two characters.
+bool is_boundary(std::u32string_view text, std::size_t place) {
+  return place == 0 || place == text.size() || !is_word_character(text[place - 1]) ||
+         !is_word_character(text[place]);
+}
+
+bool overlap(const RequiredText& a, const RequiredText& b) {
+  return a.begin < b.end && b.begin < a.end;
+}
+
+std::int64_t count_of(std::string_view text, std::string_view part) {
+  std::int64_t count = 0;
+  for (std::size_t at = text.find(part); at != text.npos; at = text.find(part, at + part.size()))
+    ++count;
+  return count;
+}
+
+}  // namespace
+
+Terms::Terms(const std::filesystem::path& file) {
+  const std::string text = read_file(file);
+  if (const std::size_t bad = find_invalid_utf8(text); bad != std::string::npos)
+    throw Error(file.string(), ": not UTF-8 at byte ", bad);
+  std::size_t number = 0;
+  for (std::size_t begin = 0, end; begin < text.size(); begin = end + 1) {
+    end = std::min(text.find('\n', begin), text.size());
+    const std::string_view line = std::string_view(text).substr(begin, end - begin);
+    ++number;
+    if (strip(line).empty()) continue;
+    const std::size_t tab = line.find('\t');
+    const std::string_view source = strip(line.substr(0, tab));
+    const std::string_view target = tab == line.npos ? "" : strip(line.substr(tab + 1));
+    if (source.empty() || target.empty() || target.find('\t') != target.npos)
+      throw Error(file.string(), ":", number, ": must be a source term, a tab and a target term");
+    const std::u32string characters = code_points(source);
+    by_first_[lower(characters.front())].push_back({.source = characters,
+                                                    .any_case = lower(characters) == characters,
+                                                    .target = std::string(target)});
+  }
+  for (auto& [first, terms] : by_first_)
+    std::stable_sort(terms.begin(), terms.end(), [](const Term& a, const Term& b) {
+      return a.source.size() > b.source.size();
+    });
+}
+
+std::vector<RequiredText> Terms::find(std::string_view source) const {
+  std::vector<RequiredText> found;
+  if (empty()) return found;
+  const std::u32string text = code_points(source), folded = lower(text);
+  std::vector<std::size_t> offsets;  // in bytes, of each character and of the end
+  for (std::size_t offset = 0; offset < source.size(); next_code_point(source, offset))
+    offsets.push_back(offset);
+  offsets.push_back(source.size());
+  for (std::size_t begin = 0; begin < text.size(); ++begin) {
+    const auto terms = by_first_.find(folded[begin]);
+    if (terms == by_first_.end() || !is_boundary(text, begin)) continue;
+    const auto stands_here = [&](const Term& term) {
+      const std::u32string& in = term.any_case ? folded : text;
+      return in.compare(begin, term.source.size(), term.source) == 0 &&
+             is_boundary(text, begin + term.source.size());
+    };
+    const auto term = std::ranges::find_if(terms->second, stands_here);
+    if (term == terms->second.end()) continue;
+    const std::size_t end = begin + term->source.size();
+    found.push_back({offsets[begin], offsets[end], term->target});
+    begin = end - 1;
+  }
+  return found;
+}
+
+std::vector<RequiredText> protected_texts(std::string_view source) {
+  static const RE2 pattern(
+      R"re((?:https?|ftp)://[^\s<>"]*[^\s<>".,;:!?)\]}'])re"            // URL
+      R"re(|www\.[^\s<>"]*[^\s<>".,;:!?)\]}'])re"                       //
+      R"re(|[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+)re"     // e-mail address
+      R"re(|\$?\{[^\s{}]{1,64}\})re"                                    // {name}, ${name}
+      R"re(|%(?:\d+\$)?[sdif@])re"                                      // %s, %1$d
+      R"re(|</?[A-Za-z][^\s<>]{0,64}>|&(?:[A-Za-z]{2,8}|#\d{1,7});)re"  // <b>, &amp;
+      R"re(|\b\d+(?:[.,:/-]\d+)*\b)re");                                // number
+  std::vector<RequiredText> found;
+  const re2::StringPiece whole(source.data(), source.size());
+  re2::StringPiece match;
+  std::size_t from = 0;
+  while (from < source.size() &&
+         pattern.Match(whole, from, source.size(), RE2::UNANCHORED, &match, 1)) {
+    const auto begin = static_cast<std::size_t>(match.data() - source.data());
+    from = begin + match.size();
+    found.push_back({begin, from, std::string(match.data(), match.size())});
+  }
+  return found;
+}
+
+std::vector<RequiredText> Demands::of(std::string_view source) const {
+  std::vector<RequiredText> all = terms.find(source);
+  if (protects) {
+    const std::size_t terms_found = all.size();
+    for (RequiredText& text : protected_texts(source))
+      if (std::none_of(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(terms_found),
+                       [&](const RequiredText& term) { return overlap(term, text); }))
+        all.push_back(std::move(text));
+  }
+  std::ranges::sort(all, {}, &RequiredText::begin);
+  return all;
+}
+
+std::vector<std::string> unmet(const std::vector<RequiredText>& required,
+                               std::string_view translation) {
+  std::map<std::string, std::int64_t> wanted;
+  for (const RequiredText& text : required) ++wanted[text.text];
+  std::vector<std::string> missing;
+  for (const auto& [text, times] : wanted)
+    if (count_of(translation, text) < times) missing.push_back(text);
+  return missing;
+}
+
+}  // namespace dragoman

@@ -1,0 +1,61 @@
+// What the translation of a line must have, and what none may have: terms, and what is copied
+// intact (numbers, addresses, placeholders).
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace dragoman {
+
+/// A text that the translation must have, for a stretch [begin, end) of the source.
+struct RequiredText {
+  std::size_t begin, end;
+  std::string text;
+  bool operator==(const RequiredText&) const = default;
+};
+
+/// A glossary.
+class Terms {
+ public:
+  Terms() = default;
+  /// Lines of "source term<TAB>target term"; blank lines are skipped. Throws Error naming file and
+  /// line.
+  explicit Terms(const std::filesystem::path& file);
+
+  bool empty() const { return by_first_.empty(); }
+  /// Terms that stand in `source` as whole words, the longest at each place; none overlap. A source
+  /// term without capitals is found in any case. Of equal ones the first in the file counts.
+  std::vector<RequiredText> find(std::string_view source) const;
+
+ private:
+  struct Term {
+    std::u32string source;
+    bool any_case;
+    std::string target;
+  };
+  std::unordered_map<char32_t, std::vector<Term>> by_first_;  // by lower case; longest first
+};
+
+/// Numbers, URLs, e-mail addresses and placeholders ({name}, ${name}, %s, <tag>, &entity;) of the
+/// source, to be copied as they are.
+std::vector<RequiredText> protected_texts(std::string_view source);
+
+struct Demands {
+  Terms terms;
+  bool protects = false;               ///< protected_texts()
+  std::vector<std::string> avoided{};  ///< texts that no translation may have
+
+  bool requires_any() const { return protects || !terms.empty(); }
+  /// In their order; where a term and a protected text overlap, the term counts.
+  std::vector<RequiredText> of(std::string_view source) const;
+};
+
+/// Those of `required` that the translation does not have as often as it should.
+std::vector<std::string> unmet(const std::vector<RequiredText>& required,
+                               std::string_view translation);
+
+}  // namespace dragoman

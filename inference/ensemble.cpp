@@ -1,0 +1,100 @@
+#include "inference/ensemble.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace dragoman {
+
+Ensemble::Ensemble(std::vector<std::unique_ptr<Engine>> members) {
+  for (auto& engine : members) members_.push_back({std::move(engine), {}});
+}
+
+std::int64_t Ensemble::max_positions() const {
+  std::int64_t least = members_.front().engine->max_positions();
+  for (const Member& member : members_) least = std::min(least, member.engine->max_positions());
+  return least;
+}
+
+std::int64_t Ensemble::preferred_rows() const { return members_.front().engine->preferred_rows(); }
+
+std::vector<std::int32_t> Ensemble::admit(std::span<const std::vector<TokenId>> sentences) {
+  std::vector<std::int32_t> slots;
+  for (std::size_t i = 0; i < sentences.size(); ++i) {
+    if (free_slots_.empty()) {
+      free_slots_.push_back(static_cast<std::int32_t>(slots_++));
+      for (Member& member : members_) member.slots.resize(slots_);
+    }
+    slots.push_back(free_slots_.back());
+    free_slots_.pop_back();
+  }
+  for (Member& member : members_) {
+    const std::vector<std::int32_t> given = member.engine->admit(sentences);
+    for (std::size_t i = 0; i < slots.size(); ++i)
+      member.slots[static_cast<std::size_t>(slots[i])] = given[i];
+  }
+  return slots;
+}
+
+void Ensemble::release(std::span<const std::int32_t> slots) {
+  for (Member& member : members_) {
+    std::vector<std::int32_t> given;
+    for (const std::int32_t slot : slots)
+      given.push_back(member.slots[static_cast<std::size_t>(slot)]);
+    member.engine->release(given);
+  }
+  free_slots_.insert(free_slots_.end(), slots.begin(), slots.end());
+}
+
+void Ensemble::select(std::span<const RowOrigin> rows) {
+  for (Member& member : members_) {
+    std::vector<RowOrigin> origins(rows.begin(), rows.end());
+    for (RowOrigin& origin : origins)
+      origin.slot = member.slots[static_cast<std::size_t>(origin.slot)];
+    member.engine->select(origins);
+  }
+}
+
+void Ensemble::step(const Step& step) {
+  const std::int64_t vocabulary = this->vocabulary();
+  const auto rows = static_cast<std::int64_t>(step.previous.size());
+  const auto share = 1 / static_cast<float>(members_.size());
+  candidates_.resize(static_cast<std::size_t>(rows * vocabulary));
+  probabilities_.assign(candidates_.size(), 0);
+  std::vector<float> attention, mean_attention;
+  for (Member& member : members_) {
+    member.engine->step({.previous = step.previous,
+                         .adjustments = {},
+                         .best = vocabulary,
+                         .candidates = candidates_,
+                         .attention = step.attention == nullptr ? nullptr : &attention,
+                         .heads = step.heads});
+    for (std::size_t i = 0; i < candidates_.size(); ++i)
+      probabilities_[i] += share * std::exp(candidates_[i].log_probability);
+    mean_attention.resize(attention.size());
+    for (std::size_t i = 0; i < attention.size(); ++i) mean_attention[i] += share * attention[i];
+  }
+  if (step.attention != nullptr) *step.attention = std::move(mean_attention);
+
+  for (std::size_t i = 0; i < candidates_.size(); ++i)
+    candidates_[i].log_probability = std::log(probabilities_[i]);
+  const auto log_probability = [&](std::int32_t row, TokenId token) -> float& {
+    return candidates_[static_cast<std::size_t>(row * vocabulary + token)].log_probability;
+  };
+  for (std::size_t i = 0; i < step.wanted.size(); ++i)
+    step.wanted_log_probabilities[i] = log_probability(step.wanted[i].row, step.wanted[i].token);
+  for (const auto& [row, token, factor] : step.adjustments)
+    log_probability(row, token) = adjusted(log_probability(row, token), factor);
+  for (std::int64_t row = 0; row < rows; ++row) {
+    const auto all = candidates_.begin() + row * vocabulary;
+    if (step.best < vocabulary)
+      std::partial_sort(
+          all, all + step.best, all + vocabulary, [](const Candidate& a, const Candidate& b) {
+            return a.log_probability != b.log_probability ? a.log_probability > b.log_probability
+                                                          : a.token < b.token;
+          });
+    std::copy_n(all, step.best, step.candidates.begin() + row * step.best);
+  }
+}
+
+}  // namespace dragoman

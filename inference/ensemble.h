@@ -1,0 +1,41 @@
+// Several models as one: the mean of their probabilities decides.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "inference/engine.h"
+
+namespace dragoman {
+
+class Ensemble : public Engine {
+ public:
+  /// At least one engine; all have the same vocabularies.
+  explicit Ensemble(std::vector<std::unique_ptr<Engine>> members);
+
+  std::int64_t vocabulary() const override { return members_.front().engine->vocabulary(); }
+  std::int64_t max_positions() const override;
+  std::int64_t preferred_rows() const override;
+
+  std::vector<std::int32_t> admit(std::span<const std::vector<TokenId>> sentences) override;
+  void release(std::span<const std::int32_t> slots) override;
+  void select(std::span<const RowOrigin> rows) override;
+  /// Attention is the mean of the members'.
+  void step(const Step& step) override;
+
+ private:
+  struct Member {
+    std::unique_ptr<Engine> engine;
+    std::vector<std::int32_t> slots;  // of each of our slots
+  };
+
+  std::vector<Member> members_;
+  std::vector<std::int32_t> free_slots_;
+  std::size_t slots_ = 0;
+  std::vector<Candidate> candidates_;  // of one member: [R, V]
+  std::vector<float> probabilities_;   // [R, V]
+};
+
+}  // namespace dragoman

@@ -1,0 +1,64 @@
+// dragoman-lite: the same translations without LibTorch.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/files.h"
+#include "tests/system/translate_fixture.h"
+
+namespace dragoman {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+class Lite : public Translate {
+ protected:
+  static ProcessResult lite(std::vector<std::string> arguments, const std::string& input = "") {
+    arguments.insert(arguments.begin(), DRAGOMAN_LITE_PROGRAM);
+    Process process(CommandWords{std::move(arguments)});
+    process.send(input);
+    return process.wait();
+  }
+};
+
+TEST_F(Lite, IsLinkedWithoutLibTorch) {
+  Process process(CommandWords{{"ldd", DRAGOMAN_LITE_PROGRAM}});
+  const ProcessResult result = process.wait();
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.output,
+              AllOf(HasSubstr("libsentencepiece"), Not(HasSubstr("torch")), Not(HasSubstr("c10"))));
+}
+
+TEST_F(Lite, TranslatesAsDragomanDoes) {
+  for (const char* type : {"float32", "int8"})
+    EXPECT_EQ(lite(words({"--compute-type", type}), kInput).output,
+              run(words({"--compute-type", type}), kInput).output);
+}
+
+TEST_F(Lite, KnowsItsNameAndItsLimits) {
+  EXPECT_THAT(lite({"--version"}).output,
+              AllOf(HasSubstr("dragoman-lite " DRAGOMAN_VERSION), Not(HasSubstr("Torch"))));
+  EXPECT_THAT(lite({"translate", "--help"}).output, HasSubstr("Usage: dragoman-lite translate"));
+  const ProcessResult train = lite({"train"});
+  EXPECT_EQ(train.exit_code, 2);
+  EXPECT_THAT(train.errors, HasSubstr("unknown command train"));
+  const ProcessResult cuda = lite(words({"--device", "cuda"}), "a\n");
+  EXPECT_EQ(cuda.exit_code, 1);
+  EXPECT_THAT(cuda.errors, HasSubstr("dragoman-lite works on the CPU"));
+  const ProcessResult other = lite(words({"--device", "tpu"}), "a\n");
+  EXPECT_EQ(other.exit_code, 2);
+  EXPECT_THAT(other.errors, HasSubstr("--device"));
+}
+
+TEST_F(Lite, EvaluatesAndInspects) {
+  write_file(folder_ / "text", "the cat sat on the mat\n");
+  const std::string text = (folder_ / "text").string();
+  const ProcessResult evaluated = lite({"evaluate", "--hyp", text, "--ref", text});
+  EXPECT_EQ(evaluated.exit_code, 0) << evaluated.errors;
+  EXPECT_THAT(evaluated.output, HasSubstr("100.00"));
+  EXPECT_EQ(lite({"inspect", folder_.path()}).exit_code, 0);
+}
+
+}  // namespace
+}  // namespace dragoman

@@ -1,0 +1,160 @@
+// What translate offers besides the best translation: prefixes, terms, what is protected or
+// avoided, alignments, scores, JSON, ensembles.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/files.h"
+#include "tests/system/translate_fixture.h"
+
+namespace dragoman {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::MatchesRegex;
+using testing::Not;
+using testing::StartsWith;
+
+class TranslateDemands : public Translate {
+ protected:
+  std::string file(const std::string& name, const std::string& text) {
+    write_file(folder_ / name, text);
+    return (folder_ / name).string();
+  }
+
+  std::vector<std::string> translated(const std::vector<std::string>& more,
+                                      const std::string& input) {
+    const ProcessResult result = run(words(more), input);
+    EXPECT_EQ(result.exit_code, 0) << result.errors;
+    return lines_of(result.output);
+  }
+
+  std::string misuse(const std::vector<std::string>& more, int code = 2) {
+    const ProcessResult result = run(words(more), "the cat\n");
+    EXPECT_EQ(result.exit_code, code) << result.errors;
+    return result.errors;
+  }
+};
+
+TEST_F(TranslateDemands, APrefixBeginsTheTranslation) {
+  const std::string prefixes = file("prefixes", "sat on\n\nmat\n");
+  for (const char* beam : {"1", "4"}) {
+    const auto lines =
+        translated({"--prefix-file", prefixes, "-b", beam}, "the cat\nthe cat\nnumber 7\n");
+    ASSERT_EQ(lines.size(), 3u);
+    EXPECT_THAT(lines[0], StartsWith("sat on"));
+    EXPECT_EQ(lines[1], translated({"-b", beam}, "the cat\n").at(0));
+    EXPECT_THAT(lines[2], StartsWith("mat"));
+  }
+  EXPECT_THAT(misuse({"--prefix-file", file("none", "")}, 1),
+              HasSubstr("has 0 lines, the input more"));
+}
+
+TEST_F(TranslateDemands, TermsAndProtectedTextsStandInTheTranslation) {
+  const std::string terms = file("terms.tsv", "cat\tnumber mat\nsat on\tthe cat\n");
+  for (const char* beam : {"1", "5"}) {
+    const auto lines = translated({"--terms", terms, "--protect", "-b", beam},
+                                  "the cat sat on 25 mats\nthe mat\n\n{name} 7\n");
+    ASSERT_EQ(lines.size(), 4u);
+    EXPECT_THAT(lines[0], AllOf(HasSubstr("number mat"), HasSubstr("the cat"), HasSubstr("25")));
+    EXPECT_EQ(lines[1], translated({"-b", beam}, "the mat\n").at(0)) << "nothing is asked for";
+    EXPECT_EQ(lines[2], "");
+    EXPECT_THAT(lines[3], AllOf(HasSubstr("{name}"), HasSubstr("7")));
+  }
+  EXPECT_THAT(misuse({"--terms", file("bad.tsv", "a\tb\nno tab\n")}, 1), HasSubstr("bad.tsv:2: "));
+  EXPECT_THAT(misuse({"--protect", "--sampling"}), HasSubstr("--sampling: "));
+}
+
+TEST_F(TranslateDemands, WhatIsAvoidedOrSuppressedDoesNotAppear) {
+  const std::string plain = translated({}, "the cat sat\n").at(0);
+  const std::string avoided = file("avoid", plain + "\n");
+  EXPECT_NE(translated({"--avoid", avoided}, "the cat sat\n").at(0), plain);
+  const std::string piece = Tokenizer(tokenizer_, "tokenizer").pieces(plain).front();
+  for (const std::string& line : translated({"--suppress", piece, "--n-best", "5"}, "the cat\n"))
+    EXPECT_THAT(line, Not(HasSubstr("||| " + plain.substr(0, 3))));
+  EXPECT_THAT(misuse({"--suppress", "nosuchpiece"}), HasSubstr("--suppress nosuchpiece: "));
+}
+
+TEST_F(TranslateDemands, NothingIsRepeatedWhereThatIsForbidden) {
+  const auto line =
+      translated({"--no-repeat-ngram-size", "1", "--min-length", "6"}, "the cat\n").at(0);
+  const auto pieces = Tokenizer(tokenizer_, "tokenizer").pieces(line);
+  EXPECT_GE(pieces.size(), 4u);
+  EXPECT_THAT(misuse({"--repetition-penalty", "0"}), HasSubstr("--repetition-penalty 0"));
+  EXPECT_NE(translated({"--repetition-penalty", "5", "--min-length", "6"}, "the cat\n"),
+            translated({"--min-length", "6"}, "the cat\n"));
+}
+
+TEST_F(TranslateDemands, AlignmentsAndScoresStandBehindTheTranslation) {
+  const std::string plain = translated({}, "the cat sat\n").at(0);
+  const std::string hard =
+      translated({"--alignment", "hard", "--word-scores"}, "the cat sat\n").at(0);
+  EXPECT_THAT(hard, StartsWith(plain + " ||| WordScores= -"));
+  EXPECT_THAT(hard, MatchesRegex(".* \\|\\|\\| [0-2]-0( [0-2]-[0-9]+)*"));
+  const std::string soft =
+      translated({"--alignment", "soft", "--n-best", "2"}, "the cat sat\n").at(1);
+  EXPECT_THAT(soft, MatchesRegex("0 \\|\\|\\| .* \\|\\|\\| F0= -[0-9.]+ \\|\\|\\| -[0-9.]+ "
+                                 "\\|\\|\\| ([01]\\.[0-9]+,?)+( ([01]\\.[0-9]+,?)+)*"));
+  EXPECT_THAT(misuse({"--alignment", "hard", "--attention-layer", "2"}),
+              HasSubstr("--attention-layer 2: "));
+}
+
+TEST_F(TranslateDemands, JsonObjectsComeBackWithTheirFields) {
+  const auto lines = translated({"--json", "--n-best", "2", "--alignment", "hard", "--word-scores"},
+                                "{\"id\": [1, {\"a\": null}], \"text\": \"the cat\"}\n"
+                                "{\"text\": \"\", \"x\": \"\u00e4\"}\n"
+                                "{\"text\": \"number\\n7\", \"prefix\": \"mat\"}\n");
+  ASSERT_EQ(lines.size(), 3u);
+  const auto first = nlohmann::json::parse(lines[0]), second = nlohmann::json::parse(lines[1]),
+             third = nlohmann::json::parse(lines[2]);
+  EXPECT_EQ(first["id"], nlohmann::json::parse("[1, {\"a\": null}]"));
+  EXPECT_EQ(first["translation"], translated({}, "the cat\n").at(0));
+  ASSERT_EQ(first["n_best"].size(), 2u);
+  EXPECT_EQ(first["n_best"][0]["score"], first["score"]);
+  EXPECT_EQ(first["words"].size(), first["alignment"].size());
+  EXPECT_EQ(second["translation"], "");
+  EXPECT_EQ(second["x"], "\u00e4");
+  EXPECT_THAT(third["translation"].get<std::string>(), StartsWith("mat"));
+
+  for (const std::string bad : {"no json", "[1]", "{}", "{\"text\": 7}", "{\"text\": \"a\""}) {
+    const ProcessResult result = run(words({"--json"}), "{\"text\": \"a\"}\n" + bad + "\n");
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_THAT(result.errors, HasSubstr("standard input:2: ")) << bad;
+  }
+}
+
+TEST_F(TranslateDemands, AnEnsembleOfOneModelTwiceIsThatModel) {
+  const std::string model = (folder_ / "model.safetensors").string();
+  const std::string input = "the cat sat\nmat number 7\n";
+  const ProcessResult one = run({"translate", "-m", model, "--with-scores"}, input);
+  const ProcessResult two = run({"translate", "-m", model, model, "--with-scores"}, input);
+  ASSERT_EQ(two.exit_code, 0) << two.errors;
+  const auto ours = lines_of(two.output), expected = lines_of(one.output);
+  ASSERT_EQ(ours.size(), 2u);
+  for (std::size_t i = 0; i < 2; ++i)
+    EXPECT_EQ(ours[i].substr(0, ours[i].find("F0=")),
+              expected[i].substr(0, expected[i].find("F0=")));
+
+  write_model("other.safetensors", 3);
+  const std::string other = (folder_ / "other.safetensors").string();
+  const ProcessResult both = run({"translate", "-m", model, other, "--with-scores"}, input);
+  EXPECT_EQ(both.exit_code, 0) << both.errors;
+  EXPECT_NE(both.output, one.output);
+
+  TokenizerConfig config;
+  config.vocab_size = 300;
+  std::string another = train_tokenizer({"another text"}, config).model_bytes;
+  tokenizer_.swap(another);
+  write_model("foreign.safetensors", 1);
+  tokenizer_.swap(another);
+  const ProcessResult foreign =
+      run({"translate", "-m", model, (folder_ / "foreign.safetensors").string()}, input);
+  EXPECT_EQ(foreign.exit_code, 1);
+  EXPECT_THAT(foreign.errors, HasSubstr("another tokenizer"));
+}
+
+}  // namespace
+}  // namespace dragoman

@@ -1,0 +1,61 @@
+// What the tests of translation share: a model whose weights nobody trained. What comes out means
+// nothing, but line i of it is line i of the input.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/model/file/small_model.h"
+#include "tests/system/process.h"
+#include "tokenizer/tokenizer.h"
+#include "tokenizer/train_tokenizer.h"
+
+namespace dragoman {
+
+class Translate : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    std::vector<std::string> lines;
+    for (int i = 0; i < 300; ++i)
+      lines.push_back("the cat number " + std::to_string(i) + " sat on mat " +
+                      std::to_string(i * 7));
+    TokenizerConfig config;
+    config.vocab_size = 320;
+    tokenizer_ = train_tokenizer({lines.begin(), lines.end()}, config).model_bytes;
+  }
+
+  Translate() { write_model("model.safetensors", 1); }
+
+  /// Weights times `sharpness`.
+  void write_model(const std::string& name, float sharpness) {
+    SmallModel model(Tokenizer(tokenizer_, "tokenizer").size());
+    model.contents.tokenizer_source = tokenizer_;
+    for (auto& values : model.values)
+      for (float& value : values) value *= sharpness;
+    write_model_file(folder_ / name, model.contents);
+  }
+
+  std::vector<std::string> words(std::vector<std::string> more = {}) const {
+    std::vector<std::string> result = {"translate", "-m", folder_.path(), "--max-length", "6"};
+    result.insert(result.end(), more.begin(), more.end());
+    return result;
+  }
+
+  static inline std::string tokenizer_;
+  TemporaryFolder folder_;
+};
+
+inline std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+inline const std::string kInput("the cat sat\n\n \t\r\nmat number 7\xff\r\n\0the mat\nno line end",
+                                52);
+
+}  // namespace dragoman
