@@ -14,6 +14,7 @@
 #include "base/files.h"
 #include "base/random.h"
 #include "model/file/model_file.h"
+#include "tokenizer/tokenizer.h"
 #include "tokenizer/train_tokenizer.h"
 
 namespace {

@@ -9,6 +9,7 @@ namespace dragoman::portable {
 namespace {
 #define DRAGOMAN_LANES 4
 #define DRAGOMAN_MULTIPLY_ADD(sum, a, b) sum = sum + a * b
+#define DRAGOMAN_WIDEN_BYTES(bytes) __builtin_convertvector(bytes, I16x2)
 #define DRAGOMAN_DOT_PAIRS(a, b) dot_pairs(a, b)
 #include "kernels/training_kernels.inc"
 
