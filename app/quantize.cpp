@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <set>
 
 #include "app/command.h"
@@ -76,7 +77,8 @@ class Trial {
                   references_.front().size());
   }
 
-  Scores score(const std::string& model, ComputeType type) const {
+  /// Nothing where a stop was requested.
+  std::optional<Scores> score(const std::string& model, ComputeType type) const {
     EngineChoice choice;
     choice.device = "cpu";
     choice.threads = threads_;
@@ -86,11 +88,11 @@ class Trial {
     std::vector<std::string> lines;
     for (Translation& translation : translator.translate(source_, stop_token()))
       lines.push_back(std::move(translation.n_best.front().text));
-    if (lines.size() < source_.size()) throw Error("stopped");
+    if (lines.size() < source_.size()) return std::nullopt;
     EvaluateConfig evaluate;
     evaluate.lowercase = evaluate.chrf_lowercase = lower_cases(*opened.tokenizers.target);
     const auto scores = evaluate_lines(lines, references_, evaluate, "");
-    return {scores[0].score, scores[1].score};
+    return Scores{scores[0].score, scores[1].score};
   }
 
  private:
@@ -103,29 +105,52 @@ std::string text_of(const Scores& scores) {
   return join_text("BLEU ", decimals(scores.bleu, 2), ", chrF ", decimals(scores.chrf, 2));
 }
 
+/// A file beside the output, which takes its place or is removed.
+class Candidate {
+ public:
+  explicit Candidate(const std::string& output) : output_(output), path_(output + ".candidate") {}
+  Candidate(const Candidate&) = delete;
+  Candidate& operator=(const Candidate&) = delete;
+  ~Candidate() {
+    std::error_code ignored;
+    std::filesystem::remove(path_, ignored);
+  }
+
+  const std::string& path() const { return path_; }
+  void accept() const { std::filesystem::rename(path_, output_); }
+
+ private:
+  std::string output_, path_;
+};
+
 /// Keeps more matrices as they are, those with the largest errors first, an eighth at a time, until
-/// the loss is small enough.
-void write_with_small_loss(const ModelFileReader& model, const QuantizeConfig& config,
+/// the loss is small enough. False where a stop was requested.
+bool write_with_small_loss(const ModelFileReader& model, const QuantizeConfig& config,
                            const std::string& command) {
   const Trial trial(config);
-  const Scores whole = trial.score(model.path().string(), ComputeType::Float32);
-  log_info("float32: " + text_of(whole));
+  const std::optional<Scores> whole = trial.score(model.path().string(), ComputeType::Float32);
+  if (!whole) return false;
+  log_info("float32: " + text_of(*whole));
   const std::vector<RoundedMatrix> matrices = rounded_matrices(model);
   const std::size_t portion = (matrices.size() + 7) / 8;
-  std::set<std::string> kept;
-  while (true) {
-    write_quantized(model, config.output, kept, command);
-    const Scores found = trial.score(config.output, ComputeType::Auto);
-    const double loss = std::max(whole.bleu - found.bleu, whole.chrf - found.chrf);
+  const Candidate candidate(config.output);
+  for (std::set<std::string> kept;;) {
+    write_quantized(model, candidate.path(), kept, command);
+    const std::optional<Scores> found = trial.score(candidate.path(), ComputeType::Auto);
+    if (!found) return false;
     log_info(join_text("int8 but for ", kept.size(), " of ", matrices.size(),
-                       " matrices: ", text_of(found)));
-    if (loss <= config.max_loss) return;
-    if (kept.size() + portion >= matrices.size())
-      return log_warning(join_text("rounding costs ", decimals(loss, 2),
-                                   " points, more than --max-loss ", decimals(config.max_loss, 2),
-                                   ", even of few matrices"));
-    const std::size_t end = kept.size() + portion;
-    for (std::size_t i = kept.size(); i < end; ++i) kept.insert(matrices[i].name);
+                       " matrices: ", text_of(*found)));
+    const double loss = std::max(whole->bleu - found->bleu, whole->chrf - found->chrf);
+    const std::size_t next = kept.size() + portion;
+    if (loss > config.max_loss && next < matrices.size()) {
+      for (std::size_t i = kept.size(); i < next; ++i) kept.insert(matrices[i].name);
+      continue;
+    }
+    if (loss > config.max_loss)
+      log_warning(join_text("rounding costs ", decimals(loss, 2), " points, more than --max-loss ",
+                            decimals(config.max_loss, 2), ", even of few matrices"));
+    candidate.accept();
+    return true;
   }
 }
 
@@ -137,8 +162,8 @@ int run(const QuantizeConfig& config, const Invocation& invocation) {
     throw UsageError("--output: is the model itself; name another file");
   if (config.source.empty())
     write_quantized(model, config.output, {}, invocation.command_line);
-  else
-    write_with_small_loss(model, config, invocation.command_line);
+  else if (!write_with_small_loss(model, config, invocation.command_line))
+    return 0;
   log_info(join_text(
       config.output, ": ",
       bytes_text(static_cast<std::int64_t>(std::filesystem::file_size(config.output))), ", where ",

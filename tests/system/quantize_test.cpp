@@ -1,0 +1,75 @@
+// dragoman quantize.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "base/files.h"
+#include "tests/system/translate_fixture.h"
+
+namespace dragoman {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+class Quantize : public Translate {
+ protected:
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+
+  ProcessResult quantize(const std::vector<std::string>& more) const {
+    std::vector<std::string> arguments = {"quantize", path("model.safetensors"), "-o",
+                                          path("int8.safetensors")};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run(arguments);
+  }
+
+  std::string translated(const std::string& model, const std::vector<std::string>& more) const {
+    std::vector<std::string> arguments = {"translate", "-m", path(model), "--max-length", "6"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const ProcessResult result = run(arguments, kInput);
+    EXPECT_EQ(result.exit_code, 0) << result.errors;
+    return result.output;
+  }
+};
+
+TEST_F(Quantize, TheFileTranslatesAsTheModelDoesInInt8) {
+  const ProcessResult result = quantize({});
+  ASSERT_EQ(result.exit_code, 0) << result.errors;
+  EXPECT_THAT(result.errors, HasSubstr("int8.safetensors: "));
+  EXPECT_EQ(lines_of(translated("int8.safetensors", {})).size(), 6u);
+  EXPECT_EQ(translated("int8.safetensors", {}), translated("int8.safetensors", {"--threads", "2"}));
+  EXPECT_THAT(run({"inspect", path("int8.safetensors")}).output, HasSubstr("F32, I8"));
+  const ProcessResult again = run({"quantize", path("int8.safetensors"), "-o", path("twice")});
+  EXPECT_EQ(again.exit_code, 1);
+  EXPECT_THAT(again.errors, HasSubstr("already"));
+}
+
+TEST_F(Quantize, MatricesAreKeptUntilTheLossIsSmall) {
+  const std::string text = "the cat sat on mat 7\nmat number 14\nthe cat number 9\n";
+  write_file(folder_ / "source", text);
+  write_file(folder_ / "reference", text);
+  const std::vector<std::string> texts = {"--src", path("source"), "--ref", path("reference")};
+  const ProcessResult result = quantize(texts);
+  ASSERT_EQ(result.exit_code, 0) << result.errors;
+  EXPECT_THAT(result.errors, AllOf(HasSubstr("float32: BLEU "), HasSubstr("int8 but for 0 of ")));
+  EXPECT_TRUE(std::filesystem::exists(path("int8.safetensors")));
+  EXPECT_FALSE(std::filesystem::exists(path("int8.safetensors.candidate")));
+}
+
+TEST_F(Quantize, WhatIsWrongIsTold) {
+  EXPECT_EQ(quantize({"--src", path("source")}).exit_code, 2);
+  const ProcessResult itself =
+      run({"quantize", path("model.safetensors"), "-o", path("model.safetensors")});
+  EXPECT_EQ(itself.exit_code, 2);
+  EXPECT_THAT(itself.errors, HasSubstr("is the model itself"));
+  write_file(folder_ / "source", "a\nb\n");
+  write_file(folder_ / "reference", "a\n");
+  const ProcessResult unequal = quantize({"--src", path("source"), "--ref", path("reference")});
+  EXPECT_EQ(unequal.exit_code, 1);
+  EXPECT_THAT(unequal.errors, HasSubstr("has 2 lines"));
+  EXPECT_FALSE(std::filesystem::exists(path("int8.safetensors")));
+}
+
+}  // namespace
+}  // namespace dragoman
