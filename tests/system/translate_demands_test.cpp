@@ -126,6 +126,19 @@ TEST_F(TranslateDemands, JsonObjectsComeBackWithTheirFields) {
   }
 }
 
+TEST_F(TranslateDemands, ManyLinesOfAnyLengthComeBackInTheirOrder) {
+  std::string input;
+  for (int i = 0; i < 20'000; ++i) {
+    input += "{\"id\": " + std::to_string(i) + ", \"text\": \"";
+    for (int word = i * 7919 % 11; word > 0; --word) input += "the cat ";
+    input += "\"}\n";
+  }
+  const auto lines = translated({"--json", "-b", "1", "--threads", "2"}, input);
+  ASSERT_EQ(lines.size(), 20'000u);
+  for (std::size_t i = 0; i < lines.size(); ++i)
+    ASSERT_THAT(lines[i], StartsWith("{\"id\":" + std::to_string(i) + ","));
+}
+
 TEST_F(TranslateDemands, AnEnsembleOfOneModelTwiceIsThatModel) {
   const std::string model = (folder_ / "model.safetensors").string();
   const std::string input = "the cat sat\nmat number 7\n";
