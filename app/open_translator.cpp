@@ -41,7 +41,8 @@ OpenedTranslator open_translator(const std::vector<std::string>& models,
   OpenedTranslator opened;
   std::vector<std::vector<std::unique_ptr<Engine>>> members;  // of each model
   for (const std::string& model : models) {
-    const ModelFileReader file(resolve_model_path(model));
+    // The engines read every tensor, and that checks it.
+    const ModelFileReader file(resolve_model_path(model), Verify::Header);
     const Tokenizers tokenizers = load_tokenizers(file);
     if (members.empty()) {
       opened.tokenizers = tokenizers;

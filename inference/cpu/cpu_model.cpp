@@ -1,12 +1,29 @@
 #include "inference/cpu/cpu_model.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cstdint>
 #include <string>
-#include <utility>
 
 namespace dragoman {
 
 namespace {
+
+/// The pages of a tensor that has been read stay in memory no longer.
+void drop_pages(const TensorData& tensor) {
+  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto begin = reinterpret_cast<std::uintptr_t>(tensor.data);
+  const std::uintptr_t first = (begin + page - 1) / page * page;
+  const std::uintptr_t last = (begin + tensor.bytes()) / page * page;
+  if (first < last) madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
+}
+
+template <class Number>
+std::span<const Number> numbers_of(const TensorData& tensor) {
+  return {static_cast<const Number*>(tensor.data), static_cast<std::size_t>(tensor.elements())};
+}
 
 /// Reads parameters by name.
 class Weights {
@@ -14,45 +31,51 @@ class Weights {
   Weights(const ModelFileReader& file, ComputeType type)
       : file_(file), type_(type), d_model_(file.config().d_model) {}
 
-  std::vector<float> floats(const std::string& name) const { return file_.floats(name); }
+  std::vector<float> floats(const std::string& name) const {
+    std::vector<float> values = file_.floats(name);
+    drop_pages(file_.tensor(name));
+    return values;
+  }
   std::vector<float> floats_if_there(const std::string& name) const {
     return file_.has(name) ? floats(name) : std::vector<float>();
   }
 
   CpuEmbedding embedding(const std::string& name) const {
     if (!file_.has(name)) return {};
-    if (file_.is_int8(name)) return {.floats = {}, .rounded = rounded(name)};
-    return {.floats = floats(name), .rounded = {}};
+    if (!file_.is_int8(name)) return {.floats = floats(name), .rounded = {}};
+    CpuEmbedding embedding;
+    append_rounded(name, embedding.rounded);
+    return embedding;
   }
 
   /// Layers with the same input become one, whose outputs stand side by side.
   PackedLinear linear(const std::vector<std::string>& names, std::int64_t inputs) const {
-    std::vector<std::string> matrices;
-    std::vector<float> bias;
+    std::vector<float> bias, weights;
+    QuantizedRows rounded;
+    const bool stays_rounded =
+        type_ != ComputeType::Float32 &&
+        std::ranges::all_of(names, [this](auto& name) { return file_.is_int8(name + ".weight"); });
     for (const std::string& name : names) {
-      matrices.push_back(name + ".weight");
       append(bias, floats(name + ".bias"));
+      if (stays_rounded)
+        append_rounded(name + ".weight", rounded);
+      else
+        append(weights, floats(name + ".weight"));
     }
-    return packed(matrices, bias, inputs);
+    if (stays_rounded) return {rounded.whole, rounded.scales, bias, inputs};
+    return {weights, bias, inputs, type_};
   }
 
-  /// Of weights that are I8 in the file, as they are where nothing else is asked for.
-  PackedLinear packed(const std::vector<std::string>& matrices, const std::vector<float>& bias,
-                      std::int64_t inputs) const {
-    const bool all_int8 = std::ranges::all_of(
-        matrices, [this](const std::string& name) { return file_.is_int8(name); });
-    if (type_ != ComputeType::Float32 && all_int8) {
-      QuantizedRows weights;
-      for (const std::string& name : matrices) {
-        const QuantizedRows rows = rounded(name);
-        append(weights.whole, rows.whole);
-        append(weights.scales, rows.scales);
-      }
-      return {std::move(weights), bias, inputs};
-    }
-    std::vector<float> weights;
-    for (const std::string& name : matrices) append(weights, floats(name));
-    return {weights, bias, inputs, type_};
+  /// The projection to the vocabulary, whose matrix is perhaps an embedding that is there already.
+  PackedLinear projection(const std::string& name, const CpuEmbedding* embedding) const {
+    const std::vector<float> bias = floats_if_there("output.bias");
+    CpuEmbedding own;
+    if (embedding == nullptr) own = this->embedding(name);
+    const CpuEmbedding& matrix = embedding == nullptr ? own : *embedding;
+    if (!file_.is_int8(name)) return {matrix.floats, bias, d_model_, type_};
+    if (type_ != ComputeType::Float32)
+      return {matrix.rounded.whole, matrix.rounded.scales, bias, d_model_};
+    return {file_.floats(name), bias, d_model_, type_};
   }
 
   CpuNorm norm(const std::string& name) const {
@@ -77,16 +100,15 @@ class Weights {
   }
 
  private:
-  QuantizedRows rounded(const std::string& name) const {
+  void append_rounded(const std::string& name, QuantizedRows& rows) const {
     const TensorData whole = file_.tensor(name), scales = file_.tensor(scales_name(name));
-    const auto* first = static_cast<const std::int8_t*>(whole.data);
-    const auto* first_scale = static_cast<const float*>(scales.data);
-    return {.whole = {first, first + whole.elements()},
-            .scales = {first_scale, first_scale + scales.elements()}};
+    append(rows.whole, numbers_of<std::int8_t>(whole));
+    append(rows.scales, numbers_of<float>(scales));
+    drop_pages(whole);
   }
 
-  template <class Number>
-  static void append(std::vector<Number>& all, const std::vector<Number>& more) {
+  template <class Number, class Numbers>
+  static void append(std::vector<Number>& all, const Numbers& more) {
     all.insert(all.end(), more.begin(), more.end());
   }
 
@@ -130,10 +152,11 @@ CpuModel::CpuModel(const ModelFileReader& file, ComputeType type) : config(file.
     encoder_norm = weights.norm("encoder.norm");
     decoder_norm = weights.norm("decoder.norm");
   }
-  const std::string projection = config.tying == Tying::None ? "output.weight"
-                                 : shared                    ? "embedding.weight"
-                                                             : "embedding.target.weight";
-  output = weights.packed({projection}, weights.floats_if_there("output.bias"), config.d_model);
+  if (config.tying == Tying::None)
+    output = weights.projection("output.weight", nullptr);
+  else
+    output = weights.projection(shared ? "embedding.weight" : "embedding.target.weight",
+                                &target_embedding());
 }
 
 }  // namespace dragoman

@@ -10,7 +10,8 @@ namespace dragoman {
 PackedLinear::PackedLinear(std::span<const float> weights, std::span<const float> bias,
                            std::int64_t inputs, ComputeType type) {
   if (type == ComputeType::Int8) {
-    *this = PackedLinear(quantize_rows(weights, inputs), bias, inputs);
+    const QuantizedRows rounded = quantize_rows(weights, inputs);
+    *this = PackedLinear(rounded.whole, rounded.scales, bias, inputs);
     return;
   }
   inputs_ = inputs;
@@ -23,11 +24,12 @@ PackedLinear::PackedLinear(std::span<const float> weights, std::span<const float
   kernels.pack_float(weights.data(), outputs_, inputs, floats_.data());
 }
 
-PackedLinear::PackedLinear(QuantizedRows weights, std::span<const float> bias, std::int64_t inputs)
+PackedLinear::PackedLinear(std::span<const std::int8_t> whole, std::span<const float> scales,
+                           std::span<const float> bias, std::int64_t inputs)
     : inputs_(inputs),
-      outputs_(static_cast<std::int64_t>(weights.scales.size())),
+      outputs_(static_cast<std::int64_t>(scales.size())),
       type_(ComputeType::Int8),
-      weight_scales_(std::move(weights.scales)),
+      weight_scales_(scales.begin(), scales.end()),
       bias_(bias.begin(), bias.end()) {
   const LinearKernels& kernels = linear_kernels();
   const auto padded = static_cast<std::size_t>(kernels.padded_outputs(outputs_));
@@ -35,7 +37,7 @@ PackedLinear::PackedLinear(QuantizedRows weights, std::span<const float> bias, s
   weight_scales_.resize(padded);
   offsets_.resize(padded);
   bytes_.resize(padded * static_cast<std::size_t>(LinearKernels::padded_inputs(inputs)));
-  kernels.pack_int8(weights.whole.data(), outputs_, inputs, bytes_.data(), offsets_.data());
+  kernels.pack_int8(whole.data(), outputs_, inputs, bytes_.data(), offsets_.data());
 }
 
 void PackedLinear::run(const float* x, std::int64_t rows, float* y, LinearScratch& scratch,

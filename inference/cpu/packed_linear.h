@@ -8,8 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include "model/file/quantized_rows.h"
-
 namespace dragoman {
 
 enum class ComputeType {
@@ -33,8 +31,9 @@ class PackedLinear {
   /// weights [outputs, inputs]; bias [outputs], or none for zeros.
   PackedLinear(std::span<const float> weights, std::span<const float> bias, std::int64_t inputs,
                ComputeType type);
-  /// Of weights that are rounded already.
-  PackedLinear(QuantizedRows weights, std::span<const float> bias, std::int64_t inputs);
+  /// Of weights that are rounded already: whole numbers [outputs, inputs], scales [outputs].
+  PackedLinear(std::span<const std::int8_t> whole, std::span<const float> scales,
+               std::span<const float> bias, std::int64_t inputs);
 
   std::int64_t inputs() const { return inputs_; }
   std::int64_t outputs() const { return outputs_; }
