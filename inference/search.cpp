@@ -2,32 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <numeric>
 #include <utility>
 
-#include "base/error.h"
 #include "base/random.h"
 
 namespace dragoman {
-
-namespace {
-
-bool is_possible(const Candidate& candidate) {
-  if (std::isnan(candidate.log_probability))
-    throw Error(
-        "the model's probabilities are not numbers: the model file is damaged, or its training "
-        "diverged");
-  return candidate.log_probability > -INFINITY;
-}
-
-bool is_better(const Extension& a, const Extension& b) {
-  if (a.sum != b.sum) return a.sum > b.sum;
-  if (a.row != b.row) return a.row < b.row;
-  return a.token < b.token;
-}
-
-}  // namespace
 
 double normalized_score(double sum, std::int64_t length, const DecodeConfig& config) {
   const auto count = static_cast<double>(length);
@@ -41,89 +20,6 @@ double coverage_penalty(std::span<const float> coverage, double beta) {
   double sum = 0;
   for (const float c : coverage) sum += std::log(std::clamp(static_cast<double>(c), kLeast, 1.0));
   return beta * sum;
-}
-
-std::vector<Extension> keep_beam(std::vector<Extension>& pool, std::int64_t beam, TokenId eos) {
-  // Each row ends at most once, so the best 2 * beam hold `beam` that go on, if there are so many.
-  const std::size_t ranked = std::min(pool.size(), 2 * static_cast<std::size_t>(beam));
-  std::partial_sort(pool.begin(), pool.begin() + static_cast<std::ptrdiff_t>(ranked), pool.end(),
-                    is_better);
-  std::vector<Extension> kept;
-  std::int64_t open = 0;
-  for (std::size_t rank = 0; rank < ranked && open < beam; ++rank) {
-    const bool ends = pool[rank].token == eos;
-    if (ends && rank >= static_cast<std::size_t>(beam)) continue;
-    kept.push_back(pool[rank]);
-    if (!ends) ++open;
-  }
-  return kept;
-}
-
-std::vector<Extension> keep_beam_by_missing(const std::vector<Extension>& pool,
-                                            const std::vector<std::int64_t>& missing,
-                                            std::int64_t beam, TokenId eos) {
-  std::map<std::int64_t, std::vector<Extension>> banks;  // best first
-  for (std::size_t i = 0; i < pool.size(); ++i) banks[missing[i]].push_back(pool[i]);
-  for (auto& [number, bank] : banks) std::sort(bank.begin(), bank.end(), is_better);
-  std::vector<Extension> kept;
-  std::int64_t open = 0, ended = 0;
-  for (std::size_t rank = 0; open < beam; ++rank) {
-    bool any = false;
-    for (const auto& [number, bank] : banks) {
-      if (rank >= bank.size() || open == beam) continue;
-      any = true;
-      const bool ends = bank[rank].token == eos;
-      if (ends && ended++ >= beam) continue;
-      kept.push_back(bank[rank]);
-      if (!ends) ++open;
-    }
-    if (!any) break;
-  }
-  return kept;
-}
-
-std::int64_t draw(std::span<const Candidate> candidates, const DecodeConfig& config,
-                  double uniform) {
-  std::vector<std::size_t> order;
-  for (std::size_t i = 0; i < candidates.size(); ++i)
-    if (is_possible(candidates[i])) order.push_back(i);
-  if (order.empty()) return -1;
-
-  const auto more_probable = [&](std::size_t a, std::size_t b) {
-    if (candidates[a].log_probability != candidates[b].log_probability)
-      return candidates[a].log_probability > candidates[b].log_probability;
-    return candidates[a].token < candidates[b].token;
-  };
-  const auto topk = static_cast<std::size_t>(config.sampling_topk);
-  if (topk > 0 && topk < order.size()) {
-    const auto end = order.begin() + config.sampling_topk;
-    std::partial_sort(order.begin(), end, order.end(), more_probable);
-    order.erase(end, order.end());
-  } else if (config.sampling_topp < 1.0) {
-    std::sort(order.begin(), order.end(), more_probable);
-  }
-
-  float highest = -INFINITY;
-  for (const std::size_t i : order) highest = std::max(highest, candidates[i].log_probability);
-  std::vector<double> weights;
-  for (const std::size_t i : order) {
-    const double below = static_cast<double>(candidates[i].log_probability) - highest;
-    weights.push_back(std::exp(below / config.temperature));
-  }
-  double total = std::accumulate(weights.begin(), weights.end(), 0.0);
-  if (config.sampling_topp < 1.0) {
-    double mass = 0;
-    std::size_t count = 0;
-    while (count < weights.size() && mass < config.sampling_topp * total) mass += weights[count++];
-    weights.resize(count);
-    total = mass;
-  }
-  double left = uniform * total;
-  for (std::size_t i = 0; i + 1 < weights.size(); ++i) {
-    left -= weights[i];
-    if (left < 0) return static_cast<std::int64_t>(order[i]);
-  }
-  return static_cast<std::int64_t>(order[weights.size() - 1]);
 }
 
 SentenceSearch::SentenceSearch(const DecodeConfig& config, const TargetTokens& tokens,

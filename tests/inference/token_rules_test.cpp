@@ -111,7 +111,9 @@ TEST(TokenRules, SuppressedAndAvoidedTokensDoNotAppear) {
       for (std::size_t t = 0; t < hypothesis.tokens.size(); ++t) {
         EXPECT_NE(hypothesis.tokens[t], 3);
         EXPECT_NE(hypothesis.tokens[t], 6);
-        if (t > 0 && hypothesis.tokens[t - 1] == 4) EXPECT_NE(hypothesis.tokens[t], 5);
+        if (t > 0 && hypothesis.tokens[t - 1] == 4) {
+          EXPECT_NE(hypothesis.tokens[t], 5);
+        }
       }
   }
 }

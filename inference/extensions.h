@@ -1,0 +1,42 @@
+// How a step's candidates extend the hypotheses of a sentence: which of them a beam keeps, and
+// which one is drawn.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "inference/decode_config.h"
+#include "inference/engine.h"
+
+namespace dragoman {
+
+/// Whether its probability is above 0. Throws Error where it is not a number.
+bool is_possible(const Candidate& candidate);
+
+/// One more token for one of the rows.
+struct Extension {
+  std::int32_t row;
+  TokenId token;
+  double sum;  ///< of the hypothesis so far
+};
+
+/// What a step of beam search keeps: of all extensions, best first, those with </s> that stand
+/// among the best `beam` and the best `beam` others. `pool` comes in any order and is reordered;
+/// ties go by row, then token.
+std::vector<Extension> keep_beam(std::vector<Extension>& pool, std::int64_t beam, TokenId eos);
+
+/// The same where hypotheses are at different numbers of required tokens: `missing` of each
+/// extension in the pool, whose order stays. Each number in turn, the smallest first, keeps its
+/// best extension, until `beam` go on.
+std::vector<Extension> keep_beam_by_missing(const std::vector<Extension>& pool,
+                                            const std::vector<std::int64_t>& missing,
+                                            std::int64_t beam, TokenId eos);
+
+/// Draws a candidate: of the sampling-topk best, by the probabilities sharpened by temperature, cut
+/// to the smallest set that has sampling-topp. `uniform` in [0, 1). Candidates of probability 0 are
+/// never drawn; -1 where there is no other. Returns an index into `candidates`.
+std::int64_t draw(std::span<const Candidate> candidates, const DecodeConfig& config,
+                  double uniform);
+
+}  // namespace dragoman
