@@ -33,7 +33,7 @@ struct RowAttentionArguments {
   std::int64_t record_stride, value_offset;
   std::int64_t places, heads, d_k;
   float scale;
-  float* weights;  ///< scratch [places]
+  float* weights;  ///< scratch [heads * places]
   float* output;   ///< [heads * d_k]
 };
 

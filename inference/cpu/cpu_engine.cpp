@@ -219,7 +219,7 @@ void CpuEngine::residual(const CpuNorm& norm, std::int64_t rows, SubLayer&& sub_
 void CpuEngine::attend_row(const float* q, const float* cache, const std::int32_t* records,
                            std::int64_t record_stride, std::int64_t value_offset,
                            std::int64_t places, float* output) {
-  grow(work_.weights, places);
+  grow(work_.weights, model_->config.heads * places);
   linear_kernels().row_attention({.q = q,
                                   .cache = cache,
                                   .records = records,

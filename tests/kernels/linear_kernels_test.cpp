@@ -168,7 +168,8 @@ TEST_P(Linear, AttentionOfARowIsEquation1OverItsRecords) {
       std::vector<std::int32_t> records(static_cast<std::size_t>(places));
       for (auto& record : records) record = static_cast<std::int32_t>(random_.uniform() * kRecords);
       for (const bool in_order : {false, true}) {
-        std::vector<float> weights(static_cast<std::size_t>(places)), output(width + 1, kGuard);
+        std::vector<float> weights(static_cast<std::size_t>(kHeads * places)),
+            output(width + 1, kGuard);
         table().row_attention({.q = q.data(),
                                .cache = cache.data(),
                                .records = in_order ? nullptr : records.data(),
