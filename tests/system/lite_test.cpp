@@ -26,8 +26,8 @@ TEST_F(Lite, IsLinkedWithoutLibTorch) {
   Process process(CommandWords{{"ldd", DRAGOMAN_LITE_PROGRAM}});
   const ProcessResult result = process.wait();
   EXPECT_EQ(result.exit_code, 0);
-  EXPECT_THAT(result.output,
-              AllOf(HasSubstr("libsentencepiece"), Not(HasSubstr("torch")), Not(HasSubstr("c10"))));
+  EXPECT_THAT(result.output, AllOf(HasSubstr("libsentencepiece"), Not(HasSubstr("torch")),
+                                   Not(HasSubstr("libc10"))));
 }
 
 TEST_F(Lite, TranslatesAsDragomanDoes) {
