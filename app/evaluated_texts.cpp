@@ -73,10 +73,7 @@ void warn_of_case(const Tokenizer& tokenizer, const EvaluateConfig& metrics,
 Lines translate_text(const OpenedTranslator& model, const DecodeConfig& search,
                      const Lines& lines) {
   Translator translator = model.translator(search);
-  Lines hypotheses;
-  for (Translation& translation : translator.translate(lines, stop_token()))
-    hypotheses.push_back(std::move(translation.n_best.front().text));
-  return hypotheses;
+  return best_texts(translator.translate(lines, stop_token()));
 }
 
 std::string name_of(const DecodeConfig& search) {

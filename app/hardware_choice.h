@@ -42,9 +42,8 @@ struct EngineChoice : HardwareChoice {
   }
 };
 
-/// --model beside a HardwareChoice or EngineChoice.
-template <class Hardware>
-struct ModelOn : Hardware {
+/// --model, besides.
+struct ModelChoice : HardwareChoice {
   std::string model;
 
   /// Throws UsageError naming the flag.
@@ -55,9 +54,8 @@ struct ModelOn : Hardware {
   template <class Visit>
   void for_each_field(Visit&& visit) {
     visit({.name = "model", .help = "run folder or model file", .group = "Files"}, model);
-    Hardware::for_each_field(visit);
+    HardwareChoice::for_each_field(visit);
   }
 };
-using ModelChoice = ModelOn<HardwareChoice>;
 
 }  // namespace dragoman

@@ -85,9 +85,7 @@ class Trial {
     choice.compute_type = type;
     const OpenedTranslator opened = open_translator({model}, choice);
     Translator translator = opened.translator(opened.search_with({}, {}));
-    std::vector<std::string> lines;
-    for (Translation& translation : translator.translate(source_, stop_token()))
-      lines.push_back(std::move(translation.n_best.front().text));
+    const std::vector<std::string> lines = best_texts(translator.translate(source_, stop_token()));
     if (lines.size() < source_.size()) return std::nullopt;
     EvaluateConfig evaluate;
     evaluate.lowercase = evaluate.chrf_lowercase = lower_cases(*opened.tokenizers.target);

@@ -20,6 +20,12 @@ struct Candidate {
   float log_probability;
 };
 
+/// The order of Step::candidates.
+inline bool ranks_before(const Candidate& a, const Candidate& b) {
+  return a.log_probability != b.log_probability ? a.log_probability > b.log_probability
+                                                : a.token < b.token;
+}
+
 /// The origin of a row after Engine::select: a copy of an old row, or a fresh one at the start of a
 /// sentence.
 struct RowOrigin {

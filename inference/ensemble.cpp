@@ -88,11 +88,7 @@ void Ensemble::step(const Step& step) {
   for (std::int64_t row = 0; row < rows; ++row) {
     const auto all = candidates_.begin() + row * vocabulary;
     if (step.best < vocabulary)
-      std::partial_sort(
-          all, all + step.best, all + vocabulary, [](const Candidate& a, const Candidate& b) {
-            return a.log_probability != b.log_probability ? a.log_probability > b.log_probability
-                                                          : a.token < b.token;
-          });
+      std::partial_sort(all, all + step.best, all + vocabulary, ranks_before);
     std::copy_n(all, step.best, step.candidates.begin() + row * step.best);
   }
 }

@@ -74,9 +74,7 @@ std::int64_t draw(std::span<const Candidate> candidates, const DecodeConfig& con
   if (order.empty()) return -1;
 
   const auto more_probable = [&](std::size_t a, std::size_t b) {
-    if (candidates[a].log_probability != candidates[b].log_probability)
-      return candidates[a].log_probability > candidates[b].log_probability;
-    return candidates[a].token < candidates[b].token;
+    return ranks_before(candidates[a], candidates[b]);
   };
   const auto topk = static_cast<std::size_t>(config.sampling_topk);
   if (topk > 0 && topk < order.size()) {

@@ -83,6 +83,13 @@ std::int64_t lines_ahead(const Workers& workers) { return 8 * workers.capacity()
 
 }  // namespace
 
+std::vector<std::string> best_texts(std::vector<Translation> translations) {
+  std::vector<std::string> texts;
+  for (Translation& translation : translations)
+    texts.push_back(std::move(translation.n_best.front().text));
+  return texts;
+}
+
 Translator::Translator(std::vector<Engine*> engines, const Tokenizer& source,
                        const Tokenizer& target, const DecodeConfig& config, Demands demands)
     : engines_(std::move(engines)),

@@ -29,6 +29,9 @@ class TranslationSink {
   virtual void progress(const TranslationFacts&) {}
 };
 
+/// The best text of each translation.
+std::vector<std::string> best_texts(std::vector<Translation> translations);
+
 class Translator {
  public:
   /// One engine or several of the same model, each of which works on a thread of its own. Engines

@@ -51,8 +51,7 @@ ValidationResult Validator::run(TrainingModel& model, const torch::Tensor& weigh
   decode.beam_size = beam_size_;
   TorchEngine engine(model.master(), data_.tokenizers.target->never_emitted());
   Translator translator(engine, *data_.tokenizers.source, *data_.tokenizers.target, decode);
-  for (Translation& translation : translator.translate(data_.valid.source_lines, stop))
-    result.translations.push_back(std::move(translation.n_best.front().text));
+  result.translations = best_texts(translator.translate(data_.valid.source_lines, stop));
   if (result.translations.size() == data_.valid.target_lines.size()) {
     EvaluateConfig evaluate;
     evaluate.lowercase = evaluate.chrf_lowercase = lower_cases(*data_.tokenizers.target);

@@ -33,7 +33,8 @@ class Weights {
 
   std::vector<float> floats(const std::string& name) const {
     std::vector<float> values = file_.floats(name);
-    drop_pages(file_.tensor(name));
+    // Looked up without a check: that was made when it was read.
+    drop_pages(*std::ranges::find(file_.tensors(), name, &TensorData::name));
     return values;
   }
   std::vector<float> floats_if_there(const std::string& name) const {

@@ -11,11 +11,6 @@ namespace dragoman {
 
 namespace {
 
-bool ranks_before(const Candidate& a, const Candidate& b) {
-  return a.log_probability != b.log_probability ? a.log_probability > b.log_probability
-                                                : a.token < b.token;
-}
-
 /// The candidates of one row of log-probabilities.
 void choose(std::span<const float> row, std::span<Candidate> candidates) {
   const auto best = static_cast<std::ptrdiff_t>(candidates.size());

@@ -137,6 +137,16 @@ std::map<std::string, std::string> texts_of(const std::string& json, std::string
   return texts;
 }
 
+/// `tensors` as ModelFileReader::stored() gives them.
+void copy_stored(const std::vector<TensorData>& tensors, std::span<float> values) {
+  if (tensors.size() == 1) return copy_as_floats(tensors[0], values);
+  const auto* whole = static_cast<const std::int8_t*>(tensors[0].data);
+  const auto* scales = static_cast<const float*>(tensors[1].data);
+  const auto columns = static_cast<std::size_t>(tensors[0].shape[1]);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    values[i] = static_cast<float>(whole[i]) * scales[i / columns];
+}
+
 }  // namespace
 
 std::string to_json(const Provenance& provenance) {
@@ -306,18 +316,13 @@ std::vector<TensorData> ModelFileReader::stored(std::string_view parameter) cons
 }
 
 void ModelFileReader::read_floats(std::string_view parameter, std::span<float> values) const {
-  const std::vector<TensorData> tensors = stored(parameter);
-  if (tensors.size() == 1) return copy_as_floats(tensors[0], values);
-  const auto* whole = static_cast<const std::int8_t*>(tensors[0].data);
-  const auto* scales = static_cast<const float*>(tensors[1].data);
-  const auto columns = static_cast<std::size_t>(tensors[0].shape[1]);
-  for (std::size_t i = 0; i < values.size(); ++i)
-    values[i] = static_cast<float>(whole[i]) * scales[i / columns];
+  copy_stored(stored(parameter), values);
 }
 
 std::vector<float> ModelFileReader::floats(std::string_view parameter) const {
-  std::vector<float> values(static_cast<std::size_t>(tensor(parameter).elements()));
-  read_floats(parameter, values);
+  const std::vector<TensorData> tensors = stored(parameter);
+  std::vector<float> values(static_cast<std::size_t>(tensors.front().elements()));
+  copy_stored(tensors, values);
   return values;
 }
 

@@ -63,12 +63,6 @@ class Collected : public TranslationSink {
   int flushes = 0;
 };
 
-std::vector<std::string> best(const std::vector<Translation>& translations) {
-  std::vector<std::string> texts;
-  for (const Translation& translation : translations) texts.push_back(translation.n_best[0].text);
-  return texts;
-}
-
 /// Through a pipe, as a file would come.
 std::pair<std::vector<std::string>, TranslationFacts> stream(Translator& translator,
                                                              const std::string& text) {
@@ -89,7 +83,7 @@ std::pair<std::vector<std::string>, TranslationFacts> stream(Translator& transla
 TEST(Translator, LineIOutIsLineIIn) {
   CopyingTranslator copier;
   const std::vector<std::string> lines = {"one two", "", "three Four five.", " \t\u3000", "six"};
-  EXPECT_EQ(best(copier.translator.translate(lines)),
+  EXPECT_EQ(best_texts(copier.translator.translate(lines)),
             (std::vector<std::string>{"one two", "", "three Four five.", "", "six"}));
   EXPECT_EQ(copier.engine.admitted, 3) << "the model is not asked about blank lines";
 }
@@ -147,7 +141,7 @@ TEST(Translator, LinesBeyondTheModelsPositionsAreSplit) {
   CopyingTranslator copier({.beam_size = 1, .split_length = 1000});
   copier.engine.positions = 9;
   const std::vector<std::string> line = {"one two three Four one two three Four one two three"};
-  EXPECT_EQ(best(copier.translator.translate(line)), line);
+  EXPECT_EQ(best_texts(copier.translator.translate(line)), line);
 }
 
 TEST(Translator, AnswersWhileTheInputStaysOpen) {
@@ -192,7 +186,7 @@ TEST(Translator, StreamAndListGiveTheSame) {
     text += lines.back() + "\n";
   }
   CopyingTranslator copier({.beam_size = 2, .split_length = 10});
-  EXPECT_EQ(stream(copier.translator, text).first, best(copier.translator.translate(lines)));
+  EXPECT_EQ(stream(copier.translator, text).first, best_texts(copier.translator.translate(lines)));
 }
 
 TEST(Translator, NBestOfASplitLineAreJoinedRankByRank) {
