@@ -23,18 +23,44 @@ struct LinearArguments {
   bool relu;
 };
 
-/// softmax(scale * q K^T) V of each head of one row. Key and value of place j stand at
-/// cache + record_j * record_stride and value_offset behind that, [heads * d_k] each; record_j is
-/// records[j], or j where records is null.
+/// Where the elements of heads stand in queries, keys and values of the cache: element c of head h
+/// at c * lanes + h, so that a vector holds many heads and no sum crosses its lanes. What is padded
+/// is zero.
+struct HeadOrder {
+  std::int64_t heads, d_k;
+  std::int64_t lanes;  ///< heads, padded to a power of two
+  std::int64_t width;  ///< floats of a row: lanes * d_k, padded to a multiple of 64
+
+  constexpr HeadOrder(std::int64_t number_of_heads, std::int64_t size_of_head)
+      : heads(number_of_heads), d_k(size_of_head), lanes(1), width(0) {
+    while (lanes < heads) lanes *= 2;
+    const std::int64_t step = lanes < 16 ? 64 / lanes : 4;
+    width = (d_k + step - 1) / step * step * lanes;
+  }
+  constexpr std::int64_t place(std::int64_t head, std::int64_t c) const { return c * lanes + head; }
+  /// Floats between the attention weights of one place and the next, as row_attention leaves them.
+  constexpr std::int64_t weights_stride() const { return lanes < 16 ? 16 : lanes; }
+  constexpr std::int64_t scratch(std::int64_t places) const {
+    return (places + 2) * weights_stride() + width;
+  }
+  /// Bytes of a record of the cache: key and value of a place, as fp32 or as bytes with a scale of
+  /// each head.
+  constexpr std::int64_t record_bytes(bool int8) const {
+    return int8 ? (2 * width + 8 * lanes + 63) / 64 * 64 : 8 * width;
+  }
+};
+
+/// softmax(scale * q K^T) V of each head of one row. The record of place j is number records[j] of
+/// the cache, or j where records is null.
 struct RowAttentionArguments {
-  const float* q;  ///< [heads * d_k]
-  const float* cache;
+  HeadOrder order;
+  const float* q;  ///< [width]
+  const std::uint8_t* cache;
   const std::int32_t* records;
-  std::int64_t record_stride, value_offset;
-  std::int64_t places, heads, d_k;
+  std::int64_t places;
   float scale;
-  float* weights;  ///< scratch [heads * places]
-  float* output;   ///< [heads * d_k]
+  float* scratch;  ///< [order.scratch(places)]; begins with the softmax: [places, weights_stride]
+  float* output;   ///< [width]
 };
 
 /// The largest values of a row and their indices, larger first, of equal ones the smaller index
@@ -72,7 +98,11 @@ struct LinearKernels {
                        std::int64_t end);
   void (*linear_int8)(const LinearArguments&, std::int64_t rows, std::int64_t begin,
                       std::int64_t end);
-  void (*row_attention)(const RowAttentionArguments&);
+  /// Key and value [width] to a record of the cache.
+  void (*store_record_float)(const HeadOrder&, const float* key, const float* value, void* record);
+  void (*store_record_int8)(const HeadOrder&, const float* key, const float* value, void* record);
+  void (*row_attention_float)(const RowAttentionArguments&);
+  void (*row_attention_int8)(const RowAttentionArguments&);
   /// Returns the logarithm of the sum of exp(values).
   float (*log_sum)(const float* values, std::int64_t count);
   void (*best)(const BestArguments&);

@@ -35,18 +35,19 @@ void append_sinusoids(std::vector<float>& table, std::int64_t places, std::int64
 
 }  // namespace
 
-void CpuEngine::Workspace::reserve(std::int64_t rows, const ModelConfig& config) {
+void CpuEngine::Workspace::reserve(std::int64_t rows, const CpuModel& model) {
+  const ModelConfig& config = model.config;
   const std::int64_t inner = is_gated(config.activation) ? 2 * config.d_ff : config.d_ff;
   for (auto* buffer : {&x, &input, &output}) grow(*buffer, rows * config.d_model);
-  grow(wide, rows * std::max(3 * config.d_model, inner));
-  grow(attended, rows * std::max(config.d_model, config.d_ff));
+  grow(wide, rows * std::max(3 * model.order.width, inner));
+  grow(attended, rows * std::max(model.order.width, config.d_ff));
   grow(log_sums, rows * config.heads);
 }
 
 CpuEngine::CpuEngine(std::shared_ptr<const CpuModel> model, std::vector<TokenId> never_emitted)
     : model_(std::move(model)),
       never_emitted_(std::move(never_emitted)),
-      cache_(model_->config.decoder_layers, model_->config.d_model) {}
+      cache_(model_->config.decoder_layers, record_bytes()) {}
 
 std::int64_t CpuEngine::max_positions() const {
   if (model_->config.positions == Positions::Learned) return model_->config.max_positions;
@@ -64,12 +65,11 @@ std::vector<std::int32_t> CpuEngine::admit(std::span<const std::vector<TokenId>>
     starts.push_back(static_cast<std::int32_t>(tokens.size()));
   }
   const auto rows = static_cast<std::int64_t>(tokens.size());
-  work_.reserve(rows, model_->config);
+  work_.reserve(rows, *model_);
   embed(tokens, places_, model_->embedding, model_->source_positions);
   encode(starts);
 
   std::vector<std::int32_t> slots;
-  const std::int64_t width = 2 * model_->config.d_model;
   for (std::size_t s = 0; s < sentences.size(); ++s) {
     if (free_slots_.empty()) {
       free_slots_.push_back(static_cast<std::int32_t>(sources_.size()));
@@ -80,16 +80,17 @@ std::vector<std::int32_t> CpuEngine::admit(std::span<const std::vector<TokenId>>
     Source& source = sources_[static_cast<std::size_t>(slots.back())];
     source.places = starts[s + 1] - starts[s];
     source.keys_values.resize(
-        static_cast<std::size_t>(model_->config.decoder_layers * source.places * width));
+        static_cast<std::size_t>(model_->config.decoder_layers * source.places * record_bytes()));
   }
   for (std::size_t layer = 0; layer < model_->decoder.size(); ++layer) {
     model_->decoder[layer].cross_attention.key_value.run(work_.x.data(), rows, work_.wide.data(),
                                                          work_.linear);
     for (std::size_t s = 0; s < slots.size(); ++s) {
       Source& source = sources_[static_cast<std::size_t>(slots[s])];
-      std::copy_n(
-          work_.wide.data() + starts[s] * width, source.places * width,
-          source.keys_values.data() + static_cast<std::int64_t>(layer) * source.places * width);
+      std::uint8_t* record = source.keys_values.data() +
+                             static_cast<std::int64_t>(layer) * source.places * record_bytes();
+      for (std::int64_t row = starts[s]; row < starts[s + 1]; ++row, record += record_bytes())
+        store_record(work_.wide.data() + row * 2 * model_->order.width, record);
     }
   }
   return slots;
@@ -114,7 +115,7 @@ void CpuEngine::step(const Step& step) {
     places_.push_back(cache_.places(r) - 1);
     if (places_.back() == 0) tokens_[static_cast<std::size_t>(r)] = -1;  // the zero vector
   }
-  work_.reserve(rows, model_->config);
+  work_.reserve(rows, *model_);
   embed(tokens_, places_, model_->target_embedding(), model_->target_positions);
   decode(rows, step);
   grow(logits_, rows * vocabulary());
@@ -216,21 +217,26 @@ void CpuEngine::residual(const CpuNorm& norm, std::int64_t rows, SubLayer&& sub_
                        0, rows);
 }
 
-void CpuEngine::attend_row(const float* q, const float* cache, const std::int32_t* records,
-                           std::int64_t record_stride, std::int64_t value_offset,
+/// Key and value [W] side by side.
+void CpuEngine::store_record(const float* key_value, std::uint8_t* record) const {
+  const LinearKernels& kernels = linear_kernels();
+  const auto store = model_->int8_cache ? kernels.store_record_int8 : kernels.store_record_float;
+  store(model_->order, key_value, key_value + model_->order.width, record);
+}
+
+void CpuEngine::attend_row(const float* q, const std::uint8_t* cache, const std::int32_t* records,
                            std::int64_t places, float* output) {
-  grow(work_.weights, model_->config.heads * places);
-  linear_kernels().row_attention({.q = q,
-                                  .cache = cache,
-                                  .records = records,
-                                  .record_stride = record_stride,
-                                  .value_offset = value_offset,
-                                  .places = places,
-                                  .heads = model_->config.heads,
-                                  .d_k = model_->config.d_k(),
-                                  .scale = 1 / std::sqrt(static_cast<float>(model_->config.d_k())),
-                                  .weights = work_.weights.data(),
-                                  .output = output});
+  const LinearKernels& kernels = linear_kernels();
+  grow(work_.attention, model_->order.scratch(places));
+  const auto attend = model_->int8_cache ? kernels.row_attention_int8 : kernels.row_attention_float;
+  attend({.order = model_->order,
+          .q = q,
+          .cache = cache,
+          .records = records,
+          .places = places,
+          .scale = 1 / std::sqrt(static_cast<float>(model_->config.d_k())),
+          .scratch = work_.attention.data(),
+          .output = output});
 }
 
 /// From query, key and value in `wide` to `attended`, all places of a sentence to all.
@@ -260,10 +266,34 @@ void CpuEngine::attend_in_sentences(std::span<const std::int32_t> starts) {
     return;
   }
   for (std::size_t s = 0; s + 1 < starts.size(); ++s)
-    for (std::int64_t t = starts[s]; t < starts[s + 1]; ++t)
-      attend_row(qkv + t * 3 * d_model, qkv + starts[s] * 3 * d_model + d_model, nullptr,
-                 3 * d_model, d_model, starts[s + 1] - starts[s],
-                 work_.attended.data() + t * d_model);
+    attend_long_sentence(starts[s], starts[s + 1]);
+}
+
+/// Row by row, in HeadOrder, which queries, keys and values of the encoder do not come in.
+void CpuEngine::attend_long_sentence(std::int64_t begin, std::int64_t end) {
+  const HeadOrder& order = model_->order;
+  const std::int64_t d_model = model_->config.d_model;
+  const auto width = static_cast<std::size_t>(order.width);
+  std::vector<float> q(width), key_value(2 * width), output(width);
+  std::vector<std::uint8_t> records(static_cast<std::size_t>((end - begin) * record_bytes()));
+  const auto to_heads = [&](const float* plain, float* ordered) {
+    for (std::int64_t h = 0; h < order.heads; ++h)
+      for (std::int64_t c = 0; c < order.d_k; ++c) ordered[order.place(h, c)] = *plain++;
+  };
+  for (std::int64_t t = begin; t < end; ++t) {
+    const float* qkv = work_.wide.data() + t * 3 * d_model;
+    to_heads(qkv + d_model, key_value.data());
+    to_heads(qkv + 2 * d_model, key_value.data() + width);
+    store_record(key_value.data(), records.data() + (t - begin) * record_bytes());
+  }
+  for (std::int64_t t = begin; t < end; ++t) {
+    to_heads(work_.wide.data() + t * 3 * d_model, q.data());
+    attend_row(q.data(), records.data(), nullptr, end - begin, output.data());
+    float* attended = work_.attended.data() + t * d_model;
+    for (std::int64_t h = 0; h < order.heads; ++h)
+      for (std::int64_t c = 0; c < order.d_k; ++c)
+        *attended++ = output[static_cast<std::size_t>(order.place(h, c))];
+  }
 }
 
 void CpuEngine::feed_forward(const CpuFeedForward& layer, const float* input, std::int64_t rows) {
@@ -303,55 +333,39 @@ void CpuEngine::encode(std::span<const std::int32_t> starts) {
 
 void CpuEngine::attend_to_history(const CpuDecoderLayer& layer, std::int64_t number,
                                   const float* input, std::int64_t rows) {
-  const std::int64_t d_model = model_->config.d_model;
+  const std::int64_t width = model_->order.width;
   layer.self_attention.query_key_value.run(input, rows, work_.wide.data(), work_.linear);
   for (std::int64_t r = 0; r < rows; ++r) {
-    const float* qkv = work_.wide.data() + r * 3 * d_model;
-    std::copy_n(qkv + d_model, 2 * d_model, cache_.current(number, r));
-    attend_row(qkv, cache_.layer(number), cache_.records(r), cache_.record_size(), d_model,
-               cache_.places(r), work_.attended.data() + r * d_model);
+    const float* qkv = work_.wide.data() + r * 3 * width;
+    store_record(qkv + width, cache_.current(number, r));
+    attend_row(qkv, cache_.layer(number), cache_.records(r), cache_.places(r),
+               work_.attended.data() + r * width);
   }
   layer.self_attention.output.run(work_.attended.data(), rows, work_.output.data(), work_.linear);
 }
 
 void CpuEngine::attend_to_source(const CpuDecoderLayer& layer, std::int64_t number,
-                                 const float* input, std::int64_t rows) {
-  const std::int64_t d_model = model_->config.d_model;
+                                 const float* input, std::int64_t rows, const Step* told) {
+  const std::int64_t width = model_->order.width;
   layer.cross_attention.query.run(input, rows, work_.wide.data(), work_.linear);
   for (std::int64_t r = 0; r < rows; ++r) {
     const Source& source = sources_[static_cast<std::size_t>(cache_.slot(r))];
-    attend_row(work_.wide.data() + r * d_model,
-               source.keys_values.data() + number * source.places * 2 * d_model, nullptr,
-               2 * d_model, d_model, source.places, work_.attended.data() + r * d_model);
+    attend_row(work_.wide.data() + r * width,
+               source.keys_values.data() + number * source.places * record_bytes(), nullptr,
+               source.places, work_.attended.data() + r * width);
+    if (told != nullptr) tell_attention(source.places, *told);
   }
   layer.cross_attention.output.run(work_.attended.data(), rows, work_.output.data(), work_.linear);
 }
 
-/// softmax(q K^T / sqrt(d_k)) of the chosen heads, whose queries stand in `wide`.
-void CpuEngine::tell_attention(std::int64_t number, std::int64_t rows, const Step& step) {
-  const std::int64_t d_model = model_->config.d_model, d_k = model_->config.d_k();
-  const float scale = 1 / std::sqrt(static_cast<float>(d_k));
+/// The mean of the chosen heads' weights in the row's attention that was last computed.
+void CpuEngine::tell_attention(std::int64_t places, const Step& step) const {
   const std::int64_t first = step.heads.head == 0 ? 0 : step.heads.head - 1;
   const std::int64_t last = step.heads.head == 0 ? model_->config.heads : first + 1;
-  for (std::int64_t r = 0; r < rows; ++r) {
-    const Source& source = sources_[static_cast<std::size_t>(cache_.slot(r))];
-    const float* keys = source.keys_values.data() + number * source.places * 2 * d_model;
-    const std::size_t begin = step.attention->size();
-    step.attention->resize(begin + static_cast<std::size_t>(source.places));
-    float* mean = step.attention->data() + begin;
-    grow(work_.weights, source.places);
-    for (std::int64_t head = first; head < last; ++head) {
-      const float* q = work_.wide.data() + r * d_model + head * d_k;
-      for (std::int64_t place = 0; place < source.places; ++place) {
-        const float* k = keys + place * 2 * d_model + head * d_k;
-        work_.weights[static_cast<std::size_t>(place)] =
-            scale * std::inner_product(q, q + d_k, k, 0.0F);
-      }
-      const float log_sum = linear_kernels().log_sum(work_.weights.data(), source.places);
-      for (std::int64_t place = 0; place < source.places; ++place)
-        mean[place] += std::exp(work_.weights[static_cast<std::size_t>(place)] - log_sum) /
-                       static_cast<float>(last - first);
-    }
+  for (std::int64_t place = 0; place < places; ++place) {
+    const float* weights = work_.attention.data() + place * model_->order.weights_stride();
+    step.attention->push_back(std::accumulate(weights + first, weights + last, 0.0F) /
+                              static_cast<float>(last - first));
   }
 }
 
@@ -362,11 +376,11 @@ void CpuEngine::decode(std::int64_t rows, const Step& step) {
     const auto number = static_cast<std::int64_t>(i);
     residual(layer.self_attention.norm, rows,
              [&](const float* input) { attend_to_history(layer, number, input, rows); });
-    residual(layer.cross_attention.norm, rows,
-             [&](const float* input) { attend_to_source(layer, number, input, rows); });
-    if (step.attention != nullptr &&
-        step.heads.is_of_layer(number + 1, model_->config.decoder_layers))
-      tell_attention(number, rows, step);
+    const bool tells = step.attention != nullptr &&
+                       step.heads.is_of_layer(number + 1, model_->config.decoder_layers);
+    residual(layer.cross_attention.norm, rows, [&](const float* input) {
+      attend_to_source(layer, number, input, rows, tells ? &step : nullptr);
+    });
     residual(layer.feed_forward.norm, rows,
              [&](const float* input) { feed_forward(layer.feed_forward, input, rows); });
   }

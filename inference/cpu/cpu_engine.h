@@ -32,21 +32,21 @@ class CpuEngine : public Engine {
  private:
   /// Buffers of a pass over `rows` rows; they grow to the largest pass.
   struct Workspace {
-    void reserve(std::int64_t rows, const ModelConfig& config);
+    void reserve(std::int64_t rows, const CpuModel& model);
 
-    std::vector<float> x;         // [rows, D]: the residual stream
-    std::vector<float> input;     // [rows, D]: normalised before a sub-layer
-    std::vector<float> wide;      // [rows, 3 D or F or 2 F]
-    std::vector<float> attended;  // [rows, D or F]
-    std::vector<float> output;    // [rows, D]: of the sub-layer
-    std::vector<float> log_sums;  // [rows, H]
-    std::vector<float> weights;   // of one attention
+    std::vector<float> x;          // [rows, D]: the residual stream
+    std::vector<float> input;      // [rows, D]: normalised before a sub-layer
+    std::vector<float> wide;       // [rows, 3 W or F or 2 F]; W of HeadOrder
+    std::vector<float> attended;   // [rows, W or F]
+    std::vector<float> output;     // [rows, D]: of the sub-layer
+    std::vector<float> log_sums;   // [rows, H]
+    std::vector<float> attention;  // scratch of a row's
     LinearScratch linear;
   };
 
-  /// Keys and values of the memory for each decoder layer: [layers, places, 2 D].
+  /// Keys and values of the memory for each decoder layer: records [layers, places].
   struct Source {
-    std::vector<float> keys_values;
+    std::vector<std::uint8_t> keys_values;
     std::int64_t places = 0;
   };
 
@@ -58,12 +58,15 @@ class CpuEngine : public Engine {
   void attend_in_sentences(std::span<const std::int32_t> starts);
   void attend_to_history(const CpuDecoderLayer& layer, std::int64_t number, const float* input,
                          std::int64_t rows);
+  /// Where `told` is given, appends the weights of its heads [source places] for each row.
   void attend_to_source(const CpuDecoderLayer& layer, std::int64_t number, const float* input,
-                        std::int64_t rows);
-  void tell_attention(std::int64_t number, std::int64_t rows, const Step& step);
-  void attend_row(const float* q, const float* cache, const std::int32_t* records,
-                  std::int64_t record_stride, std::int64_t value_offset, std::int64_t places,
-                  float* output);
+                        std::int64_t rows, const Step* told);
+  void attend_long_sentence(std::int64_t begin, std::int64_t end);
+  void attend_row(const float* q, const std::uint8_t* cache, const std::int32_t* records,
+                  std::int64_t places, float* output);
+  void tell_attention(std::int64_t places, const Step& step) const;
+  std::int64_t record_bytes() const { return model_->order.record_bytes(model_->int8_cache); }
+  void store_record(const float* key_value, std::uint8_t* record) const;
   void feed_forward(const CpuFeedForward& layer, const float* input, std::int64_t rows);
   /// x = norm(x + f(x)), or x + f(norm(x)); `sub_layer` reads its argument and writes `output`.
   template <class SubLayer>

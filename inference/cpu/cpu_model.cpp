@@ -29,7 +29,10 @@ std::span<const Number> numbers_of(const TensorData& tensor) {
 class Weights {
  public:
   Weights(const ModelFileReader& file, ComputeType type)
-      : file_(file), type_(type), d_model_(file.config().d_model) {}
+      : file_(file),
+        type_(type),
+        d_model_(file.config().d_model),
+        order_(file.config().heads, file.config().d_k()) {}
 
   std::vector<float> floats(const std::string& name) const {
     std::vector<float> values = file_.floats(name);
@@ -51,20 +54,35 @@ class Weights {
 
   /// Layers with the same input become one, whose outputs stand side by side.
   PackedLinear linear(const std::vector<std::string>& names, std::int64_t inputs) const {
-    std::vector<float> bias, weights;
-    QuantizedRows rounded;
-    const bool stays_rounded =
-        type_ != ComputeType::Float32 &&
-        std::ranges::all_of(names, [this](auto& name) { return file_.is_int8(name + ".weight"); });
-    for (const std::string& name : names) {
-      append(bias, floats(name + ".bias"));
-      if (stays_rounded)
-        append_rounded(name + ".weight", rounded);
-      else
-        append(weights, floats(name + ".weight"));
-    }
-    if (stays_rounded) return {rounded.whole, rounded.scales, bias, inputs};
-    return {weights, bias, inputs, type_};
+    return pack(read(names, inputs));
+  }
+  /// The same of layers whose outputs are heads, in HeadOrder.
+  PackedLinear linear_to_heads(const std::vector<std::string>& names) const {
+    Matrix matrix = read(names, d_model_);
+    std::vector<std::int64_t> places;  // of the outputs, which are new
+    for (std::size_t i = 0; i < names.size(); ++i)
+      for (std::int64_t h = 0; h < order_.heads; ++h)
+        for (std::int64_t c = 0; c < order_.d_k; ++c)
+          places.push_back(static_cast<std::int64_t>(i) * order_.width + order_.place(h, c));
+    const std::int64_t count = static_cast<std::int64_t>(names.size()) * order_.width;
+    matrix.bias = spread(matrix.bias, 1, places, count);
+    matrix.floats = spread(matrix.floats, d_model_, places, count);
+    matrix.rounded.whole = spread(matrix.rounded.whole, d_model_, places, count);
+    matrix.rounded.scales = spread(matrix.rounded.scales, 1, places, count);
+    return pack(matrix);
+  }
+  /// The same of a layer whose inputs are heads.
+  PackedLinear linear_from_heads(const std::string& name) const {
+    Matrix matrix = read({name}, d_model_);
+    std::vector<std::int64_t> places;
+    for (std::int64_t output = 0; output < d_model_; ++output)
+      for (std::int64_t h = 0; h < order_.heads; ++h)
+        for (std::int64_t c = 0; c < order_.d_k; ++c)
+          places.push_back(output * order_.width + order_.place(h, c));
+    matrix.floats = spread(matrix.floats, 1, places, d_model_ * order_.width);
+    matrix.rounded.whole = spread(matrix.rounded.whole, 1, places, d_model_ * order_.width);
+    matrix.inputs = order_.width;
+    return pack(matrix);
   }
 
   /// The projection to the vocabulary, whose matrix is perhaps an embedding that is there already.
@@ -83,14 +101,19 @@ class Weights {
     return {floats(name + ".weight"), floats(name + ".bias")};
   }
 
-  CpuSelfAttention self_attention(const std::string& name) const {
+  CpuSelfAttention encoder_attention(const std::string& name) const {
     return {linear({name + ".query", name + ".key", name + ".value"}, d_model_),
             linear({name + ".output"}, d_model_), norm(name + "_norm")};
   }
 
+  CpuSelfAttention decoder_attention(const std::string& name) const {
+    return {linear_to_heads({name + ".query", name + ".key", name + ".value"}),
+            linear_from_heads(name + ".output"), norm(name + "_norm")};
+  }
+
   CpuCrossAttention cross_attention(const std::string& name) const {
-    return {linear({name + ".query"}, d_model_), linear({name + ".key", name + ".value"}, d_model_),
-            linear({name + ".output"}, d_model_), norm(name + "_norm")};
+    return {linear_to_heads({name + ".query"}), linear_to_heads({name + ".key", name + ".value"}),
+            linear_from_heads(name + ".output"), norm(name + "_norm")};
   }
 
   CpuFeedForward feed_forward(const std::string& name) const {
@@ -101,6 +124,47 @@ class Weights {
   }
 
  private:
+  /// Weights [outputs, inputs] as fp32 or as whole numbers.
+  struct Matrix {
+    std::vector<float> floats;
+    QuantizedRows rounded;
+    std::vector<float> bias;
+    std::int64_t inputs;
+  };
+
+  Matrix read(const std::vector<std::string>& names, std::int64_t inputs) const {
+    Matrix matrix{.floats = {}, .rounded = {}, .bias = {}, .inputs = inputs};
+    const bool stays_rounded =
+        type_ != ComputeType::Float32 &&
+        std::ranges::all_of(names, [this](auto& name) { return file_.is_int8(name + ".weight"); });
+    for (const std::string& name : names) {
+      append(matrix.bias, floats(name + ".bias"));
+      if (stays_rounded)
+        append_rounded(name + ".weight", matrix.rounded);
+      else
+        append(matrix.floats, floats(name + ".weight"));
+    }
+    return matrix;
+  }
+
+  PackedLinear pack(const Matrix& matrix) const {
+    if (matrix.floats.empty())
+      return {matrix.rounded.whole, matrix.rounded.scales, matrix.bias, matrix.inputs};
+    return {matrix.floats, matrix.bias, matrix.inputs, type_};
+  }
+
+  /// Rows of `columns` numbers go to places of their own among `count` rows, the others are zero.
+  template <class Number>
+  static std::vector<Number> spread(const std::vector<Number>& rows, std::int64_t columns,
+                                    const std::vector<std::int64_t>& places, std::int64_t count) {
+    if (rows.empty()) return {};
+    std::vector<Number> all(static_cast<std::size_t>(count * columns));
+    for (std::size_t row = 0; row < places.size(); ++row)
+      std::copy_n(rows.begin() + static_cast<std::ptrdiff_t>(row) * columns, columns,
+                  all.begin() + places[row] * columns);
+    return all;
+  }
+
   void append_rounded(const std::string& name, QuantizedRows& rows) const {
     const TensorData whole = file_.tensor(name), scales = file_.tensor(scales_name(name));
     append(rows.whole, numbers_of<std::int8_t>(whole));
@@ -116,7 +180,14 @@ class Weights {
   const ModelFileReader& file_;
   ComputeType type_;
   std::int64_t d_model_;
+  HeadOrder order_;
 };
+
+/// Where no type is asked for, as the decoder's first attention to the source is stored.
+bool computes_int8(const ModelFileReader& file, ComputeType type) {
+  if (type != ComputeType::Auto) return type == ComputeType::Int8;
+  return file.is_int8("decoder.layers.0.cross_attention.key.weight");
+}
 
 std::string layer_name(const char* stack, std::int64_t layer, const char* part) {
   return std::string(stack) + ".layers." + std::to_string(layer) + part;
@@ -135,7 +206,10 @@ void CpuEmbedding::add(std::int32_t token, float scale, std::span<float> y) cons
     y[c] += scale * (static_cast<float>(rounded.whole[begin + c]) * step);
 }
 
-CpuModel::CpuModel(const ModelFileReader& file, ComputeType type) : config(file.config()) {
+CpuModel::CpuModel(const ModelFileReader& file, ComputeType type)
+    : config(file.config()),
+      order(config.heads, config.d_k()),
+      int8_cache(computes_int8(file, type)) {
   const Weights weights(file, type);
   const bool shared = config.tying == Tying::ThreeWay;
   embedding = weights.embedding(shared ? "embedding.weight" : "embedding.source.weight");
@@ -143,10 +217,10 @@ CpuModel::CpuModel(const ModelFileReader& file, ComputeType type) : config(file.
   source_positions = weights.floats_if_there("positions.source.weight");
   target_positions = weights.floats_if_there("positions.target.weight");
   for (std::int64_t i = 0; i < config.encoder_layers; ++i)
-    encoder.push_back({weights.self_attention(layer_name("encoder", i, ".self_attention")),
+    encoder.push_back({weights.encoder_attention(layer_name("encoder", i, ".self_attention")),
                        weights.feed_forward(layer_name("encoder", i, ".feed_forward"))});
   for (std::int64_t i = 0; i < config.decoder_layers; ++i)
-    decoder.push_back({weights.self_attention(layer_name("decoder", i, ".self_attention")),
+    decoder.push_back({weights.decoder_attention(layer_name("decoder", i, ".self_attention")),
                        weights.cross_attention(layer_name("decoder", i, ".cross_attention")),
                        weights.feed_forward(layer_name("decoder", i, ".feed_forward"))});
   if (config.norm == NormPosition::Before) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "inference/cpu/packed_linear.h"
+#include "kernels/linear_kernels.h"
 #include "model/file/model_file.h"
 #include "model/file/quantized_rows.h"
 
@@ -17,15 +18,16 @@ struct CpuNorm {
   std::vector<float> gain, bias;  ///< [D]
 };
 
+/// Of the decoder, queries, keys and values come in HeadOrder, of W floats instead of D.
 struct CpuSelfAttention {
-  PackedLinear query_key_value;  ///< D -> 3 D
-  PackedLinear output;
+  PackedLinear query_key_value;  ///< D -> 3 D, 3 W
+  PackedLinear output;           ///< D, W -> D
   CpuNorm norm;
 };
 
 struct CpuCrossAttention {
-  PackedLinear query, key_value;  ///< D -> D of the target, D -> 2 D of the memory
-  PackedLinear output;
+  PackedLinear query, key_value;  ///< D -> W of the target, D -> 2 W of the memory
+  PackedLinear output;            ///< W -> D
   CpuNorm norm;
 };
 
@@ -64,8 +66,10 @@ struct CpuModel {
   }
 
   ModelConfig config;
-  CpuEmbedding embedding;                                 ///< of the source, perhaps of both
-  CpuEmbedding own_target_embedding;                      ///< empty where the source's serves both
+  HeadOrder order;                    ///< of the decoder's attention
+  bool int8_cache;                    ///< keys and values as bytes, where the weights are
+  CpuEmbedding embedding;             ///< of the source, perhaps of both
+  CpuEmbedding own_target_embedding;  ///< empty where the source's serves both
   std::vector<float> source_positions, target_positions;  ///< learned ones; else empty
   std::vector<CpuEncoderLayer> encoder;
   std::vector<CpuDecoderLayer> decoder;

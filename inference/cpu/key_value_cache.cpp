@@ -4,8 +4,8 @@
 
 namespace dragoman {
 
-KeyValueCache::KeyValueCache(std::int64_t layers, std::int64_t d_model)
-    : record_size_(2 * d_model), layers_(static_cast<std::size_t>(layers)) {}
+KeyValueCache::KeyValueCache(std::int64_t layers, std::int64_t record_bytes)
+    : record_bytes_(record_bytes), layers_(static_cast<std::size_t>(layers)) {}
 
 std::int32_t KeyValueCache::new_strip() {
   if (free_.empty()) {
@@ -14,7 +14,7 @@ std::int32_t KeyValueCache::new_strip() {
     for (std::int32_t i = more; i-- > 0;) free_.push_back(strips_ + i);
     strips_ += more;
     for (auto& layer : layers_)
-      layer.resize(static_cast<std::size_t>(strips_ * capacity_ * record_size_));
+      layer.resize(static_cast<std::size_t>(strips_ * capacity_ * record_bytes_));
   }
   const std::int32_t strip = free_.back();
   free_.pop_back();
@@ -53,10 +53,10 @@ void KeyValueCache::release(std::int32_t slot) {
 
 void KeyValueCache::widen(std::int64_t capacity) {
   for (auto& layer : layers_) {
-    std::vector<float> moved(static_cast<std::size_t>(strips_ * capacity * record_size_));
+    std::vector<std::uint8_t> moved(static_cast<std::size_t>(strips_ * capacity * record_bytes_));
     for (std::int64_t strip = 0; strip < strips_; ++strip)
-      std::copy_n(layer.begin() + strip * capacity_ * record_size_, capacity_ * record_size_,
-                  moved.begin() + strip * capacity * record_size_);
+      std::copy_n(layer.begin() + strip * capacity_ * record_bytes_, capacity_ * record_bytes_,
+                  moved.begin() + strip * capacity * record_bytes_);
     layer = std::move(moved);
   }
   next_history_.assign(rows_.size() * static_cast<std::size_t>(capacity), 0);

@@ -11,12 +11,12 @@
 
 namespace dragoman {
 
-/// A record holds the key and value [2 D] of one place of one layer. The rows of a slot are all of
-/// the same length, and each writes into a strip of records that belongs to the slot as long as it
-/// is in use: what another row of the slot refers to is never written again.
+/// A record holds the key and value of one place of one layer (HeadOrder::record_bytes). The rows
+/// of a slot are all of the same length, and each writes into a strip of records that belongs to
+/// the slot as long as it is in use: what another row of the slot refers to is never written again.
 class KeyValueCache {
  public:
-  KeyValueCache(std::int64_t layers, std::int64_t d_model);
+  KeyValueCache(std::int64_t layers, std::int64_t record_bytes);
 
   /// Replaces all rows as Engine::select does.
   void select(std::span<const RowOrigin> rows);
@@ -33,14 +33,13 @@ class KeyValueCache {
   /// Numbers of the row's records [places], in the order of their places.
   const std::int32_t* records(std::int64_t row) const { return history_.data() + row * capacity_; }
 
-  const float* layer(std::int64_t layer) const {
+  const std::uint8_t* layer(std::int64_t layer) const {
     return layers_[static_cast<std::size_t>(layer)].data();
   }
-  std::int64_t record_size() const { return record_size_; }  ///< floats
   /// The row's record of the current step.
-  float* current(std::int64_t layer, std::int64_t row) {
+  std::uint8_t* current(std::int64_t layer, std::int64_t row) {
     return layers_[static_cast<std::size_t>(layer)].data() +
-           records(row)[places(row) - 1] * record_size_;
+           records(row)[places(row) - 1] * record_bytes_;
   }
 
  private:
@@ -53,9 +52,9 @@ class KeyValueCache {
   std::int32_t new_strip();
   void widen(std::int64_t capacity);
 
-  std::int64_t record_size_;
-  std::int64_t capacity_ = 64;              // places of a strip
-  std::vector<std::vector<float>> layers_;  // [strips * capacity, 2 D]
+  std::int64_t record_bytes_;
+  std::int64_t capacity_ = 64;                     // places of a strip
+  std::vector<std::vector<std::uint8_t>> layers_;  // records [strips * capacity]
   std::int32_t strips_ = 0;
   std::vector<std::int32_t> free_;                      // strips
   std::vector<std::vector<std::int32_t>> slot_strips_;  // [slot], the strip of its n-th row

@@ -159,48 +159,120 @@ TEST_P(Linear, WhatIsNotFiniteStaysSo) {
   EXPECT_TRUE(std::isnan(table().log_sum(std::vector<float>(5, NAN).data(), 5)));
 }
 
+/// Numbers of heads in HeadOrder, zero where it pads.
+std::vector<float> in_order(const HeadOrder& order, const std::vector<float>& plain,
+                            std::int64_t begin) {
+  std::vector<float> ordered(static_cast<std::size_t>(order.width));
+  for (std::int64_t h = 0; h < order.heads; ++h)
+    for (std::int64_t c = 0; c < order.d_k; ++c)
+      ordered[order.place(h, c)] = plain[begin + h * order.d_k + c];
+  return ordered;
+}
+
 TEST_P(Linear, AttentionOfARowIsEquation1OverItsRecords) {
-  for (const std::int64_t d_k : {1, 8, 24, 64})
-    for (const std::int64_t places : {1, 5, 16, 37}) {
-      constexpr std::int64_t kHeads = 3, kRecords = 50;
-      const std::int64_t width = kHeads * d_k, stride = 2 * width + 1;
-      const auto q = values(width), cache = values(kRecords * stride);
-      std::vector<std::int32_t> records(static_cast<std::size_t>(places));
-      for (auto& record : records) record = static_cast<std::int32_t>(random_.uniform() * kRecords);
-      for (const bool in_order : {false, true}) {
-        std::vector<float> weights(static_cast<std::size_t>(kHeads * places)),
-            output(width + 1, kGuard);
-        table().row_attention({.q = q.data(),
-                               .cache = cache.data(),
-                               .records = in_order ? nullptr : records.data(),
-                               .record_stride = stride,
-                               .value_offset = width,
-                               .places = places,
-                               .heads = kHeads,
-                               .d_k = d_k,
-                               .scale = 0.3F,
-                               .weights = weights.data(),
-                               .output = output.data()});
-        for (std::int64_t h = 0; h < kHeads; ++h) {
-          const auto at = [&](std::int64_t j, std::int64_t c) {
-            return cache[(in_order ? j : records[j]) * stride + h * d_k + c];
-          };
-          std::vector<double> p;
-          for (std::int64_t j = 0; j < places; ++j) {
-            double score = 0;
-            for (std::int64_t c = 0; c < d_k; ++c) score += q[h * d_k + c] * at(j, c);
-            p.push_back(std::exp(0.3 * score));
+  constexpr std::int64_t kRecords = 50;
+  constexpr float kScale = 0.3F;
+  for (const std::int64_t heads : {1, 2, 3, 4, 8, 12, 16, 40})
+    for (const std::int64_t d_k : {1, 8, 24, 64})
+      for (const std::int64_t places : {1, 5, 16, 37}) {
+        const HeadOrder order(heads, d_k);
+        ASSERT_EQ(order.width % 64, 0);
+        const std::int64_t width = heads * d_k;
+        const auto q = values(width), keys = values(kRecords * width, 1.5),
+                   more = values(kRecords * width, 1.5);
+        std::vector<std::int32_t> records(static_cast<std::size_t>(places));
+        for (auto& record : records)
+          record = static_cast<std::int32_t>(random_.uniform() * kRecords);
+        for (const bool int8 : {false, true}) {
+          std::vector<std::uint8_t> cache(
+              static_cast<std::size_t>(kRecords * order.record_bytes(int8)));
+          for (std::int64_t record = 0; record < kRecords; ++record) {
+            const auto store = int8 ? table().store_record_int8 : table().store_record_float;
+            store(order, in_order(order, keys, record * width).data(),
+                  in_order(order, more, record * width).data(),
+                  cache.data() + record * order.record_bytes(int8));
           }
-          const double total = std::accumulate(p.begin(), p.end(), 0.0);
-          for (std::int64_t c = 0; c < d_k; ++c) {
-            double expected = 0;
-            for (std::int64_t j = 0; j < places; ++j) expected += p[j] / total * at(j, width + c);
-            ASSERT_NEAR(output[h * d_k + c], expected, 1e-5);
+          for (const bool side_by_side : {false, true}) {
+            std::vector<float> scratch(static_cast<std::size_t>(order.scratch(places)) + 1),
+                output(static_cast<std::size_t>(order.width) + 1, kGuard);
+            scratch.back() = kGuard;
+            const auto attend = int8 ? table().row_attention_int8 : table().row_attention_float;
+            attend({.order = order,
+                    .q = in_order(order, q, 0).data(),
+                    .cache = cache.data(),
+                    .records = side_by_side ? nullptr : records.data(),
+                    .places = places,
+                    .scale = kScale,
+                    .scratch = scratch.data(),
+                    .output = output.data()});
+            for (std::int64_t h = 0; h < heads; ++h) {
+              const auto at = [&](const std::vector<float>& list, std::int64_t j, std::int64_t c) {
+                return list[(side_by_side ? j : records[j]) * width + h * d_k + c];
+              };
+              std::vector<double> p;
+              for (std::int64_t j = 0; j < places; ++j) {
+                double score = 0;
+                for (std::int64_t c = 0; c < d_k; ++c) score += q[h * d_k + c] * at(keys, j, c);
+                p.push_back(std::exp(static_cast<double>(kScale) * score));
+              }
+              // A product of bytes is off by half a step of each of its factors at most.
+              const double error =
+                  int8 ? static_cast<double>(kScale) * d_k * (2.0 + 1.5) * 0.5 / 100 : 0;
+              const double total = std::accumulate(p.begin(), p.end(), 0.0);
+              for (std::int64_t j = 0; j < places; ++j)
+                ASSERT_NEAR(scratch[j * order.weights_stride() + h], p[j] / total,
+                            1e-5 + 2 * error * p[j] / total * std::exp(2 * error));
+              for (std::int64_t c = 0; c < d_k; ++c) {
+                double expected = 0;
+                for (std::int64_t j = 0; j < places; ++j)
+                  expected += static_cast<double>(scratch[j * order.weights_stride() + h]) *
+                              static_cast<double>(at(more, j, c));
+                ASSERT_NEAR(output[order.place(h, c)], expected, int8 ? 1.5 / 254 + 1e-5 : 1e-5);
+              }
+            }
+            ASSERT_EQ(output.back(), kGuard);
+            ASSERT_EQ(scratch.back(), kGuard);
           }
         }
-        ASSERT_EQ(output[width], kGuard);
       }
-    }
+}
+
+TEST_P(Linear, AttentionOfARowToBytesIsExactWhereBytesAre) {
+  const HeadOrder order(3, 10);
+  // Whole numbers, the largest of each head 127: nothing is rounded.
+  const auto whole = [&] {
+    std::vector<float> numbers(30);
+    for (float& number : numbers)
+      number = static_cast<float>(std::floor(random_.uniform() * 254 - 127));
+    for (std::size_t h = 0; h < 3; ++h) numbers[h * 10 + 3] = h == 1 ? -127 : 127;
+    return in_order(order, numbers, 0);
+  };
+  std::vector<std::uint8_t> bytes, floats;
+  for (int place = 0; place < 9; ++place) {
+    const auto key = whole(), value = whole();
+    bytes.resize(bytes.size() + static_cast<std::size_t>(order.record_bytes(true)));
+    floats.resize(floats.size() + static_cast<std::size_t>(order.record_bytes(false)));
+    table().store_record_int8(order, key.data(), value.data(),
+                              bytes.data() + place * order.record_bytes(true));
+    table().store_record_float(order, key.data(), value.data(),
+                               floats.data() + place * order.record_bytes(false));
+  }
+  const auto q = whole();
+  std::vector<float> scratch(static_cast<std::size_t>(order.scratch(9))), output(order.width),
+      expected(order.width);
+  RowAttentionArguments arguments{.order = order,
+                                  .q = q.data(),
+                                  .cache = bytes.data(),
+                                  .records = nullptr,
+                                  .places = 9,
+                                  .scale = 1e-4F,
+                                  .scratch = scratch.data(),
+                                  .output = output.data()};
+  table().row_attention_int8(arguments);
+  arguments.cache = floats.data();
+  arguments.output = expected.data();
+  table().row_attention_float(arguments);
+  for (std::int64_t i = 0; i < order.width; ++i) ASSERT_NEAR(output[i], expected[i], 1e-3) << i;
 }
 
 TEST_P(Linear, TheBestOfARowAndItsLogSum) {
