@@ -63,14 +63,15 @@ struct RowAttentionArguments {
   float* output;   ///< [width]
 };
 
-/// The largest values of a row and their indices, larger first, of equal ones the smaller index
-/// first; those below `count` that are minus infinity come last. `log_sum` is the logarithm of the
-/// sum of exp(values).
+/// The largest values of a row that is met in parts, and their indices, larger first, of equal ones
+/// the smaller index first; those below `best` that are minus infinity come last.
 struct BestArguments {
-  const float* values;
-  std::int64_t count, best;
-  std::int32_t* indices;  ///< [best]
-  float* best_values;     ///< [best]
+  const float* values;       ///< the row's next part
+  std::int64_t count;        ///< of this part
+  std::int64_t first;        ///< index of its first value
+  std::int64_t best, found;  ///< how many are wanted, and how many there are from earlier parts
+  std::int32_t* indices;     ///< [best]
+  float* best_values;        ///< [best]
 };
 
 struct LinearKernels {
@@ -105,7 +106,8 @@ struct LinearKernels {
   void (*row_attention_int8)(const RowAttentionArguments&);
   /// Returns the logarithm of the sum of exp(values).
   float (*log_sum)(const float* values, std::int64_t count);
-  void (*best)(const BestArguments&);
+  /// Returns how many are found now.
+  std::int64_t (*best)(const BestArguments&);
 };
 
 namespace portable {

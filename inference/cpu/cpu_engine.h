@@ -22,7 +22,11 @@ class CpuEngine : public Engine {
 
   std::int64_t vocabulary() const override { return model_->config.target_vocabulary; }
   std::int64_t max_positions() const override;
-  std::int64_t preferred_rows() const override { return 64; }
+  /// Few, whose keys and values stay in a core's cache, where weights are near; many, so that
+  /// weights are fetched seldom, where they are far. A tile of linear layers has six.
+  std::int64_t preferred_rows() const override {
+    return model_->step_bytes() <= kNearBytes ? 18 : 72;
+  }
 
   std::vector<std::int32_t> admit(std::span<const std::vector<TokenId>> sentences) override;
   void release(std::span<const std::int32_t> slots) override;
@@ -30,6 +34,8 @@ class CpuEngine : public Engine {
   void step(const Step& step) override;
 
  private:
+  static constexpr std::int64_t kNearBytes = 16 << 20;
+
   /// Buffers of a pass over `rows` rows; they grow to the largest pass.
   struct Workspace {
     void reserve(std::int64_t rows, const CpuModel& model);
@@ -74,6 +80,9 @@ class CpuEngine : public Engine {
   void normalize(const CpuNorm& norm, const float* x, const float* added, float* y,
                  std::int64_t rows) const;
   void choose(std::int64_t rows, const Step& step);
+  void list_named(const Step& step);
+  void answer_named(const Step& step);
+  void insert_candidate(std::int64_t row, const Candidate& candidate, const Step& step) const;
 
   std::shared_ptr<const CpuModel> model_;
   std::vector<TokenId> never_emitted_;
@@ -84,10 +93,23 @@ class CpuEngine : public Engine {
   Workspace work_;
   std::vector<TokenId> tokens_;
   std::vector<std::int64_t> places_;
-  std::vector<float> logits_;    // [rows, V]
-  std::vector<float> log_sums_;  // [rows]: log sum exp(logits)
-  std::vector<std::int32_t> best_tokens_;
-  std::vector<float> best_values_;
+
+  /// A token of a row that the step names: wanted, or where `adjusts` an adjustment's.
+  struct Named {
+    TokenId token;
+    std::int32_t row;
+    bool adjusts;
+    std::size_t index;  // of Step::wanted or Step::adjustments
+    float logit;
+  };
+
+  // Of the projection to the vocabulary, which is met part by part.
+  std::vector<float> logits_;              // [rows, tokens of the part]
+  std::vector<float> part_log_sums_;       // [rows, parts]
+  std::vector<float> log_sums_;            // [rows]: log sum exp(logits)
+  std::vector<std::int32_t> best_tokens_;  // [rows, best]
+  std::vector<float> best_values_;         // [rows, best]
+  std::vector<Named> named_;               // by token
 };
 
 }  // namespace dragoman

@@ -234,4 +234,15 @@ CpuModel::CpuModel(const ModelFileReader& file, ComputeType type)
                                 &target_embedding());
 }
 
+std::int64_t CpuModel::step_bytes() const {
+  std::int64_t bytes = output.bytes();
+  for (const CpuDecoderLayer& layer : decoder)
+    for (const PackedLinear* linear :
+         {&layer.self_attention.query_key_value, &layer.self_attention.output,
+          &layer.cross_attention.query, &layer.cross_attention.output, &layer.feed_forward.inner,
+          &layer.feed_forward.outer})
+      bytes += linear->bytes();
+  return bytes;
+}
+
 }  // namespace dragoman

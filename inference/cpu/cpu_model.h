@@ -65,6 +65,9 @@ struct CpuModel {
     return own_target_embedding.empty() ? embedding : own_target_embedding;
   }
 
+  /// Of the weights that a step reads.
+  std::int64_t step_bytes() const;
+
   ModelConfig config;
   HeadOrder order;                    ///< of the decoder's attention
   bool int8_cache;                    ///< keys and values as bytes, where the weights are

@@ -42,33 +42,43 @@ PackedLinear::PackedLinear(std::span<const std::int8_t> whole, std::span<const f
 
 void PackedLinear::run(const float* x, std::int64_t rows, float* y, LinearScratch& scratch,
                        bool relu) const {
-  const LinearKernels& kernels = linear_kernels();
-  LinearArguments arguments{.x = x,
-                            .x_scales = nullptr,
-                            .weights = floats_.data(),
-                            .weight_scales = nullptr,
-                            .offsets = nullptr,
-                            .bias = bias_.data(),
-                            .y = y,
-                            .inputs = inputs_,
-                            .outputs = outputs_,
-                            .y_stride = outputs_,
-                            .relu = relu};
-  const std::int64_t panels = kernels.padded_outputs(outputs_) / kernels.panel;
-  if (type_ != ComputeType::Int8) {
-    kernels.linear_float(arguments, rows, 0, panels);
-    return;
-  }
+  round(x, rows, scratch);
+  multiply(x, rows, 0, outputs_, y, scratch, relu);
+}
+
+void PackedLinear::round(const float* x, std::int64_t rows, LinearScratch& scratch) const {
+  if (type_ != ComputeType::Int8) return;
   const auto row_bytes = static_cast<std::size_t>(2 * LinearKernels::padded_inputs(inputs_));
   const auto count = static_cast<std::size_t>(rows);
   if (scratch.quantized.size() < count * row_bytes) scratch.quantized.resize(count * row_bytes);
   if (scratch.scales.size() < count) scratch.scales.resize(count);
-  kernels.quantize(x, rows, inputs_, scratch.quantized.data(), scratch.scales.data());
+  linear_kernels().quantize(x, rows, inputs_, scratch.quantized.data(), scratch.scales.data());
+}
+
+void PackedLinear::multiply(const float* x, std::int64_t rows, std::int64_t begin, std::int64_t end,
+                            float* y, const LinearScratch& scratch, bool relu) const {
+  const LinearKernels& kernels = linear_kernels();
+  LinearArguments arguments{.x = x,
+                            .x_scales = nullptr,
+                            .weights = floats_.data() + begin * inputs_,
+                            .weight_scales = nullptr,
+                            .offsets = nullptr,
+                            .bias = bias_.data() + begin,
+                            .y = y,
+                            .inputs = inputs_,
+                            .outputs = end - begin,
+                            .y_stride = end - begin,
+                            .relu = relu};
+  const std::int64_t panels = kernels.padded_outputs(end - begin) / kernels.panel;
+  if (type_ != ComputeType::Int8) {
+    kernels.linear_float(arguments, rows, 0, panels);
+    return;
+  }
   arguments.x = scratch.quantized.data();
   arguments.x_scales = scratch.scales.data();
-  arguments.weights = bytes_.data();
-  arguments.weight_scales = weight_scales_.data();
-  arguments.offsets = offsets_.data();
+  arguments.weights = bytes_.data() + begin * LinearKernels::padded_inputs(inputs_);
+  arguments.weight_scales = weight_scales_.data() + begin;
+  arguments.offsets = offsets_.data() + begin;
   kernels.linear_int8(arguments, rows, 0, panels);
 }
 

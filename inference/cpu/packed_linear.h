@@ -2,6 +2,7 @@
 // or as whole numbers of 8 bits with a scale for each output.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
@@ -37,12 +38,36 @@ class PackedLinear {
 
   std::int64_t inputs() const { return inputs_; }
   std::int64_t outputs() const { return outputs_; }
+  std::int64_t bytes() const {
+    return static_cast<std::int64_t>(floats_.size() * sizeof(float) + bytes_.size());
+  }
 
   /// y [rows, outputs] = x [rows, inputs] W^T + bias, where `relu` then max(0, y).
   void run(const float* x, std::int64_t rows, float* y, LinearScratch& scratch,
            bool relu = false) const;
+  /// Calls visit(begin, end, y) for one stretch of outputs after another, with y [rows, end -
+  /// begin]: no more than about `most` at a time, so that much need not go through memory. `y` has
+  /// room for rows * (most + 64).
+  template <class Visit>
+  void run_in_parts(const float* x, std::int64_t rows, std::int64_t most, float* y,
+                    LinearScratch& scratch, Visit&& visit) const {
+    round(x, rows, scratch);
+    const std::int64_t step = (most + kPartStep - 1) / kPartStep * kPartStep;
+    for (std::int64_t begin = 0; begin < outputs_; begin += step) {
+      const std::int64_t end = std::min(begin + step, outputs_);
+      multiply(x, rows, begin, end, y, scratch, false);
+      visit(begin, end, y);
+    }
+  }
 
  private:
+  static constexpr std::int64_t kPartStep = 64;  ///< a multiple of every panel
+
+  void round(const float* x, std::int64_t rows, LinearScratch& scratch) const;
+  /// Outputs [begin, end), x rounded before; begin is a multiple of kPartStep.
+  void multiply(const float* x, std::int64_t rows, std::int64_t begin, std::int64_t end, float* y,
+                const LinearScratch& scratch, bool relu) const;
+
   std::int64_t inputs_ = 0, outputs_ = 0;
   ComputeType type_ = ComputeType::Float32;
   std::vector<float> floats_;         ///< packed

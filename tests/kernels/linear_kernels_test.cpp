@@ -289,7 +289,13 @@ TEST_P(Linear, TheBestOfARowAndItsLogSum) {
       std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return row[a] > row[b]; });
       order.resize(static_cast<std::size_t>(asked));
       std::vector<float> found(static_cast<std::size_t>(asked));
-      table().best({row.data(), count, asked, indices.data(), found.data()});
+      const std::int64_t first = count / 3;  // in two parts
+      const std::int64_t there =
+          table().best({row.data(), first, 0, asked, 0, indices.data(), found.data()});
+      EXPECT_EQ(there, std::min(first, asked));
+      EXPECT_EQ(table().best({row.data() + first, count - first, first, asked, there,
+                              indices.data(), found.data()}),
+                asked);
       EXPECT_EQ(indices, order);
       for (std::int64_t i = 0; i < asked; ++i) EXPECT_EQ(found[i], row[order[i]]);
     }

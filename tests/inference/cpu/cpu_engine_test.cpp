@@ -206,7 +206,7 @@ TEST(CpuEngine, LongSentencesAreThoseOfTheModuleTree) {
   }
 }
 
-TEST(CpuEngine, Int8IsNearTheWeightsThatItRounds) {
+TEST(CpuEngine, Int8IsNearWhatItRounds) {
   for (const ModelConfig& config : configs()) {
     Transformer model = make_model(config, torch::kCPU);
     CpuEngine exact(packed(model, ComputeType::Float32), {}),
@@ -218,12 +218,17 @@ TEST(CpuEngine, Int8IsNearTheWeightsThatItRounds) {
       engine->select(rows);
       found.push_back(step(*engine, {kEos, kEos}, kVocabulary));
     }
-    double difference = 0;
-    for (std::size_t i = 0; i < found[0].size(); ++i)
-      difference = std::max(difference, std::abs(static_cast<double>(found[0][i].log_probability -
-                                                                     found[1][i].log_probability)));
-    EXPECT_LT(difference, 0.1);
-    EXPECT_GT(difference, 0);
+    double most = 0, sum = 0;
+    for (std::size_t i = 0; i < found[0].size(); ++i) {
+      const double difference = std::abs(static_cast<double>(found[0][i].log_probability -
+                                                             found[1][i].log_probability));
+      most = std::max(most, difference);
+      sum += difference;
+    }
+    // Weights, activations, keys and values are rounded.
+    EXPECT_LT(most, 0.2);
+    EXPECT_LT(sum / static_cast<double>(found[0].size()), 0.05);
+    EXPECT_GT(most, 0);
   }
 }
 
