@@ -35,8 +35,8 @@ struct EngineChoice : HardwareChoice {
   void for_each_field(Visit&& visit) {
     HardwareChoice::for_each_field(visit);
     visit({.name = "compute-type",
-           .help = "arithmetic of the CPU; auto: as the model file has its weights; int8 is faster "
-                   "and rounds them",
+           .help = "arithmetic of the CPU; auto: as the model file has its weights; bfloat16 and int8 "
+                   "round them and are faster",
            .group = "Hardware"},
           compute_type);
   }

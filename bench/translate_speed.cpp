@@ -1,7 +1,8 @@
 // Translation speed of the CPU's engine on sentences of pieces, tokenization left out: target
 // pieces per second over whole passes, or milliseconds a sentence. The last line of standard output
 // is JSON.
-//   translate_speed --model FILE --pieces FILE [--beam N] [--compute-type auto|float32|int8]
+//   translate_speed --model FILE --pieces FILE [--beam N] [--compute-type
+//   auto|float32|bfloat16|int8]
 //                   [--threads N] [--batch-size N] [--min-length N] [--max-length N] [--repeat N]
 //                   [--limit N] [--latency]
 #include <CLI/CLI.hpp>
@@ -76,7 +77,8 @@ int main(int count, char** arguments) try {
   app.add_option("--model", model)->required();
   app.add_option("--pieces", pieces, "a sentence of space-separated pieces a line")->required();
   app.add_option("--beam", decode.beam_size);
-  app.add_option("--compute-type", type_name)->check(CLI::IsMember({"auto", "float32", "int8"}));
+  app.add_option("--compute-type", type_name)
+      ->check(CLI::IsMember({"auto", "float32", "bfloat16", "int8"}));
   app.add_option("--threads", threads)->check(CLI::PositiveNumber);
   app.add_option("--batch-size", decode.batch_size, "rows; 0: as the engine likes");
   app.add_option("--min-length", decode.min_length);

@@ -215,7 +215,7 @@ extern const KernelTable kTable;
 }
 
 /// The best table for this processor, or the one that the environment's DRAGOMAN_ISA names
-/// (portable, avx2, avx512, avx512_bf16; an Error when the processor lacks it).
+/// (portable, avx2, avx512, avx512_vnni, avx512_bf16; an Error when the processor lacks it).
 const KernelTable& kernels();
 
 /// Runs one of the table's functions over rows [0, rows) on OpenMP's threads, the pool that

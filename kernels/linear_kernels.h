@@ -4,15 +4,21 @@
 // beside it: bit for bit the same for any batch. Activations are fp32; products of int8 are exact.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
 namespace dragoman {
 
+/// What products are made of: fp32; both factors rounded to bf16, sums in fp32; both rounded to
+/// bytes with a scale of the row, exact sums.
+enum class NumberType { Float32, BFloat16, Int8 };
+inline constexpr std::size_t kNumberTypes = 3;
+
 /// y = x W^T + bias, where `relu` then max(0, y). Outputs are computed in panels of
 /// LinearKernels::panel; arrays marked [P] have padded_outputs() elements.
 struct LinearArguments {
-  const void* x;                ///< fp32 [rows, inputs], or as `quantize` wrote it
+  const void* x;                ///< fp32 [rows, inputs], or as `round_bf16` or `quantize` wrote it
   const float* x_scales;        ///< [rows], of int8
   const void* weights;          ///< packed
   const float* weight_scales;   ///< [P], of int8
@@ -43,10 +49,10 @@ struct HeadOrder {
   constexpr std::int64_t scratch(std::int64_t places) const {
     return (places + 2) * weights_stride() + width;
   }
-  /// Bytes of a record of the cache: key and value of a place, as fp32 or as bytes with a scale of
-  /// each head.
-  constexpr std::int64_t record_bytes(bool int8) const {
-    return int8 ? (2 * width + 8 * lanes + 63) / 64 * 64 : 8 * width;
+  /// Bytes of a record of the cache: key and value of a place; of bytes with a scale of each head.
+  constexpr std::int64_t record_bytes(NumberType type) const {
+    if (type == NumberType::Int8) return (2 * width + 8 * lanes + 63) / 64 * 64;
+    return (type == NumberType::Float32 ? 8 : 4) * width;
   }
 };
 
@@ -81,29 +87,31 @@ struct LinearKernels {
   std::int64_t padded_outputs(std::int64_t outputs) const {
     return (outputs + panel - 1) / panel * panel;
   }
-  /// Inputs of int8 come in fours.
+  /// Inputs of int8 come in fours, of bf16 in twos.
   static std::int64_t padded_inputs(std::int64_t inputs) { return (inputs + 3) / 4 * 4; }
 
   /// weights [outputs, inputs] -> packed [padded_outputs * inputs].
   void (*pack_float)(const float* weights, std::int64_t outputs, std::int64_t inputs,
                      float* packed);
+  /// weights [outputs, inputs] -> packed [padded_outputs * padded_inputs].
+  void (*pack_bf16)(const float* weights, std::int64_t outputs, std::int64_t inputs,
+                    std::uint16_t* packed);
   /// weights [outputs, inputs] -> packed [padded_outputs * padded_inputs], offsets [P].
   void (*pack_int8)(const std::int8_t* weights, std::int64_t outputs, std::int64_t inputs,
                     std::int8_t* packed, std::int32_t* offsets);
+  /// Rows of x to bf16; `rounded` has room for 4 * padded_inputs bytes a row.
+  void (*round_bf16)(const float* x, std::int64_t rows, std::int64_t inputs, void* rounded);
   /// Rows of x to whole numbers in [-127, 127] times a scale of the row; `quantized` has room for
   /// 2 * padded_inputs bytes a row. A row that is not finite gets a scale that is not a number.
   void (*quantize)(const float* x, std::int64_t rows, std::int64_t inputs, void* quantized,
                    float* scales);
   /// Rows [0, rows), panels [begin, end).
-  void (*linear_float)(const LinearArguments&, std::int64_t rows, std::int64_t begin,
-                       std::int64_t end);
-  void (*linear_int8)(const LinearArguments&, std::int64_t rows, std::int64_t begin,
-                      std::int64_t end);
+  void (*linear[kNumberTypes])(const LinearArguments&, std::int64_t rows, std::int64_t begin,
+                               std::int64_t end);
   /// Key and value [width] to a record of the cache.
-  void (*store_record_float)(const HeadOrder&, const float* key, const float* value, void* record);
-  void (*store_record_int8)(const HeadOrder&, const float* key, const float* value, void* record);
-  void (*row_attention_float)(const RowAttentionArguments&);
-  void (*row_attention_int8)(const RowAttentionArguments&);
+  void (*store_record[kNumberTypes])(const HeadOrder&, const float* key, const float* value,
+                                     void* record);
+  void (*row_attention[kNumberTypes])(const RowAttentionArguments&);
   /// Returns the logarithm of the sum of exp(values).
   float (*log_sum)(const float* values, std::int64_t count);
   /// Returns how many are found now.
@@ -120,6 +128,9 @@ namespace avx512 {
 extern const LinearKernels kLinearKernels;
 }
 namespace avx512_vnni {
+extern const LinearKernels kLinearKernels;
+}
+namespace avx512_bf16 {
 extern const LinearKernels kLinearKernels;
 }
 

@@ -293,16 +293,15 @@ void CpuEngine::residual(const CpuNorm& norm, std::int64_t rows, SubLayer&& sub_
 
 /// Key and value [W] side by side.
 void CpuEngine::store_record(const float* key_value, std::uint8_t* record) const {
-  const LinearKernels& kernels = linear_kernels();
-  const auto store = model_->int8_cache ? kernels.store_record_int8 : kernels.store_record_float;
-  store(model_->order, key_value, key_value + model_->order.width, record);
+  const auto type = static_cast<std::size_t>(model_->cache_type);
+  linear_kernels().store_record[type](model_->order, key_value, key_value + model_->order.width,
+                                      record);
 }
 
 void CpuEngine::attend_row(const float* q, const std::uint8_t* cache, const std::int32_t* records,
                            std::int64_t places, float* output) {
-  const LinearKernels& kernels = linear_kernels();
   grow(work_.attention, model_->order.scratch(places));
-  const auto attend = model_->int8_cache ? kernels.row_attention_int8 : kernels.row_attention_float;
+  const auto attend = linear_kernels().row_attention[static_cast<std::size_t>(model_->cache_type)];
   attend({.order = model_->order,
           .q = q,
           .cache = cache,

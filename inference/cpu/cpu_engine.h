@@ -71,7 +71,7 @@ class CpuEngine : public Engine {
   void attend_row(const float* q, const std::uint8_t* cache, const std::int32_t* records,
                   std::int64_t places, float* output);
   void tell_attention(std::int64_t places, const Step& step) const;
-  std::int64_t record_bytes() const { return model_->order.record_bytes(model_->int8_cache); }
+  std::int64_t record_bytes() const { return model_->order.record_bytes(model_->cache_type); }
   void store_record(const float* key_value, std::uint8_t* record) const;
   void feed_forward(const CpuFeedForward& layer, const float* input, std::int64_t rows);
   /// x = norm(x + f(x)), or x + f(norm(x)); `sub_layer` reads its argument and writes `output`.

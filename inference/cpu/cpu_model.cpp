@@ -92,8 +92,7 @@ class Weights {
     if (embedding == nullptr) own = this->embedding(name);
     const CpuEmbedding& matrix = embedding == nullptr ? own : *embedding;
     if (!file_.is_int8(name)) return {matrix.floats, bias, d_model_, type_};
-    if (type_ != ComputeType::Float32)
-      return {matrix.rounded.whole, matrix.rounded.scales, bias, d_model_};
+    if (may_stay_rounded()) return {matrix.rounded.whole, matrix.rounded.scales, bias, d_model_};
     return {file_.floats(name), bias, d_model_, type_};
   }
 
@@ -134,9 +133,9 @@ class Weights {
 
   Matrix read(const std::vector<std::string>& names, std::int64_t inputs) const {
     Matrix matrix{.floats = {}, .rounded = {}, .bias = {}, .inputs = inputs};
-    const bool stays_rounded =
-        type_ != ComputeType::Float32 &&
-        std::ranges::all_of(names, [this](auto& name) { return file_.is_int8(name + ".weight"); });
+    const bool stays_rounded = may_stay_rounded() && std::ranges::all_of(names, [this](auto& name) {
+                                 return file_.is_int8(name + ".weight");
+                               });
     for (const std::string& name : names) {
       append(matrix.bias, floats(name + ".bias"));
       if (stays_rounded)
@@ -146,6 +145,8 @@ class Weights {
     }
     return matrix;
   }
+
+  bool may_stay_rounded() const { return type_ == ComputeType::Auto || type_ == ComputeType::Int8; }
 
   PackedLinear pack(const Matrix& matrix) const {
     if (matrix.floats.empty())
@@ -184,9 +185,9 @@ class Weights {
 };
 
 /// Where no type is asked for, as the decoder's first attention to the source is stored.
-bool computes_int8(const ModelFileReader& file, ComputeType type) {
-  if (type != ComputeType::Auto) return type == ComputeType::Int8;
-  return file.is_int8("decoder.layers.0.cross_attention.key.weight");
+NumberType cache_type_of(const ModelFileReader& file, ComputeType type) {
+  const bool rounded = file.is_int8("decoder.layers.0.cross_attention.key.weight");
+  return type == ComputeType::Auto && rounded ? NumberType::Int8 : number_type(type);
 }
 
 std::string layer_name(const char* stack, std::int64_t layer, const char* part) {
@@ -209,7 +210,7 @@ void CpuEmbedding::add(std::int32_t token, float scale, std::span<float> y) cons
 CpuModel::CpuModel(const ModelFileReader& file, ComputeType type)
     : config(file.config()),
       order(config.heads, config.d_k()),
-      int8_cache(computes_int8(file, type)) {
+      cache_type(cache_type_of(file, type)) {
   const Weights weights(file, type);
   const bool shared = config.tying == Tying::ThreeWay;
   embedding = weights.embedding(shared ? "embedding.weight" : "embedding.source.weight");

@@ -69,10 +69,10 @@ struct CpuModel {
   std::int64_t step_bytes() const;
 
   ModelConfig config;
-  HeadOrder order;                    ///< of the decoder's attention
-  bool int8_cache;                    ///< keys and values as bytes, where the weights are
-  CpuEmbedding embedding;             ///< of the source, perhaps of both
-  CpuEmbedding own_target_embedding;  ///< empty where the source's serves both
+  HeadOrder order;                                        ///< of the decoder's attention
+  NumberType cache_type;                                  ///< of keys and values
+  CpuEmbedding embedding;                                 ///< of the source, perhaps of both
+  CpuEmbedding own_target_embedding;                      ///< empty where the source's serves both
   std::vector<float> source_positions, target_positions;  ///< learned ones; else empty
   std::vector<CpuEncoderLayer> encoder;
   std::vector<CpuDecoderLayer> decoder;

@@ -14,12 +14,18 @@ PackedLinear::PackedLinear(std::span<const float> weights, std::span<const float
     *this = PackedLinear(rounded.whole, rounded.scales, bias, inputs);
     return;
   }
+  type_ = number_type(type);
   inputs_ = inputs;
   outputs_ = static_cast<std::int64_t>(weights.size()) / inputs;
   const LinearKernels& kernels = linear_kernels();
   const auto padded = static_cast<std::size_t>(kernels.padded_outputs(outputs_));
   bias_.assign(bias.begin(), bias.end());
   bias_.resize(padded);
+  if (type_ == NumberType::BFloat16) {
+    halves_.resize(padded * static_cast<std::size_t>(LinearKernels::padded_inputs(inputs)));
+    kernels.pack_bf16(weights.data(), outputs_, inputs, halves_.data());
+    return;
+  }
   floats_.resize(padded * static_cast<std::size_t>(inputs));
   kernels.pack_float(weights.data(), outputs_, inputs, floats_.data());
 }
@@ -28,7 +34,7 @@ PackedLinear::PackedLinear(std::span<const std::int8_t> whole, std::span<const f
                            std::span<const float> bias, std::int64_t inputs)
     : inputs_(inputs),
       outputs_(static_cast<std::int64_t>(scales.size())),
-      type_(ComputeType::Int8),
+      type_(NumberType::Int8),
       weight_scales_(scales.begin(), scales.end()),
       bias_(bias.begin(), bias.end()) {
   const LinearKernels& kernels = linear_kernels();
@@ -47,12 +53,17 @@ void PackedLinear::run(const float* x, std::int64_t rows, float* y, LinearScratc
 }
 
 void PackedLinear::round(const float* x, std::int64_t rows, LinearScratch& scratch) const {
-  if (type_ != ComputeType::Int8) return;
-  const auto row_bytes = static_cast<std::size_t>(2 * LinearKernels::padded_inputs(inputs_));
+  if (type_ == NumberType::Float32) return;
+  const std::int64_t bytes = rows * 4 * LinearKernels::padded_inputs(inputs_);
+  if (static_cast<std::int64_t>(scratch.rounded.size()) < bytes)
+    scratch.rounded.resize(static_cast<std::size_t>(bytes));
+  if (type_ == NumberType::BFloat16) {
+    linear_kernels().round_bf16(x, rows, inputs_, scratch.rounded.data());
+    return;
+  }
   const auto count = static_cast<std::size_t>(rows);
-  if (scratch.quantized.size() < count * row_bytes) scratch.quantized.resize(count * row_bytes);
   if (scratch.scales.size() < count) scratch.scales.resize(count);
-  linear_kernels().quantize(x, rows, inputs_, scratch.quantized.data(), scratch.scales.data());
+  linear_kernels().quantize(x, rows, inputs_, scratch.rounded.data(), scratch.scales.data());
 }
 
 void PackedLinear::multiply(const float* x, std::int64_t rows, std::int64_t begin, std::int64_t end,
@@ -60,7 +71,7 @@ void PackedLinear::multiply(const float* x, std::int64_t rows, std::int64_t begi
   const LinearKernels& kernels = linear_kernels();
   LinearArguments arguments{.x = x,
                             .x_scales = nullptr,
-                            .weights = floats_.data() + begin * inputs_,
+                            .weights = nullptr,
                             .weight_scales = nullptr,
                             .offsets = nullptr,
                             .bias = bias_.data() + begin,
@@ -70,16 +81,23 @@ void PackedLinear::multiply(const float* x, std::int64_t rows, std::int64_t begi
                             .y_stride = end - begin,
                             .relu = relu};
   const std::int64_t panels = kernels.padded_outputs(end - begin) / kernels.panel;
-  if (type_ != ComputeType::Int8) {
-    kernels.linear_float(arguments, rows, 0, panels);
-    return;
+  const std::int64_t first = begin * LinearKernels::padded_inputs(inputs_);
+  if (type_ != NumberType::Float32) arguments.x = scratch.rounded.data();
+  switch (type_) {
+    case NumberType::Float32:
+      arguments.weights = floats_.data() + begin * inputs_;
+      break;
+    case NumberType::BFloat16:
+      arguments.weights = halves_.data() + first;
+      break;
+    case NumberType::Int8:
+      arguments.weights = bytes_.data() + first;
+      arguments.x_scales = scratch.scales.data();
+      arguments.weight_scales = weight_scales_.data() + begin;
+      arguments.offsets = offsets_.data() + begin;
+      break;
   }
-  arguments.x = scratch.quantized.data();
-  arguments.x_scales = scratch.scales.data();
-  arguments.weights = bytes_.data() + begin * LinearKernels::padded_inputs(inputs_);
-  arguments.weight_scales = weight_scales_.data() + begin;
-  arguments.offsets = offsets_.data() + begin;
-  kernels.linear_int8(arguments, rows, 0, panels);
+  kernels.linear[static_cast<std::size_t>(type_)](arguments, rows, 0, panels);
 }
 
 }  // namespace dragoman

@@ -1,5 +1,5 @@
-// A linear layer of inference: weights packed for this processor when the model is loaded, as fp32
-// or as whole numbers of 8 bits with a scale for each output.
+// A linear layer of inference: weights packed for this processor when the model is loaded, as fp32,
+// bf16, or whole numbers of 8 bits with a scale for each output.
 #pragma once
 
 #include <algorithm>
@@ -9,20 +9,29 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/linear_kernels.h"
+
 namespace dragoman {
 
 enum class ComputeType {
   Auto,  ///< as the model file has the weights
   Float32,
-  Int8,  ///< weights rounded per output, activations per row, exact sums
+  BFloat16,  ///< weights and activations rounded, sums in fp32
+  Int8,      ///< weights rounded per output, activations per row, exact sums
 };
-constexpr std::array<std::string_view, 3> names_of(ComputeType) {
-  return {"auto", "float32", "int8"};
+constexpr std::array<std::string_view, 4> names_of(ComputeType) {
+  return {"auto", "float32", "bfloat16", "int8"};
+}
+/// Of weights that are stored as fp32.
+constexpr NumberType number_type(ComputeType type) {
+  return type == ComputeType::Int8       ? NumberType::Int8
+         : type == ComputeType::BFloat16 ? NumberType::BFloat16
+                                         : NumberType::Float32;
 }
 
 /// What a linear layer writes on its way; grows to what it is used for.
 struct LinearScratch {
-  std::vector<std::uint8_t> quantized;
+  std::vector<std::uint8_t> rounded;
   std::vector<float> scales;
 };
 
@@ -39,7 +48,7 @@ class PackedLinear {
   std::int64_t inputs() const { return inputs_; }
   std::int64_t outputs() const { return outputs_; }
   std::int64_t bytes() const {
-    return static_cast<std::int64_t>(floats_.size() * sizeof(float) + bytes_.size());
+    return static_cast<std::int64_t>(4 * floats_.size() + 2 * halves_.size() + bytes_.size());
   }
 
   /// y [rows, outputs] = x [rows, inputs] W^T + bias, where `relu` then max(0, y).
@@ -69,9 +78,10 @@ class PackedLinear {
                 const LinearScratch& scratch, bool relu) const;
 
   std::int64_t inputs_ = 0, outputs_ = 0;
-  ComputeType type_ = ComputeType::Float32;
-  std::vector<float> floats_;         ///< packed
-  std::vector<std::int8_t> bytes_;    ///< packed
+  NumberType type_ = NumberType::Float32;
+  std::vector<float> floats_;  ///< packed, as the next two
+  std::vector<std::uint16_t> halves_;
+  std::vector<std::int8_t> bytes_;
   std::vector<float> weight_scales_;  ///< padded, as the next two
   std::vector<std::int32_t> offsets_;
   std::vector<float> bias_;

@@ -22,6 +22,8 @@ std::vector<const LinearKernels*> available() {
   if (cpu.avx2) tables.push_back(&avx2::kLinearKernels);
   if (cpu.avx512) tables.push_back(&avx512::kLinearKernels);
   if (cpu.avx512 && cpu.avx512_vnni) tables.push_back(&avx512_vnni::kLinearKernels);
+  if (cpu.avx512 && cpu.avx512_vnni && cpu.avx512_bf16)
+    tables.push_back(&avx512_bf16::kLinearKernels);
   return tables;
 }
 
@@ -43,6 +45,11 @@ class Linear : public testing::TestWithParam<const LinearKernels*> {
     return list;
   }
 
+  void run(NumberType type, const LinearArguments& arguments, std::int64_t rows,
+           std::int64_t panels) const {
+    table().linear[static_cast<std::size_t>(type)](arguments, rows, 0, panels);
+  }
+
   /// y of `rows` rows with guards behind each.
   std::vector<float> run_float(const Shape& shape, const std::vector<float>& x,
                                const std::vector<float>& packed, const std::vector<float>& bias,
@@ -60,7 +67,7 @@ class Linear : public testing::TestWithParam<const LinearKernels*> {
                                     .y_stride = shape.outputs + 3,
                                     .relu = relu};
     const std::int64_t panels = table().padded_outputs(shape.outputs) / table().panel;
-    table().linear_float(arguments, shape.rows, 0, panels);
+    run(NumberType::Float32, arguments, shape.rows, panels);
     return y;
   }
 
@@ -99,6 +106,58 @@ TEST_P(Linear, FloatIsTheProductAndEachRowTheSameAlone) {
   }
 }
 
+/// To the nearest of bf16's numbers, ties to even.
+float in_bf16(float x) {
+  std::uint32_t bits;
+  std::memcpy(&bits, &x, sizeof bits);
+  bits = (bits + 0x7FFF + ((bits >> 16) & 1)) & 0xFFFF0000;
+  std::memcpy(&x, &bits, sizeof x);
+  return x;
+}
+
+TEST_P(Linear, Bf16IsTheProductOfRoundedNumbers) {
+  for (const Shape& shape : kShapes) {
+    const auto x = values(shape.rows * shape.inputs), w = values(shape.outputs * shape.inputs);
+    const std::int64_t padded = table().padded_outputs(shape.outputs),
+                       inputs = LinearKernels::padded_inputs(shape.inputs);
+    const auto bias = values(padded);
+    std::vector<std::uint16_t> packed(static_cast<std::size_t>(padded * inputs));
+    table().pack_bf16(w.data(), shape.outputs, shape.inputs, packed.data());
+    std::vector<float> rounded(static_cast<std::size_t>(shape.rows * inputs) + 1, kGuard);
+    table().round_bf16(x.data(), shape.rows, shape.inputs, rounded.data());
+    ASSERT_EQ(rounded.back(), kGuard);
+    std::vector<float> y(static_cast<std::size_t>(shape.rows * shape.outputs));
+    LinearArguments arguments{.x = rounded.data(),
+                              .x_scales = nullptr,
+                              .weights = packed.data(),
+                              .weight_scales = nullptr,
+                              .offsets = nullptr,
+                              .bias = bias.data(),
+                              .y = y.data(),
+                              .inputs = shape.inputs,
+                              .outputs = shape.outputs,
+                              .y_stride = shape.outputs,
+                              .relu = false};
+    run(NumberType::BFloat16, arguments, shape.rows, padded / table().panel);
+    for (std::int64_t r = 0; r < shape.rows; ++r)
+      for (std::int64_t o = 0; o < shape.outputs; ++o) {
+        double expected = bias[o], size = std::abs(bias[o]);
+        for (std::int64_t k = 0; k < shape.inputs; ++k) {
+          const double product = static_cast<double>(in_bf16(x[r * shape.inputs + k])) *
+                                 static_cast<double>(in_bf16(w[o * shape.inputs + k]));
+          expected += product, size += std::abs(product);
+        }
+        ASSERT_NEAR(y[r * shape.outputs + o], expected, 1e-6 * size + 1e-12);
+      }
+    // The last row alone, the same bits.
+    std::vector<float> alone(static_cast<std::size_t>(shape.outputs));
+    table().round_bf16(x.data() + (shape.rows - 1) * shape.inputs, 1, shape.inputs, rounded.data());
+    arguments.y = alone.data();
+    run(NumberType::BFloat16, arguments, 1, padded / table().panel);
+    ASSERT_TRUE(std::equal(alone.begin(), alone.end(), y.end() - shape.outputs));
+  }
+}
+
 TEST_P(Linear, Int8IsExactButForTheScales) {
   for (const Shape& shape : kShapes) {
     const auto x = values(shape.rows * shape.inputs);
@@ -127,7 +186,7 @@ TEST_P(Linear, Int8IsExactButForTheScales) {
                                     .outputs = shape.outputs,
                                     .y_stride = shape.outputs,
                                     .relu = false};
-    table().linear_int8(arguments, shape.rows, 0, padded / table().panel);
+    run(NumberType::Int8, arguments, shape.rows, padded / table().panel);
     for (std::int64_t r = 0; r < shape.rows; ++r) {
       float largest = 0;
       for (std::int64_t k = 0; k < shape.inputs; ++k)
@@ -183,28 +242,28 @@ TEST_P(Linear, AttentionOfARowIsEquation1OverItsRecords) {
         std::vector<std::int32_t> records(static_cast<std::size_t>(places));
         for (auto& record : records)
           record = static_cast<std::int32_t>(random_.uniform() * kRecords);
-        for (const bool int8 : {false, true}) {
+        for (const NumberType type :
+             {NumberType::Float32, NumberType::BFloat16, NumberType::Int8}) {
+          const auto kind = static_cast<std::size_t>(type);
           std::vector<std::uint8_t> cache(
-              static_cast<std::size_t>(kRecords * order.record_bytes(int8)));
+              static_cast<std::size_t>(kRecords * order.record_bytes(type)));
           for (std::int64_t record = 0; record < kRecords; ++record) {
-            const auto store = int8 ? table().store_record_int8 : table().store_record_float;
-            store(order, in_order(order, keys, record * width).data(),
-                  in_order(order, more, record * width).data(),
-                  cache.data() + record * order.record_bytes(int8));
+            table().store_record[kind](order, in_order(order, keys, record * width).data(),
+                                       in_order(order, more, record * width).data(),
+                                       cache.data() + record * order.record_bytes(type));
           }
           for (const bool side_by_side : {false, true}) {
             std::vector<float> scratch(static_cast<std::size_t>(order.scratch(places)) + 1),
                 output(static_cast<std::size_t>(order.width) + 1, kGuard);
             scratch.back() = kGuard;
-            const auto attend = int8 ? table().row_attention_int8 : table().row_attention_float;
-            attend({.order = order,
-                    .q = in_order(order, q, 0).data(),
-                    .cache = cache.data(),
-                    .records = side_by_side ? nullptr : records.data(),
-                    .places = places,
-                    .scale = kScale,
-                    .scratch = scratch.data(),
-                    .output = output.data()});
+            table().row_attention[kind]({.order = order,
+                                         .q = in_order(order, q, 0).data(),
+                                         .cache = cache.data(),
+                                         .records = side_by_side ? nullptr : records.data(),
+                                         .places = places,
+                                         .scale = kScale,
+                                         .scratch = scratch.data(),
+                                         .output = output.data()});
             for (std::int64_t h = 0; h < heads; ++h) {
               const auto at = [&](const std::vector<float>& list, std::int64_t j, std::int64_t c) {
                 return list[(side_by_side ? j : records[j]) * width + h * d_k + c];
@@ -215,9 +274,15 @@ TEST_P(Linear, AttentionOfARowIsEquation1OverItsRecords) {
                 for (std::int64_t c = 0; c < d_k; ++c) score += q[h * d_k + c] * at(keys, j, c);
                 p.push_back(std::exp(static_cast<double>(kScale) * score));
               }
-              // A product of bytes is off by half a step of each of its factors at most.
-              const double error =
-                  int8 ? static_cast<double>(kScale) * d_k * (2.0 + 1.5) * 0.5 / 100 : 0;
+              // A product of bytes is off by half a step of each of its factors at most, one of
+              // bf16 by half a step of the key.
+              const double step = type == NumberType::Int8       ? 3.5 * 0.5 / 100
+                                  : type == NumberType::BFloat16 ? 2 * 1.5 / 256
+                                                                 : 0;
+              const double error = static_cast<double>(kScale * static_cast<float>(d_k)) * step;
+              const double off = type == NumberType::Int8       ? 1.5 / 254 + 1e-5
+                                 : type == NumberType::BFloat16 ? 1.5 / 256
+                                                                : 1e-5;
               const double total = std::accumulate(p.begin(), p.end(), 0.0);
               for (std::int64_t j = 0; j < places; ++j)
                 ASSERT_NEAR(scratch[j * order.weights_stride() + h], p[j] / total,
@@ -227,7 +292,7 @@ TEST_P(Linear, AttentionOfARowIsEquation1OverItsRecords) {
                 for (std::int64_t j = 0; j < places; ++j)
                   expected += static_cast<double>(scratch[j * order.weights_stride() + h]) *
                               static_cast<double>(at(more, j, c));
-                ASSERT_NEAR(output[order.place(h, c)], expected, int8 ? 1.5 / 254 + 1e-5 : 1e-5);
+                ASSERT_NEAR(output[order.place(h, c)], expected, off);
               }
             }
             ASSERT_EQ(output.back(), kGuard);
@@ -250,12 +315,13 @@ TEST_P(Linear, AttentionOfARowToBytesIsExactWhereBytesAre) {
   std::vector<std::uint8_t> bytes, floats;
   for (int place = 0; place < 9; ++place) {
     const auto key = whole(), value = whole();
-    bytes.resize(bytes.size() + static_cast<std::size_t>(order.record_bytes(true)));
-    floats.resize(floats.size() + static_cast<std::size_t>(order.record_bytes(false)));
-    table().store_record_int8(order, key.data(), value.data(),
-                              bytes.data() + place * order.record_bytes(true));
-    table().store_record_float(order, key.data(), value.data(),
-                               floats.data() + place * order.record_bytes(false));
+    bytes.resize(bytes.size() + static_cast<std::size_t>(order.record_bytes(NumberType::Int8)));
+    floats.resize(floats.size() +
+                  static_cast<std::size_t>(order.record_bytes(NumberType::Float32)));
+    table().store_record[2](order, key.data(), value.data(),
+                            bytes.data() + place * order.record_bytes(NumberType::Int8));
+    table().store_record[0](order, key.data(), value.data(),
+                            floats.data() + place * order.record_bytes(NumberType::Float32));
   }
   const auto q = whole();
   std::vector<float> scratch(static_cast<std::size_t>(order.scratch(9))), output(order.width),
@@ -268,10 +334,10 @@ TEST_P(Linear, AttentionOfARowToBytesIsExactWhereBytesAre) {
                                   .scale = 1e-4F,
                                   .scratch = scratch.data(),
                                   .output = output.data()};
-  table().row_attention_int8(arguments);
+  table().row_attention[2](arguments);
   arguments.cache = floats.data();
   arguments.output = expected.data();
-  table().row_attention_float(arguments);
+  table().row_attention[0](arguments);
   for (std::int64_t i = 0; i < order.width; ++i) ASSERT_NEAR(output[i], expected[i], 1e-3) << i;
 }
 

@@ -59,7 +59,7 @@ TEST(AnyLine, HasItsLineInTheOutput) {
   const ModelFileReader reader(file.path());
 
   std::vector<std::unique_ptr<Engine>> engines;
-  for (const ComputeType type : {ComputeType::Float32, ComputeType::Int8})
+  for (const ComputeType type : {ComputeType::Float32, ComputeType::BFloat16, ComputeType::Int8})
     engines.push_back(std::make_unique<CpuEngine>(std::make_shared<CpuModel>(reader, type),
                                                   tokenizer.never_emitted()));
   engines.push_back(std::make_unique<TorchEngine>(model, tokenizer.never_emitted()));

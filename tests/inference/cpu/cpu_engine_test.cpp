@@ -168,7 +168,8 @@ TEST(CpuEngine, TellsWhatTheModuleTreeTells) {
 
 TEST(CpuEngine, TranslationsAreTheSameBitsForAnyBatchSizeAndOrder) {
   for (const ModelConfig& model_config : configs())
-    for (const ComputeType type : {ComputeType::Float32, ComputeType::Int8}) {
+    for (const ComputeType type :
+         {ComputeType::Float32, ComputeType::BFloat16, ComputeType::Int8}) {
       Transformer model = make_model(model_config, torch::kCPU);
       const auto weights = packed(model, type);
       auto waiting = waiting_sentences(20, 12);
@@ -206,30 +207,30 @@ TEST(CpuEngine, LongSentencesAreThoseOfTheModuleTree) {
   }
 }
 
-TEST(CpuEngine, Int8IsNearWhatItRounds) {
-  for (const ModelConfig& config : configs()) {
-    Transformer model = make_model(config, torch::kCPU);
-    CpuEngine exact(packed(model, ComputeType::Float32), {}),
-        rounded(packed(model, ComputeType::Int8), {});
-    std::vector<std::vector<Candidate>> found;
-    for (Engine* engine : {&exact, &rounded}) {
-      const auto slots = engine->admit(sentences(2, 8));
-      const std::vector<RowOrigin> rows = {{-1, slots[0]}, {-1, slots[1]}};
-      engine->select(rows);
-      found.push_back(step(*engine, {kEos, kEos}, kVocabulary));
+TEST(CpuEngine, RoundedTypesAreNearWhatTheyRound) {
+  for (const ComputeType type : {ComputeType::BFloat16, ComputeType::Int8})
+    for (const ModelConfig& config : configs()) {
+      Transformer model = make_model(config, torch::kCPU);
+      CpuEngine exact(packed(model, ComputeType::Float32), {}), rounded(packed(model, type), {});
+      std::vector<std::vector<Candidate>> found;
+      for (Engine* engine : {&exact, &rounded}) {
+        const auto slots = engine->admit(sentences(2, 8));
+        const std::vector<RowOrigin> rows = {{-1, slots[0]}, {-1, slots[1]}};
+        engine->select(rows);
+        found.push_back(step(*engine, {kEos, kEos}, kVocabulary));
+      }
+      double most = 0, sum = 0;
+      for (std::size_t i = 0; i < found[0].size(); ++i) {
+        const double difference = std::abs(
+            static_cast<double>(found[0][i].log_probability - found[1][i].log_probability));
+        most = std::max(most, difference);
+        sum += difference;
+      }
+      // Weights, activations, keys and values are rounded.
+      EXPECT_LT(most, 0.2);
+      EXPECT_LT(sum / static_cast<double>(found[0].size()), 0.05);
+      EXPECT_GT(most, 0);
     }
-    double most = 0, sum = 0;
-    for (std::size_t i = 0; i < found[0].size(); ++i) {
-      const double difference = std::abs(static_cast<double>(found[0][i].log_probability -
-                                                             found[1][i].log_probability));
-      most = std::max(most, difference);
-      sum += difference;
-    }
-    // Weights, activations, keys and values are rounded.
-    EXPECT_LT(most, 0.2);
-    EXPECT_LT(sum / static_cast<double>(found[0].size()), 0.05);
-    EXPECT_GT(most, 0);
-  }
 }
 
 }  // namespace
