@@ -1,5 +1,5 @@
-// The kernels for AVX-512 (F, BW, DQ, VL) with VNNI and BF16: rounding to bf16 and dot products of bytes
-// and of bf16 are one instruction.
+// The kernels for AVX-512 (F, BW, DQ, VL) with VNNI and BF16: rounding to bf16 and dot products of
+// bytes and of bf16 are one instruction.
 #include <immintrin.h>
 
 #include <cstdint>
@@ -8,7 +8,8 @@
 #include "kernels/linear_kernels.h"
 
 #pragma GCC push_options
-#pragma GCC target("avx512bf16,avx512vnni,avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c,bmi,bmi2")
+#pragma GCC target( \
+        "avx512bf16,avx512vnni,avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c,bmi,bmi2")
 
 namespace dragoman::avx512_bf16 {
 
@@ -16,7 +17,8 @@ namespace {
 #define DRAGOMAN_LANES 16
 #define DRAGOMAN_ROUND_TO_BF16(x) _mm512_cvtneps_pbh(x)
 #define DRAGOMAN_MULTIPLY_ADD(sum, a, b) asm("vfmadd231ps %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b))
-#define DRAGOMAN_LOAD_BYTES(p) (I32) _mm512_maskz_cvtepi8_epi32(0xFFFF, _mm_loadu_si128((const __m128i*)(p)))
+#define DRAGOMAN_LOAD_BYTES(p) \
+  (I32) _mm512_maskz_cvtepi8_epi32(0xFFFF, _mm_loadu_si128((const __m128i*)(p)))
 #define DRAGOMAN_DOT_BYTES(sum, a, b) asm("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b))
 #define DRAGOMAN_DOT_BF16(sum, a, b) asm("vdpbf16ps %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b))
 #include "kernels/training_kernels.inc"

@@ -47,10 +47,13 @@ void CpuEngine::Workspace::reserve(std::int64_t rows, const CpuModel& model) {
   grow(log_sums, rows * config.heads);
 }
 
-CpuEngine::CpuEngine(std::shared_ptr<const CpuModel> model, std::vector<TokenId> never_emitted)
+CpuEngine::CpuEngine(std::shared_ptr<const CpuModel> model, std::vector<TokenId> never_emitted,
+                     int team)
     : model_(std::move(model)),
       never_emitted_(std::move(never_emitted)),
-      cache_(model_->config.decoder_layers, record_bytes()) {}
+      cache_(model_->config.decoder_layers, record_bytes()) {
+  work_.linear.team = team;
+}
 
 std::int64_t CpuEngine::max_positions() const {
   if (model_->config.positions == Positions::Learned) return model_->config.max_positions;
@@ -69,7 +72,7 @@ std::vector<std::int32_t> CpuEngine::admit(std::span<const std::vector<TokenId>>
   }
   const auto rows = static_cast<std::int64_t>(tokens.size());
   work_.reserve(rows, *model_);
-  embed(tokens, places_, model_->embedding, model_->source_positions);
+  embed(tokens, places_, model_->source_embedding, model_->source_positions);
   encode(starts);
 
   std::vector<std::int32_t> slots;
@@ -119,7 +122,7 @@ void CpuEngine::step(const Step& step) {
     if (places_.back() == 0) tokens_[static_cast<std::size_t>(r)] = -1;  // the zero vector
   }
   work_.reserve(rows, *model_);
-  embed(tokens_, places_, model_->target_embedding(), model_->target_positions);
+  embed(tokens_, places_, model_->target_embedding, model_->target_positions);
   decode(rows, step);
   choose(rows, step);
 }
@@ -167,8 +170,8 @@ void CpuEngine::choose(std::int64_t rows, const Step& step) {
     found = more;
     ++part;
   };
-  model_->output.run_in_parts(work_.x.data(), rows, kTokensOfPart, logits_.data(), work_.linear,
-                              visit);
+  model_->output->run_in_parts(work_.x.data(), rows, kTokensOfPart, logits_.data(), work_.linear,
+                               visit);
   log_sums_.clear();
   for (std::int64_t r = 0; r < rows; ++r) {
     const float log_sum = kernels.log_sum(part_log_sums_.data() + r * parts, parts);

@@ -45,10 +45,11 @@ class Weights {
   }
 
   CpuEmbedding embedding(const std::string& name) const {
-    if (!file_.has(name)) return {};
-    if (!file_.is_int8(name)) return {.floats = floats(name), .rounded = {}};
     CpuEmbedding embedding;
-    append_rounded(name, embedding.rounded);
+    if (file_.is_int8(name))
+      append_rounded(name, embedding.rounded);
+    else
+      embedding.floats = floats(name);
     return embedding;
   }
 
@@ -85,15 +86,13 @@ class Weights {
     return pack(matrix);
   }
 
-  /// The projection to the vocabulary, whose matrix is perhaps an embedding that is there already.
-  PackedLinear projection(const std::string& name, const CpuEmbedding* embedding) const {
+  /// The projection to the vocabulary.
+  PackedLinear projection(const std::string& name) const {
     const std::vector<float> bias = floats_if_there("output.bias");
-    CpuEmbedding own;
-    if (embedding == nullptr) own = this->embedding(name);
-    const CpuEmbedding& matrix = embedding == nullptr ? own : *embedding;
-    if (!file_.is_int8(name)) return {matrix.floats, bias, d_model_, type_};
-    if (may_stay_rounded()) return {matrix.rounded.whole, matrix.rounded.scales, bias, d_model_};
-    return {file_.floats(name), bias, d_model_, type_};
+    if (!file_.is_int8(name) || !may_stay_rounded()) return {floats(name), bias, d_model_, type_};
+    QuantizedRows rounded;
+    append_rounded(name, rounded);
+    return {rounded.whole, rounded.scales, bias, d_model_};
   }
 
   CpuNorm norm(const std::string& name) const {
@@ -197,6 +196,10 @@ std::string layer_name(const char* stack, std::int64_t layer, const char* part) 
 }  // namespace
 
 void CpuEmbedding::add(std::int32_t token, float scale, std::span<float> y) const {
+  if (projection != nullptr) {
+    projection->add_weights(token, scale, y.data());
+    return;
+  }
   const std::size_t begin = static_cast<std::size_t>(token) * y.size();
   if (!floats.empty()) {
     for (std::size_t c = 0; c < y.size(); ++c) y[c] += scale * floats[begin + c];
@@ -212,9 +215,16 @@ CpuModel::CpuModel(const ModelFileReader& file, ComputeType type)
       order(config.heads, config.d_k()),
       cache_type(cache_type_of(file, type)) {
   const Weights weights(file, type);
-  const bool shared = config.tying == Tying::ThreeWay;
-  embedding = weights.embedding(shared ? "embedding.weight" : "embedding.source.weight");
-  own_target_embedding = weights.embedding("embedding.target.weight");
+  const std::string target =
+      config.tying == Tying::ThreeWay ? "embedding.weight" : "embedding.target.weight";
+  output = std::make_shared<const PackedLinear>(
+      weights.projection(config.tying == Tying::None ? "output.weight" : target));
+  if (config.tying == Tying::None)
+    target_embedding = weights.embedding(target);
+  else
+    target_embedding.projection = output;
+  source_embedding = config.tying == Tying::ThreeWay ? target_embedding
+                                                     : weights.embedding("embedding.source.weight");
   source_positions = weights.floats_if_there("positions.source.weight");
   target_positions = weights.floats_if_there("positions.target.weight");
   for (std::int64_t i = 0; i < config.encoder_layers; ++i)
@@ -228,15 +238,10 @@ CpuModel::CpuModel(const ModelFileReader& file, ComputeType type)
     encoder_norm = weights.norm("encoder.norm");
     decoder_norm = weights.norm("decoder.norm");
   }
-  if (config.tying == Tying::None)
-    output = weights.projection("output.weight", nullptr);
-  else
-    output = weights.projection(shared ? "embedding.weight" : "embedding.target.weight",
-                                &target_embedding());
 }
 
 std::int64_t CpuModel::step_bytes() const {
-  std::int64_t bytes = output.bytes();
+  std::int64_t bytes = output->bytes();
   for (const CpuDecoderLayer& layer : decoder)
     for (const PackedLinear* linear :
          {&layer.self_attention.query_key_value, &layer.self_attention.output,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -48,12 +49,13 @@ struct CpuDecoderLayer {
   CpuFeedForward feed_forward;
 };
 
-/// Vectors of the pieces, as the model file has them.
+/// Vectors of the pieces: the rows of a matrix of their own, as the model file has it, or those of
+/// the projection to the vocabulary.
 struct CpuEmbedding {
-  std::vector<float> floats;  ///< [V, D], or
-  QuantizedRows rounded;      ///< [V, D]
+  std::vector<float> floats;                       ///< [V, D], or
+  QuantizedRows rounded;                           ///< [V, D], or
+  std::shared_ptr<const PackedLinear> projection;  ///< D -> V
 
-  bool empty() const { return floats.empty() && rounded.whole.empty(); }
   /// y [D] += scale * E[token].
   void add(std::int32_t token, float scale, std::span<float> y) const;
 };
@@ -61,23 +63,18 @@ struct CpuEmbedding {
 struct CpuModel {
   CpuModel(const ModelFileReader& file, ComputeType type);
 
-  const CpuEmbedding& target_embedding() const {
-    return own_target_embedding.empty() ? embedding : own_target_embedding;
-  }
-
   /// Of the weights that a step reads.
   std::int64_t step_bytes() const;
 
   ModelConfig config;
-  HeadOrder order;                                        ///< of the decoder's attention
-  NumberType cache_type;                                  ///< of keys and values
-  CpuEmbedding embedding;                                 ///< of the source, perhaps of both
-  CpuEmbedding own_target_embedding;                      ///< empty where the source's serves both
+  HeadOrder order;        ///< of the decoder's attention
+  NumberType cache_type;  ///< of keys and values
+  CpuEmbedding source_embedding, target_embedding;
   std::vector<float> source_positions, target_positions;  ///< learned ones; else empty
   std::vector<CpuEncoderLayer> encoder;
   std::vector<CpuDecoderLayer> decoder;
   std::optional<CpuNorm> encoder_norm, decoder_norm;  ///< with normalisation before sub-layers
-  PackedLinear output;                                ///< D -> V
+  std::shared_ptr<const PackedLinear> output;         ///< D -> V
 };
 
 }  // namespace dragoman

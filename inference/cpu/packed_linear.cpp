@@ -52,6 +52,26 @@ void PackedLinear::run(const float* x, std::int64_t rows, float* y, LinearScratc
   multiply(x, rows, 0, outputs_, y, scratch, relu);
 }
 
+void PackedLinear::add_weights(std::int64_t output, float factor, float* y) const {
+  if (type_ == NumberType::Int8) factor *= weight_scales_[static_cast<std::size_t>(output)];
+  linear_kernels().add_weights[static_cast<std::size_t>(type_)](packed(0), inputs_, output, factor,
+                                                                y);
+}
+
+/// The weights of a panel's first output and those behind it.
+const void* PackedLinear::packed(std::int64_t first_output) const {
+  const std::int64_t padded = LinearKernels::padded_inputs(inputs_);
+  switch (type_) {
+    case NumberType::Float32:
+      return floats_.data() + first_output * inputs_;
+    case NumberType::BFloat16:
+      return halves_.data() + first_output * padded;
+    case NumberType::Int8:
+      break;
+  }
+  return bytes_.data() + first_output * padded;
+}
+
 void PackedLinear::round(const float* x, std::int64_t rows, LinearScratch& scratch) const {
   if (type_ == NumberType::Float32) return;
   const std::int64_t bytes = rows * 4 * LinearKernels::padded_inputs(inputs_);
@@ -68,10 +88,9 @@ void PackedLinear::round(const float* x, std::int64_t rows, LinearScratch& scrat
 
 void PackedLinear::multiply(const float* x, std::int64_t rows, std::int64_t begin, std::int64_t end,
                             float* y, const LinearScratch& scratch, bool relu) const {
-  const LinearKernels& kernels = linear_kernels();
   LinearArguments arguments{.x = x,
                             .x_scales = nullptr,
-                            .weights = nullptr,
+                            .weights = packed(begin),
                             .weight_scales = nullptr,
                             .offsets = nullptr,
                             .bias = bias_.data() + begin,
@@ -80,24 +99,15 @@ void PackedLinear::multiply(const float* x, std::int64_t rows, std::int64_t begi
                             .outputs = end - begin,
                             .y_stride = end - begin,
                             .relu = relu};
+  const LinearKernels& kernels = linear_kernels();
   const std::int64_t panels = kernels.padded_outputs(end - begin) / kernels.panel;
-  const std::int64_t first = begin * LinearKernels::padded_inputs(inputs_);
   if (type_ != NumberType::Float32) arguments.x = scratch.rounded.data();
-  switch (type_) {
-    case NumberType::Float32:
-      arguments.weights = floats_.data() + begin * inputs_;
-      break;
-    case NumberType::BFloat16:
-      arguments.weights = halves_.data() + first;
-      break;
-    case NumberType::Int8:
-      arguments.weights = bytes_.data() + first;
-      arguments.x_scales = scratch.scales.data();
-      arguments.weight_scales = weight_scales_.data() + begin;
-      arguments.offsets = offsets_.data() + begin;
-      break;
+  if (type_ == NumberType::Int8) {
+    arguments.x_scales = scratch.scales.data();
+    arguments.weight_scales = weight_scales_.data() + begin;
+    arguments.offsets = offsets_.data() + begin;
   }
-  kernels.linear[static_cast<std::size_t>(type_)](arguments, rows, 0, panels);
+  run_panels(type_, arguments, rows, panels, scratch.team);
 }
 
 }  // namespace dragoman

@@ -31,6 +31,7 @@ constexpr NumberType number_type(ComputeType type) {
 
 /// What a linear layer writes on its way; grows to what it is used for.
 struct LinearScratch {
+  int team = 1;  ///< threads that share a layer
   std::vector<std::uint8_t> rounded;
   std::vector<float> scales;
 };
@@ -50,6 +51,9 @@ class PackedLinear {
   std::int64_t bytes() const {
     return static_cast<std::int64_t>(4 * floats_.size() + 2 * halves_.size() + bytes_.size());
   }
+
+  /// y [inputs] += factor * W[output].
+  void add_weights(std::int64_t output, float factor, float* y) const;
 
   /// y [rows, outputs] = x [rows, inputs] W^T + bias, where `relu` then max(0, y).
   void run(const float* x, std::int64_t rows, float* y, LinearScratch& scratch,
@@ -72,6 +76,7 @@ class PackedLinear {
  private:
   static constexpr std::int64_t kPartStep = 64;  ///< a multiple of every panel
 
+  const void* packed(std::int64_t first_output) const;
   void round(const float* x, std::int64_t rows, LinearScratch& scratch) const;
   /// Outputs [begin, end), x rounded before; begin is a multiple of kPartStep.
   void multiply(const float* x, std::int64_t rows, std::int64_t begin, std::int64_t end, float* y,

@@ -367,6 +367,31 @@ TEST_P(Linear, TheBestOfARowAndItsLogSum) {
     }
 }
 
+TEST_P(Linear, PackedWeightsCanBeReadAgain) {
+  constexpr std::int64_t kOutputs = 70, kInputs = 21;
+  const std::int64_t room =
+      table().padded_outputs(kOutputs) * LinearKernels::padded_inputs(kInputs);
+  std::vector<float> w(kOutputs * kInputs), floats(room);
+  std::vector<std::int8_t> whole(kOutputs * kInputs), bytes(room);
+  for (std::size_t i = 0; i < w.size(); ++i) {
+    whole[i] = static_cast<std::int8_t>(random_.uniform() * 254 - 127);
+    w[i] = whole[i];  // which bf16 has, too
+  }
+  std::vector<std::uint16_t> halves(room);
+  std::vector<std::int32_t> offsets(table().padded_outputs(kOutputs));
+  table().pack_float(w.data(), kOutputs, kInputs, floats.data());
+  table().pack_bf16(w.data(), kOutputs, kInputs, halves.data());
+  table().pack_int8(whole.data(), kOutputs, kInputs, bytes.data(), offsets.data());
+  const void* const packed[] = {floats.data(), halves.data(), bytes.data()};
+  for (std::size_t type = 0; type < kNumberTypes; ++type)
+    for (const std::int64_t output : {0, 1, 17, 69}) {
+      std::vector<float> y(kInputs + 1, 1.0F);
+      table().add_weights[type](packed[type], kInputs, output, 2, y.data());
+      for (std::int64_t k = 0; k < kInputs; ++k) EXPECT_EQ(y[k], 1 + 2 * w[output * kInputs + k]);
+      EXPECT_EQ(y[kInputs], 1);
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(Tables, Linear, testing::ValuesIn(available()),
                          [](const auto& info) { return std::string(info.param->name); });
 
