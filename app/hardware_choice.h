@@ -30,7 +30,6 @@ struct HardwareChoice {
 /// Of translation.
 struct EngineChoice : HardwareChoice {
   ComputeType compute_type = ComputeType::Auto;
-  std::int64_t workers = 0;
 
   template <class Visit>
   void for_each_field(Visit&& visit) {
@@ -41,11 +40,6 @@ struct EngineChoice : HardwareChoice {
                "round them and are faster",
            .group = "Hardware"},
           compute_type);
-    visit({.name = "workers",
-           .help = "that translate sentences of their own, of the CPU; each has its part of the "
-                   "threads: 1 is soonest done with one sentence; 0: one for each thread",
-           .group = "Hardware"},
-          workers);
   }
 };
 

@@ -11,7 +11,7 @@ namespace dragoman {
 
 namespace {
 
-/// The engines of one model: on the CPU one for each worker, on a GPU one.
+/// The engines of one model: on the CPU one for each thread, on a GPU one.
 std::vector<std::unique_ptr<Engine>> engines_of(const ModelFileReader& file,
                                                 const EngineChoice& choice,
                                                 const std::vector<TokenId>& never_emitted) {
@@ -19,20 +19,12 @@ std::vector<std::unique_ptr<Engine>> engines_of(const ModelFileReader& file,
   if (auto engine = engine_on_device(choice.device, file, never_emitted)) {
     if (choice.compute_type != ComputeType::Auto)
       throw UsageError("--compute-type: on a GPU it is auto");
-    if (choice.workers > 1) throw UsageError("--workers: on a GPU there is one");
     engines.push_back(std::move(engine));
     return engines;
   }
-  const int threads = threads_to_use(choice.threads);
-  const auto workers = static_cast<int>(choice.workers == 0 ? threads : choice.workers);
-  if (workers < 0) throw UsageError("--workers ", workers, ": must not be negative");
-  if (workers > threads)
-    throw UsageError("--workers ", workers, ": more than the ", threads,
-                     " threads (--threads, or all that this process may use)");
   const auto weights = std::make_shared<CpuModel>(file, choice.compute_type);
-  for (int worker = 0; worker < workers; ++worker)
-    engines.push_back(std::make_unique<CpuEngine>(
-        weights, never_emitted, (threads * (worker + 1)) / workers - threads * worker / workers));
+  for (int threads = threads_to_use(choice.threads); threads > 0; --threads)
+    engines.push_back(std::make_unique<CpuEngine>(weights, never_emitted));
   return engines;
 }
 

@@ -16,7 +16,7 @@
 
 namespace dragoman {
 
-/// A model as translation needs it: on the CPU an engine for each worker, on a GPU one.
+/// A model as translation needs it: on the CPU an engine for each thread, on a GPU one.
 struct OpenedTranslator {
   Tokenizers tokenizers;
   std::vector<std::unique_ptr<Engine>> engines;

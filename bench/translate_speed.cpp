@@ -4,7 +4,6 @@
 //   translate_speed --model FILE --pieces FILE [--beam N]
 //                   [--compute-type auto|float32|bfloat16|int8] [--threads N] [--batch-size N]
 //                   [--min-length N] [--max-length N] [--repeat N] [--limit N] [--latency]
-// A worker for each thread; with --latency one, which has all threads.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
@@ -86,7 +85,7 @@ int main(int count, char** arguments) try {
   app.add_option("--length-penalty", decode.length_penalty);
   app.add_option("--repeat", repeat, "measured passes, after one")->check(CLI::PositiveNumber);
   app.add_option("--limit", limit, "sentences, the first ones; 0: all");
-  app.add_flag("--latency", latency, "one sentence at a time, on all threads");
+  app.add_flag("--latency", latency, "one sentence at a time, on one thread");
   app.add_flag("--json", json, "the result is always JSON");
   CLI11_PARSE(app, count, arguments);
   decode.validate();
@@ -101,8 +100,7 @@ int main(int count, char** arguments) try {
   std::vector<std::unique_ptr<CpuEngine>> engines;
   std::vector<Engine*> pointers;
   for (int i = 0; i < (latency ? 1 : threads); ++i) {
-    engines.push_back(std::make_unique<CpuEngine>(weights, tokenizers.target->never_emitted(),
-                                                  latency ? threads : 1));
+    engines.push_back(std::make_unique<CpuEngine>(weights, tokenizers.target->never_emitted()));
     pointers.push_back(engines.back().get());
   }
   Workers workers(pointers, decode, {tokenizers.target->eos_id()});
@@ -113,7 +111,7 @@ int main(int count, char** arguments) try {
       {"processor", cpu_features().model + " (" + cpu_features_text() + ")"},
       {"beam", decode.beam_size},
       {"compute_type", type_name},
-      {"threads", threads},
+      {"threads", pointers.size()},
       {"sentences", sentences.size()}};
   std::int64_t translated = translate(workers, sentences);
   std::vector<double> measured;

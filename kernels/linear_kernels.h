@@ -140,20 +140,4 @@ extern const LinearKernels kLinearKernels;
 /// The best table for this processor within what DRAGOMAN_ISA allows (see kernels()).
 const LinearKernels& linear_kernels();
 
-/// Runs a linear layer's panels on a team of OpenMP's threads, where there is enough work for them
-/// to meet.
-inline void run_panels(NumberType type, const LinearArguments& arguments, std::int64_t rows,
-                       std::int64_t panels, int team) {
-  constexpr std::int64_t kWorthIt = 1 << 19;  // bytes of weights, for each row
-  const auto linear = linear_kernels().linear[static_cast<std::size_t>(type)];
-  const std::int64_t size = type == NumberType::Float32 ? 4 : type == NumberType::BFloat16 ? 2 : 1;
-  if (team == 1 || rows * arguments.inputs * arguments.outputs * size < kWorthIt) {
-    linear(arguments, rows, 0, panels);
-    return;
-  }
-#pragma omp parallel for num_threads(team) schedule(static)
-  for (int part = 0; part < team; ++part)
-    linear(arguments, rows, panels * part / team, panels * (part + 1) / team);
-}
-
 }  // namespace dragoman

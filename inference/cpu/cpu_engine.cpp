@@ -47,13 +47,10 @@ void CpuEngine::Workspace::reserve(std::int64_t rows, const CpuModel& model) {
   grow(log_sums, rows * config.heads);
 }
 
-CpuEngine::CpuEngine(std::shared_ptr<const CpuModel> model, std::vector<TokenId> never_emitted,
-                     int team)
+CpuEngine::CpuEngine(std::shared_ptr<const CpuModel> model, std::vector<TokenId> never_emitted)
     : model_(std::move(model)),
       never_emitted_(std::move(never_emitted)),
-      cache_(model_->config.decoder_layers, record_bytes()) {
-  work_.linear.team = team;
-}
+      cache_(model_->config.decoder_layers, record_bytes()) {}
 
 std::int64_t CpuEngine::max_positions() const {
   if (model_->config.positions == Positions::Learned) return model_->config.max_positions;

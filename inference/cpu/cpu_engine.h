@@ -17,9 +17,8 @@ namespace dragoman {
 class CpuEngine : public Engine {
  public:
   /// Several engines may share a model. `never_emitted`: tokens that no row produces
-  /// (Tokenizer::never_emitted of the target side). `team`: threads that share each linear layer.
-  CpuEngine(std::shared_ptr<const CpuModel> model, std::vector<TokenId> never_emitted,
-            int team = 1);
+  /// (Tokenizer::never_emitted of the target side).
+  CpuEngine(std::shared_ptr<const CpuModel> model, std::vector<TokenId> never_emitted);
 
   std::int64_t vocabulary() const override { return model_->config.target_vocabulary; }
   std::int64_t max_positions() const override;

@@ -107,7 +107,7 @@ void PackedLinear::multiply(const float* x, std::int64_t rows, std::int64_t begi
     arguments.weight_scales = weight_scales_.data() + begin;
     arguments.offsets = offsets_.data() + begin;
   }
-  run_panels(type_, arguments, rows, panels, scratch.team);
+  kernels.linear[static_cast<std::size_t>(type_)](arguments, rows, 0, panels);
 }
 
 }  // namespace dragoman

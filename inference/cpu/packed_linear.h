@@ -31,7 +31,6 @@ constexpr NumberType number_type(ComputeType type) {
 
 /// What a linear layer writes on its way; grows to what it is used for.
 struct LinearScratch {
-  int team = 1;  ///< threads that share a layer
   std::vector<std::uint8_t> rounded;
   std::vector<float> scales;
 };

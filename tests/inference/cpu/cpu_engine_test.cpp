@@ -189,25 +189,6 @@ TEST(CpuEngine, TranslationsAreTheSameBitsForAnyBatchSizeAndOrder) {
     }
 }
 
-TEST(CpuEngine, ATeamComputesTheSameBits) {
-  constexpr std::int64_t kInputs = 512, kOutputs = 1100, kRows = 3;
-  RandomStream random(3, 1);
-  std::vector<float> weights(kInputs * kOutputs), x(kInputs * kRows);
-  for (auto* list : {&weights, &x})
-    for (float& number : *list) number = static_cast<float>(random.uniform() - 0.5);
-  for (const ComputeType type : {ComputeType::Float32, ComputeType::BFloat16, ComputeType::Int8}) {
-    const PackedLinear layer(weights, {}, kInputs, type);
-    std::vector<std::vector<float>> found;
-    for (const int team : {1, 3}) {
-      LinearScratch scratch{.team = team, .rounded = {}, .scales = {}};
-      found.emplace_back(kRows * kOutputs);
-      layer.run(x.data(), kRows, found.back().data(), scratch);
-    }
-    EXPECT_EQ(found[0], found[1]);
-    EXPECT_NE(found[0].back(), 0);
-  }
-}
-
 // Longer than what a cache and a packed attention first have room for.
 TEST(CpuEngine, LongSentencesAreThoseOfTheModuleTree) {
   Transformer model = make_model(configs()[0], torch::kCPU);
