@@ -70,14 +70,15 @@ struct RowAttentionArguments {
 };
 
 /// The largest values of a row that is met in parts, and their indices, larger first, of equal ones
-/// the smaller index first; those below `best` that are minus infinity come last.
+/// the smaller index first; those below `best` that are minus infinity come last. The first part
+/// fills them as far as it goes.
 struct BestArguments {
-  const float* values;       ///< the row's next part
-  std::int64_t count;        ///< of this part
-  std::int64_t first;        ///< index of its first value
-  std::int64_t best, found;  ///< how many are wanted, and how many there are from earlier parts
-  std::int32_t* indices;     ///< [best]
-  float* best_values;        ///< [best]
+  const float* values;  ///< the row's next part
+  std::int64_t count;   ///< of this part
+  std::int64_t first;   ///< index of its first value: how many were met before
+  std::int64_t best;
+  std::int32_t* indices;  ///< [best]
+  float* best_values;     ///< [best]
 };
 
 struct LinearKernels {
@@ -117,8 +118,7 @@ struct LinearKernels {
   void (*row_attention[kNumberTypes])(const RowAttentionArguments&);
   /// Returns the logarithm of the sum of exp(values).
   float (*log_sum)(const float* values, std::int64_t count);
-  /// Returns how many are found now.
-  std::int64_t (*best)(const BestArguments&);
+  void (*best)(const BestArguments&);
 };
 
 namespace portable {

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
-#include <tuple>
 #include <utility>
 
 #include "base/error.h"
@@ -17,8 +16,6 @@ namespace dragoman {
 namespace {
 
 constexpr float kEpsilon = 1e-5F;  // of layer normalisation
-/// Of the vocabulary at a time: rows' logits stay in the cache.
-constexpr std::int64_t kTokensOfPart = 1024;
 
 void grow(std::vector<float>& buffer, std::int64_t size) {
   if (static_cast<std::int64_t>(buffer.size()) < size)
@@ -49,8 +46,8 @@ void CpuEngine::Workspace::reserve(std::int64_t rows, const CpuModel& model) {
 
 CpuEngine::CpuEngine(std::shared_ptr<const CpuModel> model, std::vector<TokenId> never_emitted)
     : model_(std::move(model)),
-      never_emitted_(std::move(never_emitted)),
-      cache_(model_->config.decoder_layers, record_bytes()) {}
+      cache_(model_->config.decoder_layers, record_bytes()),
+      choice_(std::move(never_emitted)) {}
 
 std::int64_t CpuEngine::max_positions() const {
   if (model_->config.positions == Positions::Learned) return model_->config.max_positions;
@@ -121,116 +118,7 @@ void CpuEngine::step(const Step& step) {
   work_.reserve(rows, *model_);
   embed(tokens_, places_, model_->target_embedding, model_->target_positions);
   decode(rows, step);
-  choose(rows, step);
-}
-
-/// Logits are met part by part, and nothing of them is kept but their sums, the best of each row
-/// and what the step names.
-void CpuEngine::choose(std::int64_t rows, const Step& step) {
-  const LinearKernels& kernels = linear_kernels();
-  const std::int64_t best = step.best, parts = (vocabulary() + kTokensOfPart - 1) / kTokensOfPart;
-  const bool wants_all = best == vocabulary();
-  grow(logits_, rows * (kTokensOfPart + 64));
-  grow(part_log_sums_, rows * parts);
-  if (!wants_all) {
-    best_tokens_.resize(static_cast<std::size_t>(rows * best));
-    grow(best_values_, rows * best);
-  }
-  list_named(step);
-  std::size_t next_named = 0;
-  std::int64_t part = 0, found = 0;
-  const auto visit = [&](std::int64_t begin, std::int64_t end, float* logits) {
-    const std::int64_t count = end - begin;
-    for (std::int64_t r = 0; r < rows; ++r)
-      part_log_sums_[static_cast<std::size_t>(r * parts + part)] =
-          kernels.log_sum(logits + r * count, count);
-    for (; next_named < named_.size() && named_[next_named].token < end; ++next_named) {
-      Named& named = named_[next_named];
-      float& logit = logits[named.row * count + named.token - begin];
-      named.logit = logit;
-      if (named.adjusts) logit = -kExclude;
-    }
-    for (const TokenId token : never_emitted_)
-      if (token >= begin && token < end)
-        for (std::int64_t r = 0; r < rows; ++r) logits[r * count + token - begin] = -kExclude;
-    std::int64_t more = 0;
-    for (std::int64_t r = 0; r < rows; ++r) {
-      const float* row = logits + r * count;
-      if (wants_all)
-        for (std::int64_t c = 0; c < count; ++c)
-          step.candidates[static_cast<std::size_t>(r * best + begin + c)] = {
-              static_cast<TokenId>(begin + c), row[c]};
-      else
-        more = kernels.best({row, count, begin, best, found, best_tokens_.data() + r * best,
-                             best_values_.data() + r * best});
-    }
-    found = more;
-    ++part;
-  };
-  model_->output->run_in_parts(work_.x.data(), rows, kTokensOfPart, logits_.data(), work_.linear,
-                               visit);
-  log_sums_.clear();
-  for (std::int64_t r = 0; r < rows; ++r) {
-    const float log_sum = kernels.log_sum(part_log_sums_.data() + r * parts, parts);
-    log_sums_.push_back(log_sum);
-    for (std::int64_t i = r * best; i < (r + 1) * best; ++i) {
-      Candidate& candidate = step.candidates[static_cast<std::size_t>(i)];
-      if (wants_all)
-        candidate.log_probability -= log_sum;
-      else
-        candidate = {best_tokens_[static_cast<std::size_t>(i)],
-                     best_values_[static_cast<std::size_t>(i)] - log_sum};
-    }
-  }
-  answer_named(step);
-}
-
-void CpuEngine::list_named(const Step& step) {
-  named_.clear();
-  for (std::size_t i = 0; i < step.wanted.size(); ++i)
-    named_.push_back({step.wanted[i].token, step.wanted[i].row, false, i, 0});
-  for (std::size_t i = 0; i < step.adjustments.size(); ++i)
-    named_.push_back({step.adjustments[i].token, step.adjustments[i].row, true, i, 0});
-  // What is wanted is read before an adjustment of the same token takes it out.
-  std::ranges::sort(named_, {}, [](const Named& named) {
-    return std::tuple(named.token, named.adjusts, named.row);
-  });
-}
-
-void CpuEngine::answer_named(const Step& step) {
-  for (const Named& named : named_) {
-    const float log_probability = named.logit - log_sums_[static_cast<std::size_t>(named.row)];
-    if (!named.adjusts) {
-      step.wanted_log_probabilities[named.index] = log_probability;
-    } else if (std::ranges::find(never_emitted_, named.token) == never_emitted_.end()) {
-      const float factor = step.adjustments[named.index].factor;
-      insert_candidate(named.row, {named.token, adjusted(log_probability, factor)}, step);
-    }
-  }
-}
-
-/// To its place among the row's candidates, none of which is this token unless it is excluded.
-void CpuEngine::insert_candidate(std::int64_t row, const Candidate& candidate,
-                                 const Step& step) const {
-  const auto best = static_cast<std::size_t>(step.best);
-  const auto candidates = step.candidates.subspan(static_cast<std::size_t>(row) * best, best);
-  if (step.best == vocabulary()) {
-    candidates[static_cast<std::size_t>(candidate.token)] = candidate;
-    return;
-  }
-  if (candidate.log_probability == -kExclude) return;
-  auto last = std::ranges::find(candidates, candidate.token, &Candidate::token);
-  if (last == candidates.end()) --last;  // the worst one goes
-  const auto place = std::find_if(candidates.begin(), last, [&](const Candidate& other) {
-    return candidate.log_probability > other.log_probability ||
-           (candidate.log_probability == other.log_probability && candidate.token < other.token);
-  });
-  if (place == last &&
-      (last->log_probability > candidate.log_probability ||
-       (last->log_probability == candidate.log_probability && last->token < candidate.token)))
-    return;
-  std::move_backward(place, last, last + 1);
-  *place = candidate;
+  choice_.run(*model_->output, work_.x.data(), rows, step, work_.linear);
 }
 
 const float* CpuEngine::position(std::int64_t place, const std::vector<float>& learned) {

@@ -10,6 +10,7 @@
 
 #include "inference/cpu/cpu_model.h"
 #include "inference/cpu/key_value_cache.h"
+#include "inference/cpu/token_choice.h"
 #include "inference/engine.h"
 
 namespace dragoman {
@@ -79,13 +80,8 @@ class CpuEngine : public Engine {
   void residual(const CpuNorm& norm, std::int64_t rows, SubLayer&& sub_layer);
   void normalize(const CpuNorm& norm, const float* x, const float* added, float* y,
                  std::int64_t rows) const;
-  void choose(std::int64_t rows, const Step& step);
-  void list_named(const Step& step);
-  void answer_named(const Step& step);
-  void insert_candidate(std::int64_t row, const Candidate& candidate, const Step& step) const;
 
   std::shared_ptr<const CpuModel> model_;
-  std::vector<TokenId> never_emitted_;
   std::vector<float> sinusoids_;  // [places, D], as far as they were asked for
   std::vector<Source> sources_;   // [slot]
   std::vector<std::int32_t> free_slots_;
@@ -93,23 +89,7 @@ class CpuEngine : public Engine {
   Workspace work_;
   std::vector<TokenId> tokens_;
   std::vector<std::int64_t> places_;
-
-  /// A token of a row that the step names: wanted, or where `adjusts` an adjustment's.
-  struct Named {
-    TokenId token;
-    std::int32_t row;
-    bool adjusts;
-    std::size_t index;  // of Step::wanted or Step::adjustments
-    float logit;
-  };
-
-  // Of the projection to the vocabulary, which is met part by part.
-  std::vector<float> logits_;              // [rows, tokens of the part]
-  std::vector<float> part_log_sums_;       // [rows, parts]
-  std::vector<float> log_sums_;            // [rows]: log sum exp(logits)
-  std::vector<std::int32_t> best_tokens_;  // [rows, best]
-  std::vector<float> best_values_;         // [rows, best]
-  std::vector<Named> named_;               // by token
+  TokenChoice choice_;
 };
 
 }  // namespace dragoman

@@ -356,12 +356,8 @@ TEST_P(Linear, TheBestOfARowAndItsLogSum) {
       order.resize(static_cast<std::size_t>(asked));
       std::vector<float> found(static_cast<std::size_t>(asked));
       const std::int64_t first = count / 3;  // in two parts
-      const std::int64_t there =
-          table().best({row.data(), first, 0, asked, 0, indices.data(), found.data()});
-      EXPECT_EQ(there, std::min(first, asked));
-      EXPECT_EQ(table().best({row.data() + first, count - first, first, asked, there,
-                              indices.data(), found.data()}),
-                asked);
+      table().best({row.data(), first, 0, asked, indices.data(), found.data()});
+      table().best({row.data() + first, count - first, first, asked, indices.data(), found.data()});
       EXPECT_EQ(indices, order);
       for (std::int64_t i = 0; i < asked; ++i) EXPECT_EQ(found[i], row[order[i]]);
     }

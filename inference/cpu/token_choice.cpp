@@ -1,0 +1,132 @@
+#include "inference/cpu/token_choice.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "kernels/linear_kernels.h"
+
+namespace dragoman {
+
+namespace {
+
+constexpr std::int64_t kTokensOfPart = 1024;
+
+template <class Number>
+void grow(std::vector<Number>& buffer, std::int64_t size) {
+  if (static_cast<std::int64_t>(buffer.size()) < size)
+    buffer.resize(static_cast<std::size_t>(size));
+}
+
+}  // namespace
+
+TokenChoice::TokenChoice(std::vector<TokenId> never_emitted)
+    : never_emitted_(std::move(never_emitted)) {}
+
+void TokenChoice::run(const PackedLinear& projection, const float* x, std::int64_t rows,
+                      const Step& step, LinearScratch& scratch) {
+  const LinearKernels& kernels = linear_kernels();
+  vocabulary_ = projection.outputs();
+  const std::int64_t best = step.best, parts = (vocabulary_ + kTokensOfPart - 1) / kTokensOfPart;
+  const bool wants_all = best == vocabulary_;
+  grow(logits_, rows * (kTokensOfPart + 64));
+  grow(part_log_sums_, rows * parts);
+  if (!wants_all) {
+    grow(best_tokens_, rows * best);
+    grow(best_values_, rows * best);
+  }
+  list_named(step);
+  projection.run_in_parts(
+      x, rows, kTokensOfPart, logits_.data(), scratch,
+      [&](std::int64_t begin, std::int64_t end, float* logits) {
+        const std::int64_t count = end - begin, part = begin / kTokensOfPart;
+        for (std::int64_t r = 0; r < rows; ++r)
+          part_log_sums_[static_cast<std::size_t>(r * parts + part)] =
+              kernels.log_sum(logits + r * count, count);
+        take_out(rows, begin, end, logits);
+        for (std::int64_t r = 0; r < rows; ++r) {
+          const float* row = logits + r * count;
+          if (!wants_all)
+            kernels.best({row, count, begin, best, best_tokens_.data() + r * best,
+                          best_values_.data() + r * best});
+          else
+            for (std::int64_t c = 0; c < count; ++c)
+              step.candidates[static_cast<std::size_t>(r * best + begin + c)] = {
+                  static_cast<TokenId>(begin + c), row[c]};
+        }
+      });
+  log_sums_.clear();
+  for (std::int64_t r = 0; r < rows; ++r) {
+    const float log_sum = kernels.log_sum(part_log_sums_.data() + r * parts, parts);
+    log_sums_.push_back(log_sum);
+    for (auto i = static_cast<std::size_t>(r * best); i < static_cast<std::size_t>((r + 1) * best);
+         ++i) {
+      if (!wants_all) step.candidates[i] = {best_tokens_[i], best_values_[i]};
+      step.candidates[i].log_probability -= log_sum;
+    }
+  }
+  answer_named(step);
+}
+
+void TokenChoice::take_out(std::int64_t rows, std::int64_t begin, std::int64_t end, float* logits) {
+  const std::int64_t count = end - begin;
+  for (; next_named_ < named_.size() && named_[next_named_].token < end; ++next_named_) {
+    Named& named = named_[next_named_];
+    float& logit = logits[named.row * count + named.token - begin];
+    named.logit = logit;
+    if (named.adjusts) logit = -kExclude;
+  }
+  for (const TokenId token : never_emitted_)
+    if (token >= begin && token < end)
+      for (std::int64_t r = 0; r < rows; ++r) logits[r * count + token - begin] = -kExclude;
+}
+
+void TokenChoice::list_named(const Step& step) {
+  named_.clear();
+  next_named_ = 0;
+  for (std::size_t i = 0; i < step.wanted.size(); ++i)
+    named_.push_back({step.wanted[i].token, step.wanted[i].row, false, i, 0});
+  for (std::size_t i = 0; i < step.adjustments.size(); ++i)
+    named_.push_back({step.adjustments[i].token, step.adjustments[i].row, true, i, 0});
+  // What is wanted is read before an adjustment of the same token takes it out.
+  std::ranges::sort(named_, {}, [](const Named& named) {
+    return std::tuple(named.token, named.adjusts, named.row);
+  });
+}
+
+void TokenChoice::answer_named(const Step& step) const {
+  for (const Named& named : named_) {
+    const float log_probability = named.logit - log_sums_[static_cast<std::size_t>(named.row)];
+    if (!named.adjusts) {
+      step.wanted_log_probabilities[named.index] = log_probability;
+    } else if (std::ranges::find(never_emitted_, named.token) == never_emitted_.end()) {
+      const float factor = step.adjustments[named.index].factor;
+      insert(named.row, {named.token, adjusted(log_probability, factor)}, step);
+    }
+  }
+}
+
+/// To its place among the row's candidates, none of which is this token unless it is excluded.
+void TokenChoice::insert(std::int64_t row, const Candidate& candidate, const Step& step) const {
+  const auto best = static_cast<std::size_t>(step.best);
+  const auto candidates = step.candidates.subspan(static_cast<std::size_t>(row) * best, best);
+  if (step.best == vocabulary_) {
+    candidates[static_cast<std::size_t>(candidate.token)] = candidate;
+    return;
+  }
+  if (candidate.log_probability == -kExclude) return;
+  auto last = std::ranges::find(candidates, candidate.token, &Candidate::token);
+  if (last == candidates.end()) --last;  // the worst one goes
+  const auto place = std::find_if(candidates.begin(), last, [&](const Candidate& other) {
+    return candidate.log_probability > other.log_probability ||
+           (candidate.log_probability == other.log_probability && candidate.token < other.token);
+  });
+  if (place == last &&
+      (last->log_probability > candidate.log_probability ||
+       (last->log_probability == candidate.log_probability && last->token < candidate.token)))
+    return;
+  std::move_backward(place, last, last + 1);
+  *place = candidate;
+}
+
+}  // namespace dragoman
