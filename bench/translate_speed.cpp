@@ -12,6 +12,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -76,8 +77,9 @@ int main(int count, char** arguments) try {
   app.add_option("--model", model)->required();
   app.add_option("--pieces", pieces, "a sentence of space-separated pieces a line")->required();
   app.add_option("--beam", decode.beam_size);
+  constexpr auto types = names_of(ComputeType{});
   app.add_option("--compute-type", type_name)
-      ->check(CLI::IsMember({"auto", "float32", "bfloat16", "int8"}));
+      ->check(CLI::IsMember(std::set<std::string>(types.begin(), types.end())));
   app.add_option("--threads", threads)->check(CLI::PositiveNumber);
   app.add_option("--batch-size", decode.batch_size, "rows; 0: as the engine likes");
   app.add_option("--min-length", decode.min_length);
@@ -90,9 +92,7 @@ int main(int count, char** arguments) try {
   CLI11_PARSE(app, count, arguments);
   decode.validate();
 
-  ComputeType type{};
-  for (std::size_t i = 0; i < names_of(type).size(); ++i)
-    if (names_of(type)[i] == type_name) type = static_cast<ComputeType>(i);
+  const auto type = static_cast<ComputeType>(std::ranges::find(types, type_name) - types.begin());
   const auto start = Clock::now();
   const ModelFileReader file(resolve_model_path(model));
   const Tokenizers tokenizers = load_tokenizers(file);

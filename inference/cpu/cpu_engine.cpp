@@ -17,11 +17,6 @@ namespace {
 
 constexpr float kEpsilon = 1e-5F;  // of layer normalisation
 
-void grow(std::vector<float>& buffer, std::int64_t size) {
-  if (static_cast<std::int64_t>(buffer.size()) < size)
-    buffer.resize(static_cast<std::size_t>(size));
-}
-
 float activate(float x, Activation activation) {
   const bool gelu = activation == Activation::Gelu || activation == Activation::GatedGelu;
   return gelu ? 0.5F * x * (1 + std::erf(x * 0.70710678F)) : x / (1 + std::exp(-x));

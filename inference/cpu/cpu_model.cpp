@@ -60,28 +60,17 @@ class Weights {
   /// The same of layers whose outputs are heads, in HeadOrder.
   PackedLinear linear_to_heads(const std::vector<std::string>& names) const {
     Matrix matrix = read(names, d_model_);
-    std::vector<std::int64_t> places;  // of the outputs, which are new
-    for (std::size_t i = 0; i < names.size(); ++i)
-      for (std::int64_t h = 0; h < order_.heads; ++h)
-        for (std::int64_t c = 0; c < order_.d_k; ++c)
-          places.push_back(static_cast<std::int64_t>(i) * order_.width + order_.place(h, c));
-    const std::int64_t count = static_cast<std::int64_t>(names.size()) * order_.width;
-    matrix.bias = spread(matrix.bias, 1, places, count);
-    matrix.floats = spread(matrix.floats, d_model_, places, count);
-    matrix.rounded.whole = spread(matrix.rounded.whole, d_model_, places, count);
-    matrix.rounded.scales = spread(matrix.rounded.scales, 1, places, count);
+    matrix.bias = in_head_order(matrix.bias, 1);
+    matrix.floats = in_head_order(matrix.floats, d_model_);
+    matrix.rounded.whole = in_head_order(matrix.rounded.whole, d_model_);
+    matrix.rounded.scales = in_head_order(matrix.rounded.scales, 1);
     return pack(matrix);
   }
   /// The same of a layer whose inputs are heads.
   PackedLinear linear_from_heads(const std::string& name) const {
     Matrix matrix = read({name}, d_model_);
-    std::vector<std::int64_t> places;
-    for (std::int64_t output = 0; output < d_model_; ++output)
-      for (std::int64_t h = 0; h < order_.heads; ++h)
-        for (std::int64_t c = 0; c < order_.d_k; ++c)
-          places.push_back(output * order_.width + order_.place(h, c));
-    matrix.floats = spread(matrix.floats, 1, places, d_model_ * order_.width);
-    matrix.rounded.whole = spread(matrix.rounded.whole, 1, places, d_model_ * order_.width);
+    matrix.floats = in_head_order(matrix.floats, 1);
+    matrix.rounded.whole = in_head_order(matrix.rounded.whole, 1);
     matrix.inputs = order_.width;
     return pack(matrix);
   }
@@ -153,15 +142,17 @@ class Weights {
     return {matrix.floats, matrix.bias, matrix.inputs, type_};
   }
 
-  /// Rows of `columns` numbers go to places of their own among `count` rows, the others are zero.
+  /// Of each D rows of `columns` numbers, head after head, W in HeadOrder; what is new is zero.
   template <class Number>
-  static std::vector<Number> spread(const std::vector<Number>& rows, std::int64_t columns,
-                                    const std::vector<std::int64_t>& places, std::int64_t count) {
-    if (rows.empty()) return {};
-    std::vector<Number> all(static_cast<std::size_t>(count * columns));
-    for (std::size_t row = 0; row < places.size(); ++row)
-      std::copy_n(rows.begin() + static_cast<std::ptrdiff_t>(row) * columns, columns,
-                  all.begin() + places[row] * columns);
+  std::vector<Number> in_head_order(const std::vector<Number>& rows, std::int64_t columns) const {
+    const auto groups = static_cast<std::int64_t>(rows.size()) / (d_model_ * columns);
+    std::vector<Number> all(static_cast<std::size_t>(groups * order_.width * columns));
+    auto row = rows.begin();
+    for (std::int64_t group = 0; group < groups; ++group)
+      for (std::int64_t h = 0; h < order_.heads; ++h)
+        for (std::int64_t c = 0; c < order_.d_k; ++c, row += columns)
+          std::copy_n(row, columns,
+                      all.begin() + (group * order_.width + order_.place(h, c)) * columns);
     return all;
   }
 

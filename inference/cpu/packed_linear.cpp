@@ -74,15 +74,12 @@ const void* PackedLinear::packed(std::int64_t first_output) const {
 
 void PackedLinear::round(const float* x, std::int64_t rows, LinearScratch& scratch) const {
   if (type_ == NumberType::Float32) return;
-  const std::int64_t bytes = rows * 4 * LinearKernels::padded_inputs(inputs_);
-  if (static_cast<std::int64_t>(scratch.rounded.size()) < bytes)
-    scratch.rounded.resize(static_cast<std::size_t>(bytes));
+  grow(scratch.rounded, rows * 4 * LinearKernels::padded_inputs(inputs_));
   if (type_ == NumberType::BFloat16) {
     linear_kernels().round_bf16(x, rows, inputs_, scratch.rounded.data());
     return;
   }
-  const auto count = static_cast<std::size_t>(rows);
-  if (scratch.scales.size() < count) scratch.scales.resize(count);
+  grow(scratch.scales, rows);
   linear_kernels().quantize(x, rows, inputs_, scratch.rounded.data(), scratch.scales.data());
 }
 

@@ -29,7 +29,14 @@ constexpr NumberType number_type(ComputeType type) {
                                          : NumberType::Float32;
 }
 
-/// What a linear layer writes on its way; grows to what it is used for.
+/// Buffers of the engine grow to what they are used for.
+template <class Number>
+void grow(std::vector<Number>& buffer, std::int64_t size) {
+  if (static_cast<std::int64_t>(buffer.size()) < size)
+    buffer.resize(static_cast<std::size_t>(size));
+}
+
+/// What a linear layer writes on its way.
 struct LinearScratch {
   std::vector<std::uint8_t> rounded;
   std::vector<float> scales;
@@ -57,14 +64,13 @@ class PackedLinear {
   /// y [rows, outputs] = x [rows, inputs] W^T + bias, where `relu` then max(0, y).
   void run(const float* x, std::int64_t rows, float* y, LinearScratch& scratch,
            bool relu = false) const;
-  /// Calls visit(begin, end, y) for one stretch of outputs after another, with y [rows, end -
-  /// begin]: no more than about `most` at a time, so that much need not go through memory. `y` has
-  /// room for rows * (most + 64).
+  static constexpr std::int64_t kPartStep = 64;  ///< a multiple of every panel
+  /// Calls visit(begin, end, y) for `step` outputs after another, with y [rows, end - begin], so
+  /// that not all need go through memory. `step` is a multiple of kPartStep.
   template <class Visit>
-  void run_in_parts(const float* x, std::int64_t rows, std::int64_t most, float* y,
+  void run_in_parts(const float* x, std::int64_t rows, std::int64_t step, float* y,
                     LinearScratch& scratch, Visit&& visit) const {
     round(x, rows, scratch);
-    const std::int64_t step = (most + kPartStep - 1) / kPartStep * kPartStep;
     for (std::int64_t begin = 0; begin < outputs_; begin += step) {
       const std::int64_t end = std::min(begin + step, outputs_);
       multiply(x, rows, begin, end, y, scratch, false);
@@ -73,8 +79,6 @@ class PackedLinear {
   }
 
  private:
-  static constexpr std::int64_t kPartStep = 64;  ///< a multiple of every panel
-
   const void* packed(std::int64_t first_output) const;
   void round(const float* x, std::int64_t rows, LinearScratch& scratch) const;
   /// Outputs [begin, end), x rounded before; begin is a multiple of kPartStep.

@@ -11,12 +11,7 @@ namespace dragoman {
 namespace {
 
 constexpr std::int64_t kTokensOfPart = 1024;
-
-template <class Number>
-void grow(std::vector<Number>& buffer, std::int64_t size) {
-  if (static_cast<std::int64_t>(buffer.size()) < size)
-    buffer.resize(static_cast<std::size_t>(size));
-}
+static_assert(kTokensOfPart % PackedLinear::kPartStep == 0);
 
 }  // namespace
 
@@ -29,7 +24,7 @@ void TokenChoice::run(const PackedLinear& projection, const float* x, std::int64
   vocabulary_ = projection.outputs();
   const std::int64_t best = step.best, parts = (vocabulary_ + kTokensOfPart - 1) / kTokensOfPart;
   const bool wants_all = best == vocabulary_;
-  grow(logits_, rows * (kTokensOfPart + 64));
+  grow(logits_, rows * kTokensOfPart);
   grow(part_log_sums_, rows * parts);
   if (!wants_all) {
     grow(best_tokens_, rows * best);
@@ -106,7 +101,8 @@ void TokenChoice::answer_named(const Step& step) const {
   }
 }
 
-/// To its place among the row's candidates, none of which is this token unless it is excluded.
+/// To its place among the row's candidates, for the worst one or itself, where it stands among them
+/// as ruled out.
 void TokenChoice::insert(std::int64_t row, const Candidate& candidate, const Step& step) const {
   const auto best = static_cast<std::size_t>(step.best);
   const auto candidates = step.candidates.subspan(static_cast<std::size_t>(row) * best, best);
@@ -115,17 +111,13 @@ void TokenChoice::insert(std::int64_t row, const Candidate& candidate, const Ste
     return;
   }
   if (candidate.log_probability == -kExclude) return;
-  auto last = std::ranges::find(candidates, candidate.token, &Candidate::token);
-  if (last == candidates.end()) --last;  // the worst one goes
-  const auto place = std::find_if(candidates.begin(), last, [&](const Candidate& other) {
-    return candidate.log_probability > other.log_probability ||
-           (candidate.log_probability == other.log_probability && candidate.token < other.token);
-  });
-  if (place == last &&
-      (last->log_probability > candidate.log_probability ||
-       (last->log_probability == candidate.log_probability && last->token < candidate.token)))
-    return;
-  std::move_backward(place, last, last + 1);
+  auto place = std::ranges::find(candidates, candidate.token, &Candidate::token);
+  if (place == candidates.end()) {
+    --place;
+    if (!ranks_before(candidate, *place)) return;
+  }
+  for (; place != candidates.begin() && ranks_before(candidate, place[-1]); --place)
+    *place = place[-1];
   *place = candidate;
 }
 
