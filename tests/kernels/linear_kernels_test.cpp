@@ -45,9 +45,26 @@ class Linear : public testing::TestWithParam<const LinearKernels*> {
     return list;
   }
 
-  void run(NumberType type, const LinearArguments& arguments, std::int64_t rows,
-           std::int64_t panels) const {
-    table().linear[static_cast<std::size_t>(type)](arguments, rows, 0, panels);
+  /// Of `y_stride` outputs a row; what only int8 has is missing.
+  static LinearArguments arguments_of(const Shape& shape, const void* x, const void* packed,
+                                      const std::vector<float>& bias, std::vector<float>& y,
+                                      std::int64_t y_stride) {
+    return {.x = x,
+            .x_scales = nullptr,
+            .weights = packed,
+            .weight_scales = nullptr,
+            .offsets = nullptr,
+            .bias = bias.data(),
+            .y = y.data(),
+            .inputs = shape.inputs,
+            .outputs = shape.outputs,
+            .y_stride = y_stride,
+            .relu = false};
+  }
+
+  void run(NumberType type, const LinearArguments& arguments, std::int64_t rows) const {
+    table().linear[static_cast<std::size_t>(type)](
+        arguments, rows, 0, table().padded_outputs(arguments.outputs) / table().panel);
   }
 
   /// y of `rows` rows with guards behind each.
@@ -55,19 +72,10 @@ class Linear : public testing::TestWithParam<const LinearKernels*> {
                                const std::vector<float>& packed, const std::vector<float>& bias,
                                bool relu) const {
     std::vector<float> y(static_cast<std::size_t>(shape.rows * (shape.outputs + 3)), kGuard);
-    const LinearArguments arguments{.x = x.data(),
-                                    .x_scales = nullptr,
-                                    .weights = packed.data(),
-                                    .weight_scales = nullptr,
-                                    .offsets = nullptr,
-                                    .bias = bias.data(),
-                                    .y = y.data(),
-                                    .inputs = shape.inputs,
-                                    .outputs = shape.outputs,
-                                    .y_stride = shape.outputs + 3,
-                                    .relu = relu};
-    const std::int64_t panels = table().padded_outputs(shape.outputs) / table().panel;
-    run(NumberType::Float32, arguments, shape.rows, panels);
+    LinearArguments arguments =
+        arguments_of(shape, x.data(), packed.data(), bias, y, shape.outputs + 3);
+    arguments.relu = relu;
+    run(NumberType::Float32, arguments, shape.rows);
     return y;
   }
 
@@ -127,18 +135,9 @@ TEST_P(Linear, Bf16IsTheProductOfRoundedNumbers) {
     table().round_bf16(x.data(), shape.rows, shape.inputs, rounded.data());
     ASSERT_EQ(rounded.back(), kGuard);
     std::vector<float> y(static_cast<std::size_t>(shape.rows * shape.outputs));
-    LinearArguments arguments{.x = rounded.data(),
-                              .x_scales = nullptr,
-                              .weights = packed.data(),
-                              .weight_scales = nullptr,
-                              .offsets = nullptr,
-                              .bias = bias.data(),
-                              .y = y.data(),
-                              .inputs = shape.inputs,
-                              .outputs = shape.outputs,
-                              .y_stride = shape.outputs,
-                              .relu = false};
-    run(NumberType::BFloat16, arguments, shape.rows, padded / table().panel);
+    LinearArguments arguments =
+        arguments_of(shape, rounded.data(), packed.data(), bias, y, shape.outputs);
+    run(NumberType::BFloat16, arguments, shape.rows);
     for (std::int64_t r = 0; r < shape.rows; ++r)
       for (std::int64_t o = 0; o < shape.outputs; ++o) {
         double expected = bias[o], size = std::abs(bias[o]);
@@ -153,7 +152,7 @@ TEST_P(Linear, Bf16IsTheProductOfRoundedNumbers) {
     std::vector<float> alone(static_cast<std::size_t>(shape.outputs));
     table().round_bf16(x.data() + (shape.rows - 1) * shape.inputs, 1, shape.inputs, rounded.data());
     arguments.y = alone.data();
-    run(NumberType::BFloat16, arguments, 1, padded / table().panel);
+    run(NumberType::BFloat16, arguments, 1);
     ASSERT_TRUE(std::equal(alone.begin(), alone.end(), y.end() - shape.outputs));
   }
 }
@@ -175,18 +174,12 @@ TEST_P(Linear, Int8IsExactButForTheScales) {
     table().quantize(x.data(), shape.rows, shape.inputs, quantized.data(), x_scales.data());
     const auto bias = values(padded), scales = values(padded, 0.1);
     std::vector<float> y(static_cast<std::size_t>(shape.rows * shape.outputs));
-    const LinearArguments arguments{.x = quantized.data(),
-                                    .x_scales = x_scales.data(),
-                                    .weights = packed.data(),
-                                    .weight_scales = scales.data(),
-                                    .offsets = offsets.data(),
-                                    .bias = bias.data(),
-                                    .y = y.data(),
-                                    .inputs = shape.inputs,
-                                    .outputs = shape.outputs,
-                                    .y_stride = shape.outputs,
-                                    .relu = false};
-    run(NumberType::Int8, arguments, shape.rows, padded / table().panel);
+    LinearArguments arguments =
+        arguments_of(shape, quantized.data(), packed.data(), bias, y, shape.outputs);
+    arguments.x_scales = x_scales.data();
+    arguments.weight_scales = scales.data();
+    arguments.offsets = offsets.data();
+    run(NumberType::Int8, arguments, shape.rows);
     for (std::int64_t r = 0; r < shape.rows; ++r) {
       float largest = 0;
       for (std::int64_t k = 0; k < shape.inputs; ++k)
@@ -228,78 +221,108 @@ std::vector<float> in_order(const HeadOrder& order, const std::vector<float>& pl
   return ordered;
 }
 
+/// A query, and keys and values of places side by side: [heads * d_k] each, head after head.
+struct Attention {
+  const HeadOrder& order;
+  std::vector<float> q, keys, values;
+  float scale;
+
+  std::int64_t width() const { return order.heads * order.d_k; }
+};
+
+/// Weights and output of a row are equation 1's, but for what `type` rounds.
+void expect_equation_1(const Attention& a, const std::vector<std::int64_t>& records,
+                       NumberType type, const std::vector<float>& weights,
+                       const std::vector<float>& output) {
+  const std::int64_t d_k = a.order.d_k;
+  const std::size_t places = records.size();
+  // A product of bytes is off by half a step of each of its factors at most, one of bf16 by half a
+  // step of the key.
+  const double step = type == NumberType::Int8       ? 3.5 * 0.5 / 100
+                      : type == NumberType::BFloat16 ? 2 * 1.5 / 256
+                                                     : 0;
+  const double error = static_cast<double>(a.scale * static_cast<float>(d_k)) * step;
+  const double off = type == NumberType::Int8       ? 1.5 / 254 + 1e-5
+                     : type == NumberType::BFloat16 ? 1.5 / 256
+                                                    : 1e-5;
+  for (std::int64_t h = 0; h < a.order.heads; ++h) {
+    const auto weight = [&](std::size_t j) {
+      return weights[static_cast<std::int64_t>(j) * a.order.weights_stride() + h];
+    };
+    const auto at = [&](const std::vector<float>& list, std::size_t j, std::int64_t c) {
+      return list[records[j] * a.width() + h * d_k + c];
+    };
+    std::vector<double> p;
+    for (std::size_t j = 0; j < places; ++j) {
+      double score = 0;
+      for (std::int64_t c = 0; c < d_k; ++c) score += a.q[h * d_k + c] * at(a.keys, j, c);
+      p.push_back(std::exp(static_cast<double>(a.scale) * score));
+    }
+    const double total = std::accumulate(p.begin(), p.end(), 0.0);
+    for (std::size_t j = 0; j < places; ++j)
+      ASSERT_NEAR(weight(j), p[j] / total, 1e-5 + 2 * error * p[j] / total * std::exp(2 * error));
+    for (std::int64_t c = 0; c < d_k; ++c) {
+      double expected = 0;
+      for (std::size_t j = 0; j < places; ++j)
+        expected += static_cast<double>(weight(j)) * static_cast<double>(at(a.values, j, c));
+      ASSERT_NEAR(output[a.order.place(h, c)], expected, off);
+    }
+  }
+}
+
+void expect_attention(const LinearKernels& table, const Attention& a,
+                      const std::vector<std::int64_t>& records, bool side_by_side,
+                      NumberType type) {
+  const auto kind = static_cast<std::size_t>(type);
+  const auto places = static_cast<std::int64_t>(records.size());
+  const std::int64_t bytes = a.order.record_bytes(type);
+  const auto count = static_cast<std::int64_t>(a.keys.size()) / a.width();
+  std::vector<std::uint8_t> cache(static_cast<std::size_t>(count * bytes));
+  for (std::int64_t record = 0; record < count; ++record)
+    table.store_record[kind](a.order, in_order(a.order, a.keys, record * a.width()).data(),
+                             in_order(a.order, a.values, record * a.width()).data(),
+                             cache.data() + record * bytes);
+  const std::vector<std::int32_t> numbers(records.begin(), records.end());
+  std::vector<float> scratch(static_cast<std::size_t>(a.order.scratch(places)) + 1),
+      output(static_cast<std::size_t>(a.order.width) + 1, kGuard);
+  scratch.back() = kGuard;
+  table.row_attention[kind]({.order = a.order,
+                             .q = in_order(a.order, a.q, 0).data(),
+                             .cache = cache.data(),
+                             .records = side_by_side ? nullptr : numbers.data(),
+                             .places = places,
+                             .scale = a.scale,
+                             .scratch = scratch.data(),
+                             .output = output.data()});
+  ASSERT_EQ(output.back(), kGuard);
+  ASSERT_EQ(scratch.back(), kGuard);
+  expect_equation_1(a, records, type, scratch, output);
+}
+
 TEST_P(Linear, AttentionOfARowIsEquation1OverItsRecords) {
   constexpr std::int64_t kRecords = 50;
-  constexpr float kScale = 0.3F;
   for (const std::int64_t heads : {1, 2, 3, 4, 8, 12, 16, 40})
-    for (const std::int64_t d_k : {1, 8, 24, 64})
+    for (const std::int64_t d_k : {1, 8, 24, 64}) {
+      const HeadOrder order(heads, d_k);
+      ASSERT_EQ(order.width % 64, 0);
       for (const std::int64_t places : {1, 5, 16, 37}) {
-        const HeadOrder order(heads, d_k);
-        ASSERT_EQ(order.width % 64, 0);
-        const std::int64_t width = heads * d_k;
-        const auto q = values(width), keys = values(kRecords * width, 1.5),
-                   more = values(kRecords * width, 1.5);
-        std::vector<std::int32_t> records(static_cast<std::size_t>(places));
-        for (auto& record : records)
-          record = static_cast<std::int32_t>(random_.uniform() * kRecords);
+        const std::int64_t numbers = kRecords * heads * d_k;
+        const Attention attention{.order = order,
+                                  .q = values(heads * d_k),
+                                  .keys = values(numbers, 1.5),
+                                  .values = values(numbers, 1.5),
+                                  .scale = 0.3F};
+        std::vector<std::int64_t> in_turn(static_cast<std::size_t>(places)), drawn = in_turn;
+        std::iota(in_turn.begin(), in_turn.end(), 0);
+        for (auto& record : drawn) record = static_cast<std::int64_t>(random_.uniform() * kRecords);
         for (const NumberType type :
              {NumberType::Float32, NumberType::BFloat16, NumberType::Int8}) {
-          const auto kind = static_cast<std::size_t>(type);
-          std::vector<std::uint8_t> cache(
-              static_cast<std::size_t>(kRecords * order.record_bytes(type)));
-          for (std::int64_t record = 0; record < kRecords; ++record) {
-            table().store_record[kind](order, in_order(order, keys, record * width).data(),
-                                       in_order(order, more, record * width).data(),
-                                       cache.data() + record * order.record_bytes(type));
-          }
-          for (const bool side_by_side : {false, true}) {
-            std::vector<float> scratch(static_cast<std::size_t>(order.scratch(places)) + 1),
-                output(static_cast<std::size_t>(order.width) + 1, kGuard);
-            scratch.back() = kGuard;
-            table().row_attention[kind]({.order = order,
-                                         .q = in_order(order, q, 0).data(),
-                                         .cache = cache.data(),
-                                         .records = side_by_side ? nullptr : records.data(),
-                                         .places = places,
-                                         .scale = kScale,
-                                         .scratch = scratch.data(),
-                                         .output = output.data()});
-            for (std::int64_t h = 0; h < heads; ++h) {
-              const auto at = [&](const std::vector<float>& list, std::int64_t j, std::int64_t c) {
-                return list[(side_by_side ? j : records[j]) * width + h * d_k + c];
-              };
-              std::vector<double> p;
-              for (std::int64_t j = 0; j < places; ++j) {
-                double score = 0;
-                for (std::int64_t c = 0; c < d_k; ++c) score += q[h * d_k + c] * at(keys, j, c);
-                p.push_back(std::exp(static_cast<double>(kScale) * score));
-              }
-              // A product of bytes is off by half a step of each of its factors at most, one of
-              // bf16 by half a step of the key.
-              const double step = type == NumberType::Int8       ? 3.5 * 0.5 / 100
-                                  : type == NumberType::BFloat16 ? 2 * 1.5 / 256
-                                                                 : 0;
-              const double error = static_cast<double>(kScale * static_cast<float>(d_k)) * step;
-              const double off = type == NumberType::Int8       ? 1.5 / 254 + 1e-5
-                                 : type == NumberType::BFloat16 ? 1.5 / 256
-                                                                : 1e-5;
-              const double total = std::accumulate(p.begin(), p.end(), 0.0);
-              for (std::int64_t j = 0; j < places; ++j)
-                ASSERT_NEAR(scratch[j * order.weights_stride() + h], p[j] / total,
-                            1e-5 + 2 * error * p[j] / total * std::exp(2 * error));
-              for (std::int64_t c = 0; c < d_k; ++c) {
-                double expected = 0;
-                for (std::int64_t j = 0; j < places; ++j)
-                  expected += static_cast<double>(scratch[j * order.weights_stride() + h]) *
-                              static_cast<double>(at(more, j, c));
-                ASSERT_NEAR(output[order.place(h, c)], expected, off);
-              }
-            }
-            ASSERT_EQ(output.back(), kGuard);
-            ASSERT_EQ(scratch.back(), kGuard);
-          }
+          expect_attention(table(), attention, drawn, false, type);
+          expect_attention(table(), attention, in_turn, true, type);
+          if (HasFatalFailure()) return;
         }
       }
+    }
 }
 
 TEST_P(Linear, AttentionOfARowToBytesIsExactWhereBytesAre) {
