@@ -12,10 +12,7 @@
 namespace dragoman::avx512_vnni {
 
 namespace {
-#define DRAGOMAN_LANES 16
-#define DRAGOMAN_MULTIPLY_ADD(sum, a, b) asm("vfmadd231ps %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b))
-#define DRAGOMAN_LOAD_BYTES(p) \
-  (I32) _mm512_maskz_cvtepi8_epi32(0xFFFF, _mm_loadu_si128((const __m128i*)(p)))
+#include "kernels/avx512.inc"
 #define DRAGOMAN_DOT_BYTES(sum, a, b) asm("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b))
 #include "kernels/vectors.inc"
 

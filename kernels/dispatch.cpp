@@ -37,21 +37,20 @@ const Table& choose(std::initializer_list<Choice<Table>> choices) {
 
 const KernelTable& kernels() {
   const CpuFeatures& cpu = cpu_features();
-  static const KernelTable& table = choose<KernelTable>(
-      {{"avx512_bf16", avx512_bf16::kTable, cpu.avx512 && cpu.avx512_vnni && cpu.avx512_bf16},
-       {"avx512_vnni", avx512::kTable, cpu.avx512 && cpu.avx512_vnni},
-       {"avx512", avx512::kTable, cpu.avx512},
-       {"avx2", avx2::kTable, cpu.avx2},
-       {"portable", portable::kTable, true}});
+  static const KernelTable& table =
+      choose<KernelTable>({{"avx512_bf16", avx512_bf16::kTable, cpu.avx512_vnni && cpu.avx512_bf16},
+                           {"avx512_vnni", avx512::kTable, cpu.avx512_vnni},
+                           {"avx512", avx512::kTable, cpu.avx512},
+                           {"avx2", avx2::kTable, cpu.avx2},
+                           {"portable", portable::kTable, true}});
   return table;
 }
 
 const LinearKernels& linear_kernels() {
   const CpuFeatures& cpu = cpu_features();
   static const LinearKernels& table = choose<LinearKernels>(
-      {{"avx512_bf16", avx512_bf16::kLinearKernels,
-        cpu.avx512 && cpu.avx512_vnni && cpu.avx512_bf16},
-       {"avx512_vnni", avx512_vnni::kLinearKernels, cpu.avx512 && cpu.avx512_vnni},
+      {{"avx512_bf16", avx512_bf16::kLinearKernels, cpu.avx512_vnni && cpu.avx512_bf16},
+       {"avx512_vnni", avx512_vnni::kLinearKernels, cpu.avx512_vnni},
        {"avx512", avx512::kLinearKernels, cpu.avx512},
        {"avx2", avx2::kLinearKernels, cpu.avx2},
        {"portable", portable::kLinearKernels, true}});
