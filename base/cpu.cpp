@@ -33,6 +33,7 @@ CpuFeatures detect() {
     cpu.amx_bf16 = (edx >> 22 & 1) && (edx >> 24 & 1);
     cpu.amx_int8 = (edx >> 25 & 1) && (edx >> 24 & 1);
   }
+  cpu.bf16_is_faster = cpu.amx_bf16 || (cpu.avx512_bf16 && !__builtin_cpu_is("intel"));
   return cpu;
 }
 

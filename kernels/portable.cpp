@@ -8,6 +8,7 @@ namespace dragoman::portable {
 
 namespace {
 #define DRAGOMAN_LANES 4
+#define DRAGOMAN_NO_FUSED
 #define DRAGOMAN_MULTIPLY_ADD(sum, a, b) sum = sum + a * b
 #define DRAGOMAN_LOAD_BYTES(p) load_bytes(p)
 #define DRAGOMAN_WIDEN_BYTES(bytes) __builtin_convertvector(bytes, I16x2)

@@ -236,8 +236,7 @@ BatchLoss TrainingModel::evaluate(const PackedBatch& batch) {
 Precision resolve_precision(Precision precision, torch::Device device) {
   if (precision != Precision::Auto) return precision;
   if (device.is_cuda()) return Precision::Bf16;
-  const CpuFeatures& cpu = cpu_features();
-  return cpu.avx512_bf16 || cpu.amx_bf16 ? Precision::Bf16 : Precision::Fp32;
+  return cpu_features().bf16_is_faster ? Precision::Bf16 : Precision::Fp32;
 }
 
 }  // namespace dragoman

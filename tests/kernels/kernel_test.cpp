@@ -33,6 +33,17 @@ std::vector<const KernelTable*> available_tables() {
   return tables;
 }
 
+std::vector<const LinearKernels*> available_linear_tables() {
+  const CpuFeatures& cpu = cpu_features();
+  std::vector<const LinearKernels*> tables = {&portable::kLinearKernels};
+  if (cpu.avx2) tables.push_back(&avx2::kLinearKernels);
+  if (cpu.avx512) tables.push_back(&avx512::kLinearKernels);
+  if (cpu.avx512 && cpu.avx512_vnni) tables.push_back(&avx512_vnni::kLinearKernels);
+  if (cpu.avx512 && cpu.avx512_vnni && cpu.avx512_bf16)
+    tables.push_back(&avx512_bf16::kLinearKernels);
+  return tables;
+}
+
 Elements::Elements(ElementType type, const std::vector<double>& values)
     : type_(type),
       size_(static_cast<std::int64_t>(values.size())),

@@ -13,10 +13,12 @@
 
 #include "base/random.h"
 #include "kernels/kernels.h"
+#include "kernels/linear_kernels.h"
 
 namespace dragoman {
 
 std::vector<const KernelTable*> available_tables();
+std::vector<const LinearKernels*> available_linear_tables();
 
 /// Elements of one type with guards around them.
 class Elements {

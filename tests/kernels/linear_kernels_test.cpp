@@ -10,22 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "base/cpu.h"
 #include "base/random.h"
+#include "tests/kernels/kernel_test.h"
 
 namespace dragoman {
 namespace {
-
-std::vector<const LinearKernels*> available() {
-  const CpuFeatures& cpu = cpu_features();
-  std::vector<const LinearKernels*> tables = {&portable::kLinearKernels};
-  if (cpu.avx2) tables.push_back(&avx2::kLinearKernels);
-  if (cpu.avx512) tables.push_back(&avx512::kLinearKernels);
-  if (cpu.avx512 && cpu.avx512_vnni) tables.push_back(&avx512_vnni::kLinearKernels);
-  if (cpu.avx512 && cpu.avx512_vnni && cpu.avx512_bf16)
-    tables.push_back(&avx512_bf16::kLinearKernels);
-  return tables;
-}
 
 constexpr float kGuard = 12345;
 
@@ -411,7 +400,7 @@ TEST_P(Linear, PackedWeightsCanBeReadAgain) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Tables, Linear, testing::ValuesIn(available()),
+INSTANTIATE_TEST_SUITE_P(Tables, Linear, testing::ValuesIn(available_linear_tables()),
                          [](const auto& info) { return std::string(info.param->name); });
 
 }  // namespace

@@ -1,0 +1,158 @@
+// What inference in int8 is made of gives the same bits on every instruction set (portable C++
+// rounds twice where the others round once, which these numbers do not show): a translation does
+// not depend on the processor.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "base/random.h"
+#include "kernels/linear_kernels.h"
+#include "tests/kernels/kernel_test.h"
+
+namespace dragoman {
+namespace {
+
+/// Numbers that no sum is exact of.
+class SameBits : public testing::Test {
+ protected:
+  std::vector<float> values(std::int64_t count) {
+    std::vector<float> list;
+    for (const double value : uniform_values(random_, count, 3))
+      list.push_back(static_cast<float>(value));
+    return list;
+  }
+
+  /// Whether each of the tables makes the same numbers.
+  template <class Table, class Compute>
+  static void expect_same(const std::vector<const Table*>& tables, Compute&& compute) {
+    for (const Table* table : tables)
+      EXPECT_EQ(compute(*table), compute(*tables.front()))
+          << table->name << " and " << tables.front()->name;
+  }
+
+  RandomStream random_{3, 4};
+};
+
+TEST_F(SameBits, OfAddAndNorm) {
+  for (const std::int64_t columns : {5, 16, 24, 40, 130, 512}) {
+    const auto x = values(columns), residual = values(columns), gain = values(columns),
+               bias = values(columns);
+    expect_same(available_tables(), [&](const KernelTable& table) {
+      std::vector<float> y(static_cast<std::size_t>(columns));
+      table.add_norm[0]({.x = x.data(),
+                         .residual = residual.data(),
+                         .gain = gain.data(),
+                         .bias = bias.data(),
+                         .sum = y.data(),
+                         .y = y.data(),
+                         .means = nullptr,
+                         .inverse_deviations = nullptr,
+                         .columns = columns,
+                         .epsilon = 1e-5F,
+                         .dropout = {}},
+                        0, 1);
+      return y;
+    });
+  }
+}
+
+TEST_F(SameBits, OfTheEncodersAttention) {
+  const std::int64_t heads = 3;
+  const std::vector<std::int32_t> starts = {0, 1, 8, 17, 33, 70};
+  for (const std::int64_t d_k : {5, 16, 24, 64}) {
+    const std::int64_t width = heads * d_k, tokens = starts.back();
+    const auto q = values(tokens * width), k = values(tokens * width), v = values(tokens * width);
+    expect_same(available_tables(), [&](const KernelTable& table) {
+      std::vector<float> output(static_cast<std::size_t>(tokens * width));
+      std::vector<float> log_sums(static_cast<std::size_t>(tokens * heads));
+      const auto sentences = static_cast<std::int64_t>(starts.size()) - 1;
+      table.packed_attention[0]({.q = q.data(),
+                                 .k = k.data(),
+                                 .v = v.data(),
+                                 .output = output.data(),
+                                 .log_sums = log_sums.data(),
+                                 .query_starts = starts.data(),
+                                 .key_starts = starts.data(),
+                                 .heads = heads,
+                                 .d_k = d_k,
+                                 .query_stride = width,
+                                 .key_stride = width,
+                                 .longest_keys = 37,
+                                 .scale = 0.3F,
+                                 .causal = false,
+                                 .dropout = {}},
+                                0, sentences * heads);
+      return output;
+    });
+  }
+}
+
+TEST_F(SameBits, OfLinearLayersInInt8) {
+  const std::int64_t rows = 7, inputs = 130, outputs = 65;
+  const auto x = values(rows * inputs), scales = values(128), bias = values(128);
+  std::vector<std::int8_t> weights;
+  for (std::int64_t i = 0; i < inputs * outputs; ++i)
+    weights.push_back(static_cast<std::int8_t>(random_.below(255) - 127));
+  expect_same(available_linear_tables(), [&](const LinearKernels& table) {
+    const std::int64_t padded = table.padded_outputs(outputs);
+    const auto stride = static_cast<std::size_t>(LinearKernels::padded_inputs(inputs));
+    std::vector<std::int8_t> packed(static_cast<std::size_t>(padded) * stride);
+    std::vector<std::int32_t> offsets(static_cast<std::size_t>(padded));
+    table.pack_int8(weights.data(), outputs, inputs, packed.data(), offsets.data());
+    std::vector<std::uint8_t> rounded(2 * rows * stride);
+    std::vector<float> x_scales(rows), y(rows * outputs);
+    table.quantize(x.data(), rows, inputs, rounded.data(), x_scales.data());
+    table.linear[static_cast<std::size_t>(NumberType::Int8)]({.x = rounded.data(),
+                                                              .x_scales = x_scales.data(),
+                                                              .weights = packed.data(),
+                                                              .weight_scales = scales.data(),
+                                                              .offsets = offsets.data(),
+                                                              .bias = bias.data(),
+                                                              .y = y.data(),
+                                                              .inputs = inputs,
+                                                              .outputs = outputs,
+                                                              .y_stride = outputs,
+                                                              .relu = false},
+                                                             rows, 0, padded / table.panel);
+    return y;
+  });
+}
+
+TEST_F(SameBits, OfTheDecodersAttentionInInt8) {
+  const std::int64_t places = 21;
+  for (const HeadOrder order :
+       {HeadOrder(1, 20), HeadOrder(4, 32), HeadOrder(8, 64), HeadOrder(16, 20)}) {
+    const auto q = values(order.width), keys_values = values(places * 2 * order.width);
+    expect_same(available_linear_tables(), [&](const LinearKernels& table) {
+      constexpr auto kType = static_cast<std::size_t>(NumberType::Int8);
+      const std::int64_t bytes = order.record_bytes(NumberType::Int8);
+      std::vector<std::uint8_t> cache(static_cast<std::size_t>(places * bytes));
+      for (std::int64_t place = 0; place < places; ++place) {
+        const float* key = keys_values.data() + place * 2 * order.width;
+        table.store_record[kType](order, key, key + order.width, cache.data() + place * bytes);
+      }
+      std::vector<float> scratch(static_cast<std::size_t>(order.scratch(places)));
+      std::vector<float> output(static_cast<std::size_t>(order.width));
+      table.row_attention[kType]({.order = order,
+                                  .q = q.data(),
+                                  .cache = cache.data(),
+                                  .records = nullptr,
+                                  .places = places,
+                                  .scale = 0.2F,
+                                  .scratch = scratch.data(),
+                                  .output = output.data()});
+      return output;
+    });
+  }
+}
+
+TEST_F(SameBits, OfTheLogarithmOfASum) {
+  for (const std::int64_t count : {1, 9, 16, 25, 1000}) {
+    const auto logits = values(count);
+    expect_same(available_linear_tables(),
+                [&](const LinearKernels& table) { return table.log_sum(logits.data(), count); });
+  }
+}
+
+}  // namespace
+}  // namespace dragoman
