@@ -22,7 +22,7 @@ struct HardwareChoice {
     visit({.name = "threads",
            .help = "of the CPU; 0: all that this process may use",
            .group = kHardware,
-           .aliases = "cpu-threads"},
+           .aliases = "cpu-threads,workers,inter-threads"},
           threads);
   }
 };

@@ -4,6 +4,7 @@
 //   translate_speed --model FILE --pieces FILE [--beam N]
 //                   [--compute-type auto|float32|bfloat16|int8] [--threads N] [--batch-size N]
 //                   [--min-length N] [--max-length N] [--repeat N] [--limit N] [--latency]
+//                   [--by-part]
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
@@ -60,6 +61,28 @@ std::int64_t translate(Workers& workers, std::vector<SourceSentence> sentences) 
   return pieces;
 }
 
+/// Seconds that it takes to cut the sentences' text into pieces and to join as many again.
+double tokenizer_seconds(const std::vector<SourceSentence>& sentences, const Tokenizer& tokenizer) {
+  const auto begin = Clock::now();
+  for (const SourceSentence& sentence : sentences) {
+    const std::vector<TokenId> pieces(sentence.tokens.begin(), sentence.tokens.end() - 1);
+    tokenizer.encode(tokenizer.decode(pieces));
+  }
+  return seconds_since(begin);
+}
+
+/// Of `total` seconds; what is left is the search, and what it takes to find sentences for it.
+nlohmann::ordered_json shares(const EngineTimes& times, double total) {
+  nlohmann::ordered_json parts;
+  double left = 1;
+  for (std::size_t part = 0; part < times.size(); ++part) {
+    parts[names_of(EnginePart{})[part]] = times[part] / total;
+    left -= times[part] / total;
+  }
+  parts["search_and_other"] = left;
+  return parts;
+}
+
 double quantile(const std::vector<double>& sorted, double share) {
   return sorted[static_cast<std::size_t>(share * static_cast<double>(sorted.size() - 1))];
 }
@@ -73,7 +96,7 @@ int main(int count, char** arguments) try {
   DecodeConfig decode{.beam_size = 1};
   int repeat = 5, threads = available_cores();
   std::size_t limit = 0;
-  bool latency = false, json = true;
+  bool latency = false, by_part = false, json = true;
   app.add_option("--model", model)->required();
   app.add_option("--pieces", pieces, "a sentence of space-separated pieces a line")->required();
   app.add_option("--beam", decode.beam_size);
@@ -88,6 +111,7 @@ int main(int count, char** arguments) try {
   app.add_option("--repeat", repeat, "measured passes, after one")->check(CLI::PositiveNumber);
   app.add_option("--limit", limit, "sentences, the first ones; 0: all");
   app.add_flag("--latency", latency, "one sentence at a time, on one thread");
+  app.add_flag("--by-part", by_part, "how the time of a thread is shared among parts");
   app.add_flag("--json", json, "the result is always JSON");
   CLI11_PARSE(app, count, arguments);
   decode.validate();
@@ -98,11 +122,13 @@ int main(int count, char** arguments) try {
   const Tokenizers tokenizers = load_tokenizers(file);
   const auto weights = std::make_shared<CpuModel>(file, type);
   std::vector<std::unique_ptr<CpuEngine>> engines;
+  EngineTimes times{};  // of the first engine
   std::vector<Engine*> pointers;
   for (int i = 0; i < (latency ? 1 : threads); ++i) {
     engines.push_back(std::make_unique<CpuEngine>(weights, tokenizers.target->never_emitted()));
     pointers.push_back(engines.back().get());
   }
+  if (by_part) engines.front()->measure(&times);
   Workers workers(pointers, decode, {tokenizers.target->eos_id()});
   const double load_seconds = seconds_since(start);
 
@@ -114,6 +140,8 @@ int main(int count, char** arguments) try {
       {"threads", pointers.size()},
       {"sentences", sentences.size()}};
   std::int64_t translated = translate(workers, sentences);
+  times.fill(0);
+  const auto measured_from = Clock::now();
   std::vector<double> measured;
   for (int pass = 0; pass < repeat; ++pass) {
     if (!latency) {
@@ -127,6 +155,12 @@ int main(int count, char** arguments) try {
       translate(workers, {sentence});
       measured.push_back(1e3 * seconds_since(begin));
     }
+  }
+  if (by_part) {
+    const double seconds = seconds_since(measured_from);
+    result["time_by_part"] = shares(times, seconds);
+    result["tokenizer_would_add"] = tokenizer_seconds(sentences, *tokenizers.source) * repeat /
+                                    static_cast<double>(pointers.size()) / seconds;
   }
   const double total = std::accumulate(measured.begin(), measured.end(), 0.0);
   std::sort(measured.begin(), measured.end());

@@ -27,20 +27,20 @@ bool is_possible(const Candidate& candidate) {
   return candidate.log_probability > -INFINITY;
 }
 
-std::vector<Extension> keep_beam(std::vector<Extension>& pool, std::int64_t beam, TokenId eos) {
+void keep_beam(std::vector<Extension>& extensions, std::int64_t beam, TokenId eos) {
   // Each row ends at most once, so the best 2 * beam hold `beam` that go on, if there are so many.
-  const std::size_t ranked = std::min(pool.size(), 2 * static_cast<std::size_t>(beam));
-  std::partial_sort(pool.begin(), pool.begin() + static_cast<std::ptrdiff_t>(ranked), pool.end(),
-                    is_better);
-  std::vector<Extension> kept;
+  const std::size_t ranked = std::min(extensions.size(), 2 * static_cast<std::size_t>(beam));
+  std::partial_sort(extensions.begin(), extensions.begin() + static_cast<std::ptrdiff_t>(ranked),
+                    extensions.end(), is_better);
+  std::size_t kept = 0;
   std::int64_t open = 0;
   for (std::size_t rank = 0; rank < ranked && open < beam; ++rank) {
-    const bool ends = pool[rank].token == eos;
+    const bool ends = extensions[rank].token == eos;
     if (ends && rank >= static_cast<std::size_t>(beam)) continue;
-    kept.push_back(pool[rank]);
+    extensions[kept++] = extensions[rank];
     if (!ends) ++open;
   }
-  return kept;
+  extensions.resize(kept);
 }
 
 std::vector<Extension> keep_beam_by_missing(const std::vector<Extension>& pool,

@@ -21,10 +21,10 @@ struct Extension {
   double sum;  ///< of the hypothesis so far
 };
 
-/// What a step of beam search keeps: of all extensions, best first, those with </s> that stand
-/// among the best `beam` and the best `beam` others. `pool` comes in any order and is reordered;
-/// ties go by row, then token.
-std::vector<Extension> keep_beam(std::vector<Extension>& pool, std::int64_t beam, TokenId eos);
+/// Leaves what a step of beam search keeps: of all extensions, best first, those with </s> that
+/// stand among the best `beam` and the best `beam` others. They come in any order; ties go by row,
+/// then token.
+void keep_beam(std::vector<Extension>& extensions, std::int64_t beam, TokenId eos);
 
 /// The same where hypotheses are at different numbers of required tokens: `missing` of each
 /// extension in the pool, whose order stays. Each number in turn, the smallest first, keeps its

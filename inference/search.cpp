@@ -31,6 +31,12 @@ SentenceSearch::SentenceSearch(const DecodeConfig& config, const TargetTokens& t
                                      : std::max(config.beam_size, kLeastForPhrases)),
       key_(key),
       required_(std::move(required)) {
+  // Of usual lengths a step takes no memory.
+  const auto most = static_cast<std::size_t>(width(config));
+  for (auto* rows : {&rows_, &next_rows_}) rows->reserve(most);
+  extensions_.reserve(most * (most + 1));
+  ended_.reserve(kept() + 1);
+  nodes_.reserve(std::min<std::size_t>(most * static_cast<std::size_t>(max_length), 4096));
   // Draws start as rows of their own; a beam starts as one.
   const auto starts = static_cast<std::int32_t>(config.sampling ? config.n_best : 1);
   for (std::int32_t sample = 0; sample < starts; ++sample)
@@ -88,18 +94,22 @@ void SentenceSearch::ask(std::int32_t first_row, std::vector<Adjustment>& adjust
 
 void SentenceSearch::advance(const StepResults& results) {
   source_places_ = results.attention.size() / rows_.size();
-  const std::vector<Extension> extensions = is_forced()         ? forced_extensions(results)
-                                            : config_->sampling ? sampled_extensions(results)
-                                            : required_.phrases.empty()
-                                                ? beam_extensions(results)
-                                                : phrase_extensions(results);
+  extensions_.clear();
+  if (is_forced())
+    extend_by_force(results);
+  else if (config_->sampling)
+    extend_by_sampling(results);
+  else if (required_.phrases.empty())
+    extend_beam(results);
+  else
+    extend_beam_with_phrases(results);
   const auto attention_of = [&](std::int32_t row) {
     return results.attention.subspan(static_cast<std::size_t>(row) * source_places_,
                                      source_places_);
   };
   ++length_;
   next_rows_.clear();
-  for (const Extension& extension : extensions) {
+  for (const Extension& extension : extensions_) {
     const Row& row = rows_[static_cast<std::size_t>(extension.row)];
     if (extension.token == tokens_->eos) {
       finish(extension.sum, length_, row.node, false, attention_of(extension.row));
@@ -127,29 +137,26 @@ void SentenceSearch::advance(const StepResults& results) {
   if (finished_) rows_.clear();
 }
 
-std::vector<Extension> SentenceSearch::forced_extensions(const StepResults& results) {
-  std::vector<Extension> forced;
+void SentenceSearch::extend_by_force(const StepResults& results) {
   for (std::size_t i = 0; i < wanted_.size(); ++i) {
     const auto& [row, token] = wanted_[i];
     if (!is_possible({token, results.wanted[i]})) continue;
-    forced.push_back({.row = row,
-                      .token = token,
-                      .sum = rows_[static_cast<std::size_t>(row)].sum + results.wanted[i]});
+    extensions_.push_back({.row = row,
+                           .token = token,
+                           .sum = rows_[static_cast<std::size_t>(row)].sum + results.wanted[i]});
   }
-  if (forced.empty()) end_all_rows();
-  return forced;
+  if (extensions_.empty()) end_all_rows();
 }
 
-void SentenceSearch::fill_pool(const StepResults& results) {
+void SentenceSearch::list_candidates(const StepResults& results) {
   const std::size_t per_row = results.candidates.size() / rows_.size();
-  pool_.clear();
   for (std::size_t i = 0; i < results.candidates.size(); ++i) {
     const Candidate& candidate = results.candidates[i];
     if (!is_possible(candidate)) continue;
     const std::size_t row = i / per_row;
-    pool_.push_back({.row = static_cast<std::int32_t>(row),
-                     .token = candidate.token,
-                     .sum = rows_[row].sum + candidate.log_probability});
+    extensions_.push_back({.row = static_cast<std::int32_t>(row),
+                           .token = candidate.token,
+                           .sum = rows_[row].sum + candidate.log_probability});
   }
 }
 
@@ -157,25 +164,25 @@ void SentenceSearch::end_all_rows() {
   for (const Row& row : rows_) finish(row.sum, length_, row.node, true);
 }
 
-std::vector<Extension> SentenceSearch::beam_extensions(const StepResults& results) {
-  fill_pool(results);
-  if (pool_.empty()) end_all_rows();
-  return keep_beam(pool_, beam_, tokens_->eos);
+void SentenceSearch::extend_beam(const StepResults& results) {
+  list_candidates(results);
+  if (extensions_.empty()) end_all_rows();
+  keep_beam(extensions_, beam_, tokens_->eos);
 }
 
-std::vector<Extension> SentenceSearch::phrase_extensions(const StepResults& results) {
-  fill_pool(results);
+void SentenceSearch::extend_beam_with_phrases(const StepResults& results) {
+  list_candidates(results);
   for (std::size_t i = 0; i < wanted_.size(); ++i) {
     const auto& [row, token] = wanted_[i];
     const auto is_same = [&](const Extension& e) { return e.row == row && e.token == token; };
-    if (is_possible({token, results.wanted[i]}) && std::ranges::none_of(pool_, is_same))
-      pool_.push_back({.row = row,
-                       .token = token,
-                       .sum = rows_[static_cast<std::size_t>(row)].sum + results.wanted[i]});
+    if (is_possible({token, results.wanted[i]}) && std::ranges::none_of(extensions_, is_same))
+      extensions_.push_back({.row = row,
+                             .token = token,
+                             .sum = rows_[static_cast<std::size_t>(row)].sum + results.wanted[i]});
   }
   std::vector<Extension> possible;
   std::vector<std::int64_t> missing;
-  for (const Extension& extension : pool_) {
+  for (const Extension& extension : extensions_) {
     const PhraseProgress& before = rows_[static_cast<std::size_t>(extension.row)].progress;
     if (before.at_word_end && !tokens_->lengthens_word.empty() &&
         tokens_->lengthens_word[static_cast<std::size_t>(extension.token)])
@@ -189,12 +196,11 @@ std::vector<Extension> SentenceSearch::phrase_extensions(const StepResults& resu
     missing.push_back(still);
   }
   if (possible.empty()) end_all_rows();
-  return keep_beam_by_missing(possible, missing, beam_, tokens_->eos);
+  extensions_ = keep_beam_by_missing(possible, missing, beam_, tokens_->eos);
 }
 
-std::vector<Extension> SentenceSearch::sampled_extensions(const StepResults& results) {
+void SentenceSearch::extend_by_sampling(const StepResults& results) {
   const std::size_t per_row = results.candidates.size() / rows_.size();
-  std::vector<Extension> drawn;
   for (std::size_t row = 0; row < rows_.size(); ++row) {
     const auto of_row = results.candidates.subspan(row * per_row, per_row);
     const double uniform = uniform_of(
@@ -205,11 +211,10 @@ std::vector<Extension> SentenceSearch::sampled_extensions(const StepResults& res
       continue;
     }
     const Candidate& candidate = of_row[static_cast<std::size_t>(choice)];
-    drawn.push_back({.row = static_cast<std::int32_t>(row),
-                     .token = candidate.token,
-                     .sum = rows_[row].sum + candidate.log_probability});
+    extensions_.push_back({.row = static_cast<std::int32_t>(row),
+                           .token = candidate.token,
+                           .sum = rows_[row].sum + candidate.log_probability});
   }
-  return drawn;
 }
 
 std::span<const float> SentenceSearch::attention(std::int32_t node) const {

@@ -105,11 +105,12 @@ class SentenceSearch {
   bool must_go_on() const;  // below the minimum length
   std::vector<TokenId> history(std::int32_t node) const;
 
-  std::vector<Extension> forced_extensions(const StepResults& results);
-  std::vector<Extension> beam_extensions(const StepResults& results);
-  std::vector<Extension> phrase_extensions(const StepResults& results);
-  std::vector<Extension> sampled_extensions(const StepResults& results);
-  void fill_pool(const StepResults& results);
+  // Each fills `extensions_` with what the step keeps.
+  void extend_by_force(const StepResults& results);
+  void extend_beam(const StepResults& results);
+  void extend_beam_with_phrases(const StepResults& results);
+  void extend_by_sampling(const StepResults& results);
+  void list_candidates(const StepResults& results);
   void end_all_rows();
   void finish(double sum, std::int64_t length, std::int32_t node, bool cut,
               std::span<const float> last_attention = {});
@@ -126,7 +127,7 @@ class SentenceSearch {
   std::vector<Row> rows_, next_rows_;
   std::vector<Node> nodes_;
   std::vector<Finished> ended_;  // best first, at most kept()
-  std::vector<Extension> pool_;
+  std::vector<Extension> extensions_;
   std::vector<RowToken> wanted_;   // of the step under way, rows counted from 0
   std::vector<float> attention_;   // [nodes, S], where asked for
   std::size_t source_places_ = 0;  // S

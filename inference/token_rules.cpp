@@ -14,22 +14,17 @@ bool ends_with(std::span<const TokenId> history, std::span<const TokenId> tail) 
   return history.size() >= tail.size() && std::ranges::equal(history.last(tail.size()), tail);
 }
 
-/// Tokens that would repeat an n-gram.
-void append_repeats(std::span<const TokenId> history, std::int64_t n,
-                    std::vector<TokenId>& excluded) {
+/// Calls exclude(token) for tokens that would repeat an n-gram.
+template <class Exclude>
+void find_repeats(std::span<const TokenId> history, std::int64_t n, Exclude&& exclude) {
   const auto size = static_cast<std::size_t>(n);
   if (size == 0 || history.size() < size) return;
   const auto tail = history.last(size - 1);
   for (std::size_t end = size; end <= history.size(); ++end)
-    if (ends_with(history.first(end - 1), tail)) excluded.push_back(history[end - 1]);
+    if (ends_with(history.first(end - 1), tail)) exclude(history[end - 1]);
 }
 
 bool is_cjk(char32_t c) { return c >= 0x2E80 && c < 0xE0000 && !(c >= 0xA000 && c < 0xF900); }
-
-void keep_one_of_each(std::vector<TokenId>& tokens) {
-  std::sort(tokens.begin(), tokens.end());
-  tokens.erase(std::unique(tokens.begin(), tokens.end()), tokens.end());
-}
 
 }  // namespace
 
@@ -63,22 +58,25 @@ TargetTokens target_tokens(const Tokenizer& target, const DecodeConfig& config,
 void append_adjustments(std::span<const TokenId> history, bool excludes_eos, std::int32_t row,
                         const DecodeConfig& config, const TargetTokens& tokens,
                         std::vector<Adjustment>& adjustments) {
-  std::vector<TokenId> excluded = tokens.suppressed;
-  if (excludes_eos) excluded.push_back(tokens.eos);
-  append_repeats(history, config.no_repeat_ngram_size, excluded);
+  const auto first = static_cast<std::ptrdiff_t>(adjustments.size());
+  const auto exclude = [&](TokenId token) { adjustments.push_back({row, token, kExclude}); };
+  for (const TokenId token : tokens.suppressed) exclude(token);
+  if (excludes_eos) exclude(tokens.eos);
+  find_repeats(history, config.no_repeat_ngram_size, exclude);
   for (const std::vector<TokenId>& sequence : tokens.avoided)
     if (ends_with(history, std::span(sequence).first(sequence.size() - 1)))
-      excluded.push_back(sequence.back());
-  keep_one_of_each(excluded);
-  for (const TokenId token : excluded) adjustments.push_back({row, token, kExclude});
-  if (config.repetition_penalty == 1) return;
+      exclude(sequence.back());
+  if (config.repetition_penalty != 1)
+    for (const TokenId token : history)
+      adjustments.push_back({row, token, static_cast<float>(config.repetition_penalty)});
 
-  std::vector<TokenId> known(history.begin(), history.end());
-  keep_one_of_each(known);
-  const auto factor = static_cast<float>(config.repetition_penalty);
-  for (const TokenId token : known)
-    if (!std::binary_search(excluded.begin(), excluded.end(), token))
-      adjustments.push_back({row, token, factor});
+  // One of each token, excluded if any says so.
+  const auto begin = adjustments.begin() + first;
+  std::sort(begin, adjustments.end(), [](const Adjustment& a, const Adjustment& b) {
+    return a.token != b.token ? a.token < b.token : a.factor > b.factor;
+  });
+  const auto same = [](const Adjustment& a, const Adjustment& b) { return a.token == b.token; };
+  adjustments.erase(std::unique(begin, adjustments.end(), same), adjustments.end());
 }
 
 }  // namespace dragoman

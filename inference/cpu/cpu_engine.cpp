@@ -78,8 +78,7 @@ std::vector<std::int32_t> CpuEngine::admit(std::span<const std::vector<TokenId>>
         static_cast<std::size_t>(model_->config.decoder_layers * source.places * record_bytes()));
   }
   for (std::size_t layer = 0; layer < model_->decoder.size(); ++layer) {
-    model_->decoder[layer].cross_attention.key_value.run(work_.x.data(), rows, work_.wide.data(),
-                                                         work_.linear);
+    run(model_->decoder[layer].cross_attention.key_value, work_.x.data(), rows, work_.wide.data());
     for (std::size_t s = 0; s < slots.size(); ++s) {
       Source& source = sources_[static_cast<std::size_t>(slots[s])];
       std::uint8_t* record = source.keys_values.data() +
@@ -113,7 +112,14 @@ void CpuEngine::step(const Step& step) {
   work_.reserve(rows, *model_);
   embed(tokens_, places_, model_->target_embedding, model_->target_positions);
   decode(rows, step);
+  const PartTimer timer(times_, EnginePart::Projection);
   choice_.run(*model_->output, work_.x.data(), rows, step, work_.linear);
+}
+
+void CpuEngine::run(const PackedLinear& layer, const float* x, std::int64_t rows, float* y,
+                    bool relu) {
+  const PartTimer timer(times_, EnginePart::Linear);
+  layer.run(x, rows, y, work_.linear, relu);
 }
 
 const float* CpuEngine::position(std::int64_t place, const std::vector<float>& learned) {
@@ -143,6 +149,7 @@ void CpuEngine::embed(std::span<const TokenId> tokens, std::span<const std::int6
 
 void CpuEngine::normalize(const CpuNorm& norm, const float* x, const float* added, float* y,
                           std::int64_t rows) const {
+  const PartTimer timer(times_, EnginePart::Normalization);
   kernels().add_norm[0]({.x = x,
                          .residual = added,
                          .gain = norm.gain.data(),
@@ -166,6 +173,7 @@ void CpuEngine::residual(const CpuNorm& norm, std::int64_t rows, SubLayer&& sub_
   }
   normalize(norm, work_.x.data(), nullptr, work_.input.data(), rows);
   sub_layer(work_.input.data());
+  const PartTimer timer(times_, EnginePart::Normalization);
   kernels().dropout[0]({.x = work_.output.data(),
                         .residual = work_.x.data(),
                         .y = work_.x.data(),
@@ -197,6 +205,7 @@ void CpuEngine::attend_row(const float* q, const std::uint8_t* cache, const std:
 
 /// From query, key and value in `wide` to `attended`, all places of a sentence to all.
 void CpuEngine::attend_in_sentences(std::span<const std::int32_t> starts) {
+  const PartTimer timer(times_, EnginePart::Attention);
   const std::int64_t d_model = model_->config.d_model, heads = model_->config.heads;
   const float* qkv = work_.wide.data();
   std::int64_t longest = 0;
@@ -256,7 +265,7 @@ void CpuEngine::feed_forward(const CpuFeedForward& layer, const float* input, st
   const Activation activation = model_->config.activation;
   const std::int64_t d_ff = model_->config.d_ff, width = layer.inner.outputs();
   const bool relu = activation == Activation::Relu;
-  layer.inner.run(input, rows, work_.wide.data(), work_.linear, relu);
+  run(layer.inner, input, rows, work_.wide.data(), relu);
   const float* hidden = work_.wide.data();
   if (!relu) {
     for (std::int64_t r = 0; r < rows; ++r)
@@ -268,17 +277,16 @@ void CpuEngine::feed_forward(const CpuFeedForward& layer, const float* input, st
       }
     hidden = work_.attended.data();
   }
-  layer.outer.run(hidden, rows, work_.output.data(), work_.linear);
+  run(layer.outer, hidden, rows, work_.output.data());
 }
 
 void CpuEngine::encode(std::span<const std::int32_t> starts) {
   const std::int64_t rows = starts.back();
   for (const CpuEncoderLayer& layer : model_->encoder) {
     residual(layer.self_attention.norm, rows, [&](const float* input) {
-      layer.self_attention.query_key_value.run(input, rows, work_.wide.data(), work_.linear);
+      run(layer.self_attention.query_key_value, input, rows, work_.wide.data());
       attend_in_sentences(starts);
-      layer.self_attention.output.run(work_.attended.data(), rows, work_.output.data(),
-                                      work_.linear);
+      run(layer.self_attention.output, work_.attended.data(), rows, work_.output.data());
     });
     residual(layer.feed_forward.norm, rows,
              [&](const float* input) { feed_forward(layer.feed_forward, input, rows); });
@@ -290,28 +298,34 @@ void CpuEngine::encode(std::span<const std::int32_t> starts) {
 void CpuEngine::attend_to_history(const CpuDecoderLayer& layer, std::int64_t number,
                                   const float* input, std::int64_t rows) {
   const std::int64_t width = model_->order.width;
-  layer.self_attention.query_key_value.run(input, rows, work_.wide.data(), work_.linear);
-  for (std::int64_t r = 0; r < rows; ++r) {
-    const float* qkv = work_.wide.data() + r * 3 * width;
-    store_record(qkv + width, cache_.current(number, r));
-    attend_row(qkv, cache_.layer(number), cache_.records(r), cache_.places(r),
-               work_.attended.data() + r * width);
+  run(layer.self_attention.query_key_value, input, rows, work_.wide.data());
+  {
+    const PartTimer timer(times_, EnginePart::Attention);
+    for (std::int64_t r = 0; r < rows; ++r) {
+      const float* qkv = work_.wide.data() + r * 3 * width;
+      store_record(qkv + width, cache_.current(number, r));
+      attend_row(qkv, cache_.layer(number), cache_.records(r), cache_.places(r),
+                 work_.attended.data() + r * width);
+    }
   }
-  layer.self_attention.output.run(work_.attended.data(), rows, work_.output.data(), work_.linear);
+  run(layer.self_attention.output, work_.attended.data(), rows, work_.output.data());
 }
 
 void CpuEngine::attend_to_source(const CpuDecoderLayer& layer, std::int64_t number,
                                  const float* input, std::int64_t rows, const Step* told) {
   const std::int64_t width = model_->order.width;
-  layer.cross_attention.query.run(input, rows, work_.wide.data(), work_.linear);
-  for (std::int64_t r = 0; r < rows; ++r) {
-    const Source& source = sources_[static_cast<std::size_t>(cache_.slot(r))];
-    attend_row(work_.wide.data() + r * width,
-               source.keys_values.data() + number * source.places * record_bytes(), nullptr,
-               source.places, work_.attended.data() + r * width);
-    if (told != nullptr) tell_attention(source.places, *told);
+  run(layer.cross_attention.query, input, rows, work_.wide.data());
+  {
+    const PartTimer timer(times_, EnginePart::Attention);
+    for (std::int64_t r = 0; r < rows; ++r) {
+      const Source& source = sources_[static_cast<std::size_t>(cache_.slot(r))];
+      attend_row(work_.wide.data() + r * width,
+                 source.keys_values.data() + number * source.places * record_bytes(), nullptr,
+                 source.places, work_.attended.data() + r * width);
+      if (told != nullptr) tell_attention(source.places, *told);
+    }
   }
-  layer.cross_attention.output.run(work_.attended.data(), rows, work_.output.data(), work_.linear);
+  run(layer.cross_attention.output, work_.attended.data(), rows, work_.output.data());
 }
 
 /// The mean of the chosen heads' weights in the row's attention that was last computed.

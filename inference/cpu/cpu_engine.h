@@ -10,6 +10,7 @@
 
 #include "inference/cpu/cpu_model.h"
 #include "inference/cpu/key_value_cache.h"
+#include "inference/cpu/engine_times.h"
 #include "inference/cpu/token_choice.h"
 #include "inference/engine.h"
 
@@ -34,6 +35,9 @@ class CpuEngine : public Engine {
   void select(std::span<const RowOrigin> rows) override;
   void step(const Step& step) override;
 
+  /// Time spent from now on is added to `times`, which must outlive the engine; null: none.
+  void measure(EngineTimes* times) { times_ = times; }
+
  private:
   static constexpr std::int64_t kNearBytes = 16 << 20;
 
@@ -57,6 +61,8 @@ class CpuEngine : public Engine {
     std::int64_t places = 0;
   };
 
+  void run(const PackedLinear& layer, const float* x, std::int64_t rows, float* y,
+           bool relu = false);
   void embed(std::span<const TokenId> tokens, std::span<const std::int64_t> places,
              const CpuEmbedding& embedding, const std::vector<float>& learned);
   const float* position(std::int64_t place, const std::vector<float>& learned);
@@ -90,6 +96,7 @@ class CpuEngine : public Engine {
   std::vector<TokenId> tokens_;
   std::vector<std::int64_t> places_;
   TokenChoice choice_;
+  EngineTimes* times_ = nullptr;
 };
 
 }  // namespace dragoman
