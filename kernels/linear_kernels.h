@@ -44,14 +44,16 @@ struct HeadOrder {
     width = (d_k + step - 1) / step * step * lanes;
   }
   constexpr std::int64_t place(std::int64_t head, std::int64_t c) const { return c * lanes + head; }
-  /// Floats between the attention weights of one place and the next, as row_attention leaves them.
+  /// Floats between the attention weights of one place and the next, as row_attention leaves them:
+  /// the heads again and again where a vector holds more than there are.
   constexpr std::int64_t weights_stride() const { return lanes < 16 ? 16 : lanes; }
   constexpr std::int64_t scratch(std::int64_t places) const {
     return (places + 2) * weights_stride() + width;
   }
-  /// Bytes of a record of the cache: key and value of a place; of bytes with a scale of each head.
+  /// Bytes of a record of the cache: key and value of a place; of bytes with scales of their heads,
+  /// weights_stride() each.
   constexpr std::int64_t record_bytes(NumberType type) const {
-    if (type == NumberType::Int8) return (2 * width + 8 * lanes + 63) / 64 * 64;
+    if (type == NumberType::Int8) return 2 * width + 8 * weights_stride();
     return (type == NumberType::Float32 ? 8 : 4) * width;
   }
 };

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "base/cpu.h"
 #include "base/error.h"
 #include "kernels/kernels.h"
 #include "kernels/linear_kernels.h"
@@ -47,6 +48,15 @@ CpuEngine::CpuEngine(std::shared_ptr<const CpuModel> model, std::vector<TokenId>
 std::int64_t CpuEngine::max_positions() const {
   if (model_->config.positions == Positions::Learned) return model_->config.max_positions;
   return std::numeric_limits<std::int32_t>::max();
+}
+
+/// Few, whose keys and values stay in the second-level cache, where weights are near; many, so that
+/// weights are fetched seldom, where they are far or that cache is large. A tile of linear layers
+/// has six.
+std::int64_t CpuEngine::preferred_rows() const {
+  constexpr std::int64_t kNear = 16 << 20, kLargeCache = 2 << 20;
+  if (model_->step_bytes() > kNear) return 72;
+  return cpu_features().l2_cache < kLargeCache ? 18 : 60;
 }
 
 std::vector<std::int32_t> CpuEngine::admit(std::span<const std::vector<TokenId>> sentences) {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "inference/cpu/cpu_model.h"
-#include "inference/cpu/key_value_cache.h"
 #include "inference/cpu/engine_times.h"
+#include "inference/cpu/key_value_cache.h"
 #include "inference/cpu/token_choice.h"
 #include "inference/engine.h"
 
@@ -24,11 +24,7 @@ class CpuEngine : public Engine {
 
   std::int64_t vocabulary() const override { return model_->config.target_vocabulary; }
   std::int64_t max_positions() const override;
-  /// Few, whose keys and values stay in a core's cache, where weights are near; many, so that
-  /// weights are fetched seldom, where they are far. A tile of linear layers has six.
-  std::int64_t preferred_rows() const override {
-    return model_->step_bytes() <= kNearBytes ? 18 : 72;
-  }
+  std::int64_t preferred_rows() const override;
 
   std::vector<std::int32_t> admit(std::span<const std::vector<TokenId>> sentences) override;
   void release(std::span<const std::int32_t> slots) override;
@@ -39,8 +35,6 @@ class CpuEngine : public Engine {
   void measure(EngineTimes* times) { times_ = times; }
 
  private:
-  static constexpr std::int64_t kNearBytes = 16 << 20;
-
   /// Buffers of a pass over `rows` rows; they grow to the largest pass.
   struct Workspace {
     void reserve(std::int64_t rows, const CpuModel& model);
