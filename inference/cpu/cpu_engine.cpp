@@ -55,8 +55,9 @@ std::int64_t CpuEngine::max_positions() const {
 /// has six.
 std::int64_t CpuEngine::preferred_rows() const {
   constexpr std::int64_t kNear = 16 << 20, kLargeCache = 2 << 20;
-  if (model_->step_bytes() > kNear) return 72;
-  return cpu_features().l2_cache < kLargeCache ? 18 : 60;
+  const bool near = model_->step_bytes() <= kNear;
+  if (cpu_features().l2_cache < kLargeCache) return near ? 18 : 72;
+  return near ? 60 : 144;
 }
 
 std::vector<std::int32_t> CpuEngine::admit(std::span<const std::vector<TokenId>> sentences) {
