@@ -18,7 +18,9 @@ TEST(WorkerTeam, RunsEachTaskOnceAndAlwaysOnTheSameThread) {
   team.run(3, [&](std::size_t i) { first[i] = std::this_thread::get_id(); });
   team.run(5, [&](std::size_t i) { second[i] = std::this_thread::get_id(); });
   for (std::size_t i = 0; i < 5; ++i) {
-    if (i < 3) EXPECT_EQ(first[i], second[i]);
+    if (i < 3) {
+      EXPECT_EQ(first[i], second[i]);
+    }
     EXPECT_NE(second[i], std::this_thread::get_id());
     for (std::size_t j = 0; j < i; ++j) EXPECT_NE(second[i], second[j]);
   }
