@@ -12,8 +12,8 @@ using testing::Not;
 EvaluationPage two_systems() {
   return {.title = "Evaluation",
           .systems = {"a<b", "c"},
-          .tables = {{.title = "Scores", .note = "n", .rows = {{"System", "X"}, {"a<b", "1.5"}}}},
           .charts = {},
+          .tables = {{.title = "Scores", .note = "n", .rows = {{"System", "X"}, {"a<b", "1.5"}}}},
           .sentence_metric = "chrF2",
           .sentences = {{.line = 1,
                          .source = "ein & zwei",
