@@ -104,7 +104,7 @@ struct PackedAttentionGradientArguments {
   const void* d_output;              ///< [tokens, heads * d_k]
   void *dq, *dk, *dv;                ///< with the strides of q, k and v
 };
-/// Scratch memory, six times a head's keys in fp32, stands on the stack: what is larger takes the
+/// Scratch memory, four times a head's keys in fp32, stands on the stack: what is larger takes the
 /// padded path.
 constexpr bool fits_packed_attention(std::int64_t longest_keys, std::int64_t d_k) {
   return longest_keys <= 512 && longest_keys * d_k <= 512 * 128;

@@ -50,14 +50,13 @@ std::int64_t CpuEngine::max_positions() const {
   return std::numeric_limits<std::int32_t>::max();
 }
 
-/// Few, whose keys and values stay in the second-level cache, where weights are near; many, so that
-/// weights are fetched seldom, where they are far or that cache is large. A tile of linear layers
-/// has six.
+/// Many where weights are far, so that they are fetched seldom. Where they are near as many as the
+/// second-level cache has room for: their keys and values should stay in it. A tile of linear
+/// layers has six.
 std::int64_t CpuEngine::preferred_rows() const {
   constexpr std::int64_t kNear = 16 << 20, kLargeCache = 2 << 20;
-  const bool near = model_->step_bytes() <= kNear;
-  if (cpu_features().l2_cache < kLargeCache) return near ? 18 : 72;
-  return near ? 60 : 144;
+  if (model_->step_bytes() > kNear) return 144;
+  return cpu_features().l2_cache < kLargeCache ? 18 : 60;
 }
 
 std::vector<std::int32_t> CpuEngine::admit(std::span<const std::vector<TokenId>> sentences) {
