@@ -20,6 +20,8 @@ class MappedFile {
   const char* data() const { return data_; }  ///< null for an empty file
   std::size_t size() const { return size_; }
   std::string_view bytes() const { return {data_, size_}; }
+  /// Pages of the file that lie within these bytes leave memory until they are read again.
+  static void give_back(std::string_view bytes);
 
  private:
   const char* data_ = nullptr;

@@ -11,7 +11,7 @@ import sys
 # Who may include whom, besides itself. The program in app/ may include every room.
 ALLOWED = {
     "server": ["inference", "report", "base"],
-    "training": ["inference/torch", "inference", "evaluation", "model", "model/file", "data",
+    "training": ["inference/cpu", "inference/torch", "inference", "evaluation", "model", "model/file", "data",
                  "tokenizer", "kernels", "base"],
     "inference/torch": ["inference", "model", "model/file", "kernels", "base"],
     "inference/cpu": ["inference", "model/file", "kernels", "base"],

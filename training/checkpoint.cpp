@@ -27,16 +27,13 @@ torch::Tensor read_tensor(const ModelFileReader& reader, std::string_view name) 
 
 ModelContents contents_of(TrainingModel& model, const torch::Tensor& cpu_weights,
                           const ModelOrigin& origin) {
-  ModelContents contents{.config = model.config(),
-                         .tokenizer_source = origin.tokenizer_source,
-                         .tokenizer_target = origin.tokenizer_target,
-                         .provenance = origin.provenance,
-                         .parameters = {},
-                         .training = {},
-                         .progress = {}};
-  for (const auto& view : model.layout().views(cpu_weights))
-    contents.parameters.push_back(tensor_data(view.name, view.tensor));
-  return contents;
+  return {.config = model.config(),
+          .tokenizer_source = origin.tokenizer_source,
+          .tokenizer_target = origin.tokenizer_target,
+          .provenance = origin.provenance,
+          .parameters = model.layout().tensors(cpu_weights),
+          .training = {},
+          .progress = {}};
 }
 
 }  // namespace

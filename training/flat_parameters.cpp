@@ -35,6 +35,14 @@ std::vector<FlatLayout::View> FlatLayout::views(const torch::Tensor& flat) const
   return views;
 }
 
+std::vector<TensorData> FlatLayout::tensors(const torch::Tensor& flat) const {
+  std::vector<TensorData> tensors;
+  for (std::size_t i = 0; i < shapes_.size(); ++i)
+    tensors.push_back({shapes_[i].name, Dtype::F32, shapes_[i].shape,
+                       flat.const_data_ptr<float>() + offsets_[i]});
+  return tensors;
+}
+
 void FlatLayout::bind_values(Transformer& model, const torch::Tensor& values) const {
   auto parameters = model->named_parameters();
   for (const View& view : views(values)) parameters[view.name].set_data(view.tensor);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "model/file/safetensors.h"
 #include "model/transformer.h"
 
 namespace dragoman {
@@ -28,6 +29,9 @@ class FlatLayout {
   };
   /// Views of a flat buffer, one per parameter.
   std::vector<View> views(const torch::Tensor& flat) const;
+
+  /// The same of a contiguous fp32 buffer on the CPU, which must outlive them, as files name them.
+  std::vector<TensorData> tensors(const torch::Tensor& flat) const;
 
   /// Makes the model's parameters views of `values`, whose type and device they take.
   void bind_values(Transformer& model, const torch::Tensor& values) const;

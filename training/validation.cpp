@@ -1,15 +1,39 @@
 #include "training/validation.h"
 
+#include <ATen/Parallel.h>
+
 #include <chrono>
 #include <cmath>
+#include <memory>
 
 #include "base/error.h"
 #include "evaluation/evaluate.h"
+#include "inference/cpu/cpu_engine.h"
 #include "inference/model_tokenizers.h"
 #include "inference/torch/torch_engine.h"
 #include "inference/translator.h"
 
 namespace dragoman {
+
+namespace {
+
+/// Of the weights: on the CPU an engine for each thread, in fp32 like the module tree, which serves
+/// elsewhere.
+std::vector<std::unique_ptr<Engine>> engines_of(TrainingModel& model, const torch::Tensor& weights,
+                                                const std::vector<TokenId>& never_emitted) {
+  std::vector<std::unique_ptr<Engine>> engines;
+  if (weights.is_cpu()) {
+    const ParametersInMemory parameters(model.config(), model.layout().tensors(weights));
+    const auto packed = std::make_shared<CpuModel>(parameters, ComputeType::Float32);
+    for (int threads = at::get_num_threads(); threads > 0; --threads)
+      engines.push_back(std::make_unique<CpuEngine>(packed, never_emitted));
+  } else {
+    engines.push_back(std::make_unique<TorchEngine>(model.master(), never_emitted));
+  }
+  return engines;
+}
+
+}  // namespace
 
 double ValidationResult::value(BestMetric metric) const {
   switch (metric) {
@@ -49,8 +73,10 @@ ValidationResult Validator::run(TrainingModel& model, const torch::Tensor& weigh
 
   DecodeConfig decode;
   decode.beam_size = beam_size_;
-  TorchEngine engine(model.master(), data_.tokenizers.target->never_emitted());
-  Translator translator(engine, *data_.tokenizers.source, *data_.tokenizers.target, decode);
+  const auto engines = engines_of(model, weights, data_.tokenizers.target->never_emitted());
+  std::vector<Engine*> workers;
+  for (const auto& engine : engines) workers.push_back(engine.get());
+  Translator translator(workers, *data_.tokenizers.source, *data_.tokenizers.target, decode);
   result.translations = best_texts(translator.translate(data_.valid.source_lines, stop));
   if (result.translations.size() == data_.valid.target_lines.size()) {
     EvaluateConfig evaluate;

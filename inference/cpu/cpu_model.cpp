@@ -1,8 +1,5 @@
 #include "inference/cpu/cpu_model.h"
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <string>
@@ -10,15 +7,6 @@
 namespace dragoman {
 
 namespace {
-
-/// The pages of a tensor that has been read stay in memory no longer.
-void drop_pages(const TensorData& tensor) {
-  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
-  const auto begin = reinterpret_cast<std::uintptr_t>(tensor.data);
-  const std::uintptr_t first = (begin + page - 1) / page * page;
-  const std::uintptr_t last = (begin + tensor.bytes()) / page * page;
-  if (first < last) madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
-}
 
 template <class Number>
 std::span<const Number> numbers_of(const TensorData& tensor) {
@@ -28,25 +16,24 @@ std::span<const Number> numbers_of(const TensorData& tensor) {
 /// Reads parameters by name.
 class Weights {
  public:
-  Weights(const ModelFileReader& file, ComputeType type)
-      : file_(file),
+  Weights(const ParameterReader& parameters, ComputeType type)
+      : parameters_(parameters),
         type_(type),
-        d_model_(file.config().d_model),
-        order_(file.config().heads, file.config().d_k()) {}
+        d_model_(parameters.config().d_model),
+        order_(parameters.config().heads, parameters.config().d_k()) {}
 
   std::vector<float> floats(const std::string& name) const {
-    std::vector<float> values = file_.floats(name);
-    // Looked up without a check: that was made when it was read.
-    drop_pages(*std::ranges::find(file_.tensors(), name, &TensorData::name));
+    std::vector<float> values = parameters_.floats(name);
+    parameters_.give_back(*parameters_.find(name));
     return values;
   }
   std::vector<float> floats_if_there(const std::string& name) const {
-    return file_.has(name) ? floats(name) : std::vector<float>();
+    return parameters_.has(name) ? floats(name) : std::vector<float>();
   }
 
   CpuEmbedding embedding(const std::string& name) const {
     CpuEmbedding embedding;
-    if (file_.is_int8(name))
+    if (parameters_.is_int8(name))
       append_rounded(name, embedding.rounded);
     else
       embedding.floats = floats(name);
@@ -78,7 +65,8 @@ class Weights {
   /// The projection to the vocabulary.
   PackedLinear projection(const std::string& name) const {
     const std::vector<float> bias = floats_if_there("output.bias");
-    if (!file_.is_int8(name) || !may_stay_rounded()) return {floats(name), bias, d_model_, type_};
+    if (!parameters_.is_int8(name) || !may_stay_rounded())
+      return {floats(name), bias, d_model_, type_};
     QuantizedRows rounded;
     append_rounded(name, rounded);
     return {rounded.whole, rounded.scales, bias, d_model_};
@@ -105,8 +93,8 @@ class Weights {
 
   CpuFeedForward feed_forward(const std::string& name) const {
     std::vector<std::string> inner = {name + ".inner"};
-    if (is_gated(file_.config().activation)) inner.push_back(name + ".gate");
-    return {linear(inner, d_model_), linear({name + ".outer"}, file_.config().d_ff),
+    if (is_gated(parameters_.config().activation)) inner.push_back(name + ".gate");
+    return {linear(inner, d_model_), linear({name + ".outer"}, parameters_.config().d_ff),
             norm(name + "_norm")};
   }
 
@@ -122,7 +110,7 @@ class Weights {
   Matrix read(const std::vector<std::string>& names, std::int64_t inputs) const {
     Matrix matrix{.floats = {}, .rounded = {}, .bias = {}, .inputs = inputs};
     const bool stays_rounded = may_stay_rounded() && std::ranges::all_of(names, [this](auto& name) {
-                                 return file_.is_int8(name + ".weight");
+                                 return parameters_.is_int8(name + ".weight");
                                });
     for (const std::string& name : names) {
       append(matrix.bias, floats(name + ".bias"));
@@ -157,10 +145,11 @@ class Weights {
   }
 
   void append_rounded(const std::string& name, QuantizedRows& rows) const {
-    const TensorData whole = file_.tensor(name), scales = file_.tensor(scales_name(name));
+    const TensorData whole = parameters_.tensor(name),
+                     scales = parameters_.tensor(scales_name(name));
     append(rows.whole, numbers_of<std::int8_t>(whole));
     append(rows.scales, numbers_of<float>(scales));
-    drop_pages(whole);
+    parameters_.give_back(whole);
   }
 
   template <class Number, class Numbers>
@@ -168,15 +157,15 @@ class Weights {
     all.insert(all.end(), more.begin(), more.end());
   }
 
-  const ModelFileReader& file_;
+  const ParameterReader& parameters_;
   ComputeType type_;
   std::int64_t d_model_;
   HeadOrder order_;
 };
 
 /// Where no type is asked for, as the decoder's first attention to the source is stored.
-NumberType cache_type_of(const ModelFileReader& file, ComputeType type) {
-  const bool rounded = file.is_int8("decoder.layers.0.cross_attention.key.weight");
+NumberType cache_type_of(const ParameterReader& parameters, ComputeType type) {
+  const bool rounded = parameters.is_int8("decoder.layers.0.cross_attention.key.weight");
   return type == ComputeType::Auto && rounded ? NumberType::Int8 : number_type(type);
 }
 
@@ -201,11 +190,11 @@ void CpuEmbedding::add(std::int32_t token, float scale, std::span<float> y) cons
     y[c] += scale * (static_cast<float>(rounded.whole[begin + c]) * step);
 }
 
-CpuModel::CpuModel(const ModelFileReader& file, ComputeType type)
-    : config(file.config()),
+CpuModel::CpuModel(const ParameterReader& parameters, ComputeType type)
+    : config(parameters.config()),
       order(config.heads, config.d_k()),
-      cache_type(cache_type_of(file, type)) {
-  const Weights weights(file, type);
+      cache_type(cache_type_of(parameters, type)) {
+  const Weights weights(parameters, type);
   const std::string target =
       config.tying == Tying::ThreeWay ? "embedding.weight" : "embedding.target.weight";
   output = std::make_shared<const PackedLinear>(

@@ -1,5 +1,5 @@
 // A model's weights as the CPU engine takes them: linear layers packed, those that see the same
-// input side by side in one. Built straight from the model file.
+// input side by side in one. Built straight from the model file, or from the weights of a training.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 #include "inference/cpu/packed_linear.h"
 #include "kernels/linear_kernels.h"
-#include "model/file/model_file.h"
+#include "model/file/parameters.h"
 #include "model/file/quantized_rows.h"
 
 namespace dragoman {
@@ -61,7 +61,7 @@ struct CpuEmbedding {
 };
 
 struct CpuModel {
-  CpuModel(const ModelFileReader& file, ComputeType type);
+  CpuModel(const ParameterReader& parameters, ComputeType type);
 
   /// Of the weights that a step reads.
   std::int64_t step_bytes() const;

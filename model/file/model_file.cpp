@@ -137,16 +137,6 @@ std::map<std::string, std::string> texts_of(const std::string& json, std::string
   return texts;
 }
 
-/// `tensors` as ModelFileReader::stored() gives them.
-void copy_stored(const std::vector<TensorData>& tensors, std::span<float> values) {
-  if (tensors.size() == 1) return copy_as_floats(tensors[0], values);
-  const auto* whole = static_cast<const std::int8_t*>(tensors[0].data);
-  const auto* scales = static_cast<const float*>(tensors[1].data);
-  const auto columns = static_cast<std::size_t>(tensors[0].shape[1]);
-  for (std::size_t i = 0; i < values.size(); ++i)
-    values[i] = static_cast<float>(whole[i]) * scales[i / columns];
-}
-
 }  // namespace
 
 std::string to_json(const Provenance& provenance) {
@@ -302,28 +292,6 @@ TensorData ModelFileReader::tensor(std::string_view name) const {
   if (found == nullptr) throw Error(path().string(), ": there is no tensor ", name);
   if (!verified_) verify(*found);
   return *found;
-}
-
-bool ModelFileReader::is_int8(std::string_view parameter) const {
-  const TensorData* found = file_.find(parameter);
-  return found != nullptr && found->dtype == Dtype::I8;
-}
-
-std::vector<TensorData> ModelFileReader::stored(std::string_view parameter) const {
-  std::vector<TensorData> tensors = {tensor(parameter)};
-  if (is_int8(parameter)) tensors.push_back(tensor(scales_name(parameter)));
-  return tensors;
-}
-
-void ModelFileReader::read_floats(std::string_view parameter, std::span<float> values) const {
-  copy_stored(stored(parameter), values);
-}
-
-std::vector<float> ModelFileReader::floats(std::string_view parameter) const {
-  const std::vector<TensorData> tensors = stored(parameter);
-  std::vector<float> values(static_cast<std::size_t>(tensors.front().elements()));
-  copy_stored(tensors, values);
-  return values;
 }
 
 void write_decode_defaults(const std::filesystem::path& path, const DecodeDefaults& defaults) {

@@ -18,17 +18,13 @@
 #include <vector>
 
 #include "model/file/model_config.h"
+#include "model/file/parameters.h"
 #include "model/file/safetensors.h"
 
 namespace dragoman {
 
 /// Tensors whose names start so belong to a checkpoint's optimizer, not to the model.
 inline constexpr std::string_view kTrainingPrefix = "training.";
-
-/// The tensor of an I8 matrix's scales, F32 [rows].
-inline std::string scales_name(std::string_view parameter) {
-  return std::string(parameter) + ".scales";
-}
 
 /// How a model was made.
 struct Provenance {
@@ -79,13 +75,13 @@ enum class Verify {
 /// An open model file; its tensors are aligned to their elements, and all views stay valid as long
 /// as it lives. Every error is one line: damaged (and where), truncated, not safetensors, not a
 /// model of this program, written by a newer version.
-class ModelFileReader {
+class ModelFileReader : public ParameterReader {
  public:
   explicit ModelFileReader(const std::filesystem::path& path, Verify verify = Verify::All);
 
   const std::filesystem::path& path() const { return file_.path(); }
   std::size_t size() const { return file_.size(); }  ///< bytes of the file
-  const ModelConfig& config() const { return config_; }
+  const ModelConfig& config() const override { return config_; }
   const Provenance& provenance() const { return provenance_; }
   const DecodeDefaults& decode_defaults() const { return decode_defaults_; }
   const Metadata& metadata() const { return file_.metadata(); }
@@ -106,15 +102,10 @@ class ModelFileReader {
   std::vector<std::string> training_names() const;
   /// All tensors, unchecked but for their names, types and shapes.
   const std::vector<TensorData>& tensors() const { return file_.tensors(); }
-  bool has(std::string_view name) const { return file_.find(name) != nullptr; }
-  /// Throws Error where there is none, or its checksum is wrong.
-  TensorData tensor(std::string_view name) const;
-  /// The tensors of a parameter: itself, and its scales where it is I8.
-  std::vector<TensorData> stored(std::string_view parameter) const;
-  bool is_int8(std::string_view parameter) const;
-  /// A parameter's elements, whatever type they are stored in. `values` has as many places.
-  void read_floats(std::string_view parameter, std::span<float> values) const;
-  std::vector<float> floats(std::string_view parameter) const;
+  const TensorData* find(std::string_view name) const override { return file_.find(name); }
+  /// Checked now, where opening did not check all.
+  TensorData tensor(std::string_view name) const override;
+  void give_back(const TensorData& tensor) const override { MappedFile::give_back(tensor.raw()); }
 
   /// Checks every tensor's checksum; throws Error naming the first damaged one.
   void verify_all() const;

@@ -7,6 +7,7 @@
 #include "inference/cpu/cpu_engine.h"
 #include "inference/torch/torch_engine.h"
 #include "inference/translator.h"
+#include "model/file/model_file.h"
 #include "tests/inference/random_rows.h"
 #include "tests/model/file/scratch_file.h"
 #include "tokenizer/train_tokenizer.h"

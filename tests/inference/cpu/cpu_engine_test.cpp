@@ -24,15 +24,21 @@ std::vector<ModelConfig> all_configs() {
   return all;
 }
 
+std::vector<TensorData> tensors_of(const Transformer& model) {
+  std::vector<TensorData> tensors;
+  for (const auto& item : model->named_parameters())
+    tensors.push_back(
+        {item.key(), Dtype::F32, item.value().sizes().vec(), item.value().const_data_ptr<float>()});
+  return tensors;
+}
+
 /// From a file, which may have rounded matrices.
 std::shared_ptr<const CpuModel> packed(const Transformer& model, ComputeType type,
                                        bool rounded = false) {
   ModelContents contents;
   contents.config = model->config;
   contents.tokenizer_source = "pretend tokenizer";
-  for (const auto& item : model->named_parameters())
-    contents.parameters.push_back(
-        {item.key(), Dtype::F32, item.value().sizes().vec(), item.value().const_data_ptr<float>()});
+  contents.parameters = tensors_of(model);
   const ScratchFile file("cpu_model.safetensors");
   write_model_file(file.path(), contents);
   if (rounded) write_quantized(ModelFileReader(file.path()), file.path(), {}, "");
@@ -44,6 +50,18 @@ TEST(CpuEngine, StepByStepIsTheWholeSequenceWhateverHappensToRows) {
     Transformer model = make_model(config, torch::kCPU);
     CpuEngine engine(packed(model, ComputeType::Float32), {});
     expect_random_rows_score_as_whole_sequences(engine, model);
+  }
+}
+
+TEST(CpuEngine, WeightsInMemoryAreThoseOfTheFile) {
+  for (const ModelConfig& config : all_configs()) {
+    Transformer model = make_model(config, torch::kCPU);
+    const auto in_memory = std::make_shared<CpuModel>(ParametersInMemory(config, tensors_of(model)),
+                                                      ComputeType::Float32);
+    CpuEngine engine(in_memory, {}), of_file(packed(model, ComputeType::Float32), {});
+    const auto waiting = waiting_sentences(20, 12);
+    const DecodeConfig decode{.beam_size = 3, .max_length = 20};
+    EXPECT_EQ(search(engine, decode, waiting), search(of_file, decode, waiting));
   }
 }
 
