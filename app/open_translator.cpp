@@ -15,17 +15,15 @@ namespace {
 std::vector<std::unique_ptr<Engine>> engines_of(const ModelFileReader& file,
                                                 const EngineChoice& choice,
                                                 const std::vector<TokenId>& never_emitted) {
-  std::vector<std::unique_ptr<Engine>> engines;
   if (auto engine = engine_on_device(choice.device, file, never_emitted)) {
     if (choice.compute_type != ComputeType::Auto)
       throw UsageError("--compute-type: on a GPU it is auto");
+    std::vector<std::unique_ptr<Engine>> engines;
     engines.push_back(std::move(engine));
     return engines;
   }
-  const auto weights = std::make_shared<CpuModel>(file, choice.compute_type);
-  for (int threads = threads_to_use(choice.threads); threads > 0; --threads)
-    engines.push_back(std::make_unique<CpuEngine>(weights, never_emitted));
-  return engines;
+  return cpu_engines(std::make_shared<CpuModel>(file, choice.compute_type), never_emitted,
+                     threads_to_use(choice.threads));
 }
 
 void check_same(const Tokenizer& a, const Tokenizer& b, const std::string& model,
@@ -78,9 +76,7 @@ DecodeConfig OpenedTranslator::search_with(DecodeConfig flags, const Origins& or
 }
 
 Translator OpenedTranslator::translator(const DecodeConfig& search, Demands demands) const {
-  std::vector<Engine*> all;
-  for (const auto& engine : engines) all.push_back(engine.get());
-  return {std::move(all), *tokenizers.source, *tokenizers.target, search, std::move(demands)};
+  return {pointers_to(engines), *tokenizers.source, *tokenizers.target, search, std::move(demands)};
 }
 
 }  // namespace dragoman

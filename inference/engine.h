@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -111,5 +112,12 @@ class Engine {
   /// where the model has no such layer or head.
   virtual void step(const Step& step) = 0;
 };
+
+/// For who works with engines that another owns.
+inline std::vector<Engine*> pointers_to(const std::vector<std::unique_ptr<Engine>>& engines) {
+  std::vector<Engine*> pointers;
+  for (const auto& engine : engines) pointers.push_back(engine.get());
+  return pointers;
+}
 
 }  // namespace dragoman

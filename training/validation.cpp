@@ -21,15 +21,13 @@ namespace {
 /// elsewhere.
 std::vector<std::unique_ptr<Engine>> engines_of(TrainingModel& model, const torch::Tensor& weights,
                                                 const std::vector<TokenId>& never_emitted) {
-  std::vector<std::unique_ptr<Engine>> engines;
   if (weights.is_cpu()) {
     const ParametersInMemory parameters(model.config(), model.layout().tensors(weights));
-    const auto packed = std::make_shared<CpuModel>(parameters, ComputeType::Float32);
-    for (int threads = at::get_num_threads(); threads > 0; --threads)
-      engines.push_back(std::make_unique<CpuEngine>(packed, never_emitted));
-  } else {
-    engines.push_back(std::make_unique<TorchEngine>(model.master(), never_emitted));
+    return cpu_engines(std::make_shared<CpuModel>(parameters, ComputeType::Float32), never_emitted,
+                       at::get_num_threads());
   }
+  std::vector<std::unique_ptr<Engine>> engines;
+  engines.push_back(std::make_unique<TorchEngine>(model.master(), never_emitted));
   return engines;
 }
 
@@ -74,9 +72,8 @@ ValidationResult Validator::run(TrainingModel& model, const torch::Tensor& weigh
   DecodeConfig decode;
   decode.beam_size = beam_size_;
   const auto engines = engines_of(model, weights, data_.tokenizers.target->never_emitted());
-  std::vector<Engine*> workers;
-  for (const auto& engine : engines) workers.push_back(engine.get());
-  Translator translator(workers, *data_.tokenizers.source, *data_.tokenizers.target, decode);
+  Translator translator(pointers_to(engines), *data_.tokenizers.source, *data_.tokenizers.target,
+                        decode);
   result.translations = best_texts(translator.translate(data_.valid.source_lines, stop));
   if (result.translations.size() == data_.valid.target_lines.size()) {
     EvaluateConfig evaluate;

@@ -368,4 +368,13 @@ void CpuEngine::decode(std::int64_t rows, const Step& step) {
     normalize(*model_->decoder_norm, work_.x.data(), nullptr, work_.x.data(), rows);
 }
 
+std::vector<std::unique_ptr<Engine>> cpu_engines(const std::shared_ptr<const CpuModel>& model,
+                                                 const std::vector<TokenId>& never_emitted,
+                                                 int count) {
+  std::vector<std::unique_ptr<Engine>> engines;
+  for (int i = 0; i < count; ++i)
+    engines.push_back(std::make_unique<CpuEngine>(model, never_emitted));
+  return engines;
+}
+
 }  // namespace dragoman

@@ -93,4 +93,9 @@ class CpuEngine : public Engine {
   EngineTimes* times_ = nullptr;
 };
 
+/// So many engines, each for a thread of its own, on one model.
+std::vector<std::unique_ptr<Engine>> cpu_engines(const std::shared_ptr<const CpuModel>& model,
+                                                 const std::vector<TokenId>& never_emitted,
+                                                 int count);
+
 }  // namespace dragoman
