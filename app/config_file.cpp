@@ -64,12 +64,11 @@ void collect_settings(const toml::table& table, std::map<std::string, std::strin
   }
 }
 
-toml::table parse_toml(const std::filesystem::path& path) {
-  const std::string text = read_file(path);
+toml::table parse_toml(std::string_view text, const std::string& name) {
   try {
     return toml::parse(text);
   } catch (const toml::parse_error& error) {
-    throw UsageError(path.string(), ":", error.source().begin.line, ": ", error.description());
+    throw UsageError(name, ":", error.source().begin.line, ": ", error.description());
   }
 }
 
@@ -158,13 +157,17 @@ std::string toml_value(const Field& field) {
 std::map<std::string, ConfigValue> read_config(const std::filesystem::path& path,
                                                const std::vector<Field>& fields) {
   ConfigReader reader(path, fields);
-  reader.read_table(parse_toml(path));
+  reader.read_table(parse_toml(read_file(path), path.string()));
   return std::move(reader.values);
 }
 
 std::map<std::string, std::string> read_settings(const std::filesystem::path& path) {
+  return settings_of(read_file(path), path.string());
+}
+
+std::map<std::string, std::string> settings_of(std::string_view toml, const std::string& name) {
   std::map<std::string, std::string> settings;
-  collect_settings(parse_toml(path), settings);
+  collect_settings(parse_toml(toml, name), settings);
   return settings;
 }
 

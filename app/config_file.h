@@ -26,6 +26,9 @@ std::map<std::string, ConfigValue> read_config(const std::filesystem::path& path
 /// where the file is no TOML or cannot be read.
 std::map<std::string, std::string> read_settings(const std::filesystem::path& path);
 
+/// The same of a text; the name is for messages.
+std::map<std::string, std::string> settings_of(std::string_view toml, const std::string& name);
+
 /// Every field with its value, grouped, under its help text: read_config gives the same back.
 std::string write_config(const std::vector<Field>& fields);
 

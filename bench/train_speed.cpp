@@ -1,5 +1,5 @@
 // Training speed on random tokens: target tokens per second over windows of updates after warm-up,
-// dropout and label smoothing on. The last line of standard output is JSON.
+// dropout (everywhere) and label smoothing on. The last line of standard output is JSON.
 // "shares" are parts of the time of a few more updates, which are measured with record functions
 // on.
 //   train_speed --preset tiny|small|base|big [--precision auto|fp32|bf16] [--windows N] [--threads
@@ -153,6 +153,7 @@ int main(int count, char** arguments) try {
   for (std::size_t i = 0; i < 3; ++i)
     if (names_of(precision)[i] == precision_name) precision = static_cast<Precision>(i);
   ModelConfig config = ModelConfig::from_preset(preset);
+  config.attention_dropout = config.activation_dropout = config.dropout;
   const bool large = preset == Preset::Base || preset == Preset::Big;
   config.source_vocabulary = config.target_vocabulary = large ? 32000 : 8000;
   if (spread >= length || length + spread > max_tokens) {

@@ -92,7 +92,8 @@ struct TrainConfig {
           output);
     visit({.name = "init-from",
            .help = "run folder or model file whose weights, tokenizer and architecture the run "
-                   "starts with; --preset then sets the training alone",
+                   "starts with; --preset then sets the training alone, and is by default that of "
+                   "the model's run",
            .group = "Run",
            .aliases = "pretrained-model,finetune-from-model"},
           init_from);

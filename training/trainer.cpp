@@ -175,12 +175,19 @@ void Trainer::open_stream() {
 }
 
 BatchLoss Trainer::sum_over_ranks(const BatchLoss& sums) {
-  std::array<double, 4> numbers = {sums.smoothed, sums.negative_log_likelihood,
+  std::array<double, 6> numbers = {sums.smoothed,
+                                   sums.negative_log_likelihood,
                                    static_cast<double>(sums.source_tokens),
-                                   static_cast<double>(sums.target_tokens)};
+                                   static_cast<double>(sums.target_tokens),
+                                   sums.alignment,
+                                   sums.linked_tokens};
   ranks_.sum(numbers);
-  return {numbers[0], numbers[1], static_cast<std::int64_t>(numbers[2]),
-          static_cast<std::int64_t>(numbers[3])};
+  return {numbers[0],
+          numbers[1],
+          static_cast<std::int64_t>(numbers[2]),
+          static_cast<std::int64_t>(numbers[3]),
+          numbers[4],
+          numbers[5]};
 }
 
 double Trainer::learning_rate_at(std::int64_t update) const {

@@ -40,6 +40,7 @@ struct UpdateFacts {
   std::int64_t update = 0;
   double loss = 0;        ///< smoothed, per target piece
   double perplexity = 0;  ///< of the training batches, with dropout, without smoothing
+  std::optional<double> alignment_loss = {};  ///< of guided alignment, per linked target piece
   double gradient_norm = 0;
   double learning_rate = 0;
   double source_tokens_per_second = 0, target_tokens_per_second = 0;

@@ -10,18 +10,20 @@ namespace dragoman {
 namespace {
 
 nlohmann::ordered_json to_json(const UpdateFacts& facts) {
-  return {{"type", "update"},
-          {"epoch", facts.epoch},
-          {"update", facts.update},
-          {"loss", facts.loss},
-          {"perplexity", facts.perplexity},
-          {"gradient_norm", facts.gradient_norm},
-          {"learning_rate", facts.learning_rate},
-          {"source_tokens_per_second", facts.source_tokens_per_second},
-          {"target_tokens_per_second", facts.target_tokens_per_second},
-          {"data_wait", facts.data_wait},
-          {"target_tokens", facts.target_tokens},
-          {"elapsed", facts.elapsed}};
+  nlohmann::ordered_json json{{"type", "update"},
+                              {"epoch", facts.epoch},
+                              {"update", facts.update},
+                              {"loss", facts.loss},
+                              {"perplexity", facts.perplexity},
+                              {"gradient_norm", facts.gradient_norm},
+                              {"learning_rate", facts.learning_rate},
+                              {"source_tokens_per_second", facts.source_tokens_per_second},
+                              {"target_tokens_per_second", facts.target_tokens_per_second},
+                              {"data_wait", facts.data_wait},
+                              {"target_tokens", facts.target_tokens},
+                              {"elapsed", facts.elapsed}};
+  if (facts.alignment_loss) json["alignment_loss"] = *facts.alignment_loss;
+  return json;
 }
 
 }  // namespace
@@ -63,6 +65,9 @@ void Trainer::log_update() {
       .update = progress_.update,
       .loss = interval_.sums.smoothed / tokens,
       .perplexity = std::exp(interval_.sums.negative_log_likelihood / tokens),
+      .alignment_loss = interval_.sums.linked_tokens > 0
+                            ? std::optional(interval_.sums.alignment / interval_.sums.linked_tokens)
+                            : std::nullopt,
       .gradient_norm = interval_.gradient_norm / updates,
       .learning_rate = learning_rate_at(progress_.update),
       .source_tokens_per_second = static_cast<double>(interval_.sums.source_tokens) / seconds,

@@ -66,19 +66,20 @@ PackedBatch repeated(const PackedBatch& batch) {
 struct Decoded {
   torch::Tensor hidden;          // [N, D]
   torch::Tensor alignment_loss;  // scalar, over the target pieces with links; undefined without
+  double linked_tokens = 0;
 };
 
 Decoded decoded(Transformer& model, const PackedTokens& source, const PackedTokens& target,
                 const std::vector<std::vector<PieceLink>>& sentence_links, const LossConfig& loss) {
   const auto memory = model->encode(source);
-  if (sentence_links.empty()) return {model->decode(target, memory, source.layout), {}};
+  if (sentence_links.empty()) return {model->decode(target, memory, source.layout), {}, 0};
   const std::int64_t layer =
       loss.alignment_layer > 0 ? loss.alignment_layer : model->config.decoder_layers;
   const BatchLinks links(sentence_links, source.layout, target.layout);
   GuidedDecoderAttention attention(memory, source.layout, target.layout, links,
                                    {layer - 1, loss.alignment_head});
   const auto hidden = model->decode(target, attention);
-  return {hidden, attention.cross_entropy()};
+  return {hidden, attention.cross_entropy(), links.shares.sum().item<double>()};
 }
 
 struct Predictions {
@@ -106,6 +107,8 @@ BatchLoss& BatchLoss::operator+=(const BatchLoss& other) {
   negative_log_likelihood += other.negative_log_likelihood;
   source_tokens += other.source_tokens;
   target_tokens += other.target_tokens;
+  alignment += other.alignment;
+  linked_tokens += other.linked_tokens;
   return *this;
 }
 
@@ -196,11 +199,16 @@ BatchLoss TrainingModel::accumulate_share(Replica& replica, const PackedBatch& b
   const auto sums =
       projected_cross_entropy(predictions.hidden, replica.model->output_weight(),
                               replica.model->output_bias(), predictions.targets, loss);
+  BatchLoss result{sums.smoothed, sums.negative_log_likelihood, batch.source.size(),
+                   batch.target.size()};
   auto objective = sums.objective;
-  if (output.alignment_loss.defined())
+  if (output.alignment_loss.defined()) {
     objective = objective + output.alignment_loss * (loss.alignment_weight / (twice ? 2 : 1));
+    result.alignment = output.alignment_loss.item<double>();
+    result.linked_tokens = output.linked_tokens;
+  }
   objective.backward();
-  return {sums.smoothed, sums.negative_log_likelihood, batch.source.size(), batch.target.size()};
+  return result;
 }
 
 double TrainingModel::step(const StepConfig& step) {

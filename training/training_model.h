@@ -24,6 +24,9 @@ namespace dragoman {
 struct BatchLoss {
   double smoothed = 0, negative_log_likelihood = 0;  ///< sums over target tokens
   std::int64_t source_tokens = 0, target_tokens = 0;
+  /// Of guided alignment, over the target tokens with links, and how many those are; of R-Drop's
+  /// two passes both.
+  double alignment = 0, linked_tokens = 0;
 
   BatchLoss& operator+=(const BatchLoss& other);
 };

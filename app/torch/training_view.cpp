@@ -109,20 +109,23 @@ void TrainingView::logged(const UpdateFacts& f) {
       join_text("epoch ", f.epoch, "  update ", with_separators(f.update),
                 format("  loss %.3f  ppl %.2f  gnorm %.2f  lr %.2e", f.loss, f.perplexity,
                        f.gradient_norm, f.learning_rate),
-                "  ", with_separators(static_cast<std::int64_t>(f.source_tokens_per_second)), " + ",
+                f.alignment_loss ? format("  align %.3f", *f.alignment_loss) : "", "  ",
+                with_separators(static_cast<std::int64_t>(f.source_tokens_per_second)), " + ",
                 with_separators(static_cast<std::int64_t>(f.target_tokens_per_second)), " pieces/s",
                 format("  wait %.0f %%", 100 * f.data_wait),
                 f.seconds_left > 0 ? "  left " + duration_text(f.seconds_left) : "");
-  log_facts(text, {{"epoch", f.epoch},
-                   {"update", f.update},
-                   {"loss", f.loss},
-                   {"perplexity", f.perplexity},
-                   {"gradient_norm", f.gradient_norm},
-                   {"learning_rate", f.learning_rate},
-                   {"source_tokens_per_second", f.source_tokens_per_second},
-                   {"target_tokens_per_second", f.target_tokens_per_second},
-                   {"data_wait", f.data_wait},
-                   {"seconds_left", f.seconds_left}});
+  nlohmann::ordered_json json{{"epoch", f.epoch},
+                              {"update", f.update},
+                              {"loss", f.loss},
+                              {"perplexity", f.perplexity},
+                              {"gradient_norm", f.gradient_norm},
+                              {"learning_rate", f.learning_rate},
+                              {"source_tokens_per_second", f.source_tokens_per_second},
+                              {"target_tokens_per_second", f.target_tokens_per_second},
+                              {"data_wait", f.data_wait},
+                              {"seconds_left", f.seconds_left}};
+  if (f.alignment_loss) json["alignment_loss"] = *f.alignment_loss;
+  log_facts(text, json);
 }
 
 void TrainingView::validated(const ValidationFacts& facts) {

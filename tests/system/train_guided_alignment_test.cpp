@@ -7,6 +7,7 @@ namespace dragoman {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 /// The sample corpus has 1,500 lines, none empty: each first word is linked to the other.
 class TrainGuidedAlignment : public Train {
@@ -39,6 +40,8 @@ TEST_F(TrainGuidedAlignment, ChangesTheModelAndIsResumedExactly) {
   const std::string last = "/checkpoints/update-00000020.safetensors";
   EXPECT_TRUE(weights("straight" + last) == weights("resumed" + last));
   EXPECT_FALSE(weights("straight" + last) == weights("plain" + last));
+  EXPECT_THAT(read_file(path("straight/log.jsonl")), HasSubstr("\"alignment_loss\":"));
+  EXPECT_THAT(read_file(path("plain/log.jsonl")), Not(HasSubstr("alignment_loss")));
 
   alignment("links", "");
   const auto changed = run(command("resumed", with("30")), "", kLimit);

@@ -78,6 +78,26 @@ TEST_F(TrainInitFrom, GoesOnFromItsOwnCheckpointWithoutTheModel) {
   EXPECT_THAT(another.errors, HasSubstr("--init-from: this run was started with"));
 }
 
+TEST_F(TrainInitFrom, TrainsByThePresetOfTheModelsRunWhereNoneIsGiven) {
+  std::filesystem::copy(path("first/model.safetensors"), path("gone.safetensors"));
+  const auto command = [](const char* updates) {
+    auto words = fine_tuning("inherits",
+                             {"--init-from", path("gone.safetensors"), "--max-updates", updates});
+    std::erase(words, "--preset");
+    std::erase(words, "tiny");
+    return words;
+  };
+  ASSERT_EQ(run(command("5"), "", kLimit).exit_code, 0);
+  const auto settings = read_file(path("inherits/config.toml"));
+  EXPECT_THAT(settings, HasSubstr("preset = \"tiny\""));
+  EXPECT_THAT(settings, HasSubstr("update-freq = 1\n"));
+  EXPECT_THAT(settings, HasSubstr("lr = 0.005\n"));
+
+  std::filesystem::remove(path("gone.safetensors"));
+  const auto resumed = run(command("10"), "", kLimit);
+  EXPECT_EQ(resumed.exit_code, 0) << resumed.errors;
+}
+
 TEST_F(TrainInitFrom, ARunThatHasBegunWithoutAModelIsNotStartedFromOne) {
   const auto result = run(command("first", {"--init-from", path("first")}), "", kLimit);
   EXPECT_EQ(result.exit_code, 2);

@@ -153,9 +153,9 @@ std::vector<std::int64_t> numbers(std::int64_t first, std::int64_t count) {
   return all;
 }
 
-/// The share of the attention of linked target pieces that lies on their links, for a layer from 0.
-double mass_on_links(TrainingModel& model, const PackedBatch& batch,
-                     GuidedDecoderAttention::Choice choice) {
+/// The logarithms of the attention of linked target pieces at their links, for a layer from 0.
+torch::Tensor log_mass_on_links(TrainingModel& model, const PackedBatch& batch,
+                                GuidedDecoderAttention::Choice choice) {
   const torch::NoGradGuard no_grad;
   const auto on_device = [&](const PackedSide& side) {
     return packed_tokens(side.tokens, side.starts, model.config().heads, torch::kCPU);
@@ -165,7 +165,7 @@ double mass_on_links(TrainingModel& model, const PackedBatch& batch,
   const BatchLinks links(batch.links, source.layout, target.layout);
   GuidedDecoderAttention attention(memory, source.layout, target.layout, links, choice);
   model.master()->decode(target, attention);
-  return attention.log_weights().exp().mean().item<double>();  // one link for each piece
+  return attention.log_weights();  // one link for each piece
 }
 
 TEST(GuidedAlignment, TrainingMovesTheAttentionToTheLinks) {
@@ -178,11 +178,26 @@ TEST(GuidedAlignment, TrainingMovesTheAttentionToTheLinks) {
           {.alignment_weight = weight, .alignment_layer = layer, .alignment_head = head}, u);
       model.step({.target_tokens = sums.target_tokens, .learning_rate = 5e-3, .clip_norm = 1});
     }
-    return mass_on_links(model, unseen, {layer == 0 ? 1 : layer - 1, head});
+    return log_mass_on_links(model, unseen, {layer == 0 ? 1 : layer - 1, head})
+        .exp()
+        .mean()
+        .item<double>();
   };
   EXPECT_LT(mass(0, 0, 1), 0.4);
   EXPECT_GT(mass(2, 0, 1), 0.6);
   EXPECT_GT(mass(2, 1, 2), 0.6);
+}
+
+TEST(GuidedAlignment, LossIsGivenPerLinkedPiece) {
+  const PackedBatch batch = copies(numbers(1, 9));
+  for (const double r_drop : {0.0, 3.0}) {
+    TrainingModel model(small_config(0), {}, Precision::Fp32, torch::kCPU, 1);
+    const auto sums =
+        model.accumulate(batch, {.r_drop = r_drop, .alignment_weight = 2, .alignment_head = 1}, 1);
+    EXPECT_EQ(sums.linked_tokens, (r_drop > 0 ? 2 : 1) * (batch.target.size() - 9));  // not </s>
+    EXPECT_NEAR(sums.alignment / sums.linked_tokens,
+                -log_mass_on_links(model, batch, {1, 1}).mean().item<double>(), 1e-5);
+  }
 }
 
 TEST(GuidedAlignment, GradientIsTheSameHoweverAnUpdateIsSplitIntoBatches) {
