@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -49,6 +50,9 @@ struct UpdateFacts {
   double elapsed = 0;       ///< seconds of training and validation since then, over all starts
   double seconds_left = 0;  ///< until the nearest limit; 0: unknown
 };
+
+/// As log.jsonl has it; of the facts only those that stay true.
+nlohmann::ordered_json to_json(const UpdateFacts& facts);
 
 struct ValidationFacts {
   std::int64_t update = 0;

@@ -7,8 +7,6 @@
 
 namespace dragoman {
 
-namespace {
-
 nlohmann::ordered_json to_json(const UpdateFacts& facts) {
   nlohmann::ordered_json json{{"type", "update"},
                               {"epoch", facts.epoch},
@@ -25,8 +23,6 @@ nlohmann::ordered_json to_json(const UpdateFacts& facts) {
   if (facts.alignment_loss) json["alignment_loss"] = *facts.alignment_loss;
   return json;
 }
-
-}  // namespace
 
 void Trainer::open_log() {
   log_.emplace(run_.folder.log(), progress_.log_bytes);

@@ -114,17 +114,8 @@ void TrainingView::logged(const UpdateFacts& f) {
                 with_separators(static_cast<std::int64_t>(f.target_tokens_per_second)), " pieces/s",
                 format("  wait %.0f %%", 100 * f.data_wait),
                 f.seconds_left > 0 ? "  left " + duration_text(f.seconds_left) : "");
-  nlohmann::ordered_json json{{"epoch", f.epoch},
-                              {"update", f.update},
-                              {"loss", f.loss},
-                              {"perplexity", f.perplexity},
-                              {"gradient_norm", f.gradient_norm},
-                              {"learning_rate", f.learning_rate},
-                              {"source_tokens_per_second", f.source_tokens_per_second},
-                              {"target_tokens_per_second", f.target_tokens_per_second},
-                              {"data_wait", f.data_wait},
-                              {"seconds_left", f.seconds_left}};
-  if (f.alignment_loss) json["alignment_loss"] = *f.alignment_loss;
+  nlohmann::ordered_json json = to_json(f);
+  json["seconds_left"] = f.seconds_left;
   log_facts(text, json);
 }
 
