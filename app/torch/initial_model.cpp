@@ -1,10 +1,15 @@
 #include "app/torch/initial_model.h"
 
 #include <algorithm>
+#include <exception>
+#include <filesystem>
 #include <string>
 
+#include "app/config_file.h"
 #include "base/error.h"
+#include "base/fields.h"
 #include "inference/model_tokenizers.h"
+#include "model/file/run_folder.h"
 
 namespace dragoman {
 
@@ -34,6 +39,23 @@ void check_same(const std::string& file, const Tokenizer& wanted, const std::str
 }
 
 }  // namespace
+
+Preset parse_preset(const std::string& name) {
+  const auto names = names_of(Preset{});
+  return static_cast<Preset>(parse_choice("preset", {names.begin(), names.end()}, name));
+}
+
+Preset inherited_preset(const std::string& init_from, const std::string& output) {
+  if (init_from.empty()) return Preset::Base;
+  try {
+    const std::filesystem::path begun = RunFolder{output}.config();
+    if (std::filesystem::exists(begun)) return parse_preset(read_settings(begun).at("preset"));
+    const ModelFileReader model(resolve_model_path(init_from));
+    return parse_preset(settings_of(model.provenance().configuration, init_from).at("preset"));
+  } catch (const std::exception&) {
+    return Preset::Base;
+  }
+}
 
 void take_architecture(const ModelFileReader& model, const Origins& origins, ModelConfig& config) {
   ModelConfig taken = model.config();

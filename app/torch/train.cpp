@@ -73,40 +73,15 @@ std::vector<Field> given_fields(TrainOptions& options) {
 
 using GivenTexts = std::map<std::string, std::vector<std::string>>;
 
-/// What the command line or its file gives for these flags; of the rest the defaults.
-TrainConfig given_config(const GivenTexts& given, std::initializer_list<std::string_view> names) {
-  TrainConfig config;
-  for (Field& field : fields_of(config)) {
-    const bool wanted = std::ranges::find(names, field.info.name) != names.end();
-    const auto found = given.find(std::string(field.info.name));
-    if (wanted && found != given.end()) field.assign(found->second);
-  }
-  return config;
-}
-
-/// The preset with which the run began that goes on, or else the one that gave it its weights.
-/// Where no file says, base: what is wrong with a file is said where its weights are read.
-Preset inherited_preset(const TrainConfig& given) try {
-  const std::filesystem::path begun = RunFolder{given.output}.config();
-  const auto settings =
-      std::filesystem::exists(begun)
-          ? read_settings(begun)
-          : settings_of(
-                ModelFileReader(resolve_model_path(given.init_from)).provenance().configuration,
-                given.init_from);
-  TrainConfig config;
-  for (Field& field : fields_of(config))
-    if (field.info.name == "preset") field.assign({settings.at("preset")});
-  return config.preset;
-} catch (const std::exception&) {
-  return Preset::Base;
-}
-
 /// The preset's values become the defaults.
 void apply_preset(TrainOptions& options, const GivenTexts& given) {
-  const TrainConfig config = given_config(given, {"preset", "output", "init-from"});
-  const bool inherits = !given.contains("preset") && !config.init_from.empty();
-  const Preset preset = inherits ? inherited_preset(config) : config.preset;
+  const auto given_text = [&given](const char* name) {
+    const auto found = given.find(name);
+    return found == given.end() ? std::string() : found->second.back();
+  };
+  const Preset preset = given.contains("preset")
+                            ? parse_preset(given_text("preset"))
+                            : inherited_preset(given_text("init-from"), given_text("output"));
   const std::string output = options.train.output;
   options.train.apply_preset(preset);
   options.train.output = output;
