@@ -1,13 +1,6 @@
 # A room is a folder of sources that becomes one static library: base -> dragoman_base,
 # model/file -> dragoman_model_file. Every .cpp in the folder itself belongs to it.
 
-# LibTorch's headers are not ours to mend, so they come in as system headers.
-add_library(dragoman_torch INTERFACE)
-target_include_directories(dragoman_torch SYSTEM INTERFACE ${TORCH_INCLUDE_DIRS})
-target_link_libraries(dragoman_torch INTERFACE ${TORCH_LIBRARIES} OpenMP::OpenMP_CXX)
-separate_arguments(TORCH_FLAGS NATIVE_COMMAND "${TORCH_CXX_FLAGS}")
-target_compile_options(dragoman_torch INTERFACE ${TORCH_FLAGS})
-
 function(dragoman_warnings TARGET)
   target_compile_options(${TARGET} PRIVATE -Wall -Wextra)
   target_include_directories(${TARGET} PRIVATE ${CMAKE_SOURCE_DIR})

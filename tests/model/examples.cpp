@@ -1,23 +1,12 @@
 #include "tests/model/examples.h"
 
-#include <ATen/Parallel.h>
-
-#include <cstdlib>
-
 #include "base/random.h"
-#include "model/device.h"
 
 namespace dragoman {
 
 namespace {
 
 constexpr std::int64_t kVocabulary = 11;
-
-/// The tensors are too small for more; the kernels' tests split rows over threads.
-struct OneThread : testing::Environment {
-  void SetUp() override { at::set_num_threads(1); }
-};
-[[maybe_unused]] const auto* const kEnvironment = testing::AddGlobalTestEnvironment(new OneThread);
 
 PackedTokens packed_side(const std::vector<const Sentence*>& sentences,
                          const std::vector<std::uint64_t>& numbers, std::int64_t heads,
@@ -41,11 +30,6 @@ std::vector<std::int64_t> lengths_of(const PackedLayout& layout) {
 }
 
 }  // namespace
-
-torch::Device test_device() {
-  const char* device = std::getenv("DRAGOMAN_TEST_DEVICE");
-  return parse_device(device == nullptr ? "auto" : device);
-}
 
 torch::Tensor closed_form(at::IntArrayRef shape, double shift) {
   const std::int64_t count = c10::multiply_integers(shape);

@@ -1,5 +1,5 @@
-// What the tests of the module tree share: the device, closed-form numbers, small models, sentences
-// and their packing. Everything runs on CUDA where there is one, else on the CPU.
+// What the tests of the module tree share: closed-form numbers, small models, sentences and their
+// packing, all on the tests' device.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -10,11 +10,9 @@
 #include <vector>
 
 #include "model/transformer.h"
+#include "tests/test_device.h"
 
 namespace dragoman {
-
-/// CUDA where there is one, unless DRAGOMAN_TEST_DEVICE says otherwise ("cpu").
-torch::Device test_device();
 
 /// cos(0.6180 * (i + shift)^2), spread evenly and without structure, in fp32 on the test's device.
 torch::Tensor closed_form(at::IntArrayRef shape, double shift = 0);

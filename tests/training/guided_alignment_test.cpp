@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/random.h"
+#include "tests/test_device.h"
 #include "training/training_model.h"
 
 namespace dragoman {
@@ -15,7 +16,7 @@ namespace {
 constexpr std::int64_t kHeads = 2, kWidth = 8;
 
 PackedLayout layout(const std::vector<std::int32_t>& starts, std::int64_t row_multiple = 1) {
-  return PackedLayout::from_starts(starts, kHeads, torch::kCPU, row_multiple);
+  return PackedLayout::from_starts(starts, kHeads, test_device(), row_multiple);
 }
 
 /// Two sentences of 3 and 5 source pieces and 4 and 2 target pieces; filler rows behind them.
@@ -29,7 +30,8 @@ struct Example {
 
   Example() {
     torch::manual_seed(4);
-    const auto options = torch::TensorOptions(torch::kFloat64).requires_grad(true);
+    const auto options =
+        torch::TensorOptions(test_device()).dtype(torch::kFloat64).requires_grad(true);
     queries = torch::randn({target.rows, kWidth}, options);
     keys = torch::randn({source.rows, kWidth}, options);
   }
@@ -158,7 +160,7 @@ torch::Tensor log_mass_on_links(TrainingModel& model, const PackedBatch& batch,
                                 GuidedDecoderAttention::Choice choice) {
   const torch::NoGradGuard no_grad;
   const auto on_device = [&](const PackedSide& side) {
-    return packed_tokens(side.tokens, side.starts, model.config().heads, torch::kCPU);
+    return packed_tokens(side.tokens, side.starts, model.config().heads, test_device());
   };
   const auto source = on_device(batch.source), target = on_device(batch.target);
   const auto memory = model.master()->encode(source);
@@ -171,7 +173,7 @@ torch::Tensor log_mass_on_links(TrainingModel& model, const PackedBatch& batch,
 TEST(GuidedAlignment, TrainingMovesTheAttentionToTheLinks) {
   const PackedBatch unseen = copies(numbers(1000, 20));
   const auto mass = [&](double weight, std::int64_t layer, std::int64_t head) {
-    TrainingModel model(small_config(0.1), {}, Precision::Fp32, torch::kCPU, 1);
+    TrainingModel model(small_config(0.1), {}, Precision::Fp32, test_device(), 1);
     for (std::int64_t u = 1; u <= 100; ++u) {
       const auto sums = model.accumulate(
           copies(numbers(u * 8, 8)),
@@ -191,7 +193,7 @@ TEST(GuidedAlignment, TrainingMovesTheAttentionToTheLinks) {
 TEST(GuidedAlignment, LossIsGivenPerLinkedPiece) {
   const PackedBatch batch = copies(numbers(1, 9));
   for (const double r_drop : {0.0, 3.0}) {
-    TrainingModel model(small_config(0), {}, Precision::Fp32, torch::kCPU, 1);
+    TrainingModel model(small_config(0), {}, Precision::Fp32, test_device(), 1);
     const auto sums =
         model.accumulate(batch, {.r_drop = r_drop, .alignment_weight = 2, .alignment_head = 1}, 1);
     EXPECT_EQ(sums.linked_tokens, (r_drop > 0 ? 2 : 1) * (batch.target.size() - 9));  // not </s>
@@ -203,7 +205,7 @@ TEST(GuidedAlignment, LossIsGivenPerLinkedPiece) {
 TEST(GuidedAlignment, GradientIsTheSameHoweverAnUpdateIsSplitIntoBatches) {
   const auto gradient = [](const std::vector<std::vector<std::int64_t>>& batches, double r_drop,
                            double dropout) {
-    TrainingModel model(small_config(dropout), {.beta1 = 0}, Precision::Fp32, torch::kCPU, 1);
+    TrainingModel model(small_config(dropout), {.beta1 = 0}, Precision::Fp32, test_device(), 1);
     for (const auto& sentences : batches)
       model.accumulate(copies(sentences), {.r_drop = r_drop, .alignment_weight = 2}, 1);
     model.step({.target_tokens = 1, .learning_rate = 0});

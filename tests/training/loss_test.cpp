@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
+#include "tests/test_device.h"
+
 namespace dragoman {
 namespace {
 
@@ -15,10 +17,10 @@ struct Example {
 Example example(torch::ScalarType type, std::int64_t tokens = 37, std::int64_t vocabulary = 101) {
   torch::manual_seed(3);
   const auto parameter = [&](at::IntArrayRef shape) {
-    return torch::randn(shape).to(type).requires_grad_();
+    return torch::randn(shape).to(test_device(), type).requires_grad_();
   };
   return {parameter({tokens, 16}), parameter({vocabulary, 16}), parameter({vocabulary}),
-          torch::randint(vocabulary, {tokens}, torch::kInt64)};
+          torch::randint(vocabulary, {tokens}, torch::kInt64).to(test_device())};
 }
 
 torch::Tensor relative_difference(const torch::Tensor& a, const torch::Tensor& b) {

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <utility>
 
+#include "tests/test_device.h"
 #include "tests/training/small_batches.h"
 #include "training/checkpoint.h"
 
@@ -15,7 +16,7 @@ namespace {
 
 torch::Tensor weights_after_step(const std::vector<std::vector<std::int64_t>>& batches,
                                  Precision precision = Precision::Fp32) {
-  TrainingModel model(small_config(0.2), {}, precision, torch::kCPU, 1);
+  TrainingModel model(small_config(0.2), {}, precision, test_device(), 1);
   std::int64_t tokens = 0;
   for (const auto& sentences : batches)
     tokens += model.accumulate(batch_of(sentences), {.label_smoothing = 0.1}, 1).target_tokens;
@@ -25,7 +26,7 @@ torch::Tensor weights_after_step(const std::vector<std::vector<std::int64_t>>& b
 }
 
 TEST(TrainingModel, ParametersAreViewsOfOneBuffer) {
-  TrainingModel model(small_config(0), {}, Precision::Fp32, torch::kCPU, 1);
+  TrainingModel model(small_config(0), {}, Precision::Fp32, test_device(), 1);
   model.weights().fill_(0.25);
   for (const auto& parameter : model.master()->parameters())
     EXPECT_TRUE(parameter.eq(0.25).all().item<bool>());
@@ -39,7 +40,7 @@ TEST(TrainingModel, ParametersAreViewsOfOneBuffer) {
 
 TEST(TrainingModel, RepeatedUpdatesLearnABatch) {
   for (const Precision precision : {Precision::Fp32, Precision::Bf16}) {
-    TrainingModel model(small_config(0), {}, precision, torch::kCPU, 1);
+    TrainingModel model(small_config(0), {}, precision, test_device(), 1);
     const PackedBatch batch = batch_of({1, 2, 3, 4});
     const double before = model.evaluate(batch).negative_log_likelihood;
     for (int u = 1; u <= 40; ++u) {
@@ -54,7 +55,7 @@ TEST(TrainingModel, GradientIsTheSameHoweverAnUpdateIsSplitIntoBatches) {
   // Dropout is on: it is a function of the sentence, not of its batch. Compared through the norm
   // and a clipped step, in fp32.
   const auto step = [](const std::vector<std::vector<std::int64_t>>& batches) {
-    TrainingModel model(small_config(0.2), {.epsilon = 1e3}, Precision::Fp32, torch::kCPU, 1);
+    TrainingModel model(small_config(0.2), {.epsilon = 1e3}, Precision::Fp32, test_device(), 1);
     std::int64_t tokens = 0;
     for (const auto& sentences : batches)
       tokens += model.accumulate(batch_of(sentences), {.label_smoothing = 0.1}, 1).target_tokens;
@@ -68,12 +69,13 @@ TEST(TrainingModel, GradientIsTheSameHoweverAnUpdateIsSplitIntoBatches) {
 }
 
 TEST(TrainingModel, ThreadsSharesOfABatchGiveTheGradientOfTheWhole) {
+  if (!test_device().is_cpu()) GTEST_SKIP() << "threads share batches on the CPU alone";
   std::vector<std::int64_t> sentences(400);
   std::iota(sentences.begin(), sentences.end(), 1);
   const PackedBatch batch = batch_of(sentences);
   const auto run = [&batch](int threads, std::int64_t replicas) {
     at::set_num_threads(threads);
-    TrainingModel model(small_config(0.2), {}, Precision::Fp32, torch::kCPU, 1);
+    TrainingModel model(small_config(0.2), {}, Precision::Fp32, test_device(), 1);
     const auto sums = model.accumulate(batch, {.label_smoothing = 0.1, .r_drop = 2}, 1);
     EXPECT_EQ(at::get_num_threads(), threads);
     EXPECT_EQ(model.replicas(), replicas);
@@ -97,8 +99,24 @@ TEST(TrainingModel, TheSameSeedGivesBitIdenticalWeights) {
                              weights_after_step({{1, 2}, {3}}, precision)));
 }
 
+TEST(TrainingModel, LearnsOnAnyDeviceAsOnTheCpu) {
+  if (test_device().is_cpu()) GTEST_SKIP() << "this is the CPU";
+  const auto losses = [](torch::Device device) {
+    TrainingModel model(small_config(0.2), {}, Precision::Fp32, device, 1);
+    std::vector<double> losses;
+    for (int u = 1; u <= 20; ++u) {
+      const auto sums = model.accumulate(batch_of({u, u + 1, u + 2}), {.label_smoothing = 0.1}, u);
+      model.step({.target_tokens = sums.target_tokens, .learning_rate = 1e-3, .clip_norm = 1});
+      losses.push_back(sums.smoothed / static_cast<double>(sums.target_tokens));
+    }
+    return losses;
+  };
+  const auto here = losses(test_device()), on_cpu = losses(torch::kCPU);
+  for (std::size_t u = 0; u < here.size(); ++u) EXPECT_NEAR(here[u], on_cpu[u], 1e-4);
+}
+
 TEST(TrainingModel, AnUpdateWithoutAFiniteGradientLeavesTheWeights) {
-  TrainingModel model(small_config(0), {}, Precision::Fp32, torch::kCPU, 1);
+  TrainingModel model(small_config(0), {}, Precision::Fp32, test_device(), 1);
   model.weights()[0] = std::nan("");
   const auto before = model.weights().clone();
   const auto sums = model.accumulate(batch_of({1}), {.label_smoothing = 0.1}, 1);
@@ -108,7 +126,7 @@ TEST(TrainingModel, AnUpdateWithoutAFiniteGradientLeavesTheWeights) {
 }
 
 TEST(TrainingModel, AGradientThatIsTooLongLeavesTheWeightsAndIsForgotten) {
-  TrainingModel model(small_config(0), {}, Precision::Fp32, torch::kCPU, 1);
+  TrainingModel model(small_config(0), {}, Precision::Fp32, test_device(), 1);
   const auto before = model.weights().clone();
   const auto step = [&model](double longest) {
     const auto sums = model.accumulate(batch_of({1}), {.label_smoothing = 0.1}, 1);
@@ -122,7 +140,7 @@ TEST(TrainingModel, AGradientThatIsTooLongLeavesTheWeightsAndIsForgotten) {
 }
 
 TEST(TrainingModel, ClippingBoundsTheStep) {
-  TrainingModel model(small_config(0), {}, Precision::Fp32, torch::kCPU, 1);
+  TrainingModel model(small_config(0), {}, Precision::Fp32, test_device(), 1);
   const auto sums = model.accumulate(batch_of({1, 2}), {.label_smoothing = 0.1}, 1);
   const double norm =
       model.step({.target_tokens = sums.target_tokens, .learning_rate = 0, .clip_norm = 0.01});
@@ -133,7 +151,7 @@ TEST(TrainingModel, ClippingBoundsTheStep) {
 TEST(TrainingModel, RDropCountsABatchOnceAndAddsTheDivergenceOfItsPasses) {
   const PackedBatch batch = batch_of({1, 2, 3, 4, 5});
   const auto sums = [&](double dropout, double alpha) {
-    TrainingModel model(small_config(dropout), {}, Precision::Fp32, torch::kCPU, 1);
+    TrainingModel model(small_config(dropout), {}, Precision::Fp32, test_device(), 1);
     const auto loss = model.accumulate(batch, {.label_smoothing = 0.1, .r_drop = alpha}, 1);
     return std::pair(loss, model.step({.target_tokens = loss.target_tokens, .learning_rate = 0}));
   };
@@ -155,7 +173,7 @@ TEST(TrainingModel, RDropCountsABatchOnceAndAddsTheDivergenceOfItsPasses) {
 TEST(TrainingModel, RDropsPassesAreBothThoseOfASinglePass) {
   // The second pass has other sentence numbers; its gradient is the one that they would give.
   const auto gradient = [](const PackedBatch& batch, double alpha) {
-    TrainingModel model(small_config(0.2), {.beta1 = 0}, Precision::Fp32, torch::kCPU, 1);
+    TrainingModel model(small_config(0.2), {.beta1 = 0}, Precision::Fp32, test_device(), 1);
     model.accumulate(batch, {.label_smoothing = 0.1, .r_drop = alpha}, 1);
     model.step({.target_tokens = 1, .learning_rate = 0});
     return model.adam().first_moment.clone();
@@ -170,7 +188,7 @@ TEST(TrainingModel, RDropsPassesAreBothThoseOfASinglePass) {
 
 TEST(TrainingModel, RDropsGradientIsTheSameHoweverAnUpdateIsSplitIntoBatches) {
   const auto gradient = [](const std::vector<std::vector<std::int64_t>>& batches) {
-    TrainingModel model(small_config(0.2), {.beta1 = 0}, Precision::Fp32, torch::kCPU, 1);
+    TrainingModel model(small_config(0.2), {.beta1 = 0}, Precision::Fp32, test_device(), 1);
     for (const auto& sentences : batches)
       model.accumulate(batch_of(sentences), {.label_smoothing = 0.1, .r_drop = 4}, 1);
     model.step({.target_tokens = 1, .learning_rate = 0});
@@ -181,7 +199,7 @@ TEST(TrainingModel, RDropsGradientIsTheSameHoweverAnUpdateIsSplitIntoBatches) {
 }
 
 TEST(TrainingModel, KeepsAMovingAverageThatLagsBehindTheWeights) {
-  TrainingModel model(small_config(0), {}, Precision::Fp32, torch::kCPU, 1);
+  TrainingModel model(small_config(0), {}, Precision::Fp32, test_device(), 1);
   const auto start = model.weights().clone();
   EXPECT_TRUE(model.averaged_weights().is_same(model.weights()));
   model.keep_average(0.999);
@@ -208,7 +226,7 @@ TEST(Checkpoint, GoesOnBitIdentically) {
       const auto sums = model.accumulate(batch_of({u, u + 7}), {.label_smoothing = 0.1}, u);
       model.step({.target_tokens = sums.target_tokens, .learning_rate = 1e-3, .clip_norm = 1});
     };
-    TrainingModel straight(small_config(0.2), {}, precision, torch::kCPU, 1);
+    TrainingModel straight(small_config(0.2), {}, precision, test_device(), 1);
     straight.keep_average(0.9);
     for (int u = 1; u <= 3; ++u) update(straight, u);
     ProgressRecord progress;
@@ -218,13 +236,13 @@ TEST(Checkpoint, GoesOnBitIdentically) {
                      {.tokenizer_source = "pieces", .tokenizer_target = {}, .provenance = {}},
                      progress);
     // Its parameters are what the run would give.
-    EXPECT_TRUE(torch::equal(load_flat_weights(path, straight.layout(), torch::kCPU),
+    EXPECT_TRUE(torch::equal(load_flat_weights(path, straight.layout(), test_device()),
                              straight.averaged_weights()));
     for (int u = 4; u <= 6; ++u) update(straight, u);
 
     EXPECT_EQ(progress_from_json(ModelFileReader(path).progress()), progress);
     // The seed belongs to the configuration, so the resumed model has the same one.
-    TrainingModel resumed(small_config(0.2), {}, precision, torch::kCPU, 1);
+    TrainingModel resumed(small_config(0.2), {}, precision, test_device(), 1);
     resumed.keep_average(0.9);
     load_checkpoint(path, resumed);
     for (int u = 4; u <= 6; ++u) update(resumed, u);

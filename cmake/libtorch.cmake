@@ -1,0 +1,54 @@
+# LibTorch as the library dragoman_torch: LIBTORCH_INCLUDE_DIR, LIBTORCH_VERSION, LIBTORCH_HAS_CUDA.
+# Found by its headers and libraries alone: of a CUDA build LibTorch's own TorchConfig.cmake demands nvcc
+# and the whole CUDA toolkit, of which nothing is needed here.
+
+# The wheel that scripts/setup unpacks, unless Torch_DIR or CMAKE_PREFIX_PATH, given to CMake or in the
+# environment, names another.
+if(NOT Torch_DIR)
+  set(Torch_DIR $ENV{Torch_DIR})
+endif()
+if(Torch_DIR)
+  set(LIBTORCH_HINTS HINTS ${Torch_DIR}/../../../include NO_DEFAULT_PATH)
+endif()
+find_path(LIBTORCH_INCLUDE_DIR torch/headeronly/version.h
+  ${LIBTORCH_HINTS} PATHS ${CMAKE_SOURCE_DIR}/.libtorch/torch/include)
+if(NOT LIBTORCH_INCLUDE_DIR)
+  message(FATAL_ERROR "no LibTorch: run scripts/setup, or name one (2.11 to 2.13) by Torch_DIR or CMAKE_PREFIX_PATH")
+endif()
+
+file(STRINGS ${LIBTORCH_INCLUDE_DIR}/torch/headeronly/version.h LIBTORCH_VERSION
+  REGEX "define TORCH_VERSION_(MAJOR|MINOR|PATCH) ")
+string(REGEX REPLACE "[^;]* " "" LIBTORCH_VERSION "${LIBTORCH_VERSION}")
+string(REPLACE ";" "." LIBTORCH_VERSION "${LIBTORCH_VERSION}")
+if(LIBTORCH_VERSION VERSION_LESS 2.11)
+  message(FATAL_ERROR "LibTorch ${LIBTORCH_VERSION} is too old: 2.11 to 2.13 are supported")
+endif()
+
+function(libtorch_library NAME)
+  find_library(LIBTORCH_${NAME} ${NAME} PATHS ${LIBTORCH_INCLUDE_DIR}/../lib NO_DEFAULT_PATH ${ARGN})
+endfunction()
+libtorch_library(torch REQUIRED)
+libtorch_library(torch_cpu REQUIRED)
+libtorch_library(c10 REQUIRED)
+libtorch_library(torch_cuda)
+set(LIBTORCH_HAS_CUDA OFF)
+if(LIBTORCH_torch_cuda)
+  set(LIBTORCH_HAS_CUDA ON)
+endif()
+message(STATUS "LibTorch ${LIBTORCH_VERSION}, CUDA ${LIBTORCH_HAS_CUDA}: ${LIBTORCH_INCLUDE_DIR}")
+
+# Its headers are not ours to mend, so they come in as system headers. CUDA's part registers itself when
+# it is loaded, which needs a link that nobody refers to.
+add_library(dragoman_torch INTERFACE)
+target_include_directories(dragoman_torch SYSTEM INTERFACE
+  ${LIBTORCH_INCLUDE_DIR} ${LIBTORCH_INCLUDE_DIR}/torch/csrc/api/include)
+target_compile_definitions(dragoman_torch INTERFACE USE_DISTRIBUTED USE_C10D_GLOO)
+target_link_libraries(dragoman_torch INTERFACE
+  -Wl,--no-as-needed ${LIBTORCH_torch} -Wl,--as-needed ${LIBTORCH_torch_cpu} ${LIBTORCH_c10} OpenMP::OpenMP_CXX)
+
+# Gradients on CUDA go over NCCL where its header is there; else by way of the CPU.
+if(LIBTORCH_HAS_CUDA)
+  file(GLOB NVIDIA_INCLUDE_DIRS ${LIBTORCH_INCLUDE_DIR}/../../nvidia/*/include)
+  find_path(NCCL_INCLUDE_DIR nccl.h HINTS ${NVIDIA_INCLUDE_DIRS})
+  find_path(CUDART_INCLUDE_DIR cuda_runtime_api.h HINTS ${NVIDIA_INCLUDE_DIRS} PATHS /usr/local/cuda/include)
+endif()
