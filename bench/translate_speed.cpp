@@ -110,7 +110,7 @@ int main(int count, char** arguments) try {
   app.add_option("--length-penalty", decode.length_penalty);
   app.add_option("--repeat", repeat, "measured passes, after one")->check(CLI::PositiveNumber);
   app.add_option("--limit", limit, "sentences, the first ones; 0: all");
-  app.add_flag("--latency", latency, "one sentence at a time, on one thread");
+  app.add_flag("--latency", latency, "one sentence at a time, on which the threads work together");
   app.add_flag("--by-part", by_part, "how the time of a thread is shared among parts");
   app.add_flag("--json", json, "the result is always JSON");
   CLI11_PARSE(app, count, arguments);
@@ -124,8 +124,10 @@ int main(int count, char** arguments) try {
   std::vector<std::unique_ptr<CpuEngine>> engines;
   EngineTimes times{};  // of the first engine
   std::vector<Engine*> pointers;
+  const auto team = std::make_shared<EngineTeam>(static_cast<std::size_t>(threads));
   for (int i = 0; i < (latency ? 1 : threads); ++i) {
-    engines.push_back(std::make_unique<CpuEngine>(weights, tokenizers.target->never_emitted()));
+    engines.push_back(
+        std::make_unique<CpuEngine>(weights, tokenizers.target->never_emitted(), team));
     pointers.push_back(engines.back().get());
   }
   if (by_part) engines.front()->measure(&times);
@@ -137,7 +139,7 @@ int main(int count, char** arguments) try {
       {"processor", cpu_features().model + " (" + cpu_features_text() + ")"},
       {"beam", decode.beam_size},
       {"compute_type", type_name},
-      {"threads", pointers.size()},
+      {"threads", threads},
       {"sentences", sentences.size()}};
   std::int64_t translated = translate(workers, sentences);
   times.fill(0);

@@ -38,17 +38,27 @@ endif()
 message(STATUS "LibTorch ${LIBTORCH_VERSION}, CUDA ${LIBTORCH_HAS_CUDA}: ${LIBTORCH_INCLUDE_DIR}")
 
 # Its headers are not ours to mend, so they come in as system headers. CUDA's part registers itself when
-# it is loaded, which needs a link that nobody refers to.
+# it is loaded, which needs a link that nobody refers to. The C++ library stands first: libtorch.so of 2.11
+# has functions of std::filesystem of its own, which crash.
 add_library(dragoman_torch INTERFACE)
 target_include_directories(dragoman_torch SYSTEM INTERFACE
   ${LIBTORCH_INCLUDE_DIR} ${LIBTORCH_INCLUDE_DIR}/torch/csrc/api/include)
 target_compile_definitions(dragoman_torch INTERFACE USE_DISTRIBUTED USE_C10D_GLOO)
 target_link_libraries(dragoman_torch INTERFACE
-  -Wl,--no-as-needed ${LIBTORCH_torch} -Wl,--as-needed ${LIBTORCH_torch_cpu} ${LIBTORCH_c10} OpenMP::OpenMP_CXX)
+  -Wl,--no-as-needed stdc++ ${LIBTORCH_torch} -Wl,--as-needed ${LIBTORCH_torch_cpu} ${LIBTORCH_c10} OpenMP::OpenMP_CXX)
 
-# Gradients on CUDA go over NCCL where its header is there; else by way of the CPU.
+# Gradients on CUDA go over NCCL where the headers are there that LibTorch's own for it includes; else by
+# way of the CPU. They come with LibTorch's wheel (scripts/setup --cuda) or the CUDA toolkit.
 if(LIBTORCH_HAS_CUDA)
   file(GLOB NVIDIA_INCLUDE_DIRS ${LIBTORCH_INCLUDE_DIR}/../../nvidia/*/include)
   find_path(NCCL_INCLUDE_DIR nccl.h HINTS ${NVIDIA_INCLUDE_DIRS})
-  find_path(CUDART_INCLUDE_DIR cuda_runtime_api.h HINTS ${NVIDIA_INCLUDE_DIRS} PATHS /usr/local/cuda/include)
+  foreach(HEADER cuda_runtime_api.h nv/target)
+    string(MAKE_C_IDENTIFIER ${HEADER} NAME)
+    find_path(CUDA_${NAME} ${HEADER}
+      HINTS ${NVIDIA_INCLUDE_DIRS} PATHS /usr/local/cuda/include PATH_SUFFIXES cccl)
+  endforeach()
+  if(NCCL_INCLUDE_DIR AND CUDA_cuda_runtime_api_h AND CUDA_nv_target)
+    set(NCCL_INCLUDE_DIRS ${NCCL_INCLUDE_DIR} ${CUDA_cuda_runtime_api_h} ${CUDA_nv_target})
+  endif()
+  message(STATUS "NCCL: ${NCCL_INCLUDE_DIRS}")
 endif()

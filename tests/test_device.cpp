@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <torch/cuda.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <string>
 
@@ -21,8 +22,9 @@ std::string wanted_device() {
 struct OnDevice : testing::Environment {
   void SetUp() override {
     at::set_num_threads(1);
-    if (wanted_device().starts_with("cuda") && !torch::cuda::is_available())
-      GTEST_SKIP() << "no CUDA device here";
+    if (!wanted_device().starts_with("cuda") || torch::cuda::is_available()) return;
+    std::puts("[  SKIPPED ] no CUDA device here");  // which CTest looks for
+    std::exit(EXIT_SUCCESS);
   }
 };
 [[maybe_unused]] const auto* const kOnDevice = testing::AddGlobalTestEnvironment(new OnDevice);

@@ -1,6 +1,7 @@
 #include "training/communicator.h"
 
 #include <c10/util/Logging.h>
+#include <torch/cuda.h>
 
 #include <cmath>
 #include <cstring>
@@ -92,8 +93,9 @@ struct Communicator::Group {
     guard([&] {
       gloo = c10::make_intrusive<c10d::ProcessGroupGloo>(store, place.rank, place.size, options);
 #ifdef DRAGOMAN_NCCL
-      nccl = c10::make_intrusive<c10d::ProcessGroupNCCL>(
-          c10::make_intrusive<c10d::PrefixStore>("nccl", store), place.rank, place.size);
+      if (torch::cuda::is_available())
+        nccl = c10::make_intrusive<c10d::ProcessGroupNCCL>(
+            c10::make_intrusive<c10d::PrefixStore>("nccl", store), place.rank, place.size);
 #endif
     });
   }

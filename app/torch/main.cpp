@@ -14,7 +14,8 @@ namespace dragoman {
 
 namespace {
 
-/// "CUDA 12.8, 1 device" or "CPU only", from the one place where LibTorch tells how it was built.
+/// "CUDA 12.8, 1 device" or "CPU only", from the one place where LibTorch tells how it was built,
+/// which does so where there is a device.
 std::string cuda_text() {
   const std::string configuration = at::show_config();
   constexpr std::string_view kRuntime = "CUDA Runtime ";

@@ -40,8 +40,10 @@ void CpuEngine::Workspace::reserve(std::int64_t rows, const CpuModel& model) {
   grow(log_sums, rows * config.heads);
 }
 
-CpuEngine::CpuEngine(std::shared_ptr<const CpuModel> model, std::vector<TokenId> never_emitted)
+CpuEngine::CpuEngine(std::shared_ptr<const CpuModel> model, std::vector<TokenId> never_emitted,
+                     std::shared_ptr<EngineTeam> team)
     : model_(std::move(model)),
+      team_(std::move(team)),
       cache_(model_->config.decoder_layers, record_bytes()),
       choice_(std::move(never_emitted)) {}
 
@@ -60,6 +62,8 @@ std::int64_t CpuEngine::preferred_rows() const {
 }
 
 std::vector<std::int32_t> CpuEngine::admit(std::span<const std::vector<TokenId>> sentences) {
+  hold(static_cast<std::int64_t>(sentences.size()));
+  call_helpers();
   std::vector<TokenId> tokens;
   std::vector<std::int32_t> starts = {0};
   places_.clear();
@@ -100,7 +104,22 @@ std::vector<std::int32_t> CpuEngine::admit(std::span<const std::vector<TokenId>>
   return slots;
 }
 
+CpuEngine::~CpuEngine() { hold(-held_); }
+
+/// So many sentences more.
+void CpuEngine::hold(std::int64_t slots) {
+  if (team_ && held_ == 0 && slots > 0) ++team_->busy;
+  if (team_ && held_ > 0 && held_ + slots == 0) --team_->busy;
+  held_ += slots;
+}
+
+/// An engine that begins later sees that it is not the only one, so that one at a time has helpers.
+void CpuEngine::call_helpers() {
+  work_.linear.helpers = team_ && team_->busy == 1 ? &team_->helpers : nullptr;
+}
+
 void CpuEngine::release(std::span<const std::int32_t> slots) {
+  hold(-static_cast<std::int64_t>(slots.size()));
   for (const std::int32_t slot : slots) {
     cache_.release(slot);
     free_slots_.push_back(slot);
@@ -110,6 +129,7 @@ void CpuEngine::release(std::span<const std::int32_t> slots) {
 void CpuEngine::select(std::span<const RowOrigin> rows) { cache_.select(rows); }
 
 void CpuEngine::step(const Step& step) {
+  call_helpers();
   const std::int64_t rows = cache_.rows();
   step.heads.check(model_->config.decoder_layers, model_->config.heads);
   cache_.begin_step();
@@ -371,9 +391,10 @@ void CpuEngine::decode(std::int64_t rows, const Step& step) {
 std::vector<std::unique_ptr<Engine>> cpu_engines(const std::shared_ptr<const CpuModel>& model,
                                                  const std::vector<TokenId>& never_emitted,
                                                  int count) {
+  const auto team = std::make_shared<EngineTeam>(static_cast<std::size_t>(count));
   std::vector<std::unique_ptr<Engine>> engines;
   for (int i = 0; i < count; ++i)
-    engines.push_back(std::make_unique<CpuEngine>(model, never_emitted));
+    engines.push_back(std::make_unique<CpuEngine>(model, never_emitted, team));
   return engines;
 }
 

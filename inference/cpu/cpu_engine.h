@@ -1,8 +1,11 @@
-// The engine on packed weights, without LibTorch. It works on one thread, and computes each row in
-// the same order of operations whatever stands beside it: a sentence's translation does not depend
-// on what else is translated, bit for bit.
+// The engine on packed weights, without LibTorch. It works on one thread, with others that have
+// nothing to do helping in its products, and computes each row in the same order of operations
+// whatever stands beside it: a sentence's translation does not depend on what else is translated,
+// bit for bit.
 #pragma once
 
+#include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -16,11 +19,24 @@
 
 namespace dragoman {
 
+/// What the engines on one machine share: the threads of those that hold no sentence help the only
+/// one that does.
+struct EngineTeam {
+  static constexpr std::size_t kMost = 4;  ///< threads on one sentence
+
+  explicit EngineTeam(std::size_t engines) : helpers(std::min(engines, kMost) - 1) {}
+
+  std::atomic<int> busy = 0;  ///< engines that hold sentences
+  HelperTeam helpers;
+};
+
 class CpuEngine : public Engine {
  public:
   /// Several engines may share a model. `never_emitted`: tokens that no row produces
   /// (Tokenizer::never_emitted of the target side).
-  CpuEngine(std::shared_ptr<const CpuModel> model, std::vector<TokenId> never_emitted);
+  CpuEngine(std::shared_ptr<const CpuModel> model, std::vector<TokenId> never_emitted,
+            std::shared_ptr<EngineTeam> team = nullptr);
+  ~CpuEngine() override;
 
   std::int64_t vocabulary() const override { return model_->config.target_vocabulary; }
   std::int64_t max_positions() const override;
@@ -55,6 +71,8 @@ class CpuEngine : public Engine {
     std::int64_t places = 0;
   };
 
+  void hold(std::int64_t slots);
+  void call_helpers();
   void run(const PackedLinear& layer, const float* x, std::int64_t rows, float* y,
            bool relu = false);
   void embed(std::span<const TokenId> tokens, std::span<const std::int64_t> places,
@@ -82,6 +100,8 @@ class CpuEngine : public Engine {
                  std::int64_t rows) const;
 
   std::shared_ptr<const CpuModel> model_;
+  std::shared_ptr<EngineTeam> team_;
+  std::int64_t held_ = 0;         // slots with sentences
   std::vector<float> sinusoids_;  // [places, D], as far as they were asked for
   std::vector<Source> sources_;   // [slot]
   std::vector<std::int32_t> free_slots_;

@@ -1,11 +1,28 @@
 #include "inference/cpu/packed_linear.h"
 
+#include <functional>
 #include <utility>
 
 #include "kernels/linear_kernels.h"
 #include "model/file/quantized_rows.h"
 
 namespace dragoman {
+
+namespace {
+
+/// A product that takes as long as reading so many bytes of weights takes two threads less time
+/// than one, though they have to meet. With more than kRowsPerRead rows, time is for arithmetic.
+constexpr std::int64_t kWorthHelp = 1 << 19, kRowsPerRead = 8;
+
+/// Into how many pieces a product is cut.
+std::int64_t pieces_of(const HelperTeam* helpers, std::int64_t bytes, std::int64_t rows,
+                       std::int64_t panels) {
+  if (helpers == nullptr || bytes * std::max(rows, kRowsPerRead) / kRowsPerRead < kWorthHelp)
+    return 1;
+  return std::min(static_cast<std::int64_t>(helpers->size()), panels);
+}
+
+}  // namespace
 
 PackedLinear::PackedLinear(std::span<const float> weights, std::span<const float> bias,
                            std::int64_t inputs, ComputeType type) {
@@ -104,7 +121,15 @@ void PackedLinear::multiply(const float* x, std::int64_t rows, std::int64_t begi
     arguments.weight_scales = weight_scales_.data() + begin;
     arguments.offsets = offsets_.data() + begin;
   }
-  kernels.linear[static_cast<std::size_t>(type_)](arguments, rows, 0, panels);
+  const auto run_panels = kernels.linear[static_cast<std::size_t>(type_)];
+  const std::int64_t pieces =
+      pieces_of(scratch.helpers, bytes() / outputs_ * (end - begin), rows, panels);
+  if (pieces == 1) return run_panels(arguments, rows, 0, panels);
+  const auto run_piece = [&](std::size_t i) {
+    const auto piece = static_cast<std::int64_t>(i);
+    run_panels(arguments, rows, panels * piece / pieces, panels * (piece + 1) / pieces);
+  };
+  scratch.helpers->run(static_cast<std::size_t>(pieces), std::ref(run_piece));
 }
 
 }  // namespace dragoman

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/helper_team.h"
 #include "kernels/linear_kernels.h"
 
 namespace dragoman {
@@ -40,6 +41,7 @@ void grow(std::vector<Number>& buffer, std::int64_t size) {
 struct LinearScratch {
   std::vector<std::uint8_t> rounded;
   std::vector<float> scales;
+  HelperTeam* helpers = nullptr;  ///< who share in its outputs; null: nobody
 };
 
 class PackedLinear {

@@ -53,6 +53,30 @@ TEST(CpuEngine, StepByStepIsTheWholeSequenceWhateverHappensToRows) {
   }
 }
 
+TEST(CpuEngine, WithHelpersGivesTheSameBits) {
+  ModelConfig config = configs()[0];
+  config.d_model = 64;
+  config.d_ff = 512;
+  Transformer model = make_model(config, torch::kCPU);
+  const auto waiting = waiting_sentences(12, 60);
+  for (const ComputeType type : {ComputeType::Float32, ComputeType::Int8}) {
+    const auto weights = packed(model, type);
+    CpuEngine alone(weights, {0, 1});
+    const auto team = std::make_shared<EngineTeam>(3);
+    CpuEngine helped(weights, {0, 1}, team);
+    const DecodeConfig decode{.beam_size = 4, .max_length = 40};
+    EXPECT_EQ(search(helped, decode, waiting), search(alone, decode, waiting));
+    EXPECT_EQ(team->busy, 0);
+    {
+      CpuEngine other(weights, {}, team);
+      other.admit(sentences(2, 5));
+      helped.release(helped.admit(sentences(1, 5)));
+      EXPECT_EQ(team->busy, 1);
+    }
+    EXPECT_EQ(team->busy, 0);
+  }
+}
+
 TEST(CpuEngine, WeightsInMemoryAreThoseOfTheFile) {
   for (const ModelConfig& config : all_configs()) {
     Transformer model = make_model(config, torch::kCPU);
