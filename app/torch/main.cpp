@@ -14,16 +14,15 @@ namespace dragoman {
 
 namespace {
 
-/// "CUDA 12.8, 1 device" or "CPU only", from the one place where LibTorch tells how it was built,
-/// which does so where there is a device.
+/// "CUDA 13.0, 1 device" or "CPU only", from the one place where LibTorch tells how it was built.
 std::string cuda_text() {
   const std::string configuration = at::show_config();
-  constexpr std::string_view kRuntime = "CUDA Runtime ";
-  const std::size_t found = configuration.find(kRuntime);
+  constexpr std::string_view kVersion = "CUDA_VERSION=";
+  const std::size_t found = configuration.find(kVersion);
   if (found == std::string::npos) return "CPU only";
-  const std::size_t begin = found + kRuntime.size();
+  const std::size_t begin = found + kVersion.size();
   const std::string version =
-      configuration.substr(begin, configuration.find_first_of(" \n", begin) - begin);
+      configuration.substr(begin, configuration.find_first_of(", \n", begin) - begin);
   const auto devices =
       at::globalContext().hasCUDA()
           ? at::globalContext().getAcceleratorHooksInterface(at::kCUDA).deviceCount()
