@@ -14,12 +14,14 @@ namespace {
 /// than one, though they have to meet. With more than kRowsPerRead rows, time is for arithmetic.
 constexpr std::int64_t kWorthHelp = 1 << 19, kRowsPerRead = 8;
 
-/// Into how many pieces a product is cut.
+/// Into how many pieces a product is cut: of a long one more than there are threads, as one may be
+/// slow.
 std::int64_t pieces_of(const HelperTeam* helpers, std::int64_t bytes, std::int64_t rows,
                        std::int64_t panels) {
-  if (helpers == nullptr || bytes * std::max(rows, kRowsPerRead) / kRowsPerRead < kWorthHelp)
-    return 1;
-  return std::min(static_cast<std::int64_t>(helpers->size()), panels);
+  const std::int64_t cost = bytes * std::max(rows, kRowsPerRead) / kRowsPerRead;
+  if (helpers == nullptr || cost < kWorthHelp) return 1;
+  const auto threads = static_cast<std::int64_t>(helpers->size());
+  return std::min(std::clamp(cost / kWorthHelp, threads, 4 * threads), panels);
 }
 
 }  // namespace

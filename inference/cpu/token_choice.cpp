@@ -10,8 +10,13 @@ namespace dragoman {
 
 namespace {
 
+/// Whose sum is formed at once, for any number of rows.
 constexpr std::int64_t kTokensOfPart = 1024;
 static_assert(kTokensOfPart % PackedLinear::kPartStep == 0);
+
+/// Of how many parts logits are met at once: as many as a core's caches hold, since helpers in the
+/// product have to meet each time.
+std::int64_t parts_at_once(std::int64_t rows) { return std::max<std::int64_t>(8 / rows, 1); }
 
 }  // namespace
 
@@ -24,7 +29,8 @@ void TokenChoice::run(const PackedLinear& projection, const float* x, std::int64
   vocabulary_ = projection.outputs();
   const std::int64_t best = step.best, parts = (vocabulary_ + kTokensOfPart - 1) / kTokensOfPart;
   const bool wants_all = best == vocabulary_;
-  grow(logits_, rows * kTokensOfPart);
+  const std::int64_t at_once = parts_at_once(rows) * kTokensOfPart;
+  grow(logits_, rows * at_once);
   grow(part_log_sums_, rows * parts);
   if (!wants_all) {
     grow(best_tokens_, rows * best);
@@ -32,12 +38,13 @@ void TokenChoice::run(const PackedLinear& projection, const float* x, std::int64
   }
   list_named(step);
   projection.run_in_parts(
-      x, rows, kTokensOfPart, logits_.data(), scratch,
+      x, rows, at_once, logits_.data(), scratch,
       [&](std::int64_t begin, std::int64_t end, float* logits) {
-        const std::int64_t count = end - begin, part = begin / kTokensOfPart;
+        const std::int64_t count = end - begin;
         for (std::int64_t r = 0; r < rows; ++r)
-          part_log_sums_[static_cast<std::size_t>(r * parts + part)] =
-              kernels.log_sum(logits + r * count, count);
+          for (std::int64_t c = 0; c < count; c += kTokensOfPart)
+            part_log_sums_[static_cast<std::size_t>(r * parts + (begin + c) / kTokensOfPart)] =
+                kernels.log_sum(logits + r * count + c, std::min(kTokensOfPart, count - c));
         take_out(rows, begin, end, logits);
         for (std::int64_t r = 0; r < rows; ++r) {
           const float* row = logits + r * count;
