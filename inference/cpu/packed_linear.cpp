@@ -19,8 +19,8 @@ constexpr std::int64_t kWorthHelp = 1 << 19, kRowsPerRead = 8;
 std::int64_t pieces_of(const HelperTeam* helpers, std::int64_t bytes, std::int64_t rows,
                        std::int64_t panels) {
   const std::int64_t cost = bytes * std::max(rows, kRowsPerRead) / kRowsPerRead;
-  if (helpers == nullptr || cost < kWorthHelp) return 1;
-  const auto threads = static_cast<std::int64_t>(helpers->size());
+  const auto threads = helpers == nullptr ? 1 : static_cast<std::int64_t>(helpers->size());
+  if (threads == 1 || cost < kWorthHelp) return 1;
   return std::min(std::clamp(cost / kWorthHelp, threads, 4 * threads), panels);
 }
 
