@@ -14,7 +14,10 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-constexpr milliseconds kPause{50};
+/// Between what is written while there is always something to do.
+constexpr milliseconds kFlushPause{50};
+/// So long the first line after a pause waits for others to be sorted with; more may join later.
+constexpr milliseconds kGathering{2};
 // How long a stop request may go unnoticed while there is nothing to read.
 constexpr milliseconds kStopCheck{100};
 
@@ -28,14 +31,14 @@ class Intake {
   /// What has come, without waiting.
   std::vector<SourceSentence> take() { return take_until(Clock::now()); }
 
-  /// Waits for a line, then for more until the input pauses.
+  /// Waits for a line, then a moment for more.
   std::vector<SourceSentence> wait_and_take(const std::stop_token& stop) {
     std::vector<SourceSentence> sentences;
     while (!add_line(sentences)) {
       if (ended_ || stop.stop_requested()) return sentences;
       input_.receive(kStopCheck);
     }
-    std::vector<SourceSentence> more = take_until(Clock::now() + kPause);
+    std::vector<SourceSentence> more = take_until(Clock::now() + kGathering);
     std::move(more.begin(), more.end(), std::back_inserter(sentences));
     return sentences;
   }
@@ -140,7 +143,7 @@ TranslationFacts Translator::translate(LineReader& input, TranslationSink& outpu
     if (intake.ended() && workers.idle() && queue.size() == 0) break;
     for (FinishedSentence& sentence : workers.step()) queue.finish(std::move(sentence));
     while (const std::optional<Translation> translation = queue.next()) output.write(*translation);
-    if (Clock::now() - last_flush >= kPause) {
+    if (Clock::now() - last_flush >= kFlushPause) {
       output.flush();
       output.progress(queue.facts());
       last_flush = Clock::now();
