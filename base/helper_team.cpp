@@ -15,8 +15,7 @@ std::uint64_t taken_of(std::uint64_t call) { return call % kPiecesUnit; }
 constexpr int kLooks = 10'000;
 
 /// Whom helpers keep waiting longer than kPatience works alone for a while.
-constexpr std::chrono::microseconds kPatience{2'000};
-constexpr std::chrono::milliseconds kAlone{50};
+constexpr std::chrono::milliseconds kPatience{2}, kAlone{50};
 
 void rest_a_moment() {
 #if defined(__x86_64__)

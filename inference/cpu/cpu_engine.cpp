@@ -62,8 +62,8 @@ std::int64_t CpuEngine::preferred_rows() const {
 }
 
 std::vector<std::int32_t> CpuEngine::admit(std::span<const std::vector<TokenId>> sentences) {
-  hold(static_cast<std::int64_t>(sentences.size()));
-  call_helpers();
+  team_.hold(static_cast<std::int64_t>(sentences.size()));
+  work_.linear.helpers = team_.helpers();
   std::vector<TokenId> tokens;
   std::vector<std::int32_t> starts = {0};
   places_.clear();
@@ -104,22 +104,8 @@ std::vector<std::int32_t> CpuEngine::admit(std::span<const std::vector<TokenId>>
   return slots;
 }
 
-CpuEngine::~CpuEngine() { hold(-held_); }
-
-/// So many sentences more.
-void CpuEngine::hold(std::int64_t slots) {
-  if (team_ && held_ == 0 && slots > 0) ++team_->busy;
-  if (team_ && held_ > 0 && held_ + slots == 0) --team_->busy;
-  held_ += slots;
-}
-
-/// An engine that begins later sees that it is not the only one, so that one at a time has helpers.
-void CpuEngine::call_helpers() {
-  work_.linear.helpers = team_ && team_->busy == 1 ? &team_->helpers : nullptr;
-}
-
 void CpuEngine::release(std::span<const std::int32_t> slots) {
-  hold(-static_cast<std::int64_t>(slots.size()));
+  team_.hold(-static_cast<std::int64_t>(slots.size()));
   for (const std::int32_t slot : slots) {
     cache_.release(slot);
     free_slots_.push_back(slot);
@@ -129,7 +115,7 @@ void CpuEngine::release(std::span<const std::int32_t> slots) {
 void CpuEngine::select(std::span<const RowOrigin> rows) { cache_.select(rows); }
 
 void CpuEngine::step(const Step& step) {
-  call_helpers();
+  work_.linear.helpers = team_.helpers();
   const std::int64_t rows = cache_.rows();
   step.heads.check(model_->config.decoder_layers, model_->config.heads);
   cache_.begin_step();

@@ -4,14 +4,13 @@
 // bit for bit.
 #pragma once
 
-#include <algorithm>
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
 
 #include "inference/cpu/cpu_model.h"
+#include "inference/cpu/engine_team.h"
 #include "inference/cpu/engine_times.h"
 #include "inference/cpu/key_value_cache.h"
 #include "inference/cpu/token_choice.h"
@@ -19,24 +18,12 @@
 
 namespace dragoman {
 
-/// What the engines on one machine share: the threads of those that hold no sentence help the only
-/// one that does.
-struct EngineTeam {
-  static constexpr std::size_t kMost = 4;  ///< threads on one sentence
-
-  explicit EngineTeam(std::size_t engines) : helpers(std::min(engines, kMost) - 1) {}
-
-  std::atomic<int> busy = 0;  ///< engines that hold sentences
-  HelperTeam helpers;
-};
-
 class CpuEngine : public Engine {
  public:
   /// Several engines may share a model. `never_emitted`: tokens that no row produces
   /// (Tokenizer::never_emitted of the target side).
   CpuEngine(std::shared_ptr<const CpuModel> model, std::vector<TokenId> never_emitted,
             std::shared_ptr<EngineTeam> team = nullptr);
-  ~CpuEngine() override;
 
   std::int64_t vocabulary() const override { return model_->config.target_vocabulary; }
   std::int64_t max_positions() const override;
@@ -71,8 +58,6 @@ class CpuEngine : public Engine {
     std::int64_t places = 0;
   };
 
-  void hold(std::int64_t slots);
-  void call_helpers();
   void run(const PackedLinear& layer, const float* x, std::int64_t rows, float* y,
            bool relu = false);
   void embed(std::span<const TokenId> tokens, std::span<const std::int64_t> places,
@@ -100,8 +85,7 @@ class CpuEngine : public Engine {
                  std::int64_t rows) const;
 
   std::shared_ptr<const CpuModel> model_;
-  std::shared_ptr<EngineTeam> team_;
-  std::int64_t held_ = 0;         // slots with sentences
+  TeamPlace team_;
   std::vector<float> sinusoids_;  // [places, D], as far as they were asked for
   std::vector<Source> sources_;   // [slot]
   std::vector<std::int32_t> free_slots_;

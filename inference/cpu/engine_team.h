@@ -1,0 +1,50 @@
+// What engines on one machine share: the threads of those that hold no sentence help the only one
+// that does.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "base/helper_team.h"
+
+namespace dragoman {
+
+struct EngineTeam {
+  static constexpr std::size_t kMost = 4;  ///< threads on one sentence
+
+  explicit EngineTeam(std::size_t engines) : helpers(std::min(engines, kMost) - 1) {}
+
+  std::atomic<int> busy = 0;  ///< engines that hold sentences
+  HelperTeam helpers;
+};
+
+/// An engine's place in its team.
+class TeamPlace {
+ public:
+  /// Without a team nobody helps.
+  explicit TeamPlace(std::shared_ptr<EngineTeam> team) : team_(std::move(team)) {}
+  TeamPlace(const TeamPlace&) = delete;
+  TeamPlace& operator=(const TeamPlace&) = delete;
+  ~TeamPlace() { hold(-held_); }
+
+  /// The engine holds so many sentences more.
+  void hold(std::int64_t more) {
+    if (team_ && held_ == 0 && more > 0) ++team_->busy;
+    if (team_ && held_ > 0 && held_ + more == 0) --team_->busy;
+    held_ += more;
+  }
+
+  /// Who helps the engine, which holds sentences, in its next step; null: nobody. An engine that
+  /// begins later sees that it is not the only one, so that one at a time has helpers.
+  HelperTeam* helpers() const { return team_ && team_->busy == 1 ? &team_->helpers : nullptr; }
+
+ private:
+  std::shared_ptr<EngineTeam> team_;
+  std::int64_t held_ = 0;  // sentences
+};
+
+}  // namespace dragoman
