@@ -94,4 +94,22 @@ class KernelTest : public testing::TestWithParam<std::tuple<const KernelTable*, 
         return std::string(std::get<0>(test.param)->name) + (is_float ? "Fp32" : "Bf16"); \
       })
 
+/// A test of each table of linear layers.
+class LinearKernelsTest : public testing::TestWithParam<const LinearKernels*> {
+ protected:
+  const LinearKernels& table() const { return *GetParam(); }
+
+  std::vector<float> values(std::int64_t count, double range = 2) {
+    std::vector<float> list(static_cast<std::size_t>(count));
+    for (float& value : list) value = static_cast<float>((random_.uniform() * 2 - 1) * range);
+    return list;
+  }
+
+  RandomStream random_{1, 2};
+};
+
+#define DRAGOMAN_FOR_EACH_LINEAR_TABLE(Suite)                                           \
+  INSTANTIATE_TEST_SUITE_P(Tables, Suite, testing::ValuesIn(available_linear_tables()), \
+                           [](const auto& test) { return std::string(test.param->name); })
+
 }  // namespace dragoman

@@ -24,16 +24,8 @@ struct Shape {
 const std::vector<Shape> kShapes = {{1, 1, 1},    {2, 3, 5},   {3, 64, 64},   {5, 17, 65},
                                     {6, 130, 31}, {7, 8, 200}, {13, 96, 129}, {16, 33, 48}};
 
-class Linear : public testing::TestWithParam<const LinearKernels*> {
+class Linear : public LinearKernelsTest {
  protected:
-  const LinearKernels& table() const { return *GetParam(); }
-
-  std::vector<float> values(std::int64_t count, double range = 2) {
-    std::vector<float> list(static_cast<std::size_t>(count));
-    for (float& value : list) value = static_cast<float>((random_.uniform() * 2 - 1) * range);
-    return list;
-  }
-
   /// Of `y_stride` outputs a row; what only int8 has is missing.
   static LinearArguments arguments_of(const Shape& shape, const void* x, const void* packed,
                                       const std::vector<float>& bias, std::vector<float>& y,
@@ -67,8 +59,6 @@ class Linear : public testing::TestWithParam<const LinearKernels*> {
     run(NumberType::Float32, arguments, shape.rows);
     return y;
   }
-
-  RandomStream random_{1, 2};
 };
 
 TEST_P(Linear, FloatIsTheProductAndEachRowTheSameAlone) {
@@ -200,159 +190,6 @@ TEST_P(Linear, WhatIsNotFiniteStaysSo) {
   EXPECT_TRUE(std::isnan(table().log_sum(std::vector<float>(5, NAN).data(), 5)));
 }
 
-/// Numbers of heads in HeadOrder, zero where it pads.
-std::vector<float> in_order(const HeadOrder& order, const std::vector<float>& plain,
-                            std::int64_t begin) {
-  std::vector<float> ordered(static_cast<std::size_t>(order.width));
-  for (std::int64_t h = 0; h < order.heads; ++h)
-    for (std::int64_t c = 0; c < order.d_k; ++c)
-      ordered[order.place(h, c)] = plain[begin + h * order.d_k + c];
-  return ordered;
-}
-
-/// A query, and keys and values of places side by side: [heads * d_k] each, head after head.
-struct Attention {
-  const HeadOrder& order;
-  std::vector<float> q, keys, values;
-  float scale;
-
-  std::int64_t width() const { return order.heads * order.d_k; }
-};
-
-/// Weights and output of a row are equation 1's, but for what `type` rounds.
-void expect_equation_1(const Attention& a, const std::vector<std::int64_t>& records,
-                       NumberType type, const std::vector<float>& weights,
-                       const std::vector<float>& output) {
-  const std::int64_t d_k = a.order.d_k;
-  const std::size_t places = records.size();
-  // A product of bytes is off by half a step of each of its factors at most, one of bf16 by half a
-  // step of the key.
-  const double step = type == NumberType::Int8       ? 3.5 * 0.5 / 100
-                      : type == NumberType::BFloat16 ? 2 * 1.5 / 256
-                                                     : 0;
-  const double error = static_cast<double>(a.scale * static_cast<float>(d_k)) * step;
-  const double off = type == NumberType::Int8       ? 1.5 / 254 + 1e-5
-                     : type == NumberType::BFloat16 ? 1.5 / 256
-                                                    : 1e-5;
-  for (std::int64_t h = 0; h < a.order.heads; ++h) {
-    const auto weight = [&](std::size_t j) {
-      return weights[static_cast<std::int64_t>(j) * a.order.weights_stride() + h];
-    };
-    const auto at = [&](const std::vector<float>& list, std::size_t j, std::int64_t c) {
-      return list[records[j] * a.width() + h * d_k + c];
-    };
-    std::vector<double> p;
-    for (std::size_t j = 0; j < places; ++j) {
-      double score = 0;
-      for (std::int64_t c = 0; c < d_k; ++c) score += a.q[h * d_k + c] * at(a.keys, j, c);
-      p.push_back(std::exp(static_cast<double>(a.scale) * score));
-    }
-    const double total = std::accumulate(p.begin(), p.end(), 0.0);
-    for (std::size_t j = 0; j < places; ++j)
-      ASSERT_NEAR(weight(j), p[j] / total, 1e-5 + 2 * error * p[j] / total * std::exp(2 * error));
-    for (std::int64_t c = 0; c < d_k; ++c) {
-      double expected = 0;
-      for (std::size_t j = 0; j < places; ++j)
-        expected += static_cast<double>(weight(j)) * static_cast<double>(at(a.values, j, c));
-      ASSERT_NEAR(output[a.order.place(h, c)], expected, off);
-    }
-  }
-}
-
-void expect_attention(const LinearKernels& table, const Attention& a,
-                      const std::vector<std::int64_t>& records, bool side_by_side,
-                      NumberType type) {
-  const auto kind = static_cast<std::size_t>(type);
-  const auto places = static_cast<std::int64_t>(records.size());
-  const std::int64_t bytes = a.order.record_bytes(type);
-  const auto count = static_cast<std::int64_t>(a.keys.size()) / a.width();
-  std::vector<std::uint8_t> cache(static_cast<std::size_t>(count * bytes));
-  for (std::int64_t record = 0; record < count; ++record)
-    table.store_record[kind](a.order, in_order(a.order, a.keys, record * a.width()).data(),
-                             in_order(a.order, a.values, record * a.width()).data(),
-                             cache.data() + record * bytes);
-  const std::vector<std::int32_t> numbers(records.begin(), records.end());
-  std::vector<float> scratch(static_cast<std::size_t>(a.order.scratch(places)) + 1),
-      output(static_cast<std::size_t>(a.order.width) + 1, kGuard);
-  scratch.back() = kGuard;
-  table.row_attention[kind]({.order = a.order,
-                             .q = in_order(a.order, a.q, 0).data(),
-                             .cache = cache.data(),
-                             .records = side_by_side ? nullptr : numbers.data(),
-                             .places = places,
-                             .scale = a.scale,
-                             .scratch = scratch.data(),
-                             .output = output.data()});
-  ASSERT_EQ(output.back(), kGuard);
-  ASSERT_EQ(scratch.back(), kGuard);
-  expect_equation_1(a, records, type, scratch, output);
-}
-
-TEST_P(Linear, AttentionOfARowIsEquation1OverItsRecords) {
-  constexpr std::int64_t kRecords = 50;
-  for (const std::int64_t heads : {1, 2, 3, 4, 8, 12, 16, 40})
-    for (const std::int64_t d_k : {1, 8, 24, 64}) {
-      const HeadOrder order(heads, d_k);
-      ASSERT_EQ(order.width % 64, 0);
-      for (const std::int64_t places : {1, 5, 16, 37}) {
-        const std::int64_t numbers = kRecords * heads * d_k;
-        const Attention attention{.order = order,
-                                  .q = values(heads * d_k),
-                                  .keys = values(numbers, 1.5),
-                                  .values = values(numbers, 1.5),
-                                  .scale = 0.3F};
-        std::vector<std::int64_t> in_turn(static_cast<std::size_t>(places)), drawn = in_turn;
-        std::iota(in_turn.begin(), in_turn.end(), 0);
-        for (auto& record : drawn) record = static_cast<std::int64_t>(random_.uniform() * kRecords);
-        for (const NumberType type :
-             {NumberType::Float32, NumberType::BFloat16, NumberType::Int8}) {
-          expect_attention(table(), attention, drawn, false, type);
-          expect_attention(table(), attention, in_turn, true, type);
-          if (HasFatalFailure()) return;
-        }
-      }
-    }
-}
-
-TEST_P(Linear, AttentionOfARowToBytesIsExactWhereBytesAre) {
-  const HeadOrder order(3, 10);
-  // Whole numbers, the largest of each head 127: nothing is rounded.
-  const auto whole = [&] {
-    std::vector<float> numbers(30);
-    for (float& number : numbers)
-      number = static_cast<float>(std::floor(random_.uniform() * 254 - 127));
-    for (std::size_t h = 0; h < 3; ++h) numbers[h * 10 + 3] = h == 1 ? -127 : 127;
-    return in_order(order, numbers, 0);
-  };
-  std::vector<std::uint8_t> bytes, floats;
-  for (int place = 0; place < 9; ++place) {
-    const auto key = whole(), value = whole();
-    bytes.resize(bytes.size() + static_cast<std::size_t>(order.record_bytes(NumberType::Int8)));
-    floats.resize(floats.size() +
-                  static_cast<std::size_t>(order.record_bytes(NumberType::Float32)));
-    table().store_record[2](order, key.data(), value.data(),
-                            bytes.data() + place * order.record_bytes(NumberType::Int8));
-    table().store_record[0](order, key.data(), value.data(),
-                            floats.data() + place * order.record_bytes(NumberType::Float32));
-  }
-  const auto q = whole();
-  std::vector<float> scratch(static_cast<std::size_t>(order.scratch(9))), output(order.width),
-      expected(order.width);
-  RowAttentionArguments arguments{.order = order,
-                                  .q = q.data(),
-                                  .cache = bytes.data(),
-                                  .records = nullptr,
-                                  .places = 9,
-                                  .scale = 1e-4F,
-                                  .scratch = scratch.data(),
-                                  .output = output.data()};
-  table().row_attention[2](arguments);
-  arguments.cache = floats.data();
-  arguments.output = expected.data();
-  table().row_attention[0](arguments);
-  for (std::int64_t i = 0; i < order.width; ++i) ASSERT_NEAR(output[i], expected[i], 1e-3) << i;
-}
-
 TEST_P(Linear, TheBestOfARowAndItsLogSum) {
   for (const std::int64_t count : {1, 7, 16, 100, 1001})
     for (const std::int64_t best : {1, 4, 9}) {
@@ -400,8 +237,7 @@ TEST_P(Linear, PackedWeightsCanBeReadAgain) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Tables, Linear, testing::ValuesIn(available_linear_tables()),
-                         [](const auto& info) { return std::string(info.param->name); });
+DRAGOMAN_FOR_EACH_LINEAR_TABLE(Linear);
 
 }  // namespace
 }  // namespace dragoman
