@@ -32,7 +32,6 @@ enum ExitCode : int { kDone = 0, kFailed = 1, kMisused = 2, kDefect = 3 };
 
 /// Before any thread exists, as threads inherit the processor's modes.
 void prepare_process() {
-  keep_freed_memory();
 #if defined(__SSE2__)
   // Denormal numbers cost a hundred times a normal one's time and carry nothing that we need.
   _mm_setcsr(_mm_getcsr() | 0x8040);  // flush to zero, denormals are zero

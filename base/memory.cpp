@@ -1,6 +1,5 @@
 #include "base/memory.h"
 
-#include <malloc.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -10,6 +9,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+
+/// jemalloc reads this before main(). Freed blocks stay with the process, large ones too: giving
+/// them back to the kernel means faulting them in again in each step of a training, which takes as
+/// long as the rest of it. The kernel is asked for large pages, where it gives them.
+const char* malloc_conf = "dirty_decay_ms:-1,muzzy_decay_ms:-1,oversize_threshold:0,thp:always";
 
 namespace dragoman {
 
@@ -67,13 +71,6 @@ void reset_peak_resident_memory() { std::ofstream("/proc/self/clear_refs") << "5
 std::int64_t available_memory() {
   const std::int64_t machine = number_in("/proc/meminfo", "MemAvailable:").value_or(0) * 1024;
   return std::max<std::int64_t>(0, std::min({machine, left_by_cgroup(), left_by_address_space()}));
-}
-
-void keep_freed_memory() {
-  mallopt(M_MMAP_MAX, 0);  // large blocks come from the heap, too
-  mallopt(M_TRIM_THRESHOLD, -1);
-  mallopt(M_TOP_PAD, 64 << 20);
-  mallopt(M_ARENA_MAX, 1);  // the heaps of other threads are given back regardless
 }
 
 bool is_out_of_memory(const std::exception& error) {

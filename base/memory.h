@@ -1,4 +1,4 @@
-// Memory: what this process holds, and what it may still take.
+// Memory: what this process holds, and what it may still take. The allocator is jemalloc.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,6 @@ void reset_peak_resident_memory();
 /// Bytes that this process can still take: the least of what the machine has, what the cgroup
 /// allows (v1 and v2; pages that only cache files count as free) and what `ulimit -v` leaves.
 std::int64_t available_memory();
-
-/// Freed blocks stay with the process, which halves the time of training: giving them back to the
-/// kernel means faulting them in again in each step. One heap for all threads. To be called before
-/// the first thread is made.
-void keep_freed_memory();
 
 /// Whether memory has run out: std::bad_alloc, or LibTorch's words for it on a CPU or a device.
 bool is_out_of_memory(const std::exception& error);

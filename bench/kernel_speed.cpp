@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "base/cpu.h"
-#include "base/memory.h"
 #include "base/threads.h"
 #include "kernels/kernels.h"
 #include "model/file/model_config.h"
@@ -159,7 +158,6 @@ void compare_loss_and_embedding(const Comparison& compare, const Shape& s) {
 }  // namespace
 
 int main(int count, char** arguments) {
-  keep_freed_memory();
   CLI::App app("our functions beside plain tensor operations");
   std::string preset = "tiny";
   int rounds = 15, threads = available_cores();

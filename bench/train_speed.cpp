@@ -127,7 +127,6 @@ nlohmann::ordered_json shares(Bench& bench) {
 }  // namespace
 
 int main(int count, char** arguments) try {
-  keep_freed_memory();
   const RankPlace place = rank_place(process_environment());
   CLI::App app("training speed on random tokens");
   std::string preset_name = "tiny", precision_name = "auto";

@@ -90,7 +90,6 @@ double quantile(const std::vector<double>& sorted, double share) {
 }  // namespace
 
 int main(int count, char** arguments) try {
-  keep_freed_memory();
   CLI::App app("translation speed on sentences of pieces");
   std::string model, pieces, type_name = "auto";
   DecodeConfig decode{.beam_size = 1};

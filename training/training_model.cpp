@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 #include "base/cpu.h"
@@ -41,6 +42,9 @@ constexpr std::int64_t kRowMultiple = 128;
 /// A thread's share of a batch is not smaller than this: products with fewer rows, and a gradient
 /// to sum for each share, take more time than threads that meet in every operation.
 constexpr std::int64_t kTokensPerShare = 512;
+
+/// Of a flat buffer on the CPU: those of weights, gradient and moments fit into a core's cache.
+constexpr std::int64_t kPiece = 32 * 1024;
 
 PackedTokens to_device(const PackedSide& side, std::int64_t heads, torch::Device device,
                        std::int64_t passes = 1) {
@@ -141,6 +145,30 @@ std::vector<torch::Tensor> TrainingModel::state() {
   return tensors;
 }
 
+std::int64_t TrainingModel::piece_size() const {
+  return device_.is_cpu() ? kPiece : weights_.numel();
+}
+
+std::int64_t TrainingModel::pieces() const {
+  return (weights_.numel() + piece_size() - 1) / piece_size();
+}
+
+void TrainingModel::in_pieces(const Piece& work) {
+  const std::int64_t threads = device_.is_cpu() ? at::get_num_threads() : 1, count = pieces();
+  const auto work_on = [&](std::int64_t first, std::int64_t end) {
+    const torch::NoGradGuard no_grad;
+    for (std::int64_t begin = first * piece_size(); first < end; ++first, begin += piece_size())
+      work(begin, std::min(piece_size(), weights_.numel() - begin));
+  };
+  if (threads == 1) return work_on(0, count);
+  team_->run(static_cast<std::size_t>(threads), [&](std::size_t thread) {
+    at::set_num_threads(1);  // of this worker
+    const auto i = static_cast<std::int64_t>(thread);
+    work_on(count * i / threads, count * (i + 1) / threads);
+  });
+  at::set_num_threads(static_cast<int>(threads));  // what threads to come begin with
+}
+
 void TrainingModel::add_replicas(std::size_t count) {
   while (replicas_.size() < count) {
     const bool sums_itself = replicas_.empty() && compute_weights_.is_same(weights_);
@@ -171,13 +199,14 @@ BatchLoss TrainingModel::accumulate(const PackedBatch& batch, const LossConfig& 
     at::set_num_threads(threads);  // what threads to come begin with
     for (const BatchLoss& share : losses) sums += share;
   }
-  const torch::NoGradGuard no_grad;
-  for (std::size_t i = 0; i < shares.size(); ++i) {  // summed over shares and batches in fp32
-    torch::Tensor& gradient = replicas_[i].gradient;
-    if (gradient.is_same(gradient_)) continue;
-    gradient_.add_(gradient);
-    gradient.zero_();
-  }
+  in_pieces([&](std::int64_t begin, std::int64_t size) {
+    for (std::size_t i = 0; i < shares.size(); ++i) {  // summed over shares and batches in fp32
+      if (replicas_[i].gradient.is_same(gradient_)) continue;
+      auto gradient = replicas_[i].gradient.narrow(0, begin, size);
+      gradient_.narrow(0, begin, size).add_(gradient);
+      gradient.zero_();
+    }
+  });
   return sums;
 }
 
@@ -212,18 +241,32 @@ BatchLoss TrainingModel::accumulate_share(Replica& replica, const PackedBatch& b
 }
 
 double TrainingModel::step(const StepConfig& step) {
-  const torch::NoGradGuard no_grad;
   const double mean = 1.0 / static_cast<double>(step.target_tokens);
-  const double norm = gradient_.norm().item<double>() * mean;
-  if (std::isfinite(norm) && norm <= step.longest_gradient) {
-    const bool clips = step.clip_norm > 0 && norm > step.clip_norm;
-    gradient_.mul_(clips ? mean * step.clip_norm / norm : mean);
-    adam_.step(weights_, gradient_, step.learning_rate);
-    if (average_) average_->add(weights_, adam_.steps.item<std::int64_t>());
-    weights_changed();
-  }
-  gradient_.zero_();
+  const double norm = gradient_norm() * mean;
+  const bool learns = std::isfinite(norm) && norm <= step.longest_gradient;
+  const bool clips = step.clip_norm > 0 && norm > step.clip_norm;
+  const double scale = clips ? mean * step.clip_norm / norm : mean;
+  if (learns) adam_.begin_step();
+  const auto updates = learns && average_ ? adam_.steps.item<std::int64_t>() : 0;
+  in_pieces([&](std::int64_t begin, std::int64_t size) {
+    const auto piece = [&](const torch::Tensor& all) { return all.narrow(0, begin, size); };
+    if (learns) {
+      adam_.step_piece(begin, piece(weights_), piece(gradient_).mul_(scale), step.learning_rate);
+      if (average_) average_->add(begin, piece(weights_), updates);
+      if (!compute_weights_.is_same(weights_)) piece(compute_weights_).copy_(piece(weights_));
+    }
+    piece(gradient_).zero_();
+  });
   return norm;
+}
+
+double TrainingModel::gradient_norm() {
+  std::vector<double> squares(static_cast<std::size_t>(pieces()));
+  in_pieces([&](std::int64_t begin, std::int64_t size) {
+    const double norm = gradient_.narrow(0, begin, size).norm().item<double>();
+    squares[static_cast<std::size_t>(begin / piece_size())] = norm * norm;
+  });
+  return std::sqrt(std::accumulate(squares.begin(), squares.end(), 0.0));
 }
 
 void TrainingModel::forget_gradient() {

@@ -5,6 +5,7 @@
 #include <torch/types.h>
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -89,6 +90,13 @@ class TrainingModel {
     torch::Tensor gradient;  // [P], the type of compute_weights_
   };
 
+  using Piece = std::function<void(std::int64_t begin, std::int64_t size)>;
+  /// Calls `work` for pieces that make up [0, P), on the CPU side by side and each small enough to
+  /// stay in a core's cache from one operation to the next.
+  void in_pieces(const Piece& work);
+  std::int64_t piece_size() const;
+  std::int64_t pieces() const;
+  double gradient_norm();
   void add_replicas(std::size_t count);
   BatchLoss accumulate_share(Replica& replica, const PackedBatch& share, const LossConfig& loss,
                              std::int64_t update);

@@ -9,9 +9,9 @@ double average_decay(double decay, std::int64_t update) {
   return std::min(decay, (1 + u) / (10 + u));
 }
 
-void WeightAverage::add(const torch::Tensor& weights, std::int64_t update) {
+void WeightAverage::add(std::int64_t begin, const torch::Tensor& weights, std::int64_t update) {
   const torch::NoGradGuard no_grad;
-  values.lerp_(weights, 1 - average_decay(decay, update));
+  values.narrow(0, begin, weights.numel()).lerp_(weights, 1 - average_decay(decay, update));
 }
 
 }  // namespace dragoman

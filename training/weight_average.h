@@ -16,8 +16,8 @@ struct WeightAverage {
   double decay;
   torch::Tensor values;  ///< [P] fp32, flat like the weights
 
-  /// One pass over the buffers, behind each update.
-  void add(const torch::Tensor& weights, std::int64_t update);
+  /// Behind update 1, 2, ...: adds `weights` [p] fp32, which are those from `begin` on.
+  void add(std::int64_t begin, const torch::Tensor& weights, std::int64_t update);
 };
 
 }  // namespace dragoman

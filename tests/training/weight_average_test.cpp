@@ -21,7 +21,7 @@ TEST(WeightAverage, IsTheWeightedSumOfAllItHasSeen) {
   WeightAverage average{decay, seen[0].clone()};
   for (int u = 1; u <= kUpdates; ++u) {
     seen.push_back(torch::randn({1000}));
-    average.add(seen.back(), u);
+    average.add(0, seen.back(), u);
   }
   // The share of update k is (1 - d_k) d_{k+1} ... d_n; that of the start is d_1 ... d_n.
   auto expected = torch::zeros({1000}, torch::kFloat64);
