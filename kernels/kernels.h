@@ -177,7 +177,17 @@ struct EmbeddingGradientArguments {
   float scale;
 };
 
-/// One instruction set's kernels; [begin, end) are rows.
+/// sums[c] = the sum of x[:, c] in fp32: a bias's gradient. [begin, end) are blocks of kColumnBlock
+/// columns.
+struct ColumnSumsArguments {
+  const void* x;  ///< [rows, columns]
+  void* sums;     ///< [columns]
+  std::int64_t rows, columns;
+};
+
+constexpr std::int64_t kColumnBlock = 128;
+
+/// One instruction set's kernels; [begin, end) are rows where nothing else is said.
 struct KernelTable {
   std::string_view name;
   void (*dropout[2])(const DropoutArguments&, std::int64_t begin, std::int64_t end);
@@ -195,6 +205,7 @@ struct KernelTable {
                                        std::int64_t end);
   void (*add_norm[2])(const NormArguments&, std::int64_t begin, std::int64_t end);
   void (*add_norm_gradient[2])(const NormGradientArguments&, std::int64_t begin, std::int64_t end);
+  void (*column_sums[2])(const ColumnSumsArguments&, std::int64_t begin, std::int64_t end);
   void (*loss[2])(const LossArguments&, std::int64_t begin, std::int64_t end);
   void (*r_drop[2])(const RDropArguments&, std::int64_t begin, std::int64_t end);
   void (*embedding_gradient[2])(const EmbeddingGradientArguments&, std::int64_t begin,

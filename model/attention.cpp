@@ -22,11 +22,11 @@ torch::Tensor MultiHeadAttentionImpl::forward(const torch::Tensor& x, const torc
   if (x.is_same(memory)) {
     const auto projected = joined_linear(x, {query->weight, key->weight, value->weight},
                                          {query->bias, key->bias, value->bias});  // [N, 3D]
-    return output(packed_attention(projected, {}, pattern));
+    return linear(output, packed_attention(projected, {}, pattern));
   }
   const auto keys_values =
       joined_linear(memory, {key->weight, value->weight}, {key->bias, value->bias});  // [M, 2D]
-  return output(packed_attention(query(x), keys_values, pattern));
+  return linear(output, packed_attention(linear(query, x), keys_values, pattern));
 }
 
 }  // namespace dragoman

@@ -32,9 +32,12 @@ FeedForwardImpl::FeedForwardImpl(const ModelConfig& config, std::uint32_t site)
 }
 
 torch::Tensor FeedForwardImpl::forward(const torch::Tensor& x, const torch::Tensor& row_keys) {
-  if (activation == Activation::Relu) return outer(dropout.relu(inner(x), row_keys));
-  auto hidden = gate ? activate(gate(x), activation) * inner(x) : activate(inner(x), activation);
-  return outer(dropout.apply(hidden, row_keys));  // [N, F] -> [N, D]
+  if (activation == Activation::Relu)
+    return linear(outer, dropout.relu(linear(inner, x), row_keys));
+  const auto projected = linear(inner, x);
+  const auto hidden =
+      gate ? activate(linear(gate, x), activation) * projected : activate(projected, activation);
+  return linear(outer, dropout.apply(hidden, row_keys));  // [N, F] -> [N, D]
 }
 
 }  // namespace dragoman

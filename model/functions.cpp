@@ -89,6 +89,18 @@ torch::Tensor joined(at::TensorList parts) {
   return parts[0].as_strided(sizes, parts[0].strides());
 }
 
+/// [N, C] -> [C], summed in fp32.
+torch::Tensor sum_of_rows(const torch::Tensor& x) {
+  if (!has_kernel(x)) return x.sum(0);
+  const auto rows = x.contiguous();
+  auto sums = torch::empty({x.size(1)}, x.options());
+  run_rows(
+      kernels().column_sums, element_type(x),
+      ColumnSumsArguments{rows.const_data_ptr(), sums.mutable_data_ptr(), x.size(0), x.size(1)},
+      (x.size(1) + kColumnBlock - 1) / kColumnBlock, 1);
+  return sums;
+}
+
 struct JoinedLinearFunction : torch::autograd::Function<JoinedLinearFunction> {
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& x,
                                at::TensorList weights, at::TensorList biases) {
@@ -105,7 +117,7 @@ struct JoinedLinearFunction : torch::autograd::Function<JoinedLinearFunction> {
     const auto& dy = gradients[0];
     const auto rows = context->saved_data["rows"].toIntVector();
     variable_list result = {torch::mm(dy, saved[1])};
-    for (const auto& whole : {torch::mm(dy.t(), saved[0]), dy.sum(0)})
+    for (const auto& whole : {torch::mm(dy.t(), saved[0]), sum_of_rows(dy)})
       for (const torch::Tensor& part : whole.split_with_sizes(rows, 0)) result.push_back(part);
     return result;
   }
@@ -217,6 +229,10 @@ torch::Tensor dropout_factors(const Dropout& dropout, const torch::Tensor& row_k
 
 torch::Tensor joined_linear(const torch::Tensor& x, at::TensorList weights, at::TensorList biases) {
   return JoinedLinearFunction::apply(x, weights, biases);
+}
+
+torch::Tensor linear(torch::nn::Linear& layer, const torch::Tensor& x) {
+  return joined_linear(x, {layer->weight}, {layer->bias});
 }
 
 torch::Tensor embed(const torch::Tensor& tokens, const torch::Tensor& weight, double scale) {

@@ -3,6 +3,7 @@
 // reference that tests hold the kernels to.
 #pragma once
 
+#include <torch/nn/modules/linear.h>
 #include <torch/types.h>
 
 #include "model/packed_layout.h"
@@ -87,6 +88,8 @@ torch::Tensor scaled_dot_product_attention(const torch::Tensor& q, const torch::
 /// Linear layers on one input as one product: x [N, C] -> [x W_1^T + b_1, x W_2^T + b_2, ...]. The
 /// weights are not copied where they lie behind each other in memory.
 torch::Tensor joined_linear(const torch::Tensor& x, at::TensorList weights, at::TensorList biases);
+
+torch::Tensor linear(torch::nn::Linear& layer, const torch::Tensor& x);
 
 /// scale * weight[tokens], the zero vector for token -1. tokens [N] int64; the gradient is summed
 /// in fp32.

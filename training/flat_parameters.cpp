@@ -1,5 +1,6 @@
 #include "training/flat_parameters.h"
 
+#include <algorithm>
 #include <functional>
 #include <numeric>
 
@@ -48,9 +49,16 @@ void FlatLayout::bind_values(Transformer& model, const torch::Tensor& values) co
   for (const View& view : views(values)) parameters[view.name].set_data(view.tensor);
 }
 
-void FlatLayout::bind_gradients(Transformer& model, const torch::Tensor& gradients) const {
-  auto parameters = model->named_parameters();
-  for (const View& view : views(gradients)) parameters[view.name].mutable_grad() = view.tensor;
+void FlatLayout::add_gradients(const std::vector<torch::Tensor>& gradients, std::int64_t begin,
+                               const torch::Tensor& sums) const {
+  const std::int64_t end = begin + sums.numel();
+  for (std::size_t i = 0; i < gradients.size(); ++i) {
+    const std::int64_t offset = offsets_[i], next = offset + count(shapes_[i].shape);
+    const std::int64_t first = std::max(begin, offset), last = std::min(end, next);
+    if (first >= last || !gradients[i].defined()) continue;
+    sums.narrow(0, first - begin, last - first)
+        .add_(gradients[i].view(-1).narrow(0, first - offset, last - first));
+  }
 }
 
 }  // namespace dragoman

@@ -35,8 +35,11 @@ class FlatLayout {
 
   /// Makes the model's parameters views of `values`, whose type and device they take.
   void bind_values(Transformer& model, const torch::Tensor& values) const;
-  /// Makes backward passes add to views of `gradients` (the type of the parameters).
-  void bind_gradients(Transformer& model, const torch::Tensor& gradients) const;
+  /// Adds what the parameters' gradients have for elements [begin, begin + p) of a flat buffer to
+  /// that piece of it, `sums` [p] of any type. `gradients` are in the order of views(); undefined
+  /// ones count as zero.
+  void add_gradients(const std::vector<torch::Tensor>& gradients, std::int64_t begin,
+                     const torch::Tensor& sums) const;
 
  private:
   std::vector<ParameterShape> shapes_;

@@ -26,6 +26,11 @@ ElementType element_type(const torch::Tensor& logits) {
   return logits.scalar_type() == torch::kBFloat16 ? ElementType::BFloat16 : ElementType::Float32;
 }
 
+/// Without asking a device, which would have to catch up.
+bool is_one(const torch::Tensor& scalar) {
+  return scalar.device().is_cpu() && scalar.item<float>() == 1;
+}
+
 /// (1 - smoothing) on each row's target plus smoothing / V everywhere, in plain operations; all
 /// that comes of rows without a target is zero.
 struct TargetDistribution {
@@ -100,8 +105,9 @@ struct ProjectedCrossEntropy : torch::autograd::Function<ProjectedCrossEntropy> 
       }
     }
     if (wants_gradients)
-      context->save_for_backward({d_hidden, d_weight.to(weight.scalar_type()),
-                                  bias ? d_bias.to(bias->scalar_type()) : d_bias});
+      for (const auto& [name, gradient] :
+           {std::pair(kHidden, d_hidden), {kWeight, d_weight}, {kBias, d_bias}})
+        if (gradient.defined()) context->saved_data[name] = gradient.to(hidden.scalar_type());
     auto objective = sums[0].to(torch::kFloat32), smoothed = sums[1].clone(),
          likelihood = sums[2].clone();
     context->mark_non_differentiable({smoothed, likelihood});
@@ -120,12 +126,19 @@ struct ProjectedCrossEntropy : torch::autograd::Function<ProjectedCrossEntropy> 
   }
 
   static variable_list backward(AutogradContext* context, variable_list gradients) {
-    const auto saved = context->get_saved_variables();
-    const auto scaled = [&](const torch::Tensor& x) {
-      return x.defined() ? x * gradients[0].to(x.scalar_type()) : x;
+    // Nobody else holds them: a parameter takes them for its gradient without a copy.
+    const auto scaled = [&](const char* name) {
+      const auto saved = context->saved_data.find(name);
+      if (saved == context->saved_data.end()) return torch::Tensor();
+      auto gradient = saved->second.toTensor();
+      context->saved_data.erase(saved);
+      return is_one(gradients[0]) ? gradient
+                                  : gradient.mul_(gradients[0].to(gradient.scalar_type()));
     };
-    return {scaled(saved[0]), scaled(saved[1]), scaled(saved[2]), {}, {}, {}};
+    return {scaled(kHidden), scaled(kWeight), scaled(kBias), {}, {}, {}};
   }
+
+  static constexpr const char *kHidden = "d_hidden", *kWeight = "d_weight", *kBias = "d_bias";
 };
 
 }  // namespace

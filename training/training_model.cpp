@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "base/cpu.h"
@@ -171,14 +172,21 @@ void TrainingModel::in_pieces(const Piece& work) {
 
 void TrainingModel::add_replicas(std::size_t count) {
   while (replicas_.size() < count) {
-    const bool sums_itself = replicas_.empty() && compute_weights_.is_same(weights_);
-    Replica replica{
-        Transformer(config()),
-        sums_itself ? gradient_ : layout_.zeros(compute_weights_.scalar_type(), device_)};
+    Replica replica{Transformer(config()), {}};
     layout_.bind_values(replica.model, compute_weights_);
-    layout_.bind_gradients(replica.model, replica.gradient);
+    auto parameters = replica.model->named_parameters();
+    for (const auto& view : layout_.views(compute_weights_))
+      replica.parameters.push_back(parameters[view.name]);
     replicas_.push_back(std::move(replica));
   }
+}
+
+/// Without a gradient of before, a backward pass leaves its own tensor, which is not copied.
+std::vector<torch::Tensor> TrainingModel::Replica::take_gradients() {
+  std::vector<torch::Tensor> gradients;
+  for (torch::Tensor& parameter : parameters)
+    gradients.push_back(std::exchange(parameter.mutable_grad(), {}));
+  return gradients;
 }
 
 BatchLoss TrainingModel::accumulate(const PackedBatch& batch, const LossConfig& loss,
@@ -199,13 +207,12 @@ BatchLoss TrainingModel::accumulate(const PackedBatch& batch, const LossConfig& 
     at::set_num_threads(threads);  // what threads to come begin with
     for (const BatchLoss& share : losses) sums += share;
   }
+  std::vector<std::vector<torch::Tensor>> gradients;
+  for (std::size_t i = 0; i < shares.size(); ++i)
+    gradients.push_back(replicas_[i].take_gradients());
   in_pieces([&](std::int64_t begin, std::int64_t size) {
-    for (std::size_t i = 0; i < shares.size(); ++i) {  // summed over shares and batches in fp32
-      if (replicas_[i].gradient.is_same(gradient_)) continue;
-      auto gradient = replicas_[i].gradient.narrow(0, begin, size);
-      gradient_.narrow(0, begin, size).add_(gradient);
-      gradient.zero_();
-    }
+    for (const auto& share : gradients)  // summed over shares and batches in fp32
+      layout_.add_gradients(share, begin, gradient_.narrow(0, begin, size));
   });
   return sums;
 }
@@ -271,7 +278,7 @@ double TrainingModel::gradient_norm() {
 
 void TrainingModel::forget_gradient() {
   gradient_.zero_();
-  for (Replica& replica : replicas_) replica.gradient.zero_();
+  for (Replica& replica : replicas_) replica.take_gradients();
 }
 
 BatchLoss TrainingModel::evaluate(const PackedBatch& batch) {

@@ -84,10 +84,12 @@ class TrainingModel {
   torch::Tensor& averaged_weights() { return average_ ? average_->values : weights_; }
 
  private:
-  /// A module tree on the weights of the arithmetic, with a gradient of its own.
+  /// A module tree on the weights of the arithmetic, whose gradients are its own.
   struct Replica {
     Transformer model;
-    torch::Tensor gradient;  // [P], the type of compute_weights_
+    std::vector<torch::Tensor> parameters;  // in the order of FlatLayout::views()
+
+    std::vector<torch::Tensor> take_gradients();
   };
 
   using Piece = std::function<void(std::int64_t begin, std::int64_t size)>;
