@@ -100,7 +100,7 @@ void compare_rows(const Comparison& compare, const Shape& s, const torch::Tensor
   compare.run(
       "add and norm", random({kTokens, s.d_model}),
       [&](auto& x) {
-        return AddNorm{gain, bias, 1e-5, dropout}.apply(x, residual, keys);
+        return AddNorm{gain, bias, 1e-5, dropout}.apply(x, residual, keys).normalized;
       },
       [&](auto& x) {
         return torch::layer_norm(residual + plain_dropout(x, 0.1), {s.d_model}, gain, bias);

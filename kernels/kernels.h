@@ -117,7 +117,7 @@ struct NormArguments {
   const void* x;
   const void* residual;  ///< null: zero
   const void *gain, *bias;
-  void* sum;  ///< for the backward pass; may be y
+  void* sum;  ///< null where there is neither residual nor dropout: x
   void* y;
   float *means, *inverse_deviations;  ///< for the backward pass; may be null
   std::int64_t columns;
@@ -128,6 +128,7 @@ struct NormArguments {
 /// not depend on how rows are shared out, as long as no part is split.
 struct NormGradientArguments {
   const void* dy;
+  const void* d_sum_elsewhere;  ///< what reaches the sum by other ways than y; null: nothing
   const void* sum;
   const void* gain;
   const float *means, *inverse_deviations;

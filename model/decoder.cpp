@@ -32,8 +32,8 @@ DecoderLayerImpl::DecoderLayerImpl(const ModelConfig& config, std::int64_t layer
   register_module("feed_forward_norm", feed_forward_norm);
 }
 
-torch::Tensor DecoderLayerImpl::forward(const torch::Tensor& x, DecoderAttention& attention,
-                                        const torch::Tensor& row_keys) {
+ResidualStream DecoderLayerImpl::forward(const ResidualStream& x, DecoderAttention& attention,
+                                         const torch::Tensor& row_keys) {
   const auto target = residual_connection(
       x, self_attention_norm, norm_position, self_attention_dropout, row_keys,
       [&](const torch::Tensor& input) { return attention.self(layer, self_attention, input); });
@@ -54,9 +54,10 @@ DecoderImpl::DecoderImpl(const ModelConfig& config) {
 
 torch::Tensor DecoderImpl::forward(torch::Tensor x, DecoderAttention& attention,
                                    const torch::Tensor& row_keys) {
+  ResidualStream stream{x, {}, {}};
   for (const auto& layer : *layers)
-    x = layer->as<DecoderLayerImpl>()->forward(x, attention, row_keys);
-  return norm ? normalize(norm, x) : x;
+    stream = layer->as<DecoderLayerImpl>()->forward(stream, attention, row_keys);
+  return norm ? stream.normalized(norm, row_keys).normalized : stream.value(row_keys);
 }
 
 }  // namespace dragoman

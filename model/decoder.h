@@ -49,9 +49,9 @@ class PackedDecoderAttention : public DecoderAttention {
 struct DecoderLayerImpl : torch::nn::Module {
   DecoderLayerImpl(const ModelConfig& config, std::int64_t layer);
 
-  /// x [N, D] -> [N, D]; row_keys [N] as in Dropout.
-  torch::Tensor forward(const torch::Tensor& x, DecoderAttention& attention,
-                        const torch::Tensor& row_keys);
+  /// row_keys [N] as in Dropout.
+  ResidualStream forward(const ResidualStream& x, DecoderAttention& attention,
+                         const torch::Tensor& row_keys);
 
   std::int64_t layer;
   MultiHeadAttention self_attention;

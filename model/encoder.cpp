@@ -16,7 +16,7 @@ EncoderLayerImpl::EncoderLayerImpl(const ModelConfig& config, std::int64_t layer
   register_module("feed_forward_norm", feed_forward_norm);
 }
 
-torch::Tensor EncoderLayerImpl::forward(const torch::Tensor& x, const PackedLayout& layout) {
+ResidualStream EncoderLayerImpl::forward(const ResidualStream& x, const PackedLayout& layout) {
   const auto attended = residual_connection(
       x, self_attention_norm, norm_position, self_attention_dropout, layout.row_keys,
       [&](const torch::Tensor& input) {
@@ -35,8 +35,9 @@ EncoderImpl::EncoderImpl(const ModelConfig& config) {
 }
 
 torch::Tensor EncoderImpl::forward(torch::Tensor x, const PackedLayout& layout) {
-  for (const auto& layer : *layers) x = layer->as<EncoderLayerImpl>()->forward(x, layout);
-  return norm ? normalize(norm, x) : x;
+  ResidualStream stream{x, {}, {}};
+  for (const auto& layer : *layers) stream = layer->as<EncoderLayerImpl>()->forward(stream, layout);
+  return norm ? stream.normalized(norm, layout.row_keys).normalized : stream.value(layout.row_keys);
 }
 
 }  // namespace dragoman

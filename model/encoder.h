@@ -15,7 +15,7 @@ namespace dragoman {
 struct EncoderLayerImpl : torch::nn::Module {
   EncoderLayerImpl(const ModelConfig& config, std::int64_t layer);
 
-  torch::Tensor forward(const torch::Tensor& x, const PackedLayout& layout);  ///< [N, D] -> [N, D]
+  ResidualStream forward(const ResidualStream& x, const PackedLayout& layout);
 
   MultiHeadAttention self_attention;
   torch::nn::LayerNorm self_attention_norm;

@@ -27,19 +27,24 @@ struct Dropout {
   torch::Tensor relu(const torch::Tensor& x, const torch::Tensor& row_keys) const;
 };
 
-/// The "Add & Norm" behind each sub-layer of figure 1: LayerNorm(residual + dropout(x)) over the
-/// last dimension; an undefined residual counts as zero. x, residual [N, D]; gain, bias [D].
+struct NormalizedSum {
+  torch::Tensor sum, normalized;  // [N, D]
+};
+
+/// The "Add & Norm" behind each sub-layer of figure 1: the sum residual + dropout(x), and its
+/// LayerNorm over the last dimension; an undefined residual counts as zero. x, residual [N, D];
+/// gain, bias [D].
 struct AddNorm {
   const torch::Tensor& gain;
   const torch::Tensor& bias;
   double epsilon;
   Dropout dropout;
 
-  torch::Tensor apply(const torch::Tensor& x, const torch::Tensor& residual,
+  NormalizedSum apply(const torch::Tensor& x, const torch::Tensor& residual,
                       const torch::Tensor& row_keys) const;
 };
 /// The same by plain tensor operations, for any device.
-torch::Tensor add_norm_reference(const AddNorm& norm, const torch::Tensor& x,
+NormalizedSum add_norm_reference(const AddNorm& norm, const torch::Tensor& x,
                                  const torch::Tensor& residual, const torch::Tensor& row_keys);
 
 /// The factors (0 or 1 / (1 - rate)) that `dropout` multiplies with: [heads-expanded rows, columns]

@@ -5,15 +5,17 @@ namespace dragoman {
 
 namespace {
 
+/// Of x, residual, gain, bias and row keys: [normalized, sum], or [normalized] where x is the sum.
 struct AddNormFunction : torch::autograd::Function<AddNormFunction> {
-  static torch::Tensor forward(AutogradContext* context, const torch::Tensor& x,
+  static variable_list forward(AutogradContext* context, const torch::Tensor& x,
                                const OptionalTensor& residual, const torch::Tensor& gain,
                                const torch::Tensor& bias, const OptionalTensor& row_keys,
                                double epsilon, SiteNumbers site, bool wants_gradients) {
     RECORD_USER_SCOPE("AddNormFunction");
     const auto input = x.contiguous();
     const auto added = residual ? residual->contiguous() : torch::Tensor();
-    auto y = torch::empty_like(input), sum = wants_gradients ? torch::empty_like(input) : y;
+    const auto y = torch::empty_like(input);
+    const auto sum = residual || row_keys ? torch::empty_like(input) : torch::Tensor();
     auto statistics = wants_gradients
                           ? torch::empty({2, x.size(0)}, x.options().dtype(torch::kFloat32))
                           : torch::Tensor();
@@ -21,20 +23,27 @@ struct AddNormFunction : torch::autograd::Function<AddNormFunction> {
     run_rows(
         kernels().add_norm, element_type(input),
         NormArguments{input.const_data_ptr(), added.defined() ? added.const_data_ptr() : nullptr,
-                      gain.const_data_ptr(), bias.const_data_ptr(), sum.mutable_data_ptr(),
-                      y.mutable_data_ptr(), means, wants_gradients ? means + x.size(0) : nullptr,
-                      x.size(1), static_cast<float>(epsilon), site.with(value_of(row_keys))},
+                      gain.const_data_ptr(), bias.const_data_ptr(),
+                      sum.defined() ? sum.mutable_data_ptr() : nullptr, y.mutable_data_ptr(), means,
+                      wants_gradients ? means + x.size(0) : nullptr, x.size(1),
+                      static_cast<float>(epsilon), site.with(value_of(row_keys))},
         x.size(0), kRowsPerTask);
-    if (wants_gradients) context->save_for_backward({sum, statistics, gain, value_of(row_keys)});
+    if (wants_gradients)
+      context->save_for_backward(
+          {sum.defined() ? sum : input, statistics, gain, value_of(row_keys)});
     context->saved_data["residual"] = residual.has_value();
+    context->set_materialize_grads(false);
     site.save(context);
-    return y;
+    return sum.defined() ? variable_list{y, sum} : variable_list{y};
   }
 
   static variable_list backward(AutogradContext* context, variable_list gradients) {
     const auto saved = context->get_saved_variables();
     const auto &sum = saved[0], &statistics = saved[1], &gain = saved[2], &row_keys = saved[3];
-    const auto dy = gradients[0].contiguous();
+    const auto dy = gradients[0].defined() ? gradients[0].contiguous() : torch::zeros_like(sum);
+    const auto elsewhere = gradients.size() > 1 && gradients[1].defined()
+                               ? gradients[1].contiguous()
+                               : torch::Tensor();
     const std::int64_t rows = sum.size(0), columns = sum.size(1);
     auto d_sum = torch::empty_like(sum);
     auto d_x = row_keys.defined() ? torch::empty_like(sum) : d_sum;
@@ -43,11 +52,12 @@ struct AddNormFunction : torch::autograd::Function<AddNormFunction> {
     float* d_gain = d_parameters.mutable_data_ptr<float>();
     const auto* means = statistics.const_data_ptr<float>();
     run_rows(kernels().add_norm_gradient, element_type(sum),
-             NormGradientArguments{dy.const_data_ptr(), sum.const_data_ptr(), gain.const_data_ptr(),
-                                   means, means + rows, d_sum.mutable_data_ptr(),
-                                   row_keys.defined() ? d_x.mutable_data_ptr() : nullptr, d_gain,
-                                   d_gain + parts * columns, kRowsPerTask, columns,
-                                   SiteNumbers::load(context).with(row_keys)},
+             NormGradientArguments{
+                 dy.const_data_ptr(), elsewhere.defined() ? elsewhere.const_data_ptr() : nullptr,
+                 sum.const_data_ptr(), gain.const_data_ptr(), means, means + rows,
+                 d_sum.mutable_data_ptr(), row_keys.defined() ? d_x.mutable_data_ptr() : nullptr,
+                 d_gain, d_gain + parts * columns, kRowsPerTask, columns,
+                 SiteNumbers::load(context).with(row_keys)},
              rows, kRowsPerTask);
     const auto totals = d_parameters.sum(1).to(gain.scalar_type());  // [2, D]
     return {d_x,       context->saved_data["residual"].toBool() ? d_sum : torch::Tensor(),
@@ -59,20 +69,21 @@ struct AddNormFunction : torch::autograd::Function<AddNormFunction> {
 
 }  // namespace
 
-torch::Tensor AddNorm::apply(const torch::Tensor& x, const torch::Tensor& residual,
+NormalizedSum AddNorm::apply(const torch::Tensor& x, const torch::Tensor& residual,
                              const torch::Tensor& row_keys) const {
   if (!has_kernel(x)) return add_norm_reference(*this, x, residual, row_keys);
-  return AddNormFunction::apply(x, optional(residual), gain, bias,
-                                drops(dropout, row_keys) ? optional(row_keys) : std::nullopt,
-                                epsilon, plain_rows(dropout, x.size(0)),
-                                torch::GradMode::is_enabled());
+  const auto results =
+      AddNormFunction::apply(x, optional(residual), gain, bias,
+                             drops(dropout, row_keys) ? optional(row_keys) : std::nullopt, epsilon,
+                             plain_rows(dropout, x.size(0)), torch::GradMode::is_enabled());
+  return {results.size() > 1 ? results[1] : x, results[0]};
 }
 
-torch::Tensor add_norm_reference(const AddNorm& norm, const torch::Tensor& x,
+NormalizedSum add_norm_reference(const AddNorm& norm, const torch::Tensor& x,
                                  const torch::Tensor& residual, const torch::Tensor& row_keys) {
   auto sum = plainly_dropped(norm.dropout, x, row_keys);
   if (residual.defined()) sum = residual + sum;
-  return torch::layer_norm(sum, {x.size(1)}, norm.gain, norm.bias, norm.epsilon);
+  return {sum, torch::layer_norm(sum, {x.size(1)}, norm.gain, norm.bias, norm.epsilon)};
 }
 
 }  // namespace dragoman

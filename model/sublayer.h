@@ -14,18 +14,32 @@ inline AddNorm add_norm(torch::nn::LayerNorm& norm, const Dropout& dropout) {
   return {norm->weight, norm->bias, norm->options.eps(), dropout};
 }
 
-/// Layer normalisation alone.
-inline torch::Tensor normalize(torch::nn::LayerNorm& norm, const torch::Tensor& x) {
-  return add_norm(norm, {}).apply(x, {}, {});
-}
+/// What runs through a stack of layers: sum + dropout(output), [N, D]. The last sub-layer's output
+/// is added to the sum by the next normalisation, which passes over both anyway; undefined, it
+/// counts as zero.
+struct ResidualStream {
+  torch::Tensor sum, output;
+  Dropout dropout;
+
+  NormalizedSum normalized(torch::nn::LayerNorm& norm, const torch::Tensor& row_keys) const {
+    if (!output.defined()) return add_norm(norm, {}).apply(sum, {}, {});
+    return add_norm(norm, dropout).apply(output, sum, row_keys);
+  }
+  torch::Tensor value(const torch::Tensor& row_keys) const {
+    return output.defined() ? dropout.add(output, sum, row_keys) : sum;
+  }
+};
 
 template <class SubLayer>
-torch::Tensor residual_connection(const torch::Tensor& x, torch::nn::LayerNorm& norm,
-                                  NormPosition position, const Dropout& dropout,
-                                  const torch::Tensor& row_keys, SubLayer&& sub_layer) {
-  if (position == NormPosition::Before)
-    return dropout.add(sub_layer(normalize(norm, x)), x, row_keys);
-  return add_norm(norm, dropout).apply(sub_layer(x), x, row_keys);
+ResidualStream residual_connection(const ResidualStream& x, torch::nn::LayerNorm& norm,
+                                   NormPosition position, const Dropout& dropout,
+                                   const torch::Tensor& row_keys, SubLayer&& sub_layer) {
+  if (position == NormPosition::Before) {
+    const NormalizedSum input = x.normalized(norm, row_keys);
+    return {input.sum, sub_layer(input.normalized), dropout};
+  }
+  const ResidualStream added{x.sum, sub_layer(x.sum), dropout};
+  return {added.normalized(norm, row_keys).normalized, {}, {}};
 }
 
 /// Layer normalisation over the last dimension, D.

@@ -61,32 +61,29 @@ TEST_P(AddNormKernel, NormalizesResidualPlusDropout) {
     }
 }
 
-TEST_P(AddNormKernel, WithoutABackwardPassTheSumIsWrittenOver) {
+TEST_P(AddNormKernel, WithNothingToAddTheInputIsTheSum) {
   constexpr std::int64_t columns = 65;
   Elements x = random_elements(kRows * columns), gain = random_elements(columns);
   Elements bias = random_elements(columns);
-  Elements sum(type(), x.size()), y(type(), x.size()), over(type(), x.size());
-  table().add_norm[index()]({x.data(), nullptr, gain.data(), bias.data(), sum.data(), y.data(),
-                             nullptr, nullptr, columns, kEpsilon, site(true)},
-                            0, kRows);
+  Elements sum(type(), x.size()), y(type(), x.size()), without(type(), x.size());
+  const auto arguments = [&](void* sums, Elements& result) {
+    return NormArguments{x.data(), nullptr, gain.data(), bias.data(), sums,       result.data(),
+                         nullptr,  nullptr, columns,     kEpsilon,    site(false)};
+  };
+  table().add_norm[index()](arguments(sum.data(), y), 0, kRows);
+  table().add_norm[index()](arguments(nullptr, without), 0, kRows);
+  EXPECT_EQ(sum, x);
+  EXPECT_EQ(y, without);
   expect_same_in_pieces<NormArguments>(
-      table().add_norm,
-      [&](Elements& result) {
-        return NormArguments{x.data(),      nullptr,       gain.data(), bias.data(),
-                             result.data(), result.data(), nullptr,     nullptr,
-                             columns,       kEpsilon,      site(true)};
-      },
-      over, kRows);
-  table().add_norm[index()]({x.data(), nullptr, gain.data(), bias.data(), over.data(), over.data(),
-                             nullptr, nullptr, columns, kEpsilon, site(true)},
-                            0, kRows);
-  EXPECT_EQ(y, over);
+      table().add_norm, [&](Elements& result) { return arguments(nullptr, result); },
+      Elements(type(), x.size()), kRows);
 }
 
 TEST_P(AddNormKernel, ItsGradientIsTheFormulasOnOneRowAndTheSumsOfParts) {
   for (const std::int64_t columns : kColumns)
-    for (const bool drops : {false, true}) {
-      Elements dy = random_elements(kRows * columns), sum = random_elements(kRows * columns);
+    for (const auto& [drops, adds] : {std::pair(false, false), {true, false}, {true, true}}) {
+      Elements dy = random_elements(kRows * columns), elsewhere = random_elements(kRows * columns);
+      Elements sum = random_elements(kRows * columns);
       Elements gain = random_elements(columns);
       std::vector<float> means, inverses;
       for (std::int64_t row = 0; row < kRows; ++row) {
@@ -96,17 +93,12 @@ TEST_P(AddNormKernel, ItsGradientIsTheFormulasOnOneRowAndTheSumsOfParts) {
       }
       Elements d_sum(type(), sum.size()), d_x(type(), sum.size());
       std::vector<float> d_gain(kParts * columns, 0.5F), d_bias(kParts * columns, 0.25F);
-      const NormGradientArguments arguments{dy.data(),
-                                            sum.data(),
-                                            gain.data(),
-                                            means.data(),
-                                            inverses.data(),
-                                            d_sum.data(),
-                                            drops ? d_x.data() : nullptr,
-                                            d_gain.data(),
-                                            d_bias.data(),
-                                            kRowsPerPart,
-                                            columns,
+      const NormGradientArguments arguments{dy.data(),     adds ? elsewhere.data() : nullptr,
+                                            sum.data(),    gain.data(),
+                                            means.data(),  inverses.data(),
+                                            d_sum.data(),  drops ? d_x.data() : nullptr,
+                                            d_gain.data(), d_bias.data(),
+                                            kRowsPerPart,  columns,
                                             site(drops)};
       run_rows(table().add_norm_gradient, type(), arguments, kRows, kRowsPerPart);
       std::vector<double> gains(d_gain.size(), 0.5), biases(d_bias.size(), 0.25);
@@ -125,7 +117,8 @@ TEST_P(AddNormKernel, ItsGradientIsTheFormulasOnOneRowAndTheSumsOfParts) {
         for (std::int64_t c = 0; c < columns && columns > 1; ++c) {
           const std::int64_t i = row * columns + c;
           const double expected =
-              (dy[i] * gain[c] - total - normalized(c) * product) * inverses[row];
+              (dy[i] * gain[c] - total - normalized(c) * product) * inverses[row] +
+              (adds ? elsewhere[i] : 0);
           expect_near(d_sum[i], expected, place(columns, i));
           if (drops)
             expect_near(d_x[i], expected * dropout_factor(site(true), row, c), place(columns, i));

@@ -70,13 +70,16 @@ TEST(AddNormFunction, EqualsLayerNormOfTheSumInValueAndGradients) {
   all.narrow(0, 2 * kRows, 1) += 1.5;
   const auto keys = row_keys(kRows);
   for (const double rate : {0.0, 0.3})
-    for (const bool has_residual : {true, false}) {
+    for (const auto& [has_residual, uses_sum] :
+         {std::pair(true, true), {true, false}, {false, true}, {false, false}}) {
       const auto run = [&](const torch::Tensor& v, auto&& function) {
         const auto gain = v[2 * kRows], bias = v[2 * kRows + 1];
         const AddNorm norm{gain, bias, 1e-5, {rate, 6}};
-        const auto y = function(norm, v.narrow(0, 0, kRows),
-                                has_residual ? v.narrow(0, kRows, kRows) : torch::Tensor(), keys);
-        return y + 0 * v.narrow(0, kRows, kRows);  // every part has a gradient
+        const NormalizedSum y =
+            function(norm, v.narrow(0, 0, kRows),
+                     has_residual ? v.narrow(0, kRows, kRows) : torch::Tensor(), keys);
+        // Every part has a gradient, the sum's two ones where it is used.
+        return y.normalized + 0 * v.narrow(0, kRows, kRows) + (uses_sum ? 0.5 * y.sum : 0 * y.sum);
       };
       expect_same(
           [&](const auto& v) {

@@ -153,7 +153,7 @@ TEST_F(TorchLayers, EncoderLayerIsTheirs) {
   match(*ours, *theirs, matches);
   fill(matches);
   const auto x = source_rows(0.3).requires_grad_(), y = source_rows(0.3).requires_grad_();
-  const auto result = ours(x, source_.layout);
+  const auto result = ours(ResidualStream{x, {}, {}}, source_.layout).value({});
   const auto expected = source_.unpad(theirs(source_.pad(y), torch::Tensor(), source_.ignored));
   expect_close(result, expected, 1e-5);
   result.backward(source_rows(0.9));
@@ -174,7 +174,7 @@ TEST_F(TorchLayers, DecoderLayerIsTheirs) {
   const auto memory = source_rows(0.6).requires_grad_();
   const auto their_memory = source_rows(0.6).requires_grad_();
   PackedDecoderAttention attention(memory, source_.layout, target_.layout);
-  const auto result = ours(x, attention, torch::Tensor());
+  const auto result = ours(ResidualStream{x, {}, {}}, attention, torch::Tensor()).value({});
   const auto expected =
       target_.unpad(theirs(target_.pad(y), source_.pad(their_memory), target_.causal_mask(),
                            torch::Tensor(), target_.ignored, source_.ignored));
