@@ -78,15 +78,19 @@ struct ProjectedCrossEntropy : torch::autograd::Function<ProjectedCrossEntropy> 
     RECORD_USER_SCOPE("ProjectedCrossEntropy");
     const auto wide = hidden.options().dtype(torch::kFloat32);
     const std::int64_t tokens = targets.size(0), passes = config.r_drop > 0 ? 2 : 1;
-    const std::int64_t vocabulary = weight.size(0), chunk = std::min(config.chunk_tokens, tokens);
+    const std::int64_t vocabulary = weight.size(0), chunk = chunk_size(config, tokens, vocabulary);
     const auto buffer = torch::empty({passes, chunk, vocabulary}, hidden.options());
     auto sums = torch::zeros({3}, wide.dtype(torch::kFloat64));
     torch::Tensor d_hidden, d_weight, d_bias;
-    if (wants_gradients) {
-      d_hidden = torch::empty_like(hidden);
-      d_weight = torch::zeros({vocabulary, weight.size(1)}, wide);
-      if (bias) d_bias = torch::zeros({vocabulary}, wide);
-    }
+    if (wants_gradients) d_hidden = torch::empty_like(hidden);
+    // Several products are summed in fp32.
+    const bool only = passes == 1 && chunk == tokens;
+    const auto add = [only](torch::Tensor& sum, const torch::Tensor& product) {
+      if (sum.defined())
+        sum.add_(product);
+      else
+        sum = only ? product : product.to(torch::kFloat32);
+    };
     for (std::int64_t begin = 0; begin < tokens; begin += chunk) {
       const std::int64_t count = std::min(chunk, tokens - begin);
       auto logits = buffer.narrow(1, 0, count).unbind();  // [c, V] of each pass
@@ -100,8 +104,8 @@ struct ProjectedCrossEntropy : torch::autograd::Function<ProjectedCrossEntropy> 
       for (std::int64_t pass = 0; pass < passes; ++pass) {
         auto d_h = rows(d_hidden, pass);
         torch::mm_out(d_h, logits[pass], weight);
-        d_weight.add_(torch::mm(logits[pass].t(), rows(hidden, pass)));  // [V, D], summed in fp32
-        if (bias) d_bias.add_(logits[pass].sum(0, false, torch::kFloat32));
+        add(d_weight, torch::mm(logits[pass].t(), rows(hidden, pass)));  // [V, D]
+        if (bias) add(d_bias, logits[pass].sum(0, false, torch::kFloat32));
       }
     }
     if (wants_gradients)
@@ -142,6 +146,15 @@ struct ProjectedCrossEntropy : torch::autograd::Function<ProjectedCrossEntropy> 
 };
 
 }  // namespace
+
+std::int64_t chunk_size(const LossConfig& config, std::int64_t tokens, std::int64_t vocabulary) {
+  constexpr std::int64_t kLogits = 1 << 25;
+  const std::int64_t most = config.chunk_tokens > 0
+                                ? config.chunk_tokens
+                                : std::max<std::int64_t>(kLogits / vocabulary, 1);
+  const std::int64_t chunks = std::max<std::int64_t>((tokens + most - 1) / most, 1);
+  return (tokens + chunks - 1) / chunks;
+}
 
 LossSums projected_cross_entropy(const torch::Tensor& hidden, const torch::Tensor& weight,
                                  const torch::Tensor& bias, const torch::Tensor& targets,

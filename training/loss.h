@@ -17,10 +17,14 @@ struct LossSums {
 
 /// hidden [N, D], weight [V, D], bias [V] or undefined, targets [N] int64, -1 for rows without one;
 /// with R-Drop hidden is [2N, D], row N + n the second pass of row n. Gradients are formed where
-/// grad mode is on; the weight's is summed in fp32.
+/// grad mode is on; the weight's is summed in fp32 over chunks.
 LossSums projected_cross_entropy(const torch::Tensor& hidden, const torch::Tensor& weight,
                                  const torch::Tensor& bias, const torch::Tensor& targets,
                                  const LossConfig& config);
+
+/// Of `tokens` tokens those whose logits exist at once: the chunks are of one size, and as few as
+/// the configuration allows.
+std::int64_t chunk_size(const LossConfig& config, std::int64_t tokens, std::int64_t vocabulary);
 
 /// Per token [N]: what is minimised, the smoothed loss and the negative log-likelihood of logits
 /// [N, V], which are replaced by the gradient. On the CPU our kernels, elsewhere plain tensor

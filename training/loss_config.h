@@ -11,7 +11,7 @@ struct LossConfig {
   /// plus alpha / 2 times the mean of the two divergences; learning rate and clipping keep their
   /// meaning. 0: one pass.
   double r_drop = 0;
-  std::int64_t chunk_tokens = 512;
+  std::int64_t chunk_tokens = 0;  ///< whose logits exist at once; 0: those of 2^25 logits
   /// Of guided alignment's loss, where a batch has links.
   double alignment_weight = 0;
   std::int64_t alignment_layer = 0;  ///< of the decoder, from 1; 0: the last

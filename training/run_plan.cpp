@@ -13,16 +13,17 @@ MemoryPlan memory_of(const TrialSettings& settings, const Trial& trial) {
   const std::int64_t size = trial.layout().size(), passes = config.r_drop > 0 ? 2 : 1;
   const bool bf16 = settings.precision == Precision::Bf16;
   const std::int64_t shares = trial.shares(), type = bf16 ? kBf16 : kFp32;
-  const std::int64_t extra_gradients = (shares - 1) * size * type;  // made while measuring
+  const std::int64_t share_gradients = shares * size * type;  // made while measuring
+  const std::int64_t rows = std::max<std::int64_t>(config.max_tokens / shares, 1);
   MemoryPlan memory{.weights = size * kFp32 * (config.ema > 0 ? 2 : 1),
                     .moments = 2 * size * kFp32,
-                    .gradients = size * kFp32 + extra_gradients,
-                    .compute_copy = bf16 ? 2 * size * kBf16 : 0,
-                    .logits = shares * passes * config.loss().chunk_tokens *
-                              settings.model.target_vocabulary * type,
+                    .gradients = size * kFp32 + share_gradients,
+                    .compute_copy = bf16 ? size * kBf16 : 0,
+                    .logits = shares * passes * type * settings.model.target_vocabulary *
+                              chunk_size(config.loss(), rows, settings.model.target_vocabulary),
                     .activations = 0};
   memory.activations =
-      std::max<std::int64_t>(0, trial.peak_growth() - extra_gradients - memory.logits);
+      std::max<std::int64_t>(0, trial.peak_growth() - share_gradients - memory.logits);
   return memory;
 }
 

@@ -9,10 +9,10 @@ namespace dragoman {
 
 /// Bytes.
 struct MemoryPlan {
-  std::int64_t weights = 0;  ///< fp32, and their moving average with --ema
-  std::int64_t moments = 0;  ///< of Adam
-  std::int64_t gradients = 0;
-  std::int64_t compute_copy = 0;  ///< weights and gradients in bf16
+  std::int64_t weights = 0;       ///< fp32, and their moving average with --ema
+  std::int64_t moments = 0;       ///< of Adam
+  std::int64_t gradients = 0;     ///< summed, and of each thread
+  std::int64_t compute_copy = 0;  ///< the weights in bf16
   std::int64_t logits = 0;        ///< of a chunk of the loss
   std::int64_t activations = 0;   ///< and all else that the largest batch was seen to take
 

@@ -41,7 +41,7 @@ void print_memory(const MemoryPlan& memory, torch::Device device) {
   part("weights", memory.weights);
   part("moments", memory.moments);
   part("gradients", memory.gradients);
-  part("bf16 copies", memory.compute_copy);
+  part("bf16 copy", memory.compute_copy);
   part("logits", memory.logits);
   if (device.is_cpu()) part("activations", memory.activations);
 }

@@ -51,7 +51,7 @@ TEST_P(LossInChunks, EqualsCrossEntropyOfAllLogitsInValueAndGradients) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Chunks, LossInChunks, testing::Values(1, 5, 36, 37, 512));
+INSTANTIATE_TEST_SUITE_P(Chunks, LossInChunks, testing::Values(0, 1, 5, 36, 37, 512));
 
 TEST(Loss, InBf16StaysNearTheFp32Gradient) {
   Example half = example(torch::kBFloat16), full = example(torch::kBFloat16);
