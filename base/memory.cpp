@@ -13,7 +13,12 @@
 /// jemalloc reads this before main(). Freed blocks stay with the process, large ones too: giving
 /// them back to the kernel means faulting them in again in each step of a training, which takes as
 /// long as the rest of it. The kernel is asked for large pages, where it gives them.
-const char* malloc_conf = "dirty_decay_ms:-1,muzzy_decay_ms:-1,oversize_threshold:0,thp:always";
+const char* malloc_conf =
+    "retain:false,dirty_decay_ms:-1,muzzy_decay_ms:-1,oversize_threshold:0,thp:always";
+
+/// jemalloc's; null without it.
+extern "C" int mallctl(const char* name, void* old_value, std::size_t* old_size, void* new_value,
+                       std::size_t new_size) __attribute__((weak));
 
 namespace dragoman {
 
@@ -73,12 +78,19 @@ std::int64_t available_memory() {
   return std::max<std::int64_t>(0, std::min({machine, left_by_cgroup(), left_by_address_space()}));
 }
 
+void give_back_freed_memory() {
+  constexpr const char* kPurgeAllArenas = "arena.4096.purge";
+  if (mallctl != nullptr) mallctl(kPurgeAllArenas, nullptr, nullptr, nullptr, 0);
+}
+
 bool is_out_of_memory(const std::exception& error) {
   if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) return true;
   const std::string_view text = error.what();
-  for (const char* words : {"out of memory", "can't allocate memory"})
-    if (text.find(words) != std::string_view::npos) return true;
-  return false;
+  const auto says = [text](const char* words) {
+    return text.find(words) != std::string_view::npos;
+  };
+  return says("out of memory") || says("can't allocate memory") ||
+         says("could not create a primitive");
 }
 
 }  // namespace dragoman

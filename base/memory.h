@@ -14,7 +14,12 @@ void reset_peak_resident_memory();
 /// allows (v1 and v2; pages that only cache files count as free) and what `ulimit -v` leaves.
 std::int64_t available_memory();
 
-/// Whether memory has run out: std::bad_alloc, or LibTorch's words for it on a CPU or a device.
+/// The allocator keeps what is freed; where memory has run out, others may need it: code that
+/// oneDNN makes, say.
+void give_back_freed_memory();
+
+/// Whether memory has run out: std::bad_alloc, LibTorch's words for it on a CPU or a device, or
+/// oneDNN's where it has no room for code.
 bool is_out_of_memory(const std::exception& error);
 
 }  // namespace dragoman

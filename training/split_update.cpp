@@ -21,6 +21,7 @@ std::optional<BatchLoss> try_to_accumulate(TrainingModel& model,
     if (!is_out_of_memory(problem)) throw;
   }
   model.forget_gradient();
+  give_back_freed_memory();
   return std::nullopt;
 }
 

@@ -56,6 +56,7 @@ TEST(Memory, KnowsTheErrorsThatSayThatItHasRunOut) {
   EXPECT_TRUE(
       is_out_of_memory(std::runtime_error("DefaultCPUAllocator: can't allocate memory: x")));
   EXPECT_TRUE(is_out_of_memory(std::runtime_error("CUDA out of memory. Tried to")));
+  EXPECT_TRUE(is_out_of_memory(std::runtime_error("could not create a primitive")));
   EXPECT_FALSE(is_out_of_memory(std::runtime_error("no such file")));
 }
 
