@@ -162,12 +162,19 @@ void TrainingModel::in_pieces(const Piece& work) {
       work(begin, std::min(piece_size(), weights_.numel() - begin));
   };
   if (threads == 1) return work_on(0, count);
-  team_->run(static_cast<std::size_t>(threads), [&](std::size_t thread) {
-    at::set_num_threads(1);  // of this worker
+  run_on_team(static_cast<std::size_t>(threads), [&](std::size_t thread) {
     const auto i = static_cast<std::int64_t>(thread);
     work_on(count * i / threads, count * (i + 1) / threads);
   });
-  at::set_num_threads(static_cast<int>(threads));  // what threads to come begin with
+}
+
+void TrainingModel::run_on_team(std::size_t count, const std::function<void(std::size_t)>& task) {
+  const int threads = at::get_num_threads();
+  team_->run(count, [&](std::size_t i) {
+    at::set_num_threads(threads / static_cast<int>(count));  // of this worker
+    task(i);
+  });
+  at::set_num_threads(threads);  // what threads to come begin with
 }
 
 void TrainingModel::add_replicas(std::size_t count) {
@@ -200,11 +207,9 @@ BatchLoss TrainingModel::accumulate(const PackedBatch& batch, const LossConfig& 
     sums = accumulate_share(replicas_[0], batch, loss, update);
   } else {
     std::vector<BatchLoss> losses(shares.size());
-    team_->run(shares.size(), [&](std::size_t i) {
-      at::set_num_threads(threads / static_cast<int>(shares.size()));  // of this worker
+    run_on_team(shares.size(), [&](std::size_t i) {
       losses[i] = accumulate_share(replicas_[i], shares[i], loss, update);
     });
-    at::set_num_threads(threads);  // what threads to come begin with
     for (const BatchLoss& share : losses) sums += share;
   }
   std::vector<std::vector<torch::Tensor>> gradients;

@@ -96,6 +96,8 @@ class TrainingModel {
   /// Calls `work` for pieces that make up [0, P), on the CPU side by side and each small enough to
   /// stay in a core's cache from one operation to the next.
   void in_pieces(const Piece& work);
+  /// Calls task(i) for i < count side by side, LibTorch's threads shared out among the calls.
+  void run_on_team(std::size_t count, const std::function<void(std::size_t)>& task);
   std::int64_t piece_size() const;
   std::int64_t pieces() const;
   double gradient_norm();
