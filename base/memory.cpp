@@ -14,7 +14,8 @@
 /// them back to the kernel means faulting them in again in each step of a training, which takes as
 /// long as the rest of it. The kernel is asked for large pages, where it gives them.
 const char* malloc_conf =
-    "retain:false,dirty_decay_ms:-1,muzzy_decay_ms:-1,oversize_threshold:0,thp:always";
+    "retain:false,dirty_decay_ms:-1,muzzy_decay_ms:-1,oversize_threshold:0,thp:always,"
+    "lg_extent_max_active_fit:63";
 
 /// jemalloc's; null without it.
 extern "C" int mallctl(const char* name, void* old_value, std::size_t* old_size, void* new_value,

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <new>
 #include <stdexcept>
+#include <vector>
 
 namespace dragoman {
 namespace {
@@ -38,6 +39,20 @@ TEST(Memory, ThePeakGrowsWithWhatIsTouchedAndCanBeReset) {
   EXPECT_GE(peak_resident_memory() - before, 60 * kMebibyte);
   reset_peak_resident_memory();
   EXPECT_LT(peak_resident_memory() - before, 32 * kMebibyte);
+}
+
+TEST(Memory, SmallBlocksTakeTheRoomOfAFreedLargeOne) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "the sanitizer's allocator";
+#endif
+  {
+    const std::vector<char> large(256 * kMebibyte, 1);
+    ASSERT_EQ(large.back(), 1);
+  }
+  const std::int64_t before = resident_memory();
+  std::vector<std::vector<char>> blocks;
+  for (int i = 0; i < 128; ++i) blocks.emplace_back(kMebibyte, 1);
+  EXPECT_LT(resident_memory() - before, 32 * kMebibyte);
 }
 
 TEST(Memory, ALimitOfTheAddressSpaceIsHeeded) {
