@@ -21,6 +21,8 @@ namespace {
 #include "kernels/training_kernels.inc"
 
 #include "kernels/linear_kernels.inc"
+
+#include "kernels/weight_gradient.inc"
 }  // namespace
 
 #define DRAGOMAN_ISA_NAME "avx512_bf16"

@@ -188,6 +188,20 @@ struct ColumnSumsArguments {
 
 constexpr std::int64_t kColumnBlock = 128;
 
+/// sums = d_output^T input, or, where `add`, added to them: the gradient of a linear layer's
+/// weight. Where `gradient` is not null it is written there, and the sums are scratch. [begin, end)
+/// are blocks of kOutputBlock outputs.
+struct WeightGradientArguments {
+  const void* d_output;  ///< [rows, outputs]
+  const void* input;     ///< [rows, inputs]
+  float* sums;           ///< [outputs, inputs]
+  void* gradient;        ///< [outputs, inputs]
+  std::int64_t rows, outputs, inputs;
+  bool add;
+};
+
+constexpr std::int64_t kOutputBlock = 96;
+
 /// One instruction set's kernels; [begin, end) are rows where nothing else is said.
 struct KernelTable {
   std::string_view name;
@@ -211,6 +225,8 @@ struct KernelTable {
   void (*r_drop[2])(const RDropArguments&, std::int64_t begin, std::int64_t end);
   void (*embedding_gradient[2])(const EmbeddingGradientArguments&, std::int64_t begin,
                                 std::int64_t end);
+  /// Null where LibTorch's product is as fast: but for bf16 with dot products in bf16.
+  void (*weight_gradient[2])(const WeightGradientArguments&, std::int64_t begin, std::int64_t end);
 };
 
 namespace portable {

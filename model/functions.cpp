@@ -1,10 +1,13 @@
 #include "model/functions.h"
 
+#include <ATen/core/dispatch/Dispatcher.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <vector>
 
+#include "base/cpu.h"
 #include "model/function_support.h"
 
 namespace dragoman {
@@ -101,6 +104,41 @@ torch::Tensor sum_of_rows(const torch::Tensor& x) {
   return sums;
 }
 
+/// x W^T + b. LibTorch's `addmm` copies the bias to every row first; oneDNN's own layer, which has
+/// no public C++ name, adds it on the way out.
+torch::Tensor with_bias(const torch::Tensor& x, const torch::Tensor& weight,
+                        const torch::Tensor& bias) {
+  using LinearPointwise = torch::Tensor(
+      const torch::Tensor&, const torch::Tensor&, const OptionalTensor&, c10::string_view,
+      torch::List<std::optional<at::Scalar>>, std::optional<c10::string_view>);
+  static const auto layer =
+      c10::Dispatcher::singleton().findSchema({"mkldnn::_linear_pointwise", ""});
+  if (layer && x.device().is_cpu() && x.scalar_type() == torch::kBFloat16)
+    return layer->typed<LinearPointwise>().call(
+        x, weight, bias, "none", torch::List<std::optional<at::Scalar>>(), std::nullopt);
+  return torch::addmm(bias, x, weight.t());
+}
+
+/// Whether our product is the faster one: not beside one with AMX.
+bool has_product(const torch::Tensor& x) {
+  return x.size(0) > 0 && has_kernel(x) &&
+         kernels().weight_gradient[static_cast<int>(element_type(x))] && !cpu_features().amx_bf16;
+}
+
+/// `gradient` may be undefined.
+void run_weight_gradient(const torch::Tensor& dy, const torch::Tensor& x, torch::Tensor& sums,
+                         const torch::Tensor& gradient, bool add) {
+  const auto d_output = dy.contiguous(), input = x.contiguous();
+  const std::int64_t blocks = (dy.size(1) + kOutputBlock - 1) / kOutputBlock;
+  const std::int64_t threads = at::get_num_threads();
+  run_rows(kernels().weight_gradient, element_type(dy),
+           WeightGradientArguments{d_output.const_data_ptr(), input.const_data_ptr(),
+                                   sums.mutable_data_ptr<float>(),
+                                   gradient.defined() ? gradient.mutable_data_ptr() : nullptr,
+                                   dy.size(0), dy.size(1), x.size(1), add},
+           blocks, (blocks + threads - 1) / threads);
+}
+
 struct JoinedLinearFunction : torch::autograd::Function<JoinedLinearFunction> {
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& x,
                                at::TensorList weights, at::TensorList biases) {
@@ -110,14 +148,14 @@ struct JoinedLinearFunction : torch::autograd::Function<JoinedLinearFunction> {
     std::vector<std::int64_t> rows;
     for (const torch::Tensor& part : weights) rows.push_back(part.size(0));
     context->saved_data["rows"] = rows;
-    return torch::addmm(joined(biases), x, weight.t());
+    return with_bias(x, weight, joined(biases));
   }
   static variable_list backward(AutogradContext* context, variable_list gradients) {
     const auto saved = context->get_saved_variables();
     const auto& dy = gradients[0];
     const auto rows = context->saved_data["rows"].toIntVector();
     variable_list result = {torch::mm(dy, saved[1])};
-    for (const auto& whole : {torch::mm(dy.t(), saved[0]), sum_of_rows(dy)})
+    for (const auto& whole : {weight_gradient(dy, saved[0]), sum_of_rows(dy)})
       for (const torch::Tensor& part : whole.split_with_sizes(rows, 0)) result.push_back(part);
     return result;
   }
@@ -233,6 +271,21 @@ torch::Tensor joined_linear(const torch::Tensor& x, at::TensorList weights, at::
 
 torch::Tensor linear(torch::nn::Linear& layer, const torch::Tensor& x) {
   return joined_linear(x, {layer->weight}, {layer->bias});
+}
+
+torch::Tensor weight_gradient(const torch::Tensor& dy, const torch::Tensor& x) {
+  if (!has_product(dy)) return torch::mm(dy.t(), x);
+  auto sums = torch::empty({dy.size(1), x.size(1)}, dy.options().dtype(torch::kFloat32));
+  auto gradient = torch::empty(sums.sizes(), dy.options());
+  run_weight_gradient(dy, x, sums, gradient, false);
+  return gradient;
+}
+
+void add_weight_gradient(torch::Tensor& sums, const torch::Tensor& dy, const torch::Tensor& x) {
+  if (has_product(dy))
+    run_weight_gradient(dy, x, sums, {}, true);
+  else
+    sums.add_(torch::mm(dy.t(), x));
 }
 
 torch::Tensor embed(const torch::Tensor& tokens, const torch::Tensor& weight, double scale) {

@@ -96,6 +96,11 @@ torch::Tensor joined_linear(const torch::Tensor& x, at::TensorList weights, at::
 
 torch::Tensor linear(torch::nn::Linear& layer, const torch::Tensor& x);
 
+/// dy^T x, [N, C] and [N, D] -> [C, D]: the gradient of a weight in y = x W^T, summed in fp32.
+torch::Tensor weight_gradient(const torch::Tensor& dy, const torch::Tensor& x);
+/// The same added to `sums`, fp32.
+void add_weight_gradient(torch::Tensor& sums, const torch::Tensor& dy, const torch::Tensor& x);
+
 /// scale * weight[tokens], the zero vector for token -1. tokens [N] int64; the gradient is summed
 /// in fp32.
 torch::Tensor embed(const torch::Tensor& tokens, const torch::Tensor& weight, double scale);

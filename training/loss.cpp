@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/kernels.h"
+#include "model/functions.h"
 
 namespace dragoman {
 
@@ -83,14 +84,9 @@ struct ProjectedCrossEntropy : torch::autograd::Function<ProjectedCrossEntropy> 
     auto sums = torch::zeros({3}, wide.dtype(torch::kFloat64));
     torch::Tensor d_hidden, d_weight, d_bias;
     if (wants_gradients) d_hidden = torch::empty_like(hidden);
-    // Several products are summed in fp32.
-    const bool only = passes == 1 && chunk == tokens;
-    const auto add = [only](torch::Tensor& sum, const torch::Tensor& product) {
-      if (sum.defined())
-        sum.add_(product);
-      else
-        sum = only ? product : product.to(torch::kFloat32);
-    };
+    const bool only = passes == 1 && chunk == tokens;  // one product, else sums of them in fp32
+    if (wants_gradients && !only) d_weight = torch::zeros(weight.sizes(), wide);
+    if (wants_gradients && bias) d_bias = torch::zeros(bias->sizes(), wide);
     for (std::int64_t begin = 0; begin < tokens; begin += chunk) {
       const std::int64_t count = std::min(chunk, tokens - begin);
       auto logits = buffer.narrow(1, 0, count).unbind();  // [c, V] of each pass
@@ -104,8 +100,11 @@ struct ProjectedCrossEntropy : torch::autograd::Function<ProjectedCrossEntropy> 
       for (std::int64_t pass = 0; pass < passes; ++pass) {
         auto d_h = rows(d_hidden, pass);
         torch::mm_out(d_h, logits[pass], weight);
-        add(d_weight, torch::mm(logits[pass].t(), rows(hidden, pass)));  // [V, D]
-        if (bias) add(d_bias, logits[pass].sum(0, false, torch::kFloat32));
+        if (only)
+          d_weight = weight_gradient(logits[pass], rows(hidden, pass));  // [V, D]
+        else
+          add_weight_gradient(d_weight, logits[pass], rows(hidden, pass));
+        if (bias) d_bias.add_(logits[pass].sum(0, false, torch::kFloat32));
       }
     }
     if (wants_gradients)
