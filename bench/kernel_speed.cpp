@@ -107,6 +107,22 @@ void compare_rows(const Comparison& compare, const Shape& s, const torch::Tensor
       });
 }
 
+/// A sub-layer's inner projection, forward and backward, and the gradient of the output projection
+/// alone.
+void compare_linear(const Comparison& compare, const Shape& s) {
+  const auto weight = random({s.d_ff, s.d_model}).requires_grad_();
+  const auto bias = random({s.d_ff}).requires_grad_();
+  compare.run(
+      "linear layer", random({kTokens, s.d_model}),
+      [&](auto& x) { return joined_linear(x, {weight}, {bias}); },
+      [&](auto& x) { return torch::linear(x, weight, bias); });
+  const auto d_logits = random({kTokens / 2, s.vocabulary});
+  compare.run(
+      "gradient of a weight", random({kTokens / 2, s.d_model}),
+      [&](auto& x) { return weight_gradient(d_logits, x.detach()); },
+      [&](auto& x) { return torch::mm(d_logits.t(), x.detach()); });
+}
+
 /// Causal self-attention of sentences of one length, which need no padding. x [B*L, 3D] -> [B*L,
 /// D].
 torch::Tensor plain_attention(const torch::Tensor& x, const Shape& s) {
@@ -177,6 +193,7 @@ int main(int count, char** arguments) {
   const auto keys = torch::randint(1 << 30, {kTokens}, torch::kInt32);
   const Comparison compare(preset, rounds);
   compare_rows(compare, shape, keys);
+  compare_linear(compare, shape);
   compare_attention(compare, shape, keys);
   compare_loss_and_embedding(compare, shape);
 }

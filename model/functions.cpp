@@ -113,7 +113,8 @@ torch::Tensor with_bias(const torch::Tensor& x, const torch::Tensor& weight,
       torch::List<std::optional<at::Scalar>>, std::optional<c10::string_view>);
   static const auto layer =
       c10::Dispatcher::singleton().findSchema({"mkldnn::_linear_pointwise", ""});
-  if (layer && x.device().is_cpu() && x.scalar_type() == torch::kBFloat16)
+  if (layer && cpu_features().bf16_is_faster && x.device().is_cpu() &&
+      x.scalar_type() == torch::kBFloat16)
     return layer->typed<LinearPointwise>().call(
         x, weight, bias, "none", torch::List<std::optional<at::Scalar>>(), std::nullopt);
   return torch::addmm(bias, x, weight.t());
