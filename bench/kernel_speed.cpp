@@ -20,6 +20,7 @@
 #include "kernels/kernels.h"
 #include "model/file/model_config.h"
 #include "model/functions.h"
+#include "model/products.h"
 #include "training/loss.h"
 
 namespace {
@@ -107,15 +108,24 @@ void compare_rows(const Comparison& compare, const Shape& s, const torch::Tensor
       });
 }
 
-/// A sub-layer's inner projection, forward and backward, and the gradient of the output projection
-/// alone.
-void compare_linear(const Comparison& compare, const Shape& s) {
+/// A feed-forward network and its inner layer, forward and backward, and the gradient of the output
+/// projection alone.
+void compare_linear(const Comparison& compare, const Shape& s, const torch::Tensor& keys) {
   const auto weight = random({s.d_ff, s.d_model}).requires_grad_();
   const auto bias = random({s.d_ff}).requires_grad_();
   compare.run(
       "linear layer", random({kTokens, s.d_model}),
       [&](auto& x) { return joined_linear(x, {weight}, {bias}); },
       [&](auto& x) { return torch::linear(x, weight, bias); });
+  torch::nn::Linear inner(s.d_model, s.d_ff), outer(s.d_ff, s.d_model);
+  inner->to(torch::kBFloat16);
+  outer->to(torch::kBFloat16);
+  compare.run(
+      "feed-forward network", random({kTokens, s.d_model}),
+      [&](auto& x) {
+        return relu_feed_forward(inner, outer, {0.1, 7}, x, keys);
+      },
+      [&](auto& x) { return outer(plain_dropout(inner(x).relu(), 0.1)); });
   const auto d_logits = random({kTokens / 2, s.vocabulary});
   compare.run(
       "gradient of a weight", random({kTokens / 2, s.d_model}),
@@ -193,7 +203,7 @@ int main(int count, char** arguments) {
   const auto keys = torch::randint(1 << 30, {kTokens}, torch::kInt32);
   const Comparison compare(preset, rounds);
   compare_rows(compare, shape, keys);
-  compare_linear(compare, shape);
+  compare_linear(compare, shape, keys);
   compare_attention(compare, shape, keys);
   compare_loss_and_embedding(compare, shape);
 }

@@ -25,7 +25,7 @@ Part part_of(std::string_view name) {
       {"AddNormFunction", Part::NormDropout},
       {"Linear", Part::Linear},
       {"linear", Part::Linear},
-      {"Addmm", Part::Linear},
+      {"FeedForward", Part::Linear},
       {"addmm", Part::Linear},
       {"aten::mm", Part::Linear},
       {"MmBackward", Part::Linear},

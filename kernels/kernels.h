@@ -166,6 +166,15 @@ struct RDropArguments {
   float smoothing, weight;
 };
 
+/// y[row, :] = scale * weight[tokens[row], :], zero for a token below zero.
+struct EmbeddingArguments {
+  const void* weight;  ///< [vocabulary, columns]
+  const std::int64_t* tokens;
+  void* y;  ///< [rows, columns]
+  std::int64_t columns;
+  float scale;
+};
+
 /// gradient[tokens[g], :] = scale * the sum of d_output[order[n], :] over n in [starts[g],
 /// starts[g + 1]), summed in fp32; [begin, end) are groups g. Rows of other tokens are left alone.
 struct EmbeddingGradientArguments {
@@ -189,18 +198,80 @@ struct ColumnSumsArguments {
 constexpr std::int64_t kColumnBlock = 128;
 
 /// sums = d_output^T input, or, where `add`, added to them: the gradient of a linear layer's
-/// weight. Where `gradient` is not null it is written there, and the sums are scratch. [begin, end)
-/// are blocks of kOutputBlock outputs.
+/// weight. Without `add` they begin with `start`. Where `gradient` is not null it is written there,
+/// and the sums are scratch. [begin, end) are blocks of kOutputBlock outputs.
 struct WeightGradientArguments {
   const void* d_output;  ///< [rows, outputs]
   const void* input;     ///< [rows, inputs]
   float* sums;           ///< [outputs, inputs]
   void* gradient;        ///< [outputs, inputs]
+  const float* start;    ///< [inputs], for every output; null: zero
   std::int64_t rows, outputs, inputs;
   bool add;
 };
 
 constexpr std::int64_t kOutputBlock = 96;
+
+/// A factor of products as they want it: in panels of kProductPanel outputs, zero where there is
+/// none. [begin, end) are panels.
+struct PackArguments {
+  const void* weights;  ///< [outputs, inputs], or [inputs, outputs] where `transposed`
+  void* packed;         ///< [packed_size(outputs, inputs)]
+  std::int64_t inputs, outputs;
+  bool transposed;
+};
+
+constexpr std::int64_t kProductPanel = 64;
+
+constexpr std::int64_t packed_size(std::int64_t outputs, std::int64_t inputs) {
+  return (outputs + kProductPanel - 1) / kProductPanel * kProductPanel * ((inputs + 1) / 2 * 2);
+}
+
+/// y = x W^T + bias.
+struct ProductArguments {
+  const void* x;       ///< [rows, inputs]
+  const void* packed;  ///< W
+  const void* bias;    ///< [outputs]; null: zero
+  void* y;             ///< [rows, outputs]
+  std::int64_t inputs, outputs;
+};
+
+/// y = dropout(relu(x W^T + bias)).
+struct ReluProductArguments {
+  ProductArguments product;
+  DropoutSite dropout;
+};
+
+/// y = kept > 0 ? scale * (x W^T) : 0, which passes a gradient back through relu and dropout, whose
+/// output is `kept`.
+struct ReluGradientProductArguments {
+  ProductArguments product;
+  const void* kept;  ///< [rows, outputs]
+  float scale;
+};
+
+/// y = scales * (x W^T) - offsets, 0 in rows of scale 0.
+struct ScaledProductArguments {
+  ProductArguments product;
+  const float* scales;   ///< [rows]
+  const float* offsets;  ///< [outputs]
+};
+
+/// The losses of LossArguments on logits x W^T that never go to memory. In their place y gets
+/// exp(logit - target's logit), which add up to the row's total = exp(negative log-likelihood), and
+/// 1 - (1 - smoothing) * total on the target: y / total - smoothing / outputs is the gradient of
+/// the row's loss with respect to its logits. All is zero of a row without a target. The losses of
+/// one whose total is too large for fp32 are not a number, and nothing else is to be taken from it.
+struct ProjectedLossArguments {
+  ProductArguments product;  ///< without bias
+  const void* weight;        ///< W [outputs, inputs]
+  const float* weight_sum;   ///< [inputs]: over the outputs
+  const std::int64_t* targets;
+  float* inverses;  ///< 1 / total
+  void* scaled;     ///< [rows, inputs]: x / total
+  float *losses, *negative_log_likelihoods;
+  float smoothing;
+};
 
 /// One instruction set's kernels; [begin, end) are rows where nothing else is said.
 struct KernelTable {
@@ -223,9 +294,17 @@ struct KernelTable {
   void (*column_sums[2])(const ColumnSumsArguments&, std::int64_t begin, std::int64_t end);
   void (*loss[2])(const LossArguments&, std::int64_t begin, std::int64_t end);
   void (*r_drop[2])(const RDropArguments&, std::int64_t begin, std::int64_t end);
+  void (*embedding[2])(const EmbeddingArguments&, std::int64_t begin, std::int64_t end);
   void (*embedding_gradient[2])(const EmbeddingGradientArguments&, std::int64_t begin,
                                 std::int64_t end);
-  /// Null where LibTorch's product is as fast: but for bf16 with dot products in bf16.
+  /// These are null where LibTorch's products are as fast: but for bf16 with dot products in bf16.
+  void (*pack_weights[2])(const PackArguments&, std::int64_t begin, std::int64_t end);
+  void (*product[2])(const ProductArguments&, std::int64_t begin, std::int64_t end);
+  void (*relu_product[2])(const ReluProductArguments&, std::int64_t begin, std::int64_t end);
+  void (*relu_gradient_product[2])(const ReluGradientProductArguments&, std::int64_t begin,
+                                   std::int64_t end);
+  void (*scaled_product[2])(const ScaledProductArguments&, std::int64_t begin, std::int64_t end);
+  void (*projected_loss[2])(const ProjectedLossArguments&, std::int64_t begin, std::int64_t end);
   void (*weight_gradient[2])(const WeightGradientArguments&, std::int64_t begin, std::int64_t end);
 };
 

@@ -32,8 +32,7 @@ FeedForwardImpl::FeedForwardImpl(const ModelConfig& config, std::uint32_t site)
 }
 
 torch::Tensor FeedForwardImpl::forward(const torch::Tensor& x, const torch::Tensor& row_keys) {
-  if (activation == Activation::Relu)
-    return linear(outer, dropout.relu(linear(inner, x), row_keys));
+  if (activation == Activation::Relu) return relu_feed_forward(inner, outer, dropout, x, row_keys);
   const auto projected = linear(inner, x);
   const auto hidden =
       gate ? activate(linear(gate, x), activation) * projected : activate(projected, activation);

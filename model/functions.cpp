@@ -1,14 +1,13 @@
 #include "model/functions.h"
 
-#include <ATen/core/dispatch/Dispatcher.h>
-
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <span>
+#include <utility>
 #include <vector>
 
-#include "base/cpu.h"
 #include "model/function_support.h"
+#include "model/products.h"
 
 namespace dragoman {
 
@@ -92,92 +91,82 @@ torch::Tensor joined(at::TensorList parts) {
   return parts[0].as_strided(sizes, parts[0].strides());
 }
 
-/// [N, C] -> [C], summed in fp32.
-torch::Tensor sum_of_rows(const torch::Tensor& x) {
-  if (!has_kernel(x)) return x.sum(0);
-  const auto rows = x.contiguous();
-  auto sums = torch::empty({x.size(1)}, x.options());
-  run_rows(
-      kernels().column_sums, element_type(x),
-      ColumnSumsArguments{rows.const_data_ptr(), sums.mutable_data_ptr(), x.size(0), x.size(1)},
-      (x.size(1) + kColumnBlock - 1) / kColumnBlock, 1);
-  return sums;
-}
-
-/// x W^T + b. LibTorch's `addmm` copies the bias to every row first; oneDNN's own layer, which has
-/// no public C++ name, adds it on the way out.
-torch::Tensor with_bias(const torch::Tensor& x, const torch::Tensor& weight,
-                        const torch::Tensor& bias) {
-  using LinearPointwise = torch::Tensor(
-      const torch::Tensor&, const torch::Tensor&, const OptionalTensor&, c10::string_view,
-      torch::List<std::optional<at::Scalar>>, std::optional<c10::string_view>);
-  static const auto layer =
-      c10::Dispatcher::singleton().findSchema({"mkldnn::_linear_pointwise", ""});
-  if (layer && cpu_features().bf16_is_faster && x.device().is_cpu() &&
-      x.scalar_type() == torch::kBFloat16)
-    return layer->typed<LinearPointwise>().call(
-        x, weight, bias, "none", torch::List<std::optional<at::Scalar>>(), std::nullopt);
-  return torch::addmm(bias, x, weight.t());
-}
-
-/// Whether our product is the faster one: not beside one with AMX.
-bool has_product(const torch::Tensor& x) {
-  return x.size(0) > 0 && has_kernel(x) &&
-         kernels().weight_gradient[static_cast<int>(element_type(x))] && !cpu_features().amx_bf16;
-}
-
-/// `gradient` may be undefined.
-void run_weight_gradient(const torch::Tensor& dy, const torch::Tensor& x, torch::Tensor& sums,
-                         const torch::Tensor& gradient, bool add) {
-  const auto d_output = dy.contiguous(), input = x.contiguous();
-  const std::int64_t blocks = (dy.size(1) + kOutputBlock - 1) / kOutputBlock;
-  const std::int64_t threads = at::get_num_threads();
-  run_rows(kernels().weight_gradient, element_type(dy),
-           WeightGradientArguments{d_output.const_data_ptr(), input.const_data_ptr(),
-                                   sums.mutable_data_ptr<float>(),
-                                   gradient.defined() ? gradient.mutable_data_ptr() : nullptr,
-                                   dy.size(0), dy.size(1), x.size(1), add},
-           blocks, (blocks + threads - 1) / threads);
-}
-
 struct JoinedLinearFunction : torch::autograd::Function<JoinedLinearFunction> {
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& x,
                                at::TensorList weights, at::TensorList biases) {
     RECORD_USER_SCOPE("JoinedLinearFunction");
     const auto weight = joined(weights);
-    context->save_for_backward({x, weight});
+    const auto input = x.contiguous();
+    context->save_for_backward({input, weight});
     std::vector<std::int64_t> rows;
     for (const torch::Tensor& part : weights) rows.push_back(part.size(0));
     context->saved_data["rows"] = rows;
-    return with_bias(x, weight, joined(biases));
+    return linear_product(input, weight, joined(biases));
   }
   static variable_list backward(AutogradContext* context, variable_list gradients) {
     const auto saved = context->get_saved_variables();
-    const auto& dy = gradients[0];
+    const auto dy = gradients[0].contiguous();
     const auto rows = context->saved_data["rows"].toIntVector();
-    variable_list result = {torch::mm(dy, saved[1])};
-    for (const auto& whole : {weight_gradient(dy, saved[0]), sum_of_rows(dy)})
+    variable_list result = {input_gradient(dy, saved[1])};
+    for (const auto& whole : {weight_gradient(dy, saved[0]), bias_gradient(dy)})
       for (const torch::Tensor& part : whole.split_with_sizes(rows, 0)) result.push_back(part);
     return result;
+  }
+};
+
+/// W_2 dropout(relu(W_1 x + b_1)) + b_2 where there are products of ours, which take what stands
+/// between them along.
+struct FeedForwardFunction : torch::autograd::Function<FeedForwardFunction> {
+  static torch::Tensor forward(AutogradContext* context, const torch::Tensor& x,
+                               const torch::Tensor& inner_weight, const torch::Tensor& inner_bias,
+                               const torch::Tensor& outer_weight, const torch::Tensor& outer_bias,
+                               const OptionalTensor& row_keys, SiteNumbers site) {
+    RECORD_USER_SCOPE("FeedForwardFunction");
+    const auto input = x.contiguous();
+    const DropoutSite dropout = site.with(value_of(row_keys));
+    const auto hidden = relu_product(input, inner_weight, inner_bias, dropout);
+    context->save_for_backward({input, inner_weight, outer_weight, hidden});
+    context->saved_data["scale"] = row_keys ? static_cast<double>(dropout.scale()) : 1.0;
+    return linear_product(hidden, outer_weight, outer_bias);
+  }
+  static variable_list backward(AutogradContext* context, variable_list gradients) {
+    const auto saved = context->get_saved_variables();
+    const auto &input = saved[0], &inner_weight = saved[1], &outer_weight = saved[2],
+               &hidden = saved[3];
+    const auto scale = static_cast<float>(context->saved_data["scale"].toDouble());
+    const auto dy = gradients[0].contiguous();
+    const auto d_hidden = relu_gradient_product(dy, outer_weight, hidden, scale);
+    return {input_gradient(d_hidden, inner_weight),
+            weight_gradient(d_hidden, input),
+            bias_gradient(d_hidden),
+            weight_gradient(dy, hidden),
+            bias_gradient(dy),
+            {},
+            {}};
   }
 };
 
 /// The rows in which each token stands, side by side and ascending; those of -1, the zero vector
 /// before the first token, are left out.
 struct TokenGroups {
-  explicit TokenGroups(const torch::Tensor& all) {
-    const auto* values = all.const_data_ptr<std::int64_t>();
-    for (std::int64_t row = 0; row < all.size(0); ++row)
-      if (values[row] >= 0) order.push_back(row);
-    std::stable_sort(order.begin(), order.end(),
-                     [values](std::int64_t a, std::int64_t b) { return values[a] < values[b]; });
-    for (std::size_t n = 0; n < order.size(); ++n) {
-      const std::int64_t token = values[order[n]];
-      if (!tokens.empty() && tokens.back() == token) continue;
+  TokenGroups(const torch::Tensor& all, std::int64_t vocabulary) {
+    const std::span values(all.const_data_ptr<std::int64_t>(),
+                           static_cast<std::size_t>(all.size(0)));
+    std::vector<std::int64_t> places(static_cast<std::size_t>(vocabulary));  // counts at first
+    for (const std::int64_t token : values)
+      if (token >= 0) ++places[token];
+    std::int64_t place = 0;
+    for (std::int64_t token = 0; token < vocabulary; ++token) {
+      const std::int64_t count = std::exchange(places[token], place);
+      if (count == 0) continue;
       tokens.push_back(token);
-      starts.push_back(static_cast<std::int64_t>(n));
+      starts.push_back(place);
+      place += count;
     }
-    starts.push_back(static_cast<std::int64_t>(order.size()));
+    starts.push_back(place);
+    order.resize(static_cast<std::size_t>(place));
+    for (std::size_t row = 0; row < values.size(); ++row)
+      if (values[row] >= 0) order[places[values[row]]++] = static_cast<std::int64_t>(row);
   }
 
   std::vector<std::int64_t> order, starts, tokens;
@@ -190,6 +179,17 @@ struct EmbedFunction : torch::autograd::Function<EmbedFunction> {
     context->save_for_backward({tokens});
     context->saved_data["vocabulary"] = weight.size(0);
     context->saved_data["scale"] = scale;
+    if (has_kernel(weight)) {
+      TORCH_CHECK_INDEX(tokens.numel() == 0 || tokens.max().item<std::int64_t>() < weight.size(0),
+                        "a token is outside of the vocabulary of ", weight.size(0));
+      const auto table = weight.contiguous();
+      auto y = torch::empty({tokens.size(0), weight.size(1)}, weight.options());
+      run_rows(kernels().embedding, element_type(weight),
+               EmbeddingArguments{table.const_data_ptr(), tokens.const_data_ptr<std::int64_t>(),
+                                  y.mutable_data_ptr(), weight.size(1), static_cast<float>(scale)},
+               tokens.size(0), kRowsPerTask);
+      return y;
+    }
     auto rows = weight.index_select(0, tokens.clamp_min(0)).mul_(scale);  // [N, D]
     return rows.masked_fill_((tokens < 0).unsqueeze(1), 0);
   }
@@ -200,7 +200,7 @@ struct EmbedFunction : torch::autograd::Function<EmbedFunction> {
     const double scale = context->saved_data["scale"].toDouble();
     auto gradient = torch::zeros({vocabulary, d_output.size(1)}, d_output.options());
     if (has_kernel(d_output)) {
-      const TokenGroups groups(tokens);
+      const TokenGroups groups(tokens, vocabulary);
       run_rows(kernels().embedding_gradient, element_type(d_output),
                EmbeddingGradientArguments{d_output.const_data_ptr(), groups.order.data(),
                                           groups.starts.data(), groups.tokens.data(),
@@ -274,19 +274,13 @@ torch::Tensor linear(torch::nn::Linear& layer, const torch::Tensor& x) {
   return joined_linear(x, {layer->weight}, {layer->bias});
 }
 
-torch::Tensor weight_gradient(const torch::Tensor& dy, const torch::Tensor& x) {
-  if (!has_product(dy)) return torch::mm(dy.t(), x);
-  auto sums = torch::empty({dy.size(1), x.size(1)}, dy.options().dtype(torch::kFloat32));
-  auto gradient = torch::empty(sums.sizes(), dy.options());
-  run_weight_gradient(dy, x, sums, gradient, false);
-  return gradient;
-}
-
-void add_weight_gradient(torch::Tensor& sums, const torch::Tensor& dy, const torch::Tensor& x) {
-  if (has_product(dy))
-    run_weight_gradient(dy, x, sums, {}, true);
-  else
-    sums.add_(torch::mm(dy.t(), x));
+torch::Tensor relu_feed_forward(torch::nn::Linear& inner, torch::nn::Linear& outer,
+                                const Dropout& dropout, const torch::Tensor& x,
+                                const torch::Tensor& row_keys) {
+  if (!has_product(x)) return linear(outer, dropout.relu(linear(inner, x), row_keys));
+  return FeedForwardFunction::apply(x, inner->weight, inner->bias, outer->weight, outer->bias,
+                                    drops(dropout, row_keys) ? optional(row_keys) : std::nullopt,
+                                    plain_rows(dropout, x.size(0)));
 }
 
 torch::Tensor embed(const torch::Tensor& tokens, const torch::Tensor& weight, double scale) {

@@ -96,10 +96,10 @@ torch::Tensor joined_linear(const torch::Tensor& x, at::TensorList weights, at::
 
 torch::Tensor linear(torch::nn::Linear& layer, const torch::Tensor& x);
 
-/// dy^T x, [N, C] and [N, D] -> [C, D]: the gradient of a weight in y = x W^T, summed in fp32.
-torch::Tensor weight_gradient(const torch::Tensor& dy, const torch::Tensor& x);
-/// The same added to `sums`, fp32.
-void add_weight_gradient(torch::Tensor& sums, const torch::Tensor& dy, const torch::Tensor& x);
+/// Section 3.3: outer(dropout(relu(inner(x)))). [N, D] -> [N, D].
+torch::Tensor relu_feed_forward(torch::nn::Linear& inner, torch::nn::Linear& outer,
+                                const Dropout& dropout, const torch::Tensor& x,
+                                const torch::Tensor& row_keys);
 
 /// scale * weight[tokens], the zero vector for token -1. tokens [N] int64; the gradient is summed
 /// in fp32.

@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "kernels/kernels.h"
-#include "model/functions.h"
+#include "model/products.h"
+#include "training/exponential_loss.h"
 
 namespace dragoman {
 
@@ -65,7 +66,7 @@ void project(torch::Tensor& logits, const torch::Tensor& hidden, const torch::Te
   if (bias)
     torch::addmm_out(logits, *bias, hidden, weight.t());
   else
-    torch::mm_out(logits, hidden, weight.t());
+    linear_product_out(logits, hidden, weight);
 }
 
 /// Forward returns the sums of [objective, smoothed cross-entropy, negative log-likelihood]; only
@@ -93,13 +94,27 @@ struct ProjectedCrossEntropy : torch::autograd::Function<ProjectedCrossEntropy> 
       const auto rows = [&](const torch::Tensor& x, std::int64_t pass) {
         return x.narrow(0, pass * tokens + begin, count);  // [c, D]
       };
+      if (wants_gradients && ExponentialLoss::fits(hidden, bias.has_value(), config)) {
+        const ExponentialLoss loss(rows(hidden, 0), weight, targets.narrow(0, begin, count),
+                                   logits[0], config);
+        if (loss.succeeded()) {
+          auto d_h = rows(d_hidden, 0);
+          loss.hidden_gradient_out(d_h);
+          if (only)
+            d_weight = loss.weight_gradient();
+          else
+            loss.add_weight_gradient(d_weight);
+          sums += sums_of(loss.losses());
+          continue;
+        }
+      }
       for (std::int64_t pass = 0; pass < passes; ++pass)
         project(logits[pass], rows(hidden, pass), weight, bias);
       sums += losses_in_place(logits, targets.narrow(0, begin, count), config);
       if (!wants_gradients) continue;
       for (std::int64_t pass = 0; pass < passes; ++pass) {
         auto d_h = rows(d_hidden, pass);
-        torch::mm_out(d_h, logits[pass], weight);
+        input_gradient_out(d_h, logits[pass], weight);
         if (only)
           d_weight = weight_gradient(logits[pass], rows(hidden, pass));  // [V, D]
         else
@@ -123,6 +138,10 @@ struct ProjectedCrossEntropy : torch::autograd::Function<ProjectedCrossEntropy> 
     const TokenLosses losses = config.r_drop > 0
                                    ? r_drop_in_place(logits[0], logits[1], targets, config)
                                    : cross_entropy_in_place(logits[0], targets, config);
+    return sums_of(losses);
+  }
+
+  static torch::Tensor sums_of(const TokenLosses& losses) {
     return torch::stack({losses.objective.sum(torch::kFloat64),
                          losses.smoothed.sum(torch::kFloat64),
                          losses.negative_log_likelihood.sum(torch::kFloat64)});
@@ -159,8 +178,8 @@ LossSums projected_cross_entropy(const torch::Tensor& hidden, const torch::Tenso
                                  const torch::Tensor& bias, const torch::Tensor& targets,
                                  const LossConfig& config) {
   const auto sums = ProjectedCrossEntropy::apply(
-      hidden, weight, bias.defined() ? std::optional(bias) : std::nullopt, targets, config,
-      torch::GradMode::is_enabled() && hidden.requires_grad());
+      hidden.contiguous(), weight, bias.defined() ? std::optional(bias) : std::nullopt, targets,
+      config, torch::GradMode::is_enabled() && hidden.requires_grad());
   return {sums[0], sums[1].item<double>(), sums[2].item<double>()};
 }
 

@@ -13,6 +13,7 @@
 #include "base/random.h"
 #include "data/batch_parts.h"
 #include "kernels/kernels.h"
+#include "model/products.h"
 #include "training/guided_alignment.h"
 
 namespace dragoman {
@@ -36,8 +37,8 @@ std::vector<std::int32_t> row_keys(const PackedSide& side, std::span<const std::
   return keys;
 }
 
-/// Rows of a batch are rounded up to this: oneDNN compiles a kernel for each shape that it meets,
-/// which takes longer than using it.
+/// Rows of a batch are rounded up to this where products are oneDNN's: it compiles a kernel for
+/// each shape that it meets, which takes longer than using it.
 constexpr std::int64_t kRowMultiple = 128;
 
 /// A thread's share of a batch is not smaller than this: products with fewer rows, and a gradient
@@ -47,9 +48,12 @@ constexpr std::int64_t kTokensPerShare = 512;
 /// Of a flat buffer on the CPU: those of weights, gradient and moments fit into a core's cache.
 constexpr std::int64_t kPiece = 32 * 1024;
 
-PackedTokens to_device(const PackedSide& side, std::int64_t heads, torch::Device device,
+/// For passes through `weights`.
+PackedTokens to_device(const PackedSide& side, std::int64_t heads, const torch::Tensor& weights,
                        std::int64_t passes = 1) {
-  return packed_tokens(side.tokens, side.starts, heads, device, passes * kRowMultiple);
+  const bool any_shape = has_products(weights.scalar_type(), weights.device());
+  return packed_tokens(side.tokens, side.starts, heads, weights.device(),
+                       passes * (any_shape ? 1 : kRowMultiple));
 }
 
 PackedSide repeated(const PackedSide& side) {
@@ -226,8 +230,8 @@ BatchLoss TrainingModel::accumulate_share(Replica& replica, const PackedBatch& b
                                           const LossConfig& loss, std::int64_t update) {
   const bool twice = loss.r_drop > 0;
   const PackedBatch input = twice ? repeated(batch) : batch;
-  auto source = to_device(input.source, config().heads, device_, twice ? 2 : 1);
-  auto target = to_device(input.target, config().heads, device_, twice ? 2 : 1);
+  auto source = to_device(input.source, config().heads, compute_weights_, twice ? 2 : 1);
+  auto target = to_device(input.target, config().heads, compute_weights_, twice ? 2 : 1);
   if (any_dropout(config())) {
     source.layout.set_row_keys(
         row_keys(input.source, input.sentences, seed_, update, Side::Source));
@@ -288,8 +292,8 @@ void TrainingModel::forget_gradient() {
 
 BatchLoss TrainingModel::evaluate(const PackedBatch& batch) {
   const torch::NoGradGuard no_grad;
-  const auto source = to_device(batch.source, config().heads, device_);
-  const auto target = to_device(batch.target, config().heads, device_);
+  const auto source = to_device(batch.source, config().heads, weights_);
+  const auto target = to_device(batch.target, config().heads, weights_);
   const auto hidden = master_->decode(target, master_->encode(source), source.layout);
   const auto sums = projected_cross_entropy(hidden, master_->output_weight(),
                                             master_->output_bias(), target.tokens, {});

@@ -44,6 +44,20 @@ std::vector<const LinearKernels*> available_linear_tables() {
   return tables;
 }
 
+std::vector<std::tuple<const KernelTable*, ElementType>> tables_with_products() {
+  std::vector<std::tuple<const KernelTable*, ElementType>> list;
+  for (const KernelTable* table : available_tables())
+    for (const auto type : {ElementType::Float32, ElementType::BFloat16})
+      if (table->product[static_cast<int>(type)] != nullptr) list.emplace_back(table, type);
+  return list;
+}
+
+Elements ProductTest::quarters(std::int64_t count, double range) {
+  auto values = uniform_values(random_, count, range);
+  for (double& value : values) value = std::round(4 * value) / 4;
+  return {type(), values};
+}
+
 Elements::Elements(ElementType type, const std::vector<double>& values)
     : type_(type),
       size_(static_cast<std::int64_t>(values.size())),

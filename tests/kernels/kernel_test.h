@@ -94,6 +94,21 @@ class KernelTest : public testing::TestWithParam<std::tuple<const KernelTable*, 
         return std::string(std::get<0>(test.param)->name) + (is_float ? "Fp32" : "Bf16"); \
       })
 
+/// A test of the kernels of products: on each table and type that have them.
+class ProductTest : public KernelTest {
+ protected:
+  /// Quarters, whose products and sums fp32 has exactly.
+  Elements quarters(std::int64_t count, double range = 3);
+};
+
+std::vector<std::tuple<const KernelTable*, ElementType>> tables_with_products();
+
+#define DRAGOMAN_FOR_EACH_PRODUCT_TABLE(Suite)                  \
+  GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Suite);         \
+  INSTANTIATE_TEST_SUITE_P(                                     \
+      Tables, Suite, testing::ValuesIn(tables_with_products()), \
+      [](const auto& test) { return std::string(std::get<0>(test.param)->name); })
+
 /// A test of each table of linear layers.
 class LinearKernelsTest : public testing::TestWithParam<const LinearKernels*> {
  protected:

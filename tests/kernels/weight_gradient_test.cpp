@@ -1,6 +1,4 @@
-#include <cmath>
 #include <string>
-#include <tuple>
 #include <vector>
 
 #include "tests/kernels/kernel_test.h"
@@ -13,21 +11,16 @@ struct Shape {
   std::int64_t rows, outputs, inputs;
 };
 
-class WeightGradientKernel : public KernelTest {
+class WeightGradientKernel : public ProductTest {
  protected:
-  /// Quarters, whose products and sums fp32 has exactly.
-  Elements quarters(std::int64_t count) {
-    auto values = uniform_values(random_, count, 3);
-    for (double& value : values) value = std::round(4 * value) / 4;
-    return {type(), values};
-  }
-
   static WeightGradientArguments arguments(const Shape& shape, Elements& dy, Elements& x,
-                                           Elements& sums, Elements* gradient, bool add) {
+                                           Elements& sums, Elements* gradient, bool add,
+                                           Elements* start = nullptr) {
     return {dy.data(),
             x.data(),
             static_cast<float*>(sums.data()),
             gradient ? gradient->data() : nullptr,
+            start ? static_cast<const float*>(start->data()) : nullptr,
             shape.rows,
             shape.outputs,
             shape.inputs,
@@ -80,6 +73,23 @@ TEST_P(WeightGradientKernel, IsAddedToSumsInFp32) {
   }
 }
 
+TEST_P(WeightGradientKernel, BeginsWithWhatEveryOutputHas) {
+  for (const Shape& shape : shapes_) {
+    Elements dy = quarters(shape.rows * shape.outputs), x = quarters(shape.rows * shape.inputs);
+    Elements sums(ElementType::Float32, shape.outputs * shape.inputs);
+    Elements start(ElementType::Float32, uniform_values(random_, shape.inputs, 3));
+    Elements gradient(type(), sums.size());
+    run_rows(table().weight_gradient, type(),
+             arguments(shape, dy, x, sums, &gradient, false, &start), blocks(shape), 1);
+    EXPECT_TRUE(gradient.guards_stand());
+    for (std::int64_t i = 0; i < sums.size(); ++i)
+      expect_rounded(
+          gradient[i],
+          start[i % shape.inputs] + formula(shape, dy, x, i / shape.inputs, i % shape.inputs),
+          "place " + std::to_string(i));
+  }
+}
+
 TEST_P(WeightGradientKernel, BlocksDoNotDependOnHowTheyAreSplit) {
   const Shape shape{300, 3 * kOutputBlock - 5, 70};
   Elements dy = random_elements(shape.rows * shape.outputs);
@@ -90,20 +100,7 @@ TEST_P(WeightGradientKernel, BlocksDoNotDependOnHowTheyAreSplit) {
       Elements(ElementType::Float32, shape.outputs * shape.inputs), blocks(shape));
 }
 
-/// The tables and types that have one.
-std::vector<std::tuple<const KernelTable*, ElementType>> offered() {
-  std::vector<std::tuple<const KernelTable*, ElementType>> list;
-  for (const KernelTable* table : available_tables())
-    for (const auto type : {ElementType::Float32, ElementType::BFloat16})
-      if (table->weight_gradient[static_cast<int>(type)] != nullptr) list.emplace_back(table, type);
-  return list;
-}
-
-GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(WeightGradientKernel);
-INSTANTIATE_TEST_SUITE_P(Tables, WeightGradientKernel, testing::ValuesIn(offered()),
-                         [](const auto& test) {
-                           return std::string(std::get<0>(test.param)->name);
-                         });
+DRAGOMAN_FOR_EACH_PRODUCT_TABLE(WeightGradientKernel);
 
 }  // namespace
 }  // namespace dragoman

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
+#include <cmath>
+
 #include "tests/test_device.h"
 
 namespace dragoman {
@@ -53,18 +55,67 @@ TEST_P(LossInChunks, EqualsCrossEntropyOfAllLogitsInValueAndGradients) {
 
 INSTANTIATE_TEST_SUITE_P(Chunks, LossInChunks, testing::Values(0, 1, 5, 36, 37, 512));
 
-TEST(Loss, InBf16StaysNearTheFp32Gradient) {
-  Example half = example(torch::kBFloat16), full = example(torch::kBFloat16);
+/// Of hidden, weight and bias, if there is one, as fp32 leaves.
+struct Fp32Example {
+  explicit Fp32Example(const Example& e)
+      : hidden(e.hidden.detach().to(torch::kFloat32).requires_grad_()),
+        weight(e.weight.detach().to(torch::kFloat32).requires_grad_()),
+        bias(e.bias.defined() ? e.bias.detach().to(torch::kFloat32) : torch::Tensor()) {}
+  torch::Tensor hidden, weight, bias;
+};
+
+/// Values and gradients of an example in bf16, beside those in fp32.
+void expect_near_fp32(const Example& half, const LossConfig& config, double tolerance = 0.006) {
+  const Fp32Example full(half);
   const auto sums =
-      projected_cross_entropy(half.hidden, half.weight, half.bias, half.targets, kSmoothedInEights);
+      projected_cross_entropy(half.hidden, half.weight, half.bias, half.targets, config);
+  const auto exact =
+      projected_cross_entropy(full.hidden, full.weight, full.bias, half.targets, config);
   sums.objective.backward();
-  const auto hidden = full.hidden.detach().to(torch::kFloat32).requires_grad_();
-  const auto exact = projected_cross_entropy(hidden, full.weight.detach().to(torch::kFloat32),
-                                             full.bias.detach().to(torch::kFloat32), full.targets,
-                                             kSmoothedInEights);
   exact.objective.backward();
-  EXPECT_NEAR(sums.objective.item<double>() / exact.objective.item<double>(), 1, 0.01);
-  EXPECT_LT(relative_difference(half.hidden.grad(), hidden.grad()).item<double>(), 0.02);
+  EXPECT_NEAR(sums.objective.item<double>() / exact.objective.item<double>(), 1, 0.003);
+  EXPECT_NEAR(sums.smoothed / exact.smoothed, 1, 0.003);
+  EXPECT_NEAR(sums.negative_log_likelihood / exact.negative_log_likelihood, 1, 0.003);
+  EXPECT_LT(relative_difference(half.hidden.grad(), full.hidden.grad()).item<double>(), tolerance);
+  EXPECT_LT(relative_difference(half.weight.grad(), full.weight.grad()).item<double>(), tolerance);
+}
+
+TEST(Loss, InBf16StaysNearTheFp32Gradient) {
+  Example half = example(torch::kBFloat16);
+  expect_near_fp32(half, kSmoothedInEights);
+  half = example(torch::kBFloat16);
+  half.bias = torch::Tensor();
+  expect_near_fp32(half, kSmoothedInEights);
+  half = example(torch::kBFloat16, 130, 333);
+  half.bias = torch::Tensor();
+  expect_near_fp32(half, {.label_smoothing = 0.1});
+}
+
+TEST(Loss, InBf16OfRowsWithoutATargetIsZero) {
+  Example half = example(torch::kBFloat16, 70);
+  half.bias = torch::Tensor();
+  half.targets[3] = half.targets[69] = -1;
+  expect_near_fp32(half, {.label_smoothing = 0.1});
+  EXPECT_EQ(half.hidden.grad()[3].abs().max().item<double>(), 0);
+  EXPECT_GT(half.hidden.grad()[2].abs().max().item<double>(), 0);
+}
+
+TEST(Loss, InBf16OfLogitsInTheHundredsStaysNearFp32) {
+  Example half = example(torch::kBFloat16, 70);
+  half.bias = torch::Tensor();
+  half.hidden = (half.hidden.detach() * 64).requires_grad_();
+  expect_near_fp32(half, {.label_smoothing = 0.1}, 0.1);  // which bf16 has in steps of one
+}
+
+TEST(Loss, InBf16OfADivergedModelIsNotANumber) {
+  Example half = example(torch::kBFloat16, 70);
+  half.hidden = half.hidden.detach();
+  half.hidden[5][3] = std::nan("");
+  half.hidden.requires_grad_();
+  const auto sums =
+      projected_cross_entropy(half.hidden, half.weight, {}, half.targets, {.label_smoothing = 0.1});
+  EXPECT_TRUE(std::isnan(sums.objective.item<double>()));
+  EXPECT_TRUE(std::isnan(sums.smoothed));
 }
 
 TEST(Loss, KernelAndPlainOperationsAgree) {

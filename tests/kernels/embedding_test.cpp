@@ -6,6 +6,25 @@
 namespace dragoman {
 namespace {
 
+class EmbeddingKernel : public KernelTest {};
+
+TEST_P(EmbeddingKernel, ScalesTheRowsOfTokensAndMakesZeroWhereThereIsNone) {
+  const std::vector<std::int64_t> tokens = {3, -1, 0, 3, 6};
+  for (const std::int64_t columns : {1, 3, 15, 16, 17, 130}) {
+    Elements weight = random_elements(7 * columns);
+    Elements y(type(), static_cast<std::int64_t>(tokens.size()) * columns);
+    run_rows(table().embedding, type(),
+             EmbeddingArguments{weight.data(), tokens.data(), y.data(), columns, 1.5F},
+             static_cast<std::int64_t>(tokens.size()), 2);
+    EXPECT_TRUE(y.guards_stand());
+    for (std::int64_t i = 0; i < y.size(); ++i) {
+      const std::int64_t token = tokens[static_cast<std::size_t>(i / columns)];
+      expect_rounded(y[i], token < 0 ? 0 : 1.5 * weight[token * columns + i % columns],
+                     "columns " + std::to_string(columns) + ", place " + std::to_string(i));
+    }
+  }
+}
+
 class EmbeddingGradientKernel : public KernelTest {
  protected:
   static constexpr std::int64_t kVocabulary = 7, kRows = 12;
@@ -50,6 +69,7 @@ TEST_P(EmbeddingGradientKernel, TokensDoNotDependOnHowTheyAreSplit) {
       random_elements(kVocabulary * columns), static_cast<std::int64_t>(tokens_.size()));
 }
 
+DRAGOMAN_FOR_EACH_KERNEL_TABLE(EmbeddingKernel);
 DRAGOMAN_FOR_EACH_KERNEL_TABLE(EmbeddingGradientKernel);
 
 }  // namespace

@@ -1,0 +1,155 @@
+#include "model/products.h"
+
+#include <ATen/core/dispatch/Dispatcher.h>
+
+#include "base/cpu.h"
+#include "model/function_support.h"
+
+namespace dragoman {
+
+namespace {
+
+std::int64_t blocks(std::int64_t count, std::int64_t size) { return (count + size - 1) / size; }
+
+/// LibTorch's `addmm` copies the bias to every row first; oneDNN's own layer, which has no public
+/// C++ name, adds it on the way out.
+torch::Tensor library_product(const torch::Tensor& x, const torch::Tensor& weight,
+                              const torch::Tensor& bias) {
+  using LinearPointwise = torch::Tensor(
+      const torch::Tensor&, const torch::Tensor&, const OptionalTensor&, c10::string_view,
+      torch::List<std::optional<at::Scalar>>, std::optional<c10::string_view>);
+  static const auto layer =
+      c10::Dispatcher::singleton().findSchema({"mkldnn::_linear_pointwise", ""});
+  if (layer && cpu_features().bf16_is_faster && x.device().is_cpu() &&
+      x.scalar_type() == torch::kBFloat16)
+    return layer->typed<LinearPointwise>().call(
+        x, weight, bias, "none", torch::List<std::optional<at::Scalar>>(), std::nullopt);
+  return torch::addmm(bias, x, weight.t());
+}
+
+/// `gradient` and `start` may be undefined.
+void run_weight_gradient(const torch::Tensor& dy, const torch::Tensor& x, torch::Tensor& sums,
+                         const torch::Tensor& gradient, const torch::Tensor& start, bool add) {
+  const auto d_output = dy.contiguous(), input = x.contiguous();
+  const std::int64_t count = blocks(dy.size(1), kOutputBlock);
+  run_rows(kernels().weight_gradient, element_type(dy),
+           WeightGradientArguments{d_output.const_data_ptr(), input.const_data_ptr(),
+                                   sums.mutable_data_ptr<float>(),
+                                   gradient.defined() ? gradient.mutable_data_ptr() : nullptr,
+                                   start.defined() ? start.const_data_ptr<float>() : nullptr,
+                                   dy.size(0), dy.size(1), x.size(1), add},
+           count, part_of_thread(count));
+}
+
+}  // namespace
+
+bool has_products(torch::ScalarType type, torch::Device device) {
+  return type == torch::kBFloat16 && device.is_cpu() && !cpu_features().amx_bf16 &&
+         kernels().product[static_cast<int>(ElementType::BFloat16)];
+}
+
+bool has_product(const torch::Tensor& x) {
+  return has_products(x.scalar_type(), x.device()) && x.size(0) > 0 && x.size(1) > 0;
+}
+
+torch::Tensor packed(const torch::Tensor& weight, bool transposed) {
+  const auto rows = weight.contiguous();
+  const std::int64_t outputs = weight.size(transposed ? 1 : 0);
+  const std::int64_t inputs = weight.size(transposed ? 0 : 1);
+  auto result = torch::empty({packed_size(outputs, inputs)}, weight.options());
+  const std::int64_t panels = blocks(outputs, kProductPanel);
+  run_rows(
+      kernels().pack_weights, element_type(weight),
+      PackArguments{rows.const_data_ptr(), result.mutable_data_ptr(), inputs, outputs, transposed},
+      panels, part_of_thread(panels));
+  return result;
+}
+
+ProductArguments product_arguments(torch::Tensor& y, const torch::Tensor& x,
+                                   const torch::Tensor& packed_weight, const torch::Tensor& bias) {
+  return {x.const_data_ptr(),
+          packed_weight.const_data_ptr(),
+          bias.defined() ? bias.const_data_ptr() : nullptr,
+          y.mutable_data_ptr(),
+          x.size(1),
+          y.size(1)};
+}
+
+torch::Tensor linear_product(const torch::Tensor& x, const torch::Tensor& weight,
+                             const torch::Tensor& bias) {
+  if (!has_product(x)) return library_product(x, weight, bias);
+  auto y = torch::empty({x.size(0), weight.size(0)}, x.options());
+  run_product(kernels().product, product_arguments(y, x, packed(weight, false), bias), x);
+  return y;
+}
+
+torch::Tensor relu_product(const torch::Tensor& x, const torch::Tensor& weight,
+                           const torch::Tensor& bias, const DropoutSite& dropout) {
+  auto y = torch::empty({x.size(0), weight.size(0)}, x.options());
+  run_product(kernels().relu_product,
+              ReluProductArguments{product_arguments(y, x, packed(weight, false), bias), dropout},
+              x);
+  return y;
+}
+
+torch::Tensor relu_gradient_product(const torch::Tensor& dy, const torch::Tensor& weight,
+                                    const torch::Tensor& kept, float scale) {
+  auto dx = torch::empty_like(kept);
+  run_product(kernels().relu_gradient_product,
+              ReluGradientProductArguments{product_arguments(dx, dy, packed(weight, true), {}),
+                                           kept.const_data_ptr(), scale},
+              dy);
+  return dx;
+}
+
+void linear_product_out(torch::Tensor& y, const torch::Tensor& x, const torch::Tensor& weight) {
+  if (has_product(x))
+    run_product(kernels().product, product_arguments(y, x, packed(weight, false), {}), x);
+  else
+    torch::mm_out(y, x, weight.t());
+}
+
+torch::Tensor input_gradient(const torch::Tensor& dy, const torch::Tensor& weight) {
+  auto dx = torch::empty({dy.size(0), weight.size(1)}, dy.options());
+  input_gradient_out(dx, dy, weight);
+  return dx;
+}
+
+void input_gradient_out(torch::Tensor& dx, const torch::Tensor& dy, const torch::Tensor& weight) {
+  if (has_product(dy))
+    run_product(kernels().product, product_arguments(dx, dy, packed(weight, true), {}), dy);
+  else
+    torch::mm_out(dx, dy, weight);
+}
+
+torch::Tensor weight_gradient(const torch::Tensor& dy, const torch::Tensor& x) {
+  return has_product(dy) ? weight_gradient(dy, x, {}) : torch::mm(dy.t(), x);
+}
+
+torch::Tensor weight_gradient(const torch::Tensor& dy, const torch::Tensor& x,
+                              const torch::Tensor& start) {
+  auto sums = torch::empty({dy.size(1), x.size(1)}, dy.options().dtype(torch::kFloat32));
+  auto gradient = torch::empty(sums.sizes(), dy.options());
+  run_weight_gradient(dy, x, sums, gradient, start, false);
+  return gradient;
+}
+
+void add_weight_gradient(torch::Tensor& sums, const torch::Tensor& dy, const torch::Tensor& x) {
+  if (has_product(dy))
+    run_weight_gradient(dy, x, sums, {}, {}, true);
+  else
+    sums.add_(torch::mm(dy.t(), x));
+}
+
+torch::Tensor bias_gradient(const torch::Tensor& dy) {
+  if (!has_kernel(dy)) return dy.sum(0);
+  const auto rows = dy.contiguous();
+  auto sums = torch::empty({dy.size(1)}, dy.options());
+  run_rows(
+      kernels().column_sums, element_type(dy),
+      ColumnSumsArguments{rows.const_data_ptr(), sums.mutable_data_ptr(), dy.size(0), dy.size(1)},
+      blocks(dy.size(1), kColumnBlock), 1);
+  return sums;
+}
+
+}  // namespace dragoman
