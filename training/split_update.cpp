@@ -38,4 +38,18 @@ std::int64_t lowered_budget(std::span<const PackedBatch> batches, std::int64_t t
   return (largest + 1) / 2;
 }
 
+BatchLoss evaluate_in_parts(TrainingModel& model, std::span<const PackedBatch> batches) {
+  for (std::int64_t token_budget = 0;; token_budget = lowered_budget(batches, token_budget)) {
+    try {
+      BatchLoss sums;
+      for (const PackedBatch& batch : batches)
+        for (const PackedBatch& part : parts_of(batch, token_budget)) sums += model.evaluate(part);
+      return sums;
+    } catch (const std::exception& problem) {
+      if (!is_out_of_memory(problem)) throw;
+    }
+    give_back_freed_memory();
+  }
+}
+
 }  // namespace dragoman

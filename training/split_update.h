@@ -25,4 +25,7 @@ std::optional<BatchLoss> try_to_accumulate(TrainingModel& model,
 /// Half of the largest part that can still be split. Throws Error where none can.
 std::int64_t lowered_budget(std::span<const PackedBatch> batches, std::int64_t token_budget);
 
+/// The losses of all batches without gradients, in parts where memory has run out.
+BatchLoss evaluate_in_parts(TrainingModel& model, std::span<const PackedBatch> batches);
+
 }  // namespace dragoman

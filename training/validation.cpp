@@ -12,6 +12,7 @@
 #include "inference/model_tokenizers.h"
 #include "inference/torch/torch_engine.h"
 #include "inference/translator.h"
+#include "training/split_update.h"
 
 namespace dragoman {
 
@@ -59,8 +60,7 @@ ValidationResult Validator::run(TrainingModel& model, const torch::Tensor& weigh
   const OtherWeights in_place(model, weights);
   const auto start = std::chrono::steady_clock::now();
   ValidationResult result;
-  BatchLoss sums;
-  for (const PackedBatch& batch : batches_) sums += model.evaluate(batch);
+  const BatchLoss sums = evaluate_in_parts(model, batches_);
   if (sums.target_tokens > 0)
     result.loss = sums.negative_log_likelihood / static_cast<double>(sums.target_tokens);
   if (!std::isfinite(result.loss))

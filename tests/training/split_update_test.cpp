@@ -77,6 +77,22 @@ TEST(SplitUpdate, TheBudgetIsLoweredUntilMemorySuffices) {
   EXPECT_THROW(lowered_budget(batches, 1), Error);
 }
 
+TEST(SplitUpdate, LossesWithoutGradientsAreTakenInPartsToo) {
+  auto model = small_model(Precision::Fp32);
+  std::vector<std::int64_t> sentences(200);
+  std::iota(sentences.begin(), sentences.end(), 1);
+  const std::vector<PackedBatch> batches = {batch_of(sentences), batch_of({1, 2, 3})};
+  FailingAllocator allocator;
+  const BatchLoss whole = evaluate_in_parts(model, batches);
+  allocator.limit = allocator.largest / 3;
+  EXPECT_THROW(model.evaluate(batches[0]), std::exception);
+  const BatchLoss parts = evaluate_in_parts(model, batches);
+  EXPECT_EQ(parts.target_tokens, whole.target_tokens);
+  EXPECT_NEAR(parts.negative_log_likelihood / whole.negative_log_likelihood, 1, 1e-6);
+  allocator.limit = 1;
+  EXPECT_THROW(evaluate_in_parts(model, batches), Error);
+}
+
 TEST(SplitUpdate, OtherErrorsPassThrough) {
   auto model = small_model(Precision::Fp32);
   FailingAllocator allocator;
