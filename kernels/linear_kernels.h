@@ -118,8 +118,11 @@ struct LinearKernels {
   void (*store_record[kNumberTypes])(const HeadOrder&, const float* key, const float* value,
                                      void* record);
   void (*row_attention[kNumberTypes])(const RowAttentionArguments&);
-  /// Returns the logarithm of the sum of exp(values).
-  float (*log_sum)(const float* values, std::int64_t count);
+  /// Returns the largest value; minus infinity of none.
+  float (*largest)(const float* values, std::int64_t count);
+  /// Returns the sum of exp(value - reference); not a number or infinite where a value is much
+  /// larger.
+  float (*exponential_sum)(const float* values, std::int64_t count, float reference);
   void (*best)(const BestArguments&);
 };
 

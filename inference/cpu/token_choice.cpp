@@ -1,6 +1,7 @@
 #include "inference/cpu/token_choice.h"
 
 #include <algorithm>
+#include <cmath>
 #include <tuple>
 #include <utility>
 
@@ -10,7 +11,7 @@ namespace dragoman {
 
 namespace {
 
-/// Whose sum is formed at once, for any number of rows.
+/// Whose sum of exponentials is formed at once, for any number of rows.
 constexpr std::int64_t kTokensOfPart = 1024;
 static_assert(kTokensOfPart % PackedLinear::kPartStep == 0);
 
@@ -27,11 +28,12 @@ void TokenChoice::run(const PackedLinear& projection, const float* x, std::int64
                       const Step& step, LinearScratch& scratch) {
   const LinearKernels& kernels = linear_kernels();
   vocabulary_ = projection.outputs();
-  const std::int64_t best = step.best, parts = (vocabulary_ + kTokensOfPart - 1) / kTokensOfPart;
+  const std::int64_t best = step.best;
   const bool wants_all = best == vocabulary_;
   const std::int64_t at_once = parts_at_once(rows) * kTokensOfPart;
   grow(logits_, rows * at_once);
-  grow(part_log_sums_, rows * parts);
+  references_.assign(static_cast<std::size_t>(rows), -kExclude);
+  sums_.assign(static_cast<std::size_t>(rows), 0);
   if (!wants_all) {
     grow(best_tokens_, rows * best);
     grow(best_values_, rows * best);
@@ -43,8 +45,7 @@ void TokenChoice::run(const PackedLinear& projection, const float* x, std::int64
         const std::int64_t count = end - begin;
         for (std::int64_t r = 0; r < rows; ++r)
           for (std::int64_t c = 0; c < count; c += kTokensOfPart)
-            part_log_sums_[static_cast<std::size_t>(r * parts + (begin + c) / kTokensOfPart)] =
-                kernels.log_sum(logits + r * count + c, std::min(kTokensOfPart, count - c));
+            add_exponentials(r, logits + r * count + c, std::min(kTokensOfPart, count - c));
         take_out(rows, begin, end, logits);
         for (std::int64_t r = 0; r < rows; ++r) {
           const float* row = logits + r * count;
@@ -59,7 +60,8 @@ void TokenChoice::run(const PackedLinear& projection, const float* x, std::int64
       });
   log_sums_.clear();
   for (std::int64_t r = 0; r < rows; ++r) {
-    const float log_sum = kernels.log_sum(part_log_sums_.data() + r * parts, parts);
+    const auto row = static_cast<std::size_t>(r);
+    const float log_sum = references_[row] + std::log(sums_[row]);
     log_sums_.push_back(log_sum);
     for (auto i = static_cast<std::size_t>(r * best); i < static_cast<std::size_t>((r + 1) * best);
          ++i) {
@@ -68,6 +70,27 @@ void TokenChoice::run(const PackedLinear& projection, const float* x, std::int64
     }
   }
   answer_named(step);
+}
+
+/// The sum is of exp(logit - reference); the first part's largest logit is the reference until much
+/// larger ones come.
+void TokenChoice::add_exponentials(std::int64_t row, const float* logits, std::int64_t count) {
+  constexpr float kTooLarge = 0x1p60F;
+  const LinearKernels& kernels = linear_kernels();
+  float& reference = references_[static_cast<std::size_t>(row)];
+  float& sum = sums_[static_cast<std::size_t>(row)];
+  const auto refer_to_largest = [&] {
+    const float largest = kernels.largest(logits, count);
+    sum *= std::exp(reference - largest);
+    reference = largest;
+  };
+  if (reference == -kExclude) refer_to_largest();
+  float added = kernels.exponential_sum(logits, count, reference);
+  if (!(added < kTooLarge)) {
+    refer_to_largest();
+    added = kernels.exponential_sum(logits, count, reference);
+  }
+  sum += added;
 }
 
 void TokenChoice::take_out(std::int64_t rows, std::int64_t begin, std::int64_t end, float* logits) {

@@ -31,6 +31,7 @@ class TokenChoice {
     float logit;
   };
 
+  void add_exponentials(std::int64_t row, const float* logits, std::int64_t count);
   void list_named(const Step& step);
   /// Logits of tokens [begin, end): notes those that are named, and rules out what is adjusted, to
   /// be inserted later, or never emitted.
@@ -41,7 +42,8 @@ class TokenChoice {
   std::vector<TokenId> never_emitted_;
   std::int64_t vocabulary_ = 0;
   std::vector<float> logits_;              // [rows, tokens of the part]
-  std::vector<float> part_log_sums_;       // [rows, parts]: log sum exp(logits)
+  std::vector<float> references_;          // [rows]
+  std::vector<float> sums_;                // [rows] of exp(logit - reference)
   std::vector<float> log_sums_;            // [rows]
   std::vector<std::int32_t> best_tokens_;  // [rows, best]
   std::vector<float> best_values_;         // [rows, best]

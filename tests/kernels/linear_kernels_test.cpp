@@ -187,17 +187,30 @@ TEST_P(Linear, WhatIsNotFiniteStaysSo) {
   x[67] = std::numeric_limits<float>::infinity();
   table().quantize(x.data(), 1, 70, quantized.data(), &scale);
   EXPECT_FALSE(std::isfinite(scale));
-  EXPECT_TRUE(std::isnan(table().log_sum(std::vector<float>(5, NAN).data(), 5)));
+  for (const std::int64_t count : {5, 16, 70})
+    EXPECT_TRUE(std::isnan(table().exponential_sum(std::vector<float>(70, NAN).data(), count, 0)));
 }
 
-TEST_P(Linear, TheBestOfARowAndItsLogSum) {
+TEST_P(Linear, SumsOfExponentials) {
   for (const std::int64_t count : {1, 7, 16, 100, 1001})
-    for (const std::int64_t best : {1, 4, 9}) {
+    for (const float reference : {-30.0F, 0.0F, 40.0F}) {
+      const auto row = values(count, 30);
+      double sum = 0;
+      for (const float value : row) sum += std::exp(static_cast<double>(value - reference));
+      EXPECT_NEAR(table().exponential_sum(row.data(), count, reference) / sum, 1, 1e-5);
+      EXPECT_EQ(table().largest(row.data(), count), *std::max_element(row.begin(), row.end()));
+    }
+  std::vector<float> row(40, 0.0F);
+  row[33] = 200;
+  EXPECT_FALSE(table().exponential_sum(row.data(), 40, 0) < 0x1p100F);
+  EXPECT_NEAR(table().exponential_sum(row.data(), 40, 200), 1, 1e-5);
+}
+
+TEST_P(Linear, TheBestOfARow) {
+  for (const std::int64_t count : {1, 7, 16, 100, 1001})
+    for (const std::int64_t best : {1, 4, 9, 30}) {
       auto row = values(count, 9);
       for (float& value : row) value = std::round(value);  // with equal ones
-      double sum = 0;
-      for (const float value : row) sum += std::exp(static_cast<double>(value));
-      EXPECT_NEAR(table().log_sum(row.data(), count), std::log(sum), 1e-5);
       const std::int64_t asked = std::min(best, count);
       std::vector<std::int32_t> order(static_cast<std::size_t>(count)), indices(asked);
       std::iota(order.begin(), order.end(), 0);
