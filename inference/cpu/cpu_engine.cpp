@@ -156,6 +156,7 @@ void CpuEngine::embed(std::span<const TokenId> tokens, std::span<const std::int6
                       const CpuEmbedding& embedding, const std::vector<float>& learned) {
   const std::int64_t d_model = model_->config.d_model;
   const float scale = std::sqrt(static_cast<float>(d_model));
+  output_waits_ = false;
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     float* x = work_.x.data() + static_cast<std::int64_t>(i) * d_model;
     std::copy_n(position(places[i], learned), d_model, x);
@@ -163,14 +164,13 @@ void CpuEngine::embed(std::span<const TokenId> tokens, std::span<const std::int6
   }
 }
 
-void CpuEngine::normalize(const CpuNorm& norm, const float* x, const float* added, float* y,
-                          std::int64_t rows) const {
+void CpuEngine::normalize(const CpuNorm& norm, std::int64_t rows, float* y) {
   const PartTimer timer(times_, EnginePart::Normalization);
-  kernels().add_norm[0]({.x = x,
-                         .residual = added,
+  kernels().add_norm[0]({.x = work_.x.data(),
+                         .residual = output_waits_ ? work_.output.data() : nullptr,
                          .gain = norm.gain.data(),
                          .bias = norm.bias.data(),
-                         .sum = y,
+                         .sum = output_waits_ ? work_.x.data() : nullptr,
                          .y = y,
                          .means = nullptr,
                          .inverse_deviations = nullptr,
@@ -178,24 +178,20 @@ void CpuEngine::normalize(const CpuNorm& norm, const float* x, const float* adde
                          .epsilon = kEpsilon,
                          .dropout = {}},
                         0, rows);
+  output_waits_ = false;
 }
 
 template <class SubLayer>
 void CpuEngine::residual(const CpuNorm& norm, std::int64_t rows, SubLayer&& sub_layer) {
   if (model_->config.norm == NormPosition::After) {
     sub_layer(work_.x.data());
-    normalize(norm, work_.output.data(), work_.x.data(), work_.x.data(), rows);
-    return;
+    output_waits_ = true;
+    normalize(norm, rows, work_.x.data());
+  } else {
+    normalize(norm, rows, work_.input.data());
+    sub_layer(work_.input.data());
+    output_waits_ = true;
   }
-  normalize(norm, work_.x.data(), nullptr, work_.input.data(), rows);
-  sub_layer(work_.input.data());
-  const PartTimer timer(times_, EnginePart::Normalization);
-  kernels().dropout[0]({.x = work_.output.data(),
-                        .residual = work_.x.data(),
-                        .y = work_.x.data(),
-                        .columns = model_->config.d_model,
-                        .dropout = {}},
-                       0, rows);
 }
 
 /// Key and value [W] side by side.
@@ -307,8 +303,7 @@ void CpuEngine::encode(std::span<const std::int32_t> starts) {
     residual(layer.feed_forward.norm, rows,
              [&](const float* input) { feed_forward(layer.feed_forward, input, rows); });
   }
-  if (model_->encoder_norm)
-    normalize(*model_->encoder_norm, work_.x.data(), nullptr, work_.x.data(), rows);
+  if (model_->encoder_norm) normalize(*model_->encoder_norm, rows, work_.x.data());
 }
 
 void CpuEngine::attend_to_history(const CpuDecoderLayer& layer, std::int64_t number,
@@ -370,8 +365,7 @@ void CpuEngine::decode(std::int64_t rows, const Step& step) {
     residual(layer.feed_forward.norm, rows,
              [&](const float* input) { feed_forward(layer.feed_forward, input, rows); });
   }
-  if (model_->decoder_norm)
-    normalize(*model_->decoder_norm, work_.x.data(), nullptr, work_.x.data(), rows);
+  if (model_->decoder_norm) normalize(*model_->decoder_norm, rows, work_.x.data());
 }
 
 std::vector<std::unique_ptr<Engine>> cpu_engines(const std::shared_ptr<const CpuModel>& model,

@@ -81,8 +81,8 @@ class CpuEngine : public Engine {
   /// x = norm(x + f(x)), or x + f(norm(x)); `sub_layer` reads its argument and writes `output`.
   template <class SubLayer>
   void residual(const CpuNorm& norm, std::int64_t rows, SubLayer&& sub_layer);
-  void normalize(const CpuNorm& norm, const float* x, const float* added, float* y,
-                 std::int64_t rows) const;
+  /// y = norm(x), the last sub-layer's output added to x before where it waits for that.
+  void normalize(const CpuNorm& norm, std::int64_t rows, float* y);
 
   std::shared_ptr<const CpuModel> model_;
   TeamPlace team_;
@@ -91,6 +91,7 @@ class CpuEngine : public Engine {
   std::vector<std::int32_t> free_slots_;
   KeyValueCache cache_;
   Workspace work_;
+  bool output_waits_ = false;  // to be added to x by the next normalisation
   std::vector<TokenId> tokens_;
   std::vector<std::int64_t> places_;
   TokenChoice choice_;
