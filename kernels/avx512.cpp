@@ -13,8 +13,6 @@ namespace dragoman::avx512 {
 
 namespace {
 #include "kernels/avx512.inc"
-#define DRAGOMAN_WIDEN_BYTES(bytes) (I16x2) _mm512_cvtepi8_epi16((__m256i)(bytes))
-#define DRAGOMAN_DOT_PAIRS(a, b) (I32) _mm512_madd_epi16((__m512i)(a), (__m512i)(b))
 #include "kernels/training_kernels.inc"
 
 #include "kernels/linear_kernels.inc"

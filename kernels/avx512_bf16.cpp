@@ -17,6 +17,7 @@ namespace {
 #include "kernels/avx512.inc"
 #define DRAGOMAN_ROUND_TO_BF16(x) _mm512_cvtneps_pbh(x)
 #define DRAGOMAN_ROUND_TWO_TO_BF16(low, high) _mm512_cvtne2ps_pbh(high, low)
+#define DRAGOMAN_ADD_PAIRS(sum, a, b) asm("vpdpwssd %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b))
 #define DRAGOMAN_DOT_BYTES(sum, a, b) asm("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b))
 #define DRAGOMAN_DOT_BF16(sum, a, b) asm("vdpbf16ps %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b))
 #include "kernels/training_kernels.inc"

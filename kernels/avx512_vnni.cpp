@@ -13,6 +13,7 @@ namespace dragoman::avx512_vnni {
 
 namespace {
 #include "kernels/avx512.inc"
+#define DRAGOMAN_ADD_PAIRS(sum, a, b) asm("vpdpwssd %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b))
 #define DRAGOMAN_DOT_BYTES(sum, a, b) asm("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b))
 #include "kernels/vectors.inc"
 

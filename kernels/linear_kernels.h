@@ -44,16 +44,17 @@ struct HeadOrder {
     width = (d_k + step - 1) / step * step * lanes;
   }
   constexpr std::int64_t place(std::int64_t head, std::int64_t c) const { return c * lanes + head; }
-  /// Floats between the attention weights of one place and the next, as row_attention leaves them:
-  /// the heads again and again where a vector holds more than there are.
-  constexpr std::int64_t weights_stride() const { return lanes < 16 ? 16 : lanes; }
+  /// Scales of heads in bytes: the heads again and again where a vector holds more than there are.
+  constexpr std::int64_t scales_stride() const { return lanes < 16 ? 16 : lanes; }
+  /// Numbers of [places, lanes], with room for whole vectors behind them.
+  constexpr std::int64_t per_head(std::int64_t places) const { return (places + 1) * lanes + 16; }
   constexpr std::int64_t scratch(std::int64_t places) const {
-    return (places + 2) * weights_stride() + width;
+    return 2 * per_head(places) + 2 * scales_stride() + width;
   }
   /// Bytes of a record of the cache: key and value of a place; of bytes with scales of their heads,
-  /// weights_stride() each.
+  /// scales_stride() each.
   constexpr std::int64_t record_bytes(NumberType type) const {
-    if (type == NumberType::Int8) return 2 * width + 8 * weights_stride();
+    if (type == NumberType::Int8) return 2 * width + 8 * scales_stride();
     return (type == NumberType::Float32 ? 8 : 4) * width;
   }
 };
@@ -67,7 +68,7 @@ struct RowAttentionArguments {
   const std::int32_t* records;
   std::int64_t places;
   float scale;
-  float* scratch;  ///< [order.scratch(places)]; begins with the softmax: [places, weights_stride]
+  float* scratch;  ///< [order.scratch(places)]; begins with the softmax: [places, lanes]
   float* output;   ///< [width]
 };
 

@@ -58,7 +58,7 @@ std::int64_t CpuEngine::max_positions() const {
 std::int64_t CpuEngine::preferred_rows() const {
   constexpr std::int64_t kNear = 16 << 20, kLargeCache = 2 << 20;
   if (model_->step_bytes() > kNear) return 144;
-  return cpu_features().l2_cache < kLargeCache ? 18 : 60;
+  return cpu_features().l2_cache < kLargeCache ? 36 : 60;
 }
 
 std::vector<std::int32_t> CpuEngine::admit(std::span<const std::vector<TokenId>> sentences) {
@@ -344,7 +344,7 @@ void CpuEngine::tell_attention(std::int64_t places, const Step& step) const {
   const std::int64_t first = step.heads.head == 0 ? 0 : step.heads.head - 1;
   const std::int64_t last = step.heads.head == 0 ? model_->config.heads : first + 1;
   for (std::int64_t place = 0; place < places; ++place) {
-    const float* weights = work_.attention.data() + place * model_->order.weights_stride();
+    const float* weights = work_.attention.data() + place * model_->order.lanes;
     step.attention->push_back(std::accumulate(weights + first, weights + last, 0.0F) /
                               static_cast<float>(last - first));
   }
