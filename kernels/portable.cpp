@@ -10,7 +10,6 @@ namespace {
 #define DRAGOMAN_LANES 4
 #define DRAGOMAN_NO_FUSED
 #define DRAGOMAN_MULTIPLY_ADD(sum, a, b) sum = sum + a * b
-#define DRAGOMAN_LOAD_BYTES(p) load_bytes(p)
 #define DRAGOMAN_WIDEN_BYTES(bytes) __builtin_convertvector(bytes, I16x2)
 #define DRAGOMAN_DOT_PAIRS(a, b) dot_pairs(a, b)
 #include "kernels/training_kernels.inc"
@@ -22,12 +21,6 @@ DRAGOMAN_INLINE I32 dot_pairs(Pairs a, Pairs b) {
   I32 sums;
   for (int i = 0; i < kLanes; ++i) sums[i] = a[2 * i] * b[2 * i] + a[2 * i + 1] * b[2 * i + 1];
   return sums;
-}
-
-DRAGOMAN_INLINE I32 load_bytes(const std::int8_t* p) {
-  I32 numbers;
-  for (int i = 0; i < kLanes; ++i) numbers[i] = p[i];
-  return numbers;
 }
 
 #include "kernels/linear_kernels.inc"

@@ -183,15 +183,12 @@ void CpuEngine::normalize(const CpuNorm& norm, std::int64_t rows, float* y) {
 
 template <class SubLayer>
 void CpuEngine::residual(const CpuNorm& norm, std::int64_t rows, SubLayer&& sub_layer) {
-  if (model_->config.norm == NormPosition::After) {
-    sub_layer(work_.x.data());
-    output_waits_ = true;
-    normalize(norm, rows, work_.x.data());
-  } else {
-    normalize(norm, rows, work_.input.data());
-    sub_layer(work_.input.data());
-    output_waits_ = true;
-  }
+  const bool after = model_->config.norm == NormPosition::After;
+  const auto& input = after ? work_.x : work_.input;
+  if (!after) normalize(norm, rows, work_.input.data());
+  sub_layer(input.data());
+  output_waits_ = true;
+  if (after) normalize(norm, rows, work_.x.data());
 }
 
 /// Key and value [W] side by side.
