@@ -1,9 +1,7 @@
 #include "base/cpu.h"
 
 #include <cpuid.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <fstream>
 
 namespace dragoman {
@@ -23,7 +21,6 @@ std::string processor_model() {
 CpuFeatures detect() {
   CpuFeatures cpu;
   cpu.model = processor_model();
-  cpu.l2_cache = std::max(0L, sysconf(_SC_LEVEL2_CACHE_SIZE));
   __builtin_cpu_init();
   cpu.avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
   cpu.avx512 = cpu.avx2 && __builtin_cpu_supports("avx512f") &&

@@ -17,7 +17,6 @@ struct CpuFeatures {
   /// Products in bf16 take less time than in fp32. Not with Intel's AVX-512 BF16 alone, which
   /// multiplies two numbers a lane but on one port, where fp32 has two.
   bool bf16_is_faster = false;
-  std::int64_t l2_cache = 0;  ///< bytes of a core's second-level cache; 0: not known
 };
 
 const CpuFeatures& cpu_features();

@@ -47,7 +47,7 @@ struct HeadOrder {
   /// Scales of heads in bytes: the heads again and again where a vector holds more than there are.
   constexpr std::int64_t scales_stride() const { return lanes < 16 ? 16 : lanes; }
   /// Numbers of [places, lanes], with room for whole vectors behind them.
-  constexpr std::int64_t per_head(std::int64_t places) const { return (places + 1) * lanes + 16; }
+  constexpr std::int64_t per_head(std::int64_t places) const { return places * lanes + 16; }
   constexpr std::int64_t scratch(std::int64_t places) const {
     return 2 * per_head(places) + 2 * scales_stride() + width;
   }

@@ -6,7 +6,6 @@
 #include <numeric>
 #include <utility>
 
-#include "base/cpu.h"
 #include "base/error.h"
 #include "kernels/kernels.h"
 #include "kernels/linear_kernels.h"
@@ -52,13 +51,12 @@ std::int64_t CpuEngine::max_positions() const {
   return std::numeric_limits<std::int32_t>::max();
 }
 
-/// Many where weights are far, so that they are fetched seldom. Where they are near as many as the
-/// second-level cache has room for: their keys and values should stay in it. A tile of linear
-/// layers has six.
+/// Six tiles of linear layers, of which each has six rows, as long as a cache that cores share may hold
+/// the weights of a step: more keys and values would only drive them out. Where weights come from
+/// memory, enough rows that a core reads no more than its part of what memory gives to all.
 std::int64_t CpuEngine::preferred_rows() const {
-  constexpr std::int64_t kNear = 16 << 20, kLargeCache = 2 << 20;
-  if (model_->step_bytes() > kNear) return 144;
-  return cpu_features().l2_cache < kLargeCache ? 36 : 60;
+  constexpr std::int64_t kNear = 32 << 20;
+  return model_->step_bytes() > kNear ? 96 : 36;
 }
 
 std::vector<std::int32_t> CpuEngine::admit(std::span<const std::vector<TokenId>> sentences) {
