@@ -51,9 +51,9 @@ std::int64_t CpuEngine::max_positions() const {
   return std::numeric_limits<std::int32_t>::max();
 }
 
-/// Six tiles of linear layers, of which each has six rows, as long as a cache that cores share may hold
-/// the weights of a step: more keys and values would only drive them out. Where weights come from
-/// memory, enough rows that a core reads no more than its part of what memory gives to all.
+/// Six tiles of linear layers, of which each has six rows, as long as a cache that cores share may
+/// hold the weights of a step: more keys and values would only drive them out. Where weights come
+/// from memory, enough rows that a core reads no more than its part of what memory gives to all.
 std::int64_t CpuEngine::preferred_rows() const {
   constexpr std::int64_t kNear = 32 << 20;
   return model_->step_bytes() > kNear ? 96 : 36;
