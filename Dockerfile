@@ -3,6 +3,10 @@
 #   docker build -t dragoman .
 #   docker run -i -v "$PWD":/data dragoman translate -m run/ < in.en > out.de
 #
+# The same without LibTorch, a few megabytes more than Debian, for whatever does not train:
+#
+#   docker build -t dragoman-lite --target lite .
+#
 # PIP_FIND_LINKS may name a folder of the build machine that holds the wheel of LibTorch.
 FROM docker.io/library/debian:bookworm-slim AS build
 ARG PIP_FIND_LINKS
@@ -10,18 +14,31 @@ WORKDIR /dragoman
 COPY scripts/setup scripts/
 RUN scripts/setup
 COPY . .
-RUN scripts/build release dragoman
+RUN scripts/build release dragoman dragoman-lite
 # What Debian's own slim image already has stays out.
-RUN mkdir -p /image/bin /image/lib && strip -o /image/bin/dragoman build/release/dragoman \
- && ldd build/release/dragoman | awk '$3 ~ /^\// {print $3}' \
-  | grep -vE '/lib(c|dl|m|pthread|rt|gcc_s|stdc\+\+)\.so' | xargs cp -L -t /image/lib
+RUN for program in dragoman dragoman-lite; do \
+      mkdir -p /$program/bin /$program/lib && strip -o /$program/bin/$program build/release/$program \
+      && ldd build/release/$program | awk '$3 ~ /^\// {print $3}' \
+       | grep -vE '/lib(c|dl|m|pthread|rt|gcc_s|stdc\+\+)\.so' | xargs cp -L -t /$program/lib \
+      || exit 1; \
+    done
 
-FROM docker.io/library/debian:bookworm-slim
-COPY --from=build /image/lib /usr/local/lib/dragoman
-COPY --from=build /image/bin /usr/local/bin
-RUN echo /usr/local/lib/dragoman > /etc/ld.so.conf.d/dragoman.conf && ldconfig \
+FROM docker.io/library/debian:bookworm-slim AS base
+RUN echo /usr/local/lib/dragoman > /etc/ld.so.conf.d/dragoman.conf \
  && useradd --create-home dragoman
-USER dragoman
 WORKDIR /data
-ENTRYPOINT ["dragoman"]
 CMD ["--help"]
+
+FROM base AS lite
+COPY --from=build /dragoman-lite/lib /usr/local/lib/dragoman
+COPY --from=build /dragoman-lite/bin /usr/local/bin
+RUN ldconfig
+USER dragoman
+ENTRYPOINT ["dragoman-lite"]
+
+FROM base
+COPY --from=build /dragoman/lib /usr/local/lib/dragoman
+COPY --from=build /dragoman/bin /usr/local/bin
+RUN ldconfig
+USER dragoman
+ENTRYPOINT ["dragoman"]
