@@ -3,7 +3,7 @@
 #   docker build -t dragoman .
 #   docker run -i -v "$PWD":/data dragoman translate -m run/ < in.en > out.de
 #
-# The same without LibTorch, a few megabytes more than Debian, for whatever does not train:
+# The same without LibTorch (no train, no score), a few megabytes more than Debian:
 #
 #   docker build -t dragoman-lite --target lite .
 #
@@ -17,28 +17,30 @@ COPY . .
 RUN scripts/build release dragoman dragoman-lite
 # What Debian's own slim image already has stays out.
 RUN for program in dragoman dragoman-lite; do \
-      mkdir -p /$program/bin /$program/lib && strip -o /$program/bin/$program build/release/$program \
+      mkdir -p /image/$program/bin /image/$program/lib/dragoman \
+      && strip -o /image/$program/bin/$program build/release/$program \
       && ldd build/release/$program | awk '$3 ~ /^\// {print $3}' \
-       | grep -vE '/lib(c|dl|m|pthread|rt|gcc_s|stdc\+\+)\.so' | xargs cp -L -t /$program/lib \
+       | grep -vE '/lib(c|dl|m|pthread|rt|gcc_s|stdc\+\+)\.so' \
+       | xargs cp -L -t /image/$program/lib/dragoman \
       || exit 1; \
     done
 
 FROM docker.io/library/debian:bookworm-slim AS base
 RUN echo /usr/local/lib/dragoman > /etc/ld.so.conf.d/dragoman.conf \
  && useradd --create-home dragoman
-WORKDIR /data
-CMD ["--help"]
 
 FROM base AS lite
-COPY --from=build /dragoman-lite/lib /usr/local/lib/dragoman
-COPY --from=build /dragoman-lite/bin /usr/local/bin
+COPY --from=build /image/dragoman-lite /usr/local
 RUN ldconfig
 USER dragoman
+WORKDIR /data
 ENTRYPOINT ["dragoman-lite"]
+CMD ["--help"]
 
 FROM base
-COPY --from=build /dragoman/lib /usr/local/lib/dragoman
-COPY --from=build /dragoman/bin /usr/local/bin
+COPY --from=build /image/dragoman /usr/local
 RUN ldconfig
 USER dragoman
+WORKDIR /data
 ENTRYPOINT ["dragoman"]
+CMD ["--help"]
