@@ -12,14 +12,12 @@ namespace {
 #define DRAGOMAN_LANES 4
 #define DRAGOMAN_NO_FUSED
 #define DRAGOMAN_MULTIPLY_ADD(sum, a, b) sum = sum + a * b
-#define DRAGOMAN_WIDEN_BYTES(bytes) (I16x2) widen_bytes(bytes)
+#define DRAGOMAN_WIDEN_BYTES(bytes) (I16x2) widen_bytes((long long)(bytes))
 #define DRAGOMAN_DOT_PAIRS(a, b) (I32) _mm_madd_epi16((__m128i)(a), (__m128i)(b))
 #include "kernels/training_kernels.inc"
 
-typedef std::int8_t Bytes __attribute__((vector_size(2 * kLanes)));
-
-DRAGOMAN_INLINE __m128i widen_bytes(Bytes bytes) {
-  const __m128i x = _mm_cvtsi64_si128((long long)bytes);
+DRAGOMAN_INLINE __m128i widen_bytes(long long bytes) {
+  const __m128i x = _mm_cvtsi64_si128(bytes);
   return _mm_srai_epi16(_mm_unpacklo_epi8(x, x), 8);
 }
 
