@@ -27,6 +27,8 @@ using Origins = std::map<std::string, Origin>;
 struct Invocation {
   std::string command_line;  ///< as a shell would take it: "dragoman average run/ -o 'a b'"
   Origins origins;
+  /// What flags and --config gave, by field name; a flag's values come before the file's.
+  std::map<std::string, std::vector<std::string>> given;
 };
 
 struct Command {

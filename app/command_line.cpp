@@ -109,7 +109,11 @@ CLI::Option* add_option(CLI::App& app, const Command& command, const Field& fiel
     const std::string name = flag.substr(is_long_flag(flag) ? 2 : 1);
     throw UsageError("unknown flag ", flag, name.size() > 1 ? suggestion(name, "--", fields) : "");
   }
-  throw UsageError("unexpected argument '", extras.front(), "'");
+  const std::string& extra = extras.front();
+  const Field* input = find_field(fields, "input");
+  throw UsageError(
+      "unexpected argument '", extra, "'",
+      input == nullptr ? "" : join_text("; did you mean --", input->info.name, ' ', extra, '?'));
 }
 
 std::vector<std::string> without_marks(std::vector<std::string> texts) {
@@ -231,11 +235,13 @@ CommonConfig configure(const Command& command, const std::vector<std::string>& a
   const Origins origins = origins_of(fields, defaults, file, flags);
   for (const Field& field : fields) {
     const std::string name(field.info.name);
-    if (const auto found = file.find(name); found != file.end()) assign_at(field, found->second);
-    if (const auto found = flags.find(name); found != flags.end()) field.assign(found->second);
+    if (const auto flag = flags.find(name); flag != flags.end())
+      field.assign(flag->second);
+    else if (const auto line = file.find(name); line != file.end())
+      assign_at(field, line->second);
   }
   if (command.invocation != nullptr)
-    *command.invocation = {command_line(command, arguments), origins};
+    *command.invocation = {command_line(command, arguments), origins, given};
   return common;
 }
 

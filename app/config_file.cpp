@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "app/field_names.h"
+#include "base/byte_text.h"
 #include "base/files.h"
 #include "base/utf8.h"
 
@@ -27,14 +28,16 @@ const char* expected_type(Field::Kind kind) {
   }
 }
 
-bool fits(toml::node_type type, Field::Kind kind) {
+bool fits(const toml::node& node, Field::Kind kind) {
+  const toml::node_type type = node.type();
+  const bool is_auto = node.is_string() && node.as_string()->get() == "auto";
   switch (kind) {
     case Field::Kind::Flag:
       return type == toml::node_type::boolean;
     case Field::Kind::Integer:
-      return type == toml::node_type::integer;
+      return type == toml::node_type::integer || is_auto;
     case Field::Kind::Number:
-      return type == toml::node_type::integer || type == toml::node_type::floating_point;
+      return type == toml::node_type::integer || type == toml::node_type::floating_point || is_auto;
     default:
       return type == toml::node_type::string;
   }
@@ -44,7 +47,7 @@ std::string text_of_node(const toml::node& node) {
   if (const auto* flag = node.as_boolean()) return text_of(flag->get());
   if (const auto* integer = node.as_integer()) return text_of(integer->get());
   if (const auto* number = node.as_floating_point()) return text_of(number->get());
-  return node.as_string()->get();
+  return bytes_of_utf8(node.as_string()->get());
 }
 
 void collect_settings(const toml::table& table, std::map<std::string, std::string>& settings) {
@@ -64,11 +67,33 @@ void collect_settings(const toml::table& table, std::map<std::string, std::strin
   }
 }
 
+/// Where a line is `key = word`: how the word is written. Empty for other lines.
+std::string hint_of_quotes(std::string_view line) {
+  const std::size_t equals = line.find('=');
+  if (equals == std::string_view::npos) return "";
+  std::string_view value = line.substr(equals + 1);
+  value = strip(value.substr(0, value.find('#')));
+  if (value == "True" || value == "False") return "; true and false have small letters";
+  constexpr std::string_view kOthers = "\"'[{+-0123456789";  // begin what is no bare word
+  if (value.empty() || kOthers.find(value.front()) != std::string_view::npos) return "";
+  return join_text("; texts stand in quotes: ", strip(line.substr(0, equals)), " = \"", value, '"');
+}
+
+std::string_view line_of(std::string_view text, toml::source_index line) {
+  for (; line > 1 && !text.empty(); --line)
+    text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
+  return text.substr(0, text.find('\n'));
+}
+
 toml::table parse_toml(std::string_view text, const std::string& name) {
   try {
     return toml::parse(text);
   } catch (const toml::parse_error& error) {
-    throw UsageError(name, ":", error.source().begin.line, ": ", error.description());
+    const auto line = error.source().begin.line;
+    throw UsageError(name, ":", line, ": ", error.description(),
+                     find_invalid_utf8(text) == std::string_view::npos
+                         ? hint_of_quotes(line_of(text, line))
+                         : "");
   }
 }
 
@@ -108,7 +133,7 @@ class ConfigReader {
 
   void add_text(const Field& field, std::string_view key, const toml::node& node,
                 ConfigValue& value) const {
-    if (!fits(node.type(), field.kind))
+    if (!fits(node, field.kind))
       throw UsageError(value.place, ": '", key, "' must be ", expected_type(field.kind));
     value.texts.push_back(text_of_node(node));
   }
@@ -119,7 +144,7 @@ class ConfigReader {
 
 std::string toml_string(std::string_view text) {
   std::string toml = "\"";
-  for (const char c : replace_invalid_utf8(text)) {
+  for (const char c : utf8_of_bytes(text)) {
     const auto byte = static_cast<unsigned char>(c);
     if (c == '"' || c == '\\') {
       toml += '\\';
@@ -135,24 +160,23 @@ std::string toml_string(std::string_view text) {
   return toml + "\"";
 }
 
-std::string toml_value(const Field& field) {
-  switch (field.kind) {
+}  // namespace
+
+std::string toml_value(Field::Kind kind, const std::vector<std::string>& texts) {
+  switch (kind) {
     case Field::Kind::Flag:
     case Field::Kind::Integer:
     case Field::Kind::Number:
-      return field.text();
+      return texts.front();
     case Field::Kind::List: {
       std::string list;
-      for (const std::string& value : field.values())
-        list += (list.empty() ? "" : ", ") + toml_string(value);
+      for (const std::string& text : texts) list += (list.empty() ? "" : ", ") + toml_string(text);
       return "[" + list + "]";
     }
     default:
-      return toml_string(field.text());
+      return toml_string(texts.front());
   }
 }
-
-}  // namespace
 
 std::map<std::string, ConfigValue> read_config(const std::filesystem::path& path,
                                                const std::vector<Field>& fields) {
@@ -171,7 +195,8 @@ std::map<std::string, std::string> settings_of(std::string_view toml, const std:
   return settings;
 }
 
-std::string write_config(const std::vector<Field>& fields) {
+std::string grouped(const std::vector<Field>& fields,
+                    const std::function<std::string(const Field&)>& lines_of) {
   std::vector<std::string_view> groups;
   for (const Field& field : fields)
     if (std::find(groups.begin(), groups.end(), field.info.group) == groups.end())
@@ -180,18 +205,22 @@ std::string write_config(const std::vector<Field>& fields) {
   for (std::string_view group : groups) {
     if (!toml.empty()) toml += "\n";
     if (!group.empty()) toml += join_text("# ---- ", group, "\n\n");
-    for (const Field& field : fields) {
-      if (field.info.group != group) continue;
-      toml += join_text("# ", field.info.help, "\n");
-      if (!field.choices.empty()) {
-        toml += "# one of";
-        for (std::string_view choice : field.choices) toml += join_text(" ", choice);
-        toml += "\n";
-      }
-      toml += join_text(field.info.name, " = ", toml_value(field), "\n");
-    }
+    for (const Field& field : fields)
+      if (field.info.group == group) toml += lines_of(field);
   }
   return toml;
+}
+
+std::string write_config(const std::vector<Field>& fields) {
+  return grouped(fields, [](const Field& field) {
+    std::string lines = join_text("# ", field.info.help, "\n");
+    if (!field.choices.empty()) {
+      lines += "# one of";
+      for (std::string_view choice : field.choices) lines += join_text(" ", choice);
+      lines += "\n";
+    }
+    return lines + join_text(field.info.name, " = ", toml_value(field.kind, field.values()), "\n");
+  });
 }
 
 }  // namespace dragoman

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -18,7 +19,7 @@ struct ConfigValue {
 
 /// The values that the file gives, by field name. Throws UsageError naming file, line and key where
 /// the file is no TOML, a key is unknown or given twice, or a value has another type than its
-/// field; Error where the file cannot be read.
+/// field ("auto" stands for a number, too); Error where the file cannot be read.
 std::map<std::string, ConfigValue> read_config(const std::filesystem::path& path,
                                                const std::vector<Field>& fields);
 
@@ -28,6 +29,13 @@ std::map<std::string, std::string> read_settings(const std::filesystem::path& pa
 
 /// The same of a text; the name is for messages.
 std::map<std::string, std::string> settings_of(std::string_view toml, const std::string& name);
+
+/// A value as the file has it; of lists any number of texts, else one.
+std::string toml_value(Field::Kind kind, const std::vector<std::string>& texts);
+
+/// The lines of every field under the headings of their groups.
+std::string grouped(const std::vector<Field>& fields,
+                    const std::function<std::string(const Field&)>& lines_of);
 
 /// Every field with its value, grouped, under its help text: read_config gives the same back.
 std::string write_config(const std::vector<Field>& fields);

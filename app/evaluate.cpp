@@ -34,7 +34,7 @@ int run_evaluate(const EvaluateOptions& options, const Origins& origins) {
   const auto counts = count_systems(texts.hypotheses, texts.references, options.metrics, kVersion);
   const Comparison comparison = compare(texts.systems, counts, options.metrics);
   if (!files.html.empty())
-    write_file(files.html, to_html(evaluation_page(texts, comparison, counts, width)));
+    write_file(files.html, evaluation_page(texts, comparison, counts, options.metrics));
   std::cout << report(comparison, format, width);
   return 0;
 }

@@ -7,6 +7,7 @@
 #include "app/open_translator.h"
 #include "app/signals.h"
 #include "base/error.h"
+#include "base/files.h"
 #include "evaluation/decimals.h"
 #include "evaluation/metric.h"
 #include "evaluation/read_lines.h"
@@ -23,8 +24,8 @@ using Lines = std::vector<std::string>;
 /// Reads files that must have equally many lines.
 class ParallelReader {
  public:
-  Lines read(const std::string& path) {
-    Lines lines = read_lines(path);
+  Lines read(const std::string& path, ByteOrderMark mark) {
+    Lines lines = read_lines(path, mark);
     if (first_.empty()) {
       if (lines.empty()) throw Error(path, " has no lines to score");
       first_ = path;
@@ -61,6 +62,13 @@ void warn_of_tokenized(const Lines& lines, const std::string& path) {
                           "plain text; --force leaves out this warning"));
 }
 
+void warn_of_mark(const Lines& lines, const std::string& path) {
+  if (lines.front().starts_with(kByteOrderMark))
+    log_warning(path +
+                ": begins with a byte order mark, which counts as a character, as sacreBLEU counts "
+                "it; --force leaves out this warning");
+}
+
 void warn_of_case(const Tokenizer& tokenizer, const EvaluateConfig& metrics,
                   const std::string& path) {
   if (lower_cases(tokenizer) && !metrics.lowercase)
@@ -94,13 +102,19 @@ EvaluatedTexts read_texts(const EvaluateFiles& files) {
   EvaluatedTexts texts{
       .systems = files.hypotheses, .hypotheses = {}, .references = {}, .source = {}, .updates = {}};
   ParallelReader reader;
-  for (const std::string& path : files.hypotheses) texts.hypotheses.push_back(reader.read(path));
-  if (!files.source.empty()) texts.source = reader.read(files.source);
-  for (const std::string& path : files.references) texts.references.push_back(reader.read(path));
+  for (const std::string& path : files.hypotheses)
+    texts.hypotheses.push_back(reader.read(path, ByteOrderMark::Text));
+  if (!files.source.empty()) texts.source = reader.read(files.source, ByteOrderMark::LeftOut);
+  for (const std::string& path : files.references)
+    texts.references.push_back(reader.read(path, ByteOrderMark::Text));
   check_references(texts, files.references.front());
-  if (!files.force)
-    for (std::size_t s = 0; s < texts.systems.size(); ++s)
-      warn_of_tokenized(texts.hypotheses[s], texts.systems[s]);
+  if (files.force) return texts;
+  for (std::size_t s = 0; s < texts.systems.size(); ++s) {
+    warn_of_tokenized(texts.hypotheses[s], texts.systems[s]);
+    warn_of_mark(texts.hypotheses[s], texts.systems[s]);
+  }
+  for (std::size_t r = 0; r < texts.references.size(); ++r)
+    warn_of_mark(texts.references[r], files.references[r]);
   return texts;
 }
 
@@ -123,6 +137,7 @@ bool add_translations(EvaluatedTexts& texts, const EvaluateOptions& options,
 bool add_tuned_translations(EvaluatedTexts& texts, const EvaluateOptions& options,
                             const Origins& origins) {
   const std::string& path = options.files.models.front();
+  { const AtomicFile tried(resolve_model_path(path)); }  // throws where it cannot be written
   const OpenedTranslator model = open_translator({path}, options.hardware);
   if (!options.files.force) warn_of_case(*model.tokenizers.target, options.metrics, path);
   const Metric metric = metrics_of(options.metrics, texts.references, "").front();

@@ -1,72 +1,136 @@
 #include "app/evaluation_page.h"
 
 #include <algorithm>
-#include <filesystem>
+#include <array>
+#include <nlohmann/json.hpp>
 #include <set>
-#include <utility>
 
-#include "base/amounts.h"
 #include "evaluation/analysis.h"
 #include "evaluation/decimals.h"
-#include "evaluation/report.h"
+#include "evaluation/ngram_differences.h"
+#include "report/evaluation_page.h"
+#include "report/short_names.h"
 
 namespace dragoman {
 
 namespace {
 
-/// Without the folder and the extension that all have in common.
-std::vector<std::string> short_names(const std::vector<std::string>& names) {
-  std::string front = names.front().substr(0, names.front().rfind('/') + 1);
-  std::string back = std::filesystem::path(names.front()).extension().string();
-  for (const std::string& name : names) {
-    while (!name.starts_with(front)) {
-      front.pop_back();
-      front.resize(front.rfind('/') + 1);
-    }
-    if (!name.ends_with(back)) back.clear();
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kNgrams = 20;  ///< of each pair of systems, order and side
+
+double rounded(double value, int places) { return std::stod(decimals(value, places)); }
+
+Json rounded(const std::vector<double>& values, int places) {
+  Json list = Json::array();
+  for (const double value : values) list.push_back(rounded(value, places));
+  return list;
+}
+
+Json systems_of(const std::vector<std::string>& paths) {
+  Json systems = Json::array();
+  const std::vector<std::string> names = short_names(paths);
+  for (std::size_t s = 0; s < paths.size(); ++s)
+    systems.push_back({{"name", names[s]}, {"path", paths[s]}});
+  return systems;
+}
+
+Json scores_of(const std::vector<SystemScore>& scores, int width) {
+  Json list = Json::array();
+  for (const SystemScore& score : scores) {
+    Json& entry = list.emplace_back(Json{{"score", rounded(score.score, width)}});
+    if (score.mean) entry["mean"] = rounded(*score.mean, width);
+    if (score.interval) entry["interval"] = rounded(*score.interval, width);
+    if (score.p_value) entry["p"] = *score.p_value;
   }
-  std::vector<std::string> shortened;
-  for (const std::string& name : names)
-    shortened.push_back(name.size() > front.size() + back.size()
-                            ? name.substr(front.size(), name.size() - front.size() - back.size())
-                            : name);
-  return shortened;
+  return list;
 }
 
-std::vector<std::string> header(std::vector<std::string> row,
-                                const std::vector<std::string>& systems) {
-  row.insert(row.end(), systems.begin(), systems.end());
-  return row;
-}
-
-PageTable details_table(const Comparison& comparison, const std::vector<SystemCounts>& counts) {
-  PageTable table{.title = "Signatures and details",
-                  .note = "",
-                  .rows = {{"Metric", "System", "Details"}},
-                  .wide = true};
-  for (std::size_t m = 0; m < counts.size(); ++m) {
-    const auto& [metric, systems] = counts[m];
-    table.rows.push_back({metric.name, "signature", comparison.signatures[m]});
-    for (std::size_t s = 0; s < systems.size(); ++s)
-      if (std::string details = metric.details(systems[s].sum()); !details.empty())
-        table.rows.push_back({metric.name, comparison.systems[s], std::move(details)});
-  }
-  return table;
-}
-
-/// Of metrics that are made of parts (BLEU); no rows for others.
-PageTable parts_table(const std::vector<std::string>& names, const SystemCounts& counts,
-                      int width) {
-  PageTable table{.title = "What " + counts.metric.name + " is made of", .note = "", .rows = {}};
-  for (std::size_t s = 0; s < names.size(); ++s) {
-    const auto parts = counts.metric.parts(counts.systems[s].sum());
-    if (s == 0 && !parts.empty()) table.rows.push_back(header({"Part"}, names));
+Json parts_of(const SystemCounts& counts) {
+  constexpr std::array kKinds = {"precision", "count", "factor"};
+  Json list = Json::array();
+  for (const LineStatistics& system : counts.systems) {
+    const auto parts = counts.metric.parts(system.sum());
     for (std::size_t p = 0; p < parts.size(); ++p) {
-      if (s == 0) table.rows.push_back({parts[p].name});
-      table.rows[p + 1].push_back(decimals(parts[p].value, width));
+      if (list.size() == p)
+        list.push_back(
+            {{"name", parts[p].name}, {"kind", kKinds[static_cast<std::size_t>(parts[p].kind)]}});
+      list[p]["values"].push_back(rounded(parts[p].value, 4));
     }
   }
-  return table;
+  return list;
+}
+
+Json pairs_of(const std::vector<PairDifference>& pairs, int width) {
+  Json list = Json::array();
+  for (const PairDifference& pair : pairs)
+    list.push_back({{"first", pair.first},
+                    {"second", pair.second},
+                    {"low", rounded(pair.low, width)},
+                    {"high", rounded(pair.high, width)},
+                    {"p", pair.p_value}});
+  return list;
+}
+
+/// One decimal, as such scores are looked at.
+Json sentence_scores(const SystemCounts& counts) {
+  Json list = Json::array();
+  for (const LineStatistics& system : counts.systems) {
+    Json& scores = list.emplace_back(Json::array());
+    for (std::size_t line = 0; line < system.lines(); ++line)
+      scores.push_back(rounded(counts.metric.score(system.line(line)), 1));
+  }
+  return list;
+}
+
+Json metrics_of(const Comparison& comparison, const std::vector<SystemCounts>& counts,
+                const std::vector<LineGroup>& groups, const EvaluateConfig& config) {
+  const auto width = static_cast<int>(config.width);
+  const bool several = comparison.systems.size() > 1;
+  const auto pairs = several ? paired_bootstrap_of_all(counts, config.paired_bootstrap_n)
+                             : std::vector<std::vector<PairDifference>>(counts.size());
+  Json list = Json::array();
+  for (std::size_t m = 0; m < counts.size(); ++m) {
+    Json lengths = Json::array();
+    for (const LineGroup& group : groups) lengths.push_back(rounded(group.scores[m], width));
+    list.push_back({{"name", counts[m].metric.name},
+                    {"signature", comparison.signatures[m]},
+                    {"lower", counts[m].metric.lower_is_better},
+                    {"scores", scores_of(comparison.scores[m], width)},
+                    {"parts", parts_of(counts[m])},
+                    {"lengths", std::move(lengths)},
+                    {"pairs", pairs_of(pairs[m], width)},
+                    {"sentences", sentence_scores(counts[m])}});
+  }
+  return list;
+}
+
+Json lengths_of(const std::vector<LineGroup>& groups, const char* text) {
+  Json list = Json::array();
+  for (const LineGroup& group : groups)
+    list.push_back({{"name", group.name}, {"words", group.words}, {"lines", group.lines}});
+  return {{"of", text}, {"groups", std::move(list)}};
+}
+
+Json frequencies_of(const EvaluatedTexts& texts, const Tokenization& tokenization, int width) {
+  Json list = Json::array();
+  for (const WordGroup& group :
+       words_by_frequency(texts.hypotheses, texts.references.front(), tokenization))
+    list.push_back(
+        {{"name", group.name}, {"words", group.words}, {"f1", rounded(group.f1, width)}});
+  return list;
+}
+
+Json ngrams_of(const EvaluatedTexts& texts, const BleuConfig& config) {
+  Json list = Json::array();
+  for (const NgramOccurrences& ngram :
+       differing_ngrams(texts.hypotheses, texts.references, config, kNgrams))
+    list.push_back({{"text", ngram.text},
+                    {"order", ngram.order},
+                    {"reference", ngram.in_reference},
+                    {"found", ngram.found},
+                    {"superfluous", ngram.superfluous}});
+  return list;
 }
 
 /// A metric's scores by the updates behind the systems, which are models of one run.
@@ -86,93 +150,42 @@ PageChart curve_of(const EvaluatedTexts& texts, const std::string& metric,
                     .curves = {curve}}};
 }
 
-bool is_a_curve(const EvaluatedTexts& texts) {
-  return std::set(texts.updates.begin(), texts.updates.end()).size() > 1;
+std::vector<PageChart> curves_of(const EvaluatedTexts& texts, const Comparison& comparison) {
+  std::vector<PageChart> curves;
+  if (std::set(texts.updates.begin(), texts.updates.end()).size() > 1)
+    for (std::size_t m = 0; m < comparison.metrics.size(); ++m)
+      curves.push_back(curve_of(texts, comparison.metrics[m], comparison.scores[m]));
+  return curves;
 }
 
-PageTable length_table(const std::vector<std::string>& names, const std::string& title,
-                       std::size_t metric, const std::vector<LineGroup>& groups, int width) {
-  PageTable table{.title = title, .note = "", .rows = {header({"Words", "Lines"}, names)}};
-  for (const LineGroup& group : groups) {
-    auto& row = table.rows.emplace_back();
-    row = {group.name, with_separators(group.lines)};
-    for (const double score : group.scores[metric]) row.push_back(decimals(score, width));
-  }
-  return table;
-}
-
-PageTable frequency_table(const std::vector<std::string>& names, const EvaluatedTexts& texts,
-                          int width) {
-  PageTable table{.title = "Words found, by frequency",
-                  .note =
-                      "F1 in percent of words that occur so often in the first reference; "
-                      "case left aside.",
-                  .rows = {header({"Times", "Words"}, names)}};
-  for (const WordGroup& group : words_by_frequency(texts.hypotheses, texts.references.front())) {
-    auto& row = table.rows.emplace_back();
-    row = {group.name, with_separators(group.words)};
-    for (const double f1 : group.f1) row.push_back(decimals(f1, width));
-  }
-  return table;
-}
-
-std::vector<EvaluatedSentence> sentences_of(const EvaluatedTexts& texts,
-                                            const SystemCounts& counts) {
-  std::vector<EvaluatedSentence> sentences;
-  for (std::size_t line = 0; line < texts.hypotheses.front().size(); ++line) {
-    EvaluatedSentence& sentence = sentences.emplace_back();
-    sentence.line = static_cast<std::int64_t>(line) + 1;
-    if (!texts.source.empty()) sentence.source = texts.source[line];
-    for (const auto& reference : texts.references) sentence.references.push_back(reference[line]);
-    for (std::size_t s = 0; s < texts.hypotheses.size(); ++s) {
-      sentence.translations.push_back(texts.hypotheses[s][line]);
-      sentence.scores.push_back(counts.metric.score(counts.systems[s].line(line)));
-    }
-  }
-  return sentences;
-}
-
-/// chrF says most about a single sentence, where it is among the metrics.
-const SystemCounts& sentence_counts(const std::vector<SystemCounts>& counts) {
-  for (const SystemCounts& candidate : counts)
-    if (candidate.metric.name.starts_with("chrF")) return candidate;
-  return counts.front();
+/// BLEU's own tokens where it is among the metrics; else its tokenizer may not be there at all.
+BleuConfig words_of(const EvaluateConfig& config) {
+  const auto& metrics = config.metrics;
+  return std::count(metrics.begin(), metrics.end(), "bleu") > 0 ? config.bleu() : BleuConfig{};
 }
 
 }  // namespace
 
-EvaluationPage evaluation_page(const EvaluatedTexts& texts, const Comparison& comparison,
-                               const std::vector<SystemCounts>& counts, int width) {
-  const SystemCounts& by_sentence = sentence_counts(counts);
-  EvaluationPage page{
-      .title = "Evaluation",
-      .systems = short_names(texts.systems),
-      .charts = {},
-      .tables = {{.title = "Scores",
-                  .note = comparison.paired ? "p: how often chance alone would make such a "
-                                              "difference to the baseline; * below 0.05"
-                                            : "",
-                  .rows = score_table(comparison, width),
-                  .wide = true}},
-      .sentence_metric = by_sentence.metric.name,
-      .lower_is_better = by_sentence.metric.lower_is_better,
-      .sentences = sentences_of(texts, by_sentence)};
-  if (is_a_curve(texts))
-    for (std::size_t m = 0; m < counts.size(); ++m)
-      page.charts.push_back(curve_of(texts, counts[m].metric.name, comparison.scores[m]));
+std::string evaluation_page(const EvaluatedTexts& texts, const Comparison& comparison,
+                            const std::vector<SystemCounts>& counts, const EvaluateConfig& config) {
+  const bool has_source = !texts.source.empty();
   const auto groups =
-      scores_by_length(counts, texts.source.empty() ? texts.references.front() : texts.source);
-  for (std::size_t m = 0; m < counts.size(); ++m) {
-    const std::string title =
-        counts[m].metric.name +
-        (texts.source.empty() ? " by words of the reference" : " by words of the source");
-    page.tables.push_back(length_table(page.systems, title, m, groups, width));
-    if (PageTable parts = parts_table(page.systems, counts[m], width); !parts.rows.empty())
-      page.tables.push_back(std::move(parts));
-  }
-  page.tables.push_back(frequency_table(page.systems, texts, width));
-  page.tables.push_back(details_table(comparison, counts));
-  return page;
+      scores_by_length(counts, has_source ? texts.source : texts.references.front());
+  const BleuConfig words = words_of(config);
+  const auto width = static_cast<int>(config.width);
+  return evaluation_page("Evaluation", curves_of(texts, comparison),
+                         {{"width", width},
+                          {"systems", systems_of(texts.systems)},
+                          {"paired", comparison.paired},
+                          {"samples", config.paired_bootstrap_n},
+                          {"lowercase", words.lowercase},
+                          {"metrics", metrics_of(comparison, counts, groups, config)},
+                          {"lengths", lengths_of(groups, has_source ? "source" : "reference")},
+                          {"frequencies", frequencies_of(texts, words.tokenization, width)},
+                          {"ngrams", ngrams_of(texts, words)},
+                          {"source", texts.source},
+                          {"references", texts.references},
+                          {"translations", texts.hypotheses}});
 }
 
 }  // namespace dragoman

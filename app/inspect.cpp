@@ -140,6 +140,8 @@ void print_text(const Json& facts) {
   made["command"] = provenance["command"];
   made["seed"] = provenance["seed"].dump();  // a name, not an amount
   made["updates"] = provenance["updates"];
+  if (provenance.contains("several_sentences"))
+    made["several_sentences"] = provenance["several_sentences"];
   print_section("how it was made", made);
   print_section("averaged from", provenance["averaged_from"]);
   print_section("data", provenance["data"]);
@@ -147,7 +149,8 @@ void print_text(const Json& facts) {
   print_section("scores", provenance["scores"]);
   if (facts.contains("progress")) {
     Json progress = facts["progress"];
-    if (progress.is_object()) progress.erase("configuration");  // printed below
+    if (progress.is_object())  // the first is printed below
+      for (const char* name : {"configuration", "asked", "reasons"}) progress.erase(name);
     print_section("progress", progress.is_object() ? progress : Json{{"record", progress}});
   }
   print_configuration(provenance["configuration"].get<std::string>());
@@ -160,7 +163,7 @@ int run(const InspectConfig& config) {
   Json facts = facts_of(model);
   if (config.check) facts["checked"] = true;
   if (config.format == InspectFormat::Json) {
-    std::cout << facts.dump(2) << '\n';
+    std::cout << facts.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
   } else {
     print_text(facts);
     if (config.check) std::cout << "\nall checksums are right\n";

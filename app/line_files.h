@@ -1,8 +1,11 @@
 // Files of lines that a command reads and writes, or what stands for them: pipes, devices, "-".
 #pragma once
 
+#include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace dragoman {
 
@@ -21,6 +24,9 @@ class Descriptor {
   int number_;
 };
 
+/// The lines of a file, as LineReader gives them. Throws Error.
+std::vector<std::string> read_all_lines(const std::string& path);
+
 /// Where lines go.
 class Output {
  public:
@@ -28,10 +34,30 @@ class Output {
   virtual void write_line(const std::string& line) = 0;
   virtual void flush() {}
   virtual void finish() {}  ///< all is written
+  /// How many lines of input are answered by what an earlier run has written.
+  virtual std::int64_t done() const { return 0; }
+  /// The file that keeps what is written until finish(); empty where there is none, or nothing in
+  /// it.
+  virtual std::string kept() { return ""; }
 };
 
-/// "-" is standard output; what is no plain file (a named pipe, /dev/null) is written as it comes;
-/// a plain file is there when it is whole.
-std::unique_ptr<Output> open_output(const std::string& path);
+/// Standard output for "-"; what is no plain file (a named pipe, /dev/null) is written as it comes.
+std::unique_ptr<Output> open_stream(const std::string& path);
+
+/// Whether open_stream() is for this path.
+bool is_stream(const std::string& path);
+
+/// How a plain file comes about. Lines are kept in a file beside it, which takes its place when it
+/// is whole, and from which a later run can go on.
+struct PartFile {
+  std::filesystem::path path;  ///< of the whole file
+  std::uint64_t work;          ///< a hash of all that decides its lines; names the file beside it
+  bool goes_on = false;        ///< with what is there
+  bool is_numbered = false;    ///< lines begin with the number of their line of input
+};
+
+/// Throws Error where the file cannot be made, or another process is at it, or where it is to go on
+/// and only other work's part is there.
+std::unique_ptr<Output> open_part(const PartFile& part);
 
 }  // namespace dragoman

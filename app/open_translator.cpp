@@ -46,6 +46,7 @@ OpenedTranslator open_translator(const std::vector<std::string>& models,
       opened.tokenizers = tokenizers;
       opened.decode_defaults = file.decode_defaults();
       opened.updates = file.provenance().updates;
+      opened.several_sentences = file.provenance().several_sentences;
     }
     check_same(*opened.tokenizers.source, *tokenizers.source, models.front(), model);
     check_same(*opened.tokenizers.target, *tokenizers.target, models.front(), model);
@@ -71,6 +72,7 @@ DecodeConfig OpenedTranslator::search_with(DecodeConfig flags, const Origins& or
     const bool is_open = origin == origins.end() || origin->second == Origin::Default;
     if (value != decode_defaults.end() && is_open) field.assign({value->second});
   }
+  flags.several_sentences = several_sentences;
   flags.validate();
   return flags;
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,8 @@ struct OpenedTranslator {
   Tokenizers tokenizers;
   std::vector<std::unique_ptr<Engine>> engines;
   DecodeDefaults decode_defaults;
-  std::int64_t updates;  ///< behind its weights
+  std::int64_t updates;                     ///< behind its weights
+  std::optional<double> several_sentences;  ///< see Provenance
 
   /// The search that the flags ask for; what they leave open is as the model has it. Throws
   /// UsageError where that is no valid search.

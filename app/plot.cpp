@@ -6,7 +6,6 @@
 #include <memory>
 
 #include "app/command.h"
-#include "app/config_file.h"
 #include "app/log.h"
 #include "base/error.h"
 #include "base/files.h"
@@ -52,23 +51,10 @@ std::string read_log(const fs::path& path) {
   return text;
 }
 
-/// The settings are worth a warning, not an end.
-std::map<std::string, std::string> settings_beside(const fs::path& log) {
-  const fs::path path = log.parent_path() / "config.toml";
-  if (!fs::exists(path)) return {};
-  try {
-    return read_settings(path);
-  } catch (const std::runtime_error& problem) {
-    log_warning(join_text("settings left out: ", problem.what()));
-    return {};
-  }
-}
-
 PlottedRun read_run(std::string name) {
   while (name.size() > 1 && name.ends_with('/')) name.pop_back();
   const fs::path log = log_of(name);
-  PlottedRun run{
-      .name = name, .history = read_history(read_log(log)), .settings = settings_beside(log)};
+  PlottedRun run{.name = name, .history = read_history(read_log(log))};
   if (run.history.damaged_lines > 0)
     log_warning(join_text(log.string(), ": ", run.history.damaged_lines,
                           run.history.damaged_lines == 1 ? " damaged line" : " damaged lines",
@@ -80,12 +66,27 @@ PlottedRun read_run(std::string name) {
   return run;
 }
 
+/// Those that have data; the others are worth a warning each, unless there is nothing to draw.
+std::vector<PlottedRun> read_runs(const std::vector<std::string>& names) {
+  std::vector<PlottedRun> runs;
+  std::vector<std::string> problems;
+  for (const std::string& name : names) {
+    try {
+      runs.push_back(read_run(name));
+    } catch (const Error& problem) {
+      problems.emplace_back(problem.what());
+    }
+  }
+  if (runs.empty()) throw Error(problems.front());
+  for (const std::string& problem : problems) log_warning("left out: " + problem);
+  return runs;
+}
+
 int run(const PlotConfig& config) {
   if (config.runs.empty()) throw UsageError("--runs: name one run folder or more");
   if (config.output.empty())
     throw UsageError("--output: name the page to write, or - for standard output");
-  std::vector<PlottedRun> runs;
-  for (const std::string& name : config.runs) runs.push_back(read_run(name));
+  const std::vector<PlottedRun> runs = read_runs(config.runs);
   const std::string page = training_page(runs);
   if (config.output == "-") {
     std::cout << page;

@@ -46,7 +46,9 @@ std::vector<std::string> facts(const ProgressState& state) {
   }
   if (state.per_second > 0) {
     parts.push_back(rate_text(state.per_second));
-    if (const std::int64_t left = state.total - state.done; state.total > 0 && left >= 0)
+    if (!state.left.empty())
+      parts.push_back(state.left);
+    else if (const std::int64_t left = state.total - state.done; state.total > 0 && left >= 0)
       parts.push_back(duration_text(static_cast<double>(left) / state.per_second) + " left");
   }
   if (!state.status.empty()) parts.push_back(state.status);
@@ -135,8 +137,20 @@ Progress::~Progress() {
 }
 
 void Progress::update(std::int64_t done, std::string_view status) {
-  if (!bar_ && !plain_lines_) return;
+  if (!shows()) return;
   const std::lock_guard lock(mutex_);
+  show(done, status);
+}
+
+void Progress::update(const Estimate& estimate) {
+  if (!shows()) return;
+  const std::lock_guard lock(mutex_);
+  state_.total = estimate.total;
+  state_.left = estimate.left;
+  show(estimate.done, estimate.status);
+}
+
+void Progress::show(std::int64_t done, std::string_view status) {
   state_.done = done;
   const auto now = Clock::now();
   if (now < next_) return;

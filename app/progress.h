@@ -16,6 +16,7 @@ struct ProgressState {
   std::int64_t done = 0;   ///< units
   std::int64_t total = 0;  ///< units; 0: unknown
   double per_second = 0;   ///< units; 0: not known yet
+  std::string left;        ///< "6:30 left"; empty: reckoned from total and rate
   std::string status;      ///< free text at the end, cut where the line is full
 };
 
@@ -56,9 +57,18 @@ class Progress {
 
   /// Cheap: draws at most 10 times a second. Any thread may call it.
   void update(std::int64_t done, std::string_view status = {});
+  /// Where the end moves: `total` (0: unknown) and `left` are new each time.
+  struct Estimate {
+    std::int64_t done, total;
+    std::string left, status;
+  };
+  void update(const Estimate& estimate);
 
  private:
   using Clock = std::chrono::steady_clock;
+
+  bool shows() const { return bar_ || plain_lines_; }
+  void show(std::int64_t done, std::string_view status);  // with the mutex locked
 
   std::mutex mutex_;
   ProgressState state_;

@@ -4,7 +4,6 @@
 #include <xmmintrin.h>
 #endif
 
-#include <cerrno>
 #include <csignal>
 #include <exception>
 #include <iostream>
@@ -18,11 +17,13 @@
 #include "app/help.h"
 #include "app/log.h"
 #include "app/signals.h"
+#include "app/standard_output.h"
 #include "app/terminal.h"
 #include "base/cpu.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/threads.h"
+#include "inference/line_stream.h"
 
 namespace dragoman {
 
@@ -37,6 +38,7 @@ void prepare_process() {
   _mm_setcsr(_mm_getcsr() | 0x8040);  // flush to zero, denormals are zero
 #endif
   install_signal_handling();
+  install_standard_output();
 }
 
 std::string version_text(const Program& program) {
@@ -69,7 +71,11 @@ int run(const Program& program, const std::vector<std::string>& arguments) {
     std::cout << version_text(program);
     return kDone;
   }
-  std::vector<std::string> names;
+  if (name == "help") {
+    if (arguments.size() == 1) return run(program, {"--help"});
+    return run(program, {arguments[1], "--help"});
+  }
+  std::vector<std::string> names = {"help"};
   for (const Command& command : commands) {
     if (command.name == name)
       return run_command(program, command, {arguments.begin() + 1, arguments.end()});
@@ -90,14 +96,6 @@ bool asks_for_json(const std::vector<std::string>& arguments) {
   return false;
 }
 
-/// What was asked for has reached whoever reads it.
-int finish_output(int code) {
-  errno = 0;
-  if (std::cout.flush()) return code;
-  if (errno == EPIPE) return 128 + SIGPIPE;
-  throw Error("cannot write to standard output: ", std::generic_category().message(errno));
-}
-
 int report(const Program& program, int code, std::string_view text) {
   if (log_format() == LogFormat::Json)
     log_error(text);
@@ -113,6 +111,13 @@ int report_misuse(const Program& program, const std::string& text,
     if (!arguments.empty() && known.name == arguments.front()) command = known.name + " ";
   return report(program, kMisused,
                 join_text(text, " (", program.name, ' ', command, "--help tells more)"));
+}
+
+/// Of the standard library's, which throws it without a subject where a thread cannot begin.
+std::string system_error_text(const std::system_error& error) {
+  if (error.code() != std::errc::resource_unavailable_try_again) return error.what();
+  return join_text("cannot start another thread: ", error.what(),
+                   "; fewer --threads, or more memory (ulimit -v) or processes (ulimit -u)");
 }
 
 int report_unexpected(const Program& program, const std::exception& error) {
@@ -134,13 +139,17 @@ int run_program(const Program& program, int argc, char** argv) {
   try {
     prepare_process();
     if (asks_for_json(arguments)) configure_log(LogFormat::Json, Verbosity::Normal);
-    return finish_output(run(program, arguments));
+    const int code = run(program, arguments);
+    std::cout.flush();
+    return code;
+  } catch (const ClosedPipe&) {
+    return 128 + SIGPIPE;
   } catch (const UsageError& error) {
     return report_misuse(program, error.what(), arguments);
   } catch (const Error& error) {
     return report(program, kFailed, error.what());
   } catch (const std::system_error& error) {
-    return report(program, kFailed, error.what());
+    return report(program, kFailed, system_error_text(error));
   } catch (const std::bad_alloc&) {
     return report(program, kFailed, "not enough memory");
   } catch (const std::exception& error) {

@@ -19,11 +19,14 @@ struct SampleOptions {
 
   template <class Visit>
   void for_each_field(Visit&& visit) {
-    visit({.name = "output",
-           .help = "folder to write train, valid and test (.en, .de) in; files there are replaced",
-           .group = "Sample",
-           .aliases = "o"},
-          output);
+    visit(
+        {.name = "output",
+         .help =
+             "folder to write train, valid and test (.en, .de) in; of files there only an earlier "
+             "sample's are replaced",
+         .group = "Sample",
+         .aliases = "o"},
+        output);
     sample.for_each_field(visit);
   }
 };

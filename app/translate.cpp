@@ -5,25 +5,25 @@
 
 #include <algorithm>
 #include <chrono>
-#include <csignal>
-#include <cstdio>
 #include <memory>
-#include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "app/command.h"
+#include "app/json_lines.h"
 #include "app/line_files.h"
 #include "app/log.h"
 #include "app/open_translator.h"
-#include "app/progress.h"
 #include "app/signals.h"
 #include "app/translation_format.h"
-#include "base/amounts.h"
+#include "app/written_translations.h"
+#include "base/compressed_text.h"
 #include "base/error.h"
+#include "base/file_stamp.h"
 #include "base/files.h"
+#include "base/hash.h"
+#include "base/utf8.h"
 #include "evaluation/read_lines.h"
 #include "inference/translator.h"
 
@@ -34,8 +34,10 @@ namespace {
 struct TranslateFiles {
   std::vector<std::string> models;
   std::string input = "-", output = "-";
+  bool resume = false;
   std::string prefix_file;
   bool json = false;
+  JsonErrors json_errors = JsonErrors::Answer;
   bool with_scores = false;
   bool word_scores = false;
   AlignmentFormat alignment = AlignmentFormat::None;
@@ -59,16 +61,29 @@ struct TranslateFiles {
            .group = kFiles,
            .aliases = "out"},
           output);
-    visit({.name = "prefix-file",
-           .help = "line i is what the translation of line i begins with; a blank line: anything",
+    visit({.name = "resume",
+           .help = "go on with --output where an earlier call of the same command was stopped",
            .group = kFiles},
-          prefix_file);
+          resume);
+    visit(
+        {.name = "prefix-file",
+         .help =
+             "line i is what the translation of line i begins with; a blank line: anything; with a "
+             "space at its end: its last word is whole",
+         .group = kFiles},
+        prefix_file);
     visit(
         {.name = "json",
-         .help = "lines are JSON objects: in with the field text (and prefix), out the same object "
-                 "with translation, score, log_probability",
+         .help = "lines are JSON objects: in with the field text (and prefix, beam_size, n_best, "
+                 "terms, alignment), out the same object with translation, score, log_probability",
          .group = kFiles},
         json);
+    visit(
+        {.name = "json-errors",
+         .help = "a line that is no such object is answered by one with the field error, or stops "
+                 "the work",
+         .group = kFiles},
+        json_errors);
     visit({.name = "with-scores",
            .help = "write \"line ||| translation ||| F0= log-probability ||| score\", as with "
                    "--n-best above 1",
@@ -85,14 +100,6 @@ struct TranslateFiles {
            .group = kFiles},
           alignment);
   }
-
-  TranslationFormat format(const DecodeConfig& search) const {
-    return {.json = json,
-            .all = search.n_best > 1,
-            .scores = with_scores,
-            .word_scores = word_scores,
-            .alignment = alignment};
-  }
 };
 
 /// What the translations must have.
@@ -100,6 +107,8 @@ struct DemandFiles {
   std::string terms;
   std::string avoid;
   bool protect = false;
+  bool terms_force = false;
+  std::string number_format;
 
   template <class Visit>
   void for_each_field(Visit&& visit) {
@@ -120,11 +129,27 @@ struct DemandFiles {
                    "they are",
            .group = kDemands},
           protect);
+    visit(
+        {.name = "terms-force",
+         .help = "what --terms and --protect ask for always, also where it spoils the translation",
+         .group = kDemands},
+        terms_force);
+    visit(
+        {.name = "number-format",
+         .help = "languages, as en-de: numbers that --protect copies are written as in the second "
+                 "(6,263 becomes 6.263)",
+         .group = kDemands},
+        number_format);
   }
 
   Demands read() const {
+    if (!number_format.empty() && !protect)
+      throw UsageError("--number-format ", number_format, ": needs --protect");
     return {.terms = terms.empty() ? Terms() : Terms(terms),
             .protects = protect,
+            .numbers = number_format.empty() ? std::optional<NumberConversion>()
+                                             : NumberConversion(number_format),
+            .demand = terms_force ? PhraseDemand::Always : PhraseDemand::Fluent,
             .avoided = avoid.empty() ? std::vector<std::string>() : read_lines(avoid)};
   }
 };
@@ -134,6 +159,33 @@ struct TranslateConfig {
   DemandFiles demands;
   DecodeConfig decode;
   EngineChoice hardware;
+
+  std::vector<Field> fields() {
+    std::vector<Field> all;
+    for (auto& part :
+         {fields_of(files), fields_of(demands), fields_of(decode), fields_of(hardware)})
+      all.insert(all.end(), part.begin(), part.end());
+    return all;
+  }
+
+  /// Files that are read, besides the input.
+  std::vector<std::string> read_besides() const {
+    std::vector<std::string> paths;
+    for (const std::string& model : files.models)
+      paths.push_back(resolve_model_path(model).string());
+    for (const std::string& path : {files.prefix_file, demands.terms, demands.avoid})
+      if (!path.empty()) paths.push_back(path);
+    return paths;
+  }
+
+  void validate() const {
+    if (files.models.empty()) throw UsageError("--model: name a run folder or a model file");
+    if (files.json && !files.prefix_file.empty())
+      throw UsageError("--prefix-file: with --json the prefix is a field of each line");
+    if (files.resume && is_stream(files.output))
+      throw UsageError("--resume: needs --output with the name of a file");
+    decode.validate();
+  }
 };
 
 /// The lines of a plain file, 0 for what cannot be counted before it is read.
@@ -141,122 +193,182 @@ std::int64_t count_lines(int descriptor, const std::string& path) {
   struct stat status {};
   if (path == "-" || fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) return 0;
   const MappedFile file(path);
-  return std::count(file.bytes().begin(), file.bytes().end(), '\n');
+  const std::string_view text = file.bytes();
+  if (coding_of(text, true, path) != TextCoding::Plain) return 0;
+  const bool has_open_end = !text.empty() && text.back() != '\n';
+  return std::count(text.begin(), text.end(), '\n') + (has_open_end ? 1 : 0);
 }
 
-/// Writes translations, and shows how far they are where that disturbs nobody.
-class Written : public TranslationSink {
- public:
-  Written(Output& output, const TranslationFormat& format) : output_(output), format_(format) {}
-
-  void show_progress(std::int64_t lines) { progress_.emplace("translate", "lines", lines); }
-
-  void write(const Translation& translation) override {
-    lines_ = translation.line + 1;
-    for (const std::string& line : format_.lines(translation)) output_.write_line(line);
-    if (translation.unmet.empty() || ++unmet_ > kMostWarnings) return;
-    std::string texts;
-    for (const std::string& text : translation.unmet) texts += " '" + text + "'";
-    log_warning(join_text("line ", lines_, ": the translation lacks", texts));
-  }
-  void flush() override { output_.flush(); }
-  void progress(const TranslationFacts&) override {
-    if (progress_) progress_->update(lines_);
-  }
-
- private:
-  static constexpr std::int64_t kMostWarnings = 10;
-
-  Output& output_;
-  TranslationFormat format_;
-  std::int64_t lines_ = 0, unmet_ = 0;
-  std::optional<Progress> progress_;
-};
-
-void log_summary(const TranslationFacts& facts, double seconds) {
-  if (facts.repaired > 0)
-    log_warning(join_text(facts.repaired, " lines with invalid UTF-8, which was replaced"));
-  if (facts.cut > 0)
-    log_warning(join_text(facts.cut,
-                          " translations were cut at their maximum length (--max-length-ratio, "
-                          "--max-length)"));
-  if (facts.unmet > 0)
-    log_warning(
-        join_text(facts.unmet, " translations lack a text that --terms or --protect ask for"));
-  const double rate = seconds > 0 ? static_cast<double>(facts.target_tokens) / seconds : 0;
-  char speed[64];
-  std::snprintf(speed, sizeof speed, "%.1f s, %.0f pieces/s", seconds, rate);
-  std::string text =
-      join_text(with_separators(facts.lines), " lines, ", with_separators(facts.source_tokens),
-                " pieces in, ", with_separators(facts.target_tokens), " out, ", speed);
-  if (facts.empty > 0) text += join_text(", ", with_separators(facts.empty), " lines empty");
-  if (facts.split > 0) text += join_text(", ", with_separators(facts.split), " lines split");
-  log_facts(text, {{"lines", facts.lines},
-                   {"source_tokens", facts.source_tokens},
-                   {"target_tokens", facts.target_tokens},
-                   {"seconds", seconds},
-                   {"tokens_per_second", rate},
-                   {"empty", facts.empty},
-                   {"split", facts.split},
-                   {"repaired", facts.repaired},
-                   {"cut", facts.cut},
-                   {"unmet", facts.unmet}});
+/// "-m run/ in.en": the text was meant for --input.
+void refuse_text_as_model(const TranslateFiles& files) {
+  const std::string& last = files.models.back();
+  if (files.models.size() < 2 || !std::filesystem::is_regular_file(last)) return;
+  constexpr std::size_t kHeader = 8;  // of a safetensors file its length, then an object of JSON
+  const MappedFile file(last);
+  if (file.size() <= kHeader || file.bytes()[kHeader] != '{')
+    throw UsageError("--model: ", last, " is no model; a text is given by --input ", last);
 }
 
-/// How the lines of input are understood.
-Translator::ReadLine line_reader(const TranslateFiles& files) {
-  const std::string name = files.input == "-" ? "standard input" : files.input;
-  if (files.json)
-    return [name](const std::string& line, std::int64_t number) {
-      return read_json_line(line, join_text(name, ":", number + 1));
-    };
-  if (files.prefix_file.empty()) return {};
-  const auto prefixes =
-      std::make_shared<const std::vector<std::string>>(read_lines(files.prefix_file));
-  return [prefixes, &files](std::string line, std::int64_t number) {
+/// What is written would be lost to what is read.
+void refuse_own_input(const TranslateConfig& config, int input) {
+  const std::string& path = config.files.output;
+  struct stat in {
+  }, out{};
+  const bool exists = path == "-" ? fstat(STDOUT_FILENO, &out) == 0 : stat(path.c_str(), &out) == 0;
+  if (!exists || !S_ISREG(out.st_mode)) return;
+  const auto is_output = [&out](const struct stat& file) {
+    return file.st_dev == out.st_dev && file.st_ino == out.st_ino;
+  };
+  if (fstat(input, &in) == 0 && is_output(in))
+    throw UsageError("--output: is the input itself; name another file");
+  for (const std::string& other : config.read_besides())
+    if (stat(other.c_str(), &in) == 0 && is_output(in))
+      throw UsageError("--output: is ", other, ", which is read; name another file");
+}
+
+/// A hash of all that decides the lines of output.
+std::uint64_t work_of(TranslateConfig config) {
+  constexpr std::string_view kDecideNothing[] = {"output", "resume", "json-errors", "threads",
+                                                 "batch-size"};
+  std::string text = DRAGOMAN_VERSION;
+  for (const Field& field : config.fields())
+    if (std::ranges::find(kDecideNothing, field.info.name) == std::end(kDecideNothing))
+      for (const std::string& value : field.values())
+        text += join_text('\n', field.info.name, ' ', value.size(), ' ', value);
+  std::vector<std::string> paths = config.read_besides();
+  if (!is_stream(config.files.input)) paths.push_back(config.files.input);
+  for (const std::string& path : paths) {
+    const FileStamp stamp = stamp_of(path);
+    text += join_text('\n', stamp.size, ' ', stamp.modified);
+  }
+  return xxh3(text);
+}
+
+std::unique_ptr<Output> open_output(const TranslateConfig& config) {
+  const TranslateFiles& files = config.files;
+  if (is_stream(files.output)) return open_stream(files.output);
+  const bool is_numbered = !files.json && config.decode.n_best > 1;
+  return open_part({.path = files.output,
+                    .work = work_of(config),
+                    .goes_on = files.resume,
+                    .is_numbered = is_numbered});
+}
+
+std::string name_of_input(const TranslateFiles& files) {
+  return files.input == "-" ? "standard input" : files.input;
+}
+
+/// The search that flags and model ask for.
+DecodeConfig search_of(const TranslateConfig& config, const OpenedTranslator& model,
+                       const Origins& origins) {
+  DecodeConfig search = model.search_with(config.decode, origins);
+  search.reports_attention = config.files.alignment != AlignmentFormat::None;
+  search.reports_words = config.files.word_scores || search.reports_attention;
+  search.lines_have_own = config.files.json || !config.files.prefix_file.empty();
+  return search;
+}
+
+using Prefixes = std::shared_ptr<const std::vector<std::string>>;
+
+/// Of each line of input; null where none are given. `lines` of input, 0: not known.
+Prefixes read_prefixes(const std::string& path, std::int64_t lines) {
+  if (path.empty()) return nullptr;
+  std::vector<std::string> prefixes = read_all_lines(path);
+  for (std::size_t i = 0; i < prefixes.size(); ++i)
+    if (find_invalid_utf8(prefixes[i]) != std::string::npos)
+      throw Error(path, ":", i + 1, ": invalid UTF-8");
+  if (lines > 0 && lines != static_cast<std::int64_t>(prefixes.size()))
+    throw Error(path, " has ", prefixes.size(), " lines, the input ", lines);
+  return std::make_shared<const std::vector<std::string>>(std::move(prefixes));
+}
+
+Translator::ReadLine prefix_reader(const Prefixes& prefixes, const std::string& path) {
+  return [prefixes, path](std::string line, std::int64_t number) {
     if (number >= static_cast<std::int64_t>(prefixes->size()))
-      throw Error(files.prefix_file, " has ", prefixes->size(), " lines, the input more");
+      throw Error(path, " has ", prefixes->size(), " lines, the input more");
     return LineInput{.text = std::move(line),
                      .prefix = (*prefixes)[static_cast<std::size_t>(number)]};
   };
 }
 
+/// Leaves out the lines that an earlier run has translated.
+void skip_lines(LineReader& reader, std::int64_t lines, const std::string& name,
+                const std::stop_token& stop) {
+  while (reader.lines() < lines && !stop.stop_requested()) {
+    if (reader.next_line()) continue;
+    if (reader.at_end())
+      throw Error(name, ": has ", reader.lines(), " lines, and ", lines, " are translated already");
+    reader.receive(std::chrono::milliseconds(100));
+  }
+}
+
+WrittenTranslations written_to(Output& output, JsonLines& requests, const TranslateFiles& files,
+                               const DecodeConfig& search) {
+  if (files.json) return {output, requests, files.json_errors, name_of_input(files)};
+  return {output, TranslationFormat{.all = search.n_best > 1,
+                                    .scores = files.with_scores,
+                                    .word_scores = files.word_scores,
+                                    .alignment = files.alignment}};
+}
+
+/// What is left where the work has not come to its end.
+void tell_kept(Output& output, const std::string& path) {
+  if (const std::string kept = output.kept(); !kept.empty())
+    log_warning(join_text(path,
+                          ": not written, as not all lines are translated; the others are in ",
+                          kept, ", and the same command with --resume goes on from there"));
+}
+
 int run_translate(const TranslateConfig& config, const Origins& origins) {
   const TranslateFiles& files = config.files;
-  if (files.models.empty()) throw UsageError("--model: name a run folder or a model file");
-  if (files.json && !files.prefix_file.empty())
-    throw UsageError("--prefix-file: with --json the prefix is a field of each line");
-  config.decode.validate();
+  config.validate();
+  refuse_text_as_model(files);
   Demands demands = config.demands.read();
   const Descriptor input(files.input, STDIN_FILENO, O_RDONLY);
-  const std::unique_ptr<Output> output = open_output(files.output);
+  refuse_own_input(config, input);
+  const std::int64_t lines = count_lines(input, files.input);
+  const Prefixes prefixes = read_prefixes(files.prefix_file, lines);
+  const std::unique_ptr<Output> output = open_output(config);
   const OpenedTranslator model = open_translator(files.models, config.hardware);
-  DecodeConfig search = model.search_with(config.decode, origins);
-  search.reports_attention = files.alignment != AlignmentFormat::None;
-  search.reports_words = files.word_scores || search.reports_attention;
+  const DecodeConfig search = search_of(config, model, origins);
   Translator translator = model.translator(search, std::move(demands));
-  const Translator::ReadLine read_line = line_reader(files);
+  JsonLines requests(
+      search,
+      {.n_best = search.n_best, .word_scores = files.word_scores, .alignment = files.alignment});
+  Translator::ReadLine read_line;
+  if (files.json)
+    read_line = [&requests](std::string line, std::int64_t) {
+      return requests.read(std::move(line));
+    };
+  else if (prefixes)
+    read_line = prefix_reader(prefixes, files.prefix_file);
+  WrittenTranslations written = written_to(*output, requests, files, search);
 
   const std::stop_token stop = stop_token();
-  LineReader reader(input, files.input == "-" ? "standard input" : files.input);
+  LineReader reader(input, name_of_input(files));
   const auto start = std::chrono::steady_clock::now();
-  TranslationFacts facts;
   try {
-    Written written(*output, files.format(search));
+    skip_lines(reader, output->done(), name_of_input(files), stop);
     const bool person_watches =
         isatty(input) == 1 || (files.output == "-" && isatty(STDOUT_FILENO));
-    if (!person_watches) written.show_progress(count_lines(input, files.input));
-    facts = translator.translate(reader, written, stop, read_line);
-  } catch (const ClosedPipe&) {
-    return 128 + SIGPIPE;
+    if (!person_watches) written.show_progress(lines, output->done());
+    TranslationFacts facts = translator.translate(reader, written, stop, read_line);
+    facts.empty -= written.failed();
+    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
+    log_summary(facts, written.failed(), spent.count());
+    if (prefixes && !stop.stop_requested() &&
+        reader.lines() < static_cast<std::int64_t>(prefixes->size()))
+      throw Error(files.prefix_file, " has ", prefixes->size(), " lines, the input ",
+                  reader.lines());
+  } catch (const std::exception&) {
+    tell_kept(*output, files.output);
+    throw;
   }
-  const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
-  log_summary(facts, spent.count());
-  if (stop.stop_requested() && files.output != "-")
-    log_warning(files.output + ": not written, as not all lines were translated");
+  if (stop.stop_requested())
+    tell_kept(*output, files.output);
   else
     output->finish();
-  return 0;
+  return written.failed() > 0 ? 1 : 0;
 }
 
 }  // namespace
@@ -264,13 +376,9 @@ int run_translate(const TranslateConfig& config, const Origins& origins) {
 Command translate_command() {
   const auto config = std::make_shared<TranslateConfig>();
   const auto invocation = std::make_shared<Invocation>();
-  std::vector<Field> fields = fields_of(config->files);
-  for (auto& part :
-       {fields_of(config->demands), fields_of(config->decode), fields_of(config->hardware)})
-    fields.insert(fields.end(), part.begin(), part.end());
   return {.name = "translate",
           .summary = "translate lines: from a file, or as a filter in a pipe",
-          .fields = std::move(fields),
+          .fields = config->fields(),
           .short_flags = {{"m", "model"}, {"i", "input"}, {"o", "output"}, {"b", "beam-size"}},
           .run = [config, invocation] { return run_translate(*config, invocation->origins); },
           .examples = {"translate -m run/ < in.en > out.de",

@@ -1,11 +1,11 @@
-// A line of translate's input as it is understood, and a translation as it is written: plain text
-// with fields behind " ||| " as Marian writes them, or JSON.
+// A translation as it is written: plain text, with fields behind " ||| " as Marian writes them.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "inference/translation_queue.h"
@@ -22,8 +22,11 @@ constexpr std::array<std::string_view, 3> names_of(AlignmentFormat) {
   return {"none", "hard", "soft"};
 }
 
+/// For each target word that has attention its source word with most of it: (source, target).
+std::vector<std::pair<std::int64_t, std::int64_t>> hard_alignment(
+    const std::vector<TranslatedWord>& words);
+
 struct TranslationFormat {
-  bool json = false;
   bool all = false;  ///< of the n best
   bool scores = false;
   bool word_scores = false;
@@ -32,9 +35,5 @@ struct TranslationFormat {
   /// The line of output, or the lines where `all`.
   std::vector<std::string> lines(const Translation& translation) const;
 };
-
-/// An object with the field "text" and perhaps "prefix", which goes along as payload. Throws Error
-/// that begins with `place`.
-LineInput read_json_line(const std::string& line, const std::string& place);
 
 }  // namespace dragoman

@@ -2,7 +2,11 @@
 
 #include <cpuid.h>
 
+#include <algorithm>
 #include <fstream>
+#include <initializer_list>
+#include <stdexcept>
+#include <utility>
 
 namespace dragoman {
 
@@ -18,16 +22,29 @@ std::string processor_model() {
   return "unknown processor";
 }
 
-CpuFeatures detect() {
-  CpuFeatures cpu;
-  cpu.model = processor_model();
+/// GCC takes literals alone.
+bool supports(std::string_view instructions) {
   __builtin_cpu_init();
-  cpu.avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  cpu.avx512 = cpu.avx2 && __builtin_cpu_supports("avx512f") &&
-               __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-               __builtin_cpu_supports("avx512vl");
-  cpu.avx512_vnni = cpu.avx512 && __builtin_cpu_supports("avx512vnni");
-  cpu.avx512_bf16 = cpu.avx512 && __builtin_cpu_supports("avx512bf16");
+  const std::pair<std::string_view, bool> known[] = {
+      {"avx2", __builtin_cpu_supports("avx2")},
+      {"fma", __builtin_cpu_supports("fma")},
+      {"f16c", __builtin_cpu_supports("f16c")},
+      {"bmi", __builtin_cpu_supports("bmi")},
+      {"bmi2", __builtin_cpu_supports("bmi2")},
+      {"avx512f", __builtin_cpu_supports("avx512f")},
+      {"avx512bw", __builtin_cpu_supports("avx512bw")},
+      {"avx512dq", __builtin_cpu_supports("avx512dq")},
+      {"avx512vl", __builtin_cpu_supports("avx512vl")},
+      {"avx512vnni", __builtin_cpu_supports("avx512vnni")},
+      {"avx512bf16", __builtin_cpu_supports("avx512bf16")}};
+  for (const auto& [name, there] : known)
+    if (name == instructions) return there;
+  throw std::logic_error("no instruction set that is asked for: " + std::string(instructions));
+}
+
+CpuFeatures detect() {
+  CpuFeatures cpu = features_of(supports);
+  cpu.model = processor_model();
   unsigned eax, ebx, ecx, edx = 0;
   if (cpu.avx512 && __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx)) {
     cpu.amx_bf16 = (edx >> 22 & 1) && (edx >> 24 & 1);
@@ -38,6 +55,19 @@ CpuFeatures detect() {
 }
 
 }  // namespace
+
+CpuFeatures features_of(const std::function<bool(std::string_view instructions)>& supports) {
+  const auto all = [&](std::initializer_list<std::string_view> names) {
+    return std::ranges::all_of(names, supports);
+  };
+  CpuFeatures cpu;
+  // As the kernels of each are compiled with.
+  cpu.avx2 = all({"avx2", "fma", "f16c", "bmi", "bmi2"});
+  cpu.avx512 = cpu.avx2 && all({"avx512f", "avx512bw", "avx512dq", "avx512vl"});
+  cpu.avx512_vnni = cpu.avx512 && supports("avx512vnni");
+  cpu.avx512_bf16 = cpu.avx512 && supports("avx512bf16");
+  return cpu;
+}
 
 const CpuFeatures& cpu_features() {
   static const CpuFeatures features = detect();

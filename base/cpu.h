@@ -2,13 +2,15 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <string_view>
 
 namespace dragoman {
 
 struct CpuFeatures {
   std::string model;    ///< as the processor names itself
-  bool avx2 = false;    ///< with FMA
+  bool avx2 = false;    ///< with FMA, F16C, BMI and BMI2
   bool avx512 = false;  ///< F, BW, DQ, VL
   bool avx512_vnni = false;
   bool avx512_bf16 = false;
@@ -18,6 +20,10 @@ struct CpuFeatures {
   /// multiplies two numbers a lane but on one port, where fp32 has two.
   bool bf16_is_faster = false;
 };
+
+/// What the processor's instruction sets, each by GCC's name, make up; a virtual machine may lack
+/// any of them. Without AMX, and without a name.
+CpuFeatures features_of(const std::function<bool(std::string_view instructions)>& supports);
 
 const CpuFeatures& cpu_features();
 

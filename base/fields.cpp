@@ -37,8 +37,15 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 std::string Field::text() const {
   const std::vector<std::string> texts = values();
-  std::string joined = texts.empty() ? "" : texts.front();
-  for (std::size_t i = 1; i < texts.size(); ++i) joined += "," + texts[i];
+  if (kind != Kind::List) return texts.front();
+  std::string joined;
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    if (i > 0) joined += ',';
+    for (const char c : texts[i]) {
+      if (c == ',' || c == '\\') joined += '\\';
+      joined += c;
+    }
+  }
   return joined;
 }
 

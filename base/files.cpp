@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "base/error.h"
@@ -36,6 +37,22 @@ bool is_device(const std::filesystem::path& path) {
   std::error_code none;
   const auto status = std::filesystem::status(path, none);
   return std::filesystem::is_other(status);
+}
+
+/// Who may read and write a regular file that is there, and so the one that takes its place.
+std::optional<mode_t> mode_of(const std::filesystem::path& path) {
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+  return status.st_mode & 0777;
+}
+
+/// The file's descriptor, or below 0. At no time may more read it than `mode` says.
+int create(const std::filesystem::path& path, std::optional<mode_t> mode) {
+  unlink(path.c_str());  // what a killed process of this number may have left
+  const int descriptor =
+      open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode.value_or(0644));
+  if (descriptor >= 0 && mode) fchmod(descriptor, *mode);
+  return descriptor;
 }
 
 std::filesystem::path folder_of(const std::filesystem::path& path) {
@@ -95,7 +112,7 @@ AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)) {
   } else {
     temporary_ = path_;
     temporary_ += std::string(kTemporary) + std::to_string(getpid());
-    descriptor_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    descriptor_ = create(temporary_, mode_of(path_));
   }
   if (descriptor_ < 0) throw Error(path_.string(), ": cannot write: ", reason());
 }

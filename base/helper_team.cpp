@@ -1,5 +1,7 @@
 #include "base/helper_team.h"
 
+#include <exception>
+
 namespace dragoman {
 
 namespace {
@@ -26,7 +28,11 @@ void rest_a_moment() {
 }  // namespace
 
 HelperTeam::HelperTeam(std::size_t helpers) {
-  for (std::size_t i = 0; i < helpers; ++i) threads_.emplace_back([this] { help(); });
+  try {
+    for (std::size_t i = 0; i < helpers; ++i) threads_.emplace_back([this] { help(); });
+  } catch (const std::exception&) {
+    // Those that there is memory for will do: an error here would wait for them without an end.
+  }
 }
 
 HelperTeam::~HelperTeam() {

@@ -68,6 +68,21 @@ std::int64_t left_by_address_space() {
   return static_cast<std::int64_t>(limit.rlim_cur) - status_bytes("VmSize:");
 }
 
+/// Of jemalloc, as it was when asked for the last time.
+std::int64_t allocator_statistic(const char* name) {
+  std::size_t value = 0, size = sizeof value;
+  if (mallctl == nullptr || mallctl(name, &value, &size, nullptr, 0) != 0) return 0;
+  return static_cast<std::int64_t>(value);
+}
+
+std::int64_t kept_by_allocator() {
+  std::uint64_t epoch = 1;
+  if (mallctl != nullptr) mallctl("epoch", nullptr, nullptr, &epoch, sizeof epoch);
+  return std::max<std::int64_t>(0, allocator_statistic("stats.resident") -
+                                       allocator_statistic("stats.active") -
+                                       allocator_statistic("stats.metadata"));
+}
+
 }  // namespace
 
 std::int64_t resident_memory() { return status_bytes("VmRSS:"); }
@@ -78,7 +93,12 @@ void reset_peak_resident_memory() { std::ofstream("/proc/self/clear_refs") << "5
 
 std::int64_t available_memory() {
   const std::int64_t machine = number_in("/proc/meminfo", "MemAvailable:").value_or(0) * 1024;
-  return std::max<std::int64_t>(0, std::min({machine, left_by_cgroup(), left_by_address_space()}));
+  const std::int64_t left = std::min({machine, left_by_cgroup(), left_by_address_space()});
+  return std::max<std::int64_t>(0, left) + kept_by_allocator();
+}
+
+void require_memory(std::int64_t bytes) {
+  if (bytes > 0 && bytes > available_memory()) throw std::bad_alloc();
 }
 
 void give_back_freed_memory() {

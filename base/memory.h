@@ -11,8 +11,13 @@ std::int64_t peak_resident_memory();  ///< the most since its start or the last 
 void reset_peak_resident_memory();
 
 /// Bytes that this process can still take: the least of what the machine has, what the cgroup
-/// allows (v1 and v2; pages that only cache files count as free) and what `ulimit -v` leaves.
+/// allows (v1 and v2; pages that only cache files count as free) and what `ulimit -v` leaves; and
+/// what it has freed, which the allocator keeps.
 std::int64_t available_memory();
+
+/// Throws std::bad_alloc where less is available: pages are given before they are there, so whoever
+/// takes too many is not told but killed.
+void require_memory(std::int64_t bytes);
 
 /// The allocator keeps what is freed; where memory has run out, others may need it: code that
 /// oneDNN makes, say.

@@ -22,8 +22,13 @@ struct CorpusReport {
   std::int64_t duplicates = 0;                        ///< dropped: the same two lines stand above
   std::int64_t too_long = 0;                          ///< dropped: --max-length
   std::int64_t ratio = 0;                             ///< dropped: --max-ratio
+  std::int64_t several_sentences = 0;                 ///< of the kept pairs: on a side or both
   std::int64_t source_tokens = 0, target_tokens = 0;  ///< of the kept pairs, without </s>
 
+  /// Of the kept pairs.
+  double several_sentences_share() const {
+    return kept == 0 ? 0 : static_cast<double>(several_sentences) / static_cast<double>(kept);
+  }
   bool operator==(const CorpusReport&) const = default;
 };
 

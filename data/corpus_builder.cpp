@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "data/source_tags.h"
+#include "tokenizer/sentence_splitter.h"
 
 namespace dragoman {
 
@@ -20,6 +21,7 @@ struct EncodedPair {
   State state = State::Encoded;
   std::int64_t line = 0;
   std::uint64_t hash = 0;
+  bool several_sentences = false;                           ///< on a side
   std::size_t source_begin = 0, target_begin = 0, end = 0;  ///< in tokens of the block
 };
 
@@ -106,6 +108,7 @@ class Sorter {
       held_out_.push_back(pair.line);
     } else {
       ++report_.kept;
+      report_.several_sentences += pair.several_sentences ? 1 : 0;
       report_.source_tokens += static_cast<std::int64_t>(source.size());
       report_.target_tokens += static_cast<std::int64_t>(target.size());
       writer_.add(pair.line, source, target);
@@ -145,6 +148,8 @@ struct BlockEncoder {
       return;
     }
     pair.hash = pair_hash(source, target);
+    pair.several_sentences =
+        split_sentences(source).size() > 1 || split_sentences(target).size() > 1;
     const std::size_t file = text.file_of(line);
     if (tags.tag(file).empty()) return encode_pair(block, source, target, tokenizers, max_length);
     encode_pair(block, tags.tagged(file, source), target, tokenizers, max_length);

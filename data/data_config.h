@@ -51,17 +51,20 @@ struct DataConfig {
   /// The token put in front of the source of each training file's pairs; "": none.
   std::vector<std::string> tags() const;
 
+  /// Text files may have other names on resume: their content decides, by its hash.
   template <class Visit>
   void for_each_field(Visit&& visit) {
     visit({.name = "train-src",
            .help = "training text of the source side, one sentence a line; one file or more",
            .group = "Data",
-           .aliases = "source,train-source"},
+           .aliases = "source,train-source",
+           .on_resume = OnResume::Allowed},
           train_source);
     visit({.name = "train-tgt",
            .help = "training text of the target side: line i translates line i of --train-src",
            .group = "Data",
-           .aliases = "target,train-target"},
+           .aliases = "target,train-target",
+           .on_resume = OnResume::Allowed},
           train_target);
     visit({.name = "corpus-weights",
            .help = "a number for each training file: how often its pairs are seen in an epoch; "
@@ -76,22 +79,25 @@ struct DataConfig {
     visit({.name = "guided-alignment",
            .help = "word alignment of each training file in Pharaoh format, a line of 0-0 1-2 for "
                    "each pair: teaches the decoder's attention",
-           .group = "Data"},
+           .group = "Data",
+           .on_resume = OnResume::Allowed},
           guided_alignment);
     visit({.name = "valid-src",
            .help = "validation text of the source side; without it a part of the training text "
                    "is held out",
            .group = "Data",
-           .aliases = "validation-source,valid-source"},
+           .aliases = "validation-source,valid-source",
+           .on_resume = OnResume::Allowed},
           valid_source);
     visit({.name = "valid-tgt",
            .help = "validation text of the target side",
            .group = "Data",
-           .aliases = "validation-target,valid-target"},
+           .aliases = "validation-target,valid-target",
+           .on_resume = OnResume::Allowed},
           valid_target);
     visit({.name = "valid-fraction",
-           .help = "share of the pairs held out without --valid-src: 100 to 2,000 pairs, chosen by "
-                   "hash; 0: none",
+           .help = "share of the pairs held out without --valid-src, chosen by hash: 100 to 2,000 "
+                   "pairs, of fewer than 1,000 a tenth or this share; 0: none",
            .group = "Data"},
           valid_fraction);
     visit({.name = "max-length",

@@ -66,7 +66,8 @@ std::int64_t held_out_count(std::int64_t pairs, double fraction) {
   if (fraction == 0) return 0;
   const auto wanted =
       static_cast<std::int64_t>(std::llround(static_cast<double>(pairs) * fraction));
-  return std::min(std::clamp(wanted, kFewestHeldOut, kMostHeldOut), pairs / 2);
+  const std::int64_t of_few = std::max(pairs / 10, std::min(wanted, pairs / 2));
+  return std::min(std::clamp(wanted, kFewestHeldOut, kMostHeldOut), of_few);
 }
 
 }  // namespace

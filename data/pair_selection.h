@@ -40,10 +40,10 @@ class PairSelection {
  public:
   /// Takes 8 bytes for each of the pairs that `space` allows in memory while it works; later 8
   /// bytes and a bit for each pair that has copies. Held out, unless there are validation files:
-  /// data.valid_fraction of the different pairs, at least 100 and at most 2,000, but never more
-  /// than half, those that come first in a random order by (seed, content); only pairs of files
-  /// without a tag, where there are such files. Copies of a held-out pair count as duplicates, also
-  /// where duplicates are kept. `text` must outlive the selection.
+  /// data.valid_fraction of the different pairs, at least 100 and at most 2,000, of few pairs a
+  /// tenth or this fraction, those that come first in a random order by (seed, content); only pairs
+  /// of files without a tag, where there are such files. Copies of a held-out pair count as
+  /// duplicates, also where duplicates are kept. `text` must outlive the selection.
   PairSelection(const ParallelText& text, const DataConfig& data, std::uint64_t seed,
                 const WorkContext& context, const SortSpace& space);
 

@@ -2,8 +2,11 @@
 
 #include <chrono>
 
+#include "base/compressed_text.h"
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/unnamed_file.h"
+#include "data/prepare.h"
 
 namespace dragoman {
 
@@ -24,6 +27,25 @@ bool may_change_unseen(const FileStamp& stamp, std::chrono::system_clock::time_p
   return std::chrono::nanoseconds(last) + kClockTick > now.time_since_epoch();
 }
 
+/// Text of compressed files, in a file without a name that goes with this process.
+MappedFile decompressed(Decompressor& decompressor, std::string_view bytes,
+                        const TextReading& reading) {
+  constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
+  if (!reading.index_folder.empty()) create_folders(reading.index_folder);
+  UnnamedFile text(reading.index_folder.empty() ? std::filesystem::temp_directory_path()
+                                                : reading.index_folder);
+  while (!bytes.empty()) {
+    if (reading.stop.stop_requested()) throw PreparationStopped();
+    const std::string_view piece = bytes.substr(0, kPieceBytes);
+    decompressor.add(piece,
+                     [&text](std::string_view more) { text.append(more.data(), more.size()); });
+    bytes.remove_prefix(piece.size());
+    reading.report(static_cast<std::int64_t>(piece.size()));
+  }
+  decompressor.finish();
+  return text.map();
+}
+
 }  // namespace
 
 std::string_view LineCursor::next() {
@@ -36,12 +58,17 @@ std::string_view LineCursor::next() {
 
 TextFile::TextFile(const std::string& path, const TextReading& reading)
     : path_(path), stamp_(stamp_of(path)), file_(path) {
+  TextReading rest = reading;
+  if (const auto decompressor = make_decompressor(coding_of(file_.bytes(), true, path), path)) {
+    file_ = decompressed(*decompressor, file_.bytes(), reading);
+    rest.report = [](std::int64_t) {};  // the file's own bytes are told
+  }
   if (auto stored = stored_index_of(path, stamp_, reading.index_folder)) {
     index_ = std::move(*stored);
-    reading.report(static_cast<std::int64_t>(file_.size()));
+    rest.report(static_cast<std::int64_t>(file_.size()));
     return;
   }
-  index_ = index_of(file_.bytes(), reading);
+  index_ = index_of(file_.bytes(), rest);
   if (!may_change_unseen(stamp_, reading.now)) new_index_ = stored_index(index_, stamp_);
 }
 

@@ -29,16 +29,17 @@ class LineCursor {
   std::string_view rest_;
 };
 
-/// One file; it keeps an offset for one line in 64.
+/// One file, plain or compressed (base/compressed_text.h), of which it then maps a plain copy; it
+/// keeps an offset for one line in 64.
 class TextFile {
  public:
   /// Takes the index that an earlier reading has stored, if the file is as it was then; else reads
-  /// the whole file. Throws Error where it cannot be read, PreparationStopped.
+  /// the whole file. Throws Error where it cannot be read or is no text, PreparationStopped.
   TextFile(const std::string& path, const TextReading& reading);
 
   const std::string& path() const { return path_; }
   std::int64_t lines() const { return index_.lines; }
-  std::uint64_t hash() const { return index_.hash; }  ///< of the bytes
+  std::uint64_t hash() const { return index_.hash; }  ///< of the text's bytes
   const std::optional<TextIndex::Problem>& first_problem() const { return index_.first_problem; }
   std::string_view line(std::int64_t index) const { return cursor(index).next(); }
   LineCursor cursor(std::int64_t line) const;

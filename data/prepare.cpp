@@ -13,6 +13,7 @@
 #include "data/corpus_builder.h"
 #include "data/corpus_file.h"
 #include "data/parallel_text.h"
+#include "data/text_size.h"
 
 namespace dragoman {
 
@@ -21,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Part of every file name: files of other versions of this code are not found.
-constexpr int kCacheVersion = 2;
+constexpr int kCacheVersion = 3;
 
 struct Work : Preparation {
   explicit Work(const Preparation& preparation) : Preparation(preparation) {
@@ -241,8 +242,8 @@ void take_hashes(const Work& work, const std::vector<const TextFile*>& files,
     const auto before = work.started_with.find(file->path());
     if (before != work.started_with.end() && before->second != hash)
       throw Error(file->path(),
-                  ": has changed since this run was started; restore it, or give "
-                  "another -o for another run");
+                  ": has changed since this run was started, or is another text; restore it, or "
+                  "give another -o for another run");
     prepared.file_hashes[file->path()] = hash;
   }
 }
@@ -278,6 +279,23 @@ std::vector<WeightedPairs> PreparedData::weights() const {
   return weights;
 }
 
+TextSize measure_text(const Preparation& preparation) {
+  const Work work(preparation);
+  work.data.validate();
+  const ParallelText text(work.data.train_source, work.data.train_target, work.data.invalid,
+                          reading_of(work));
+  create_folders(work.cache_folder);
+  store_indexes(work, files_of(text, ParallelText({}, {}, work.data.invalid, {}), nullptr));
+  TextSize size{.pairs = text.pairs()};
+  text.for_each_pair(
+      0, text.pairs(), [&size](std::int64_t, std::string_view, std::string_view target) {
+        size.target_characters += std::count_if(target.begin(), target.end(), [](char c) {
+          return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+        });
+      });
+  return size;
+}
+
 PreparedData prepare_data(const Preparation& preparation) {
   const Work work(preparation);
   work.data.validate();
@@ -295,7 +313,6 @@ PreparedData prepare_data(const Preparation& preparation) {
   take_hashes(work, files, prepared);
 
   create_folders(work.cache_folder);
-  remove_leftovers(work.cache_folder);
   store_indexes(work, files);
   prepared.text_hash = hex16(text.hash());
   prepared.asked_vocab_size = work.tokenizer.vocab_size;

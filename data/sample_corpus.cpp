@@ -1,9 +1,11 @@
 #include "data/sample_corpus.h"
 
+#include <map>
 #include <unordered_set>
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/hash.h"
 #include "base/random.h"
 #include "data/sample_grammar.h"
 
@@ -37,15 +39,22 @@ std::vector<SamplePair> held_out_pairs(const SampleConfig& config, std::int64_t 
   return pairs;
 }
 
-void write_part(const std::vector<SamplePair>& pairs, const std::filesystem::path& folder,
-                const std::string& name) {
-  std::string source, target;
+/// By name.
+using Files = std::map<std::string, std::string>;
+
+void add_part(const std::vector<SamplePair>& pairs, const std::string& name, Files& files) {
+  std::string &source = files[name + ".en"], &target = files[name + ".de"];
   for (const SamplePair& pair : pairs) {
     source += pair.source + '\n';
     target += pair.target + '\n';
   }
-  write_file(folder / (name + ".en"), source);
-  write_file(folder / (name + ".de"), target);
+}
+
+/// A line for each file: "hash name".
+std::string record_of(const Files& files) {
+  std::string record;
+  for (const auto& [name, text] : files) record += hex16(xxh3(text)) + ' ' + name + '\n';
+  return record;
 }
 
 }  // namespace
@@ -87,10 +96,25 @@ SampleCorpus make_sample_corpus(const SampleConfig& config) {
 }
 
 void write_sample_corpus(const SampleCorpus& corpus, const std::filesystem::path& folder) {
+  Files files;
+  add_part(corpus.train, "train", files);
+  add_part(corpus.valid, "valid", files);
+  add_part(corpus.test, "test", files);
   create_folders(folder);
-  write_part(corpus.train, folder, "train");
-  write_part(corpus.valid, folder, "valid");
-  write_part(corpus.test, folder, "test");
+  const std::filesystem::path record_path = folder / ".sample";
+  const std::string record =
+      (std::filesystem::exists(record_path) ? read_file(record_path) : "") + record_of(files);
+  for (const auto& [name, text] : files) {
+    if (!std::filesystem::exists(folder / name)) continue;
+    const std::string there = record_of({{name, read_file(folder / name)}});
+    if (record.find(there) == std::string::npos)
+      throw Error((folder / name).string(),
+                  ": was not made by this command, which would replace it; name another folder");
+  }
+  // Both corpora are known while one takes the other's place.
+  write_file(record_path, record);
+  for (const auto& [name, text] : files) write_file(folder / name, text);
+  write_file(record_path, record_of(files));
 }
 
 }  // namespace dragoman

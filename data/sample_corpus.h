@@ -48,7 +48,8 @@ struct SampleCorpus {
 /// that many different sentences.
 SampleCorpus make_sample_corpus(const SampleConfig& config);
 
-/// train.en, train.de, valid.en, valid.de, test.en, test.de; creates the folder.
+/// train.en, train.de, valid.en, valid.de, test.en, test.de, and .sample, which lists their hashes;
+/// creates the folder. Throws Error where one of them is there and is not of an earlier call.
 void write_sample_corpus(const SampleCorpus& corpus, const std::filesystem::path& folder);
 
 }  // namespace dragoman

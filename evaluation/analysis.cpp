@@ -10,7 +10,6 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
-#include "evaluation/bleu_tokenizer.h"
 #include "evaluation/words.h"
 
 namespace dragoman {
@@ -32,8 +31,7 @@ std::string group_name(const std::array<std::int64_t, N>& begins, std::size_t gr
   return begin == end ? std::to_string(begin) : join_text(begin, "–", end);
 }
 
-std::vector<std::string> words_of(const std::string& line) {
-  static const Tokenization tokenization = tokenization_of(BleuTokenizer::V13a);
+std::vector<std::string> words_of(const std::string& line, const Tokenization& tokenization) {
   const std::string text = tokenization.apply(lower_case(line));
   const auto words = split_words(text);
   return {words.begin(), words.end()};
@@ -60,6 +58,7 @@ std::vector<LineGroup> scores_by_length(const std::vector<SystemCounts>& counts,
     if (lines[g].empty()) continue;
     LineGroup& group = groups.emplace_back();
     group.name = group_name(kBegins, g);
+    group.words = kBegins[g];
     group.lines = static_cast<std::int64_t>(lines[g].size());
     for (const SystemCounts& metric : counts) {
       auto& scores = group.scores.emplace_back();
@@ -75,12 +74,13 @@ std::vector<LineGroup> scores_by_length(const std::vector<SystemCounts>& counts,
 }
 
 std::vector<WordGroup> words_by_frequency(const std::vector<std::vector<std::string>>& systems,
-                                          const std::vector<std::string>& reference) {
+                                          const std::vector<std::string>& reference,
+                                          const Tokenization& tokenization) {
   constexpr std::array<std::int64_t, 6> kBegins = {0, 1, 2, 5, 10, 100};
   WordCounts frequency;
   std::vector<WordCounts> expected;
   for (const std::string& line : reference) {
-    const auto words = words_of(line);
+    const auto words = words_of(line, tokenization);
     for (const std::string& word : words) ++frequency[word];
     expected.push_back(counts_of(words));
   }
@@ -94,7 +94,7 @@ std::vector<WordGroup> words_by_frequency(const std::vector<std::vector<std::str
   for (const auto& lines : systems) {
     std::array<std::int64_t, kBegins.size()> produced{}, matched{};
     for (std::size_t i = 0; i < lines.size(); ++i)
-      for (const auto& [word, count] : counts_of(words_of(lines[i]))) {
+      for (const auto& [word, count] : counts_of(words_of(lines[i], tokenization))) {
         const std::size_t group = group_of_word(word);
         produced[group] += count;
         const auto found = expected[i].find(word);

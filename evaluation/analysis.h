@@ -5,13 +5,15 @@
 #include <string>
 #include <vector>
 
+#include "evaluation/bleu_tokenizer.h"
 #include "evaluation/significance.h"
 
 namespace dragoman {
 
 /// Scores of the lines that belong together.
 struct LineGroup {
-  std::string name;  ///< "11–20"
+  std::string name;        ///< "11–20"
+  std::int64_t words = 0;  ///< fewest of a line
   std::int64_t lines = 0;
   std::vector<std::vector<double>> scores;  ///< [metric][system]
 };
@@ -27,8 +29,9 @@ struct WordGroup {
   std::vector<double> f1;  ///< [system], in percent: clipped matches line by line
 };
 
-/// Frequency is that in `reference`. Words are those of the 13a tokenizer, lower-cased.
+/// Frequency is that in `reference`. Words are those of `tokenization`, lower-cased.
 std::vector<WordGroup> words_by_frequency(const std::vector<std::vector<std::string>>& systems,
-                                          const std::vector<std::string>& reference);
+                                          const std::vector<std::string>& reference,
+                                          const Tokenization& tokenization);
 
 }  // namespace dragoman

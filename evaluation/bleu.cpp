@@ -14,12 +14,6 @@ namespace dragoman {
 
 namespace {
 
-std::string prepare(const std::string& line, const BleuConfig& config) {
-  std::string text = valid_line(line);
-  if (config.lowercase) text = lower_case(text);
-  return config.tokenization.apply(text);
-}
-
 double smooth_value_of(const BleuConfig& config) {
   if (config.smooth_value >= 0) return config.smooth_value;
   return config.smooth_method == SmoothMethod::AddK ? 1 : 0.1;
@@ -36,7 +30,7 @@ class BleuCounter {
         matcher_(config.max_order) {}
 
   void operator()(std::size_t line, std::span<double> row) {
-    const std::string text = prepare(hypotheses_[line], config_);
+    const std::string text = bleu_tokens(hypotheses_[line], config_);
     const auto words = split_words(text);
     const auto length = static_cast<std::int64_t>(words.size());
     row[0] = static_cast<double>(length);
@@ -56,7 +50,7 @@ class BleuCounter {
     vocabulary_.clear();
     texts_.clear();
     for (const std::string* reference : references_of(references_, line))
-      texts_.push_back(prepare(*reference, config_));
+      texts_.push_back(bleu_tokens(*reference, config_));
     std::vector<std::vector<std::uint32_t>> words;
     std::size_t symbols = 0;
     for (const std::string& text : texts_) {
@@ -142,6 +136,12 @@ BleuScore score_of(std::span<const Real> sum, const BleuConfig& config) {
 }
 
 }  // namespace
+
+std::string bleu_tokens(const std::string& line, const BleuConfig& config) {
+  std::string text = valid_line(line);
+  if (config.lowercase) text = lower_case(text);
+  return config.tokenization.apply(text);
+}
 
 LineStatistics bleu_statistics(std::span<const std::string> hypotheses,
                                const References& references, const BleuConfig& config) {

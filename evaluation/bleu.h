@@ -44,6 +44,9 @@ struct BleuScore {
   std::vector<std::int64_t> totals;  ///< [max_order], n-grams of the hypotheses
 };
 
+/// The line as BLEU sees it: valid UTF-8, tokens with white space between them (split_words).
+std::string bleu_tokens(const std::string& line, const BleuConfig& config);
+
 /// Rows of [sys_len, ref_len, counts[max_order], totals[max_order]]. Invalid UTF-8 counts as
 /// U+FFFD. Errors: as check_line_counts.
 LineStatistics bleu_statistics(std::span<const std::string> hypotheses,

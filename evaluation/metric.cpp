@@ -16,10 +16,12 @@ std::vector<ScorePart> no_parts(std::span<const double>) { return {}; }
 std::vector<ScorePart> parts_of(const BleuScore& score) {
   std::vector<ScorePart> parts;
   for (std::size_t n = 0; n < score.precisions.size(); ++n)
-    parts.push_back({join_text(n + 1, "-grams found, %"), score.precisions[n]});
-  parts.push_back({"words", static_cast<double>(score.sys_len)});
-  parts.push_back({"words of the reference", static_cast<double>(score.ref_len)});
-  parts.push_back({"brevity penalty", score.brevity_penalty});
+    parts.push_back(
+        {join_text(n + 1, "-grams found, %"), score.precisions[n], ScorePart::Kind::Precision});
+  parts.push_back({"words", static_cast<double>(score.sys_len), ScorePart::Kind::Count});
+  parts.push_back(
+      {"words of the reference", static_cast<double>(score.ref_len), ScorePart::Kind::Count});
+  parts.push_back({"brevity penalty", score.brevity_penalty, ScorePart::Kind::Factor});
   return parts;
 }
 

@@ -13,10 +13,13 @@
 
 namespace dragoman {
 
-/// What a score is made of, under a name for people: "2-grams found (%)".
+/// What a score is made of, under a name for people: "2-grams found, %".
 struct ScorePart {
+  enum class Kind { Precision, Count, Factor };
+
   std::string name;
   double value;
+  Kind kind;
 };
 
 struct Metric {

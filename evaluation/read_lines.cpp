@@ -4,6 +4,7 @@
 #include <iostream>
 #include <iterator>
 
+#include "base/compressed_text.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/utf8.h"
@@ -11,14 +12,16 @@
 
 namespace dragoman {
 
-std::vector<std::string> read_lines(const std::string& path) {
+std::vector<std::string> read_lines(const std::string& path, ByteOrderMark mark) {
   std::string text;
   if (path == "-")
     text.assign(std::istreambuf_iterator<char>(std::cin), {});
   else
     text = read_file(path);
+  text = plain_text(std::move(text), path == "-" ? "standard input" : path);
   std::vector<std::string> lines;
-  std::size_t begin = text.starts_with("\xEF\xBB\xBF") ? 3 : 0;
+  const bool skips = mark == ByteOrderMark::LeftOut && text.starts_with(kByteOrderMark);
+  std::size_t begin = skips ? kByteOrderMark.size() : 0;
   while (begin < text.size()) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
     const auto line = std::string_view(text).substr(begin, end - begin);

@@ -61,10 +61,15 @@ nlohmann::ordered_json json_of(const NamedScore& score, int width) {
   return object;
 }
 
+/// Systems are named by their files, whose names need not be UTF-8.
+std::string text_of(const nlohmann::ordered_json& json) {
+  return json.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
 std::string json_report(std::span<const NamedScore> scores, int width) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (const NamedScore& score : scores) list.push_back(json_of(score, width));
-  return list.dump(1) + "\n";
+  return text_of(list) + "\n";
 }
 
 Table table_of(std::span<const NamedScore> scores, int width) {
@@ -202,7 +207,7 @@ std::string report(const Comparison& comparison, ReportFormat format, int width)
   const Table table = score_table(comparison, width);
   switch (format) {
     case ReportFormat::Json:
-      return json_of(comparison, width).dump(1) + "\n";
+      return text_of(json_of(comparison, width)) + "\n";
     case ReportFormat::Markdown:
       return markdown_table(table) + "\n" + signature_lines(comparison, "- ");
     case ReportFormat::Latex:

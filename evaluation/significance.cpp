@@ -139,6 +139,21 @@ double bootstrap_p_value(const std::vector<double>& baseline, const std::vector<
   return p_value(statistics, difference);
 }
 
+using PValue = double (*)(const std::vector<double>&, const std::vector<double>&, double);
+
+PValue bootstrap_p_value_of(const Metric& metric) {
+  return metric.scores_are_float ? bootstrap_p_value<float> : bootstrap_p_value<double>;
+}
+
+PairDifference resampled_difference(const std::vector<double>& first,
+                                    const std::vector<double>& second) {
+  std::vector<double> differences(first.size());
+  for (std::size_t i = 0; i < first.size(); ++i) differences[i] = second[i] - first[i];
+  std::sort(differences.begin(), differences.end());
+  const std::size_t outside = differences.size() / 40;
+  return {.low = differences[outside], .high = differences[differences.size() - outside - 1]};
+}
+
 }  // namespace
 
 ScoreTable plain_scores(const std::vector<SystemCounts>& counts) {
@@ -164,12 +179,31 @@ ScoreTable paired_bootstrap(const std::vector<SystemCounts>& counts, std::int64_
   const Samples scores = resampled(counts, samples, seed);
   estimate_all(counts, scores, table);
   for (std::size_t m = 0; m < counts.size(); ++m) {
-    const auto test =
-        counts[m].metric.scores_are_float ? bootstrap_p_value<float> : bootstrap_p_value<double>;
+    const PValue test = bootstrap_p_value_of(counts[m].metric);
     for (std::size_t s = 1; s < table[m].size(); ++s)
       table[m][s].p_value = test(scores[m].front(), scores[m][s], difference(table[m], s));
   }
   return table;
+}
+
+std::vector<std::vector<PairDifference>> paired_bootstrap_of_all(
+    const std::vector<SystemCounts>& counts, std::int64_t samples, std::uint32_t seed) {
+  const ScoreTable table = plain_scores(counts);
+  const Samples scores = resampled(counts, samples, seed);
+  std::vector<std::vector<PairDifference>> pairs(counts.size());
+  for (std::size_t m = 0; m < counts.size(); ++m) {
+    const PValue test = bootstrap_p_value_of(counts[m].metric);
+    for (std::size_t a = 0; a < table[m].size(); ++a)
+      for (std::size_t b = a + 1; b < table[m].size(); ++b) {
+        PairDifference& pair =
+            pairs[m].emplace_back(resampled_difference(scores[m][a], scores[m][b]));
+        pair.first = a;
+        pair.second = b;
+        pair.p_value =
+            test(scores[m][a], scores[m][b], std::abs(table[m][a].score - table[m][b].score));
+      }
+  }
+  return pairs;
 }
 
 ScoreTable paired_randomization(const std::vector<SystemCounts>& counts, std::int64_t trials,

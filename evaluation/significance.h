@@ -44,4 +44,16 @@ ScoreTable paired_bootstrap(const std::vector<SystemCounts>& counts, std::int64_
 ScoreTable paired_randomization(const std::vector<SystemCounts>& counts, std::int64_t trials,
                                 std::uint32_t seed = kSignificanceSeed);
 
+/// Of the second system's score to the first's.
+struct PairDifference {
+  std::size_t first = 0, second = 0;
+  double low = 0, high = 0;  ///< 2.5th and 97.5th percentile over the resampled corpora
+  double p_value = 1;        ///< as that of paired_bootstrap with the first as the baseline
+};
+
+/// [metric][pair]: every two systems (first < second), all by the same resampled corpora.
+std::vector<std::vector<PairDifference>> paired_bootstrap_of_all(
+    const std::vector<SystemCounts>& counts, std::int64_t samples,
+    std::uint32_t seed = kSignificanceSeed);
+
 }  // namespace dragoman

@@ -13,6 +13,9 @@ namespace {
 // A ratio means little for a short line: "2^31" is one word, its German forty pieces.
 constexpr std::int64_t kShortestLimit = 50;
 
+// With one pair in ten a model has learned to go on behind a full stop.
+constexpr double kSingleSentences = 0.1;
+
 constexpr std::int64_t kUnbounded = std::numeric_limits<std::int32_t>::max();
 
 void check_range(std::string_view flag, std::int64_t value, std::int64_t least, std::int64_t most) {
@@ -28,9 +31,14 @@ void check_range(std::string_view flag, double value, double least, double most)
 
 }  // namespace
 
+bool splits_sentences(SplitSentences choice, std::optional<double> several_sentences) {
+  if (choice != SplitSentences::Auto) return choice == SplitSentences::Always;
+  return several_sentences.value_or(0) < kSingleSentences;
+}
+
 void DecodeConfig::validate() const {
-  check_range("beam-size", beam_size, 1, 1000);
-  check_range("n-best", n_best, 1, 1000);
+  check_range("beam-size", beam_size, 1, kWidest);
+  check_range("n-best", n_best, 1, kWidest);
   if (!sampling && n_best > beam_size)
     throw UsageError("--n-best ", n_best, ": must not exceed --beam-size ", beam_size);
   check_range("length-penalty", length_penalty, 0.0, 100.0);

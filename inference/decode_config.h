@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,7 +29,23 @@ enum class LengthPenalty {
 };
 constexpr std::array<std::string_view, 2> names_of(LengthPenalty) { return {"average", "gnmt"}; }
 
+/// Whether lines are translated sentence by sentence.
+enum class SplitSentences {
+  Auto,  ///< where the model was trained on single sentences, or nothing is known about it
+  Always,
+  Never,
+};
+constexpr std::array<std::string_view, 3> names_of(SplitSentences) {
+  return {"auto", "always", "never"};
+}
+
+/// What the choice means for a model; `several_sentences` is the share of its training pairs that
+/// have several sentences on a side, where it is known.
+bool splits_sentences(SplitSentences choice, std::optional<double> several_sentences);
+
 struct DecodeConfig {
+  static constexpr std::int64_t kWidest = 1000;  ///< beam
+
   std::int64_t beam_size = 5;
   std::int64_t n_best = 1;
   double length_penalty = 1.0;
@@ -41,6 +58,7 @@ struct DecodeConfig {
   std::int64_t min_length = 0;
   std::int64_t max_length = 0;
   double max_length_ratio = 3.0;
+  SplitSentences split_sentences = SplitSentences::Auto;
   std::int64_t split_length = 150;
 
   bool sampling = false;
@@ -56,10 +74,15 @@ struct DecodeConfig {
 
   // Not flags: what the caller asks for.
   bool requires_phrases = false;   ///< some sentences may (Requirements)
+  bool lines_have_own = false;     ///< terms or a prefix (LineInput)
   bool reports_words = false;      ///< with each translation
   bool reports_attention = false;  ///< with each hypothesis, and each word of a translation
 
-  bool needs_attention() const { return reports_attention || coverage_penalty > 0; }
+  std::optional<double> several_sentences = std::nullopt;  ///< of the model: splits_sentences()
+
+  bool needs_attention() const {
+    return reports_attention || coverage_penalty > 0 || requires_phrases;
+  }
 
   /// Throws UsageError naming the flag.
   void validate() const;
@@ -127,6 +150,12 @@ struct DecodeConfig {
            .group = kSearch,
            .aliases = "max-length-factor,max-len-a"},
           max_length_ratio);
+    visit(
+        {.name = "split-sentences",
+         .help = "translate the sentences of a line one by one; auto: where the model was trained "
+                 "on single sentences",
+         .group = kSearch},
+        split_sentences);
     visit({.name = "split-length",
            .help = "lines of more source pieces are translated in parts, split at sentence ends, "
                    "clauses, words",

@@ -36,11 +36,38 @@ bool overlap(const RequiredText& a, const RequiredText& b) {
   return a.begin < b.end && b.begin < a.end;
 }
 
-std::int64_t count_of(std::string_view text, std::string_view part) {
+/// Where a word that begins with `term` ends, the one at `end` being its last or later.
+std::size_t word_end(std::u32string_view text, std::size_t end) {
+  while (!is_boundary(text, end)) ++end;
+  return end;
+}
+
+std::u32string with_equal_spaces(std::string_view text) {
+  std::u32string characters = code_points(text);
+  std::ranges::replace_if(characters, is_space, U' ');
+  return characters;
+}
+
+/// How often a text stands in a translation.
+std::int64_t count_of(std::u32string_view translation, const RequiredText& required) {
+  constexpr std::size_t kLongestEnding = 3;
+  const std::u32string text = with_equal_spaces(required.text);
+  const std::size_t most = required.inflects ? std::min(text.size(), kLongestEnding + 1) - 1 : 0;
   std::int64_t count = 0;
-  for (std::size_t at = text.find(part); at != text.npos; at = text.find(part, at + part.size()))
-    ++count;
+  for (std::size_t at = translation.find(text); at != translation.npos;
+       at = translation.find(text, at + text.size())) {
+    const std::size_t end = at + text.size();
+    if (is_boundary(translation, at) && word_end(translation, end) <= end + most) ++count;
+  }
   return count;
+}
+
+/// With the first letter as the text has it, if they are equal but for its case.
+std::u32string uncapitalised(std::u32string translation, const RequiredText& required) {
+  const std::u32string text = with_equal_spaces(required.text);
+  if (!text.empty() && !translation.empty() && lower(translation.front()) == text.front())
+    translation.front() = text.front();
+  return translation;
 }
 
 }  // namespace
@@ -50,21 +77,36 @@ Terms::Terms(const std::filesystem::path& file) {
   if (const std::size_t bad = find_invalid_utf8(text); bad != std::string::npos)
     throw Error(file.string(), ": not UTF-8 at byte ", bad);
   std::size_t number = 0;
-  for (std::size_t begin = 0, end; begin < text.size(); begin = end + 1) {
+  for (std::size_t begin = text.starts_with("\xEF\xBB\xBF") ? 3 : 0, end; begin < text.size();
+       begin = end + 1) {
     end = std::min(text.find('\n', begin), text.size());
-    const std::string_view line = std::string_view(text).substr(begin, end - begin);
+    std::string_view line = std::string_view(text).substr(begin, end - begin);
     ++number;
-    if (strip(line).empty()) continue;
+    if (strip(line).empty() || line.starts_with('#')) continue;
+    if (line.starts_with("\\#")) line.remove_prefix(1);
     const std::size_t tab = line.find('\t');
     const std::string_view source = strip(line.substr(0, tab));
     const std::string_view target = tab == line.npos ? "" : strip(line.substr(tab + 1));
     if (source.empty() || target.empty() || target.find('\t') != target.npos)
       throw Error(file.string(), ":", number, ": must be a source term, a tab and a target term");
-    const std::u32string characters = code_points(source);
-    by_first_[lower(characters.front())].push_back({.source = characters,
-                                                    .any_case = lower(characters) == characters,
-                                                    .target = std::string(target)});
+    add(source, target);
   }
+  sort();
+}
+
+Terms::Terms(const std::vector<std::pair<std::string, std::string>>& terms) {
+  for (const auto& [source, target] : terms) add(strip(source), strip(target));
+  sort();
+}
+
+void Terms::add(std::string_view source, std::string_view target) {
+  const std::u32string characters = code_points(source);
+  by_first_[lower(characters.front())].push_back({.source = characters,
+                                                  .any_case = lower(characters) == characters,
+                                                  .target = std::string(target)});
+}
+
+void Terms::sort() {
   for (auto& [first, terms] : by_first_)
     std::stable_sort(terms.begin(), terms.end(), [](const Term& a, const Term& b) {
       return a.source.size() > b.source.size();
@@ -90,7 +132,7 @@ std::vector<RequiredText> Terms::find(std::string_view source) const {
     const auto term = std::ranges::find_if(terms->second, stands_here);
     if (term == terms->second.end()) continue;
     const std::size_t end = begin + term->source.size();
-    found.push_back({offsets[begin], offsets[end], term->target});
+    found.push_back({offsets[begin], offsets[end], term->target, true});
     begin = end - 1;
   }
   return found;
@@ -104,7 +146,7 @@ std::vector<RequiredText> protected_texts(std::string_view source) {
       R"re(|\$?\{[^\s{}]{1,64}\})re"                                    // {name}, ${name}
       R"re(|%(?:\d+\$)?[sdif@])re"                                      // %s, %1$d
       R"re(|</?[A-Za-z][^\s<>]{0,64}>|&(?:[A-Za-z]{2,8}|#\d{1,7});)re"  // <b>, &amp;
-      R"re(|\b\d+(?:[.,:/-]\d+)*\b)re");                                // number
+      R"re(|\b\d+(?:[.,:/-]\d+|[\x{A0}\x{202F}]\d{3})*\b)re");          // number
   std::vector<RequiredText> found;
   const re2::StringPiece whole(source.data(), source.size());
   re2::StringPiece match;
@@ -118,26 +160,36 @@ std::vector<RequiredText> protected_texts(std::string_view source) {
   return found;
 }
 
-std::vector<RequiredText> Demands::of(std::string_view source) const {
-  std::vector<RequiredText> all = terms.find(source);
-  if (protects) {
-    const std::size_t terms_found = all.size();
-    for (RequiredText& text : protected_texts(source))
-      if (std::none_of(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(terms_found),
-                       [&](const RequiredText& term) { return overlap(term, text); }))
+std::vector<RequiredText> Demands::of(std::string_view source, const Terms& first) const {
+  std::vector<RequiredText> all = first.find(source);
+  const auto add = [&all](std::vector<RequiredText> more) {
+    const std::size_t before = all.size();
+    for (RequiredText& text : more)
+      if (std::none_of(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(before),
+                       [&](const RequiredText& other) { return overlap(other, text); }))
         all.push_back(std::move(text));
+  };
+  add(terms.find(source));
+  if (protects) {
+    std::vector<RequiredText> texts = protected_texts(source);
+    if (numbers)
+      for (RequiredText& text : texts) text.text = (*numbers)(text.text);
+    add(std::move(texts));
   }
   std::ranges::sort(all, {}, &RequiredText::begin);
   return all;
 }
 
-std::vector<std::string> unmet(const std::vector<RequiredText>& required,
-                               std::string_view translation) {
-  std::map<std::string, std::int64_t> wanted;
-  for (const RequiredText& text : required) ++wanted[text.text];
-  std::vector<std::string> missing;
-  for (const auto& [text, times] : wanted)
-    if (count_of(translation, text) < times) missing.push_back(text);
+std::vector<RequiredText> missing_texts(const std::vector<RequiredText>& required,
+                                        std::string_view translation) {
+  const std::u32string characters = with_equal_spaces(translation);
+  std::map<std::string, std::int64_t> unused;
+  std::vector<RequiredText> missing;
+  for (const RequiredText& text : required) {
+    const auto [place, is_new] = unused.try_emplace(text.text);
+    if (is_new) place->second = count_of(uncapitalised(characters, text), text);
+    if (place->second-- <= 0) missing.push_back(text);
+  }
   return missing;
 }
 

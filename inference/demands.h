@@ -4,10 +4,15 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
+
+#include "inference/number_format.h"
+#include "inference/phrase_beam.h"
 
 namespace dragoman {
 
@@ -15,6 +20,7 @@ namespace dragoman {
 struct RequiredText {
   std::size_t begin, end;
   std::string text;
+  bool inflects = false;  ///< may stand there with an ending of up to three letters
   bool operator==(const RequiredText&) const = default;
 };
 
@@ -22,9 +28,12 @@ struct RequiredText {
 class Terms {
  public:
   Terms() = default;
-  /// Lines of "source term<TAB>target term"; blank lines are skipped. Throws Error naming file and
-  /// line.
+  /// Lines of "source term<TAB>target term"; blank lines and those that begin with # are skipped (a
+  /// term that begins so is written \#). Throws Error naming file and line.
   explicit Terms(const std::filesystem::path& file);
+
+  /// Source and target terms, none of them blank.
+  explicit Terms(const std::vector<std::pair<std::string, std::string>>& terms);
 
   bool empty() const { return by_first_.empty(); }
   /// Terms that stand in `source` as whole words, the longest at each place; none overlap. A source
@@ -37,6 +46,9 @@ class Terms {
     bool any_case;
     std::string target;
   };
+  void add(std::string_view source, std::string_view target);
+  void sort();
+
   std::unordered_map<char32_t, std::vector<Term>> by_first_;  // by lower case; longest first
 };
 
@@ -46,16 +58,20 @@ std::vector<RequiredText> protected_texts(std::string_view source);
 
 struct Demands {
   Terms terms;
-  bool protects = false;               ///< protected_texts()
+  bool protects = false;                      ///< protected_texts()
+  std::optional<NumberConversion> numbers{};  ///< of those
+  PhraseDemand demand = PhraseDemand::Fluent;
   std::vector<std::string> avoided{};  ///< texts that no translation may have
 
   bool requires_any() const { return protects || !terms.empty(); }
-  /// In their order; where a term and a protected text overlap, the term counts.
-  std::vector<RequiredText> of(std::string_view source) const;
+  /// In their order; where some overlap, the `first` terms count before the others, and terms
+  /// before protected texts.
+  std::vector<RequiredText> of(std::string_view source, const Terms& first = {}) const;
 };
 
-/// Those of `required` that the translation does not have as often as it should.
-std::vector<std::string> unmet(const std::vector<RequiredText>& required,
-                               std::string_view translation);
+/// Those of `required` that the translation does not have as whole words as often as it should. A
+/// first word's first letter may be a capital there.
+std::vector<RequiredText> missing_texts(const std::vector<RequiredText>& required,
+                                        std::string_view translation);
 
 }  // namespace dragoman

@@ -6,6 +6,21 @@
 
 namespace dragoman {
 
+namespace {
+
+/// exp(largest) * sum += exp(x). What is not a number stays so.
+void add_exponential(float x, float& largest, float& sum) {
+  if (x == -kExclude) return;
+  if (x <= largest) {
+    sum += std::exp(x - largest);
+  } else {
+    sum = sum * std::exp(largest - x) + 1;
+    largest = x;
+  }
+}
+
+}  // namespace
+
 Ensemble::Ensemble(std::vector<std::unique_ptr<Engine>> members) {
   for (auto& engine : members) members_.push_back({std::move(engine), {}});
 }
@@ -60,7 +75,8 @@ void Ensemble::step(const Step& step) {
   const auto rows = static_cast<std::int64_t>(step.previous.size());
   const auto share = 1 / static_cast<float>(members_.size());
   candidates_.resize(static_cast<std::size_t>(rows * vocabulary));
-  probabilities_.assign(candidates_.size(), 0);
+  largest_.assign(candidates_.size(), -kExclude);
+  sums_.assign(candidates_.size(), 0);
   std::vector<float> attention, mean_attention;
   for (Member& member : members_) {
     member.engine->step({.previous = step.previous,
@@ -70,14 +86,14 @@ void Ensemble::step(const Step& step) {
                          .attention = step.attention == nullptr ? nullptr : &attention,
                          .heads = step.heads});
     for (std::size_t i = 0; i < candidates_.size(); ++i)
-      probabilities_[i] += share * std::exp(candidates_[i].log_probability);
+      add_exponential(candidates_[i].log_probability, largest_[i], sums_[i]);
     mean_attention.resize(attention.size());
     for (std::size_t i = 0; i < attention.size(); ++i) mean_attention[i] += share * attention[i];
   }
   if (step.attention != nullptr) *step.attention = std::move(mean_attention);
 
   for (std::size_t i = 0; i < candidates_.size(); ++i)
-    candidates_[i].log_probability = std::log(probabilities_[i]);
+    candidates_[i].log_probability = largest_[i] + std::log(sums_[i] * share);
   const auto log_probability = [&](std::int32_t row, TokenId token) -> float& {
     return candidates_[static_cast<std::size_t>(row * vocabulary + token)].log_probability;
   };

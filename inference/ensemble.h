@@ -35,7 +35,9 @@ class Ensemble : public Engine {
   std::vector<std::int32_t> free_slots_;
   std::size_t slots_ = 0;
   std::vector<Candidate> candidates_;  // of one member: [R, V]
-  std::vector<float> probabilities_;   // [R, V]
+  // [R, V] each: the sum of the members' probabilities as exp(largest) * sum, since none of them
+  // need be above the smallest number.
+  std::vector<float> largest_, sums_;
 };
 
 }  // namespace dragoman

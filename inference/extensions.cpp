@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <numeric>
 
 #include "base/error.h"
@@ -41,29 +40,6 @@ void keep_beam(std::vector<Extension>& extensions, std::int64_t beam, TokenId eo
     if (!ends) ++open;
   }
   extensions.resize(kept);
-}
-
-std::vector<Extension> keep_beam_by_missing(const std::vector<Extension>& pool,
-                                            const std::vector<std::int64_t>& missing,
-                                            std::int64_t beam, TokenId eos) {
-  std::map<std::int64_t, std::vector<Extension>> banks;  // best first
-  for (std::size_t i = 0; i < pool.size(); ++i) banks[missing[i]].push_back(pool[i]);
-  for (auto& [number, bank] : banks) std::sort(bank.begin(), bank.end(), is_better);
-  std::vector<Extension> kept;
-  std::int64_t open = 0, ended = 0;
-  for (std::size_t rank = 0; open < beam; ++rank) {
-    bool any = false;
-    for (const auto& [number, bank] : banks) {
-      if (rank >= bank.size() || open == beam) continue;
-      any = true;
-      const bool ends = bank[rank].token == eos;
-      if (ends && ended++ >= beam) continue;
-      kept.push_back(bank[rank]);
-      if (!ends) ++open;
-    }
-    if (!any) break;
-  }
-  return kept;
 }
 
 std::int64_t draw(std::span<const Candidate> candidates, const DecodeConfig& config,

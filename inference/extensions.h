@@ -26,13 +26,6 @@ struct Extension {
 /// then token.
 void keep_beam(std::vector<Extension>& extensions, std::int64_t beam, TokenId eos);
 
-/// The same where hypotheses are at different numbers of required tokens: `missing` of each
-/// extension in the pool, whose order stays. Each number in turn, the smallest first, keeps its
-/// best extension, until `beam` go on.
-std::vector<Extension> keep_beam_by_missing(const std::vector<Extension>& pool,
-                                            const std::vector<std::int64_t>& missing,
-                                            std::int64_t beam, TokenId eos);
-
 /// Draws a candidate: of the sampling-topk best, by the probabilities sharpened by temperature, cut
 /// to the smallest set that has sampling-topp. `uniform` in [0, 1). Candidates of probability 0 are
 /// never drawn; -1 where there is no other. Returns an index into `candidates`.

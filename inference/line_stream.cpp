@@ -30,8 +30,8 @@ std::optional<std::string> LineReader::next_line() {
   std::string line = buffer_.substr(begin_, end - begin_);
   begin_ = scanned_ = found == std::string::npos ? end : end + 1;
   if (!line.empty() && line.back() == '\r') line.pop_back();
-  if (at_start_ && line.starts_with(kByteOrderMark)) line.erase(0, kByteOrderMark.size());
-  at_start_ = false;
+  if (lines_ == 0 && line.starts_with(kByteOrderMark)) line.erase(0, kByteOrderMark.size());
+  ++lines_;
   return line;
 }
 
@@ -41,20 +41,34 @@ bool LineReader::receive(std::chrono::milliseconds wait) {
   const int count = poll(&ready, 1, static_cast<int>(wait.count()));
   if (count == 0 || (count < 0 && errno == EINTR)) return false;
 
+  char block[kBlock];
+  const ssize_t got = count < 0 ? -1 : read(descriptor_, block, kBlock);
+  if (got < 0) {
+    if (errno == EINTR || errno == EAGAIN) return false;
+    throw Error(name_, ": cannot read: ", std::strerror(errno));
+  }
+  at_end_ = got == 0;
+  take({block, static_cast<std::size_t>(got)});
+  return got > 0;
+}
+
+void LineReader::take(std::string_view bytes) {
   buffer_.erase(0, begin_);
   scanned_ -= begin_;
   begin_ = 0;
-  const std::size_t size = buffer_.size();
-  buffer_.resize(size + kBlock);
-  const ssize_t got = count < 0 ? -1 : read(descriptor_, buffer_.data() + size, kBlock);
-  const int error = errno;
-  buffer_.resize(size + static_cast<std::size_t>(got > 0 ? got : 0));
-  if (got < 0) {
-    if (error == EINTR || error == EAGAIN) return false;
-    throw Error(name_, ": cannot read: ", std::strerror(error));
+  if (coding_ == TextCoding::Undecided) {
+    undecided_ += bytes;
+    coding_ = coding_of(undecided_, at_end_, name_);
+    if (coding_ == TextCoding::Undecided) return;
+    decompressor_ = make_decompressor(coding_, name_);
+    bytes = undecided_;
   }
-  at_end_ = got == 0;
-  return got > 0;
+  if (decompressor_ == nullptr) {
+    buffer_ += bytes;
+  } else {
+    decompressor_->add(bytes, [this](std::string_view text) { buffer_ += text; });
+    if (at_end_) decompressor_->finish();
+  }
 }
 
 LineWriter::LineWriter(int descriptor, std::string name)
@@ -62,14 +76,18 @@ LineWriter::LineWriter(int descriptor, std::string name)
 
 void LineWriter::write_line(std::string_view line) {
   buffer_ += line;
-  buffer_ += '\n';
+  write("\n");
+}
+
+void LineWriter::write(std::string_view text) {
+  buffer_ += text;
   if (buffer_.size() >= kBlock) flush();
 }
 
 void LineWriter::flush() {
   std::size_t sent = 0;
   while (sent < buffer_.size()) {
-    const ssize_t written = write(descriptor_, buffer_.data() + sent, buffer_.size() - sent);
+    const ssize_t written = ::write(descriptor_, buffer_.data() + sent, buffer_.size() - sent);
     if (written > 0) {
       sent += static_cast<std::size_t>(written);
     } else if (written < 0 && errno == EAGAIN) {

@@ -3,16 +3,20 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "base/compressed_text.h"
 #include "base/error.h"
 
 namespace dragoman {
 
-/// Only '\n' ends a line; a '\r' before it is dropped, and so is a byte order mark at the start. A
-/// last line without '\n' counts. Lines may hold any bytes.
+/// Text compressed with gzip or zstd is read as if it were plain. Only '\n' ends a line; a '\r'
+/// before it is dropped, and so is a byte order mark at the start. A last line without '\n' counts.
+/// Lines may hold any bytes.
 class LineReader {
  public:
   /// `name` is for messages. The descriptor stays the caller's.
@@ -21,18 +25,25 @@ class LineReader {
   /// The next line that has come whole.
   std::optional<std::string> next_line();
   /// Waits until more has come, at most this long, and takes it in. False where nothing came, or at
-  /// the end. Throws Error where reading fails.
+  /// the end. Throws Error where reading fails, or for what is no text (coding_of).
   bool receive(std::chrono::milliseconds wait);
   /// Whether all has come; next_line() may still have lines.
   bool at_end() const { return at_end_; }
+  std::int64_t lines() const { return lines_; }  ///< that next_line() has given
 
  private:
+  void take(std::string_view bytes);
+
   int descriptor_;
   std::string name_;
+  TextCoding coding_ = TextCoding::Undecided;
+  std::string undecided_;  // bytes, until the coding is known
+  std::unique_ptr<Decompressor> decompressor_;
   std::string buffer_;
   std::size_t begin_ = 0;    // of the next line
   std::size_t scanned_ = 0;  // no '\n' in [begin_, scanned_)
-  bool at_start_ = true, at_end_ = false;
+  std::int64_t lines_ = 0;
+  bool at_end_ = false;
 };
 
 /// Whoever read the output has gone.
@@ -46,9 +57,10 @@ class LineWriter {
   /// `name` is for messages. The descriptor stays the caller's.
   LineWriter(int descriptor, std::string name);
 
-  /// Adds '\n'. What is written goes out in large pieces, the rest with flush(). Both throw Error
+  /// Adds '\n'. What is written goes out in large pieces, the rest with flush(). All throw Error
   /// where writing fails, ClosedPipe where nobody reads any more (with SIGPIPE ignored).
   void write_line(std::string_view line);
+  void write(std::string_view text);  ///< without '\n'
   void flush();
 
  private:

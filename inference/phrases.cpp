@@ -1,60 +1,85 @@
 #include "inference/phrases.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 namespace dragoman {
 
-RequiredPhrases::RequiredPhrases(std::vector<RequiredPhrase> phrases)
-    : phrases_(std::move(phrases)) {
-  std::erase_if(phrases_, [](const RequiredPhrase& phrase) { return phrase.tokens.empty(); });
-  if (phrases_.size() > kMost) phrases_.resize(kMost);
-  for (const RequiredPhrase& phrase : phrases_)
-    tokens_ += static_cast<std::int64_t>(phrase.tokens.size());
+namespace {
+
+/// Of the longest spelling.
+std::int64_t length(const RequiredPhrase& phrase) {
+  std::size_t most = 0;
+  for (const PhraseSpelling& spelling : phrase.spellings)
+    most = std::max(most, spelling.tokens.size());
+  return static_cast<std::int64_t>(most);
 }
 
-PhraseProgress RequiredPhrases::after(PhraseProgress progress, TokenId token) const {
-  progress.at_word_end = false;
-  const auto goes_on = [&](std::int16_t phrase, std::int16_t position) {
-    return phrases_[static_cast<std::size_t>(phrase)].tokens[static_cast<std::size_t>(position)] ==
-           token;
-  };
-  if (progress.phrase >= 0 && !goes_on(progress.phrase, progress.position)) progress.phrase = -1;
-  if (progress.phrase < 0) {
-    progress.position = 0;
-    for (std::size_t i = 0; i < phrases_.size() && progress.phrase < 0; ++i)
-      if (!is_met(progress, i) && goes_on(static_cast<std::int16_t>(i), 0))
-        progress.phrase = static_cast<std::int16_t>(i);
-    if (progress.phrase < 0) return progress;
+}  // namespace
+
+double RequiredPhrase::attention(std::span<const float> all) const {
+  if (!has_places() || end >= all.size()) return 1;
+  constexpr double kLeast = 0.01;
+  double total = 0, of_places = 0;
+  for (std::size_t place = 0; place + 1 < all.size(); ++place) {
+    total += all[place];
+    if (place >= begin && place < end) of_places += all[place];
   }
-  const RequiredPhrase& phrase = phrases_[static_cast<std::size_t>(progress.phrase)];
-  if (static_cast<std::size_t>(++progress.position) < phrase.tokens.size()) return progress;
-  progress.met |= std::uint64_t{1} << progress.phrase;
-  progress.phrase = -1;
-  progress.position = 0;
-  progress.at_word_end = phrase.ends_word;
-  return progress;
+  return of_places / std::max(total, kLeast);
+}
+
+bool RequiredPhrase::begins_with(TokenId token) const {
+  return std::ranges::any_of(
+      spellings, [&](const PhraseSpelling& spelling) { return spelling.tokens.front() == token; });
+}
+
+RequiredPhrases::RequiredPhrases(std::vector<RequiredPhrase> phrases)
+    : phrases_(std::move(phrases)) {
+  for (RequiredPhrase& phrase : phrases_)
+    std::erase_if(phrase.spellings, [](const PhraseSpelling& s) { return s.tokens.empty(); });
+  std::erase_if(phrases_, [](const RequiredPhrase& phrase) { return phrase.spellings.empty(); });
+  if (phrases_.size() > kMost) phrases_.resize(kMost);
+  for (const RequiredPhrase& phrase : phrases_) tokens_ += length(phrase);
+}
+
+std::int64_t RequiredPhrases::unmet(const PhraseProgress& progress) const {
+  return count() - std::popcount(progress.met);
 }
 
 std::int64_t RequiredPhrases::missing(const PhraseProgress& progress) const {
-  std::int64_t count = -progress.position;
+  std::int64_t tokens = 0;
   for (std::size_t i = 0; i < phrases_.size(); ++i)
-    if (!is_met(progress, i)) count += static_cast<std::int64_t>(phrases_[i].tokens.size());
-  return count;
+    if (!is_met(progress, i)) tokens += length(phrases_[i]);
+  if (progress.phrase < 0) return tokens;
+  return tokens + static_cast<std::int64_t>(spelling_of(progress).size()) - progress.position;
 }
 
-void RequiredPhrases::next_tokens(const PhraseProgress& progress,
-                                  std::vector<TokenId>& tokens) const {
-  if (progress.phrase >= 0) {
-    tokens.push_back(phrases_[static_cast<std::size_t>(progress.phrase)]
-                         .tokens[static_cast<std::size_t>(progress.position)]);
-    return;
-  }
-  for (std::size_t i = 0; i < phrases_.size(); ++i) {
-    const TokenId first = phrases_[i].tokens.front();
-    if (!is_met(progress, i) && std::find(tokens.begin(), tokens.end(), first) == tokens.end())
-      tokens.push_back(first);
-  }
+const std::vector<TokenId>& RequiredPhrases::spelling_of(const PhraseProgress& progress) const {
+  return phrases_[static_cast<std::size_t>(progress.phrase)]
+      .spellings[static_cast<std::size_t>(progress.spelling)]
+      .tokens;
+}
+
+TokenId RequiredPhrases::next(const PhraseProgress& progress) const {
+  return spelling_of(progress)[static_cast<std::size_t>(progress.position)];
+}
+
+PhraseProgress RequiredPhrases::begun(PhraseProgress progress, std::size_t phrase,
+                                      std::size_t spelling) const {
+  progress.met |= std::uint64_t{1} << phrase;
+  progress.phrase = static_cast<std::int16_t>(phrase);
+  progress.spelling = static_cast<std::int16_t>(spelling);
+  progress.position = 0;
+  return continued(progress);
+}
+
+PhraseProgress RequiredPhrases::continued(PhraseProgress progress) const {
+  const bool completed =
+      static_cast<std::size_t>(++progress.position) == spelling_of(progress).size();
+  progress.at_word_end = completed && phrases_[static_cast<std::size_t>(progress.phrase)].ends_word;
+  if (completed) progress.phrase = -1;
+  return progress;
 }
 
 }  // namespace dragoman

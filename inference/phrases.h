@@ -1,26 +1,52 @@
-// Phrases that a translation must have, and how far a hypothesis is with them: lexically
+// Phrases that a translation should have, and how far a hypothesis is with them: lexically
 // constrained decoding after Post and Vilar 2018 ("Fast lexically constrained decoding with dynamic
-// beam allocation for neural machine translation").
+// beam allocation for neural machine translation"), where attention says where a phrase belongs.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
-#include "tokenizer/tokenizer.h"
+#include "inference/token_rules.h"
 
 namespace dragoman {
 
 /// How far a hypothesis is: which phrases it has, and which one it is in the middle of.
 struct PhraseProgress {
-  std::uint64_t met = 0;     ///< a bit for each phrase
-  std::int16_t phrase = -1;  ///< the one begun, or -1
-  std::int16_t position = 0;
-  bool at_word_end = false;  ///< the last token completed a phrase whose last word must end there
+  std::uint64_t met = 0;      ///< a bit for each phrase, the one begun among them
+  std::int16_t phrase = -1;   ///< the one begun, or -1
+  std::int16_t position = 0;  ///< in its tokens
+  std::int16_t spelling = 0;
+  bool at_word_end = false;  ///< the last token completed a phrase that ends_word
+  double bonus = 0;          ///< joins the sum of log-probabilities where hypotheses compete
+};
+
+/// Where a spelling of a phrase may begin.
+enum class PhrasePlace {
+  Word,      ///< as a word of its own
+  Start,     ///< as the first word; where there is such a spelling, no other stands there
+  Attached,  ///< at opening punctuation
+};
+
+struct PhraseSpelling {
+  std::vector<TokenId> tokens;
+  PhrasePlace place = PhrasePlace::Word;
 };
 
 struct RequiredPhrase {
-  std::vector<TokenId> tokens;
-  bool ends_word = true;  ///< what follows must not lengthen its last word
+  std::vector<PhraseSpelling> spellings;
+  bool ends_word = true;           ///< what follows must not lengthen its last word
+  std::size_t begin = 0, end = 0;  ///< source places that it translates; none: any
+  /// What a translation without it has begun to write there, or -1; and the attention of these
+  /// places then, or 0 where it has written that nowhere else.
+  TokenId instead = -1;
+  double instead_attention = 0;
+
+  bool has_places() const { return begin < end; }
+  /// Its places' share of an attention to the source [S] without that to </s>; 1 where it has no
+  /// places.
+  double attention(std::span<const float> all) const;
+  bool begins_with(TokenId token) const;
 };
 
 class RequiredPhrases {
@@ -32,17 +58,25 @@ class RequiredPhrases {
   explicit RequiredPhrases(std::vector<RequiredPhrase> phrases);
 
   bool empty() const { return phrases_.empty(); }
+  std::int64_t count() const { return static_cast<std::int64_t>(phrases_.size()); }
   std::int64_t tokens() const { return tokens_; }  ///< of all phrases
-  PhraseProgress after(PhraseProgress progress, TokenId token) const;
-  /// Tokens that the hypothesis still needs, if none goes wrong.
-  std::int64_t missing(const PhraseProgress& progress) const;
-  /// Appends the tokens that continue the phrase begun, or else begin one.
-  void next_tokens(const PhraseProgress& progress, std::vector<TokenId>& tokens) const;
+  const RequiredPhrase& operator[](std::size_t phrase) const { return phrases_[phrase]; }
 
- private:
+  /// Phrases that are not begun.
+  std::int64_t unmet(const PhraseProgress& progress) const;
+  /// Tokens that the hypothesis still needs.
+  std::int64_t missing(const PhraseProgress& progress) const;
   bool is_met(const PhraseProgress& progress, std::size_t phrase) const {
     return (progress.met >> phrase & 1) != 0;
   }
+  /// The next token of the phrase begun.
+  TokenId next(const PhraseProgress& progress) const;
+  /// Behind the first token of a phrase, and behind the next one of the phrase begun.
+  PhraseProgress begun(PhraseProgress progress, std::size_t phrase, std::size_t spelling) const;
+  PhraseProgress continued(PhraseProgress progress) const;
+
+ private:
+  const std::vector<TokenId>& spelling_of(const PhraseProgress& progress) const;
 
   std::vector<RequiredPhrase> phrases_;
   std::int64_t tokens_ = 0;

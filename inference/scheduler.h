@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -19,6 +20,8 @@ struct SourceSentence {
   std::int64_t part;            ///< of the line; line and part alone decide random draws
   std::vector<TokenId> tokens;  ///< with </s>
   Requirements required = {};
+  /// Where it is searched for unlike the others: beam size, n best, attention.
+  std::shared_ptr<const DecodeConfig> search = {};
 };
 
 struct FinishedSentence {
@@ -55,18 +58,26 @@ class Scheduler {
     std::int32_t slot;
     std::int32_t first_row;  ///< in the last step; its rows stand side by side
     std::size_t first_wanted, source_places;
+    std::shared_ptr<const DecodeConfig> own;  ///< null: config_
     SentenceSearch search;
   };
 
+  const DecodeConfig& config_of(const Active& sentence) const {
+    return sentence.own ? *sentence.own : config_;
+  }
+  std::int64_t count_admitted() const;
   void admit();
+  Active start(SourceSentence sentence, std::int32_t slot, std::size_t places);
   void place_rows();
+  std::span<const Candidate> candidates_of(const Active& sentence);
   std::vector<FinishedSentence> advance();
 
   Engine& engine_;
   const DecodeConfig& config_;
   TargetTokens tokens_;
   std::int64_t capacity_;
-  std::int64_t best_;  // candidates per row
+  std::int64_t best_ = 0;         // candidates per row of the step under way
+  bool tells_attention_ = false;  // likewise
   std::deque<SourceSentence> waiting_;
   std::vector<Active> active_;
   // Of the step under way, kept for their memory.
@@ -74,7 +85,7 @@ class Scheduler {
   std::vector<TokenId> previous_;
   std::vector<Adjustment> adjustments_;
   std::vector<RowToken> wanted_;
-  std::vector<Candidate> candidates_;
+  std::vector<Candidate> candidates_, own_candidates_;
   std::vector<float> wanted_log_probabilities_;
   std::vector<float> attention_;
 };

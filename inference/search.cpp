@@ -28,11 +28,11 @@ SentenceSearch::SentenceSearch(const DecodeConfig& config, const TargetTokens& t
       tokens_(&tokens),
       max_length_(max_length),
       beam_(required.phrases.empty() ? config.beam_size
-                                     : std::max(config.beam_size, kLeastForPhrases)),
+                                     : std::max(2 * config.beam_size, kLeastForPhrases)),
       key_(key),
       required_(std::move(required)) {
   // Of usual lengths a step takes no memory.
-  const auto most = static_cast<std::size_t>(width(config));
+  const auto most = static_cast<std::size_t>(std::max(width(config), beam_));
   for (auto* rows : {&rows_, &next_rows_}) rows->reserve(most);
   extensions_.reserve(most * (most + 1));
   ended_.reserve(kept() + 1);
@@ -74,7 +74,7 @@ void SentenceSearch::ask(std::int32_t first_row, std::vector<Adjustment>& adjust
   wanted_.clear();
   const bool looks_back = config_->repetition_penalty != 1 || config_->no_repeat_ngram_size > 0 ||
                           !tokens_->avoided.empty();
-  std::vector<TokenId> next;
+  const PhraseBeam beam(required_.phrases, *tokens_, required_.demand);
   for (std::size_t r = 0; r < rows_.size(); ++r) {
     const Row& row = rows_[r];
     const auto number = static_cast<std::int32_t>(r);
@@ -82,12 +82,11 @@ void SentenceSearch::ask(std::int32_t first_row, std::vector<Adjustment>& adjust
       wanted_.push_back({number, required_.prefix[static_cast<std::size_t>(length_)]});
       continue;
     }
-    next.clear();
-    required_.phrases.next_tokens(row.progress, next);
-    for (const TokenId token : next) wanted_.push_back({number, token});
-    append_adjustments(looks_back ? history(row.node) : std::vector<TokenId>(),
-                       must_go_on() || !next.empty(), first_row + number, *config_, *tokens_,
-                       adjustments);
+    beam.append_wanted(row.progress, number, wanted_);
+    append_adjustments(looks_back ? history(row.node) : std::vector<TokenId>(), must_go_on(),
+                       first_row + number, *config_, *tokens_, adjustments);
+    if (is_behind_prefix() && required_.prefix_ends_word)
+      exclude_longer_word(first_row + number, *tokens_, adjustments);
   }
   for (const RowToken& token : wanted_) wanted.push_back({first_row + token.row, token.token});
 }
@@ -95,6 +94,7 @@ void SentenceSearch::ask(std::int32_t first_row, std::vector<Adjustment>& adjust
 void SentenceSearch::advance(const StepResults& results) {
   source_places_ = results.attention.size() / rows_.size();
   extensions_.clear();
+  pool_.clear();
   if (is_forced())
     extend_by_force(results);
   else if (config_->sampling)
@@ -109,28 +109,29 @@ void SentenceSearch::advance(const StepResults& results) {
   };
   ++length_;
   next_rows_.clear();
-  for (const Extension& extension : extensions_) {
+  for (std::size_t i = 0; i < extensions_.size(); ++i) {
+    const Extension& extension = extensions_[i];
     const Row& row = rows_[static_cast<std::size_t>(extension.row)];
+    Row next{.parent = extension.row,
+             .previous = extension.token,
+             .sum = extension.sum,
+             .node = row.node,
+             .sample = row.sample,
+             .progress = pool_.empty() ? row.progress : pool_[i].progress};
     if (extension.token == tokens_->eos) {
-      finish(extension.sum, length_, row.node, false, attention_of(extension.row));
+      finish(next, length_, false, attention_of(extension.row));
       continue;
     }
-    const auto node = static_cast<std::int32_t>(nodes_.size());
+    next.node = static_cast<std::int32_t>(nodes_.size());
     nodes_.push_back({.previous = row.node,
                       .token = extension.token,
                       .log_probability = static_cast<float>(extension.sum - row.sum)});
     const auto seen = attention_of(extension.row);
     attention_.insert(attention_.end(), seen.begin(), seen.end());
-    if (length_ == max_length_) {
-      finish(extension.sum, length_, node, true);
-    } else {
-      next_rows_.push_back({.parent = extension.row,
-                            .previous = extension.token,
-                            .sum = extension.sum,
-                            .node = node,
-                            .sample = row.sample,
-                            .progress = required_.phrases.after(row.progress, extension.token)});
-    }
+    if (length_ == max_length_)
+      finish(next, length_, true);
+    else
+      next_rows_.push_back(next);
   }
   rows_.swap(next_rows_);
   finished_ = no_open_row_matters();
@@ -161,7 +162,7 @@ void SentenceSearch::list_candidates(const StepResults& results) {
 }
 
 void SentenceSearch::end_all_rows() {
-  for (const Row& row : rows_) finish(row.sum, length_, row.node, true);
+  for (const Row& row : rows_) finish(row, length_, true);
 }
 
 void SentenceSearch::extend_beam(const StepResults& results) {
@@ -171,32 +172,29 @@ void SentenceSearch::extend_beam(const StepResults& results) {
 }
 
 void SentenceSearch::extend_beam_with_phrases(const StepResults& results) {
-  list_candidates(results);
-  for (std::size_t i = 0; i < wanted_.size(); ++i) {
-    const auto& [row, token] = wanted_[i];
-    const auto is_same = [&](const Extension& e) { return e.row == row && e.token == token; };
-    if (is_possible({token, results.wanted[i]}) && std::ranges::none_of(extensions_, is_same))
-      extensions_.push_back({.row = row,
-                             .token = token,
-                             .sum = rows_[static_cast<std::size_t>(row)].sum + results.wanted[i]});
+  const PhraseBeam beam(required_.phrases, *tokens_, required_.demand);
+  const std::size_t per_row = results.candidates.size() / rows_.size();
+  const std::span<const RowToken> wanted = wanted_;
+  std::size_t first_wanted = 0;
+  for (std::size_t r = 0; r < rows_.size(); ++r) {
+    const Row& row = rows_[r];
+    std::size_t end = first_wanted;
+    while (end < wanted.size() && wanted[end].row == static_cast<std::int32_t>(r)) ++end;
+    beam.extend(
+        {.number = static_cast<std::int32_t>(r),
+         .previous = row.previous,
+         .sum = row.sum,
+         .progress = row.progress,
+         .candidates = results.candidates.subspan(r * per_row, per_row),
+         .wanted = wanted.subspan(first_wanted, end - first_wanted),
+         .wanted_log_probabilities = results.wanted.subspan(first_wanted, end - first_wanted),
+         .attention = results.attention.subspan(r * source_places_, source_places_)},
+        max_length_ - length_, pool_);
+    first_wanted = end;
   }
-  std::vector<Extension> possible;
-  std::vector<std::int64_t> missing;
-  for (const Extension& extension : extensions_) {
-    const PhraseProgress& before = rows_[static_cast<std::size_t>(extension.row)].progress;
-    if (before.at_word_end && !tokens_->lengthens_word.empty() &&
-        tokens_->lengthens_word[static_cast<std::size_t>(extension.token)])
-      continue;
-    const std::int64_t still =
-        required_.phrases.missing(required_.phrases.after(before, extension.token));
-    // Behind this token what is missing must fit, and </s>.
-    const bool fits = extension.token != tokens_->eos && length_ + 1 + still < max_length_;
-    if (still > 0 && !fits) continue;
-    possible.push_back(extension);
-    missing.push_back(still);
-  }
-  if (possible.empty()) end_all_rows();
-  extensions_ = keep_beam_by_missing(possible, missing, beam_, tokens_->eos);
+  if (pool_.empty() && ended_.empty()) end_all_rows();
+  beam.keep(pool_, beam_);
+  for (const PhraseExtension& kept : pool_) extensions_.push_back(kept.extension);
 }
 
 void SentenceSearch::extend_by_sampling(const StepResults& results) {
@@ -207,7 +205,7 @@ void SentenceSearch::extend_by_sampling(const StepResults& results) {
         random_bits(static_cast<std::uint64_t>(config_->seed), key_, rows_[row].sample, length_));
     const std::int64_t choice = draw(of_row, *config_, uniform);
     if (choice < 0) {
-      finish(rows_[row].sum, length_, rows_[row].node, true);
+      finish(rows_[row], length_, true);
       continue;
     }
     const Candidate& candidate = of_row[static_cast<std::size_t>(choice)];
@@ -222,7 +220,7 @@ std::span<const float> SentenceSearch::attention(std::int32_t node) const {
       .subspan(static_cast<std::size_t>(node) * source_places_, source_places_);
 }
 
-void SentenceSearch::finish(double sum, std::int64_t length, std::int32_t node, bool cut,
+void SentenceSearch::finish(const Row& row, std::int64_t length, bool cut,
                             std::span<const float> last_attention) {
   double penalty = 0;
   if (config_->coverage_penalty > 0) {
@@ -231,20 +229,24 @@ void SentenceSearch::finish(double sum, std::int64_t length, std::int32_t node, 
       for (std::size_t i = 0; i < seen.size(); ++i) coverage[i] += seen[i];
     };
     add(last_attention);
-    for (std::int32_t n = node; n >= 0; n = nodes_[static_cast<std::size_t>(n)].previous)
+    for (std::int32_t n = row.node; n >= 0; n = nodes_[static_cast<std::size_t>(n)].previous)
       add(attention(n));
     penalty = coverage_penalty(coverage, config_->coverage_penalty);
   }
-  const Finished ended{
-      .score = normalized_score(sum, std::max<std::int64_t>(length, 1), *config_) + penalty,
-      .sum = sum,
-      .coverage_penalty = penalty,
-      .length = length,
-      .node = node,
-      .cut = cut};
+  const auto normalized = [&](double sum) {
+    return normalized_score(sum, std::max<std::int64_t>(length, 1), *config_) + penalty;
+  };
+  const Finished ended{.rank = normalized(row.sum + row.progress.bonus),
+                       .score = normalized(row.sum),
+                       .sum = row.sum,
+                       .coverage_penalty = penalty,
+                       .length = length,
+                       .node = row.node,
+                       .cut = cut};
+  if (required_.phrases.unmet(row.progress) == 0) ++complete_;
   const auto place =
       std::upper_bound(ended_.begin(), ended_.end(), ended,
-                       [](const Finished& a, const Finished& b) { return a.score > b.score; });
+                       [](const Finished& a, const Finished& b) { return a.rank > b.rank; });
   ended_.insert(place, ended);
   if (ended_.size() > kept()) ended_.pop_back();
 }
@@ -254,6 +256,7 @@ bool SentenceSearch::no_open_row_matters() const {
   if (config_->sampling) return false;
   const auto beam = static_cast<std::size_t>(beam_);
   const auto wanted = static_cast<std::size_t>(config_->n_best);
+  if (!required_.phrases.empty()) return complete_ >= config_->beam_size;
   const double best_open = std::ranges::max_element(rows_, {}, &Row::sum)->sum;
   switch (config_->stop) {
     case Stop::Full:

@@ -11,6 +11,7 @@
 #include "inference/decode_config.h"
 #include "inference/engine.h"
 #include "inference/extensions.h"
+#include "inference/phrase_beam.h"
 #include "inference/phrases.h"
 #include "inference/token_rules.h"
 
@@ -37,7 +38,9 @@ double coverage_penalty(std::span<const float> coverage, double beta);
 /// What a sentence's translation must have.
 struct Requirements {
   std::vector<TokenId> prefix = {};  ///< begins with
+  bool prefix_ends_word = false;     ///< what follows must not lengthen its last word
   RequiredPhrases phrases = {};
+  PhraseDemand demand = PhraseDemand::Always;
 };
 
 /// The results of an engine's step for the rows of one sentence.
@@ -59,16 +62,15 @@ class SentenceSearch {
     PhraseProgress progress = {};
   };
 
-  /// `key` tells the sentence's draws from other sentences'. A beam for required phrases has at
-  /// least kLeastForPhrases rows. Configuration and tokens must outlive it.
+  /// `key` tells the sentence's draws from other sentences'. A beam for required phrases is twice
+  /// as wide, kLeastForPhrases at least. Configuration and tokens must outlive it.
   SentenceSearch(const DecodeConfig& config, const TargetTokens& tokens, std::int64_t max_length,
                  std::uint64_t key, Requirements required = {});
 
-  /// Most rows that a search ever has.
+  /// Most rows that a search without required phrases ever has.
   static std::int64_t width(const DecodeConfig& config) {
     if (config.sampling) return config.n_best;
-    return config.requires_phrases ? std::max(config.beam_size, kLeastForPhrases)
-                                   : config.beam_size;
+    return config.beam_size;
   }
   /// How many candidates of each row a step needs, of a vocabulary of `vocabulary`.
   static std::int64_t candidates_needed(const DecodeConfig& config, std::int64_t vocabulary);
@@ -87,7 +89,7 @@ class SentenceSearch {
   std::vector<Hypothesis> best() const;
 
  private:
-  static constexpr std::int64_t kLeastForPhrases = 4;
+  static constexpr std::int64_t kLeastForPhrases = 8;
 
   struct Node {
     std::int32_t previous;
@@ -95,13 +97,16 @@ class SentenceSearch {
     float log_probability;
   };
   struct Finished {
-    double score, sum, coverage_penalty;
+    double rank, score, sum, coverage_penalty;
     std::int64_t length;
     std::int32_t node;
     bool cut;
   };
 
   bool is_forced() const { return length_ < static_cast<std::int64_t>(required_.prefix.size()); }
+  bool is_behind_prefix() const {
+    return length_ > 0 && length_ == static_cast<std::int64_t>(required_.prefix.size());
+  }
   bool must_go_on() const;  // below the minimum length
   std::vector<TokenId> history(std::int32_t node) const;
 
@@ -112,7 +117,7 @@ class SentenceSearch {
   void extend_by_sampling(const StepResults& results);
   void list_candidates(const StepResults& results);
   void end_all_rows();
-  void finish(double sum, std::int64_t length, std::int32_t node, bool cut,
+  void finish(const Row& row, std::int64_t length, bool cut,
               std::span<const float> last_attention = {});
   std::span<const float> attention(std::int32_t node) const;
   bool no_open_row_matters() const;
@@ -128,9 +133,11 @@ class SentenceSearch {
   std::vector<Node> nodes_;
   std::vector<Finished> ended_;  // best first, at most kept()
   std::vector<Extension> extensions_;
-  std::vector<RowToken> wanted_;   // of the step under way, rows counted from 0
-  std::vector<float> attention_;   // [nodes, S], where asked for
-  std::size_t source_places_ = 0;  // S
+  std::vector<PhraseExtension> pool_;  // the same where there are phrases
+  std::vector<RowToken> wanted_;       // of the step under way, rows counted from 0
+  std::vector<float> attention_;       // [nodes, S], where asked for
+  std::size_t source_places_ = 0;      // S
+  std::int64_t complete_ = 0;          // hypotheses that have ended with all phrases
   bool finished_ = false;
 };
 

@@ -1,10 +1,11 @@
 #include "inference/split.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <optional>
+#include <utility>
 
 #include "base/utf8.h"
+#include "tokenizer/sentence_splitter.h"
 
 namespace dragoman {
 
@@ -21,58 +22,41 @@ bool is_cjk(char32_t c) {
          (c >= 0x20000 && c <= 0x3FFFF);
 }
 
-constexpr std::u32string_view kClosers = U"\"')]}\u2019\u201D\u00BB\u203A\u300D\u300F\uFF09\u3011";
-constexpr std::u32string_view kSentenceEnds = U".!?\u2026\u061F\u06D4\u0964\u0965";
-constexpr std::u32string_view kCjkSentenceEnds = U"\u3002\uFF01\uFF1F\uFF61";
 constexpr std::u32string_view kClauseEnds = U",;:\u2013\u2014\u060C\u061B";
 constexpr std::u32string_view kCjkClauseEnds = U"\uFF0C\u3001\uFF1B\uFF1A";
 
-enum class Boundary { Sentence, Clause, Word, Character };
+enum class Boundary { Clause, Word, Character };
 
-/// A stripped stretch of the line, in code points.
+/// A stripped stretch of the sentence, in code points.
 struct Range {
   std::size_t begin, end;
   std::size_t size() const { return end - begin; }
 };
 
-class Splitter {
+bool fits(const std::vector<TokenId>& tokens, std::int64_t most) {
+  return static_cast<std::int64_t>(tokens.size()) <= most;
+}
+
+/// Halves a sentence until its parts have few enough pieces.
+class SentenceHalving {
  public:
-  Splitter(std::string_view line, std::int64_t most, const CountPieces& count_pieces)
-      : line_(line), most_(most), count_pieces_(count_pieces) {
-    for (std::size_t offset = 0; offset < line.size();) {
+  SentenceHalving(std::string_view sentence, std::int64_t most, const Encode& encode)
+      : sentence_(sentence), most_(most), encode_(encode) {
+    for (std::size_t offset = 0; offset < sentence.size();) {
       offsets_.push_back(offset);
-      characters_.push_back(next_code_point(line, offset));
+      characters_.push_back(next_code_point(sentence, offset));
     }
-    offsets_.push_back(line.size());
+    offsets_.push_back(sentence.size());
   }
 
-  std::vector<LinePart> split() {
-    const Range whole{0, characters_.size()};
-    if (fits(whole)) {
-      ranges_.push_back(whole);
-    } else {
-      std::size_t begin = 0;
-      for (std::size_t i = 1; i < characters_.size(); ++i) {
-        if (!is_boundary(Boundary::Sentence, i)) continue;
-        split_in_halves(stripped({begin, i}));
-        begin = i;
-      }
-      split_in_halves(stripped({begin, characters_.size()}));
-    }
-    std::vector<LinePart> parts;
-    for (std::size_t i = 0; i < ranges_.size(); ++i) {
-      const std::size_t next = i + 1 < ranges_.size() ? ranges_[i + 1].begin : characters_.size();
-      parts.push_back({text(ranges_[i]), text({ranges_[i].end, next})});
-    }
-    return parts;
+  void append_parts(std::vector<LinePart>& parts) const {
+    append_halves({0, characters_.size()}, parts);
   }
 
  private:
   std::string_view text(Range range) const {
-    return line_.substr(offsets_[range.begin], offsets_[range.end] - offsets_[range.begin]);
+    return sentence_.substr(offsets_[range.begin], offsets_[range.end] - offsets_[range.begin]);
   }
-
-  bool fits(Range range) const { return count_pieces_(text(range)) <= most_; }
 
   Range stripped(Range range) const {
     while (range.size() > 0 && is_space(characters_[range.begin])) ++range.begin;
@@ -80,15 +64,16 @@ class Splitter {
     return range;
   }
 
-  void split_in_halves(Range range) {
+  void append_halves(Range range, std::vector<LinePart>& parts) const {
     if (range.size() == 0) return;
-    if (range.size() == 1 || fits(range)) {
-      ranges_.push_back(range);
+    std::vector<TokenId> tokens = encode_(text(range));
+    if (range.size() == 1 || fits(tokens, most_)) {
+      parts.push_back({.text = text(range), .separator = {}, .tokens = std::move(tokens)});
       return;
     }
     const std::size_t cut = best_cut(range);
-    split_in_halves(stripped({range.begin, cut}));
-    split_in_halves(stripped({cut, range.end}));
+    append_halves(stripped({range.begin, cut}), parts);
+    append_halves(stripped({cut, range.end}), parts);
   }
 
   /// The cut nearest to the middle: a clause's end or a space if the middle half has one.
@@ -113,8 +98,6 @@ class Splitter {
   /// Whether such a stretch ends before character i, i > 0.
   bool is_boundary(Boundary kind, std::size_t i) const {
     switch (kind) {
-      case Boundary::Sentence:
-        return ends_sentence(i);
       case Boundary::Clause:
         return is_one_of(characters_[i - 1], kCjkClauseEnds) ||
                (is_space(characters_[i]) && is_one_of(characters_[i - 1], kClauseEnds));
@@ -133,48 +116,11 @@ class Splitter {
            characters_[i - 1] == kZeroWidthJoiner || (c >= 0x1F3FB && c <= 0x1F3FF);
   }
 
-  bool ends_sentence(std::size_t i) const {
-    if (is_one_of(characters_[i], kClosers)) return false;
-    std::size_t end = i;
-    while (end > 1 && is_one_of(characters_[end - 1], kClosers)) --end;
-    if (is_one_of(characters_[end - 1], kCjkSentenceEnds))
-      return !is_one_of(characters_[i], kCjkSentenceEnds);
-    if (!is_one_of(characters_[end - 1], kSentenceEnds) || !is_space(characters_[i])) return false;
-    std::size_t next = i;
-    while (next < characters_.size() && is_space(characters_[next])) ++next;
-    if (next < characters_.size() && general_category(characters_[next]) == "Ll") return false;
-    return characters_[end - 1] != '.' || !is_abbreviation(end - 1);
-  }
-
-  /// Whether the word before the full stop at `stop` is a letter, an ordinal ("3. Mai") or has no
-  /// vowel ("Dr.", "Mrs.", "bzw.").
-  bool is_abbreviation(std::size_t stop) const {
-    std::size_t digits = 0, letters = 0;
-    bool vowel = false, other = false;
-    std::size_t i = stop;
-    for (; i > 0 && !is_space(characters_[i - 1]); --i) {
-      const char32_t c = characters_[i - 1];
-      if (is_one_of(c, U"([\"'\u201C\u201E\u00AB")) break;
-      if (c >= '0' && c <= '9') {
-        ++digits;
-      } else if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) {
-        ++letters;
-        vowel = vowel || is_one_of(c, U"aeiouyAEIOUY");
-      } else {
-        other = true;
-      }
-    }
-    if (other) return stop - i == 1 && general_category(characters_[i])[0] == 'L';
-    if (letters == 0) return digits > 0 && digits <= 2;
-    return letters == 1 || !vowel;
-  }
-
-  std::string_view line_;
+  std::string_view sentence_;
   std::int64_t most_;
-  const CountPieces& count_pieces_;
+  const Encode& encode_;
   std::u32string characters_;
   std::vector<std::size_t> offsets_;  // in bytes, of each character and of the end
-  std::vector<Range> ranges_;
 };
 
 char32_t last_code_point(std::string_view text) {
@@ -183,23 +129,49 @@ char32_t last_code_point(std::string_view text) {
   return next_code_point(text, offset);
 }
 
+/// White space as it is, but a blank where it would break the line or is as wide as a CJK
+/// character.
+std::string without_breaks(std::string_view space) {
+  std::string text;
+  for (std::size_t offset = 0; offset < space.size();) {
+    const char32_t c = next_code_point(space, offset);
+    const bool is_plain = c == '\t' || (general_category(c) == "Zs" && c != 0x3000);
+    if (is_plain)
+      append_utf8(text, c);
+    else if (!text.ends_with(' '))
+      text += ' ';
+  }
+  return text;
+}
+
 }  // namespace
 
-std::vector<LinePart> split_line(std::string_view line, std::int64_t most,
-                                 const CountPieces& count_pieces) {
-  return Splitter(line, most, count_pieces).split();
+std::vector<LinePart> split_line(std::string_view line, SentenceCuts cuts, std::int64_t most,
+                                 const Encode& encode) {
+  std::vector<LinePart> parts;
+  if (cuts == SentenceCuts::InLongLines) {
+    std::vector<TokenId> tokens = encode(line);
+    if (fits(tokens, most)) return {{.text = line, .separator = {}, .tokens = std::move(tokens)}};
+  }
+  for (const std::string_view sentence : split_sentences(line))
+    SentenceHalving(sentence, most, encode).append_parts(parts);
+  for (std::size_t i = 0; i + 1 < parts.size(); ++i) {
+    const char* end = parts[i].text.data() + parts[i].text.size();
+    parts[i].separator = {end, static_cast<std::size_t>(parts[i + 1].text.data() - end)};
+  }
+  return parts;
 }
 
 void append_part(std::string& joined, const LinePart& before, std::string_view translation) {
   std::size_t first = 0;
-  if (!joined.empty() && !translation.empty() && !is_cjk(last_code_point(joined)) &&
-      !is_cjk(next_code_point(translation, first))) {
-    if (before.separator.empty())
-      joined += is_cjk(last_code_point(before.text)) ? " " : "";
-    else if (before.separator.find_first_not_of(" \t") == std::string_view::npos)
-      joined += before.separator;
+  if (!joined.empty() && !translation.empty()) {
+    const bool source_is_cjk = is_cjk(last_code_point(before.text));
+    if (is_cjk(last_code_point(joined)) || is_cjk(next_code_point(translation, first)))
+      joined += source_is_cjk ? before.separator : "";
+    else if (before.separator.empty())
+      joined += source_is_cjk ? " " : "";
     else
-      joined += ' ';
+      joined += without_breaks(before.separator);
   }
   joined += translation;
 }

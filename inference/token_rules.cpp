@@ -10,6 +10,8 @@ namespace dragoman {
 
 namespace {
 
+constexpr char32_t kWordStart = 0x2581;  // stands for the white space before a piece
+
 bool ends_with(std::span<const TokenId> history, std::span<const TokenId> tail) {
   return history.size() >= tail.size() && std::ranges::equal(history.last(tail.size()), tail);
 }
@@ -24,13 +26,27 @@ void find_repeats(std::span<const TokenId> history, std::int64_t n, Exclude&& ex
     if (ends_with(history.first(end - 1), tail)) exclude(history[end - 1]);
 }
 
-bool is_cjk(char32_t c) { return c >= 0x2E80 && c < 0xE0000 && !(c >= 0xA000 && c < 0xF900); }
+bool opens_word(char32_t c) {
+  const std::string_view category = general_category(c);
+  return category == "Ps" || category == "Pi" || category == "Sc" || c == '"' || c == '\'';
+}
+
+TokenEdges edges_of(const std::string& piece) {
+  if (piece.empty() || find_invalid_utf8(piece) != std::string::npos) return {};
+  const std::u32string characters = code_points(piece);
+  const auto begin = characters.begin() + 1;
+  return {.lengthens_word = is_word_character(characters.front()),
+          .opens =
+              characters.front() == kWordStart && std::all_of(begin, characters.end(), opens_word)};
+}
 
 }  // namespace
 
+bool is_unspaced(char32_t c) { return c >= 0x2E80 && c < 0xE0000 && !(c >= 0xA000 && c < 0xF900); }
+
 bool is_word_character(char32_t c) {
   const char kind = general_category(c)[0];
-  return (kind == 'L' || kind == 'N' || kind == 'M') && !is_cjk(c);
+  return (kind == 'L' || kind == 'N' || kind == 'M') && !is_unspaced(c);
 }
 
 TargetTokens target_tokens(const Tokenizer& target, const DecodeConfig& config,
@@ -44,14 +60,9 @@ TargetTokens target_tokens(const Tokenizer& target, const DecodeConfig& config,
   for (const std::string& text : avoided)
     if (auto sequence = target.encode(text); !sequence.empty())
       tokens.avoided.push_back(std::move(sequence));
-  if (config.requires_phrases)
-    for (TokenId id = 0; id < target.size(); ++id) {
-      const std::string piece = target.piece(id);
-      std::size_t offset = 0;
-      tokens.lengthens_word.push_back(!piece.empty() &&
-                                      find_invalid_utf8(piece) == std::string::npos &&
-                                      is_word_character(next_code_point(piece, offset)));
-    }
+  if (config.requires_phrases || config.lines_have_own)
+    for (TokenId id = 0; id < target.size(); ++id)
+      tokens.edges.push_back(edges_of(target.piece(id)));
   return tokens;
 }
 
@@ -77,6 +88,19 @@ void append_adjustments(std::span<const TokenId> history, bool excludes_eos, std
   });
   const auto same = [](const Adjustment& a, const Adjustment& b) { return a.token == b.token; };
   adjustments.erase(std::unique(begin, adjustments.end(), same), adjustments.end());
+}
+
+void exclude_longer_word(std::int32_t row, const TargetTokens& tokens,
+                         std::vector<Adjustment>& adjustments) {
+  if (tokens.edges.empty()) return;
+  const auto lengthens = [&tokens](TokenId token) {
+    return tokens.edges[static_cast<std::size_t>(token)].lengthens_word;
+  };
+  std::erase_if(adjustments, [&](const Adjustment& adjustment) {
+    return adjustment.row == row && lengthens(adjustment.token);
+  });
+  for (TokenId token = 0; token < static_cast<TokenId>(tokens.edges.size()); ++token)
+    if (lengthens(token)) adjustments.push_back({row, token, kExclude});
 }
 
 }  // namespace dragoman

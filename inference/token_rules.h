@@ -11,17 +11,24 @@
 
 namespace dragoman {
 
+/// How a token meets its neighbours.
+struct TokenEdges {
+  bool lengthens_word = false;  ///< begins with a letter or digit that lengthens the word before it
+  bool opens = false;           ///< a word's opening punctuation: the word stands at it
+};
+
 /// What the search knows of the target's tokens.
 struct TargetTokens {
   TokenId eos;
   std::vector<TokenId> suppressed = {};            ///< never produced
   std::vector<std::vector<TokenId>> avoided = {};  ///< sequences that are never produced
-  /// [V]: begins with a letter or digit that lengthens the word before it; empty: none does.
-  std::vector<bool> lengthens_word = {};
+  std::vector<TokenEdges> edges = {};              ///< [V], or empty: each token is a word
 };
 
 /// Whether a word goes on with this character; one of a script without spaces is a word of its own.
 bool is_word_character(char32_t code_point);
+/// Of a script that writes words without spaces between them.
+bool is_unspaced(char32_t code_point);
 
 /// Of config.suppress and texts that are never to be produced. Throws UsageError where a piece is
 /// none of the tokenizer's.
@@ -34,5 +41,10 @@ TargetTokens target_tokens(const Tokenizer& target, const DecodeConfig& config,
 void append_adjustments(std::span<const TokenId> history, bool excludes_eos, std::int32_t row,
                         const DecodeConfig& config, const TargetTokens& tokens,
                         std::vector<Adjustment>& adjustments);
+
+/// Appends the row's adjustments that rule out tokens which would lengthen the word before them; in
+/// place of other adjustments of the same tokens.
+void exclude_longer_word(std::int32_t row, const TargetTokens& tokens,
+                         std::vector<Adjustment>& adjustments);
 
 }  // namespace dragoman

@@ -4,7 +4,11 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
+#include <memory>
 #include <optional>
+#include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,11 +21,19 @@
 
 namespace dragoman {
 
+/// What may be another for a line than DecodeConfig says.
+struct LineSearch {
+  std::int64_t beam_size, n_best;
+  bool reports_attention;
+};
+
 /// A line as it comes.
 struct LineInput {
-  std::string text;          ///< any bytes
-  std::string prefix = {};   ///< the translation begins with it
-  std::string payload = {};  ///< goes along with the line, for who writes it
+  std::string text;  ///< any bytes
+  /// The translation begins with it, valid UTF-8; where white space ends it, so does its last word.
+  std::string prefix = {};
+  Terms terms = {};  ///< of this line alone; they come before the others
+  std::optional<LineSearch> search = {};
 };
 
 /// A word between white space.
@@ -44,32 +56,39 @@ struct TranslatedText {
 struct Translation {
   std::int64_t line;                    ///< counted from 0
   std::vector<TranslatedText> n_best;   ///< best first, at least one
-  std::string payload = {};             ///< of the line
   std::vector<std::string> unmet = {};  ///< texts that the best one should have and has not
 };
 
-/// What happened, for a summary.
+/// What happened to the lines that have left, for a summary.
 struct TranslationFacts {
   std::int64_t lines = 0;
   std::int64_t empty = 0;     ///< lines without text, whose translation is empty
-  std::int64_t split = 0;     ///< lines translated in parts
+  std::int64_t split = 0;     ///< lines translated in parts: sentence by sentence, or long
   std::int64_t repaired = 0;  ///< lines with invalid UTF-8, which was replaced
   std::int64_t cut = 0;       ///< lines whose translation reached its maximum length
   std::int64_t unmet = 0;     ///< lines whose translation lacks a text that it should have
   std::int64_t source_tokens = 0;
   std::int64_t target_tokens = 0;  ///< of the best translations
+
+  TranslationFacts& operator+=(const TranslationFacts& more);
 };
 
 class TranslationQueue {
  public:
-  /// Source sentences have at most `most_pieces`. All must outlive the queue.
+  struct Limits {
+    std::int64_t most_pieces;     ///< of a source sentence
+    std::int64_t first_line = 0;  ///< the number of the first line
+  };
+  /// All must outlive the queue.
   TranslationQueue(const Tokenizer& source, const Tokenizer& target, const DecodeConfig& config,
-                   const Demands& demands, std::int64_t most_pieces);
+                   const Demands& demands, const Limits& limits);
 
-  /// Adds the next line and returns its sentences: one, more where it is too long, none where it is
-  /// empty.
+  /// Adds the next line and returns its parts: one, more where it has several sentences or is too
+  /// long, none where it is empty.
   std::vector<SourceSentence> add(LineInput line);
-  void finish(FinishedSentence sentence);
+  /// Takes a sentence's translation; one that lacks what it should have is returned, to be searched
+  /// for it.
+  std::vector<SourceSentence> finish(FinishedSentence sentence);
   /// The next line's translation, if it is finished.
   std::optional<Translation> next();
 
@@ -80,19 +99,34 @@ class TranslationQueue {
   struct Part {
     LinePart text;                        // views of the line's text
     std::vector<std::size_t> words = {};  // of the line, for each source piece; where asked for
+    std::string_view tag = {};            // in front of its text
+    Requirements prefix = {};             // what it begins with
     std::vector<RequiredText> required = {};
+    std::vector<RequiredText> missing = {};  // of `required`, in the translation
+    std::vector<RequiredText> asked = {};    // of the search
     std::vector<Hypothesis> hypotheses = {};
   };
   struct Line {
-    std::string text, payload;
-    std::vector<Part> parts;  // none for an empty line
+    std::string text, prefix;
+    Terms terms;
+    std::shared_ptr<const DecodeConfig> search;  // null: as the others
+    std::vector<Part> parts;                     // none for an empty line
     std::size_t words = 0;
     std::size_t missing = 0;  // parts that are not finished
+    TranslationFacts facts;
   };
 
-  std::vector<SourceSentence> make_sentences(Line& line, std::int64_t number,
-                                             const std::string& prefix);
-  Requirements requirements(const Part& part) const;
+  std::shared_ptr<const DecodeConfig> search_of(const LineInput& line) const;
+  const DecodeConfig& config_of(const Line& line) const {
+    return line.search ? *line.search : config_;
+  }
+  std::vector<SourceSentence> make_sentences(Line& line, std::int64_t number);
+  std::string_view tag_of(std::string_view text) const;
+  void place_words(std::string_view line, std::span<const std::size_t> starts, std::string_view tag,
+                   Part& part) const;
+  void require_prefix(std::string_view prefix, std::vector<SourceSentence>& sentences) const;
+  bool asks_again(Part& part, std::vector<Hypothesis> hypotheses) const;
+  SourceSentence demanding(const Line& line, std::int64_t number, std::size_t part) const;
   TranslatedText join(const Line& line, std::size_t rank) const;
   void append_words(const Line& line, const Part& part, const Hypothesis& hypothesis,
                     std::vector<TranslatedWord>& words) const;
@@ -102,8 +136,9 @@ class TranslationQueue {
   const DecodeConfig& config_;
   const Demands& demands_;
   std::int64_t most_pieces_;
+  std::set<std::string, std::less<>> tags_;  // user-defined pieces
   std::deque<Line> lines_;
-  std::int64_t first_line_ = 0;  // number of lines_.front()
+  std::int64_t first_line_;  // number of lines_.front()
   TranslationFacts facts_;
 };
 

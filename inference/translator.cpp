@@ -52,8 +52,8 @@ class Intake {
     ended_ = at_end && !line;
     if (!line) return false;
     std::vector<SourceSentence> of_line =
-        queue_.add(read_line_ ? read_line_(std::move(*line), lines_) : LineInput{std::move(*line)});
-    ++lines_;
+        queue_.add(read_line_ ? read_line_(std::move(*line), input_.lines() - 1)
+                              : LineInput{std::move(*line)});
     std::move(of_line.begin(), of_line.end(), std::back_inserter(sentences));
     return true;
   }
@@ -77,7 +77,6 @@ class Intake {
   TranslationQueue& queue_;
   std::int64_t most_lines_;
   const Translator::ReadLine& read_line_;
-  std::int64_t lines_ = 0;
   bool ended_ = false;
 };
 
@@ -104,15 +103,16 @@ Translator::Translator(std::vector<Engine*> engines, const Tokenizer& source,
   config_.validate();
 }
 
-TranslationQueue Translator::make_queue() const {
+TranslationQueue Translator::make_queue(std::int64_t first_line) const {
   const std::int64_t most_pieces =
       std::min(config_.split_length, engines_.front()->max_positions() - 1);
-  return {source_, target_, config_, demands_, most_pieces};
+  return {
+      source_, target_, config_, demands_, {.most_pieces = most_pieces, .first_line = first_line}};
 }
 
 std::vector<Translation> Translator::translate(std::span<const std::string> lines,
                                                std::stop_token stop) {
-  TranslationQueue queue = make_queue();
+  TranslationQueue queue = make_queue(0);
   Workers workers(engines_, config_, target_tokens(target_, config_, demands_.avoided));
   std::vector<SourceSentence> sentences;
   for (const std::string& line : lines) {
@@ -121,7 +121,8 @@ std::vector<Translation> Translator::translate(std::span<const std::string> line
   }
   workers.add(std::move(sentences));
   while (!workers.idle() && !stop.stop_requested())
-    for (FinishedSentence& sentence : workers.step()) queue.finish(std::move(sentence));
+    for (FinishedSentence& sentence : workers.step())
+      workers.add(queue.finish(std::move(sentence)));
   std::vector<Translation> translations;
   while (std::optional<Translation> translation = queue.next())
     translations.push_back(std::move(*translation));
@@ -130,7 +131,7 @@ std::vector<Translation> Translator::translate(std::span<const std::string> line
 
 TranslationFacts Translator::translate(LineReader& input, TranslationSink& output,
                                        std::stop_token stop, const ReadLine& read_line) {
-  TranslationQueue queue = make_queue();
+  TranslationQueue queue = make_queue(input.lines());
   Workers workers(engines_, config_, target_tokens(target_, config_, demands_.avoided));
   Intake intake(input, queue, lines_ahead(workers), read_line);
   Clock::time_point last_flush = Clock::now();
@@ -141,7 +142,8 @@ TranslationFacts Translator::translate(LineReader& input, TranslationSink& outpu
       workers.add(nothing_to_do ? intake.wait_and_take(stop) : intake.take());
     }
     if (intake.ended() && workers.idle() && queue.size() == 0) break;
-    for (FinishedSentence& sentence : workers.step()) queue.finish(std::move(sentence));
+    for (FinishedSentence& sentence : workers.step())
+      workers.add(queue.finish(std::move(sentence)));
     while (const std::optional<Translation> translation = queue.next()) output.write(*translation);
     if (Clock::now() - last_flush >= kFlushPause) {
       output.flush();

@@ -51,12 +51,13 @@ class Translator {
   std::vector<Translation> translate(std::span<const std::string> lines, std::stop_token stop = {});
 
   /// Translates until the input ends or a stop is requested. When the input pauses for 50 ms, what
-  /// has come is translated and the sink flushed; meanwhile more is read as rows become free.
+  /// has come is translated and the sink flushed; meanwhile more is read as rows become free. Lines
+  /// are numbered as they stand in the input, of which some may have been read before.
   TranslationFacts translate(LineReader& input, TranslationSink& output, std::stop_token stop = {},
                              const ReadLine& read_line = {});
 
  private:
-  TranslationQueue make_queue() const;
+  TranslationQueue make_queue(std::int64_t first_line) const;
 
   std::vector<Engine*> engines_;
   const Tokenizer& source_;

@@ -1,6 +1,7 @@
 #include "model/positional_encoding.h"
 
 #include <cmath>
+#include <mutex>
 
 #include "base/error.h"
 
@@ -37,7 +38,13 @@ torch::Tensor PositionalEncodingImpl::add(const torch::Tensor& x, const torch::T
                                           torch::nn::Embedding& learned) {
   if (positions.numel() == 0) return x;
   const std::int64_t needed = positions.max().item<std::int64_t>() + 1;
-  if (!learned) return x + sinusoidal_rows(x, needed).index_select(0, positions);  // [N, D]
+  if (!learned) {
+    static std::mutex mutex;  // threads may share a module tree that computes no gradients
+    std::unique_lock lock(mutex);
+    const torch::Tensor rows = sinusoidal_rows(x, needed);
+    lock.unlock();
+    return x + rows.index_select(0, positions);  // [N, D]
+  }
   if (needed > max_positions_)
     throw Error("a sentence has ", needed, " pieces, but this model has learned ", max_positions_,
                 " positions (--max-positions)");

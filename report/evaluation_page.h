@@ -1,9 +1,9 @@
 // One page about translations of the same text by one system or several: scores, where they come
-// from, and the sentences side by side. It needs no network; without a script the sentences stand
-// in the order that they are given in.
+// from, and the sentences side by side. It needs no network. Its script draws it from one block of
+// JSON, so a page of thousands of sentences is there at once.
 #pragma once
 
-#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -11,36 +11,31 @@
 
 namespace dragoman {
 
-/// Rows of cells, the first of which is the header.
-struct PageTable {
-  std::string title, note;
-  std::vector<std::vector<std::string>> rows;
-  bool wide = false;  ///< takes the page's width; its cells are text, not numbers
-};
-
 struct PageChart {
   std::string title;
   LineChart chart;
 };
 
-struct EvaluatedSentence {
-  std::int64_t line = 0;  ///< from 1
-  std::string source;     ///< empty: not known
-  std::vector<std::string> references;
-  std::vector<std::string> translations;  ///< [system]
-  std::vector<double> scores;             ///< [system]
-};
-
-struct EvaluationPage {
-  std::string title;
-  std::vector<std::string> systems;
-  std::vector<PageChart> charts;
-  std::vector<PageTable> tables;
-  std::string sentence_metric;  ///< what the sentences' scores are
-  bool lower_is_better = false;
-  std::vector<EvaluatedSentence> sentences;
-};
-
-std::string to_html(const EvaluationPage& page);
+/// `charts`: curves that stand behind the scores, perhaps none. `data`, which report/page/*.js
+/// read:
+///   width        decimals of scores
+///   systems      [{name, path}]
+///   paired       whether p-values of the scores are those of differences to the first system
+///   samples      resampled corpora behind the pairs
+///   lowercase    whether n-grams are lower-cased
+///   metrics      [{name, signature, lower (is better),
+///                  scores: [system]{score, mean?, interval?, p?},
+///                  parts: [{name, kind: precision | count | factor, values: [system]}],
+///                  lengths: [group of lengths][system] score,
+///                  pairs: [{first, second, low, high, p}] of every two systems, first < second,
+///                  sentences: [system][line] score}]
+///   lengths      {of: source | reference, groups: [{name, words, lines}]}
+///   frequencies  [{name, words, f1: [system]}]
+///   ngrams       [{text, order, reference, found: [system], superfluous: [system]}]
+///   source       [line] texts, or nothing
+///   references   [reference][line] texts
+///   translations [system][line] texts
+std::string evaluation_page(const std::string& title, const std::vector<PageChart>& charts,
+                            const nlohmann::ordered_json& data);
 
 }  // namespace dragoman

@@ -1,7 +1,7 @@
 #include "report/html.h"
 
-#include "base/error.h"
 #include "base/utf8.h"
+#include "report/page_files.h"
 
 namespace dragoman {
 
@@ -29,16 +29,12 @@ std::string escaped(std::string_view text) {
 }
 
 std::string to_html(const HtmlPage& page) {
-  // The policy keeps a browser from fetching anything, whatever a text in the page may say.
-  return join_text(
-      "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-      "style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n"
-      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-      "<meta name=\"color-scheme\" content=\"light dark\">\n<title>",
-      escaped(page.title), "</title>\n<style>\n", page.style, "</style>\n</head>\n<body>\n",
-      page.body, page.script.empty() ? "" : "<script>\n" + page.script + "</script>\n",
-      "</body>\n</html>\n");
+  return filled_page_file(
+      "page.html",
+      {{"title", escaped(page.title)},
+       {"style", page.style},
+       {"body", page.body},
+       {"script", page.script.empty() ? "" : "<script>\n" + page.script + "</script>\n"}});
 }
 
 }  // namespace dragoman

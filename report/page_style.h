@@ -1,4 +1,4 @@
-// The style sheet of all pages, and the script of the training page.
+// The style sheet that all pages share, and that of a page about runs.
 #pragma once
 
 #include <cstddef>
@@ -6,11 +6,8 @@
 
 namespace dragoman {
 
-/// With colours for so many runs or systems: classes run-0 (shown by the box #show-0, where a page
-/// has one) and run-color-0.
-std::string page_style(std::size_t runs);
-
-/// Shows the values under the pointer; all else works without it.
-std::string training_script();
+/// With colours for so many runs: classes run-0 (shown by the box #show-0) and run-color-0, and the
+/// switches between the axes.
+std::string training_style(std::size_t runs);
 
 }  // namespace dragoman

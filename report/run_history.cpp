@@ -58,6 +58,8 @@ void read_line(RunHistory& history, const json& line) {
     history.parameters = line.at("parameters").get<std::int64_t>();
     history.processor = line.at("processor").get<std::string>();
     history.precision = line.at("precision").get<std::string>();
+    if (const auto settings = line.find("settings"); settings != line.end())
+      history.settings = settings->get<std::map<std::string, std::string>>();
   }
 }
 

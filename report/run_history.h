@@ -28,9 +28,10 @@ struct RunHistory {
   std::vector<LogPoint> updates, validations;  ///< by rising update
   std::map<std::string, double> average;  ///< scores of the averaged checkpoints that were kept
   std::optional<std::int64_t> parameters;
-  std::string processor, precision;          ///< of the last start; empty: not known
-  std::int64_t left_out = 0, rollbacks = 0;  ///< updates that exploded, and what came of it
-  std::size_t damaged_lines = 0;             ///< passed over: cut, or no line of such a log
+  std::string processor, precision;             ///< of the last start; empty: not known
+  std::map<std::string, std::string> settings;  ///< likewise, by name
+  std::int64_t left_out = 0, rollbacks = 0;     ///< updates that exploded, and what came of it
+  std::size_t damaged_lines = 0;                ///< passed over: cut, or no line of such a log
 
   bool empty() const { return updates.empty() && validations.empty(); }
 };

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/error.h"
+#include "report/page_files.h"
 
 namespace dragoman {
 
@@ -22,8 +23,10 @@ struct Metric {
 };
 
 constexpr std::array kMetrics = {
-    Metric{"Training loss, smoothed, with dropout", LineType::Update, "loss"},
-    Metric{"Validation loss", LineType::Validation, "loss"},
+    Metric{"Training loss, label-smoothed, with dropout", LineType::Update, "loss"},
+    Metric{"Training negative log-likelihood, with dropout", LineType::Update,
+           "negative_log_likelihood"},
+    Metric{"Validation negative log-likelihood", LineType::Validation, "loss"},
     Metric{"BLEU of the validation text", LineType::Validation, "bleu"},
     Metric{"chrF of the validation text", LineType::Validation, "chrf"},
     Metric{"Learning rate", LineType::Update, "learning_rate", YRange::FromZero},
@@ -160,11 +163,7 @@ std::string training_charts(const std::vector<PlottedRun>& runs, const std::vect
 }
 
 std::string legend_mark(std::size_t run) {
-  return join_text(
-      "<svg viewBox=\"0 0 28 12\" width=\"28\" height=\"12\" aria-hidden=\"true\"><path "
-      "class=\"curve\" d=\"M1 6h26\"/>"
-      "<path class=\"marks\" d=\"",
-      mark(run, 14, 6), "\"/></svg>");
+  return filled_page_file("legend.svg", {{"mark", mark(run, 14, 6)}});
 }
 
 std::string chart_data(const std::vector<PlottedRun>& runs) {

@@ -3,6 +3,7 @@
 #include "base/amounts.h"
 #include "base/error.h"
 #include "report/html.h"
+#include "report/page_files.h"
 #include "report/page_style.h"
 #include "report/training_charts.h"
 #include "report/training_samples.h"
@@ -51,12 +52,12 @@ std::string training_page(const std::vector<PlottedRun>& runs) {
   std::string names;
   for (const PlottedRun& run : runs) names += (names.empty() ? "" : ", ") + run.name;
   return to_html({.title = "Training: " + names,
-                  .style = page_style(runs.size()),
+                  .style = training_style(runs.size()),
                   .body = switches(runs, axes) + "<main>\n<h1>Training</h1>\n" +
                           toolbar(runs, axes) + damage(runs) + training_charts(runs, axes) +
                           summary_table(runs) + training_samples(runs) + settings_tables(runs) +
                           "</main>\n" + chart_data(runs),
-                  .script = training_script()});
+                  .script = std::string(page_file("training.js"))});
 }
 
 }  // namespace dragoman

@@ -2,7 +2,6 @@
 // configurations differ. It needs no network and no script; with one, curves tell their values.
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
@@ -12,8 +11,7 @@ namespace dragoman {
 
 struct PlottedRun {
   std::string name;
-  RunHistory history;                           ///< not empty
-  std::map<std::string, std::string> settings;  ///< of config.toml; empty: not known
+  RunHistory history;  ///< not empty
 };
 
 /// HTML of at least one run.

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/utf8.h"
 #include "report/html.h"
+#include "report/page_files.h"
 #include "report/word_changes.h"
 
 namespace dragoman {
@@ -95,11 +96,7 @@ std::string training_samples(const std::vector<PlottedRun>& runs) {
     html += "</div>\n</article>\n";
   }
   if (html.empty()) return "";
-  return "<section>\n<h2>Sample translations</h2>\n<p class=\"note\">By update; marked are words "
-         "that the "
-         "translation before did not have, and a check mark stands where it equals the reference."
-         "</p>\n" +
-         html + "</section>\n";
+  return filled_page_file("samples.html", {{"samples", html}});
 }
 
 }  // namespace dragoman

@@ -96,7 +96,7 @@ std::vector<Row> summary_rows() {
   return {
       {"Best BLEU", Better::Higher, best("bleu", Better::Higher, 2)},
       {"Best chrF", Better::Higher, best("chrf", Better::Higher, 2)},
-      {"Lowest validation loss", Better::Lower, best("loss", Better::Lower, 4)},
+      {"Lowest validation negative log-likelihood", Better::Lower, best("loss", Better::Lower, 4)},
       {"BLEU of the average", Better::Higher, average_of},
       {"Updates", Better::Neither, last("update")},
       {"Target tokens", Better::Neither, last("target_tokens")},
@@ -158,8 +158,9 @@ std::string table(const std::vector<PlottedRun>& runs, const std::string& rows) 
 std::string setting_row(const std::vector<PlottedRun>& runs, const std::string& key) {
   std::vector<Cell> cells;
   for (const PlottedRun& run : runs) {
-    const auto found = run.settings.find(key);
-    cells.push_back({.text = found == run.settings.end() ? "" : found->second, .remark = ""});
+    const auto found = run.history.settings.find(key);
+    cells.push_back(
+        {.text = found == run.history.settings.end() ? "" : found->second, .remark = ""});
   }
   return table_row(key, cells, Better::Neither);
 }
@@ -168,9 +169,10 @@ std::string setting_row(const std::vector<PlottedRun>& runs, const std::string& 
 bool differs(const std::vector<PlottedRun>& runs, const std::string& key) {
   std::set<std::optional<std::string>> values;
   for (const PlottedRun& run : runs) {
-    if (run.settings.empty()) continue;
-    const auto found = run.settings.find(key);
-    values.insert(found == run.settings.end() ? std::nullopt : std::optional(found->second));
+    if (run.history.settings.empty()) continue;
+    const auto found = run.history.settings.find(key);
+    values.insert(found == run.history.settings.end() ? std::nullopt
+                                                      : std::optional(found->second));
   }
   return values.size() > 1;
 }
@@ -193,8 +195,8 @@ std::string settings_tables(const std::vector<PlottedRun>& runs) {
   std::set<std::string> keys;
   std::size_t known = 0;
   for (const PlottedRun& run : runs) {
-    for (const auto& [key, value] : run.settings) keys.insert(key);
-    known += run.settings.empty() ? 0 : 1;
+    for (const auto& [key, value] : run.history.settings) keys.insert(key);
+    known += run.history.settings.empty() ? 0 : 1;
   }
   if (known == 0) return "";
   std::string all, unlike;

@@ -33,6 +33,7 @@ struct TokenizerConfig {
 
   void validate() const;
 
+  /// Tokenizers may have other names on resume: they are compared with those of the checkpoint.
   template <class Visit>
   void for_each_field(Visit&& visit) {
     visit({.name = "vocab-size",
@@ -72,11 +73,13 @@ struct TokenizerConfig {
     visit({.name = "tokenizer",
            .help = "existing SentencePiece model, for the source or both sides",
            .group = "Tokenizer",
-           .aliases = "source-tokenizer,spm"},
+           .aliases = "source-tokenizer,spm",
+           .on_resume = OnResume::Allowed},
           source_model);
     visit({.name = "target-tokenizer",
            .help = "existing SentencePiece model for the target side",
-           .group = "Tokenizer"},
+           .group = "Tokenizer",
+           .on_resume = OnResume::Allowed},
           target_model);
   }
 };

@@ -36,6 +36,22 @@ ModelContents contents_of(TrainingModel& model, const torch::Tensor& cpu_weights
           .progress = {}};
 }
 
+/// By rising update.
+std::vector<std::filesystem::path> start_and_numbered(const RunFolder& run) {
+  auto paths = run.numbered();
+  if (std::filesystem::exists(run.start())) paths.insert(paths.begin(), run.start());
+  return paths;
+}
+
+std::optional<FoundCheckpoint> read_progress(const std::filesystem::path& path, const Warn& warn) {
+  try {
+    return FoundCheckpoint{path, progress_from_json(ModelFileReader(path).progress())};
+  } catch (const Error& damage) {
+    warn(join_text("checkpoint passed over: ", damage.what()));
+    return std::nullopt;
+  }
+}
+
 }  // namespace
 
 void write_weights(const std::filesystem::path& path, TrainingModel& model,
@@ -57,11 +73,15 @@ void write_checkpoint(const std::filesystem::path& path, TrainingModel& model,
   write_model_file(path, contents);
 }
 
-void remove_old_checkpoints(const RunFolder& run, std::int64_t keep) {
-  const auto paths = run.numbered();
-  for (std::size_t i = 0; i + static_cast<std::size_t>(keep) < paths.size(); ++i) {
+void remove_old_checkpoints(const RunFolder& run, std::int64_t keep,
+                            const std::vector<std::int64_t>& needed) {
+  std::vector<std::filesystem::path> old = start_and_numbered(run);
+  const auto newest = std::min(static_cast<std::size_t>(keep), run.numbered().size());
+  old.resize(old.size() - newest);
+  for (const std::int64_t update : needed) std::erase(old, run.at_update(update));
+  for (const auto& path : old) {
     std::error_code ignored;  // a file that stays costs disk, no more
-    std::filesystem::remove(paths[i], ignored);
+    std::filesystem::remove(path, ignored);
   }
 }
 
@@ -72,38 +92,34 @@ void remove_checkpoints_after(const RunFolder& run, std::int64_t update) {
   }
 }
 
-std::optional<FoundCheckpoint> find_checkpoint(
-    const RunFolder& run, const std::function<void(const std::string&)>& warn,
-    const std::function<bool(const ProgressRecord&)>& fits) {
-  const auto read = [&warn](const std::filesystem::path& path) -> std::optional<FoundCheckpoint> {
-    try {
-      return FoundCheckpoint{path, progress_from_json(ModelFileReader(path).progress())};
-    } catch (const Error& damage) {
-      warn(join_text("checkpoint passed over: ", damage.what()));
-      return std::nullopt;
-    }
-  };
-  const auto usable = [&fits](const std::optional<FoundCheckpoint>& found) {
-    return found && (!fits || fits(found->progress));
-  };
-  const auto paths = run.numbered();
+std::optional<FoundCheckpoint> find_checkpoint(const RunFolder& run, const Warn& warn) {
+  const auto paths = start_and_numbered(run);
   const bool has_latest = std::filesystem::exists(run.latest());
-  const auto latest = has_latest ? read(run.latest()) : std::nullopt;
+  const auto latest = has_latest ? read_progress(run.latest(), warn) : std::nullopt;
   const auto left_behind = [&latest](const ProgressRecord& progress) {
     return latest && progress.update > latest->progress.update &&
            progress.rollbacks < latest->progress.rollbacks;
   };
   bool any_readable = latest.has_value();
   for (auto path = paths.rbegin(); path != paths.rend(); ++path) {  // from the newest on
-    if (usable(latest) && *path <= run.at_update(latest->progress.update)) return latest;
-    const auto found = read(*path);
+    if (latest && *path <= run.at_update(latest->progress.update)) return latest;
+    const auto found = read_progress(*path, warn);
     any_readable = any_readable || found;
-    if (usable(found) && !left_behind(found->progress)) return found;
+    if (found && !left_behind(found->progress)) return found;
   }
   if (!any_readable && (has_latest || !paths.empty()))
     throw Error(run.checkpoints().string(),
                 ": no checkpoint is readable; remove the folder to start anew");
-  return usable(latest) ? latest : std::nullopt;
+  return latest;
+}
+
+std::optional<FoundCheckpoint> find_rollback_target(
+    const RunFolder& run, const Warn& warn,
+    const std::function<bool(const ProgressRecord&)>& fits) {
+  const auto paths = start_and_numbered(run);
+  for (auto path = paths.rbegin(); path != paths.rend(); ++path)
+    if (auto found = read_progress(*path, warn); found && fits(found->progress)) return found;
+  return std::nullopt;
 }
 
 void load_checkpoint(const std::filesystem::path& path, TrainingModel& model) {

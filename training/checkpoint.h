@@ -27,8 +27,10 @@ void write_weights(const std::filesystem::path& path, TrainingModel& model,
 /// as `training.weights`.
 void write_checkpoint(const std::filesystem::path& path, TrainingModel& model,
                       const ModelOrigin& origin, const ProgressRecord& progress);
-/// Removes numbered checkpoints but the newest `keep`.
-void remove_old_checkpoints(const RunFolder& run, std::int64_t keep);
+/// Removes numbered checkpoints and the start but the newest `keep` and those of the updates that
+/// are needed.
+void remove_old_checkpoints(const RunFolder& run, std::int64_t keep,
+                            const std::vector<std::int64_t>& needed);
 /// Removes numbered checkpoints of later updates, which a rollback has left behind.
 void remove_checkpoints_after(const RunFolder& run, std::int64_t update);
 
@@ -36,12 +38,15 @@ struct FoundCheckpoint {
   std::filesystem::path path;
   ProgressRecord progress;
 };
-/// The readable checkpoint with the highest update of those that `fits` allows (all, without it)
-/// and that no rollback has left behind. Newer ones that are damaged are told to `warn`; throws
-/// Error where there are checkpoints but none is readable.
-std::optional<FoundCheckpoint> find_checkpoint(
-    const RunFolder& run, const std::function<void(const std::string&)>& warn,
-    const std::function<bool(const ProgressRecord&)>& fits = {});
+using Warn = std::function<void(const std::string&)>;
+/// The readable checkpoint with the highest update of those that no rollback has left behind. Newer
+/// ones that are damaged are told to `warn`; throws Error where there are checkpoints but none is
+/// readable.
+std::optional<FoundCheckpoint> find_checkpoint(const RunFolder& run, const Warn& warn);
+/// The newest one that fits, of the numbered checkpoints and the start: what the clock or a signal
+/// has written is no target, so that a run that was stopped rolls back as one that was not.
+std::optional<FoundCheckpoint> find_rollback_target(
+    const RunFolder& run, const Warn& warn, const std::function<bool(const ProgressRecord&)>& fits);
 
 /// Puts weights and moments of a checkpoint into the model. Throws Error where the architecture
 /// differs.

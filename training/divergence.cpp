@@ -37,10 +37,21 @@ bool has_diverged(const LossHistory& history) {
          (history.updates >= kRemembered && history.loss > 1.5 * history.lowest_loss + 0.5);
 }
 
-bool is_sound(const LossHistory& history, std::int64_t updates_before) {
-  if (history.updates == 0 && history.left_out_in_a_row == 0) return true;
-  return updates_before >= kRemembered && history.left_out_in_a_row == 0 &&
+bool is_sound_in_itself(const LossHistory& history) {
+  return history.left_out_in_a_row == 0 &&
          (history.updates < kRemembered || history.loss <= 1.1 * history.lowest_loss + 0.1);
+}
+
+bool is_sound(const LossHistory& history, std::int64_t updates_before) {
+  return is_sound_in_itself(history) && (updates_before >= kRemembered || history.updates == 0);
+}
+
+std::vector<std::int64_t> still_needed(const std::vector<std::int64_t>& sound,
+                                       std::int64_t update) {
+  auto first = std::find_if(sound.rbegin(), sound.rend(), [update](std::int64_t candidate) {
+    return update - candidate >= kRemembered;
+  });
+  return {first == sound.rend() ? sound.begin() : first.base() - 1, sound.end()};
 }
 
 }  // namespace dragoman

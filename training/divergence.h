@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <vector>
 
 namespace dragoman {
 
@@ -34,9 +35,14 @@ void note_left_out(LossHistory& history);
 /// The loss has risen far above what it was (half as much again and 0.5 more), or
 /// kMostLeftOutInARow.
 bool has_diverged(const LossHistory& history);
-/// Whether a checkpoint of so many updates before the divergence is worth returning to: nothing was
-/// just left out, the loss is about the lowest that it was, and the trouble cannot have begun. The
-/// state before the first update is.
+/// Whether a checkpoint is one to return to, as far as was known when it was made: nothing was just
+/// left out, and the loss is about the lowest that it was. The state before the first update is.
+bool is_sound_in_itself(const LossHistory& history);
+/// Whether a checkpoint of so many updates before the divergence is worth returning to: it is sound
+/// in itself, and the trouble cannot have begun, or it is the state before the first update.
 bool is_sound(const LossHistory& history, std::int64_t updates_before);
+/// Of checkpoints that are sound in themselves, given by rising update, those that a divergence
+/// after `update` may have to return to: the newest that is far enough behind, and all later ones.
+std::vector<std::int64_t> still_needed(const std::vector<std::int64_t>& sound, std::int64_t update);
 
 }  // namespace dragoman

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/byte_text.h"
 #include "base/error.h"
 
 namespace dragoman {
@@ -24,38 +25,79 @@ void for_each_member(Record& r, Visit&& visit) {
   visit("left_out_in_a_row", r.history.left_out_in_a_row);
   visit("rollbacks", r.rollbacks);
   visit("rate_factor", r.rate_factor);
+  visit("returned_to", r.returned_to);
+  visit("sound", r.sound);
   visit("seconds", r.seconds);
   visit("token_budget", r.token_budget);
   visit("validated_update", r.validated_update);
   visit("best_update", r.best_update);
   visit("best_value", r.best_value);
-  visit("without_best", r.without_best);
+  visit("best_loss", r.best_loss);
+  visit("best_seconds", r.best_seconds);
+  visit("patience_recent", r.patience.recent);
+  visit("patience_to_beat", r.patience.to_beat);
+  visit("patience_loss_to_beat", r.patience.loss_to_beat);
+  visit("patience_validations", r.patience.validations);
+  visit("patience_without_gain", r.patience.without_gain);
+  visit("cooldown_start", r.cooldown_start);
+  visit("cooldown_end", r.cooldown_end);
+  visit("cooldown_limit", r.cooldown_limit);
+  visit("averaged_update", r.averaged_update);
   visit("ranks", r.ranks);
   visit("precision", r.precision);
   visit("threads", r.threads);
   visit("processor", r.processor);
   visit("data", r.data);
   visit("log_bytes", r.log_bytes);
-  visit("configuration", r.configuration);
+  visit("configuration", r.settings.values);
+  visit("asked", r.settings.asked);
+  visit("reasons", r.settings.reasons);
+}
+
+using Json = nlohmann::ordered_json;
+using Texts = std::map<std::string, std::string>;
+
+/// Names of files need not be UTF-8, which JSON is.
+template <class Value>
+Json json_of(const Value& value) {
+  return value;
+}
+Json json_of(const std::string& text) { return utf8_of_bytes(text); }
+Json json_of(const Texts& texts) {
+  Json json = Json::object();
+  for (const auto& [name, text] : texts) json[utf8_of_bytes(name)] = utf8_of_bytes(text);
+  return json;
+}
+
+template <class Value>
+void read(const Json& json, Value& value) {
+  json.get_to(value);
+}
+void read(const Json& json, std::string& text) { text = bytes_of_utf8(json.get<std::string>()); }
+void read(const Json& json, Texts& texts) {
+  texts.clear();
+  for (const auto& [name, text] : json.get<Texts>())
+    texts[bytes_of_utf8(name)] = bytes_of_utf8(text);
 }
 
 }  // namespace
 
 std::string to_json(const ProgressRecord& progress) {
-  nlohmann::ordered_json json;
-  for_each_member(progress, [&](const char* name, const auto& value) { json[name] = value; });
+  Json json;
+  for_each_member(progress,
+                  [&](const char* name, const auto& value) { json[name] = json_of(value); });
   return json.dump();
 }
 
 ProgressRecord progress_from_json(std::string_view text) {
   ProgressRecord progress;
   try {
-    const auto json = nlohmann::json::parse(text);
+    const auto json = Json::parse(text);
     json.at("update").get_to(progress.update);
     for_each_member(progress, [&](const char* name, auto& value) {
-      if (json.contains(name)) json[name].get_to(value);
+      if (json.contains(name)) read(json[name], value);
     });
-  } catch (const nlohmann::json::exception& problem) {
+  } catch (const Json::exception& problem) {
     throw Error("progress record: ", problem.what());
   }
   return progress;

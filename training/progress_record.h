@@ -4,14 +4,25 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "training/divergence.h"
+#include "training/patience.h"
 
 namespace dragoman {
+
+/// What a person asked for, and what became of it.
+struct SettingsRecord {
+  std::map<std::string, std::string> values;   ///< every field's text
+  std::map<std::string, std::string> asked;    ///< of those that were asked for: text, or "auto"
+  std::map<std::string, std::string> reasons;  ///< of those that the program chose
+
+  bool operator==(const SettingsRecord&) const = default;
+};
 
 struct ProgressRecord {
   std::int64_t update = 0;                            ///< updates made
@@ -20,24 +31,32 @@ struct ProgressRecord {
   std::int64_t source_tokens = 0, target_tokens = 0;  ///< seen
   std::int64_t skipped = 0;  ///< updates left out: their loss or gradient was not to be trusted
   LossHistory history;
-  std::int64_t rollbacks = 0;  ///< returns to an earlier checkpoint; each begins another order
-  double rate_factor = 1;      ///< of the schedule's learning rate, smaller after a rollback
-  double seconds = 0;          ///< of training and validation, over all starts
+  std::int64_t rollbacks = 0;       ///< returns to an earlier checkpoint; each begins another order
+  double rate_factor = 1;           ///< of the schedule's learning rate, smaller after a rollback
+  std::int64_t returned_to = 0;     ///< update of the checkpoint of the last rollback
+  std::vector<std::int64_t> sound;  ///< updates of checkpoints that a rollback may need
+  double seconds = 0;               ///< of training and validation, over all starts
 
   /// Since memory ran out: batches with more tokens are accumulated in parts. 0: never.
   std::int64_t token_budget = 0;
 
-  std::int64_t validated_update = 0;  ///< of the last validation
-  std::int64_t best_update = 0;       ///< 0: no validation yet
-  double best_value = 0;              ///< of the metric that decides
-  std::int64_t without_best = 0;      ///< validations since
+  std::int64_t validated_update = 0;                      ///< of the last validation
+  std::int64_t best_update = 0;                           ///< 0: no validation yet
+  double best_value = 0;                                  ///< of the metric that decides
+  double best_loss = std::numeric_limits<double>::max();  ///< of the same model
+  double best_seconds = 0;                                ///< `seconds` when it was found
+  PatienceState patience;
+  /// The last updates of wsd, once they have begun: see Cooldown; `cooldown_limit` is its
+  /// StopReason.
+  std::int64_t cooldown_start = 0, cooldown_end = 0, cooldown_limit = 0;
+  std::int64_t averaged_update = 0;  ///< when the average of checkpoints became the best model
 
   std::int64_t ranks = 1;  ///< of the last start, as the next three
   std::string precision, threads,
       processor;                            ///< of the last start: other ones are not bit-identical
   std::map<std::string, std::string> data;  ///< hash of each text file, by its path
   std::int64_t log_bytes = 0;               ///< length of log.jsonl at this point
-  std::map<std::string, std::string> configuration;  ///< every field's text
+  SettingsRecord settings;
 
   bool operator==(const ProgressRecord&) const = default;
 };

@@ -15,6 +15,10 @@ struct ResumeChanges {
   std::vector<std::string> not_exact;  ///< the run goes on, but not bit-identically
 };
 
+/// The texts that Field::text() has joined; of a field that is no list the text itself.
+std::vector<std::string> texts_of(const Field& field, const std::string& text);
+void assign_text(const Field& field, const std::string& text);
+
 /// Every field's text, by name.
 std::map<std::string, std::string> configuration_of(const std::vector<Field>& fields);
 

@@ -27,18 +27,6 @@ MemoryPlan memory_of(const TrialSettings& settings, const Trial& trial) {
   return memory;
 }
 
-/// The nearest of the limits that are set, in updates; 0: none is.
-double updates_of(const TrainConfig& config, const RunPlan& plan) {
-  double updates = 0;
-  const auto limit = [&updates](double value) {
-    updates = updates == 0 ? value : std::min(updates, value);
-  };
-  if (config.max_updates > 0) limit(static_cast<double>(config.max_updates));
-  if (config.max_epochs > 0) limit(static_cast<double>(config.max_epochs) * plan.updates_per_epoch);
-  if (config.max_seconds() > 0) limit(config.max_seconds() / plan.seconds_per_update);
-  return updates;
-}
-
 }  // namespace
 
 RunPlan plan_run(const TrialSettings& settings) {
@@ -55,8 +43,10 @@ RunPlan plan_run(const TrialSettings& settings) {
   const auto accumulated = static_cast<double>(config.update_freq);
   plan.updates_per_epoch = batches / accumulated;
   plan.seconds_per_update = accumulated * plan.usual.seconds + trial.step_seconds();
-  plan.updates = updates_of(config, plan);
-  plan.seconds = plan.updates * plan.seconds_per_update;
+  plan.outlook = outlook(config, {},
+                         {.seconds_per_update = plan.seconds_per_update,
+                          .updates_per_epoch = plan.updates_per_epoch,
+                          .seconds_per_validation = 0});
 
   const std::int64_t model = plan.parameters * kFp32;
   plan.checkpoint_bytes = model * (config.ema > 0 ? 4 : 3);

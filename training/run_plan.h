@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "training/outlook.h"
 #include "training/trial.h"
 
 namespace dragoman {
@@ -27,7 +28,7 @@ struct RunPlan {
   BatchCost usual, longest;
   double updates_per_epoch = 0;
   double seconds_per_update = 0;
-  double updates = 0, seconds = 0;    ///< of the run, without validation; 0: no limit is set
+  Outlook outlook;                    ///< before the first update, without validations
   std::int64_t checkpoint_bytes = 0;  ///< of one
   std::int64_t disk_bytes = 0;        ///< of all that are kept, and the models
 };

@@ -14,10 +14,12 @@ namespace dragoman {
 struct UpdatePart {
   std::int64_t update = 0;
   LossConfig loss;
-  std::int64_t token_budget = 0;  ///< of a part, as in parts_of(); 0: batches stay whole
+  std::int64_t token_budget = 0;          ///< of a part, as in parts_of(); 0: batches stay whole
+  Precision precision = Precision::Fp32;  ///< the model's
 };
 
-/// Accumulates all batches of an update; empty where memory has run out: then no gradient is left.
+/// Accumulates all batches of an update; empty where memory has run out, or would in the attention
+/// of a long sentence: then no gradient is left.
 std::optional<BatchLoss> try_to_accumulate(TrainingModel& model,
                                            std::span<const PackedBatch> batches,
                                            const UpdatePart& part);
@@ -25,7 +27,8 @@ std::optional<BatchLoss> try_to_accumulate(TrainingModel& model,
 /// Half of the largest part that can still be split. Throws Error where none can.
 std::int64_t lowered_budget(std::span<const PackedBatch> batches, std::int64_t token_budget);
 
-/// The losses of all batches without gradients, in parts where memory has run out.
+/// The losses of all batches without gradients, in parts where memory has run out. On the CPU
+/// threads share the batches, not each operation.
 BatchLoss evaluate_in_parts(TrainingModel& model, std::span<const PackedBatch> batches);
 
 }  // namespace dragoman

@@ -18,11 +18,13 @@ void TrainConfig::apply_preset(Preset chosen) {
   switch (chosen) {
     case Preset::Tiny:
       lr = 5e-3;
+      scheduler = LrScheduler::Wsd;
       warmup_updates = 1000;
       valid_every = 500;
       break;
     case Preset::Small:
       lr = 2e-3;
+      scheduler = LrScheduler::Wsd;
       warmup_updates = 2000;
       valid_every = 500;
       break;
@@ -43,24 +45,37 @@ LossConfig TrainConfig::loss() const {
 
 double TrainConfig::max_seconds() const { return parse_duration("max-time", max_time); }
 
+bool TrainConfig::has_lr_end() const {
+  return scheduler == LrScheduler::Cosine || scheduler == LrScheduler::Linear;
+}
+
 void TrainConfig::settle_lr_end() {
-  const bool has_end = scheduler == LrScheduler::Cosine || scheduler == LrScheduler::Linear;
-  if (!has_end || lr_end > 0) return;
+  if (!has_lr_end() || lr_end > 0) return;
   if (max_updates == 0)
     throw UsageError("--lr-scheduler ", names_of(scheduler)[static_cast<std::size_t>(scheduler)],
                      " needs --lr-end or --max-updates: it ends there");
   lr_end = max_updates;
 }
 
-void TrainConfig::validate() const {
+void TrainConfig::check_output() const {
   if (output.empty()) throw UsageError("-o/--output: a folder for the run is needed");
-  require(max_tokens >= 0, "max-tokens", "0 (auto) or more");
+}
+
+void TrainConfig::check_rank_timeout() const {
+  require(rank_timeout >= 1 && rank_timeout <= 3600, "rank-timeout", "from 1 to 3600");
+}
+
+void TrainConfig::validate() const {
+  check_output();
+  check_rank_timeout();
+  require(max_tokens > 0, "max-tokens", "above 0, or auto");
   require(max_sentences >= 0, "max-sentences", "0 or more");
   require(update_freq > 0, "update-freq", "above 0");
   require(lr > 0, "lr", "above 0");
   require(min_lr >= 0 && min_lr <= lr, "min-lr", "from 0 to --lr");
   require(lr_end == 0 || lr_end > warmup_updates, "lr-end", "0 or above --warmup-updates");
   require(warmup_updates >= 0, "warmup-updates", "0 or more");
+  require(cooldown > 0 && cooldown < 1, "cooldown", "above 0 and below 1");
   require(is_share(adam_beta1), "adam-beta1", "from 0 to below 1");
   require(is_share(adam_beta2), "adam-beta2", "from 0 to below 1");
   require(adam_eps > 0, "adam-eps", "above 0");
@@ -85,7 +100,6 @@ void TrainConfig::validate() const {
   require(log_every > 0, "log-every", "above 0");
   require(valid_beam_size > 0 && valid_beam_size <= 1000, "valid-beam-size", "from 1 to 1000");
   require(samples >= 0, "samples", "0 or more");
-  require(rank_timeout >= 1 && rank_timeout <= 3600, "rank-timeout", "from 1 to 3600");
   max_seconds();
 }
 

@@ -33,6 +33,7 @@ struct TrainConfig {
   double lr = 7e-4;
   LrScheduler scheduler = LrScheduler::InverseSqrt;
   std::int64_t warmup_updates = 4000;
+  double cooldown = 0.25;
   double min_lr = 0;
   std::int64_t lr_end = 0;
   double adam_beta1 = 0.9;
@@ -71,10 +72,14 @@ struct TrainConfig {
 
   /// Sets rate, warm-up and batch to the preset's.
   void apply_preset(Preset chosen);
+  /// Whether the learning rate comes to --min-lr at an update.
+  bool has_lr_end() const;
   /// Gives lr_end the value that 0 stands for. Throws UsageError where there is none.
   void settle_lr_end();
-  /// Throws UsageError naming the flag.
+  /// Throws UsageError naming the flag; the next two look at one alone.
   void validate() const;
+  void check_output() const;
+  void check_rank_timeout() const;
   /// Updates between checkpoints: save_every, or valid_every where that is 0.
   std::int64_t save_interval() const { return save_every > 0 ? save_every : valid_every; }
   LossConfig loss() const;
@@ -97,22 +102,23 @@ struct TrainConfig {
            .group = "Run",
            .aliases = "pretrained-model,finetune-from-model"},
           init_from);
-    visit({.name = "preset",
-           .help = "size of the model and what fits it",
-           .group = "Run",
-           .aliases = "arch"},
-          preset);
+    visit(
+        {.name = "preset",
+         .help = "size of the model and what fits it; auto, or left open: what the text is enough "
+                 "for and the machine can train",
+         .group = "Run",
+         .aliases = "arch"},
+        preset);
     visit(
         {.name = "seed", .help = "of everything random", .group = "Run", .aliases = "random-seed"},
         seed);
 
-    visit(
-        {.name = "max-tokens",
-         .help = "source and target pieces of a batch, each at most; auto (or 0): as many as make "
-                 "updates faster here, measured when the run starts",
-         .group = "Batches",
-         .aliases = "mini-batch-words"},
-        max_tokens);
+    visit({.name = "max-tokens",
+           .help = "source and target pieces of a batch, each at most; auto: as many as make "
+                   "updates faster here, measured when the run starts",
+           .group = "Batches",
+           .aliases = "mini-batch-words"},
+          max_tokens);
     visit({.name = "max-sentences",
            .help = "pairs of a batch, at most; 0: no limit",
            .group = "Batches",
@@ -130,7 +136,7 @@ struct TrainConfig {
            .aliases = "learning-rate,learn-rate"},
           lr);
     visit({.name = "lr-scheduler",
-           .help = "shape of the learning rate",
+           .help = "shape of the learning rate; wsd: warm-up, constant, then --cooldown",
            .group = "Optimizer",
            .aliases = "scheduler,decay-method"},
           scheduler);
@@ -139,6 +145,12 @@ struct TrainConfig {
            .group = "Optimizer",
            .aliases = "warmup,lr-warmup,warmup-steps"},
           warmup_updates);
+    visit({.name = "cooldown",
+           .help = "wsd: share of the run in which the rate falls from its peak, at the end; it "
+                   "begins when an end is in sight, or --patience is over",
+           .group = "Optimizer",
+           .aliases = "decay-share"},
+          cooldown);
     visit({.name = "min-lr", .help = "lowest rate after warm-up", .group = "Optimizer"}, min_lr);
     visit({.name = "lr-end",
            .help = "update at which cosine and linear come to --min-lr; 0: --max-updates",
@@ -216,7 +228,8 @@ struct TrainConfig {
            .on_resume = kAllowed},
           max_time);
     visit({.name = "patience",
-           .help = "stop after so many validations without a new best; 0: never",
+           .help = "stop (wsd: begin to cool down) after so many validations in which the mean of "
+                   "the last three scores has not risen beyond its noise; 0: never",
            .group = "Stopping",
            .aliases = "early-stopping",
            .on_resume = kAllowed},

@@ -14,11 +14,13 @@ namespace dragoman {
 
 namespace {
 
-Schedule schedule_of(const TrainingRun& run) {
+Schedule schedule_of(const TrainingRun& run, const ProgressRecord& progress) {
+  const bool wsd = run.config.scheduler == LrScheduler::Wsd;
   return {.scheduler = run.config.scheduler,
           .peak = run.config.lr,
           .warmup = run.config.warmup_updates,
-          .end = run.config.lr_end,
+          .end = wsd ? progress.cooldown_end : run.config.lr_end,
+          .cooldown = progress.cooldown_start,
           .floor = run.config.min_lr,
           .d_model = run.model.d_model};
 }
@@ -37,11 +39,7 @@ Trainer::Trainer(TrainingRun run, Communicator& ranks, TrainingObserver& observe
              static_cast<std::uint64_t>(run_.config.seed)),
       validator_(run_.data, run_.config) {
   if (run_.config.ema > 0) model_.keep_average(run_.config.ema);
-  if (ranks_.leads()) {
-    create_folders(run_.folder.checkpoints());
-    remove_leftovers(run_.folder.root);
-    remove_leftovers(run_.folder.checkpoints());
-  }
+  if (ranks_.leads()) create_folders(run_.folder.checkpoints());
   progress_.history.lowest_loss = std::log(run_.model.target_vocabulary);  // that of guessing
 }
 
@@ -83,16 +81,15 @@ bool Trainer::by_leader(const std::function<bool()>& work) {
 }
 
 Trainer::Wishes Trainer::agree(const std::stop_token& stop) {
-  const double limit = run_.config.max_seconds();
-  const bool time_is_up = limit > 0 && seconds_before_ + seconds_here() >= limit;
   const auto skipped = static_cast<double>(progress_.skipped);
-  std::array<double, 3> sums = {stop.stop_requested() ? 1.0 : 0.0, time_is_up ? 1.0 : 0.0, skipped};
+  std::array<double, 3> sums = {stop.stop_requested() ? 1.0 : 0.0, seconds_before_ + seconds_here(),
+                                skipped};
   ranks_.sum(sums);
   if (sums[2] != skipped * ranks_.size())
     throw Error(
         "the ranks' computations have parted: one has left out an update that another has "
         "made; use hosts of one kind, or --spike-factor 0");
-  return {.stop = sums[0] > 0, .time_is_up = sums[1] > 0};
+  return {.stop = sums[0] > 0, .seconds = sums[1] / static_cast<double>(ranks_.size())};
 }
 
 StopReason Trainer::train(std::stop_token stop) {
@@ -104,17 +101,24 @@ StopReason Trainer::train(std::stop_token stop) {
   progress_.threads = run_.threads;
   progress_.processor = run_.processor;
   progress_.data = run_.data.file_hashes;
-  progress_.configuration = run_.configuration;
-  if (ranks_.leads()) open_log();
-
+  const auto before = progress_.settings.values.find("patience");
+  const std::int64_t patience_before = before == progress_.settings.values.end()
+                                           ? run_.config.patience
+                                           : parse_integer("patience", before->second);
+  progress_.settings = run_.settings;
   open_stream();
-  // Something to roll back to; and a disk that cannot hold a checkpoint is better found now.
-  if (progress_.update == 0 && ranks_.leads())
-    try_to("checkpoint", [this] { save(run_.folder.latest()); });
+  if (ranks_.leads()) {
+    // Something to roll back to; and a disk that cannot hold a checkpoint is better found now.
+    // Before the log, as a folder with a log alone is not gone on with.
+    if (progress_.update == 0) try_to("checkpoint", [this] { save_start(); });
+    open_log();
+  }
+  end_cooldown_if_limit_is_raised(patience_before);
   std::optional<StopReason> reason;
   for (;;) {
     const Wishes wishes = agree(stop);
     if (!do_what_is_due(stop) || (reason = reason_to_stop(wishes))) break;
+    cool_down_if_due(wishes);
     update();
     if (has_diverged(progress_.history)) {
       roll_back();
@@ -128,7 +132,11 @@ StopReason Trainer::train(std::stop_token stop) {
   };
   if (reason.value_or(StopReason::Requested) != StopReason::Requested && by_leader(finished))
     return *reason;
-  if (ranks_.leads()) save(run_.folder.latest());
+  if (ranks_.leads()) {
+    save(run_.folder.latest());
+    // A second signal leaves at once.
+    if (run_.config.average_last > 1 && progress_.best_update > 0) average({});
+  }
   return StopReason::Requested;
 }
 
@@ -155,9 +163,56 @@ std::optional<StopReason> Trainer::reason_to_stop(const Wishes& wishes) const {
   if (wishes.stop) return StopReason::Requested;
   if (reached(progress_.update, config.max_updates)) return StopReason::MaxUpdates;
   if (reached(progress_.epoch, config.max_epochs)) return StopReason::MaxEpochs;
-  if (reached(progress_.without_best, config.patience)) return StopReason::Patience;
-  if (wishes.time_is_up) return StopReason::MaxTime;
+  if (config.max_seconds() > 0 && wishes.seconds >= config.max_seconds())
+    return StopReason::MaxTime;
+  if (reached(progress_.update, progress_.cooldown_end))
+    return static_cast<StopReason>(progress_.cooldown_limit);
+  if (config.scheduler != LrScheduler::Wsd &&
+      reached(progress_.patience.without_gain, config.patience))
+    return StopReason::Patience;
   return std::nullopt;
+}
+
+double Trainer::epochs() const {
+  return static_cast<double>(progress_.epoch) +
+         static_cast<double>(progress_.batch) / static_cast<double>(stream_->batches_in_epoch());
+}
+
+RunPosition Trainer::position(double seconds) const {
+  return {.update = progress_.update,
+          .epochs = epochs(),
+          .seconds = seconds,
+          .without_gain = progress_.patience.without_gain};
+}
+
+void Trainer::end_cooldown_if_limit_is_raised(std::int64_t patience_before) {
+  if (progress_.cooldown_end == 0) return;
+  const Cooldown begun{progress_.cooldown_start, progress_.cooldown_end,
+                       static_cast<StopReason>(progress_.cooldown_limit)};
+  if (goes_on(begun, run_.config, position(seconds_before_), patience_before)) return;
+  progress_.cooldown_start = progress_.cooldown_end = progress_.cooldown_limit = 0;
+  observer_.noticed("the run is longer now: its rate, which was falling, is at its peak again");
+}
+
+void Trainer::cool_down_if_due(const Wishes& wishes) {
+  if (progress_.cooldown_end > 0) return;
+  const auto cooldown = due_cooldown(run_.config, position(wishes.seconds));
+  if (!cooldown) return;
+  progress_.cooldown_start = cooldown->start;
+  progress_.cooldown_end = cooldown->end;
+  progress_.cooldown_limit = static_cast<std::int64_t>(cooldown->limit);
+  const bool by_patience = cooldown->limit == StopReason::Patience;
+  observer_.noticed(join_text(
+      by_patience ? join_text("no gain in ", progress_.patience.without_gain, " validations: ")
+                  : "",
+      "the rate falls from here to update ", cooldown->end, ", where the run ends"));
+}
+
+RunPace Trainer::pace() const {
+  return {.seconds_per_update = update_seconds_.value(),
+          .updates_per_epoch = static_cast<double>(stream_->batches_in_epoch()) /
+                               static_cast<double>(run_.config.update_freq * ranks_.size()),
+          .seconds_per_validation = validation_seconds_.value()};
 }
 
 /// Each rollback begins another order of the same text.
@@ -191,10 +246,11 @@ BatchLoss Trainer::sum_over_ranks(const BatchLoss& sums) {
 }
 
 double Trainer::learning_rate_at(std::int64_t update) const {
-  return learning_rate(schedule_of(run_), update) * progress_.rate_factor;
+  return learning_rate(schedule_of(run_, progress_), update) * progress_.rate_factor;
 }
 
 void Trainer::update() {
+  const double start = seconds_here();
   const std::int64_t number = progress_.update + 1;
   std::vector<PackedBatch> batches;
   std::vector<std::int64_t> sentences;
@@ -225,13 +281,15 @@ void Trainer::update() {
   } else {
     leave_out(sentences, loss, norm);
   }
-  observer_.updated(progress_, loss);
+  update_seconds_.add(seconds_here() - start);
+  observer_.updated(progress_, loss, outlook(run_.config, progress_, pace()));
 }
 
 BatchLoss Trainer::accumulate(const std::vector<PackedBatch>& batches) {
   UpdatePart part{.update = progress_.update + 1,
                   .loss = run_.config.loss(),
-                  .token_budget = progress_.token_budget};
+                  .token_budget = progress_.token_budget,
+                  .precision = run_.precision};
   for (;;) {
     if (const auto sums = try_to_accumulate(model_, batches, part)) return *sums;
     part.token_budget = progress_.token_budget = lowered_budget(batches, part.token_budget);
@@ -249,27 +307,36 @@ bool Trainer::validate(std::stop_token stop) {
   const ValidationResult result = validator_.run(model_, model_.averaged_weights(), stop);
   if (stop.stop_requested()) return false;
   const BestMetric metric = run_.config.best_metric;
-  const double value = result.value(metric);
-  bool best = progress_.best_update == 0 || is_better(metric, value, progress_.best_value);
+  const bool better =
+      progress_.best_update == 0 ||
+      is_better(metric, result.score(metric), {progress_.best_value, progress_.best_loss});
   progress_.validated_update = progress_.update;
-  // What could not be saved is not the best: a later one may be.
-  best = best && try_to("best model", [&] {
-           write_model(run_.folder.best(), model_.averaged_weights(), result);
-           write_model(run_.folder.model(), model_.averaged_weights(), result);
-         });
+  // What could not be saved is not the best, as a later one may be.
+  const bool best = better && try_to("best model", [&] {
+                      write_model(run_.folder.best(), model_.averaged_weights(), result);
+                      write_model(run_.folder.model(), model_.averaged_weights(), result);
+                    });
   if (best) {
     progress_.best_update = progress_.update;
-    progress_.best_value = value;
-    progress_.without_best = 0;
-  } else {
-    ++progress_.without_best;
+    progress_.best_value = result.value(metric);
+    progress_.best_loss = result.loss;
+    progress_.best_seconds = seconds_before_ + seconds_here();
   }
+  note_validation(progress_.patience,
+                  metric == BestMetric::Loss
+                      ? PatienceScore{.score = -result.loss}
+                      : PatienceScore{.score = result.value(metric),
+                                      .standard_error = result.standard_error(metric),
+                                      .loss = result.loss});
+  validation_seconds_.add(result.seconds);
   nlohmann::ordered_json json{{"type", "validation"},
                               {"update", progress_.update},
                               {"loss", result.loss},
                               {"perplexity", result.perplexity},
                               {"bleu", result.bleu},
+                              {"bleu_error", result.bleu_error},
                               {"chrf", result.chrf},
+                              {"chrf_error", result.chrf_error},
                               {"seconds", result.seconds},
                               {"best", best},
                               {"target_tokens", progress_.target_tokens},
@@ -282,90 +349,8 @@ bool Trainer::validate(std::stop_token stop) {
                                {"reference", validator_.set().target_lines[i]}});
   append_log(json);
   interval_.start += result.seconds;  // the rate of the next log line is training's alone
-  observer_.validated({progress_.update, result, best, progress_.without_best});
+  observer_.validated({progress_.update, result, best, progress_.patience.without_gain});
   return true;
-}
-
-void Trainer::save(const std::filesystem::path& path) {
-  last_save_ = seconds_here();
-  log_->sync();
-  progress_.seconds = seconds_before_ + seconds_here();
-  progress_.log_bytes = log_->bytes();
-  ModelOrigin origin = run_.origin;
-  origin.provenance.updates = progress_.update;
-  write_checkpoint(path, model_, origin, progress_);
-}
-
-bool Trainer::try_to(std::string_view what, const std::function<void()>& save) {
-  try {
-    save();
-    return true;
-  } catch (const Error& problem) {
-    observer_.warned(join_text(what, " not saved, training goes on: ", problem.what()));
-    return false;
-  }
-}
-
-void Trainer::save_numbered() {
-  save(run_.folder.at_update(progress_.update));
-  numbered_update_ = progress_.update;
-  remove_old_checkpoints(run_.folder, run_.config.keep_last);
-}
-
-void Trainer::write_model(const std::filesystem::path& path, const torch::Tensor& weights,
-                          const ValidationResult& result) {
-  ModelOrigin origin = run_.origin;
-  origin.provenance.updates = progress_.update;
-  origin.provenance.scores = {{"valid-loss", result.loss},
-                              {"valid-perplexity", result.perplexity},
-                              {"valid-bleu", result.bleu},
-                              {"valid-chrf", result.chrf}};
-  write_weights(path, model_, weights, origin);
-}
-
-void Trainer::finish(std::stop_token stop) {
-  if (progress_.validated_update != progress_.update && !validate(stop)) return;
-  if (numbered_update_ != progress_.update) save_numbered();
-  if (run_.config.average_last > 1 && !validator_.empty()) average(stop);
-  if (validator_.empty()) write_model(run_.folder.model(), model_.averaged_weights(), {});
-  check_model();
-}
-
-/// The model may have been lost since it was written.
-void Trainer::check_model() {
-  try {
-    const ModelFileReader model(run_.folder.model());
-  } catch (const Error& problem) {
-    const ModelFileReader best(run_.folder.best());
-    observer_.warned(join_text("made anew from ", best.path().string(), ": ", problem.what()));
-    write_file(run_.folder.model(), read_file(best.path()));
-  }
-}
-
-void Trainer::average(std::stop_token stop) {
-  auto paths = run_.folder.numbered();
-  const auto count = std::min(paths.size(), static_cast<std::size_t>(run_.config.average_last));
-  if (count < 2) return;
-  paths.erase(paths.begin(), paths.end() - static_cast<std::ptrdiff_t>(count));
-  auto sum = torch::zeros_like(model_.weights(), torch::kFloat64);
-  for (const auto& path : paths) sum += load_flat_weights(path, model_.layout(), run_.device);
-  const auto mean = (sum / static_cast<double>(count)).to(torch::kFloat32);
-
-  const ValidationResult result = validator_.run(model_, mean, stop);
-  if (stop.stop_requested()) return;
-  const BestMetric metric = run_.config.best_metric;
-  const bool better = is_better(metric, result.value(metric), progress_.best_value);
-  nlohmann::ordered_json json{{"type", "average"},   {"checkpoints", count}, {"loss", result.loss},
-                              {"bleu", result.bleu}, {"chrf", result.chrf},  {"kept", better}};
-  append_log(json);
-  observer_.noticed(
-      join_text("average of the last ", count, " checkpoints: loss ", result.loss, ", BLEU ",
-                result.bleu, ", chrF ", result.chrf,
-                better ? "; kept as the model" : "; the best checkpoint stays the model"));
-  if (!better) return;
-  for (const auto& path : paths)
-    run_.origin.provenance.averaged_from.push_back(path.filename().string());
-  write_model(run_.folder.model(), mean, result);
 }
 
 }  // namespace dragoman

@@ -15,7 +15,11 @@
 #include "data/prepare.h"
 #include "training/checkpoint.h"
 #include "training/communicator.h"
+#include "training/cooldown.h"
 #include "training/event_file.h"
+#include "training/outlook.h"
+#include "training/running_mean.h"
+#include "training/stop_reason.h"
 #include "training/train_config.h"
 #include "training/training_model.h"
 #include "training/validation.h"
@@ -31,8 +35,8 @@ struct TrainingRun {
   RunFolder folder;
   ModelOrigin origin;
   const PreparedData& data;
-  std::map<std::string, std::string> configuration;  ///< of every field, for the progress record
-  std::string threads, processor;                    ///< likewise
+  SettingsRecord settings;         ///< for the progress record
+  std::string threads, processor;  ///< likewise
 };
 
 /// One line of the log: means over the updates since the last one.
@@ -47,8 +51,8 @@ struct UpdateFacts {
   double source_tokens_per_second = 0, target_tokens_per_second = 0;
   double data_wait = 0;            ///< share of the time spent waiting for batches
   std::int64_t target_tokens = 0;  ///< seen since the run began
-  double elapsed = 0;       ///< seconds of training and validation since then, over all starts
-  double seconds_left = 0;  ///< until the nearest limit; 0: unknown
+  double elapsed = 0;  ///< seconds of training and validation since then, over all starts
+  Outlook outlook = {};
 };
 
 /// As log.jsonl has it; of the facts only those that stay true.
@@ -58,23 +62,19 @@ struct ValidationFacts {
   std::int64_t update = 0;
   const ValidationResult& result;
   bool new_best = false;
-  std::int64_t without_best = 0;
+  std::int64_t without_gain = 0;  ///< validations, for --patience
 };
 
 class TrainingObserver {
  public:
   virtual ~TrainingObserver() = default;
-  virtual void updated(const ProgressRecord& progress, double loss) = 0;  ///< after each update
-  virtual void logged(const UpdateFacts& facts) = 0;
+  /// After each update; the outlook is of the pace of this start's updates so far.
+  virtual void updated(const ProgressRecord& progress, double loss, const Outlook& outlook) = 0;
+  virtual void logged(const UpdateFacts& facts, const ProgressRecord& progress) = 0;
   virtual void validated(const ValidationFacts& facts) = 0;
   virtual void noticed(const std::string& text) = 0;
   virtual void warned(const std::string& text) = 0;
 };
-
-enum class StopReason { MaxUpdates, MaxEpochs, MaxTime, Patience, Requested };
-constexpr std::array<std::string_view, 5> names_of(StopReason) {
-  return {"--max-updates", "--max-epochs", "--max-time", "--patience", "a signal"};
-}
 
 /// Several ranks train as one: each takes its share of every update's batches, and all decide
 /// alike, from what they have summed or rank 0 has said. Rank 0 alone validates, writes, and reads
@@ -97,7 +97,8 @@ class Trainer {
  private:
   /// What a signal or the clock asks for on any rank.
   struct Wishes {
-    bool stop = false, time_is_up = false;
+    bool stop = false;
+    double seconds = 0;  ///< of the run so far: the mean of the ranks' clocks
   };
   Wishes agree(const std::stop_token& stop);
   /// All ranks get rank 0's weights, moments and progress record.
@@ -105,6 +106,11 @@ class Trainer {
   /// Rank 0 works; then all ranks have its progress record and its answer.
   bool by_leader(const std::function<bool()>& work);
   std::optional<StopReason> reason_to_stop(const Wishes& wishes) const;
+  /// With the wsd schedule.
+  void cool_down_if_due(const Wishes& wishes);
+  /// In a run that goes on, with limits that may have been raised.
+  void end_cooldown_if_limit_is_raised(std::int64_t patience_before);
+  RunPosition position(double seconds) const;
   void open_stream();
   void update();
   double learning_rate_at(std::int64_t update) const;
@@ -118,7 +124,8 @@ class Trainer {
   void roll_back();
   void return_to_sound_checkpoint();  // of rank 0
   void log_update();
-  double seconds_left(double seconds_per_update) const;
+  double epochs() const;  ///< passes over the corpus, with the part of the last one
+  RunPace pace() const;   ///< of this start
   /// Validations and checkpoints that are due at this update; false where a stop was requested
   /// during a validation, which is then still due when the run goes on.
   bool do_what_is_due(std::stop_token stop);
@@ -129,9 +136,18 @@ class Trainer {
                    const ValidationResult& result);
   /// Warns and goes on where `save` fails: the next one may succeed.
   bool try_to(std::string_view what, const std::function<void()>& save);
+  void save_start();
   void save_numbered();
   void finish(std::stop_token stop);
-  void average(std::stop_token stop);
+  /// Of the newest --average-last numbered checkpoints that are readable.
+  struct Mean {
+    torch::Tensor weights;           ///< undefined where there is none
+    std::vector<std::string> names;  ///< of the files, by rising update
+  };
+  Mean mean_of_last_checkpoints();
+  /// Keeps the average as the model where it scores better; else, or with a stop requested, none.
+  std::optional<ValidationResult> average(std::stop_token stop);
+  void take_as_best(const ValidationResult& average);
   void check_model();
   /// Log and event file go on behind the progress.
   void open_log();
@@ -158,7 +174,8 @@ class Trainer {
   std::chrono::steady_clock::time_point start_;  // of train()
   double seconds_before_ = 0;                    // of earlier starts
   double last_save_ = 0;
-  std::int64_t numbered_update_ = 0;  // of the last checkpoint at an update count
+  RunningMean update_seconds_, validation_seconds_;  // of this start
+  std::int64_t numbered_update_ = 0;                 // of the last checkpoint at an update count
 };
 
 }  // namespace dragoman

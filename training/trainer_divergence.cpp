@@ -52,22 +52,28 @@ void Trainer::return_to_sound_checkpoint() {
     throw Error("training has diverged at update ", progress_.update, ", after ",
                 progress_.rollbacks, " rollbacks; ", advice);
   const auto warn = [this](const std::string& text) { observer_.warned(text); };
-  const auto sound = find_checkpoint(run_.folder, warn, [this](const ProgressRecord& progress) {
+  auto sound = find_rollback_target(run_.folder, warn, [this](const ProgressRecord& progress) {
     return is_sound(progress.history, progress_.update - progress.update);
   });
+  if (!sound)  // the one before has turned out to be too near: once more from where it went
+    sound = find_rollback_target(run_.folder, warn, [this](const ProgressRecord& progress) {
+      return progress.update <= progress_.returned_to;
+    });
   if (!sound)
     throw Error("training has diverged at update ", progress_.update,
                 ", and no earlier checkpoint is there to roll back to; ", advice);
   const ProgressRecord diverged = progress_;
   load_checkpoint(sound->path, model_);
   progress_ = sound->progress;
+  progress_.returned_to = progress_.update;
   progress_.rollbacks = diverged.rollbacks + 1;
   progress_.rate_factor = diverged.rate_factor * kRollbackRate;
   progress_.skipped = diverged.skipped;
   progress_.token_budget = diverged.token_budget;
   progress_.best_update = diverged.best_update;  // its model is in the folder
   progress_.best_value = diverged.best_value;
-  progress_.configuration = diverged.configuration;
+  progress_.best_loss = diverged.best_loss;
+  progress_.settings = diverged.settings;
   append_log(nlohmann::ordered_json{{"type", "rollback"},
                                     {"update", diverged.update},
                                     {"to_update", progress_.update},

@@ -1,8 +1,9 @@
-// What the trainer writes into log.jsonl and TensorBoard's event files, and how much is left to do.
+// What the trainer writes into log.jsonl and TensorBoard's event files.
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/byte_text.h"
 #include "training/trainer.h"
 
 namespace dragoman {
@@ -12,6 +13,7 @@ nlohmann::ordered_json to_json(const UpdateFacts& facts) {
                               {"epoch", facts.epoch},
                               {"update", facts.update},
                               {"loss", facts.loss},
+                              {"negative_log_likelihood", std::log(facts.perplexity)},
                               {"perplexity", facts.perplexity},
                               {"gradient_norm", facts.gradient_norm},
                               {"learning_rate", facts.learning_rate},
@@ -27,13 +29,16 @@ nlohmann::ordered_json to_json(const UpdateFacts& facts) {
 void Trainer::open_log() {
   log_.emplace(run_.folder.log(), progress_.log_bytes);
   open_events();
+  auto settings = nlohmann::ordered_json::object();
+  for (const auto& [name, text] : progress_.settings.values) settings[name] = utf8_of_bytes(text);
   append_log({{"type", "start"},
               {"after_update", progress_.update},
               {"parameters", model_.layout().parameters()},
               {"ranks", progress_.ranks},
               {"precision", progress_.precision},
               {"threads", progress_.threads},
-              {"processor", progress_.processor}});
+              {"processor", progress_.processor},
+              {"settings", settings}});
 }
 
 void Trainer::open_events() {
@@ -71,32 +76,14 @@ void Trainer::log_update() {
       .data_wait = (stream_->waited_seconds() - interval_.waited) / seconds,
       .target_tokens = progress_.target_tokens,
       .elapsed = seconds_before_ + now,
-      .seconds_left = seconds_left(seconds / updates)};
+      .outlook = outlook(run_.config, progress_, pace())};
   append_log(to_json(facts));
-  observer_.logged(facts);
+  observer_.logged(facts, progress_);
   interval_ = {.sums = {},
                .gradient_norm = 0,
                .waited = stream_->waited_seconds(),
                .start = now,
                .updates = 0};
-}
-
-double Trainer::seconds_left(double seconds_per_update) const {
-  const TrainConfig& config = run_.config;
-  double left = 0;
-  const auto limit = [&left](double seconds) {
-    left = left == 0 ? std::max(0.0, seconds) : std::min(left, std::max(0.0, seconds));
-  };
-  if (config.max_updates > 0)
-    limit(static_cast<double>(config.max_updates - progress_.update) * seconds_per_update);
-  if (config.max_epochs > 0) {
-    const auto batches =
-        (config.max_epochs - progress_.epoch) * stream_->batches_in_epoch() - progress_.batch;
-    limit(static_cast<double>(batches) / static_cast<double>(config.update_freq * ranks_.size()) *
-          seconds_per_update);
-  }
-  if (config.max_seconds() > 0) limit(config.max_seconds() - progress_.seconds);
-  return left;
 }
 
 }  // namespace dragoman

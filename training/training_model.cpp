@@ -14,6 +14,7 @@
 #include "data/batch_parts.h"
 #include "kernels/kernels.h"
 #include "model/products.h"
+#include "model/side_by_side.h"
 #include "training/guided_alignment.h"
 
 namespace dragoman {
@@ -173,12 +174,7 @@ void TrainingModel::in_pieces(const Piece& work) {
 }
 
 void TrainingModel::run_on_team(std::size_t count, const std::function<void(std::size_t)>& task) {
-  const int threads = at::get_num_threads();
-  team_->run(count, [&](std::size_t i) {
-    at::set_num_threads(threads / static_cast<int>(count));  // of this worker
-    task(i);
-  });
-  at::set_num_threads(threads);  // what threads to come begin with
+  run_side_by_side(*team_, count, task);
 }
 
 void TrainingModel::add_replicas(std::size_t count) {

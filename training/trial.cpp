@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "data/prepare.h"
+#include "training/split_update.h"
 
 namespace dragoman {
 
@@ -67,8 +68,12 @@ BatchCost Trial::measure(const std::vector<PackedBatch>& batches) {
   std::vector<double> rates, times;
   for (const PackedBatch& batch : batches) {
     if (settings_.stop.stop_requested()) throw PreparationStopped();
-    const double seconds =
-        seconds_of([&] { model_.accumulate(batch, settings_.config.loss(), ++update_); });
+    UpdatePart part{
+        .update = ++update_, .loss = settings_.config.loss(), .precision = settings_.precision};
+    const double seconds = seconds_of([&] {  // as the trainer does
+      while (!try_to_accumulate(model_, {&batch, 1}, part))
+        part.token_budget = lowered_budget({&batch, 1}, part.token_budget);
+    });
     times.push_back(seconds);
     rates.push_back(static_cast<double>(batch.target.size()) / seconds);
   }

@@ -18,6 +18,10 @@ namespace dragoman {
 
 namespace {
 
+constexpr std::int64_t kBootstrapSamples = 200;
+/// Half of a 95 % interval, in standard errors.
+constexpr double kErrorsInInterval = 1.96;
+
 /// Of the weights: on the CPU an engine for each thread, in fp32 like the module tree, which serves
 /// elsewhere.
 std::vector<std::unique_ptr<Engine>> engines_of(TrainingModel& model, const torch::Tensor& weights,
@@ -46,8 +50,22 @@ double ValidationResult::value(BestMetric metric) const {
   return loss;
 }
 
-bool is_better(BestMetric metric, double value, double than) {
-  return metric == BestMetric::Loss ? value < than : value > than;
+double ValidationResult::standard_error(BestMetric metric) const {
+  switch (metric) {
+    case BestMetric::Loss:
+      return 0;
+    case BestMetric::Bleu:
+      return bleu_error;
+    case BestMetric::Chrf:
+      return chrf_error;
+  }
+  return 0;
+}
+
+bool is_better(BestMetric metric, const ValidationScore& score, const ValidationScore& than) {
+  if (metric == BestMetric::Loss) return score.value < than.value;
+  const double shown = std::round(100 * score.value), to_beat = std::round(100 * than.value);
+  return shown > to_beat || (shown == to_beat && score.loss < than.loss);
 }
 
 Validator::Validator(const PreparedData& data, const TrainConfig& config)
@@ -71,17 +89,22 @@ ValidationResult Validator::run(TrainingModel& model, const torch::Tensor& weigh
 
   DecodeConfig decode;
   decode.beam_size = beam_size_;
+  decode.several_sentences = data_.report.several_sentences_share();
   const auto engines = engines_of(model, weights, data_.tokenizers.target->never_emitted());
   Translator translator(pointers_to(engines), *data_.tokenizers.source, *data_.tokenizers.target,
                         decode);
   result.translations = best_texts(translator.translate(data_.valid.source_lines, stop));
   if (result.translations.size() == data_.valid.target_lines.size()) {
     EvaluateConfig evaluate;
+    evaluate.confidence = true;
+    evaluate.confidence_n = kBootstrapSamples;
     evaluate.lowercase = evaluate.chrf_lowercase = lower_cases(*data_.tokenizers.target);
     const auto scores =
         evaluate_lines(result.translations, {data_.valid.target_lines}, evaluate, "");
     result.bleu = scores[0].score;
     result.chrf = scores[1].score;
+    result.bleu_error = scores[0].interval.value_or(0) / kErrorsInInterval;
+    result.chrf_error = scores[1].interval.value_or(0) / kErrorsInInterval;
   }
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;

@@ -13,19 +13,29 @@
 
 namespace dragoman {
 
+struct ValidationScore {
+  double value = 0;  ///< of the metric that decides
+  double loss = 0;
+};
+
 struct ValidationResult {
   double loss = 0;        ///< negative log-likelihood per target piece, </s> included, no smoothing
   double perplexity = 0;  ///< exp(loss)
   double bleu = 0;        ///< 13a, cased
   double chrf = 0;
+  /// Of BLEU and chrF, by bootstrap over the validation lines: what other lines would have changed.
+  double bleu_error = 0, chrf_error = 0;
   double seconds = 0;
   std::vector<std::string> translations;  ///< of all validation lines
 
   double value(BestMetric metric) const;
+  double standard_error(BestMetric metric) const;  ///< 0 for the loss, where it is not computed
+  ValidationScore score(BestMetric metric) const { return {value(metric), loss}; }
 };
 
-/// Whether a value of the metric is better than another: a lower loss, a higher score.
-bool is_better(BestMetric metric, double value, double than);
+/// Whether one score is better: a lower loss, a higher BLEU or chrF; where these are the same to
+/// two decimals, as they are shown, the lower loss.
+bool is_better(BestMetric metric, const ValidationScore& score, const ValidationScore& than);
 
 class Validator {
  public:

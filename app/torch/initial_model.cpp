@@ -9,15 +9,11 @@
 #include "base/error.h"
 #include "base/fields.h"
 #include "inference/model_tokenizers.h"
-#include "model/file/run_folder.h"
+#include "tokenizer/model_facts.h"
 
 namespace dragoman {
 
 namespace {
-
-bool is_given(Origin origin) {
-  return origin == Origin::ConfigFile || origin == Origin::CommandLine;
-}
 
 /// Whether a field decides what the model computes, rather than how it is trained.
 bool is_architecture(std::string_view name) { return !name.ends_with("dropout"); }
@@ -28,14 +24,13 @@ void check_same(const std::string& file, const Tokenizer& wanted, const std::str
   if (given.model_bytes() == wanted.model_bytes()) return;
   const std::string advice = "; leave the tokenizer out to have the model's";
   if (given.size() != wanted.size())
-    throw Error(file, ": has ", given.size(), " pieces, but the model of --init-from (", model,
-                ") ", wanted.size(), advice);
+    throw Error(file, ": has ", given.size(), " pieces, but ", model, " ", wanted.size(), advice);
   for (TokenId id = 0; id < given.size(); ++id)
     if (given.piece(id) != wanted.piece(id))
       throw Error(file, ": piece ", id, " is '", given.piece(id), "', but '", wanted.piece(id),
-                  "' in the model of --init-from (", model, ")", advice);
-  throw Error(file, ": has the pieces of the model of --init-from (", model,
-              "), but other scores or another normalisation", advice);
+                  "' in ", model, advice);
+  throw Error(file, ": has the pieces of ", model, ", but other scores or another normalisation",
+              advice);
 }
 
 }  // namespace
@@ -45,11 +40,9 @@ Preset parse_preset(const std::string& name) {
   return static_cast<Preset>(parse_choice("preset", {names.begin(), names.end()}, name));
 }
 
-Preset inherited_preset(const std::string& init_from, const std::string& output) {
+Preset inherited_preset(const std::string& init_from) {
   if (init_from.empty()) return Preset::Base;
   try {
-    const std::filesystem::path begun = RunFolder{output}.config();
-    if (std::filesystem::exists(begun)) return parse_preset(read_settings(begun).at("preset"));
     const ModelFileReader model(resolve_model_path(init_from));
     return parse_preset(settings_of(model.provenance().configuration, init_from).at("preset"));
   } catch (const std::exception&) {
@@ -57,12 +50,13 @@ Preset inherited_preset(const std::string& init_from, const std::string& output)
   }
 }
 
-void take_architecture(const ModelFileReader& model, const Origins& origins, ModelConfig& config) {
+void take_architecture(const ModelFileReader& model, RunSettings& settings, ModelConfig& config) {
   ModelConfig taken = model.config();
   const auto given = fields_of(config), of_model = fields_of(taken);
   for (std::size_t i = 0; i < given.size(); ++i) {
     const std::string name(given[i].info.name), text = given[i].text();
-    if (!is_given(origins.at(name)) || text == of_model[i].text()) continue;
+    if (!settings.asks_value(name)) settings.explain(name, "the model of --init-from");
+    if (!settings.asks_value(name) || text == of_model[i].text()) continue;
     if (is_architecture(name))
       throw UsageError("--", name, " ", text, ": the model of --init-from (", model.path().string(),
                        ") has ", of_model[i].text(), "; leave the flag out");
@@ -71,9 +65,9 @@ void take_architecture(const ModelFileReader& model, const Origins& origins, Mod
   config = taken;
 }
 
-void take_tokenizer(const ModelFileReader& model, TokenizerConfig& config) {
+void take_tokenizer(const ModelFileReader& model, std::string_view of, TokenizerConfig& config) {
   const Tokenizers tokenizers = load_tokenizers(model);
-  const std::string path = model.path().string();
+  const std::string path = join_text(of, " (", model.path().string(), ")");
   if (!config.source_model.empty()) {
     check_same(config.source_model, *tokenizers.source, path);
     check_same(config.target_model.empty() ? config.source_model : config.target_model,
@@ -81,6 +75,26 @@ void take_tokenizer(const ModelFileReader& model, TokenizerConfig& config) {
   }
   config.source_bytes = tokenizers.source->model_bytes();
   if (!tokenizers.joint()) config.target_bytes = tokenizers.target->model_bytes();
+}
+
+void refuse_ignored_tokenizer_flags(const RunSettings& settings, const Tokenizers& given,
+                                    std::string_view by) {
+  const Tokenizer& source = *given.source;
+  const std::map<std::string, std::string> facts = {
+      {"vocab-size", text_of(std::int64_t{source.size()})},
+      {"tokenizer-type", std::string(tokenizer_facts(source.model_bytes(), "").type)},
+      {"joint-vocab", text_of(given.joint())},
+      {"lowercase", text_of(lower_cases(source))},
+      {"character-coverage", ""},
+      {"user-symbols", ""},
+      {"tokenizer-lines", ""}};  // the last three cannot be told from a tokenizer
+  const auto asked = settings.record().asked;
+  for (const auto& [name, fact] : facts) {
+    const auto found = asked.find(name);
+    if (found == asked.end() || found->second == kAuto || found->second == fact) continue;
+    throw UsageError("--", name, " ", found->second, ": the tokenizer is that of ", by,
+                     fact.empty() ? "" : ", which has " + fact, "; leave the flag out");
+  }
 }
 
 }  // namespace dragoman

@@ -1,6 +1,8 @@
 // A model as the module tree.
 #pragma once
 
+#include <optional>
+
 #include "app/hardware_choice.h"
 #include "model/transformer.h"
 #include "tokenizer/tokenizers.h"
@@ -10,7 +12,8 @@ namespace dragoman {
 struct OpenedModel {
   Tokenizers tokenizers;
   Transformer transformer;
-  int threads;  ///< of the CPU
+  int threads;                              ///< of the CPU
+  std::optional<double> several_sentences;  ///< see Provenance
 };
 
 /// Throws Error where the file is damaged or the device is missing.

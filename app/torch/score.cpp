@@ -10,6 +10,8 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
+#include <string_view>
+#include <utility>
 
 #include "app/command.h"
 #include "app/log.h"
@@ -20,7 +22,9 @@
 #include "base/error.h"
 #include "base/threads.h"
 #include "evaluation/read_lines.h"
+#include "inference/decode_config.h"
 #include "inference/torch/scorer.h"
+#include "tokenizer/sentence_splitter.h"
 
 namespace dragoman {
 
@@ -33,6 +37,7 @@ struct ScoreConfig {
   std::string source, target;
   bool normalize = false;
   bool per_token = false;
+  SplitSentences split_sentences = SplitSentences::Auto;
   std::int64_t max_tokens = 4'096;
   std::int64_t max_length = 2'048;
 
@@ -59,6 +64,11 @@ struct ScoreConfig {
            .group = kScores,
            .aliases = "word-scores,with-tokens-score"},
           per_token);
+    visit({.name = "split-sentences",
+           .help = "score the sentences of a line one by one, where both sides have as many; auto: "
+                   "where the model was trained on single sentences",
+           .group = kScores},
+          split_sentences);
     visit({.name = "max-tokens",
            .help = "pieces of each side that are worked on together; changes speed and memory",
            .group = kHardware,
@@ -102,17 +112,31 @@ Texts read_texts(const ScoreConfig& config) {
   return texts;
 }
 
-std::vector<TokenId> encode(const Tokenizer& tokenizer, const std::string& line) {
+std::vector<TokenId> encode(const Tokenizer& tokenizer, std::string_view line) {
   std::vector<TokenId> tokens = tokenizer.encode(line);
   tokens.push_back(tokenizer.eos_id());
   return tokens;
 }
 
+/// The sentences of a line beside those of its translation, where they are as many; otherwise both
+/// as they are.
+std::vector<std::pair<std::string_view, std::string_view>> pairs_of_sentences(
+    std::string_view source, std::string_view target) {
+  const auto sources = split_sentences(source), targets = split_sentences(target);
+  if (sources.size() != targets.size() || sources.size() < 2) return {{source, target}};
+  std::vector<std::pair<std::string_view, std::string_view>> pairs;
+  for (std::size_t i = 0; i < sources.size(); ++i) pairs.emplace_back(sources[i], targets[i]);
+  return pairs;
+}
+
 /// Scores texts window by window and writes a line for each.
 class ScoreRun {
  public:
-  ScoreRun(const ScoreConfig& config, const Texts& texts, int threads)
-      : config_(config), texts_(texts), threads_(threads) {}
+  ScoreRun(const ScoreConfig& config, const Texts& texts, const OpenedModel& model)
+      : config_(config),
+        texts_(texts),
+        threads_(model.threads),
+        by_sentence_(splits_sentences(config.split_sentences, model.several_sentences)) {}
 
   Totals run(Transformer& model, const Tokenizers& tokenizers) {
     std::optional<Progress> progress;  // not among the results
@@ -120,26 +144,43 @@ class ScoreRun {
       progress.emplace("score", "lines", static_cast<std::int64_t>(texts_.source.size()));
     const std::stop_token stop = stop_token();
     for (std::size_t begin = 0; begin < texts_.source.size(); begin += kWindow) {
-      const auto pairs = encode_window(begin, model->config, tokenizers);
+      const auto lines = encode_window(begin, model->config, tokenizers);
+      std::vector<TokenPair> pairs;
+      for (const auto& line : lines) pairs.insert(pairs.end(), line.begin(), line.end());
       const auto scores = token_log_probabilities(model, pairs, config_.max_tokens, stop);
       if (stop.stop_requested()) break;
-      for (const auto& line : scores) write(line);
+      auto next = scores.begin();
+      for (const auto& line : lines) {
+        std::vector<float> of_line;
+        for (std::size_t i = 0; i < line.size(); ++i, ++next)
+          of_line.insert(of_line.end(), next->begin(), next->end());
+        write(of_line);
+      }
       if (progress) progress->update(totals_.lines);
     }
     return totals_;
   }
 
  private:
-  std::vector<TokenPair> encode_window(std::size_t begin, const ModelConfig& model,
-                                       const Tokenizers& tokenizers) const {
-    std::vector<TokenPair> pairs(std::min(kWindow, texts_.source.size() - begin));
-    parallel_for(static_cast<std::int64_t>(pairs.size()), threads_, [&](std::int64_t i) {
+  /// The pairs of each line.
+  std::vector<std::vector<TokenPair>> encode_window(std::size_t begin, const ModelConfig& model,
+                                                    const Tokenizers& tokenizers) const {
+    std::vector<std::vector<TokenPair>> lines(std::min(kWindow, texts_.source.size() - begin));
+    parallel_for(static_cast<std::int64_t>(lines.size()), threads_, [&](std::int64_t i) {
       const std::size_t line = begin + static_cast<std::size_t>(i);
-      pairs[i] = {encode(*tokenizers.source, texts_.source[line]),
-                  encode(*tokenizers.target, texts_.target[line])};
-      check_length(pairs[i], line, model);
+      for (const auto& [source, target] : pairs_of(line)) {
+        lines[i].push_back(
+            {encode(*tokenizers.source, source), encode(*tokenizers.target, target)});
+        check_length(lines[i].back(), line, model);
+      }
     });
-    return pairs;
+    return lines;
+  }
+
+  std::vector<std::pair<std::string_view, std::string_view>> pairs_of(std::size_t line) const {
+    const std::string &source = texts_.source[line], &target = texts_.target[line];
+    if (by_sentence_) return pairs_of_sentences(source, target);
+    return {{source, target}};
   }
 
   void check_length(const TokenPair& pair, std::size_t line, const ModelConfig& model) const {
@@ -173,6 +214,7 @@ class ScoreRun {
   const ScoreConfig& config_;
   const Texts& texts_;
   int threads_;
+  bool by_sentence_;
   Totals totals_;
 };
 
@@ -194,8 +236,7 @@ int run_score(const ScoreConfig& config) {
   const Texts texts = read_texts(config);
   OpenedModel model = open_model(config.model);
   const auto start = std::chrono::steady_clock::now();
-  const Totals totals =
-      ScoreRun(config, texts, model.threads).run(model.transformer, model.tokenizers);
+  const Totals totals = ScoreRun(config, texts, model).run(model.transformer, model.tokenizers);
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
   log_totals(totals, spent.count());
   return 0;

@@ -13,13 +13,18 @@
 #include "app/log.h"
 #include "app/progress.h"
 #include "app/signals.h"
+#include "app/torch/automatic_run.h"
+#include "app/torch/begun_run.h"
 #include "app/torch/initial_model.h"
+#include "app/torch/run_settings.h"
 #include "app/torch/train_agreement.h"
+#include "app/torch/train_options.h"
 #include "app/torch/train_plan.h"
 #include "app/torch/training_view.h"
 #include "base/cpu.h"
 #include "base/files.h"
 #include "base/hash.h"
+#include "inference/model_tokenizers.h"
 #include "model/device.h"
 #include "training/communicator.h"
 #include "training/resume.h"
@@ -29,123 +34,66 @@ namespace dragoman {
 
 namespace {
 
-struct RunMode {
-  bool plan = false;
-
-  template <class Visit>
-  void for_each_field(Visit&& visit) {
-    visit({.name = "plan",
-           .help = "only say what the run would take: memory, speed, time, disk; changes nothing",
-           .group = "Run",
-           .aliases = "dry-run"},
-          plan);
-  }
-};
-
-struct TrainOptions {
-  RunMode mode;  // of the call, not of the run: no checkpoint remembers it
-  TrainConfig train;
-  ModelConfig model;
-  DataConfig data;
-  TokenizerConfig tokenizer;
-  std::shared_ptr<Invocation> invocation = std::make_shared<Invocation>();
-
-  std::vector<Field> fields() {
-    std::vector<Field> all = fields_of(train);
-    for (auto& part : {fields_of(data), fields_of(tokenizer), fields_of(model)})
-      all.insert(all.end(), part.begin(), part.end());
-    return all;
-  }
-};
-
-/// What the command line may say: all that a run remembers, the mode, and "auto" for --max-tokens.
-std::vector<Field> given_fields(TrainOptions& options) {
-  std::vector<Field> all = options.fields();
-  for (Field& field : all) {
-    if (field.info.name != "max-tokens") continue;
-    field.assign = [number = field.assign](const std::vector<std::string>& texts) {
-      number(texts == std::vector<std::string>{"auto"} ? std::vector<std::string>{"0"} : texts);
-    };
-  }
-  for (Field& field : fields_of(options.mode)) all.push_back(std::move(field));
-  return all;
-}
-
-using GivenTexts = std::map<std::string, std::vector<std::string>>;
-
-/// The preset's values become the defaults.
-void apply_preset(TrainOptions& options, const GivenTexts& given) {
-  const auto given_text = [&given](const char* name) {
-    const auto found = given.find(name);
-    return found == given.end() ? std::string() : found->second.back();
+/// A progress bar for each stage of preparing the data.
+DataObserver shown_stages() {
+  return [progress = std::shared_ptr<Progress>(), shown = std::string()](
+             std::string_view stage, std::int64_t done, std::int64_t total) mutable {
+    if (stage != shown) {
+      progress = std::make_shared<Progress>(std::string(stage), "", total);
+      shown = stage;
+    }
+    progress->update(done);
   };
-  const Preset preset = given.contains("preset")
-                            ? parse_preset(given_text("preset"))
-                            : inherited_preset(given_text("init-from"), given_text("output"));
-  const std::string output = options.train.output;
-  options.train.apply_preset(preset);
-  options.train.output = output;
-  options.model = ModelConfig::from_preset(preset);
-  const bool large = preset == Preset::Base || preset == Preset::Big;
-  options.tokenizer.vocab_size = large ? 32'000 : 8'000;
 }
 
-void validate(const TrainOptions& options) {
-  options.train.validate();
-  options.model.validate();
-  options.data.validate();
-  options.tokenizer.validate();
-  const ModelConfig& model = options.model;
-  if (options.train.r_drop > 0 &&
-      model.dropout + model.attention_dropout + model.activation_dropout == 0)
-    throw UsageError(
-        "--r-drop: its two passes differ by dropout alone, and every --dropout is 0; raise one, or "
-        "leave --r-drop out");
-  if (options.train.guided_alignment_layer > model.decoder_layers)
-    throw UsageError("--guided-alignment-layer ", options.train.guided_alignment_layer,
-                     ": the decoder has ", model.decoder_layers, " layers");
-  if (options.train.guided_alignment_head > model.heads)
-    throw UsageError("--guided-alignment-head ", options.train.guided_alignment_head,
-                     ": a layer has ", model.heads, " heads");
-  const std::int64_t longest = options.data.max_length, places = options.model.max_positions;
-  if (options.model.positions == Positions::Learned && (longest == 0 || longest >= places))
-    throw UsageError("--max-length ", longest, ": the ", places,
-                     " learned positions (--max-positions) are for fewer than ", places,
-                     " pieces and </s>");
+Preparation preparation_of(const TrainOptions& options, const RunFolder& folder,
+                           std::stop_token stop) {
+  return {.data = options.data,
+          .tokenizer = options.tokenizer,
+          .cache_folder = folder.corpus(),
+          .seed = static_cast<std::uint64_t>(options.train.seed),
+          .observer = shown_stages(),
+          .stop = std::move(stop),
+          .threads = static_cast<int>(options.train.threads)};
 }
 
 PreparedData prepare(const TrainOptions& options, const RunFolder& folder,
                      const std::map<std::string, std::string>& started_with, std::stop_token stop) {
-  std::unique_ptr<Progress> progress;
-  std::string stage_shown;
-  const auto observer = [&](std::string_view stage, std::int64_t done, std::int64_t total) {
-    if (stage != stage_shown) {
-      progress = std::make_unique<Progress>(std::string(stage), "", total);
-      stage_shown = stage;
-    }
-    progress->update(done);
-  };
-  return prepare_data({.data = options.data,
-                       .tokenizer = options.tokenizer,
-                       .cache_folder = folder.corpus(),
-                       .seed = static_cast<std::uint64_t>(options.train.seed),
-                       .started_with = started_with,
-                       .observer = observer,
-                       .stop = std::move(stop),
-                       .threads = static_cast<int>(options.train.threads)});
+  Preparation preparation = preparation_of(options, folder, std::move(stop));
+  preparation.started_with = started_with;
+  return prepare_data(preparation);
 }
 
 constexpr const char* kInitFrom = "init-from";
 
+/// A run that goes on has the tokenizers of its checkpoint.
+void settle_tokenizers(TrainOptions& options, const RunSettings& settings,
+                       const std::optional<FoundCheckpoint>& found) {
+  TokenizerConfig& config = options.tokenizer;
+  if (found) {
+    take_tokenizer(ModelFileReader(found->path), "this run's checkpoint", config);
+  } else if (!config.source_model.empty() && options.train.init_from.empty()) {
+    const auto open = [](const std::string& path) {
+      return std::make_shared<const Tokenizer>(Tokenizer::from_file(path));
+    };
+    Tokenizers given;
+    given.source = open(config.source_model);
+    given.target = config.target_model.empty() ? given.source : open(config.target_model);
+    refuse_ignored_tokenizer_flags(settings, given, "--tokenizer");
+  }
+}
+
 /// Takes over what the model of --init-from decides, and returns the checksum of its file; a run
 /// that has begun finds all that in its own checkpoint.
-std::string take_initial_model(TrainOptions& options, const std::optional<FoundCheckpoint>& found) {
+std::string take_initial_model(TrainOptions& options, RunSettings& settings,
+                               const std::optional<FoundCheckpoint>& found) {
   const std::string& given = options.train.init_from;
   if (given.empty()) return "";
   const ModelFileReader model(found ? found->path : resolve_model_path(given));
-  take_architecture(model, options.invocation->origins, options.model);
-  take_tokenizer(model, options.tokenizer);
-  validate(options);
+  take_architecture(model, settings, options.model);
+  take_tokenizer(model, "the model of --init-from", options.tokenizer);
+  refuse_ignored_tokenizer_flags(settings, load_tokenizers(model), "--init-from");
+  options.validate();
   if (!found) return model.checksum();
   const auto& data = model.provenance().data;
   const auto remembered = data.find(kInitFrom);  // none: compare_configuration() will refuse
@@ -172,7 +120,7 @@ PreparedData prepare_in_turn(const TrainOptions& options, const RunFolder& folde
 }
 
 /// What the tokenizers decide about the model.
-void complete_model(TrainOptions& options, const Tokenizers& tokenizers) {
+void complete_model(TrainOptions& options, RunSettings& settings, const Tokenizers& tokenizers) {
   ModelConfig& model = options.model;
   model.source_vocabulary = tokenizers.source->size();
   model.target_vocabulary = tokenizers.target->size();
@@ -180,9 +128,10 @@ void complete_model(TrainOptions& options, const Tokenizers& tokenizers) {
   model.bos_id = tokenizers.target->bos_id();
   model.eos_id = tokenizers.target->eos_id();
   if (tokenizers.joint() || model.tying != Tying::ThreeWay) return;
-  if (options.invocation->origins.at("tying") != Origin::Default)
+  if (settings.asks_value("tying"))
     throw UsageError("--tying three-way needs one vocabulary for both sides (--joint-vocab)");
   model.tying = Tying::TwoWay;
+  settings.explain("tying", "two vocabularies");
   log_info("two vocabularies: the embeddings of target and output are tied, the source's are not");
 }
 
@@ -195,6 +144,7 @@ ModelOrigin origin_of(TrainOptions& options, const PreparedData& data,
   origin.provenance.configuration = write_config(options.fields());
   origin.provenance.seed = options.train.seed;
   origin.provenance.data = {{"training-text", data.text_hash}};
+  origin.provenance.several_sentences = data.report.several_sentences_share();
   if (!initial_checksum.empty()) origin.provenance.data[kInitFrom] = initial_checksum;
   origin.provenance.versions = {{"dragoman", DRAGOMAN_VERSION}, {"libtorch", TORCH_VERSION}};
   return origin;
@@ -203,7 +153,7 @@ ModelOrigin origin_of(TrainOptions& options, const PreparedData& data,
 /// Says what a changed setting means; throws where it would make another run.
 void check_resume(TrainOptions& options, const TrainingRun& run, const ProgressRecord& progress,
                   int ranks) {
-  const auto changes = compare_configuration(options.fields(), progress.configuration);
+  const auto changes = compare_configuration(options.fields(), progress.settings.values);
   for (const std::string& change : changes.allowed) log_info("changed: " + change);
   for (const std::string& change : changes.not_exact)
     log_warning("changed: " + change + "; the run goes on, but not bit-identically");
@@ -221,15 +171,19 @@ void check_resume(TrainOptions& options, const TrainingRun& run, const ProgressR
 }
 
 /// A curve that has begun ends where it was to end.
-void check_schedule(const TrainOptions& options,
-                    const std::map<std::string, std::string>& remembered) {
-  const auto end = remembered.find("lr-end");
-  if (end == remembered.end() || end->second == std::to_string(options.train.lr_end) ||
-      options.invocation->origins.at("lr-end") != Origin::Default)
-    return;
-  throw UsageError("--max-updates: this run's learning rate ends at update ", end->second,
-                   "; to go on behind it with --min-lr, give --lr-end ", end->second,
+void check_schedule(const TrainConfig& config, const RunSettings& settings) {
+  if (!config.has_lr_end() || config.lr_end == 0 || settings.asks_value("lr-end")) return;
+  if (config.max_updates > 0 && config.max_updates <= config.lr_end) return;
+  throw UsageError("--max-updates: this run's learning rate ends at update ", config.lr_end,
+                   "; to go on behind it with --min-lr, give --lr-end ", config.lr_end,
                    ", or another -o for another run");
+}
+
+/// Gives the learning rate the end that is left open.
+void settle_lr_end(TrainOptions& options, RunSettings& settings) {
+  if (!options.train.has_lr_end() || options.train.lr_end > 0) return;
+  options.train.settle_lr_end();
+  settings.explain("lr-end", "--max-updates");
 }
 
 TrialSettings trial_of(const TrainOptions& options, const PreparedData& data,
@@ -243,35 +197,83 @@ TrialSettings trial_of(const TrainOptions& options, const PreparedData& data,
           .stop = stop_token()};
 }
 
-/// Gives --max-tokens auto its number, which stays the run's.
-void settle_max_tokens(TrainOptions& options, const PreparedData& data, torch::Device device) {
-  if (options.train.max_tokens == 0)
-    options.train.max_tokens = automatic_max_tokens(trial_of(options, data, device));
+/// Chooses what the data and the machine decide, where it is open.
+void choose_settings(TrainOptions& options, RunSettings& settings, const PreparedData& data,
+                     torch::Device device, int ranks) {
+  if (settings.asks_auto("max-tokens") && settings.is_open("max-tokens"))
+    settings.choose("max-tokens", text_of(automatic_max_tokens(trial_of(options, data, device))),
+                    "the fewest that are nearly as fast as any, measured here");
+  choose_by_corpus(options, settings, trial_of(options, data, device), ranks);
+  settle_lr_end(options, settings);
+  options.validate();
 }
 
-void plan(TrainOptions& options) {
+/// Checks what was asked for, together with what a run that has begun remembers.
+void settle_what_is_known(TrainOptions& options, RunSettings& settings,
+                          const std::optional<FoundCheckpoint>& found) {
+  if (found) check_schedule(options.train, settings);
+  options.validate();
+  const TrainConfig& train = options.train;
+  const bool length_is_chosen = settings.is_open("max-updates") && train.max_updates == 0 &&
+                                train.max_epochs == 0 && train.max_seconds() == 0;
+  if (!length_is_chosen) settle_lr_end(options, settings);
+  if (found) compare_configuration(options.fields(), found->progress.settings.values);
+}
+
+void plan(TrainOptions& options, RunSettings& settings) {
+  options.train.check_output();
+  const auto found = find_checkpoint({options.train.output}, log_warning);
+  if (found) settings.recall(found->progress.settings);
+  settle_what_is_known(options, settings, {});
   const torch::Device device = parse_device(options.train.device);
   use_threads(options.train.threads);
   const PlanFolder folder(options.train.output);
-  take_initial_model(options, {});
-  const PreparedData data = prepare(options, {folder.path()}, {}, stop_token());
-  complete_model(options, data.tokenizers);
+  take_initial_model(options, settings, {});
+  settle_tokenizers(options, settings, {});
+  const RunFolder planned{folder.path()};
+  Communicator alone({}, options.train.rank_timeout);
+  choose_by_text(
+      options, settings,
+      [&] { return measure_text(preparation_of(options, planned, stop_token())); }, alone);
+  const PreparedData data = prepare(options, planned, {}, stop_token());
+  complete_model(options, settings, data.tokenizers);
   log_data(data);
-  settle_max_tokens(options, data, device);
+  choose_settings(options, settings, data, device, 1);
   print_plan(trial_of(options, data, device));
 }
 
-/// Rank 0 alone reads and locks the run folder.
+/// Rank 0 alone reads and locks the run folder, and removes what killed processes have left there,
+/// while no rank is at work in it yet.
 struct StartPoint {
   std::unique_ptr<FolderLock> lock;
   std::optional<FoundCheckpoint> found;
 };
 
-StartPoint find_start(const RunFolder& folder) {
-  StartPoint start;
+/// No folder is made before the settings have been checked.
+void lock_folder(const RunFolder& folder, StartPoint& start) {
+  if (start.lock) return;
+  create_folders(folder.root);
   start.lock = std::make_unique<FolderLock>(
       folder.root, "another training is at work here; wait for its end, or give another -o");
+  for (const auto& part : {folder.root, folder.checkpoints(), folder.corpus()})
+    remove_leftovers(part);
+}
+
+/// A run writes over no other's results.
+void require_nothing_to_lose(const RunFolder& folder) {
+  for (const auto& path : {folder.model(), folder.log()})
+    if (std::filesystem::exists(path))
+      throw Error(path.string(),
+                  ": is there, but no checkpoint to go on from; give another -o for another run, "
+                  "or remove it");
+}
+
+StartPoint find_start(const RunFolder& folder) {
+  StartPoint start;
+  if (!std::filesystem::exists(folder.root)) return start;
+  lock_folder(folder, start);
   start.found = find_checkpoint(folder, log_warning);
+  if (!start.found) require_nothing_to_lose(folder);
   return start;
 }
 
@@ -299,32 +301,37 @@ void run_trainer(TrainingRun run, const std::optional<FoundCheckpoint>& found, C
   log_end(reason, trainer.progress(), folder, config);
 }
 
-void train(TrainOptions& options, Communicator& ranks) {
+void train(TrainOptions& options, RunSettings& settings, Communicator& ranks) {
   const std::stop_token stop = ranks.stop_token(stop_token());
   require_same_configuration(configuration_of(options.fields()), ranks);
+  options.train.check_output();
+  const RunFolder folder{options.train.output};
+  StartPoint start = ranks.leads() ? find_start(folder) : StartPoint{};
+  const bool begun = share_recalled(settings, start.found, ranks);
+  settle_what_is_known(options, settings, start.found);
   const torch::Device device = parse_device(options.train.device, ranks.place().local_rank);
   const int threads = use_threads(options.train.threads, ranks.place().local_size);
-  const RunFolder folder{options.train.output};
-  create_folders(folder.root);
-  const StartPoint start = ranks.leads() ? find_start(folder) : StartPoint{};
-  const std::string initial_checksum = take_initial_model(options, start.found);
-  if (start.found) {
-    const auto& remembered = start.found->progress.configuration;
-    if (options.train.max_tokens == 0)
-      options.train.max_tokens = parse_integer("max-tokens", remembered.at("max-tokens"));
-    check_schedule(options, remembered);
-    compare_configuration(options.fields(), remembered);
-  }
+  if (ranks.leads())
+    lock_folder(folder, start);
+  else
+    create_folders(folder.root);
+  const std::string initial_checksum = take_initial_model(options, settings, start.found);
+  settle_tokenizers(options, settings, start.found);
+  if (!begun)
+    choose_by_text(
+        options, settings, [&] { return measure_text(preparation_of(options, folder, stop)); },
+        ranks);
 
-  const auto started_with = start.found ? start.found->progress.data : ProgressRecord{}.data;
+  const auto started_with = start.found ? expected_hashes(options.fields(), start.found->progress)
+                                        : ProgressRecord{}.data;
   const PreparedData data = prepare_in_turn(options, folder, started_with, ranks, stop);
-  complete_model(options, data.tokenizers);
+  complete_model(options, settings, data.tokenizers);
   log_data(data);
   if (ranks.leads()) {
-    settle_max_tokens(options, data, device);
-    write_file(folder.config(), write_config(options.fields()));
+    if (!begun) choose_settings(options, settings, data, device, ranks.size());
+    write_file(folder.config(), settings.to_toml());
   }
-  options.train.max_tokens = std::stoll(ranks.broadcast(std::to_string(options.train.max_tokens)));
+  share_settings(settings, ranks);
   TrainingRun run{.config = options.train,
                   .model = options.model,
                   .precision = resolve_precision(options.train.precision, device),
@@ -332,28 +339,28 @@ void train(TrainOptions& options, Communicator& ranks) {
                   .folder = folder,
                   .origin = origin_of(options, data, initial_checksum),
                   .data = data,
-                  .configuration = configuration_of(options.fields()),
+                  .settings = settings.record(),
                   .threads = std::to_string(threads),
                   .processor = cpu_features().model + " (" + cpu_features_text() + ")"};
   require_same_data(run, ranks);
   if (start.found) check_resume(options, run, start.found->progress, ranks.size());
   log_run(run);
   if (ranks.size() > 1) log_info(join_text("training on ", ranks.size(), " ranks"));
+  if (ranks.leads() && !begun) log_choices(options, trial_of(options, data, device), ranks.size());
   run_trainer(std::move(run), start.found, ranks, stop);
 }
 
 int run_train(TrainOptions& options) {
-  options.train.validate();
+  options.train.check_rank_timeout();
   const RankPlace place = rank_place(process_environment());
   if (place.rank > 0) configure_log(log_format(), Verbosity::Quiet);
   Communicator ranks(place, options.train.rank_timeout);
   try {
-    validate(options);
-    options.train.settle_lr_end();
+    RunSettings settings(options.fields(), *options.invocation);
     if (options.mode.plan)
-      plan(options);
+      plan(options, settings);
     else
-      train(options, ranks);
+      train(options, settings, ranks);
   } catch (const PreparationStopped& stopped) {
     if (!received_signal()) ranks.wait_for_all();  // because of a rank that is lost: throws which
     ranks.give_up(stopped.what());
@@ -369,15 +376,15 @@ int run_train(TrainOptions& options) {
 
 Command train_command() {
   const auto options = std::make_shared<TrainOptions>();
-  apply_preset(*options, {});
+  options->apply_preset({});
   return {.name = "train",
           .summary = "train a model on parallel text; the same command goes on where it stopped",
-          .fields = given_fields(*options),
+          .fields = options->given_fields(),
           .short_flags = {{"o", "output"}},
-          .prepare = [options](const GivenTexts& given) { apply_preset(*options, given); },
+          .prepare = [options](const auto& given) { options->apply_preset(given); },
           .run = [options] { return run_train(*options); },
-          .examples = {"train --train-src a.en --train-tgt a.de -o run/ --preset tiny",
-                       "train --config run/config.toml --max-updates 200000",
+          .examples = {"train --train-src a.en --train-tgt a.de -o run/",
+                       "train -o run/ --max-updates 200000",
                        "train --train-src a.en --train-tgt a.de -o run/ --max-tokens auto --plan"},
           .invocation = options->invocation};
 }

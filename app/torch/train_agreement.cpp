@@ -38,6 +38,25 @@ void require_same_configuration(const std::map<std::string, std::string>& config
     throw UsageError(text, "; give all ranks the same command");
 }
 
+bool share_recalled(RunSettings& settings, const std::optional<FoundCheckpoint>& found,
+                    Communicator& ranks) {
+  if (found) settings.recall(found->progress.settings);
+  const bool begun = ranks.broadcast(found ? "found" : "") == "found";
+  if (begun) share_settings(settings, ranks);
+  return begun;
+}
+
+void share_settings(RunSettings& settings, Communicator& ranks) {
+  if (ranks.size() == 1) return;
+  ProgressRecord record;
+  record.settings = settings.record();
+  record = progress_from_json(ranks.broadcast(to_json(record)));
+  if (ranks.leads()) return;
+  std::erase_if(record.settings.values,
+                [](const auto& value) { return is_of_the_host(value.first); });
+  settings.recall(record.settings);
+}
+
 void require_same_data(const TrainingRun& run, Communicator& ranks) {
   const CorpusReport& report = run.data.report;
   const auto text = find_disagreement(

@@ -83,9 +83,14 @@ void print_plan(const TrialSettings& settings) {
   print_line("update", join_text(seconds_text(plan.seconds_per_update), "; ",
                                  whole(plan.updates_per_epoch), " an epoch, which takes ",
                                  duration_text(plan.updates_per_epoch * plan.seconds_per_update)));
-  print_line("run", plan.updates > 0 ? join_text(duration_text(plan.seconds), " for ",
-                                                 whole(plan.updates), " updates, validation aside")
-                                     : "until --patience is at its end: no other limit is set");
+  print_line("first validation", "after " + duration_text(plan.outlook.seconds_to_validation));
+  const auto end_text = [](const ExpectedEnd& end) {
+    return join_text(duration_text(end.seconds_left), " for ", whole(end.updates_left),
+                     " updates, validation aside");
+  };
+  const auto& end = plan.outlook.end;
+  print_line("run", end ? end_text(*end) : "until --patience is over: no other limit is set");
+  if (plan.outlook.without_gain) print_line("earliest end", end_text(*plan.outlook.without_gain));
   print_line("disk", join_text(bytes_text(plan.disk_bytes), "; ", bytes_text(plan.checkpoint_bytes),
                                " a checkpoint"));
 }

@@ -1,5 +1,6 @@
 #include "app/torch/training_view.h"
 
+#include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
@@ -15,6 +16,30 @@ std::string format(const char* pattern, Numbers... numbers) {
   char buffer[256];
   std::snprintf(buffer, sizeof buffer, pattern, numbers...);
   return buffer;
+}
+
+/// "12:30 left"; where no limit is set "12:30 left at the earliest"; behind a validation without a
+/// gain "12:30 left, 4:10 without a gain"; "" where the run has no end.
+std::string left_text(const Outlook& outlook, const ProgressRecord& progress) {
+  const auto left = [](const ExpectedEnd& end) { return duration_text(end.seconds_left); };
+  if (!outlook.end)
+    return outlook.without_gain ? left(*outlook.without_gain) + " left at the earliest" : "";
+  std::string text = left(*outlook.end) + " left";
+  if (outlook.without_gain && progress.patience.without_gain > 0)
+    text += ", " + left(*outlook.without_gain) + " without a gain";
+  return text;
+}
+
+/// "  validation in 1:20  best bleu 38.2, 4:10 ago".
+std::string validation_text(const TrainConfig& config, const ProgressRecord& progress,
+                            const Outlook& outlook) {
+  std::string text = "  validation in " + duration_text(outlook.seconds_to_validation);
+  if (progress.best_update > 0)
+    text += join_text("  best ",
+                      names_of(config.best_metric)[static_cast<std::size_t>(config.best_metric)],
+                      format(" %.4g", progress.best_value), ", ",
+                      duration_text(progress.seconds - progress.best_seconds), " ago");
+  return text;
 }
 
 std::string dropped_text(const CorpusReport& report) {
@@ -88,23 +113,30 @@ void log_end(StopReason reason, const ProgressRecord& progress, const RunFolder&
 }
 
 TrainingView::TrainingView(const TrainConfig& config, const ProgressRecord& progress)
-    : config_(config), by_time_(config.max_updates == 0 && config.max_seconds() > 0) {
-  bar_ = by_time_ ? std::make_unique<Progress>(
-                        "train", "s", static_cast<std::int64_t>(config.max_seconds()),
-                        PlainLines::None, static_cast<std::int64_t>(progress.seconds))
-                  : std::make_unique<Progress>("train", "updates", config.max_updates,
-                                               PlainLines::None, progress.update);
-}
+    : config_(config),
+      bar_(std::make_unique<Progress>("train", "updates", config.max_updates, PlainLines::None,
+                                      progress.update)) {}
 
-void TrainingView::updated(const ProgressRecord& progress, double loss) {
+void TrainingView::updated(const ProgressRecord& progress, double loss, const Outlook& outlook) {
+  const std::string status =
+      join_text("epoch ", progress.epoch + 1, "  loss ", format("%.3f", loss),
+                validation_text(config_, progress, outlook));
+  if (!shown_) {
+    shown_ = true;
+    const std::string left = left_text(outlook, progress);
+    log_info(join_text("update ", with_separators(progress.update), " is made: ", status,
+                       left.empty() ? "" : "  ", left));
+  }
   if (!bar_) return;
-  bar_->update(by_time_ ? static_cast<std::int64_t>(progress.seconds) : progress.update,
-               join_text("epoch ", progress.epoch + 1,
-                         by_time_ ? join_text("  update ", with_separators(progress.update)) : "",
-                         "  loss ", format("%.3f", loss)));
+  bar_->update(
+      {.done = progress.update,
+       .total = outlook.end ? progress.update + std::llround(outlook.end->updates_left) : 0,
+       .left = left_text(outlook, progress),
+       .status = status});
 }
 
-void TrainingView::logged(const UpdateFacts& f) {
+void TrainingView::logged(const UpdateFacts& f, const ProgressRecord& progress) {
+  const std::string left = left_text(f.outlook, progress);
   const std::string text =
       join_text("epoch ", f.epoch, "  update ", with_separators(f.update),
                 format("  loss %.3f  ppl %.2f  gnorm %.2f  lr %.2e", f.loss, f.perplexity,
@@ -113,20 +145,21 @@ void TrainingView::logged(const UpdateFacts& f) {
                 with_separators(static_cast<std::int64_t>(f.source_tokens_per_second)), " + ",
                 with_separators(static_cast<std::int64_t>(f.target_tokens_per_second)), " pieces/s",
                 format("  wait %.0f %%", 100 * f.data_wait),
-                f.seconds_left > 0 ? "  left " + duration_text(f.seconds_left) : "");
+                validation_text(config_, progress, f.outlook), left.empty() ? "" : "  ", left);
   nlohmann::ordered_json json = to_json(f);
-  json["seconds_left"] = f.seconds_left;
+  if (f.outlook.end) json["seconds_left"] = f.outlook.end->seconds_left;
   log_facts(text, json);
 }
 
 void TrainingView::validated(const ValidationFacts& facts) {
   const ValidationResult& r = facts.result;
-  const std::string verdict = facts.new_best
-                                  ? "  (best so far)"
-                                  : join_text("  (", facts.without_best, " without a new best)");
+  const std::string verdict = facts.new_best ? "  (best so far)"
+                              : facts.without_gain > 0
+                                  ? join_text("  (", facts.without_gain, " without a gain)")
+                                  : std::string();
   log_facts(join_text("validation at update ", with_separators(facts.update),
-                      format(":  loss %.3f  ppl %.2f  BLEU %.2f  chrF %.2f", r.loss, r.perplexity,
-                             r.bleu, r.chrf),
+                      format(":  loss %.3f  ppl %.2f  BLEU %.2f ± %.2f  chrF %.2f ± %.2f", r.loss,
+                             r.perplexity, r.bleu, r.bleu_error, r.chrf, r.chrf_error),
                       verdict, format("  in %.1f s", r.seconds)),
             {{"update", facts.update},
              {"valid_loss", r.loss},

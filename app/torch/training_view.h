@@ -18,8 +18,8 @@ class TrainingView : public TrainingObserver {
   /// `progress` is what an earlier start did.
   TrainingView(const TrainConfig& config, const ProgressRecord& progress);
 
-  void updated(const ProgressRecord& progress, double loss) override;
-  void logged(const UpdateFacts& facts) override;
+  void updated(const ProgressRecord& progress, double loss, const Outlook& outlook) override;
+  void logged(const UpdateFacts& facts, const ProgressRecord& progress) override;
   void validated(const ValidationFacts& facts) override;
   void noticed(const std::string& text) override;
   void warned(const std::string& text) override;
@@ -27,15 +27,15 @@ class TrainingView : public TrainingObserver {
 
  private:
   const TrainConfig& config_;
-  bool by_time_;  // the bar counts seconds: --max-time is the only limit
+  bool shown_ = false;  // the first update of this start
   std::unique_ptr<Progress> bar_;
 };
 
 /// Of the ranks other than 0, which sees all that they would show.
 class SilentView : public TrainingObserver {
  public:
-  void updated(const ProgressRecord&, double) override {}
-  void logged(const UpdateFacts&) override {}
+  void updated(const ProgressRecord&, double, const Outlook&) override {}
+  void logged(const UpdateFacts&, const ProgressRecord&) override {}
   void validated(const ValidationFacts&) override {}
   void noticed(const std::string&) override {}
   void warned(const std::string&) override {}

@@ -210,35 +210,38 @@ void CpuEngine::attend_row(const float* q, const std::uint8_t* cache, const std:
           .output = output});
 }
 
-/// From query, key and value in `wide` to `attended`, all places of a sentence to all.
+/// From query, key and value in `wide` to `attended`, all places of a sentence to all. The sentence
+/// alone decides which way it goes, so that one beside it changes no bit.
 void CpuEngine::attend_in_sentences(std::span<const std::int32_t> starts) {
   const PartTimer timer(times_, EnginePart::Attention);
   const std::int64_t d_model = model_->config.d_model, heads = model_->config.heads;
+  const std::int64_t d_k = model_->config.d_k();
   const float* qkv = work_.wide.data();
-  std::int64_t longest = 0;
-  for (std::size_t s = 0; s + 1 < starts.size(); ++s)
-    longest = std::max<std::int64_t>(longest, starts[s + 1] - starts[s]);
-  if (fits_packed_attention(longest, model_->config.d_k())) {
-    kernels().packed_attention[0]({.q = qkv,
-                                   .k = qkv + d_model,
-                                   .v = qkv + 2 * d_model,
-                                   .output = work_.attended.data(),
-                                   .log_sums = work_.log_sums.data(),
-                                   .query_starts = starts.data(),
-                                   .key_starts = starts.data(),
-                                   .heads = heads,
-                                   .d_k = model_->config.d_k(),
-                                   .query_stride = 3 * d_model,
-                                   .key_stride = 3 * d_model,
-                                   .longest_keys = longest,
-                                   .scale = 1 / std::sqrt(static_cast<float>(model_->config.d_k())),
-                                   .causal = false,
-                                   .dropout = {}},
-                                  0, (static_cast<std::int64_t>(starts.size()) - 1) * heads);
-    return;
+  PackedAttentionArguments arguments{.q = qkv,
+                                     .k = qkv + d_model,
+                                     .v = qkv + 2 * d_model,
+                                     .output = work_.attended.data(),
+                                     .log_sums = work_.log_sums.data(),
+                                     .query_starts = starts.data(),
+                                     .key_starts = starts.data(),
+                                     .heads = heads,
+                                     .d_k = d_k,
+                                     .query_stride = 3 * d_model,
+                                     .key_stride = 3 * d_model,
+                                     .longest_keys = 0,
+                                     .scale = 1 / std::sqrt(static_cast<float>(d_k)),
+                                     .causal = false,
+                                     .dropout = {}};
+  const auto sentences = static_cast<std::int64_t>(starts.size()) - 1;
+  for (std::int64_t s = 0; s < sentences; ++s) {
+    const std::int32_t begin = starts[static_cast<std::size_t>(s)];
+    const std::int32_t end = starts[static_cast<std::size_t>(s) + 1];
+    arguments.longest_keys = end - begin;
+    if (fits_packed_attention(arguments.longest_keys, d_k))
+      kernels().packed_attention[0](arguments, s * heads, (s + 1) * heads);
+    else
+      attend_long_sentence(begin, end);
   }
-  for (std::size_t s = 0; s + 1 < starts.size(); ++s)
-    attend_long_sentence(starts[s], starts[s + 1]);
 }
 
 /// Row by row, in HeadOrder, which queries, keys and values of the encoder do not come in.

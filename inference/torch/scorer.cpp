@@ -1,11 +1,18 @@
 #include "inference/torch/scorer.h"
 
+#include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
 
 #include <algorithm>
+#include <atomic>
 #include <numeric>
+#include <utility>
 
 #include "base/error.h"
+#include "base/memory.h"
+#include "base/worker_team.h"
+#include "model/attention_memory.h"
+#include "model/side_by_side.h"
 
 namespace dragoman {
 
@@ -49,16 +56,22 @@ std::vector<Indices> batches_of(std::span<const TokenPair> pairs, std::int64_t m
   return batches;
 }
 
-PackedTokens packed_side(std::span<const TokenPair> pairs, const Indices& batch,
-                         std::vector<TokenId> TokenPair::*side, const Transformer& model) {
+/// One side of a batch.
+struct Side {
   std::vector<std::int32_t> tokens, starts = {0};
-  for (std::size_t index : batch) {
-    const auto& sentence = pairs[index].*side;
-    tokens.insert(tokens.end(), sentence.begin(), sentence.end());
-    starts.push_back(static_cast<std::int32_t>(tokens.size()));
+
+  Side(std::span<const TokenPair> pairs, const Indices& batch,
+       std::vector<TokenId> TokenPair::*side) {
+    for (std::size_t index : batch) {
+      const auto& sentence = pairs[index].*side;
+      tokens.insert(tokens.end(), sentence.begin(), sentence.end());
+      starts.push_back(static_cast<std::int32_t>(tokens.size()));
+    }
   }
-  return packed_tokens(tokens, starts, model->config.heads, model->output_weight().device());
-}
+  PackedTokens on_device_of(const Transformer& model) const {
+    return packed_tokens(tokens, starts, model->config.heads, model->output_weight().device());
+  }
+};
 
 /// Of the targets of a batch, side by side [N].
 torch::Tensor log_probabilities(Transformer& model, const PackedTokens& source,
@@ -74,26 +87,80 @@ torch::Tensor log_probabilities(Transformer& model, const PackedTokens& source,
   return torch::cat(chunks).cpu();
 }
 
-}  // namespace
+/// Of the pieces that are worked on together, those of a thread's batch; fewer would leave products
+/// small.
+std::int64_t share_of(std::int64_t max_tokens, std::int64_t threads) {
+  constexpr std::int64_t kEnough = 512;
+  return std::max(std::min(max_tokens, kEnough), max_tokens / threads);
+}
 
-std::vector<std::vector<float>> token_log_probabilities(Transformer& model,
-                                                        std::span<const TokenPair> pairs,
-                                                        std::int64_t max_tokens,
-                                                        std::stop_token stop) {
-  const torch::NoGradGuard no_grad;
-  check_lengths(pairs, model->config);
-  std::vector<std::vector<float>> scores(pairs.size());
-  for (const Indices& batch : batches_of(pairs, max_tokens)) {
-    if (stop.stop_requested()) break;
+/// Pairs that go through the model, and where their values go.
+struct Scoring {
+  Transformer& model;
+  std::span<const TokenPair> pairs;
+  std::vector<std::vector<float>>& scores;
+
+  /// Of attention on the CPU, where it is too much to be taken unasked.
+  std::int64_t memory_of(const Indices& batch) const {
+    if (!model->output_weight().device().is_cpu()) return 0;
+    const Side source(pairs, batch, &TokenPair::source), target(pairs, batch, &TokenPair::target);
+    return attention_memory(model->config, {source.starts, target.starts}, sizeof(float),
+                            Pass::Forward);
+  }
+
+  void score(const Indices& batch) const {
+    const torch::NoGradGuard no_grad;
+    const Side source(pairs, batch, &TokenPair::source), target(pairs, batch, &TokenPair::target);
     const auto values =
-        log_probabilities(model, packed_side(pairs, batch, &TokenPair::source, model),
-                          packed_side(pairs, batch, &TokenPair::target, model));
+        log_probabilities(model, source.on_device_of(model), target.on_device_of(model));
     const float* next = values.const_data_ptr<float>();
     for (std::size_t index : batch) {
       scores[index].assign(next, next + pairs[index].target.size());
       next += pairs[index].target.size();
     }
   }
+
+  /// One that may take much of the memory.
+  void score_large(const Indices& batch, std::int64_t bytes) const {
+    try {
+      require_memory(bytes);
+      score(batch);
+    } catch (const std::exception& problem) {
+      if (!is_out_of_memory(problem)) throw;
+      throw Error("not enough memory to score ", batch.size() == 1 ? "a pair" : "pairs", " of ",
+                  longer_side(pairs[batch.back()]),
+                  " pieces on a side; a lower --max-tokens or --max-length needs less");
+    }
+  }
+};
+
+}  // namespace
+
+std::vector<std::vector<float>> token_log_probabilities(Transformer& model,
+                                                        std::span<const TokenPair> pairs,
+                                                        std::int64_t max_tokens,
+                                                        std::stop_token stop) {
+  check_lengths(pairs, model->config);
+  const bool on_cpu = model->output_weight().device().is_cpu();
+  const std::int64_t threads = on_cpu ? at::get_num_threads() : 1;
+  std::vector<std::vector<float>> scores(pairs.size());
+  const Scoring scoring{model, pairs, scores};
+  std::vector<Indices> together;
+  for (Indices& batch : batches_of(pairs, share_of(max_tokens, threads))) {
+    const std::int64_t bytes = scoring.memory_of(batch);
+    if (threads > 1 && bytes == 0)
+      together.push_back(std::move(batch));
+    else if (!stop.stop_requested())
+      scoring.score_large(batch, bytes);
+  }
+  std::atomic<std::size_t> taken = 0;
+  WorkerTeam team;
+  if (!together.empty())
+    run_side_by_side(team, static_cast<std::size_t>(threads), [&](std::size_t) {
+      // The longest first, so that threads end together.
+      for (std::size_t i; (i = ++taken) <= together.size() && !stop.stop_requested();)
+        scoring.score(together[together.size() - i]);
+    });
   return scores;
 }
 

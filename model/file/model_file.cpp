@@ -73,6 +73,25 @@ void check_parameter(const ParameterShape& expected, const TensorData* tensor,
     throw Error("parameter ", expected.name, " has no scale for each of its rows");
 }
 
+/// The bits, but for the sign, of the number that is largest by them: those of one that is not
+/// finite are above all others'.
+template <class Bits>
+Bits largest_bits(const TensorData& tensor) {
+  const auto* bits = static_cast<const Bits*>(tensor.data);
+  const std::int64_t count = tensor.elements();
+  Bits largest = 0;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const auto magnitude = static_cast<Bits>(bits[i] & (static_cast<Bits>(-1) >> 1));
+    largest = std::max(largest, magnitude);
+  }
+  return largest;
+}
+
+bool all_are_finite(const TensorData& tensor) {
+  if (tensor.dtype == Dtype::F32) return largest_bits<std::uint32_t>(tensor) < 0x7F800000;
+  return largest_bits<std::uint16_t>(tensor) < (tensor.dtype == Dtype::BF16 ? 0x7F80 : 0x7C00);
+}
+
 /// The given parameters in the order of parameter_shapes(), checked to be exactly those.
 std::vector<TensorData> ordered_parameters(const ModelContents& contents) {
   std::map<std::string_view, const TensorData*> given;
@@ -142,14 +161,16 @@ std::map<std::string, std::string> texts_of(const std::string& json, std::string
 std::string to_json(const Provenance& provenance) {
   std::map<std::string, double> scores = provenance.scores;
   std::erase_if(scores, [](const auto& score) { return !std::isfinite(score.second); });
-  return dump({{"command", provenance.command},
+  Json json = {{"command", provenance.command},
                {"configuration", provenance.configuration},
                {"seed", provenance.seed},
                {"updates", provenance.updates},
                {"data", provenance.data},
                {"versions", provenance.versions},
                {"scores", scores},
-               {"averaged_from", provenance.averaged_from}});
+               {"averaged_from", provenance.averaged_from}};
+  if (provenance.several_sentences) json["several_sentences"] = *provenance.several_sentences;
+  return dump(json);
 }
 
 Provenance provenance_from_json(std::string_view text) {
@@ -171,6 +192,8 @@ Provenance provenance_from_json(std::string_view text) {
   take("updates", provenance.updates);
   take("data", provenance.data);
   take("versions", provenance.versions);
+  if (json.contains("several_sentences"))
+    take("several_sentences", provenance.several_sentences.emplace());
   take("scores", provenance.scores);
   take("averaged_from", provenance.averaged_from);
   return provenance;
@@ -291,6 +314,10 @@ TensorData ModelFileReader::tensor(std::string_view name) const {
   const TensorData* found = file_.find(name);
   if (found == nullptr) throw Error(path().string(), ": there is no tensor ", name);
   if (!verified_) verify(*found);
+  if (is_float(found->dtype) && !all_are_finite(*found))
+    throw Error(path().string(), ": tensor ", name,
+                " has numbers that are not finite, as after a training that diverged; take an "
+                "earlier checkpoint");
   return *found;
 }
 

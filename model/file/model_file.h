@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -34,8 +35,10 @@ struct Provenance {
   std::int64_t updates = 0;                     ///< optimizer steps behind these weights
   std::map<std::string, std::string> data;      ///< file -> hash of its contents
   std::map<std::string, std::string> versions;  ///< "dragoman", "libtorch", "processor", ...
-  std::map<std::string, double> scores;         ///< metric -> value: "valid-bleu", "valid-loss"
-  std::vector<std::string> averaged_from;       ///< files, when the weights are an average
+  /// Share of the training pairs that have several sentences on a side; none: not recorded.
+  std::optional<double> several_sentences;
+  std::map<std::string, double> scores;    ///< metric -> value: "valid-bleu", "valid-loss"
+  std::vector<std::string> averaged_from;  ///< files, when the weights are an average
   bool operator==(const Provenance&) const = default;
 };
 

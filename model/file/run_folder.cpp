@@ -8,6 +8,7 @@
 namespace dragoman {
 
 std::filesystem::path RunFolder::at_update(std::int64_t update) const {
+  if (update == 0) return start();
   char name[64];
   std::snprintf(name, sizeof name, "update-%08lld.safetensors", static_cast<long long>(update));
   return checkpoints() / name;
@@ -17,8 +18,9 @@ std::vector<std::filesystem::path> RunFolder::numbered() const {
   std::vector<std::filesystem::path> paths;
   std::error_code none;
   for (const auto& entry : std::filesystem::directory_iterator(checkpoints(), none)) {
-    const std::string name = entry.path().filename().string();
-    if (name.starts_with("update-") && name.ends_with(".safetensors"))
+    long long update = 0;
+    if (std::sscanf(entry.path().filename().c_str(), "update-%lld", &update) == 1 && update > 0 &&
+        entry.path() == at_update(update))
       paths.push_back(entry.path());
   }
   std::sort(paths.begin(), paths.end());

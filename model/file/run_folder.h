@@ -2,7 +2,10 @@
 //
 //   model.safetensors                        the one to ship: the best, at the end perhaps the
 //                                            average
-//   checkpoints/update-00001000.safetensors  every --save-every updates; the last --keep-last stay
+//   checkpoints/start.safetensors            before the first update, until a rollback goes
+//   elsewhere checkpoints/update-00001000.safetensors  every --save-every updates; the last
+//   --keep-last stay, and
+//                                            those that a rollback may need
 //   checkpoints/latest.safetensors           by the clock and on a signal; serves resume alone
 //   checkpoints/best.safetensors             weights of the best validation so far
 #pragma once
@@ -20,13 +23,16 @@ struct RunFolder {
   std::filesystem::path checkpoints() const { return root / "checkpoints"; }
   std::filesystem::path best() const { return checkpoints() / "best.safetensors"; }
   std::filesystem::path latest() const { return checkpoints() / "latest.safetensors"; }
+  std::filesystem::path start() const { return checkpoints() / "start.safetensors"; }
+  /// Of update 0, the start.
   std::filesystem::path at_update(std::int64_t update) const;
   std::filesystem::path log() const { return root / "log.jsonl"; }
   std::filesystem::path tensorboard() const { return root / "tensorboard"; }
   std::filesystem::path config() const { return root / "config.toml"; }
   std::filesystem::path corpus() const { return root / "corpus"; }
 
-  /// Checkpoints at update counts, by rising update; none where the folder is not there.
+  /// Checkpoints at update counts above 0, by rising update; none where the folder is not there.
+  /// Files of other names are not the run's.
   std::vector<std::filesystem::path> numbered() const;
 };
 

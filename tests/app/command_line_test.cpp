@@ -193,6 +193,9 @@ TEST_F(CommandLine, LetsTheCommandLineComeBeforeTheFileAndTheFileBeforeThePreset
   EXPECT_EQ(command.invocation->origins.at("max-tokens"), Origin::Preset);
   EXPECT_EQ(command.invocation->origins.at("lowercase"), Origin::CommandLine);
   EXPECT_EQ(command.invocation->origins.at("model"), Origin::Default);
+  const std::map<std::string, std::vector<std::string>> given = {
+      {"config", {file}}, {"dropout", {"0.2"}}, {"lowercase", {"false"}}, {"preset", {"large"}}};
+  EXPECT_EQ(command.invocation->given, given);
 }
 
 TEST_F(CommandLine, RemembersTheWordsAsAShellWouldTakeThem) {

@@ -15,7 +15,9 @@
 namespace dragoman {
 namespace {
 
+using testing::EndsWith;
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 
 enum class Norm { After, Before };
@@ -83,6 +85,13 @@ TEST_F(ConfigFile, ReadsEveryType) {
   EXPECT_EQ(options.norm, Norm::After);
 }
 
+TEST_F(ConfigFile, LetsAutoStandForANumber) {
+  const auto values = read("max-tokens = 'auto'\nlr = 'auto'\n");
+  EXPECT_THAT(values.at("max-tokens").texts, testing::ElementsAre("auto"));
+  EXPECT_THAT(values.at("lr").texts, testing::ElementsAre("auto"));
+  EXPECT_EQ(refusal("cache = 'auto'\n"), ":1: 'cache' must be true or false");
+}
+
 TEST_F(ConfigFile, TakesTablesAsGroupsAliasesAndTheShorterForms) {
   apply("[Training]\nwords = 7\nlr = 1\n[data.files-of-mine]\nfiles = 'one'\n");
   EXPECT_EQ(options.max_tokens, 7);
@@ -114,6 +123,15 @@ TEST_F(ConfigFile, NamesTheLineWhereItIsNoToml) {
   EXPECT_THAT(refusal(std::string("lr = \0 1", 8)), StartsWith(":1: "));
 }
 
+TEST_F(ConfigFile, ExplainsTextsWithoutQuotes) {
+  EXPECT_THAT(refusal("lr = 1\nout = run/new  # mine\n"),
+              EndsWith("; texts stand in quotes: out = \"run/new\""));
+  EXPECT_THAT(refusal("out = train.en"), EndsWith("; texts stand in quotes: out = \"train.en\""));
+  EXPECT_THAT(refusal("cache = True\n"), EndsWith("; true and false have small letters"));
+  EXPECT_THAT(refusal("max-tokens = 10k\n"), Not(HasSubstr("quotes")));
+  EXPECT_THAT(refusal("out = \"a"), Not(HasSubstr("; texts")));
+}
+
 TEST_F(ConfigFile, ReportsAMissingFileAsAnError) {
   EXPECT_THROW(read_config("/nowhere/x.toml", fields_of(options)), Error);
 }
@@ -122,7 +140,7 @@ TEST_F(ConfigFile, GivesBackWhatItWrote) {
   options.cache = false;
   options.lr = 1.0 / 3;
   options.out = "quote \" backslash \\ line\nend tab\t umlaut \xc3\xa4 #";
-  options.files = {"", "[x]", "a,b"};
+  options.files = {"", "[x]", "a,b", "no UTF-8: \xE9t\xE9"};
   const Options before = options;
   const std::string text = write_config(fields_of(options));
   options = Options{};

@@ -47,6 +47,20 @@ TEST_F(Files, ALinkStaysALink) {
   EXPECT_EQ(read_file(folder_ / "new"), "3");
 }
 
+TEST_F(Files, WhoMayReadAFileStaysWhenItIsReplaced) {
+  for (const auto mode : {fs::perms(0600), fs::perms(0640), fs::perms(0666)}) {
+    write_file(folder_ / "secret", "1");
+    fs::permissions(folder_ / "secret", mode);
+    AtomicFile file(folder_ / "secret");
+    file.write(std::string_view("2"));
+    for (const auto& entry : fs::directory_iterator(folder_))
+      EXPECT_EQ(entry.status().permissions(), mode) << entry.path();
+    file.commit();
+    EXPECT_EQ(fs::status(folder_ / "secret").permissions(), mode);
+    EXPECT_EQ(read_file(folder_ / "secret"), "2");
+  }
+}
+
 TEST_F(Files, AFolderIsNoFile) {
   EXPECT_THROW(read_file(folder_), Error);
   EXPECT_THROW(write_file(folder_, "x"), Error);

@@ -1,10 +1,14 @@
 #include "base/helper_team.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <cstdint>
+#include <fstream>
 #include <functional>
 #include <thread>
 
@@ -42,6 +46,26 @@ TEST(HelperTeam, WithoutHelpersTheCallerDoesAll) {
   int pieces = 0;
   team.run(5, [&](std::size_t) { ++pieces; });
   EXPECT_EQ(pieces, 5);
+}
+
+TEST(HelperTeam, HasAsManyHelpersAsThereIsMemoryFor) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "the sanitizer needs address space of its own";
+#endif
+  rlimit before{}, stack{};
+  getrlimit(RLIMIT_AS, &before);
+  getrlimit(RLIMIT_STACK, &stack);
+  std::int64_t mapped = 0;  // pages
+  std::ifstream("/proc/self/statm") >> mapped;
+  const rlimit tight{static_cast<rlim_t>(mapped * sysconf(_SC_PAGESIZE)) + 3 * stack.rlim_cur,
+                     before.rlim_max};
+  setrlimit(RLIMIT_AS, &tight);
+  HelperTeam team(60);
+  setrlimit(RLIMIT_AS, &before);
+  EXPECT_LT(team.size(), 30U);  // the stacks of earlier threads may serve again
+  std::atomic<int> pieces = 0;
+  team.run(100, [&](std::size_t) { ++pieces; });
+  EXPECT_EQ(pieces, 100);
 }
 
 }  // namespace

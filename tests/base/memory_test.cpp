@@ -57,6 +57,7 @@ TEST(Memory, SmallBlocksTakeTheRoomOfAFreedLargeOne) {
 
 TEST(Memory, ALimitOfTheAddressSpaceIsHeeded) {
   EXPECT_GT(available_memory(), 0);
+  give_back_freed_memory();  // by tests before this one
   rlimit before{};
   getrlimit(RLIMIT_AS, &before);
   const rlimit tight{address_space() + 64 * kMebibyte, before.rlim_max};
@@ -64,6 +65,18 @@ TEST(Memory, ALimitOfTheAddressSpaceIsHeeded) {
   const std::int64_t left = available_memory();
   setrlimit(RLIMIT_AS, &before);
   EXPECT_LE(left, 64 * kMebibyte);
+}
+
+TEST(Memory, WhatWasFreedIsAvailableAgain) {
+  const std::int64_t before = available_memory();
+  {
+    const std::vector<char> block(256 * kMebibyte, 1);
+    ASSERT_EQ(block.back(), 1);
+    EXPECT_LT(available_memory(), before - 128 * kMebibyte);
+  }
+  EXPECT_GT(available_memory(), before - 128 * kMebibyte);
+  require_memory(before / 2);
+  EXPECT_THROW(require_memory(2 * before), std::bad_alloc);
 }
 
 TEST(Memory, KnowsTheErrorsThatSayThatItHasRunOut) {

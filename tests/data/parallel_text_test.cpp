@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "data/prepare.h"
+#include "tests/base/gzipped.h"
 #include "tests/data/text_files.h"
 
 namespace dragoman {
@@ -45,6 +46,27 @@ class ParallelTextTest : public FolderTest {
 TEST_F(ParallelTextTest, CarriageReturnsAndByteOrderMarksAreNoPartOfTheText) {
   EXPECT_EQ(all(open("\xEF\xBB\xBFone\r\ntwo\r\n", "eins\nzwei")),
             (Pairs{{"one", "eins"}, {"two", "zwei"}}));
+}
+
+TEST_F(ParallelTextTest, CompressedFilesAreReadAsIfTheyWerePlain) {
+  const ParallelText packed = open("one\ntwo\n", kGzipped),
+                     plain = open("one\ntwo\n", "eins\nzwei\n");
+  EXPECT_EQ(all(packed), all(plain));
+  EXPECT_EQ(packed.hash(), plain.hash());
+  TextReading reading = progress();
+  reading.index_folder = folder / "corpus";
+  const std::string source = write("a.en", "one\ntwo\n"), target = write("a.de.gz", kGzipped);
+  EXPECT_EQ(all(ParallelText({source}, {target}, InvalidLines::Error, reading)), all(plain));
+  EXPECT_TRUE(std::filesystem::is_empty(folder / "corpus")) << "nothing is left there";
+  EXPECT_THAT(problem("one\n", kGzipped.substr(0, 12)), HasSubstr("a.de: its compressed data end"));
+}
+
+TEST_F(ParallelTextTest, WhatIsNoUtf8TextIsNamed) {
+  EXPECT_THAT(problem("one\n",
+                      "\xff\xfe"
+                      "e"),
+              HasSubstr("a.de: is UTF-16"));
+  EXPECT_THAT(problem("one\n", "BZh91AY&SY"), HasSubstr("a.de: is compressed with bzip2"));
 }
 
 TEST_F(ParallelTextTest, OnlyLineFeedEndsALine) {

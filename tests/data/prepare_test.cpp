@@ -35,6 +35,19 @@ TEST_F(PrepareTest, TheCorpusIsTheTextEncoded) {
   expect_adds_up(prepared.report);
 }
 
+TEST_F(PrepareTest, PairsWithSeveralSentencesOnASideAreCounted) {
+  std::vector<std::string> source = sample_text(400), target = source;
+  for (std::size_t i = 0; i < 400; ++i) source[i] = target[i] = "It is No. " + source[i] + ".";
+  for (std::size_t i = 0; i < 30; ++i) source[i] += " It rains.";
+  for (std::size_t i = 20; i < 40; ++i) target[i] += " It rains.";
+  set_text(source, target);
+  data.keep_duplicates = true;
+  const PreparedData built = prepare();
+  EXPECT_EQ(built.report.several_sentences, 40);
+  EXPECT_EQ(built.report.several_sentences_share(), 0.1);
+  EXPECT_EQ(prepare().report.several_sentences, 40) << "from the cache";
+}
+
 TEST_F(PrepareTest, ASecondStartFindsItsWorkDone) {
   set_text(sample_text(500));
   data.valid_fraction = 0.01;
@@ -202,18 +215,20 @@ TEST_F(PrepareTest, HeldOutPairsAreNeverTrainedOn) {
 }
 
 TEST_F(PrepareTest, OnePercentAreHeldOutWithinBounds) {
-  const auto held_out = [&](int pairs) {
+  const auto held_out = [&](int pairs, double fraction = 0.01) {
     std::vector<std::string> lines;
     for (int i = 0; i < pairs; ++i) lines.push_back("word " + std::to_string(i));
     set_text(lines);
-    data.valid_fraction = 0.01;
+    data.valid_fraction = fraction;
     const PreparedData prepared = prepare();
     EXPECT_EQ(prepared.report.held_out + prepared.report.kept, pairs);
     return prepared.report.held_out;
   };
   EXPECT_EQ(held_out(1), 0);
-  EXPECT_EQ(held_out(30), 15);
-  EXPECT_EQ(held_out(500), 100);
+  EXPECT_EQ(held_out(30), 3);
+  EXPECT_EQ(held_out(30, 0.3), 9);
+  EXPECT_EQ(held_out(500), 50);
+  EXPECT_EQ(held_out(1500), 100);
   EXPECT_EQ(held_out(15'000), 150);
 }
 
@@ -313,13 +328,13 @@ TEST_F(PrepareTest, LeavesNothingBehindWhenStopped) {
     EXPECT_THAT(entry.path().filename().string(), Not(HasSubstr("corpus-")));
 }
 
-TEST_F(PrepareTest, RemovesWhatAKilledBuildHasLeft) {
+TEST_F(PrepareTest, LeavesWhatAnotherProcessIsWriting) {
   set_text(sample_text(100));
   prepare();
-  const auto path = cache_file("corpus-");
-  std::filesystem::rename(path, path.string() + ".tmp.12345");
+  const auto written = cache_file("corpus-").string() + ".tmp.12345";
+  write_file(written, "half of it");
   prepare();
-  EXPECT_EQ(cache_file("corpus-"), path);
+  EXPECT_EQ(read_file(written), "half of it");
 }
 
 TEST_F(PrepareTest, AChangedFileUnderARunIsNamed) {

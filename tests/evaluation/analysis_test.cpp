@@ -20,6 +20,7 @@ TEST(Analysis, GroupsLinesByLengthAndScoresEachGroupAsACorpus) {
   EXPECT_EQ(groups[0].lines, 3);
   EXPECT_EQ(groups[1].name, "6–10");
   EXPECT_EQ(groups[1].lines, 2);
+  EXPECT_EQ(groups[1].words, 6);
   const Lines long_system = {system[2], system[3]}, long_reference = {reference[2], reference[3]};
   EXPECT_EQ(groups[1].scores[0][0], corpus_bleu(long_system, {long_reference}).score);
   EXPECT_EQ(groups[1].scores[1][0], corpus_chrf(long_system, {long_reference}));
@@ -28,7 +29,7 @@ TEST(Analysis, GroupsLinesByLengthAndScoresEachGroupAsACorpus) {
 
 TEST(Analysis, CountsWordsByTheirFrequency) {
   const Lines reference = {"the cat", "the dog.", "a the"}, system = {"The dog", "dog dog.", "a b"};
-  const auto groups = words_by_frequency({system}, reference);
+  const auto groups = words_by_frequency({system}, reference, tokenization_of(BleuTokenizer::V13a));
   ASSERT_EQ(groups.size(), 2U);
   // cat, dog, a and the full stop stand once; the system has dog three times, and a and the stop.
   EXPECT_EQ(groups[0].name, "1");

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "tests/base/gzipped.h"
 
 namespace dragoman {
 namespace {
@@ -36,10 +37,18 @@ TEST_F(ReadLines, OnlyNewlinesEndLines) {
   EXPECT_EQ(read("\n"), Lines{""});
 }
 
+TEST_F(ReadLines, CompressedFilesAreReadAsIfTheyWerePlain) {
+  EXPECT_EQ(read(kGzipped), (Lines{"eins", "zwei"}));
+  EXPECT_THROW(read("PK\x03\x04"), Error);
+}
+
 TEST_F(ReadLines, LineEndsAndByteOrderMarkAreNoText) {
-  EXPECT_EQ(read("\xEF\xBB\xBF"
-                 "a\r\nb \t\u3000\n"),
-            (Lines{"a", "b"}));
+  EXPECT_EQ(read("\uFEFFa\r\nb \t\u3000\n"), (Lines{"a", "b"}));
+}
+
+TEST_F(ReadLines, AByteOrderMarkIsTextWhereSacreBleusFiguresAreWanted) {
+  read("\uFEFFa\n\uFEFFb\n");
+  EXPECT_EQ(read_lines(path_.string(), ByteOrderMark::Text), (Lines{"\uFEFFa", "\uFEFFb"}));
 }
 
 TEST_F(ReadLines, InvalidUtf8NamesFileAndLine) {

@@ -72,6 +72,28 @@ TEST(Significance, PairedBootstrapIsThatOfSacreBleu) {
             "nrefs:1|bs:50|seed:12345|case:mixed|eff:no|tok:13a|smooth:exp|version:v");
 }
 
+TEST(Significance, EveryPairOfSystemsIsAsWithTheFirstAsBaseline) {
+  EvaluateConfig config;
+  config.metrics = {"bleu", "chrf", "ter"};
+  const std::vector<std::vector<std::string>> systems = {kReferences[1], kHypotheses,
+                                                         kReferences[0]};
+  const auto pairs =
+      paired_bootstrap_of_all(count_systems(systems, first_references(1), config, "v"), 50);
+  ASSERT_EQ(pairs.size(), 3U);
+  for (std::size_t m = 0; m < pairs.size(); ++m) {
+    ASSERT_EQ(pairs[m].size(), 3U);
+    for (const PairDifference& pair : pairs[m]) {
+      const auto two = count_systems({systems[pair.first], systems[pair.second]},
+                                     first_references(1), config, "v");
+      const auto expected = paired_bootstrap(two, 50)[m];
+      EXPECT_EQ(pair.p_value, expected[1].p_value);
+      EXPECT_LT(pair.first, pair.second);
+      EXPECT_LE(pair.low, *expected[1].mean - *expected[0].mean);
+      EXPECT_GE(pair.high, *expected[1].mean - *expected[0].mean);
+    }
+  }
+}
+
 TEST(Significance, ApproximateRandomizationIsThatOfSacreBleu) {
   EvaluateConfig config;
   config.metrics = {"bleu", "chrf", "ter"};

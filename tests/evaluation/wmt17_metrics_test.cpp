@@ -5,21 +5,17 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <sstream>
 
 #include "evaluation/decimals.h"
 #include "evaluation/evaluate.h"
+#include "evaluation/read_lines.h"
 
 namespace dragoman {
 namespace {
 
 std::vector<std::string> lines_of(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  EXPECT_TRUE(file) << path;
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(file, line);) lines.push_back(line);
-  return lines;
+  return read_lines(path.string(), ByteOrderMark::Text);
 }
 
 TEST(Wmt17Metrics, ScoresOfAllSystemsAreThoseOfSacreBleuToFourDecimals) {

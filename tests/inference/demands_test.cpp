@@ -43,7 +43,14 @@ TEST(Terms, StandAsWholeWordsTheLongestFirst) {
   EXPECT_THAT(texts(terms.find("Bank of England, bank of england")), ElementsAre("BoE", "Bank"));
   EXPECT_THAT(texts(terms.find("ärger Ärger")), ElementsAre("x")) << "a capital asks for one";
   EXPECT_THAT(terms.find("Ärger, bank"),
-              ElementsAre(RequiredText{0, 6, "x"}, RequiredText{8, 12, "Bank"}));
+              ElementsAre(RequiredText{0, 6, "x", true}, RequiredText{8, 12, "Bank", true}));
+}
+
+TEST(Terms, AByteOrderMarkAndCommentsAreNoTerms) {
+  const Terms terms(
+      written("\xEF\xBB\xBF"
+              "cat\tKatze\n# dog\tHund\n#hat\n\\#1\tNr. 1\r\n"));
+  EXPECT_THAT(texts(terms.find("cat dog #1")), ElementsAre("Katze", "Nr. 1"));
 }
 
 TEST(Terms, AreFoundInTextWithoutSpaces) {
@@ -79,6 +86,14 @@ TEST(Protection, FindsNumbersAddressesAndPlaceholders) {
   EXPECT_EQ(protected_in(std::string(100'000, '7')).size(), 1u);
 }
 
+TEST(Demands, NumbersAreWrittenAsInTheTargetsLanguage) {
+  const Demands demands{.terms = {}, .protects = true, .numbers = NumberConversion("en-de")};
+  EXPECT_THAT(texts(demands.of("6,263 of 1,234,567.25 and 2.5 at 12:30, {n}")),
+              ElementsAre("6.263", "1.234.567,25", "2,5", "12:30", "{n}"));
+  const Demands back{.terms = {}, .protects = true, .numbers = NumberConversion("fr-en")};
+  EXPECT_THAT(texts(back.of("6\u202f263,5 et 1\u00a0000")), ElementsAre("6,263.5", "1,000"));
+}
+
 TEST(Demands, ATermCountsWhereBothWouldStand) {
   const Demands demands{.terms = Terms(written("section 5\tAbschnitt 5\n")), .protects = true};
   EXPECT_THAT(texts(demands.of("Section 5 of 12")), ElementsAre("Abschnitt 5", "12"));
@@ -86,8 +101,24 @@ TEST(Demands, ATermCountsWhereBothWouldStand) {
 
 TEST(Demands, WhatIsMissingIsTold) {
   const std::vector<RequiredText> required = {{0, 1, "a b"}, {2, 3, "7"}, {4, 5, "7"}};
-  EXPECT_THAT(unmet(required, "a b 7 7"), IsEmpty());
-  EXPECT_THAT(unmet(required, "a  b 7"), ElementsAre("7", "a b"));
+  EXPECT_THAT(missing_texts(required, "a b 7 7"), IsEmpty());
+  EXPECT_THAT(texts(missing_texts(required, "a  b 7")), ElementsAre("a b", "7"));
+  EXPECT_THAT(missing_texts(required, "(7) a b, 7."), IsEmpty());
+  EXPECT_THAT(texts(missing_texts(required, "a b 77 B7")), ElementsAre("7", "7"));
+  EXPECT_THAT(missing_texts({{0, 1, "1\u202f000"}}, "1 000"), IsEmpty());
+}
+
+TEST(Demands, ATermMayHaveAnEndingOrTheSentencesCapital) {
+  const auto is_there = [](const std::string& term, const std::string& translation) {
+    return missing_texts({{0, 1, term, true}}, translation).empty();
+  };
+  EXPECT_TRUE(is_there("Hund", "mit zwei Hunden"));
+  EXPECT_FALSE(is_there("Hund", "eine Hundeleine"));
+  EXPECT_FALSE(is_there("Hund", "ein Schweinehund"));
+  EXPECT_FALSE(is_there("ab", "abcd")) << "no ending longer than the term, less a letter";
+  EXPECT_TRUE(is_there("ein Hund", "Ein Hund bellt"));
+  EXPECT_FALSE(is_there("ein Hund", "Dort bellt Ein Hund"));
+  EXPECT_FALSE(is_there("Ein Hund", "ein Hund bellt"));
 }
 
 }  // namespace

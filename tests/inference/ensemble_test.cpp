@@ -71,5 +71,35 @@ TEST(Ensemble, OfOneIsThatOne) {
   for (const auto& [line, result] : expected) EXPECT_EQ(found.at(line).first, result.first);
 }
 
+/// exp(-200) is no fp32 number.
+TEST(Ensemble, WhatIsAllButImpossibleHasItsLogarithm) {
+  std::vector<std::unique_ptr<Engine>> members;
+  for (const float improbable : {-200.0F, -201.0F})
+    members.push_back(std::make_unique<TableEngine>(kMany, [=](const Tokens&, const Tokens&) {
+      std::vector<float> scores(kMany, improbable);
+      scores[4] = 0;
+      scores[5] = -kExclude;
+      return scores;
+    }));
+  Ensemble both(std::move(members));
+  const auto slots = both.admit(std::vector<Tokens>{{3, kEos}});
+  const std::vector<RowOrigin> rows = {{-1, slots[0]}};
+  both.select(rows);
+  std::vector<Candidate> found(kMany);
+  std::vector<float> wanted(1);
+  const std::vector<RowToken> of_row = {{0, 7}};
+  both.step({.previous = Tokens{kEos},
+             .adjustments = {},
+             .best = kMany,
+             .candidates = found,
+             .wanted = of_row,
+             .wanted_log_probabilities = wanted});
+  const double mean = -200 + std::log((1 + std::exp(-1.0)) / 2);
+  EXPECT_NEAR(found[7].log_probability, mean, 1e-4);
+  EXPECT_NEAR(wanted[0], mean, 1e-4);
+  EXPECT_EQ(found[4].log_probability, 0);
+  EXPECT_EQ(found[5].log_probability, -kExclude);
+}
+
 }  // namespace
 }  // namespace dragoman

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/random.h"
+#include "tests/base/gzipped.h"
 #include "tests/inference/pipe.h"
 
 namespace dragoman {
@@ -35,6 +36,22 @@ std::vector<std::string> lines_of(std::string_view text) {
     for (std::string& line : lines_that_have_come(reader)) lines.push_back(std::move(line));
   }
   return lines;
+}
+
+TEST(LineReader, CompressedTextIsReadAsIfItWerePlain) {
+  EXPECT_THAT(lines_of(kGzipped), ElementsAre("eins", "zwei"));
+  EXPECT_THROW(lines_of(kGzipped.substr(0, kGzipped.size() - 1)), Error);
+  EXPECT_THROW(lines_of("\xff\xfe"
+                        "e"),
+               Error);
+  EXPECT_THAT(lines_of("("), ElementsAre("("));
+  Pipe pipe;
+  LineReader reader(pipe.out(), "input");
+  for (const char byte : kGzipped) {
+    pipe.send({&byte, 1});
+    reader.receive(milliseconds(1000));
+  }
+  EXPECT_THAT(lines_that_have_come(reader), ElementsAre("eins", "zwei"));
 }
 
 TEST(LineReader, OnlyALineFeedEndsALine) {

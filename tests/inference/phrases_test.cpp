@@ -14,7 +14,7 @@ constexpr std::int64_t kMany = 12;  // tokens
 
 RequiredPhrases phrases(const std::vector<Tokens>& list) {
   std::vector<RequiredPhrase> required;
-  for (const Tokens& tokens : list) required.push_back({.tokens = tokens});
+  for (const Tokens& tokens : list) required.push_back({.spellings = {{tokens}}});
   return RequiredPhrases(std::move(required));
 }
 
@@ -28,23 +28,23 @@ int count(const Tokens& tokens, const Tokens& phrase) {
   return found;
 }
 
-TEST(Phrases, ProgressFollowsTheTokens) {
-  const RequiredPhrases required = phrases({{3, 4}, {5}, {3, 6}});
-  EXPECT_EQ(required.tokens(), 5);
+TEST(Phrases, ProgressFollowsThePhrasesBegun) {
+  const RequiredPhrases required = phrases({{3, 4}, {5}, {3, 6, 7}});
+  EXPECT_EQ(required.tokens(), 6);
   PhraseProgress progress;
+  EXPECT_EQ(required.missing(progress), 6);
+  EXPECT_EQ(required.unmet(progress), 3);
+  progress = required.begun(progress, 2, 0);
   EXPECT_EQ(required.missing(progress), 5);
-  progress = required.after(progress, 3);  // begins the first phrase
-  EXPECT_EQ(required.missing(progress), 4);
-  std::vector<TokenId> next;
-  required.next_tokens(progress, next);
-  EXPECT_THAT(next, testing::ElementsAre(4));
-  progress = required.after(progress, 5);  // breaks it, and is the second
-  EXPECT_EQ(required.missing(progress), 4);
+  EXPECT_EQ(required.unmet(progress), 2);
+  EXPECT_EQ(required.next(progress), 6);
+  progress = required.continued(progress);
+  EXPECT_EQ(required.next(progress), 7);
+  EXPECT_FALSE(progress.at_word_end);
+  progress = required.continued(progress);
   EXPECT_TRUE(progress.at_word_end);
-  next.clear();
-  required.next_tokens(progress, next);
-  EXPECT_THAT(next, testing::ElementsAre(3)) << "begins both that are left";
-  for (const TokenId token : {3, 4, 9, 3, 6}) progress = required.after(progress, token);
+  EXPECT_LT(progress.phrase, 0);
+  progress = required.begun(required.continued(required.begun(progress, 0, 0)), 1, 0);
   EXPECT_EQ(required.missing(progress), 0);
 }
 
@@ -81,21 +81,10 @@ TEST(Phrases, ASentenceWithoutAnyIsTranslatedAsEver) {
   }
 }
 
-TEST(Phrases, WhatIsFoundAnywayChangesNothing) {
-  for (std::uint64_t seed = 0; seed < 10; ++seed) {
-    const Distribution distribution = random_distribution(kMany, seed, 9);
-    DecodeConfig config{.beam_size = 60, .min_length = 4, .max_length = 10};
-    const Tokens plain = search(distribution, config, kMany).at(0).tokens;
-    config.requires_phrases = true;
-    const auto found = search_and_count(distribution, config, kMany, {kEos},
-                                        {.prefix = {}, .phrases = phrases({{plain[1], plain[2]}})});
-    EXPECT_EQ(found.hypotheses.at(0).tokens, plain);
-  }
-}
-
 TEST(Phrases, TheWordAtTheirEndIsNotLengthened) {
   TargetTokens tokens{.eos = kEos};
-  for (TokenId token = 0; token < kMany; ++token) tokens.lengthens_word.push_back(token >= 6);
+  for (TokenId token = 0; token < kMany; ++token)
+    tokens.edges.push_back({.lengthens_word = token >= 6});
   DecodeConfig config{.beam_size = 3, .min_length = 6, .max_length = 12};
   config.requires_phrases = true;
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
@@ -137,14 +126,101 @@ TEST(Phrases, APrefixBeginsTheTranslation) {
   }
 }
 
-TEST(Phrases, BanksShareTheBeam) {
-  const std::vector<Extension> pool = {{0, 3, -1}, {0, 4, -2}, {0, 5, -3}, {1, 6, -9}, {1, 7, -8}};
-  const std::vector<std::int64_t> missing = {2, 2, 2, 0, 0};
-  const auto kept = keep_beam_by_missing(pool, missing, 3, kEos);
-  ASSERT_EQ(kept.size(), 3u);
-  EXPECT_EQ(kept[0].token, 7) << "the best of those that miss least";
-  EXPECT_EQ(kept[1].token, 3);
-  EXPECT_EQ(kept[2].token, 6);
+/// What PhraseBeam::extend makes of a row with these candidates, by phrases met and token.
+std::vector<std::pair<std::uint64_t, TokenId>> extended(const PhraseRow& row,
+                                                        const RequiredPhrases& required,
+                                                        const TargetTokens& tokens,
+                                                        PhraseDemand demand) {
+  std::vector<PhraseExtension> pool;
+  PhraseBeam(required, tokens, demand).extend(row, 50, pool);
+  std::vector<std::pair<std::uint64_t, TokenId>> found;
+  for (const PhraseExtension& extension : pool)
+    found.emplace_back(extension.progress.met, extension.extension.token);
+  return found;
+}
+
+TEST(PhraseBeam, BanksShareTheBeam) {
+  const RequiredPhrases required = phrases({{3}, {4}});
+  const TargetTokens tokens{kEos};
+  std::vector<PhraseExtension> pool;
+  for (const auto& [met, token, sum] : std::vector<std::tuple<int, TokenId, double>>{
+           {0, 3, -1}, {0, 4, -2}, {0, 5, -3}, {3, 6, -9}, {3, 7, -8}}) {
+    pool.push_back({{0, token, sum}, {}});
+    pool.back().progress.met = static_cast<std::uint64_t>(met);
+  }
+  PhraseBeam(required, tokens, PhraseDemand::Always).keep(pool, 3);
+  ASSERT_EQ(pool.size(), 3u);
+  EXPECT_EQ(pool[0].extension.token, 7) << "the best of those that miss least";
+  EXPECT_EQ(pool[1].extension.token, 3);
+  EXPECT_EQ(pool[2].extension.token, 6);
+}
+
+TEST(PhraseBeam, APhraseBeginsBetweenWordsOnly) {
+  const RequiredPhrases required = phrases({{3, 4}});
+  TargetTokens tokens{.eos = kEos, .edges = std::vector<TokenEdges>(kMany)};
+  tokens.edges[7].lengthens_word = true;
+  const std::vector<Candidate> word = {{6, -0.5F}, {7, -1}}, end = {{7, -0.5F}, {6, -1}};
+  const std::vector<RowToken> wanted = {{0, 3}};
+  const std::vector<float> log_probability = {-9};
+  const PhraseProgress none;
+  PhraseRow row{0, 5, 0, none, word, wanted, log_probability, {}};
+  using testing::ElementsAre, testing::Pair;
+  EXPECT_THAT(extended(row, required, tokens, PhraseDemand::Fluent),
+              ElementsAre(Pair(0, 6), Pair(0, 7), Pair(1, 3)));
+  row.candidates = end;
+  EXPECT_THAT(extended(row, required, tokens, PhraseDemand::Fluent),
+              ElementsAre(Pair(0, 7), Pair(0, 6)))
+      << "the word goes on";
+}
+
+TEST(PhraseBeam, AnAttachedSpellingStandsAtOpeningPunctuation) {
+  const RequiredPhrases required({{.spellings = {{{3}}, {{4}, PhrasePlace::Attached}}}});
+  TargetTokens tokens{.eos = kEos, .edges = std::vector<TokenEdges>(kMany)};
+  tokens.edges[5].opens = true;
+  const std::vector<RowToken> wanted = {{0, 3}, {0, 4}};
+  const std::vector<float> log_probabilities = {-9, -9};
+  const PhraseProgress none;
+  PhraseRow row{0, 6, 0, none, {}, wanted, log_probabilities, {}};
+  using testing::ElementsAre, testing::Pair;
+  EXPECT_THAT(extended(row, required, tokens, PhraseDemand::Fluent), ElementsAre(Pair(1, 3)));
+  row.previous = 5;
+  EXPECT_THAT(extended(row, required, tokens, PhraseDemand::Fluent),
+              ElementsAre(Pair(1, 3), Pair(1, 4)));
+}
+
+TEST(PhraseBeam, NothingButAPhraseThatMustComeFollowsAFinishedSentence) {
+  const RequiredPhrases required = phrases({{3, 4}});
+  const TargetTokens tokens{kEos};
+  const std::vector<Candidate> candidates = {{kEos, -0.1F}, {6, -1}};
+  const std::vector<RowToken> wanted = {{0, 3}};
+  const std::vector<float> log_probability = {-9};
+  const PhraseProgress none, met{.met = 1};
+  PhraseRow row{0, 5, 0, none, candidates, wanted, log_probability, {}};
+  using testing::ElementsAre, testing::Pair;
+  EXPECT_THAT(extended(row, required, tokens, PhraseDemand::Fluent), ElementsAre(Pair(0, kEos)));
+  EXPECT_THAT(extended(row, required, tokens, PhraseDemand::Always), ElementsAre(Pair(1, 3)));
+  const PhraseRow complete{0, 5, 0, met, candidates, {}, {}, {}};
+  for (const PhraseDemand demand : {PhraseDemand::Fluent, PhraseDemand::Always})
+    EXPECT_THAT(extended(complete, required, tokens, demand), ElementsAre(Pair(1, kEos)));
+}
+
+TEST(PhraseBeam, AHypothesisRanksByTheAttentionThatAPhraseGets) {
+  const std::vector<RequiredPhrase> list = {
+      {.spellings = {{{3, 4}}}, .ends_word = true, .begin = 1, .end = 2}};
+  const RequiredPhrases required(list);
+  const TargetTokens tokens{kEos};
+  const std::vector<Candidate> candidates = {{6, -1}};
+  const std::vector<RowToken> wanted = {{0, 3}};
+  const std::vector<float> log_probability = {-9}, here = {0.1F, 0.7F, 0.2F},
+                           elsewhere = {0.7F, 0.1F, 0.2F};
+  const PhraseProgress none;
+  const PhraseBeam beam(required, tokens, PhraseDemand::Fluent);
+  std::vector<PhraseExtension> near, far;
+  beam.extend({0, 5, 0, none, candidates, wanted, log_probability, here}, 50, near);
+  beam.extend({0, 5, 0, none, candidates, wanted, log_probability, elsewhere}, 50, far);
+  ASSERT_EQ(near.size(), 2u);
+  EXPECT_GT(near[1].rank(), far[1].rank()) << "the phrase where its source is looked at";
+  EXPECT_LT(near[0].rank(), far[0].rank()) << "something else there";
 }
 
 }  // namespace

@@ -72,6 +72,27 @@ TEST(Scheduler, RowsStayWithinTheBatchSizeAndAreFilledAgain) {
   EXPECT_LT(engine.steps, one_by_one.steps / 8 + 40);
 }
 
+TEST(Scheduler, SentencesWithSearchesOfTheirOwnChangeNoOther) {
+  const DecodeConfig config{.beam_size = 2, .max_length = 20, .batch_size = 16};
+  std::vector<SourceSentence> sentences = random_sentences(40, kVocabulary);
+  for (std::size_t i = 0; i < sentences.size(); ++i) {
+    DecodeConfig own = config;
+    own.beam_size = static_cast<std::int64_t>(1 + i % 3 * 4);  // 9 is above the vocabulary
+    own.n_best = 1;
+    own.reports_attention = i % 5 == 0;
+    if (i % 4 != 0) sentences[i].search = std::make_shared<const DecodeConfig>(own);
+  }
+  Results alone;
+  for (const SourceSentence& sentence : sentences) {
+    TableEngine engine = make_engine();
+    const DecodeConfig its = sentence.search ? *sentence.search : config;
+    alone.merge(run(engine, its, {sentence}));
+  }
+  TableEngine engine = make_engine();
+  EXPECT_EQ(run(engine, config, sentences, 7), alone);
+  EXPECT_LE(engine.most_rows, 16);
+}
+
 TEST(Scheduler, LongestAreAdmittedFirstButNeverBeforeEarlierOnes) {
   std::vector<std::int64_t> order;
   TableEngine engine(kVocabulary, random_distribution(kVocabulary, 1, 3, 60));  // ends at once

@@ -21,10 +21,22 @@ std::int64_t count_pieces(std::string_view text) {
   return pieces;
 }
 
-std::vector<std::string> texts(std::string_view line, std::int64_t most) {
+std::vector<TokenId> encode(std::string_view text) {
+  return std::vector<TokenId>(static_cast<std::size_t>(count_pieces(text)));
+}
+
+std::vector<LinePart> split_long(std::string_view line, std::int64_t most) {
+  return split_line(line, SentenceCuts::InLongLines, most, encode);
+}
+
+std::vector<std::string> texts(const std::vector<LinePart>& parts) {
   std::vector<std::string> result;
-  for (const LinePart& part : split_line(line, most, count_pieces)) result.emplace_back(part.text);
+  for (const LinePart& part : parts) result.emplace_back(part.text);
   return result;
+}
+
+std::vector<std::string> texts(std::string_view line, std::int64_t most) {
+  return texts(split_long(line, most));
 }
 
 std::string rejoined(const std::vector<LinePart>& parts) {
@@ -41,6 +53,18 @@ TEST(Split, ALongLineIsSplitAtSentenceEnds) {
   EXPECT_THAT(texts("He came. \"Did he?\" She left!  So what", 8),
               ElementsAre("He came.", "\"Did he?\"", "She left!", "So what"));
   EXPECT_THAT(texts("你好。我是学生。", 4), ElementsAre("你好。", "我是学生。"));
+}
+
+TEST(Split, WhereAllLinesAreSplitAtSentenceEndsAShortOneIsToo) {
+  const auto parts = split_line("Yes. No.  \"Maybe?\" Now", SentenceCuts::InAllLines, 8, encode);
+  EXPECT_THAT(texts(parts), ElementsAre("Yes.", "No.", "\"Maybe?\"", "Now"));
+  EXPECT_EQ(parts[1].separator, "  ");
+  EXPECT_EQ(rejoined(parts), "Yes. No.  \"Maybe?\" Now");
+}
+
+TEST(Split, EachPartHasItsTokens) {
+  for (const LinePart& part : split_long("He came quickly. \"Did he?\" She left!  So what", 4))
+    EXPECT_EQ(part.tokens, encode(part.text));
 }
 
 TEST(Split, FullStopsWithinSentencesAreNotTheirEnds) {
@@ -74,7 +98,8 @@ TEST(Split, LosesNoCharacterAndKeepsToTheLimit) {
     const std::string_view line = strip(text);
     if (line.empty()) continue;
     const auto most = static_cast<std::int64_t>(1 + random.below(12));
-    const std::vector<LinePart> parts = split_line(line, most, count_pieces);
+    const auto cuts = random.chance(0.5) ? SentenceCuts::InAllLines : SentenceCuts::InLongLines;
+    const std::vector<LinePart> parts = split_line(line, cuts, most, encode);
     EXPECT_EQ(rejoined(parts), line);
     for (const LinePart& part : parts) {
       EXPECT_FALSE(part.text.empty());
@@ -91,7 +116,7 @@ TEST(Split, HostileLinesTakeNoTime) {
     std::string line = "a";
     while (line.size() < size) line += unit;
     line += "b";
-    const std::vector<LinePart> parts = split_line(line, 100, count_pieces);
+    const std::vector<LinePart> parts = split_long(line, 100);
     EXPECT_EQ(rejoined(parts), line);
     EXPECT_GT(parts.size(), 1u);
   }
@@ -109,6 +134,8 @@ TEST(Split, PartsAreJoinedAsTheirScriptsAreWritten) {
   EXPECT_EQ(joined("Ja.", "Yes.", "  ", "Nein."), "Ja.  Nein.");
   EXPECT_EQ(joined("Ja.", "Yes.", "\r\n\v", "Nein."), "Ja. Nein.");
   EXPECT_EQ(joined("Ja.", "Yes.", "\u3000", "Nein."), "Ja. Nein.");
+  EXPECT_EQ(joined("Oui.", "Yes.", "\u00A0", "Non."), "Oui.\u00A0Non.");
+  EXPECT_EQ(joined("是。", "はい。", "\u3000", "不是。"), "是。\u3000不是。");
   EXPECT_EQ(joined("http://a", "http://a", "", "bcd"), "http://abcd");
   EXPECT_EQ(joined("Ja.", "是。", "", "Nein."), "Ja. Nein.");
   EXPECT_EQ(joined("是。", "Yes.", " ", "不是。"), "是。不是。");

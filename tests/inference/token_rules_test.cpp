@@ -154,5 +154,21 @@ TEST(TokenRules, CoverageIsPenalisedAsGnmtDoes) {
   }
 }
 
+TEST(TokenRules, WhatLengthensAWordIsExcludedInPlaceOfOtherAdjustments) {
+  TargetTokens tokens{.eos = 2};
+  std::vector<Adjustment> adjustments = {{0, 1, 2.0F}, {1, 1, 2.0F}, {1, 3, 2.0F}};
+  const std::vector<Adjustment> before = adjustments;
+  exclude_longer_word(1, tokens, adjustments);
+  EXPECT_EQ(adjustments.size(), before.size()) << "no token is known to lengthen a word";
+  tokens.edges = {{}, {.lengthens_word = true}, {}, {}, {.lengthens_word = true}};
+  exclude_longer_word(1, tokens, adjustments);
+  ASSERT_EQ(adjustments.size(), 4u);
+  EXPECT_EQ(adjustments[0].row, 0);
+  EXPECT_EQ(adjustments[1].token, 3);
+  EXPECT_EQ(adjustments[2].token, 1);
+  EXPECT_EQ(adjustments[3].token, 4);
+  EXPECT_EQ(adjustments[3].factor, kExclude);
+}
+
 }  // namespace
 }  // namespace dragoman

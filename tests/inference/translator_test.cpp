@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <thread>
 
 #include "base/error.h"
@@ -34,10 +35,16 @@ const Tokenizer& tokenizer() {
   return trained;
 }
 
-/// A model that translates each sentence into itself.
+/// A model that translates each sentence into itself, or else goes on with another word.
 Distribution copying() {
+  static const std::vector<float> others = [] {
+    std::vector<float> scores;
+    for (TokenId id = 0; id < tokenizer().size(); ++id)
+      scores.push_back(tokenizer().piece(id).starts_with("\u2581") ? -10 : -20);
+    return scores;
+  }();
   return [](const std::vector<TokenId>& source, const std::vector<TokenId>& prefix) {
-    std::vector<float> scores(static_cast<std::size_t>(tokenizer().size()), -20);
+    std::vector<float> scores = others;
     if (prefix.size() < source.size()) scores[static_cast<std::size_t>(source[prefix.size()])] = 0;
     return scores;
   };
@@ -102,6 +109,56 @@ TEST(Translator, AnyBytesComeThroughAsOneLineEach) {
   EXPECT_EQ(facts.cut, 0);
 }
 
+TEST(Translator, TheSummaryCountsWhatWasWritten) {
+  class StoppingAtTheThird : public Collected {
+   public:
+    void write(const Translation& translation) override {
+      Collected::write(translation);
+      if (lines.size() == 3) stop.request_stop();
+    }
+    std::stop_source stop;
+  } sink;
+  Pipe pipe;
+  for (int i = 0; i < 300; ++i) pipe.send("one two\n\n");
+  pipe.close_end(1);
+  LineReader reader(pipe.out(), "input");
+  CopyingTranslator copier;
+  const TranslationFacts facts = copier.translator.translate(reader, sink, sink.stop.get_token());
+  EXPECT_LT(sink.lines.size(), 600u);
+  EXPECT_EQ(facts.lines, static_cast<std::int64_t>(sink.lines.size()));
+  EXPECT_EQ(facts.empty, facts.lines / 2);
+}
+
+TEST(Translator, APrefixThatEndsInASpaceHasAWholeLastWord) {
+  const std::string text = "Fourfive.";
+  const auto pieces = tokenizer().pieces(text);
+  ASSERT_FALSE(pieces.at(1).starts_with("\u2581")) << "the model would lengthen the word";
+  for (const DecodeConfig& search : {DecodeConfig{.beam_size = 1}, DecodeConfig{.beam_size = 3},
+                                     DecodeConfig{.sampling = true}}) {
+    DecodeConfig config = search;
+    config.lines_have_own = true;
+    config.max_length = 12;
+    CopyingTranslator copier(config);
+    const auto begun = [&](const std::string& prefix) {
+      Pipe pipe;
+      pipe.send(text + "\n");
+      pipe.close_end(1);
+      LineReader reader(pipe.out(), "input");
+      Collected collected;
+      copier.translator.translate(reader, collected, {}, [&](std::string line, std::int64_t) {
+        return LineInput{.text = std::move(line), .prefix = prefix};
+      });
+      return collected.lines.at(0);
+    };
+    const std::vector<TokenId> tokens = tokenizer().encode(text);
+    const std::string first = tokenizer().decode(std::span(tokens).first(1));
+    EXPECT_EQ(begun(first), text);
+    const std::string apart = begun(first + " ");
+    EXPECT_TRUE(apart.starts_with(first));
+    EXPECT_TRUE(apart.size() == first.size() || std::isalnum(apart[first.size()]) == 0) << apart;
+  }
+}
+
 TEST(Translator, RandomBytesKeepTheContract) {
   RandomStream random(4);
   for (int trial = 0; trial < 20; ++trial) {
@@ -142,6 +199,80 @@ TEST(Translator, LinesBeyondTheModelsPositionsAreSplit) {
   copier.engine.positions = 9;
   const std::vector<std::string> line = {"one two three Four one two three Four one two three"};
   EXPECT_EQ(best_texts(copier.translator.translate(line)), line);
+}
+
+TEST(Translator, SentencesAreTranslatedOneByOneWhereTheModelWasTrainedOnSingleOnes) {
+  const std::vector<std::string> lines = {"One two five.  Three Four five. Six", "one two"};
+  const auto admitted = [&](SplitSentences choice, std::optional<double> several_sentences) {
+    DecodeConfig config{.beam_size = 1, .split_sentences = choice};
+    config.several_sentences = several_sentences;
+    CopyingTranslator copier(config);
+    const auto texts = best_texts(copier.translator.translate(lines));
+    const bool split = copier.engine.admitted > 2;
+    EXPECT_EQ(texts[0], split ? lines[0] : "One two five. Three Four five. Six");
+    EXPECT_EQ(texts[1], lines[1]);
+    return copier.engine.admitted;
+  };
+  EXPECT_EQ(admitted(SplitSentences::Auto, 0.01), 4);
+  EXPECT_EQ(admitted(SplitSentences::Auto, 0.5), 2);
+  EXPECT_EQ(admitted(SplitSentences::Auto, std::nullopt), 4) << "of a model that does not say";
+  EXPECT_EQ(admitted(SplitSentences::Always, 0.5), 4);
+  EXPECT_EQ(admitted(SplitSentences::Never, 0.01), 2);
+}
+
+TEST(Translator, ATagInFrontOfALineStandsInFrontOfEachOfItsSentences) {
+  TokenizerConfig config;
+  config.vocab_size = 300;
+  config.user_symbols = {"<bt>"};
+  const std::vector<std::string> text(100, "One two five. Three Four five.");
+  const Tokenizer with_tag(train_tokenizer({text.begin(), text.end()}, config).model_bytes, "test");
+  TableEngine engine(with_tag.size(), [&](const auto& source, const auto& prefix) {
+    std::vector<float> scores(static_cast<std::size_t>(with_tag.size()), -20);
+    if (prefix.size() < source.size()) scores[static_cast<std::size_t>(source[prefix.size()])] = 0;
+    return scores;
+  });
+  DecodeConfig greedy{.beam_size = 1, .reports_words = true, .reports_attention = true};
+  Translator translator(engine, with_tag, with_tag, greedy);
+  const std::vector<std::string> lines = {"<bt> One two five. Three Four five.", "<bt>Two. Four."};
+  const auto translations = translator.translate(lines);
+  EXPECT_EQ(translations[0].n_best[0].text, "<bt> One two five. <bt> Three Four five.");
+  EXPECT_EQ(translations[0].n_best[0].words.at(5).attention.size(), 7u);
+  EXPECT_EQ(translations[1].n_best[0].text, lines[1]) << "not a tag, but a part of a word";
+}
+
+TEST(Translator, WordsOfALineOfSentencesAreAlignedToTheWholeLine) {
+  CopyingTranslator copier({.beam_size = 1, .reports_words = true, .reports_attention = true});
+  const std::vector<std::string> lines = {"One two five. Three Four five."};
+  const Translation translation = copier.translator.translate(lines)[0];
+  const auto& words = translation.n_best[0].words;
+  ASSERT_EQ(words.size(), 6u);
+  double sum = 0;
+  for (std::size_t w = 0; w < words.size(); ++w) {
+    sum += words[w].sum;
+    ASSERT_EQ(words[w].attention.size(), 6u);
+    EXPECT_EQ(std::ranges::max_element(words[w].attention) - words[w].attention.begin(),
+              static_cast<std::ptrdiff_t>(w));
+    for (std::size_t source = 0; source < 6; ++source)
+      EXPECT_EQ(words[w].attention[source] > 0, (source < 3) == (w < 3)) << w << " " << source;
+  }
+  EXPECT_GE(sum, translation.n_best[0].sum) << "</s> of each sentence is in the line's sum, too";
+}
+
+TEST(Translator, APrefixOfSeveralSentencesIsWhatTheirTranslationsBeginWith) {
+  CopyingTranslator copier({.beam_size = 1});
+  Pipe pipe;
+  pipe.send("One two five. Three Four five. Six\nOne two\n");
+  pipe.close_end(1);
+  LineReader reader(pipe.out(), "input");
+  Collected collected;
+  const std::vector<std::string> prefixes = {"Six two. Four", "Two six. One."};
+  copier.translator.translate(reader, collected, {}, [&](std::string line, std::int64_t number) {
+    return LineInput{.text = std::move(line), .prefix = prefixes[static_cast<std::size_t>(number)]};
+  });
+  ASSERT_EQ(collected.lines.size(), 2u);
+  EXPECT_THAT(collected.lines[0], testing::StartsWith("Six two. Four"));
+  EXPECT_THAT(collected.lines[0], testing::EndsWith(" Six"));
+  EXPECT_THAT(collected.lines[1], testing::StartsWith("Two six. One."));
 }
 
 TEST(Translator, AnswersWhileTheInputStaysOpen) {

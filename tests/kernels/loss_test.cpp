@@ -112,6 +112,20 @@ TEST_P(LossKernel, ShowsNotANumber) {
   }
 }
 
+// Logits are zero but for the target's.
+TEST_P(LossKernel, AVocabularyMayBeLargerThanTheStack) {
+  constexpr std::int64_t columns = 3'000'001;
+  std::vector<double> values(columns, 0);
+  values[7] = 8;
+  const Result result = run({type(), values}, {7}, 0);
+  const double others = columns - 1, log_total = std::log(others + std::exp(8.0));
+  EXPECT_NEAR(result.losses[0], log_total - 8, 1e-3);      // a sum of millions in fp32
+  const double tolerance = is_float() ? 1e-3 : 1.0 / 128;  // relative
+  for (const std::int64_t c : {std::int64_t{0}, columns / 2, columns - 1})
+    EXPECT_NEAR(result.gradient[c], std::exp(-log_total), tolerance * std::exp(-log_total));
+  EXPECT_NEAR(result.gradient[7], std::exp(8 - log_total) - 1, 0.01);
+}
+
 TEST_P(LossKernel, RowsDoNotDependOnHowTheyAreSplit) {
   constexpr std::int64_t rows = 11, columns = 67;
   std::vector<std::int64_t> targets;

@@ -3,45 +3,52 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 namespace dragoman {
 namespace {
 
 using testing::HasSubstr;
 using testing::Not;
+using Json = nlohmann::ordered_json;
 
-EvaluationPage two_systems() {
-  return {.title = "Evaluation",
-          .systems = {"a<b", "c"},
-          .charts = {},
-          .tables = {{.title = "Scores", .note = "n", .rows = {{"System", "X"}, {"a<b", "1.5"}}}},
-          .sentence_metric = "chrF2",
-          .sentences = {{.line = 1,
-                         .source = "ein & zwei",
-                         .references = {"one & two", "one and two"},
-                         .translations = {"one and three", ""},
-                         .scores = {70.25, 0}}}};
+/// The block that the page's script reads.
+std::string data_of(const std::string& html) {
+  const std::string open = "<script type=\"application/json\" id=\"data\">";
+  const std::size_t begin = html.find(open) + open.size();
+  return html.substr(begin, html.find("</script>", begin) - begin);
 }
 
-TEST(EvaluationPage, ShowsTextAsTextAndMarksWordsThatTheNearestReferenceLacks) {
-  const std::string html = to_html(two_systems());
-  EXPECT_THAT(html, HasSubstr("<td>a&lt;b</td><td>1.5</td>"));
-  EXPECT_THAT(html, HasSubstr("ein &amp; zwei"));
-  EXPECT_THAT(html, HasSubstr("one and <mark>three</mark>"));
-  EXPECT_THAT(html, HasSubstr("<i>nothing</i>"));
-  EXPECT_THAT(html, HasSubstr("data-scores=\"70.2 0.0\""));
-  EXPECT_THAT(html, HasSubstr("a&lt;b better"));
-  EXPECT_THAT(html, Not(HasSubstr("a<b")));
+TEST(EvaluationPage, ItsTextsAreOneBlockOfJsonThatNoTextEnds) {
+  const Json data = {{"source", {"</script><script>alert(1)</script>", "<!-- {{title}} ä"}},
+                     {"translations", {{"\"&", "\\"}}}};
+  const std::string html = evaluation_page("A < B", {}, data);
+  EXPECT_EQ(Json::parse(data_of(html)), data);
+  EXPECT_THAT(html, Not(HasSubstr("alert(1)</script>")));
+  EXPECT_THAT(html, Not(HasSubstr("<!-- {{title}}")));
+  EXPECT_THAT(html, HasSubstr("<title>A &lt; B</title>"));
 }
 
-TEST(EvaluationPage, OfOneSystemComparesNothing) {
-  EvaluationPage page = two_systems();
-  page.systems.pop_back();
-  page.lower_is_better = true;
-  page.sentences.front().translations.pop_back();
-  page.sentences.front().scores.pop_back();
-  const std::string html = to_html(page);
-  EXPECT_THAT(html, Not(HasSubstr(" better</button>")));
-  EXPECT_THAT(html, HasSubstr("data-lower=\"yes\""));
+TEST(EvaluationPage, ATextThatIsNoUtf8IsShownAllTheSame) {
+  EXPECT_THAT(data_of(evaluation_page("", {}, {{"systems", {"a\xff"}}})),
+              HasSubstr("a\xEF\xBF\xBD"));
+}
+
+TEST(EvaluationPage, FetchesNothing) {
+  const std::string html = evaluation_page("", {}, Json::object());
+  for (const char* reference : {" src=", " href=", "url(", "@import", "fetch(", "XMLHttpRequest"})
+    EXPECT_THAT(html, Not(HasSubstr(reference)));
+  EXPECT_THAT(html, Not(HasSubstr("{{")));
+}
+
+TEST(EvaluationPage, ShowsTheCurvesOfARun) {
+  PageChart chart;
+  chart.title = "BLEU <by> updates";
+  chart.chart.x = {.name = "by-updates", .title = "updates", .high = 9};
+  chart.chart.curves = {{.run = 0, .points = {{1, 2}, {9, 3}}}};
+  const std::string html = evaluation_page("", {chart, chart}, Json::object());
+  EXPECT_THAT(html, HasSubstr("<figcaption>BLEU &lt;by&gt; updates</figcaption>\n<svg"));
+  EXPECT_THAT(evaluation_page("", {}, Json::object()), Not(HasSubstr("By updates")));
 }
 
 }  // namespace

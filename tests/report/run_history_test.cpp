@@ -7,7 +7,7 @@ namespace {
 
 TEST(RunHistory, ReadsWhatTrainingWrites) {
   const auto run = read_history(
-      R"log({"type":"start","after_update":0,"parameters":42,"precision":"bf16","threads":"2","processor":"a (b)"}
+      R"log({"type":"start","after_update":0,"parameters":42,"precision":"bf16","threads":"2","processor":"a (b)","settings":{"lr":"0.1"}}
 {"type":"update","update":10,"loss":5.5,"learning_rate":1e-3,"data_wait":null}
 {"type":"validation","update":10,"loss":4.5,"best":true,"samples":[{"source":"s","translation":"t","reference":"r"}]}
 {"type":"average","checkpoints":5,"bleu":30,"kept":true}
@@ -18,6 +18,7 @@ TEST(RunHistory, ReadsWhatTrainingWrites) {
 )log");
   EXPECT_EQ(run.parameters, 42);
   EXPECT_EQ(run.precision, "bf16");
+  EXPECT_EQ(run.settings.at("lr"), "0.1");
   ASSERT_EQ(run.updates.size(), 1u);
   EXPECT_EQ(run.updates[0].number("loss"), 5.5);
   EXPECT_EQ(run.updates[0].number("data_wait"), std::nullopt);

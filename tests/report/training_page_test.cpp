@@ -23,6 +23,7 @@ PlottedRun run_of(const std::string& name, const std::string& translations, doub
     update += 100;
     log +=
         join_text("{\"type\":\"update\",\"update\":", update, ",\"loss\":", 9.0 / update,
+                  ",\"negative_log_likelihood\":", 8.0 / update,
                   ",\"gradient_norm\":1,\"learning_rate\":0.001,\"target_tokens_per_second\":5000,"
                   "\"data_wait\":0,\"target_tokens\":",
                   update * 1000, ",\"elapsed\":", update, "}\n");
@@ -32,9 +33,9 @@ PlottedRun run_of(const std::string& name, const std::string& translations, doub
                      ",\"samples\":[{\"source\":\"", kHostile, "\",\"translation\":\"the ",
                      translation, " cat\",\"reference\":\"the z cat\"}]}\n");
   }
-  return {.name = name,
-          .history = read_history(log),
-          .settings = {{"lr", name}, {"seed", "1"}, {"output", name}}};
+  PlottedRun run{.name = name, .history = read_history(log)};
+  run.history.settings = {{"lr", name}, {"seed", "1"}, {"output", name}};
+  return run;
 }
 
 std::size_t count(const std::string& text, const std::string& part) {
@@ -46,13 +47,23 @@ std::size_t count(const std::string& text, const std::string& part) {
 TEST(TrainingPage, HasADrawingForEachNumberAndAxis) {
   const std::string page = training_page({run_of("a", "xyz", 0), run_of("b", "xy", 5)});
   for (const char* axis : {"by-updates", "by-tokens", "by-time"})
-    EXPECT_EQ(count(page, join_text("<svg class=\"", axis, "\"")), 8u);
-  EXPECT_EQ(count(page, "<g class=\"run-1\">"), 24u);
+    EXPECT_EQ(count(page, join_text("<svg class=\"", axis, "\"")), 9u);
+  EXPECT_EQ(count(page, "<g class=\"run-1\">"), 27u);
+}
+
+TEST(TrainingPage, TheSmoothedLossStandsBesideThePlainNegativeLogLikelihood) {
+  const std::string page = training_page({run_of("a", "xyz", 0)});
+  const auto title = [&](const char* text) { return page.find(join_text(">", text, "</fig")); };
+  EXPECT_LT(title("Training loss, label-smoothed, with dropout"),
+            title("Training negative log-likelihood, with dropout"));
+  EXPECT_LT(title("Training negative log-likelihood, with dropout"),
+            title("Validation negative log-likelihood"));
+  EXPECT_THAT(page, HasSubstr("data-name=\"negative_log_likelihood\""));
 }
 
 TEST(TrainingPage, TextOfARunIsText) {
   auto run = run_of("<i>&\"name", "xy", 0);
-  run.settings["lr"] = "<u>";
+  run.history.settings["lr"] = "<u>";
   const std::string page = training_page({run});
   EXPECT_EQ(run.history.damaged_lines, 0u);
   EXPECT_THAT(page, Not(HasSubstr("alert(1)</script>")));
@@ -104,8 +115,7 @@ TEST(TrainingPage, SettingsThatDifferStandApart) {
 
 TEST(TrainingPage, WorksWithoutValidationsTimesOrSettings) {
   const PlottedRun old{.name = "old",
-                       .history = read_history("{\"type\":\"update\",\"update\":5,\"loss\":3}\n"),
-                       .settings = {}};
+                       .history = read_history("{\"type\":\"update\",\"update\":5,\"loss\":3}\n")};
   const std::string page = training_page({old});
   EXPECT_EQ(count(page, "<figure"), 1u);
   EXPECT_THAT(page, Not(HasSubstr("id=\"by-time\"")));

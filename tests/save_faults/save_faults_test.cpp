@@ -50,7 +50,7 @@ class SaveFaults : public testing::Test {
   /// The update of the whole checkpoint that is found.
   std::int64_t found() {
     const auto checkpoint =
-        find_checkpoint(folder_, [](const std::string& damage) { ADD_FAILURE() << damage; }, {});
+        find_checkpoint(folder_, [](const std::string& damage) { ADD_FAILURE() << damage; });
     if (!checkpoint) return 0;
     TrainingModel model(config(), {}, Precision::Fp32, torch::kCPU, 1);
     load_checkpoint(checkpoint->path, model);

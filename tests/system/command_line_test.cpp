@@ -37,6 +37,9 @@ TEST(Program, TellsItsCommandsAndHowToBegin) {
   EXPECT_THAT(bare.output, HasSubstr("dragoman train --train-src"));
   EXPECT_EQ(run({"--help"}).output, bare.output);
   EXPECT_EQ(run({"-h"}).output, bare.output);
+  EXPECT_EQ(run({"help"}).output, bare.output);
+  EXPECT_EQ(run({"help", "translate"}).output, run({"translate", "--help"}).output);
+  expect_one_line(run({"help", "trian"}), 2, "dragoman: error: unknown command trian; did you");
 }
 
 TEST(Program, TellsItsVersionAndWhatItStandsOn) {

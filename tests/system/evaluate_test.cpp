@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -11,6 +12,13 @@ namespace dragoman {
 namespace {
 
 using testing::HasSubstr;
+
+/// What a page shows.
+nlohmann::json data_of(const std::string& html) {
+  const std::string open = "<script type=\"application/json\" id=\"data\">";
+  const std::size_t begin = html.find(open) + open.size();
+  return nlohmann::json::parse(html.substr(begin, html.find("</script>", begin) - begin));
+}
 
 class Evaluate : public testing::Test {
  protected:
@@ -38,9 +46,32 @@ TEST_F(Evaluate, ComparesSystemsAndWritesAPageOfTheirSentences) {
   EXPECT_GT(list[1]["chrF2"]["score"], list[0]["chrF2"]["score"]);
   EXPECT_LT(list[1]["TER"]["score"], list[0]["TER"]["score"]);
   EXPECT_TRUE(list[1]["TER"]["p_value"].is_number());
-  const std::string html = read_file(page);
-  EXPECT_THAT(html, HasSubstr("the dog <mark>was</mark> here"));
-  EXPECT_THAT(html, HasSubstr("<i>nothing</i>"));
+  const auto data = data_of(read_file(page));
+  EXPECT_EQ(data["systems"][0]["name"], "bad");
+  EXPECT_EQ(data["translations"][1][1], "the dog was here");
+  EXPECT_EQ(data["metrics"][0]["scores"][1]["score"], list[1]["chrF2"]["score"]);
+  EXPECT_EQ(data["metrics"][1]["lower"], true);
+  EXPECT_EQ(data["metrics"][1]["sentences"][0][0], 100.0);
+  EXPECT_EQ(data["metrics"][0]["pairs"].size(), 1U);
+}
+
+TEST_F(Evaluate, ItsPageKnowsThePartsAndTheNgramsOfEachSystem) {
+  const std::string page = (folder_ / "page.html").string(),
+                    third = file("third", "a cat\nthe dog here\nnothing\n");
+  const auto result = run({"evaluate", "--hyp", bad_, good_, third, "--ref", reference_,
+                           "--metrics", "bleu", "--html", page});
+  ASSERT_EQ(result.exit_code, 0) << result.errors;
+  const auto data = data_of(read_file(page));
+  const auto& metric = data["metrics"][0];
+  EXPECT_EQ(metric["pairs"].size(), 3U);
+  EXPECT_EQ(metric["parts"][0]["kind"], "precision");
+  EXPECT_EQ(metric["parts"][4]["kind"], "count");
+  EXPECT_EQ(metric["parts"][4]["values"][0], 4);
+  const auto& ngrams = data["ngrams"];
+  const auto here = std::find_if(ngrams.begin(), ngrams.end(),
+                                 [](const auto& ngram) { return ngram["text"] == "here"; });
+  ASSERT_NE(here, ngrams.end());
+  EXPECT_EQ((*here)["found"], (std::vector<int>{0, 1, 1}));
 }
 
 TEST_F(Evaluate, OfSeveralReferencesSomeMayBeMissing) {

@@ -36,6 +36,29 @@ TEST_F(Lite, TranslatesAsDragomanDoes) {
               run(words({"--compute-type", type}), kInput).output);
 }
 
+// In KiB, as ulimit counts; below these the libraries fail before the program begins.
+TEST_F(Lite, AnyLimitOfMemoryIsAnErrorThatSaysSoOrEnough) {
+  std::string call = "ulimit -v $0; exec \"$@\"";
+  int refusals = 0;
+  for (const int limit : {26'000, 30'000, 36'000, 44'000, 52'000, 60'000, 80'000, 300'000}) {
+    std::vector<std::string> command = {"sh", "-c", call, std::to_string(limit),
+                                        DRAGOMAN_LITE_PROGRAM};
+    for (const std::string& word : words({"--threads", "4"})) command.push_back(word);
+    Process process(CommandWords{command});
+    process.send(kInput);
+    const ProcessResult result = process.wait();
+    ASSERT_FALSE(result.timed_out) << limit;
+    if (result.exit_code == 0) continue;
+    ++refusals;
+    EXPECT_EQ(result.exit_code, 1) << limit << ": " << result.errors;
+    EXPECT_THAT(result.errors,
+                testing::AnyOf(HasSubstr("not enough memory"), HasSubstr("Cannot allocate memory"),
+                               HasSubstr("cannot start another thread")));
+  }
+  EXPECT_GT(refusals, 0);
+  EXPECT_LT(refusals, 8);
+}
+
 TEST_F(Lite, KnowsItsNameAndItsLimits) {
   EXPECT_THAT(lite({"--version"}).output,
               AllOf(HasSubstr("dragoman-lite " DRAGOMAN_VERSION), Not(HasSubstr("Torch"))));

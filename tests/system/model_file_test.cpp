@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -157,6 +158,24 @@ TEST_F(ModelFileCommands, ScoreWritesALineForEachLine) {
     EXPECT_LT(sum, 0);
   }
   EXPECT_EQ(score({"--src", "-", "--tgt", target}, read_file(source)).output, plain.output);
+}
+
+TEST_F(ModelFileCommands, ScoreTakesSentencesApartWhereBothSidesHaveAsMany) {
+  write_file(run_ / "a.en", "The cat. The mat.\nThe cat. The mat.\nThe cat.\nThe mat.\n");
+  write_file(run_ / "a.de", "Mat 7. On 3.  \nMat 7 on 3.\nMat 7.\nOn 3.\n");
+  const auto score = [&](const std::string& choice) {
+    const auto result = run({"score", "-m", run_.path(), "--src", run_ / "a.en", "--tgt",
+                             run_ / "a.de", "--split-sentences", choice});
+    EXPECT_EQ(result.exit_code, 0) << result.errors;
+    std::istringstream numbers(result.output);
+    return std::vector<double>{std::istream_iterator<double>(numbers), {}};
+  };
+  const auto apart = score("always"), together = score("never");
+  ASSERT_EQ(apart.size(), 4u);
+  EXPECT_NEAR(apart[0], apart[2] + apart[3], 1e-4);
+  EXPECT_NE(apart[0], together[0]);
+  EXPECT_EQ(apart[1], together[1]) << "two sentences beside one";
+  EXPECT_EQ(score("auto"), apart) << "of a model that does not say";
 }
 
 TEST_F(ModelFileCommands, ScoreRefusesWhatItCannotPair) {

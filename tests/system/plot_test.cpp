@@ -29,8 +29,10 @@ class Plot : public testing::Test {
 };
 
 TEST_F(Plot, MakesAPageOfFoldersAndLogs) {
-  const std::string first = folder_with("a", "log.jsonl", lines_);
-  folder_with("a", "config.toml", "lr = 0.5\ntrain-src = [\"x.en\", \"y.en\"]\n");
+  const std::string start =
+      "{\"type\":\"start\",\"parameters\":1,\"processor\":\"p\",\"precision\":\"fp32\","
+      "\"settings\":{\"lr\":\"0.5\",\"train-src\":\"x.en,y.en\"}}\n";
+  const std::string first = folder_with("a", "log.jsonl", start + lines_);
   const std::string second = folder_with("b", "log.jsonl", lines_) + "/log.jsonl";
   const std::string page = folder_ / "page.html";
   const auto result = run({"plot", first + "/", second, "-o", page});
@@ -39,19 +41,28 @@ TEST_F(Plot, MakesAPageOfFoldersAndLogs) {
   const std::string html = read_file(page);
   EXPECT_THAT(html, StartsWith("<!doctype html>"));
   EXPECT_THAT(html, HasSubstr("class=\"run-1\""));
-  EXPECT_THAT(html, HasSubstr("x.en, y.en"));
+  EXPECT_THAT(html, HasSubstr("x.en,y.en"));
   const auto written = run({"plot", first + "/", second, "-o", "-"});
   EXPECT_EQ(written.output, html);
   EXPECT_EQ(written.errors, "");
 }
 
-TEST_F(Plot, PassesOverDamagedLinesAndSettingsAndSaysSo) {
+TEST_F(Plot, PassesOverDamagedLinesAndSaysSo) {
   const std::string name = folder_with("cut", "log.jsonl", lines_ + "{\"type\":\"upd");
-  folder_with("cut", "config.toml", "lr = \n");
   const auto result = run({"plot", name, "-o", "-"});
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_THAT(result.errors, HasSubstr("cut/log.jsonl: 1 damaged line passed over"));
-  EXPECT_THAT(result.errors, HasSubstr("settings left out: "));
+}
+
+TEST_F(Plot, DrawsTheRunsThatHaveDataAndWarnsOfTheOthers) {
+  const std::string begun = folder_with("begun", "log.jsonl", "");
+  std::filesystem::create_directories(folder_ / "empty");
+  const std::string drawn = folder_with("a", "log.jsonl", lines_);
+  const auto result = run({"plot", begun, folder_ / "empty", drawn, "-o", "-"});
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
+  EXPECT_THAT(result.errors, HasSubstr("left out: " + begun + "/log.jsonl: tells of no update"));
+  EXPECT_THAT(result.errors, HasSubstr("empty: there is no log.jsonl"));
+  EXPECT_EQ(result.output, run({"plot", drawn, "-o", "-"}).output);
 }
 
 TEST_F(Plot, SaysWhatIsMissing) {

@@ -21,6 +21,7 @@ Files files_in(const std::filesystem::path& folder) {
     std::ifstream file(entry.path(), std::ios::binary);
     files[entry.path().filename()] = {std::istreambuf_iterator<char>(file), {}};
   }
+  files.erase(".sample");
   return files;
 }
 
@@ -56,6 +57,25 @@ TEST(Sample, IsTheSameForTheSameSeedAndOverwritesItself) {
   EXPECT_EQ(other.size(), 6u);
   EXPECT_NE(other, first);
   EXPECT_EQ(sample(folder / "a"), first);
+}
+
+TEST(Sample, ReplacesNoFileThatItHasNotMade) {
+  const TemporaryFolder folder;
+  const Files first = sample(folder / "a");
+  const auto refused = [&](const std::string& name) {
+    const ProcessResult result = run({"sample", "-o", folder / "a", "--seed", "7"});
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_THAT(result.errors, testing::HasSubstr(name + ": was not made by this command"));
+  };
+  std::ofstream(folder / "a" / "valid.de", std::ios::app) << "Mein Satz.\n";
+  const Files changed = files_in(folder / "a");
+  refused("valid.de");
+  EXPECT_EQ(files_in(folder / "a"), changed) << "nothing was replaced";
+
+  std::filesystem::create_directory(folder / "b");
+  std::ofstream(folder / "b" / "train.en") << "My corpus.\n";
+  EXPECT_EQ(run({"sample", "-o", folder / "b"}).exit_code, 1);
+  EXPECT_EQ(files_in(folder / "b"), (Files{{"train.en", "My corpus.\n"}}));
 }
 
 TEST(Sample, FailsInOneLineWhereItCannotWrite) {

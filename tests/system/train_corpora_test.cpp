@@ -57,7 +57,8 @@ TEST_F(TrainCorpora, AResumedRunEndsWithTheSameWeights) {
   const std::string last = "/checkpoints/update-00000060.safetensors";
   EXPECT_TRUE(weights("straight" + last) == weights("resumed" + last));
 
-  const auto from_file = run({"train", "--config", path("straight/config.toml")}, "", kLimit);
+  const auto from_file =
+      run({"train", "--config", path("straight/config.toml"), "-o", path("straight")}, "", kLimit);
   EXPECT_EQ(from_file.exit_code, 0) << from_file.errors;
 }
 
@@ -79,6 +80,23 @@ TEST_F(TrainCorpora, AFileThatChangedUnderARunIsNamed) {
   EXPECT_THAT(changed.errors, HasSubstr("more.de: has changed since this run was started"));
   write_more();
   EXPECT_EQ(run(two_corpora("changed", {"--max-updates", "6"}), "", kLimit).exit_code, 0);
+}
+
+TEST_F(TrainCorpora, TheSameTextElsewhereIsTheSame) {
+  write_more();
+  ASSERT_EQ(run(two_corpora("moved", {"--max-updates", "5"}), "", kLimit).exit_code, 0);
+  write_file(path("copy.en"), read_file(path("more.en")));
+  auto words = two_corpora("moved", {"--max-updates", "6"});
+  std::replace(words.begin(), words.end(), path("more.en"), path("copy.en"));
+  std::replace(words.begin(), words.end(), path("more.de"), path("./more.de"));
+  const auto moved = run(words, "", kLimit);
+  EXPECT_EQ(moved.exit_code, 0) << moved.errors;
+  EXPECT_THAT(moved.errors, HasSubstr("data (from the cache)"));
+
+  write_file(path("copy.en"), join_text("X", read_file(path("more.en"))));
+  const auto another = run(words, "", kLimit);
+  EXPECT_EQ(another.exit_code, 1);
+  EXPECT_THAT(another.errors, HasSubstr("copy.en: has changed since this run was started, or is"));
 }
 
 TEST_F(TrainCorpora, OtherWeightsAreAnotherRun) {

@@ -22,10 +22,26 @@ class TrainInitFrom : public Train {
   /// Fine-tuning: no flag of the architecture or the tokenizer.
   static std::vector<std::string> fine_tuning(const std::string& run_folder,
                                               const std::vector<std::string>& more = {}) {
-    auto words = train_on_sample(
-        run_folder, {"--valid-src", sample("valid.en"), "--valid-tgt", sample("valid.de"),
-                     "--max-tokens", "400", "--valid-every", "5", "--init-from", path("first"),
-                     "--max-updates", "10", "--threads", "1"});
+    auto words = train_on_sample(run_folder, {"--valid-src",
+                                              sample("valid.en"),
+                                              "--valid-tgt",
+                                              sample("valid.de"),
+                                              "--max-tokens",
+                                              "400",
+                                              "--valid-every",
+                                              "5",
+                                              "--init-from",
+                                              path("first"),
+                                              "--max-updates",
+                                              "10",
+                                              "--threads",
+                                              "1",
+                                              "--lr-scheduler",
+                                              "inverse-sqrt",
+                                              "--warmup-updates",
+                                              "2",
+                                              "--ema",
+                                              "0"});
     words.insert(words.end(), more.begin(), more.end());
     return words;
   }
@@ -89,9 +105,9 @@ TEST_F(TrainInitFrom, TrainsByThePresetOfTheModelsRunWhereNoneIsGiven) {
   };
   ASSERT_EQ(run(command("5"), "", kLimit).exit_code, 0);
   const auto settings = read_file(path("inherits/config.toml"));
-  EXPECT_THAT(settings, HasSubstr("preset = \"tiny\""));
-  EXPECT_THAT(settings, HasSubstr("update-freq = 1\n"));
-  EXPECT_THAT(settings, HasSubstr("lr = 0.005\n"));
+  EXPECT_THAT(settings, HasSubstr("\n# preset = \"tiny\""));
+  EXPECT_THAT(settings, HasSubstr("\n# update-freq = 1  # --preset tiny\n"));
+  EXPECT_THAT(settings, HasSubstr("\n# lr = 6e-04  # 1,496 pairs\n"));  // that of fine-tuning
 
   std::filesystem::remove(path("gone.safetensors"));
   const auto resumed = run(command("10"), "", kLimit);
@@ -102,6 +118,32 @@ TEST_F(TrainInitFrom, ARunThatHasBegunWithoutAModelIsNotStartedFromOne) {
   const auto result = run(command("first", {"--init-from", path("first")}), "", kLimit);
   EXPECT_EQ(result.exit_code, 2);
   EXPECT_THAT(result.errors, HasSubstr("--init-from: this run was started with ''"));
+}
+
+TEST_F(TrainInitFrom, AGivenTokenizerStaysTheRunsAndIsNotMadeOtherwise) {
+  const ModelFileReader first(path("first/model.safetensors"));
+  write_file(path("spm.model"), first.tokenizer_source());
+  auto words = command("given", {"--tokenizer", path("spm.model"), "--max-updates", "2"});
+  ASSERT_EQ(run(words, "", kLimit).exit_code, 0);
+  ASSERT_EQ(
+      run(command("other", {"--vocab-size", "310", "--max-updates", "1"}), "", kLimit).exit_code,
+      0);
+  const ModelFileReader other(path("other/model.safetensors"));
+  std::filesystem::rename(path("spm.model"), path("renamed.model"));
+  write_file(path("spm.model"), other.tokenizer_source());
+  words.insert(words.end(), {"--vocab-size", "auto", "--max-updates", "4"});
+  const auto wrong = run(words, "", kLimit);
+  EXPECT_EQ(wrong.exit_code, 1);
+  EXPECT_THAT(wrong.errors, HasSubstr("spm.model: has 310 pieces, but this run's checkpoint ("));
+  words.insert(words.end(), {"--tokenizer", path("renamed.model")});
+  const auto renamed = run(words, "", kLimit);
+  EXPECT_EQ(renamed.exit_code, 0) << renamed.errors;
+
+  const auto ignored = run(
+      command("ignored", {"--tokenizer", path("spm.model"), "--vocab-size", "500"}), "", kLimit);
+  EXPECT_EQ(ignored.exit_code, 2);
+  EXPECT_THAT(ignored.errors,
+              HasSubstr("--vocab-size 500: the tokenizer is that of --tokenizer, which has 310"));
 }
 
 TEST_F(TrainInitFrom, RefusesAnotherArchitectureOrTokenizer) {
@@ -115,6 +157,10 @@ TEST_F(TrainInitFrom, RefusesAnotherArchitectureOrTokenizer) {
   expect_refusal({"--tokenizer", path("other.model")}, 1, "has 310 pieces, but the model");
   const ModelFileReader first(path("first/model.safetensors"));
   write_file(path("first.model"), first.tokenizer_source());
+  expect_refusal({"--vocab-size", "310"}, 2,
+                 "--vocab-size 310: the tokenizer is that of --init-from, which has 300");
+  expect_refusal({"--lowercase"}, 2, "--lowercase true: the tokenizer is that of --init-from");
+  expect_refusal({"--character-coverage", "0.99"}, 2, "--character-coverage 0.99: the tokenizer");
   const auto same =
       run(fine_tuning("same", {"--tokenizer", path("first.model"), "--d-model", "32"}), "", kLimit);
   EXPECT_EQ(same.exit_code, 0) << same.errors;

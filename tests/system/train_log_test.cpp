@@ -2,7 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <filesystem>
+#include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "base/files.h"
 #include "tests/system/train_fixture.h"
@@ -23,6 +26,22 @@ TEST_F(TrainLog, SaysHowToWatchItAndThatGivesAPage) {
   for (const char* part : {"by-time", "BLEU of the validation text", "Sample translations",
                            "Parameters", "warmup-updates"})
     EXPECT_THAT(page.output, HasSubstr(part));
+}
+
+TEST_F(TrainLog, HasTheSmoothedLossAndThePlainNegativeLogLikelihood) {
+  const auto trained = run(command("told", {"--max-updates", "20"}), "", kLimit);
+  ASSERT_EQ(trained.exit_code, 0) << trained.errors;
+  std::istringstream log(read_file(path("told/log.jsonl")));
+  int updates = 0;
+  for (std::string line; std::getline(log, line);) {
+    const auto json = nlohmann::json::parse(line);
+    if (json["type"] != "update") continue;
+    ++updates;
+    const double plain = json.at("negative_log_likelihood").get<double>();
+    EXPECT_NEAR(std::log(json.at("perplexity").get<double>()), plain, 1e-9);
+    EXPECT_NE(json.at("loss").get<double>(), plain);
+  }
+  EXPECT_GT(updates, 0);
 }
 
 TEST_F(TrainLog, EventFilesThatCannotBeWrittenOnlyWarn) {

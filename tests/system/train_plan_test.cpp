@@ -57,7 +57,8 @@ TEST_F(TrainPlan, AnAutomaticTokenBudgetIsMeasuredOnce) {
   const auto trained = run(automatic, "", kLimit);
   ASSERT_EQ(trained.exit_code, 0) << trained.errors;
   EXPECT_THAT(trained.errors, HasSubstr("--max-tokens auto: 1,024"));
-  EXPECT_THAT(read_file(path("automatic/config.toml")), HasSubstr("\nmax-tokens = 1024\n"));
+  EXPECT_THAT(read_file(path("automatic/config.toml")),
+              HasSubstr("\nmax-tokens = \"auto\"  # 1024: "));
   const auto again = run(automatic, "", kLimit);
   EXPECT_EQ(again.exit_code, 0) << again.errors;
   EXPECT_THAT(again.errors, HasSubstr("resumed from"));

@@ -32,14 +32,25 @@ TEST_F(Train, FromTextToAScoredTranslation) {
         "checkpoints/update-00000060.safetensors"})
     EXPECT_TRUE(std::filesystem::exists(path("whole/" + std::string(file)))) << file;
 
+  // What the run began with is not needed any more.
+  for (const char* file : {"start", "latest"})
+    EXPECT_FALSE(
+        std::filesystem::exists(path(join_text("whole/checkpoints/", file, ".safetensors"))));
+
   EXPECT_EQ(
       ModelFileReader(path("whole/checkpoints/update-00000060.safetensors")).provenance().updates,
       60);
 
-  const auto translated =
-      run({"translate", "-m", path("whole"), "-b", "2"}, "The old man sings.\n\nHello.\n", kLimit);
+  const auto share =
+      ModelFileReader(path("whole/model.safetensors")).provenance().several_sentences;
+  ASSERT_TRUE(share.has_value());
+  EXPECT_LT(*share, 0.1) << "so lines are translated sentence by sentence";
+
+  const auto translated = run({"translate", "-m", path("whole"), "-b", "2"},
+                              "The old man sings. She dances.\n\nHello.\n", kLimit);
   EXPECT_EQ(translated.exit_code, 0) << translated.errors;
   EXPECT_EQ(std::count(translated.output.begin(), translated.output.end(), '\n'), 3);
+  EXPECT_THAT(translated.errors, HasSubstr("1 lines split"));
 
   const auto scored = run({"evaluate", "-m", path("whole"), "--src", sample("test.en"), "--ref",
                            sample("test.de"), "-b", "1"},
@@ -50,10 +61,6 @@ TEST_F(Train, FromTextToAScoredTranslation) {
   const auto again = run(command("whole"), "", kLimit);
   EXPECT_EQ(again.exit_code, 0) << again.errors;
   EXPECT_THAT(again.errors, HasSubstr("resumed from"));
-
-  // The configuration that was written is a configuration that can be given.
-  const auto from_file = run({"train", "--config", path("whole/config.toml")}, "", kLimit);
-  EXPECT_EQ(from_file.exit_code, 0) << from_file.errors;
 }
 
 TEST_F(Train, KilledAtAnyMomentItEndsWithTheSameWeights) {
@@ -86,6 +93,30 @@ TEST_F(Train, KilledAtAnyMomentItEndsWithTheSameWeights) {
   for (const char* file : {"/checkpoints/update-00000060.safetensors", "/model.safetensors"})
     EXPECT_TRUE(weights("straight" + std::string(file)) == weights("killed" + std::string(file)))
         << file;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(path("killed")))
+    EXPECT_THAT(entry.path().string(), Not(HasSubstr(".tmp."))) << "left by a killed process";
+}
+
+// As file systems of other places and times have them.
+TEST_F(Train, NamesOfFilesNeedNotBeUtf8) {
+  const std::string folder = path("\xE9t\xE9"), source = folder + "/\xFF.en";
+  std::filesystem::create_directory(folder);
+  std::filesystem::copy(sample("train.en"), source);
+  std::vector<std::string> words = command("\xE9t\xE9/run", {"--max-updates", "10"});
+  std::ranges::replace(words, sample("train.en"), source);
+  const auto trained = run(words, "", kLimit);
+  ASSERT_EQ(trained.exit_code, 0) << trained.errors;
+  std::filesystem::remove(folder + "/run/model.safetensors");
+  const auto again =
+      run({"train", "--config", folder + "/run/config.toml", "-o", folder + "/run"}, "", kLimit);
+  EXPECT_EQ(again.exit_code, 0) << again.errors;
+  EXPECT_THAT(again.errors, HasSubstr("resumed from"));
+  for (const char* format : {"text", "json"}) {
+    const auto shown = run({"inspect", "-m", folder + "/run", "--format", format});
+    EXPECT_EQ(shown.exit_code, 0) << shown.errors;
+    const auto scored = run({"evaluate", "--hyp", source, "--ref", source, "--format", format});
+    EXPECT_EQ(scored.exit_code, 0) << scored.errors;
+  }
 }
 
 TEST_F(Train, StopsCleanlyOnSignalsAndGoesOn) {
@@ -136,6 +167,77 @@ TEST_F(Train, ALastStateThatCannotBeSavedIsAFailure) {
   EXPECT_THAT(result.errors, Not(HasSubstr("finished")));
 }
 
+TEST_F(Train, AModelOrALogWithoutACheckpointIsNotWrittenOver) {
+  for (const std::string file : {"model.safetensors", "log.jsonl"}) {
+    std::filesystem::create_directories(path("others-" + file));
+    write_file(path("others-" + file + "/" + file), "precious");
+    const auto result = run(command("others-" + file), "", kLimit);
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_THAT(result.errors, HasSubstr(file + ": is there, but no checkpoint to go on from"));
+    EXPECT_EQ(read_file(path("others-" + file + "/" + file)), "precious");
+  }
+}
+
+TEST_F(Train, ABestModelThatCannotBeSavedDoesNotEndTheRun) {
+  // A folder stands where it should go.
+  std::filesystem::create_directories(path("unsaved/checkpoints/best.safetensors"));
+  const auto result =
+      run(command("unsaved", {"--patience", "1", "--best-metric", "loss", "--average-last", "0"}),
+          "", kLimit);
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
+  EXPECT_THAT(result.errors, HasSubstr("best model not saved, training goes on"));
+  EXPECT_THAT(result.errors, HasSubstr("finished by --max-updates after 60 updates"));
+  EXPECT_THAT(result.errors, HasSubstr("made anew from "));
+  EXPECT_TRUE(weights("unsaved/model.safetensors") ==
+              weights("unsaved/checkpoints/update-00000060.safetensors"));
+}
+
+TEST_F(Train, ADamagedCheckpointIsLeftOutOfTheAverageAtTheEnd) {
+  ASSERT_EQ(run(command("averages", {"--max-updates", "50", "--average-last", "3"}), "", kLimit)
+                .exit_code,
+            0);
+  write_file(path("averages/checkpoints/update-00000040.safetensors"), "damaged");
+  const auto result = run(command("averages", {"--average-last", "3"}), "", kLimit);
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
+  EXPECT_THAT(result.errors, HasSubstr("left out of the average: "));
+  EXPECT_THAT(result.errors, HasSubstr("average of the last 3 checkpoints"));
+}
+
+TEST_F(Train, AnAverageThatIsKeptIsTheScoreToBeat) {
+  const std::vector<std::string> more = {"--best-metric",
+                                         "loss",
+                                         "--ema",
+                                         "0",
+                                         "--lr",
+                                         "0.1",
+                                         "--lr-scheduler",
+                                         "inverse-sqrt",
+                                         "--warmup-updates",
+                                         "5",
+                                         "--average-last",
+                                         "3"};
+  ASSERT_EQ(run(command("kept", more), "", kLimit).exit_code, 0);
+  const auto average = [](const std::string& log) {
+    nlohmann::json last;
+    std::ifstream file(log);
+    for (std::string line; std::getline(file, line);)
+      if (auto entry = nlohmann::json::parse(line); entry["type"] == "average") last = entry;
+    return last;
+  };
+  const auto kept = average(path("kept/log.jsonl"));
+  ASSERT_TRUE(kept["kept"].get<bool>()) << kept;
+  const auto progress = [] {
+    const ModelFileReader last(path("kept/checkpoints/update-00000060.safetensors"));
+    return nlohmann::json::parse(last.progress());
+  };
+  EXPECT_EQ(progress()["best_value"], kept["loss"]);
+  EXPECT_TRUE(weights("kept/checkpoints/best.safetensors") == weights("kept/model.safetensors"));
+  // A run that has ended is not averaged once more.
+  ASSERT_EQ(run(command("kept", more), "", kLimit).exit_code, 0);
+  EXPECT_EQ(average(path("kept/log.jsonl")), kept);
+  EXPECT_EQ(progress()["best_value"], kept["loss"]);
+}
+
 TEST_F(Train, MakesALostModelAnewFromTheBest) {
   ASSERT_EQ(run(command("lost"), "", kLimit).exit_code, 0);
   const std::string before = weights("lost/model.safetensors");
@@ -148,7 +250,10 @@ TEST_F(Train, MakesALostModelAnewFromTheBest) {
   }
   std::filesystem::remove(path("lost/model.safetensors"));
   std::filesystem::remove(path("lost/checkpoints/best.safetensors"));
-  EXPECT_EQ(run(command("lost", {"--average-last", "5"}), "", kLimit).exit_code, 1);
+  const auto without = run(command("lost"), "", kLimit);
+  EXPECT_EQ(without.exit_code, 0) << without.errors;
+  EXPECT_THAT(without.errors, HasSubstr("made anew from "));
+  EXPECT_EQ(ModelFileReader(path("lost/model.safetensors")).config().d_model, 32);
 }
 
 TEST_F(Train, OneRunAtATimeInAFolder) {
@@ -192,6 +297,15 @@ TEST_F(Train, ADivergedRunGoesBackToASoundCheckpointAndOn) {
   EXPECT_EQ(resumed.exit_code, 0) << resumed.errors;
   const std::string last = "/checkpoints/update-00000300.safetensors";
   EXPECT_TRUE(weights("rolled" + last) == weights("rolled-killed" + last));
+}
+
+TEST_F(Train, ARunThatKeepsOneCheckpointHasAnEarlierOneToGoBackTo) {
+  auto words = command("few", kExplodes);
+  words.insert(words.end(), {"--keep-last", "1", "--average-last", "0"});
+  const auto result = run(words, "", kLimit);
+  EXPECT_EQ(result.exit_code, 0) << result.errors;
+  EXPECT_THAT(result.errors, HasSubstr("with 0.5 of the learning rate"));
+  EXPECT_THAT(result.errors, Not(HasSubstr("start.safetensors")));
 }
 
 TEST_F(Train, ARunThatAlwaysDivergesEndsAndSaysSo) {

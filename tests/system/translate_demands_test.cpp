@@ -51,12 +51,16 @@ TEST_F(TranslateDemands, APrefixBeginsTheTranslation) {
   }
   EXPECT_THAT(misuse({"--prefix-file", file("none", "")}, 1),
               HasSubstr("has 0 lines, the input more"));
+  EXPECT_THAT(misuse({"--prefix-file", prefixes}, 1), HasSubstr("has 3 lines, the input 1"));
+  const std::string input = file("in", "the cat\nmat");
+  EXPECT_THAT(misuse({"--prefix-file", prefixes, "-i", input}, 1),
+              HasSubstr("has 3 lines, the input 2"));
 }
 
 TEST_F(TranslateDemands, TermsAndProtectedTextsStandInTheTranslation) {
   const std::string terms = file("terms.tsv", "cat\tnumber mat\nsat on\tthe cat\n");
   for (const char* beam : {"1", "5"}) {
-    const auto lines = translated({"--terms", terms, "--protect", "-b", beam},
+    const auto lines = translated({"--terms", terms, "--protect", "--terms-force", "-b", beam},
                                   "the cat sat on 25 mats\nthe mat\n\n{name} 7\n");
     ASSERT_EQ(lines.size(), 4u);
     EXPECT_THAT(lines[0], AllOf(HasSubstr("number mat"), HasSubstr("the cat"), HasSubstr("25")));
@@ -66,6 +70,10 @@ TEST_F(TranslateDemands, TermsAndProtectedTextsStandInTheTranslation) {
   }
   EXPECT_THAT(misuse({"--terms", file("bad.tsv", "a\tb\nno tab\n")}, 1), HasSubstr("bad.tsv:2: "));
   EXPECT_THAT(misuse({"--protect", "--sampling"}), HasSubstr("--sampling: "));
+  EXPECT_THAT(translated({"--protect", "--terms-force", "--number-format", "en-de"}, "1,250.5\n"),
+              ElementsAre(HasSubstr("1.250,5")));
+  EXPECT_THAT(misuse({"--number-format", "en-de"}), HasSubstr("--number-format en-de: "));
+  EXPECT_THAT(misuse({"--protect", "--number-format", "de"}), HasSubstr("--number-format de: "));
 }
 
 TEST_F(TranslateDemands, WhatIsAvoidedOrSuppressedDoesNotAppear) {
@@ -102,30 +110,6 @@ TEST_F(TranslateDemands, AlignmentsAndScoresStandBehindTheTranslation) {
               HasSubstr("--attention-layer 2: "));
 }
 
-TEST_F(TranslateDemands, JsonObjectsComeBackWithTheirFields) {
-  const auto lines = translated({"--json", "--n-best", "2", "--alignment", "hard", "--word-scores"},
-                                "{\"id\": [1, {\"a\": null}], \"text\": \"the cat\"}\n"
-                                "{\"text\": \"\", \"x\": \"\u00e4\"}\n"
-                                "{\"text\": \"number\\n7\", \"prefix\": \"mat\"}\n");
-  ASSERT_EQ(lines.size(), 3u);
-  const auto first = nlohmann::json::parse(lines[0]), second = nlohmann::json::parse(lines[1]),
-             third = nlohmann::json::parse(lines[2]);
-  EXPECT_EQ(first["id"], nlohmann::json::parse("[1, {\"a\": null}]"));
-  EXPECT_EQ(first["translation"], translated({}, "the cat\n").at(0));
-  ASSERT_EQ(first["n_best"].size(), 2u);
-  EXPECT_EQ(first["n_best"][0]["score"], first["score"]);
-  EXPECT_EQ(first["words"].size(), first["alignment"].size());
-  EXPECT_EQ(second["translation"], "");
-  EXPECT_EQ(second["x"], "\u00e4");
-  EXPECT_THAT(third["translation"].get<std::string>(), StartsWith("mat"));
-
-  for (const std::string bad : {"no json", "[1]", "{}", "{\"text\": 7}", "{\"text\": \"a\""}) {
-    const ProcessResult result = run(words({"--json"}), "{\"text\": \"a\"}\n" + bad + "\n");
-    EXPECT_EQ(result.exit_code, 1);
-    EXPECT_THAT(result.errors, HasSubstr("standard input:2: ")) << bad;
-  }
-}
-
 TEST_F(TranslateDemands, ManyLinesOfAnyLengthComeBackInTheirOrder) {
   std::string input;
   for (int i = 0; i < 20'000; ++i) {
@@ -136,7 +120,7 @@ TEST_F(TranslateDemands, ManyLinesOfAnyLengthComeBackInTheirOrder) {
   const auto lines = translated({"--json", "-b", "1", "--threads", "2"}, input);
   ASSERT_EQ(lines.size(), 20'000u);
   for (std::size_t i = 0; i < lines.size(); ++i)
-    ASSERT_THAT(lines[i], StartsWith("{\"id\":" + std::to_string(i) + ","));
+    ASSERT_THAT(lines[i], StartsWith("{\"id\": " + std::to_string(i) + ","));
 }
 
 TEST_F(TranslateDemands, AnEnsembleOfOneModelTwiceIsThatModel) {

@@ -4,8 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
+#include <fstream>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "base/files.h"
 #include "tests/system/translate_fixture.h"
@@ -71,6 +74,120 @@ TEST_F(Translate, ASignalEndsItAndLeavesNoHalfFile) {
   EXPECT_FALSE(std::filesystem::exists(folder_ / "out"));
 }
 
+std::vector<std::filesystem::path> parts_in(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> parts;
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    if (entry.path().extension() == ".part") parts.push_back(entry.path());
+  return parts;
+}
+
+TEST_F(Translate, AnInterruptedFileIsGoneOnWithToTheSameBytes) {
+  std::string text;
+  for (int i = 0; i < 400; ++i) text += "the cat number " + std::to_string(i) + " sat on mat\n";
+  write_file(folder_ / "in", text);
+  const std::string in = folder_ / "in", out = folder_ / "out";
+  const std::vector<std::vector<std::string>> searches = {
+      {}, {"--n-best", "3"}, {"--sampling", "--n-best", "2", "--seed", "7"}, {"--with-scores"}};
+  for (std::vector<std::string> flags : searches) {
+    const std::string whole = run(words(flags), text).output;
+    flags.insert(flags.end(), {"-i", in, "-o", out, "--resume"});
+    Process process(words(flags));
+    for (int waits = 0; waits < 2000; ++waits) {
+      const auto parts = parts_in(folder_.path());
+      if (!parts.empty() && std::filesystem::file_size(parts[0]) > 0) break;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    process.send_signal(SIGKILL);
+    process.wait();
+    if (std::filesystem::exists(out)) continue;  // it was faster
+    const auto parts = parts_in(folder_.path());
+    ASSERT_EQ(parts.size(), 1u);
+    std::ofstream(parts[0], std::ios::app) << "half a li";
+    const ProcessResult result = run(words(flags));
+    EXPECT_EQ(result.exit_code, 0) << result.errors;
+    EXPECT_THAT(result.errors, testing::Not(HasSubstr(": 400 lines"))) << "some were there";
+    EXPECT_EQ(read_file(out), whole);
+    EXPECT_EQ(parts_in(folder_.path()).size(), 0u);
+    std::filesystem::remove(out);
+  }
+}
+
+TEST_F(Translate, WhatIsKeptIsGoneOnWithByTheSameWorkAlone) {
+  write_file(folder_ / "in", "the cat\nmat\n");
+  const std::string in = folder_ / "in", out = folder_ / "out";
+  write_file(folder_ / "prefixes", "a\nb\nc\n");
+  Process process(words({"-o", out}));
+  process.send("the cat\n");
+  for (int waits = 0; waits < 2000 && parts_in(folder_.path()).empty(); ++waits)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  process.send_signal(SIGINT);
+  const ProcessResult stopped = process.wait();
+  EXPECT_EQ(stopped.exit_code, 128 + SIGINT);
+  EXPECT_THAT(stopped.errors, AllOf(HasSubstr(" 1 lines, "), HasSubstr(".part, and the same")));
+  const ProcessResult other = run(words({"-o", out, "--resume", "-b", "2"}), "the cat\nmat\n");
+  EXPECT_EQ(other.exit_code, 1);
+  EXPECT_THAT(other.errors, HasSubstr(".part: is of another input, model or search"));
+  const ProcessResult shorter = run(words({"-o", out, "--resume"}), "");
+  EXPECT_EQ(shorter.exit_code, 1);
+  EXPECT_THAT(shorter.errors, HasSubstr("has 0 lines, and 1 are translated already"));
+  EXPECT_EQ(run(words({"-o", out, "--resume"}), "the cat\nmat\n").exit_code, 0);
+  EXPECT_EQ(read_file(out), run(words({"-i", in})).output);
+  EXPECT_EQ(run(words({"--resume"})).exit_code, 2);
+}
+
+TEST_F(Translate, InputAndModelAreNeverReplacedByTheOutput) {
+  write_file(folder_ / "in", "the cat\n");
+  write_file(folder_ / "terms", "cat\tmat\n");
+  std::filesystem::create_symlink(folder_ / "in", folder_ / "link");
+  const std::string in = folder_ / "in", model = folder_ / "model.safetensors";
+  const std::string before = read_file(model);
+  for (const std::string& out : {in, (folder_ / "link").string()}) {
+    const ProcessResult result = run(words({"-i", in, "-o", out}));
+    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_THAT(result.errors, HasSubstr("--output: is the input itself"));
+  }
+  const std::string terms = folder_ / "terms";
+  for (const std::string& out : {model, terms}) {
+    const ProcessResult result = run(words({"-i", in, "--terms", terms, "-o", out}));
+    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_THAT(result.errors, HasSubstr("--output: is " + out + ", which is read"));
+  }
+  EXPECT_EQ(read_file(in), "the cat\n");
+  EXPECT_EQ(read_file(model), before);
+}
+
+TEST_F(Translate, AFileKeepsItsRightsAndLinksStayLinks) {
+  const auto out = folder_ / "out", link = folder_ / "link";
+  write_file(out, "old\n");
+  std::filesystem::permissions(
+      out, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  std::filesystem::create_symlink("out", link);
+  EXPECT_EQ(run(words({"-o", link}), "the cat\n").exit_code, 0);
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  EXPECT_NE(read_file(out), "old\n");
+  EXPECT_EQ(std::filesystem::status(out).permissions(),
+            std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+}
+
+TEST_F(Translate, EndsQuietlyWhereTheReaderHasGone) {
+  write_file(folder_ / "in", std::string(200'000, '\n'));
+  const std::string in = folder_ / "in", text = folder_ / "text";
+  write_file(text, "the cat\n");
+  const std::string commands[] = {
+      "translate -m " + folder_.path().string() + " -i " + in,
+      "score -m " + folder_.path().string() + " --per-token --src " + in + " --tgt " + in,
+      "evaluate --hyp " + in + " --ref " + in + " --sentence-level --force"};
+  for (const std::string& command : commands) {
+    Process process(CommandWords{{"bash", "-c",
+                                  std::string(DRAGOMAN_PROGRAM) + " " + command +
+                                      " | head -n 1 > /dev/null; exit ${PIPESTATUS[0]}"}});
+    const ProcessResult result = process.wait();
+    EXPECT_EQ(result.exit_code, 128 + SIGPIPE) << command << result.errors;
+    EXPECT_THAT(result.errors, testing::Not(HasSubstr("error"))) << command;
+  }
+}
+
 void expect_one_error(const ProcessResult& result, int code, const std::string& what) {
   EXPECT_EQ(result.exit_code, code);
   EXPECT_EQ(result.output, "");
@@ -87,6 +204,10 @@ TEST_F(Translate, WhatIsWrongIsToldInOneLine) {
   expect_one_error(run({"translate", "-m", folder_ / "missing"}), 1, "missing");
   expect_one_error(run(words({"-o", "/dev/full"}), "the cat\n"), 1, "/dev/full: cannot write");
   expect_one_error(run(words({"-o", folder_ / "none" / "out"})), 1, "none");
+  write_file(folder_ / "in.en", "the cat sat on the mat\n");
+  expect_one_error(run({"translate", "-m", folder_.path(), folder_ / "in.en"}), 2,
+                   "in.en is no model; a text is given by --input");
+  expect_one_error(run(words({"in.en"})), 2, "'in.en'; did you mean --input in.en?");
 }
 
 TEST_F(Translate, ADamagedModelIsRefused) {
@@ -111,6 +232,17 @@ TEST_F(Translate, AnyNumberOfThreadsGivesTheSameInEachArithmetic) {
       EXPECT_EQ(run(words({"--compute-type", type, "--threads", threads}), input).output, alone);
     EXPECT_TRUE(type == "int8" || alone == automatic);
   }
+}
+
+TEST_F(Translate, TuningFailsBeforeItsWorkWhereTheModelCannotBeWritten) {
+  // So long a name that none is left for the file beside it: that holds for root, too.
+  const auto model = folder_ / (std::string(240, 'm') + ".safetensors");
+  std::filesystem::copy_file(folder_ / "model.safetensors", model);
+  write_file(folder_ / "text", "the cat\n");
+  const std::string text = folder_ / "text";
+  const ProcessResult result =
+      run({"evaluate", "-m", model, "--src", text, "--ref", text, "--tune"});
+  expect_one_error(result, 1, "cannot write");
 }
 
 TEST_F(Translate, TakesTheSearchThatEvaluateTunedUnlessFlagsSayOtherwise) {

@@ -64,6 +64,15 @@ TEST(Divergence, ALossThatBeginsAboveGuessingAndStaysIsADivergence) {
   EXPECT_TRUE(has_diverged(history));
 }
 
+TEST(Divergence, KeepsTheNewestStateThatIsFarEnoughBehindAndAllLaterOnes) {
+  using Updates = std::vector<std::int64_t>;
+  EXPECT_EQ(still_needed({}, 60), Updates{});
+  EXPECT_EQ(still_needed({0, 10, 20}, 59), (Updates{0, 10, 20}));
+  EXPECT_EQ(still_needed({0, 10, 20}, 60), (Updates{10, 20}));
+  EXPECT_EQ(still_needed({0, 10, 20}, 70), Updates{20});
+  EXPECT_EQ(still_needed({0, 10, 20}, 1000), Updates{20});
+}
+
 TEST(Divergence, ReturnsToAStateFromBeforeTheTrouble) {
   EXPECT_TRUE(is_sound({}, 10));
   LossHistory history = after(1000, 2, 1);

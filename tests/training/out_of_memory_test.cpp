@@ -17,10 +17,10 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 struct Observer : TrainingObserver {
-  void updated(const ProgressRecord& progress, double) override {
+  void updated(const ProgressRecord& progress, double, const Outlook&) override {
     if (after_update) after_update(progress.update);
   }
-  void logged(const UpdateFacts&) override {}
+  void logged(const UpdateFacts&, const ProgressRecord&) override {}
   void validated(const ValidationFacts&) override {}
   void noticed(const std::string&) override {}
   void warned(const std::string& text) override { warnings.push_back(text); }
@@ -73,7 +73,7 @@ class OutOfMemory : public testing::Test {
                        .tokenizer_target = {},
                        .provenance = {}},
             .data = data_,
-            .configuration = {},
+            .settings = {},
             .threads = "1",
             .processor = "here"};
   }

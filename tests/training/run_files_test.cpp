@@ -11,7 +11,8 @@ TEST(ProgressRecord, RoundTripsThroughJson) {
   progress.update = 7;
   progress.seconds = 0.1;
   progress.best_value = 1.0 / 3;
-  progress.configuration = {{"lr", "0.005"}, {"train-src", "a \"b\".en"}};
+  progress.settings.values = {{"lr", "0.005"}, {"train-src", "a \"b\".en, \xFF.en"}};
+  progress.data = {{"\xE9t\xE9.en", "0123"}, {"\u00e9t\u00e9.en", "4567"}};
   EXPECT_EQ(progress_from_json(to_json(progress)), progress);
   EXPECT_THROW(progress_from_json("{\"epoch\": 7}"), Error);
   EXPECT_THROW(progress_from_json("{\"update\": \"7\"}"), Error);
@@ -72,6 +73,18 @@ TEST(TrainConfig, TheRateEndsWithTheRunUnlessItIsSaid) {
   config.max_updates = 900;
   config.settle_lr_end();
   EXPECT_EQ(config.lr_end, 500);
+}
+
+TEST(Resume, TextsOfAListComeBackAsTheyWere) {
+  std::vector<std::string> list = {"a,b", "", "c\\", "\\,"};
+  const Field field = detail::make_field({.name = "files", .help = ""}, list);
+  const auto before = list;
+  const std::string text = field.text();
+  list.clear();
+  assign_text(field, text);
+  EXPECT_EQ(list, before);
+  assign_text(field, "");
+  EXPECT_TRUE(list.empty());
 }
 
 TEST(Resume, ALongerRunMayNotBendTheScheduleThatHasBegun) {

@@ -32,9 +32,22 @@ TEST(Schedule, CosineAndLinearEndAtTheFloor) {
   }
 }
 
+TEST(Schedule, WsdKeepsThePeakUntilTheCooldownThenFallsByOneMinusTheRoot) {
+  Schedule s{.scheduler = LrScheduler::Wsd, .peak = 1, .warmup = 10, .floor = 0.1};
+  EXPECT_DOUBLE_EQ(learning_rate(s, 5), 0.5);
+  EXPECT_DOUBLE_EQ(learning_rate(s, 10), 1);
+  EXPECT_DOUBLE_EQ(learning_rate(s, 1'000'000), 1);
+  s.cooldown = 100;
+  s.end = 200;
+  EXPECT_DOUBLE_EQ(learning_rate(s, 100), 1);
+  EXPECT_NEAR(learning_rate(s, 125), 0.1 + 0.9 * 0.5, 1e-12);
+  EXPECT_NEAR(learning_rate(s, 200), 0.1, 1e-12);
+  EXPECT_NEAR(learning_rate(s, 500), 0.1, 1e-12);
+}
+
 TEST(Schedule, WithoutWarmUpTheFirstUpdateHasThePeak) {
   for (const LrScheduler scheduler :
-       {LrScheduler::InverseSqrt, LrScheduler::Cosine, LrScheduler::Linear})
+       {LrScheduler::InverseSqrt, LrScheduler::Cosine, LrScheduler::Linear, LrScheduler::Wsd})
     EXPECT_DOUBLE_EQ(learning_rate({.scheduler = scheduler, .peak = 3, .warmup = 0, .end = 100}, 1),
                      3);
 }

@@ -1,12 +1,16 @@
 #include "training/split_update.h"
 
+#include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <numeric>
 #include <stdexcept>
 #include <vector>
 
 #include "base/error.h"
+#include "base/memory.h"
+#include "tests/model/most_threads.h"
 #include "tests/training/failing_allocator.h"
 #include "tests/training/small_batches.h"
 
@@ -91,6 +95,53 @@ TEST(SplitUpdate, LossesWithoutGradientsAreTakenInPartsToo) {
   EXPECT_NEAR(parts.negative_log_likelihood / whole.negative_log_likelihood, 1, 1e-6);
   allocator.limit = 1;
   EXPECT_THROW(evaluate_in_parts(model, batches), Error);
+}
+
+/// One pair of `length` pieces on each side.
+std::vector<PackedBatch> long_pair(double length) {
+  PackedBatch batch;
+  for (PackedSide* side : {&batch.source, &batch.target}) {
+    side->tokens.assign(static_cast<std::size_t>(length), 9);
+    side->starts = {0, static_cast<std::int32_t>(length)};
+  }
+  batch.sentences = {1};
+  return {batch};
+}
+
+TEST(SplitUpdate, ThreadsShareTheBatchesOfALossAndNoOperation) {
+  auto model = small_model(Precision::Fp32);
+  std::vector<std::int64_t> sentences(400);
+  std::iota(sentences.begin(), sentences.end(), 1);
+  const std::vector<PackedBatch> batches = {batch_of({3, 4}), batch_of(sentences)};
+  at::set_num_threads(1);
+  const BatchLoss whole = evaluate_in_parts(model, batches);
+  for (const int threads : {2, 3}) {
+    at::set_num_threads(threads);
+    const MostThreads of_operation;
+    const BatchLoss shared = evaluate_in_parts(model, batches);
+    EXPECT_EQ(of_operation.count(), 1);
+    EXPECT_EQ(at::get_num_threads(), threads);
+    EXPECT_EQ(shared.target_tokens, whole.target_tokens);
+    EXPECT_EQ(shared.source_tokens, whole.source_tokens);
+    EXPECT_NEAR(shared.negative_log_likelihood, whole.negative_log_likelihood,
+                1e-6 * whole.negative_log_likelihood);
+    EXPECT_EQ(evaluate_in_parts(model, batches).negative_log_likelihood,
+              shared.negative_log_likelihood);
+    at::set_num_threads(1);
+  }
+}
+
+// The kernel would kill a process whose pages turn out not to be there.
+TEST(SplitUpdate, ASentenceThatIsTooLongForMemoryIsFoundBeforeAnyIsTaken) {
+  auto model = small_model(Precision::Fp32);
+  const auto available = static_cast<double>(available_memory());
+  FailingAllocator allocator;
+  allocator.limit = 1 << 30;
+  EXPECT_FALSE(try_to_accumulate(model, long_pair(std::sqrt(available / 50)),
+                                 {.update = 1, .loss = {}, .token_budget = 0}));
+  const auto longer = long_pair(std::sqrt(available / 10));
+  EXPECT_THROW(evaluate_in_parts(model, longer), Error);
+  EXPECT_EQ(allocator.blocks, 0);
 }
 
 TEST(SplitUpdate, OtherErrorsPassThrough) {

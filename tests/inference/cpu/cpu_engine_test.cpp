@@ -1,9 +1,11 @@
 #include "inference/cpu/cpu_engine.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 
+#include "base/error.h"
 #include "inference/torch/torch_engine.h"
 #include "model/file/quantize.h"
 #include "tests/inference/random_rows.h"
@@ -229,6 +231,83 @@ TEST(CpuEngine, TranslationsAreTheSameBitsForAnyBatchSizeAndOrder) {
         }
       }
     }
+}
+
+/// Candidates of the first sentence's first step, beside the others.
+std::vector<Candidate> first_candidates(CpuEngine& engine, const std::vector<Tokens>& sentences) {
+  const auto slots = engine.admit(sentences);
+  const std::vector<RowOrigin> rows = {{-1, slots[0]}};
+  engine.select(rows);
+  return step(engine, {kEos}, kVocabulary);
+}
+
+TEST(CpuEngine, ANeighbourOfAnyLengthChangesNoBit) {
+  for (const std::int64_t heads : {2, 3, 32}) {
+    ModelConfig config = configs()[0];
+    config.d_model = 96;
+    config.heads = heads;
+    config.encoder_layers = config.decoder_layers = 1;
+    Transformer model = make_model(config, torch::kCPU);
+    const Tokens sentence = sentences(1, 12)[0];
+    for (const ComputeType type :
+         {ComputeType::Float32, ComputeType::BFloat16, ComputeType::Int8}) {
+      const auto weights = packed(model, type);
+      CpuEngine alone(weights, {});
+      const auto expected = first_candidates(alone, {sentence});
+      for (const std::size_t length : {300, 512, 513}) {
+        CpuEngine beside(weights, {});
+        const auto found = first_candidates(beside, {sentence, Tokens(length, 9)});
+        for (std::size_t i = 0; i < expected.size(); ++i)
+          EXPECT_EQ(found[i].log_probability, expected[i].log_probability)
+              << heads << " heads, beside " << length << " pieces";
+      }
+    }
+  }
+}
+
+TEST(CpuEngine, NumbersThatAreNotFiniteAreFoundWhenWeightsAreLoaded) {
+  const torch::NoGradGuard no_grad;
+  for (const ComputeType type :
+       {ComputeType::Auto, ComputeType::Float32, ComputeType::BFloat16, ComputeType::Int8})
+    for (const char* name :
+         {"embedding.source.weight", "output.weight", "encoder.layers.1.self_attention.key.weight",
+          "decoder.layers.0.feed_forward.outer.bias", "decoder.norm.weight"})
+      for (const float number : {NAN, -INFINITY}) {
+        const Transformer model = make_model(configs()[1], torch::kCPU);
+        model->named_parameters()[name].view(-1)[7] = number;
+        try {
+          packed(model, type);
+          ADD_FAILURE() << name << " was taken";
+        } catch (const Error& error) {
+          EXPECT_THAT(error.what(), testing::HasSubstr(std::string("tensor ") + name + " has"));
+          EXPECT_THAT(error.what(), testing::HasSubstr("cpu_model.safetensors: "));
+        }
+      }
+}
+
+TEST(CpuEngine, AScaleThatIsNotFiniteIsFoundWhenWeightsAreLoaded) {
+  const Transformer model = make_model(configs()[0], torch::kCPU);
+  const ScratchFile file("rounded.safetensors");
+  ModelContents contents;
+  contents.config = model->config;
+  contents.tokenizer_source = "pretend tokenizer";
+  contents.parameters = tensors_of(model);
+  write_model_file(file.path(), contents);
+  write_quantized(ModelFileReader(file.path()), file.path(), {}, "");
+  const ModelFileReader rounded(file.path());
+  contents.parameters.clear();
+  std::vector<float> scales;
+  for (const std::string& name : rounded.names())
+    for (TensorData& tensor : rounded.stored(name)) {
+      contents.parameters.push_back(tensor);
+      if (tensor.name != "encoder.layers.0.feed_forward.inner.weight.scales") continue;
+      scales.assign(static_cast<std::size_t>(tensor.elements()), NAN);
+      contents.parameters.back().data = scales.data();
+    }
+  const ScratchFile damaged("damaged.safetensors");
+  write_model_file(damaged.path(), contents);
+  for (const ComputeType type : {ComputeType::Auto, ComputeType::Float32})
+    EXPECT_THROW(CpuModel(ModelFileReader(damaged.path()), type), Error);
 }
 
 // Longer than what a cache and a packed attention first have room for.

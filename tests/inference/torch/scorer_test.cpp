@@ -1,11 +1,14 @@
 #include "inference/torch/scorer.h"
 
+#include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/random.h"
+#include "tests/model/most_threads.h"
 
 namespace dragoman {
 namespace {
@@ -111,6 +114,44 @@ TEST(Scorer, SentencesBeyondLearnedPositionsAreRefused) {
   const std::vector<TokenPair> too_long = {{{kEos}, {3, 4, 5, 6, kEos}}};
   EXPECT_NO_THROW(token_log_probabilities(model, fits, 100));
   EXPECT_THROW(token_log_probabilities(model, too_long, 100), Error);
+}
+
+TEST(Scorer, ThreadsSharePairsAndNoOperation) {
+  Transformer model = small_model();
+  const auto pairs = some_pairs(40);
+  at::set_num_threads(1);
+  const auto alone = token_log_probabilities(model, pairs, 60);
+  at::set_num_threads(3);
+  const MostThreads of_operation;
+  const auto shared = token_log_probabilities(model, pairs, 60);
+  EXPECT_EQ(of_operation.count(), 1);
+  EXPECT_EQ(at::get_num_threads(), 3);
+  at::set_num_threads(1);
+  for (std::size_t i = 0; i < pairs.size(); ++i) expect_near(shared[i], alone[i]);
+}
+
+// Its attention takes the padded path, whose memory is asked for first.
+TEST(Scorer, LongPairsAreScoredBesideOthers) {
+  Transformer model = small_model();
+  RandomStream random(3);
+  auto pairs = some_pairs(10);
+  pairs.push_back({sentence(random, 600), sentence(random, 4)});
+  pairs.push_back({sentence(random, 4), sentence(random, 520)});
+  at::set_num_threads(2);
+  const auto together = token_log_probabilities(model, pairs, 2'000);
+  at::set_num_threads(1);
+  for (std::size_t i = 0; i < pairs.size(); ++i)
+    expect_near(together[i], token_log_probabilities(model, std::span(&pairs[i], 1), 1)[0]);
+  const auto length =
+      static_cast<std::size_t>(std::sqrt(static_cast<double>(available_memory()) / 10));
+  const std::vector<TokenPair> too_long = {{sentence(random, length), sentence(random, 3)}};
+  try {
+    token_log_probabilities(model, too_long, 2'000);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(std::string(error.what()).rfind("not enough memory to score a pair of ", 0), 0U)
+        << error.what();
+  }
 }
 
 }  // namespace

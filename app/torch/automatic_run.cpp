@@ -1,0 +1,177 @@
+#include "app/torch/automatic_run.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "app/log.h"
+#include "app/torch/initial_model.h"
+#include "base/amounts.h"
+#include "base/threads.h"
+#include "model/device.h"
+#include "training/automatic_settings.h"
+
+namespace dragoman {
+
+namespace {
+
+std::string name_of(Preset preset) {
+  return std::string(names_of(preset)[static_cast<std::size_t>(preset)]);
+}
+
+std::string pairs_text(std::int64_t pairs) { return with_separators(pairs) + " pairs"; }
+
+std::int64_t parameters_of(const ModelConfig& model) { return FlatLayout(model).parameters(); }
+
+/// As preset_for() counts them.
+int cores_of(torch::Device device) { return device.is_cpu() ? available_cores() : 0; }
+
+/// What the text decides. An explicit preset decides all but the vocabulary itself.
+std::vector<Setting> settings_by_text(const TrainOptions& options, const RunSettings& settings,
+                                      const TextSize& text) {
+  if (!settings.is_open("preset")) return {{"vocab-size", text_of(vocabulary_for(text))}};
+  const Preset preset = preset_for(text, cores_of(parse_device(options.train.device)));
+  std::vector<Setting> chosen = {{"preset", name_of(preset)}};
+  for (Setting& more : text_settings(preset, text)) chosen.push_back(std::move(more));
+  return chosen;
+}
+
+std::vector<Setting> shared(std::vector<Setting> settings, Communicator& ranks) {
+  if (ranks.size() == 1) return settings;
+  nlohmann::json json = nlohmann::json::array();
+  for (const Setting& s : settings) json.push_back({s.name, s.text});
+  json = nlohmann::json::parse(ranks.broadcast(json.dump()));
+  settings.clear();
+  for (const auto& s : json) settings.push_back({s[0], s[1]});
+  return settings;
+}
+
+/// The values of the preset become those of what is still open.
+void take_preset(const std::string& name, RunSettings& settings) {
+  TrainOptions defaults;
+  defaults.apply_preset({{"preset", {name}}});
+  settings.take_defaults(defaults.fields(), "--preset " + name);
+}
+
+CorpusSize size_of(const Corpus& corpus) {
+  CorpusSize size{.pairs = corpus.pairs()};
+  for (std::int64_t pair = 0; pair < corpus.pairs(); ++pair)
+    size.target_tokens += corpus.lengths(pair).target + 1;
+  return size;
+}
+
+/// The model that --preset auto would take, with the same vocabulary.
+ModelConfig fitting_model(const ModelConfig& model, const CorpusSize& corpus,
+                          torch::Device device) {
+  constexpr std::int64_t kCharactersPerPiece = 4;
+  const TextSize text{.pairs = corpus.pairs,
+                      .target_characters = kCharactersPerPiece * corpus.target_tokens};
+  ModelConfig fitting = ModelConfig::from_preset(preset_for(text, cores_of(device)));
+  fitting.source_vocabulary = model.source_vocabulary;
+  fitting.target_vocabulary = model.target_vocabulary;
+  fitting.tying = model.tying;
+  return fitting;
+}
+
+/// How an epoch is cut.
+struct EpochFacts {
+  CorpusSize corpus;
+  double updates = 0;
+  double target_tokens_per_update() const {
+    return static_cast<double>(corpus.target_tokens) / updates;
+  }
+};
+
+EpochFacts epoch_of(const TrialSettings& trial, int ranks) {
+  const TrainConfig& config = trial.config;
+  const PlanConfig plan{config.max_tokens, config.max_sentences,
+                        static_cast<std::uint64_t>(config.seed)};
+  const auto batches = static_cast<double>(plan_in_length_order(trial.corpus, plan).batches());
+  return {.corpus = size_of(trial.corpus),
+          .updates = std::max(1.0, batches / static_cast<double>(config.update_freq * ranks))};
+}
+
+/// Whether --max-epochs or --max-time ends the run.
+bool ends_otherwise(const TrainConfig& config) {
+  return config.max_epochs > 0 || config.max_seconds() > 0;
+}
+
+/// What an update takes here; zero where memory does not allow to measure it: the run itself splits
+/// its batches then.
+double measured_update(const TrialSettings& settings) {
+  try {
+    Trial trial(settings);
+    const double batch = trial.usual_batches(settings.config.max_tokens).seconds;
+    return static_cast<double>(settings.config.update_freq) * batch + trial.step_seconds();
+  } catch (const PreparationStopped&) {
+    throw;
+  } catch (const std::exception&) {
+    return 0;
+  }
+}
+
+}  // namespace
+
+void choose_by_text(TrainOptions& options, RunSettings& settings,
+                    const std::function<TextSize()>& measure, Communicator& ranks) {
+  if (!options.train.init_from.empty()) return;
+  std::string reason;
+  std::vector<Setting> chosen;
+  if (ranks.leads()) {
+    const TextSize text = measure();
+    reason = pairs_text(text.pairs);
+    chosen = settings_by_text(options, settings, text);
+  }
+  for (const Setting& setting : shared(chosen, ranks)) {
+    if (setting.name == "preset") take_preset(setting.text, settings);
+    if (setting.name == "vocab-size" && !options.tokenizer.trains()) continue;
+    settings.choose(setting.name, setting.text, reason);
+  }
+}
+
+void choose_by_corpus(TrainOptions& options, RunSettings& settings, const TrialSettings& trial,
+                      int ranks) {
+  TrainConfig& config = options.train;
+  const EpochFacts epoch = epoch_of(trial, ranks);
+  const bool fine_tunes = !config.init_from.empty();
+  double updates = static_cast<double>(updates_for(epoch.corpus, epoch.target_tokens_per_update()));
+  if (fine_tunes) updates *= kFineTuningLength;
+  const std::string reason = pairs_text(epoch.corpus.pairs);
+  if (!ends_otherwise(config))
+    settings.choose("max-updates", text_of(static_cast<std::int64_t>(updates)), reason);
+  if (config.max_updates > 0) updates = static_cast<double>(config.max_updates);
+  if (config.max_epochs > 0)
+    updates = std::min(updates, static_cast<double>(config.max_epochs) * epoch.updates);
+  const auto length = static_cast<std::int64_t>(std::max(1.0, updates));
+  for (const Setting& setting :
+       fine_tunes ? fine_tuning_settings(length, options.model) : length_settings(length))
+    settings.choose(setting.name, setting.text, reason);
+}
+
+void log_choices(const TrainOptions& options, const TrialSettings& trial, int ranks) {
+  const TrainConfig& config = options.train;
+  const EpochFacts epoch = epoch_of(trial, ranks);
+  const double seconds = measured_update(trial);
+  const RunPace pace{.seconds_per_update = seconds, .updates_per_epoch = epoch.updates};
+  const auto end = outlook(config, {}, pace).end;
+  std::string text = join_text(pairs_text(epoch.corpus.pairs), ": ");
+  if (config.init_from.empty()) text += name_of(config.preset) + ", ";
+  text += join_text(with_separators(options.model.target_vocabulary), " pieces, ");
+  if (end) {
+    text += join_text(with_separators(std::llround(end->updates_left)), " updates of ",
+                      with_separators(std::llround(epoch.target_tokens_per_update())),
+                      " target pieces");
+    if (seconds > 0) text += ", about " + duration_text(end->seconds_left);
+    text += config.patience > 0 ? ", fewer where nothing is gained any more; " : "; ";
+  }
+  text += join_text("validated every ", with_separators(config.valid_every), " updates");
+  if (seconds > 0)
+    text += join_text(" (", duration_text(static_cast<double>(config.valid_every) * seconds), ")");
+  log_info(text);
+  const ModelSize size{
+      .parameters = parameters_of(options.model),
+      .fitting = parameters_of(fitting_model(options.model, epoch.corpus, trial.device))};
+  for (const std::string& doubt : doubtful_choices(config, options.model, size, epoch.corpus, pace))
+    log_warning(doubt);
+}
+
+}  // namespace dragoman

@@ -1,0 +1,48 @@
+// What dragoman train may be told.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/command.h"
+#include "data/data_config.h"
+#include "model/file/model_config.h"
+#include "tokenizer/train_tokenizer.h"
+#include "training/train_config.h"
+
+namespace dragoman {
+
+struct RunMode {
+  bool plan = false;
+
+  template <class Visit>
+  void for_each_field(Visit&& visit) {
+    visit({.name = "plan",
+           .help = "only say what the run would take: memory, speed, time, disk; changes nothing",
+           .group = "Run",
+           .aliases = "dry-run"},
+          plan);
+  }
+};
+
+struct TrainOptions {
+  RunMode mode;  // of the call, not of the run: no checkpoint remembers it
+  TrainConfig train;
+  ModelConfig model;
+  DataConfig data;
+  TokenizerConfig tokenizer;
+  std::shared_ptr<Invocation> invocation = std::make_shared<Invocation>();
+
+  /// All that a run remembers.
+  std::vector<Field> fields();
+  /// What the command line may say: the same, "auto" for numbers and choices, and the mode.
+  std::vector<Field> given_fields();
+  /// The preset's values become the defaults.
+  void apply_preset(const std::map<std::string, std::vector<std::string>>& given);
+  /// Throws UsageError naming the flag.
+  void validate() const;
+};
+
+}  // namespace dragoman

@@ -1,0 +1,79 @@
+#include "app/written_translations.h"
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "app/log.h"
+#include "base/amounts.h"
+#include "base/error.h"
+
+namespace dragoman {
+
+namespace {
+
+/// Of one kind.
+constexpr std::int64_t kMostWarnings = 10;
+
+}  // namespace
+
+void WrittenTranslations::write(const Translation& translation) {
+  lines_ = translation.line + 1;
+  if (requests_ != nullptr)
+    answer(translation);
+  else
+    for (const std::string& line : format_.lines(translation)) output_.write_line(line);
+  if (translation.unmet.empty()) return;
+  std::string texts = "the translation lacks";
+  for (const std::string& text : translation.unmet) texts += " '" + text + "'";
+  warn(translation, texts, ++unmet_);
+}
+
+void WrittenTranslations::answer(const Translation& translation) {
+  const JsonLines::Answer answer = requests_->answer(translation);
+  if (!answer.error.empty() && errors_ == JsonErrors::Stop) {
+    output_.flush();
+    throw Error(input_, ":", translation.line + 1, ": ", answer.error);
+  }
+  output_.write_line(answer.text);
+  if (!answer.error.empty()) warn(translation, answer.error, ++failed_);
+}
+
+void WrittenTranslations::warn(const Translation& translation, const std::string& text,
+                               std::int64_t count) const {
+  if (count <= kMostWarnings) log_warning(join_text("line ", translation.line + 1, ": ", text));
+}
+
+void log_summary(const TranslationFacts& facts, std::int64_t failed, double seconds) {
+  if (failed > 0)
+    log_warning(join_text(failed, " lines could not be understood; their answers say why"));
+  if (facts.repaired > 0)
+    log_warning(join_text(facts.repaired, " lines with invalid UTF-8, which was replaced"));
+  if (facts.cut > 0)
+    log_warning(join_text(facts.cut,
+                          " translations were cut at their maximum length (--max-length-ratio, "
+                          "--max-length)"));
+  if (facts.unmet > 0)
+    log_warning(
+        join_text(facts.unmet, " translations lack a text that --terms or --protect ask for"));
+  const double rate = seconds > 0 ? static_cast<double>(facts.target_tokens) / seconds : 0;
+  char speed[64];
+  std::snprintf(speed, sizeof speed, "%.1f s, %.0f pieces/s", seconds, rate);
+  std::string text =
+      join_text(with_separators(facts.lines), " lines, ", with_separators(facts.source_tokens),
+                " pieces in, ", with_separators(facts.target_tokens), " out, ", speed);
+  if (facts.empty > 0) text += join_text(", ", with_separators(facts.empty), " lines empty");
+  if (facts.split > 0) text += join_text(", ", with_separators(facts.split), " lines split");
+  log_facts(text, {{"lines", facts.lines},
+                   {"source_tokens", facts.source_tokens},
+                   {"target_tokens", facts.target_tokens},
+                   {"seconds", seconds},
+                   {"tokens_per_second", rate},
+                   {"empty", facts.empty},
+                   {"split", facts.split},
+                   {"repaired", facts.repaired},
+                   {"cut", facts.cut},
+                   {"unmet", facts.unmet},
+                   {"failed", failed}});
+}
+
+}  // namespace dragoman

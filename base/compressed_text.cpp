@@ -1,0 +1,131 @@
+#include "base/compressed_text.h"
+
+#include <zlib.h>
+#include <zstd.h>
+
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+
+namespace dragoman {
+
+namespace {
+
+using std::string_view_literals::operator""sv;
+
+constexpr std::size_t kBlock = std::size_t{1} << 18;
+
+struct Signature {
+  std::string_view bytes;
+  TextCoding coding;
+  std::string_view refused;  ///< what it is and what to do; empty for what can be read
+};
+
+constexpr Signature kSignatures[] = {
+    {"\x1f\x8b"sv, TextCoding::Gzip, ""},
+    {"\x28\xb5\x2f\xfd"sv, TextCoding::Zstd, ""},
+    {"\xfd\x37zXZ\0"sv, TextCoding::Plain, "compressed with xz; decompress it first (xz -d)"},
+    {"BZh91AY&SY"sv, TextCoding::Plain, "compressed with bzip2; decompress it first (bzip2 -d)"},
+    {"PK\x03\x04"sv, TextCoding::Plain, "a zip archive; unpack it first"},
+    {"\xff\xfe"sv, TextCoding::Plain, "UTF-16, not UTF-8; convert it (iconv -f UTF-16 -t UTF-8)"},
+    {"\xfe\xff"sv, TextCoding::Plain, "UTF-16, not UTF-8; convert it (iconv -f UTF-16 -t UTF-8)"},
+};
+
+class GzipDecompressor : public Decompressor {
+ public:
+  explicit GzipDecompressor(const std::string& name) : Decompressor(name), block_(kBlock) {
+    constexpr int kGzipOnly = 16;
+    if (inflateInit2(&stream_, MAX_WBITS + kGzipOnly) != Z_OK) throw std::bad_alloc();
+  }
+  ~GzipDecompressor() override { inflateEnd(&stream_); }
+
+  void add(std::string_view bytes, const TextSink& sink) override {
+    for (; bytes.size() > kBlock; bytes.remove_prefix(kBlock))
+      add_block(bytes.substr(0, kBlock), sink);
+    add_block(bytes, sink);
+  }
+
+ private:
+  void add_block(std::string_view bytes, const TextSink& sink) {
+    stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
+    stream_.avail_in = static_cast<uInt>(bytes.size());
+    stream_.avail_out = 0;
+    while (stream_.avail_in > 0 || stream_.avail_out == 0) {
+      if (is_complete_ && stream_.avail_in == 0) return;
+      if (is_complete_) inflateReset(&stream_);  // another member follows
+      stream_.next_out = reinterpret_cast<Bytef*>(block_.data());
+      stream_.avail_out = static_cast<uInt>(block_.size());
+      const int code = inflate(&stream_, Z_NO_FLUSH);
+      if (code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR)
+        throw Error(name_, ": its gzip data are damaged");
+      is_complete_ = code == Z_STREAM_END;
+      sink({block_.data(), block_.size() - stream_.avail_out});
+    }
+  }
+
+  z_stream stream_{};
+  std::vector<char> block_;
+};
+
+class ZstdDecompressor : public Decompressor {
+ public:
+  explicit ZstdDecompressor(const std::string& name)
+      : Decompressor(name),
+        context_(ZSTD_createDCtx(), ZSTD_freeDCtx),
+        block_(ZSTD_DStreamOutSize()) {
+    if (context_ == nullptr) throw std::bad_alloc();
+    ZSTD_DCtx_setParameter(context_.get(), ZSTD_d_windowLogMax, 31);  // of zstd --long
+  }
+
+  void add(std::string_view bytes, const TextSink& sink) override {
+    ZSTD_inBuffer in{bytes.data(), bytes.size(), 0};
+    for (bool is_full = false; in.pos < in.size || is_full;) {
+      ZSTD_outBuffer out{block_.data(), block_.size(), 0};
+      const std::size_t left = ZSTD_decompressStream(context_.get(), &out, &in);
+      if (ZSTD_isError(left) != 0) throw Error(name_, ": its zstd data are damaged");
+      is_complete_ = left == 0;
+      is_full = out.pos == out.size && !is_complete_;
+      sink({block_.data(), out.pos});
+    }
+  }
+
+ private:
+  std::unique_ptr<ZSTD_DCtx, std::size_t (*)(ZSTD_DCtx*)> context_;
+  std::vector<char> block_;
+};
+
+}  // namespace
+
+TextCoding coding_of(std::string_view first, bool is_all, const std::string& name) {
+  bool may_become_one = false;
+  for (const auto& [bytes, coding, refused] : kSignatures) {
+    if (first.starts_with(bytes)) {
+      if (!refused.empty()) throw Error(name, ": is ", refused);
+      return coding;
+    }
+    may_become_one = may_become_one || bytes.starts_with(first);
+  }
+  return may_become_one && !is_all ? TextCoding::Undecided : TextCoding::Plain;
+}
+
+void Decompressor::finish() const {
+  if (!is_complete_) throw Error(name_, ": its compressed data end too early; the file is cut off");
+}
+
+std::unique_ptr<Decompressor> make_decompressor(TextCoding coding, const std::string& name) {
+  if (coding == TextCoding::Gzip) return std::make_unique<GzipDecompressor>(name);
+  if (coding == TextCoding::Zstd) return std::make_unique<ZstdDecompressor>(name);
+  return nullptr;
+}
+
+std::string plain_text(std::string bytes, const std::string& name) {
+  const auto decompressor = make_decompressor(coding_of(bytes, true, name), name);
+  if (decompressor == nullptr) return bytes;
+  std::string text;
+  decompressor->add(bytes, [&text](std::string_view more) { text += more; });
+  decompressor->finish();
+  return text;
+}
+
+}  // namespace dragoman

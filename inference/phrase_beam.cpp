@@ -1,0 +1,180 @@
+#include "inference/phrase_beam.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace dragoman {
+
+namespace {
+
+/// What a translation loses for a phrase that it lacks.
+constexpr double kWorth = 8;
+/// Times the logarithm of the attention as a phrase begins.
+constexpr double kPlacing = 2;
+/// Times the attention to a phrase's source places of what is no phrase.
+constexpr double kCovering = 2;
+/// For what would stand there without the phrase, and for the phrase once more.
+constexpr double kRepeating = 6;
+/// The most that a phrase's first token costs.
+constexpr double kMostFirst = 4;
+
+constexpr double kLeastAttention = 0.01, kUsualAttention = 0.5;
+
+/// The most probable token, or -1.
+TokenId likeliest(const PhraseRow& row) {
+  const auto best = std::ranges::max_element(row.candidates, {}, &Candidate::log_probability);
+  return best == row.candidates.end() || !is_possible(*best) ? -1 : best->token;
+}
+
+double log_probability_of(const PhraseRow& row, TokenId token) {
+  const auto found = std::ranges::find(row.wanted, token, &RowToken::token);
+  return row.wanted_log_probabilities[static_cast<std::size_t>(found - row.wanted.begin())];
+}
+
+}  // namespace
+
+void PhraseBeam::append_wanted(const PhraseProgress& progress, std::int32_t row,
+                               std::vector<RowToken>& wanted) const {
+  if (progress.phrase >= 0) {
+    wanted.push_back({row, phrases_.next(progress)});
+    return;
+  }
+  const auto first = static_cast<std::ptrdiff_t>(wanted.size());
+  if (progress.at_word_end) wanted.push_back({row, tokens_.eos});
+  const auto want = [&](const std::vector<TokenId>& tokens) {
+    if (std::none_of(wanted.begin() + first, wanted.end(),
+                     [&](RowToken w) { return w.token == tokens.front(); }))
+      wanted.push_back({row, tokens.front()});
+  };
+  for (std::size_t i = 0; i < static_cast<std::size_t>(phrases_.count()); ++i) {
+    if (phrases_.is_met(progress, i)) continue;
+    for (const PhraseSpelling& spelling : phrases_[i].spellings) want(spelling.tokens);
+  }
+}
+
+bool PhraseBeam::lengthens_word(TokenId token) const {
+  return token >= 0 && !tokens_.edges.empty() &&
+         tokens_.edges[static_cast<std::size_t>(token)].lengthens_word;
+}
+
+bool PhraseBeam::may_begin(const PhraseRow& row, const RequiredPhrase& phrase,
+                           PhrasePlace place) const {
+  const bool at_start = row.previous == tokens_.eos;
+  if (place == PhrasePlace::Start) return at_start;
+  if (place == PhrasePlace::Attached)
+    return !at_start && !tokens_.edges.empty() &&
+           tokens_.edges[static_cast<std::size_t>(row.previous)].opens;
+  if (at_start)
+    return std::ranges::none_of(phrase.spellings, [](const PhraseSpelling& spelling) {
+      return spelling.place == PhrasePlace::Start;
+    });
+  // Not within a word, as far as the model sees one.
+  return !lengthens_word(likeliest(row));
+}
+
+void PhraseBeam::append_begun(const PhraseRow& row, std::size_t phrase, std::size_t spelling,
+                              std::vector<PhraseExtension>& pool) const {
+  const RequiredPhrase& required = phrases_[phrase];
+  const TokenId token = required.spellings[spelling].tokens.front();
+  const double cost = log_probability_of(row, token);
+  if (!is_possible({token, static_cast<float>(cost)})) return;
+  PhraseProgress progress = phrases_.begun(row.progress, phrase, spelling);
+  const double attention = required.attention(row.attention);
+  progress.bonus += kPlacing * std::log(std::max(attention, kLeastAttention));
+  progress.bonus += std::max(-cost - kMostFirst, 0.0);
+  pool.push_back({{row.number, token, row.sum + cost}, progress});
+}
+
+/// Of a token that is no phrase's, by the attention to each phrase's source places.
+double PhraseBeam::penalty(const PhraseRow& row, std::span<const double> attention,
+                           TokenId token) const {
+  double sum = 0;
+  for (std::size_t i = 0; i < attention.size(); ++i) {
+    const RequiredPhrase& phrase = phrases_[i];
+    sum += kCovering * attention[i];
+    const bool is_again = phrases_.is_met(row.progress, i) && phrase.begins_with(token);
+    if (token != phrase.instead && !is_again) continue;
+    const double usual = token == phrase.instead ? phrase.instead_attention : kUsualAttention;
+    sum += kRepeating * (usual > 0 ? std::min(1.0, attention[i] / usual) : 1.0);
+  }
+  return sum;
+}
+
+void PhraseBeam::append_plain(const PhraseRow& row, std::vector<PhraseExtension>& pool) const {
+  std::vector<double> attention;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(phrases_.count()); ++i)
+    attention.push_back(phrases_[i].has_places() ? phrases_[i].attention(row.attention) : 0);
+  const std::int64_t unmet = phrases_.unmet(row.progress);
+  const bool ends = likeliest(row) == tokens_.eos;
+  const std::size_t before = pool.size();
+  for (const Candidate& candidate : row.candidates) {
+    if (!is_possible(candidate)) continue;
+    const bool is_end = candidate.token == tokens_.eos;
+    if (ends && !is_end) continue;
+    if (is_end && unmet > 0 && demand_ == PhraseDemand::Always) continue;
+    if (row.progress.at_word_end && lengthens_word(candidate.token)) continue;
+    PhraseProgress progress = row.progress;
+    progress.at_word_end = false;
+    progress.bonus -=
+        is_end ? kWorth * static_cast<double>(unmet) : penalty(row, attention, candidate.token);
+    pool.push_back({{row.number, candidate.token, row.sum + candidate.log_probability}, progress});
+  }
+  if (pool.size() > before || !row.progress.at_word_end || unmet > 0) return;
+  // Where all likely tokens lengthen the phrase's word, the sentence ends.
+  const double cost = log_probability_of(row, tokens_.eos);
+  if (is_possible({tokens_.eos, static_cast<float>(cost)}))
+    pool.push_back({{row.number, tokens_.eos, row.sum + cost}, row.progress});
+}
+
+void PhraseBeam::extend(const PhraseRow& row, std::int64_t room,
+                        std::vector<PhraseExtension>& pool) const {
+  if (row.progress.phrase >= 0) {
+    const TokenId token = phrases_.next(row.progress);
+    const double cost = log_probability_of(row, token);
+    if (!is_possible({token, static_cast<float>(cost)})) return;
+    PhraseProgress progress = phrases_.continued(row.progress);
+    progress.bonus -= cost;
+    pool.push_back({{row.number, token, row.sum + cost}, progress});
+    return;
+  }
+  const std::int64_t missing = phrases_.missing(row.progress);
+  const bool ends = likeliest(row) == tokens_.eos;
+  const bool is_tight = missing >= room - 1;
+  if (!is_tight || demand_ == PhraseDemand::Fluent) append_plain(row, pool);
+  if ((ends || is_tight) && demand_ == PhraseDemand::Fluent) return;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(phrases_.count()); ++i) {
+    if (phrases_.is_met(row.progress, i)) continue;
+    for (std::size_t spelling = 0; spelling < phrases_[i].spellings.size(); ++spelling)
+      if (is_tight || may_begin(row, phrases_[i], phrases_[i].spellings[spelling].place))
+        append_begun(row, i, spelling, pool);
+  }
+}
+
+void PhraseBeam::keep(std::vector<PhraseExtension>& pool, std::int64_t beam) const {
+  const auto is_better = [](const PhraseExtension& a, const PhraseExtension& b) {
+    if (a.rank() != b.rank()) return a.rank() > b.rank();
+    return a.extension.row != b.extension.row ? a.extension.row < b.extension.row
+                                              : a.extension.token < b.extension.token;
+  };
+  std::ranges::stable_sort(pool, is_better);
+  std::map<std::int64_t, std::vector<PhraseExtension>> banks;  // best first
+  for (const PhraseExtension& extension : pool)
+    banks[phrases_.unmet(extension.progress)].push_back(extension);
+  pool.clear();
+  std::int64_t open = 0, ended = 0;
+  for (std::size_t rank = 0; open < beam; ++rank) {
+    bool any = false;
+    for (const auto& [unmet, bank] : banks) {
+      if (rank >= bank.size() || open == beam) continue;
+      any = true;
+      const bool ends = bank[rank].extension.token == tokens_.eos;
+      if (ends && ended++ >= beam) continue;
+      pool.push_back(bank[rank]);
+      if (!ends) ++open;
+    }
+    if (!any) break;
+  }
+}
+
+}  // namespace dragoman

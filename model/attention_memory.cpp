@@ -1,0 +1,37 @@
+#include "model/attention_memory.h"
+
+#include <algorithm>
+
+#include "kernels/kernels.h"
+
+namespace dragoman {
+
+namespace {
+
+/// Scores of all heads, of the sentences whose keys are too many for the kernel.
+std::int64_t padded_scores(const ModelConfig& config, std::span<const std::int32_t> queries,
+                           std::span<const std::int32_t> keys) {
+  std::int64_t scores = 0;
+  for (std::size_t b = 0; b + 1 < keys.size(); ++b) {
+    const std::int64_t T = queries[b + 1] - queries[b], S = keys[b + 1] - keys[b];
+    if (!fits_packed_attention(S, config.d_k())) scores += config.heads * T * S;
+  }
+  return scores;
+}
+
+}  // namespace
+
+std::int64_t attention_memory(const ModelConfig& config, const SentenceStarts& starts,
+                              std::int64_t element_size, Pass pass) {
+  const std::int64_t encoder = padded_scores(config, starts.source, starts.source),
+                     decoder = padded_scores(config, starts.target, starts.target),
+                     cross = padded_scores(config, starts.target, starts.source);
+  const std::int64_t largest = std::max({encoder, decoder, cross});
+  if (pass == Pass::Forward) return 2 * largest * element_size;
+  const std::int64_t all =
+      config.encoder_layers * encoder + config.decoder_layers * (decoder + cross);
+  const std::int64_t kept = config.attention_dropout > 0 ? 2 : 1;  // weights, before it and after
+  return (kept * all + largest) * element_size;
+}
+
+}  // namespace dragoman

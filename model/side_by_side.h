@@ -1,0 +1,17 @@
+// Work of LibTorch on several threads of the CPU, each with operations of its own: threads that
+// share every operation wait for each other hundreds of times, and longer where other programs have
+// their cores.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+
+#include "base/worker_team.h"
+
+namespace dragoman {
+
+/// Calls task(i) for i < count on the team's threads, among which LibTorch's are shared out.
+void run_side_by_side(WorkerTeam& team, std::size_t count,
+                      const std::function<void(std::size_t)>& task);
+
+}  // namespace dragoman

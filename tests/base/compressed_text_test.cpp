@@ -1,0 +1,106 @@
+#include "base/compressed_text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <zlib.h>
+#include <zstd.h>
+
+#include "base/error.h"
+
+namespace dragoman {
+namespace {
+
+using std::string_literals::operator""s;
+using testing::HasSubstr;
+
+std::string gzip(const std::string& text) {
+  z_stream stream{};
+  EXPECT_EQ(deflateInit2(&stream, 6, Z_DEFLATED, MAX_WBITS + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
+  std::string packed(text.size() + 100, '\0');
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+  stream.avail_in = static_cast<uInt>(text.size());
+  stream.next_out = reinterpret_cast<Bytef*>(packed.data());
+  stream.avail_out = static_cast<uInt>(packed.size());
+  EXPECT_EQ(deflate(&stream, Z_FINISH), Z_STREAM_END);
+  packed.resize(stream.total_out);
+  deflateEnd(&stream);
+  return packed;
+}
+
+std::string zstd(const std::string& text) {
+  std::string packed(ZSTD_compressBound(text.size()), '\0');
+  packed.resize(ZSTD_compress(packed.data(), packed.size(), text.data(), text.size(), 3));
+  return packed;
+}
+
+std::string long_text() {
+  std::string text;
+  for (int i = 0; i < 60'000; ++i) text += "line " + std::to_string(i * 7919 % 1000) + "\n";
+  return text + std::string(2'000'000, 'x');
+}
+
+std::string failure(const std::string& bytes) {
+  try {
+    plain_text(bytes, "file");
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "read";
+}
+
+TEST(CompressedText, GzipAndZstdAreReadAsIfTheyWerePlain) {
+  for (const std::string& text : {""s, "a\n"s, long_text()}) {
+    EXPECT_EQ(plain_text(text, "file"), text);
+    EXPECT_EQ(plain_text(gzip(text), "file"), text);
+    EXPECT_EQ(plain_text(gzip(text) + gzip("more"), "file"), text + "more") << "members";
+    EXPECT_EQ(plain_text(zstd(text), "file"), text);
+    EXPECT_EQ(plain_text(zstd(text) + zstd("more"), "file"), text + "more") << "frames";
+  }
+}
+
+TEST(CompressedText, AnyPiecesGiveTheSame) {
+  const std::string text = long_text().substr(0, 3'000);
+  for (const std::string& packed : {gzip(text), zstd(text)}) {
+    std::string read;
+    const auto decompressor = make_decompressor(coding_of(packed, false, "file"), "file");
+    for (const char byte : packed)
+      decompressor->add({&byte, 1}, [&read](std::string_view more) { read += more; });
+    decompressor->finish();
+    EXPECT_EQ(read, text);
+  }
+}
+
+TEST(CompressedText, WhatIsCutOffOrDamagedIsAnError) {
+  const std::string text = long_text();
+  for (std::string packed : {gzip(text), zstd(text)}) {
+    for (const std::size_t size : {packed.size() - 1, packed.size() / 2, std::size_t{5}})
+      EXPECT_THAT(failure(packed.substr(0, size)), HasSubstr("cut off")) << size;
+    for (std::size_t i = packed.size() / 2; i < packed.size() / 2 + 40; ++i) packed[i] ^= 0x55;
+    EXPECT_THAT(failure(packed), HasSubstr("file: its "));
+    EXPECT_THAT(failure(packed), testing::EndsWith("data are damaged"));
+  }
+  EXPECT_THAT(failure(gzip("a") + "garbage"), HasSubstr("damaged"));
+}
+
+TEST(CompressedText, WhatIsNoTextIsNamed) {
+  EXPECT_THAT(failure("\xfd\x37zXZ\0rest"s), HasSubstr("file: is compressed with xz"));
+  EXPECT_THAT(failure("BZh91AY&SYrest"), HasSubstr("file: is compressed with bzip2"));
+  EXPECT_THAT(failure("PK\x03\x04rest"), HasSubstr("file: is a zip archive"));
+  EXPECT_THAT(failure("\xff\xfe"
+                      "a\0"s),
+              HasSubstr("file: is UTF-16"));
+  EXPECT_THAT(failure("\xfe\xff\0a"s), HasSubstr("file: is UTF-16"));
+}
+
+TEST(CompressedText, NoWholeLineWaitsForADecision) {
+  for (const std::string& text : {"(\n"s, "B\n"s, "BZh\n"s, "PK\n"s, "\n"s, "\x1f\n"s, "\xfd\n"s})
+    EXPECT_EQ(coding_of(text, false, "file"), TextCoding::Plain) << text;
+  for (const std::string& text : {""s, "("s, "BZh"s, "\x1f"s}) {
+    EXPECT_EQ(coding_of(text, false, "file"), TextCoding::Undecided) << text;
+    EXPECT_EQ(coding_of(text, true, "file"), TextCoding::Plain) << text;
+  }
+}
+
+}  // namespace
+}  // namespace dragoman

@@ -1,0 +1,42 @@
+#include "base/cpu.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <regex>
+#include <set>
+#include <string>
+
+namespace dragoman {
+namespace {
+
+/// What the kernels in this file of sources are compiled with.
+std::set<std::string> targets_of(const std::string& file) {
+  std::ifstream stream(std::string(DRAGOMAN_SOURCES) + "/kernels/" + file);
+  const std::string source{std::istreambuf_iterator<char>(stream), {}};
+  std::smatch found;
+  EXPECT_TRUE(std::regex_search(source, found, std::regex(R"re(GCC target\([^"]*"([^"]*)")re")));
+  const std::string list = found[1];
+  const std::regex comma(",");
+  return {std::sregex_token_iterator(list.begin(), list.end(), comma, -1), {}};
+}
+
+CpuFeatures without(const std::string& masked) {
+  return features_of([&](std::string_view instructions) { return instructions != masked; });
+}
+
+TEST(CpuFeatures, KernelsAreOfferedWhereAllThatTheyAreCompiledWithIsThere) {
+  EXPECT_TRUE(without("").avx2 && without("").avx512_vnni && without("").avx512_bf16);
+  for (const std::string& masked : targets_of("avx2.cpp")) EXPECT_FALSE(without(masked).avx2);
+  for (const std::string& masked : targets_of("avx512.cpp")) EXPECT_FALSE(without(masked).avx512);
+  for (const std::string& masked : targets_of("avx512_vnni.cpp"))
+    EXPECT_FALSE(without(masked).avx512_vnni) << masked;
+  for (const std::string& masked : targets_of("avx512_bf16.cpp")) {
+    const CpuFeatures cpu = without(masked);
+    EXPECT_FALSE(cpu.avx512_vnni && cpu.avx512_bf16) << masked;
+  }
+}
+
+}  // namespace
+}  // namespace dragoman

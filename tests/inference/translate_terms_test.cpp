@@ -1,0 +1,118 @@
+// Translations with terms, from a model that copies: a term's source is looked at in its turn.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "inference/translator.h"
+#include "tests/inference/table_engine.h"
+#include "tokenizer/train_tokenizer.h"
+
+namespace dragoman {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+const std::vector<std::string> kWords = {"one", "two", "three", "four", "five", "six", "."};
+
+/// Each of kWords is a piece, and there are letters.
+const Tokenizer& tokenizer() {
+  static const Tokenizer trained = [] {
+    std::vector<std::string> lines;
+    RandomStream random(1);
+    for (int i = 0; i < 300; ++i) {
+      lines.emplace_back();
+      for (int w = 0; w < 6; ++w) lines.back() += random.choice(kWords) + " ";
+      lines.back() += "abcdefghijklmnopqrstuvwxyzFS(\"";
+    }
+    TokenizerConfig config;
+    config.vocab_size = 360;
+    config.type = TokenizerType::Bpe;
+    return Tokenizer(train_tokenizer({lines.begin(), lines.end()}, config).model_bytes, "test");
+  }();
+  return trained;
+}
+
+/// Copies place by place; another word at a place costs `other`, the end before its time 30.
+Distribution copying(float other) {
+  return [=](const std::vector<TokenId>& source, const std::vector<TokenId>& prefix) {
+    std::vector<float> scores(static_cast<std::size_t>(tokenizer().size()), other);
+    scores[kEos] = -30;
+    scores[static_cast<std::size_t>(prefix.size() < source.size() ? source[prefix.size()] : kEos)] =
+        -0.01F;
+    return scores;
+  };
+}
+
+Terms terms(const std::string& text) {
+  const std::filesystem::path path = std::filesystem::path(testing::TempDir()) /
+                                     testing::UnitTest::GetInstance()->current_test_info()->name();
+  std::ofstream(path) << text;
+  return Terms(path);
+}
+
+Translation translated(const std::string& line, Demands demands, float other = -9,
+                       DecodeConfig config = {.beam_size = 3}) {
+  EXPECT_EQ(tokenizer().eos_id(), kEos);
+  TableEngine engine(tokenizer().size(), copying(other));
+  Translator translator(engine, tokenizer(), tokenizer(), config, std::move(demands));
+  const std::vector<std::string> lines = {line};
+  return translator.translate(lines).at(0);
+}
+
+TEST(TranslateTerms, ATermStandsWhereItsSourceIsLookedAt) {
+  for (const float other : {-4.0F, -9.0F, -14.0F}) {
+    const Translation translation =
+        translated("one two three four .", {.terms = terms("three\tsix\n")}, other);
+    EXPECT_EQ(translation.n_best.at(0).text, "one two six four .") << other;
+    EXPECT_THAT(translation.unmet, IsEmpty());
+  }
+}
+
+TEST(TranslateTerms, SeveralTermsStandInTheirOrder) {
+  const Translation translation =
+      translated("one two three four .", {.terms = terms("four\tfive\ntwo\tsix\n")});
+  EXPECT_EQ(translation.n_best.at(0).text, "one six three five .");
+}
+
+TEST(TranslateTerms, ATranslationThatHasThemIsLeftAlone) {
+  const std::string line = "one two three two .";
+  const Translation plain = translated(line, {});
+  const Translation with = translated(line, {.terms = terms("three\tthree\ntwo\ttwo\n")});
+  EXPECT_EQ(with.n_best, plain.n_best);
+  EXPECT_THAT(with.unmet, IsEmpty());
+}
+
+TEST(TranslateTerms, ATermThatSpoilsTheRestIsLackedAndReportedUnlessForced) {
+  // A model that is lost behind anything but a copy.
+  const Distribution strict = [](const std::vector<TokenId>& source,
+                                 const std::vector<TokenId>& prefix) {
+    const bool is_copy = std::equal(
+        prefix.begin(), prefix.end(), source.begin(),
+        source.begin() + static_cast<std::ptrdiff_t>(std::min(prefix.size(), source.size())));
+    if (is_copy) return copying(-9)(source, prefix);
+    auto scores = copying(-9)(source, prefix);
+    for (float& score : scores) score -= 12;
+    return scores;
+  };
+  const std::vector<std::string> line = {"one two three four ."};
+  for (const PhraseDemand demand : {PhraseDemand::Fluent, PhraseDemand::Always}) {
+    TableEngine engine(tokenizer().size(), strict);
+    Translator translator(engine, tokenizer(), tokenizer(), DecodeConfig{.beam_size = 3},
+                          {.terms = terms("one\tsix\n"), .demand = demand});
+    const Translation translation = translator.translate(line).at(0);
+    if (demand == PhraseDemand::Always) {
+      EXPECT_THAT(translation.n_best.at(0).text, HasSubstr("six"));
+      EXPECT_THAT(translation.unmet, IsEmpty());
+    } else {
+      EXPECT_EQ(translation.n_best.at(0).text, line[0]);
+      EXPECT_THAT(translation.unmet, ElementsAre("six"));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace dragoman

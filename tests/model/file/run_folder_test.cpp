@@ -1,0 +1,28 @@
+#include "model/file/run_folder.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "base/files.h"
+
+namespace dragoman {
+namespace {
+
+TEST(RunFolder, OnlyFilesThatARunNamesSoAreItsCheckpoints) {
+  const RunFolder run{std::filesystem::path(testing::TempDir()) /
+                      ("run_folder_" + std::to_string(getpid()))};
+  std::filesystem::create_directories(run.checkpoints());
+  for (const char* name :
+       {"update-00000020.safetensors", "update-00000003.safetensors",
+        "update-00000020-keep.safetensors", "update-5.safetensors", "update-x.safetensors",
+        "update-00000000.safetensors", "start.safetensors", "latest.safetensors"})
+    write_file(run.checkpoints() / name, "");
+  const std::vector<std::filesystem::path> numbered = {run.at_update(3), run.at_update(20)};
+  EXPECT_EQ(run.numbered(), numbered);
+  EXPECT_EQ(run.at_update(0), run.start());
+  std::filesystem::remove_all(run.root);
+  EXPECT_TRUE(run.numbered().empty());
+}
+
+}  // namespace
+}  // namespace dragoman

@@ -1,0 +1,68 @@
+#include "training/outlook.h"
+
+#include <gtest/gtest.h>
+
+namespace dragoman {
+namespace {
+
+constexpr RunPace kPace{
+    .seconds_per_update = 0.5, .updates_per_epoch = 100, .seconds_per_validation = 10};
+
+TrainConfig without_limits() {
+  TrainConfig config;
+  config.patience = 0;
+  config.valid_every = 100;
+  return config;
+}
+
+TEST(Outlook, KnowsNoEndWithoutALimit) {
+  EXPECT_FALSE(outlook(without_limits(), {}, kPace).end);
+  EXPECT_FALSE(outlook(without_limits(), {}, kPace).without_gain);
+}
+
+TEST(Outlook, TheNearestLimitDecidesAndValidationsTakeTheirTime) {
+  TrainConfig config = without_limits();
+  config.max_updates = 1000;
+  config.max_epochs = 20;
+  ProgressRecord progress;
+  progress.update = 250;
+  const Outlook expected = outlook(config, progress, kPace);
+  EXPECT_DOUBLE_EQ(expected.end->updates_left, 750);
+  EXPECT_DOUBLE_EQ(expected.end->seconds_left, 750 * (0.5 + 10.0 / 100));
+  EXPECT_DOUBLE_EQ(expected.seconds_to_validation, 50 * 0.5);
+  config.max_epochs = 5;
+  EXPECT_DOUBLE_EQ(outlook(config, progress, kPace).end->updates_left, 250);
+  config.max_time = "60s";
+  EXPECT_DOUBLE_EQ(outlook(config, progress, kPace).end->seconds_left, 60);
+}
+
+TEST(Outlook, PatienceGivesTheEarliestEndWithTheCooldownOfWsd) {
+  TrainConfig config = without_limits();
+  config.patience = 4;
+  ProgressRecord progress;
+  progress.update = 350;
+  progress.patience.without_gain = 2;
+  config.scheduler = LrScheduler::InverseSqrt;
+  EXPECT_DOUBLE_EQ(outlook(config, progress, kPace).without_gain->updates_left, 150);  // 400, 500
+  config.scheduler = LrScheduler::Wsd;
+  config.cooldown = 0.5;
+  EXPECT_DOUBLE_EQ(outlook(config, progress, kPace).without_gain->updates_left, 650);  // 500 more
+  config.max_updates = 600;
+  EXPECT_DOUBLE_EQ(outlook(config, progress, kPace).end->updates_left, 250);
+  EXPECT_FALSE(outlook(config, progress, kPace).without_gain);
+}
+
+TEST(Outlook, ACooldownThatHasBegunEndsTheRun) {
+  TrainConfig config = without_limits();
+  config.patience = 4;
+  config.scheduler = LrScheduler::Wsd;
+  ProgressRecord progress;
+  progress.update = 350;
+  progress.cooldown_start = 300;
+  progress.cooldown_end = 400;
+  EXPECT_DOUBLE_EQ(outlook(config, progress, kPace).end->updates_left, 50);
+  EXPECT_FALSE(outlook(config, progress, kPace).without_gain);
+}
+
+}  // namespace
+}  // namespace dragoman

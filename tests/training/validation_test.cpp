@@ -1,0 +1,20 @@
+#include "training/validation.h"
+
+#include <gtest/gtest.h>
+
+namespace dragoman {
+namespace {
+
+TEST(Validation, TiesAreBrokenByTheLoss) {
+  EXPECT_TRUE(is_better(BestMetric::Bleu, {.value = 12.3, .loss = 5}, {.value = 12.2, .loss = 4}));
+  EXPECT_FALSE(is_better(BestMetric::Bleu, {.value = 12.2, .loss = 3}, {.value = 12.3, .loss = 4}));
+  EXPECT_TRUE(is_better(BestMetric::Bleu, {.value = 0, .loss = 5}, {.value = 0, .loss = 6}));
+  EXPECT_FALSE(is_better(BestMetric::Bleu, {.value = 0, .loss = 6}, {.value = 0, .loss = 6}));
+  // The same as they are shown.
+  EXPECT_TRUE(is_better(BestMetric::Chrf, {.value = 1e-6, .loss = 5}, {.value = 2e-6, .loss = 6}));
+  EXPECT_TRUE(
+      is_better(BestMetric::Loss, {.value = 1e-6, .loss = 1e-6}, {.value = 2e-6, .loss = 0}));
+}
+
+}  // namespace
+}  // namespace dragoman

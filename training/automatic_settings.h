@@ -1,0 +1,63 @@
+// What a run becomes where its command leaves it open (--preset auto): size of the model,
+// vocabulary, batch, rate, dropout, length, validation and patience, from the corpus and the speed
+// of the machine. Pure functions; docs/training.md has the measurements behind the numbers.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "data/text_size.h"
+#include "model/file/model_config.h"
+#include "training/outlook.h"
+#include "training/train_config.h"
+
+namespace dragoman {
+
+/// A field's value, as a flag would give it.
+struct Setting {
+  std::string name, text;
+  bool operator==(const Setting&) const = default;
+};
+
+/// The training text in pieces.
+struct CorpusSize {
+  std::int64_t pairs = 0;
+  std::int64_t target_tokens = 0;  ///< </s> included
+};
+
+/// The size of model that a text is enough for and the machine can train: base takes a GPU, or 16
+/// cores. `cores`: 0 on a GPU.
+Preset preset_for(const TextSize& text, int cores);
+/// --vocab-size for a text: so many pieces that the rarer ones are seen often enough to be learned.
+std::int64_t vocabulary_for(const TextSize& text);
+
+/// Before the text is encoded: vocabulary and kind of tokenizer, dropout and subword sampling.
+std::vector<Setting> text_settings(Preset preset, const TextSize& text);
+
+/// Target pieces that a run should see in all. A corpus of 29,000 short pairs is seen 42 times, one
+/// of 226,000 32 times, one of 4.5 million (the paper's) 21 times: the more text, the fewer passes.
+std::int64_t target_tokens_to_see(const CorpusSize& corpus);
+
+/// Updates in which a run sees them.
+std::int64_t updates_for(const CorpusSize& corpus, double target_tokens_per_update);
+
+/// Warm-up, validations, patience and moving average of a run of so many updates.
+std::vector<Setting> length_settings(std::int64_t updates);
+
+/// Of a run that starts from the weights of a model (--init-from): also a low rate and a short
+/// warm-up. It takes a quarter of the updates.
+std::vector<Setting> fine_tuning_settings(std::int64_t updates, const ModelConfig& model);
+inline constexpr double kFineTuningLength = 0.25;
+
+struct ModelSize {
+  std::int64_t parameters = 0;
+  std::int64_t fitting = 0;  ///< parameters of the preset that the text is enough for
+};
+
+/// Choices that cannot go well, each with what to do.
+std::vector<std::string> doubtful_choices(const TrainConfig& config, const ModelConfig& model,
+                                          const ModelSize& size, const CorpusSize& corpus,
+                                          const RunPace& pace);
+
+}  // namespace dragoman

@@ -1,0 +1,64 @@
+#include "training/cooldown.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace dragoman {
+
+namespace {
+
+/// Whether the stable part of a run up to this limit is over.
+bool is_in_sight(StopReason limit, const TrainConfig& config, const RunPosition& position) {
+  const auto reached = [share = 1 - config.cooldown](double value, double end) {
+    return end > 0 && value >= share * end;
+  };
+  switch (limit) {
+    case StopReason::MaxUpdates:
+      return reached(static_cast<double>(position.update), static_cast<double>(config.max_updates));
+    case StopReason::MaxEpochs:
+      return reached(position.epochs, static_cast<double>(config.max_epochs));
+    case StopReason::MaxTime:
+      return reached(position.seconds, config.max_seconds());
+    case StopReason::Patience:
+      return config.patience > 0 && position.without_gain >= config.patience;
+    case StopReason::Requested:
+      return false;
+  }
+  return false;
+}
+
+std::optional<StopReason> limit_in_sight(const TrainConfig& config, const RunPosition& position) {
+  for (const StopReason limit :
+       {StopReason::MaxUpdates, StopReason::MaxEpochs, StopReason::MaxTime, StopReason::Patience})
+    if (is_in_sight(limit, config, position)) return limit;
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Cooldown> due_cooldown(const TrainConfig& config, const RunPosition& position) {
+  if (config.scheduler != LrScheduler::Wsd || position.update == 0) return std::nullopt;
+  const auto limit = limit_in_sight(config, position);
+  if (!limit) return std::nullopt;
+  const double share = config.cooldown / (1 - config.cooldown);
+  const auto length =
+      std::max<std::int64_t>(1, std::llround(share * static_cast<double>(position.update)));
+  std::int64_t end = position.update + length;
+  if (config.max_updates > 0)
+    end = *limit == StopReason::MaxUpdates ? config.max_updates : std::min(end, config.max_updates);
+  return Cooldown{.start = position.update, .end = end, .limit = *limit};
+}
+
+bool goes_on(const Cooldown& cooldown, const TrainConfig& config, const RunPosition& position,
+             std::int64_t patience) {
+  switch (cooldown.limit) {
+    case StopReason::MaxUpdates:
+      return config.max_updates > 0 && config.max_updates <= cooldown.end;
+    case StopReason::Patience:  // a gain while the rate falls does not end the cooldown
+      return config.patience > 0 && config.patience <= patience;
+    default:
+      return is_in_sight(cooldown.limit, config, position);
+  }
+}
+
+}  // namespace dragoman

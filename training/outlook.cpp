@@ -1,0 +1,54 @@
+#include "training/outlook.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace dragoman {
+
+namespace {
+
+double updates_to_validation(const TrainConfig& config, const ProgressRecord& progress) {
+  return static_cast<double>(config.valid_every - progress.update % config.valid_every);
+}
+
+/// Until patience is over if no validation gains any more, with wsd and its cooldown.
+double updates_by_patience(const TrainConfig& config, const ProgressRecord& progress) {
+  const auto validations = static_cast<double>(
+      std::max<std::int64_t>(1, config.patience - progress.patience.without_gain));
+  const double stable = updates_to_validation(config, progress) +
+                        (validations - 1) * static_cast<double>(config.valid_every);
+  if (config.scheduler != LrScheduler::Wsd) return stable;
+  const double end = (static_cast<double>(progress.update) + stable) / (1 - config.cooldown);
+  return end - static_cast<double>(progress.update);
+}
+
+}  // namespace
+
+Outlook outlook(const TrainConfig& config, const ProgressRecord& progress, const RunPace& pace) {
+  const double per_update = pace.seconds_per_update +
+                            pace.seconds_per_validation / static_cast<double>(config.valid_every);
+  const auto end_after = [per_update](double updates) {
+    updates = std::max(0.0, updates);
+    return ExpectedEnd{.updates_left = updates, .seconds_left = updates * per_update};
+  };
+  Outlook result{.seconds_to_validation =
+                     updates_to_validation(config, progress) * pace.seconds_per_update};
+  const auto limit = [&](double updates) {
+    if (!result.end || updates < result.end->updates_left) result.end = end_after(updates);
+  };
+  const auto update = static_cast<double>(progress.update);
+  if (config.max_updates > 0) limit(static_cast<double>(config.max_updates) - update);
+  if (config.max_epochs > 0)
+    limit(static_cast<double>(config.max_epochs) * pace.updates_per_epoch - update);
+  if (config.max_seconds() > 0 && per_update > 0)
+    limit((config.max_seconds() - progress.seconds) / per_update);
+  if (progress.cooldown_end > 0) {
+    limit(static_cast<double>(progress.cooldown_end) - update);
+  } else if (config.patience > 0) {
+    const double updates = updates_by_patience(config, progress);
+    if (!result.end || updates < result.end->updates_left) result.without_gain = end_after(updates);
+  }
+  return result;
+}
+
+}  // namespace dragoman
