@@ -44,6 +44,8 @@ struct Command {
   /// field, to set defaults that depend on them (presets).
   std::function<void(const std::map<std::string, std::vector<std::string>>&)> prepare = {};
   std::function<int()> run;  ///< returns the exit code
+  /// Names of fields that the program chooses where they are left open: "auto" in --help.
+  std::vector<std::string> automatic = {};
   /// A line or two for --help, without "dragoman ".
   std::vector<std::string> examples = {};
   /// Filled before `run` where a command provides it: `run` captures it too.

@@ -61,16 +61,24 @@ std::string letter_of(const Command& command, const Field& field) {
   return "";
 }
 
-std::string description(const Field& field) {
+/// The value without the flag; "" where there is none to show.
+std::string default_text(const Command& command, const Field& field) {
+  if (std::find(command.automatic.begin(), command.automatic.end(), field.info.name) !=
+      command.automatic.end())
+    return "auto";
+  if (field.kind == Field::Kind::Flag) return field.text() == "true" ? "on" : "";
+  return field.text();
+}
+
+std::string description(const Command& command, const Field& field) {
   std::string text(field.info.help);
   if (!field.choices.empty()) {
     text += ": ";
     for (std::size_t i = 0; i < field.choices.size(); ++i)
       text += join_text(i == 0 ? "" : ", ", field.choices[i]);
   }
-  const std::string value = field.text();
-  if (!value.empty() && !(field.kind == Field::Kind::Flag && value == "false"))
-    text += " [" + (field.kind == Field::Kind::Flag ? std::string("on") : value) + "]";
+  const std::string value = default_text(command, field);
+  if (!value.empty()) text += " [" + value + "]";
   std::string also;
   for (const std::string& alias : aliases_of(field))
     if (alias.size() > 1) also += join_text(also.empty() ? "--" : ", --", alias);
@@ -87,7 +95,7 @@ std::string flag_lines(const Command& command, const Field& field) {
     line.append(1, '\n').append(kHelpColumn, ' ');
   else
     line.resize(kHelpColumn, ' ');
-  return line + wrapped(description(field), kHelpColumn) + "\n";
+  return line + wrapped(description(command, field), kHelpColumn) + "\n";
 }
 
 std::string usage(std::string_view program, const Command& command) {

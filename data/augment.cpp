@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "base/error.h"
 #include "base/utf8.h"
+#include "base/word_characters.h"
 
 namespace dragoman {
 
@@ -64,6 +66,18 @@ std::optional<TextPair> drop_end_punctuation(const TextPair& pair) {
   if (result.source.empty() || result.target.empty() || result.source == strip(pair.source))
     return std::nullopt;
   return result;
+}
+
+TextPair joined(const TextPair& first, const TextPair& second) {
+  const auto join = [](std::string_view before, std::string_view after) {
+    before = strip(before);
+    after = strip(after);
+    std::size_t offset = 0;
+    const bool spaced =
+        before.empty() || after.empty() || !is_unspaced(next_code_point(after, offset));
+    return join_text(before, spaced ? " " : "", after);
+  };
+  return {join(first.source, second.source), join(first.target, second.target)};
 }
 
 }  // namespace dragoman

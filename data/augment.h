@@ -1,4 +1,5 @@
-// Text changed as users write it: all in upper case, as a title, without its last mark. A model
+// Text changed as users write it: all in upper case, as a title, without its last mark, two
+// sentences on a line. A model
 // that meets such pairs in training keeps its head when it meets such text.
 #pragma once
 
@@ -29,5 +30,8 @@ std::optional<TextPair> change_case(const TextPair& pair, CaseChange change,
 /// ones) and white space at their ends. Nothing where the source has none, or a side would be
 /// empty.
 std::optional<TextPair> drop_end_punctuation(const TextPair& pair);
+
+/// One behind the other, with a space between; without one in scripts that have none.
+TextPair joined(const TextPair& first, const TextPair& second);
 
 }  // namespace dragoman

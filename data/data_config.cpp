@@ -57,6 +57,7 @@ void DataConfig::validate() const {
     throw UsageError("--train-src and --train-tgt are missing: the training text of both sides");
   check_file_lists("train", train_source, train_target);
   check_file_lists("valid", valid_source, valid_target);
+  check_file_lists("keep-valid", keep_valid_source, keep_valid_target);
   check_one_for_each_file("corpus-weights", corpus_weights.size(), train_source.size());
   check_one_for_each_file("corpus-tags", corpus_tags.size(), train_source.size());
   check_one_for_each_file("guided-alignment", guided_alignment.size(), train_source.size());
@@ -71,9 +72,16 @@ void DataConfig::validate() const {
   if (!(valid_fraction >= 0 && valid_fraction <= 0.5))
     throw UsageError("--valid-fraction ", valid_fraction, ": must lie in 0 to 0.5");
   check_share("subword-sampling", subword_sampling);
+  check_share("train-terms-share", train_terms_share);
+  if (!guided_alignment.empty() && (!train_terms.empty() || augment_join > 0))
+    throw UsageError(
+        "--guided-alignment: its links are of the words as the file has them, without other words "
+        "between or behind; leave out ",
+        train_terms.empty() ? "--augment-join" : "--train-terms");
   check_share("augment-upper-case", augment_upper_case);
   check_share("augment-title-case", augment_title_case);
   check_share("augment-drop-end-punctuation", augment_drop_end_punctuation);
+  check_share("augment-join", augment_join);
   if (augment_upper_case + augment_title_case > 1)
     throw UsageError(
         "--augment-upper-case and --augment-title-case: more than 1 together, but a "

@@ -31,6 +31,7 @@ struct DataConfig {
   std::vector<std::string> corpus_tags = {};       ///< see tags()
   std::vector<std::string> guided_alignment = {};  ///< file i aligns the words of training file i
   std::vector<std::string> valid_source = {}, valid_target = {};
+  std::vector<std::string> keep_valid_source = {}, keep_valid_target = {};  ///< of fine-tuning
   std::int64_t max_length = 256;  ///< pieces per side, without </s>; 0: no limit
   double max_ratio = 9;           ///< see passes_ratio(); 0: no limit
   bool keep_empty = false;
@@ -40,9 +41,12 @@ struct DataConfig {
 
   double subword_sampling = 0;
   SamplingSide subword_sampling_side = SamplingSide::Both;
+  std::string train_terms;
+  double train_terms_share = 0.3;
   double augment_upper_case = 0;
   double augment_title_case = 0;
   double augment_drop_end_punctuation = 0;
+  double augment_join = 0;
 
   /// Throws UsageError naming the flag.
   void validate() const;
@@ -95,6 +99,17 @@ struct DataConfig {
            .aliases = "validation-target,valid-target",
            .on_resume = OnResume::Allowed},
           valid_target);
+    visit({.name = "keep-valid-src",
+           .help = "with --init-from: validation text of the domain that the model came from; an "
+                   "update at which it scores lower than at the start is not taken as the model",
+           .group = "Data",
+           .on_resume = OnResume::Allowed},
+          keep_valid_source);
+    visit({.name = "keep-valid-tgt",
+           .help = "its target side; see --keep-tolerance",
+           .group = "Data",
+           .on_resume = OnResume::Allowed},
+          keep_valid_target);
     visit({.name = "valid-fraction",
            .help = "share of the pairs held out without --valid-src, chosen by hash: 100 to 2,000 "
                    "pairs, of fewer than 1,000 a tenth or this share; 0: none",
@@ -131,6 +146,17 @@ struct DataConfig {
            .help = "the side that is segmented anew",
            .group = "Augmentation"},
           subword_sampling_side);
+    visit({.name = "train-terms",
+           .help = "glossary as --terms of translate takes it: pairs that have a term and its "
+                   "translation are seen with the translation written behind the term, and the "
+                   "model learns to use it",
+           .group = "Augmentation",
+           .on_resume = OnResume::Allowed},
+          train_terms);
+    visit({.name = "train-terms-share",
+           .help = "probability that such a pair is seen so, in each epoch anew",
+           .group = "Augmentation"},
+          train_terms_share);
     visit({.name = "augment-upper-case",
            .help = "probability that a training pair is seen in upper case, in each epoch anew",
            .group = "Augmentation"},
@@ -143,6 +169,10 @@ struct DataConfig {
            .help = "likewise without the full stop, question or exclamation mark at the end",
            .group = "Augmentation"},
           augment_drop_end_punctuation);
+    visit({.name = "augment-join",
+           .help = "likewise with another pair of its file behind it, as two sentences on a line",
+           .group = "Augmentation"},
+          augment_join);
   }
 };
 

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "base/random.h"
 #include "tokenizer/model_facts.h"
+#include "tokenizer/term_marks.h"
 
 namespace dragoman {
 
@@ -25,7 +25,8 @@ std::vector<std::string> user_symbols(const Tokenizer& tokenizer) {
 
 bool FreshEncoder::is_wanted(const DataConfig& data) {
   return data.subword_sampling > 0 || data.augment_upper_case > 0 || data.augment_title_case > 0 ||
-         data.augment_drop_end_punctuation > 0;
+         data.augment_drop_end_punctuation > 0 || data.augment_join > 0 ||
+         !data.train_terms.empty();
 }
 
 FreshEncoder::FreshEncoder(std::shared_ptr<const ParallelText> text, const Tokenizers& tokenizers,
@@ -35,7 +36,12 @@ FreshEncoder::FreshEncoder(std::shared_ptr<const ParallelText> text, const Token
       data_(data),
       seed_(seed),
       tags_(data, *tokenizers.source),
+      terms_(data.train_terms.empty() ? Terms() : Terms(std::filesystem::path(data.train_terms))),
       kept_(user_symbols(*tokenizers.source)) {
+  if (!terms_.empty() && !has_term_marks(*tokenizers.source))
+    throw UsageError("--train-terms: the tokenizer lacks the pieces ", kTermBegins, " and ",
+                     kTermEnds,
+                     "; let one be trained, or give one that has them as user-defined symbols");
   for (std::string& symbol : user_symbols(*tokenizers.target)) kept_.push_back(std::move(symbol));
   if (data.subword_sampling == 0) return;
   if (data.subword_sampling_side != SamplingSide::Target)
@@ -49,7 +55,7 @@ std::optional<EncodedSides> FreshEncoder::encode(const Corpus& corpus, std::int6
   const std::uint64_t key = random_bits(seed_, kFreshEncoding, turn.epoch, turn.round, pair);
   const std::int64_t line = corpus.line(pair);
   EncodedSides sides;
-  if (const auto text = changed_text(line, key)) {
+  if (const auto text = changed_text(corpus, pair, key)) {
     sides.source = tokenizers_.source->encode(tags_.tagged(text_->file_of(line), text->source));
     sides.target = tokenizers_.target->encode(text->target);
   } else if (source_sampler_ || target_sampler_) {
@@ -64,21 +70,53 @@ std::optional<EncodedSides> FreshEncoder::encode(const Corpus& corpus, std::int6
   return sides;
 }
 
-std::optional<TextPair> FreshEncoder::changed_text(std::int64_t line, std::uint64_t key) const {
+std::optional<TextPair> FreshEncoder::changed_text(const Corpus& corpus, std::int64_t pair,
+                                                   std::uint64_t key) const {
   RandomStream random(key, kText);
   const double which = random.uniform();
   const bool drop = random.chance(data_.augment_drop_end_punctuation);
   const bool change = which < data_.augment_upper_case + data_.augment_title_case;
-  if (!drop && !change) return std::nullopt;
-  const auto [source, target] = text_->lines(line);
-  TextPair pair{std::string(source), std::string(target)};
-  std::optional<TextPair> result;
+  const bool join = random.chance(data_.augment_join);
+  const bool write_terms = !terms_.empty() && random.chance(data_.train_terms_share) && !change;
+  if (!drop && !change && !join && !write_terms) return std::nullopt;
+  const auto text_of = [&](std::int64_t line) {
+    const auto [source, target] = text_->lines(line);
+    return TextPair{std::string(source), std::string(target)};
+  };
+  const std::int64_t line = corpus.line(pair);
+  TextPair text = text_of(line);
+  bool changed = false;
+  const auto take = [&](std::optional<TextPair> other) {
+    if (!other) return;
+    text = std::move(*other);
+    changed = true;
+  };
   if (change)
-    result = change_case(
-        pair, which < data_.augment_upper_case ? CaseChange::Upper : CaseChange::Title, kept_);
-  if (drop)
-    if (auto dropped = drop_end_punctuation(result.value_or(pair))) result = std::move(dropped);
-  return result;
+    take(change_case(text, which < data_.augment_upper_case ? CaseChange::Upper : CaseChange::Title,
+                     kept_));
+  if (drop) take(drop_end_punctuation(text));
+  if (join) {
+    const std::int64_t other = corpus.line(
+        static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(corpus.pairs()))));
+    if (text_->file_of(other) == text_->file_of(line)) take(joined(text, text_of(other)));
+  }
+  if (write_terms)
+    if (auto source = with_terms(text, random)) take(TextPair{std::move(*source), text.target});
+  return changed ? std::optional(std::move(text)) : std::nullopt;
+}
+
+/// With some of the terms whose translations the target has, at least one; nothing where it has
+/// none.
+std::optional<std::string> FreshEncoder::with_terms(const TextPair& pair,
+                                                    RandomStream& random) const {
+  std::vector<RequiredText> terms = terms_.find(pair.source);
+  for (const RequiredText& missing : missing_texts(terms, pair.target)) std::erase(terms, missing);
+  if (terms.empty()) return std::nullopt;
+  const auto sure = static_cast<std::size_t>(random.uniform() * static_cast<double>(terms.size()));
+  std::vector<RequiredText> written;
+  for (std::size_t i = 0; i < terms.size(); ++i)
+    if (random.chance(0.5) || i == sure) written.push_back(terms[i]);
+  return MarkedText(pair.source, written).text();
 }
 
 }  // namespace dragoman

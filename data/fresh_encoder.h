@@ -1,6 +1,6 @@
-// Pairs encoded anew in each epoch: changed text (data/augment.h), and other segmentations into
-// pieces (tokenizer/subword_sampler.h). What a pair becomes is a pure function of seed, epoch, the
-// pair's turn in the epoch and the pair.
+// Pairs encoded anew in each epoch: changed text (data/augment.h, tokenizer/term_marks.h), and
+// other segmentations into pieces (tokenizer/subword_sampler.h). What a pair becomes is a pure
+// function of seed, epoch, the pair's turn in the epoch and the pair.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,13 @@
 #include <string>
 #include <vector>
 
+#include "base/random.h"
 #include "data/augment.h"
 #include "data/corpus.h"
 #include "data/parallel_text.h"
 #include "data/source_tags.h"
 #include "tokenizer/subword_sampler.h"
+#include "tokenizer/terms.h"
 #include "tokenizer/tokenizers.h"
 
 namespace dragoman {
@@ -42,13 +44,16 @@ class FreshEncoder {
   std::optional<EncodedSides> encode(const Corpus& corpus, std::int64_t pair, Turn turn) const;
 
  private:
-  std::optional<TextPair> changed_text(std::int64_t line, std::uint64_t key) const;
+  std::optional<TextPair> changed_text(const Corpus& corpus, std::int64_t pair,
+                                       std::uint64_t key) const;
+  std::optional<std::string> with_terms(const TextPair& pair, RandomStream& random) const;
 
   std::shared_ptr<const ParallelText> text_;
   Tokenizers tokenizers_;
   DataConfig data_;
   std::uint64_t seed_;
   SourceTags tags_;
+  Terms terms_;                    ///< of --train-terms
   std::vector<std::string> kept_;  ///< user-defined symbols of both tokenizers
   std::optional<SubwordSampler> source_sampler_, target_sampler_;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <initializer_list>
 #include <memory>
 #include <utility>
 
@@ -14,6 +15,7 @@
 #include "data/corpus_file.h"
 #include "data/parallel_text.h"
 #include "data/text_size.h"
+#include "tokenizer/term_marks.h"
 
 namespace dragoman {
 
@@ -45,8 +47,9 @@ enum class Side { Source, Target, Both };
 
 std::int64_t total_bytes(const DataConfig& data) {
   std::int64_t total = 0;
-  for (const auto* paths : {&data.train_source, &data.train_target, &data.valid_source,
-                            &data.valid_target, &data.guided_alignment})
+  for (const auto* paths :
+       {&data.train_source, &data.train_target, &data.valid_source, &data.valid_target,
+        &data.keep_valid_source, &data.keep_valid_target, &data.guided_alignment})
     for (const std::string& path : *paths) {
       std::error_code unreadable;  // said when the file is opened
       const auto size = fs::file_size(path, unreadable);
@@ -74,14 +77,17 @@ std::vector<std::string_view> sample_of(const ParallelText& text, Side side,
   return sample;
 }
 
-/// Tags are pieces of the tokenizer that encodes the source.
+/// Tags and the marks of terms are pieces of the tokenizer that encodes the source.
 TokenizerConfig tokenizer_config(const Work& work, Side side) {
   TokenizerConfig config = work.tokenizer;
   if (side == Side::Target) return config;
   auto& symbols = config.user_symbols;
-  for (const std::string& tag : work.data.corpus_tags)
-    if (!tag.empty() && std::find(symbols.begin(), symbols.end(), tag) == symbols.end())
-      symbols.push_back(tag);
+  std::vector<std::string> more = work.data.corpus_tags;
+  if (!work.data.train_terms.empty())
+    more.insert(more.end(), {std::string(kTermBegins), std::string(kTermEnds)});
+  for (const std::string& symbol : more)
+    if (!symbol.empty() && std::find(symbols.begin(), symbols.end(), symbol) == symbols.end())
+      symbols.push_back(symbol);
   return config;
 }
 
@@ -220,15 +226,15 @@ std::shared_ptr<const AlignmentFiles> alignment_files(
                                                 work.context("checking the alignments"));
 }
 
-std::vector<const TextFile*> files_of(const ParallelText& text, const ParallelText& valid_text,
+std::vector<const TextFile*> files_of(std::initializer_list<const ParallelText*> texts,
                                       const AlignmentFiles* alignment) {
   std::vector<const TextFile*> files;
   const auto add = [&files](const std::vector<TextFile>& more) {
     for (const TextFile& file : more) files.push_back(&file);
   };
-  for (const ParallelText* part : {&text, &valid_text}) {
-    add(part->source_files());
-    add(part->target_files());
+  for (const ParallelText* text : texts) {
+    add(text->source_files());
+    add(text->target_files());
   }
   if (alignment != nullptr) add(alignment->files());
   return files;
@@ -237,15 +243,17 @@ std::vector<const TextFile*> files_of(const ParallelText& text, const ParallelTe
 /// Adds the hashes of all files; throws Error where one has changed under a run.
 void take_hashes(const Work& work, const std::vector<const TextFile*>& files,
                  PreparedData& prepared) {
-  for (const TextFile* file : files) {
-    const std::string hash = hex16(file->hash());
-    const auto before = work.started_with.find(file->path());
+  const auto take = [&](const std::string& path, const std::string& hash) {
+    const auto before = work.started_with.find(path);
     if (before != work.started_with.end() && before->second != hash)
-      throw Error(file->path(),
+      throw Error(path,
                   ": has changed since this run was started, or is another text; restore it, or "
                   "give another -o for another run");
-    prepared.file_hashes[file->path()] = hash;
-  }
+    prepared.file_hashes[path] = hash;
+  };
+  for (const TextFile* file : files) take(file->path(), hex16(file->hash()));
+  const std::string& terms = work.data.train_terms;
+  if (!terms.empty()) take(terms, hex16(xxh3(read_file(terms))));
 }
 
 void store_indexes(const Work& work, const std::vector<const TextFile*>& files) {
@@ -285,7 +293,7 @@ TextSize measure_text(const Preparation& preparation) {
   const ParallelText text(work.data.train_source, work.data.train_target, work.data.invalid,
                           reading_of(work));
   create_folders(work.cache_folder);
-  store_indexes(work, files_of(text, ParallelText({}, {}, work.data.invalid, {}), nullptr));
+  store_indexes(work, files_of({&text}, nullptr));
   TextSize size{.pairs = text.pairs()};
   text.for_each_pair(
       0, text.pairs(), [&size](std::int64_t, std::string_view, std::string_view target) {
@@ -307,8 +315,10 @@ PreparedData prepare_data(const Preparation& preparation) {
       data.train_source, data.train_target, data.invalid, reading);
   const ParallelText& text = *shared_text;
   const ParallelText valid_text(data.valid_source, data.valid_target, data.invalid, reading);
+  const ParallelText keep_valid_text(data.keep_valid_source, data.keep_valid_target, data.invalid,
+                                     reading);
   const auto alignment = alignment_files(work, shared_text, reading);
-  const auto files = files_of(text, valid_text, alignment.get());
+  const auto files = files_of({&text, &valid_text, &keep_valid_text}, alignment.get());
   PreparedData prepared;
   take_hashes(work, files, prepared);
 
@@ -337,6 +347,8 @@ PreparedData prepare_data(const Preparation& preparation) {
     add_valid_lines(valid_text, valid);
   }
   encode_valid(work, prepared.tokenizers, valid);
+  add_valid_lines(keep_valid_text, prepared.keep_valid);
+  encode_valid(work, prepared.tokenizers, prepared.keep_valid);
   return prepared;
 }
 

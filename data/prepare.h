@@ -79,6 +79,7 @@ struct PreparedData {
   std::shared_ptr<const FreshEncoder> encoder;
   std::shared_ptr<const PairAlignments> alignments;  ///< null without --guided-alignment
   ValidSet valid;
+  ValidSet keep_valid;  ///< of --keep-valid-src; may be empty
   CorpusReport report;  ///< the same whether the cache was built or reused
   CacheUse cache = CacheUse::Built;
   std::string cache_problem;  ///< of CacheUse::Rebuilt: one line saying what was wrong

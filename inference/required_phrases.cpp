@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/utf8.h"
+#include "base/word_characters.h"
 #include "inference/token_rules.h"
 
 namespace dragoman {

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
+#include "base/word_characters.h"
 
 namespace dragoman {
 
@@ -41,13 +42,6 @@ TokenEdges edges_of(const std::string& piece) {
 }
 
 }  // namespace
-
-bool is_unspaced(char32_t c) { return c >= 0x2E80 && c < 0xE0000 && !(c >= 0xA000 && c < 0xF900); }
-
-bool is_word_character(char32_t c) {
-  const char kind = general_category(c)[0];
-  return (kind == 'L' || kind == 'N' || kind == 'M') && !is_unspaced(c);
-}
 
 TargetTokens target_tokens(const Tokenizer& target, const DecodeConfig& config,
                            std::span<const std::string> avoided) {

@@ -25,11 +25,6 @@ struct TargetTokens {
   std::vector<TokenEdges> edges = {};              ///< [V], or empty: each token is a word
 };
 
-/// Whether a word goes on with this character; one of a script without spaces is a word of its own.
-bool is_word_character(char32_t code_point);
-/// Of a script that writes words without spaces between them.
-bool is_unspaced(char32_t code_point);
-
 /// Of config.suppress and texts that are never to be produced. Throws UsageError where a piece is
 /// none of the tokenizer's.
 TargetTokens target_tokens(const Tokenizer& target, const DecodeConfig& config,

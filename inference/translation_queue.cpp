@@ -60,6 +60,7 @@ TranslationQueue::TranslationQueue(const Tokenizer& source, const Tokenizer& tar
       config_(config),
       demands_(demands),
       most_pieces_(limits.most_pieces),
+      knows_terms_(has_term_marks(source)),
       first_line_(limits.first_line) {
   const auto kinds = tokenizer_facts(source.model_bytes(), "the source tokenizer").kinds;
   for (std::size_t id = 0; id < kinds.size(); ++id)
@@ -120,11 +121,11 @@ std::vector<SourceSentence> TranslationQueue::make_sentences(Line& line, std::in
   std::vector<SourceSentence> sentences;
   for (std::size_t p = 0; p < line.parts.size(); ++p) {
     Part& part = line.parts[p];
-    std::vector<TokenId> tokens = std::move(part.text.tokens);
-    if (tokens.empty()) continue;  // only characters that the tokenizer drops
+    if (part.text.tokens.empty()) continue;  // only characters that the tokenizer drops
     if (p > 0) part.tag = tag;
-    if (reports_attention) place_words(line.text, words, part.tag, part);
     part.required = demands_.of(part.text.text, line.terms);
+    std::vector<TokenId> tokens = mark_terms(part);
+    if (reports_attention) place_words(line.text, words, part);
     line.facts.source_tokens += static_cast<std::int64_t>(tokens.size());
     tokens.push_back(source_.eos_id());
     sentences.push_back({.line = number,
@@ -139,15 +140,30 @@ std::vector<SourceSentence> TranslationQueue::make_sentences(Line& line, std::in
   return sentences;
 }
 
-/// Finds the word of each source piece, by where the line's words start; `tag` is what was put in
-/// front of the part.
+/// Writes its terms into the part's text where the model knows what that means and it does not get
+/// too long; the pieces of the text.
+std::vector<TokenId> TranslationQueue::mark_terms(Part& part) const {
+  if (knows_terms_) {
+    std::vector<RequiredText> terms = part.required;
+    std::erase_if(terms, [](const RequiredText& text) { return !text.inflects; });
+    part.marked = MarkedText(part.text.text, terms);
+    if (terms.empty()) return std::move(part.text.tokens);
+    auto tokens = source_.encode(tagged(part.tag, part.marked.text()));
+    if (static_cast<std::int64_t>(tokens.size()) <= most_pieces_) return tokens;
+  }
+  part.marked = MarkedText(part.text.text);
+  return std::move(part.text.tokens);
+}
+
+/// Finds the word of each source piece, by where the line's words start.
 void TranslationQueue::place_words(std::string_view line, std::span<const std::size_t> starts,
-                                   std::string_view tag, Part& part) const {
+                                   Part& part) const {
   const auto offset = static_cast<std::size_t>(part.text.text.data() - line.data());
-  const std::size_t lead = tag.empty() ? 0 : tag.size() + 1;
-  for (const PlacedPiece& piece : source_.encode_with_places(tagged(tag, part.text.text))) {
+  const std::size_t lead = part.tag.empty() ? 0 : part.tag.size() + 1;
+  for (const PlacedPiece& piece :
+       source_.encode_with_places(tagged(part.tag, part.marked.text()))) {
     const std::size_t last = std::max(piece.end, piece.begin + 1) - 1;
-    const std::size_t place = last < lead ? 0 : offset + last - lead;
+    const std::size_t place = last < lead ? 0 : offset + part.marked.original_of(last - lead);
     const auto next = std::ranges::upper_bound(starts, place);
     part.words.push_back(
         static_cast<std::size_t>(std::max<std::ptrdiff_t>(next - starts.begin() - 1, 0)));
@@ -201,11 +217,12 @@ bool TranslationQueue::asks_again(Part& part, std::vector<Hypothesis> hypotheses
 SourceSentence TranslationQueue::demanding(const Line& line, std::int64_t number,
                                            std::size_t part) const {
   const Part& of = line.parts[part];
-  const std::string source = tagged(of.tag, of.text.text);
+  const std::string source = tagged(of.tag, of.marked.text());
+  const std::size_t lead = source.size() - of.marked.text().size();
   std::vector<RequiredText> asked = of.asked;
   for (RequiredText& text : asked) {
-    text.begin += source.size() - of.text.text.size();
-    text.end += source.size() - of.text.text.size();
+    text.begin = lead + of.marked.place_of(text.begin);
+    text.end = lead + of.marked.place_of(text.end);
   }
   SourceSentence sentence{.line = number,
                           .part = static_cast<std::int64_t>(part),

@@ -17,6 +17,7 @@
 #include "inference/demands.h"
 #include "inference/scheduler.h"
 #include "inference/split.h"
+#include "tokenizer/term_marks.h"
 #include "tokenizer/tokenizer.h"
 
 namespace dragoman {
@@ -100,6 +101,7 @@ class TranslationQueue {
     LinePart text;                        // views of the line's text
     std::vector<std::size_t> words = {};  // of the line, for each source piece; where asked for
     std::string_view tag = {};            // in front of its text
+    MarkedText marked = {};               // the text with its terms, for a model that knows them
     Requirements prefix = {};             // what it begins with
     std::vector<RequiredText> required = {};
     std::vector<RequiredText> missing = {};  // of `required`, in the translation
@@ -122,10 +124,10 @@ class TranslationQueue {
   }
   std::vector<SourceSentence> make_sentences(Line& line, std::int64_t number);
   std::string_view tag_of(std::string_view text) const;
-  void place_words(std::string_view line, std::span<const std::size_t> starts, std::string_view tag,
-                   Part& part) const;
+  void place_words(std::string_view line, std::span<const std::size_t> starts, Part& part) const;
   void require_prefix(std::string_view prefix, std::vector<SourceSentence>& sentences) const;
   bool asks_again(Part& part, std::vector<Hypothesis> hypotheses) const;
+  std::vector<TokenId> mark_terms(Part& part) const;
   SourceSentence demanding(const Line& line, std::int64_t number, std::size_t part) const;
   TranslatedText join(const Line& line, std::size_t rank) const;
   void append_words(const Line& line, const Part& part, const Hypothesis& hypothesis,
@@ -137,6 +139,7 @@ class TranslationQueue {
   const Demands& demands_;
   std::int64_t most_pieces_;
   std::set<std::string, std::less<>> tags_;  // user-defined pieces
+  bool knows_terms_;                         // the model: see MarkedText
   std::deque<Line> lines_;
   std::int64_t first_line_;  // number of lines_.front()
   TranslationFacts facts_;

@@ -15,16 +15,15 @@ SMALLER = [
     (r"--train-size 23000", "--train-size 800 --valid-size 20 --test-size 20"),
     (r"-n 3000\b", "-n 500"),
     (r"-n 20000\b", "-n 300"),
-    (r"--vocab-size 2000", "--vocab-size 400 --d-model 32 --heads 2 --d-ff 64 --max-tokens 500"),
-    (r"--max-updates 300", "--max-updates 6 --threads 1"),
-    (r"--valid-every 100", "--valid-every 3"),
+    (r"(dragoman train .*) \\$", r"\1 --max-updates 6 --valid-every 3 --max-tokens 500 --threads 1 \\"),
+    (r"(train -o (?!tuned).*) \\$", r"\1 --vocab-size 400 --d-model 32 --heads 2 --d-ff 64 \\"),
 ]
 
 
 def commands(page):
     text = "\n".join(re.findall(r"^```sh\n(.*?)^```$", page, re.MULTILINE | re.DOTALL))
     for pattern, smaller in SMALLER:
-        text, count = re.subn(pattern, smaller, text)
+        text, count = re.subn(pattern, smaller, text, flags=re.MULTILINE)
         if count == 0:
             sys.exit(f"docs/recipes.md: no '{pattern}' to make smaller")
     return text

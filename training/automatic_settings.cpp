@@ -53,6 +53,7 @@ std::vector<Setting> text_settings(Preset preset, const TextSize& text) {
   std::vector<Setting> settings = {setting("vocab-size", vocabulary_for(text))};
   if (preset == Preset::Tiny || preset == Preset::Small) {
     settings.push_back({"tokenizer-type", "bpe"});
+    settings.push_back(setting("augment-join", 0.05));
     settings.push_back(setting("max-tokens", std::int64_t{2048}));
   }
   if (preset == Preset::Tiny) settings.push_back(setting("lr", 4e-3));
@@ -66,15 +67,16 @@ std::vector<Setting> text_settings(Preset preset, const TextSize& text) {
   return settings;
 }
 
-std::int64_t target_tokens_to_see(const CorpusSize& corpus) {
-  constexpr double kTokens = 430'000, kPasses = 42, kFewer = 0.124;
+std::int64_t target_tokens_to_see(const CorpusSize& corpus, Preset preset) {
+  constexpr double kTokens = 430'000, kToSee = 18e6, kPassesOfThePaper = 21;
   const auto tokens = static_cast<double>(std::max<std::int64_t>(1, corpus.target_tokens));
-  return rounded(tokens * kPasses * std::pow(tokens / kTokens, -kFewer));
+  const bool large = preset == Preset::Base || preset == Preset::Big;
+  return rounded(large ? kPassesOfThePaper * tokens : kToSee * std::sqrt(tokens / kTokens));
 }
 
-std::int64_t updates_for(const CorpusSize& corpus, double target_tokens_per_update) {
-  const double updates =
-      static_cast<double>(target_tokens_to_see(corpus)) / std::max(1.0, target_tokens_per_update);
+std::int64_t updates_for(const CorpusSize& corpus, Preset preset, double target_tokens_per_update) {
+  const double updates = static_cast<double>(target_tokens_to_see(corpus, preset)) /
+                         std::max(1.0, target_tokens_per_update);
   return rounded(std::max(updates, 10 * kValidations));
 }
 

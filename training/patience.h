@@ -29,6 +29,7 @@ struct PatienceScore {
   double standard_error = 0;  ///< by bootstrap over the validation sentences; 0: not known
   /// Beside BLEU or chrF: decides where the smoothed score is the same to two decimals.
   double loss = 0;
+  bool counts = true;  ///< else no gain, whatever the score
 };
 void note_validation(PatienceState& state, const PatienceScore& result);
 

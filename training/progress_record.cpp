@@ -30,10 +30,11 @@ void for_each_member(Record& r, Visit&& visit) {
   visit("seconds", r.seconds);
   visit("token_budget", r.token_budget);
   visit("validated_update", r.validated_update);
-  visit("best_update", r.best_update);
-  visit("best_value", r.best_value);
-  visit("best_loss", r.best_loss);
-  visit("best_seconds", r.best_seconds);
+  visit("best_update", r.best.update);
+  visit("best_value", r.best.value);
+  visit("best_loss", r.best.loss);
+  visit("best_seconds", r.best.seconds);
+  visit("keep_value", r.keep_value);
   visit("patience_recent", r.patience.recent);
   visit("patience_to_beat", r.patience.to_beat);
   visit("patience_loss_to_beat", r.patience.loss_to_beat);

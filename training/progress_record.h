@@ -24,6 +24,18 @@ struct SettingsRecord {
   bool operator==(const SettingsRecord&) const = default;
 };
 
+/// The model in the run folder: which one it is, and what a better one must beat.
+struct BestModel {
+  std::int64_t update = 0;                           ///< 0: what --init-from gave
+  double value = 0;                                  ///< of the metric that decides
+  double loss = std::numeric_limits<double>::max();  ///< on the same text
+  double seconds = 0;                                ///< the record's `seconds` when it was found
+
+  /// Whether a validation has found one.
+  bool is_there() const { return loss < std::numeric_limits<double>::max(); }
+  bool operator==(const BestModel&) const = default;
+};
+
 struct ProgressRecord {
   std::int64_t update = 0;                            ///< updates made
   std::int64_t epoch = 0;                             ///< of the next batch, from 0
@@ -40,11 +52,10 @@ struct ProgressRecord {
   /// Since memory ran out: batches with more tokens are accumulated in parts. 0: never.
   std::int64_t token_budget = 0;
 
-  std::int64_t validated_update = 0;                      ///< of the last validation
-  std::int64_t best_update = 0;                           ///< 0: no validation yet
-  double best_value = 0;                                  ///< of the metric that decides
-  double best_loss = std::numeric_limits<double>::max();  ///< of the same model
-  double best_seconds = 0;                                ///< `seconds` when it was found
+  std::int64_t validated_update = 0;  ///< of the last validation
+  BestModel best;
+  /// Of the metric, on the text of --keep-valid-src before the first update.
+  double keep_value = 0;
   PatienceState patience;
   /// The last updates of wsd, once they have begun: see Cooldown; `cooldown_limit` is its
   /// StopReason.

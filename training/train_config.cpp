@@ -99,6 +99,7 @@ void TrainConfig::validate() const {
   require(average_last >= 0 && average_last <= keep_last, "average-last", "from 0 to --keep-last");
   require(log_every > 0, "log-every", "above 0");
   require(valid_beam_size > 0 && valid_beam_size <= 1000, "valid-beam-size", "from 1 to 1000");
+  require(keep_tolerance >= 0 && keep_tolerance <= 100, "keep-tolerance", "from 0 to 100");
   require(samples >= 0, "samples", "0 or more");
   max_seconds();
 }

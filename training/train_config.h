@@ -63,6 +63,7 @@ struct TrainConfig {
   std::int64_t average_last = 5;
   BestMetric best_metric = BestMetric::Bleu;
   std::int64_t valid_beam_size = 1;
+  double keep_tolerance = 1;
   std::int64_t samples = 3;
 
   Precision precision = Precision::Auto;
@@ -249,6 +250,11 @@ struct TrainConfig {
            .help = "beam of validation's translations",
            .group = "Validation"},
           valid_beam_size);
+    visit({.name = "keep-tolerance",
+           .help =
+               "percent that the --best-metric of --keep-valid-src may be worse than at the start",
+           .group = "Validation"},
+          keep_tolerance);
     visit({.name = "samples",
            .help = "translations shown at each validation",
            .group = "Validation",

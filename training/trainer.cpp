@@ -37,7 +37,8 @@ Trainer::Trainer(TrainingRun run, Communicator& ranks, TrainingObserver& observe
       observer_(observer),
       model_(run_.model, adam_of(run_.config), run_.precision, run_.device,
              static_cast<std::uint64_t>(run_.config.seed)),
-      validator_(run_.data, run_.config) {
+      validator_(run_.data, run_.data.valid, run_.config),
+      keep_validator_(run_.data, run_.data.keep_valid, run_.config) {
   if (run_.config.ema > 0) model_.keep_average(run_.config.ema);
   if (ranks_.leads()) create_folders(run_.folder.checkpoints());
   progress_.history.lowest_loss = std::log(run_.model.target_vocabulary);  // that of guessing
@@ -135,24 +136,27 @@ StopReason Trainer::train(std::stop_token stop) {
   if (ranks_.leads()) {
     save(run_.folder.latest());
     // A second signal leaves at once.
-    if (run_.config.average_last > 1 && progress_.best_update > 0) average({});
+    if (run_.config.average_last > 1 && progress_.best.is_there()) average({});
   }
   return StopReason::Requested;
 }
 
 bool Trainer::do_what_is_due(std::stop_token stop) {
   const std::int64_t update = progress_.update;
-  if (update == 0) return true;
-  const bool unvalidated = progress_.validated_update != update;
-  if (update % run_.config.valid_every == 0 && unvalidated &&
-      !by_leader([&] { return validate(stop); }))
-    return false;
-  if (!ranks_.leads()) return true;
+  if (validation_is_due() && !by_leader([&] { return validate(stop); })) return false;
+  if (!ranks_.leads() || update == 0) return true;
   if (update % run_.config.save_interval() == 0 && numbered_update_ != update)
     try_to("checkpoint", [this] { save_numbered(); });
   else if (seconds_here() - last_save_ > run_.config.save_minutes * 60)
     try_to("checkpoint", [this] { save(run_.folder.latest()); });
   return true;
+}
+
+/// A model to start with is scored first: the run must beat it.
+bool Trainer::validation_is_due() const {
+  if (progress_.update == 0) return !run_.config.init_from.empty() && !progress_.best.is_there();
+  return progress_.update % run_.config.valid_every == 0 &&
+         progress_.validated_update != progress_.update;
 }
 
 std::optional<StopReason> Trainer::reason_to_stop(const Wishes& wishes) const {
@@ -302,32 +306,49 @@ BatchLoss Trainer::accumulate(const std::vector<PackedBatch>& batches) {
   }
 }
 
+Trainer::Scores Trainer::scores_of(const torch::Tensor& weights, std::stop_token stop) {
+  Scores scores{.valid = validator_.run(model_, weights, stop), .keep = {}};
+  if (keep_validator_.empty() || stop.stop_requested()) return scores;
+  scores.keep = keep_validator_.run(model_, weights, stop);
+  const BestMetric metric = run_.config.best_metric;
+  scores.keep_has_fallen =
+      progress_.update > 0 && has_fallen(metric, scores.keep->value(metric), progress_.keep_value,
+                                         run_.config.keep_tolerance);
+  return scores;
+}
+
+bool Trainer::beats_the_best(const Scores& scores) const {
+  const BestMetric metric = run_.config.best_metric;
+  const BestModel& best = progress_.best;
+  return !scores.keep_has_fallen &&
+         (!best.is_there() ||
+          is_better(metric, scores.valid.score(metric), {best.value, best.loss}));
+}
+
 bool Trainer::validate(std::stop_token stop) {
   if (validator_.empty()) return true;
-  const ValidationResult result = validator_.run(model_, model_.averaged_weights(), stop);
+  const Scores scores = scores_of(model_.averaged_weights(), stop);
   if (stop.stop_requested()) return false;
+  const ValidationResult& result = scores.valid;
   const BestMetric metric = run_.config.best_metric;
-  const bool better =
-      progress_.best_update == 0 ||
-      is_better(metric, result.score(metric), {progress_.best_value, progress_.best_loss});
   progress_.validated_update = progress_.update;
+  if (progress_.update == 0 && scores.keep) progress_.keep_value = scores.keep->value(metric);
   // What could not be saved is not the best, as a later one may be.
-  const bool best = better && try_to("best model", [&] {
+  const bool best = beats_the_best(scores) && try_to("best model", [&] {
                       write_model(run_.folder.best(), model_.averaged_weights(), result);
                       write_model(run_.folder.model(), model_.averaged_weights(), result);
                     });
-  if (best) {
-    progress_.best_update = progress_.update;
-    progress_.best_value = result.value(metric);
-    progress_.best_loss = result.loss;
-    progress_.best_seconds = seconds_before_ + seconds_here();
-  }
+  const double now = seconds_before_ + seconds_here();
+  if (best)
+    progress_.best = {.update = progress_.update,
+                      .value = result.value(metric),
+                      .loss = result.loss,
+                      .seconds = now};
   note_validation(progress_.patience,
-                  metric == BestMetric::Loss
-                      ? PatienceScore{.score = -result.loss}
-                      : PatienceScore{.score = result.value(metric),
-                                      .standard_error = result.standard_error(metric),
-                                      .loss = result.loss});
+                  {.score = metric == BestMetric::Loss ? -result.loss : result.value(metric),
+                   .standard_error = result.standard_error(metric),
+                   .loss = metric == BestMetric::Loss ? 0 : result.loss,
+                   .counts = !scores.keep_has_fallen});
   validation_seconds_.add(result.seconds);
   nlohmann::ordered_json json{{"type", "validation"},
                               {"update", progress_.update},
@@ -340,7 +361,13 @@ bool Trainer::validate(std::stop_token stop) {
                               {"seconds", result.seconds},
                               {"best", best},
                               {"target_tokens", progress_.target_tokens},
-                              {"elapsed", seconds_before_ + seconds_here()}};
+                              {"elapsed", now}};
+  if (scores.keep) {
+    json["keep_loss"] = scores.keep->loss;
+    json["keep_bleu"] = scores.keep->bleu;
+    json["keep_chrf"] = scores.keep->chrf;
+    json["keep_has_fallen"] = scores.keep_has_fallen;
+  }
   const auto samples = std::min<std::size_t>(result.translations.size(),
                                              static_cast<std::size_t>(run_.config.samples));
   for (std::size_t i = 0; i < samples; ++i)
@@ -349,7 +376,12 @@ bool Trainer::validate(std::stop_token stop) {
                                {"reference", validator_.set().target_lines[i]}});
   append_log(json);
   interval_.start += result.seconds;  // the rate of the next log line is training's alone
-  observer_.validated({progress_.update, result, best, progress_.patience.without_gain});
+  observer_.validated({.update = progress_.update,
+                       .result = result,
+                       .keep = scores.keep ? &*scores.keep : nullptr,
+                       .keep_has_fallen = scores.keep_has_fallen,
+                       .new_best = best,
+                       .without_gain = progress_.patience.without_gain});
   return true;
 }
 

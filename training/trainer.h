@@ -59,8 +59,10 @@ struct UpdateFacts {
 nlohmann::ordered_json to_json(const UpdateFacts& facts);
 
 struct ValidationFacts {
-  std::int64_t update = 0;
+  std::int64_t update = 0;  ///< 0: the model of --init-from, before the first update
   const ValidationResult& result;
+  const ValidationResult* keep = nullptr;  ///< on the text of --keep-valid-src; null without it
+  bool keep_has_fallen = false;            ///< by more than --keep-tolerance since update 0
   bool new_best = false;
   std::int64_t without_gain = 0;  ///< validations, for --patience
 };
@@ -129,7 +131,17 @@ class Trainer {
   /// Validations and checkpoints that are due at this update; false where a stop was requested
   /// during a validation, which is then still due when the run goes on.
   bool do_what_is_due(std::stop_token stop);
+  bool validation_is_due() const;
   bool validate(std::stop_token stop);
+  /// Scores of weights on both validation texts.
+  struct Scores {
+    ValidationResult valid;
+    std::optional<ValidationResult> keep;  ///< of --keep-valid-src
+    bool keep_has_fallen = false;
+  };
+  Scores scores_of(const torch::Tensor& weights, std::stop_token stop);
+  /// Whether the model in the folder is to give way to one with these scores.
+  bool beats_the_best(const Scores& scores) const;
   /// Both throw Error, for a full disk, say.
   void save(const std::filesystem::path& path);
   void write_model(const std::filesystem::path& path, const torch::Tensor& weights,
@@ -160,7 +172,7 @@ class Trainer {
   Communicator& ranks_;
   TrainingObserver& observer_;
   TrainingModel model_;
-  Validator validator_;
+  Validator validator_, keep_validator_;
   ProgressRecord progress_;
   std::optional<AppendFile> log_;  // of rank 0, as the next
   std::optional<EventFile> events_;

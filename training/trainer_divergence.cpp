@@ -70,9 +70,7 @@ void Trainer::return_to_sound_checkpoint() {
   progress_.rate_factor = diverged.rate_factor * kRollbackRate;
   progress_.skipped = diverged.skipped;
   progress_.token_budget = diverged.token_budget;
-  progress_.best_update = diverged.best_update;  // its model is in the folder
-  progress_.best_value = diverged.best_value;
-  progress_.best_loss = diverged.best_loss;
+  progress_.best = diverged.best;  // it is in the folder
   progress_.settings = diverged.settings;
   append_log(nlohmann::ordered_json{{"type", "rollback"},
                                     {"update", diverged.update},

@@ -98,7 +98,7 @@ void Trainer::check_model() {
     return;
   }
   auto sources = run_.folder.numbered();  // the best of them last
-  if (progress_.best_update > 0) sources.push_back(run_.folder.at_update(progress_.best_update));
+  if (progress_.best.is_there()) sources.push_back(run_.folder.at_update(progress_.best.update));
   std::reverse(sources.begin(), sources.end());
   const auto source = std::find_if(sources.begin(), sources.end(), is_model);
   if (source == sources.end())
@@ -133,11 +133,10 @@ std::optional<ValidationResult> Trainer::average(std::stop_token stop) {
   const Mean mean = mean_of_last_checkpoints();
   const std::size_t count = mean.names.size();
   if (count < 2) return {};
-  const ValidationResult result = validator_.run(model_, mean.weights, stop);
+  const Scores scores = scores_of(mean.weights, stop);
   if (stop.stop_requested()) return {};
-  const BestMetric metric = run_.config.best_metric;
-  const bool better =
-      is_better(metric, result.score(metric), {progress_.best_value, progress_.best_loss});
+  const ValidationResult& result = scores.valid;
+  const bool better = beats_the_best(scores);
   append_log({{"type", "average"},
               {"checkpoints", count},
               {"loss", result.loss},
@@ -160,9 +159,11 @@ std::optional<ValidationResult> Trainer::average(std::stop_token stop) {
 /// Where the run goes on, this is what a checkpoint must beat.
 void Trainer::take_as_best(const ValidationResult& average) {
   write_file(run_.folder.best(), read_file(run_.folder.model()));
-  progress_.best_update = progress_.averaged_update = progress_.update;
-  progress_.best_value = average.value(run_.config.best_metric);
-  progress_.best_loss = average.loss;
+  progress_.averaged_update = progress_.update;
+  progress_.best = {.update = progress_.update,
+                    .value = average.value(run_.config.best_metric),
+                    .loss = average.loss,
+                    .seconds = seconds_before_ + seconds_here()};
   save_numbered();
 }
 

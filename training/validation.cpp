@@ -68,10 +68,16 @@ bool is_better(BestMetric metric, const ValidationScore& score, const Validation
   return shown > to_beat || (shown == to_beat && score.loss < than.loss);
 }
 
-Validator::Validator(const PreparedData& data, const TrainConfig& config)
+bool has_fallen(BestMetric metric, double value, double from, double tolerance) {
+  const double room = from * tolerance / 100;
+  return metric == BestMetric::Loss ? value > from + room : value < from - room;
+}
+
+Validator::Validator(const PreparedData& data, const ValidSet& set, const TrainConfig& config)
     : data_(data),
+      set_(set),
       beam_size_(config.valid_beam_size),
-      batches_(all_batches(data.valid.tokens, config.max_tokens, end_ids(data.tokenizers))) {}
+      batches_(all_batches(set.tokens, config.max_tokens, end_ids(data.tokenizers))) {}
 
 ValidationResult Validator::run(TrainingModel& model, const torch::Tensor& weights,
                                 std::stop_token stop) const {
@@ -93,14 +99,13 @@ ValidationResult Validator::run(TrainingModel& model, const torch::Tensor& weigh
   const auto engines = engines_of(model, weights, data_.tokenizers.target->never_emitted());
   Translator translator(pointers_to(engines), *data_.tokenizers.source, *data_.tokenizers.target,
                         decode);
-  result.translations = best_texts(translator.translate(data_.valid.source_lines, stop));
-  if (result.translations.size() == data_.valid.target_lines.size()) {
+  result.translations = best_texts(translator.translate(set_.source_lines, stop));
+  if (result.translations.size() == set_.target_lines.size()) {
     EvaluateConfig evaluate;
     evaluate.confidence = true;
     evaluate.confidence_n = kBootstrapSamples;
     evaluate.lowercase = evaluate.chrf_lowercase = lower_cases(*data_.tokenizers.target);
-    const auto scores =
-        evaluate_lines(result.translations, {data_.valid.target_lines}, evaluate, "");
+    const auto scores = evaluate_lines(result.translations, {set_.target_lines}, evaluate, "");
     result.bleu = scores[0].score;
     result.chrf = scores[1].score;
     result.bleu_error = scores[0].interval.value_or(0) / kErrorsInInterval;

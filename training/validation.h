@@ -37,13 +37,16 @@ struct ValidationResult {
 /// two decimals, as they are shown, the lower loss.
 bool is_better(BestMetric metric, const ValidationScore& score, const ValidationScore& than);
 
+/// Whether a value of the metric is worse than another by more than this share of it, in percent.
+bool has_fallen(BestMetric metric, double value, double from, double tolerance);
+
 class Validator {
  public:
-  /// The data must outlive the validator.
-  Validator(const PreparedData& data, const TrainConfig& config);
+  /// Of one of the data's validation sets; both must outlive the validator.
+  Validator(const PreparedData& data, const ValidSet& set, const TrainConfig& config);
 
-  const ValidSet& set() const { return data_.valid; }
-  bool empty() const { return data_.valid.source_lines.empty(); }
+  const ValidSet& set() const { return set_; }
+  bool empty() const { return set_.source_lines.empty(); }
   /// Scores `weights`, flat like the model's. With a stop requested meanwhile the result has no
   /// scores and must not be used.
   ValidationResult run(TrainingModel& model, const torch::Tensor& weights,
@@ -51,6 +54,7 @@ class Validator {
 
  private:
   const PreparedData& data_;
+  const ValidSet& set_;
   std::int64_t beam_size_;
   std::vector<PackedBatch> batches_;
 };

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "app/log.h"
 #include "app/torch/initial_model.h"
@@ -9,6 +10,7 @@
 #include "base/threads.h"
 #include "model/device.h"
 #include "training/automatic_settings.h"
+#include "training/resume.h"
 
 namespace dragoman {
 
@@ -124,6 +126,7 @@ void choose_by_text(TrainOptions& options, RunSettings& settings,
   for (const Setting& setting : shared(chosen, ranks)) {
     if (setting.name == "preset") take_preset(setting.text, settings);
     if (setting.name == "vocab-size" && !options.tokenizer.trains()) continue;
+    if (setting.name == "augment-join" && !options.data.guided_alignment.empty()) continue;
     settings.choose(setting.name, setting.text, reason);
   }
 }
@@ -133,7 +136,8 @@ void choose_by_corpus(TrainOptions& options, RunSettings& settings, const TrialS
   TrainConfig& config = options.train;
   const EpochFacts epoch = epoch_of(trial, ranks);
   const bool fine_tunes = !config.init_from.empty();
-  double updates = static_cast<double>(updates_for(epoch.corpus, epoch.target_tokens_per_update()));
+  double updates = static_cast<double>(
+      updates_for(epoch.corpus, config.preset, epoch.target_tokens_per_update()));
   if (fine_tunes) updates *= kFineTuningLength;
   const std::string reason = pairs_text(epoch.corpus.pairs);
   if (!ends_otherwise(config))
@@ -145,6 +149,23 @@ void choose_by_corpus(TrainOptions& options, RunSettings& settings, const TrialS
   for (const Setting& setting :
        fine_tunes ? fine_tuning_settings(length, options.model) : length_settings(length))
     settings.choose(setting.name, setting.text, reason);
+}
+
+std::vector<std::string> automatic_fields() {
+  std::set<std::string> names = {"max-updates"};
+  const auto values_of = [](Preset preset) {
+    TrainOptions options;
+    options.apply_preset({{"preset", {name_of(preset)}}});
+    return configuration_of(options.fields());
+  };
+  const auto base = values_of(Preset::Base);
+  for (const Preset preset : {Preset::Tiny, Preset::Small}) {
+    for (const auto& [name, value] : values_of(preset))
+      if (base.at(name) != value) names.insert(name);
+    for (const Setting& setting : text_settings(preset, {})) names.insert(setting.name);
+  }
+  for (const Setting& setting : length_settings(1)) names.insert(setting.name);
+  return {names.begin(), names.end()};
 }
 
 void log_choices(const TrainOptions& options, const TrialSettings& trial, int ranks) {

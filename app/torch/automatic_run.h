@@ -3,6 +3,8 @@
 #pragma once
 
 #include <functional>
+#include <string>
+#include <vector>
 
 #include "app/torch/run_settings.h"
 #include "app/torch/train_options.h"
@@ -24,5 +26,9 @@ void choose_by_corpus(TrainOptions& options, RunSettings& settings, const TrialS
 
 /// One line that says what the run will be, and a warning for each choice that cannot go well.
 void log_choices(const TrainOptions& options, const TrialSettings& trial, int ranks);
+
+/// Names of the fields that all this may give a value: those of the preset, the text and the
+/// length.
+std::vector<std::string> automatic_fields();
 
 }  // namespace dragoman

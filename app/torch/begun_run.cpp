@@ -11,8 +11,9 @@ namespace dragoman {
 
 namespace {
 
-constexpr std::array<std::string_view, 5> kTextFiles = {"train-src", "train-tgt", "valid-src",
-                                                        "valid-tgt", "guided-alignment"};
+constexpr std::array<std::string_view, 8> kTextFiles = {
+    "train-src",      "train-tgt",      "valid-src",        "valid-tgt",
+    "keep-valid-src", "keep-valid-tgt", "guided-alignment", "train-terms"};
 
 bool names_text(const Field& field) {
   return std::find(kTextFiles.begin(), kTextFiles.end(), field.info.name) != kTextFiles.end();

@@ -383,6 +383,7 @@ Command train_command() {
           .short_flags = {{"o", "output"}},
           .prepare = [options](const auto& given) { options->apply_preset(given); },
           .run = [options] { return run_train(*options); },
+          .automatic = automatic_fields(),
           .examples = {"train --train-src a.en --train-tgt a.de -o run/",
                        "train -o run/ --max-updates 200000",
                        "train --train-src a.en --train-tgt a.de -o run/ --max-tokens auto --plan"},

@@ -60,6 +60,12 @@ void TrainOptions::validate() const {
     throw UsageError(
         "--r-drop: its two passes differ by dropout alone, and every --dropout is 0; raise one, or "
         "leave --r-drop out");
+  if (!data.keep_valid_source.empty() && train.init_from.empty())
+    throw UsageError(
+        "--keep-valid-src: its scores are compared with those of the model that the run starts "
+        "with; give --init-from too, or name the files in --valid-src");
+  if (!data.keep_valid_source.empty() && data.valid_source.empty() && data.valid_fraction == 0)
+    throw UsageError("--keep-valid-src: needs a validation beside it; raise --valid-fraction");
   if (train.guided_alignment_layer > model.decoder_layers)
     throw UsageError("--guided-alignment-layer ", train.guided_alignment_layer,
                      ": the decoder has ", model.decoder_layers, " layers");

@@ -34,11 +34,11 @@ std::string left_text(const Outlook& outlook, const ProgressRecord& progress) {
 std::string validation_text(const TrainConfig& config, const ProgressRecord& progress,
                             const Outlook& outlook) {
   std::string text = "  validation in " + duration_text(outlook.seconds_to_validation);
-  if (progress.best_update > 0)
+  if (progress.best.is_there())
     text += join_text("  best ",
                       names_of(config.best_metric)[static_cast<std::size_t>(config.best_metric)],
-                      format(" %.4g", progress.best_value), ", ",
-                      duration_text(progress.seconds - progress.best_seconds), " ago");
+                      format(" %.4g", progress.best.value), ", ",
+                      duration_text(progress.seconds - progress.best.seconds), " ago");
   return text;
 }
 
@@ -67,7 +67,9 @@ void log_data(const PreparedData& data) {
                      dropped_text(report), "; ", with_separators(report.source_tokens),
                      " source and ", with_separators(report.target_tokens), " target pieces; ",
                      with_separators(static_cast<std::int64_t>(data.valid.source_lines.size())),
-                     " validation pairs"));
+                     " validation pairs; ",
+                     format("%.1f %% of the lines have several sentences",
+                            100 * report.several_sentences_share())));
   if (data.parts.size() > 1)
     for (const CorpusPart& part : data.parts)
       log_info(join_text("    ", part.source_path, ": ", with_separators(part.pairs),
@@ -102,14 +104,16 @@ void log_end(StopReason reason, const ProgressRecord& progress, const RunFolder&
     log_info(text + "; saved: the same command goes on from here");
     return;
   }
-  if (progress.best_update == 0) {
+  if (!progress.best.is_there()) {
     log_info(join_text(text, ", without validation; the model is ", folder.model().string()));
     return;
   }
   const auto metric = names_of(config.best_metric)[static_cast<std::size_t>(config.best_metric)];
-  log_info(join_text(text, "; best ", metric, " ", format("%.4g", progress.best_value),
-                     " at update ", with_separators(progress.best_update), "; the model is ",
-                     folder.model().string()));
+  log_info(join_text(text, "; best ", metric, " ", format("%.4g", progress.best.value),
+                     progress.best.update == 0
+                         ? ", of the model of --init-from itself: no update was better"
+                         : " at update " + with_separators(progress.best.update),
+                     "; the model is ", folder.model().string()));
 }
 
 TrainingView::TrainingView(const TrainConfig& config, const ProgressRecord& progress)
@@ -157,10 +161,18 @@ void TrainingView::validated(const ValidationFacts& facts) {
                               : facts.without_gain > 0
                                   ? join_text("  (", facts.without_gain, " without a gain)")
                                   : std::string();
-  log_facts(join_text("validation at update ", with_separators(facts.update),
+  const std::string keep =
+      facts.keep == nullptr
+          ? std::string()
+          : join_text(format("  kept text: loss %.3f  BLEU %.2f  chrF %.2f", facts.keep->loss,
+                             facts.keep->bleu, facts.keep->chrf),
+                      facts.keep_has_fallen ? ", has fallen" : "");
+  log_facts(join_text(facts.update == 0 ? "before the first update, validation at update "
+                                        : "validation at update ",
+                      with_separators(facts.update),
                       format(":  loss %.3f  ppl %.2f  BLEU %.2f ± %.2f  chrF %.2f ± %.2f", r.loss,
                              r.perplexity, r.bleu, r.bleu_error, r.chrf, r.chrf_error),
-                      verdict, format("  in %.1f s", r.seconds)),
+                      keep, verdict, format("  in %.1f s", r.seconds)),
             {{"update", facts.update},
              {"valid_loss", r.loss},
              {"valid_perplexity", r.perplexity},

@@ -237,6 +237,8 @@ TEST_F(CommandLine, HelpNamesEveryFlagWithItsDefaultAndStaysWithin96Columns) {
   EXPECT_THAT(text, HasSubstr("-w, --max-tokens N"));
   EXPECT_THAT(text, HasSubstr("-m, --model TEXT"));
   EXPECT_THAT(text, HasSubstr("(also --mini-batch-words)"));
+  command.automatic = {"max-tokens"};
+  EXPECT_THAT(command_help("dragoman", command), HasSubstr("tokens of a batch [auto]"));
   std::size_t begin = 0;
   for (std::size_t end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1)
     EXPECT_LE(end - begin, 96u) << text.substr(begin, end - begin);

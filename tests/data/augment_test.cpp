@@ -41,5 +41,12 @@ TEST(DropEndPunctuation, LeavesPairsWithoutAnEndMarkOrWithNothingElse) {
   EXPECT_EQ(drop_end_punctuation({"Yes.", "."}), std::nullopt);
 }
 
+TEST(Joined, SentencesStandBehindEachOtherAsTheirScriptHasIt) {
+  EXPECT_EQ(joined({"One dog ", "Ein Hund"}, {"two cats.", "zwei Katzen."}),
+            (TextPair{"One dog two cats.", "Ein Hund zwei Katzen."}));
+  EXPECT_EQ(joined({"本当です。", "It is."}, {"雨だ。", "It rains."}),
+            (TextPair{"本当です。雨だ。", "It is. It rains."}));
+}
+
 }  // namespace
 }  // namespace dragoman

@@ -53,6 +53,54 @@ TEST_F(FreshEncoding, IsAFunctionOfSeedEpochRoundAndPair) {
   for (const int different : {epochs, rounds, pairs, seeds}) EXPECT_GT(different, 80);
 }
 
+TEST_F(FreshEncoding, JoinsPairsOfTheSameFile) {
+  data.augment_join = 0.5;
+  const PreparedData prepared = prepare();
+  int longer = 0;
+  for (std::int64_t pair = 0; pair < 800; ++pair) {
+    const auto sides = prepared.encoder->encode(prepared.train, pair, {0, 0});
+    if (!sides) continue;
+    ++longer;
+    const std::string source = source_text(prepared, *sides);
+    const std::string target = prepared.tokenizers.target->decode(sides->target);
+    const std::size_t second = target.find(" das ");
+    ASSERT_NE(second, target.npos) << target;
+    EXPECT_TRUE(source.ends_with(target.substr(second + 5))) << source;
+    EXPECT_EQ(source.starts_with("<bt>"), pair >= 400);
+    EXPECT_EQ(source.find("<bt>", 1), source.npos);
+  }
+  EXPECT_NEAR(longer / 800.0, 0.25, 0.1) << "every second one comes from the other file";
+}
+
+TEST_F(FreshEncoding, WritesTermsThatTheTargetHasIntoTheSource) {
+  data.train_terms = write("terms.tsv", "dog\tdog\nhouse\thous\ncat\tKatze\n");
+  data.train_terms_share = 0.5;
+  const PreparedData prepared = prepare();
+  EXPECT_TRUE(prepared.file_hashes.contains(data.train_terms));
+  int with_dog = 0, marked = 0;
+  for (std::int64_t epoch = 0; epoch < 10; ++epoch)
+    for (std::int64_t pair = 0; pair < 400; ++pair) {
+      const auto sides = prepared.encoder->encode(prepared.train, pair, {epoch, 0});
+      const std::string plain = prepared.tokenizers.source->decode(prepared.train.source(pair));
+      with_dog += plain.find(" dog") != plain.npos || plain.find(" house") != plain.npos;
+      if (!sides) continue;
+      ++marked;
+      const std::string source = source_text(prepared, *sides);
+      EXPECT_TRUE(source.find("dog<term> dog</term>") != source.npos ||
+                  source.find("house<term> hous</term>") != source.npos)
+          << source;
+      EXPECT_EQ(sides->target, prepared.train.target(pair));
+    }
+  EXPECT_NEAR(marked / double(with_dog), 0.5, 0.06);
+}
+
+TEST_F(FreshEncoding, TermsNeedATokenizerThatKnowsThem) {
+  data.train_terms = write("terms.tsv", "dog\tHund\n");
+  const Tokenizer given = train_on(sample_text(300), {.vocab_size = 290});
+  tokenizer.source_model = write("given.model", given.model_bytes());
+  EXPECT_THROW(prepare(), UsageError);
+}
+
 TEST_F(FreshEncoding, ChangesAsManyPairsAsAskedForEachEpochOthers) {
   data.augment_upper_case = 0.2;
   data.augment_title_case = 0.3;

@@ -261,6 +261,18 @@ TEST_F(PrepareTest, ValidationFilesKeepAllTheirLines) {
   EXPECT_EQ(prepared.valid.tokens.source(2), prepared.tokenizers.source->encode("the dog"));
 }
 
+TEST_F(PrepareTest, TheTextThatIsToBeKeptIsASetOfItsOwn) {
+  set_text(sample_text(300));
+  EXPECT_TRUE(prepare().keep_valid.source_lines.empty());
+  data.keep_valid_source = {write("k.en", "the dog\nthe cat\n")};
+  data.keep_valid_target = {write("k.de", "der Hund\ndie Katze\n")};
+  const PreparedData prepared = prepare();
+  EXPECT_TRUE(prepared.valid.held_out);
+  EXPECT_EQ(prepared.keep_valid.source_lines.size(), 2u);
+  EXPECT_EQ(prepared.keep_valid.tokens.pairs(), 2);
+  EXPECT_TRUE(prepared.file_hashes.contains(data.keep_valid_target[0]));
+}
+
 TEST_F(PrepareTest, OneTokenizerPerSide) {
   set_text(sample_text(300));
   tokenizer.joint = false;

@@ -19,20 +19,23 @@ using testing::IsEmpty;
 const std::vector<std::string> kWords = {"one", "two", "three", "four", "five", "six", "."};
 
 /// Each of kWords is a piece, and there are letters.
+Tokenizer trained_tokenizer(std::vector<std::string> symbols) {
+  std::vector<std::string> lines;
+  RandomStream random(1);
+  for (int i = 0; i < 300; ++i) {
+    lines.emplace_back();
+    for (int w = 0; w < 6; ++w) lines.back() += random.choice(kWords) + " ";
+    lines.back() += "abcdefghijklmnopqrstuvwxyzFS(\"";
+  }
+  TokenizerConfig config;
+  config.vocab_size = 360;
+  config.type = TokenizerType::Bpe;
+  config.user_symbols = std::move(symbols);
+  return Tokenizer(train_tokenizer({lines.begin(), lines.end()}, config).model_bytes, "test");
+}
+
 const Tokenizer& tokenizer() {
-  static const Tokenizer trained = [] {
-    std::vector<std::string> lines;
-    RandomStream random(1);
-    for (int i = 0; i < 300; ++i) {
-      lines.emplace_back();
-      for (int w = 0; w < 6; ++w) lines.back() += random.choice(kWords) + " ";
-      lines.back() += "abcdefghijklmnopqrstuvwxyzFS(\"";
-    }
-    TokenizerConfig config;
-    config.vocab_size = 360;
-    config.type = TokenizerType::Bpe;
-    return Tokenizer(train_tokenizer({lines.begin(), lines.end()}, config).model_bytes, "test");
-  }();
+  static const Tokenizer trained = trained_tokenizer({});
   return trained;
 }
 
@@ -112,6 +115,42 @@ TEST(TranslateTerms, ATermThatSpoilsTheRestIsLackedAndReportedUnlessForced) {
       EXPECT_THAT(translation.unmet, ElementsAre("six"));
     }
   }
+}
+
+/// Copies, but for a word with a term behind it the term.
+std::vector<TokenId> with_terms_taken(const std::vector<TokenId>& source,
+                                      const Tokenizer& tokenizer) {
+  std::vector<TokenId> copy;
+  for (const TokenId token : source) {
+    if (token == tokenizer.id(kTermBegins))
+      copy.pop_back();
+    else if (token != tokenizer.id(kTermEnds))
+      copy.push_back(token);
+  }
+  return copy;
+}
+
+TEST(TranslateTerms, AModelThatKnowsTermsIsShownThemInTheSource) {
+  const Tokenizer marking = trained_tokenizer({std::string(kTermBegins), std::string(kTermEnds)});
+  const Distribution obeying = [&](const std::vector<TokenId>& source,
+                                   const std::vector<TokenId>& prefix) {
+    const auto copy = with_terms_taken(source, marking);
+    std::vector<float> scores(static_cast<std::size_t>(marking.size()), -9);
+    scores[static_cast<std::size_t>(prefix.size() < copy.size() ? copy[prefix.size()] : kEos)] =
+        -0.01F;
+    return scores;
+  };
+  TableEngine engine(marking.size(), obeying);
+  DecodeConfig config{.beam_size = 3};
+  config.reports_attention = config.reports_words = true;
+  Translator translator(engine, marking, marking, config, {.terms = terms("three\tsix\n")});
+  const std::vector<std::string> lines = {"one two three four .", "one two ."};
+  const auto translations = translator.translate(lines);
+  EXPECT_EQ(translations[0].n_best.at(0).text, "one two six four .");
+  EXPECT_THAT(translations[0].unmet, IsEmpty());
+  for (const TranslatedWord& word : translations[0].n_best.at(0).words)
+    EXPECT_EQ(word.attention.size(), 5u) << "the words of the line, without the term";
+  EXPECT_EQ(translations[1].n_best.at(0).text, "one two .");
 }
 
 }  // namespace

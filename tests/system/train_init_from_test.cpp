@@ -71,6 +71,43 @@ TEST_F(TrainInitFrom, StartsWithTheWeightsTokenizerAndArchitectureOfTheModel) {
   EXPECT_EQ(ModelFileReader(path("tuned/model.safetensors")).config().dropout, 0.3);
 }
 
+TEST_F(TrainInitFrom, AModelThatTrainingOnlyMakesWorseIsKept) {
+  const auto ruined =
+      run(fine_tuning("ruined", {"--lr", "10", "--max-rollbacks", "50"}), "", kLimit);
+  ASSERT_EQ(ruined.exit_code, 0) << ruined.errors;
+  EXPECT_THAT(ruined.errors, HasSubstr("before the first update, validation at update 0: "));
+  EXPECT_THAT(ruined.errors, HasSubstr("of the model of --init-from itself: no update was better"));
+  EXPECT_TRUE(weights("ruined/model.safetensors") == weights("first/model.safetensors"));
+}
+
+/// Taught the other direction, it forgets this one.
+TEST_F(TrainInitFrom, TextThatIsToBeKeptMustNotGetWorse) {
+  const std::vector<std::string> other_way = {"--train-src",   sample("train.de"),
+                                              "--train-tgt",   sample("train.en"),
+                                              "--valid-src",   sample("valid.de"),
+                                              "--valid-tgt",   sample("valid.en"),
+                                              "--lr",          "3e-3",
+                                              "--best-metric", "loss"};
+  const auto free = run(fine_tuning("free", other_way), "", kLimit);
+  ASSERT_EQ(free.exit_code, 0) << free.errors;
+  EXPECT_FALSE(weights("free/model.safetensors") == weights("first/model.safetensors"));
+
+  auto keeping = other_way;
+  keeping.insert(keeping.end(), {"--keep-valid-src", sample("valid.en"), "--keep-valid-tgt",
+                                 sample("valid.de"), "--keep-tolerance", "0"});
+  const auto kept = run(fine_tuning("kept", keeping), "", kLimit);
+  ASSERT_EQ(kept.exit_code, 0) << kept.errors;
+  EXPECT_THAT(kept.errors, HasSubstr(", has fallen"));
+  EXPECT_TRUE(weights("kept/model.safetensors") == weights("first/model.safetensors"));
+  EXPECT_THAT(read_file(path("kept/log.jsonl")), HasSubstr("\"keep_has_fallen\":true"));
+
+  const auto without = run(command("alone", {"--keep-valid-src", sample("valid.en"),
+                                             "--keep-valid-tgt", sample("valid.de")}),
+                           "", kLimit);
+  EXPECT_EQ(without.exit_code, 2);
+  EXPECT_THAT(without.errors, HasSubstr("give --init-from too"));
+}
+
 TEST_F(TrainInitFrom, GoesOnFromItsOwnCheckpointWithoutTheModel) {
   std::filesystem::copy(path("first/model.safetensors"), path("moved.safetensors"));
   const auto command = [](const char* folder, const char* updates) {

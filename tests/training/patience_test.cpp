@@ -37,6 +37,15 @@ TEST(Patience, WhereTheScoreSaysNothingTheLossDecides) {
   EXPECT_EQ(state.without_gain, 1);
 }
 
+TEST(Patience, WhatDoesNotCountIsNoGain) {
+  PatienceState state;
+  note_validation(state, {.score = 10});
+  note_validation(state, {.score = 20, .counts = false});
+  EXPECT_EQ(state.without_gain, 1);
+  note_validation(state, {.score = 20});
+  EXPECT_EQ(state.without_gain, 0);
+}
+
 TEST(Patience, WithoutAKnownErrorAnyRiseIsAGain) {
   EXPECT_EQ(after({-2, -1.99, -1.98}, 0).without_gain, 0);
   EXPECT_EQ(after({-2, -2, -2}, 0).without_gain, 2);

@@ -16,5 +16,14 @@ TEST(Validation, TiesAreBrokenByTheLoss) {
       is_better(BestMetric::Loss, {.value = 1e-6, .loss = 1e-6}, {.value = 2e-6, .loss = 0}));
 }
 
+TEST(Validation, AScoreMayFallByTheToleranceAndNoMore) {
+  EXPECT_FALSE(has_fallen(BestMetric::Bleu, 39.6, 40, 1));
+  EXPECT_TRUE(has_fallen(BestMetric::Bleu, 39.59, 40, 1));
+  EXPECT_FALSE(has_fallen(BestMetric::Bleu, 45, 40, 0));
+  EXPECT_FALSE(has_fallen(BestMetric::Bleu, 0, 0, 0));
+  EXPECT_FALSE(has_fallen(BestMetric::Loss, 2.02, 2, 1));
+  EXPECT_TRUE(has_fallen(BestMetric::Loss, 2.021, 2, 1));
+}
+
 }  // namespace
 }  // namespace dragoman

@@ -1,0 +1,40 @@
+#include "tokenizer/term_marks.h"
+
+#include "base/error.h"
+
+namespace dragoman {
+
+bool has_term_marks(const Tokenizer& source) {
+  return source.id(kTermBegins) != source.unk_id() && source.id(kTermEnds) != source.unk_id();
+}
+
+MarkedText::MarkedText(std::string_view text, std::span<const RequiredText> terms) {
+  std::size_t copied = 0;
+  for (const RequiredText& term : terms) {
+    text_ += text.substr(copied, term.end - copied);
+    copied = term.end;
+    const std::string written = join_text(kTermBegins, ' ', term.text, kTermEnds);
+    insertions_.push_back({.original = copied, .begin = text_.size(), .size = written.size()});
+    text_ += written;
+  }
+  text_ += text.substr(copied);
+}
+
+std::size_t MarkedText::place_of(std::size_t original) const {
+  std::size_t place = original;
+  for (const Insertion& insertion : insertions_)
+    if (insertion.original <= original) place += insertion.size;
+  return place;
+}
+
+std::size_t MarkedText::original_of(std::size_t place) const {
+  std::size_t inserted = 0;
+  for (const Insertion& insertion : insertions_) {
+    if (place < insertion.begin) break;
+    if (place < insertion.begin + insertion.size) return insertion.original - 1;
+    inserted += insertion.size;
+  }
+  return place - inserted;
+}
+
+}  // namespace dragoman

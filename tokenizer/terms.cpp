@@ -1,0 +1,148 @@
+#include "tokenizer/terms.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/utf8.h"
+#include "base/word_characters.h"
+
+namespace dragoman {
+
+namespace {
+
+char32_t lower(char32_t c) {
+  if (c < 0x80) return c >= 'A' && c <= 'Z' ? c + 32 : c;
+  return code_points(lower_case(to_utf8({&c, 1}))).front();
+}
+
+std::u32string lower(std::u32string_view text) {
+  std::u32string result;
+  for (const char32_t c : text) result += lower(c);
+  return result;
+}
+
+/// Whether a term may begin or end between two characters.
+bool is_boundary(std::u32string_view text, std::size_t place) {
+  return place == 0 || place == text.size() || !is_word_character(text[place - 1]) ||
+         !is_word_character(text[place]);
+}
+
+/// Where a word that begins with `term` ends, the one at `end` being its last or later.
+std::size_t word_end(std::u32string_view text, std::size_t end) {
+  while (!is_boundary(text, end)) ++end;
+  return end;
+}
+
+std::u32string with_equal_spaces(std::string_view text) {
+  std::u32string characters = code_points(text);
+  std::ranges::replace_if(characters, is_space, U' ');
+  return characters;
+}
+
+/// How often a text stands in a translation.
+std::int64_t count_of(std::u32string_view translation, const RequiredText& required) {
+  constexpr std::size_t kLongestEnding = 3;
+  const std::u32string text = with_equal_spaces(required.text);
+  const std::size_t most = required.inflects ? std::min(text.size(), kLongestEnding + 1) - 1 : 0;
+  std::int64_t count = 0;
+  for (std::size_t at = translation.find(text); at != translation.npos;
+       at = translation.find(text, at + text.size())) {
+    const std::size_t end = at + text.size();
+    if (is_boundary(translation, at) && word_end(translation, end) <= end + most) ++count;
+  }
+  return count;
+}
+
+/// With the first letter as the text has it, if they are equal but for its case.
+std::u32string uncapitalised(std::u32string translation, const RequiredText& required) {
+  const std::u32string text = with_equal_spaces(required.text);
+  if (!text.empty() && !translation.empty() && lower(translation.front()) == text.front())
+    translation.front() = text.front();
+  return translation;
+}
+
+}  // namespace
+
+Terms::Terms(const std::filesystem::path& file) {
+  const std::string text = read_file(file);
+  if (const std::size_t bad = find_invalid_utf8(text); bad != std::string::npos)
+    throw Error(file.string(), ": not UTF-8 at byte ", bad);
+  std::size_t number = 0;
+  for (std::size_t begin = text.starts_with("\xEF\xBB\xBF") ? 3 : 0, end; begin < text.size();
+       begin = end + 1) {
+    end = std::min(text.find('\n', begin), text.size());
+    std::string_view line = std::string_view(text).substr(begin, end - begin);
+    ++number;
+    if (strip(line).empty() || line.starts_with('#')) continue;
+    if (line.starts_with("\\#")) line.remove_prefix(1);
+    const std::size_t tab = line.find('\t');
+    const std::string_view source = strip(line.substr(0, tab));
+    const std::string_view target = tab == line.npos ? "" : strip(line.substr(tab + 1));
+    if (source.empty() || target.empty() || target.find('\t') != target.npos)
+      throw Error(file.string(), ":", number, ": must be a source term, a tab and a target term");
+    add(source, target);
+  }
+  sort();
+}
+
+Terms::Terms(const std::vector<std::pair<std::string, std::string>>& terms) {
+  for (const auto& [source, target] : terms) add(strip(source), strip(target));
+  sort();
+}
+
+void Terms::add(std::string_view source, std::string_view target) {
+  const std::u32string characters = code_points(source);
+  by_first_[lower(characters.front())].push_back({.source = characters,
+                                                  .any_case = lower(characters) == characters,
+                                                  .target = std::string(target)});
+}
+
+void Terms::sort() {
+  for (auto& [first, terms] : by_first_)
+    std::stable_sort(terms.begin(), terms.end(), [](const Term& a, const Term& b) {
+      return a.source.size() > b.source.size();
+    });
+}
+
+std::vector<RequiredText> Terms::find(std::string_view source) const {
+  std::vector<RequiredText> found;
+  if (empty()) return found;
+  const std::u32string text = code_points(source), folded = lower(text);
+  std::vector<std::size_t> offsets;  // in bytes, of each character and of the end
+  for (std::size_t offset = 0; offset < source.size(); next_code_point(source, offset))
+    offsets.push_back(offset);
+  offsets.push_back(source.size());
+  for (std::size_t begin = 0; begin < text.size(); ++begin) {
+    const auto terms = by_first_.find(folded[begin]);
+    if (terms == by_first_.end() || !is_boundary(text, begin)) continue;
+    const auto stands_here = [&](const Term& term) {
+      const std::u32string& in = term.any_case ? folded : text;
+      return in.compare(begin, term.source.size(), term.source) == 0 &&
+             is_boundary(text, begin + term.source.size());
+    };
+    const auto term = std::ranges::find_if(terms->second, stands_here);
+    if (term == terms->second.end()) continue;
+    const std::size_t end = begin + term->source.size();
+    found.push_back({offsets[begin], offsets[end], term->target, true});
+    begin = end - 1;
+  }
+  return found;
+}
+
+std::vector<RequiredText> missing_texts(const std::vector<RequiredText>& required,
+                                        std::string_view translation) {
+  const std::u32string characters = with_equal_spaces(translation);
+  std::map<std::string, std::int64_t> unused;
+  std::vector<RequiredText> missing;
+  for (const RequiredText& text : required) {
+    const auto [place, is_new] = unused.try_emplace(text.text);
+    if (is_new) place->second = count_of(uncapitalised(characters, text), text);
+    if (place->second-- <= 0) missing.push_back(text);
+  }
+  return missing;
+}
+
+}  // namespace dragoman
