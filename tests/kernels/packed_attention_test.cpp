@@ -183,6 +183,7 @@ TEST_P(PackedAttentionKernel, ALargestSentenceFitsTheStack) {
   ASSERT_TRUE(fits_packed_attention(512, 128));
   EXPECT_FALSE(fits_packed_attention(513, 1));
   EXPECT_FALSE(fits_packed_attention(512, 129));
+  EXPECT_FALSE(fits_packed_attention(1, 513));
   expect_formula({.query_starts = {0, 1}, .key_starts = {0, 512}, .heads = 1, .d_k = 128});
 }
 
