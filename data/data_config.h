@@ -41,7 +41,7 @@ struct DataConfig {
 
   double subword_sampling = 0;
   SamplingSide subword_sampling_side = SamplingSide::Both;
-  std::string train_terms;
+  std::string train_terms = {};
   double train_terms_share = 0.3;
   double augment_upper_case = 0;
   double augment_title_case = 0;

@@ -14,6 +14,7 @@ ProgressState half_done() {
           .done = 5000,
           .total = 10000,
           .per_second = 12.34,
+          .left = "",
           .status = "loss 2.31"};
 }
 
@@ -39,6 +40,7 @@ TEST(ProgressBar, CountsOnWithoutATotal) {
                           .done = 1234567,
                           .total = 0,
                           .per_second = 1500,
+                          .left = "",
                           .status = ""},
                          80),
             "translate  1,234,567 lines  1,500/s");

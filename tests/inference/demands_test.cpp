@@ -45,7 +45,8 @@ TEST(Demands, NumbersAreWrittenAsInTheTargetsLanguage) {
 }
 
 TEST(Demands, ATermCountsWhereBothWouldStand) {
-  const Demands demands{.terms = Terms({{"section 5", "Abschnitt 5"}}), .protects = true};
+  const std::vector<std::pair<std::string, std::string>> terms = {{"section 5", "Abschnitt 5"}};
+  const Demands demands{.terms = Terms(terms), .protects = true};
   EXPECT_THAT(texts(demands.of("Section 5 of 12")), ElementsAre("Abschnitt 5", "12"));
 }
 

@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "base/files.h"
@@ -80,30 +81,36 @@ TEST_F(TrainInitFrom, AModelThatTrainingOnlyMakesWorseIsKept) {
   EXPECT_TRUE(weights("ruined/model.safetensors") == weights("first/model.safetensors"));
 }
 
-/// Taught the other direction, it forgets this one.
+/// Taught to say the same to everything, it forgets the rest.
 TEST_F(TrainInitFrom, TextThatIsToBeKeptMustNotGetWorse) {
-  const std::vector<std::string> other_way = {"--train-src",   sample("train.de"),
-                                              "--train-tgt",   sample("train.en"),
-                                              "--valid-src",   sample("valid.de"),
-                                              "--valid-tgt",   sample("valid.en"),
-                                              "--lr",          "3e-3",
-                                              "--best-metric", "loss"};
-  const auto free = run(fine_tuning("free", other_way), "", kLimit);
+  const auto repeated = [](int times) {
+    std::string text;
+    for (int i = 0; i < times; ++i) text += "Quark.\n";
+    return text;
+  };
+  write_file(path("same-train.de"), repeated(1500));
+  write_file(path("same-valid.de"), repeated(30));
+  const auto teaching_one_word = [](const char* folder, const std::vector<std::string>& more) {
+    auto words = fine_tuning(folder, {"--lr", "1e-2", "--best-metric", "loss", "--max-updates",
+                                      "30", "--valid-every", "30"});
+    std::ranges::replace(words, sample("train.de"), path("same-train.de"));
+    std::ranges::replace(words, sample("valid.de"), path("same-valid.de"));
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  };
+  const auto free = run(teaching_one_word("free", {}), "", kLimit);
   ASSERT_EQ(free.exit_code, 0) << free.errors;
   EXPECT_FALSE(weights("free/model.safetensors") == weights("first/model.safetensors"));
 
-  auto keeping = other_way;
-  keeping.insert(keeping.end(), {"--keep-valid-src", sample("valid.en"), "--keep-valid-tgt",
-                                 sample("valid.de"), "--keep-tolerance", "0"});
-  const auto kept = run(fine_tuning("kept", keeping), "", kLimit);
+  const std::vector<std::string> keep = {"--keep-valid-src", sample("valid.en"), "--keep-valid-tgt",
+                                         sample("valid.de"), "--keep-tolerance", "0"};
+  const auto kept = run(teaching_one_word("kept", keep), "", kLimit);
   ASSERT_EQ(kept.exit_code, 0) << kept.errors;
   EXPECT_THAT(kept.errors, HasSubstr(", has fallen"));
   EXPECT_TRUE(weights("kept/model.safetensors") == weights("first/model.safetensors"));
   EXPECT_THAT(read_file(path("kept/log.jsonl")), HasSubstr("\"keep_has_fallen\":true"));
 
-  const auto without = run(command("alone", {"--keep-valid-src", sample("valid.en"),
-                                             "--keep-valid-tgt", sample("valid.de")}),
-                           "", kLimit);
+  const auto without = run(command("alone", keep), "", kLimit);
   EXPECT_EQ(without.exit_code, 2);
   EXPECT_THAT(without.errors, HasSubstr("give --init-from too"));
 }

@@ -10,7 +10,7 @@ TEST(ProgressRecord, RoundTripsThroughJson) {
   ProgressRecord progress;
   progress.update = 7;
   progress.seconds = 0.1;
-  progress.best_value = 1.0 / 3;
+  progress.best.value = 1.0 / 3;
   progress.settings.values = {{"lr", "0.005"}, {"train-src", "a \"b\".en, \xFF.en"}};
   progress.data = {{"\xE9t\xE9.en", "0123"}, {"\u00e9t\u00e9.en", "4567"}};
   EXPECT_EQ(progress_from_json(to_json(progress)), progress);
