@@ -74,7 +74,7 @@ TextPair joined(const TextPair& first, const TextPair& second) {
     after = strip(after);
     std::size_t offset = 0;
     const bool spaced =
-        before.empty() || after.empty() || !is_unspaced(next_code_point(after, offset));
+        !before.empty() && !after.empty() && !is_unspaced(next_code_point(after, offset));
     return join_text(before, spaced ? " " : "", after);
   };
   return {join(first.source, second.source), join(first.target, second.target)};

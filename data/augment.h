@@ -1,6 +1,6 @@
 // Text changed as users write it: all in upper case, as a title, without its last mark, two
-// sentences on a line. A model
-// that meets such pairs in training keeps its head when it meets such text.
+// sentences on a line. A model that meets such pairs in training keeps its head when it meets such
+// text.
 #pragma once
 
 #include <optional>

@@ -101,7 +101,8 @@ struct DataConfig {
           valid_target);
     visit({.name = "keep-valid-src",
            .help = "with --init-from: validation text of the domain that the model came from; an "
-                   "update at which it scores lower than at the start is not taken as the model",
+                   "update that makes its score worse by more than --keep-tolerance is not taken "
+                   "as the model",
            .group = "Data",
            .on_resume = OnResume::Allowed},
           keep_valid_source);

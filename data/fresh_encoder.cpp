@@ -38,10 +38,6 @@ FreshEncoder::FreshEncoder(std::shared_ptr<const ParallelText> text, const Token
       tags_(data, *tokenizers.source),
       terms_(data.train_terms.empty() ? Terms() : Terms(std::filesystem::path(data.train_terms))),
       kept_(user_symbols(*tokenizers.source)) {
-  if (!terms_.empty() && !has_term_marks(*tokenizers.source))
-    throw UsageError("--train-terms: the tokenizer lacks the pieces ", kTermBegins, " and ",
-                     kTermEnds,
-                     "; let one be trained, or give one that has them as user-defined symbols");
   for (std::string& symbol : user_symbols(*tokenizers.target)) kept_.push_back(std::move(symbol));
   if (data.subword_sampling == 0) return;
   if (data.subword_sampling_side != SamplingSide::Target)
@@ -91,18 +87,26 @@ std::optional<TextPair> FreshEncoder::changed_text(const Corpus& corpus, std::in
     text = std::move(*other);
     changed = true;
   };
+  if (join) take(joined(text, text_of(corpus.line(another_of_the_file(corpus, pair, random)))));
   if (change)
     take(change_case(text, which < data_.augment_upper_case ? CaseChange::Upper : CaseChange::Title,
                      kept_));
   if (drop) take(drop_end_punctuation(text));
-  if (join) {
-    const std::int64_t other = corpus.line(
-        static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(corpus.pairs()))));
-    if (text_->file_of(other) == text_->file_of(line)) take(joined(text, text_of(other)));
-  }
   if (write_terms)
     if (auto source = with_terms(text, random)) take(TextPair{std::move(*source), text.target});
   return changed ? std::optional(std::move(text)) : std::nullopt;
+}
+
+/// The pair itself where its file has no other.
+std::int64_t FreshEncoder::another_of_the_file(const Corpus& corpus, std::int64_t pair,
+                                               RandomStream& random) const {
+  const std::size_t file = text_->file_of(corpus.line(pair));
+  const std::int64_t first = corpus.first_pair_from(text_->first_pairs()[file]);
+  const std::int64_t others = corpus.first_pair_from(text_->first_pairs()[file + 1]) - first - 1;
+  if (others <= 0) return pair;
+  const auto drawn =
+      first + static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(others)));
+  return drawn < pair ? drawn : drawn + 1;
 }
 
 /// With some of the terms whose translations the target has, at least one; nothing where it has

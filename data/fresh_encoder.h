@@ -46,6 +46,8 @@ class FreshEncoder {
  private:
   std::optional<TextPair> changed_text(const Corpus& corpus, std::int64_t pair,
                                        std::uint64_t key) const;
+  std::int64_t another_of_the_file(const Corpus& corpus, std::int64_t pair,
+                                   RandomStream& random) const;
   std::optional<std::string> with_terms(const TextPair& pair, RandomStream& random) const;
 
   std::shared_ptr<const ParallelText> text_;

@@ -278,6 +278,20 @@ std::vector<CorpusPart> parts_of(const Work& work, const ParallelText& text, con
   return parts;
 }
 
+double share_with_terms(const ParallelText& text, const Terms& terms) {
+  constexpr std::int64_t kSample = 20'000;
+  const std::int64_t step = text.pairs() / kSample + 1;
+  std::int64_t seen = 0, found = 0;
+  for (std::int64_t line = 0; line < text.pairs(); line += step) {
+    const auto [source, target] = text.lines(line);
+    if (!is_valid_line(source) || !is_valid_line(target)) continue;
+    const auto here = terms.find(source);
+    ++seen;
+    found += missing_texts(here, target).size() < here.size();
+  }
+  return static_cast<double>(found) / static_cast<double>(std::max<std::int64_t>(1, seen));
+}
+
 }  // namespace
 
 std::vector<WeightedPairs> PreparedData::weights() const {
@@ -322,12 +336,22 @@ PreparedData prepare_data(const Preparation& preparation) {
   PreparedData prepared;
   take_hashes(work, files, prepared);
 
+  const Terms terms = data.train_terms.empty() ? Terms() : Terms(fs::path(data.train_terms));
+  if (!data.train_terms.empty()) {
+    if (terms.empty()) throw Error(data.train_terms, ": has no terms");
+    prepared.pairs_with_terms = share_with_terms(text, terms);
+  }
   create_folders(work.cache_folder);
   store_indexes(work, files);
   prepared.text_hash = hex16(text.hash());
   prepared.asked_vocab_size = work.tokenizer.vocab_size;
   prepared.tokenizers_trained = work.tokenizer.trains();
   prepared.tokenizers = tokenizers_of(work, text);
+  if (!terms.empty() && !has_term_marks(*prepared.tokenizers.source))
+    throw UsageError(
+        "--train-terms: the tokenizer that is given, or that of --init-from, lacks the pieces ",
+        kTermBegins, " and ", kTermEnds,
+        "; train one, or give one that has them as user-defined symbols");
   const auto storage = corpus_of(work, text, prepared);
   prepared.train = Corpus(storage);
   prepared.parts = parts_of(work, text, prepared.train);
@@ -347,8 +371,13 @@ PreparedData prepare_data(const Preparation& preparation) {
     add_valid_lines(valid_text, valid);
   }
   encode_valid(work, prepared.tokenizers, valid);
-  add_valid_lines(keep_valid_text, prepared.keep_valid);
-  encode_valid(work, prepared.tokenizers, prepared.keep_valid);
+  if (!data.keep_valid_source.empty()) {
+    add_valid_lines(keep_valid_text, prepared.keep_valid);
+    encode_valid(work, prepared.tokenizers, prepared.keep_valid);
+    if (prepared.keep_valid.tokens.pairs() == 0)
+      throw Error(data.keep_valid_source[0],
+                  ": has no pair to validate with: all are invalid or longer than --max-length");
+  }
   return prepared;
 }
 

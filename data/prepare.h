@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -80,6 +81,8 @@ struct PreparedData {
   std::shared_ptr<const PairAlignments> alignments;  ///< null without --guided-alignment
   ValidSet valid;
   ValidSet keep_valid;  ///< of --keep-valid-src; may be empty
+  /// With --train-terms: share of the pairs that have a term and its translation, by a sample.
+  std::optional<double> pairs_with_terms;
   CorpusReport report;  ///< the same whether the cache was built or reused
   CacheUse cache = CacheUse::Built;
   std::string cache_problem;  ///< of CacheUse::Rebuilt: one line saying what was wrong

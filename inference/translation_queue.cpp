@@ -64,7 +64,9 @@ TranslationQueue::TranslationQueue(const Tokenizer& source, const Tokenizer& tar
       first_line_(limits.first_line) {
   const auto kinds = tokenizer_facts(source.model_bytes(), "the source tokenizer").kinds;
   for (std::size_t id = 0; id < kinds.size(); ++id)
-    if (kinds[id] == PieceKind::UserDefined) tags_.insert(source.piece(static_cast<TokenId>(id)));
+    if (std::string piece = source.piece(static_cast<TokenId>(id));
+        kinds[id] == PieceKind::UserDefined && !is_term_mark(piece))
+      tags_.insert(std::move(piece));
 }
 
 std::vector<SourceSentence> TranslationQueue::add(LineInput input) {

@@ -1,12 +1,19 @@
 #include "tokenizer/term_marks.h"
 
 #include "base/error.h"
+#include "tokenizer/model_facts.h"
 
 namespace dragoman {
 
 bool has_term_marks(const Tokenizer& source) {
-  return source.id(kTermBegins) != source.unk_id() && source.id(kTermEnds) != source.unk_id();
+  const auto kinds = tokenizer_facts(source.model_bytes(), "the source tokenizer").kinds;
+  const auto is_symbol = [&](std::string_view piece) {
+    return kinds[static_cast<std::size_t>(source.id(piece))] == PieceKind::UserDefined;
+  };
+  return is_symbol(kTermBegins) && is_symbol(kTermEnds);
 }
+
+bool is_term_mark(std::string_view piece) { return piece == kTermBegins || piece == kTermEnds; }
 
 MarkedText::MarkedText(std::string_view text, std::span<const RequiredText> terms) {
   std::size_t copied = 0;

@@ -20,6 +20,7 @@ inline constexpr std::string_view kTermBegins = "<term>", kTermEnds = "</term>";
 
 /// Whether the tokenizer has these symbols.
 bool has_term_marks(const Tokenizer& source);
+bool is_term_mark(std::string_view piece);
 
 class MarkedText {
  public:

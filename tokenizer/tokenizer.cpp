@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "tokenizer/term_marks.h"
 
 namespace dragoman {
 
@@ -91,7 +92,7 @@ std::vector<TokenId> Tokenizer::never_emitted() const {
     const bool breaks_lines =
         processor.IsByte(id) ? piece == "<0x00>" || piece == "<0x0A>" || piece == "<0x0D>"
                              : piece.find_first_of(std::string_view("\0\n\r", 3)) != piece.npos;
-    if (special || breaks_lines) ids.push_back(id);
+    if (special || breaks_lines || is_term_mark(piece)) ids.push_back(id);
   }
   return ids;
 }

@@ -49,8 +49,8 @@ class Tokenizer {
   double score(TokenId id) const;
   /// The id of a piece, or unk_id() for an unknown one.
   TokenId id(std::string_view piece) const;
-  /// Ids that a search must never emit: unknown, begin of sentence, control pieces, and the byte
-  /// pieces of 00, 0A and 0D, which would break lines.
+  /// Ids that a search must never emit: unknown, begin of sentence, control pieces, the marks of
+  /// terms, and the byte pieces of 00, 0A and 0D, which would break lines.
   std::vector<TokenId> never_emitted() const;
 
   const std::string& model_bytes() const;  ///< to be stored in the model file

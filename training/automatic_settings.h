@@ -32,7 +32,8 @@ Preset preset_for(const TextSize& text, int cores);
 /// --vocab-size for a text: so many pieces that the rarer ones are seen often enough to be learned.
 std::int64_t vocabulary_for(const TextSize& text);
 
-/// Before the text is encoded: vocabulary and kind of tokenizer, dropout and subword sampling.
+/// Before the text is encoded: vocabulary and kind of tokenizer, batch, rate, dropout, subword
+/// sampling, pairs joined.
 std::vector<Setting> text_settings(Preset preset, const TextSize& text);
 
 /// Target pieces that a run should see in all. tiny and small: 18 million of a text of 430,000

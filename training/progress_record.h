@@ -32,7 +32,7 @@ struct BestModel {
   double seconds = 0;                                ///< the record's `seconds` when it was found
 
   /// Whether a validation has found one.
-  bool is_there() const { return loss < std::numeric_limits<double>::max(); }
+  bool is_there() const { return update > 0 || loss < std::numeric_limits<double>::max(); }
   bool operator==(const BestModel&) const = default;
 };
 
@@ -54,8 +54,8 @@ struct ProgressRecord {
 
   std::int64_t validated_update = 0;  ///< of the last validation
   BestModel best;
-  /// Of the metric, on the text of --keep-valid-src before the first update.
-  double keep_value = 0;
+  /// Of the metric, on the text of --keep-valid-src before the first update. Below 0: not measured.
+  double keep_value = -1;
   PatienceState patience;
   /// The last updates of wsd, once they have begun: see Cooldown; `cooldown_limit` is its
   /// StopReason.

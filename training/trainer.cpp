@@ -108,6 +108,10 @@ StopReason Trainer::train(std::stop_token stop) {
                                            : parse_integer("patience", before->second);
   progress_.settings = run_.settings;
   open_stream();
+  if (progress_.update > 0 && progress_.keep_value < 0 && !keep_validator_.empty())
+    throw Error(
+        "--keep-valid-src: this run was started without it, so nothing is known to compare with; "
+        "leave it out, or give another -o for another run");
   if (ranks_.leads()) {
     // Something to roll back to; and a disk that cannot hold a checkpoint is better found now.
     // Before the log, as a folder with a log alone is not gone on with.
@@ -333,11 +337,16 @@ bool Trainer::validate(std::stop_token stop) {
   const BestMetric metric = run_.config.best_metric;
   progress_.validated_update = progress_.update;
   if (progress_.update == 0 && scores.keep) progress_.keep_value = scores.keep->value(metric);
-  // What could not be saved is not the best, as a later one may be.
-  const bool best = beats_the_best(scores) && try_to("best model", [&] {
-                      write_model(run_.folder.best(), model_.averaged_weights(), result);
-                      write_model(run_.folder.model(), model_.averaged_weights(), result);
-                    });
+  const auto save_best = [&] {
+    write_model(run_.folder.best(), model_.averaged_weights(), result);
+    write_model(run_.folder.model(), model_.averaged_weights(), result);
+  };
+  bool best = beats_the_best(scores);
+  // What could not be saved is not the best, as a later one may be; but nothing replaces the start.
+  if (best && progress_.update == 0)
+    save_best();
+  else if (best)
+    best = try_to("best model", save_best);
   const double now = seconds_before_ + seconds_here();
   if (best)
     progress_.best = {.update = progress_.update,
@@ -349,7 +358,8 @@ bool Trainer::validate(std::stop_token stop) {
                    .standard_error = result.standard_error(metric),
                    .loss = metric == BestMetric::Loss ? 0 : result.loss,
                    .counts = !scores.keep_has_fallen});
-  validation_seconds_.add(result.seconds);
+  const double seconds = result.seconds + (scores.keep ? scores.keep->seconds : 0);
+  validation_seconds_.add(seconds);
   nlohmann::ordered_json json{{"type", "validation"},
                               {"update", progress_.update},
                               {"loss", result.loss},
@@ -358,7 +368,7 @@ bool Trainer::validate(std::stop_token stop) {
                               {"bleu_error", result.bleu_error},
                               {"chrf", result.chrf},
                               {"chrf_error", result.chrf_error},
-                              {"seconds", result.seconds},
+                              {"seconds", seconds},
                               {"best", best},
                               {"target_tokens", progress_.target_tokens},
                               {"elapsed", now}};
@@ -375,11 +385,12 @@ bool Trainer::validate(std::stop_token stop) {
                                {"translation", result.translations[i]},
                                {"reference", validator_.set().target_lines[i]}});
   append_log(json);
-  interval_.start += result.seconds;  // the rate of the next log line is training's alone
+  interval_.start += seconds;  // the rate of the next log line is training's alone
   observer_.validated({.update = progress_.update,
                        .result = result,
                        .keep = scores.keep ? &*scores.keep : nullptr,
                        .keep_has_fallen = scores.keep_has_fallen,
+                       .seconds = seconds,
                        .new_best = best,
                        .without_gain = progress_.patience.without_gain});
   return true;

@@ -63,6 +63,7 @@ struct ValidationFacts {
   const ValidationResult& result;
   const ValidationResult* keep = nullptr;  ///< on the text of --keep-valid-src; null without it
   bool keep_has_fallen = false;            ///< by more than --keep-tolerance since update 0
+  double seconds = 0;                      ///< of both
   bool new_best = false;
   std::int64_t without_gain = 0;  ///< validations, for --patience
 };

@@ -71,6 +71,7 @@ void Trainer::return_to_sound_checkpoint() {
   progress_.skipped = diverged.skipped;
   progress_.token_budget = diverged.token_budget;
   progress_.best = diverged.best;  // it is in the folder
+  progress_.keep_value = diverged.keep_value;
   progress_.settings = diverged.settings;
   append_log(nlohmann::ordered_json{{"type", "rollback"},
                                     {"update", diverged.update},

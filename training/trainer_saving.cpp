@@ -98,7 +98,9 @@ void Trainer::check_model() {
     return;
   }
   auto sources = run_.folder.numbered();  // the best of them last
-  if (progress_.best.is_there()) sources.push_back(run_.folder.at_update(progress_.best.update));
+  const std::int64_t best_update = progress_.best.update;
+  if (progress_.best.is_there())
+    sources.push_back(best_update == 0 ? run_.folder.start() : run_.folder.at_update(best_update));
   std::reverse(sources.begin(), sources.end());
   const auto source = std::find_if(sources.begin(), sources.end(), is_model);
   if (source == sources.end())

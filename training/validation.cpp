@@ -89,8 +89,8 @@ ValidationResult Validator::run(TrainingModel& model, const torch::Tensor& weigh
     result.loss = sums.negative_log_likelihood / static_cast<double>(sums.target_tokens);
   if (!std::isfinite(result.loss))
     throw Error(
-        "training has diverged: the loss on the validation text is not finite; start again "
-        "with a lower --lr");
+        "the loss on the validation text is not finite: training has diverged, or the model was "
+        "damaged from the start; start again with a lower --lr");
   result.perplexity = std::exp(result.loss);
 
   DecodeConfig decode;

@@ -70,6 +70,17 @@ void log_data(const PreparedData& data) {
                      " validation pairs; ",
                      format("%.1f %% of the lines have several sentences",
                             100 * report.several_sentences_share())));
+  const ValidSet& keep = data.keep_valid;
+  if (!keep.source_lines.empty())
+    log_info(join_text("text that is to be kept: ",
+                       with_separators(static_cast<std::int64_t>(keep.source_lines.size())),
+                       " pairs, ", with_separators(keep.invalid), " more invalid, ",
+                       with_separators(keep.too_long), " too long for the loss"));
+  if (data.pairs_with_terms)
+    log_info(format("%.1f %% of the pairs have a term of --train-terms and its translation",
+                    100 * *data.pairs_with_terms));
+  if (data.pairs_with_terms == 0.0)
+    log_warning("--train-terms: no pair has one of its terms, so the model learns nothing of them");
   if (data.parts.size() > 1)
     for (const CorpusPart& part : data.parts)
       log_info(join_text("    ", part.source_path, ": ", with_separators(part.pairs),
@@ -111,7 +122,7 @@ void log_end(StopReason reason, const ProgressRecord& progress, const RunFolder&
   const auto metric = names_of(config.best_metric)[static_cast<std::size_t>(config.best_metric)];
   log_info(join_text(text, "; best ", metric, " ", format("%.4g", progress.best.value),
                      progress.best.update == 0
-                         ? ", of the model of --init-from itself: no update was better"
+                         ? ", of the model of --init-from itself: no update took its place"
                          : " at update " + with_separators(progress.best.update),
                      "; the model is ", folder.model().string()));
 }
@@ -167,17 +178,17 @@ void TrainingView::validated(const ValidationFacts& facts) {
           : join_text(format("  kept text: loss %.3f  BLEU %.2f  chrF %.2f", facts.keep->loss,
                              facts.keep->bleu, facts.keep->chrf),
                       facts.keep_has_fallen ? ", has fallen" : "");
-  log_facts(join_text(facts.update == 0 ? "before the first update, validation at update "
-                                        : "validation at update ",
-                      with_separators(facts.update),
+  log_facts(join_text(facts.update == 0 ? std::string("validation before the first update")
+                                        : "validation at update " + with_separators(facts.update),
                       format(":  loss %.3f  ppl %.2f  BLEU %.2f ± %.2f  chrF %.2f ± %.2f", r.loss,
                              r.perplexity, r.bleu, r.bleu_error, r.chrf, r.chrf_error),
-                      keep, verdict, format("  in %.1f s", r.seconds)),
+                      keep, verdict, format("  in %.1f s", facts.seconds)),
             {{"update", facts.update},
              {"valid_loss", r.loss},
              {"valid_perplexity", r.perplexity},
              {"valid_bleu", r.bleu},
              {"valid_chrf", r.chrf},
+             {"keep_has_fallen", facts.keep_has_fallen},
              {"best", facts.new_best}});
   const auto samples =
       std::min<std::size_t>(r.translations.size(), static_cast<std::size_t>(config_.samples));

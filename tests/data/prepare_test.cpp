@@ -271,6 +271,20 @@ TEST_F(PrepareTest, TheTextThatIsToBeKeptIsASetOfItsOwn) {
   EXPECT_EQ(prepared.keep_valid.source_lines.size(), 2u);
   EXPECT_EQ(prepared.keep_valid.tokens.pairs(), 2);
   EXPECT_TRUE(prepared.file_hashes.contains(data.keep_valid_target[0]));
+  data.invalid = InvalidLines::Skip;
+  data.keep_valid_source = {write("k.en", "\xFF\n\xFF\n")};
+  EXPECT_THAT(message_of<Error>([&] { prepare(); }), HasSubstr("no pair to validate with"));
+}
+
+TEST_F(PrepareTest, AGlossaryToTrainWithIsLookedAtBeforeTheWork) {
+  set_text(sample_text(300));
+  data.train_terms = write("terms.tsv", "# none\n");
+  EXPECT_THAT(message_of<Error>([&] { prepare(); }), HasSubstr("terms.tsv: has no terms"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "corpus"));
+  data.train_terms = write("terms.tsv", "zebra\tZebra\n");
+  EXPECT_EQ(prepare().pairs_with_terms, 0.0);
+  data.train_terms = write("terms.tsv", "the\tdas\n");
+  EXPECT_EQ(prepare().pairs_with_terms, 1.0);
 }
 
 TEST_F(PrepareTest, OneTokenizerPerSide) {

@@ -76,8 +76,9 @@ TEST_F(TrainInitFrom, AModelThatTrainingOnlyMakesWorseIsKept) {
   const auto ruined =
       run(fine_tuning("ruined", {"--lr", "10", "--max-rollbacks", "50"}), "", kLimit);
   ASSERT_EQ(ruined.exit_code, 0) << ruined.errors;
-  EXPECT_THAT(ruined.errors, HasSubstr("before the first update, validation at update 0: "));
-  EXPECT_THAT(ruined.errors, HasSubstr("of the model of --init-from itself: no update was better"));
+  EXPECT_THAT(ruined.errors, HasSubstr("validation before the first update: "));
+  EXPECT_THAT(ruined.errors,
+              HasSubstr("of the model of --init-from itself: no update took its place"));
   EXPECT_TRUE(weights("ruined/model.safetensors") == weights("first/model.safetensors"));
 }
 
@@ -113,6 +114,30 @@ TEST_F(TrainInitFrom, TextThatIsToBeKeptMustNotGetWorse) {
   const auto without = run(command("alone", keep), "", kLimit);
   EXPECT_EQ(without.exit_code, 2);
   EXPECT_THAT(without.errors, HasSubstr("give --init-from too"));
+}
+
+TEST_F(TrainInitFrom, ATermModelIsTunedWithItsTermsOrWithoutButNotResumedSo) {
+  write_file(path("terms.tsv"), "and\tund\n");
+  const auto with_terms = [](const char* folder, const char* updates) {
+    return command(folder, {"--train-terms", path("terms.tsv"), "--vocab-size", "310",
+                            "--max-updates", updates});
+  };
+  const auto first = run(with_terms("terms", "4"), "", kLimit);
+  ASSERT_EQ(first.exit_code, 0) << first.errors;
+  EXPECT_THAT(first.errors, HasSubstr("% of the pairs have a term of --train-terms"));
+  auto without = with_terms("terms", "8");
+  without.insert(without.end(), {"--train-terms", ""});
+  const auto dropped = run(without, "", kLimit);
+  EXPECT_EQ(dropped.exit_code, 2);
+  EXPECT_THAT(dropped.errors, HasSubstr("--train-terms: this run was started with '"));
+  write_file(path("terms.tsv"), "or\toder\n");
+  const auto changed = run(with_terms("terms", "8"), "", kLimit);
+  EXPECT_EQ(changed.exit_code, 1);
+  EXPECT_THAT(changed.errors, HasSubstr("terms.tsv: has changed since this run was started"));
+
+  const auto tuned = run(fine_tuning("tuned-terms", {"--init-from", path("terms")}), "", kLimit);
+  EXPECT_EQ(tuned.exit_code, 0) << tuned.errors;
+  expect_refusal({"--train-terms", path("terms.tsv")}, 2, "lacks the pieces <term>");
 }
 
 TEST_F(TrainInitFrom, GoesOnFromItsOwnCheckpointWithoutTheModel) {

@@ -42,8 +42,10 @@ TEST(Patience, WhatDoesNotCountIsNoGain) {
   note_validation(state, {.score = 10});
   note_validation(state, {.score = 20, .counts = false});
   EXPECT_EQ(state.without_gain, 1);
-  note_validation(state, {.score = 20});
+  EXPECT_EQ(state.recent, std::vector<double>{10}) << "it is not in the mean either";
+  note_validation(state, {.score = 11});
   EXPECT_EQ(state.without_gain, 0);
+  EXPECT_EQ(state.to_beat, 10.5);
 }
 
 TEST(Patience, WithoutAKnownErrorAnyRiseIsAGain) {

@@ -23,6 +23,10 @@ TEST(ProgressRecord, OfAnEarlierVersionIsReadWithDefaults) {
   const ProgressRecord progress = progress_from_json("{\"update\": 7}");
   EXPECT_EQ(progress.update, 7);
   EXPECT_EQ(progress.rate_factor, 1);
+  EXPECT_FALSE(progress.best.is_there());
+  EXPECT_LT(progress.keep_value, 0) << "not measured";
+  EXPECT_TRUE(progress_from_json("{\"update\": 7, \"best_update\": 5}").best.is_there());
+  EXPECT_EQ(progress_from_json(to_json(progress)), progress);
 }
 
 TEST(Resume, RefusesWhatMakesAnotherRunAndListsTheRest) {
