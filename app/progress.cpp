@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <utility>
 #include <vector>
 
 #include "app/log.h"
@@ -29,19 +30,36 @@ std::string rate_text(double per_second) {
   return text;
 }
 
-int percent(const ProgressState& state) {
+/// "52 %"; below ten percent of much "5.2 %".
+std::string percent_text(const ProgressState& state) {
+  constexpr std::int64_t kMuch = 1000;
   const double share = static_cast<double>(state.done) / static_cast<double>(state.total);
-  return static_cast<int>(100 * std::clamp(share, 0.0, 1.0));
+  const double percent = 100 * std::clamp(share, 0.0, 1.0);
+  if (state.total < kMuch || percent >= 10) return std::to_string(static_cast<int>(percent)) + " %";
+  char text[16];
+  std::snprintf(text, sizeof text, "%.1f %%", std::floor(10 * percent) / 10);
+  return text;
+}
+
+/// The fields of a status, which stand two spaces apart.
+std::vector<std::string> fields_of(std::string_view status) {
+  std::vector<std::string> fields;
+  while (!status.empty()) {
+    const std::size_t end = std::min(status.find("  "), status.size());
+    if (end > 0) fields.emplace_back(status.substr(0, end));
+    status.remove_prefix(std::min(end + 2, status.size()));
+  }
+  return fields;
 }
 
 /// What stands behind the bar, in its order.
 std::vector<std::string> facts(const ProgressState& state) {
   std::vector<std::string> parts;
   if (state.total > 0) {
-    parts.push_back(std::to_string(percent(state)) + " %");
+    parts.push_back(percent_text(state));
     parts.push_back(with_separators(state.done) + "/" + with_separators(state.total) + " " +
                     state.unit);
-  } else {
+  } else if (!state.unit.empty()) {
     parts.push_back(with_separators(state.done) + " " + state.unit);
   }
   if (state.per_second > 0) {
@@ -51,9 +69,11 @@ std::vector<std::string> facts(const ProgressState& state) {
     else if (const std::int64_t left = state.total - state.done; state.total > 0 && left >= 0)
       parts.push_back(duration_text(static_cast<double>(left) / state.per_second) + " left");
   }
-  if (!state.status.empty()) parts.push_back(state.status);
+  for (std::string& field : fields_of(state.status)) parts.push_back(std::move(field));
   return parts;
 }
+
+int width_of(const std::string& text) { return static_cast<int>(code_points(text).size()); }
 
 std::string joined(const std::vector<std::string>& parts, std::string_view separator) {
   std::string text;
@@ -89,11 +109,13 @@ std::string cut(const std::string& text, int columns) {
 }  // namespace
 
 std::string progress_bar(const ProgressState& state, int columns) {
-  const std::string right = joined(facts(state), "  ");
-  const int used = static_cast<int>(code_points(state.title).size() + code_points(right).size());
-  const int bar = std::min(kWidestBar, columns - used - 3);
-  if (state.total <= 0 || bar < kNarrowestBar) return cut(state.title + "  " + right, columns);
-  return cut(state.title + " " + blocks(state, bar) + "  " + right, columns);
+  std::vector<std::string> parts = facts(state);
+  const int least = state.total > 0 ? kNarrowestBar + 1 : 0;
+  const auto room = [&] { return columns - width_of(state.title + "  " + joined(parts, "  ")); };
+  while (!parts.empty() && room() < least) parts.pop_back();
+  const std::string right = parts.empty() ? "" : "  " + joined(parts, "  ");
+  if (state.total <= 0 || parts.empty()) return cut(state.title + right, columns);
+  return state.title + " " + blocks(state, std::min(kWidestBar, room() - 1)) + right;
 }
 
 std::string progress_text(const ProgressState& state) {

@@ -17,12 +17,12 @@ struct ProgressState {
   std::int64_t total = 0;  ///< units; 0: unknown
   double per_second = 0;   ///< units; 0: not known yet
   std::string left;        ///< "6:30 left"; empty: reckoned from total and rate
-  std::string status;      ///< free text at the end, cut where the line is full
+  std::string status;      ///< at the end: fields that stand two spaces apart
 };
 
 /// "train ███████▌       52 %  5,200/10,000 updates  12.3/s  6:30 left  loss 2.31", at most
-/// `columns` columns wide; the bar is left out where it would be shorter than 10, or without a
-/// total.
+/// `columns` columns wide: fields at the end that do not fit beside a bar of 10 columns are left
+/// out. Without a total there is no bar.
 std::string progress_bar(const ProgressState& state, int columns);
 
 /// The same without a bar: "train: 52 %, 5,200/10,000 updates, 12.3/s, 6:30 left, loss 2.31".

@@ -7,7 +7,7 @@
 #include "app/log.h"
 #include "base/error.h"
 #include "base/files.h"
-#include "data/sample_corpus.h"
+#include "data/sample/sample_corpus.h"
 
 namespace dragoman {
 

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <csignal>
 #include <string>
 #include <string_view>
@@ -25,11 +26,15 @@ std::stop_source& source() {
   return *stop;
 }
 
+/// Past the locks of terminal and log, which the thread that is stuck may hold.
+void write_past_locks(std::string_view text) {
+  [[maybe_unused]] const auto written = write(STDERR_FILENO, text.data(), text.size());
+}
+
 [[noreturn]] void leave(int signal) {
-  if (Terminal::standard_error().is_interactive()) {
-    // Past the terminal's lock, which the thread that is stuck may hold.
-    [[maybe_unused]] const auto written = write(STDERR_FILENO, "\r\x1b[K", 4);
-  }
+  if (Terminal::standard_error().is_interactive()) write_past_locks("\r\x1b[K");
+  if (first_signal != 0 && log_format() == LogFormat::Text)
+    write_past_locks("left at once: nothing was saved after the last checkpoint or line\n");
   _exit(128 + signal);
 }
 
@@ -44,12 +49,20 @@ std::string_view name_of(int signal) {
   }
 }
 
+/// Who ends a process by its number and by its group sends two signals that mean one.
+constexpr std::chrono::milliseconds kSameRequest{300};
+
 void wait_for_signals(sigset_t awaited) {
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point first_at;
   for (;;) {
     int signal = 0;
     if (sigwait(&awaited, &signal) != 0) continue;
-    if (!somebody_listens || first_signal != 0) leave(signal);
+    const bool again = first_signal != 0;
+    if (again && Clock::now() - first_at < kSameRequest) continue;
+    if (!somebody_listens || again) leave(signal);
     first_signal = signal;
+    first_at = Clock::now();
     source().request_stop();
     log_warning(std::string(name_of(signal)) + ": finishing cleanly; once more to leave at once");
   }

@@ -12,7 +12,8 @@ namespace dragoman {
 void install_signal_handling();
 
 /// Whoever asks for the token promises to heed it: from then on the first signal requests a stop
-/// and the second leaves at once with exit code 128 + signal. Before, the first one leaves.
+/// and a second one leaves at once with exit code 128 + signal, unless it comes within 300 ms:
+/// then both mean the same request. Before, the first one leaves.
 std::stop_token stop_token();
 
 /// The first signal that came, if one did.

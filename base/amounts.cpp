@@ -24,6 +24,12 @@ std::string bytes_text(std::int64_t bytes) {
   return text;
 }
 
+std::string fixed_text(double number, int decimals) {
+  char text[64];
+  std::snprintf(text, sizeof text, "%.*f", decimals, number);
+  return text;
+}
+
 std::string duration_text(double seconds) {
   if (!(seconds < 1e9)) return "long";
   const auto whole = static_cast<long long>(std::ceil(std::max(seconds, 0.0)));

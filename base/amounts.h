@@ -12,6 +12,9 @@ std::string with_separators(std::int64_t number);
 /// "512 B", "1.5 KB", "640 MB", "2.1 GB": of 1,000 each, two or three digits.
 std::string bytes_text(std::int64_t bytes);
 
+/// "38.20" with two decimals.
+std::string fixed_text(double number, int decimals);
+
 /// "59 s" is "0:59"; then "12:34", "3:12:34", "2d 03:12".
 std::string duration_text(double seconds);
 

@@ -22,9 +22,9 @@
 
 #include "base/cpu.h"
 #include "base/memory.h"
-#include "base/random.h"
 #include "base/threads.h"
 #include "bench/part_times.h"
+#include "data/random_batch.h"
 #include "training/communicator.h"
 #include "training/rank_place.h"
 #include "training/training_model.h"
@@ -32,31 +32,6 @@
 namespace {
 
 using namespace dragoman;
-
-/// Sentences of `length` pieces, up to `spread` more or less.
-struct Shape {
-  std::int64_t vocabulary, length, spread, tokens;
-};
-
-PackedBatch random_batch(const Shape& shape, std::uint64_t number, int rank) {
-  RandomStream random(7 + static_cast<std::uint64_t>(rank), number);
-  PackedBatch batch;
-  const auto fill = [&](PackedSide& side, std::int64_t length) {
-    if (side.starts.empty()) side.starts.push_back(0);
-    for (std::int64_t i = 0; i < length; ++i)
-      side.tokens.push_back(static_cast<TokenId>(3 + random.below(shape.vocabulary - 3)));
-    side.starts.push_back(static_cast<std::int32_t>(side.tokens.size()));
-  };
-  while (batch.target.size() + shape.length + shape.spread <= shape.tokens) {
-    const std::int64_t length =
-        shape.length - shape.spread +
-        static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(2 * shape.spread + 1)));
-    fill(batch.source, length);
-    fill(batch.target, length);
-    batch.sentences.push_back(static_cast<std::int64_t>(batch.sentences.size()));
-  }
-  return batch;
-}
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -73,7 +48,7 @@ struct StepTimes {
 struct Bench {
   TrainingModel& model;
   Communicator& ranks;
-  Shape shape;
+  RandomText text;
   int updates;
   std::int64_t update = 0;
 
@@ -86,7 +61,8 @@ struct Bench {
         start = std::chrono::steady_clock::now();
         return seconds;
       };
-      const auto batch = random_batch(shape, static_cast<std::uint64_t>(++update), ranks.rank());
+      const auto batch = random_batch(text, 7 + static_cast<std::uint64_t>(ranks.rank()),
+                                      static_cast<std::uint64_t>(++update));
       times.data += lap();
       std::array<double, 1> tokens = {static_cast<double>(
           model.accumulate(batch, {.label_smoothing = 0.1}, update).target_tokens)};
@@ -160,12 +136,12 @@ int main(int count, char** arguments) try {
                  "train_speed: --spread must be below --length, both within --max-tokens\n");
     return 2;
   }
-  const Shape shape{config.source_vocabulary, length, spread, max_tokens};
+  const RandomText text{config.source_vocabulary, length, spread, max_tokens};
 
   precision = resolve_precision(precision, torch::kCPU);
   TrainingModel model(config, {}, precision, torch::kCPU, 1);
   Communicator ranks(place, 60);
-  Bench bench{model, ranks, shape, updates};
+  Bench bench{model, ranks, text, updates};
   bench.run_updates();  // warms up
   std::vector<double> rates;
   for (int window = 0; window < windows; ++window) {

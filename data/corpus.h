@@ -23,6 +23,7 @@ struct CorpusReport {
   std::int64_t too_long = 0;                          ///< dropped: --max-length
   std::int64_t ratio = 0;                             ///< dropped: --max-ratio
   std::int64_t several_sentences = 0;                 ///< of the kept pairs: on a side or both
+  std::int64_t same_text = 0;                         ///< of the kept pairs: both sides alike
   std::int64_t source_tokens = 0, target_tokens = 0;  ///< of the kept pairs, without </s>
 
   /// Of the kept pairs.

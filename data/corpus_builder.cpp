@@ -22,6 +22,7 @@ struct EncodedPair {
   std::int64_t line = 0;
   std::uint64_t hash = 0;
   bool several_sentences = false;                           ///< on a side
+  bool same_text = false;                                   ///< on both
   std::size_t source_begin = 0, target_begin = 0, end = 0;  ///< in tokens of the block
 };
 
@@ -109,6 +110,7 @@ class Sorter {
     } else {
       ++report_.kept;
       report_.several_sentences += pair.several_sentences ? 1 : 0;
+      report_.same_text += pair.same_text ? 1 : 0;
       report_.source_tokens += static_cast<std::int64_t>(source.size());
       report_.target_tokens += static_cast<std::int64_t>(target.size());
       writer_.add(pair.line, source, target);
@@ -148,6 +150,7 @@ struct BlockEncoder {
       return;
     }
     pair.hash = pair_hash(source, target);
+    pair.same_text = source == target;
     pair.several_sentences =
         split_sentences(source).size() > 1 || split_sentences(target).size() > 1;
     const std::size_t file = text.file_of(line);

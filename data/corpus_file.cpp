@@ -48,6 +48,7 @@ void for_each_count(Report& report, Visit&& visit) {
   visit("too_long", report.too_long);
   visit("ratio", report.ratio);
   visit("several_sentences", report.several_sentences);
+  visit("same_text", report.same_text);
   visit("source_tokens", report.source_tokens);
   visit("target_tokens", report.target_tokens);
 }

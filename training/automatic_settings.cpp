@@ -23,6 +23,14 @@ Setting setting(const char* name, Number value) {
   return {name, text_of(value)};
 }
 
+constexpr double kMinute = 60, kHour = 60 * kMinute;
+/// How long a run may take: 45 minutes for a text of 430,000 target pieces.
+constexpr double kSecondsPerToken = 45 * kMinute / 430'000, kLongestRun = 5 * 24 * kHour;
+
+std::string_view name_of(Preset preset) {
+  return names_of(preset)[static_cast<std::size_t>(preset)];
+}
+
 /// Of a run: its validations, and how many of them without a gain end it.
 constexpr double kValidations = 30;
 constexpr std::int64_t kPatience = 8;
@@ -33,12 +41,30 @@ constexpr std::int64_t kLongestWarmUp = 4000;
 constexpr double kAverageReach = 0.05;
 }  // namespace
 
-Preset preset_for(const TextSize& text, int cores) {
+Preset preset_for(const TextSize& text) {
   constexpr std::int64_t kTiny = 1'200'000, kSmall = 150'000'000;
-  constexpr int kManyCores = 16;
   if (text.target_characters < kTiny) return Preset::Tiny;
-  const bool fast = cores == 0 || cores >= kManyCores;
-  return text.target_characters < kSmall || !fast ? Preset::Small : Preset::Base;
+  return text.target_characters < kSmall ? Preset::Small : Preset::Base;
+}
+
+ChosenPreset preset_for(const TextSize& text, const SpeedOf& speed_of) {
+  const CorpusSize corpus{.pairs = text.pairs,
+                          .target_tokens = std::llround(
+                              static_cast<double>(text.target_characters) / kCharactersPerPiece)};
+  const double longest =
+      std::min(kLongestRun, kSecondsPerToken * static_cast<double>(corpus.target_tokens));
+  ChosenPreset chosen{preset_for(text), with_separators(text.pairs) + " pairs"};
+  while (chosen.preset != Preset::Tiny) {
+    const double speed = speed_of(chosen.preset);
+    const double seconds =
+        static_cast<double>(target_tokens_to_see(corpus, chosen.preset)) / std::max(1.0, speed);
+    if (seconds <= longest) break;
+    chosen.reason += join_text("; ", name_of(chosen.preset),
+                               speed > 0 ? " would take " + duration_text(seconds) + " here"
+                                         : std::string(" does not fit into memory"));
+    chosen.preset = static_cast<Preset>(static_cast<int>(chosen.preset) - 1);
+  }
+  return chosen;
 }
 
 std::int64_t vocabulary_for(const TextSize& text) {
@@ -55,12 +81,12 @@ std::vector<Setting> text_settings(Preset preset, const TextSize& text) {
     settings.push_back({"tokenizer-type", "bpe"});
     settings.push_back(setting("augment-join", 0.05));
     settings.push_back(setting("max-tokens", std::int64_t{2048}));
+    constexpr std::int64_t kLittle = 6'000'000;
+    settings.push_back(setting("dropout", text.target_characters < kLittle ? 0.3 : 0.1));
   }
   if (preset == Preset::Tiny) settings.push_back(setting("lr", 4e-3));
   if (preset == Preset::Small) {
-    constexpr std::int64_t kLittle = 6'000'000;
     settings.push_back(setting("subword-sampling", 0.1));
-    settings.push_back(setting("dropout", text.target_characters < kLittle ? 0.3 : 0.1));
     settings.push_back(setting("attention-dropout", 0.0));
     settings.push_back(setting("activation-dropout", 0.0));
   }
@@ -116,12 +142,16 @@ class Doubts {
 };
 
 void doubt_times(const TrainConfig& config, const RunPace& pace, Doubts& doubts) {
-  constexpr double kHour = 3600, kFirstValidation = 0.05;
+  constexpr double kFirstValidation = 0.05;
   const auto end = outlook(config, {}, pace).end;
   const double updates = end ? end->updates_left : 0;
   const auto every = static_cast<double>(config.valid_every);
   const double first = every * pace.seconds_per_update;
-  if (first > kHour)
+  if (!pace.validates)
+    doubts.add(
+        "there is no text to validate with, so the last model is taken for the best and "
+        "nothing ends the run early; give --valid-src and --valid-tgt");
+  else if (first > kHour)
     doubts.add("the first validation comes after ", duration_text(first), "; --valid-every ",
                rounded(kHour / 4 / pace.seconds_per_update),
                " would bring it in a quarter of an hour");
@@ -130,8 +160,9 @@ void doubt_times(const TrainConfig& config, const RunPace& pace, Doubts& doubts)
                std::lround(100 * std::min(1.0, every / updates)), " % of the run; --valid-every ",
                rounded(updates / kValidations), " makes ", std::lround(kValidations), " of them");
   if (updates > 0 && static_cast<double>(config.warmup_updates) >= updates)
-    doubts.add("the rate still rises when the run ends: --warmup-updates ", config.warmup_updates,
-               ", but ", std::llround(updates), " updates; give a tenth of them");
+    doubts.add("the warm-up (--warmup-updates ", config.warmup_updates, ") is as long as the run (",
+               std::llround(updates),
+               " updates), so the rate never comes to its peak; give a tenth of the updates");
 }
 
 void doubt_sizes(const ModelConfig& model, const ModelSize& size, const CorpusSize& corpus,

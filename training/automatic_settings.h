@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -26,9 +27,25 @@ struct CorpusSize {
   std::int64_t target_tokens = 0;  ///< </s> included
 };
 
-/// The size of model that a text is enough for and the machine can train: base takes a GPU, or 16
-/// cores. `cores`: 0 on a GPU.
-Preset preset_for(const TextSize& text, int cores);
+/// Of a text, with a vocabulary of some thousands of pieces.
+inline constexpr double kCharactersPerPiece = 4.6;
+
+/// The size of model that a text is enough for.
+Preset preset_for(const TextSize& text);
+
+/// Target pieces a second that a preset learns from on this machine; 0 where it does not fit.
+using SpeedOf = std::function<double(Preset)>;
+
+struct ChosenPreset {
+  Preset preset;
+  std::string reason;  ///< "29,000 pairs", or that a larger one would take too long here
+};
+
+/// The largest preset that the text is enough for and whose run takes no longer than such a text is
+/// worth: 45 minutes for 430,000 target pieces, more in proportion to the text, five days at most.
+/// No speed is asked for where the text is enough for tiny alone.
+ChosenPreset preset_for(const TextSize& text, const SpeedOf& speed_of);
+
 /// --vocab-size for a text: so many pieces that the rarer ones are seen often enough to be learned.
 std::int64_t vocabulary_for(const TextSize& text);
 

@@ -140,7 +140,12 @@ torch::Tensor load_flat_weights(const std::filesystem::path& path, const FlatLay
                                 torch::Device device) {
   const ModelFileReader reader(path);
   auto flat = layout.zeros(torch::kFloat32, device);
-  for (auto& view : layout.views(flat)) view.tensor.copy_(read_tensor(reader, view.name));
+  for (auto& view : layout.views(flat)) {
+    const torch::Tensor tensor = read_tensor(reader, view.name);
+    if (tensor.sizes() != view.tensor.sizes())
+      throw Error(path.string(), ": is of another model: ", view.name, " has another shape");
+    view.tensor.copy_(tensor);
+  }
   return flat;
 }
 

@@ -40,13 +40,15 @@ std::optional<Cooldown> due_cooldown(const TrainConfig& config, const RunPositio
   if (config.scheduler != LrScheduler::Wsd || position.update == 0) return std::nullopt;
   const auto limit = limit_in_sight(config, position);
   if (!limit) return std::nullopt;
-  const double share = config.cooldown / (1 - config.cooldown);
-  const auto length =
-      std::max<std::int64_t>(1, std::llround(share * static_cast<double>(position.update)));
-  std::int64_t end = position.update + length;
+  std::int64_t end = end_of_cooldown(config, position.update);
   if (config.max_updates > 0)
     end = *limit == StopReason::MaxUpdates ? config.max_updates : std::min(end, config.max_updates);
   return Cooldown{.start = position.update, .end = end, .limit = *limit};
+}
+
+std::int64_t end_of_cooldown(const TrainConfig& config, std::int64_t update) {
+  const double share = config.cooldown / (1 - config.cooldown);
+  return update + std::max<std::int64_t>(1, std::llround(share * static_cast<double>(update)));
 }
 
 bool goes_on(const Cooldown& cooldown, const TrainConfig& config, const RunPosition& position,

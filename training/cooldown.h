@@ -29,6 +29,9 @@ struct Cooldown {
 /// at --max-updates at the latest.
 std::optional<Cooldown> due_cooldown(const TrainConfig& config, const RunPosition& position);
 
+/// Where a run ends whose cooldown begins at this update.
+std::int64_t end_of_cooldown(const TrainConfig& config, std::int64_t update);
+
 /// Whether a cooldown that has begun goes on in a run whose limits may have been changed since.
 /// Where its limit is gone or has been raised, the rate returns to the peak. `patience`: --patience
 /// when it began.

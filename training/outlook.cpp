@@ -31,8 +31,7 @@ Outlook outlook(const TrainConfig& config, const ProgressRecord& progress, const
     updates = std::max(0.0, updates);
     return ExpectedEnd{.updates_left = updates, .seconds_left = updates * per_update};
   };
-  Outlook result{.seconds_to_validation =
-                     updates_to_validation(config, progress) * pace.seconds_per_update};
+  Outlook result;
   const auto limit = [&](double updates) {
     if (!result.end || updates < result.end->updates_left) result.end = end_after(updates);
   };
@@ -44,9 +43,15 @@ Outlook outlook(const TrainConfig& config, const ProgressRecord& progress, const
     limit((config.max_seconds() - progress.seconds) / per_update);
   if (progress.cooldown_end > 0) {
     limit(static_cast<double>(progress.cooldown_end) - update);
-  } else if (config.patience > 0) {
+  } else if (config.patience > 0 && pace.validates) {
     const double updates = updates_by_patience(config, progress);
     if (!result.end || updates < result.end->updates_left) result.without_gain = end_after(updates);
+  }
+  if (pace.validates) {  // the last update is validated, too
+    const double updates = updates_to_validation(config, progress);
+    result.seconds_to_validation =
+        pace.seconds_per_update *
+        (result.end ? std::min(updates, result.end->updates_left) : updates);
   }
   return result;
 }

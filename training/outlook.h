@@ -15,6 +15,7 @@ struct RunPace {
   double seconds_per_update = 0;
   double updates_per_epoch = 0;
   double seconds_per_validation = 0;  ///< 0: not known yet
+  bool validates = true;              ///< whether there is a validation text
 };
 
 /// An end that is in sight.
@@ -24,7 +25,8 @@ struct ExpectedEnd {
 };
 
 struct Outlook {
-  double seconds_to_validation = 0;  ///< until the next one begins
+  /// Until the next one begins; none without a validation text.
+  std::optional<double> seconds_to_validation = {};
   /// By the first of the limits that are set, or at the end of a cooldown that has begun.
   std::optional<ExpectedEnd> end = {};
   /// By --patience, if no validation gains any more, where that is before `end`.

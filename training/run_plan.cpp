@@ -46,7 +46,8 @@ RunPlan plan_run(const TrialSettings& settings) {
   plan.outlook = outlook(config, {},
                          {.seconds_per_update = plan.seconds_per_update,
                           .updates_per_epoch = plan.updates_per_epoch,
-                          .seconds_per_validation = 0});
+                          .seconds_per_validation = 0,
+                          .validates = settings.validates});
 
   const std::int64_t model = plan.parameters * kFp32;
   plan.checkpoint_bytes = model * (config.ema > 0 ? 4 : 3);

@@ -115,7 +115,7 @@ StopReason Trainer::train(std::stop_token stop) {
   if (ranks_.leads()) {
     // Something to roll back to; and a disk that cannot hold a checkpoint is better found now.
     // Before the log, as a folder with a log alone is not gone on with.
-    if (progress_.update == 0) try_to("checkpoint", [this] { save_start(); });
+    if (progress_.update == 0) save_start();
     open_log();
   }
   end_cooldown_if_limit_is_raised(patience_before);
@@ -137,11 +137,7 @@ StopReason Trainer::train(std::stop_token stop) {
   };
   if (reason.value_or(StopReason::Requested) != StopReason::Requested && by_leader(finished))
     return *reason;
-  if (ranks_.leads()) {
-    save(run_.folder.latest());
-    // A second signal leaves at once.
-    if (run_.config.average_last > 1 && progress_.best.is_there()) average({});
-  }
+  if (ranks_.leads()) save_stopped();
   return StopReason::Requested;
 }
 
@@ -171,7 +167,7 @@ std::optional<StopReason> Trainer::reason_to_stop(const Wishes& wishes) const {
   if (wishes.stop) return StopReason::Requested;
   if (reached(progress_.update, config.max_updates)) return StopReason::MaxUpdates;
   if (reached(progress_.epoch, config.max_epochs)) return StopReason::MaxEpochs;
-  if (config.max_seconds() > 0 && wishes.seconds >= config.max_seconds())
+  if (config.max_seconds() > 0 && progress_.update > 0 && wishes.seconds >= config.max_seconds())
     return StopReason::MaxTime;
   if (reached(progress_.update, progress_.cooldown_end))
     return static_cast<StopReason>(progress_.cooldown_limit);
@@ -220,7 +216,8 @@ RunPace Trainer::pace() const {
   return {.seconds_per_update = update_seconds_.value(),
           .updates_per_epoch = static_cast<double>(stream_->batches_in_epoch()) /
                                static_cast<double>(run_.config.update_freq * ranks_.size()),
-          .seconds_per_validation = validation_seconds_.value()};
+          .seconds_per_validation = validation_seconds_.value(),
+          .validates = !validator_.empty()};
 }
 
 /// Each rollback begins another order of the same text.

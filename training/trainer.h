@@ -150,6 +150,7 @@ class Trainer {
   /// Warns and goes on where `save` fails: the next one may succeed.
   bool try_to(std::string_view what, const std::function<void()>& save);
   void save_start();
+  void save_stopped();
   void save_numbered();
   void finish(std::stop_token stop);
   /// Of the newest --average-last numbered checkpoints that are readable.

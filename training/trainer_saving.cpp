@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/amounts.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "training/trainer.h"
@@ -77,11 +78,25 @@ void Trainer::finish(std::stop_token stop) {
   if (progress_.validated_update != progress_.update && !validate(stop)) return;
   if (numbered_update_ != progress_.update) save_numbered();
   if (run_.config.average_last > 1 && !validator_.empty())
-    if (const auto kept = average(stop)) take_as_best(*kept);
+    if (const auto kept = average(stop)) {
+      take_as_best(*kept);
+      save_numbered();
+    }
   if (validator_.empty()) write_model(run_.folder.model(), model_.averaged_weights(), {});
   check_model();
   std::error_code ignored;  // what the clock or a rollback has written is of no use any more
   std::filesystem::remove(run_.folder.latest(), ignored);
+}
+
+/// After a signal; a second one leaves at once, so the state is saved before anything else.
+void Trainer::save_stopped() {
+  save(run_.folder.latest());
+  if (validator_.empty()) write_model(run_.folder.model(), model_.averaged_weights(), {});
+  if (run_.config.average_last <= 1 || !progress_.best.is_there()) return;
+  if (const auto kept = average({})) {
+    take_as_best(*kept);
+    save(run_.folder.latest());
+  }
 }
 
 /// The model may have been lost since it was written.
@@ -146,8 +161,8 @@ std::optional<ValidationResult> Trainer::average(std::stop_token stop) {
               {"chrf", result.chrf},
               {"kept", better}});
   observer_.noticed(
-      join_text("average of the last ", count, " checkpoints: loss ", result.loss, ", BLEU ",
-                result.bleu, ", chrF ", result.chrf,
+      join_text("average of the last ", count, " checkpoints: nll ", fixed_text(result.loss, 3),
+                ", BLEU ", fixed_text(result.bleu, 2), ", chrF ", fixed_text(result.chrf, 2),
                 better ? "; kept as the model" : "; the best checkpoint stays the model"));
   if (!better) return {};
   const ModelOrigin origin = run_.origin;
@@ -166,7 +181,6 @@ void Trainer::take_as_best(const ValidationResult& average) {
                     .value = average.value(run_.config.best_metric),
                     .loss = average.loss,
                     .seconds = seconds_before_ + seconds_here()};
-  save_numbered();
 }
 
 }  // namespace dragoman

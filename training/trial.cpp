@@ -23,12 +23,6 @@ double seconds_of(const auto& work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 }  // namespace
 
 Trial::Trial(const TrialSettings& settings)
@@ -65,23 +59,22 @@ BatchCost Trial::longest_batch(std::int64_t max_tokens) {
 }
 
 BatchCost Trial::measure(const std::vector<PackedBatch>& batches) {
-  std::vector<double> rates, times;
-  for (const PackedBatch& batch : batches) {
+  double seconds = 0, tokens = 0, count = 0;
+  for (std::size_t i = 0; i < batches.size(); ++i) {
+    const PackedBatch& batch = batches[i];
     if (settings_.stop.stop_requested()) throw PreparationStopped();
     UpdatePart part{
         .update = ++update_, .loss = settings_.config.loss(), .precision = settings_.precision};
-    const double seconds = seconds_of([&] {  // as the trainer does
+    const double spent = seconds_of([&] {  // as the trainer does
       while (!try_to_accumulate(model_, {&batch, 1}, part))
         part.token_budget = lowered_budget({&batch, 1}, part.token_budget);
     });
-    times.push_back(seconds);
-    rates.push_back(static_cast<double>(batch.target.size()) / seconds);
+    if (i == 0 && batches.size() > 1) continue;
+    seconds += spent;
+    tokens += static_cast<double>(batch.target.size());
+    ++count;
   }
-  if (batches.size() > 1) {
-    times.erase(times.begin());
-    rates.erase(rates.begin());
-  }
-  return {.target_tokens_per_second = median(rates), .seconds = median(times)};
+  return {.target_tokens_per_second = tokens / seconds, .seconds = seconds / count};
 }
 
 double Trial::step_seconds() {

@@ -20,12 +20,13 @@ struct TrialSettings {
   torch::Device device;
   const Corpus& corpus;
   EndIds ends;
+  bool validates = true;  ///< whether there is a validation text
   std::stop_token stop = {};
 };
 
 struct BatchCost {
-  double target_tokens_per_second = 0;  ///< of forward and backward passes, the median of batches
-  double seconds = 0;                   ///< of one such batch
+  double target_tokens_per_second = 0;  ///< of forward and backward passes
+  double seconds = 0;                   ///< of a batch, on average
 };
 
 class Trial {

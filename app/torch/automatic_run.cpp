@@ -1,15 +1,17 @@
 #include "app/torch/automatic_run.h"
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "app/field_names.h"
 #include "app/log.h"
 #include "app/torch/initial_model.h"
 #include "base/amounts.h"
-#include "base/threads.h"
 #include "model/device.h"
 #include "training/automatic_settings.h"
+#include "training/measured_speed.h"
 #include "training/resume.h"
 
 namespace dragoman {
@@ -24,17 +26,45 @@ std::string pairs_text(std::int64_t pairs) { return with_separators(pairs) + " p
 
 std::int64_t parameters_of(const ModelConfig& model) { return FlatLayout(model).parameters(); }
 
-/// As preset_for() counts them.
-int cores_of(torch::Device device) { return device.is_cpu() ? available_cores() : 0; }
+/// A preset's settings, as they would be chosen for a text.
+TrainOptions options_of(Preset preset, const TextSize& text) {
+  TrainOptions options;
+  options.apply_preset({{"preset", {name_of(preset)}}});
+  const std::vector<Field> fields = options.fields();
+  for (const Setting& setting : text_settings(preset, text))
+    assign_text(*find_field(fields, setting.name), setting.text);
+  options.model.source_vocabulary = options.model.target_vocabulary = vocabulary_for(text);
+  return options;
+}
 
-/// What the text decides. An explicit preset decides all but the vocabulary itself.
-std::vector<Setting> settings_by_text(const TrainOptions& options, const RunSettings& settings,
-                                      const TextSize& text) {
+/// Of all ranks together, on sentences as long as those of the text.
+SpeedOf speed_on(const TextSize& text, const TextTrial& trial, std::int64_t ranks) {
+  return [text, trial, ranks](Preset preset) {
+    const TrainOptions options = options_of(preset, text);
+    const double characters = static_cast<double>(text.target_characters) /
+                              static_cast<double>(std::max<std::int64_t>(1, text.pairs));
+    const std::int64_t length = std::llround(characters / kCharactersPerPiece) + 1;  // </s>
+    const auto& train = options.train;
+    return static_cast<double>(ranks) *
+           measured_speed({.model = options.model,
+                           .precision = resolve_precision(train.precision, trial.device),
+                           .device = trial.device,
+                           .text = {.vocabulary = options.model.target_vocabulary,
+                                    .length = std::clamp<std::int64_t>(length, 1, train.max_tokens),
+                                    .spread = 0,
+                                    .batch_tokens = train.max_tokens},
+                           .update_freq = train.update_freq,
+                           .stop = trial.stop});
+  };
+}
+
+/// What the text decides, and the machine. An explicit preset decides all but the vocabulary.
+std::vector<Setting> settings_by_text(const RunSettings& settings, const TextSize& text,
+                                      const ChosenPreset& chosen) {
   if (!settings.is_open("preset")) return {{"vocab-size", text_of(vocabulary_for(text))}};
-  const Preset preset = preset_for(text, cores_of(parse_device(options.train.device)));
-  std::vector<Setting> chosen = {{"preset", name_of(preset)}};
-  for (Setting& more : text_settings(preset, text)) chosen.push_back(std::move(more));
-  return chosen;
+  std::vector<Setting> result = {{"preset", name_of(chosen.preset)}};
+  for (Setting& more : text_settings(chosen.preset, text)) result.push_back(std::move(more));
+  return result;
 }
 
 std::vector<Setting> shared(std::vector<Setting> settings, Communicator& ranks) {
@@ -61,13 +91,12 @@ CorpusSize size_of(const Corpus& corpus) {
   return size;
 }
 
-/// The model that --preset auto would take, with the same vocabulary.
-ModelConfig fitting_model(const ModelConfig& model, const CorpusSize& corpus,
-                          torch::Device device) {
-  constexpr std::int64_t kCharactersPerPiece = 4;
+/// The model that the text is enough for, with the same vocabulary.
+ModelConfig fitting_model(const ModelConfig& model, const CorpusSize& corpus) {
   const TextSize text{.pairs = corpus.pairs,
-                      .target_characters = kCharactersPerPiece * corpus.target_tokens};
-  ModelConfig fitting = ModelConfig::from_preset(preset_for(text, cores_of(device)));
+                      .target_characters = std::llround(kCharactersPerPiece *
+                                                        static_cast<double>(corpus.target_tokens))};
+  ModelConfig fitting = ModelConfig::from_preset(preset_for(text));
   fitting.source_vocabulary = model.source_vocabulary;
   fitting.target_vocabulary = model.target_vocabulary;
   fitting.tying = model.tying;
@@ -113,15 +142,22 @@ double measured_update(const TrialSettings& settings) {
 
 }  // namespace
 
-void choose_by_text(TrainOptions& options, RunSettings& settings,
-                    const std::function<TextSize()>& measure, Communicator& ranks) {
+void choose_by_text(TrainOptions& options, RunSettings& settings, const TextTrial& trial,
+                    Communicator& ranks) {
   if (!options.train.init_from.empty()) return;
   std::string reason;
   std::vector<Setting> chosen;
   if (ranks.leads()) {
-    const TextSize text = measure();
-    reason = pairs_text(text.pairs);
-    chosen = settings_by_text(options, settings, text);
+    const TextSize text = trial.measure_text();
+    ChosenPreset preset{options.train.preset, pairs_text(text.pairs)};
+    if (settings.is_open("preset")) {
+      preset = preset_for(text, speed_on(text, trial, ranks.size()));
+      if (const Preset full = preset_for(text); full != preset.preset)
+        log_info(join_text("preset ", name_of(preset.preset), ": ", preset.reason, "; --preset ",
+                           name_of(full), " takes it all the same"));
+    }
+    reason = preset.reason;
+    chosen = settings_by_text(settings, text, preset);
   }
   for (const Setting& setting : shared(chosen, ranks)) {
     if (setting.name == "preset") take_preset(setting.text, settings);
@@ -145,6 +181,9 @@ void choose_by_corpus(TrainOptions& options, RunSettings& settings, const TrialS
   if (config.max_updates > 0) updates = static_cast<double>(config.max_updates);
   if (config.max_epochs > 0)
     updates = std::min(updates, static_cast<double>(config.max_epochs) * epoch.updates);
+  if (config.max_seconds() > 0)
+    if (const double seconds = measured_update(trial); seconds > 0)
+      updates = std::min(updates, config.max_seconds() / seconds);
   const auto length = static_cast<std::int64_t>(std::max(1.0, updates));
   for (const Setting& setting :
        fine_tunes ? fine_tuning_settings(length, options.model) : length_settings(length))
@@ -172,7 +211,9 @@ void log_choices(const TrainOptions& options, const TrialSettings& trial, int ra
   const TrainConfig& config = options.train;
   const EpochFacts epoch = epoch_of(trial, ranks);
   const double seconds = measured_update(trial);
-  const RunPace pace{.seconds_per_update = seconds, .updates_per_epoch = epoch.updates};
+  const RunPace pace{.seconds_per_update = seconds,
+                     .updates_per_epoch = epoch.updates,
+                     .validates = trial.validates};
   const auto end = outlook(config, {}, pace).end;
   std::string text = join_text(pairs_text(epoch.corpus.pairs), ": ");
   if (config.init_from.empty()) text += name_of(config.preset) + ", ";
@@ -182,15 +223,20 @@ void log_choices(const TrainOptions& options, const TrialSettings& trial, int ra
                       with_separators(std::llround(epoch.target_tokens_per_update())),
                       " target pieces");
     if (seconds > 0) text += ", about " + duration_text(end->seconds_left);
-    text += config.patience > 0 ? ", fewer where nothing is gained any more; " : "; ";
+    text += config.patience > 0 && trial.validates ? ", less if the score stops rising earlier; "
+                                                   : "; ";
   }
-  text += join_text("validated every ", with_separators(config.valid_every), " updates");
-  if (seconds > 0)
-    text += join_text(" (", duration_text(static_cast<double>(config.valid_every) * seconds), ")");
+  if (trial.validates) {
+    text += join_text("validated every ", with_separators(config.valid_every), " updates");
+    if (seconds > 0)
+      text +=
+          join_text(" (", duration_text(static_cast<double>(config.valid_every) * seconds), ")");
+  } else {
+    text += "not validated: there is no text to validate with";
+  }
   log_info(text);
-  const ModelSize size{
-      .parameters = parameters_of(options.model),
-      .fitting = parameters_of(fitting_model(options.model, epoch.corpus, trial.device))};
+  const ModelSize size{.parameters = parameters_of(options.model),
+                       .fitting = parameters_of(fitting_model(options.model, epoch.corpus))};
   for (const std::string& doubt : doubtful_choices(config, options.model, size, epoch.corpus, pace))
     log_warning(doubt);
 }

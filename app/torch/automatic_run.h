@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -15,10 +16,17 @@
 
 namespace dragoman {
 
+/// What is known, or can be measured, before there is a tokenizer.
+struct TextTrial {
+  std::function<TextSize()> measure_text;
+  torch::Device device;
+  std::stop_token stop;
+};
+
 /// Size of the model, vocabulary, dropout: before the text is encoded. On all ranks, which get what
-/// rank 0 has chosen from `measure`'s answer; not for a run that starts from another model.
-void choose_by_text(TrainOptions& options, RunSettings& settings,
-                    const std::function<TextSize()>& measure, Communicator& ranks);
+/// rank 0 has chosen; not for a run that starts from another model.
+void choose_by_text(TrainOptions& options, RunSettings& settings, const TextTrial& trial,
+                    Communicator& ranks);
 
 /// Length, warm-up, validations, patience, moving average: before the first update.
 void choose_by_corpus(TrainOptions& options, RunSettings& settings, const TrialSettings& trial,

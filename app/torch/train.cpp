@@ -39,7 +39,8 @@ DataObserver shown_stages() {
   return [progress = std::shared_ptr<Progress>(), shown = std::string()](
              std::string_view stage, std::int64_t done, std::int64_t total) mutable {
     if (stage != shown) {
-      progress = std::make_shared<Progress>(std::string(stage), "", total);
+      // A single step has no share to show.
+      progress = std::make_shared<Progress>(std::string(stage), "", total > 1 ? total : 0);
       shown = stage;
     }
     progress->update(done);
@@ -122,6 +123,9 @@ PreparedData prepare_in_turn(const TrainOptions& options, const RunFolder& folde
 /// What the tokenizers decide about the model.
 void complete_model(TrainOptions& options, RunSettings& settings, const Tokenizers& tokenizers) {
   ModelConfig& model = options.model;
+  if (!options.tokenizer.trains() && settings.is_open("vocab-size"))
+    settings.choose("vocab-size", text_of(std::int64_t{tokenizers.source->size()}),
+                    "of the tokenizer that was given");
   model.source_vocabulary = tokenizers.source->size();
   model.target_vocabulary = tokenizers.target->size();
   model.unk_id = tokenizers.target->unk_id();
@@ -186,6 +190,14 @@ void settle_lr_end(TrainOptions& options, RunSettings& settings) {
   settings.explain("lr-end", "--max-updates");
 }
 
+TextTrial text_trial_of(const TrainOptions& options, const RunFolder& folder, torch::Device device,
+                        const std::stop_token& stop) {
+  return {.measure_text = [preparation = preparation_of(
+                               options, folder, stop)] { return measure_text(preparation); },
+          .device = device,
+          .stop = stop};
+}
+
 TrialSettings trial_of(const TrainOptions& options, const PreparedData& data,
                        torch::Device device) {
   return {.config = options.train,
@@ -194,6 +206,7 @@ TrialSettings trial_of(const TrainOptions& options, const PreparedData& data,
           .device = device,
           .corpus = data.train,
           .ends = end_ids(data.tokenizers),
+          .validates = !data.valid.source_lines.empty(),
           .stop = stop_token()};
 }
 
@@ -232,9 +245,7 @@ void plan(TrainOptions& options, RunSettings& settings) {
   settle_tokenizers(options, settings, {});
   const RunFolder planned{folder.path()};
   Communicator alone({}, options.train.rank_timeout);
-  choose_by_text(
-      options, settings,
-      [&] { return measure_text(preparation_of(options, planned, stop_token())); }, alone);
+  choose_by_text(options, settings, text_trial_of(options, planned, device, stop_token()), alone);
   const PreparedData data = prepare(options, planned, {}, stop_token());
   complete_model(options, settings, data.tokenizers);
   log_data(data);
@@ -244,7 +255,24 @@ void plan(TrainOptions& options, RunSettings& settings) {
 
 /// Rank 0 alone reads and locks the run folder, and removes what killed processes have left there,
 /// while no rank is at work in it yet.
+class MadeFolder {
+ public:
+  explicit MadeFolder(RunFolder folder) : folder_(std::move(folder)) {}
+  MadeFolder(const MadeFolder&) = delete;
+  MadeFolder& operator=(const MadeFolder&) = delete;
+  /// A command that fails before the first update leaves no empty folders.
+  ~MadeFolder() {
+    std::error_code not_empty;
+    std::filesystem::remove(folder_.corpus(), not_empty);
+    std::filesystem::remove(folder_.root, not_empty);
+  }
+
+ private:
+  RunFolder folder_;
+};
+
 struct StartPoint {
+  std::unique_ptr<MadeFolder> made;
   std::unique_ptr<FolderLock> lock;
   std::optional<FoundCheckpoint> found;
 };
@@ -252,6 +280,7 @@ struct StartPoint {
 /// No folder is made before the settings have been checked.
 void lock_folder(const RunFolder& folder, StartPoint& start) {
   if (start.lock) return;
+  if (!std::filesystem::exists(folder.root)) start.made = std::make_unique<MadeFolder>(folder);
   create_folders(folder.root);
   start.lock = std::make_unique<FolderLock>(
       folder.root, "another training is at work here; wait for its end, or give another -o");
@@ -261,7 +290,7 @@ void lock_folder(const RunFolder& folder, StartPoint& start) {
 
 /// A run writes over no other's results.
 void require_nothing_to_lose(const RunFolder& folder) {
-  for (const auto& path : {folder.model(), folder.log()})
+  for (const auto& path : {folder.model(), folder.best(), folder.log()})
     if (std::filesystem::exists(path))
       throw Error(path.string(),
                   ": is there, but no checkpoint to go on from; give another -o for another run, "
@@ -318,9 +347,7 @@ void train(TrainOptions& options, RunSettings& settings, Communicator& ranks) {
   const std::string initial_checksum = take_initial_model(options, settings, start.found);
   settle_tokenizers(options, settings, start.found);
   if (!begun)
-    choose_by_text(
-        options, settings, [&] { return measure_text(preparation_of(options, folder, stop)); },
-        ranks);
+    choose_by_text(options, settings, text_trial_of(options, folder, device, stop), ranks);
 
   const auto started_with = start.found ? expected_hashes(options.fields(), start.found->progress)
                                         : ProgressRecord{}.data;

@@ -30,7 +30,7 @@ void print_line(std::string name, const std::string& value) {
   std::cout << name << value << '\n';
 }
 
-void print_memory(const MemoryPlan& memory, torch::Device device) {
+void print_memory(const MemoryPlan& memory, torch::Device device, bool averages) {
   const auto part = [](const char* name, std::int64_t bytes) {
     if (bytes > 0) print_line(join_text("  ", name), bytes_text(bytes));
   };
@@ -38,7 +38,7 @@ void print_memory(const MemoryPlan& memory, torch::Device device) {
                            ? join_text(bytes_text(memory.total()), "; ",
                                        bytes_text(available_memory()), " are free")
                            : bytes_text(memory.total() - memory.activations) + " and activations");
-  part("weights", memory.weights);
+  part(averages ? "weights, and their mean" : "weights", memory.weights);
   part("moments", memory.moments);
   part("gradients", memory.gradients);
   part("bf16 copy", memory.compute_copy);
@@ -74,16 +74,19 @@ std::int64_t automatic_max_tokens(const TrialSettings& settings) {
 
 void print_plan(const TrialSettings& settings) {
   const RunPlan plan = plan_run(settings);
-  print_line("parameters", with_separators(plan.parameters));
+  const auto preset = settings.config.preset;
+  print_line("parameters", join_text(with_separators(plan.parameters), "; --preset ",
+                                     names_of(preset)[static_cast<std::size_t>(preset)]));
   print_line("--max-tokens", with_separators(settings.config.max_tokens));
-  print_memory(plan.memory, settings.device);
+  print_memory(plan.memory, settings.device, settings.config.ema > 0);
   print_line(
       "target pieces per second",
       join_text(rate_text(plan.usual), "; ", rate_text(plan.longest), " on the longest sentences"));
   print_line("update", join_text(seconds_text(plan.seconds_per_update), "; ",
                                  whole(plan.updates_per_epoch), " an epoch, which takes ",
                                  duration_text(plan.updates_per_epoch * plan.seconds_per_update)));
-  print_line("first validation", "after " + duration_text(plan.outlook.seconds_to_validation));
+  const auto& first = plan.outlook.seconds_to_validation;
+  print_line("first validation", first ? "after " + duration_text(*first) : "none: no such text");
   const auto end_text = [](const ExpectedEnd& end) {
     return join_text(duration_text(end.seconds_left), " for ", whole(end.updates_left),
                      " updates, validation aside");

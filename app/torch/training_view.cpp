@@ -1,11 +1,13 @@
 #include "app/torch/training_view.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "app/log.h"
 #include "base/amounts.h"
+#include "training/cooldown.h"
 
 namespace dragoman {
 
@@ -30,14 +32,26 @@ std::string left_text(const Outlook& outlook, const ProgressRecord& progress) {
   return text;
 }
 
-/// "  validation in 1:20  best bleu 38.2, 4:10 ago".
+/// "BLEU 38.20"; of the loss "nll 1.873".
+std::string score_text(BestMetric metric, double value) {
+  switch (metric) {
+    case BestMetric::Bleu:
+      return "BLEU " + fixed_text(value, 2);
+    case BestMetric::Chrf:
+      return "chrF " + fixed_text(value, 2);
+    case BestMetric::Loss:
+      break;
+  }
+  return "nll " + fixed_text(value, 3);
+}
+
+/// "  validation in 1:20  best BLEU 38.20, 4:10 ago".
 std::string validation_text(const TrainConfig& config, const ProgressRecord& progress,
                             const Outlook& outlook) {
-  std::string text = "  validation in " + duration_text(outlook.seconds_to_validation);
+  if (!outlook.seconds_to_validation) return "";
+  std::string text = "  validation in " + duration_text(*outlook.seconds_to_validation);
   if (progress.best.is_there())
-    text += join_text("  best ",
-                      names_of(config.best_metric)[static_cast<std::size_t>(config.best_metric)],
-                      format(" %.4g", progress.best.value), ", ",
+    text += join_text("  best ", score_text(config.best_metric, progress.best.value), ", ",
                       duration_text(progress.seconds - progress.best.seconds), " ago");
   return text;
 }
@@ -70,6 +84,10 @@ void log_data(const PreparedData& data) {
                      " validation pairs; ",
                      format("%.1f %% of the lines have several sentences",
                             100 * report.several_sentences_share())));
+  if (2 * report.same_text > report.kept)
+    log_warning(join_text("in ", with_separators(report.same_text), " of ",
+                          with_separators(report.kept),
+                          " pairs both sides are the same text: is --train-tgt the right file?"));
   const ValidSet& keep = data.keep_valid;
   if (!keep.source_lines.empty())
     log_info(join_text("text that is to be kept: ",
@@ -104,6 +122,25 @@ void log_run(const TrainingRun& run) {
                      root));
 }
 
+namespace {
+
+/// The rate of a run that was stopped is still at its peak; a cooldown from here gains most of what
+/// the rest of the run would.
+void log_shortest_end(const ProgressRecord& progress, const TrainConfig& config) {
+  const bool at_the_peak = config.scheduler == LrScheduler::Wsd && progress.cooldown_end == 0 &&
+                           progress.update > config.warmup_updates;
+  if (!at_the_peak) return;
+  const std::int64_t end = end_of_cooldown(config, progress.update);
+  const double seconds = progress.seconds / static_cast<double>(progress.update) *
+                         static_cast<double>(end - progress.update);
+  log_info(
+      join_text("the learning rate has not fallen yet; to end the run soon and well, add "
+                "--max-updates ",
+                end, ": about ", duration_text(seconds), " more"));
+}
+
+}  // namespace
+
 void log_end(StopReason reason, const ProgressRecord& progress, const RunFolder& folder,
              const TrainConfig& config) {
   const std::string text = join_text(
@@ -113,14 +150,14 @@ void log_end(StopReason reason, const ProgressRecord& progress, const RunFolder&
       " target pieces, ", duration_text(progress.seconds));
   if (reason == StopReason::Requested) {
     log_info(text + "; saved: the same command goes on from here");
+    log_shortest_end(progress, config);
     return;
   }
   if (!progress.best.is_there()) {
     log_info(join_text(text, ", without validation; the model is ", folder.model().string()));
     return;
   }
-  const auto metric = names_of(config.best_metric)[static_cast<std::size_t>(config.best_metric)];
-  log_info(join_text(text, "; best ", metric, " ", format("%.4g", progress.best.value),
+  log_info(join_text(text, "; best ", score_text(config.best_metric, progress.best.value),
                      progress.best.update == 0
                          ? ", of the model of --init-from itself: no update took its place"
                          : " at update " + with_separators(progress.best.update),
@@ -139,7 +176,7 @@ void TrainingView::updated(const ProgressRecord& progress, double loss, const Ou
   if (!shown_) {
     shown_ = true;
     const std::string left = left_text(outlook, progress);
-    log_info(join_text("update ", with_separators(progress.update), " is made: ", status,
+    log_info(join_text("first update done (", with_separators(progress.update), "): ", status,
                        left.empty() ? "" : "  ", left));
   }
   if (!bar_) return;
@@ -154,8 +191,8 @@ void TrainingView::logged(const UpdateFacts& f, const ProgressRecord& progress) 
   const std::string left = left_text(f.outlook, progress);
   const std::string text =
       join_text("epoch ", f.epoch, "  update ", with_separators(f.update),
-                format("  loss %.3f  ppl %.2f  gnorm %.2f  lr %.2e", f.loss, f.perplexity,
-                       f.gradient_norm, f.learning_rate),
+                format("  loss %.3f  nll %.3f  ppl %.2f  gnorm %.2f  lr %.2e", f.loss,
+                       std::log(f.perplexity), f.perplexity, f.gradient_norm, f.learning_rate),
                 f.alignment_loss ? format("  align %.3f", *f.alignment_loss) : "", "  ",
                 with_separators(static_cast<std::int64_t>(f.source_tokens_per_second)), " + ",
                 with_separators(static_cast<std::int64_t>(f.target_tokens_per_second)), " pieces/s",
@@ -175,12 +212,12 @@ void TrainingView::validated(const ValidationFacts& facts) {
   const std::string keep =
       facts.keep == nullptr
           ? std::string()
-          : join_text(format("  kept text: loss %.3f  BLEU %.2f  chrF %.2f", facts.keep->loss,
+          : join_text(format("  kept text: nll %.3f  BLEU %.2f  chrF %.2f", facts.keep->loss,
                              facts.keep->bleu, facts.keep->chrf),
                       facts.keep_has_fallen ? ", has fallen" : "");
   log_facts(join_text(facts.update == 0 ? std::string("validation before the first update")
                                         : "validation at update " + with_separators(facts.update),
-                      format(":  loss %.3f  ppl %.2f  BLEU %.2f ± %.2f  chrF %.2f ± %.2f", r.loss,
+                      format(":  nll %.3f  ppl %.2f  BLEU %.2f ± %.2f  chrF %.2f ± %.2f", r.loss,
                              r.perplexity, r.bleu, r.bleu_error, r.chrf, r.chrf_error),
                       keep, verdict, format("  in %.1f s", facts.seconds)),
             {{"update", facts.update},
@@ -192,7 +229,10 @@ void TrainingView::validated(const ValidationFacts& facts) {
              {"best", facts.new_best}});
   const auto samples =
       std::min<std::size_t>(r.translations.size(), static_cast<std::size_t>(config_.samples));
-  for (std::size_t i = 0; i < samples; ++i) log_info("    " + r.translations[i]);
+  for (std::size_t i = 0; i < samples; ++i) {
+    const std::string& text = r.translations[i];
+    log_info(join_text("    sample ", i + 1, ": ", text.empty() ? "(empty)" : text));
+  }
 }
 
 void TrainingView::noticed(const std::string& text) { log_info(text); }

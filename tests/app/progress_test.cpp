@@ -34,6 +34,23 @@ TEST(ProgressBar, NeverExceedsTheTerminalsWidth) {
     EXPECT_LE(static_cast<int>(code_points(progress_bar(half_done(), columns)).size()), columns);
 }
 
+TEST(ProgressBar, LeavesOutWholeFieldsThatDoNotFitBesideTheBar) {
+  ProgressState state = half_done();
+  state.status = "loss 2.31  validation in 1:20";
+  const std::string bar = progress_bar(state, 75);
+  EXPECT_EQ(bar.substr(bar.find("50 %")),
+            "50 %  5,000/10,000 updates  12.3/s  6:46 left  loss 2.31");
+  EXPECT_EQ(code_points(bar).size(), 75u);
+  const std::string narrow = progress_bar(state, 30);
+  EXPECT_EQ(narrow.substr(narrow.find("50 %")), "50 %");
+}
+
+TEST(ProgressBar, HasADecimalAtTheBeginningOfMuch) {
+  ProgressState state = half_done();
+  state.done = 129;
+  EXPECT_NE(progress_text(state).find("train: 1.2 %, 129/10,000"), std::string::npos);
+}
+
 TEST(ProgressBar, CountsOnWithoutATotal) {
   EXPECT_EQ(progress_bar({.title = "translate",
                           .unit = "lines",

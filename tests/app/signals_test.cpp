@@ -62,11 +62,24 @@ TEST(Signals, LeaveAtOnceTheSecondTime) {
               const auto token = stop_token();
               kill(getpid(), SIGINT);
               wait_for_stop(token);
+              std::this_thread::sleep_for(std::chrono::milliseconds(350));
               kill(getpid(), SIGTERM);
               for (;;) rest();
               return 0;
             }),
             128 + SIGTERM);
+}
+
+TEST(Signals, TwoThatComeTogetherAreOneRequest) {
+  EXPECT_EQ(exit_code_of([] {
+              const auto token = stop_token();
+              kill(getpid(), SIGTERM);
+              wait_for_stop(token);
+              kill(getpid(), SIGTERM);
+              std::this_thread::sleep_for(std::chrono::milliseconds(100));
+              return 7;
+            }),
+            7);
 }
 
 TEST(Signals, AClosedPipeIsAFailedWrite) {

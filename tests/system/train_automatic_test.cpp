@@ -30,7 +30,7 @@ TEST_F(TrainAutomatic, TwoFilesAreEnoughAndTheChoicesAreSaidAndKept) {
   ASSERT_EQ(first.exit_code, 0) << first.errors;
   EXPECT_THAT(first.errors, HasSubstr(" pairs: tiny, "));
   EXPECT_THAT(first.errors, HasSubstr("warning: only 1,3"));
-  EXPECT_THAT(first.errors, HasSubstr("update 1 is made"));
+  EXPECT_THAT(first.errors, HasSubstr("first update done (1): "));
   const std::string settings = read_file(path("run/config.toml"));
   EXPECT_THAT(settings, HasSubstr("\n# preset = \"tiny\"  # 1,500 pairs\n"));
   EXPECT_THAT(settings, HasSubstr("\n# patience = 8  # 1,3"));
@@ -64,6 +64,24 @@ TEST_F(TrainAutomatic, ARunThatGainsNothingCoolsDownAndEnds) {
   EXPECT_THAT(result.errors, HasSubstr("no gain in 2 validations: the rate falls from here to "
                                        "update 30, where the run ends"));
   EXPECT_THAT(result.errors, HasSubstr("finished by --patience after 30 updates"));
+}
+
+TEST_F(TrainAutomatic, ARunThatIsStoppedSaysHowItEndsSoonAndDoesSo) {
+  const std::vector<std::string> wsd = {"--lr-scheduler", "wsd",    "--warmup-updates", "2",
+                                        "--max-updates",  "1000000"};
+  Process process(command("early", wsd));
+  ASSERT_TRUE(process.wait_for_errors("validation at update 20", kLimit));
+  process.send_signal(SIGINT);
+  const auto stopped = process.wait(kLimit);
+  const std::string flag = "add --max-updates ";
+  const auto at = stopped.errors.find(flag);
+  ASSERT_NE(at, std::string::npos) << stopped.errors;
+  const std::string updates = std::to_string(std::stoll(stopped.errors.substr(at + flag.size())));
+  std::vector<std::string> shorter = wsd;
+  shorter.insert(shorter.end(), {"--max-updates", updates});
+  const auto ended = run(command("early", shorter), "", kLimit);
+  EXPECT_EQ(ended.exit_code, 0) << ended.errors;
+  EXPECT_THAT(ended.errors, HasSubstr("finished by --max-updates after " + updates + " updates"));
 }
 
 TEST_F(TrainAutomatic, ARunThatIsStoppedWhileItCoolsDownEndsWithTheSameWeights) {

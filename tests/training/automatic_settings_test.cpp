@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <stdexcept>
 
 namespace dragoman {
 namespace {
@@ -29,16 +31,51 @@ TEST(AutomaticSettings, ALargerTextGetsALargerModelAndVocabulary) {
   std::int64_t last_vocabulary = 0;
   for (std::int64_t characters = 10'000; characters < 2'000'000'000; characters *= 2) {
     const TextSize text{.pairs = characters / 70, .target_characters = characters};
-    EXPECT_GE(preset_for(text, 0), last_preset);
+    EXPECT_GE(preset_for(text), last_preset);
     EXPECT_GE(vocabulary_for(text), last_vocabulary);
-    last_preset = preset_for(text, 0);
+    last_preset = preset_for(text);
     last_vocabulary = vocabulary_for(text);
   }
   EXPECT_EQ(last_preset, Preset::Base);
   EXPECT_EQ(last_vocabulary, 32'000);
   EXPECT_EQ(vocabulary_for(kCaptions), 8000);
-  EXPECT_EQ(preset_for({.pairs = 10'000'000, .target_characters = 1'000'000'000}, 2),
-            Preset::Small);
+}
+
+/// The speed of each preset where tiny learns from `tiny` target pieces a second.
+SpeedOf speed_with(double tiny) {
+  return [tiny](Preset preset) {
+    constexpr std::array<double, 4> kShares = {1, 0.37, 0.05, 0.015};
+    return tiny * kShares[static_cast<std::size_t>(preset)];
+  };
+}
+
+TEST(AutomaticSettings, ASlowMachineTakesASmallerModelOfTheSameTextAndSaysWhy) {
+  const ChosenPreset fast = preset_for(kCaptions, speed_with(30'000));
+  EXPECT_EQ(fast.preset, Preset::Small);
+  EXPECT_EQ(fast.reason, "29,000 pairs");
+  const ChosenPreset slow = preset_for(kCaptions, speed_with(9'500));
+  EXPECT_EQ(slow.preset, Preset::Tiny);
+  EXPECT_THAT(slow.reason, HasSubstr("29,000 pairs; small would take 1:30:"));
+}
+
+TEST(AutomaticSettings, AModelThatDoesNotFitIntoMemoryIsNotTaken) {
+  const ChosenPreset chosen =
+      preset_for({.pairs = 10'000'000, .target_characters = 1'000'000'000},
+                 [](Preset preset) { return preset == Preset::Base ? 0 : 100'000; });
+  EXPECT_EQ(chosen.preset, Preset::Small);
+  EXPECT_THAT(chosen.reason, HasSubstr("base does not fit into memory"));
+}
+
+TEST(AutomaticSettings, NothingIsMeasuredForATextThatIsEnoughForTinyAlone) {
+  const SpeedOf speed_of = [](Preset) -> double { throw std::logic_error("measured"); };
+  EXPECT_EQ(preset_for({.pairs = 1'000, .target_characters = 70'000}, speed_of).preset,
+            Preset::Tiny);
+}
+
+TEST(AutomaticSettings, ALargeTextGetsBaseWhereItsRunEndsInDays) {
+  const TextSize news{.pairs = 4'500'000, .target_characters = 550'000'000};
+  EXPECT_EQ(preset_for(news, speed_with(35'000)).preset, Preset::Small);
+  EXPECT_EQ(preset_for(news, speed_with(400'000)).preset, Preset::Base);
 }
 
 TEST(AutomaticSettings, ALongerTextIsSeenLongerButLessOften) {
@@ -135,7 +172,7 @@ TEST(DoubtfulChoices, AFirstValidationThatComesLate) {
 TEST(DoubtfulChoices, AWarmUpThatOutlastsTheRun) {
   Choice choice;
   choice.train.warmup_updates = 9000;
-  EXPECT_THAT(choice.doubts(), Contains(HasSubstr("still rises when the run ends")));
+  EXPECT_THAT(choice.doubts(), Contains(HasSubstr("never comes to its peak")));
 }
 
 TEST(DoubtfulChoices, AModelTooLargeForTheText) {

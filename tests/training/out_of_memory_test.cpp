@@ -5,7 +5,7 @@
 
 #include <functional>
 
-#include "data/sample_corpus.h"
+#include "data/sample/sample_corpus.h"
 #include "tests/training/failing_allocator.h"
 #include "training/resume.h"
 #include "training/trainer.h"

@@ -29,11 +29,28 @@ TEST(Outlook, TheNearestLimitDecidesAndValidationsTakeTheirTime) {
   const Outlook expected = outlook(config, progress, kPace);
   EXPECT_DOUBLE_EQ(expected.end->updates_left, 750);
   EXPECT_DOUBLE_EQ(expected.end->seconds_left, 750 * (0.5 + 10.0 / 100));
-  EXPECT_DOUBLE_EQ(expected.seconds_to_validation, 50 * 0.5);
+  EXPECT_DOUBLE_EQ(expected.seconds_to_validation.value(), 50 * 0.5);
   config.max_epochs = 5;
   EXPECT_DOUBLE_EQ(outlook(config, progress, kPace).end->updates_left, 250);
   config.max_time = "60s";
   EXPECT_DOUBLE_EQ(outlook(config, progress, kPace).end->seconds_left, 60);
+}
+
+TEST(Outlook, TheLastUpdateIsValidatedToo) {
+  TrainConfig config = without_limits();
+  config.max_updates = 120;
+  ProgressRecord progress;
+  progress.update = 110;
+  EXPECT_DOUBLE_EQ(outlook(config, progress, kPace).seconds_to_validation.value(), 10 * 0.5);
+}
+
+TEST(Outlook, WithoutAValidationTextNothingIsValidatedAndPatienceEndsNothing) {
+  TrainConfig config = without_limits();
+  config.patience = 4;
+  RunPace pace = kPace;
+  pace.validates = false;
+  EXPECT_FALSE(outlook(config, {}, pace).seconds_to_validation);
+  EXPECT_FALSE(outlook(config, {}, pace).without_gain);
 }
 
 TEST(Outlook, PatienceGivesTheEarliestEndWithTheCooldownOfWsd) {

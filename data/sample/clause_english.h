@@ -1,0 +1,18 @@
+// The English half of clause.h.
+#pragma once
+
+#include <string>
+
+#include "data/sample/clause.h"
+
+namespace dragoman {
+
+/// What follows the verb: "the bread in the kitchen today".
+std::string english_rest(const Clause& clause);
+/// Verb and what follows it: "does not buy the bread today".
+std::string english_predicate(const Clause& clause, Agreement subject);
+std::string english_statement(const Clause& clause);
+/// "does the man buy the bread".
+std::string english_question(const Clause& clause);
+
+}  // namespace dragoman
