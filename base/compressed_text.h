@@ -1,5 +1,5 @@
-// How a text is stored: plain, or compressed with gzip (RFC 1952) or zstd (RFC 8878). Compressed
-// text is read like plain text. Other compressed files and UTF-16 are refused by name.
+// The coding of a text: plain, or compressed with gzip (RFC 1952) or zstd (RFC 8878). Compressed
+// text is read like plain text. Files compressed otherwise, and UTF-16, are errors that say so.
 #pragma once
 
 #include <functional>

@@ -7,9 +7,9 @@
 
 namespace dragoman {
 
-/// auto is CUDA where there is a GPU, else the CPU. Without a number, CUDA is the device
-/// `local_rank`, counted around where there are fewer devices. Throws UsageError for other texts,
-/// and Error where CUDA is asked for and missing, or has no device of that number.
+/// auto is CUDA where there is a GPU, else the CPU. Without a number, CUDA is device `local_rank`,
+/// modulo the number of devices. Throws UsageError for other texts, and Error where CUDA is asked
+/// for and missing, or has no device of that number.
 torch::Device parse_device(const std::string& text, int local_rank = 0);
 
 /// Sets the number of LibTorch's CPU threads to threads_to_use(), and returns it. To be called
