@@ -41,7 +41,7 @@ struct TextIndex {
 
   std::uint64_t hash = 0;  ///< of the bytes
   std::int64_t lines = 0;
-  std::optional<Problem> first_problem;  ///< the first line that is not is_valid_line()
+  std::optional<Problem> first_problem;  ///< the first line that fails is_valid_line()
   std::vector<Piece> pieces;
   std::vector<std::uint64_t> starts;  ///< offsets of every 64th line of each stretch
 
