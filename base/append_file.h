@@ -1,5 +1,5 @@
-// A file that grows by whole records, for logs: a record that cannot be written whole (disk full)
-// is taken back, so that the next one starts where it should.
+// A file that grows by whole records, for logs. A record that cannot be written whole (disk full)
+// is taken back, so that the next one starts in the right place.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace dragoman {
 
 class AppendFile {
  public:
-  /// Opens for appending after the first `keep_bytes` bytes; what lies behind them is cut off.
+  /// Opens for appending behind the first `keep_bytes` bytes; all bytes after them are cut off.
   AppendFile(const std::filesystem::path& path, std::int64_t keep_bytes);
   AppendFile(const AppendFile&) = delete;
   AppendFile& operator=(const AppendFile&) = delete;

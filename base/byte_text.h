@@ -1,6 +1,6 @@
-// Any bytes, a file's name say, as UTF-8 for records in JSON and TOML, and back again. UTF-8 stays
-// as it is, but for U+100080 to U+1000FF: they stand for the bytes 80 to FF of what is no UTF-8,
-// and of themselves.
+// Any bytes, for example the name of a file, as UTF-8 for records in JSON and TOML, and back again.
+// Valid UTF-8 stays as it is. Each byte 80 to FF of an invalid sequence becomes one of U+100080 to
+// U+1000FF; so does each byte of these code points themselves.
 #pragma once
 
 #include <string>

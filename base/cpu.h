@@ -1,4 +1,4 @@
-// What the processor offers, asked once.
+// The instruction sets of the processor, found once.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +16,13 @@ struct CpuFeatures {
   bool avx512_bf16 = false;
   bool amx_int8 = false;
   bool amx_bf16 = false;
-  /// Products in bf16 take less time than in fp32. Not with Intel's AVX-512 BF16 alone, which
-  /// multiplies two numbers a lane but on one port, where fp32 has two.
+  /// Matrix products in bf16 take less time than in fp32. This is not so with Intel's AVX-512 BF16
+  /// without AMX: it multiplies two numbers a lane, but on one port, and fp32 has two ports.
   bool bf16_is_faster = false;
 };
 
-/// What the processor's instruction sets, each by GCC's name, make up; a virtual machine may lack
-/// any of them. Without AMX, and without a name.
+/// The features that follow from the instruction sets that `supports` knows, each by GCC's name. A
+/// virtual machine may lack any of them. AMX and the model's name are left out.
 CpuFeatures features_of(const std::function<bool(std::string_view instructions)>& supports);
 
 const CpuFeatures& cpu_features();

@@ -1,5 +1,5 @@
 // The two kinds of failure that a user can mend. `main` prints what() as one line and exits with
-// the code; anything else that reaches `main` is a defect of ours (exit code 3).
+// the code. Any other exception that reaches `main` is a defect of ours (exit code 3).
 #pragma once
 
 #include <sstream>
@@ -15,8 +15,8 @@ std::string join_text(const Parts&... parts) {
   return text.str();
 }
 
-/// The data, a file or the machine is at fault: exit code 1. Say what, where and what to do:
-/// `throw Error(path, ":", line, ": invalid UTF-8")`.
+/// The data, a file or the machine is at fault: exit code 1. The text names the fault, its place
+/// and the remedy: `throw Error(path, ":", line, ": invalid UTF-8")`.
 class Error : public std::runtime_error {
  public:
   template <class... Parts>

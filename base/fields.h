@@ -23,9 +23,9 @@
 
 namespace dragoman {
 
-/// What a changed value means when a run is resumed.
+/// The effect of a changed value when a run is resumed.
 enum class OnResume {
-  Refused,   ///< another run: an error that names the flag
+  Refused,   ///< it would be another run: an error that names the flag
   Allowed,   ///< takes effect and is listed in the log (stopping, saving, logging)
   NotExact,  ///< takes effect with the warning "not bit-identical" (threads, precision)
 };
@@ -45,7 +45,7 @@ struct Field {
   Kind kind;
   std::vector<std::string_view> choices;             ///< of Kind::Choice
   std::function<std::vector<std::string>()> values;  ///< one text, or any number for Kind::List
-  /// Throws UsageError naming the flag where a text does not parse.
+  /// Throws UsageError naming the flag where a text cannot be parsed.
   std::function<void(const std::vector<std::string>&)> assign;
 
   std::string text() const;  ///< values joined by commas
@@ -116,7 +116,7 @@ Field make_field(const FieldInfo& info, T& value) {
 
 }  // namespace detail
 
-/// The fields of `config` in their order; they refer to `config`, which must outlive them.
+/// The fields of `config` in their order. They refer to `config`, which must outlive them.
 template <class Config>
 std::vector<Field> fields_of(Config& config) {
   std::vector<Field> fields;

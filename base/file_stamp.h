@@ -1,4 +1,4 @@
-// What tells that a file is the one that was seen before, without reading it.
+// Facts about a file that show, without reading it, whether it is the file that was seen before.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@ namespace dragoman {
 struct FileStamp {
   std::int64_t size = 0, inode = 0;
   std::int64_t modified = 0;  ///< nanoseconds since 1970
-  std::int64_t changed = 0;   ///< likewise; also moves with a rename or changed rights
+  std::int64_t changed = 0;   ///< likewise; a rename or changed permissions change it, too
 
   bool operator==(const FileStamp&) const = default;
 };
 
-/// Throws Error where there is no such file.
+/// Throws Error where the file does not exist.
 FileStamp stamp_of(const std::filesystem::path& path);
 
 }  // namespace dragoman

@@ -1,4 +1,4 @@
-// Files: memory maps to read, and writing that leaves either the old file or the whole new one.
+// Reading files by memory maps, and writing that leaves either the old file or the whole new one.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ class MappedFile {
   const char* data() const { return data_; }  ///< null for an empty file
   std::size_t size() const { return size_; }
   std::string_view bytes() const { return {data_, size_}; }
-  /// Pages of the file that lie within these bytes leave memory until they are read again.
+  /// The pages that lie within these bytes leave memory until they are read again.
   static void give_back(std::string_view bytes);
 
  private:
@@ -28,10 +28,9 @@ class MappedFile {
   std::size_t size_ = 0;
 };
 
-/// Writes `path` aside and puts it in place with commit(): temporary name in the same folder,
-/// fsync, rename, fsync of the folder; devices and pipes are written as they are. Without commit()
-/// nothing is left behind. Every error names the file and the system's reason (disk full, no
-/// permission).
+/// Writes to a temporary name in the folder of `path`. commit() puts the file in place: fsync,
+/// rename, fsync of the folder. Devices and pipes are written directly. Without commit() no file is
+/// left behind. Every error names the file and the system's reason (disk full, no permission).
 class AtomicFile {
  public:
   explicit AtomicFile(std::filesystem::path path);
@@ -50,8 +49,8 @@ class AtomicFile {
   std::size_t size_ = 0;
 };
 
-/// Removes what processes that were killed have left of their AtomicFiles in a folder, which must
-/// be this process's own (FolderLock): another's unfinished files would go too.
+/// Removes the unfinished AtomicFiles that killed processes have left in a folder. The caller must
+/// hold the folder (FolderLock): the unfinished files of a living process would be removed, too.
 void remove_leftovers(const std::filesystem::path& folder);
 
 /// Writes the whole text through AtomicFile.
@@ -60,11 +59,11 @@ void write_file(const std::filesystem::path& path, std::string_view text);
 /// Reads the whole file or pipe; "-" is not special.
 std::string read_file(const std::filesystem::path& path);
 
-/// Keeps other processes from the same folder while it lives: at most one has its lock, and a dead
-/// one has none. Where the file system knows no locks nobody is kept out.
+/// Locks a folder for this process while the object lives. At most one process has the lock of a
+/// folder, and a dead process has none. A file system without locks keeps nobody out.
 class FolderLock {
  public:
-  /// Throws Error with `in_use` behind the folder's name where another process has it.
+  /// Throws Error where another process has the lock: the folder's name, then `in_use`.
   FolderLock(const std::filesystem::path& folder, std::string_view in_use);
   FolderLock(const FolderLock&) = delete;
   FolderLock& operator=(const FolderLock&) = delete;
@@ -74,7 +73,7 @@ class FolderLock {
   int descriptor_;
 };
 
-/// Creates the folder and its parents; an error names it.
+/// Creates the folder and its parents. An error names the folder.
 void create_folders(const std::filesystem::path& folder);
 
 }  // namespace dragoman

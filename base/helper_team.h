@@ -1,7 +1,7 @@
-// Threads that help with tasks of microseconds: they look out for the next one for a while before
-// they sleep. A piece that no helper comes for is done by the caller; where one keeps the caller
-// waiting, because other programs have its core, there is no help for a while. For longer tasks see
-// WorkerTeam.
+// Threads that help with tasks of microseconds. They poll for the next task for a while before they
+// sleep. A task that no helper has taken is done by the caller. Where a helper keeps the caller
+// waiting, because another program has its core, the caller works alone for a while. For longer
+// tasks see WorkerTeam.
 #pragma once
 
 #include <atomic>
@@ -21,22 +21,22 @@ class HelperTeam {
   HelperTeam& operator=(const HelperTeam&) = delete;
   ~HelperTeam();
 
-  /// The helpers and the caller.
+  /// The number of helpers, and one for the caller.
   std::size_t size() const { return threads_.size() + 1; }
 
   /// Calls task(i) once for every i in [0, count), count < 65,536, on the caller's thread and the
-  /// helpers', and waits for all. Tasks throw nothing. One call at a time.
+  /// helpers', and waits for all. Tasks must not throw. One call at a time.
   void run(std::size_t count, const std::function<void(std::size_t)>& task);
 
  private:
   using Clock = std::chrono::steady_clock;
 
-  /// Of a call of run, in one word, so that a piece can be taken of the call that was seen and of
-  /// no other: its number (32 bits), its pieces (16) and how many of them are taken (16).
+  /// A call of run() in one word: its number (32 bits), its tasks (16 bits) and how many of them
+  /// are taken (16 bits). So a thread can only take a task of the call that it has seen.
   using Call = std::uint64_t;
 
   void help();
-  /// Does pieces of the call as long as there are some.
+  /// Does tasks of the call until all are taken.
   void do_pieces(Call call);
 
   std::atomic<Call> call_ = 0;

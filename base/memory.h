@@ -1,4 +1,5 @@
-// Memory: what this process holds, and what it may still take. The allocator is jemalloc.
+// The memory that this process has, and the memory that it can still take. The allocator is
+// jemalloc.
 #pragma once
 
 #include <cstdint>
@@ -6,25 +7,27 @@
 
 namespace dragoman {
 
-std::int64_t resident_memory();       ///< bytes of this process in memory
+std::int64_t resident_memory();       ///< bytes of this process that are in memory
 std::int64_t peak_resident_memory();  ///< the most since its start or the last reset
 void reset_peak_resident_memory();
 
-/// Bytes that this process can still take: the least of what the machine has, what the cgroup
-/// allows (v1 and v2; pages that only cache files count as free) and what `ulimit -v` leaves; and
-/// what it has freed, which the allocator keeps.
+/// Bytes that this process can still take. This is the least of three: the free memory of the
+/// machine, the rest that the cgroup allows (v1 and v2; pages that only cache files count as free),
+/// and the rest that `ulimit -v` allows. Memory that this process has freed, and that its allocator
+/// keeps, is added.
 std::int64_t available_memory();
 
-/// Throws std::bad_alloc where less is available: pages are given before they are there, so whoever
-/// takes too many is not told but killed.
+/// Throws std::bad_alloc where less is available. The kernel promises more pages than it has, and
+/// kills a process that uses too many, without an error before.
 void require_memory(std::int64_t bytes);
 
-/// The allocator keeps what is freed; where memory has run out, others may need it: code that
-/// oneDNN makes, say.
+/// Gives the freed memory that the allocator keeps back to the system. To be called where memory
+/// has run out: other code in this process may need it, for example oneDNN for the code that it
+/// makes.
 void give_back_freed_memory();
 
-/// Whether memory has run out: std::bad_alloc, LibTorch's words for it on a CPU or a device, or
-/// oneDNN's where it has no room for code.
+/// Whether the error says that memory has run out: std::bad_alloc, LibTorch's message for it on a
+/// CPU or a device, or oneDNN's where it has no room for code.
 bool is_out_of_memory(const std::exception& error);
 
 }  // namespace dragoman

@@ -1,6 +1,6 @@
-// Counter-based randomness: a draw is a pure function of what it is for, never of how many draws
-// came before, so that it is the same for any number of threads, ranks, batches, and after a
-// resume.
+// Counter-based random numbers. A draw is a pure function of its keys (seed, update, sentence,
+// ...), and does not depend on earlier draws. So it is the same for any number of threads, ranks
+// and batches, and after a resume.
 #pragma once
 
 #include <cstdint>

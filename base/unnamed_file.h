@@ -1,4 +1,5 @@
-// A file without a name, for what does not fit memory: it goes with its process, however that ends.
+// A file without a name, for data that do not fit memory. It goes with its process, however that
+// ends.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +12,7 @@ namespace dragoman {
 
 class UnnamedFile {
  public:
-  /// In this folder; errors name it.
+  /// Creates the file in this folder, which errors name.
   explicit UnnamedFile(const std::filesystem::path& folder);
   UnnamedFile(const UnnamedFile&) = delete;
   UnnamedFile& operator=(const UnnamedFile&) = delete;

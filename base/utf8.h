@@ -14,11 +14,11 @@ inline constexpr char32_t kReplacementCharacter = 0xFFFD;
 /// forms, no surrogates, nothing above U+10FFFF), or npos.
 std::size_t find_invalid_utf8(std::string_view text);
 
-/// Each maximal invalid run of a sequence becomes U+FFFD (the Unicode standard's recommended
-/// practice, what Python's errors="replace" does).
+/// Replaces each maximal invalid part of a sequence by U+FFFD: the Unicode standard's recommended
+/// practice, as Python's errors="replace".
 std::string replace_invalid_utf8(std::string_view text);
 
-/// The code point that starts at `offset`, which is moved behind it. `text` must be valid UTF-8.
+/// The code point that starts at `offset`. `offset` is moved behind it. `text` must be valid UTF-8.
 char32_t next_code_point(std::string_view text, std::size_t& offset);
 
 std::u32string code_points(std::string_view text);
@@ -28,20 +28,21 @@ std::string to_utf8(std::u32string_view code_points);
 /// Python's str.lower(): full lower-casing, with the final sigma rule. `text` must be valid UTF-8.
 std::string lower_case(std::string_view text);
 
-/// Unicode's simple upper case of each character, but SS of ß. `text` must be valid UTF-8.
+/// Unicode's simple upper case of each character; ß becomes SS. `text` must be valid UTF-8.
 std::string upper_case(std::string_view text);
 
-/// The first letter of each word (what lies between white space, punctuation before it left out) in
-/// title case; the rest stays. `text` must be valid UTF-8.
+/// The first letter of each word in title case; all other characters stay. A word is the text
+/// between white space, without punctuation at its start. `text` must be valid UTF-8.
 std::string title_case(std::string_view text);
 
 /// Unicode's general category as two letters, for example "Lu"; "Cn" for unassigned.
 std::string_view general_category(char32_t code_point);
 
-/// Unicode's White_Space property, what Python's str.split() splits on (with U+001C..U+001F).
+/// Unicode's White_Space property and U+001C..U+001F: the characters at which Python's str.split()
+/// splits.
 bool is_space(char32_t code_point);
 
-/// Without the white space (is_space) at both ends. `text` must be valid UTF-8.
+/// The text without the white space (is_space) at both ends. `text` must be valid UTF-8.
 std::string_view strip(std::string_view text);
 
 }  // namespace dragoman

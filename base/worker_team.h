@@ -1,5 +1,5 @@
-// Threads that live as long as their team: libraries keep buffers and threads of their own for each
-// thread that calls them, which are costly to make anew for every task.
+// Threads that live as long as their team. Libraries keep buffers and threads of their own for each
+// thread that calls them. These are costly to make anew for every task.
 #pragma once
 
 #include <condition_variable>
@@ -19,9 +19,9 @@ class WorkerTeam {
   WorkerTeam& operator=(const WorkerTeam&) = delete;
   ~WorkerTeam();
 
-  /// Calls task(i) for every i in [0, count), side by side and each i always on the same thread,
-  /// which is none of the caller's; waits for all and throws the exception of the lowest i again.
-  /// One call at a time.
+  /// Calls task(i) for every i in [0, count) at the same time, each i always on the same thread of
+  /// the team, never on the caller's. Waits for all. Where tasks throw, the exception of the lowest
+  /// i is thrown again. One call at a time.
   void run(std::size_t count, const std::function<void(std::size_t)>& task);
 
  private:

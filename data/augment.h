@@ -1,5 +1,5 @@
-// Text changed as users write it: all in upper case, as a title, without its last mark, two
-// sentences on a line. A model that meets such pairs in training keeps its head when it meets such
+// Text changed as users write it: all in upper case, as a title, without its last punctuation mark,
+// or with two sentences on a line. A model that sees such pairs in training can translate such
 // text.
 #pragma once
 
@@ -21,17 +21,17 @@ enum class CaseChange {
   Title,  ///< the first letter of every word; the others stay
 };
 
-/// Both sides changed alike, but for occurrences of `kept`, which stay as they are. Nothing where
-/// the source is as it was: there the model could not know when to change the target.
+/// Both sides changed alike; occurrences of `kept` stay as they are. Returns nothing where the
+/// source would not change: the model could not know when to change the target.
 std::optional<TextPair> change_case(const TextPair& pair, CaseChange change,
                                     std::span<const std::string> kept);
 
-/// Both sides without full stops, exclamation and question marks (also Chinese, Arabic, Indian
-/// ones) and white space at their ends. Nothing where the source has none, or a side would be
-/// empty.
+/// Both sides without full stops, exclamation and question marks (also Chinese, Arabic and Indian
+/// ones) and white space at their ends. Returns nothing where the source has none, or a side would
+/// be empty.
 std::optional<TextPair> drop_end_punctuation(const TextPair& pair);
 
-/// One behind the other, with a space between; without one in scripts that have none.
+/// The second pair behind the first, with a space between; without one in scripts that have none.
 TextPair joined(const TextPair& first, const TextPair& second);
 
 }  // namespace dragoman

@@ -1,4 +1,4 @@
-// Packs pairs of the corpus into batches, as the corpus has them or encoded anew.
+// Packs pairs of the corpus into batches, with the tokens of the corpus or encoded anew.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace dragoman {
 
-/// The end of a sentence on each side.
+/// The token that ends a sentence, on each side.
 struct EndIds {
   TokenId source, target;
 };
@@ -25,23 +25,23 @@ PackedBatch pack_batch(const Corpus& corpus, std::span<const std::uint32_t> pair
 /// All pairs in batches from short to long, for the validation loss; `max_tokens` as in PlanConfig.
 std::vector<PackedBatch> all_batches(const Corpus& corpus, std::int64_t max_tokens, EndIds ends);
 
-/// What batches are made of besides the corpus; either may be null.
+/// Sources of a batch besides the corpus. Either may be null.
 struct PairSupplements {
   std::shared_ptr<const FreshEncoder> encoder = nullptr;       ///< encodes pairs anew
   std::shared_ptr<const PairAlignments> alignments = nullptr;  ///< links their pieces
 };
 
-/// Batches whose pairs are encoded anew have other lengths than the corpus, which the plan goes by.
-/// So the plan gets a smaller budget, by the factor by which encoding anew lengthens some 2,000
-/// pairs of the corpus, and 3 % less, since lengths vary; where a batch is still too long, its last
-/// pairs stay as the corpus has them until it fits.
+/// Pairs that are encoded anew have other lengths than in the corpus, but the plan knows only the
+/// lengths in the corpus. So the plan gets a smaller budget: by the factor by which encoding anew
+/// lengthens some 2,000 pairs of the corpus, and by 3 % more, since lengths vary. Where a batch is
+/// still too long, its last pairs stay as the corpus has them until it fits.
 class BatchPacker {
  public:
-  /// `max_tokens` as in PlanConfig; without an encoder pairs are as the corpus has them.
+  /// `max_tokens` as in PlanConfig. Without an encoder, pairs are as the corpus has them.
   BatchPacker(const Corpus& corpus, EndIds ends, std::int64_t max_tokens,
               PairSupplements supplements);
 
-  /// The budget to plan with.
+  /// The budget for the plan of an epoch.
   std::int64_t planned_tokens() const { return planned_tokens_; }
   PackedBatch pack(std::span<const std::uint32_t> pairs, Turn turn) const;
 

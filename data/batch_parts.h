@@ -1,5 +1,5 @@
-// A batch in parts, for threads side by side or where memory does not suffice for the whole:
-// gradients are sums over sentences, so that the update is the same for any split.
+// A batch in parts, for several threads, or where memory does not suffice for the whole. Gradients
+// are sums over sentences, so the update is the same for any split.
 #pragma once
 
 #include <cstdint>
@@ -9,15 +9,15 @@
 
 namespace dragoman {
 
-/// The larger side's tokens: what a budget bounds.
+/// The number of tokens of the larger side, which a budget bounds.
 std::int64_t largest_side(const PackedBatch& batch);
 
-/// The batch halved by sentences, and halved again, until no part with more than one sentence has
-/// more than `budget` tokens on a side; 0: no bound.
+/// The batch, halved by sentences again and again until no part of more than one sentence has more
+/// than `budget` tokens on a side. 0: no bound.
 std::vector<PackedBatch> parts_of(const PackedBatch& batch, std::int64_t budget);
 
-/// The batch in `count` parts of about as many tokens, both sides together; fewer where there are
-/// not so many sentences.
+/// The batch in `count` parts with about the same number of tokens, both sides together. There are
+/// fewer parts where the batch has fewer sentences.
 std::vector<PackedBatch> equal_parts_of(const PackedBatch& batch, std::int64_t count);
 
 }  // namespace dragoman

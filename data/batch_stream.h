@@ -1,5 +1,5 @@
-// The batches of training, one after the other without end, each packed by a thread in the
-// background while the one before is trained on.
+// The batches of training, one after the other without end. A thread in the background packs each
+// batch while the one before is trained on.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace dragoman {
 
-/// Where a run stands: all that a resumed run needs to go on exactly.
+/// The position of a run in the data: all that a resumed run needs to go on exactly.
 struct DataPosition {
   std::int64_t epoch = 0;  ///< from 0
   std::int64_t batch = 0;  ///< of the epoch, from 0
@@ -20,7 +20,7 @@ struct DataPosition {
   bool operator==(const DataPosition&) const = default;
 };
 
-/// Which batches: of every `size` in a row the one of number `rank`.
+/// The batches of one rank: of every `size` in a row, the one with number `rank`.
 struct BatchShare {
   std::int64_t rank = 0, size = 1;
 };
@@ -32,9 +32,9 @@ struct StreamOptions {
 
 class BatchStream {
  public:
-  /// Starts at `position`; a batch number at or past the epoch's end means the next epoch's first.
-  /// With an encoder pairs are encoded anew, and batches hold as many as then fit the budget.
-  /// Throws Error for a corpus without pairs.
+  /// Starts at `position`. A batch number at or past the end of the epoch means the first batch of
+  /// the next one. With an encoder, pairs are encoded anew, and batches hold as many of them as fit
+  /// the budget. Throws Error for a corpus without pairs.
   BatchStream(const Corpus& corpus, const PlanConfig& config, EndIds ends, DataPosition position,
               StreamOptions options = {});
   BatchStream(const BatchStream&) = delete;
@@ -42,9 +42,9 @@ class BatchStream {
   ~BatchStream();
 
   PackedBatch next();
-  DataPosition position() const;          ///< of the first of the batches behind this share's
+  DataPosition position() const;          ///< of the first of the next `size` batches
   std::int64_t batches_in_epoch() const;  ///< of position()'s epoch
-  double waited_seconds() const;          ///< what next() has waited for, in all
+  double waited_seconds() const;          ///< that next() has waited, in all
 
  private:
   struct Worker;

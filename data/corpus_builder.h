@@ -13,15 +13,15 @@
 
 namespace dragoman {
 
-/// Writes the corpus of the training text, whole or not at all; the same bytes for any number of
-/// threads. A pair is dropped for the first reason of: invalid, empty, duplicate, too long, ratio.
-/// Throws Error where no pair is left.
+/// Writes the corpus of the training text, whole or not at all. The bytes are the same for any
+/// number of threads. A pair is dropped for the first of these reasons: invalid, empty, duplicate,
+/// too long, ratio. Throws Error where no pair is left.
 void build_corpus(const std::filesystem::path& path, const ParallelText& text,
                   const Tokenizers& tokenizers, const DataConfig& data, std::uint64_t seed,
                   const WorkContext& context);
 
-/// A corpus in memory of the pairs of lines that are no longer than data.max_length; line(pair) is
-/// the index of the lines.
+/// A corpus in memory, of the pairs of lines that are no longer than data.max_length. line(pair) is
+/// the index of the pair's lines.
 Corpus encode_lines(const std::vector<std::string>& source, const std::vector<std::string>& target,
                     const Tokenizers& tokenizers, const DataConfig& data,
                     const WorkContext& context);

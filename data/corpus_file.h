@@ -1,15 +1,15 @@
-// The file behind a Corpus: blocks of pairs, then what is known of all of them, then a trailer with
-// a checksum of it all. Numbers are little-endian.
+// The file behind a Corpus: blocks of pairs, then facts about all of them, then a trailer with a
+// checksum of everything. Numbers are little-endian.
 //
-//   block    uint32 starts[2n+1]  source of pair p: tokens[starts[2p], starts[2p+1]), then its
-//   target
+//   block    uint32 starts[2n+1]  of pair p: the source is tokens[starts[2p], starts[2p+1]), the
+//                                 target follows up to starts[2p+2]
 //            uint32 lines[n]      line of the text, counted from the block's first
 //            tokens               uint16 where the vocabularies allow it, else uint32
 //   table    for each block: uint64 offset, int64 first line
 //   JSON     report and held-out lines
 //   trailer  see corpus_file.cpp
 //
-// A block has 1,024 pairs, the last one what is left; each starts at a multiple of 8 bytes.
+// A block has 1,024 pairs, the last block the rest. Each starts at a multiple of 8 bytes.
 #pragma once
 
 #include <cstdint>
@@ -26,20 +26,20 @@
 
 namespace dragoman {
 
-/// What the file holds beside the pairs.
+/// The contents of the file beside the pairs.
 struct CorpusFacts {
   CorpusReport report;
   std::vector<std::string> held_out_source, held_out_target;  ///< valid UTF-8
 };
 
-/// Writes pairs as they come; holds one block and a few megabytes.
+/// Writes pairs one by one. Takes memory for one block and a few megabytes.
 class CorpusWriter {
  public:
   using Sink = std::function<void(std::string_view)>;
 
-  /// `vocab_size`: of the larger vocabulary; decides how wide the tokens are.
+  /// `vocab_size` is that of the larger vocabulary. It decides how wide the tokens are.
   CorpusWriter(Sink sink, std::int64_t vocab_size);
-  /// Lines must not fall from pair to pair.
+  /// `line` must not fall from pair to pair.
   void add(std::int64_t line, std::span<const TokenId> source, std::span<const TokenId> target);
   void finish(const CorpusFacts& facts);
 
@@ -65,8 +65,7 @@ class CorpusWriter {
 
 class Corpus::Storage {
  public:
-  /// Throws Error saying what is wrong where the file is damaged: truncated, or changed in any
-  /// byte.
+  /// Throws Error that names the fault where the file is truncated, or any byte has changed.
   static std::shared_ptr<const Storage> open(const std::filesystem::path& path, int threads);
   /// The same from the bytes that a CorpusWriter has written.
   static std::shared_ptr<const Storage> from_bytes(std::string bytes);

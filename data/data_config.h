@@ -1,4 +1,4 @@
-// Which text is trained on, and which pairs of it are left out.
+// The text that is trained on, and the pairs of it that are left out.
 #pragma once
 
 #include <array>
@@ -11,14 +11,14 @@
 
 namespace dragoman {
 
-/// What happens to a pair with a line that is invalid UTF-8 or has a NUL byte.
+/// The fate of a pair with a line that is invalid UTF-8 or has a NUL byte.
 enum class InvalidLines {
   Error,  ///< the run ends before any training, with file and line
   Skip,   ///< the pair is left out and counted
 };
 constexpr std::array<std::string_view, 2> names_of(InvalidLines) { return {"error", "skip"}; }
 
-/// Which side of the training pairs is segmented at random.
+/// The side of the training pairs that is segmented at random.
 enum class SamplingSide { Both, Source, Target };
 constexpr std::array<std::string_view, 3> names_of(SamplingSide) {
   return {"both", "source", "target"};
@@ -26,7 +26,7 @@ constexpr std::array<std::string_view, 3> names_of(SamplingSide) {
 
 struct DataConfig {
   std::vector<std::string> train_source = {},
-                           train_target = {};      ///< file i of both belong together
+                           train_target = {};      ///< file i of one translates file i of the other
   std::vector<std::string> corpus_weights = {};    ///< see weights()
   std::vector<std::string> corpus_tags = {};       ///< see tags()
   std::vector<std::string> guided_alignment = {};  ///< file i aligns the words of training file i
@@ -37,7 +37,7 @@ struct DataConfig {
   bool keep_empty = false;
   bool keep_duplicates = false;
   InvalidLines invalid = InvalidLines::Error;
-  double valid_fraction = 0.01;  ///< held out where there are no validation files
+  double valid_fraction = 0.01;  ///< held out if there are no validation files
 
   double subword_sampling = 0;
   SamplingSide subword_sampling_side = SamplingSide::Both;
@@ -50,12 +50,12 @@ struct DataConfig {
 
   /// Throws UsageError naming the flag.
   void validate() const;
-  /// How often the pairs of each training file are seen in an epoch, on average; 1 by default.
+  /// For each training file, how often its pairs are seen in an epoch, on average; 1 by default.
   std::vector<double> weights() const;
-  /// The token put in front of the source of each training file's pairs; "": none.
+  /// For each training file, the token in front of its source lines; "": none.
   std::vector<std::string> tags() const;
 
-  /// Text files may have other names on resume: their content decides, by its hash.
+  /// Text files may have other names on resume. The hash of their contents decides.
   template <class Visit>
   void for_each_field(Visit&& visit) {
     visit({.name = "train-src",
@@ -177,11 +177,12 @@ struct DataConfig {
   }
 };
 
-/// Pairs whose sides have no more pieces than this pass any --max-ratio: short sentences differ
-/// by nature.
+/// Pairs with no more pieces than this on either side pass any --max-ratio: the lengths of short
+/// sentences differ by nature.
 inline constexpr std::int64_t kRatioFreeLength = 10;
 
-/// Whether the longer side has at most kRatioFreeLength pieces or max_ratio times the shorter's.
+/// Whether the longer side has at most kRatioFreeLength pieces, or at most max_ratio times as many
+/// as the shorter side.
 bool passes_ratio(std::int64_t source, std::int64_t target, double max_ratio);
 
 }  // namespace dragoman

@@ -1,5 +1,5 @@
-// Which pairs make up which batch of an epoch: a pure function of lengths, weights, budget, seed
-// and epoch, the same on any machine.
+// The pairs of each batch of an epoch: a pure function of lengths, weights, budget, seed and epoch,
+// the same on any machine.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace dragoman {
 
-/// Pairs from `first_pair` on, up to the next of a list, are seen `weight` times in an epoch, on
-/// average.
+/// Pairs from `first_pair` to the first pair of the next element are seen `weight` times in an
+/// epoch, on average.
 struct WeightedPairs {
   std::int64_t first_pair;
   double weight;
@@ -26,17 +26,18 @@ struct PlanConfig {
   std::vector<WeightedPairs> weights = {};  ///< from pair 0 on; none: all pairs once
 };
 
-/// How often a pair is seen in an epoch: floor(weight) or ceil(weight) times, `weight` on average
-/// over the seeds, and in any E epochs from the first on floor(E weight) or ceil(E weight) times.
+/// How often a pair is seen in an epoch: floor(weight) or ceil(weight) times. The mean over the
+/// seeds is `weight`. In the first E epochs, for any E, it is seen floor(E weight) or ceil(E
+/// weight) times.
 std::int64_t times_seen(double weight, std::uint64_t seed, std::int64_t epoch, std::int64_t pair);
 
 class EpochPlan {
  public:
   std::int64_t batches() const { return static_cast<std::int64_t>(ranges_.size()); }
-  /// Numbers of the pairs of a batch in the corpus, of like length.
+  /// The corpus numbers of the pairs of a batch, which have like lengths.
   std::span<const std::uint32_t> batch(std::int64_t index) const;
-  /// How often the pairs of the batch have their turn before in the same epoch, in the plan's own
-  /// order: 0 but for pairs of a weight above 1.
+  /// The round of the batch: how often its pairs were in an earlier round of this epoch. 0 except
+  /// for pairs of a weight above 1.
   std::int64_t round(std::int64_t index) const;
 
  private:
@@ -53,13 +54,13 @@ class EpochPlan {
 };
 
 /// Every pair once: sorted by target length, then source length, then at random by (seed, epoch),
-/// cut into batches as full as the budget allows, and the batches shuffled by (seed, epoch). A pair
-/// longer than the budget is a batch of its own. Pairs that are seen more than once are in further
-/// rounds, each sorted and cut by itself, so no batch has a pair twice. Takes 12 bytes for each
-/// pair seen while it works, 4 after; works on all cores.
+/// and cut into batches as full as the budget allows. The batches are shuffled by (seed, epoch). A
+/// pair longer than the budget is a batch of its own. Pairs that are seen more than once are in
+/// further rounds, each sorted and cut by itself, so no batch has a pair twice. Takes 12 bytes for
+/// each pair while it works, 4 after. Works on all cores.
 EpochPlan plan_epoch(const Corpus& corpus, const PlanConfig& config, std::int64_t epoch);
 
-/// The same without randomness and weights: batches from short to long, for validation.
+/// All pairs once, without randomness: batches from short to long, for validation.
 EpochPlan plan_in_length_order(const Corpus& corpus, const PlanConfig& config);
 
 }  // namespace dragoman

@@ -1,6 +1,6 @@
-// Pairs encoded anew in each epoch: changed text (data/augment.h, tokenizer/term_marks.h), and
-// other segmentations into pieces (tokenizer/subword_sampler.h). What a pair becomes is a pure
-// function of seed, epoch, the pair's turn in the epoch and the pair.
+// Pairs encoded anew in each epoch: changed text (data/augment.h, tokenizer/term_marks.h) and other
+// segmentations into pieces (tokenizer/subword_sampler.h). The result is a pure function of the
+// seed, the epoch, the round of the pair in that epoch, and the pair.
 #pragma once
 
 #include <cstdint>
@@ -25,12 +25,13 @@ struct EncodedSides {
   std::vector<TokenId> source, target;
 };
 
-/// Which of the times that a pair is seen: its epoch, and its round there (data/epoch_plan.h).
+/// One of the times that a pair is seen: the epoch, and the round of that epoch
+/// (data/epoch_plan.h).
 struct Turn {
   std::int64_t epoch, round;
 };
 
-/// All calls are safe from many threads.
+/// All calls are safe from several threads at once.
 class FreshEncoder {
  public:
   /// Whether the settings ask for pairs to be encoded anew.
@@ -39,8 +40,8 @@ class FreshEncoder {
   FreshEncoder(std::shared_ptr<const ParallelText> text, const Tokenizers& tokenizers,
                const DataConfig& data, std::uint64_t seed);
 
-  /// Nothing where the pair stays as the corpus has it, also because a side of it would have more
-  /// pieces than --max-length.
+  /// The pair's new tokens. Returns nothing where the pair stays as the corpus has it. That is also
+  /// the case where a side would have more pieces than --max-length.
   std::optional<EncodedSides> encode(const Corpus& corpus, std::int64_t pair, Turn turn) const;
 
  private:

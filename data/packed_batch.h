@@ -18,8 +18,8 @@ struct PackedSide {
   std::int64_t sentences() const { return static_cast<std::int64_t>(starts.size()) - 1; }
 };
 
-/// A target piece that should attend to a source piece, by their places in the sentence; the shares
-/// of a target piece sum to 1.
+/// A target piece that should attend to a source piece, by their positions in the sentence. The
+/// shares of a target piece sum to 1.
 struct PieceLink {
   std::int32_t source, target;
   float share;

@@ -1,5 +1,5 @@
-// The word alignments of the training text (--guided-alignment): a file in Pharaoh format for each
-// pair of training files, line by line.
+// The word alignments of the training text (--guided-alignment): for each pair of training files a
+// file in Pharaoh format, line by line.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +17,14 @@ namespace dragoman {
 
 class AlignmentFiles {
  public:
-  /// Throws Error naming file and line where the files do not fit the text: other numbers of lines,
-  /// what is no link, and links of words that the lines do not have.
+  /// Throws Error naming file and line where a file does not fit the text: another number of lines,
+  /// malformed links, or links of words that the lines do not have.
   AlignmentFiles(std::shared_ptr<const ParallelText> text, const DataConfig& data,
                  const TextReading& reading, const WorkContext& context);
 
   const std::vector<TextFile>& files() const { return files_; }
   const ParallelText& text() const { return *text_; }
-  /// Of a pair, by its line over all files of a side, as all that follows.
+  /// The links of a pair. `line` is the pair's line over all files of a side, here and below.
   std::vector<WordLink> links(std::int64_t line) const;
 
  private:
@@ -34,14 +34,15 @@ class AlignmentFiles {
   std::vector<TextFile> files_;
 };
 
-/// All calls are safe from many threads.
+/// All calls are safe from several threads at once.
 class PairAlignments {
  public:
   PairAlignments(std::shared_ptr<const AlignmentFiles> files, const Tokenizers& tokenizers,
                  const DataConfig& data);
 
-  /// Between the pieces that a pair is encoded to, in whatever segmentation; none where they are
-  /// not those of its text (--augment-drop-end-punctuation, for example).
+  /// The links between the pieces of an encoded pair, in whatever segmentation. There are none
+  /// where the pieces are not those of the pair's text (--augment-drop-end-punctuation, for
+  /// example).
   std::vector<PieceLink> links(std::int64_t line, std::span<const TokenId> source,
                                std::span<const TokenId> target) const;
 

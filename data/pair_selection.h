@@ -1,5 +1,5 @@
-// Which pairs of the training text are copies of an earlier one, and which are held out for
-// validation: decided by 64-bit hashes of the text, before anything is encoded.
+// The pairs of the training text that are copies of an earlier one, and those that are held out for
+// validation. 64-bit hashes of the text decide, before anything is encoded.
 #pragma once
 
 #include <cstdint>
@@ -14,40 +14,43 @@
 
 namespace dragoman {
 
-/// For long work over the text.
+/// Threads, stop and progress of long work over the text.
 struct WorkContext {
   int threads;
   std::stop_token stop;
   std::function<void(std::int64_t done, std::int64_t total)> report;  ///< never empty
 };
 
-/// Calls block(number, first, last) for each run of kLinesPerBlock pairs, on all threads, and,
-/// after every few of them, done(number) for each in order, on this thread. Throws
+/// Calls block(number, first, last) for each run of kLinesPerBlock pairs, on all threads. After
+/// every few blocks it calls done(number) for each of them in order, on this thread. Throws
 /// PreparationStopped.
 void for_each_block(std::int64_t pairs, const WorkContext& context,
                     const std::function<void(std::int64_t, std::int64_t, std::int64_t)>& block,
                     const std::function<void(std::int64_t)>& done);
 inline constexpr std::int64_t kLinesPerBlock = 2048;
-/// Blocks between two calls of done(); their numbers are [k * count, (k + 1) * count).
+/// The number of blocks between two calls of done(). Their numbers are [k * count, (k + 1) *
+/// count).
 std::int64_t blocks_at_once(const WorkContext& context);
 
-/// Of the two lines; never 0, and even.
+/// The hash of the two lines; never 0, and even.
 std::uint64_t pair_hash(std::string_view source, std::string_view target);
 
 enum class Fate { Train, Duplicate, HoldOut };
 
 class PairSelection {
  public:
-  /// Takes 8 bytes for each of the pairs that `space` allows in memory while it works; later 8
-  /// bytes and a bit for each pair that has copies. Held out, unless there are validation files:
-  /// data.valid_fraction of the different pairs, at least 100 and at most 2,000, of few pairs a
-  /// tenth or this fraction, those that come first in a random order by (seed, content); only pairs
-  /// of files without a tag, where there are such files. Copies of a held-out pair count as
-  /// duplicates, also where duplicates are kept. `text` must outlive the selection.
+  /// While it works, it takes 8 bytes for each of the pairs that `space` allows in memory; later 8
+  /// bytes and a bit for each pair that has copies.
+  ///
+  /// Without validation files it holds out data.valid_fraction of the different pairs, at least 100
+  /// and at most 2,000. Of few pairs it holds out a tenth, or this fraction if that is more. They
+  /// are the first pairs in a random order by (seed, content). Where some files have no tag, only
+  /// pairs of those are held out. Copies of a held-out pair count as duplicates, also where
+  /// duplicates are kept. `text` must outlive the selection.
   PairSelection(const ParallelText& text, const DataConfig& data, std::uint64_t seed,
                 const WorkContext& context, const SortSpace& space);
 
-  /// To be asked once for each pair, in order.
+  /// The fate of the pair. To be asked once for each pair, in order.
   Fate next(std::int64_t pair, std::uint64_t hash);
 
  private:

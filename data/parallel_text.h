@@ -1,6 +1,6 @@
-// Text files of two languages, line by line translations of each other, memory-mapped and checked.
-// Only \n ends a line; a \r before it and a byte order mark at the start of a file are no part of
-// the text; a last line needs no \n.
+// Text files of two languages that translate each other line by line, memory-mapped and checked.
+// Only \n ends a line. A \r before it, and a byte order mark at the start of a file, do not belong
+// to the text. The last line needs no \n.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 
 namespace dragoman {
 
-/// Lines one after the other, from some line of a file on.
+/// Reads lines one after the other, from some line of a file on.
 class LineCursor {
  public:
   explicit LineCursor(std::string_view rest) : rest_(rest) {}
@@ -29,12 +29,13 @@ class LineCursor {
   std::string_view rest_;
 };
 
-/// One file, plain or compressed (base/compressed_text.h), of which it then maps a plain copy; it
-/// keeps an offset for one line in 64.
+/// One text file, with the offset of one line in 64. Of a compressed file (base/compressed_text.h)
+/// it maps a plain copy.
 class TextFile {
  public:
-  /// Takes the index that an earlier reading has stored, if the file is as it was then; else reads
-  /// the whole file. Throws Error where it cannot be read or is no text, PreparationStopped.
+  /// Takes the index that an earlier reading has stored, if the file has not changed since; else
+  /// reads the whole file. Throws Error where it cannot be read or is no text, and
+  /// PreparationStopped.
   TextFile(const std::string& path, const TextReading& reading);
 
   const std::string& path() const { return path_; }
@@ -43,8 +44,9 @@ class TextFile {
   const std::optional<TextIndex::Problem>& first_problem() const { return index_.first_problem; }
   std::string_view line(std::int64_t index) const { return cursor(index).next(); }
   LineCursor cursor(std::int64_t line) const;
-  /// The index to be stored, if this reading has made one that can be trusted later: a file that
-  /// has changed a moment ago may change again within the same tick of the file system's clock.
+  /// The index to be stored, if this reading has made one that can be trusted later. A file that
+  /// has changed a moment ago cannot: it may change again within the same tick of the file system's
+  /// clock.
   const std::optional<std::string>& new_index() const { return new_index_; }
 
  private:
@@ -58,7 +60,7 @@ class TextFile {
 /// All files of both sides; pairs are numbered over all of them.
 class ParallelText {
  public:
-  /// Throws Error naming file and line: unequal numbers of lines, empty files, and, unless they
+  /// Throws Error naming file and line for unequal numbers of lines, empty files, and, unless they
   /// are to be skipped, invalid UTF-8 and NUL bytes.
   ParallelText(const std::vector<std::string>& source, const std::vector<std::string>& target,
                InvalidLines invalid, const TextReading& reading);
@@ -68,9 +70,9 @@ class ParallelText {
   std::uint64_t hash() const { return hash_; }  ///< of the bytes of all files
   const std::vector<TextFile>& source_files() const { return source_; }
   const std::vector<TextFile>& target_files() const { return target_; }
-  /// [files + 1] the first pair of each file, and pairs().
+  /// The first pair of each file, and pairs() at the end; [files + 1].
   const std::vector<std::int64_t>& first_pairs() const { return first_pairs_; }
-  /// The number of the file that a pair stands in.
+  /// The number of the file that has the pair.
   std::size_t file_of(std::int64_t pair) const {
     return static_cast<std::size_t>(
         std::upper_bound(first_pairs_.begin(), first_pairs_.end(), pair) - first_pairs_.begin() -

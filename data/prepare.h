@@ -1,4 +1,4 @@
-// From text files to what training reads: checked text, tokenizers, the token cache, the
+// Makes the input of training from text files: checked text, tokenizers, the token cache, the
 // validation set. A second call with the same text and settings finds its work done in the cache
 // folder.
 #pragma once
@@ -25,12 +25,12 @@
 
 namespace dragoman {
 
-/// Called now and then from the calling thread: "reading" (bytes), "training the tokenizer" (done 0
-/// of 1, then 1 of 1), "encoding" (lines). May be empty.
+/// Called now and then from the calling thread. Stages: "reading" (bytes), "training the tokenizer"
+/// (done 0 of 1, then 1 of 1), "encoding" (lines). May be empty.
 using DataObserver =
     std::function<void(std::string_view stage, std::int64_t done, std::int64_t total)>;
 
-/// Thrown where a stop was requested while data were prepared; nothing half-made stays behind.
+/// Thrown where a stop was requested while data were prepared. No half-made file stays behind.
 class PreparationStopped : public std::exception {
  public:
   const char* what() const noexcept override { return "the preparation of the data was stopped"; }
@@ -38,7 +38,7 @@ class PreparationStopped : public std::exception {
 
 struct ValidSet {
   std::vector<std::string> source_lines, target_lines;  ///< raw text of all pairs
-  /// Their tokens for the validation loss, without pairs longer than --max-length; line(pair) is
+  /// Their tokens for the validation loss, without pairs longer than --max-length. line(pair) is
   /// the index into the lines above.
   Corpus tokens;
   std::int64_t too_long = 0;  ///< pairs that `tokens` lacks
@@ -52,20 +52,20 @@ enum class CacheUse {
   Rebuilt,  ///< found damaged and made anew
 };
 
-/// What is to be prepared, and how.
+/// The settings of prepare_data().
 struct Preparation {
   const DataConfig& data;
   const TokenizerConfig& tokenizer;
   std::filesystem::path cache_folder;
   std::uint64_t seed = 1;
-  /// Hashes of the files that a run was started with, which goes on now: see file_hashes.
+  /// For a run that goes on: the hashes of the files that it was started with; see file_hashes.
   std::map<std::string, std::string> started_with = {};
   DataObserver observer = {};
   std::stop_token stop = {};
   int threads = 0;  ///< 0: all available
 };
 
-/// The pairs of one training file among those of the corpus.
+/// The pairs of one training file, among those of the corpus.
 struct CorpusPart {
   std::string source_path, tag;
   std::int64_t first_pair, pairs;
@@ -76,30 +76,31 @@ struct PreparedData {
   Tokenizers tokenizers;
   Corpus train;
   std::vector<CorpusPart> parts;  ///< of `train`
-  /// Encodes pairs of `train` anew for each epoch; null where the settings ask for none of that.
+  /// Encodes pairs of `train` anew for each epoch; null where no setting asks for that.
   std::shared_ptr<const FreshEncoder> encoder;
   std::shared_ptr<const PairAlignments> alignments;  ///< null without --guided-alignment
   ValidSet valid;
   ValidSet keep_valid;  ///< of --keep-valid-src; may be empty
-  /// With --train-terms: share of the pairs that have a term and its translation, by a sample.
+  /// With --train-terms: the share of the pairs that have a term and its translation, measured on a
+  /// sample.
   std::optional<double> pairs_with_terms;
   CorpusReport report;  ///< the same whether the cache was built or reused
   CacheUse cache = CacheUse::Built;
-  std::string cache_problem;  ///< of CacheUse::Rebuilt: one line saying what was wrong
-  std::string text_hash;      ///< of the training text, 16 hexadecimal digits
+  std::string cache_problem;                       ///< of CacheUse::Rebuilt: the fault, in one line
+  std::string text_hash;                           ///< of the training text, 16 hexadecimal digits
   std::map<std::string, std::string> file_hashes;  ///< of every text file, by its path
-  bool tokenizers_trained = false;    ///< in this call or an earlier one, rather than given
+  bool tokenizers_trained = false;                 ///< in this call or an earlier one; else given
   std::int64_t asked_vocab_size = 0;  ///< --vocab-size, to be compared with the tokenizers' size()
 
-  /// Of the parts, for the plan of an epoch.
+  /// The weights of the parts, for the plan of an epoch.
   std::vector<WeightedPairs> weights() const;
 };
 
-/// Checks all text before anything else. Trains tokenizers where none are given. Files of the cache
-/// are named by the hash of their inputs: text, tokenizers, filters, seed. All cores are used, and
-/// the result is the same for any number of them. Throws UsageError for unequal numbers of files on
-/// the sides, Error for text that cannot be used or is not the one that the run was started with,
-/// PreparationStopped.
+/// Checks all text before anything else. Trains tokenizers where none are given. The files of the
+/// cache are named by the hash of their inputs: text, tokenizers, filters, seed. All cores are
+/// used, and the result is the same for any number of them. Throws UsageError for unequal numbers
+/// of files on the sides; Error for text that cannot be used, or that is not the text that the run
+/// was started with; PreparationStopped.
 PreparedData prepare_data(const Preparation& preparation);
 
 }  // namespace dragoman

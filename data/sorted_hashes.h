@@ -1,4 +1,5 @@
-// Sorting more numbers than memory should hold: sorted runs in a file without a name, then merged.
+// Sorts more numbers than memory should hold: in sorted runs in a file without a name, which are
+// then merged.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,7 @@
 
 namespace dragoman {
 
-/// Where hashes are sorted.
+/// The space for sorting.
 struct SortSpace {
   std::filesystem::path folder;  ///< of the file of the runs, 8 bytes a hash
   std::size_t most_in_memory = 10'000'000;
@@ -23,7 +24,7 @@ class SortedHashes {
   explicit SortedHashes(SortSpace space) : space_(std::move(space)) {}
 
   void add(std::span<const std::uint64_t> hashes);
-  /// Calls visit(hash) for all that were added, in rising order; once.
+  /// Calls visit(hash) for all hashes that were added, in rising order. May be called once.
   void for_each(const std::function<void(std::uint64_t)>& visit);
 
  private:

@@ -1,5 +1,5 @@
-// The tokens that --corpus-tags puts in front of source lines, so that a model can tell corpora
-// apart (tagged back-translation, Caswell et al. 2019) or learns which language is wanted.
+// The tokens that --corpus-tags puts in front of source lines. By its tag a model can tell corpora
+// apart (tagged back-translation, Caswell et al. 2019), or learns which language is wanted.
 #pragma once
 
 #include <string>
@@ -17,10 +17,10 @@ class SourceTags {
   SourceTags(const DataConfig& data, const Tokenizer& tokenizer);
 
   const std::string& tag(std::size_t file) const { return tags_[file]; }
-  /// A source line as it is encoded: behind the tag and a space, where its file has a tag. The same
-  /// text given to be translated is encoded alike.
+  /// A source line as it is encoded: where its file has a tag, behind the tag and a space. The same
+  /// text given to be translated is encoded in the same way.
   std::string tagged(std::size_t file, std::string_view line) const;
-  /// Pieces that the tag alone makes of a line.
+  /// The number of pieces that the tag adds to a line.
   std::size_t pieces(std::size_t file) const { return pieces_[file]; }
 
  private:

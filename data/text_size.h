@@ -1,4 +1,4 @@
-// How much text there is, before it is encoded.
+// The amount of text, before it is encoded.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@ struct TextSize {
   std::int64_t target_characters = 0;
 };
 
-/// Of the training files. Reads them once; their indexes are kept in the cache folder for
-/// prepare_data. Errors: as prepare_data has for text.
+/// The size of the training files. Reads them once; their indexes are kept in the cache folder for
+/// prepare_data(). Throws as prepare_data() does for text.
 TextSize measure_text(const Preparation& preparation);
 
 }  // namespace dragoman

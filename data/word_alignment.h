@@ -1,6 +1,6 @@
-// Word alignments in Pharaoh format: a line of "0-0 1-2" says which words of the source line,
-// counted from 0 and parted by whitespace, belong to which of the target line; and how words map to
-// pieces.
+// Word alignments in Pharaoh format, and the way from words to pieces. A line of "0-0 1-2" says
+// which words of the source line belong to which words of the target line. Words are counted from 0
+// and parted by whitespace.
 #pragma once
 
 #include <cstdint>
@@ -17,25 +17,25 @@ struct WordLink {
   std::int64_t source, target;
 };
 
-/// Throws Error naming the word of the line that is no link.
+/// Throws Error naming the word of the line that is not a link.
 std::vector<WordLink> parse_links(std::string_view line);
 
-/// Bytes [begin, end) of a line.
+/// A word: bytes [begin, end) of a line.
 struct WordPlace {
   std::size_t begin, end;
 };
 /// The words of a line, parted by spaces, tabs and other ASCII whitespace.
 std::vector<WordPlace> words_of(std::string_view line);
 
-/// For each piece the words [first, last) that it is part of: those that it overlaps; a piece that
-/// stands for nothing but space, or for nothing, goes with the word that follows.
+/// For each piece the words [first, last) that it overlaps. A piece that stands for space alone, or
+/// for nothing, belongs to the word that follows.
 struct WordRange {
   std::size_t first, last;
 };
 std::vector<WordRange> words_of_pieces(std::span<const PlacedPiece> pieces, std::string_view line);
 
-/// Every piece of a target word is linked to all pieces of the source words that belong to it, in
-/// equal shares.
+/// Links every piece of a target word to all pieces of the source words that belong to it, in equal
+/// shares.
 std::vector<PieceLink> piece_links(std::span<const WordLink> links,
                                    std::span<const WordRange> source,
                                    std::span<const WordRange> target);

@@ -11,8 +11,8 @@
 
 namespace dragoman {
 
-/// Section 3.2.2: MultiHead(Q, K, V) = Concat(head_1, ..., head_h) W^O. The projections are public:
-/// a cache computes keys and values once and attends with them many times.
+/// Section 3.2.2: MultiHead(Q, K, V) = Concat(head_1, ..., head_h) W^O. The projections are public,
+/// so that a cache can compute keys and values once and attend with them many times.
 struct MultiHeadAttentionImpl : torch::nn::Module {
   /// `site` numbers this module's dropout.
   MultiHeadAttentionImpl(const ModelConfig& config, std::uint32_t site);

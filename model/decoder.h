@@ -12,8 +12,8 @@
 
 namespace dragoman {
 
-/// How the layers' attentions reach what they attend to: a whole packed target
-/// (PackedDecoderAttention), or a cache that grows by a token a step (inference/torch).
+/// Gives the layers' attentions their keys and values: from a whole packed target
+/// (PackedDecoderAttention), or from a cache that grows by a token a step (inference/torch).
 class DecoderAttention {
  public:
   virtual ~DecoderAttention() = default;

@@ -9,7 +9,7 @@
 
 namespace dragoman {
 
-/// A named weight: what a tie refers to.
+/// A named weight. Tied modules refer to the same one.
 struct MatrixImpl : torch::nn::Module {
   MatrixImpl(std::int64_t rows, std::int64_t columns);
   torch::Tensor weight;  ///< [rows, columns]
@@ -21,7 +21,7 @@ struct EmbeddingImpl : torch::nn::Module {
 
   torch::Tensor source_weight() const;  ///< [Vs, D]
   torch::Tensor target_weight() const;  ///< [Vt, D]
-  /// Token ids [N] -> [N, D]; -1 is the zero vector, from which the decoder starts.
+  /// Token ids [N] -> [N, D]. -1 gives the zero vector, from which the decoder starts.
   torch::Tensor source(const torch::Tensor& tokens) const;
   torch::Tensor target(const torch::Tensor& tokens) const;
 

@@ -1,4 +1,4 @@
-// What the files behind functions.h share; nobody else includes it.
+// Shared by the files that implement functions.h. No other file includes it.
 #pragma once
 
 #include <ATen/record_function.h>
@@ -39,7 +39,7 @@ inline const std::int32_t* keys_of(const torch::Tensor& row_keys) {
   return row_keys.defined() ? row_keys.const_data_ptr<std::int32_t>() : nullptr;
 }
 
-/// Dropout's numbers as they travel through an autograd context.
+/// The numbers of a dropout, as an autograd context stores them.
 struct SiteNumbers {
   std::int64_t site, threshold, heads, queries;
 

@@ -1,6 +1,6 @@
-// Differentiable functions that run on our kernels on the CPU and as plain tensor operations on any
-// other device; which one is decided here and nowhere else. The plain operations are also the
-// reference that tests hold the kernels to.
+// Differentiable functions. On the CPU they run on our kernels, on any other device as plain tensor
+// operations. This choice is made here and nowhere else. The plain operations are also the
+// reference that tests compare the kernels with.
 #pragma once
 
 #include <torch/nn/modules/linear.h>
@@ -10,9 +10,9 @@
 
 namespace dragoman {
 
-/// One dropout of the model (section 5.4). Which elements it drops is a pure function of the
-/// token's row key, the site and the column (kernels/kernels.h), so it is the same for any batch
-/// and device. The rate is rounded to 256ths, to at most 255.
+/// One dropout of the model (section 5.4). Which elements are dropped is a pure function of the
+/// token's row key, the site and the column (kernels/kernels.h). So they are the same for any batch
+/// and device. The rate is rounded to 256ths, at most 255.
 struct Dropout {
   double rate = 0;
   std::uint32_t site = 0;  ///< distinct for every dropout of the model
@@ -31,9 +31,9 @@ struct NormalizedSum {
   torch::Tensor sum, normalized;  // [N, D]
 };
 
-/// The "Add & Norm" behind each sub-layer of figure 1: the sum residual + dropout(x), and its
-/// LayerNorm over the last dimension; an undefined residual counts as zero. x, residual [N, D];
-/// gain, bias [D].
+/// The "Add & Norm" behind each sub-layer of figure 1: the sum residual + dropout(x), and the
+/// LayerNorm of the sum over the last dimension. An undefined residual counts as zero. x, residual
+/// [N, D]; gain, bias [D].
 struct AddNorm {
   const torch::Tensor& gain;
   const torch::Tensor& bias;
@@ -47,15 +47,15 @@ struct AddNorm {
 NormalizedSum add_norm_reference(const AddNorm& norm, const torch::Tensor& x,
                                  const torch::Tensor& residual, const torch::Tensor& row_keys);
 
-/// The factors (0 or 1 / (1 - rate)) that `dropout` multiplies with: [heads-expanded rows, columns]
-/// fp32. Rows are (b * heads + h) * queries + t; row_keys is [B * queries].
+/// The factors (0 or 1 / (1 - rate)) of `dropout`, fp32 [B * heads * queries, columns]. Row (b *
+/// heads + h) * queries + t belongs to head h of query t; row_keys is [B * queries].
 torch::Tensor dropout_factors(const Dropout& dropout, const torch::Tensor& row_keys,
                               std::int64_t heads, std::int64_t queries, std::int64_t columns);
 
 enum class AttentionMask { Padding, Causal };
 
-/// Who attends to whom: each query to the keys of its sentence, with Causal to none after its own
-/// position; and the dropout on the weights.
+/// The keys that each query may see, and the dropout on the weights. A query sees the keys of its
+/// sentence; with Causal none after its own position.
 struct AttentionPattern {
   const PackedLayout& queries;
   const PackedLayout& keys;
@@ -75,13 +75,15 @@ torch::Tensor attention_weights(const torch::Tensor& scores, const AttentionPatt
 torch::Tensor attention_weights_reference(const torch::Tensor& scores,
                                           const AttentionPattern& pattern, double scale);
 
-/// Equation 1 on a packed batch: softmax(Q K^T / sqrt(d_k)) V per head and sentence, with dropout
-/// on the weights -> [N, D]; zero where a row is no token. Queries [N, D] and memory [M, 2D] (keys
-/// beside values), or with memory undefined queries, keys and values side by side, [N, 3D]. On the
-/// CPU our kernel, which knows no padding; elsewhere, and for very long sentences, the padded path.
+/// Equation 1 on a packed batch: softmax(Q K^T / sqrt(d_k)) V for each head and sentence, with
+/// dropout on the weights -> [N, D]. Rows that are no token become zero.
+///
+/// Either queries are [N, D] and memory is [M, 2D], keys beside values; or memory is undefined, and
+/// queries, keys and values stand side by side in `queries`, [N, 3D]. On the CPU our kernel
+/// computes it without padding. Other devices and very long sentences take the padded path.
 torch::Tensor packed_attention(const torch::Tensor& queries, const torch::Tensor& memory,
                                const AttentionPattern& pattern);
-/// The same through the padded layout [B*H, L, K].
+/// The same by way of the padded layout [B*H, L, K].
 torch::Tensor padded_attention(const torch::Tensor& queries, const torch::Tensor& memory,
                                const AttentionPattern& pattern);
 
@@ -90,8 +92,8 @@ torch::Tensor padded_attention(const torch::Tensor& queries, const torch::Tensor
 torch::Tensor scaled_dot_product_attention(const torch::Tensor& q, const torch::Tensor& k,
                                            const torch::Tensor& v, const AttentionPattern& pattern);
 
-/// Linear layers on one input as one product: x [N, C] -> [x W_1^T + b_1, x W_2^T + b_2, ...]. The
-/// weights are not copied where they lie behind each other in memory.
+/// Several linear layers on one input as one product: x [N, C] -> [x W_1^T + b_1, x W_2^T + b_2,
+/// ...]. Weights that lie behind each other in memory are not copied.
 torch::Tensor joined_linear(const torch::Tensor& x, at::TensorList weights, at::TensorList biases);
 
 torch::Tensor linear(torch::nn::Linear& layer, const torch::Tensor& x);
@@ -101,7 +103,7 @@ torch::Tensor relu_feed_forward(torch::nn::Linear& inner, torch::nn::Linear& out
                                 const Dropout& dropout, const torch::Tensor& x,
                                 const torch::Tensor& row_keys);
 
-/// scale * weight[tokens], the zero vector for token -1. tokens [N] int64; the gradient is summed
+/// scale * weight[tokens]; token -1 gives the zero vector. tokens [N] int64. The gradient is summed
 /// in fp32.
 torch::Tensor embed(const torch::Tensor& tokens, const torch::Tensor& weight, double scale);
 

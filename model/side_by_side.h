@@ -1,4 +1,4 @@
-// Work of LibTorch on several threads of the CPU, each with operations of its own: threads that
+// Work of LibTorch on several threads of the CPU, each with operations of its own. Threads that
 // share every operation wait for each other hundreds of times, and longer where other programs have
 // their cores.
 #pragma once
@@ -10,7 +10,8 @@
 
 namespace dragoman {
 
-/// Calls task(i) for i < count on the team's threads, among which LibTorch's are shared out.
+/// Calls task(i) for i < count on the team's threads. LibTorch's own threads are divided among
+/// them.
 void run_side_by_side(WorkerTeam& team, std::size_t count,
                       const std::function<void(std::size_t)>& task);
 

@@ -14,9 +14,9 @@ inline AddNorm add_norm(torch::nn::LayerNorm& norm, const Dropout& dropout) {
   return {norm->weight, norm->bias, norm->options.eps(), dropout};
 }
 
-/// What runs through a stack of layers: sum + dropout(output), [N, D]. The last sub-layer's output
-/// is added to the sum by the next normalisation, which passes over both anyway; undefined, it
-/// counts as zero.
+/// The values between the layers of a stack: sum + dropout(output), [N, D]. `output` is that of the
+/// last sub-layer. The next normalisation adds it to the sum, as it passes over both anyway. An
+/// undefined output counts as zero.
 struct ResidualStream {
   torch::Tensor sum, output;
   Dropout dropout;
@@ -47,8 +47,8 @@ inline torch::nn::LayerNorm layer_norm(const ModelConfig& config) {
   return torch::nn::LayerNorm(torch::nn::LayerNormOptions({config.d_model}));
 }
 
-/// The numbers of the dropouts: each layer has eight, the encoder's layers from 8, the decoder's
-/// from 8 * 1024 on; 0 and 1 are the source's and the target's embeddings.
+/// The site numbers of the dropouts. Each layer has eight: the encoder's layers from 8 on, the
+/// decoder's from 8 * 1024 on. 0 and 1 belong to the embeddings of source and target.
 constexpr std::uint32_t encoder_site(std::int64_t layer, std::uint32_t which) {
   return static_cast<std::uint32_t>(8 + layer * 8) + which;
 }

@@ -34,17 +34,17 @@ struct TransformerImpl : torch::nn::Module {
   /// Section 3.1, left half of figure 1 -> memory [N, D]. Dropout where the layout has row keys.
   torch::Tensor encode(const PackedTokens& source);
 
-  /// Right half of figure 1 for whole targets, each token predicted from those before it: hidden
-  /// states [N, D], whose projection predicts target.tokens. The decoder starts from the zero
+  /// Right half of figure 1 for whole targets: hidden states [N, D], whose projection predicts
+  /// target.tokens. Each token is predicted from those before it. The decoder starts from the zero
   /// vector.
   torch::Tensor decode(const PackedTokens& target, const torch::Tensor& memory,
                        const PackedLayout& source);
 
-  /// The same, attending as `attention` does.
+  /// The same with the keys and values of `attention`.
   torch::Tensor decode(const PackedTokens& target, DecoderAttention& attention);
 
-  /// The decoder on tokens [N] (-1: the zero vector) at given positions [N], attending as
-  /// `attention` does: the one path behind whole targets and single steps.
+  /// The decoder on tokens [N] (-1: the zero vector) at given positions [N], with the keys and
+  /// values of `attention`. Whole targets and single steps both go through it.
   torch::Tensor decode(const torch::Tensor& tokens, const torch::Tensor& positions,
                        DecoderAttention& attention, const torch::Tensor& row_keys);
 

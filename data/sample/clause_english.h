@@ -7,9 +7,9 @@
 
 namespace dragoman {
 
-/// What follows the verb: "the bread in the kitchen today".
+/// The words behind the verb: "the bread in the kitchen today".
 std::string english_rest(const Clause& clause);
-/// Verb and what follows it: "does not buy the bread today".
+/// The verb and the words behind it: "does not buy the bread today".
 std::string english_predicate(const Clause& clause, Agreement subject);
 std::string english_statement(const Clause& clause);
 /// "does the man buy the bread".

@@ -1,4 +1,4 @@
-// Draws of words, noun phrases and clauses for the sample corpus: what goes with what.
+// Draws of words, noun phrases and clauses for the sample corpus, so that they fit each other.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ NounPhrase draw_known_person(RandomStream& random);
 NounPhrase draw_object(RandomStream& random, std::uint32_t kinds, const Pronoun* possessor);
 /// As draw_object(), but definite: "the red car", "this car", "Anna's car".
 NounPhrase draw_definite(RandomStream& random, std::uint32_t kinds, const Pronoun* possessor);
-/// A person as the object of what `subject` does: never the subject once more.
+/// A person as the object of an action of `subject`, and another person than the subject.
 NounPhrase draw_other_person(RandomStream& random, const NounPhrase& subject);
 
 /// An adjective that fits the noun; nullptr where there is none. Comparable: has a comparative.
@@ -45,7 +45,7 @@ Phrase draw_clock(RandomStream& random);
 /// "under the table" / "unter dem Tisch" (dative) or "unter den Tisch" (accusative).
 Phrase draw_furniture_place(RandomStream& random, Case grammatical_case);
 
-/// When it happens, which decides the tense and the time adverbial.
+/// The time of an action. It decides the tense and the time adverbial.
 enum class Frame { Present, Past, Future };
 Frame draw_frame(RandomStream& random);
 
@@ -54,14 +54,15 @@ enum class Detail {
   Full,  ///< with time, place, manner, negation, modal verb
 };
 
-/// What the subject does: any verb for persons.
+/// An action of the subject, by any verb for persons.
 Clause draw_action(RandomStream& random, const NounPhrase& subject, Frame frame, Detail detail);
-/// What the subject could be asked to do, tries or plans to do: present, no modal verb, no
-/// negation.
+/// An action that the subject could be asked to do, or tries or plans to do: present, no modal
+/// verb, no negation.
 Clause draw_deed(RandomStream& random, const NounPhrase& subject);
-/// "they read" and "they put" could be the present.
+/// Whether the English words show that the clause is past; "they read" and "they put" could be the
+/// present.
 bool shows_past(const Clause& clause);
-/// Adds the tense and what stands around verb and objects.
+/// Adds the tense, and the words around verb and objects.
 void draw_circumstances(RandomStream& random, Clause& clause, Frame frame, Detail detail);
 /// "it rains" / "es regnet".
 Clause draw_weather(RandomStream& random, Frame frame);

@@ -14,7 +14,8 @@ enum class Gender { Masculine, Feminine, Neuter };
 enum class Case { Nominative, Accusative, Dative };
 enum class Number { Singular, Plural };
 
-/// What one can do with a thing: verbs and adjectives name the kinds of nouns that they go with.
+/// The kinds of nouns, by what can be done with them. Verbs and adjectives name the kinds of nouns
+/// that they go with.
 enum Kind : std::uint32_t {
   kPerson = 1 << 0,
   kRelative = 1 << 1,  ///< "my aunt", seldom "an aunt"

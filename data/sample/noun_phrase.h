@@ -1,4 +1,4 @@
-// Noun phrases of the sample corpus: what they are made of, and how they read in both languages.
+// Noun phrases of the sample corpus: their parts, and their text in both languages.
 #pragma once
 
 #include <optional>
@@ -36,7 +36,7 @@ enum class Determiner {
   HowMany,
 };
 
-/// A pronoun, a name, or a noun with what stands before and behind it; or two of them with "and".
+/// A pronoun, a name, or a noun with the words before and behind it; or two of them with "and".
 struct NounPhrase {
   const Pronoun* pronoun = nullptr;
   const Name* name = nullptr;

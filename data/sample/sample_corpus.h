@@ -43,13 +43,14 @@ struct SampleCorpus {
   std::vector<SamplePair> train, valid, test;
 };
 
-/// Exactly the sizes asked for. No line of valid and test, English or German, stands in another
-/// part or twice in its own; short lines repeat in train. Error where the grammar does not give
-/// that many different sentences.
+/// Makes exactly the sizes asked for. No line of valid and test, English or German, stands in
+/// another part, or twice in its own. Short lines repeat in train. Throws Error where the grammar
+/// does not give that many different sentences.
 SampleCorpus make_sample_corpus(const SampleConfig& config);
 
-/// train.en, train.de, valid.en, valid.de, test.en, test.de, and .sample, which lists their hashes;
-/// creates the folder. Throws Error where one of them is there and is not of an earlier call.
+/// Writes train.en, train.de, valid.en, valid.de, test.en, test.de, and .sample, which lists their
+/// hashes. Creates the folder. Throws Error where one of these files exists and no earlier call has
+/// written it.
 void write_sample_corpus(const SampleCorpus& corpus, const std::filesystem::path& folder);
 
 }  // namespace dragoman

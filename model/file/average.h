@@ -11,9 +11,9 @@
 
 namespace dragoman {
 
-/// Writes to `output` a model whose parameters (F32) are the means, summed in double precision, of
-/// those of `models`. Training state is left out. The provenance is that of the model with the most
-/// updates, but with `command`, the list of models, and without scores. Throws Error where
+/// Writes to `output` a model whose parameters (F32) are the means of those of `models`, summed in
+/// double precision. Training state is left out. The provenance is that of the model with the most
+/// updates, with `command` and the list of models, and without scores. Throws Error where
 /// architectures or tokenizers differ, naming both files.
 void write_average(std::span<const std::filesystem::path> models,
                    const std::filesystem::path& output, const std::string& command);

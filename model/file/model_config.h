@@ -1,5 +1,5 @@
-// The architecture of a model: every choice that decides its parameters' names and shapes, and the
-// dropout it is trained with. Stored in the model file. Paper: Vaswani et al. 2017, table 3.
+// The architecture of a model: every choice that decides the names and shapes of its parameters,
+// and its dropout in training. It is stored in the model file. Paper: Vaswani et al. 2017, table 3.
 #pragma once
 
 #include <array>
@@ -17,8 +17,8 @@ constexpr std::array<std::string_view, 4> names_of(Preset) {
   return {"tiny", "small", "base", "big"};
 }
 
-/// Where layer normalisation stands: after each sub-layer's residual sum (the paper), or before the
-/// sub-layer with one more after the last layer of each stack.
+/// The place of layer normalisation: after each sub-layer's residual sum (the paper), or before the
+/// sub-layer, with one more after the last layer of each stack.
 enum class NormPosition { After, Before };
 constexpr std::array<std::string_view, 2> names_of(NormPosition) { return {"after", "before"}; }
 
@@ -33,7 +33,7 @@ constexpr bool is_gated(Activation a) {
 enum class Positions { Sinusoidal, Learned };
 constexpr std::array<std::string_view, 2> names_of(Positions) { return {"sinusoidal", "learned"}; }
 
-/// Which embedding matrices are one: source, target and output projection (section 3.4 of the
+/// The embedding matrices that are one: source, target and output projection (section 3.4 of the
 /// paper); target and output; none.
 enum class Tying { ThreeWay, TwoWay, None };
 constexpr std::array<std::string_view, 3> names_of(Tying) {
@@ -56,7 +56,7 @@ struct ModelConfig {
   double attention_dropout = 0.1;   ///< of attention weights
   double activation_dropout = 0.1;  ///< of the feed-forward network's inner activations
 
-  // Decided by the tokenizer, not by flags.
+  // The tokenizer decides these, not flags.
   std::int64_t source_vocabulary = 0;
   std::int64_t target_vocabulary = 0;
   std::int64_t unk_id = 0;
@@ -146,8 +146,8 @@ struct ParameterShape {
   bool operator==(const ParameterShape&) const = default;
 };
 
-/// Names and shapes of all parameters, in the order of the module tree: the contract between the
-/// model file, the module tree and the CPU engine. Weights of linear layers are [out, in].
+/// Names and shapes of all parameters, in the order of the module tree. The model file, the module
+/// tree and the CPU engine all keep to them. Weights of linear layers are [out, in].
 std::vector<ParameterShape> parameter_shapes(const ModelConfig& config);
 
 }  // namespace dragoman

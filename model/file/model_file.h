@@ -24,7 +24,7 @@
 
 namespace dragoman {
 
-/// Tensors whose names start so belong to a checkpoint's optimizer, not to the model.
+/// The beginning of the names of tensors that belong to a checkpoint's optimizer, not to the model.
 inline constexpr std::string_view kTrainingPrefix = "training.";
 
 /// How a model was made.
@@ -35,7 +35,7 @@ struct Provenance {
   std::int64_t updates = 0;                     ///< optimizer steps behind these weights
   std::map<std::string, std::string> data;      ///< file -> hash of its contents
   std::map<std::string, std::string> versions;  ///< "dragoman", "libtorch", "processor", ...
-  /// Share of the training pairs that have several sentences on a side; none: not recorded.
+  /// Share of the training pairs that have several sentences on a side, if it was recorded.
   std::optional<double> several_sentences;
   std::map<std::string, double> scores;    ///< metric -> value: "valid-bleu", "valid-loss"
   std::vector<std::string> averaged_from;  ///< files, when the weights are an average
@@ -44,38 +44,38 @@ struct Provenance {
 
 /// JSON, one line; scores that are not finite are left out.
 std::string to_json(const Provenance& provenance);
-/// Missing keys keep their defaults, unknown ones are ignored; throws Error on wrong types.
+/// Missing keys keep their defaults, unknown ones are ignored. Throws Error on wrong types.
 Provenance provenance_from_json(std::string_view json);
 
-/// Options of the search that suit the model, where who translates says nothing else: the name of a
-/// flag, "beam-size", and its value.
+/// Options of the search that suit the model, as flag ("beam-size") and value. They hold where the
+/// command says nothing else.
 using DecodeDefaults = std::map<std::string, std::string>;
 
-/// What is written to a model file; views must stay valid during the call.
+/// The contents of a model file to be written. Views must stay valid during the call.
 struct ModelContents {
   ModelConfig config;
   std::string_view tokenizer_source;  ///< bytes of the SentencePiece model
   std::string_view tokenizer_target;  ///< empty: the same as the source's
   Provenance provenance;
-  /// Exactly parameter_shapes(config), and scales of those that are I8, in any order.
+  /// Exactly parameter_shapes(config), and the scales of those that are I8, in any order.
   std::vector<TensorData> parameters;
   std::vector<TensorData> training;  ///< names start with `training.`
   std::string progress;              ///< of a checkpoint; empty: none
   DecodeDefaults decode_defaults = {};
 };
 
-/// Throws Error when the parameters are not those of the configuration, or writing fails; the file
-/// that stood at `path` is then untouched.
+/// Throws Error when the parameters are not those of the configuration, or when writing fails. The
+/// old file at `path` is then untouched.
 void write_model_file(const std::filesystem::path& path, const ModelContents& contents);
 
-/// What is checked when a model file is opened. The header, the configuration, the set and shapes
-/// of the parameters and the tokenizer always are.
+/// The checks when a model file is opened. The header, the configuration, the names and shapes of
+/// the parameters and the tokenizer are always checked.
 enum class Verify {
-  All,     ///< every tensor, too
-  Header,  ///< other tensors only when tensor() asks for them
+  All,     ///< every tensor as well
+  Header,  ///< each tensor when tensor() asks for it
 };
 
-/// An open model file; its tensors are aligned to their elements, and all views stay valid as long
+/// An open model file. Its tensors are aligned to their elements, and all views stay valid as long
 /// as it lives. Every error is one line: damaged (and where), truncated, not safetensors, not a
 /// model of this program, written by a newer version.
 class ModelFileReader : public ParameterReader {
@@ -88,11 +88,12 @@ class ModelFileReader : public ParameterReader {
   const Provenance& provenance() const { return provenance_; }
   const DecodeDefaults& decode_defaults() const { return decode_defaults_; }
   const Metadata& metadata() const { return file_.metadata(); }
-  /// Of the header, which holds the checksums of all tensors: the same for the same contents.
+  /// The checksum of the header, which holds the checksums of all tensors. Files with the same
+  /// contents have the same one.
   const std::string& checksum() const;
 
   std::string_view tokenizer_source() const;
-  /// The source's where one tokenizer serves both sides.
+  /// The source's tokenizer where one serves both sides.
   std::string_view tokenizer_target() const;
   bool has_two_tokenizers() const { return has("tokenizer.target"); }
 
@@ -103,10 +104,10 @@ class ModelFileReader : public ParameterReader {
   std::vector<std::string> names() const;
   /// Names of the `training.*` tensors, sorted.
   std::vector<std::string> training_names() const;
-  /// All tensors, unchecked but for their names, types and shapes.
+  /// All tensors. Only their names, types and shapes have been checked.
   const std::vector<TensorData>& tensors() const { return file_.tensors(); }
   const TensorData* find(std::string_view name) const override { return file_.find(name); }
-  /// Checked now, where opening did not check all.
+  /// The tensor, checked now unless it was checked at opening.
   TensorData tensor(std::string_view name) const override;
   void give_back(const TensorData& tensor) const override { MappedFile::give_back(tensor.raw()); }
 
@@ -126,10 +127,11 @@ class ModelFileReader : public ParameterReader {
   bool verified_ = false;  ///< all tensors at opening
 };
 
-/// Writes the file anew, with nothing changed but these. Errors: as for reading and writing.
+/// Writes the file anew and changes only these defaults. Errors: as for reading and writing.
 void write_decode_defaults(const std::filesystem::path& path, const DecodeDefaults& defaults);
 
-/// What `-m` takes: a run folder (its model.safetensors) or a file. Throws Error where neither is.
+/// The model file that `-m` names: a file, or the model.safetensors of a run folder. Throws Error
+/// where neither exists.
 std::filesystem::path resolve_model_path(const std::filesystem::path& path);
 
 }  // namespace dragoman

@@ -1,5 +1,4 @@
-// The parameters of a model by name, wherever they stand: in a file, or in the memory of a
-// training.
+// The parameters of a model by name, in a file or in the memory of a training.
 #pragma once
 
 #include <span>
@@ -22,23 +21,23 @@ class ParameterReader {
  public:
   virtual ~ParameterReader() = default;
   virtual const ModelConfig& config() const = 0;
-  /// As it stands there, unchecked; null where there is none.
+  /// The tensor as it is stored, unchecked; null where there is none.
   virtual const TensorData* find(std::string_view name) const = 0;
-  /// Throws Error where there is none, or it is damaged.
+  /// The same, checked. Throws Error where there is none, or it is damaged.
   virtual TensorData tensor(std::string_view name) const = 0;
-  /// It has been read: its bytes need not stay in memory where they can be had again.
+  /// The caller has read the tensor. Its bytes may leave memory where they can be read again.
   virtual void give_back(const TensorData&) const {}
 
   bool has(std::string_view name) const { return find(name) != nullptr; }
   bool is_int8(std::string_view parameter) const;
   /// The tensors of a parameter: itself, and its scales where it is I8.
   std::vector<TensorData> stored(std::string_view parameter) const;
-  /// A parameter's elements, whatever type they are stored in. `values` has as many places.
+  /// A parameter's elements as floats, from any stored type. `values` must have as many elements.
   void read_floats(std::string_view parameter, std::span<float> values) const;
   std::vector<float> floats(std::string_view parameter) const;
 };
 
-/// What the tensors view must outlive it.
+/// The memory that the tensors view must outlive the object.
 class ParametersInMemory : public ParameterReader {
  public:
   ParametersInMemory(const ModelConfig& config, std::vector<TensorData> tensors)

@@ -1,5 +1,5 @@
-// A model file with its matrices as whole numbers of 8 bits, a quarter of their size, a scale for
-// each row (the output of a linear layer, the vector of a piece). The layout is the same for any
+// A model file with matrices of 8-bit whole numbers, a quarter of the size. Each row has a scale; a
+// row is one output of a linear layer, or the vector of a piece. The layout is the same for any
 // processor.
 #pragma once
 
@@ -12,15 +12,15 @@
 
 namespace dragoman {
 
-/// The matrices that write_quantized() rounds (all but learned positions), and what the rounding
-/// does to each: the error's length divided by the matrix's. The largest first.
+/// The matrices that write_quantized() rounds (all but learned positions), and the relative error
+/// of each: the norm of the error divided by the norm of the matrix. The largest error comes first.
 struct RoundedMatrix {
   std::string name;
   double relative_error;
 };
 std::vector<RoundedMatrix> rounded_matrices(const ModelFileReader& model);
 
-/// Writes `model` to `output`, its matrices rounded but those named in `kept`; training state and
+/// Writes `model` to `output` with all matrices rounded except those in `kept`. Training state and
 /// scores are left out. Throws Error where the model is rounded already.
 void write_quantized(const ModelFileReader& model, const std::filesystem::path& output,
                      const std::set<std::string>& kept, const std::string& command);

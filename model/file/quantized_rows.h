@@ -7,8 +7,8 @@
 
 namespace dragoman {
 
-/// values[row, column] is about whole[row * columns + column] * scales[row]; whole numbers are from
-/// -127 to 127, the row's largest value becomes one of these two.
+/// values[row, column] is about whole[row * columns + column] * scales[row]. Whole numbers are from
+/// -127 to 127. The value of a row with the largest magnitude becomes one of these two.
 struct QuantizedRows {
   std::vector<std::int8_t> whole;
   std::vector<float> scales;

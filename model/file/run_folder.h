@@ -1,13 +1,14 @@
 // The files of a training run (train -o):
 //
-//   model.safetensors                        the one to ship: the best, at the end perhaps the
-//                                            average
-//   checkpoints/start.safetensors            before the first update, until a rollback goes
-//   elsewhere checkpoints/update-00001000.safetensors  every --save-every updates; the last
-//   --keep-last stay, and
-//                                            those that a rollback may need
-//   checkpoints/latest.safetensors           by the clock and on a signal; serves resume alone
-//   checkpoints/best.safetensors             weights of the best validation so far
+//   model.safetensors                          the one to ship: the best model, or at the end the
+//                                              average where that is better
+//   checkpoints/start.safetensors              before the first update; removed when a rollback
+//                                              has a later checkpoint to go to
+//   checkpoints/update-00001000.safetensors    every --save-every updates; the last --keep-last
+//                                              stay, and those that a rollback may need
+//   checkpoints/latest.safetensors             written by the clock and on a signal; for resume
+//                                              alone
+//   checkpoints/best.safetensors               the weights of the best validation so far
 #pragma once
 
 #include <cstdint>
@@ -24,15 +25,15 @@ struct RunFolder {
   std::filesystem::path best() const { return checkpoints() / "best.safetensors"; }
   std::filesystem::path latest() const { return checkpoints() / "latest.safetensors"; }
   std::filesystem::path start() const { return checkpoints() / "start.safetensors"; }
-  /// Of update 0, the start.
+  /// For update 0: start().
   std::filesystem::path at_update(std::int64_t update) const;
   std::filesystem::path log() const { return root / "log.jsonl"; }
   std::filesystem::path tensorboard() const { return root / "tensorboard"; }
   std::filesystem::path config() const { return root / "config.toml"; }
   std::filesystem::path corpus() const { return root / "corpus"; }
 
-  /// Checkpoints at update counts above 0, by rising update; none where the folder is not there.
-  /// Files of other names are not the run's.
+  /// Checkpoints at update counts above 0, by rising update; none where the folder does not exist.
+  /// Files of other names do not belong to the run.
   std::vector<std::filesystem::path> numbered() const;
 };
 

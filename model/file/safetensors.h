@@ -23,7 +23,7 @@ constexpr std::array<std::string_view, 8> names_of(Dtype) {
 /// Bytes of one element.
 std::size_t size_of(Dtype dtype);
 
-/// A named view of a tensor, row-major. The owner of the bytes is whoever made the view.
+/// A named view of a tensor, row-major. The maker of the view owns the bytes.
 struct TensorData {
   std::string name;
   Dtype dtype = Dtype::F32;
@@ -35,19 +35,19 @@ struct TensorData {
   std::string_view raw() const { return {static_cast<const char*>(data), bytes()}; }
 };
 
-/// The elements of an F32, BF16 or F16 tensor, exactly; reads unaligned data too. Throws Error
-/// naming the tensor for other types. `values` has elements() places.
+/// The elements of an F32, BF16 or F16 tensor, exactly. Unaligned data are read, too. Throws Error
+/// naming the tensor for other types. `values` must have elements() elements.
 void copy_as_floats(const TensorData& tensor, std::span<float> values);
 
 using Metadata = std::map<std::string, std::string>;
 
-/// An open file. Views stay valid as long as it lives. Their data are aligned to their type in
-/// files that this program wrote; others may have them anywhere.
+/// An open file. Views stay valid as long as it lives. In files that this program wrote, data are
+/// aligned to their type; in others they may lie anywhere.
 class SafetensorsFile {
  public:
-  /// Throws Error, one line that names the file, for whatever is not a well-formed safetensors
-  /// file: too short, truncated, not JSON, names or keys twice, unknown types, offsets that
-  /// overlap, leave holes, do not fit the shape or the file.
+  /// Throws Error, one line that names the file, for any file that is not well-formed safetensors:
+  /// too short, truncated, not JSON, names or keys twice, unknown types, or offsets that overlap,
+  /// leave holes, or do not fit the shape or the file.
   explicit SafetensorsFile(const std::filesystem::path& path);
 
   const std::filesystem::path& path() const { return path_; }
@@ -67,10 +67,9 @@ class SafetensorsFile {
 };
 
 /// Writes through AtomicFile, tensor by tensor, without a copy of the data. The data start at a
-/// multiple of 64 bytes; tensors whose size is a multiple of 64 come first and are therefore all
-/// aligned to 64, the rest follows by falling alignment (the format allows no holes). Equal
-/// contents give equal bytes. Throws Error when writing fails, a name occurs twice or is
-/// `__metadata__`.
+/// multiple of 64 bytes. Tensors whose size is a multiple of 64 come first, and so are all aligned
+/// to 64; the others follow by falling alignment (the format allows no holes). Equal contents give
+/// equal bytes. Throws Error when writing fails, a name occurs twice or is `__metadata__`.
 void write_safetensors(const std::filesystem::path& path, std::span<const TensorData> tensors,
                        const Metadata& metadata);
 

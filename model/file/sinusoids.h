@@ -1,4 +1,4 @@
-// The paper's positional encoding (section 3.5), for what has no LibTorch.
+// The paper's positional encoding (section 3.5), for code without LibTorch.
 #pragma once
 
 #include <cmath>
