@@ -2,9 +2,7 @@
 // why, and refuse to train on what is not the same.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
 #include <signal.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cmath>
@@ -12,6 +10,7 @@
 #include <memory>
 
 #include "base/files.h"
+#include "tests/free_port.h"
 #include "tests/system/train_fixture.h"
 
 namespace dragoman {
@@ -19,18 +18,6 @@ namespace {
 
 using testing::HasSubstr;
 using testing::Not;
-
-/// Free a moment ago.
-int free_port() {
-  const int descriptor = socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  socklen_t size = sizeof address;
-  bind(descriptor, reinterpret_cast<sockaddr*>(&address), size);
-  getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &size);
-  close(descriptor);
-  return ntohs(address.sin_port);
-}
 
 Variables rank_variables(int rank, int size, const std::string& host, int port) {
   return {{"RANK", std::to_string(rank)},
