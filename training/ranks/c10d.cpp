@@ -51,18 +51,15 @@ std::string RankStore::set_first(const std::string& key, const std::string& text
 
 void RankStore::remove(const std::string& key) { store_->deleteKey(key); }
 
-bool RankStore::wait(const std::vector<std::string>& keys, Milliseconds limit) {
-  try {
-    store_->wait(keys, limit);
-  } catch (const c10::DistStoreError&) {  // that it took longer
-    return false;
-  }
-  return true;
-}
-
-std::vector<std::string> RankStore::get(const std::vector<std::string>& keys) {
+std::optional<std::vector<std::string>> RankStore::get(const std::vector<std::string>& keys,
+                                                       Milliseconds limit) {
   std::vector<std::string> texts;
-  for (const auto& bytes : store_->multiGet(keys)) texts.emplace_back(bytes.begin(), bytes.end());
+  try {
+    store_->setTimeout(limit);
+    for (const auto& bytes : store_->multiGet(keys)) texts.emplace_back(bytes.begin(), bytes.end());
+  } catch (const c10::DistStoreError&) {  // that it took longer
+    return std::nullopt;
+  }
   return texts;
 }
 

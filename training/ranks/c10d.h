@@ -5,6 +5,7 @@
 #include <c10/util/intrusive_ptr.h>
 
 #include <chrono>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -41,10 +42,9 @@ class RankStore {
   /// The text that is there; `text` where there was none.
   std::string set_first(const std::string& key, const std::string& text);
   void remove(const std::string& key);
-  /// False where one of the keys has not come within the limit.
-  bool wait(const std::vector<std::string>& keys, Milliseconds limit);
-  /// All of them at one moment; they must be there.
-  std::vector<std::string> get(const std::vector<std::string>& keys);
+  /// All at one moment; nothing where one of them has not come within the limit.
+  std::optional<std::vector<std::string>> get(const std::vector<std::string>& keys,
+                                              Milliseconds limit);
 
  private:
   friend class TensorExchange;

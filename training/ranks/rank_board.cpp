@@ -84,9 +84,9 @@ bool RankBoard::meet(RankStore& store) {
     store.set(kSize, std::to_string(size_));
   }
   answered(joining_);
-  if (!store.wait({kSize}, joining_))
-    throw Error(own.name, ": rank 0 has not come within ", seconds(joining_), " s");
-  const std::string size = store.get({kSize}).front();
+  const auto found = store.get({kSize}, joining_);
+  if (!found) throw Error(own.name, ": rank 0 has not come within ", seconds(joining_), " s");
+  const std::string& size = found->front();
   const std::string first = store.set_first(introduction_of(own_), to_text(own));
   if (size != std::to_string(size_))
     tell_loss(store, join_text(own.name, " counts ", size_, " ranks, rank 0 counts ", size,
@@ -102,7 +102,7 @@ bool RankBoard::meet(RankStore& store) {
 bool RankBoard::wait_for_introductions(RankStore& store) {
   Time last = Clock::now();
   for (Milliseconds left = joining_; left > Milliseconds(0); left -= awake_since(last)) {
-    if (store.wait(keys_of_all(size_, introduction_of), interval_)) return true;
+    if (store.get(keys_of_all(size_, introduction_of), interval_)) return true;
     if (!read_signs(store)) break;
   }
   return false;
@@ -111,7 +111,7 @@ bool RankBoard::wait_for_introductions(RankStore& store) {
 std::string RankBoard::missing_ranks(RankStore& store) const {
   std::string missing;
   for (std::size_t rank = 0; rank < size_; ++rank)
-    if (!store.wait({introduction_of(rank)}, kAtOnce))
+    if (!store.get({introduction_of(rank)}, kAtOnce))
       missing += join_text(missing.empty() ? "" : ", ", rank);
   return join_text("of ", size_, " ranks these have not come within ", seconds(joining_),
                    " s: ", missing,
@@ -120,8 +120,8 @@ std::string RankBoard::missing_ranks(RankStore& store) const {
 
 bool RankBoard::connect(RankStore& store) {
   std::vector<RankIntroduction> known;
-  for (const std::string& text : store.get(keys_of_all(size_, introduction_of)))
-    known.push_back(introduction_from_text(text));
+  const auto texts = store.get(keys_of_all(size_, introduction_of), silence_).value();
+  for (const std::string& text : texts) known.push_back(introduction_from_text(text));
   {
     const std::lock_guard lock(mutex_);
     for (std::size_t rank = 0; rank < size_; ++rank) {
@@ -158,16 +158,18 @@ void RankBoard::hand_over(RankStore& store) {
   text_is_posted_ = true;
   const auto keys =
       keys_of_all(size_, [this](std::size_t rank) { return text_of(exchanges_, rank); });
-  if (!store.wait(keys, interval_)) return;
-  auto texts = store.get(keys);
+  auto texts = store.get(keys, interval_);
+  if (!texts) return;
+  text_is_posted_ = false;
+  {
+    const std::lock_guard lock(mutex_);
+    texts_ = std::move(*texts);
+    text_.reset();
+    changed_.notify_all();
+  }
   // All have begun this exchange, so all have read the one before.
   if (exchanges_ > 0) store.remove(text_of(exchanges_ - 1, own_));
   ++exchanges_;
-  text_is_posted_ = false;
-  const std::lock_guard lock(mutex_);
-  texts_ = std::move(texts);
-  text_.reset();
-  changed_.notify_all();
 }
 
 /// Gives this rank's own sign, too. False where a rank has told of a loss.
@@ -176,7 +178,7 @@ bool RankBoard::read_signs(RankStore& store) {
   auto keys = keys_of_all(size_, life_of);
   keys.push_back(kLoss);
   const Milliseconds passed = awake_since(signs_read_);
-  const auto signs = store.get(keys);
+  const auto signs = store.get(keys, silence_).value();
   answered();
   for (std::size_t i = 0; i < size_; ++i) {
     Rank& rank = ranks_[i];
@@ -194,7 +196,7 @@ std::string RankBoard::complaint(RankStore& store) {
     Rank& rank = ranks_[i];
     if (rank.left) {
       // A rank that has left its text and then ended has done its part in this exchange.
-      if (!text_is_posted_ || store.wait({text_of(exchanges_, i)}, kAtOnce)) continue;
+      if (!text_is_posted_ || store.get({text_of(exchanges_, i)}, kAtOnce)) continue;
       return rank.name + " has ended before this rank";
     }
     if (rank.silence > silence_) return rank.name + silent_for(silence_);
