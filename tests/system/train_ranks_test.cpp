@@ -8,6 +8,7 @@
 #include <cmath>
 #include <filesystem>
 #include <memory>
+#include <thread>
 
 #include "base/files.h"
 #include "tests/free_port.h"
@@ -170,6 +171,19 @@ TEST_F(TrainRanks, AHungRankEndsTheRun) {
   }
   const auto resumed = run_two(command("hung"));
   EXPECT_EQ(resumed[0].exit_code, 0) << resumed[0].errors;
+}
+
+TEST_F(TrainRanks, SuspendedAllTogetherTheyGoOn) {
+  const Words words = command("suspended", {"--rank-timeout", "1"});
+  auto ranks = start({words, words});
+  ASSERT_TRUE(ranks[0]->wait_for_errors("update 10", kLimit));
+  for (const auto& rank : ranks) rank->send_signal(SIGSTOP);
+  std::this_thread::sleep_for(std::chrono::seconds(3));
+  for (const auto& rank : ranks) rank->send_signal(SIGCONT);
+  for (const auto& rank : ranks) {
+    const auto result = rank->wait(kLimit);
+    EXPECT_EQ(result.exit_code, 0) << result.errors;
+  }
 }
 
 TEST_F(TrainRanks, ASignalToAnyRankStopsAllCleanly) {
