@@ -25,8 +25,8 @@
 #include "base/threads.h"
 #include "bench/part_times.h"
 #include "data/random_batch.h"
-#include "training/communicator.h"
-#include "training/rank_place.h"
+#include "training/ranks/communicator.h"
+#include "training/ranks/rank_place.h"
 #include "training/training_model.h"
 
 namespace {

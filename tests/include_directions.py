@@ -10,8 +10,9 @@ import sys
 
 # Who may include whom, besides itself. The program in app/ may include every room.
 ALLOWED = {
-    "training": ["inference/cpu", "inference/torch", "inference", "evaluation", "model", "model/file", "data",
-                 "tokenizer", "kernels", "base"],
+    "training": ["training/ranks", "inference/cpu", "inference/torch", "inference", "evaluation", "model",
+                 "model/file", "data", "tokenizer", "kernels", "base"],
+    "training/ranks": ["base"],
     "inference/torch": ["inference", "model", "model/file", "kernels", "base"],
     "inference/cpu": ["inference", "model/file", "kernels", "base"],
     "inference": ["model/file", "tokenizer", "base"],
@@ -31,7 +32,7 @@ ALLOWED["app"] = list(ALLOWED)
 # The only files that see a library: the headers' pattern -> the files' patterns.
 LIBRARIES = {
     r"(torch|ATen|c10)/.*": ["model/*", "training/*", "inference/torch/*", "app/torch/*"],
-    r".*c10d/.*": ["training/communicator.*"],
+    r".*c10d/.*": ["training/ranks/c10d.cpp"],
     r"sentencepiece.*": ["tokenizer/*.cpp"],
     r"re2/.*": ["inference/demands.cpp"],
     r"CLI/.*": ["app/command_line.cpp"],

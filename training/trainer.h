@@ -14,7 +14,7 @@
 #include "base/append_file.h"
 #include "data/prepare.h"
 #include "training/checkpoint.h"
-#include "training/communicator.h"
+#include "training/ranks/communicator.h"
 #include "training/cooldown.h"
 #include "training/event_file.h"
 #include "training/outlook.h"

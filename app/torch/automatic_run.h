@@ -11,7 +11,7 @@
 #include "app/torch/train_options.h"
 #include "data/prepare.h"
 #include "data/text_size.h"
-#include "training/communicator.h"
+#include "training/ranks/communicator.h"
 #include "training/trial.h"
 
 namespace dragoman {

@@ -26,7 +26,7 @@
 #include "base/hash.h"
 #include "inference/model_tokenizers.h"
 #include "model/device.h"
-#include "training/communicator.h"
+#include "training/ranks/communicator.h"
 #include "training/resume.h"
 #include "training/trainer.h"
 

@@ -4,7 +4,7 @@
 
 #include "app/log.h"
 #include "base/hash.h"
-#include "training/rank_agreement.h"
+#include "training/ranks/rank_agreement.h"
 
 namespace dragoman {
 

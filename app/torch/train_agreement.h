@@ -5,7 +5,7 @@
 #include <string>
 
 #include "app/torch/run_settings.h"
-#include "training/communicator.h"
+#include "training/ranks/communicator.h"
 #include "training/trainer.h"
 
 namespace dragoman {

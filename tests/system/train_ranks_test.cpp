@@ -2,16 +2,16 @@
 // why, and refuse to train on what is not the same.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
 #include <signal.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cmath>
 #include <filesystem>
 #include <memory>
+#include <thread>
 
 #include "base/files.h"
+#include "tests/free_port.h"
 #include "tests/system/train_fixture.h"
 
 namespace dragoman {
@@ -19,18 +19,6 @@ namespace {
 
 using testing::HasSubstr;
 using testing::Not;
-
-/// Free a moment ago.
-int free_port() {
-  const int descriptor = socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  socklen_t size = sizeof address;
-  bind(descriptor, reinterpret_cast<sockaddr*>(&address), size);
-  getsockname(descriptor, reinterpret_cast<sockaddr*>(&address), &size);
-  close(descriptor);
-  return ntohs(address.sin_port);
-}
 
 Variables rank_variables(int rank, int size, const std::string& host, int port) {
   return {{"RANK", std::to_string(rank)},
@@ -183,6 +171,19 @@ TEST_F(TrainRanks, AHungRankEndsTheRun) {
   }
   const auto resumed = run_two(command("hung"));
   EXPECT_EQ(resumed[0].exit_code, 0) << resumed[0].errors;
+}
+
+TEST_F(TrainRanks, SuspendedAllTogetherTheyGoOn) {
+  const Words words = command("suspended", {"--rank-timeout", "1"});
+  auto ranks = start({words, words});
+  ASSERT_TRUE(ranks[0]->wait_for_errors("update 10", kLimit));
+  for (const auto& rank : ranks) rank->send_signal(SIGSTOP);
+  std::this_thread::sleep_for(std::chrono::seconds(3));
+  for (const auto& rank : ranks) rank->send_signal(SIGCONT);
+  for (const auto& rank : ranks) {
+    const auto result = rank->wait(kLimit);
+    EXPECT_EQ(result.exit_code, 0) << result.errors;
+  }
 }
 
 TEST_F(TrainRanks, ASignalToAnyRankStopsAllCleanly) {

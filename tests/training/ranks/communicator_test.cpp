@@ -1,23 +1,21 @@
-#include "training/communicator.h"
+#include "training/ranks/communicator.h"
 
 #include <ATen/Parallel.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cmath>
 
 #include "base/error.h"
-#include "tests/training/ranks.h"
-#include "training/rank_socket.h"
+#include "tests/free_port.h"
+#include "tests/training/ranks/ranks.h"
 
 namespace dragoman {
 namespace {
 
 using testing::Each;
 using testing::HasSubstr;
-
-/// Free a moment ago.
-int free_port() { return RankSocket::listening().port(); }
 
 std::vector<std::string> run_communicators(int size,
                                            const std::function<void(Communicator& ranks)>& work) {
@@ -56,6 +54,8 @@ TEST(Communicator, SumsAndCopiesOverAllRanks) {
     ranks.broadcast(theirs);
     EXPECT_EQ(theirs.item<double>(), 1);
     EXPECT_EQ(ranks.broadcast(join_text("rank ", ranks.rank())), "rank 0");
+    const std::string more_than_the_store_takes(9'000'000, static_cast<char>('0' + ranks.rank()));
+    EXPECT_EQ(ranks.broadcast(more_than_the_store_takes), std::string(9'000'000, '0'));
     EXPECT_EQ(ranks.gather(std::to_string(ranks.rank())),
               (std::vector<std::string>{"0", "1", "2"}));
     const std::vector<std::int64_t> numbers_of_each(static_cast<std::size_t>(ranks.rank()),
@@ -102,7 +102,7 @@ TEST(Communicator, StopsOnASignalAndWhenARankIsLost) {
       ranks.give_up("stopped");
       return;
     }
-    while (!stop.stop_requested()) std::this_thread::sleep_for(Milliseconds(5));
+    while (!stop.stop_requested()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
     EXPECT_FALSE(signal.stop_requested());
   });
   EXPECT_THAT(errors, Each(std::string()));

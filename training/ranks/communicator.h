@@ -1,6 +1,5 @@
-// What several processes that train together do together: sums and copies of tensors over c10d
-// (Gloo on the CPU, NCCL on CUDA where LibTorch has it), texts and numbers over RankLinks. One
-// process is rank 0 of 1, and all of this is nothing.
+// What several processes that train together do together: sums and copies of tensors over c10d,
+// texts and numbers over RankBoard. One process is rank 0 of 1, and all of this is nothing.
 //
 // All ranks make the same calls in the same order. Each throws Error, on every rank that is left,
 // where a rank has died, hangs or has given up: it says which one.
@@ -16,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "training/rank_place.h"
+#include "training/ranks/rank_place.h"
 
 namespace dragoman {
 

@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-#include "training/rank_place.h"
+#include "training/ranks/rank_place.h"
 
 namespace dragoman {
 

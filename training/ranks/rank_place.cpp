@@ -1,4 +1,4 @@
-#include "training/rank_place.h"
+#include "training/ranks/rank_place.h"
 
 #include <charconv>
 #include <cstdlib>

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "training/communicator.h"
+#include "training/ranks/communicator.h"
 
 namespace dragoman {
 

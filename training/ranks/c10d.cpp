@@ -1,0 +1,99 @@
+#include "training/ranks/c10d.h"
+
+#include <c10/util/Exception.h>
+#include <c10/util/Logging.h>
+#include <torch/cuda.h>
+
+#include <thread>
+#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
+#include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
+#include <torch/csrc/distributed/c10d/TCPStore.hpp>
+#ifdef DRAGOMAN_NCCL
+#include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
+#endif
+
+#include "base/error.h"
+
+namespace dragoman {
+
+std::string first_line(const std::exception& error) {
+  const std::string text = error.what();
+  return text.substr(0, text.find('\n'));
+}
+
+RankStore::RankStore(const RankPlace& place, Milliseconds limit) {
+  FLAGS_caffe2_log_level = c10::GLOG_FATAL;  // what fails is thrown; c10d would print it, too
+  c10d::TCPStoreOptions options;
+  options.port = static_cast<std::uint16_t>(place.master_port);
+  options.isServer = place.rank == 0 && !place.store_is_there;
+  options.waitWorkers = false;
+  options.timeout = limit;
+  try {
+    // Of torchrun's attempts each has keys of its own.
+    store_ = c10::make_intrusive<c10d::PrefixStore>(
+        join_text("dragoman/", place.attempt),
+        c10::make_intrusive<c10d::TCPStore>(place.master_host, options));
+  } catch (const std::exception& error) {
+    throw Error("rank ", place.rank,
+                options.isServer ? " cannot listen at " : " cannot reach rank 0 at ",
+                place.master_host, ", port ", place.master_port,
+                " (MASTER_ADDR, MASTER_PORT): ", first_line(error));
+  }
+}
+
+RankStore::~RankStore() = default;
+
+void RankStore::set(const std::string& key, const std::string& text) { store_->set(key, text); }
+
+std::string RankStore::set_first(const std::string& key, const std::string& text) {
+  return store_->compareSet(key, "", text);
+}
+
+void RankStore::remove(const std::string& key) { store_->deleteKey(key); }
+
+std::optional<std::vector<std::string>> RankStore::get(const std::vector<std::string>& keys,
+                                                       Milliseconds limit) {
+  std::vector<std::string> texts;
+  try {
+    store_->setTimeout(limit);
+    for (const auto& bytes : store_->multiGet(keys)) texts.emplace_back(bytes.begin(), bytes.end());
+  } catch (const c10::DistStoreError&) {  // that it took longer
+    return std::nullopt;
+  }
+  return texts;
+}
+
+TensorExchange::TensorExchange(const RankStore& store, const RankPlace& place,
+                               const std::string& address, Milliseconds limit) {
+  // A connection apart, as the backends use theirs in threads of their own.
+  const auto own = store.store_->clone();
+  const auto options = c10d::ProcessGroupGloo::Options::create(limit);
+  options->devices = {c10d::ProcessGroupGloo::createDeviceForHostname(address)};
+  gloo_ = c10::make_intrusive<c10d::ProcessGroupGloo>(own, place.rank, place.size, options);
+#ifdef DRAGOMAN_NCCL
+  if (torch::cuda::is_available())
+    nccl_ = c10::make_intrusive<c10d::ProcessGroupNCCL>(
+        c10::make_intrusive<c10d::PrefixStore>("nccl", own), place.rank, place.size);
+#endif
+}
+
+TensorExchange::~TensorExchange() = default;
+
+void TensorExchange::run(TensorWork work, torch::Tensor& tensor, const std::stop_token& lost) {
+  const torch::NoGradGuard no_grad;
+  const bool through_cpu = !tensor.is_cpu() && !nccl_;
+  const bool on_cpu = tensor.is_cpu() || through_cpu;
+  c10d::Backend& backend = on_cpu ? *gloo_ : *nccl_;
+  std::vector<at::Tensor> tensors = {through_cpu ? tensor.cpu() : tensor};
+  const auto running =
+      work == TensorWork::Sum ? backend.allreduce(tensors) : backend.broadcast(tensors);
+  // NCCL's own wait would leave a rank that is lost to the device.
+  while (!on_cpu && !running->isCompleted()) {
+    if (lost.stop_requested()) throw Error("a rank is lost");
+    std::this_thread::yield();
+  }
+  running->wait();
+  if (through_cpu) tensor.copy_(tensors.front());
+}
+
+}  // namespace dragoman

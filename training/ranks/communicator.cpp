@@ -1,0 +1,105 @@
+#include "training/ranks/communicator.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <functional>
+
+#include "base/error.h"
+#include "training/ranks/rank_board.h"
+
+namespace dragoman {
+
+struct Communicator::Group {
+  std::shared_ptr<RankBoard> board;
+  std::stop_source stop;
+  using Callback = std::stop_callback<std::function<void()>>;
+  std::optional<Callback> by_signal, by_loss;
+
+  /// When all ranks are here. What fails then fails because of a rank that is lost; the board
+  /// knows which.
+  void run(TensorWork work, torch::Tensor& tensor) {
+    board->exchange("");
+    try {
+      board->tensors().run(work, tensor, board->lost());
+    } catch (const std::exception& error) {
+      board->throw_loss("the exchange with the other ranks has failed: " + first_line(error));
+    }
+  }
+};
+
+Communicator::Communicator(const RankPlace& place, double silence_seconds) : place_(place) {
+  if (place.size == 1) return;
+  const Milliseconds silence(std::llround(1000 * silence_seconds));
+  group_ = std::make_unique<Group>();
+  group_->board = std::make_shared<RankBoard>(place, silence);
+  group_->board->join();
+}
+
+Communicator::~Communicator() {
+  if (group_) group_->board->leave("");
+}
+
+std::string Communicator::name(int rank) const {
+  return group_ ? group_->board->name(rank) : "rank 0";
+}
+
+void Communicator::sum(torch::Tensor& tensor) {
+  if (group_) group_->run(TensorWork::Sum, tensor);
+}
+
+void Communicator::sum(std::span<double> numbers) {
+  if (!group_) return;
+  const auto texts =
+      gather(std::string(reinterpret_cast<const char*>(numbers.data()), numbers.size_bytes()));
+  std::fill(numbers.begin(), numbers.end(), 0.0);
+  std::vector<double> theirs(numbers.size());
+  for (const std::string& text : texts) {
+    std::memcpy(theirs.data(), text.data(), std::min(text.size(), numbers.size_bytes()));
+    for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] += theirs[i];
+  }
+}
+
+void Communicator::broadcast(torch::Tensor& tensor) {
+  if (group_) group_->run(TensorWork::CopyOfRank0, tensor);
+}
+
+/// As bytes over c10d, which may be more than the board takes.
+std::string Communicator::broadcast(const std::string& text) {
+  std::string bytes = text;
+  bytes.resize(std::stoull(gather(std::to_string(text.size())).front()));
+  if (bytes.empty()) return bytes;
+  auto tensor =
+      torch::from_blob(bytes.data(), static_cast<std::int64_t>(bytes.size()), torch::kUInt8);
+  broadcast(tensor);
+  return bytes;
+}
+
+std::vector<std::string> Communicator::gather(const std::string& text) {
+  if (!group_) return {text};
+  return group_->board->exchange(text);
+}
+
+std::vector<std::int64_t> Communicator::gather(const std::vector<std::int64_t>& numbers) {
+  std::string bytes;
+  for (const std::string& text : gather(std::string(reinterpret_cast<const char*>(numbers.data()),
+                                                    numbers.size() * sizeof numbers[0])))
+    bytes += text;
+  std::vector<std::int64_t> all(bytes.size() / sizeof numbers[0]);
+  std::memcpy(all.data(), bytes.data(), bytes.size());
+  return all;
+}
+
+std::stop_token Communicator::stop_token(std::stop_token stop) {
+  if (!group_) return stop;
+  const auto request = [group = group_.get()] { group->stop.request_stop(); };
+  group_->by_signal.emplace(std::move(stop), request);
+  group_->by_loss.emplace(group_->board->lost(), request);
+  return group_->stop.get_token();
+}
+
+void Communicator::give_up(const std::string& reason) {
+  if (group_) group_->board->leave(reason);
+}
+
+}  // namespace dragoman

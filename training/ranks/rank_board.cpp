@@ -1,0 +1,328 @@
+#include "training/ranks/rank_board.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.h"
+#include "training/ranks/rank_introduction.h"
+
+namespace dragoman {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr const char *kLoss = "loss", *kSize = "size";
+constexpr Milliseconds kAtOnce(1);
+/// Instead of a count of signs of life: the rank has done its work, or has read of a loss.
+constexpr const char* kLeft = "left";
+constexpr const char* kGone = " is gone: it was killed, or its machine or the network has failed";
+
+double seconds(Milliseconds time) { return static_cast<double>(time.count()) / 1000; }
+
+std::string silent_for(Milliseconds time) {
+  return join_text(" has given no sign of life for ", seconds(time),
+                   " s: it is stopped, or its machine or the network is");
+}
+
+std::string life_of(std::size_t rank) { return join_text("life/", rank); }
+std::string introduction_of(std::size_t rank) { return join_text("rank/", rank); }
+std::string text_of(std::int64_t exchange, std::size_t rank) {
+  return join_text("text/", exchange, "/", rank);
+}
+
+template <class Key>
+std::vector<std::string> keys_of_all(std::size_t size, Key&& key) {
+  std::vector<std::string> keys;
+  for (std::size_t rank = 0; rank < size; ++rank) keys.push_back(key(rank));
+  return keys;
+}
+
+}  // namespace
+
+RankBoard::RankBoard(const RankPlace& place, Milliseconds silence)
+    : place_(place),
+      silence_(silence),
+      joining_(10 * silence),
+      interval_(std::clamp(silence / 10, Milliseconds(10), Milliseconds(500))),
+      size_(static_cast<std::size_t>(place.size)),
+      own_(static_cast<std::size_t>(place.rank)),
+      ranks_(size_),
+      signs_read_(Clock::now()),
+      unanswered_(-joining_) {}
+
+// ---- the thread that calls the store
+// --------------------------------------------------------------
+
+void RankBoard::call_store() {
+  try {
+    RankStore store(place_, joining_);
+    for (bool stays = meet(store); stays;) {
+      hand_over(store);
+      if (Clock::now() - signs_read_ >= interval_ && read_signs(store))
+        tell_loss(store, complaint(store));
+      const std::lock_guard lock(mutex_);
+      stays = loss_.empty() && !leaving_;
+    }
+    say_goodbye(store);
+  } catch (const Error& error) {
+    set_loss(error.what());
+  } catch (const std::exception&) {
+    set_loss(server() + kGone);
+  }
+  const std::lock_guard lock(mutex_);
+  finished_ = true;
+  changed_.notify_all();
+}
+
+/// False, and the loss is known, where the ranks do not come or do not fit.
+bool RankBoard::meet(RankStore& store) {
+  const RankIntroduction own = introduction_of_this(place_);
+  if (own_ == 0) {
+    for (const std::string& key : keys_of_all(size_, life_of)) store.set(key, "0");
+    store.set(kLoss, "");
+    store.set(kSize, std::to_string(size_));
+  }
+  answered(joining_);
+  const auto found = store.get({kSize}, joining_);
+  if (!found) throw Error(own.name, ": rank 0 has not come within ", seconds(joining_), " s");
+  const std::string& size = found->front();
+  const std::string first = store.set_first(introduction_of(own_), to_text(own));
+  if (size != std::to_string(size_))
+    tell_loss(store, join_text(own.name, " counts ", size_, " ranks, rank 0 counts ", size,
+                               "; start all with the same WORLD_SIZE"));
+  else if (first != to_text(own))
+    tell_loss(store, join_text("two processes are one rank: ", introduction_from_text(first).name,
+                               " and ", own.name));
+  else if (!wait_for_introductions(store))
+    tell_loss(store, missing_ranks(store));
+  return loss().empty() && connect(store);
+}
+
+bool RankBoard::wait_for_introductions(RankStore& store) {
+  Time last = Clock::now();
+  for (Milliseconds left = joining_; left > Milliseconds(0); left -= awake_since(last)) {
+    if (store.get(keys_of_all(size_, introduction_of), interval_)) return true;
+    if (!read_signs(store)) break;
+  }
+  return false;
+}
+
+std::string RankBoard::missing_ranks(RankStore& store) const {
+  std::string missing;
+  for (std::size_t rank = 0; rank < size_; ++rank)
+    if (!store.get({introduction_of(rank)}, kAtOnce))
+      missing += join_text(missing.empty() ? "" : ", ", rank);
+  return join_text("of ", size_, " ranks these have not come within ", seconds(joining_),
+                   " s: ", missing,
+                   "; start all ranks, with the same WORLD_SIZE, MASTER_ADDR and MASTER_PORT");
+}
+
+bool RankBoard::connect(RankStore& store) {
+  std::vector<RankIntroduction> known;
+  const auto texts = store.get(keys_of_all(size_, introduction_of), silence_).value();
+  for (const std::string& text : texts) known.push_back(introduction_from_text(text));
+  {
+    const std::lock_guard lock(mutex_);
+    for (std::size_t rank = 0; rank < size_; ++rank) {
+      ranks_[rank].name = known[rank].name;
+      if (known[rank].machine == known[own_].machine) ranks_[rank].process = known[rank].process;
+    }
+  }
+  try {
+    answered(silence_);
+    // All ranks are at the same point whenever tensors are exchanged, so that a wait inside of that
+    // is no longer than a transfer.
+    tensors_ = std::make_unique<TensorExchange>(store, place_,
+                                                reachable_address(known, place_.rank), silence_);
+  } catch (const std::exception& error) {
+    tell_loss(store, join_text(name(place_.rank), " cannot reach the others: ", first_line(error)));
+    return false;
+  }
+  read_signs(store);
+  const std::lock_guard lock(mutex_);
+  joined_ = true;
+  changed_.notify_all();
+  return true;
+}
+
+/// The text of this rank, if there is one, for those of all; no longer than until the next sign.
+void RankBoard::hand_over(RankStore& store) {
+  {
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, interval_, [this] { return text_ || leaving_ || !loss_.empty(); });
+    if (!text_) return;
+  }
+  // Stays as it is until it has been handed over.
+  if (!text_is_posted_) store.set(text_of(exchanges_, own_), *text_);
+  text_is_posted_ = true;
+  const auto keys =
+      keys_of_all(size_, [this](std::size_t rank) { return text_of(exchanges_, rank); });
+  auto texts = store.get(keys, interval_);
+  if (!texts) return;
+  text_is_posted_ = false;
+  {
+    const std::lock_guard lock(mutex_);
+    texts_ = std::move(*texts);
+    text_.reset();
+    changed_.notify_all();
+  }
+  // All have begun this exchange, so all have read the one before.
+  if (exchanges_ > 0) store.remove(text_of(exchanges_ - 1, own_));
+  ++exchanges_;
+}
+
+/// Gives this rank's own sign, too. False where a rank has told of a loss.
+bool RankBoard::read_signs(RankStore& store) {
+  if (ranks_[own_].sign != kLeft) store.set(life_of(own_), std::to_string(++signs_));
+  auto keys = keys_of_all(size_, life_of);
+  keys.push_back(kLoss);
+  const Milliseconds passed = awake_since(signs_read_);
+  const auto signs = store.get(keys, silence_).value();
+  answered();
+  for (std::size_t i = 0; i < size_; ++i) {
+    Rank& rank = ranks_[i];
+    rank.left = signs[i] == kLeft;
+    rank.silence = signs[i] == rank.sign ? rank.silence + passed : Milliseconds(0);
+    rank.sign = signs[i];
+  }
+  set_loss(signs.back());
+  return signs.back().empty();
+}
+
+/// Which rank is lost; empty where none is.
+std::string RankBoard::complaint(RankStore& store) {
+  for (std::size_t i = 0; i < size_; ++i) {
+    Rank& rank = ranks_[i];
+    if (rank.left) {
+      // A rank that has left its text and then ended has done its part in this exchange.
+      if (!text_is_posted_ || store.get({text_of(exchanges_, i)}, kAtOnce)) continue;
+      return rank.name + " has ended before this rank";
+    }
+    if (rank.silence > silence_) return rank.name + silent_for(silence_);
+    // The store may hear of the end of the work a little later than the system of the process.
+    if (rank.process_ended) return rank.name + kGone;
+    rank.process_ended = !rank.process.empty() && has_ended(rank.process);
+  }
+  return "";
+}
+
+/// Rank 0, whose store the others need, stays until they have read the last that concerns them, as
+/// far as they are alive.
+void RankBoard::say_goodbye(RankStore& store) {
+  std::unique_lock lock(mutex_);
+  const std::string reason = reason_;
+  lock.unlock();
+  if (!reason.empty()) tell_loss(store, join_text(name(place_.rank), " has stopped: ", reason));
+  store.set(life_of(own_), ranks_[own_].sign = kLeft);
+  if (own_ != 0) return;
+  // Who reads of a loss leaves at its next sign, which comes within two intervals.
+  const Milliseconds limit = loss().empty() ? silence_ : 3 * interval_;
+  do {
+    std::this_thread::sleep_for(std::min(interval_, Milliseconds(20)));
+    read_signs(store);
+  } while (std::any_of(ranks_.begin(), ranks_.end(),
+                       [limit](const Rank& rank) { return !rank.left && rank.silence < limit; }));
+}
+
+/// Whoever is first tells the others. No text, no loss.
+void RankBoard::tell_loss(RankStore& store, const std::string& text) {
+  if (!text.empty() && loss().empty()) set_loss(store.set_first(kLoss, text));
+}
+
+void RankBoard::answered(Milliseconds allowance) {
+  const std::lock_guard lock(mutex_);
+  unanswered_ = -allowance;
+}
+
+// ---- any thread
+// -----------------------------------------------------------------------------------
+
+/// Finds out that a call hangs.
+void RankBoard::watch(const std::stop_token& stop) {
+  Time last = Clock::now();
+  std::unique_lock lock(mutex_);
+  while (unanswered_ <= silence_) {
+    changed_.wait_for(lock, stop, interval_, [] { return false; });
+    if (finished_ || stop.stop_requested()) return;
+    unanswered_ += awake_since(last);
+  }
+  hangs_ = true;
+  lock.unlock();
+  set_loss(server() + silent_for(silence_));
+}
+
+void RankBoard::set_loss(const std::string& text) {
+  std::unique_lock lock(mutex_);
+  if (text.empty() || !loss_.empty()) return;
+  loss_ = text;
+  lock.unlock();
+  lost_.request_stop();
+  changed_.notify_all();
+}
+
+std::string RankBoard::loss() {
+  const std::lock_guard lock(mutex_);
+  return loss_;
+}
+
+std::string RankBoard::server() {
+  const std::lock_guard lock(mutex_);
+  if (!place_.store_is_there && !ranks_[0].name.empty()) return ranks_[0].name;
+  return join_text("rank ", place_.rank, ": the store at ", place_.master_host, ", port ",
+                   place_.master_port, " (MASTER_ADDR, MASTER_PORT)");
+}
+
+/// Time counts only as far as this process was awake: ranks that were stopped all together, as by a
+/// suspended job, go on together.
+Milliseconds RankBoard::awake_since(Time& last) const {
+  const Time now = Clock::now();
+  const auto passed = std::chrono::duration_cast<Milliseconds>(now - std::exchange(last, now));
+  return std::min(passed, 2 * interval_);
+}
+
+void RankBoard::join() {
+  const auto self = shared_from_this();
+  calls_ = std::thread([self] { self->call_store(); });
+  watch_ = std::jthread([this](const std::stop_token& stop) { watch(stop); });
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return joined_ || !loss_.empty(); });
+  if (joined_) return;
+  lock.unlock();
+  leave("");
+  throw Error(loss());
+}
+
+std::vector<std::string> RankBoard::exchange(const std::string& text) {
+  std::unique_lock lock(mutex_);
+  if (!loss_.empty()) throw Error(loss_);
+  text_ = text;
+  changed_.notify_all();
+  changed_.wait(lock, [this] { return !text_ || !loss_.empty(); });
+  if (text_) throw Error(loss_);
+  return std::move(texts_);
+}
+
+void RankBoard::throw_loss(const std::string& symptom) {
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, 2 * silence_, [this] { return !loss_.empty(); });
+  throw Error(loss_.empty() ? symptom : loss_);
+}
+
+void RankBoard::leave(const std::string& reason) {
+  if (!calls_.joinable()) return;
+  std::unique_lock lock(mutex_);
+  reason_ = reason;
+  leaving_ = true;
+  changed_.notify_all();
+  changed_.wait(lock, [this] { return finished_ || hangs_; });
+  const bool finished = finished_;
+  lock.unlock();
+  if (finished)
+    calls_.join();
+  else
+    calls_.detach();
+  watch_ = {};
+}
+
+}  // namespace dragoman

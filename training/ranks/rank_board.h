@@ -1,0 +1,106 @@
+// What holds ranks together: a store in which each counts up a sign of life, leaves texts for the
+// others, and says why it stops. A rank that dies, hangs or gives up is found by whoever misses it
+// first, named, and told to all.
+//
+// A rank may work alone for as long as it likes, on a validation, say: a thread gives its signs of
+// life. Only a stopped process, a dead machine or a cut network is silent. That thread makes all
+// calls to the store, as a call whose server hangs never returns: another one counts how long the
+// store has not answered, and names rank 0, where it is.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "training/ranks/c10d.h"
+#include "training/ranks/rank_place.h"
+
+namespace dragoman {
+
+/// Shared with its thread, which is left behind where it hangs in a call.
+class RankBoard : public std::enable_shared_from_this<RankBoard> {
+ public:
+  /// A rank without a sign of life for `silence` counts as lost.
+  RankBoard(const RankPlace& place, Milliseconds silence);
+
+  /// Waits until all ranks have come, ten times as long as `silence`. Throws Error naming those
+  /// that have not, or do not fit.
+  void join();
+  /// The end of each board that has joined. Tells the others that this rank has done its work or,
+  /// for a reason, cannot go on. Rank 0, whose store they need, waits until they have read that.
+  void leave(const std::string& reason);
+
+  /// "rank 1 (host b, process 4711)".
+  const std::string& name(int rank) const { return ranks_[static_cast<std::size_t>(rank)].name; }
+  TensorExchange& tensors() { return *tensors_; }
+  /// Hands `text` (at most 8 MiB) to all ranks and returns those of all, by rank; all call it the
+  /// same number of times. Throws Error where a rank is lost.
+  std::vector<std::string> exchange(const std::string& text);
+  /// Requested when a rank is lost.
+  std::stop_token lost() const { return lost_.get_token(); }
+  /// Throws Error saying which rank is lost; waits for that to be found. `symptom`: what is said
+  /// where none is found.
+  [[noreturn]] void throw_loss(const std::string& symptom);
+
+ private:
+  using Time = std::chrono::steady_clock::time_point;
+  struct Rank {
+    std::string name, process;  ///< no process where it is not of this machine
+    std::string sign;           ///< of life
+    Milliseconds silence{0};
+    bool left = false, process_ended = false;
+  };
+
+  // The thread that calls the store.
+  void call_store();
+  bool meet(RankStore& store);
+  bool wait_for_introductions(RankStore& store);
+  std::string missing_ranks(RankStore& store) const;
+  bool connect(RankStore& store);
+  void hand_over(RankStore& store);
+  bool read_signs(RankStore& store);
+  std::string complaint(RankStore& store);
+  void say_goodbye(RankStore& store);
+  void tell_loss(RankStore& store, const std::string& text);
+  void answered(Milliseconds allowance = Milliseconds(0));
+
+  // Any thread.
+  void watch(const std::stop_token& stop);
+  void set_loss(const std::string& text);
+  std::string loss();
+  std::string server();
+  Milliseconds awake_since(Time& last) const;
+
+  const RankPlace place_;
+  const Milliseconds silence_, joining_, interval_;  ///< the last: of signs of life
+  const std::size_t size_, own_;
+
+  // Of the thread that calls the store; names and tensors are constant once all have joined.
+  std::vector<Rank> ranks_;  ///< [size]
+  std::unique_ptr<TensorExchange> tensors_;
+  Time signs_read_;
+  std::int64_t signs_ = 0, exchanges_ = 0;
+  bool text_is_posted_ = false;
+
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  // Guarded.
+  bool joined_ = false, leaving_ = false, finished_ = false, hangs_ = false;
+  std::string reason_;               ///< of leaving
+  std::string loss_;                 ///< which rank is lost
+  std::optional<std::string> text_;  ///< to be handed over
+  std::vector<std::string> texts_;   ///< of all ranks
+  Milliseconds unanswered_;          ///< since the store's last answer; below zero: an allowance
+
+  std::stop_source lost_;
+  std::thread calls_;
+  std::jthread watch_;
+};
+
+}  // namespace dragoman
