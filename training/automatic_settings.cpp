@@ -42,7 +42,7 @@ constexpr double kAverageReach = 0.05;
 }  // namespace
 
 Preset preset_for(const TextSize& text) {
-  constexpr std::int64_t kTiny = 1'200'000, kSmall = 150'000'000;
+  constexpr std::int64_t kTiny = 4'000'000, kSmall = 150'000'000;
   if (text.target_characters < kTiny) return Preset::Tiny;
   return text.target_characters < kSmall ? Preset::Small : Preset::Base;
 }
@@ -94,10 +94,12 @@ std::vector<Setting> text_settings(Preset preset, const TextSize& text) {
 }
 
 std::int64_t target_tokens_to_see(const CorpusSize& corpus, Preset preset) {
-  constexpr double kTokens = 430'000, kToSee = 18e6, kPassesOfThePaper = 21;
+  constexpr double kTokens = 430'000, kTinyToSee = 23e6, kSmallToSee = 18e6;
+  constexpr double kPassesOfThePaper = 21;
   const auto tokens = static_cast<double>(std::max<std::int64_t>(1, corpus.target_tokens));
   const bool large = preset == Preset::Base || preset == Preset::Big;
-  return rounded(large ? kPassesOfThePaper * tokens : kToSee * std::sqrt(tokens / kTokens));
+  if (large) return rounded(kPassesOfThePaper * tokens);
+  return rounded((preset == Preset::Tiny ? kTinyToSee : kSmallToSee) * std::sqrt(tokens / kTokens));
 }
 
 std::int64_t updates_for(const CorpusSize& corpus, Preset preset, double target_tokens_per_update) {

@@ -49,13 +49,15 @@ SpeedOf speed_with(double tiny) {
   };
 }
 
+constexpr TextSize kMixture{.pairs = 100'000, .target_characters = 7'000'000};
+
 TEST(AutomaticSettings, ASlowMachineTakesASmallerModelOfTheSameTextAndSaysWhy) {
-  const ChosenPreset fast = preset_for(kCaptions, speed_with(30'000));
+  const ChosenPreset fast = preset_for(kMixture, speed_with(30'000));
   EXPECT_EQ(fast.preset, Preset::Small);
-  EXPECT_EQ(fast.reason, "29,000 pairs");
-  const ChosenPreset slow = preset_for(kCaptions, speed_with(9'500));
+  EXPECT_EQ(fast.reason, "100,000 pairs");
+  const ChosenPreset slow = preset_for(kMixture, speed_with(5'000));
   EXPECT_EQ(slow.preset, Preset::Tiny);
-  EXPECT_THAT(slow.reason, HasSubstr("29,000 pairs; small would take 1:30:"));
+  EXPECT_THAT(slow.reason, HasSubstr("100,000 pairs; small would take 5:0"));
 }
 
 TEST(AutomaticSettings, AModelThatDoesNotFitIntoMemoryIsNotTaken) {
