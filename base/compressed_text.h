@@ -17,8 +17,7 @@ enum class TextCoding {
 };
 
 /// By the first bytes of a text, or all of it where `is_all`. Throws Error that begins with `name`
-/// for other compressed files, and for UTF-16 and UTF-32 (without a byte order mark: where the text
-/// begins in ASCII).
+/// for other compressed files, and for UTF-16 and UTF-32, with or without a byte order mark.
 TextCoding coding_of(std::string_view first, bool is_all, const std::string& name);
 
 /// Takes pieces of text in their order.
