@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "app/config_hint.h"
 #include "app/field_names.h"
 #include "base/byte_text.h"
 #include "base/files.h"
@@ -67,32 +68,22 @@ void collect_settings(const toml::table& table, std::map<std::string, std::strin
   }
 }
 
-/// Where a line is `key = word`: how the word is written. Empty for other lines.
-std::string hint_of_quotes(std::string_view line) {
-  const std::size_t equals = line.find('=');
-  if (equals == std::string_view::npos) return "";
-  std::string_view value = line.substr(equals + 1);
-  value = strip(value.substr(0, value.find('#')));
-  if (value == "True" || value == "False") return "; true and false have small letters";
-  constexpr std::string_view kOthers = "\"'[{+-0123456789";  // begin what is no bare word
-  if (value.empty() || kOthers.find(value.front()) != std::string_view::npos) return "";
-  return join_text("; texts stand in quotes: ", strip(line.substr(0, equals)), " = \"", value, '"');
-}
-
 std::string_view line_of(std::string_view text, toml::source_index line) {
   for (; line > 1 && !text.empty(); --line)
     text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
   return text.substr(0, text.find('\n'));
 }
 
-toml::table parse_toml(std::string_view text, const std::string& name) {
+/// The fields are for hints.
+toml::table parse_toml(std::string_view text, const std::string& name,
+                       const std::vector<Field>& fields) {
   try {
     return toml::parse(text);
   } catch (const toml::parse_error& error) {
     const auto line = error.source().begin.line;
     throw UsageError(name, ":", line, ": ", error.description(),
                      find_invalid_utf8(text) == std::string_view::npos
-                         ? hint_of_quotes(line_of(text, line))
+                         ? config_hint(line_of(text, line), fields)
                          : "");
   }
 }
@@ -181,7 +172,7 @@ std::string toml_value(Field::Kind kind, const std::vector<std::string>& texts) 
 std::map<std::string, ConfigValue> read_config(const std::filesystem::path& path,
                                                const std::vector<Field>& fields) {
   ConfigReader reader(path, fields);
-  reader.read_table(parse_toml(read_file(path), path.string()));
+  reader.read_table(parse_toml(read_file(path), path.string(), fields));
   return std::move(reader.values);
 }
 
@@ -191,7 +182,7 @@ std::map<std::string, std::string> read_settings(const std::filesystem::path& pa
 
 std::map<std::string, std::string> settings_of(std::string_view toml, const std::string& name) {
   std::map<std::string, std::string> settings;
-  collect_settings(parse_toml(toml, name), settings);
+  collect_settings(parse_toml(toml, name, {}), settings);
   return settings;
 }
 

@@ -1,14 +1,18 @@
 // dragoman inspect: what a model file holds and how it was made.
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "app/command.h"
+#include "app/field_names.h"
 #include "app/log.h"
 #include "base/amounts.h"
 #include "base/error.h"
+#include "evaluation/decimals.h"
 #include "model/file/model_file.h"
 #include "tokenizer/model_facts.h"
 
@@ -71,6 +75,24 @@ Json tokenizer_json(std::string_view bytes, const std::string& path) {
           {"bytes", bytes.size()}};
 }
 
+bool is_finite(const TensorData& tensor) {
+  std::vector<float> values(static_cast<std::size_t>(tensor.elements()));
+  copy_as_floats(tensor, values);
+  return std::ranges::all_of(values, [](float value) { return std::isfinite(value); });
+}
+
+/// Names of the weights (and of their scales, where they are whole numbers) with NaN or infinity.
+std::vector<std::string> broken_weights(const ModelFileReader& model) {
+  std::vector<std::string> broken;
+  for (const TensorData& tensor : model.tensors()) {
+    const bool is_real = tensor.dtype == Dtype::F32 || tensor.dtype == Dtype::BF16;
+    if (!is_real || tensor.name.starts_with("training.")) continue;
+    if (!is_finite(tensor)) broken.push_back(tensor.name);
+    model.give_back(tensor);
+  }
+  return broken;
+}
+
 /// All facts; the text is made from the same.
 Json facts_of(const ModelFileReader& model) {
   const std::string path = model.path().string();
@@ -96,6 +118,16 @@ Json facts_of(const ModelFileReader& model) {
   return facts;
 }
 
+/// In the text there is one style of names: with hyphens.
+Json hyphenated(const Json& members) {
+  Json renamed = Json::object();
+  for (const auto& [name, value] : members.items()) renamed[with_hyphens(name)] = value;
+  return renamed;
+}
+
+/// Scores and shares are no more exact than that.
+std::string two_decimals(const Json& number) { return decimals(number.get<double>(), 2); }
+
 std::string value_text(const Json& value) {
   if (value.is_number_integer()) return with_separators(value.get<std::int64_t>());
   return printable(value.is_string() ? value.get<std::string>() : value.dump());
@@ -115,13 +147,15 @@ void print_section(std::string_view heading, const Json& members) {
   for (const auto& [name, value] : members.items()) print_line("  ", name, value);
 }
 
-void print_configuration(const std::string& toml) {
+/// Without what is known already.
+void print_configuration(const std::string& toml, const Json& known) {
   if (toml.empty()) return;
   std::cout << "\nconfiguration\n";
   for (std::size_t begin = 0; begin < toml.size();) {
     const std::size_t end = std::min(toml.find('\n', begin), toml.size());
     const std::string line = toml.substr(begin, end - begin);
-    if (!line.empty() && line.front() != '#') std::cout << "  " << printable(line) << '\n';
+    if (!line.empty() && line.front() != '#' && !known.contains(line.substr(0, line.find(' '))))
+      std::cout << "  " << printable(line) << '\n';
     begin = end + 1;
   }
 }
@@ -132,7 +166,7 @@ void print_text(const Json& facts) {
   print_section("architecture", facts["architecture"]);
   for (const auto& [side, tokenizer] : facts["tokenizer"].items())
     print_section(facts["tokenizer"].size() == 1 ? "tokenizer of both sides" : side + " tokenizer",
-                  tokenizer);
+                  hyphenated(tokenizer));
   if (facts.contains("search_defaults"))
     print_section("search, where no flag says otherwise", facts["search_defaults"]);
   const Json& provenance = facts["provenance"];
@@ -141,19 +175,22 @@ void print_text(const Json& facts) {
   made["seed"] = provenance["seed"].dump();  // a name, not an amount
   made["updates"] = provenance["updates"];
   if (provenance.contains("several_sentences"))
-    made["several_sentences"] = provenance["several_sentences"];
+    made["several-sentences"] = two_decimals(provenance["several_sentences"]);
   print_section("how it was made", made);
   print_section("averaged from", provenance["averaged_from"]);
-  print_section("data", provenance["data"]);
+  print_section("hash of the data", provenance["data"]);
   print_section("versions", provenance["versions"]);
-  print_section("scores", provenance["scores"]);
+  Json scores = Json::object();
+  for (const auto& [name, score] : provenance["scores"].items()) scores[name] = two_decimals(score);
+  print_section("scores", scores);
   if (facts.contains("progress")) {
     Json progress = facts["progress"];
     if (progress.is_object())  // the first is printed below
       for (const char* name : {"configuration", "asked", "reasons"}) progress.erase(name);
-    print_section("progress", progress.is_object() ? progress : Json{{"record", progress}});
+    print_section("progress",
+                  progress.is_object() ? hyphenated(progress) : Json{{"record", progress}});
   }
-  print_configuration(provenance["configuration"].get<std::string>());
+  print_configuration(provenance["configuration"].get<std::string>(), facts["architecture"]);
 }
 
 int run(const InspectConfig& config) {
@@ -161,6 +198,11 @@ int run(const InspectConfig& config) {
   const ModelFileReader model(resolve_model_path(config.model),
                               config.check ? Verify::All : Verify::Header);
   Json facts = facts_of(model);
+  const std::vector<std::string> broken = broken_weights(model);
+  for (const std::string& name : broken)
+    log_warning(join_text(model.path().string(), ": the weights ", name,
+                          " have NaN or infinite values; take another file of the run"));
+  if (!broken.empty()) facts["broken_weights"] = broken;
   if (config.check) facts["checked"] = true;
   if (config.format == InspectFormat::Json) {
     std::cout << facts.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';

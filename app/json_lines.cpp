@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/fields.h"
+#include "base/files.h"
 #include "base/utf8.h"
 
 namespace dragoman {
@@ -13,95 +14,87 @@ namespace dragoman {
 namespace {
 
 using Json = nlohmann::ordered_json;
-/// Of requests: no number that people write is too large for it.
-using RequestJson = nlohmann::basic_json<std::map, std::vector, std::string, bool, std::int64_t,
-                                         std::uint64_t, long double>;
 
 /// The answer's own fields, which requests cannot pass through.
 constexpr std::string_view kAnswerFields[] = {
     "translation", "score", "log_probability", "words", "alternatives", "unmet", "error"};
 
-/// The members of a valid object, without the commas between them.
-std::vector<std::string_view> members_of(std::string_view object) {
-  std::vector<std::string_view> members;
-  const std::size_t last = object.rfind('}');
-  std::size_t begin = object.find('{') + 1;
-  std::int64_t depth = 0;
-  bool in_string = false;
-  for (std::size_t i = begin; i <= last; ++i) {
-    const char c = object[i];
-    if (in_string) {
-      in_string = c != '"';
-      if (c == '\\') ++i;
-    } else if (i == last || (c == ',' && depth == 0)) {
-      const std::string_view member = strip(object.substr(begin, i - begin));
-      if (!member.empty()) members.push_back(member);
-      begin = i + 1;
-    } else if (c == '"') {
-      in_string = true;
-    } else {
-      depth += c == '{' || c == '[' ? 1 : c == '}' || c == ']' ? -1 : 0;
-    }
-  }
+/// A line of text has no line ends, and no translation has a NUL.
+std::string one_line(std::string text) {
+  std::ranges::replace_if(
+      text, [](char c) { return c == '\n' || c == '\r' || c == '\0'; }, ' ');
+  return text;
+}
+
+/// Those that can be passed on.
+std::vector<JsonMember> readable(std::vector<JsonMember> members) {
+  std::erase_if(members, [](const JsonMember& member) {
+    return find_invalid_utf8(member.whole) != std::string_view::npos;
+  });
   return members;
 }
 
-/// The key of a member.
-std::string key_of(std::string_view member) {
-  std::size_t end = 1;
-  while (member[end] != '"') end += member[end] == '\\' ? 2 : 1;
-  return Json::parse(member.substr(0, end + 1)).get<std::string>();
+void refuse_no_object(std::string_view line, const JsonMembers& object) {
+  if (const std::size_t bad = find_invalid_utf8(line); bad != std::string_view::npos)
+    throw Error("no JSON object: invalid UTF-8 at byte ", bad + 1);
+  if (object.fault == std::string_view::npos) return;
+  const std::string_view text = strip(line);
+  if (text.empty()) throw Error("no JSON object: the line is empty");
+  if (text.front() != '{') throw Error("no JSON object");
+  const bool is_nul = object.fault < line.size() && line[object.fault] == '\0';
+  throw Error("no JSON object: ", is_nul ? "NUL" : "a syntax error", " at byte ", object.fault + 1);
 }
 
-RequestJson parse_request(const std::string& line) {
-  if (const std::size_t bad = find_invalid_utf8(line); bad != std::string::npos)
-    throw Error("no JSON object: invalid UTF-8 at byte ", bad + 1);
-  if (strip(line).empty()) throw Error("no JSON object: the line is empty");
+/// The value of a field; none where the request has no such field.
+std::optional<nlohmann::json> field(const std::vector<JsonMember>& request, const char* name) {
+  const JsonMember* member = find_member(request, name);
+  if (member == nullptr) return std::nullopt;
   try {
-    RequestJson object = RequestJson::parse(line);
-    if (!object.is_object()) throw Error("no JSON object");
-    return object;
-  } catch (const RequestJson::parse_error& error) {
-    throw Error("no JSON object: a syntax error at byte ", error.byte);
-  } catch (const RequestJson::exception&) {
-    throw Error("no JSON object: a number beyond all bounds");
+    return nlohmann::json::parse(member->value);
+  } catch (const nlohmann::json::parse_error&) {
+    throw Error('"', name, "\" is no Unicode: half of a surrogate pair in it stands alone");
+  } catch (const nlohmann::json::exception&) {
+    throw Error('"', name, "\" has a number beyond all bounds");
   }
 }
 
-std::string text_field(const RequestJson& object, const char* name) {
-  const auto found = object.find(name);
-  if (found == object.end()) return "";
+std::string text_field(const std::vector<JsonMember>& request, const char* name) {
+  const auto found = field(request, name);
+  if (!found) return "";
   if (!found->is_string()) throw Error('"', name, "\" is no string");
   return found->get<std::string>();
 }
 
-std::int64_t number_field(const RequestJson& object, const char* name, std::int64_t otherwise) {
-  const auto found = object.find(name);
-  if (found == object.end()) return otherwise;
+std::int64_t number_field(const std::vector<JsonMember>& request, const char* name,
+                          std::int64_t otherwise) {
+  const auto found = field(request, name);
+  if (!found) return otherwise;
   const auto number = found->is_number_unsigned() ? found->get<std::uint64_t>() : 0;
   if (number < 1 || number > DecodeConfig::kWidest)
     throw Error('"', name, "\" is no whole number from 1 to ", DecodeConfig::kWidest);
   return static_cast<std::int64_t>(number);
 }
 
-AlignmentFormat alignment_field(const RequestJson& object, AlignmentFormat otherwise) {
-  if (!object.contains("alignment")) return otherwise;
-  const std::string name = text_field(object, "alignment");
+AlignmentFormat alignment_field(const std::vector<JsonMember>& request, AlignmentFormat otherwise) {
+  if (find_member(request, "alignment") == nullptr) return otherwise;
+  const std::string name = text_field(request, "alignment");
   const auto names = names_of(AlignmentFormat());
   const auto* found = std::ranges::find(names, name);
   if (found == names.end()) throw Error("\"alignment\" is none of none, hard, soft");
   return static_cast<AlignmentFormat>(found - names.begin());
 }
 
-Terms terms_field(const RequestJson& object) {
-  const auto found = object.find("terms");
-  if (found == object.end()) return {};
+Terms terms_field(const std::vector<JsonMember>& request) {
+  const auto found = field(request, "terms");
+  if (!found) return {};
   std::vector<std::pair<std::string, std::string>> terms;
   if (!found->is_object()) throw Error("\"terms\" is no object of source and target terms");
   for (const auto& [source, target] : found->items()) {
     if (!target.is_string() || strip(source).empty() ||
         strip(target.get_ref<const std::string&>()).empty())
       throw Error("\"terms\": '", source, "' has no target term");
+    if (one_line(source) != source || one_line(target.get<std::string>()) != target)
+      throw Error("\"terms\": the term '", one_line(source), "' has a NUL or a line end");
     terms.emplace_back(source, target.get<std::string>());
   }
   return Terms(terms);
@@ -143,14 +136,14 @@ Json answer_fields(const Translation& translation, const AnswerFormat& format) {
 }
 
 /// One object of both.
-std::string joined(const std::vector<std::string_view>& members, const Json& fields) {
+std::string joined(const std::vector<JsonMember>& members, const Json& fields) {
   const auto is_replaced = [&fields](const std::string& name) {
     return fields.contains(name) ||
            std::ranges::find(kAnswerFields, name) != std::end(kAnswerFields);
   };
   std::string object = "{";
-  for (const std::string_view member : members)
-    if (!is_replaced(key_of(member))) object.append(member) += ',';
+  for (const JsonMember& member : members)
+    if (!is_replaced(member.key)) object.append(member.whole) += ',';
   return object + fields.dump(-1, ' ', false, Json::error_handler_t::replace).substr(1);
 }
 
@@ -171,18 +164,17 @@ LineInput JsonLines::read(std::string line) {
 }
 
 LineInput JsonLines::understand(Request& request) const {
-  const RequestJson object = parse_request(request.line);
-  request.members = members_of(request.line);
-  if (!object.contains("text")) throw Error("has no field \"text\"");
-  LineInput input{.text = text_field(object, "text"),
-                  .prefix = text_field(object, "prefix"),
-                  .terms = terms_field(object)};
-  // A line of text has no line ends.
-  std::ranges::replace_if(
-      input.text, [](char c) { return c == '\n' || c == '\r'; }, ' ');
-  request.format.alignment = alignment_field(object, format_.alignment);
-  request.format.n_best = number_field(object, "n_best", format_.n_best);
-  input.search = {.beam_size = number_field(object, "beam_size", search_.beam_size),
+  const JsonMembers object = members_of(request.line);
+  request.members = readable(object.members);
+  refuse_no_object(request.line, object);
+  const std::vector<JsonMember>& fields = request.members;
+  if (find_member(fields, "text") == nullptr) throw Error("has no field \"text\"");
+  LineInput input{.text = one_line(text_field(fields, "text")),
+                  .prefix = one_line(text_field(fields, "prefix")),
+                  .terms = terms_field(fields)};
+  request.format.alignment = alignment_field(fields, format_.alignment);
+  request.format.n_best = number_field(fields, "n_best", format_.n_best);
+  input.search = {.beam_size = number_field(fields, "beam_size", search_.beam_size),
                   .n_best = request.format.n_best,
                   .reports_attention = request.format.alignment != AlignmentFormat::None};
   if (!search_.sampling && input.search->n_best > input.search->beam_size)
@@ -202,6 +194,20 @@ JsonLines::Answer JsonLines::answer(const Translation& translation) {
   answer.text = joined(request.members, fields);
   waiting_.pop_front();
   return answer;
+}
+
+std::int64_t failed_answers(const std::string& path) {
+  if (path.empty()) return 0;
+  const MappedFile file(path);
+  std::int64_t failed = 0;
+  std::string_view rest = file.bytes();
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size() - 1);
+    const JsonMembers answer = members_of(rest.substr(0, end));
+    failed += find_member(answer.members, "error") != nullptr ? 1 : 0;
+    rest.remove_prefix(end + 1);
+  }
+  return failed;
 }
 
 }  // namespace dragoman

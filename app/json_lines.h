@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <deque>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "app/json_members.h"
 #include "app/translation_format.h"
 #include "inference/decode_config.h"
 #include "inference/translation_queue.h"
@@ -40,7 +40,7 @@ class JsonLines {
  private:
   struct Request {
     std::string line;
-    std::vector<std::string_view> members;  ///< of the object, as they stand in the line
+    std::vector<JsonMember> members;  ///< of the object, that can be passed on
     AnswerFormat format;
     std::string error;
   };
@@ -51,5 +51,8 @@ class JsonLines {
   AnswerFormat format_;
   std::deque<Request> waiting_;
 };
+
+/// Lines of a file of answers that have an error instead of a translation; 0 for no file (empty).
+std::int64_t failed_answers(const std::string& path);
 
 }  // namespace dragoman

@@ -4,8 +4,10 @@
 #include <xmmintrin.h>
 #endif
 
+#include <algorithm>
 #include <csignal>
 #include <exception>
+#include <filesystem>
 #include <iostream>
 #include <new>
 #include <string>
@@ -75,14 +77,18 @@ int run(const Program& program, const std::vector<std::string>& arguments) {
     if (arguments.size() == 1) return run(program, {"--help"});
     return run(program, {arguments[1], "--help"});
   }
+  if (name.starts_with('-')) {
+    const std::string word = name.substr(std::min(name.find_first_not_of('-'), name.size()));
+    const std::vector<std::string> flags = {"help", "version"};
+    throw UsageError("unknown flag ", name, suggestion(word, "--", flags));
+  }
   std::vector<std::string> names = {"help"};
   for (const Command& command : commands) {
     if (command.name == name)
       return run_command(program, command, {arguments.begin() + 1, arguments.end()});
     names.push_back(command.name);
   }
-  throw UsageError("unknown ", name.starts_with('-') ? "flag " : "command ", name,
-                   suggestion(name, "", names));
+  throw UsageError("unknown command ", name, suggestion(name, "", names));
 }
 
 /// Errors in the command line itself come in the format that it asks for, too.
@@ -115,20 +121,22 @@ int report_misuse(const Program& program, const std::string& text,
 
 /// Of the standard library's, which throws it without a subject where a thread cannot begin.
 std::string system_error_text(const std::system_error& error) {
+  if (const auto* file = dynamic_cast<const std::filesystem::filesystem_error*>(&error))
+    return join_text(file->path1().string(), ": ", error.code().message(),
+                     error.code() == std::errc::too_many_files_open
+                         ? "; raise the number of open files (ulimit -n)"
+                         : "");
   if (error.code() != std::errc::resource_unavailable_try_again) return error.what();
   return join_text("cannot start another thread: ", error.what(),
                    "; fewer --threads, or more memory (ulimit -v) or processes (ulimit -u)");
 }
 
 int report_unexpected(const Program& program, const std::exception& error) {
+  if (is_out_of_memory(error))  // LibTorch's words for it speak of its own source
+    return report(program, kFailed,
+                  "not enough memory; smaller batches, --max-tokens or --batch-size, need less");
   const std::string_view whole = error.what();
   const std::string_view text = whole.substr(0, whole.find('\n'));
-  if (is_out_of_memory(error))
-    return report(
-        program, kFailed,
-        join_text("not enough memory (smaller batches, --max-tokens or --batch-size, need "
-                  "less): ",
-                  text));
   return report(program, kDefect, join_text("a defect of dragoman, please report it: ", text));
 }
 

@@ -210,7 +210,7 @@ void refuse_text_as_model(const TranslateFiles& files) {
 }
 
 /// What is written would be lost to what is read.
-void refuse_own_input(const TranslateConfig& config, int input) {
+void refuse_own_input(const TranslateConfig& config, const Invocation& call, int input) {
   const std::string& path = config.files.output;
   struct stat in {
   }, out{};
@@ -221,7 +221,9 @@ void refuse_own_input(const TranslateConfig& config, int input) {
   };
   if (fstat(input, &in) == 0 && is_output(in))
     throw UsageError("--output: is the input itself; name another file");
-  for (const std::string& other : config.read_besides())
+  std::vector<std::string> others = config.read_besides();
+  if (call.given.contains("config")) others.push_back(call.given.at("config").back());
+  for (const std::string& other : others)
     if (stat(other.c_str(), &in) == 0 && is_output(in))
       throw UsageError("--output: is ", other, ", which is read; name another file");
 }
@@ -319,18 +321,19 @@ void tell_kept(Output& output, const std::string& path) {
                           kept, ", and the same command with --resume goes on from there"));
 }
 
-int run_translate(const TranslateConfig& config, const Origins& origins) {
+int run_translate(const TranslateConfig& config, const Invocation& call) {
   const TranslateFiles& files = config.files;
   config.validate();
   refuse_text_as_model(files);
   Demands demands = config.demands.read();
   const Descriptor input(files.input, STDIN_FILENO, O_RDONLY);
-  refuse_own_input(config, input);
+  refuse_own_input(config, call, input);
   const std::int64_t lines = count_lines(input, files.input);
   const Prefixes prefixes = read_prefixes(files.prefix_file, lines);
   const std::unique_ptr<Output> output = open_output(config);
+  const std::int64_t failed_before = files.json ? failed_answers(output->kept()) : 0;
   const OpenedTranslator model = open_translator(files.models, config.hardware);
-  const DecodeConfig search = search_of(config, model, origins);
+  const DecodeConfig search = search_of(config, model, call.origins);
   Translator translator = model.translator(search, std::move(demands));
   JsonLines requests(
       search,
@@ -368,7 +371,7 @@ int run_translate(const TranslateConfig& config, const Origins& origins) {
     tell_kept(*output, files.output);
   else
     output->finish();
-  return written.failed() > 0 ? 1 : 0;
+  return failed_before + written.failed() > 0 ? 1 : 0;
 }
 
 }  // namespace
@@ -380,7 +383,7 @@ Command translate_command() {
           .summary = "translate lines: from a file, or as a filter in a pipe",
           .fields = config->fields(),
           .short_flags = {{"m", "model"}, {"i", "input"}, {"o", "output"}, {"b", "beam-size"}},
-          .run = [config, invocation] { return run_translate(*config, invocation->origins); },
+          .run = [config, invocation] { return run_translate(*config, *invocation); },
           .examples = {"translate -m run/ < in.en > out.de",
                        "translate -m run/ -i in.en -o out.de -b 1",
                        "translate -m run/ --n-best 5 < in.en",

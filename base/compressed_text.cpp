@@ -3,6 +3,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -22,15 +23,50 @@ struct Signature {
   std::string_view refused;  ///< what it is and what to do; empty for what can be read
 };
 
+constexpr std::string_view kUtf32 = "UTF-32, not UTF-8; convert it (iconv -f UTF-32 -t UTF-8)";
+
 constexpr Signature kSignatures[] = {
     {"\x1f\x8b"sv, TextCoding::Gzip, ""},
     {"\x28\xb5\x2f\xfd"sv, TextCoding::Zstd, ""},
     {"\xfd\x37zXZ\0"sv, TextCoding::Plain, "compressed with xz; decompress it first (xz -d)"},
     {"BZh91AY&SY"sv, TextCoding::Plain, "compressed with bzip2; decompress it first (bzip2 -d)"},
     {"PK\x03\x04"sv, TextCoding::Plain, "a zip archive; unpack it first"},
+    {"\xff\xfe\0\0"sv, TextCoding::Plain, kUtf32},
+    {"\0\0\xfe\xff"sv, TextCoding::Plain, kUtf32},
     {"\xff\xfe"sv, TextCoding::Plain, "UTF-16, not UTF-8; convert it (iconv -f UTF-16 -t UTF-8)"},
     {"\xfe\xff"sv, TextCoding::Plain, "UTF-16, not UTF-8; convert it (iconv -f UTF-16 -t UTF-8)"},
 };
+
+/// Text of wider units without a byte order mark: its characters are those of ASCII at first, which
+/// have a byte at the same place of each unit, and NUL around it.
+struct WideUnits {
+  std::size_t bytes, place;
+  std::string_view name;
+
+  /// Of as much as there is of the first units.
+  bool fit(std::string_view first) const {
+    for (std::size_t i = 0; i < std::min(first.size(), kUnits * bytes); ++i)
+      if ((first[i] == '\0') == (i % bytes == place)) return false;
+    return true;
+  }
+  static constexpr std::size_t kUnits = 4;
+};
+
+constexpr WideUnits kWideUnits[] = {
+    {2, 0, "UTF-16LE"}, {2, 1, "UTF-16BE"}, {4, 0, "UTF-32LE"}, {4, 3, "UTF-32BE"}};
+
+/// Whether more bytes may show wide units. Throws Error where these do.
+bool may_be_wide(std::string_view first, bool is_all, const std::string& name) {
+  bool may_be = false;
+  for (const WideUnits& units : kWideUnits) {
+    if (first.size() < (is_all ? 2 : WideUnits::kUnits) * units.bytes)
+      may_be = may_be || (!is_all && first != "\n" && units.fit(first));
+    else if (units.fit(first))
+      throw Error(name, ": is ", units.name, " without a byte order mark, not UTF-8; convert it ",
+                  "(iconv -f ", units.name, " -t UTF-8)");
+  }
+  return may_be;
+}
 
 class GzipDecompressor : public Decompressor {
  public:
@@ -100,12 +136,13 @@ class ZstdDecompressor : public Decompressor {
 TextCoding coding_of(std::string_view first, bool is_all, const std::string& name) {
   bool may_become_one = false;
   for (const auto& [bytes, coding, refused] : kSignatures) {
-    if (first.starts_with(bytes)) {
+    if (first.starts_with(bytes) && (!may_become_one || is_all)) {
       if (!refused.empty()) throw Error(name, ": is ", refused);
       return coding;
     }
     may_become_one = may_become_one || bytes.starts_with(first);
   }
+  may_become_one = may_be_wide(first, is_all, name) || may_become_one;
   return may_become_one && !is_all ? TextCoding::Undecided : TextCoding::Plain;
 }
 

@@ -17,7 +17,8 @@ enum class TextCoding {
 };
 
 /// The coding that the first bytes of a text show; `is_all`: they are the whole text. Throws Error
-/// that begins with `name` for other compressed files and for UTF-16.
+/// that begins with `name` for other compressed files, and for UTF-16 and UTF-32, with or without a
+/// byte order mark.
 TextCoding coding_of(std::string_view first, bool is_all, const std::string& name);
 
 /// Takes the text part by part, in order.

@@ -91,7 +91,9 @@ std::size_t parse_choice(std::string_view flag, const std::vector<std::string_vi
   if (found != choices.end()) return static_cast<std::size_t>(found - choices.begin());
   std::string list;
   for (std::string_view choice : choices) list += join_text(list.empty() ? "" : ", ", choice);
-  throw UsageError("--", flag, ": '", text, "' is none of ", list);
+  const std::string near = nearest_name(text, {choices.begin(), choices.end()});
+  throw UsageError("--", flag, ": '", text, "' is none of ", list,
+                   near.empty() ? "" : join_text("; did you mean ", near, "?"));
 }
 
 std::string nearest_name(std::string_view word, const std::vector<std::string>& candidates) {

@@ -20,8 +20,10 @@ void check_metrics(const std::vector<std::string>& metrics) {
     known += join_text(known.empty() ? "" : ", ", name);
   if (metrics.empty()) throw UsageError("--metrics: name one of ", known);
   for (const std::string& metric : metrics) {
-    if (std::find(kMetricNames.begin(), kMetricNames.end(), metric) == kMetricNames.end())
-      throw UsageError("--metrics ", metric, ": unknown, must be one of ", known);
+    if (std::find(kMetricNames.begin(), kMetricNames.end(), metric) != kMetricNames.end()) continue;
+    const std::string near = nearest_name(metric, {kMetricNames.begin(), kMetricNames.end()});
+    throw UsageError("--metrics ", metric, ": unknown, must be one of ", known,
+                     near.empty() ? "" : join_text("; did you mean ", near, "?"));
   }
 }
 

@@ -283,6 +283,8 @@ TranslatedText TranslationQueue::join(const Line& line, std::size_t rank) const 
     penalties += hypothesis.coverage_penalty;
     if (config_of(line).reports_words) append_words(line, part, hypothesis, joined.words);
   }
+  // Of nothing there is nothing else to say.
+  if (length == 0) joined.text = strip(line.prefix);
   joined.text = on_one_line(std::move(joined.text));
   if (length > 0) joined.score = normalized_score(joined.sum, length, config_) + penalties;
   return joined;

@@ -1,7 +1,9 @@
 #include "tokenizer/train_tokenizer.h"
 
+#include <pthread.h>
 #include <sentencepiece_trainer.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +15,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/memory.h"
 #include "base/utf8.h"
 #include "tokenizer/lowercase_rules.h"
 #include "tokenizer/tokenizer.h"
@@ -24,6 +27,8 @@ namespace {
 constexpr std::size_t kLongestPart = 2000;     ///< bytes; SentencePiece skips lines above its limit
 constexpr double kSmallestCoverage = 0.98;     ///< SentencePiece takes no less
 constexpr std::int64_t kReservedPieces = 259;  ///< <unk>, <s>, </s> and 256 bytes
+
+constexpr int kThreads = 16;
 
 class LineIterator : public sentencepiece::SentenceIterator {
  public:
@@ -113,11 +118,29 @@ std::unordered_map<std::string, std::string> trainer_options(const TokenizerConf
       {"shuffle_input_sentence", "false"},
       {"max_sentence_length", std::to_string(2 * kLongestPart)},
       // Sums of the unigram model are formed per thread: their number is part of the result.
-      {"num_threads", "16"},
+      {"num_threads", std::to_string(kThreads)},
   };
   if (!config.user_symbols.empty())
     options["user_defined_symbols"] = quoted_list(config.user_symbols);
   return options;
+}
+
+/// Throws Error where `ulimit -v` leaves too little for SentencePiece's threads, which end the
+/// process where one of them cannot begin. Without that limit a stack takes memory as it is used.
+void require_threads() {
+  constexpr std::int64_t kHeap = std::int64_t{4} << 20;  // of each, as the allocator takes it
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
+  pthread_attr_t attributes;
+  std::size_t stack = 0;
+  pthread_attr_init(&attributes);
+  pthread_attr_getstacksize(&attributes, &stack);
+  pthread_attr_destroy(&attributes);
+  const std::int64_t needed = kThreads * (static_cast<std::int64_t>(stack) + kHeap);
+  if (const std::int64_t left = available_memory(); left < needed)
+    throw Error("not enough memory to train the tokenizer: its ", kThreads, " threads need ",
+                needed >> 20, " MiB and ulimit -v leaves ", left >> 20,
+                "; raise it, or lower the stack's (ulimit -s)");
 }
 
 /// Returns what went wrong, or nothing.
@@ -221,6 +244,7 @@ std::uint64_t sample_key(std::string_view line) { return xxh3(line, 0x746F6B656E
 TrainedTokenizer train_tokenizer(std::vector<std::string_view> lines,
                                  const TokenizerConfig& config) {
   config.validate();
+  require_threads();
   keep_sample(lines, config.sample_lines);
   lines = training_lines(lines);
   if (!has_characters(lines))

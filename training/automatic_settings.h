@@ -54,9 +54,9 @@ std::int64_t vocabulary_for(const TextSize& text);
 std::vector<Setting> text_settings(Preset preset, const TextSize& text);
 
 /// Target pieces that a run should see in all. tiny: 23 million of a text of 430,000 (29,000 short
-/// pairs, seen 53 times), twice as many of four times the text; small: 18 million, likewise. base and big see
-/// theirs 21 times, as the paper's do (section 5.3: 100,000 updates of 25,000 pieces, of 4.5
-/// million pairs).
+/// pairs, seen 53 times), twice as many of four times the text; small: 18 million, likewise. base
+/// and big see theirs 21 times, as the paper's do (section 5.3: 100,000 updates of 25,000 pieces,
+/// of 4.5 million pairs).
 std::int64_t target_tokens_to_see(const CorpusSize& corpus, Preset preset);
 
 /// Updates in which a run sees them.

@@ -57,6 +57,18 @@ std::string record_of(const Files& files) {
   return record;
 }
 
+/// Whether each line is one of record_of().
+bool is_record(std::string_view text) {
+  constexpr std::size_t kHash = 16;
+  for (std::size_t end; !text.empty(); text.remove_prefix(end + 1)) {
+    end = text.find('\n');
+    if (end == std::string_view::npos || end < kHash + 2 || text[kHash] != ' ' ||
+        text.find_first_not_of("0123456789abcdef") != kHash)
+      return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 void SampleConfig::validate() const {
@@ -102,8 +114,11 @@ void write_sample_corpus(const SampleCorpus& corpus, const std::filesystem::path
   add_part(corpus.test, "test", files);
   create_folders(folder);
   const std::filesystem::path record_path = folder / ".sample";
-  const std::string record =
-      (std::filesystem::exists(record_path) ? read_file(record_path) : "") + record_of(files);
+  const std::string earlier = std::filesystem::exists(record_path) ? read_file(record_path) : "";
+  if (!is_record(earlier))
+    throw Error(record_path.string(),
+                ": was not made by this command, which would replace it; name another folder");
+  const std::string record = earlier + record_of(files);
   for (const auto& [name, text] : files) {
     if (!std::filesystem::exists(folder / name)) continue;
     const std::string there = record_of({{name, read_file(folder / name)}});

@@ -127,9 +127,31 @@ TEST_F(ConfigFile, ExplainsTextsWithoutQuotes) {
   EXPECT_THAT(refusal("lr = 1\nout = run/new  # mine\n"),
               EndsWith("; texts stand in quotes: out = \"run/new\""));
   EXPECT_THAT(refusal("out = train.en"), EndsWith("; texts stand in quotes: out = \"train.en\""));
-  EXPECT_THAT(refusal("cache = True\n"), EndsWith("; true and false have small letters"));
+  EXPECT_THAT(refusal("cache = True\n"),
+              EndsWith("; true and false have small letters: cache = true"));
   EXPECT_THAT(refusal("max-tokens = 10k\n"), Not(HasSubstr("quotes")));
   EXPECT_THAT(refusal("out = \"a"), Not(HasSubstr("; texts")));
+}
+
+TEST_F(ConfigFile, ExplainsAValueByItsField) {
+  EXPECT_THAT(refusal("out = 30s\n"), EndsWith("; texts stand in quotes: out = \"30s\""));
+  EXPECT_THAT(refusal("max-tokens = 10k\n"), EndsWith("; write max-tokens = 10000"));
+  EXPECT_THAT(refusal("files = [s/train.en]\n"),
+              EndsWith("; texts stand in quotes: files = [\"s/train.en\"]"));
+  EXPECT_THAT(refusal("files = [a, 'b c' , \"d\"]  # both\n"),
+              EndsWith("; texts stand in quotes: files = [\"a\", \"b c\", \"d\"]"));
+  EXPECT_THAT(refusal("norm: after\n"),
+              EndsWith("; key and value are joined by =: norm = \"after\""));
+  EXPECT_THAT(refusal("max-tokens: 5\n"),
+              EndsWith("; key and value are joined by =: max-tokens = 5"));
+}
+
+TEST_F(ConfigFile, ExplainsPathsWithBackslashes) {
+  for (const char* path : {"\"C:\\data\\x\"", "C:\\data\\x", "\"C:\\data\\x\"  # there"})
+    EXPECT_THAT(refusal(join_text("out = ", path, "\n")),
+                EndsWith("; with a backslash texts stand in single quotes: out = 'C:\\data\\x'"));
+  apply("out = 'C:\\data\\x'\n");
+  EXPECT_EQ(options.out, "C:\\data\\x");
 }
 
 TEST_F(ConfigFile, ReportsAMissingFileAsAnError) {

@@ -93,8 +93,23 @@ TEST(CompressedText, WhatIsNoTextIsNamed) {
   EXPECT_THAT(failure("\xfe\xff\0a"s), HasSubstr("file: is UTF-16"));
 }
 
+TEST(CompressedText, WiderUnitsAreNamedWithoutAByteOrderMarkToo) {
+  EXPECT_THAT(failure("H\0i\0"s), HasSubstr("file: is UTF-16LE without a byte order mark"));
+  EXPECT_THAT(failure("H\0i\0 \0a\0\x16\x04"s), HasSubstr("UTF-16LE"));
+  EXPECT_THAT(failure("\0H\0i"s), HasSubstr("UTF-16BE"));
+  EXPECT_THAT(failure("H\0\0\0i\0\0\0"s), HasSubstr("UTF-32LE"));
+  EXPECT_THAT(failure("\0\0\0H\0\0\0i"s), HasSubstr("UTF-32BE"));
+  EXPECT_THAT(failure("\xff\xfe\0\0a\0\0\0"s), HasSubstr("file: is UTF-32, not"));
+  EXPECT_THAT(failure("\0\0\xfe\xff\0\0\0a"s), HasSubstr("file: is UTF-32, not"));
+  for (const std::string& text : {"\0the cat"s, "a\0b\0the cat"s, "a\0\nb"s, "\0\0\0\0"s, "a\0"s})
+    EXPECT_EQ(coding_of(text, true, "file"), TextCoding::Plain);
+  EXPECT_EQ(coding_of("H\0i\0"s, false, "file"), TextCoding::Undecided);
+  EXPECT_EQ(coding_of("\xff\xfe"s, false, "file"), TextCoding::Undecided);
+}
+
 TEST(CompressedText, NoWholeLineWaitsForADecision) {
-  for (const std::string& text : {"(\n"s, "B\n"s, "BZh\n"s, "PK\n"s, "\n"s, "\x1f\n"s, "\xfd\n"s})
+  for (const std::string& text :
+       {"(\n"s, "B\n"s, "BZh\n"s, "PK\n"s, "\n"s, "\x1f\n"s, "\xfd\n"s, "a\n"s})
     EXPECT_EQ(coding_of(text, false, "file"), TextCoding::Plain) << text;
   for (const std::string& text : {""s, "("s, "BZh"s, "\x1f"s}) {
     EXPECT_EQ(coding_of(text, false, "file"), TextCoding::Undecided) << text;

@@ -159,6 +159,23 @@ TEST(Translator, APrefixThatEndsInASpaceHasAWholeLastWord) {
   }
 }
 
+TEST(Translator, OfABlankLineThePrefixIsTheTranslation) {
+  DecodeConfig config;
+  config.lines_have_own = true;
+  CopyingTranslator copier(config);
+  Pipe pipe;
+  pipe.send("\n \t\n");
+  pipe.close_end(1);
+  LineReader reader(pipe.out(), "input");
+  Collected collected;
+  const auto facts =
+      copier.translator.translate(reader, collected, {}, [](std::string line, std::int64_t number) {
+        return LineInput{.text = std::move(line), .prefix = number == 0 ? " Ein " : ""};
+      });
+  EXPECT_THAT(collected.lines, testing::ElementsAre("Ein", ""));
+  EXPECT_EQ(facts.empty, 2);
+}
+
 TEST(Translator, RandomBytesKeepTheContract) {
   RandomStream random(4);
   for (int trial = 0; trial < 20; ++trial) {

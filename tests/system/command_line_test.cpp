@@ -52,7 +52,29 @@ TEST(Program, TellsItsVersionAndWhatItStandsOn) {
 
 TEST(Program, AnswersAnUnknownCommandWithTheNearestOne) {
   expect_one_line(run({"trian"}), 2, "dragoman: error: unknown command trian; did you mean train?");
-  expect_one_line(run({"--versoin"}), 2, "dragoman: error: unknown flag --versoin");
+  expect_one_line(run({"--versoin"}), 2,
+                  "dragoman: error: unknown flag --versoin; did you mean --version?");
+}
+
+TEST(Program, AnswersAMisspelledValueWithTheNearestOne) {
+  const std::vector<std::vector<std::string>> commands = {
+      {"evaluate", "--hyp", "a", "--ref", "b", "--metrics", "blue"},
+      {"evaluate", "--tokenize", "intll"},
+      {"train", "--preset", "smal"},
+      {"translate", "--compute-type", "int9"},
+      {"inspect", "--format", "jso"}};
+  const char* const nearest[] = {"bleu", "intl", "small", "int8", "json"};
+  for (std::size_t i = 0; i < commands.size(); ++i)
+    EXPECT_THAT(run(commands[i]).errors,
+                HasSubstr(std::string("; did you mean ") + nearest[i] + "?"));
+}
+
+TEST(Program, SaysInOneLineThatTooLittleMemoryIsLeftToBegin) {
+  const std::string folder = testing::TempDir();
+  const std::string command = "ulimit -v 420000; " DRAGOMAN_PROGRAM " --version 2> " + folder +
+                              "errors; test $? = 1 && test $(wc -l < " + folder +
+                              "errors) = 1 && grep -q 'ulimit -v' " + folder + "errors";
+  EXPECT_EQ(std::system(command.c_str()), 0);
 }
 
 TEST(Program, FailsWhereStandardOutputCannotTakeTheText) {

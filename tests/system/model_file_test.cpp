@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -17,6 +18,7 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 
 std::string trained_tokenizer() {
@@ -75,8 +77,24 @@ TEST_F(ModelFileCommands, InspectTellsTheSameAsTextAndAsJson) {
   for (const auto& [part, count] : facts["parameters"].items())
     if (part != "total") sum += count.get<std::int64_t>();
   EXPECT_EQ(facts["parameters"]["total"], sum);
-  for (const char* word : {"d-model", "unigram", "valid-bleu", "38.51", "77"})
+  for (const char* word :
+       {"d-model", "unigram", "valid-bleu", "38.51", "77", "byte-fallback", "hash of the data"})
     EXPECT_THAT(text.output, HasSubstr(word));
+  EXPECT_THAT(text.output, Not(HasSubstr("byte_fallback")));
+}
+
+TEST_F(ModelFileCommands, InspectWarnsOfWeightsThatAreNoNumbers) {
+  SmallModel model(Tokenizer(tokenizer_, "tokenizer").size());
+  model.contents.tokenizer_source = tokenizer_;
+  const std::string name = model.contents.parameters.at(1).name;
+  model.values.at(1).back() = std::nanf("");
+  write_model_file(run_ / "broken.safetensors", model.contents);
+  for (const char* format : {"text", "json"}) {
+    const auto result = run({"inspect", run_ / "broken.safetensors", "--format", format});
+    EXPECT_EQ(result.exit_code, 0);
+    EXPECT_THAT(result.errors, HasSubstr("the weights " + name + " have NaN"));
+    EXPECT_EQ(std::count(result.errors.begin(), result.errors.end(), '\n'), 1) << result.errors;
+  }
 }
 
 TEST_F(ModelFileCommands, InspectKnowsACheckpoint) {

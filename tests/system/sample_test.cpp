@@ -76,6 +76,11 @@ TEST(Sample, ReplacesNoFileThatItHasNotMade) {
   std::ofstream(folder / "b" / "train.en") << "My corpus.\n";
   EXPECT_EQ(run({"sample", "-o", folder / "b"}).exit_code, 1);
   EXPECT_EQ(files_in(folder / "b"), (Files{{"train.en", "My corpus.\n"}}));
+
+  std::filesystem::create_directory(folder / "c");
+  std::ofstream(folder / "c" / ".sample") << "My notes.\n";
+  EXPECT_EQ(run({"sample", "-o", folder / "c"}).exit_code, 1);
+  EXPECT_EQ(files_in(folder / "c"), (Files{{".sample", "My notes.\n"}}));
 }
 
 TEST(Sample, FailsInOneLineWhereItCannotWrite) {

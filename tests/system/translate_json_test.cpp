@@ -2,7 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <csignal>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "base/files.h"
 #include "tests/system/translate_fixture.h"
@@ -112,6 +115,18 @@ TEST_F(TranslateJson, ABadLineStopsTheWorkWhereThatIsAskedFor) {
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_EQ(lines_of(result.output).size(), 1u) << "what stands before it is answered";
   EXPECT_THAT(result.errors, HasSubstr("error: standard input:2: no JSON object"));
+}
+
+TEST_F(TranslateJson, ABadLineBeforeAnInterruptionCountsToo) {
+  const std::string out = folder_ / "out", line = "{\"text\": \"the cat\"}\n";
+  Process process(words({"--json", "-o", out}));
+  process.send("no json\n");
+  std::this_thread::sleep_for(std::chrono::milliseconds(1'500));
+  process.send_signal(SIGINT);
+  EXPECT_THAT(process.wait().errors, HasSubstr(".part, and the same"));
+  const ProcessResult resumed = ask("no json\n" + line, {"-o", out, "--resume"});
+  EXPECT_EQ(resumed.exit_code, 1) << resumed.errors;
+  EXPECT_EQ(lines_of(read_file(out)).size(), 2u);
 }
 
 TEST_F(TranslateJson, EachObjectMayHaveASearchOfItsOwn) {

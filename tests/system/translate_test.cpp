@@ -136,6 +136,15 @@ TEST_F(Translate, WhatIsKeptIsGoneOnWithByTheSameWorkAlone) {
   EXPECT_EQ(run(words({"--resume"})).exit_code, 2);
 }
 
+TEST_F(Translate, TheConfigurationIsNotReplacedByTheOutput) {
+  const std::string toml = folder_ / "t.toml", text = "max-length = 5\n";
+  write_file(toml, text);
+  const ProcessResult result = run(words({"-c", toml, "-o", toml}), "the cat\n");
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.errors, HasSubstr("t.toml, which is read; name another file"));
+  EXPECT_EQ(read_file(toml), text);
+}
+
 TEST_F(Translate, InputAndModelAreNeverReplacedByTheOutput) {
   write_file(folder_ / "in", "the cat\n");
   write_file(folder_ / "terms", "cat\tmat\n");
