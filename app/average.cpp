@@ -6,6 +6,7 @@
 
 #include "app/command.h"
 #include "app/log.h"
+#include "app/output_file.h"
 #include "base/error.h"
 #include "model/file/run_folder.h"
 
@@ -60,6 +61,7 @@ int run(const AverageConfig& config, const Invocation& invocation) {
   if (config.output.empty()) throw UsageError("--output: name the file to write");
   if (config.last < 1) throw UsageError("--last: must be at least 1");
   const std::vector<fs::path> models = models_of(config);
+  check_model_output("--output", config.output, {models.begin(), models.end()});
   write_average(models, config.output, invocation.command_line);
   log_info(join_text(config.output, ": the average of ", models.size(), " models"));
   return 0;

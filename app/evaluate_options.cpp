@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "app/output_file.h"
 #include "base/error.h"
 
 namespace dragoman {
@@ -32,6 +33,7 @@ void check_files(const EvaluateFiles& files) {
   inputs.insert(inputs.end(), files.references.begin(), files.references.end());
   if (std::count(inputs.begin(), inputs.end(), "-") > 1)
     throw UsageError("--hyp, --src and --ref: standard input (-) can be only one of them");
+  if (!files.html.empty()) check_page_output("--html", files.html, inputs);
 }
 
 }  // namespace

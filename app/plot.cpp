@@ -7,6 +7,7 @@
 
 #include "app/command.h"
 #include "app/log.h"
+#include "app/output_file.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "model/file/run_folder.h"
@@ -86,6 +87,7 @@ int run(const PlotConfig& config) {
   if (config.runs.empty()) throw UsageError("--runs: name one run folder or more");
   if (config.output.empty())
     throw UsageError("--output: name the page to write, or - for standard output");
+  check_page_output("--output", config.output, {});
   const std::vector<PlottedRun> runs = read_runs(config.runs);
   const std::string page = training_page(runs);
   if (config.output == "-") {

@@ -11,6 +11,7 @@
 #include "app/hardware_choice.h"
 #include "app/log.h"
 #include "app/open_translator.h"
+#include "app/output_file.h"
 #include "app/signals.h"
 #include "base/amounts.h"
 #include "base/error.h"
@@ -155,9 +156,8 @@ bool write_with_small_loss(const ModelFileReader& model, const QuantizeConfig& c
 int run(const QuantizeConfig& config, const Invocation& invocation) {
   config.validate();
   const ModelFileReader model(resolve_model_path(config.model));
-  std::error_code ignored;
-  if (std::filesystem::equivalent(model.path(), config.output, ignored))
-    throw UsageError("--output: is the model itself; name another file");
+  check_model_output("--output", config.output,
+                     {model.path().string(), config.source, config.reference});
   if (config.source.empty())
     write_quantized(model, config.output, {}, invocation.command_line);
   else if (!write_with_small_loss(model, config, invocation.command_line))

@@ -111,6 +111,22 @@ TEST_F(Evaluate, TextThatLooksTokenizedIsWarnedOf) {
   EXPECT_EQ(errors({"--force"}), "");
 }
 
+TEST_F(Evaluate, ItsPageReplacesNoFileButAPage) {
+  const std::string old = file("old.html", "<!doctype html>\nold"), notes = file("notes", "mine\n");
+  const auto page = [&](const std::string& name) {
+    return run({"evaluate", "--hyp", good_, "--ref", reference_, "--html", name});
+  };
+  for (const std::string& kept : {good_, reference_, notes}) {
+    const std::string before = read_file(kept);
+    const auto result = page(kept);
+    EXPECT_EQ(result.exit_code, 2) << result.errors;
+    EXPECT_THAT(result.errors, HasSubstr("--html: " + kept + " is "));
+    EXPECT_EQ(read_file(kept), before);
+  }
+  EXPECT_EQ(page(old).exit_code, 0);
+  EXPECT_THAT(read_file(old), HasSubstr("the dog was here"));
+}
+
 TEST_F(Evaluate, SaysWhatIsWrongWithAFile) {
   const auto expect = [this](const std::vector<std::string>& words, int code,
                              const std::string& message) {

@@ -65,6 +65,17 @@ TEST_F(Plot, DrawsTheRunsThatHaveDataAndWarnsOfTheOthers) {
   EXPECT_EQ(result.output, run({"plot", drawn, "-o", "-"}).output);
 }
 
+TEST_F(Plot, ReplacesNoFileButAPage) {
+  const std::string log = folder_with("a", "log.jsonl", lines_) + "/log.jsonl";
+  const auto result = run({"plot", log, "-o", log});
+  EXPECT_EQ(result.exit_code, 2);
+  EXPECT_THAT(result.errors, HasSubstr("is no page, and a page replaces only a page"));
+  EXPECT_EQ(read_file(log), lines_);
+  const std::string page = folder_ / "page.html";
+  EXPECT_EQ(run({"plot", log, "-o", page}).exit_code, 0);
+  EXPECT_EQ(run({"plot", log, "-o", page}).exit_code, 0);
+}
+
 TEST_F(Plot, SaysWhatIsMissing) {
   const auto fails = [](const std::vector<std::string>& words, int exit_code,
                         const std::string& text) {

@@ -57,12 +57,28 @@ TEST_F(Quantize, MatricesAreKeptUntilTheLossIsSmall) {
   EXPECT_FALSE(std::filesystem::exists(path("int8.safetensors.candidate")));
 }
 
+TEST_F(Quantize, TheModelOfARunIsNeverReplaced) {
+  std::filesystem::create_directories(folder_ / "checkpoints");
+  const std::string best = path("checkpoints/best.safetensors"), model = path("model.safetensors");
+  std::filesystem::copy_file(model, best);
+  const std::string before = read_file(model);
+  for (const char* command : {"quantize", "average"}) {
+    const ProcessResult result = run({command, best, "-o", model});
+    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_THAT(result.errors, HasSubstr("is the model of the training run"));
+    const ProcessResult itself = run({command, best, "-o", best});
+    EXPECT_EQ(itself.exit_code, 2);
+    EXPECT_THAT(itself.errors, HasSubstr("is a file that is read"));
+  }
+  EXPECT_EQ(read_file(model), before);
+}
+
 TEST_F(Quantize, WhatIsWrongIsTold) {
   EXPECT_EQ(quantize({"--src", path("source")}).exit_code, 2);
   const ProcessResult itself =
       run({"quantize", path("model.safetensors"), "-o", path("model.safetensors")});
   EXPECT_EQ(itself.exit_code, 2);
-  EXPECT_THAT(itself.errors, HasSubstr("is the model itself"));
+  EXPECT_THAT(itself.errors, HasSubstr("is a file that is read"));
   write_file(folder_ / "source", "a\nb\n");
   write_file(folder_ / "reference", "a\n");
   const ProcessResult unequal = quantize({"--src", path("source"), "--ref", path("reference")});
