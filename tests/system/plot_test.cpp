@@ -88,6 +88,8 @@ TEST_F(Plot, SaysWhatIsMissing) {
   fails({"plot", folder_ / "empty", "-o", "-"}, 1, "empty: there is no log.jsonl");
   fails({"plot", folder_ / "nowhere", "-o", "-"}, 1, "nowhere: cannot read");
   fails({"plot", folder_with("begun", "log.jsonl", ""), "-o", "-"}, 1, "tells of no update yet");
+  fails({"plot", folder_with("t", "t.en", "a cat\nsat\n") + "/t.en", "-o", "-"}, 1,
+        "t.en: is no log of a training run");
   fails({"plot", "-o", "-"}, 2, "--runs");
   fails({"plot", folder_with("a", "log.jsonl", lines_)}, 2, "--output");
 }
