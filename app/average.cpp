@@ -6,6 +6,8 @@
 
 #include "app/command.h"
 #include "app/log.h"
+#include "app/output_file.h"
+#include "base/amounts.h"
 #include "base/error.h"
 #include "model/file/run_folder.h"
 
@@ -27,30 +29,39 @@ struct AverageConfig {
            .group = "Average",
            .aliases = "inputs"},
           models);
-    visit({.name = "output", .help = "the file to write (-o)", .group = "Average"}, output);
+    visit({.name = "output", .help = "the model file to write", .group = "Average"}, output);
     visit({.name = "last",
-           .help = "of a run folder: how many of its newest checkpoints",
+           .help = "of a run folder: how many of its newest checkpoints; without this flag those "
+                   "that are "
+                   "there, if they are fewer",
            .group = "Average",
            .aliases = "num-update-checkpoints"},
           last);
   }
 };
 
+/// Where not so many checkpoints are there.
+enum class Fewer { Taken, Refused };
+
 /// The newest checkpoints made at update counts, oldest first.
-std::vector<fs::path> newest_checkpoints(const RunFolder& run, std::int64_t count) {
+std::vector<fs::path> newest_checkpoints(const RunFolder& run, std::int64_t count, Fewer fewer) {
   std::vector<fs::path> paths = run.numbered();
-  if (static_cast<std::int64_t>(paths.size()) < count)
-    throw Error(run.root.string(), ": ", paths.size(),
-                " checkpoints are there, but --last asks for ", count);
-  paths.erase(paths.begin(), paths.end() - count);
+  const auto found = static_cast<std::int64_t>(paths.size());
+  if (found == 0)
+    throw Error(run.root.string(), ": has no checkpoints (", run.checkpoints().string(),
+                "/update-*.safetensors) to average; name model files instead");
+  if (found < count && fewer == Fewer::Refused)
+    throw Error(run.root.string(), ": ", counted(found, "checkpoint"), found == 1 ? " is" : " are",
+                " there, but --last asks for ", count);
+  if (found > count) paths.erase(paths.begin(), paths.end() - count);
   return paths;
 }
 
-std::vector<fs::path> models_of(const AverageConfig& config) {
+std::vector<fs::path> models_of(const AverageConfig& config, Fewer fewer) {
   if (config.models.empty())
     throw UsageError("--models: name the model files, or a run folder, to average");
   if (config.models.size() == 1 && fs::is_directory(config.models.front()))
-    return newest_checkpoints({config.models.front()}, config.last);
+    return newest_checkpoints({config.models.front()}, config.last, fewer);
   std::vector<fs::path> paths;
   for (const std::string& model : config.models) paths.push_back(resolve_model_path(model));
   return paths;
@@ -59,9 +70,16 @@ std::vector<fs::path> models_of(const AverageConfig& config) {
 int run(const AverageConfig& config, const Invocation& invocation) {
   if (config.output.empty()) throw UsageError("--output: name the file to write");
   if (config.last < 1) throw UsageError("--last: must be at least 1");
-  const std::vector<fs::path> models = models_of(config);
+  const std::vector<fs::path> models =
+      models_of(config, invocation.given.contains("last") ? Fewer::Refused : Fewer::Taken);
+  check_model_output("--output", config.output, {models.begin(), models.end()});
   write_average(models, config.output, invocation.command_line);
-  log_info(join_text(config.output, ": the average of ", models.size(), " models"));
+  if (models.size() == 1)
+    log_warning(join_text(config.output, ": a copy of ", models.front().string(),
+                          ", the only model that is there to average"));
+  else
+    log_info(join_text(config.output, ": the average of ",
+                       counted(static_cast<std::int64_t>(models.size()), "model")));
   return 0;
 }
 

@@ -4,10 +4,13 @@
 #include <algorithm>
 #include <cctype>
 #include <cstring>
+#include <filesystem>
 #include <stdexcept>
 
 #include "app/config_file.h"
 #include "app/field_names.h"
+#include "app/foreign_flags.h"
+#include "base/amounts.h"
 
 namespace dragoman {
 
@@ -102,18 +105,48 @@ CLI::Option* add_option(CLI::App& app, const Command& command, const Field& fiel
   return option->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
 }
 
-[[noreturn]] void refuse(const std::vector<Field>& fields, const std::vector<std::string>& extras) {
+std::string unknown_flag_text(const Command& command, const std::vector<Field>& fields,
+                              const std::string& flag) {
+  const std::string foreign = foreign_flag_text(command.name, flag);
+  if (!foreign.empty()) return foreign;
+  const std::string name = flag.substr(is_long_flag(flag) ? 2 : 1);
+  return flag + (name.size() > 1 ? suggestion(name, "--", fields) : "");
+}
+
+[[noreturn]] void refuse_flags(const Command& command, const std::vector<Field>& fields,
+                               const std::vector<std::string>& flags) {
+  const std::string first = unknown_flag_text(command, fields, flags.front());
+  if (flags.size() == 1)
+    throw UsageError(first.starts_with(flags[0] + " is ") ? "" : "unknown flag ", first);
+  std::string text = counted(static_cast<std::int64_t>(flags.size()), "unknown flag") + ":";
+  for (std::size_t i = 0; i < flags.size(); ++i)
+    text += join_text(" (", i + 1, ") ", unknown_flag_text(command, fields, flags[i]));
+  throw UsageError(text);
+}
+
+bool is_model(const std::string& path) {
+  std::error_code none;
+  return std::filesystem::exists(std::filesystem::path(path) / "model.safetensors", none) ||
+         (path.ends_with(".safetensors") && std::filesystem::exists(path, none));
+}
+
+/// Words that no field takes.
+[[noreturn]] void refuse(const Command& command, const std::vector<Field>& fields,
+                         const std::vector<std::string>& extras) {
+  std::vector<std::string> flags;
   for (const std::string& extra : extras) {
-    if (extra.size() < 2 || extra[0] != '-') continue;
     const std::string flag = extra.substr(0, extra.find('='));
-    const std::string name = flag.substr(is_long_flag(flag) ? 2 : 1);
-    throw UsageError("unknown flag ", flag, name.size() > 1 ? suggestion(name, "--", fields) : "");
+    if (flag.size() > 1 && flag[0] == '-' && std::ranges::find(flags, flag) == flags.end())
+      flags.push_back(flag);
   }
+  if (!flags.empty()) refuse_flags(command, fields, flags);
   const std::string& extra = extras.front();
-  const Field* input = find_field(fields, "input");
-  throw UsageError(
-      "unexpected argument '", extra, "'",
-      input == nullptr ? "" : join_text("; did you mean --", input->info.name, ' ', extra, '?'));
+  std::string meant;
+  if (find_field(fields, "model") != nullptr && is_model(extra))
+    meant = join_text("; did you mean -m ", extra, '?');
+  else if (const Field* input = find_field(fields, "input"))
+    meant = join_text("; did you mean --", input->info.name, ' ', extra, '?');
+  throw UsageError("unexpected argument '", extra, "'", meant);
 }
 
 std::vector<std::string> without_marks(std::vector<std::string> texts) {
@@ -122,12 +155,59 @@ std::vector<std::string> without_marks(std::vector<std::string> texts) {
   return texts;
 }
 
+/// A choice that may be left open takes "auto", too, which its list does not name.
+bool takes_auto(const Field& field) {
+  try {
+    field.assign({"auto"});
+    return true;
+  } catch (const UsageError&) {
+    return false;
+  }
+}
+
+/// An error names every value that the field takes.
+void assign(const Field& field, const std::vector<std::string>& texts) {
+  try {
+    field.assign(texts);
+  } catch (const UsageError& error) {
+    const bool lists_auto =
+        std::count(field.choices.begin(), field.choices.end(), std::string_view("auto")) > 0;
+    if (field.kind != Field::Kind::Choice || lists_auto || !takes_auto(field)) throw;
+    throw UsageError(error.what(), ", auto");
+  }
+}
+
 void assign_at(const Field& field, const ConfigValue& value) {
   try {
-    field.assign(value.texts);
+    assign(field, value.texts);
   } catch (const UsageError& error) {
     throw UsageError(value.place, ": ", error.what());
   }
+}
+
+/// Where several values were given to a field that takes one.
+std::string warning_of_several(const Field& field, const std::vector<std::string>& texts) {
+  std::string others;
+  for (std::size_t i = 0; i + 1 < texts.size(); ++i)
+    if (texts[i] != texts.back()) others += (others.empty() ? "" : ", ") + texts[i];
+  if (others.empty()) return "";
+  const std::string times =
+      texts.size() == 2 ? "twice" : counted(static_cast<std::int64_t>(texts.size()), "time");
+  return join_text("--", field.info.name, " is given ", times,
+                   "; the last one counts: ", texts.back(), " (not ", others, ")");
+}
+
+std::map<std::string, std::string> typed_aliases(const std::vector<Field>& fields,
+                                                 const std::vector<std::string>& arguments) {
+  std::map<std::string, std::string> typed;
+  for (const std::string& argument : arguments) {
+    if (argument == "--") break;
+    if (!is_long_flag(argument)) continue;
+    const std::string name = with_hyphens(argument.substr(2, argument.find('=') - 2));
+    if (const Field* field = find_field(fields, name)) typed[std::string(field->info.name)] = name;
+  }
+  std::erase_if(typed, [](const auto& entry) { return entry.first == entry.second; });
+  return typed;
 }
 
 std::map<std::string, std::string> texts_of(const std::vector<Field>& fields) {
@@ -169,11 +249,14 @@ std::string command_line(const Command& command, const std::vector<std::string>&
   return line;
 }
 
-}  // namespace
+struct Flags {
+  GivenTexts given;  ///< of a list any number of texts, else one
+  std::vector<std::string> warnings;
+};
 
-std::map<std::string, std::vector<std::string>> parse_arguments(
-    const Command& command, const std::vector<Field>& fields,
-    const std::vector<std::string>& arguments) {
+/// Flags without a value are "true", `--no-x` is "false".
+Flags parse(const Command& command, const std::vector<Field>& fields,
+            const std::vector<std::string>& arguments) {
   CLI::App app;
   app.set_help_flag("");
   app.allow_extras();
@@ -195,24 +278,61 @@ std::map<std::string, std::vector<std::string>> parse_arguments(
   } catch (const CLI::ParseError& error) {
     throw UsageError(error.what());
   }
-  GivenTexts given;
+  Flags flags;
   for (std::size_t i = 0; i < options.size(); ++i) {
     std::vector<std::string> texts = without_marks(options[i]->results());
     if (texts.empty()) continue;
-    if (ordered[i]->kind != Field::Kind::List) texts.erase(texts.begin(), texts.end() - 1);
-    given.emplace(ordered[i]->info.name, std::move(texts));
+    if (ordered[i]->kind != Field::Kind::List) {
+      if (std::string warning = warning_of_several(*ordered[i], texts); !warning.empty())
+        flags.warnings.push_back(std::move(warning));
+      texts.erase(texts.begin(), texts.end() - 1);
+    }
+    flags.given.emplace(ordered[i]->info.name, std::move(texts));
   }
   std::vector<std::string> extras = without_marks(app.remaining());
   std::erase(extras, "--");  // CLI11 lists the mark itself
-  if (!extras.empty() && !given.contains("help")) refuse(fields, extras);
-  return given;
+  if (!extras.empty() && !flags.given.contains("help")) refuse(command, fields, extras);
+  return flags;
+}
+
+/// Of the fields whose values were given, the flags before the file.
+void assign_given(const std::vector<Field>& fields, const GivenTexts& flags,
+                  const std::map<std::string, ConfigValue>& file,
+                  const std::map<std::string, std::string>& typed) {
+  for (const Field& field : fields) {
+    const std::string name(field.info.name);
+    if (const auto flag = flags.find(name); flag != flags.end()) {
+      try {
+        assign(field, flag->second);
+      } catch (const UsageError& error) {
+        throw UsageError(in_typed_words(error.what(), typed));
+      }
+    } else if (const auto line = file.find(name); line != file.end()) {
+      assign_at(field, line->second);
+    }
+  }
+}
+
+}  // namespace
+
+std::string in_typed_words(const std::string& message,
+                           const std::map<std::string, std::string>& typed) {
+  const std::size_t end = std::min(message.find_first_of(": "), message.size());
+  if (!message.starts_with("--")) return message;
+  const auto found = typed.find(message.substr(2, end - 2));
+  if (found == typed.end()) return message;
+  return join_text("--", found->second, " (here ", message.substr(0, end), ")",
+                   message.substr(end));
 }
 
 CommonConfig configure(const Command& command, const std::vector<std::string>& arguments) {
   CommonConfig common;
   std::vector<Field> fields = command.fields;
   for (Field& field : fields_of(common)) fields.push_back(std::move(field));
-  const GivenTexts flags = parse_arguments(command, fields, arguments);
+  Flags parsed = parse(command, fields, arguments);
+  const GivenTexts& flags = parsed.given;
+  common.warnings = std::move(parsed.warnings);
+  common.typed = typed_aliases(fields, arguments);
   const auto defaults = texts_of(fields);
   if (flags.contains("help")) {
     if (command.prepare) command.prepare(flags);
@@ -233,13 +353,7 @@ CommonConfig configure(const Command& command, const std::vector<std::string>& a
   if (command.prepare) command.prepare(given);
 
   const Origins origins = origins_of(fields, defaults, file, flags);
-  for (const Field& field : fields) {
-    const std::string name(field.info.name);
-    if (const auto flag = flags.find(name); flag != flags.end())
-      field.assign(flag->second);
-    else if (const auto line = file.find(name); line != file.end())
-      assign_at(field, line->second);
-  }
+  assign_given(fields, flags, file, common.typed);
   if (command.invocation != nullptr)
     *command.invocation = {command_line(command, arguments), origins, given};
   return common;

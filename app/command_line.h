@@ -18,6 +18,10 @@ struct CommonConfig {
   LogFormat log_format = LogFormat::Text;
   bool help = false;
 
+  // Not flags: what the command line was like.
+  std::vector<std::string> warnings;         ///< to be told once the log is set
+  std::map<std::string, std::string> typed;  ///< fields by name -> the alias that was typed
+
   template <class Visit>
   void for_each_field(Visit&& visit) {
     visit({.name = "config",
@@ -34,16 +38,15 @@ struct CommonConfig {
   }
 };
 
-/// Values as they were given, by field name. A list takes every value after its flag and may be
-/// repeated; of another field the last one counts. Flags without a value are "true", `--no-x` is
-/// "false". Throws UsageError for unknown flags, with the nearest name, and for missing values.
-std::map<std::string, std::vector<std::string>> parse_arguments(
-    const Command& command, const std::vector<Field>& fields,
-    const std::vector<std::string>& arguments);
+/// "--preset: ..." as "--arch (here --preset): ..." where the flag was typed so.
+std::string in_typed_words(const std::string& message,
+                           const std::map<std::string, std::string>& typed);
 
 /// Sets the command's configuration from the arguments behind its name, and fills its invocation.
-/// With --help only the defaults (of the preset that is asked for) are set. Throws UsageError that
-/// names the flag, or file, line and key.
+/// A list takes every value after its flag and may be repeated; of another field the last one
+/// counts, with a warning where an earlier one differs. With --help only the defaults (of the
+/// preset that is asked for) are set. Throws UsageError that names the flag, or file, line and key;
+/// all unknown flags at once, each with what may have been meant.
 CommonConfig configure(const Command& command, const std::vector<std::string>& arguments);
 
 }  // namespace dragoman

@@ -15,7 +15,7 @@ namespace dragoman {
 namespace {
 
 int run_evaluate(const EvaluateOptions& options, const Origins& origins) {
-  options.validate();
+  options.validate(origins);
   const EvaluateFiles& files = options.files;
   // What is wrong with a file is said before a long translation.
   EvaluatedTexts texts = read_texts(files);

@@ -1,7 +1,9 @@
 #include "app/evaluate_options.h"
 
 #include <algorithm>
+#include <filesystem>
 
+#include "app/output_file.h"
 #include "base/error.h"
 
 namespace dragoman {
@@ -32,16 +34,38 @@ void check_files(const EvaluateFiles& files) {
   inputs.insert(inputs.end(), files.references.begin(), files.references.end());
   if (std::count(inputs.begin(), inputs.end(), "-") > 1)
     throw UsageError("--hyp, --src and --ref: standard input (-) can be only one of them");
+  if (!files.html.empty()) check_page_output("--html", files.html, inputs);
+}
+
+/// "-m bleu", as sacreBLEU has it.
+void refuse_metrics_as_models(const EvaluateFiles& files) {
+  for (const std::string& model : files.models)
+    if (std::ranges::find(kMetricNames, model) != kMetricNames.end() &&
+        !std::filesystem::exists(model))
+      throw UsageError("--model: no model is named ", model, "; metrics are chosen by --metrics ",
+                       model);
+}
+
+void refuse_search(DecodeConfig decode, const Origins& origins) {
+  for (const Field& field : fields_of(decode)) {
+    const auto origin = origins.find(std::string(field.info.name));
+    if (origin != origins.end() && origin->second == Origin::CommandLine)
+      throw UsageError("--", field.info.name,
+                       ": is about how a model translates and needs -m; translations that are "
+                       "there already are only scored");
+  }
 }
 
 }  // namespace
 
-void EvaluateOptions::validate() const {
+void EvaluateOptions::validate(const Origins& origins) const {
+  refuse_metrics_as_models(files);
   check_systems(files, metrics);
   if (files.tune && (files.models.size() != 1 || !files.hypotheses.empty() || decode.sampling))
     throw UsageError("--tune: name one model with -m, and neither --hyp nor --sampling");
   if (!files.models.empty() && files.source.empty())
     throw UsageError("--src: name the text that the model translates");
+  if (files.models.empty()) refuse_search(decode, origins);
   decode.validate();
   check_files(files);
   metrics.validate();

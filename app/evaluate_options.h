@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "app/command.h"
 #include "app/hardware_choice.h"
 #include "base/fields.h"
 #include "evaluation/evaluate_config.h"
@@ -55,7 +56,7 @@ struct EvaluateFiles {
          .group = kFiles},
         html);
     visit({.name = "force",
-           .help = "do not warn of text that looks tokenized or lower-cased",
+           .help = "do not warn of text that looks tokenized, lower-cased, empty or untranslated",
            .group = kFiles},
           force);
     visit(
@@ -73,8 +74,9 @@ struct EvaluateOptions {
   EvaluateConfig metrics;
   DecodeConfig decode;
 
-  /// Throws UsageError naming the flag; Error where BLEU's tokenizer cannot be had.
-  void validate() const;
+  /// Throws UsageError naming the flag; Error where BLEU's tokenizer cannot be had. Flags of the
+  /// search are for models alone.
+  void validate(const Origins& origins) const;
 
   std::vector<Field> fields();
 };

@@ -6,9 +6,10 @@
 #include "app/log.h"
 #include "app/open_translator.h"
 #include "app/signals.h"
+#include "base/amounts.h"
 #include "base/error.h"
 #include "base/files.h"
-#include "evaluation/decimals.h"
+#include "base/line_counts.h"
 #include "evaluation/metric.h"
 #include "evaluation/read_lines.h"
 #include "inference/model_tokenizers.h"
@@ -31,8 +32,7 @@ class ParallelReader {
       first_ = path;
       count_ = lines.size();
     }
-    if (lines.size() != count_)
-      throw Error(first_, " has ", count_, " lines but ", path, " has ", lines.size());
+    require_same_lines(first_, count_, path, lines.size());
     return lines;
   }
 
@@ -67,6 +67,42 @@ void warn_of_mark(const Lines& lines, const std::string& path) {
     log_warning(path +
                 ": begins with a byte order mark, which counts as a character, as sacreBLEU counts "
                 "it; --force leaves out this warning");
+}
+
+/// A line without a translation, where the references have one.
+void warn_of_empty(const Lines& lines, const References& references, const std::string& path) {
+  std::int64_t empty = 0;
+  for (std::size_t i = 0; i < lines.size(); ++i)
+    if (lines[i].empty() && std::ranges::any_of(references, [i](const Lines& reference) {
+          return !reference[i].empty();
+        }))
+      ++empty;
+  if (empty * 10 > static_cast<std::int64_t>(lines.size()))
+    log_warning(join_text(path, ": ", with_separators(empty), " of ",
+                          counted(static_cast<std::int64_t>(lines.size()), "translation"),
+                          empty == 1 ? " is" : " are",
+                          " empty: is the file whole, and the right one? --force leaves out this "
+                          "warning"));
+}
+
+void warn_of_untranslated(const Lines& lines, const Lines& source, const std::string& path) {
+  if (source.empty()) return;
+  std::int64_t same = 0;
+  for (std::size_t i = 0; i < lines.size(); ++i) same += lines[i] == source[i] ? 1 : 0;
+  if (same * 10 > static_cast<std::int64_t>(lines.size()) * 9)
+    log_warning(join_text(path, ": ", with_separators(same), " of ",
+                          counted(static_cast<std::int64_t>(lines.size()), "line"),
+                          " are those of --src: is it the source text itself? --force leaves out "
+                          "this warning"));
+}
+
+/// What scores that few lines decide are worth.
+void warn_of_few_lines(const Lines& lines) {
+  constexpr std::size_t kFew = 200;
+  if (lines.size() < kFew)
+    log_warning(join_text("--tune: ", counted(static_cast<std::int64_t>(lines.size()), "line"),
+                          lines.size() == 1 ? " says" : " say",
+                          " little of which search is the best; take ", kFew, " or more"));
 }
 
 void warn_of_case(const Tokenizer& tokenizer, const EvaluateConfig& metrics,
@@ -112,6 +148,8 @@ EvaluatedTexts read_texts(const EvaluateFiles& files) {
   for (std::size_t s = 0; s < texts.systems.size(); ++s) {
     warn_of_tokenized(texts.hypotheses[s], texts.systems[s]);
     warn_of_mark(texts.hypotheses[s], texts.systems[s]);
+    warn_of_empty(texts.hypotheses[s], texts.references, texts.systems[s]);
+    warn_of_untranslated(texts.hypotheses[s], texts.source, texts.systems[s]);
   }
   for (std::size_t r = 0; r < texts.references.size(); ++r)
     warn_of_mark(texts.references[r], files.references[r]);
@@ -129,6 +167,7 @@ bool add_translations(EvaluatedTexts& texts, const EvaluateOptions& options,
     texts.hypotheses.push_back(
         translate_text(model, model.search_with(options.decode, origins), texts.source));
     if (stop_token().stop_requested()) return false;
+    if (!options.files.force) warn_of_empty(texts.hypotheses.back(), texts.references, path);
   }
   if (texts.updates.size() < texts.systems.size()) texts.updates.clear();
   return true;
@@ -140,13 +179,14 @@ bool add_tuned_translations(EvaluatedTexts& texts, const EvaluateOptions& option
   { const AtomicFile tried(resolve_model_path(path)); }  // throws where it cannot be written
   const OpenedTranslator model = open_translator({path}, options.hardware);
   if (!options.files.force) warn_of_case(*model.tokenizers.target, options.metrics, path);
+  warn_of_few_lines(texts.source);
   const Metric metric = metrics_of(options.metrics, texts.references, "").front();
   const auto score = [&](const DecodeConfig& search) {
     if (stop_token().stop_requested()) return 0.0;
+    log_info("translating with " + name_of(search));
     Lines lines = translate_text(model, search, texts.source);
     if (stop_token().stop_requested()) return 0.0;
     const double found = metric.score(metric.count(lines, texts.references).sum());
-    log_info(join_text(name_of(search), ": ", metric.name, " ", decimals(found, 2)));
     texts.systems.push_back(name_of(search));
     texts.hypotheses.push_back(std::move(lines));
     return metric.lower_is_better ? -found : found;
@@ -154,7 +194,9 @@ bool add_tuned_translations(EvaluatedTexts& texts, const EvaluateOptions& option
   const DecodeConfig best = tune_search(model.search_with(options.decode, origins), score);
   if (stop_token().stop_requested()) return false;
   write_decode_defaults(resolve_model_path(path), defaults_of(best));
-  log_info(join_text(path, ": translates with ", name_of(best), " from now on"));
+  const bool as_before = defaults_of(model.search_with({}, {})) == defaults_of(best);
+  log_info(join_text(path, ": translates with ", name_of(best),
+                     as_before ? ", as before: nothing scored better" : " from now on"));
   return true;
 }
 

@@ -21,9 +21,9 @@ struct ExportConfig {
 
   template <class Visit>
   void for_each_field(Visit&& visit) {
-    visit({.name = "model", .help = "run folder or model file (-m)", .group = "Export"}, model);
+    visit({.name = "model", .help = "run folder or model file", .group = "Export"}, model);
     visit({.name = "output",
-           .help = "the folder to make, which is not there yet or empty (-o)",
+           .help = "the folder to make, which is not there yet or empty",
            .group = "Export",
            .aliases = "output-dir"},
           output);

@@ -1,6 +1,7 @@
 #include "app/help.h"
 
 #include <algorithm>
+#include <array>
 
 #include "app/command_line.h"
 #include "app/field_names.h"
@@ -34,7 +35,33 @@ std::string wrapped(std::string_view text, std::size_t indent) {
   return result;
 }
 
-std::string placeholder(const Field& field) {
+/// What a path is to: "FILE", "FOLDER"; nothing for a field that is no path.
+std::string_view path_of(const Command& command, std::string_view name) {
+  constexpr std::array<std::string_view, 3> kMakeFolders = {"train", "sample", "export"};
+  constexpr std::array<std::string_view, 25> kFiles = {"input",       "src",
+                                                       "tgt",         "hyp",
+                                                       "ref",         "html",
+                                                       "terms",       "avoid",
+                                                       "config",      "prefix-file",
+                                                       "spm-model",   "train-src",
+                                                       "train-tgt",   "valid-src",
+                                                       "valid-tgt",   "keep-valid-src",
+                                                       "train-terms", "keep-valid-tgt",
+                                                       "tokenizer",   "target-tokenizer",
+                                                       "init-from",   "model",
+                                                       "models",      "guided-alignment",
+                                                       "runs"};
+  if (name == "output")
+    return std::ranges::count(kMakeFolders, std::string_view(command.name)) > 0 ? "FOLDER" : "FILE";
+  if (name == "mecab-dictionary") return "FOLDER";
+  return std::ranges::count(kFiles, name) > 0 ? "FILE" : "";
+}
+
+std::string placeholder(const Command& command, const Field& field) {
+  const bool is_list = field.kind == Field::Kind::List;
+  if (const std::string_view path = path_of(command, field.info.name);
+      !path.empty() && (is_list || field.kind == Field::Kind::Text))
+    return join_text(" ", path, is_list ? "..." : "");
   switch (field.kind) {
     case Field::Kind::Flag:
       return "";
@@ -90,7 +117,7 @@ std::string flag_lines(const Command& command, const Field& field) {
   const std::string letter = letter_of(command, field);
   const bool on = field.kind == Field::Kind::Flag && field.text() == "true";
   std::string line = letter.empty() ? "      " : join_text("  -", letter, ", ");
-  line += join_text(on ? "--[no-]" : "--", field.info.name, placeholder(field));
+  line += join_text(on ? "--[no-]" : "--", field.info.name, placeholder(command, field));
   if (line.size() + 2 > kHelpColumn)
     line.append(1, '\n').append(kHelpColumn, ' ');
   else

@@ -187,6 +187,16 @@ std::unique_ptr<Output> open_stream(const std::string& path) {
   return std::make_unique<StreamOutput>(path);
 }
 
+std::optional<std::int64_t> finished_lines(const PartFile& part) {
+  const fs::path target = target_of(part.path);
+  if (!fs::exists(target) || !other_part(target).empty()) return std::nullopt;
+  const MappedFile file(target);
+  const std::string_view text = file.bytes();
+  if (!part.is_numbered) return std::count(text.begin(), text.end(), '\n');
+  if (text.size() < 2) return 0;
+  return number_of(text.substr(text.rfind('\n', text.size() - 2) + 1), target) + 1;
+}
+
 std::unique_ptr<Output> open_part(const PartFile& part) {
   const fs::path target = target_of(part.path);
   if (part.goes_on && !fs::exists(part_path(target, part.work)))

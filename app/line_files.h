@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -55,6 +56,10 @@ struct PartFile {
   bool goes_on = false;        ///< with what is there
   bool is_numbered = false;    ///< lines begin with the number of their line of input
 };
+
+/// How many lines of input the whole file answers where it is there and no part of it beside it, so
+/// that there is nothing to go on with. Throws as open_part() does for lines without numbers.
+std::optional<std::int64_t> finished_lines(const PartFile& part);
 
 /// Throws Error where the file cannot be made, or another process is at it, or where it is to go on
 /// and only other work's part is there.

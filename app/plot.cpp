@@ -7,6 +7,8 @@
 
 #include "app/command.h"
 #include "app/log.h"
+#include "app/output_file.h"
+#include "base/amounts.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "model/file/run_folder.h"
@@ -30,7 +32,7 @@ struct PlotConfig {
            .aliases = "inputs"},
           runs);
     visit({.name = "output",
-           .help = "the HTML page to write (-o); - for standard output",
+           .help = "the HTML page to write; - for standard output",
            .group = "Plot"},
           output);
   }
@@ -55,10 +57,11 @@ PlottedRun read_run(std::string name) {
   while (name.size() > 1 && name.ends_with('/')) name.pop_back();
   const fs::path log = log_of(name);
   PlottedRun run{.name = name, .history = read_history(read_log(log))};
-  if (run.history.damaged_lines > 0)
-    log_warning(join_text(log.string(), ": ", run.history.damaged_lines,
-                          run.history.damaged_lines == 1 ? " damaged line" : " damaged lines",
-                          " passed over"));
+  const auto damaged = static_cast<std::int64_t>(run.history.damaged_lines);
+  if (damaged > 0 && run.history.empty() && !run.history.parameters)
+    throw Error(log.string(), ": is no log of a training run; name the folder of a run (train -o)");
+  if (damaged > 0)
+    log_warning(join_text(log.string(), ": ", counted(damaged, "damaged line"), " passed over"));
   if (run.history.empty())
     throw Error(
         log.string(),
@@ -86,6 +89,7 @@ int run(const PlotConfig& config) {
   if (config.runs.empty()) throw UsageError("--runs: name one run folder or more");
   if (config.output.empty())
     throw UsageError("--output: name the page to write, or - for standard output");
+  check_page_output("--output", config.output, {});
   const std::vector<PlottedRun> runs = read_runs(config.runs);
   const std::string page = training_page(runs);
   if (config.output == "-") {
@@ -93,7 +97,7 @@ int run(const PlotConfig& config) {
     return 0;
   }
   write_file(config.output, page);
-  log_info(join_text(config.output, ": ", runs.size(), runs.size() == 1 ? " run" : " runs",
+  log_info(join_text(config.output, ": ", counted(static_cast<std::int64_t>(runs.size()), "run"),
                      "; open it in a browser"));
   return 0;
 }

@@ -11,9 +11,11 @@
 #include "app/hardware_choice.h"
 #include "app/log.h"
 #include "app/open_translator.h"
+#include "app/output_file.h"
 #include "app/signals.h"
 #include "base/amounts.h"
 #include "base/error.h"
+#include "base/line_counts.h"
 #include "evaluation/decimals.h"
 #include "evaluation/evaluate.h"
 #include "evaluation/read_lines.h"
@@ -32,8 +34,8 @@ struct QuantizeConfig {
   template <class Visit>
   void for_each_field(Visit&& visit) {
     constexpr std::string_view kQuantize = "Quantize";
-    visit({.name = "model", .help = "run folder or model file (-m)", .group = kQuantize}, model);
-    visit({.name = "output", .help = "the model file to write (-o)", .group = kQuantize}, output);
+    visit({.name = "model", .help = "run folder or model file", .group = kQuantize}, model);
+    visit({.name = "output", .help = "the model file to write", .group = kQuantize}, output);
     visit({.name = "src",
            .help = "text to translate with both models; with --ref, matrices whose rounding costs "
                    "too much are kept as they are",
@@ -72,9 +74,8 @@ class Trial {
       : source_(read_lines(config.source)),
         references_({read_lines(config.reference)}),
         threads_(config.threads) {
-    if (source_.size() != references_.front().size() || source_.empty())
-      throw Error(config.source, " has ", source_.size(), " lines, ", config.reference, " has ",
-                  references_.front().size());
+    if (source_.empty()) throw Error(config.source, ": has no lines");
+    require_same_lines(config.source, source_.size(), config.reference, references_.front().size());
   }
 
   /// Nothing where a stop was requested.
@@ -101,6 +102,13 @@ class Trial {
 
 std::string text_of(const Scores& scores) {
   return join_text("BLEU ", decimals(scores.bleu, 2), ", chrF ", decimals(scores.chrf, 2));
+}
+
+/// "all 65 matrices rounded"
+std::string rounded_text(std::size_t rounded, std::size_t all) {
+  const std::string matrices = counted(static_cast<std::int64_t>(all), "matrix", "matrices");
+  return rounded == all ? "all " + matrices + " rounded"
+                        : join_text(rounded, " of ", matrices, " rounded");
 }
 
 /// A file beside the output, which takes its place or is removed.
@@ -136,8 +144,8 @@ bool write_with_small_loss(const ModelFileReader& model, const QuantizeConfig& c
     write_quantized(model, candidate.path(), kept, command);
     const std::optional<Scores> found = trial.score(candidate.path(), ComputeType::Auto);
     if (!found) return false;
-    log_info(join_text("int8 but for ", kept.size(), " of ", matrices.size(),
-                       " matrices: ", text_of(*found)));
+    log_info(join_text("int8, ", rounded_text(matrices.size() - kept.size(), matrices.size()), ": ",
+                       text_of(*found)));
     const double loss = std::max(whole->bleu - found->bleu, whole->chrf - found->chrf);
     const std::size_t next = kept.size() + portion;
     if (loss > config.max_loss && next < matrices.size()) {
@@ -155,9 +163,8 @@ bool write_with_small_loss(const ModelFileReader& model, const QuantizeConfig& c
 int run(const QuantizeConfig& config, const Invocation& invocation) {
   config.validate();
   const ModelFileReader model(resolve_model_path(config.model));
-  std::error_code ignored;
-  if (std::filesystem::equivalent(model.path(), config.output, ignored))
-    throw UsageError("--output: is the model itself; name another file");
+  check_model_output("--output", config.output,
+                     {model.path().string(), config.source, config.reference});
   if (config.source.empty())
     write_quantized(model, config.output, {}, invocation.command_line);
   else if (!write_with_small_loss(model, config, invocation.command_line))

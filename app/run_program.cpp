@@ -21,6 +21,7 @@
 #include "app/signals.h"
 #include "app/standard_output.h"
 #include "app/terminal.h"
+#include "base/amounts.h"
 #include "base/cpu.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -45,8 +46,16 @@ void prepare_process() {
 
 std::string version_text(const Program& program) {
   return join_text(program.name, ' ', DRAGOMAN_VERSION, '\n', program.libraries(), "processor ",
-                   cpu_features().model, ": ", cpu_features_text(), ", ", available_cores(),
-                   available_cores() == 1 ? " core\n" : " cores\n");
+                   cpu_features().model, ": ", cpu_features_text(), ", ",
+                   counted(available_cores(), "core"), "\n");
+}
+
+int run_command(const Command& command, const CommonConfig& common) {
+  try {
+    return command.run();
+  } catch (const UsageError& error) {
+    throw UsageError(in_typed_words(error.what(), common.typed));
+  }
 }
 
 int run_command(const Program& program, const Command& command,
@@ -57,7 +66,8 @@ int run_command(const Program& program, const Command& command,
     return kDone;
   }
   configure_log(common.log_format, common.quiet ? Verbosity::Quiet : Verbosity::Normal);
-  const int code = command.run();
+  for (const std::string& warning : common.warnings) log_warning(warning);
+  const int code = run_command(command, common);
   if (const auto signal = received_signal()) return 128 + *signal;
   return code;
 }

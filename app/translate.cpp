@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,178 +16,22 @@
 #include "app/line_files.h"
 #include "app/log.h"
 #include "app/open_translator.h"
+#include "app/output_file.h"
 #include "app/signals.h"
-#include "app/translation_format.h"
+#include "app/translate_options.h"
 #include "app/written_translations.h"
+#include "base/amounts.h"
 #include "base/compressed_text.h"
 #include "base/error.h"
 #include "base/file_stamp.h"
 #include "base/files.h"
 #include "base/hash.h"
 #include "base/utf8.h"
-#include "evaluation/read_lines.h"
 #include "inference/translator.h"
 
 namespace dragoman {
 
 namespace {
-
-struct TranslateFiles {
-  std::vector<std::string> models;
-  std::string input = "-", output = "-";
-  bool resume = false;
-  std::string prefix_file;
-  bool json = false;
-  JsonErrors json_errors = JsonErrors::Answer;
-  bool with_scores = false;
-  bool word_scores = false;
-  AlignmentFormat alignment = AlignmentFormat::None;
-
-  template <class Visit>
-  void for_each_field(Visit&& visit) {
-    constexpr std::string_view kFiles = "Files";
-    visit({.name = "model",
-           .help = "run folder or model file; of several, which must have the same vocabulary, the "
-                   "mean of their probabilities decides",
-           .group = kFiles,
-           .aliases = "models"},
-          models);
-    visit({.name = "input",
-           .help = "sentences, one a line; - for standard input",
-           .group = kFiles,
-           .aliases = "src,source"},
-          input);
-    visit({.name = "output",
-           .help = "translations, line for line; - for standard output",
-           .group = kFiles,
-           .aliases = "out"},
-          output);
-    visit({.name = "resume",
-           .help = "go on with --output where an earlier call of the same command was stopped",
-           .group = kFiles},
-          resume);
-    visit(
-        {.name = "prefix-file",
-         .help =
-             "line i is what the translation of line i begins with; a blank line: anything; with a "
-             "space at its end: its last word is whole",
-         .group = kFiles},
-        prefix_file);
-    visit(
-        {.name = "json",
-         .help = "lines are JSON objects: in with the field text (and prefix, beam_size, n_best, "
-                 "terms, alignment), out the same object with translation, score, log_probability",
-         .group = kFiles},
-        json);
-    visit(
-        {.name = "json-errors",
-         .help = "a line that is no such object is answered by one with the field error, or stops "
-                 "the work",
-         .group = kFiles},
-        json_errors);
-    visit({.name = "with-scores",
-           .help = "write \"line ||| translation ||| F0= log-probability ||| score\", as with "
-                   "--n-best above 1",
-           .group = kFiles,
-           .aliases = "with-score"},
-          with_scores);
-    visit({.name = "word-scores",
-           .help = "add each word's log-probability: \"||| WordScores= -0.1 -0.3\"",
-           .group = kFiles},
-          word_scores);
-    visit({.name = "alignment",
-           .help = "add the words that the translation's words come from: hard as source-target "
-                   "pairs (\"||| 0-0 1-2\"), soft as each target word's attention",
-           .group = kFiles},
-          alignment);
-  }
-};
-
-/// What the translations must have.
-struct DemandFiles {
-  std::string terms;
-  std::string avoid;
-  bool protect = false;
-  bool terms_force = false;
-  std::string number_format;
-
-  template <class Visit>
-  void for_each_field(Visit&& visit) {
-    constexpr std::string_view kDemands = "Demands";
-    visit({.name = "terms",
-           .help = "file of \"source term<tab>target term\": where the source has the one, the "
-                   "translation has the other",
-           .group = kDemands,
-           .aliases = "glossary"},
-          terms);
-    visit({.name = "avoid",
-           .help = "file of texts, one a line, that no translation has",
-           .group = kDemands,
-           .aliases = "negative-constraints"},
-          avoid);
-    visit({.name = "protect",
-           .help = "copy numbers, URLs, e-mail addresses and placeholders ({name}, %s, <tag>) as "
-                   "they are",
-           .group = kDemands},
-          protect);
-    visit(
-        {.name = "terms-force",
-         .help = "what --terms and --protect ask for always, also where it spoils the translation",
-         .group = kDemands},
-        terms_force);
-    visit(
-        {.name = "number-format",
-         .help = "languages, as en-de: numbers that --protect copies are written as in the second "
-                 "(6,263 becomes 6.263)",
-         .group = kDemands},
-        number_format);
-  }
-
-  Demands read() const {
-    if (!number_format.empty() && !protect)
-      throw UsageError("--number-format ", number_format, ": needs --protect");
-    return {.terms = terms.empty() ? Terms() : Terms(terms),
-            .protects = protect,
-            .numbers = number_format.empty() ? std::optional<NumberConversion>()
-                                             : NumberConversion(number_format),
-            .demand = terms_force ? PhraseDemand::Always : PhraseDemand::Fluent,
-            .avoided = avoid.empty() ? std::vector<std::string>() : read_lines(avoid)};
-  }
-};
-
-struct TranslateConfig {
-  TranslateFiles files;
-  DemandFiles demands;
-  DecodeConfig decode;
-  EngineChoice hardware;
-
-  std::vector<Field> fields() {
-    std::vector<Field> all;
-    for (auto& part :
-         {fields_of(files), fields_of(demands), fields_of(decode), fields_of(hardware)})
-      all.insert(all.end(), part.begin(), part.end());
-    return all;
-  }
-
-  /// Files that are read, besides the input.
-  std::vector<std::string> read_besides() const {
-    std::vector<std::string> paths;
-    for (const std::string& model : files.models)
-      paths.push_back(resolve_model_path(model).string());
-    for (const std::string& path : {files.prefix_file, demands.terms, demands.avoid})
-      if (!path.empty()) paths.push_back(path);
-    return paths;
-  }
-
-  void validate() const {
-    if (files.models.empty()) throw UsageError("--model: name a run folder or a model file");
-    if (files.json && !files.prefix_file.empty())
-      throw UsageError("--prefix-file: with --json the prefix is a field of each line");
-    if (files.resume && is_stream(files.output))
-      throw UsageError("--resume: needs --output with the name of a file");
-    decode.validate();
-  }
-};
 
 /// The lines of a plain file, 0 for what cannot be counted before it is read.
 std::int64_t count_lines(int descriptor, const std::string& path) {
@@ -246,18 +91,44 @@ std::uint64_t work_of(TranslateConfig config) {
   return xxh3(text);
 }
 
-std::unique_ptr<Output> open_output(const TranslateConfig& config) {
+PartFile part_of(const TranslateConfig& config) {
   const TranslateFiles& files = config.files;
-  if (is_stream(files.output)) return open_stream(files.output);
-  const bool is_numbered = !files.json && config.decode.n_best > 1;
-  return open_part({.path = files.output,
-                    .work = work_of(config),
-                    .goes_on = files.resume,
-                    .is_numbered = is_numbered});
+  return {.path = files.output,
+          .work = work_of(config),
+          .goes_on = files.resume,
+          .is_numbered = !files.json && config.decode.n_best > 1};
+}
+
+std::unique_ptr<Output> open_output(const TranslateConfig& config) {
+  if (is_stream(config.files.output)) return open_stream(config.files.output);
+  check_output("--output", config.files.output, {});
+  return open_part(part_of(config));
 }
 
 std::string name_of_input(const TranslateFiles& files) {
   return files.input == "-" ? "standard input" : files.input;
+}
+
+/// Whether --resume finds the whole output. Throws Error where it finds another's.
+bool is_finished(const TranslateConfig& config, int input) {
+  const TranslateFiles& files = config.files;
+  if (!files.resume) return false;
+  const std::optional<std::int64_t> there = finished_lines(part_of(config));
+  if (!there) return false;
+  const std::stop_token stop = stop_token();
+  LineReader reader(input, name_of_input(files));
+  while (!reader.at_end()) {
+    if (stop.stop_requested()) return false;
+    reader.receive(std::chrono::milliseconds(100));
+    while (reader.next_line()) continue;
+  }
+  if (reader.lines() != *there)
+    throw Error(files.output, ": has ", counted(*there, "line"), " but ", name_of_input(files),
+                " has ", counted(reader.lines(), "line"),
+                ", and no part is there to go on from; without --resume all is translated anew");
+  log_info(join_text(files.output, ": is complete, ", counted(*there, "line"),
+                     "; nothing to do (without --resume all is translated anew)"));
+  return true;
 }
 
 /// The search that flags and model ask for.
@@ -280,14 +151,31 @@ Prefixes read_prefixes(const std::string& path, std::int64_t lines) {
     if (find_invalid_utf8(prefixes[i]) != std::string::npos)
       throw Error(path, ":", i + 1, ": invalid UTF-8");
   if (lines > 0 && lines != static_cast<std::int64_t>(prefixes.size()))
-    throw Error(path, " has ", prefixes.size(), " lines, the input ", lines);
+    throw Error(path, " has ", counted(static_cast<std::int64_t>(prefixes.size()), "line"),
+                ", the input ", with_separators(lines),
+                "; each line needs a prefix or a blank line");
   return std::make_shared<const std::vector<std::string>>(std::move(prefixes));
+}
+
+/// Warns of the first line that is no UTF-8 as it comes; at the end all are counted.
+Translator::ReadLine text_reader(Translator::ReadLine read_line) {
+  return [read_line = std::move(read_line), warned = false](std::string line,
+                                                            std::int64_t number) mutable {
+    if (!warned && find_invalid_utf8(line) != std::string::npos) {
+      warned = true;
+      log_warning(join_text("line ", number + 1,
+                            ": invalid UTF-8, which is replaced; if the text is in another "
+                            "encoding, convert it first: iconv -f latin1 -t UTF-8"));
+    }
+    return read_line ? read_line(std::move(line), number) : LineInput{.text = std::move(line)};
+  };
 }
 
 Translator::ReadLine prefix_reader(const Prefixes& prefixes, const std::string& path) {
   return [prefixes, path](std::string line, std::int64_t number) {
     if (number >= static_cast<std::int64_t>(prefixes->size()))
-      throw Error(path, " has ", prefixes->size(), " lines, the input more");
+      throw Error(path, " has ", counted(static_cast<std::int64_t>(prefixes->size()), "line"),
+                  ", the input more");
     return LineInput{.text = std::move(line),
                      .prefix = (*prefixes)[static_cast<std::size_t>(number)]};
   };
@@ -299,7 +187,8 @@ void skip_lines(LineReader& reader, std::int64_t lines, const std::string& name,
   while (reader.lines() < lines && !stop.stop_requested()) {
     if (reader.next_line()) continue;
     if (reader.at_end())
-      throw Error(name, ": has ", reader.lines(), " lines, and ", lines, " are translated already");
+      throw Error(name, ": has ", counted(reader.lines(), "line"), ", and ", with_separators(lines),
+                  lines == 1 ? " is" : " are", " translated already");
     reader.receive(std::chrono::milliseconds(100));
   }
 }
@@ -314,11 +203,17 @@ WrittenTranslations written_to(Output& output, JsonLines& requests, const Transl
 }
 
 /// What is left where the work has not come to its end.
-void tell_kept(Output& output, const std::string& path) {
-  if (const std::string kept = output.kept(); !kept.empty())
-    log_warning(join_text(path,
-                          ": not written, as not all lines are translated; the others are in ",
-                          kept, ", and the same command with --resume goes on from there"));
+void tell_kept(Output& output, const std::string& path, std::int64_t translated,
+               std::int64_t lines) {
+  const std::string kept = output.kept();
+  if (kept.empty()) return;
+  const std::string of_all = lines > 0
+                                 ? with_separators(translated) + " of " + counted(lines, "line")
+                                 : counted(translated, "line");
+  log_warning(
+      join_text(path, " is not written yet: ", of_all,
+                translated == 1 ? " is translated. It is in " : " are translated. They are in ",
+                kept, "; the same command with --resume goes on from there"));
 }
 
 int run_translate(const TranslateConfig& config, const Invocation& call) {
@@ -328,6 +223,7 @@ int run_translate(const TranslateConfig& config, const Invocation& call) {
   Demands demands = config.demands.read();
   const Descriptor input(files.input, STDIN_FILENO, O_RDONLY);
   refuse_own_input(config, call, input);
+  if (is_finished(config, input)) return 0;
   const std::int64_t lines = count_lines(input, files.input);
   const Prefixes prefixes = read_prefixes(files.prefix_file, lines);
   const std::unique_ptr<Output> output = open_output(config);
@@ -343,8 +239,8 @@ int run_translate(const TranslateConfig& config, const Invocation& call) {
     read_line = [&requests](std::string line, std::int64_t) {
       return requests.read(std::move(line));
     };
-  else if (prefixes)
-    read_line = prefix_reader(prefixes, files.prefix_file);
+  else
+    read_line = text_reader(prefixes ? prefix_reader(prefixes, files.prefix_file) : nullptr);
   WrittenTranslations written = written_to(*output, requests, files, search);
 
   const std::stop_token stop = stop_token();
@@ -358,17 +254,18 @@ int run_translate(const TranslateConfig& config, const Invocation& call) {
     TranslationFacts facts = translator.translate(reader, written, stop, read_line);
     facts.empty -= written.failed();
     const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
-    log_summary(facts, written.failed(), spent.count());
+    log_summary(facts, written.failed(), output->done(), spent.count());
     if (prefixes && !stop.stop_requested() &&
         reader.lines() < static_cast<std::int64_t>(prefixes->size()))
-      throw Error(files.prefix_file, " has ", prefixes->size(), " lines, the input ",
-                  reader.lines());
+      throw Error(files.prefix_file, " has ",
+                  counted(static_cast<std::int64_t>(prefixes->size()), "line"), ", the input ",
+                  with_separators(reader.lines()));
   } catch (const std::exception&) {
-    tell_kept(*output, files.output);
+    tell_kept(*output, files.output, written.lines(), lines);
     throw;
   }
   if (stop.stop_requested())
-    tell_kept(*output, files.output);
+    tell_kept(*output, files.output, written.lines(), lines);
   else
     output->finish();
   return failed_before + written.failed() > 0 ? 1 : 0;

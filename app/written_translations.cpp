@@ -43,27 +43,32 @@ void WrittenTranslations::warn(const Translation& translation, const std::string
   if (count <= kMostWarnings) log_warning(join_text("line ", translation.line + 1, ": ", text));
 }
 
-void log_summary(const TranslationFacts& facts, std::int64_t failed, double seconds) {
+void log_summary(const TranslationFacts& facts, std::int64_t failed, std::int64_t before,
+                 double seconds) {
   if (failed > 0)
-    log_warning(join_text(failed, " lines could not be understood; their answers say why"));
-  if (facts.repaired > 0)
-    log_warning(join_text(facts.repaired, " lines with invalid UTF-8, which was replaced"));
-  if (facts.cut > 0)
-    log_warning(join_text(facts.cut,
-                          " translations were cut at their maximum length (--max-length-ratio, "
-                          "--max-length)"));
-  if (facts.unmet > 0)
     log_warning(
-        join_text(facts.unmet, " translations lack a text that --terms or --protect ask for"));
+        join_text(counted(failed, "line"), " could not be understood; the answers say why"));
+  if (facts.repaired > 0)
+    log_warning(
+        join_text(counted(facts.repaired, "line"), " with invalid UTF-8, which was replaced"));
+  if (facts.cut > 0)
+    log_warning(join_text(counted(facts.cut, "translation"), facts.cut == 1 ? " was" : " were",
+                          " cut at the maximum length (--max-length-ratio, --max-length)"));
+  if (facts.unmet > 0)
+    log_warning(join_text(counted(facts.unmet, "translation"),
+                          facts.unmet == 1 ? " lacks" : " lack",
+                          " a text that --terms or --protect ask for"));
   const double rate = seconds > 0 ? static_cast<double>(facts.target_tokens) / seconds : 0;
   char speed[64];
   std::snprintf(speed, sizeof speed, "%.1f s, %.0f pieces/s", seconds, rate);
-  std::string text =
-      join_text(with_separators(facts.lines), " lines, ", with_separators(facts.source_tokens),
-                " pieces in, ", with_separators(facts.target_tokens), " out, ", speed);
-  if (facts.empty > 0) text += join_text(", ", with_separators(facts.empty), " lines empty");
-  if (facts.split > 0) text += join_text(", ", with_separators(facts.split), " lines split");
+  std::string text = join_text(before > 0 ? counted(before, "line") + " there before, " : "",
+                               counted(facts.lines, "line"), before > 0 ? " translated, " : ", ",
+                               counted(facts.source_tokens, "piece"), " in, ",
+                               with_separators(facts.target_tokens), " out, ", speed);
+  if (facts.empty > 0) text += join_text(", ", counted(facts.empty, "line"), " empty");
+  if (facts.split > 0) text += join_text(", ", counted(facts.split, "line"), " split");
   log_facts(text, {{"lines", facts.lines},
+                   {"lines_before", before},
                    {"source_tokens", facts.source_tokens},
                    {"target_tokens", facts.target_tokens},
                    {"seconds", seconds},

@@ -1,6 +1,7 @@
 // What becomes of translations: lines of output, warnings, how far the work is, the summary.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -42,6 +43,8 @@ class WrittenTranslations : public TranslationSink {
   }
 
   std::int64_t failed() const { return failed_; }  ///< lines that were no requests
+  /// Of the input, that are answered by now, also by an earlier run.
+  std::int64_t lines() const { return std::max(lines_, output_.done()); }
 
  private:
   void answer(const Translation& translation);
@@ -57,6 +60,8 @@ class WrittenTranslations : public TranslationSink {
 };
 
 /// Warnings of what was not as it should be, and how much was done.
-void log_summary(const TranslationFacts& facts, std::int64_t failed, double seconds);
+/// `before`: lines that an earlier run has translated.
+void log_summary(const TranslationFacts& facts, std::int64_t failed, std::int64_t before,
+                 double seconds);
 
 }  // namespace dragoman

@@ -14,6 +14,12 @@ std::string with_separators(std::int64_t number) {
   return digits;
 }
 
+std::string counted(std::int64_t number, std::string_view one, std::string_view many) {
+  std::string text = with_separators(number) + " ";
+  if (number == 1) return text.append(one);
+  return many.empty() ? text.append(one).append("s") : text.append(many);
+}
+
 std::string bytes_text(std::int64_t bytes) {
   auto number = static_cast<double>(bytes);
   int unit = 0;

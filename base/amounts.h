@@ -3,11 +3,15 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace dragoman {
 
 /// "63,082,496".
 std::string with_separators(std::int64_t number);
+
+/// "1 line", "0 lines", "1,000 lines"; `many` where the plural is more than an "s" behind `one`.
+std::string counted(std::int64_t number, std::string_view one, std::string_view many = "");
 
 /// "512 B", "1.5 KB", "640 MB", "2.1 GB": of 1,000 each, two or three digits.
 std::string bytes_text(std::int64_t bytes);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/amounts.h"
 #include "base/utf8.h"
 
 namespace dragoman {
@@ -13,7 +14,8 @@ constexpr double kMostWeight = 1000;
 void check_file_lists(std::string_view split, const std::vector<std::string>& source,
                       const std::vector<std::string>& target) {
   if (source.size() != target.size())
-    throw UsageError("--", split, "-src names ", source.size(), " files but --", split,
+    throw UsageError("--", split, "-src names ",
+                     counted(static_cast<std::int64_t>(source.size()), "file"), " but --", split,
                      "-tgt names ", target.size(), ": they belong together one by one");
 }
 

@@ -5,6 +5,7 @@
 #include "base/compressed_text.h"
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/line_counts.h"
 #include "base/unnamed_file.h"
 #include "data/prepare.h"
 
@@ -84,9 +85,8 @@ ParallelText::ParallelText(const std::vector<std::string>& source,
     const TextFile& to = target_.emplace_back(target[i], reading);
     for (const TextFile* file : {&from, &to})
       if (file->lines() == 0) throw Error(file->path(), ": is empty");
-    if (from.lines() != to.lines())
-      throw Error(from.path(), ", ", to.path(), ": ", from.lines(), " source lines but ",
-                  to.lines(), " target lines");
+    require_same_lines(from.path(), static_cast<std::size_t>(from.lines()), to.path(),
+                       static_cast<std::size_t>(to.lines()));
     for (const TextFile* file : {&from, &to}) {
       if (!file->first_problem()) continue;
       all_valid_ = false;

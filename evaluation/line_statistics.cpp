@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/amounts.h"
 #include "base/error.h"
 #include "base/threads.h"
 
@@ -48,8 +49,9 @@ void check_line_counts(std::span<const std::string> hypotheses, const References
   if (references.empty()) throw Error("nothing to compare with: no reference was given");
   for (std::size_t r = 0; r < references.size(); ++r) {
     if (references[r].size() != hypotheses.size())
-      throw Error("the hypotheses have ", hypotheses.size(), " lines but reference ", r + 1,
-                  " has ", references[r].size());
+      throw Error("the hypotheses have ",
+                  counted(static_cast<std::int64_t>(hypotheses.size()), "line"), " but reference ",
+                  r + 1, " has ", counted(static_cast<std::int64_t>(references[r].size()), "line"));
   }
   if (hypotheses.empty()) throw Error("nothing to score: the hypotheses have no line");
 }

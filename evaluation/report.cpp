@@ -25,7 +25,20 @@ std::string score_text(const NamedScore& score, int width) {
          (score.mean ? " (μ = " + interval_text(score, width) + ")" : "");
 }
 
+/// Each line's scores behind its number; what is the same of all lines stands once, at the end.
+std::string text_of_lines(std::span<const NamedScore> scores, int width) {
+  std::string text, signatures;
+  for (const NamedScore& score : scores) {
+    text += join_text(score.line, " ", score.name, " = ", score_text(score, width));
+    if (!score.details.empty()) text += " " + score.details;
+    text += "\n";
+    if (score.line == scores.front().line) signatures += score.name + "|" + score.signature + "\n";
+  }
+  return text + "\n" + signatures;
+}
+
 std::string text_report(std::span<const NamedScore> scores, int width) {
+  if (!scores.empty() && scores.front().line > 0) return text_of_lines(scores, width);
   std::size_t longest = 0;
   for (const NamedScore& score : scores)
     longest = std::max(longest, score.name.size() + score.signature.size());
@@ -159,6 +172,14 @@ nlohmann::ordered_json json_of(const Comparison& comparison, int width) {
   return list;
 }
 
+bool is_starred(const SystemScore& score) { return score.p_value && !(*score.p_value > 0.05); }
+
+bool has_star(const Comparison& comparison) {
+  return std::ranges::any_of(comparison.scores, [](const std::vector<SystemScore>& metric) {
+    return std::ranges::any_of(metric, is_starred);
+  });
+}
+
 std::string signature_lines(const Comparison& comparison, std::string_view before) {
   std::string text;
   for (std::size_t m = 0; m < comparison.metrics.size(); ++m)
@@ -181,8 +202,7 @@ Table score_table(const Comparison& comparison, int width) {
       std::string text = decimals(score.score, width);
       if (score.mean) text += " (" + interval_text(score, width) + ")";
       if (score.p_value)
-        text +=
-            join_text(" (p = ", decimals(*score.p_value, 4), ")", *score.p_value > 0.05 ? "" : "*");
+        text += join_text(" (p = ", decimals(*score.p_value, 4), ")", is_starred(score) ? "*" : "");
       row.push_back(std::move(text));
     }
   }
@@ -216,9 +236,10 @@ std::string report(const Comparison& comparison, ReportFormat format, int width)
       break;
   }
   return text_table(table) + "\n" + signature_lines(comparison, "") +
-         (comparison.paired
-              ? "\n* The system differs from the baseline: such a difference comes about by chance "
-                "in less than\n  5 % of cases, which does not say that it matters.\n"
+         (has_star(comparison)
+              ? "\n* If the systems were equally good, chance would give such a "
+                "difference in fewer than 5 % of tests.\n  The difference may still "
+                "be too small to matter.\n"
               : "");
 }
 

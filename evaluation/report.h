@@ -13,7 +13,7 @@ namespace dragoman {
 /// Text: sacreBLEU's lines, "BLEU|SIGNATURE = 26.33 DETAILS", with the equals signs one below the
 /// other. JSON: a list of objects with sacreBLEU's keys; the score rounded to `width` decimals, and
 /// each part of the signature a key. Markdown and LaTeX (booktabs): a table. A score of one line
-/// also has its number, except in text, where the lines come in order.
+/// also has its number; in text the signatures of such scores stand once, behind them.
 std::string report(std::span<const NamedScore> scores, ReportFormat format, int width);
 
 /// Cells by row, the first of which is the header.

@@ -131,8 +131,9 @@ struct DecodeConfig {
            .aliases = "suppress-tokens"},
           suppress);
     visit({.name = "stop",
-           .help = "end when beam-size translations are finished (full), when no open one can "
-                   "become one of the best (exact), or by Hugging Face's estimate of that (hf)",
+           .help = "the search of a sentence ends when --beam-size translations are finished "
+                   "(full), when no unfinished one can still become one of the best (exact), or "
+                   "where Hugging Face's rule says so (hf)",
            .group = kSearch},
           stop);
     visit({.name = "min-length",

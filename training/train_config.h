@@ -123,7 +123,7 @@ struct TrainConfig {
     visit({.name = "max-sentences",
            .help = "pairs of a batch, at most; 0: no limit",
            .group = "Batches",
-           .aliases = "mini-batch,batch-size"},
+           .aliases = "mini-batch"},
           max_sentences);
     visit({.name = "update-freq",
            .help = "batches of each rank behind one update",

@@ -126,6 +126,95 @@ TEST_F(CommandLine, RepeatsListsAndLetsTheLastOfOtherFlagsCount) {
   EXPECT_EQ(options.max_tokens, 2);
 }
 
+TEST_F(CommandLine, WarnsWhereALaterValueReplacesAnother) {
+  EXPECT_THAT(configured({"--model", "a", "-m", "b"}).warnings,
+              ElementsAre("--model is given twice; the last one counts: b (not a)"));
+  EXPECT_THAT(configured({"-w", "1", "--max-tokens=2", "--max_tokens", "3"}).warnings,
+              ElementsAre("--max-tokens is given 3 times; the last one counts: 3 (not 1, 2)"));
+  EXPECT_THAT(
+      configured({"--model", "a", "--model", "a", "--inputs", "x", "--inputs", "y"}).warnings,
+      testing::IsEmpty());
+}
+
+TEST_F(CommandLine, NamesTheFlagAsItWasTyped) {
+  EXPECT_EQ(refusal({"--mini-batch-words", "many"}),
+            "--mini-batch-words (here --max-tokens): 'many' is not a whole number");
+  EXPECT_EQ(refusal({"--mini_batch_words=many"}),
+            "--mini-batch-words (here --max-tokens): 'many' is not a whole number");
+  EXPECT_EQ(in_typed_words("--max-tokens 0: must be more", {{"max-tokens", "mini-batch-words"}}),
+            "--mini-batch-words (here --max-tokens) 0: must be more");
+  EXPECT_EQ(in_typed_words("--max-tokens-too: no", {{"max-tokens", "mini-batch-words"}}),
+            "--max-tokens-too: no");
+}
+
+TEST_F(CommandLine, ListsAutoAmongTheValuesWhereItIsTaken) {
+  for (Field& field : command.fields)
+    if (field.info.name == "preset")
+      field.assign = [assign = field.assign](const std::vector<std::string>& texts) {
+        if (texts.front() != "auto") assign(texts);
+      };
+  EXPECT_EQ(refusal({"--preset", "huge"}), "--preset: 'huge' is none of small, large, auto");
+  const std::string file = config_file("preset = \"huge\"\n");
+  EXPECT_EQ(refusal({"-c", file}), file + ":1: --preset: 'huge' is none of small, large, auto");
+}
+
+TEST_F(CommandLine, TellsAllUnknownFlagsAtOnce) {
+  command.positionals = {};
+  EXPECT_EQ(
+      refusal({"--train-sets", "a", "b", "--lower-cas", "-z", "-z", "--zzzzzzzz=1"}),
+      "4 unknown flags: (1) --train-sets is Marian's; here: --train-src FILE --train-tgt FILE "
+      "(2) --lower-cas; did you mean --lowercase? (3) -z (4) --zzzzzzzz");
+}
+
+TEST_F(CommandLine, KnowsWhatOtherSystemsCallIt) {
+  command.name = "train";
+  EXPECT_EQ(refusal({"--tied_embeddings_all"}),
+            "--tied-embeddings-all is Marian's; here: --tying three-way, which is the default");
+  EXPECT_EQ(refusal({"-rnn_size", "512"}), "-rnn_size is OpenNMT's; here: --d-model N");
+  EXPECT_THAT(refusal({"-l", "0.1"}), HasSubstr("-l is Marian's; here: --lr"));
+  EXPECT_THAT(refusal({"--batch-size", "64"}), HasSubstr("or --max-sentences N (pairs)"));
+  command.name = "evaluate";
+  EXPECT_THAT(refusal({"-l", "en-de"}), HasSubstr("-l is sacreBLEU's; here: --target-language"));
+  for (const char* flag : {"--valid-sets",
+                           "--vocabs",
+                           "--devices",
+                           "-d",
+                           "--after-epochs",
+                           "--after-batches",
+                           "--after",
+                           "--exponential-smoothing",
+                           "--workspace",
+                           "--maxi-batch",
+                           "--mini-batch-fit",
+                           "--fp16",
+                           "--share-all-embeddings",
+                           "--adam-betas",
+                           "--encoder-normalize-before",
+                           "--restore-file",
+                           "--max-len-b",
+                           "--path",
+                           "--source-lang",
+                           "--word_vec_size",
+                           "--world_size",
+                           "-gpu",
+                           "--src_vocab",
+                           "--layers",
+                           "--num-layers"})
+    EXPECT_THAT(refusal({flag}), HasSubstr("'s; here: ")) << flag;
+}
+
+TEST_F(CommandLine, AModelWithoutItsFlagIsRecognized) {
+  command.positionals = {};
+  const auto folder =
+      std::filesystem::path(testing::TempDir()) / ("command_line_run_" + std::to_string(getpid()));
+  std::filesystem::create_directories(folder);
+  write_file(folder / "model.safetensors", "weights");
+  for (const std::string& model : {folder.string(), (folder / "model.safetensors").string()})
+    EXPECT_EQ(refusal({model}),
+              "unexpected argument '" + model + "'; did you mean -m " + model + "?");
+  std::filesystem::remove_all(folder);
+}
+
 TEST_F(CommandLine, ReadsSwitchesWithValues) {
   configured({"--lowercase=false", "--cache=no"});
   EXPECT_FALSE(options.lowercase);
@@ -235,7 +324,8 @@ TEST_F(CommandLine, HelpNamesEveryFlagWithItsDefaultAndStaysWithin96Columns) {
   EXPECT_THAT(text, HasSubstr("[4096]"));
   EXPECT_THAT(text, HasSubstr("small, large [small]"));
   EXPECT_THAT(text, HasSubstr("-w, --max-tokens N"));
-  EXPECT_THAT(text, HasSubstr("-m, --model TEXT"));
+  EXPECT_THAT(text, HasSubstr("-m, --model FILE"));
+  EXPECT_THAT(text, HasSubstr("--train-src FILE..."));
   EXPECT_THAT(text, HasSubstr("(also --mini-batch-words)"));
   command.automatic = {"max-tokens"};
   EXPECT_THAT(command_help("dragoman", command), HasSubstr("tokens of a batch [auto]"));

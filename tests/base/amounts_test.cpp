@@ -12,6 +12,14 @@ TEST(Amounts, SeparatesThousands) {
   EXPECT_EQ(with_separators(63'082'496), "63,082,496");
 }
 
+TEST(Amounts, CountsThingsInTheSingularAndThePlural) {
+  EXPECT_EQ(counted(1, "line"), "1 line");
+  EXPECT_EQ(counted(0, "line"), "0 lines");
+  EXPECT_EQ(counted(12'345, "line"), "12,345 lines");
+  EXPECT_EQ(counted(1, "matrix", "matrices"), "1 matrix");
+  EXPECT_EQ(counted(2, "matrix", "matrices"), "2 matrices");
+}
+
 TEST(Amounts, WritesBytesInTheUnitThatKeepsThemShort) {
   EXPECT_EQ(bytes_text(0), "0 B");
   EXPECT_EQ(bytes_text(999), "999 B");

@@ -20,7 +20,7 @@ TEST(DataConfig, RefusesWhatMakesNoSenseAndNamesTheFlag) {
   };
   EXPECT_EQ(message([](DataConfig&) {}), "");
   EXPECT_THAT(message([](DataConfig& c) { c.train_source.pop_back(); }),
-              HasSubstr("--train-src names 1 files but --train-tgt names 2"));
+              HasSubstr("--train-src names 1 file but --train-tgt names 2"));
   EXPECT_THAT(message([](DataConfig& c) { c.train_source = c.train_target = {}; }),
               HasSubstr("--train-src"));
   EXPECT_THAT(message([](DataConfig& c) { c.valid_source = {"v"}; }), HasSubstr("--valid-src"));

@@ -87,7 +87,9 @@ TEST_F(ParallelTextTest, ALastLineNeedsNoEnd) {
 }
 
 TEST_F(ParallelTextTest, UnequalNumbersOfLinesAreNamed) {
-  EXPECT_EQ(problem("1\n2\n3\n", "1\n2\n3\n4\n"), "a.en, a.de: 3 source lines but 4 target lines");
+  EXPECT_EQ(problem("1\n2\n3\n", "1\n2\n3\n4\n"),
+            "a.en has 3 lines but a.de has 4 lines; the files must match line for line: "
+            "paste a.en a.de | less shows where they part");
 }
 
 TEST_F(ParallelTextTest, EmptyAndMissingFilesAreNamed) {

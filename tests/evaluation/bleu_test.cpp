@@ -182,7 +182,7 @@ TEST(Bleu, UnequalLineCountsAreAnErrorThatNamesBoth) {
     corpus_bleu(Lines{"a", "b"}, {{"a", "b"}, {"a"}});
     FAIL();
   } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "the hypotheses have 2 lines but reference 2 has 1");
+    EXPECT_STREQ(error.what(), "the hypotheses have 2 lines but reference 2 has 1 line");
   }
   EXPECT_THROW(corpus_bleu(Lines{}, {Lines{}}), Error);
   EXPECT_THROW(corpus_bleu(Lines{"a"}, {}), Error);

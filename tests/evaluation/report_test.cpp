@@ -87,6 +87,15 @@ TEST(Report, SystemsStandInOneTableWithTheBaselineMarked) {
   EXPECT_EQ(lines[4], "BLEU|nrefs:1|x");
 }
 
+TEST(Report, AStarIsExplainedWhereThereIsOne) {
+  Comparison systems = two_systems();
+  const std::string note =
+      "* If the systems were equally good, chance would give such a difference";
+  EXPECT_NE(report(systems, ReportFormat::Text, 1).find(note), std::string::npos);
+  systems.scores[0][1].p_value = 0.06;
+  EXPECT_EQ(report(systems, ReportFormat::Text, 1).find('*'), std::string::npos);
+}
+
 TEST(Report, TablesForDocumentsEscapeWhatWouldBreakThem) {
   const std::string latex = report(two_systems(), ReportFormat::Latex, 1);
   EXPECT_NE(latex.find("System & BLEU ($\\mu$ $\\pm$ 95\\% CI) & TER"), std::string::npos) << latex;
@@ -137,6 +146,16 @@ TEST(Report, SentenceLevelGivesEachMetricForEachLineInOrder) {
                                           : sentence_chrf(hypothesis, references));
   }
   EXPECT_EQ(nlohmann::json::parse(report(scores, ReportFormat::Json, 2))[2]["line"], 2);
+}
+
+TEST(Report, ScoresOfLinesHaveNumbersAndOneSignature) {
+  std::vector<NamedScore> scores;
+  for (std::int64_t line = 1; line <= 2; ++line)
+    for (const char* name : {"BLEU", "TER"})
+      scores.push_back({{.score = 5.0 * static_cast<double>(line)}, name, "nrefs:1", "", line});
+  EXPECT_EQ(report(scores, ReportFormat::Text, 1),
+            "1 BLEU = 5.0\n1 TER = 5.0\n2 BLEU = 10.0\n2 TER = 10.0\n\n"
+            "BLEU|nrefs:1\nTER|nrefs:1\n");
 }
 
 TEST(EvaluateConfig, EveryOptionReachesItsMetric) {

@@ -111,6 +111,48 @@ TEST_F(Evaluate, TextThatLooksTokenizedIsWarnedOf) {
   EXPECT_EQ(errors({"--force"}), "");
 }
 
+TEST_F(Evaluate, ItsPageReplacesNoFileButAPage) {
+  const std::string old = file("old.html", "<!doctype html>\nold"), notes = file("notes", "mine\n");
+  const auto page = [&](const std::string& name) {
+    return run({"evaluate", "--hyp", good_, "--ref", reference_, "--html", name});
+  };
+  for (const std::string& kept : {good_, reference_, notes}) {
+    const std::string before = read_file(kept);
+    const auto result = page(kept);
+    EXPECT_EQ(result.exit_code, 2) << result.errors;
+    EXPECT_THAT(result.errors, HasSubstr("--html: " + kept + " is "));
+    EXPECT_EQ(read_file(kept), before);
+  }
+  EXPECT_EQ(page(old).exit_code, 0);
+  EXPECT_THAT(read_file(old), HasSubstr("the dog was here"));
+}
+
+TEST_F(Evaluate, TextThatIsEmptyOrTheSourceItselfIsWarnedOf) {
+  const auto errors = [&](const std::string& hypothesis, const std::vector<std::string>& more) {
+    std::vector<std::string> words = {"evaluate", "--hyp", hypothesis, "--ref",
+                                      reference_, "--src", good_};
+    words.insert(words.end(), more.begin(), more.end());
+    return run(words).errors;
+  };
+  EXPECT_THAT(errors(bad_, {}), HasSubstr(bad_ + ": 1 of 3 translations is empty"));
+  EXPECT_THAT(errors(good_, {}), HasSubstr(good_ + ": 3 of 3 lines are those of --src"));
+  EXPECT_EQ(errors(reference_, {}), "");
+  for (const std::string& warned : {bad_, good_}) EXPECT_EQ(errors(warned, {"--force"}), "");
+}
+
+TEST_F(Evaluate, FlagsOfTheSearchNeedAModel) {
+  const auto errors = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> words = {"evaluate", "--hyp", good_, "--ref", reference_};
+    words.insert(words.end(), more.begin(), more.end());
+    const auto result = run(words);
+    EXPECT_EQ(result.exit_code, 2);
+    return result.errors;
+  };
+  EXPECT_THAT(errors({"-b", "3"}), HasSubstr("--beam-size: is about how a model translates"));
+  EXPECT_THAT(errors({"--nbest", "2"}), HasSubstr("--nbest (here --n-best): is about"));
+  EXPECT_THAT(errors({"-m", "bleu"}), HasSubstr("metrics are chosen by --metrics bleu"));
+}
+
 TEST_F(Evaluate, SaysWhatIsWrongWithAFile) {
   const auto expect = [this](const std::vector<std::string>& words, int code,
                              const std::string& message) {
@@ -123,7 +165,7 @@ TEST_F(Evaluate, SaysWhatIsWrongWithAFile) {
   const std::string two = file("two", "a\nb\n"), odd = file("odd", "a\n\xFF\nc\n"),
                     empty = file("empty", "");
   expect({"evaluate", "--hyp", good_, two, "--ref", reference_, "--html", page}, 1,
-         good_ + " has 3 lines but " + two + " has 2");
+         good_ + " has 3 lines but " + two + " has 2 lines; the files must match line for line");
   expect({"evaluate", "--hyp", good_, "--ref", reference_, two}, 1,
          good_ + " has 3 lines but " + two + " has 2");
   expect({"evaluate", "--hyp", odd, "--ref", reference_}, 1, odd + ":2: invalid UTF-8");

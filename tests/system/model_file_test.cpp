@@ -131,7 +131,7 @@ TEST_F(ModelFileCommands, DamagedTruncatedAndMissingFilesAreOneLineEach) {
 TEST_F(ModelFileCommands, AverageTakesFilesOrTheNewestCheckpointsOfARun) {
   const std::string output = run_ / "average.safetensors";
   for (const std::vector<std::string>& models :
-       {std::vector<std::string>{run_.path(), "--last", "2"}, {model(), model()}}) {
+       {std::vector<std::string>{run_.path(), "--last", "2"}, {run_.path()}, {model(), model()}}) {
     std::vector<std::string> words = {"average", "-o", output};
     words.insert(words.end(), models.begin(), models.end());
     const ProcessResult result = run(words);
@@ -143,6 +143,9 @@ TEST_F(ModelFileCommands, AverageTakesFilesOrTheNewestCheckpointsOfARun) {
       EXPECT_EQ(average.tensor(name).raw(), original.tensor(name).raw());
   }
   expect_one_error(run({"average", "-o", output, run_.path(), "--last", "3"}), 1, "2 checkpoints");
+  EXPECT_THAT(run({"average", "-o", output, run_.path(), "--last", "1"}).errors,
+              testing::HasSubstr("warning: " + output + ": a copy of "));
+  expect_one_error(run({"average", "-o", run_.path(), model()}), 2, "is a folder");
   expect_one_error(run({"average", run_.path()}), 2, "--output");
   expect_one_error(run({"average", "-o", output}), 2, "--models");
 }

@@ -52,9 +52,26 @@ TEST_F(Quantize, MatricesAreKeptUntilTheLossIsSmall) {
   const std::vector<std::string> texts = {"--src", path("source"), "--ref", path("reference")};
   const ProcessResult result = quantize(texts);
   ASSERT_EQ(result.exit_code, 0) << result.errors;
-  EXPECT_THAT(result.errors, AllOf(HasSubstr("float32: BLEU "), HasSubstr("int8 but for 0 of ")));
+  EXPECT_THAT(result.errors,
+              AllOf(HasSubstr("float32: BLEU "), HasSubstr(" matrices rounded: BLEU ")));
   EXPECT_TRUE(std::filesystem::exists(path("int8.safetensors")));
   EXPECT_FALSE(std::filesystem::exists(path("int8.safetensors.candidate")));
+}
+
+TEST_F(Quantize, TheModelOfARunIsNeverReplaced) {
+  std::filesystem::create_directories(folder_ / "checkpoints");
+  const std::string best = path("checkpoints/best.safetensors"), model = path("model.safetensors");
+  std::filesystem::copy_file(model, best);
+  const std::string before = read_file(model);
+  for (const char* command : {"quantize", "average"}) {
+    const ProcessResult result = run({command, best, "-o", model});
+    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_THAT(result.errors, HasSubstr("is the model of the training run"));
+    const ProcessResult itself = run({command, best, "-o", best});
+    EXPECT_EQ(itself.exit_code, 2);
+    EXPECT_THAT(itself.errors, HasSubstr("is a file that is read"));
+  }
+  EXPECT_EQ(read_file(model), before);
 }
 
 TEST_F(Quantize, WhatIsWrongIsTold) {
@@ -62,7 +79,7 @@ TEST_F(Quantize, WhatIsWrongIsTold) {
   const ProcessResult itself =
       run({"quantize", path("model.safetensors"), "-o", path("model.safetensors")});
   EXPECT_EQ(itself.exit_code, 2);
-  EXPECT_THAT(itself.errors, HasSubstr("is the model itself"));
+  EXPECT_THAT(itself.errors, HasSubstr("is a file that is read"));
   write_file(folder_ / "source", "a\nb\n");
   write_file(folder_ / "reference", "a\n");
   const ProcessResult unequal = quantize({"--src", path("source"), "--ref", path("reference")});
