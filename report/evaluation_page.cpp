@@ -34,7 +34,7 @@ std::string evaluation_page(const std::string& title, const std::vector<PageChar
                             const nlohmann::ordered_json& data) {
   std::string script;
   for (const char* file : {"words.js", "elements.js", "charts.js", "analysis.js", "sentences.js",
-                           "tables.js", "evaluation.js"})
+                           "tables.js", "ngrams.js", "evaluation.js"})
     script += page_file(file);
   return to_html({.title = title,
                   .style = training_style(1) + std::string(page_file("evaluation.css")),

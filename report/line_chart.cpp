@@ -15,7 +15,9 @@ namespace {
 
 // The drawing in its own units; the plotting area leaves room for the numbers.
 constexpr double kWidth = 400, kHeight = 250;
-constexpr double kLeft = 46, kRight = 390, kTop = 10, kBottom = 206;
+constexpr double kTop = 10, kBottom = 202;
+/// Of the drawing's edge to a number, and of a number to the plotting area.
+constexpr double kEdge = 2, kGap = 6;
 /// Points are marked where no curve has more.
 constexpr std::size_t kMostMarks = 40;
 
@@ -23,19 +25,31 @@ struct Range {
   double low, high;
 };
 
-Range y_range(const LineChart& chart) {
+Range range_of_values(const LineChart& chart) {
   Range range{INFINITY, -INFINITY};
   for (const Curve& curve : chart.curves)
     for (const ChartPoint& point : curve.points)
       range = {std::min(range.low, point.y), std::max(range.high, point.y)};
+  return range;
+}
+
+Range y_range(const LineChart& chart) {
+  Range range = range_of_values(chart);
   if (chart.y_range != YRange::OfTheValues) range.low = std::min(range.low, 0.0);
   if (chart.y_range == YRange::Share) range.high = std::max(range.high, 0.1);
-  if (range.low == range.high) {  // a level curve lies in the middle
-    const double room = range.low == 0 ? 1 : std::abs(range.low) / 2;
+  if (range.low == range.high) {  // a level curve lies in the middle, one of zeros below
+    if (range.low == 0) return {0, 1};
+    const double room = std::abs(range.low) / 2;
     return {range.low - room, range.high + room};
   }
-  const double room = (range.high - range.low) * 0.04;
-  return {range.low - (chart.y_range == YRange::OfTheValues ? room : 0), range.high + room};
+  range.high += (range.high - range.low) * 0.04;
+  if (chart.y_range != YRange::OfTheValues) return range;
+  for (double step = 0, before = -1; step != before;) {  // a wider range may have wider steps
+    before = step;
+    step = round_ticks(range.low, range.high, chart.rows).step;
+    range.low = step * std::floor(range.low / step + 1e-9);
+  }
+  return range;
 }
 
 std::string decimal(double value) {
@@ -50,44 +64,92 @@ std::string exact(double value) {
   return text;
 }
 
-/// From values to places in the drawing.
+/// At most so wide is a number of the axes in any of the usual fonts, at the largest size that the
+/// style sheet gives it.
+double width_of(const std::string& number) {
+  constexpr double kDigit = 8.6, kStop = 4.6;
+  double width = 0;
+  for (const char c : number) width += c == ',' || c == '.' ? kStop : kDigit;
+  return width;
+}
+
+double widest(const Ticks& ticks) {
+  double width = 0;
+  for (const double value : ticks.at)
+    width = std::max(width, width_of(tick_text(value, ticks.step)));
+  return width;
+}
+
+/// The numbers of both axes, and from values to places in the drawing.
 struct Scale {
   Range x, y;
+  Ticks columns, rows;  ///< columns in units of the x axis
+  double left, right;
 
   double column(double value) const {
-    return kLeft + (kRight - kLeft) * (value - x.low) / (x.high - x.low);
+    return left + (right - left) * (value - x.low) / (x.high - x.low);
   }
   double row(double value) const {
     return kBottom - (kBottom - kTop) * (value - y.low) / (y.high - y.low);
   }
 };
 
+/// As many numbers below the axis as have room beside each other.
+Ticks columns_of(const XAxis& x, double room) {
+  const double low = x.low / x.unit, high = x.high / x.unit;
+  Ticks ticks;
+  for (int count = 5; count > 0; --count) {
+    ticks = round_ticks(low, high, count);
+    if (widest(ticks) + 2 * kGap <= room * ticks.step / (high - low)) break;
+  }
+  return ticks;
+}
+
+Scale scale_of(const LineChart& chart) {
+  Scale scale{.x = {chart.x.low, chart.x.high},
+              .y = y_range(chart),
+              .columns = {},
+              .rows = {},
+              .left = 0,
+              .right = kWidth - 8};
+  scale.rows = round_ticks(scale.y.low, scale.y.high, chart.rows);
+  scale.left = kEdge + widest(scale.rows) + kGap;
+  scale.columns = columns_of(chart.x, scale.right - scale.left);
+  if (scale.columns.at.empty()) return scale;
+  const double last = scale.columns.at.back();
+  const double share = (last * chart.x.unit - chart.x.low) / (chart.x.high - chart.x.low);
+  const double half = width_of(tick_text(last, scale.columns.step)) / 2;
+  if (share > 0)
+    scale.right = std::min(scale.right, scale.left + (kWidth - kEdge - half - scale.left) / share);
+  return scale;
+}
+
 std::string grid(const LineChart& chart, const Scale& scale) {
   std::string svg = "<g class=\"grid\">";
-  const Ticks rows = round_ticks(scale.y.low, scale.y.high, 5);
-  for (const double value : rows.at) {
+  const std::string left = decimal(scale.left), right = decimal(scale.right);
+  for (const double value : scale.rows.at) {
     const std::string y = decimal(scale.row(value));
-    svg += join_text("<path d=\"M", kLeft, " ", y, "H", kRight, "\"/><text x=\"", kLeft - 6,
-                     "\" y=\"", y, "\" dy=\".35em\" text-anchor=\"end\">",
-                     tick_text(value, rows.step), "</text>");
+    svg +=
+        join_text("<path d=\"M", left, " ", y, "H", right, "\"/><text x=\"",
+                  decimal(scale.left - kGap), "\" y=\"", y, "\" dy=\".35em\" text-anchor=\"end\">",
+                  tick_text(value, scale.rows.step), "</text>");
   }
-  const Ticks columns = round_ticks(chart.x.low / chart.x.unit, chart.x.high / chart.x.unit, 5);
-  for (const double value : columns.at) {
+  for (const double value : scale.columns.at) {
     const std::string x = decimal(scale.column(value * chart.x.unit));
-    svg += join_text("<path d=\"M", x, " ", kBottom, "v5\"/><text x=\"", x, "\" y=\"", kBottom + 19,
-                     "\" text-anchor=\"middle\">", tick_text(value, columns.step), "</text>");
+    svg += join_text("<path d=\"M", x, " ", kBottom, "v5\"/><text x=\"", x, "\" y=\"", kBottom + 20,
+                     "\" text-anchor=\"middle\">", tick_text(value, scale.columns.step), "</text>");
   }
-  return svg + join_text("<path class=\"axis\" d=\"M", kLeft, " ", kBottom, "H", kRight,
-                         "\"/><text class=\"title\" x=\"", (kLeft + kRight) / 2, "\" y=\"",
-                         kHeight - 6, "\" text-anchor=\"middle\">", escaped(chart.x.title),
-                         "</text></g>");
+  return svg + join_text("<path class=\"axis\" d=\"M", left, " ", kBottom, "H", right,
+                         "\"/><text class=\"title\" x=\"", decimal((scale.left + scale.right) / 2),
+                         "\" y=\"", kHeight - 6, "\" text-anchor=\"middle\">",
+                         escaped(chart.x.title), "</text></g>");
 }
 
 enum class Marks { None, EachPoint };
 
 std::string drawn(const Curve& curve, const Scale& scale, Marks marked) {
   std::string line, marks;
-  const auto columns = static_cast<std::size_t>(kRight - kLeft);
+  const auto columns = static_cast<std::size_t>(scale.right - scale.left);
   for (const ChartPoint& point : thinned(curve.points, columns)) {
     const double x = scale.column(point.x), y = scale.row(point.y);
     line += join_text(line.empty() ? "M" : " ", decimal(x), " ", decimal(y));
@@ -127,12 +189,13 @@ std::vector<ChartPoint> thinned(const std::vector<ChartPoint>& points, std::size
 }
 
 std::string to_svg(const LineChart& chart) {
-  const Scale scale{{chart.x.low, chart.x.high}, y_range(chart)};
-  std::string svg = join_text(
-      "<svg class=\"", chart.x.name, "\" viewBox=\"0 0 ", kWidth, " ", kHeight,
-      "\" role=\"img\" aria-label=\"", escaped(chart.label), "\" data-x=\"", exact(scale.x.low),
-      " ", exact(scale.x.high), "\" data-y=\"", exact(scale.y.low), " ", exact(scale.y.high),
-      "\" data-area=\"", kLeft, " ", kRight, " ", kTop, " ", kBottom, "\">", grid(chart, scale));
+  const Scale scale = scale_of(chart);
+  std::string svg =
+      join_text("<svg class=\"", chart.x.name, "\" viewBox=\"0 0 ", kWidth, " ", kHeight,
+                "\" role=\"img\" aria-label=\"", escaped(chart.label), "\" data-x=\"",
+                exact(scale.x.low), " ", exact(scale.x.high), "\" data-y=\"", exact(scale.y.low),
+                " ", exact(scale.y.high), "\" data-area=\"", decimal(scale.left), " ",
+                decimal(scale.right), " ", kTop, " ", kBottom, "\">", grid(chart, scale));
   const bool few = std::all_of(chart.curves.begin(), chart.curves.end(), [](const Curve& curve) {
     return curve.points.size() <= kMostMarks;
   });

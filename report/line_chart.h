@@ -27,8 +27,9 @@ struct XAxis {
   double unit = 1;  ///< numbers are written in multiples of it
 };
 
+/// Where no value is below 0 the axis is not either, and it runs from 0 to 1 where all are 0.
 enum class YRange {
-  OfTheValues,
+  OfTheValues,  ///< from a line of the grid
   FromZero,
   Share,  ///< from 0, to 0.1 at least
 };
@@ -37,10 +38,12 @@ struct LineChart {
   std::string label;  ///< for those who cannot see it
   XAxis x;
   YRange y_range = YRange::OfTheValues;
+  int rows = 5;               ///< parts of the y axis between lines of the grid, about
   std::vector<Curve> curves;  ///< at least one point in all
 };
 
-/// An <svg>; the attributes data-x and data-y hold the ranges of its plotting area.
+/// An <svg>; the attributes data-x and data-y hold the ranges of its plotting area, and data-area
+/// where that lies: left, right, top, bottom. Its margins hold the numbers, however long.
 std::string to_svg(const LineChart& chart);
 
 /// Path of a mark at this place: another shape for each run, so that colours are not all that tells

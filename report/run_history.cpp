@@ -24,8 +24,10 @@ void forget_behind(std::vector<LogPoint>& points, std::int64_t update) {
 }
 
 LogPoint point_of(const json& line) {
-  LogPoint point{
-      .update = line.at("update").get<std::int64_t>(), .numbers = numbers_of(line), .samples = {}};
+  LogPoint point{.update = line.at("update").get<std::int64_t>(),
+                 .numbers = numbers_of(line),
+                 .samples = {},
+                 .best = line.value("best", false)};
   if (const auto samples = line.find("samples"); samples != line.end())
     for (const json& sample : *samples)
       point.samples.push_back({.source = sample.at("source").get<std::string>(),

@@ -20,6 +20,7 @@ struct LogPoint {
   std::int64_t update = 0;
   std::map<std::string, double> numbers;  ///< every finite number of the line by its name
   std::vector<SampleLine> samples;        ///< of a validation
+  bool best = false;  ///< a validation: the model of this update became the best
 
   std::optional<double> number(const std::string& name) const;
 };

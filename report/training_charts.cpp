@@ -6,7 +6,9 @@
 #include <optional>
 
 #include "base/error.h"
+#include "report/html.h"
 #include "report/page_files.h"
+#include "report/training_objective.h"
 
 namespace dragoman {
 
@@ -16,25 +18,35 @@ enum class LineType { Update, Validation };
 constexpr std::array<std::string_view, 2> names_of(LineType) { return {"update", "validation"}; }
 
 struct Metric {
-  std::string_view title;
+  std::string_view title, note;  ///< the note stands small behind the title
   LineType type;
   std::string_view name;  ///< in log.jsonl
   YRange range = YRange::OfTheValues;
 };
 
+/// So many parts has the y axis of a curve that ends far below its beginning.
+constexpr int kRowsOfALoss = 8, kRows = 5;
+
 constexpr std::array kMetrics = {
-    Metric{"Training loss, label-smoothed, with dropout", LineType::Update, "loss"},
-    Metric{"Training negative log-likelihood, with dropout", LineType::Update,
+    Metric{"Training loss", "", LineType::Update, "loss"},
+    Metric{"Training nll", "negative log-likelihood, with dropout", LineType::Update,
            "negative_log_likelihood"},
-    Metric{"Validation negative log-likelihood", LineType::Validation, "loss"},
-    Metric{"BLEU of the validation text", LineType::Validation, "bleu"},
-    Metric{"chrF of the validation text", LineType::Validation, "chrf"},
-    Metric{"Learning rate", LineType::Update, "learning_rate", YRange::FromZero},
-    Metric{"Gradient norm", LineType::Update, "gradient_norm", YRange::FromZero},
-    Metric{"Target tokens per second", LineType::Update, "target_tokens_per_second",
+    Metric{"Validation nll", "negative log-likelihood, without dropout", LineType::Validation,
+           "loss"},
+    Metric{"BLEU of the validation text", "", LineType::Validation, "bleu"},
+    Metric{"chrF of the validation text", "", LineType::Validation, "chrf"},
+    Metric{"Learning rate", "", LineType::Update, "learning_rate", YRange::FromZero},
+    Metric{"Gradient norm", "", LineType::Update, "gradient_norm", YRange::FromZero},
+    Metric{"Target tokens per second", "", LineType::Update, "target_tokens_per_second",
            YRange::FromZero},
-    Metric{"Share of the time spent waiting for data", LineType::Update, "data_wait",
+    Metric{"Share of the time spent waiting for data", "", LineType::Update, "data_wait",
            YRange::Share}};
+
+/// What a reader has to know of the numbers; of the training loss how the runs have come to it.
+std::string note_of(const Metric& metric, const std::vector<PlottedRun>& runs) {
+  const bool is_training_loss = metric.type == LineType::Update && metric.name == "loss";
+  return is_training_loss ? training_objectives(runs) : std::string(metric.note);
+}
 
 struct Axis {
   std::string_view name;    ///< "by-updates"
@@ -93,21 +105,25 @@ std::vector<Curve> curves_of(const std::vector<PlottedRun>& runs, const Metric& 
 
 std::string figure(const std::vector<PlottedRun>& runs, const Metric& metric,
                    const std::vector<XAxis>& axes) {
+  const bool is_loss = metric.name == "loss" || metric.name == "negative_log_likelihood";
   std::string drawings;
   for (const XAxis& axis : axes) {
     LineChart chart{.label = std::string(metric.title),
                     .x = axis,
                     .y_range = metric.range,
+                    .rows = is_loss ? kRowsOfALoss : kRows,
                     .curves = curves_of(runs, metric, member_of(axis.name))};
     const bool any = std::any_of(chart.curves.begin(), chart.curves.end(),
                                  [](const Curve& curve) { return !curve.points.empty(); });
     if (any) drawings += to_svg(chart) + "\n";
   }
   if (drawings.empty()) return "";
+  const std::string note = note_of(metric, runs);
   return join_text("<figure data-type=\"",
                    names_of(metric.type)[static_cast<std::size_t>(metric.type)], "\" data-name=\"",
-                   metric.name, "\"><figcaption>", metric.title, "</figcaption>\n", drawings,
-                   "</figure>\n");
+                   metric.name, "\"><figcaption>", metric.title,
+                   note.empty() ? "" : " <small>" + escaped(note) + "</small>", "</figcaption>\n",
+                   drawings, "</figure>\n");
 }
 
 std::string json_number(std::optional<double> number) {

@@ -5,6 +5,7 @@
 #include "report/html.h"
 #include "report/page_files.h"
 #include "report/page_style.h"
+#include "report/short_names.h"
 #include "report/training_charts.h"
 #include "report/training_samples.h"
 #include "report/training_tables.h"
@@ -13,7 +14,17 @@ namespace dragoman {
 
 namespace {
 
-/// The switches come before <main>: the style sheet shows and hides by their state, without a
+/// Several runs without what their names have in common; one keeps the name that it was given.
+std::vector<PlottedRun> with_short_names(std::vector<PlottedRun> runs) {
+  if (runs.size() == 1) return runs;
+  std::vector<std::string> names;
+  for (const PlottedRun& run : runs) names.push_back(run.name);
+  names = short_names(names);
+  for (std::size_t run = 0; run < runs.size(); ++run) runs[run].name = names[run];
+  return runs;
+}
+
+/// The switches come before all else: the style sheet shows and hides by their state, without a
 /// script.
 std::string switches(const std::vector<PlottedRun>& runs, const std::vector<XAxis>& axes) {
   std::string html;
@@ -36,25 +47,54 @@ std::string toolbar(const std::vector<PlottedRun>& runs, const std::vector<XAxis
   return html + "</div>\n</nav>\n";
 }
 
-std::string damage(const std::vector<PlottedRun>& runs) {
+/// The run's setting, where it is known.
+std::string setting_of(const RunHistory& run, const char* name) {
+  const auto found = run.settings.find(name);
+  return found == run.settings.end() ? "" : found->second;
+}
+
+/// Why a run has no curve of its updates: its log has only the means of every --log-every.
+std::string missing_curve(const RunHistory& run) {
+  if (!run.updates.empty()) return "";
+  const std::string every = setting_of(run, "log-every");
+  return join_text("no training curve: the log has a line every ",
+                   every.empty() ? "--log-every" : every, " updates",
+                   every.empty() ? "" : " (--log-every)", ", and update ",
+                   with_separators(run.validations.back().update), " is the last that it tells of");
+}
+
+std::string missing_validations(const RunHistory& run) {
+  return run.validations.empty() ? "no validation yet, so no BLEU, chrF or samples" : "";
+}
+
+std::string damage(const RunHistory& run) {
+  if (run.damaged_lines == 0) return "";
+  return join_text(run.damaged_lines, run.damaged_lines == 1 ? " damaged line" : " damaged lines",
+                   " of the log passed over");
+}
+
+/// What a reader would look for in vain, or should not trust.
+std::string notes(const std::vector<PlottedRun>& runs) {
   std::string html;
   for (const PlottedRun& run : runs)
-    if (run.history.damaged_lines > 0)
-      html += join_text("<p class=\"note\">", escaped(run.name), ": ", run.history.damaged_lines,
-                        " damaged lines of the log passed over</p>\n");
+    for (const std::string& note :
+         {missing_curve(run.history), missing_validations(run.history), damage(run.history)})
+      if (!note.empty())
+        html += join_text("<p class=\"note\">", escaped(run.name), ": ", note, "</p>\n");
   return html;
 }
 
 }  // namespace
 
-std::string training_page(const std::vector<PlottedRun>& runs) {
+std::string training_page(const std::vector<PlottedRun>& given) {
+  const std::vector<PlottedRun> runs = with_short_names(given);
   const std::vector<XAxis> axes = training_axes(runs);
   std::string names;
   for (const PlottedRun& run : runs) names += (names.empty() ? "" : ", ") + run.name;
   return to_html({.title = "Training: " + names,
                   .style = training_style(runs.size()),
-                  .body = switches(runs, axes) + "<main>\n<h1>Training</h1>\n" +
-                          toolbar(runs, axes) + damage(runs) + training_charts(runs, axes) +
+                  .body = "<main>\n" + switches(runs, axes) + "<h1>Training</h1>\n" +
+                          toolbar(runs, axes) + notes(runs) + training_charts(runs, axes) +
                           summary_table(runs) + training_samples(runs) + settings_tables(runs) +
                           "</main>\n" + chart_data(runs),
                   .script = std::string(page_file("training.js"))});

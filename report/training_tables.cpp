@@ -10,6 +10,7 @@
 #include "base/amounts.h"
 #include "base/error.h"
 #include "report/html.h"
+#include "report/page_files.h"
 
 namespace dragoman {
 
@@ -51,15 +52,31 @@ Cell count_of(std::int64_t number) {
   return {.text = number == 0 ? "" : with_separators(number), .remark = ""};
 }
 
+/// Whether `point` has a better value than `best`; of like ones that with the lower loss, as in
+/// training.
+bool is_better(const LogPoint& point, const LogPoint& best, const std::string& name,
+               Better better) {
+  const double now = *point.number(name), before = *best.number(name);
+  if (now != before) return better == Better::Lower ? now < before : now > before;
+  return point.number("loss").value_or(INFINITY) < best.number("loss").value_or(INFINITY);
+}
+
+/// The validation whose model the run has kept as its best, where `name` is what it chose by.
+const LogPoint* chosen_by(const RunHistory& run, const std::string& name) {
+  const auto metric = run.settings.find("best-metric");
+  if (metric == run.settings.end() || metric->second != name) return nullptr;
+  const auto chosen = std::find_if(run.validations.rbegin(), run.validations.rend(),
+                                   [](const LogPoint& point) { return point.best; });
+  return chosen != run.validations.rend() && chosen->number(name) ? &*chosen : nullptr;
+}
+
 /// The best value of a number of the validations, and when it was reached.
 Cell best_of(const RunHistory& run, const std::string& name, Better better, int decimals) {
-  const LogPoint* best = nullptr;
-  for (const LogPoint& point : run.validations) {
-    const auto value = point.number(name);
-    if (!value) continue;
-    const auto before = best == nullptr ? std::nullopt : best->number(name);
-    if (!before || (better == Better::Lower ? *value < *before : *value > *before)) best = &point;
-  }
+  const LogPoint* best = chosen_by(run, name);
+  if (best == nullptr)
+    for (const LogPoint& point : run.validations)
+      if (point.number(name) && (best == nullptr || is_better(point, *best, name, better)))
+        best = &point;
   if (best == nullptr) return {};
   const auto elapsed = best->number("elapsed");
   return {.text = fixed(*best->number(name), decimals),
@@ -96,7 +113,7 @@ std::vector<Row> summary_rows() {
   return {
       {"Best BLEU", Better::Higher, best("bleu", Better::Higher, 2)},
       {"Best chrF", Better::Higher, best("chrf", Better::Higher, 2)},
-      {"Lowest validation negative log-likelihood", Better::Lower, best("loss", Better::Lower, 4)},
+      {"Lowest validation nll", Better::Lower, best("loss", Better::Lower, 4)},
       {"BLEU of the average", Better::Higher, average_of},
       {"Updates", Better::Neither, last("update")},
       {"Target tokens", Better::Neither, last("target_tokens")},
@@ -150,9 +167,9 @@ std::string table_row(const std::string& title, const std::vector<Cell>& cells, 
   return html + "</tr>\n";
 }
 
-std::string table(const std::vector<PlottedRun>& runs, const std::string& rows) {
-  return "<div class=\"scroll\"><table>\n" + heading(runs) + "<tbody>\n" + rows +
-         "</tbody></table></div>\n";
+std::string table(const char* label, const std::vector<PlottedRun>& runs, const std::string& rows) {
+  return filled_page_file("facts.html",
+                          {{"label", label}, {"heading", heading(runs)}, {"rows", rows}});
 }
 
 std::string setting_row(const std::vector<PlottedRun>& runs, const std::string& key) {
@@ -188,7 +205,7 @@ std::string summary_table(const std::vector<PlottedRun>& runs) {
                                    [](const Cell& cell) { return !cell.text.empty(); });
     if (known) rows += table_row(row.title, cells, row.better);
   }
-  return "<section>\n<h2>Summary</h2>\n" + table(runs, rows) + "</section>\n";
+  return "<section>\n<h2>Summary</h2>\n" + table("Summary", runs, rows) + "</section>\n";
 }
 
 std::string settings_tables(const std::vector<PlottedRun>& runs) {
@@ -208,8 +225,8 @@ std::string settings_tables(const std::vector<PlottedRun>& runs) {
   std::string html = "<section>\n<h2>Settings</h2>\n";
   if (known > 1)
     html += unlike.empty() ? "<p>The same in all runs.</p>\n"
-                           : "<h3>What differs</h3>\n" + table(runs, unlike);
-  return html + "<details><summary>All settings</summary>\n" + table(runs, all) +
+                           : "<h3>What differs</h3>\n" + table("What differs", runs, unlike);
+  return html + "<details><summary>All settings</summary>\n" + table("All settings", runs, all) +
          "</details>\n</section>\n";
 }
 

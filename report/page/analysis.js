@@ -121,10 +121,10 @@ const differenceChart = () => {
   };
 };
 
-// Counts of each side's sentences in groups.
+// Counts of each side's sentences in groups; the drawing names a group by where it begins.
 const counted = (chart, groups, groupOf) => ({
   ...chart,
-  groups: groups.map(name => ({ name })),
+  groups: groups.map(name => ({ name, short: name.replace(/–.*/, '') })),
   groupOf,
   perSide: true,
   textOf: count,
@@ -140,7 +140,7 @@ const scoreChart = () =>
     {
       id: 'score',
       title: `Sentences by ${metric().name}`,
-      axis: metric().name,
+      axis: `${metric().name} (40: from 40 to 49)`,
       tableHead: [metric().name],
     },
     [0, 10, 20, 30, 40, 50, 60, 70, 80, 90].map(low => (low === 90 ? '90+' : `${low}–${low + 9}`)),
@@ -153,11 +153,13 @@ const ratioChart = () =>
     {
       id: 'ratio',
       title: 'Length of the translation (characters)',
-      axis: "% of the reference's length",
+      axis: "% of the reference's length (90: from 90 to 109)",
       tableHead: ['% of the reference'],
     },
     kRatios.map((low, i) =>
-      i + 1 === kRatios.length ? '150+' : `${low * 100}–${Math.round(kRatios[i + 1] * 100) - 1}`,
+      i + 1 === kRatios.length
+        ? '150+'
+        : `${Math.round(low * 100)}–${Math.round(kRatios[i + 1] * 100) - 1}`,
     ),
     (line, side) =>
       groupAt(

@@ -1,6 +1,8 @@
 // Bars, drawn as SVG.
 
-const kChart = { width: 400, height: 230, left: 44, right: 392, top: 10, bottom: 196 };
+const kChart = { width: 400, height: 236, right: 392, top: 10, bottom: 196 };
+// At most so wide is a character of the axes, at the largest size that the style sheet gives them.
+const kCharacter = 8.2;
 
 const drawn = (tag, attributes, ...children) => {
   const made = document.createElementNS('http://www.w3.org/2000/svg', tag);
@@ -17,25 +19,30 @@ const roundTicks = most => {
   return Array.from({ length: Math.ceil(most / step - 1e-9) + 1 }, (_, i) => i * step);
 };
 
-const gridOf = (ticks, rowOf) =>
+const tickText = value => count(+value.toPrecision(6));
+
+// The left edge of the bars: behind the longest number of the axis.
+const leftOf = ticks => 8 + kCharacter * Math.max(...ticks.map(value => tickText(value).length));
+
+const gridOf = (ticks, left, rowOf) =>
   drawn(
     'g',
     { class: 'grid' },
     ...ticks.flatMap(value => [
-      drawn('path', { d: `M${kChart.left} ${rowOf(value)}H${kChart.right}` }),
+      drawn('path', { d: `M${left} ${rowOf(value)}H${kChart.right}` }),
       drawn(
         'text',
-        { x: kChart.left - 6, y: rowOf(value), dy: '.35em', 'text-anchor': 'end' },
-        count(+value.toPrecision(6)),
+        { x: left - 6, y: rowOf(value), dy: '.35em', 'text-anchor': 'end' },
+        tickText(value),
       ),
     ]),
   );
 
 // Names below the groups: every one, or every second, third, ... where there is no room.
-const namesBelow = (groups, width) => {
+const namesBelow = (groups, left, width) => {
   const names = groups.map(group => group.short || group.name);
   const longest = Math.max(...names.map(name => name.length));
-  const each = Math.max(1, Math.ceil((longest * 6.5 + 6) / width));
+  const each = Math.max(1, Math.ceil((longest * kCharacter + 4) / width));
   const from = Math.floor(groups.length / 2) % each;
   return names.flatMap((name, i) =>
     i % each === from
@@ -43,8 +50,8 @@ const namesBelow = (groups, width) => {
           drawn(
             'text',
             {
-              x: kChart.left + (i + 0.5) * width,
-              y: kChart.bottom + 16,
+              x: left + (i + 0.5) * width,
+              y: kChart.bottom + 17,
               'text-anchor': 'middle',
             },
             name,
@@ -58,15 +65,16 @@ const namesBelow = (groups, width) => {
 // each group] }], or with sides: [class for each group]. choose(group, series) is called where bars
 // can be chosen.
 const barDrawing = ({ title, axis, groups, series, textOf, choose }) => {
-  const { width, height, left, right, top, bottom } = kChart;
-  const ticks = roundTicks(Math.max(...series.flatMap(one => one.values)) || 1);
+  const { width, height, right, top, bottom } = kChart;
+  const ticks = roundTicks(Math.max(...series.flatMap(one => one.values)) || 1),
+    left = leftOf(ticks);
   const rowOf = value => bottom - ((bottom - top) * value) / ticks[ticks.length - 1];
   const room = (right - left) / groups.length,
     bar = Math.min(26, (room * 0.84) / series.length);
   const svg = drawn(
     'svg',
     { viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': title },
-    gridOf(ticks, rowOf),
+    gridOf(ticks, left, rowOf),
   );
   groups.forEach((group, i) => {
     const begin = left + i * room + (room - bar * series.length) / 2;
@@ -113,8 +121,8 @@ const barDrawing = ({ title, axis, groups, series, textOf, choose }) => {
       'g',
       { class: 'grid' },
       drawn('path', { class: 'axis', d: `M${left} ${bottom}H${right}` }),
-      ...namesBelow(groups, room),
-      drawn('text', { x: (left + right) / 2, y: height - 2, 'text-anchor': 'middle' }, axis),
+      ...namesBelow(groups, left, room),
+      drawn('text', { x: (left + right) / 2, y: height - 5, 'text-anchor': 'middle' }, axis),
     ),
   );
   return svg;

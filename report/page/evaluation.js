@@ -9,12 +9,14 @@ const kDefaults = {
   ),
   kind: 'found',
   'gram-order': '0',
+  'gram-tokens': 'words',
+  'gram-rank': 'relative',
   query: '',
   where: 'any',
   show: 'all',
   order: 'line',
   mark: 'reference',
-  whose: 'pair',
+  whose: data.systems.length === 3 ? 'all' : 'pair',
   size: '20',
   page: 1,
   group: '',
@@ -22,22 +24,15 @@ const kDefaults = {
   best: '',
 };
 
+const kOfNgrams = ['kind', 'gram-order', 'gram-tokens', 'gram-rank'];
+const kFilters = ['where', 'show', 'order', 'mark', 'whose'];
+
 const showControls = () => {
-  for (const id of [
-    'a',
-    'b',
-    'metric',
-    'kind',
-    'gram-order',
-    'where',
-    'show',
-    'order',
-    'mark',
-    'whose',
-    'size',
-  ])
+  for (const id of ['a', 'b', 'metric', 'size', ...kOfNgrams, ...kFilters])
     byId(id).value = view[id];
   if (byId('query').value !== view.query) byId('query').value = view.query;
+  const chosen = kFilters.filter(name => view[name] !== kDefaults[name]).length;
+  byId('filters-summary').textContent = `Filters and order${chosen ? ` (${chosen} chosen)` : ''}`;
 };
 
 // Sections by what they depend on.
@@ -67,9 +62,9 @@ const remember = () => {
 const change = changes => {
   Object.assign(view, changes);
   const ofSentences = Object.keys(changes).every(
-    name => !['a', 'b', 'metric', 'kind', 'gram-order'].includes(name),
+    name => !['a', 'b', 'metric', ...kOfNgrams].includes(name),
   );
-  const ofNgrams = Object.keys(changes).every(name => ['kind', 'gram-order'].includes(name));
+  const ofNgrams = Object.keys(changes).every(name => kOfNgrams.includes(name));
   if ('best' in changes) showScores();
   else if (ofNgrams) showNgrams();
   else if (ofSentences) [showControls, showChips, showSentences].forEach(draw => draw());
@@ -96,7 +91,7 @@ const readAddress = () => {
     if (!(Number(view[name]) >= 0 && Number(view[name]) < most)) view[name] = kDefaults[name];
   for (const name of Object.keys(kChoices))
     if (!choicesOf(name).some(([value]) => value === view[name])) view[name] = kDefaults[name];
-  for (const name of ['kind', 'gram-order', 'whose', 'size'])
+  for (const name of [...kOfNgrams, 'whose', 'size'])
     if (![...byId(name).options].some(option => option.value === view[name]))
       view[name] = kDefaults[name];
 };
@@ -116,7 +111,23 @@ const turnPage = where => {
   byId('side-by-side').scrollIntoView();
 };
 
+// To a part of the page, not by its address: that keeps what is chosen.
+const jump = id => {
+  byId(id).closest('section').scrollIntoView();
+  byId(id).focus({ preventScroll: true });
+};
+
+// On a phone the filters are folded, so that the sentences come soon.
+const foldFilters = () => {
+  const phone = matchMedia('(max-width: 600px)');
+  const fold = () => (byId('filters').open = !phone.matches);
+  fold();
+  phone.addEventListener('change', fold);
+};
+
 const listen = () => {
+  for (const button of document.querySelectorAll('[data-jump]'))
+    button.addEventListener('click', () => jump(button.dataset.jump));
   for (const side of ['a', 'b'])
     byId(side).addEventListener('change', event => chooseSystem(side, Number(event.target.value)));
   byId('swap').addEventListener('click', () =>
@@ -125,9 +136,9 @@ const listen = () => {
   byId('metric').addEventListener('change', event =>
     change({ metric: Number(event.target.value), page: 1 }),
   );
-  for (const id of ['kind', 'gram-order'])
+  for (const id of kOfNgrams)
     byId(id).addEventListener('change', event => change({ [id]: event.target.value }));
-  for (const id of ['where', 'show', 'order', 'mark', 'whose', 'size'])
+  for (const id of [...kFilters, 'size'])
     byId(id).addEventListener('change', event => change({ [id]: event.target.value, page: 1 }));
   let waiting;
   byId('query').addEventListener('input', event => {
@@ -142,6 +153,18 @@ const listen = () => {
     readAddress();
     drawAll();
   });
+};
+
+// Which systems and which metric are chosen before a reader chooses, and why.
+const firstChoice = () => {
+  const { name } = data.metrics[kDefaults.metric];
+  const pair = 'At first A is the first system of the command line and B the last';
+  const why = name.startsWith('chrF')
+    ? `${name}, as it tells single sentences apart better than BLEU`
+    : `${name}, the first metric`;
+  if (data.metrics.length > 1)
+    return `${isPair ? `${pair}; sentences` : 'At first sentences'} are compared by ${why}.`;
+  return isPair ? `${pair}.` : '';
 };
 
 const start = () => {
@@ -160,6 +183,7 @@ const start = () => {
     data.metrics.map(({ name }, m) => [m, name]),
   );
   for (const name of Object.keys(kChoices)) fillSelect(byId(name), choicesOf(name));
+  byId('choice-note').textContent = firstChoice();
   for (const part of document.querySelectorAll('.of-pair')) part.hidden = !isPair;
   for (const part of document.querySelectorAll('.of-many')) part.hidden = data.systems.length < 3;
   showParts();
@@ -167,5 +191,6 @@ const start = () => {
   readAddress();
   drawAll();
   listen();
+  foldFilters();
 };
 start();

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <set>
 
 namespace dragoman {
@@ -58,6 +59,60 @@ TEST(LineChart, DrawsOnePointAndALevelCurve) {
     chart.y_range = YRange::OfTheValues;
     EXPECT_THAT(to_svg(chart), Not(HasSubstr("nan")));
     EXPECT_THAT(to_svg(chart), Not(HasSubstr("inf")));
+  }
+}
+
+/// Where the texts of this anchor stand, and how many characters they have.
+std::vector<std::pair<double, std::size_t>> labels(const std::string& svg, const char* anchor) {
+  std::vector<std::pair<double, std::size_t>> found;
+  for (std::size_t at = 0; (at = svg.find("<text x=", at)) != std::string::npos; ++at) {
+    const std::size_t open = svg.find('>', at), end = svg.find('<', open);
+    if (svg.substr(at, open - at).find(anchor) != std::string::npos)
+      found.emplace_back(std::atof(svg.c_str() + at + 9), end - open - 1);
+  }
+  return found;
+}
+
+TEST(LineChart, LongNumbersHaveRoomInTheMargins) {
+  constexpr double kCharacter = 7;  // of 13.5 px, on the average of digits and commas
+  for (const double high : {1.0, 100.0, 300'000.0, 3e9}) {
+    auto chart = chart_of({{0, 0}, {high, high * 0.6}});
+    chart.x.high = high;
+    const std::string svg = to_svg(chart);
+    for (const auto& [x, length] : labels(svg, "\"end\""))
+      EXPECT_GE(x, kCharacter * static_cast<double>(length)) << high;
+    const auto columns = labels(svg, "\"middle\"");
+    ASSERT_GE(columns.size(), 2u) << high;
+    double end = 0;
+    for (const auto& [x, length] : columns) {
+      const double half = kCharacter * static_cast<double>(length) / 2;
+      EXPECT_LE(x + half, 400) << high;
+      EXPECT_GE(x - half, end) << high;
+      end = x + half;
+    }
+  }
+}
+
+TEST(LineChart, AnAxisOfNumbersFrom0IsNeverBelow0) {
+  for (const auto range : {YRange::OfTheValues, YRange::FromZero}) {
+    auto chart = chart_of({{0, 0}, {100, 0}});
+    chart.y_range = range;
+    EXPECT_EQ(numbers(to_svg(chart), "data-y"), (std::vector<double>{0, 1}));
+    chart.curves[0].points = {{0, 0}, {50, 0.03}, {100, 12}};
+    EXPECT_EQ(numbers(to_svg(chart), "data-y")[0], 0);
+  }
+}
+
+TEST(LineChart, ARangeOfTheValuesBeginsAtALineOfTheGridThatIsNear) {
+  for (const double low : {2.87, 1.77, 0.03, 4.218}) {
+    auto chart = chart_of({{0, 7.9}, {100, low}});
+    chart.y_range = YRange::OfTheValues;
+    chart.rows = 8;
+    const std::string svg = to_svg(chart);
+    const double begin = numbers(svg, "data-y")[0];
+    EXPECT_LE(begin, low);
+    EXPECT_GE(begin, low - 1);
+    EXPECT_THAT(svg, HasSubstr("y=\"202.0\" dy"));
   }
 }
 

@@ -24,6 +24,8 @@ TEST(RunHistory, ReadsWhatTrainingWrites) {
   EXPECT_EQ(run.updates[0].number("data_wait"), std::nullopt);
   ASSERT_EQ(run.validations.size(), 1u);
   EXPECT_EQ(run.validations[0].samples.at(0).translation, "t");
+  EXPECT_TRUE(run.validations[0].best);
+  EXPECT_FALSE(run.updates[0].best);
   EXPECT_EQ(run.average.at("bleu"), 30);
   EXPECT_EQ(run.left_out, 2);
   EXPECT_EQ(run.rollbacks, 1);

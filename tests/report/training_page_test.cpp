@@ -51,14 +51,58 @@ TEST(TrainingPage, HasADrawingForEachNumberAndAxis) {
   EXPECT_EQ(count(page, "<g class=\"run-1\">"), 27u);
 }
 
-TEST(TrainingPage, TheSmoothedLossStandsBesideThePlainNegativeLogLikelihood) {
+TEST(TrainingPage, TheLossStandsBesideThePlainNegativeLogLikelihood) {
   const std::string page = training_page({run_of("a", "xyz", 0)});
-  const auto title = [&](const char* text) { return page.find(join_text(">", text, "</fig")); };
-  EXPECT_LT(title("Training loss, label-smoothed, with dropout"),
-            title("Training negative log-likelihood, with dropout"));
-  EXPECT_LT(title("Training negative log-likelihood, with dropout"),
-            title("Validation negative log-likelihood"));
+  const auto title = [&](const char* text) { return page.find(join_text("<figcaption>", text)); };
+  EXPECT_LT(title("Training loss</fig"), title("Training nll <small>"));
+  EXPECT_LT(title("Training nll <small>"), title("Validation nll <small>"));
+  EXPECT_NE(title("Validation nll <small>"), std::string::npos);
   EXPECT_THAT(page, HasSubstr("data-name=\"negative_log_likelihood\""));
+}
+
+TEST(TrainingPage, TheLossSaysHowEachRunHasComeToIt) {
+  auto smooth = run_of("a", "xyz", 0), plain = run_of("b", "xyz", 0);
+  smooth.history.settings["label-smoothing"] = "0.1";
+  EXPECT_THAT(training_page({smooth}),
+              HasSubstr("Training loss <small>label smoothing 0.1</small>"));
+  plain.history.settings["label-smoothing"] = "0";
+  EXPECT_THAT(training_page({smooth, plain}),
+              HasSubstr("Training loss <small>not to be compared; a: label smoothing 0.1; "
+                        "b: no label smoothing, so the same as nll</small>"));
+}
+
+TEST(TrainingPage, ARunWithoutALineOfItsUpdatesSaysWhyThereIsNoCurve) {
+  auto run = run_of("a", "xyz", 0);
+  EXPECT_THAT(training_page({run}), Not(HasSubstr("no training curve")));
+  run.history.updates.clear();
+  run.history.settings["log-every"] = "1000";
+  EXPECT_THAT(training_page({run}),
+              HasSubstr("a: no training curve: the log has a line every 1000 updates "
+                        "(--log-every), and update 300 is the last that it tells of"));
+}
+
+TEST(TrainingPage, OfLikeScoresTheBestIsTheOneThatTheRunHasChosen) {
+  const char* log =
+      "{\"type\":\"validation\",\"update\":10,\"bleu\":0,\"chrf\":3,\"loss\":5,\"best\":true}\n"
+      "{\"type\":\"validation\",\"update\":20,\"bleu\":0,\"chrf\":3,\"loss\":4,\"best\":true}\n"
+      "{\"type\":\"validation\",\"update\":30,\"bleu\":0,\"chrf\":3,\"loss\":4.5,\"best\":false}\n"
+      "{\"type\":\"validation\",\"update\":40,\"bleu\":9,\"chrf\":3,\"loss\":3,\"best\":false}\n";
+  PlottedRun run{.name = "a", .history = read_history(log)};
+  const auto best = [&](const char* title) {
+    const std::string page = training_page({run});
+    const std::size_t at = page.find("<small>", page.find(title));
+    return page.substr(at + 7, page.find('<', at + 7) - at - 7);
+  };
+  EXPECT_EQ(best("Best BLEU"), "update 40");  // it is not known by what the run chose
+  EXPECT_EQ(best("Best chrF"), "update 40");  // the lowest loss of like ones
+  run.history.settings["best-metric"] = "bleu";
+  EXPECT_EQ(best("Best BLEU"), "update 20");  // as update 40 lost text that was to be kept
+  EXPECT_EQ(best("Best chrF"), "update 40");
+}
+
+TEST(TrainingPage, SeveralRunsHaveShortNames) {
+  const std::string page = training_page({run_of("x/runs/a", "x", 0), run_of("x/runs/b", "x", 0)});
+  EXPECT_THAT(page, HasSubstr("<title>Training: a, b</title>"));
 }
 
 TEST(TrainingPage, TextOfARunIsText) {

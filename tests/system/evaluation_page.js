@@ -35,6 +35,7 @@ const checkText = () => {
   );
   expect('marked is what the reference lacks', textsOfAll('#sentences article:first-child mark'), [
     'dog',
+    'lay there',
   ]);
   choose('#mark', 'nothing');
   expect('or nothing', all('#sentences mark').length, 0);
@@ -42,6 +43,8 @@ const checkText = () => {
 };
 
 const checkChoices = () => {
+  expect('of three systems all are shown', all('#sentences article:first-child dt b').length, 3);
+  choose('#whose', 'pair');
   const multiplesOfThree = shownLines().filter(line => line % 3 === 0 && line < 45);
   choose('#show', 'alike');
   expect('lines that are the same', shownLines(), multiplesOfThree);
@@ -59,9 +62,9 @@ const checkChoices = () => {
   choose('#a', '1');
   expect('a system is on one side alone', textsOfAll('#pair thead .beside'), ['second', 'first']);
   one('#swap').click();
+  expect('the pair alone', all('#sentences article:first-child dt b').length, 2);
   choose('#whose', 'all');
   expect('all systems', all('#sentences article:first-child dt b').length, 3);
-  choose('#whose', 'pair');
   choose('#b', '2');
 };
 
@@ -97,6 +100,21 @@ const checkNgrams = () => {
   choose('#kind', 'superfluous');
   choose('#gram-order', '1');
   expect('what the reference lacks', textsOfAll('#ngrams tbody button')[0], 'dog');
+  expect('words alone', textsOfAll('#ngrams tbody button').includes('<'), false);
+  choose('#gram-tokens', 'all');
+  expect('or punctuation, too', textsOfAll('#ngrams tbody button').includes('<'), true);
+};
+
+// Where the address goes by what is chosen, a jump must not.
+const checkJumps = () => {
+  const before = location.hash;
+  one('[data-jump=sentences-title]').click();
+  expect(
+    'a jump to the sentences',
+    [document.activeElement.id, Math.abs(one('#side-by-side').getBoundingClientRect().top) < 100],
+    ['sentences-title', true],
+  );
+  expect('keeps what is chosen', location.hash, before);
 };
 
 const checkCharts = () => {
@@ -105,6 +123,19 @@ const checkCharts = () => {
     'charts',
     all('#charts figure').map(found => found.dataset.chart),
     ['length', 'frequency', 'precision', 'difference', 'score', 'ratio'],
+  );
+  expect(
+    'every group of scores has its name',
+    textsOfAll('[data-chart=score] svg g.grid:last-child text').slice(0, -1),
+    ['0', '10', '20', '30', '40', '50', '60', '70', '80', '90+'],
+  );
+  expect(
+    'numbers lie within their drawing',
+    all('#charts svg text').filter(text => {
+      const [own, whole] = [text, text.closest('svg')].map(found => found.getBoundingClientRect());
+      return own.left < whole.left || own.right > whole.right || own.bottom > whole.bottom;
+    }).length,
+    0,
   );
   const equal = all('.group', figure)[10];
   equal.querySelector('.bar').dispatchEvent(new Event('click'));
@@ -175,6 +206,13 @@ const checkAddress = async () => {
     '315',
     '315',
   ]);
+  expect(
+    'what is chosen at first',
+    one('#choice-note').textContent,
+    'At first A is the first system of the command line and B the last; sentences are compared ' +
+      'by chrF2, as it tells single sentences apart better than BLEU.',
+  );
+  checkJumps();
   checkPages();
   checkText();
   checkChoices();

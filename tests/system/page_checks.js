@@ -32,6 +32,17 @@ const finish = () => {
     0,
   );
   expect(
+    'texts of drawings can be read: 11 px or more',
+    all('svg text')
+      .filter(text => text.getBoundingClientRect().height)
+      .filter(text => {
+        const svg = text.closest('svg');
+        const scale = svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
+        return parseFloat(getComputedStyle(text).fontSize) * scale < 11;
+      }).length,
+    0,
+  );
+  expect(
     'nothing is wider than the page',
     document.documentElement.scrollWidth <= innerWidth,
     true,

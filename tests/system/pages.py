@@ -16,6 +16,7 @@ import sys
 import tempfile
 
 SKIPPED = 77
+DESKTOP, PHONE = 1280, 390  # px; Chromium makes its windows 500 px wide at least
 HERE = pathlib.Path(__file__).parent
 
 
@@ -27,14 +28,14 @@ def browser():
     sys.exit(SKIPPED)
 
 
-def results_in_browser(page, script, profile):
+def results_in_browser(page, script, width, profile):
     """What the script, run at the end of the page, has left in <html data-results>."""
     driven = page.with_suffix(".driven.html")
     text = page.read_text(encoding="utf-8")
     code = (HERE / "page_checks.js").read_text() + (HERE / script).read_text()
     driven.write_text(text.replace("</body>", f"<script>{code}</script></body>"), encoding="utf-8")
     command = [browser(), "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={profile}",
-               "--window-size=1280,900", "--virtual-time-budget=20000", "--enable-logging=stderr", "--dump-dom",
+               f"--window-size={width},900", "--virtual-time-budget=20000", "--enable-logging=stderr", "--dump-dom",
                driven.as_uri()]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300)
     errors = [line for line in done.stderr.splitlines() if ":CONSOLE" in line]
@@ -102,12 +103,14 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         several, alone = evaluation_pages(program, folder)
-        pages = [(several, "evaluation_page.js"), (alone, "evaluation_page_of_one.js"),
-                 (page_of_nothing(program, folder), "evaluation_page_of_nothing.js"),
-                 (training_page(program, folder), "training_page.js")]
+        training = training_page(program, folder)
+        pages = [(several, "evaluation_page.js", DESKTOP), (several, "evaluation_page_on_a_phone.js", PHONE),
+                 (alone, "evaluation_page_of_one.js", DESKTOP),
+                 (page_of_nothing(program, folder), "evaluation_page_of_nothing.js", DESKTOP),
+                 (training, "training_page.js", DESKTOP), (training, "training_page.js", PHONE)]
         failed = 0
-        for page, script in pages:
-            results = results_in_browser(page, script, os.path.join(name, "profile"))
+        for page, script, width in pages:
+            results = results_in_browser(page, script, width, os.path.join(name, "profile"))
             for result in results:
                 if result["found"] != result["expected"]:
                     failed += 1

@@ -17,6 +17,22 @@ svg.dispatchEvent(
 );
 expect('the value under the pointer', textsOfAll('.tip b'), ['0.18']);
 expect('by updates', getComputedStyle(first.querySelector('.by-time')).display, 'none');
+const press = key => svg.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
+svg.focus();
+press('Home');
+expect('the first value by the keyboard', textsOfAll('.tip b'), ['0.9']);
+press('ArrowRight');
+expect('and the next', textsOfAll('.tip b'), ['0.45']);
+press('Escape');
+expect('and none', all('.tip').length, 0);
+expect(
+  'numbers lie within their drawing',
+  all('svg.by-updates text').filter(text => {
+    const [own, whole] = [text, text.closest('svg')].map(found => found.getBoundingClientRect());
+    return own.left < whole.left || own.right > whole.right || own.bottom > whole.bottom;
+  }).length,
+  0,
+);
 one('#by-time').click();
 expect(
   'by time',
@@ -25,4 +41,9 @@ expect(
 );
 one('#show-0').click();
 expect('a run that is switched off', getComputedStyle(one('g.run-0')).display, 'none');
+expect(
+  'tables can be scrolled by the keyboard',
+  all('.scroll').map(found => found.tabIndex),
+  all('.scroll').map(() => 0),
+);
 finish();

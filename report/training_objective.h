@@ -1,0 +1,20 @@
+// What the training loss in a run's log is made of, told from the run's settings (train's
+// --label-smoothing, --r-drop and --guided-alignment).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "report/training_page.h"
+
+namespace dragoman {
+
+/// "label smoothing 0.1, R-Drop 5 (without its divergence)"; "no label smoothing, so the same as
+/// nll". Empty where the settings are not known.
+std::string training_objective(const RunHistory& run);
+
+/// Of all runs: their objective where it is the same, else the names of the runs with each, and
+/// that the curves are not to be compared.
+std::string training_objectives(const std::vector<PlottedRun>& runs);
+
+}  // namespace dragoman

@@ -1,0 +1,10 @@
+// On a narrow screen the filters wait behind one line until they are asked for.
+expect('filters are folded', one('#filters').open, false);
+expect('a field of theirs', one('#order').checkVisibility(), false);
+one('#filters-summary').click();
+expect('and unfolded', one('#order').checkVisibility(), true);
+choose('#order', 'long');
+expect('what is chosen is counted', textsOfAll('#filters-summary'), [
+  'Filters and order (1 chosen)',
+]);
+finish();
