@@ -173,7 +173,11 @@ void assign(const Field& field, const std::vector<std::string>& texts) {
     const bool lists_auto =
         std::count(field.choices.begin(), field.choices.end(), std::string_view("auto")) > 0;
     if (field.kind != Field::Kind::Choice || lists_auto || !takes_auto(field)) throw;
-    throw UsageError(error.what(), ", auto");
+    std::string text = error.what();
+    const std::string_view last = field.choices.back();
+    if (const std::size_t at = text.find(join_text(", ", last)); at != std::string::npos)
+      text.insert(at + 2 + last.size(), ", auto");
+    throw UsageError(text);
   }
 }
 

@@ -223,7 +223,7 @@ int run_translate(const TranslateConfig& config, const Invocation& call) {
   Demands demands = config.demands.read();
   const Descriptor input(files.input, STDIN_FILENO, O_RDONLY);
   refuse_own_input(config, call, input);
-  if (is_finished(config, input)) return 0;
+  if (is_finished(config, input)) return files.json && failed_answers(files.output) > 0 ? 1 : 0;
   const std::int64_t lines = count_lines(input, files.input);
   const Prefixes prefixes = read_prefixes(files.prefix_file, lines);
   const std::unique_ptr<Output> output = open_output(config);

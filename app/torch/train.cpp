@@ -291,7 +291,7 @@ void lock_folder(const RunFolder& folder, StartPoint& start) {
 /// A run writes over no other's results.
 void require_nothing_to_lose(const RunFolder& folder) {
   for (const auto& path : {folder.model(), folder.best(), folder.log()})
-    if (std::filesystem::exists(path))
+    if (std::filesystem::is_regular_file(path))
       throw Error(path.string(),
                   ": is there, but no checkpoint to go on from; give another -o for another run, "
                   "or remove it");

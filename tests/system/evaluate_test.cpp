@@ -182,7 +182,7 @@ TEST_F(Evaluate, SaysWhatIsWrongWithAFile) {
   expect({"evaluate", "--hyp", good_, "--ref", reference_, "--tune"}, 2, "--tune: name one model");
   expect({"evaluate", "--hyp", good_, good_, "--ref", reference_}, 2, "named twice");
   expect({"evaluate", "--hyp", good_, "--ref", reference_, "--paired-bs"}, 2,
-         "--paired-bootstrap: name two or more systems");
+         "--paired-bs (here --paired-bootstrap): name two or more systems");
   expect({"evaluate", "-m", "run/", "--ref", reference_}, 2, "--src: name the text");
   expect({"evaluate", "--ref", reference_}, 2, "name what to score");
   EXPECT_FALSE(std::filesystem::exists(page));

@@ -40,6 +40,7 @@ class ModelFileCommands : public testing::Test {
     SmallModel model(pieces);
     model.contents.tokenizer_source = tokenizer_;
     model.contents.provenance.seed = 77;
+    model.contents.provenance.data = {{"training-text", "43e27dd8153ea544"}};
     write_model_file(run_ / "model.safetensors", model.contents);
     std::filesystem::create_directory(run_ / "checkpoints");
     model.make_checkpoint();

@@ -123,7 +123,7 @@ TEST_F(TranslateJson, ABadLineBeforeAnInterruptionCountsToo) {
   process.send("no json\n");
   std::this_thread::sleep_for(std::chrono::milliseconds(1'500));
   process.send_signal(SIGINT);
-  EXPECT_THAT(process.wait().errors, HasSubstr(".part, and the same"));
+  EXPECT_THAT(process.wait().errors, HasSubstr(".part; the same"));
   const ProcessResult resumed = ask("no json\n" + line, {"-o", out, "--resume"});
   EXPECT_EQ(resumed.exit_code, 1) << resumed.errors;
   EXPECT_EQ(lines_of(read_file(out)).size(), 2u);

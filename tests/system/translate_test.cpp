@@ -29,7 +29,7 @@ TEST_F(Translate, EachLineHasItsTranslationAndTheSummaryGoesToStandardError) {
   EXPECT_EQ(lines[1], "");
   EXPECT_EQ(lines[2], "");
   EXPECT_THAT(result.errors, AllOf(HasSubstr("6 lines"), HasSubstr("2 lines empty"),
-                                   HasSubstr("1 lines with invalid UTF-8")));
+                                   HasSubstr("1 line with invalid UTF-8")));
 }
 
 TEST_F(Translate, FilesAndPipesAndAnyBatchSizeGiveTheSame) {
