@@ -12,7 +12,7 @@
 #include "evaluation/metric.h"
 #include "evaluation/read_lines.h"
 #include "inference/model_tokenizers.h"
-#include "inference/translator.h"
+#include "inference/translate_text.h"
 #include "inference/tune_search.h"
 
 namespace dragoman {
@@ -78,10 +78,8 @@ void warn_of_case(const Tokenizer& tokenizer, const EvaluateConfig& metrics,
 }
 
 /// May end before the last line where a stop is requested.
-Lines translate_text(const OpenedTranslator& model, const DecodeConfig& search,
-                     const Lines& lines) {
-  Translator translator = model.translator(search);
-  return best_texts(translator.translate(lines, stop_token()));
+Lines translate_text(TranslationService& service, const DecodeConfig& search, const Lines& lines) {
+  return best_texts(translate_lines(service, lines, {.search = search}, stop_token()));
 }
 
 std::string name_of(const DecodeConfig& search) {
@@ -126,8 +124,9 @@ bool add_translations(EvaluatedTexts& texts, const EvaluateOptions& options,
     if (!options.files.force) warn_of_case(*model.tokenizers.target, options.metrics, path);
     texts.systems.push_back(path);
     texts.updates.push_back(model.updates);
-    texts.hypotheses.push_back(
-        translate_text(model, model.search_with(options.decode, origins), texts.source));
+    const DecodeConfig search = model.search_with(options.decode, origins);
+    TranslationService service = model.service(search.batch_size);
+    texts.hypotheses.push_back(translate_text(service, search, texts.source));
     if (stop_token().stop_requested()) return false;
   }
   if (texts.updates.size() < texts.systems.size()) texts.updates.clear();
@@ -141,9 +140,11 @@ bool add_tuned_translations(EvaluatedTexts& texts, const EvaluateOptions& option
   const OpenedTranslator model = open_translator({path}, options.hardware);
   if (!options.files.force) warn_of_case(*model.tokenizers.target, options.metrics, path);
   const Metric metric = metrics_of(options.metrics, texts.references, "").front();
+  const DecodeConfig start = model.search_with(options.decode, origins);
+  TranslationService service = model.service(start.batch_size);
   const auto score = [&](const DecodeConfig& search) {
     if (stop_token().stop_requested()) return 0.0;
-    Lines lines = translate_text(model, search, texts.source);
+    Lines lines = translate_text(service, search, texts.source);
     if (stop_token().stop_requested()) return 0.0;
     const double found = metric.score(metric.count(lines, texts.references).sum());
     log_info(join_text(name_of(search), ": ", metric.name, " ", decimals(found, 2)));
@@ -151,7 +152,7 @@ bool add_tuned_translations(EvaluatedTexts& texts, const EvaluateOptions& option
     texts.hypotheses.push_back(std::move(lines));
     return metric.lower_is_better ? -found : found;
   };
-  const DecodeConfig best = tune_search(model.search_with(options.decode, origins), score);
+  const DecodeConfig best = tune_search(start, score);
   if (stop_token().stop_requested()) return false;
   write_decode_defaults(resolve_model_path(path), defaults_of(best));
   log_info(join_text(path, ": translates with ", name_of(best), " from now on"));

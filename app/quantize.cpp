@@ -18,6 +18,7 @@
 #include "evaluation/evaluate.h"
 #include "evaluation/read_lines.h"
 #include "inference/model_tokenizers.h"
+#include "inference/translate_text.h"
 
 namespace dragoman {
 
@@ -84,8 +85,9 @@ class Trial {
     choice.threads = threads_;
     choice.compute_type = type;
     const OpenedTranslator opened = open_translator({model}, choice);
-    Translator translator = opened.translator(opened.search_with({}, {}));
-    const std::vector<std::string> lines = best_texts(translator.translate(source_, stop_token()));
+    TranslationService service = opened.service();
+    const std::vector<std::string> lines = best_texts(
+        translate_lines(service, source_, {.search = opened.search_with({}, {})}, stop_token()));
     if (lines.size() < source_.size()) return std::nullopt;
     EvaluateConfig evaluate;
     evaluate.lowercase = evaluate.chrf_lowercase = lower_cases(*opened.tokenizers.target);

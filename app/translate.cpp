@@ -25,7 +25,7 @@
 #include "base/hash.h"
 #include "base/utf8.h"
 #include "evaluation/read_lines.h"
-#include "inference/translator.h"
+#include "inference/translate_text.h"
 
 namespace dragoman {
 
@@ -258,14 +258,13 @@ std::string name_of_input(const TranslateFiles& files) {
   return files.input == "-" ? "standard input" : files.input;
 }
 
-/// The search that flags and model ask for.
-DecodeConfig search_of(const TranslateConfig& config, const OpenedTranslator& model,
-                       const Origins& origins) {
-  DecodeConfig search = model.search_with(config.decode, origins);
-  search.reports_attention = config.files.alignment != AlignmentFormat::None;
-  search.reports_words = config.files.word_scores || search.reports_attention;
-  search.lines_have_own = config.files.json || !config.files.prefix_file.empty();
-  return search;
+/// What flags and model ask for.
+TranslationRequest request_of(const TranslateConfig& config, const OpenedTranslator& model,
+                              const Origins& origins, Demands demands) {
+  return {.search = model.search_with(config.decode, origins),
+          .demands = std::make_shared<const Demands>(std::move(demands)),
+          .reports_words = config.files.word_scores,
+          .reports_attention = config.files.alignment != AlignmentFormat::None};
 }
 
 using Prefixes = std::shared_ptr<const std::vector<std::string>>;
@@ -282,8 +281,12 @@ Prefixes read_prefixes(const std::string& path, std::int64_t lines) {
   return std::make_shared<const std::vector<std::string>>(std::move(prefixes));
 }
 
-Translator::ReadLine prefix_reader(const Prefixes& prefixes, const std::string& path) {
-  return [prefixes, path](std::string line, std::int64_t number) {
+/// What lines are, by the flags.
+ReadLine line_reader(const TranslateFiles& files, JsonLines& requests, const Prefixes& prefixes) {
+  if (files.json)
+    return [&requests](std::string line, std::int64_t) { return requests.read(std::move(line)); };
+  if (!prefixes) return {};
+  return [prefixes, path = files.prefix_file](std::string line, std::int64_t number) {
     if (number >= static_cast<std::int64_t>(prefixes->size()))
       throw Error(path, " has ", prefixes->size(), " lines, the input more");
     return LineInput{.text = std::move(line),
@@ -330,19 +333,15 @@ int run_translate(const TranslateConfig& config, const Origins& origins) {
   const Prefixes prefixes = read_prefixes(files.prefix_file, lines);
   const std::unique_ptr<Output> output = open_output(config);
   const OpenedTranslator model = open_translator(files.models, config.hardware);
-  const DecodeConfig search = search_of(config, model, origins);
-  Translator translator = model.translator(search, std::move(demands));
-  JsonLines requests(
-      search,
-      {.n_best = search.n_best, .word_scores = files.word_scores, .alignment = files.alignment});
-  Translator::ReadLine read_line;
-  if (files.json)
-    read_line = [&requests](std::string line, std::int64_t) {
-      return requests.read(std::move(line));
-    };
-  else if (prefixes)
-    read_line = prefix_reader(prefixes, files.prefix_file);
-  WrittenTranslations written = written_to(*output, requests, files, search);
+  const TranslationRequest request = request_of(config, model, origins, std::move(demands));
+  TranslationService service = model.service(request.search.batch_size);
+  JsonLines requests(service, request,
+                     {.n_best = request.search.n_best,
+                      .word_scores = files.word_scores,
+                      .alignment = files.alignment});
+  const StreamRequest asked{.request = service.prepare(request),
+                            .read_line = line_reader(files, requests, prefixes)};
+  WrittenTranslations written = written_to(*output, requests, files, request.search);
 
   const std::stop_token stop = stop_token();
   LineReader reader(input, name_of_input(files));
@@ -352,7 +351,7 @@ int run_translate(const TranslateConfig& config, const Origins& origins) {
     const bool person_watches =
         isatty(input) == 1 || (files.output == "-" && isatty(STDOUT_FILENO));
     if (!person_watches) written.show_progress(lines, output->done());
-    TranslationFacts facts = translator.translate(reader, written, stop, read_line);
+    TranslationFacts facts = translate_stream(service, reader, written, asked, stop);
     facts.empty -= written.failed();
     const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
     log_summary(facts, written.failed(), spent.count());

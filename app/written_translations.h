@@ -11,7 +11,7 @@
 #include "app/line_files.h"
 #include "app/progress.h"
 #include "app/translation_format.h"
-#include "inference/translator.h"
+#include "inference/translate_text.h"
 
 namespace dragoman {
 
