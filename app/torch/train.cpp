@@ -17,6 +17,7 @@
 #include "app/torch/begun_run.h"
 #include "app/torch/initial_model.h"
 #include "app/torch/run_settings.h"
+#include "app/torch/start_point.h"
 #include "app/torch/train_agreement.h"
 #include "app/torch/train_options.h"
 #include "app/torch/train_plan.h"
@@ -251,59 +252,6 @@ void plan(TrainOptions& options, RunSettings& settings) {
   log_data(data);
   choose_settings(options, settings, data, device, 1);
   print_plan(trial_of(options, data, device));
-}
-
-/// Rank 0 alone reads and locks the run folder, and removes what killed processes have left there,
-/// while no rank is at work in it yet.
-class MadeFolder {
- public:
-  explicit MadeFolder(RunFolder folder) : folder_(std::move(folder)) {}
-  MadeFolder(const MadeFolder&) = delete;
-  MadeFolder& operator=(const MadeFolder&) = delete;
-  /// A command that fails before the first update leaves no empty folders.
-  ~MadeFolder() {
-    std::error_code not_empty;
-    std::filesystem::remove(folder_.corpus(), not_empty);
-    std::filesystem::remove(folder_.root, not_empty);
-  }
-
- private:
-  RunFolder folder_;
-};
-
-struct StartPoint {
-  std::unique_ptr<MadeFolder> made;
-  std::unique_ptr<FolderLock> lock;
-  std::optional<FoundCheckpoint> found;
-};
-
-/// No folder is made before the settings have been checked.
-void lock_folder(const RunFolder& folder, StartPoint& start) {
-  if (start.lock) return;
-  if (!std::filesystem::exists(folder.root)) start.made = std::make_unique<MadeFolder>(folder);
-  create_folders(folder.root);
-  start.lock = std::make_unique<FolderLock>(
-      folder.root, "another training is at work here; wait for its end, or give another -o");
-  for (const auto& part : {folder.root, folder.checkpoints(), folder.corpus()})
-    remove_leftovers(part);
-}
-
-/// A run writes over no other's results.
-void require_nothing_to_lose(const RunFolder& folder) {
-  for (const auto& path : {folder.model(), folder.best(), folder.log()})
-    if (std::filesystem::is_regular_file(path))
-      throw Error(path.string(),
-                  ": is there, but no checkpoint to go on from; give another -o for another run, "
-                  "or remove it");
-}
-
-StartPoint find_start(const RunFolder& folder) {
-  StartPoint start;
-  if (!std::filesystem::exists(folder.root)) return start;
-  lock_folder(folder, start);
-  start.found = find_checkpoint(folder, log_warning);
-  if (!start.found) require_nothing_to_lose(folder);
-  return start;
 }
 
 void run_trainer(TrainingRun run, const std::optional<FoundCheckpoint>& found, Communicator& ranks,
