@@ -6,14 +6,15 @@
 #include "app/log.h"
 #include "app/open_translator.h"
 #include "app/signals.h"
+#include "app/written_translations.h"
 #include "base/amounts.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/line_counts.h"
+#include "base/text_lines.h"
 #include "evaluation/metric.h"
-#include "evaluation/read_lines.h"
 #include "inference/model_tokenizers.h"
-#include "inference/translator.h"
+#include "inference/translate_text.h"
 #include "inference/tune_search.h"
 
 namespace dragoman {
@@ -22,7 +23,8 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-/// Reads files that must have equally many lines.
+/// Reads files that must have equally many lines. White space at the end of a line is left out, as
+/// sacreBLEU leaves it out.
 class ParallelReader {
  public:
   Lines read(const std::string& path, ByteOrderMark mark) {
@@ -33,6 +35,7 @@ class ParallelReader {
       count_ = lines.size();
     }
     require_same_lines(first_, count_, path, lines.size());
+    for (std::string& line : lines) line.resize(strip_right(line).size());
     return lines;
   }
 
@@ -114,10 +117,8 @@ void warn_of_case(const Tokenizer& tokenizer, const EvaluateConfig& metrics,
 }
 
 /// May end before the last line where a stop is requested.
-Lines translate_text(const OpenedTranslator& model, const DecodeConfig& search,
-                     const Lines& lines) {
-  Translator translator = model.translator(search);
-  return best_texts(translator.translate(lines, stop_token()));
+Lines translate_text(TranslationService& service, const DecodeConfig& search, const Lines& lines) {
+  return best_texts(translate_with_progress(service, lines, {.search = search}));
 }
 
 std::string name_of(const DecodeConfig& search) {
@@ -164,8 +165,9 @@ bool add_translations(EvaluatedTexts& texts, const EvaluateOptions& options,
     if (!options.files.force) warn_of_case(*model.tokenizers.target, options.metrics, path);
     texts.systems.push_back(path);
     texts.updates.push_back(model.updates);
-    texts.hypotheses.push_back(
-        translate_text(model, model.search_with(options.decode, origins), texts.source));
+    const DecodeConfig search = model.search_with(options.decode, origins);
+    TranslationService service = model.service(search.batch_size);
+    texts.hypotheses.push_back(translate_text(service, search, texts.source));
     if (stop_token().stop_requested()) return false;
     if (!options.files.force) warn_of_empty(texts.hypotheses.back(), texts.references, path);
   }
@@ -181,17 +183,19 @@ bool add_tuned_translations(EvaluatedTexts& texts, const EvaluateOptions& option
   if (!options.files.force) warn_of_case(*model.tokenizers.target, options.metrics, path);
   warn_of_few_lines(texts.source);
   const Metric metric = metrics_of(options.metrics, texts.references, "").front();
+  const DecodeConfig start = model.search_with(options.decode, origins);
+  TranslationService service = model.service(start.batch_size);
   const auto score = [&](const DecodeConfig& search) {
     if (stop_token().stop_requested()) return 0.0;
     log_info("translating with " + name_of(search));
-    Lines lines = translate_text(model, search, texts.source);
+    Lines lines = translate_text(service, search, texts.source);
     if (stop_token().stop_requested()) return 0.0;
     const double found = metric.score(metric.count(lines, texts.references).sum());
     texts.systems.push_back(name_of(search));
     texts.hypotheses.push_back(std::move(lines));
     return metric.lower_is_better ? -found : found;
   };
-  const DecodeConfig best = tune_search(model.search_with(options.decode, origins), score);
+  const DecodeConfig best = tune_search(start, score);
   if (stop_token().stop_requested()) return false;
   write_decode_defaults(resolve_model_path(path), defaults_of(best));
   const bool as_before = defaults_of(model.search_with({}, {})) == defaults_of(best);

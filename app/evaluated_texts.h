@@ -20,7 +20,7 @@ struct EvaluatedTexts {
 };
 
 /// The files' part: --hyp, --ref and --src. Errors: unequal numbers of lines, a line without a
-/// reference, and those of read_lines. Text that looks tokenized is warned of.
+/// reference, and those of read_lines(). Text that looks tokenized is warned of.
 EvaluatedTexts read_texts(const EvaluateFiles& files);
 
 /// Adds what each model makes of the source. False: the user wants to stop.

@@ -149,8 +149,9 @@ std::string joined(const std::vector<JsonMember>& members, const Json& fields) {
 
 }  // namespace
 
-JsonLines::JsonLines(const DecodeConfig& search, const AnswerFormat& format)
-    : search_(search), format_(format) {}
+JsonLines::JsonLines(const TranslationService& service, TranslationRequest otherwise,
+                     const AnswerFormat& format)
+    : service_(service), otherwise_(std::move(otherwise)), format_(format) {}
 
 LineInput JsonLines::read(std::string line) {
   Request& request = waiting_.emplace_back(
@@ -163,7 +164,19 @@ LineInput JsonLines::read(std::string line) {
   }
 }
 
-LineInput JsonLines::understand(Request& request) const {
+std::shared_ptr<const PreparedRequest> JsonLines::prepared(const Choice& choice) {
+  std::shared_ptr<const PreparedRequest>& request = prepared_[choice];
+  if (!request) {
+    TranslationRequest asked = otherwise_;
+    asked.search.beam_size = choice.beam_size;
+    asked.search.n_best = choice.n_best;
+    asked.reports_attention = choice.reports_attention;
+    request = service_.prepare(asked);
+  }
+  return request;
+}
+
+LineInput JsonLines::understand(Request& request) {
   const JsonMembers object = members_of(request.line);
   request.members = readable(object.members);
   refuse_no_object(request.line, object);
@@ -174,14 +187,15 @@ LineInput JsonLines::understand(Request& request) const {
                   .terms = terms_field(fields)};
   request.format.alignment = alignment_field(fields, format_.alignment);
   request.format.n_best = number_field(fields, "n_best", format_.n_best);
-  input.search = {.beam_size = number_field(fields, "beam_size", search_.beam_size),
-                  .n_best = request.format.n_best,
-                  .reports_attention = request.format.alignment != AlignmentFormat::None};
-  if (!search_.sampling && input.search->n_best > input.search->beam_size)
-    throw Error("\"n_best\" ", input.search->n_best, " exceeds the beam size ",
-                input.search->beam_size);
-  if (search_.sampling && !input.terms.empty())
+  const DecodeConfig& search = otherwise_.search;
+  const Choice choice{.beam_size = number_field(fields, "beam_size", search.beam_size),
+                      .n_best = request.format.n_best,
+                      .reports_attention = request.format.alignment != AlignmentFormat::None};
+  if (!search.sampling && choice.n_best > choice.beam_size)
+    throw Error("\"n_best\" ", choice.n_best, " exceeds the beam size ", choice.beam_size);
+  if (search.sampling && !input.terms.empty())
     throw Error("\"terms\": draws cannot be made to have them (--sampling)");
+  input.request = prepared(choice);
   return input;
 }
 

@@ -2,16 +2,20 @@
 // the same object with the translation. What is no request is answered by an object that says why.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <deque>
+#include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "app/json_members.h"
 #include "app/translation_format.h"
-#include "inference/decode_config.h"
-#include "inference/translation_queue.h"
+#include "inference/translation.h"
+#include "inference/translation_request.h"
+#include "inference/translation_service.h"
 
 namespace dragoman {
 
@@ -24,8 +28,9 @@ struct AnswerFormat {
 
 class JsonLines {
  public:
-  /// What holds for requests that do not say otherwise.
-  JsonLines(const DecodeConfig& search, const AnswerFormat& format);
+  /// What holds for requests that do not say otherwise. The service must outlive the lines.
+  JsonLines(const TranslationService& service, TranslationRequest otherwise,
+            const AnswerFormat& format);
 
   /// The request of a line, which waits for its answer. Of a line that is none the text is empty.
   LineInput read(std::string line);
@@ -45,10 +50,20 @@ class JsonLines {
     std::string error;
   };
 
-  LineInput understand(Request& request) const;
+  /// What a request may say otherwise.
+  struct Choice {
+    std::int64_t beam_size, n_best;
+    bool reports_attention;
+    auto operator<=>(const Choice&) const = default;
+  };
 
-  DecodeConfig search_;
+  LineInput understand(Request& request);
+  std::shared_ptr<const PreparedRequest> prepared(const Choice& choice);
+
+  const TranslationService& service_;
+  TranslationRequest otherwise_;
   AnswerFormat format_;
+  std::map<Choice, std::shared_ptr<const PreparedRequest>> prepared_;
   std::deque<Request> waiting_;
 };
 

@@ -169,15 +169,6 @@ Descriptor::~Descriptor() {
   if (own_) close(number_);
 }
 
-std::vector<std::string> read_all_lines(const std::string& path) {
-  const Descriptor descriptor(path, STDIN_FILENO, O_RDONLY);
-  LineReader reader(descriptor, path);
-  while (!reader.at_end()) reader.receive(std::chrono::hours(1));
-  std::vector<std::string> lines;
-  while (auto line = reader.next_line()) lines.push_back(std::move(*line));
-  return lines;
-}
-
 bool is_stream(const std::string& path) {
   struct stat status {};
   return path == "-" || (stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode));

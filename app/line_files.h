@@ -25,9 +25,6 @@ class Descriptor {
   int number_;
 };
 
-/// The lines of a file, as LineReader gives them. Throws Error.
-std::vector<std::string> read_all_lines(const std::string& path);
-
 /// Where lines go.
 class Output {
  public:

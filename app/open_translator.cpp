@@ -72,13 +72,15 @@ DecodeConfig OpenedTranslator::search_with(DecodeConfig flags, const Origins& or
     const bool is_open = origin == origins.end() || origin->second == Origin::Default;
     if (value != decode_defaults.end() && is_open) field.assign({value->second});
   }
-  flags.several_sentences = several_sentences;
   flags.validate();
   return flags;
 }
 
-Translator OpenedTranslator::translator(const DecodeConfig& search, Demands demands) const {
-  return {pointers_to(engines), *tokenizers.source, *tokenizers.target, search, std::move(demands)};
+TranslationService OpenedTranslator::service(std::int64_t rows) const {
+  return {pointers_to(engines),
+          *tokenizers.source,
+          *tokenizers.target,
+          {.limits = {.rows = rows}, .several_sentences = several_sentences}};
 }
 
 }  // namespace dragoman

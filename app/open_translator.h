@@ -11,7 +11,7 @@
 #include "app/hardware_choice.h"
 #include "inference/decode_config.h"
 #include "inference/engine.h"
-#include "inference/translator.h"
+#include "inference/translation_service.h"
 #include "model/file/model_file.h"
 #include "tokenizer/tokenizers.h"
 
@@ -28,7 +28,8 @@ struct OpenedTranslator {
   /// The search that the flags ask for; what they leave open is as the model has it. Throws
   /// UsageError where that is no valid search.
   DecodeConfig search_with(DecodeConfig flags, const Origins& origins) const;
-  Translator translator(const DecodeConfig& search, Demands demands = {}) const;
+  /// What translates as long as it lives; `rows` as DecodeConfig::batch_size.
+  TranslationService service(std::int64_t rows = 0) const;
 };
 
 /// Of one model, or an ensemble. Throws Error where a file is damaged, the device is missing or the

@@ -12,14 +12,15 @@
 #include "app/log.h"
 #include "app/open_translator.h"
 #include "app/output_file.h"
-#include "app/signals.h"
+#include "app/written_translations.h"
 #include "base/amounts.h"
 #include "base/error.h"
 #include "base/line_counts.h"
+#include "base/text_lines.h"
 #include "evaluation/decimals.h"
 #include "evaluation/evaluate.h"
-#include "evaluation/read_lines.h"
 #include "inference/model_tokenizers.h"
+#include "inference/translate_text.h"
 
 namespace dragoman {
 
@@ -85,8 +86,9 @@ class Trial {
     choice.threads = threads_;
     choice.compute_type = type;
     const OpenedTranslator opened = open_translator({model}, choice);
-    Translator translator = opened.translator(opened.search_with({}, {}));
-    const std::vector<std::string> lines = best_texts(translator.translate(source_, stop_token()));
+    TranslationService service = opened.service();
+    const std::vector<std::string> lines = best_texts(
+        translate_with_progress(service, source_, {.search = opened.search_with({}, {})}));
     if (lines.size() < source_.size()) return std::nullopt;
     EvaluateConfig evaluate;
     evaluate.lowercase = evaluate.chrf_lowercase = lower_cases(*opened.tokenizers.target);

@@ -26,8 +26,9 @@
 #include "base/file_stamp.h"
 #include "base/files.h"
 #include "base/hash.h"
+#include "base/text_lines.h"
 #include "base/utf8.h"
-#include "inference/translator.h"
+#include "inference/translate_text.h"
 
 namespace dragoman {
 
@@ -131,14 +132,13 @@ bool is_finished(const TranslateConfig& config, int input) {
   return true;
 }
 
-/// The search that flags and model ask for.
-DecodeConfig search_of(const TranslateConfig& config, const OpenedTranslator& model,
-                       const Origins& origins) {
-  DecodeConfig search = model.search_with(config.decode, origins);
-  search.reports_attention = config.files.alignment != AlignmentFormat::None;
-  search.reports_words = config.files.word_scores || search.reports_attention;
-  search.lines_have_own = config.files.json || !config.files.prefix_file.empty();
-  return search;
+/// What flags and model ask for.
+TranslationRequest request_of(const TranslateConfig& config, const OpenedTranslator& model,
+                              const Origins& origins, Demands demands) {
+  return {.search = model.search_with(config.decode, origins),
+          .demands = std::make_shared<const Demands>(std::move(demands)),
+          .reports_words = config.files.word_scores,
+          .reports_attention = config.files.alignment != AlignmentFormat::None};
 }
 
 using Prefixes = std::shared_ptr<const std::vector<std::string>>;
@@ -146,10 +146,7 @@ using Prefixes = std::shared_ptr<const std::vector<std::string>>;
 /// Of each line of input; null where none are given. `lines` of input, 0: not known.
 Prefixes read_prefixes(const std::string& path, std::int64_t lines) {
   if (path.empty()) return nullptr;
-  std::vector<std::string> prefixes = read_all_lines(path);
-  for (std::size_t i = 0; i < prefixes.size(); ++i)
-    if (find_invalid_utf8(prefixes[i]) != std::string::npos)
-      throw Error(path, ":", i + 1, ": invalid UTF-8");
+  std::vector<std::string> prefixes = read_lines(path);
   if (lines > 0 && lines != static_cast<std::int64_t>(prefixes.size()))
     throw Error(path, " has ", counted(static_cast<std::int64_t>(prefixes.size()), "line"),
                 ", the input ", with_separators(lines),
@@ -158,7 +155,7 @@ Prefixes read_prefixes(const std::string& path, std::int64_t lines) {
 }
 
 /// Warns of the first line that is no UTF-8 as it comes; at the end all are counted.
-Translator::ReadLine text_reader(Translator::ReadLine read_line) {
+ReadLine text_reader(ReadLine read_line) {
   return [read_line = std::move(read_line), warned = false](std::string line,
                                                             std::int64_t number) mutable {
     if (!warned && find_invalid_utf8(line) != std::string::npos) {
@@ -171,7 +168,7 @@ Translator::ReadLine text_reader(Translator::ReadLine read_line) {
   };
 }
 
-Translator::ReadLine prefix_reader(const Prefixes& prefixes, const std::string& path) {
+ReadLine prefix_reader(const Prefixes& prefixes, const std::string& path) {
   return [prefixes, path](std::string line, std::int64_t number) {
     if (number >= static_cast<std::int64_t>(prefixes->size()))
       throw Error(path, " has ", counted(static_cast<std::int64_t>(prefixes->size()), "line"),
@@ -179,6 +176,13 @@ Translator::ReadLine prefix_reader(const Prefixes& prefixes, const std::string& 
     return LineInput{.text = std::move(line),
                      .prefix = (*prefixes)[static_cast<std::size_t>(number)]};
   };
+}
+
+/// What lines are, by the flags.
+ReadLine line_reader(const TranslateFiles& files, JsonLines& requests, const Prefixes& prefixes) {
+  if (files.json)
+    return [&requests](std::string line, std::int64_t) { return requests.read(std::move(line)); };
+  return text_reader(prefixes ? prefix_reader(prefixes, files.prefix_file) : nullptr);
 }
 
 /// Leaves out the lines that an earlier run has translated.
@@ -229,19 +233,15 @@ int run_translate(const TranslateConfig& config, const Invocation& call) {
   const std::unique_ptr<Output> output = open_output(config);
   const std::int64_t failed_before = files.json ? failed_answers(output->kept()) : 0;
   const OpenedTranslator model = open_translator(files.models, config.hardware);
-  const DecodeConfig search = search_of(config, model, call.origins);
-  Translator translator = model.translator(search, std::move(demands));
-  JsonLines requests(
-      search,
-      {.n_best = search.n_best, .word_scores = files.word_scores, .alignment = files.alignment});
-  Translator::ReadLine read_line;
-  if (files.json)
-    read_line = [&requests](std::string line, std::int64_t) {
-      return requests.read(std::move(line));
-    };
-  else
-    read_line = text_reader(prefixes ? prefix_reader(prefixes, files.prefix_file) : nullptr);
-  WrittenTranslations written = written_to(*output, requests, files, search);
+  const TranslationRequest request = request_of(config, model, call.origins, std::move(demands));
+  TranslationService service = model.service(request.search.batch_size);
+  JsonLines requests(service, request,
+                     {.n_best = request.search.n_best,
+                      .word_scores = files.word_scores,
+                      .alignment = files.alignment});
+  const StreamRequest asked{.request = service.prepare(request),
+                            .read_line = line_reader(files, requests, prefixes)};
+  WrittenTranslations written = written_to(*output, requests, files, request.search);
 
   const std::stop_token stop = stop_token();
   LineReader reader(input, name_of_input(files));
@@ -251,7 +251,7 @@ int run_translate(const TranslateConfig& config, const Invocation& call) {
     const bool person_watches =
         isatty(input) == 1 || (files.output == "-" && isatty(STDOUT_FILENO));
     if (!person_watches) written.show_progress(lines, output->done());
-    TranslationFacts facts = translator.translate(reader, written, stop, read_line);
+    TranslationFacts facts = translate_stream(service, reader, written, asked, stop);
     facts.empty -= written.failed();
     const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
     log_summary(facts, written.failed(), output->done(), spent.count());

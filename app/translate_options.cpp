@@ -4,7 +4,7 @@
 
 #include "app/line_files.h"
 #include "base/error.h"
-#include "evaluation/read_lines.h"
+#include "base/text_lines.h"
 #include "model/file/model_file.h"
 
 namespace dragoman {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "inference/translation_queue.h"
+#include "inference/translation.h"
 
 namespace dragoman {
 

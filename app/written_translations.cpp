@@ -1,9 +1,11 @@
 #include "app/written_translations.h"
 
+#include <chrono>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "app/log.h"
+#include "app/signals.h"
 #include "base/amounts.h"
 #include "base/error.h"
 
@@ -41,6 +43,26 @@ void WrittenTranslations::answer(const Translation& translation) {
 void WrittenTranslations::warn(const Translation& translation, const std::string& text,
                                std::int64_t count) const {
   if (count <= kMostWarnings) log_warning(join_text("line ", translation.line + 1, ": ", text));
+}
+
+std::vector<Translation> translate_with_progress(TranslationService& service,
+                                                 std::span<const std::string> lines,
+                                                 const TranslationRequest& request) {
+  const auto start = std::chrono::steady_clock::now();
+  TranslationAnswers answers = submit_lines(service, lines, request, stop_token());
+  std::vector<Translation> translations;
+  TranslationFacts facts;
+  {
+    Progress progress("translate", "lines", std::ssize(lines));
+    while (std::optional<Translation> translation = answers.next()) {
+      facts += translation->facts;
+      translations.push_back(std::move(*translation));
+      progress.update(facts.lines);
+    }
+  }
+  const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
+  if (translations.size() == lines.size()) log_summary(facts, 0, 0, spent.count());
+  return translations;
 }
 
 void log_summary(const TranslationFacts& facts, std::int64_t failed, std::int64_t before,

@@ -5,14 +5,16 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "app/json_lines.h"
 #include "app/line_files.h"
 #include "app/progress.h"
 #include "app/translation_format.h"
-#include "inference/translator.h"
+#include "inference/translate_text.h"
 
 namespace dragoman {
 
@@ -58,6 +60,12 @@ class WrittenTranslations : public TranslationSink {
   std::int64_t lines_ = 0, unmet_ = 0, failed_ = 0;
   std::optional<Progress> progress_;
 };
+
+/// A translation of each line, behind a progress bar, and then the summary. Fewer, from the first
+/// on and without a summary, where a signal asked for a stop.
+std::vector<Translation> translate_with_progress(TranslationService& service,
+                                                 std::span<const std::string> lines,
+                                                 const TranslationRequest& request);
 
 /// Warnings of what was not as it should be, and how much was done.
 /// `before`: lines that an earlier run has translated.

@@ -7,12 +7,15 @@
 //                   [--by-part]
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <exception>
+#include <latch>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <sstream>
 #include <string>
@@ -36,13 +39,17 @@ double seconds_since(Clock::time_point start) {
 }
 
 std::vector<SourceSentence> read_sentences(const std::string& path, const Tokenizer& tokenizer,
-                                           std::size_t limit) {
+                                           const DecodeConfig& decode, std::size_t limit) {
+  const auto search = std::make_shared<const SearchSettings>(
+      SearchSettings{.config = decode, .tokens = {.eos = tokenizer.eos_id()}});
   std::istringstream text(read_file(path));
   std::vector<SourceSentence> sentences;
   for (std::string line; std::getline(text, line);) {
     if (limit > 0 && sentences.size() == limit) break;
-    SourceSentence sentence{
-        .line = static_cast<std::int64_t>(sentences.size()), .part = 0, .tokens = {}};
+    SourceSentence sentence{.line = static_cast<std::int64_t>(sentences.size()),
+                            .part = 0,
+                            .tokens = {},
+                            .search = search};
     std::istringstream pieces(line);
     for (std::string piece; pieces >> piece;) sentence.tokens.push_back(tokenizer.id(piece));
     sentence.tokens.push_back(tokenizer.eos_id());
@@ -51,14 +58,35 @@ std::vector<SourceSentence> read_sentences(const std::string& path, const Tokeni
   return sentences;
 }
 
-/// Returns the target pieces of the best translations, without </s>.
+/// Counts target pieces of the best translations, without </s>.
+class Counting : public SentenceReceiver {
+ public:
+  explicit Counting(std::size_t sentences) : left_(static_cast<std::ptrdiff_t>(sentences)) {}
+
+  std::optional<SourceSentence> finish(FinishedSentence sentence) override {
+    pieces_ += static_cast<std::int64_t>(sentence.hypotheses.front().tokens.size());
+    left_.count_down();
+    return std::nullopt;
+  }
+  void fail(std::exception_ptr error) override {
+    std::fprintf(stderr, "translate_speed: an engine has failed\n");
+    std::rethrow_exception(error);
+  }
+  std::int64_t wait() {
+    left_.wait();
+    return pieces_;
+  }
+
+ private:
+  std::atomic<std::int64_t> pieces_ = 0;
+  std::latch left_;
+};
+
 std::int64_t translate(Workers& workers, std::vector<SourceSentence> sentences) {
+  const auto counting = std::make_shared<Counting>(sentences.size());
+  for (SourceSentence& sentence : sentences) sentence.receiver = counting;
   workers.add(std::move(sentences));
-  std::int64_t pieces = 0;
-  while (!workers.idle())
-    for (const FinishedSentence& sentence : workers.step())
-      pieces += static_cast<std::int64_t>(sentence.hypotheses.front().tokens.size());
-  return pieces;
+  return counting->wait();
 }
 
 /// Seconds that it takes to cut the sentences' text into pieces and to join as many again.
@@ -130,10 +158,10 @@ int main(int count, char** arguments) try {
     pointers.push_back(engines.back().get());
   }
   if (by_part) engines.front()->measure(&times);
-  Workers workers(pointers, decode, {tokenizers.target->eos_id()});
+  Workers workers(pointers, {.rows = decode.batch_size, .waiting = 1 << 30});
   const double load_seconds = seconds_since(start);
 
-  const auto sentences = read_sentences(pieces, *tokenizers.source, limit);
+  const auto sentences = read_sentences(pieces, *tokenizers.source, decode, limit);
   nlohmann::ordered_json result{
       {"processor", cpu_features().model + " (" + cpu_features_text() + ")"},
       {"beam", decode.beam_size},

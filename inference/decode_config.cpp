@@ -59,8 +59,6 @@ void DecodeConfig::validate() const {
   if (!sampling && sampling_topk != 0) throw UsageError("--sampling-topk: needs --sampling");
   if (!sampling && sampling_topp != 1.0) throw UsageError("--sampling-topp: needs --sampling");
   if (!sampling && temperature != 1.0) throw UsageError("--temperature: needs --sampling");
-  if (sampling && requires_phrases)
-    throw UsageError("--sampling: draws cannot be made to have --terms or --protect");
   check_range("batch-size", batch_size, 0, 1'000'000);
 }
 

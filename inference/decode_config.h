@@ -72,18 +72,6 @@ struct DecodeConfig {
   std::int64_t attention_layer = 0;
   std::int64_t attention_head = 0;
 
-  // Not flags: what the caller asks for.
-  bool requires_phrases = false;   ///< some sentences may (Requirements)
-  bool lines_have_own = false;     ///< terms or a prefix (LineInput)
-  bool reports_words = false;      ///< with each translation
-  bool reports_attention = false;  ///< with each hypothesis, and each word of a translation
-
-  std::optional<double> several_sentences = std::nullopt;  ///< of the model: splits_sentences()
-
-  bool needs_attention() const {
-    return reports_attention || coverage_penalty > 0 || requires_phrases;
-  }
-
   /// Throws UsageError naming the flag.
   void validate() const;
 

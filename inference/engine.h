@@ -58,6 +58,7 @@ struct AttentionHeads {
   std::int64_t layer = 0;  ///< from 1; 0: the last
   std::int64_t head = 0;   ///< from 1; 0: the mean of all
 
+  bool operator==(const AttentionHeads&) const = default;
   /// Whether layer `number` (from 1) of `layers` is meant.
   bool is_of_layer(std::int64_t number, std::int64_t layers) const {
     return number == (layer == 0 ? layers : layer);
@@ -101,6 +102,10 @@ class Engine {
   /// How many rows keep the device busy.
   virtual std::int64_t preferred_rows() const = 0;
 
+  /// Throws UsageError where the model has no such layer or head; a step is asked for none of
+  /// these.
+  virtual void check(const AttentionHeads& heads) const = 0;
+
   /// Encodes sentences (each ends with </s>) and returns a slot for each.
   virtual std::vector<std::int32_t> admit(std::span<const std::vector<TokenId>> sentences) = 0;
   virtual void release(std::span<const std::int32_t> slots) = 0;
@@ -108,8 +113,7 @@ class Engine {
   /// Replaces all rows, before each step. Rows of one slot stand side by side.
   virtual void select(std::span<const RowOrigin> rows) = 0;
 
-  /// Feeds each row its previous token (a fresh row starts from the zero vector). Throws UsageError
-  /// where the model has no such layer or head.
+  /// Feeds each row its previous token (a fresh row starts from the zero vector).
   virtual void step(const Step& step) = 0;
 };
 

@@ -33,6 +33,10 @@ std::int64_t Ensemble::max_positions() const {
 
 std::int64_t Ensemble::preferred_rows() const { return members_.front().engine->preferred_rows(); }
 
+void Ensemble::check(const AttentionHeads& heads) const {
+  for (const Member& member : members_) member.engine->check(heads);
+}
+
 std::vector<std::int32_t> Ensemble::admit(std::span<const std::vector<TokenId>> sentences) {
   std::vector<std::int32_t> slots;
   for (std::size_t i = 0; i < sentences.size(); ++i) {

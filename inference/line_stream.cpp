@@ -35,11 +35,12 @@ std::optional<std::string> LineReader::next_line() {
   return line;
 }
 
-bool LineReader::receive(std::chrono::milliseconds wait) {
+bool LineReader::receive(std::chrono::milliseconds wait, int other) {
   if (at_end_) return false;
-  pollfd ready{.fd = descriptor_, .events = POLLIN, .revents = 0};
-  const int count = poll(&ready, 1, static_cast<int>(wait.count()));
-  if (count == 0 || (count < 0 && errno == EINTR)) return false;
+  pollfd ready[] = {{.fd = descriptor_, .events = POLLIN, .revents = 0},
+                    {.fd = other, .events = POLLIN, .revents = 0}};
+  const int count = poll(ready, 2, static_cast<int>(wait.count()));
+  if ((count < 0 && errno == EINTR) || (count >= 0 && ready[0].revents == 0)) return false;
 
   char block[kBlock];
   const ssize_t got = count < 0 ? -1 : read(descriptor_, block, kBlock);

@@ -1,18 +1,22 @@
 #include "inference/scheduler.h"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "base/random.h"
 
 namespace dragoman {
 
-Scheduler::Scheduler(Engine& engine, const DecodeConfig& config, TargetTokens tokens)
-    : engine_(engine), config_(config), tokens_(std::move(tokens)) {
-  const std::int64_t rows = config.batch_size > 0 ? config.batch_size : engine.preferred_rows();
-  capacity_ = std::max<std::int64_t>(1, rows / SentenceSearch::width(config));
+namespace {
+
+AttentionHeads heads_of(const DecodeConfig& search) {
+  return {search.attention_layer, search.attention_head};
 }
+
+}  // namespace
+
+Scheduler::Scheduler(Engine& engine, std::int64_t rows)
+    : engine_(engine), rows_(rows > 0 ? rows : engine.preferred_rows()) {}
 
 Scheduler::~Scheduler() {
   std::vector<std::int32_t> slots;
@@ -20,63 +24,51 @@ Scheduler::~Scheduler() {
   if (!slots.empty()) engine_.release(slots);
 }
 
-void Scheduler::add(std::vector<SourceSentence> sentences) {
-  std::stable_sort(sentences.begin(), sentences.end(),
-                   [](const SourceSentence& a, const SourceSentence& b) {
-                     return a.tokens.size() > b.tokens.size();
-                   });
-  waiting_.insert(waiting_.end(), std::make_move_iterator(sentences.begin()),
-                  std::make_move_iterator(sentences.end()));
+std::int64_t Scheduler::capacity(const DecodeConfig& search) const {
+  return std::max<std::int64_t>(1, rows_ / SentenceSearch::width(search));
 }
 
-std::vector<FinishedSentence> Scheduler::step() {
-  if (idle()) return {};
-  admit();
-  place_rows();
-  engine_.select(origins_);
-  candidates_.resize(previous_.size() * static_cast<std::size_t>(best_));
-  wanted_log_probabilities_.resize(wanted_.size());
-  engine_.step({.previous = previous_,
-                .adjustments = adjustments_,
-                .best = best_,
-                .candidates = candidates_,
-                .wanted = wanted_,
-                .wanted_log_probabilities = wanted_log_probabilities_,
-                .attention = tells_attention_ ? &attention_ : nullptr,
-                .heads = {config_.attention_layer, config_.attention_head}});
-  return advance();
+std::optional<AttentionHeads> Scheduler::heads() const {
+  for (const Active& sentence : active_)
+    if (sentence.needs_attention) return heads_of(sentence.config());
+  return std::nullopt;
 }
 
-/// How many of those that wait the free rows hold; at least one where all rows are free.
-std::int64_t Scheduler::count_admitted() const {
-  const std::int64_t rows = capacity_ * SentenceSearch::width(config_);
+std::int64_t Scheduler::count_admitted(const std::deque<SourceSentence>& waiting) const {
+  if (waiting.empty()) return 0;
+  const DecodeConfig& first = waiting.front().search->config;
+  const std::int64_t rows = capacity(first) * SentenceSearch::width(first);
   std::int64_t free = rows;
-  for (const Active& sentence : active_) free -= SentenceSearch::width(config_of(sentence));
+  for (const Active& sentence : active_) free -= SentenceSearch::width(sentence.config());
   // The encoder works better on several sentences than on one, so a few free places wait for more.
   if (!active_.empty() && free * 8 < rows) return 0;
+  std::optional<AttentionHeads> told = heads();
   std::int64_t count = 0;
-  for (const SourceSentence& sentence : waiting_) {
-    free -= SentenceSearch::width(sentence.search ? *sentence.search : config_);
+  for (const SourceSentence& sentence : waiting) {
+    const DecodeConfig& search = sentence.search->config;
+    free -= SentenceSearch::width(search);
     if (free < 0 && (count > 0 || !active_.empty())) break;
+    if (sentence.needs_attention) {
+      if (told && *told != heads_of(search)) break;
+      told = heads_of(search);
+    }
     ++count;
   }
   return count;
 }
 
-void Scheduler::admit() {
-  const std::int64_t count = count_admitted();
-  if (count == 0) return;
-  std::vector<std::vector<TokenId>> sentences;
-  for (std::int64_t i = 0; i < count; ++i)
-    sentences.push_back(std::move(waiting_[static_cast<std::size_t>(i)].tokens));
-  const std::vector<std::int32_t> slots = engine_.admit(sentences);
+void Scheduler::admit(std::span<SourceSentence> sentences) {
+  if (sentences.empty()) return;
+  std::vector<std::vector<TokenId>> tokens;
+  for (SourceSentence& sentence : sentences) tokens.push_back(std::move(sentence.tokens));
+  const std::vector<std::int32_t> slots = engine_.admit(tokens);
   for (std::size_t i = 0; i < slots.size(); ++i)
-    active_.push_back(start(std::move(waiting_[i]), slots[i], sentences[i].size()));
-  waiting_.erase(waiting_.begin(), waiting_.begin() + count);
+    active_.push_back(start(sentences[i], slots[i], tokens[i].size()));
 }
 
-Scheduler::Active Scheduler::start(SourceSentence sentence, std::int32_t slot, std::size_t places) {
-  const DecodeConfig& config = sentence.search ? *sentence.search : config_;
+Scheduler::Active Scheduler::start(SourceSentence& sentence, std::int32_t slot,
+                                   std::size_t places) const {
+  const auto& [config, tokens] = *sentence.search;
   const auto pieces = static_cast<std::int64_t>(places) - 1;
   // Nothing that is required is cut off.
   const std::int64_t least = static_cast<std::int64_t>(sentence.required.prefix.size()) +
@@ -90,8 +82,47 @@ Scheduler::Active Scheduler::start(SourceSentence sentence, std::int32_t slot, s
           .first_row = 0,
           .first_wanted = 0,
           .source_places = places,
-          .own = std::move(sentence.search),
-          .search = {config, tokens_, max_length, key, std::move(sentence.required)}};
+          .needs_attention = sentence.needs_attention,
+          .settings = sentence.search,
+          .receiver = sentence.receiver,
+          .stop = sentence.stop,
+          .search = {config, tokens, max_length, key, std::move(sentence.required)}};
+}
+
+void Scheduler::drop_stopped() {
+  std::vector<std::int32_t> slots;
+  for (const Active& sentence : active_)
+    if (sentence.stop.stop_requested()) slots.push_back(sentence.slot);
+  if (slots.empty()) return;
+  engine_.release(slots);
+  // By slot: another stop may be requested meanwhile.
+  std::erase_if(active_, [&slots](const Active& sentence) {
+    return std::ranges::find(slots, sentence.slot) != slots.end();
+  });
+}
+
+std::vector<std::shared_ptr<SentenceReceiver>> Scheduler::receivers() const {
+  std::vector<std::shared_ptr<SentenceReceiver>> all;
+  for (const Active& sentence : active_) all.push_back(sentence.receiver);
+  return all;
+}
+
+std::vector<FinishedSentence> Scheduler::step() {
+  if (idle()) return {};
+  place_rows();
+  engine_.select(origins_);
+  candidates_.resize(previous_.size() * static_cast<std::size_t>(best_));
+  wanted_log_probabilities_.resize(wanted_.size());
+  const std::optional<AttentionHeads> told = heads();
+  engine_.step({.previous = previous_,
+                .adjustments = adjustments_,
+                .best = best_,
+                .candidates = candidates_,
+                .wanted = wanted_,
+                .wanted_log_probabilities = wanted_log_probabilities_,
+                .attention = told ? &attention_ : nullptr,
+                .heads = told.value_or(AttentionHeads())});
+  return advance();
 }
 
 void Scheduler::place_rows() {
@@ -100,11 +131,9 @@ void Scheduler::place_rows() {
   adjustments_.clear();
   wanted_.clear();
   best_ = 0;
-  tells_attention_ = false;
   for (Active& sentence : active_) {
-    const DecodeConfig& config = config_of(sentence);
-    best_ = std::max(best_, SentenceSearch::candidates_needed(config, engine_.vocabulary()));
-    tells_attention_ = tells_attention_ || config.needs_attention();
+    best_ =
+        std::max(best_, SentenceSearch::candidates_needed(sentence.config(), engine_.vocabulary()));
     const std::int32_t old_first = sentence.first_row;
     sentence.first_row = static_cast<std::int32_t>(origins_.size());
     sentence.first_wanted = wanted_.size();
@@ -125,7 +154,7 @@ std::span<const Candidate> Scheduler::candidates_of(const Active& sentence) {
       std::span(candidates_)
           .subspan(static_cast<std::size_t>(sentence.first_row) * best, rows * best);
   const auto needed = static_cast<std::size_t>(
-      SentenceSearch::candidates_needed(config_of(sentence), engine_.vocabulary()));
+      SentenceSearch::candidates_needed(sentence.config(), engine_.vocabulary()));
   if (needed == best) return all;
   own_candidates_.clear();
   for (std::size_t row = 0; row < rows; ++row) {
@@ -149,13 +178,14 @@ std::vector<FinishedSentence> Scheduler::advance() {
     StepResults results{.candidates = candidates_of(sentence),
                         .wanted = wanted.subspan(sentence.first_wanted)};
     const std::size_t places = rows * sentence.source_places;
-    if (config_of(sentence).needs_attention())
-      results.attention = attention.subspan(first_place, places);
+    if (sentence.needs_attention) results.attention = attention.subspan(first_place, places);
     first_place += places;
     sentence.search.advance(results);
     if (!sentence.search.finished()) continue;
-    finished.push_back(
-        {.line = sentence.line, .part = sentence.part, .hypotheses = sentence.search.best()});
+    finished.push_back({.line = sentence.line,
+                        .part = sentence.part,
+                        .hypotheses = sentence.search.best(),
+                        .receiver = sentence.receiver});
     released.push_back(sentence.slot);
   }
   if (finished.empty()) return finished;

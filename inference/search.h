@@ -25,7 +25,8 @@ struct Hypothesis {
   double score;                 ///< normalized_score(sum, length), coverage penalty added
   bool cut;                     ///< reached the maximum length, or a dead end, without </s>
   std::vector<float> log_probabilities;  ///< [length]
-  std::vector<float> attention;  ///< [tokens, S] where asked for: see DecodeConfig::attention
+  std::vector<float>
+      attention;  ///< [tokens, S] where asked for: see SourceSentence::needs_attention
 };
 
 /// sum / length^alpha, or GNMT's formula.
@@ -41,6 +42,12 @@ struct Requirements {
   bool prefix_ends_word = false;     ///< what follows must not lengthen its last word
   RequiredPhrases phrases = {};
   PhraseDemand demand = PhraseDemand::Always;
+};
+
+/// How a sentence is searched for; sentences share it.
+struct SearchSettings {
+  DecodeConfig config;
+  TargetTokens tokens;
 };
 
 /// The results of an engine's step for the rows of one sentence.

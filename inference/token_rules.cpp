@@ -43,6 +43,12 @@ TokenEdges edges_of(const std::string& piece) {
 
 }  // namespace
 
+std::vector<TokenEdges> token_edges(const Tokenizer& target) {
+  std::vector<TokenEdges> edges;
+  for (TokenId id = 0; id < target.size(); ++id) edges.push_back(edges_of(target.piece(id)));
+  return edges;
+}
+
 TargetTokens target_tokens(const Tokenizer& target, const DecodeConfig& config,
                            std::span<const std::string> avoided) {
   TargetTokens tokens{.eos = target.eos_id()};
@@ -54,9 +60,6 @@ TargetTokens target_tokens(const Tokenizer& target, const DecodeConfig& config,
   for (const std::string& text : avoided)
     if (auto sequence = target.encode(text); !sequence.empty())
       tokens.avoided.push_back(std::move(sequence));
-  if (config.requires_phrases || config.lines_have_own)
-    for (TokenId id = 0; id < target.size(); ++id)
-      tokens.edges.push_back(edges_of(target.piece(id)));
   return tokens;
 }
 

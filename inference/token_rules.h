@@ -22,11 +22,14 @@ struct TargetTokens {
   TokenId eos;
   std::vector<TokenId> suppressed = {};            ///< never produced
   std::vector<std::vector<TokenId>> avoided = {};  ///< sequences that are never produced
-  std::vector<TokenEdges> edges = {};              ///< [V], or empty: each token is a word
+  std::span<const TokenEdges> edges = {};          ///< [V], or empty: each token is a word
 };
 
-/// Of config.suppress and texts that are never to be produced. Throws UsageError where a piece is
-/// none of the tokenizer's.
+/// Of all tokens [V].
+std::vector<TokenEdges> token_edges(const Tokenizer& target);
+
+/// Of config.suppress and texts that are never to be produced, without edges. Throws UsageError
+/// where a piece is none of the tokenizer's.
 TargetTokens target_tokens(const Tokenizer& target, const DecodeConfig& config,
                            std::span<const std::string> avoided = {});
 

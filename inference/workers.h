@@ -1,6 +1,6 @@
-// Several engines on the same work, each with a scheduler and a thread of its own; a single one
-// works on the caller's thread. Which engine translates a sentence changes nothing about the result
-// (as far as the engines' arithmetic does not depend on what stands beside it).
+// The threads that translate, one for each engine, and the sentences that wait for them. A sentence
+// goes to whichever engine has rows free; which one that is changes nothing about the result (as
+// far as the engines' arithmetic does not depend on what stands beside it).
 #pragma once
 
 #include <condition_variable>
@@ -8,53 +8,66 @@
 #include <deque>
 #include <exception>
 #include <mutex>
-#include <optional>
 #include <span>
 #include <stop_token>
 #include <thread>
 #include <vector>
 
+#include "base/error.h"
 #include "inference/scheduler.h"
 
 namespace dragoman {
 
+/// Too much waits already; later there may be room.
+class ServiceBusy : public Error {
+ public:
+  using Error::Error;
+};
+
 class Workers {
  public:
-  /// At least one engine. Engines and configuration must outlive the workers.
-  Workers(std::span<Engine* const> engines, const DecodeConfig& config, TargetTokens tokens);
+  struct Limits {
+    std::int64_t rows = 0;          ///< of each engine's step; 0: as the engine likes
+    std::int64_t waiting = 65'536;  ///< sentences; while so many wait, more are refused
+  };
+
+  /// At least one engine; all must outlive the workers.
+  Workers(std::span<Engine* const> engines, const Limits& limits);
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
+  /// What is not finished fails.
   ~Workers();
 
-  /// Sentences that are taken longest first, but after those that wait already.
+  /// Sentences, each with a receiver, that are taken longest first, but after those that wait
+  /// already: all of them or none. From any thread. Throws ServiceBusy, and when no engine works
+  /// any more, what the first has thrown.
   void add(std::vector<SourceSentence> sentences);
 
-  /// How many sentences can be under way at once.
-  std::int64_t capacity() const { return capacity_; }
+  /// How many sentences with such a search can be under way at once.
+  std::int64_t capacity(const DecodeConfig& search) const;
   std::int64_t waiting() const;
-  bool idle() const { return under_way_ == 0; }
-
-  /// Sentences that are finished since the last call, perhaps none; waits a little for the first.
-  /// Throws what a worker has thrown.
-  std::vector<FinishedSentence> step();
+  /// What the first engine that failed has thrown; null while all work. Such an engine gets nothing
+  /// more to do, and the receivers of what it had under way are told.
+  std::exception_ptr failure() const;
 
  private:
-  void work(Engine& engine, std::stop_token stop);
-  /// Moves waiting sentences to a scheduler with free places; the lock is held.
-  void hand_out(Scheduler& scheduler);
+  void work(Engine& engine, const std::stop_token& stop);
+  /// Until a stop is requested.
+  void serve(Scheduler& scheduler, std::vector<SourceSentence>& taken, const std::stop_token& stop);
+  /// Moves what the scheduler has room for out of what waits; the lock is held.
+  std::vector<SourceSentence> take(const Scheduler& scheduler);
+  void deliver(std::vector<FinishedSentence> finished);
+  void put(std::vector<SourceSentence> sentences);
+  /// An engine has failed: what waits comes back, if none is left to take it.
+  std::deque<SourceSentence> end_engine(std::exception_ptr error);
 
-  const DecodeConfig& config_;
-  TargetTokens tokens_;
-  std::size_t count_;  ///< workers
-  std::int64_t capacity_ = 0;
-  std::int64_t under_way_ = 0;      ///< added and not yet returned
-  std::optional<Scheduler> alone_;  ///< of a single engine
-  mutable std::mutex mutex_;
-  std::condition_variable_any added_;
-  std::condition_variable ended_;
+  const Limits limits_;
+  const std::vector<Engine*> engines_;
+  mutable std::mutex mutex_;  ///< guards the next three
   std::deque<SourceSentence> waiting_;
-  std::vector<FinishedSentence> finished_;
+  std::int64_t working_;  ///< engines that have not failed
   std::exception_ptr failure_;
+  std::condition_variable_any added_;
   std::vector<std::jthread> threads_;  ///< last: they use all above
 };
 

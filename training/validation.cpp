@@ -11,7 +11,7 @@
 #include "inference/cpu/cpu_engine.h"
 #include "inference/model_tokenizers.h"
 #include "inference/torch/torch_engine.h"
-#include "inference/translator.h"
+#include "inference/translate_text.h"
 #include "training/split_update.h"
 
 namespace dragoman {
@@ -95,11 +95,12 @@ ValidationResult Validator::run(TrainingModel& model, const torch::Tensor& weigh
 
   DecodeConfig decode;
   decode.beam_size = beam_size_;
-  decode.several_sentences = data_.report.several_sentences_share();
   const auto engines = engines_of(model, weights, data_.tokenizers.target->never_emitted());
-  Translator translator(pointers_to(engines), *data_.tokenizers.source, *data_.tokenizers.target,
-                        decode);
-  result.translations = best_texts(translator.translate(set_.source_lines, stop));
+  TranslationService service(pointers_to(engines), *data_.tokenizers.source,
+                             *data_.tokenizers.target,
+                             {.several_sentences = data_.report.several_sentences_share()});
+  result.translations =
+      best_texts(translate_lines(service, set_.source_lines, {.search = decode}, stop));
   if (result.translations.size() == set_.target_lines.size()) {
     EvaluateConfig evaluate;
     evaluate.confidence = true;

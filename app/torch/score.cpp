@@ -20,8 +20,8 @@
 #include "app/torch/open_model.h"
 #include "base/amounts.h"
 #include "base/error.h"
+#include "base/text_lines.h"
 #include "base/threads.h"
-#include "evaluation/read_lines.h"
 #include "inference/decode_config.h"
 #include "inference/torch/scorer.h"
 #include "tokenizer/sentence_splitter.h"
@@ -109,6 +109,8 @@ Texts read_texts(const ScoreConfig& config) {
   if (texts.source.size() != texts.target.size())
     throw Error(config.source, " has ", texts.source.size(), " lines but ", config.target, " has ",
                 texts.target.size());
+  for (auto* lines : {&texts.source, &texts.target})
+    for (std::string& line : *lines) line = strip(line);
   return texts;
 }
 

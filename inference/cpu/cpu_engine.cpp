@@ -59,6 +59,10 @@ std::int64_t CpuEngine::preferred_rows() const {
   return model_->step_bytes() > kNear ? 96 : 36;
 }
 
+void CpuEngine::check(const AttentionHeads& heads) const {
+  heads.check(model_->config.decoder_layers, model_->config.heads);
+}
+
 std::vector<std::int32_t> CpuEngine::admit(std::span<const std::vector<TokenId>> sentences) {
   team_.hold(static_cast<std::int64_t>(sentences.size()));
   work_.linear.helpers = team_.helpers();
@@ -115,7 +119,6 @@ void CpuEngine::select(std::span<const RowOrigin> rows) { cache_.select(rows); }
 void CpuEngine::step(const Step& step) {
   work_.linear.helpers = team_.helpers();
   const std::int64_t rows = cache_.rows();
-  step.heads.check(model_->config.decoder_layers, model_->config.heads);
   cache_.begin_step();
   tokens_.assign(step.previous.begin(), step.previous.end());
   places_.clear();

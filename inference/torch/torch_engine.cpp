@@ -54,6 +54,10 @@ std::int64_t TorchEngine::max_positions() const {
 
 std::int64_t TorchEngine::preferred_rows() const { return device().is_cpu() ? 128 : 1280; }
 
+void TorchEngine::check(const AttentionHeads& heads) const {
+  heads.check(model_->config.decoder_layers, model_->config.heads);
+}
+
 std::vector<std::int32_t> TorchEngine::admit(std::span<const std::vector<TokenId>> sentences) {
   const c10::InferenceMode inference;
   std::vector<std::int32_t> tokens, starts = {0};
@@ -75,7 +79,6 @@ void TorchEngine::select(std::span<const RowOrigin> rows) {
 
 void TorchEngine::step(const Step& step) {
   const c10::InferenceMode inference;
-  step.heads.check(model_->config.decoder_layers, model_->config.heads);
   rows_.begin_step();
   const std::vector<std::int64_t> positions = rows_.positions();
   std::vector<std::int64_t> tokens(step.previous.begin(), step.previous.end());

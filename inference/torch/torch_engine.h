@@ -22,6 +22,7 @@ class TorchEngine : public Engine {
   std::int64_t vocabulary() const override { return model_->config.target_vocabulary; }
   std::int64_t max_positions() const override;
   std::int64_t preferred_rows() const override;
+  void check(const AttentionHeads& heads) const override;
 
   std::vector<std::int32_t> admit(std::span<const std::vector<TokenId>> sentences) override;
   void release(std::span<const std::int32_t> slots) override;

@@ -7,9 +7,9 @@
 #include <filesystem>
 #include <sstream>
 
+#include "base/text_lines.h"
 #include "evaluation/decimals.h"
 #include "evaluation/evaluate.h"
-#include "evaluation/read_lines.h"
 
 namespace dragoman {
 namespace {

@@ -34,13 +34,13 @@ Ensemble three() {
 using Results = std::map<std::int64_t, std::pair<Tokens, double>>;
 
 Results translate(Engine& engine, const DecodeConfig& config) {
-  Scheduler scheduler(engine, config, {kEos});
+  LoneWorker worker(engine, config, {kEos});
   std::vector<SourceSentence> list = random_sentences(60, kMany);
   for (std::size_t i = 0; i < list.size(); i += 3) list[i].required.prefix = {5, 6};
-  scheduler.add(std::move(list));
+  worker.add(std::move(list));
   Results results;
-  while (!scheduler.idle())
-    for (const FinishedSentence& sentence : scheduler.step())
+  while (!worker.idle())
+    for (const FinishedSentence& sentence : worker.step())
       results[sentence.line] = {sentence.hypotheses.at(0).tokens, sentence.hypotheses.at(0).score};
   return results;
 }

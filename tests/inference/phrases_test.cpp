@@ -57,7 +57,6 @@ TEST(Phrases, EveryTranslationHasThem) {
         for (const std::int64_t longest : {0, 12}) {
           DecodeConfig config{.beam_size = beam, .n_best = beam};
           config.max_length = longest;
-          config.requires_phrases = true;
           const auto found =
               search_and_count(random_distribution(kMany, seed, 6, seed % 2 == 0 ? 2 : -2), config,
                                kMany, {kEos}, {.prefix = {}, .phrases = phrases(list)});
@@ -69,24 +68,29 @@ TEST(Phrases, EveryTranslationHasThem) {
 }
 
 TEST(Phrases, ASentenceWithoutAnyIsTranslatedAsEver) {
-  DecodeConfig config{.beam_size = 2, .n_best = 2};
+  const DecodeConfig config{.beam_size = 2, .n_best = 2};
   for (std::uint64_t seed = 0; seed < 10; ++seed) {
     const Distribution distribution = random_distribution(kMany, seed);
     const auto plain = search(distribution, config, kMany);
-    config.requires_phrases = true;
-    const auto found = search(distribution, config, kMany);
-    config.requires_phrases = false;
+    TableEngine engine(kMany, distribution);
+    LoneWorker worker(engine, config, {kEos});
+    worker.add({{.line = 0, .part = 0, .tokens = kSource, .search = {}, .needs_attention = true}});
+    std::vector<FinishedSentence> finished;
+    while (finished.empty()) finished = worker.step();
+    const std::vector<Hypothesis>& found = finished[0].hypotheses;
     ASSERT_EQ(found.size(), plain.size());
-    for (std::size_t i = 0; i < found.size(); ++i) EXPECT_EQ(found[i].tokens, plain[i].tokens);
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      EXPECT_EQ(found[i].tokens, plain[i].tokens);
+      EXPECT_EQ(found[i].attention.size(), found[i].tokens.size() * kSource.size());
+    }
   }
 }
 
 TEST(Phrases, TheWordAtTheirEndIsNotLengthened) {
-  TargetTokens tokens{.eos = kEos};
-  for (TokenId token = 0; token < kMany; ++token)
-    tokens.edges.push_back({.lengthens_word = token >= 6});
+  std::vector<TokenEdges> edges;
+  for (TokenId token = 0; token < kMany; ++token) edges.push_back({.lengthens_word = token >= 6});
+  const TargetTokens tokens{.eos = kEos, .edges = edges};
   DecodeConfig config{.beam_size = 3, .min_length = 6, .max_length = 12};
-  config.requires_phrases = true;
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     const auto found = search_and_count(random_distribution(kMany, seed), config, kMany, tokens,
                                         {.prefix = {}, .phrases = phrases({{3, 4}})})
@@ -157,8 +161,9 @@ TEST(PhraseBeam, BanksShareTheBeam) {
 
 TEST(PhraseBeam, APhraseBeginsBetweenWordsOnly) {
   const RequiredPhrases required = phrases({{3, 4}});
-  TargetTokens tokens{.eos = kEos, .edges = std::vector<TokenEdges>(kMany)};
-  tokens.edges[7].lengthens_word = true;
+  std::vector<TokenEdges> edges(kMany);
+  const TargetTokens tokens{.eos = kEos, .edges = edges};
+  edges[7].lengthens_word = true;
   const std::vector<Candidate> word = {{6, -0.5F}, {7, -1}}, end = {{7, -0.5F}, {6, -1}};
   const std::vector<RowToken> wanted = {{0, 3}};
   const std::vector<float> log_probability = {-9};
@@ -175,8 +180,9 @@ TEST(PhraseBeam, APhraseBeginsBetweenWordsOnly) {
 
 TEST(PhraseBeam, AnAttachedSpellingStandsAtOpeningPunctuation) {
   const RequiredPhrases required({{.spellings = {{{3}}, {{4}, PhrasePlace::Attached}}}});
-  TargetTokens tokens{.eos = kEos, .edges = std::vector<TokenEdges>(kMany)};
-  tokens.edges[5].opens = true;
+  std::vector<TokenEdges> edges(kMany);
+  const TargetTokens tokens{.eos = kEos, .edges = edges};
+  edges[5].opens = true;
   const std::vector<RowToken> wanted = {{0, 3}, {0, 4}};
   const std::vector<float> log_probabilities = {-9, -9};
   const PhraseProgress none;

@@ -15,6 +15,7 @@
 #include "inference/scheduler.h"
 #include "inference/torch/scorer.h"
 #include "model/transformer.h"
+#include "tests/inference/lone_worker.h"
 
 namespace dragoman {
 
@@ -147,11 +148,11 @@ using Results = std::map<std::int64_t, std::pair<Tokens, double>>;
 
 inline Results search(Engine& engine, const DecodeConfig& config,
                       const std::vector<SourceSentence>& waiting) {
-  Scheduler scheduler(engine, config, {kEos});
-  scheduler.add(waiting);
+  LoneWorker worker(engine, config, {kEos});
+  worker.add(waiting);
   Results results;
-  while (!scheduler.idle())
-    for (const FinishedSentence& sentence : scheduler.step())
+  while (!worker.idle())
+    for (const FinishedSentence& sentence : worker.step())
       results[sentence.line] = {sentence.hypotheses.at(0).tokens, sentence.hypotheses.at(0).score};
   return results;
 }

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <set>
 
+#include "tests/inference/lone_worker.h"
 #include "tests/inference/table_engine.h"
 
 namespace dragoman {
@@ -16,14 +18,14 @@ using Results = std::map<std::int64_t, std::vector<std::pair<std::vector<TokenId
 Results run(TableEngine& engine, const DecodeConfig& config, std::vector<SourceSentence> sentences,
             std::size_t added_at_once = 1000) {
   Results results;
-  Scheduler scheduler(engine, config, {kEos});
+  LoneWorker worker(engine, config, {kEos});
   std::size_t next = 0;
-  while (next < sentences.size() || !scheduler.idle()) {
+  while (next < sentences.size() || !worker.idle()) {
     const std::size_t end = std::min(next + added_at_once, sentences.size());
-    scheduler.add({sentences.begin() + static_cast<std::ptrdiff_t>(next),
-                   sentences.begin() + static_cast<std::ptrdiff_t>(end)});
+    worker.add({sentences.begin() + static_cast<std::ptrdiff_t>(next),
+                sentences.begin() + static_cast<std::ptrdiff_t>(end)});
     next = end;
-    for (const FinishedSentence& sentence : scheduler.step()) {
+    for (const FinishedSentence& sentence : worker.step()) {
       EXPECT_FALSE(results.contains(sentence.line));
       for (const Hypothesis& hypothesis : sentence.hypotheses)
         results[sentence.line].emplace_back(hypothesis.tokens, hypothesis.score);
@@ -79,32 +81,80 @@ TEST(Scheduler, SentencesWithSearchesOfTheirOwnChangeNoOther) {
     DecodeConfig own = config;
     own.beam_size = static_cast<std::int64_t>(1 + i % 3 * 4);  // 9 is above the vocabulary
     own.n_best = 1;
-    own.reports_attention = i % 5 == 0;
-    if (i % 4 != 0) sentences[i].search = std::make_shared<const DecodeConfig>(own);
+    own.length_penalty = 0.2 * static_cast<double>(i % 6);
+    own.min_length = static_cast<std::int64_t>(i % 7);
+    own.max_length = static_cast<std::int64_t>(8 + i % 9);
+    own.sampling = i % 8 == 5;
+    own.repetition_penalty = i % 3 == 0 ? 1.3 : 1;
+    TargetTokens tokens{.eos = kEos};
+    if (i % 6 == 1) tokens.suppressed = {4};
+    if (i % 6 == 2) tokens.avoided = {{3, 5}};
+    sentences[i].needs_attention = i % 5 == 0;
+    if (i % 4 != 0)
+      sentences[i].search =
+          std::make_shared<const SearchSettings>(SearchSettings{own, std::move(tokens)});
   }
   Results alone;
   for (const SourceSentence& sentence : sentences) {
     TableEngine engine = make_engine();
-    const DecodeConfig its = sentence.search ? *sentence.search : config;
-    alone.merge(run(engine, its, {sentence}));
+    alone.merge(run(engine, config, {sentence}));
   }
   TableEngine engine = make_engine();
   EXPECT_EQ(run(engine, config, sentences, 7), alone);
   EXPECT_LE(engine.most_rows, 16);
 }
 
+TEST(Scheduler, AttentionOfOtherHeadsWaitsUntilTheStepsTellIt) {
+  class TwoHeads : public TableEngine {
+   public:
+    using TableEngine::TableEngine;
+    void step(const Step& step) override {
+      if (step.attention != nullptr) told.push_back(step.heads.head);
+      TableEngine::step(step);
+    }
+    std::vector<std::int64_t> told;
+  } engine(kVocabulary, random_distribution(kVocabulary, 17, 4, 0.5));
+  std::vector<SourceSentence> sentences = random_sentences(12, kVocabulary);
+  for (std::size_t i = 0; i < sentences.size(); ++i) {
+    const DecodeConfig own{.beam_size = 2, .attention_head = i % 2 == 0 ? 1 : 2};
+    sentences[i].search = std::make_shared<const SearchSettings>(SearchSettings{own, {kEos}});
+    sentences[i].needs_attention = true;
+  }
+  EXPECT_EQ(run(engine, {.beam_size = 2}, sentences).size(), 12u);
+  EXPECT_EQ(std::set(engine.told.begin(), engine.told.end()), (std::set<std::int64_t>{1, 2}));
+}
+
+TEST(Scheduler, RowsOfWhatIsGivenUpAreFreeAtTheNextStep) {
+  TableEngine engine(kVocabulary, random_distribution(kVocabulary, 1, 3, -60));  // goes on for long
+  std::stop_source stop;
+  std::vector<SourceSentence> sentences = random_sentences(4, kVocabulary);
+  for (std::size_t i = 0; i < 2; ++i) sentences[i].stop = stop.get_token();
+  LoneWorker worker(engine, {.beam_size = 2, .max_length = 30, .batch_size = 8}, {kEos});
+  worker.add(sentences);
+  worker.step();
+  EXPECT_EQ(engine.slots_in_use(), 4u);
+  stop.request_stop();
+  worker.add(random_sentences(2, kVocabulary));
+  worker.step();
+  EXPECT_EQ(engine.slots_in_use(), 4u) << "the new ones have taken their places";
+  EXPECT_EQ(engine.admitted, 6);
+  std::size_t finished = 0;
+  while (!worker.idle()) finished += worker.step().size();
+  EXPECT_EQ(finished, 4u);
+}
+
 TEST(Scheduler, LongestAreAdmittedFirstButNeverBeforeEarlierOnes) {
   std::vector<std::int64_t> order;
   TableEngine engine(kVocabulary, random_distribution(kVocabulary, 1, 3, 60));  // ends at once
   const DecodeConfig config{.beam_size = 1, .batch_size = 1};
-  Scheduler scheduler(engine, config, {kEos});
+  LoneWorker worker(engine, config, {kEos});
   const auto sentence = [](std::int64_t line, std::size_t length) {
     return SourceSentence{.line = line, .part = 0, .tokens = std::vector<TokenId>(length, kEos)};
   };
-  scheduler.add({sentence(0, 2), sentence(1, 5), sentence(2, 3)});
-  scheduler.add({sentence(3, 9)});
-  while (!scheduler.idle())
-    for (const FinishedSentence& finished : scheduler.step()) order.push_back(finished.line);
+  worker.add({sentence(0, 2), sentence(1, 5), sentence(2, 3)});
+  worker.add({sentence(3, 9)});
+  while (!worker.idle())
+    for (const FinishedSentence& finished : worker.step()) order.push_back(finished.line);
   EXPECT_EQ(order, (std::vector<std::int64_t>{1, 2, 0, 3}));
 }
 
@@ -112,9 +162,9 @@ TEST(Scheduler, SlotsAreReleasedWhenTheWorkIsGivenUp) {
   TableEngine engine = make_engine();
   {
     const DecodeConfig config;
-    Scheduler scheduler(engine, config, {kEos});
-    scheduler.add(random_sentences(10, kVocabulary));
-    scheduler.step();
+    LoneWorker worker(engine, config, {kEos});
+    worker.add(random_sentences(10, kVocabulary));
+    worker.step();
     EXPECT_GT(engine.slots_in_use(), 0u);
   }
   EXPECT_EQ(engine.slots_in_use(), 0u);

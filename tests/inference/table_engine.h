@@ -56,6 +56,7 @@ class TableEngine : public Engine {
   std::int64_t vocabulary() const override { return vocabulary_; }
   std::int64_t max_positions() const override { return positions; }
   std::int64_t preferred_rows() const override { return 16; }
+  void check(const AttentionHeads& heads) const override { heads.check(1, 1); }
 
   std::vector<std::int32_t> admit(std::span<const std::vector<TokenId>> sentences) override {
     std::vector<std::int32_t> slots;

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "inference/scheduler.h"
+#include "tests/inference/lone_worker.h"
 #include "tests/inference/table_engine.h"
 
 namespace dragoman {
@@ -25,10 +25,15 @@ inline Found search_and_count(const Distribution& distribution, const DecodeConf
                               const Requirements& required = {}) {
   config.validate();
   TableEngine engine(vocabulary, distribution);
-  Scheduler scheduler(engine, config, tokens);
-  scheduler.add({{.line = 0, .part = 0, .tokens = kSource, .required = required}});
+  LoneWorker worker(engine, config, tokens);
+  worker.add({{.line = 0,
+               .part = 0,
+               .tokens = kSource,
+               .search = {},
+               .needs_attention = !required.phrases.empty(),
+               .required = required}});
   std::vector<FinishedSentence> finished;
-  while (finished.empty()) finished = scheduler.step();
+  while (finished.empty()) finished = worker.step();
   return {std::move(finished[0].hypotheses), engine.steps};
 }
 

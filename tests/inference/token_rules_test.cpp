@@ -160,7 +160,9 @@ TEST(TokenRules, WhatLengthensAWordIsExcludedInPlaceOfOtherAdjustments) {
   const std::vector<Adjustment> before = adjustments;
   exclude_longer_word(1, tokens, adjustments);
   EXPECT_EQ(adjustments.size(), before.size()) << "no token is known to lengthen a word";
-  tokens.edges = {{}, {.lengthens_word = true}, {}, {}, {.lengthens_word = true}};
+  const std::vector<TokenEdges> edges = {
+      {}, {.lengthens_word = true}, {}, {}, {.lengthens_word = true}};
+  tokens.edges = edges;
   exclude_longer_word(1, tokens, adjustments);
   ASSERT_EQ(adjustments.size(), 4u);
   EXPECT_EQ(adjustments[0].row, 0);

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "inference/translator.h"
+#include "inference/translate_text.h"
 #include "tests/inference/table_engine.h"
 #include "tokenizer/train_tokenizer.h"
 
@@ -57,13 +57,18 @@ Terms terms(const std::string& text) {
   return Terms(path);
 }
 
+std::shared_ptr<const Demands> shared(Demands demands) {
+  return std::make_shared<const Demands>(std::move(demands));
+}
+
 Translation translated(const std::string& line, Demands demands, float other = -9,
                        DecodeConfig config = {.beam_size = 3}) {
   EXPECT_EQ(tokenizer().eos_id(), kEos);
   TableEngine engine(tokenizer().size(), copying(other));
-  Translator translator(engine, tokenizer(), tokenizer(), config, std::move(demands));
+  TranslationService service({&engine}, tokenizer(), tokenizer());
   const std::vector<std::string> lines = {line};
-  return translator.translate(lines).at(0);
+  return translate_lines(service, lines, {.search = config, .demands = shared(std::move(demands))})
+      .at(0);
 }
 
 TEST(TranslateTerms, ATermStandsWhereItsSourceIsLookedAt) {
@@ -104,9 +109,12 @@ TEST(TranslateTerms, ATermThatSpoilsTheRestIsLackedAndReportedUnlessForced) {
   const std::vector<std::string> line = {"one two three four ."};
   for (const PhraseDemand demand : {PhraseDemand::Fluent, PhraseDemand::Always}) {
     TableEngine engine(tokenizer().size(), strict);
-    Translator translator(engine, tokenizer(), tokenizer(), DecodeConfig{.beam_size = 3},
-                          {.terms = terms("one\tsix\n"), .demand = demand});
-    const Translation translation = translator.translate(line).at(0);
+    TranslationService service({&engine}, tokenizer(), tokenizer());
+    const Translation translation =
+        translate_lines(service, line,
+                        {.search = {.beam_size = 3},
+                         .demands = shared({.terms = terms("one\tsix\n"), .demand = demand})})
+            .at(0);
     if (demand == PhraseDemand::Always) {
       EXPECT_THAT(translation.n_best.at(0).text, HasSubstr("six"));
       EXPECT_THAT(translation.unmet, IsEmpty());
@@ -141,11 +149,13 @@ TEST(TranslateTerms, AModelThatKnowsTermsIsShownThemInTheSource) {
     return scores;
   };
   TableEngine engine(marking.size(), obeying);
-  DecodeConfig config{.beam_size = 3};
-  config.reports_attention = config.reports_words = true;
-  Translator translator(engine, marking, marking, config, {.terms = terms("three\tsix\n")});
+  TranslationService service({&engine}, marking, marking);
   const std::vector<std::string> lines = {"one two three four .", "one two ."};
-  const auto translations = translator.translate(lines);
+  const auto translations = translate_lines(service, lines,
+                                            {.search = {.beam_size = 3},
+                                             .demands = shared({.terms = terms("three\tsix\n")}),
+                                             .reports_words = true,
+                                             .reports_attention = true});
   EXPECT_EQ(translations[0].n_best.at(0).text, "one two six four .");
   EXPECT_THAT(translations[0].unmet, IsEmpty());
   for (const TranslatedWord& word : translations[0].n_best.at(0).words)

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <condition_variable>
 #include <map>
 #include <memory>
 #include <thread>
@@ -17,35 +18,115 @@ constexpr std::int64_t kVocabulary = 12;
 
 using Results = std::map<std::int64_t, std::vector<TokenId>>;
 
-Results translate(std::size_t workers, std::vector<SourceSentence> list) {
+/// Collects what comes.
+class Collecting : public SentenceReceiver {
+ public:
+  std::optional<SourceSentence> finish(FinishedSentence sentence) override {
+    const std::lock_guard lock(mutex_);
+    EXPECT_TRUE(results_.emplace(sentence.line, sentence.hypotheses.at(0).tokens).second);
+    changed_.notify_all();
+    return std::nullopt;
+  }
+  void fail(std::exception_ptr error) override {
+    const std::lock_guard lock(mutex_);
+    error_ = std::move(error);
+    changed_.notify_all();
+  }
+  /// Waits for so many, or a failure, which it throws.
+  Results wait_for(std::size_t count) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return results_.size() >= count || error_; });
+    if (error_) std::rethrow_exception(error_);
+    return results_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  Results results_;
+  std::exception_ptr error_;
+};
+
+std::vector<SourceSentence> sentences_for(const std::shared_ptr<SentenceReceiver>& receiver,
+                                          std::size_t count, std::int64_t max_length = 20) {
+  const auto search = std::make_shared<const SearchSettings>(
+      SearchSettings{{.beam_size = 3, .max_length = max_length}, {kEos}});
+  std::vector<SourceSentence> list = random_sentences(count, kVocabulary);
+  for (SourceSentence& sentence : list) {
+    sentence.search = search;
+    sentence.receiver = receiver;
+  }
+  return list;
+}
+
+TableEngine make_engine() { return {kVocabulary, random_distribution(kVocabulary, 1)}; }
+
+Results translate(std::size_t workers, std::size_t count) {
   std::vector<std::unique_ptr<TableEngine>> engines;
   std::vector<Engine*> pointers;
   for (std::size_t i = 0; i < workers; ++i) {
-    engines.push_back(
-        std::make_unique<TableEngine>(kVocabulary, random_distribution(kVocabulary, 1)));
+    engines.push_back(std::make_unique<TableEngine>(make_engine()));
     pointers.push_back(engines.back().get());
   }
-  const DecodeConfig config{.beam_size = 3, .max_length = 20};
-  Workers team(pointers, config, {kEos});
+  const auto collecting = std::make_shared<Collecting>();
+  const auto list = sentences_for(collecting, count);
   Results results;
-  // In two portions, the second while the first is under way.
-  const auto half = static_cast<std::ptrdiff_t>(list.size() / 2);
-  team.add({list.begin(), list.begin() + half});
-  for (bool more = true; more || !team.idle();) {
-    for (const FinishedSentence& sentence : team.step())
-      EXPECT_TRUE(results.emplace(sentence.line, sentence.hypotheses.at(0).tokens).second);
-    if (more) team.add({list.begin() + half, list.end()});
-    more = false;
+  {
+    Workers team(pointers, {});
+    // In two portions, the second while the first is under way.
+    const auto half = static_cast<std::ptrdiff_t>(count / 2);
+    team.add({list.begin(), list.begin() + half});
+    team.add({list.begin() + half, list.end()});
+    results = collecting->wait_for(count);
+    EXPECT_EQ(team.waiting(), 0);
   }
-  EXPECT_EQ(team.waiting(), 0);
+  for (const auto& engine : engines) EXPECT_EQ(engine->slots_in_use(), 0u);
   return results;
 }
 
 TEST(Workers, AnyNumberOfThemTranslatesTheSame) {
-  const auto list = random_sentences(200, kVocabulary);
-  const Results alone = translate(1, list);
-  EXPECT_EQ(alone.size(), list.size());
-  for (const std::size_t workers : {2, 3, 8}) EXPECT_EQ(translate(workers, list), alone);
+  const Results alone = translate(1, 200);
+  for (const std::size_t workers : {2, 3, 8}) EXPECT_EQ(translate(workers, 200), alone);
+}
+
+TEST(Workers, ASentenceMayBeSearchedForAgain) {
+  class Twice : public Collecting {
+   public:
+    explicit Twice(SourceSentence again) : again_(std::move(again)) {}
+    std::optional<SourceSentence> finish(FinishedSentence sentence) override {
+      if (sentence.line < 100) {
+        SourceSentence again = again_;
+        again.line = sentence.line + 100;
+        again.receiver = sentence.receiver;
+        return again;
+      }
+      return Collecting::finish(std::move(sentence));
+    }
+
+   private:
+    SourceSentence again_;
+  };
+  TableEngine engine = make_engine();
+  const auto twice = std::make_shared<Twice>(sentences_for(nullptr, 1)[0]);
+  Engine* const engines[] = {&engine};
+  Workers team(engines, {});
+  team.add(sentences_for(twice, 30));
+  EXPECT_EQ(twice->wait_for(30).begin()->first, 100);
+}
+
+TEST(Workers, MoreIsRefusedWhileTooMuchWaits) {
+  TableEngine engine(kVocabulary, random_distribution(kVocabulary, 1, 3, -60));
+  Engine* const engines[] = {&engine};
+  const auto collecting = std::make_shared<Collecting>();
+  Workers team(engines, {.rows = 3, .waiting = 10});
+  std::stop_source stop;
+  std::vector<SourceSentence> first = sentences_for(collecting, 50, 100'000);
+  for (SourceSentence& sentence : first) sentence.stop = stop.get_token();
+  team.add(std::move(first));
+  EXPECT_THROW(team.add(sentences_for(collecting, 1)), ServiceBusy);
+  stop.request_stop();
+  team.add(sentences_for(collecting, 3));
+  EXPECT_EQ(collecting->wait_for(3).size(), 3u) << "what is given up waits no more";
 }
 
 /// Fails after some steps.
@@ -61,32 +142,51 @@ class FailingEngine : public TableEngine {
   int steps_ = 0;
 };
 
-TEST(Workers, WhatOneThrowsReachesTheCaller) {
-  TableEngine sound(kVocabulary, random_distribution(kVocabulary, 1));
+TEST(Workers, WhatOneThrowsReachesWhoWaitsAndTheOthersGoOn) {
+  TableEngine sound = make_engine();
   FailingEngine failing(kVocabulary, random_distribution(kVocabulary, 1));
-  const std::vector<Engine*> engines = {&sound, &failing};
-  const DecodeConfig config{.max_length = 20};
-  Workers team(engines, config, {kEos});
-  team.add(random_sentences(100, kVocabulary));
-  EXPECT_THROW(
-      {
-        while (!team.idle()) team.step();
-      },
-      Error);
+  Engine* const engines[] = {&sound, &failing};
+  Workers team(engines, {});
+  EXPECT_EQ(team.failure(), nullptr);
+  const auto first = std::make_shared<Collecting>();
+  team.add(sentences_for(first, 200));
+  EXPECT_THROW(first->wait_for(200), Error);
+  EXPECT_NE(team.failure(), nullptr);
+  const auto second = std::make_shared<Collecting>();
+  team.add(sentences_for(second, 20));
+  EXPECT_EQ(second->wait_for(20).size(), 20u);
+}
+
+TEST(Workers, WhatWaitsFailsWithTheLastEngine) {
+  FailingEngine failing(kVocabulary, random_distribution(kVocabulary, 1, 3, -60));
+  Engine* const engines[] = {&failing};
+  const auto under_way = std::make_shared<Collecting>(), waiting = std::make_shared<Collecting>();
+  Workers team(engines, {.rows = 9});
+  std::vector<SourceSentence> all = sentences_for(under_way, 3);
+  for (SourceSentence& sentence : sentences_for(waiting, 3)) {
+    sentence.tokens = {3, kEos};
+    all.push_back(std::move(sentence));
+  }
+  team.add(std::move(all));
+  EXPECT_THROW(under_way->wait_for(3), Error);
+  EXPECT_THROW(waiting->wait_for(3), Error);
+  EXPECT_THROW(team.add(sentences_for(waiting, 1)), Error);
+  EXPECT_EQ(failing.slots_in_use(), 0u);
 }
 
 TEST(Workers, EndInTheMiddleOfTheWork) {
-  TableEngine one(kVocabulary, random_distribution(kVocabulary, 1)),
-      two(kVocabulary, random_distribution(kVocabulary, 1));
-  const std::vector<Engine*> engines = {&one, &two};
-  const DecodeConfig config{.max_length = 40};
+  TableEngine one = make_engine(), two = make_engine();
+  Engine* const engines[] = {&one, &two};
+  const auto collecting = std::make_shared<Collecting>();
   const auto start = std::chrono::steady_clock::now();
   {
-    Workers team(engines, config, {kEos});
-    team.add(random_sentences(5000, kVocabulary));
+    Workers team(engines, {});
+    team.add(sentences_for(collecting, 5000, 40));
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(5));
+  EXPECT_THROW(collecting->wait_for(5000), Error);
+  EXPECT_EQ(one.slots_in_use() + two.slots_in_use(), 0u);
 }
 
 }  // namespace

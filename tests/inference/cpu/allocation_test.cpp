@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "inference/cpu/cpu_engine.h"
-#include "inference/scheduler.h"
 #include "tests/inference/cpu/allocations.h"
+#include "tests/inference/lone_worker.h"
 #include "tests/model/file/small_model.h"
 
 namespace dragoman {
@@ -28,19 +28,19 @@ TEST_P(Allocation, NoneInAStep) {
     CpuEngine engine(std::make_shared<CpuModel>(reader, type), {0, 1});
     const DecodeConfig decode{
         .beam_size = GetParam(), .min_length = kLength, .max_length = kLength, .batch_size = 40};
-    Scheduler scheduler(engine, decode, {2});
-    scheduler.add(sentences());
-    while (!scheduler.idle()) scheduler.step();
+    LoneWorker worker(engine, decode, {2});
+    worker.add(sentences());
+    while (!worker.idle()) worker.step();
 
-    scheduler.add(sentences());
-    scheduler.step();  // takes them in
+    worker.add(sentences());
+    worker.step();  // takes them in
     for (std::int64_t step = 2; step + 1 < kLength; ++step) {
       const std::int64_t before = allocations();
-      scheduler.step();
+      worker.step();
       ASSERT_EQ(allocations(), before) << "step " << step;
     }
     const std::int64_t before = allocations();
-    while (!scheduler.idle()) scheduler.step();
+    while (!worker.idle()) worker.step();
     EXPECT_GT(allocations(), before) << "results are vectors";
   }
 }

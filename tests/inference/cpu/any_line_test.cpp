@@ -6,7 +6,7 @@
 #include "base/utf8.h"
 #include "inference/cpu/cpu_engine.h"
 #include "inference/torch/torch_engine.h"
-#include "inference/translator.h"
+#include "inference/translate_text.h"
 #include "model/file/model_file.h"
 #include "tests/inference/random_rows.h"
 #include "tests/model/file/scratch_file.h"
@@ -69,8 +69,9 @@ TEST(AnyLine, HasItsLineInTheOutput) {
       const DecodeConfig decode{.beam_size = batch == 7 ? 3 : 1,
                                 .max_length = 3,
                                 .batch_size = engine == engines.back() && batch == 1 ? 30 : batch};
-      Translator translator(*engine, tokenizer, tokenizer, decode);
-      const auto translations = translator.translate(lines);
+      TranslationService service({engine.get()}, tokenizer, tokenizer,
+                                 {.limits = {.rows = decode.batch_size}});
+      const auto translations = translate_lines(service, lines, {.search = decode});
       ASSERT_EQ(translations.size(), lines.size());
       for (std::size_t i = 0; i < lines.size(); ++i) {
         EXPECT_EQ(translations[i].line, static_cast<std::int64_t>(i));

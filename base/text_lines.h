@@ -1,4 +1,4 @@
-// Files of translations, line by line.
+// Files of text, line by line.
 #pragma once
 
 #include <string>
@@ -11,9 +11,9 @@ namespace dragoman {
 enum class ByteOrderMark { LeftOut, Text };
 inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
-/// The lines of a file, or of standard input for "-". Only "\n" ends a line; white space at the end
-/// of a line is left out, as sacreBLEU does. Errors: unreadable, or invalid UTF-8, with file and
-/// line.
+/// The lines of a file, or of standard input for "-"; gzip and zstd are read as plain text. Only
+/// "\n" ends a line, and a "\r" before it belongs to the end. Throws Error, with file and line:
+/// unreadable, or invalid UTF-8.
 std::vector<std::string> read_lines(const std::string& path,
                                     ByteOrderMark mark = ByteOrderMark::LeftOut);
 

@@ -1,4 +1,4 @@
-#include "inference/translator.h"
+#include "inference/translate_text.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,9 +8,8 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
+#include "tests/inference/copying_model.h"
 #include "tests/inference/pipe.h"
-#include "tests/inference/table_engine.h"
-#include "tokenizer/train_tokenizer.h"
 
 namespace dragoman {
 namespace {
@@ -18,44 +17,28 @@ namespace {
 using std::string_literals::operator""s;
 using testing::ElementsAre;
 
-const Tokenizer& tokenizer() {
-  static const Tokenizer trained = [] {
-    std::vector<std::string> lines;
-    RandomStream random(1);
-    const std::vector<std::string> words = {"one", "two", "three", "Four", "five.", "six,"};
-    for (int i = 0; i < 200; ++i) {
-      lines.emplace_back();
-      for (int w = 0; w < 6; ++w) lines.back() += random.choice(words) + " ";
-    }
-    TokenizerConfig config;
-    config.vocab_size = 300;
-    config.type = TokenizerType::Bpe;
-    return Tokenizer(train_tokenizer({lines.begin(), lines.end()}, config).model_bytes, "test");
-  }();
-  return trained;
-}
+/// A service for a test, and what its lines are asked for.
+struct Copier {
+  explicit Copier(TranslationRequest asked = {.search = {.beam_size = 2}},
+                  std::int64_t positions = 1'000'000, ServiceConfig config = {})
+      : engine(positions),
+        service({&engine}, tokenizer(), tokenizer(), config),
+        request(std::move(asked)) {}
 
-/// A model that translates each sentence into itself, or else goes on with another word.
-Distribution copying() {
-  static const std::vector<float> others = [] {
-    std::vector<float> scores;
-    for (TokenId id = 0; id < tokenizer().size(); ++id)
-      scores.push_back(tokenizer().piece(id).starts_with("\u2581") ? -10 : -20);
-    return scores;
-  }();
-  return [](const std::vector<TokenId>& source, const std::vector<TokenId>& prefix) {
-    std::vector<float> scores = others;
-    if (prefix.size() < source.size()) scores[static_cast<std::size_t>(source[prefix.size()])] = 0;
-    return scores;
-  };
-}
+  std::vector<Translation> translate(const std::vector<std::string>& lines,
+                                     std::stop_token stop = {}) {
+    return translate_lines(service, lines, request, std::move(stop));
+  }
+  TranslationFacts translate(LineReader& input, TranslationSink& output, std::stop_token stop = {},
+                             ReadLine read_line = {}) {
+    return translate_stream(
+        service, input, output,
+        {.request = service.prepare(request), .read_line = std::move(read_line)}, std::move(stop));
+  }
 
-struct CopyingTranslator {
-  explicit CopyingTranslator(DecodeConfig config = {.beam_size = 2})
-      : engine(tokenizer().size(), copying()),
-        translator(engine, tokenizer(), tokenizer(), config) {}
-  TableEngine engine;
-  Translator translator;
+  CopyingEngine engine;
+  TranslationService service;
+  TranslationRequest request;
 };
 
 class Collected : public TranslationSink {
@@ -71,7 +54,7 @@ class Collected : public TranslationSink {
 };
 
 /// Through a pipe, as a file would come.
-std::pair<std::vector<std::string>, TranslationFacts> stream(Translator& translator,
+std::pair<std::vector<std::string>, TranslationFacts> stream(Copier& copier,
                                                              const std::string& text) {
   Pipe pipe;
   std::jthread sending([&] {
@@ -82,23 +65,23 @@ std::pair<std::vector<std::string>, TranslationFacts> stream(Translator& transla
   });
   LineReader reader(pipe.out(), "input");
   Collected collected;
-  const TranslationFacts facts = translator.translate(reader, collected);
+  const TranslationFacts facts = copier.translate(reader, collected);
   EXPECT_GT(collected.flushes, 0);
   return {collected.lines, facts};
 }
 
-TEST(Translator, LineIOutIsLineIIn) {
-  CopyingTranslator copier;
+TEST(TranslateText, LineIOutIsLineIIn) {
+  Copier copier;
   const std::vector<std::string> lines = {"one two", "", "three Four five.", " \t\u3000", "six"};
-  EXPECT_EQ(best_texts(copier.translator.translate(lines)),
+  EXPECT_EQ(best_texts(copier.translate(lines)),
             (std::vector<std::string>{"one two", "", "three Four five.", "", "six"}));
   EXPECT_EQ(copier.engine.admitted, 3) << "the model is not asked about blank lines";
 }
 
-TEST(Translator, AnyBytesComeThroughAsOneLineEach) {
-  CopyingTranslator copier;
+TEST(TranslateText, AnyBytesComeThroughAsOneLineEach) {
+  Copier copier;
   const auto [lines, facts] =
-      stream(copier.translator, "one\r\n\n\xff two \xe2\x82\n\xEF\xBB\xBF\nüñ 語😀\n"s + "a\0b\n"s);
+      stream(copier, "one\r\n\n\xff two \xe2\x82\n\xEF\xBB\xBF\nüñ 語😀\n"s + "a\0b\n"s);
   ASSERT_EQ(lines.size(), 6u);
   EXPECT_EQ(lines[0], "one");
   EXPECT_EQ(lines[1], "");
@@ -109,7 +92,7 @@ TEST(Translator, AnyBytesComeThroughAsOneLineEach) {
   EXPECT_EQ(facts.cut, 0);
 }
 
-TEST(Translator, TheSummaryCountsWhatWasWritten) {
+TEST(TranslateText, TheSummaryCountsWhatWasWritten) {
   class StoppingAtTheThird : public Collected {
    public:
     void write(const Translation& translation) override {
@@ -122,30 +105,29 @@ TEST(Translator, TheSummaryCountsWhatWasWritten) {
   for (int i = 0; i < 300; ++i) pipe.send("one two\n\n");
   pipe.close_end(1);
   LineReader reader(pipe.out(), "input");
-  CopyingTranslator copier;
-  const TranslationFacts facts = copier.translator.translate(reader, sink, sink.stop.get_token());
+  Copier copier;
+  const TranslationFacts facts = copier.translate(reader, sink, sink.stop.get_token());
   EXPECT_LT(sink.lines.size(), 600u);
   EXPECT_EQ(facts.lines, static_cast<std::int64_t>(sink.lines.size()));
   EXPECT_EQ(facts.empty, facts.lines / 2);
 }
 
-TEST(Translator, APrefixThatEndsInASpaceHasAWholeLastWord) {
+TEST(TranslateText, APrefixThatEndsInASpaceHasAWholeLastWord) {
   const std::string text = "Fourfive.";
   const auto pieces = tokenizer().pieces(text);
   ASSERT_FALSE(pieces.at(1).starts_with("\u2581")) << "the model would lengthen the word";
   for (const DecodeConfig& search : {DecodeConfig{.beam_size = 1}, DecodeConfig{.beam_size = 3},
                                      DecodeConfig{.sampling = true}}) {
     DecodeConfig config = search;
-    config.lines_have_own = true;
     config.max_length = 12;
-    CopyingTranslator copier(config);
+    Copier copier({.search = config});
     const auto begun = [&](const std::string& prefix) {
       Pipe pipe;
       pipe.send(text + "\n");
       pipe.close_end(1);
       LineReader reader(pipe.out(), "input");
       Collected collected;
-      copier.translator.translate(reader, collected, {}, [&](std::string line, std::int64_t) {
+      copier.translate(reader, collected, {}, [&](std::string line, std::int64_t) {
         return LineInput{.text = std::move(line), .prefix = prefix};
       });
       return collected.lines.at(0);
@@ -159,24 +141,22 @@ TEST(Translator, APrefixThatEndsInASpaceHasAWholeLastWord) {
   }
 }
 
-TEST(Translator, OfABlankLineThePrefixIsTheTranslation) {
-  DecodeConfig config;
-  config.lines_have_own = true;
-  CopyingTranslator copier(config);
+TEST(TranslateText, OfABlankLineThePrefixIsTheTranslation) {
+  Copier copier;
   Pipe pipe;
   pipe.send("\n \t\n");
   pipe.close_end(1);
   LineReader reader(pipe.out(), "input");
   Collected collected;
-  const auto facts =
-      copier.translator.translate(reader, collected, {}, [](std::string line, std::int64_t number) {
+  const TranslationFacts facts =
+      copier.translate(reader, collected, {}, [](std::string line, std::int64_t number) {
         return LineInput{.text = std::move(line), .prefix = number == 0 ? " Ein " : ""};
       });
   EXPECT_THAT(collected.lines, testing::ElementsAre("Ein", ""));
   EXPECT_EQ(facts.empty, 2);
 }
 
-TEST(Translator, RandomBytesKeepTheContract) {
+TEST(TranslateText, RandomBytesKeepTheContract) {
   RandomStream random(4);
   for (int trial = 0; trial < 20; ++trial) {
     std::string text;
@@ -188,8 +168,8 @@ TEST(Translator, RandomBytesKeepTheContract) {
                                    : static_cast<char>(random.below(256));
     text += '\n';
     for (const char c : text) line_feeds += c == '\n';
-    CopyingTranslator copier({.beam_size = 1, .split_length = 8});
-    const auto [lines, facts] = stream(copier.translator, text);
+    Copier copier({.search = {.beam_size = 1, .split_length = 8}});
+    const auto [lines, facts] = stream(copier, text);
     EXPECT_EQ(static_cast<std::int64_t>(lines.size()), line_feeds);
     EXPECT_EQ(facts.lines, line_feeds);
     for (const std::string& line : lines) {
@@ -199,32 +179,30 @@ TEST(Translator, RandomBytesKeepTheContract) {
   }
 }
 
-TEST(Translator, AVeryLongLineIsTranslatedWhole) {
+TEST(TranslateText, AVeryLongLineIsTranslatedWhole) {
   std::string line;
   for (int i = 0; i < 10'000; ++i) line += i % 7 == 6 ? "five. " : i % 3 == 2 ? "six, " : "Four ";
   line.pop_back();
-  CopyingTranslator copier({.beam_size = 1, .split_length = 40});
-  const auto [lines, facts] = stream(copier.translator, "one\n" + line + "\ntwo\n");
+  Copier copier({.search = {.beam_size = 1, .split_length = 40}});
+  const auto [lines, facts] = stream(copier, "one\n" + line + "\ntwo\n");
   EXPECT_THAT(lines, ElementsAre("one", line, "two"));
   EXPECT_EQ(facts.split, 1);
   EXPECT_EQ(facts.cut, 0);
   EXPECT_EQ(facts.target_tokens, facts.source_tokens);
 }
 
-TEST(Translator, LinesBeyondTheModelsPositionsAreSplit) {
-  CopyingTranslator copier({.beam_size = 1, .split_length = 1000});
-  copier.engine.positions = 9;
+TEST(TranslateText, LinesBeyondTheModelsPositionsAreSplit) {
+  Copier copier({.search = {.beam_size = 1, .split_length = 1000}}, 9);
   const std::vector<std::string> line = {"one two three Four one two three Four one two three"};
-  EXPECT_EQ(best_texts(copier.translator.translate(line)), line);
+  EXPECT_EQ(best_texts(copier.translate(line)), line);
 }
 
-TEST(Translator, SentencesAreTranslatedOneByOneWhereTheModelWasTrainedOnSingleOnes) {
+TEST(TranslateText, SentencesAreTranslatedOneByOneWhereTheModelWasTrainedOnSingleOnes) {
   const std::vector<std::string> lines = {"One two five.  Three Four five. Six", "one two"};
   const auto admitted = [&](SplitSentences choice, std::optional<double> several_sentences) {
-    DecodeConfig config{.beam_size = 1, .split_sentences = choice};
-    config.several_sentences = several_sentences;
-    CopyingTranslator copier(config);
-    const auto texts = best_texts(copier.translator.translate(lines));
+    Copier copier({.search = {.beam_size = 1, .split_sentences = choice}}, 1'000'000,
+                  {.several_sentences = several_sentences});
+    const auto texts = best_texts(copier.translate(lines));
     const bool split = copier.engine.admitted > 2;
     EXPECT_EQ(texts[0], split ? lines[0] : "One two five. Three Four five. Six");
     EXPECT_EQ(texts[1], lines[1]);
@@ -237,7 +215,7 @@ TEST(Translator, SentencesAreTranslatedOneByOneWhereTheModelWasTrainedOnSingleOn
   EXPECT_EQ(admitted(SplitSentences::Never, 0.01), 2);
 }
 
-TEST(Translator, ATagInFrontOfALineStandsInFrontOfEachOfItsSentences) {
+TEST(TranslateText, ATagInFrontOfALineStandsInFrontOfEachOfItsSentences) {
   TokenizerConfig config;
   config.vocab_size = 300;
   config.user_symbols = {"<bt>"};
@@ -248,19 +226,20 @@ TEST(Translator, ATagInFrontOfALineStandsInFrontOfEachOfItsSentences) {
     if (prefix.size() < source.size()) scores[static_cast<std::size_t>(source[prefix.size()])] = 0;
     return scores;
   });
-  DecodeConfig greedy{.beam_size = 1, .reports_words = true, .reports_attention = true};
-  Translator translator(engine, with_tag, with_tag, greedy);
+  TranslationService service({&engine}, with_tag, with_tag);
   const std::vector<std::string> lines = {"<bt> One two five. Three Four five.", "<bt>Two. Four."};
-  const auto translations = translator.translate(lines);
+  const auto translations = translate_lines(
+      service, lines,
+      {.search = {.beam_size = 1}, .reports_words = true, .reports_attention = true});
   EXPECT_EQ(translations[0].n_best[0].text, "<bt> One two five. <bt> Three Four five.");
   EXPECT_EQ(translations[0].n_best[0].words.at(5).attention.size(), 7u);
   EXPECT_EQ(translations[1].n_best[0].text, lines[1]) << "not a tag, but a part of a word";
 }
 
-TEST(Translator, WordsOfALineOfSentencesAreAlignedToTheWholeLine) {
-  CopyingTranslator copier({.beam_size = 1, .reports_words = true, .reports_attention = true});
+TEST(TranslateText, WordsOfALineOfSentencesAreAlignedToTheWholeLine) {
+  Copier copier({.search = {.beam_size = 1}, .reports_words = true, .reports_attention = true});
   const std::vector<std::string> lines = {"One two five. Three Four five."};
-  const Translation translation = copier.translator.translate(lines)[0];
+  const Translation translation = copier.translate(lines)[0];
   const auto& words = translation.n_best[0].words;
   ASSERT_EQ(words.size(), 6u);
   double sum = 0;
@@ -275,15 +254,15 @@ TEST(Translator, WordsOfALineOfSentencesAreAlignedToTheWholeLine) {
   EXPECT_GE(sum, translation.n_best[0].sum) << "</s> of each sentence is in the line's sum, too";
 }
 
-TEST(Translator, APrefixOfSeveralSentencesIsWhatTheirTranslationsBeginWith) {
-  CopyingTranslator copier({.beam_size = 1});
+TEST(TranslateText, APrefixOfSeveralSentencesIsWhatTheirTranslationsBeginWith) {
+  Copier copier({.search = {.beam_size = 1}});
   Pipe pipe;
   pipe.send("One two five. Three Four five. Six\nOne two\n");
   pipe.close_end(1);
   LineReader reader(pipe.out(), "input");
   Collected collected;
   const std::vector<std::string> prefixes = {"Six two. Four", "Two six. One."};
-  copier.translator.translate(reader, collected, {}, [&](std::string line, std::int64_t number) {
+  copier.translate(reader, collected, {}, [&](std::string line, std::int64_t number) {
     return LineInput{.text = std::move(line), .prefix = prefixes[static_cast<std::size_t>(number)]};
   });
   ASSERT_EQ(collected.lines.size(), 2u);
@@ -292,8 +271,8 @@ TEST(Translator, APrefixOfSeveralSentencesIsWhatTheirTranslationsBeginWith) {
   EXPECT_THAT(collected.lines[1], testing::StartsWith("Two six. One."));
 }
 
-TEST(Translator, AnswersWhileTheInputStaysOpen) {
-  CopyingTranslator copier;
+TEST(TranslateText, AnswersWhileTheInputStaysOpen) {
+  Copier copier;
   Pipe input, output;
   class Writing : public TranslationSink {
    public:
@@ -306,7 +285,7 @@ TEST(Translator, AnswersWhileTheInputStaysOpen) {
   } sink(output.in());
   std::jthread translating([&](const std::stop_token& stop) {
     LineReader reader(input.out(), "in");
-    copier.translator.translate(reader, sink, stop);
+    copier.translate(reader, sink, stop);
     output.close_end(1);
   });
   LineReader answers(output.out(), "out");
@@ -324,7 +303,7 @@ TEST(Translator, AnswersWhileTheInputStaysOpen) {
   EXPECT_TRUE(answers.at_end());
 }
 
-TEST(Translator, StreamAndListGiveTheSame) {
+TEST(TranslateText, StreamAndListGiveTheSame) {
   RandomStream random(8);
   std::vector<std::string> lines;
   std::string text;
@@ -333,51 +312,27 @@ TEST(Translator, StreamAndListGiveTheSame) {
     for (std::uint64_t w = random.below(4); w > 0; --w) lines.back() += "one two five. ";
     text += lines.back() + "\n";
   }
-  CopyingTranslator copier({.beam_size = 2, .split_length = 10});
-  EXPECT_EQ(stream(copier.translator, text).first, best_texts(copier.translator.translate(lines)));
+  Copier copier({.search = {.beam_size = 2, .split_length = 10}});
+  EXPECT_EQ(stream(copier, text).first, best_texts(copier.translate(lines)));
 }
 
-TEST(Translator, NBestOfASplitLineAreJoinedRankByRank) {
+TEST(TranslateText, NBestOfASplitLineAreJoinedRankByRank) {
   TableEngine engine(tokenizer().size(), random_distribution(tokenizer().size(), 3, 3, 4));
   const DecodeConfig config{.beam_size = 3, .n_best = 3, .max_length = 8, .split_length = 8};
-  Translator translator(engine, tokenizer(), tokenizer(), config);
+  TranslationService service({&engine}, tokenizer(), tokenizer());
   const std::vector<std::string> lines = {"one two three Four five. One two three Four five.", ""};
-  const std::vector<Translation> found = translator.translate(lines);
+  const std::vector<Translation> found = translate_lines(service, lines, {.search = config});
   ASSERT_EQ(found[0].n_best.size(), 3u);
   EXPECT_GE(found[0].n_best[0].score, found[0].n_best[1].score);
   EXPECT_GE(found[0].n_best[1].score, found[0].n_best[2].score);
   EXPECT_EQ(found[1].n_best, std::vector<TranslatedText>{{}});
 }
 
-TEST(Translator, AStopRequestLeavesTheFinishedLinesOnly) {
-  CopyingTranslator copier;
+TEST(TranslateText, AStopRequestLeavesTheFinishedLinesOnly) {
+  Copier copier;
   std::stop_source stop;
   stop.request_stop();
-  EXPECT_TRUE(
-      copier.translator.translate(std::vector<std::string>{"one"}, stop.get_token()).empty());
-}
-
-TEST(DecodeConfig, WrongValuesNameTheirFlag) {
-  const auto message = [](const DecodeConfig& config) -> std::string {
-    try {
-      config.validate();
-    } catch (const UsageError& error) {
-      return error.what();
-    }
-    return "";
-  };
-  EXPECT_EQ(message({}), "");
-  EXPECT_THAT(message({.beam_size = 0}), testing::HasSubstr("--beam-size 0"));
-  EXPECT_THAT(message({.n_best = 6}), testing::HasSubstr("--n-best 6"));
-  EXPECT_EQ(message({.n_best = 6, .sampling = true}), "");
-  EXPECT_THAT(message({.length_penalty = std::nan("")}), testing::HasSubstr("--length-penalty"));
-  EXPECT_THAT(message({.min_length = 9, .max_length = 8}), testing::HasSubstr("--min-length 9"));
-  EXPECT_THAT(message({.max_length_ratio = 0}), testing::HasSubstr("--max-length-ratio"));
-  EXPECT_THAT(message({.split_length = 0}), testing::HasSubstr("--split-length"));
-  EXPECT_THAT(message({.sampling_topk = 3}), testing::HasSubstr("--sampling-topk: needs"));
-  EXPECT_THAT(message({.sampling_topp = 0.5}), testing::HasSubstr("--sampling-topp: needs"));
-  EXPECT_THAT(message({.temperature = 0.5}), testing::HasSubstr("--temperature: needs"));
-  EXPECT_THAT(message({.sampling = true, .temperature = 0}), testing::HasSubstr("--temperature"));
+  EXPECT_TRUE(copier.translate(std::vector<std::string>{"one"}, stop.get_token()).empty());
 }
 
 }  // namespace

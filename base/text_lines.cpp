@@ -1,4 +1,4 @@
-#include "evaluation/read_lines.h"
+#include "base/text_lines.h"
 
 #include <algorithm>
 #include <iostream>
@@ -8,27 +8,25 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/utf8.h"
-#include "evaluation/words.h"
 
 namespace dragoman {
 
 std::vector<std::string> read_lines(const std::string& path, ByteOrderMark mark) {
-  std::string text;
-  if (path == "-")
-    text.assign(std::istreambuf_iterator<char>(std::cin), {});
-  else
-    text = read_file(path);
-  text = plain_text(std::move(text), path == "-" ? "standard input" : path);
+  const bool is_standard = path == "-";
+  const std::string name = is_standard ? "standard input" : path;
+  const std::string text = plain_text(
+      is_standard ? std::string(std::istreambuf_iterator<char>(std::cin), {}) : read_file(path),
+      name);
   std::vector<std::string> lines;
   const bool skips = mark == ByteOrderMark::LeftOut && text.starts_with(kByteOrderMark);
   std::size_t begin = skips ? kByteOrderMark.size() : 0;
   while (begin < text.size()) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
-    const auto line = std::string_view(text).substr(begin, end - begin);
+    auto line = std::string_view(text).substr(begin, end - begin);
+    if (line.ends_with('\r')) line.remove_suffix(1);
     if (find_invalid_utf8(line) != std::string_view::npos)
-      throw Error(path == "-" ? "standard input" : path, ":", lines.size() + 1,
-                  ": invalid UTF-8; only UTF-8 text can be scored");
-    lines.emplace_back(strip_right(line));
+      throw Error(name, ":", lines.size() + 1, ": invalid UTF-8");
+    lines.emplace_back(line);
     begin = end + 1;
   }
   return lines;

@@ -1,4 +1,4 @@
-#include "evaluation/read_lines.h"
+#include "base/text_lines.h"
 
 #include <gtest/gtest.h>
 
@@ -43,7 +43,11 @@ TEST_F(ReadLines, CompressedFilesAreReadAsIfTheyWerePlain) {
 }
 
 TEST_F(ReadLines, LineEndsAndByteOrderMarkAreNoText) {
-  EXPECT_EQ(read("\uFEFFa\r\nb \t\u3000\n"), (Lines{"a", "b"}));
+  EXPECT_EQ(read("\uFEFFa\r\nb\r\n"), (Lines{"a", "b"}));
+}
+
+TEST_F(ReadLines, WhiteSpaceAtTheEndOfALineIsText) {
+  EXPECT_EQ(read("a \nb \t\u3000\r\n"), (Lines{"a ", "b \t\u3000"}));
 }
 
 TEST_F(ReadLines, AByteOrderMarkIsTextWhereSacreBleusFiguresAreWanted) {

@@ -1,0 +1,97 @@
+#include "inference/assemble_translation.h"
+
+#include <algorithm>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "base/utf8.h"
+#include "inference/split.h"
+
+namespace dragoman {
+
+namespace {
+
+/// Pieces may stand for anything; a translation stays one line.
+std::string on_one_line(std::string text) {
+  for (char& c : text)
+    if (c == '\n' || c == '\r' || c == '\0') c = ' ';
+  return text;
+}
+
+/// Appends the words of a part.
+void append_words(const PreparedLine& line, const PreparedPart& part, const Hypothesis& hypothesis,
+                  const Tokenizer& target, std::vector<TranslatedWord>& words) {
+  const std::vector<TokenId>& tokens = hypothesis.tokens;
+  const std::size_t places = part.words.size() + 1;  // </s> at the end
+  for (std::size_t begin = 0, end; begin < tokens.size(); begin = end) {
+    end = begin + 1;
+    while (end < tokens.size() && !target.piece(tokens[end]).starts_with("\u2581")) ++end;
+    const std::span word(tokens.data() + begin, end - begin);
+    TranslatedWord translated{.text = on_one_line(std::string(strip(target.decode(word))))};
+    if (translated.text.empty()) continue;
+    for (std::size_t t = begin; t < end; ++t)
+      translated.sum += static_cast<double>(hypothesis.log_probabilities[t]);
+    if (line.request->reports_attention) {
+      translated.attention.resize(line.words);
+      for (std::size_t t = begin; t < end; ++t)
+        for (std::size_t place = 0; place < part.words.size(); ++place)
+          translated.attention[part.words[place]] +=
+              hypothesis.attention[t * places + place] / static_cast<float>(end - begin);
+    }
+    words.push_back(std::move(translated));
+  }
+}
+
+TranslatedText join(const PreparedLine& line, std::size_t rank, const Tokenizer& target) {
+  TranslatedText joined;
+  std::int64_t length = 0;
+  double penalties = 0;
+  for (std::size_t p = 0; p < line.parts.size(); ++p) {
+    const PreparedPart& part = line.parts[p];
+    if (part.hypotheses.empty()) continue;
+    const Hypothesis& hypothesis = part.hypotheses[std::min(rank, part.hypotheses.size() - 1)];
+    const std::string text = target.decode(hypothesis.tokens);
+    if (p == 0)
+      joined.text = text;
+    else
+      append_part(joined.text, line.parts[p - 1].text, text);
+    joined.sum += hypothesis.sum;
+    length += hypothesis.length;
+    penalties += hypothesis.coverage_penalty;
+    if (line.request->reports_words) append_words(line, part, hypothesis, target, joined.words);
+  }
+  // Of nothing there is nothing else to say.
+  if (length == 0) joined.text = strip(line.prefix);
+  joined.text = on_one_line(std::move(joined.text));
+  if (length > 0)
+    joined.score = normalized_score(joined.sum, length, line.request->search->config) + penalties;
+  return joined;
+}
+
+}  // namespace
+
+Translation assemble_translation(const PreparedLine& line, const Tokenizer& target) {
+  Translation translation{.line = line.number, .n_best = {}, .unmet = {}, .facts = line.facts};
+  std::size_t ranks = 1;
+  for (const PreparedPart& part : line.parts) {
+    ranks = std::max(ranks, part.hypotheses.size());
+    for (const RequiredText& text : part.missing) translation.unmet.push_back(text.text);
+    if (part.hypotheses.empty()) continue;
+    const Hypothesis& best = part.hypotheses.front();
+    if (best.cut) translation.facts.cut = 1;
+    translation.facts.target_tokens += static_cast<std::int64_t>(best.tokens.size());
+  }
+  translation.facts.unmet = translation.unmet.empty() ? 0 : 1;
+  for (std::size_t rank = 0; rank < ranks; ++rank)
+    translation.n_best.push_back(join(line, rank, target));
+  // A translation that has its terms may score less than one that lacks them.
+  const auto is_asked = [](const PreparedPart& part) { return !part.asked.empty(); };
+  if (std::ranges::none_of(line.parts, is_asked))
+    std::stable_sort(
+        translation.n_best.begin(), translation.n_best.end(),
+        [](const TranslatedText& a, const TranslatedText& b) { return a.score > b.score; });
+  return translation;
+}
+
+}  // namespace dragoman

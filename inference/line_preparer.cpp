@@ -1,0 +1,201 @@
+#include "inference/line_preparer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.h"
+#include "base/utf8.h"
+#include "inference/required_phrases.h"
+#include "tokenizer/model_facts.h"
+#include "tokenizer/sentence_splitter.h"
+
+namespace dragoman {
+
+namespace {
+
+/// The first byte of each word between white space.
+std::vector<std::size_t> word_starts(std::string_view text) {
+  std::vector<std::size_t> starts;
+  bool in_word = false;
+  for (std::size_t offset = 0; offset < text.size();) {
+    const std::size_t begin = offset;
+    const bool space = is_space(next_code_point(text, offset));
+    if (!space && !in_word) starts.push_back(begin);
+    in_word = !space;
+  }
+  return starts;
+}
+
+/// As training puts tags in front of text.
+std::string tagged(std::string_view tag, std::string_view text) {
+  return tag.empty() ? std::string(text) : join_text(tag, " ", text);
+}
+
+bool needs_attention(const PreparedLine& line) {
+  const PreparedRequest& request = *line.request;
+  return request.reports_attention || request.search->config.coverage_penalty > 0 ||
+         request.demands->requires_any() || !line.terms.empty();
+}
+
+SourceSentence sentence_of(const PreparedLine& line, std::size_t part,
+                           std::vector<TokenId> tokens) {
+  return {.line = line.number,
+          .part = static_cast<std::int64_t>(part),
+          .tokens = std::move(tokens),
+          .search = line.request->search,
+          .needs_attention = needs_attention(line)};
+}
+
+}  // namespace
+
+LinePreparer::LinePreparer(const Tokenizer& source, const Tokenizer& target, const Model& model)
+    : source_(source), target_(target), model_(model), knows_terms_(has_term_marks(source)) {
+  const auto kinds = tokenizer_facts(source.model_bytes(), "the source tokenizer").kinds;
+  for (std::size_t id = 0; id < kinds.size(); ++id)
+    if (std::string piece = source.piece(static_cast<TokenId>(id));
+        kinds[id] == PieceKind::UserDefined && !is_term_mark(piece))
+      tags_.insert(std::move(piece));
+}
+
+std::int64_t LinePreparer::most_pieces(const PreparedLine& line) const {
+  return std::min(line.request->search->config.split_length, model_.max_positions - 1);
+}
+
+/// The user-defined piece in front of a text ("<bt> one two"); empty where there is none.
+std::string_view LinePreparer::tag_of(std::string_view text) const {
+  const std::string_view first = text.substr(0, text.find(' '));
+  return first.size() < text.size() && tags_.contains(first) ? first : std::string_view();
+}
+
+std::vector<SourceSentence> LinePreparer::prepare(LineInput input, PreparedLine& line) const {
+  const bool valid = find_invalid_utf8(input.text) == std::string_view::npos;
+  line.text = valid ? std::move(input.text) : replace_invalid_utf8(input.text);
+  line.prefix = std::move(input.prefix);
+  line.terms = std::move(input.terms);
+  const std::string_view text = strip(line.text), tag = tag_of(text);
+  if (!text.empty()) split(line, text, tag);
+  std::vector<std::size_t> words;
+  if (line.request->reports_attention) words = word_starts(line.text);
+  line.words = words.size();
+  line.facts = {.lines = 1, .repaired = valid ? 0 : 1};
+  std::vector<SourceSentence> sentences;
+  for (std::size_t p = 0; p < line.parts.size(); ++p) {
+    PreparedPart& part = line.parts[p];
+    if (part.text.tokens.empty()) continue;  // only characters that the tokenizer drops
+    if (p > 0) part.tag = tag;
+    part.required = line.request->demands->of(part.text.text, line.terms);
+    std::vector<TokenId> tokens = mark_terms(line, part);
+    if (line.request->reports_attention) place_words(line.text, words, part);
+    line.facts.source_tokens += static_cast<std::int64_t>(tokens.size());
+    tokens.push_back(source_.eos_id());
+    sentences.push_back(sentence_of(line, p, std::move(tokens)));
+  }
+  require_prefix(line.prefix, sentences);
+  for (const SourceSentence& sentence : sentences)
+    line.parts[static_cast<std::size_t>(sentence.part)].prefix = sentence.required;
+  line.facts.empty = sentences.empty() ? 1 : 0;
+  line.facts.split = sentences.size() > 1 ? 1 : 0;
+  return sentences;
+}
+
+/// The tag is a part of the first text, and is encoded with the others.
+void LinePreparer::split(PreparedLine& line, std::string_view text, std::string_view tag) const {
+  const auto cuts =
+      splits_sentences(line.request->search->config.split_sentences, model_.several_sentences)
+          ? SentenceCuts::InAllLines
+          : SentenceCuts::InLongLines;
+  const auto encode = [&](std::string_view part) {
+    return source_.encode(part.data() == text.data() ? std::string(part) : tagged(tag, part));
+  };
+  for (LinePart& part : split_line(text, cuts, most_pieces(line), encode))
+    line.parts.push_back({.text = std::move(part)});
+}
+
+/// Writes its terms into the part's text where the model knows what that means and it does not get
+/// too long; the pieces of the text.
+std::vector<TokenId> LinePreparer::mark_terms(const PreparedLine& line, PreparedPart& part) const {
+  if (knows_terms_) {
+    std::vector<RequiredText> terms = part.required;
+    std::erase_if(terms, [](const RequiredText& text) { return !text.inflects; });
+    part.marked = MarkedText(part.text.text, terms);
+    if (terms.empty()) return std::move(part.text.tokens);
+    auto tokens = source_.encode(tagged(part.tag, part.marked.text()));
+    if (static_cast<std::int64_t>(tokens.size()) <= most_pieces(line)) return tokens;
+  }
+  part.marked = MarkedText(part.text.text);
+  return std::move(part.text.tokens);
+}
+
+/// Finds the word of each source piece, by where the line's words start.
+void LinePreparer::place_words(std::string_view line, std::span<const std::size_t> starts,
+                               PreparedPart& part) const {
+  const auto offset = static_cast<std::size_t>(part.text.text.data() - line.data());
+  const std::size_t lead = part.tag.empty() ? 0 : part.tag.size() + 1;
+  for (const PlacedPiece& piece :
+       source_.encode_with_places(tagged(part.tag, part.marked.text()))) {
+    const std::size_t last = std::max(piece.end, piece.begin + 1) - 1;
+    const std::size_t place = last < lead ? 0 : offset + part.marked.original_of(last - lead);
+    const auto next = std::ranges::upper_bound(starts, place);
+    part.words.push_back(
+        static_cast<std::size_t>(std::max<std::ptrdiff_t>(next - starts.begin() - 1, 0)));
+  }
+}
+
+/// The sentences of a prefix are those that the line's translations begin with; all but its last
+/// one are whole.
+void LinePreparer::require_prefix(std::string_view prefix,
+                                  std::vector<SourceSentence>& sentences) const {
+  const std::string_view text = strip(prefix);
+  if (text.empty() || sentences.empty()) return;
+  const std::vector<std::string_view> whole = split_sentences(text);
+  std::size_t s = 0;
+  for (; s + 1 < std::min(whole.size(), sentences.size()); ++s) {
+    sentences[s].required.prefix = target_.encode(whole[s]);
+    sentences[s].required.prefix.push_back(target_.eos_id());
+  }
+  const auto begin = static_cast<std::size_t>(whole[s].data() - text.data());
+  sentences[s].required.prefix = target_.encode(text.substr(begin));
+  sentences[s].required.prefix_ends_word = !prefix.ends_with(text);
+}
+
+std::optional<SourceSentence> LinePreparer::take(PreparedLine& line, std::size_t number,
+                                                 std::vector<Hypothesis> hypotheses) const {
+  PreparedPart& part = line.parts[number];
+  if (part.required.empty()) {
+    part.hypotheses = std::move(hypotheses);
+    return std::nullopt;
+  }
+  std::vector<RequiredText> missing =
+      missing_texts(part.required, target_.decode(hypotheses.front().tokens));
+  if (part.hypotheses.empty() || missing.size() < part.missing.size()) {
+    part.hypotheses = std::move(hypotheses);
+    part.missing = missing;
+  }
+  const std::size_t asked = part.asked.size();
+  // Of a text that is required twice each is asked for, as one may be lost while the other comes.
+  for (const RequiredText& text : part.required)
+    if (std::ranges::find(missing, text.text, &RequiredText::text) != missing.end() &&
+        std::ranges::find(part.asked, text) == part.asked.end())
+      part.asked.push_back(text);
+  if (part.missing.empty() || part.asked.size() == asked) return std::nullopt;
+  return demanding(line, number);
+}
+
+SourceSentence LinePreparer::demanding(const PreparedLine& line, std::size_t number) const {
+  const PreparedPart& part = line.parts[number];
+  const std::string source = tagged(part.tag, part.marked.text());
+  const std::size_t lead = source.size() - part.marked.text().size();
+  std::vector<RequiredText> asked = part.asked;
+  for (RequiredText& text : asked) {
+    text.begin = lead + part.marked.place_of(text.begin);
+    text.end = lead + part.marked.place_of(text.end);
+  }
+  SourceSentence sentence = sentence_of(line, number, source_.encode(source));
+  sentence.tokens.push_back(source_.eos_id());
+  sentence.required = part.prefix;
+  sentence.required.phrases = phrases_of(asked, source, part.hypotheses.front(), source_, target_);
+  sentence.required.demand = line.request->demands->demand;
+  return sentence;
+}
+
+}  // namespace dragoman

@@ -1,0 +1,90 @@
+#include "inference/translation_job.h"
+
+#include <utility>
+
+#include "inference/assemble_translation.h"
+
+namespace dragoman {
+
+TranslationJob::TranslationJob(const LinePreparer& preparer, const Tokenizer& target)
+    : preparer_(preparer), target_(target) {}
+
+std::vector<SourceSentence> TranslationJob::begin(Submission submission) {
+  first_line_ = submission.first_line;
+  std::vector<SourceSentence> sentences;
+  for (LineInput& input : submission.lines) {
+    const auto number = submission.first_line + static_cast<std::int64_t>(lines_.size());
+    auto request = input.request ? std::move(input.request) : submission.request;
+    auto& line = lines_.emplace_back(std::make_unique<PreparedLine>(number, std::move(request)));
+    std::vector<SourceSentence> of_line = preparer_.prepare(std::move(input), *line);
+    order_.add(of_line.size());
+    for (SourceSentence& sentence : of_line) sentences.push_back(addressed(std::move(sentence)));
+  }
+  on_progress_ = std::move(submission.on_progress);
+  on_stop_.emplace(submission.stop, [this] { give_up(); });
+  return sentences;
+}
+
+SourceSentence TranslationJob::addressed(SourceSentence sentence) {
+  sentence.receiver = shared_from_this();
+  sentence.stop = given_up_.get_token();
+  return sentence;
+}
+
+std::optional<SourceSentence> TranslationJob::finish(FinishedSentence sentence) {
+  const auto line = static_cast<std::size_t>(sentence.line - first_line_);
+  if (auto again = preparer_.take(*lines_[line], static_cast<std::size_t>(sentence.part),
+                                  std::move(sentence.hypotheses)))
+    return addressed(std::move(*again));
+  const std::lock_guard lock(mutex_);
+  order_.finish(line);
+  if (order_.ready()) changed_.notify_all();
+  if (on_progress_) on_progress_();
+  return std::nullopt;
+}
+
+void TranslationJob::fail(std::exception_ptr error) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (error_ == nullptr) error_ = std::move(error);
+  }
+  give_up();
+}
+
+void TranslationJob::give_up() {
+  given_up_.request_stop();
+  const std::lock_guard lock(mutex_);
+  changed_.notify_all();
+  if (on_progress_) on_progress_();
+}
+
+void TranslationJob::abandon() {
+  {
+    const std::lock_guard lock(mutex_);
+    on_progress_ = nullptr;
+  }
+  give_up();
+}
+
+std::optional<Translation> TranslationJob::next(Wait wait) {
+  std::unique_ptr<PreparedLine> line;
+  {
+    std::unique_lock lock(mutex_);
+    if (wait == Wait::UntilFinished)
+      changed_.wait(
+          lock, [&] { return order_.ready() || order_.left() == 0 || given_up_.stop_requested(); });
+    if (!order_.ready()) {
+      if (order_.left() > 0 && error_) std::rethrow_exception(error_);
+      return std::nullopt;
+    }
+    line = std::move(lines_[order_.take()]);
+  }
+  return assemble_translation(*line, target_);
+}
+
+std::size_t TranslationJob::left() const {
+  const std::lock_guard lock(mutex_);
+  return order_.left();
+}
+
+}  // namespace dragoman

@@ -1,0 +1,62 @@
+// What a TranslationService holds of a submission: its lines, what is found for them, and who
+// waits.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <vector>
+
+#include "inference/line_order.h"
+#include "inference/line_preparer.h"
+#include "inference/prepared_line.h"
+#include "inference/scheduler.h"
+#include "inference/translation.h"
+#include "inference/translation_answers.h"
+#include "tokenizer/tokenizer.h"
+
+namespace dragoman {
+
+class TranslationJob : public SentenceReceiver,
+                       public std::enable_shared_from_this<TranslationJob> {
+ public:
+  /// The preparer must outlive the work, the target's tokenizer the answers.
+  TranslationJob(const LinePreparer& preparer, const Tokenizer& target);
+
+  /// Prepares the lines: their sentences. Called once, before all else.
+  std::vector<SourceSentence> begin(Submission submission);
+
+  std::optional<SourceSentence> finish(FinishedSentence sentence) override;
+  void fail(std::exception_ptr error) override;
+
+  enum class Wait { UntilFinished, Never };
+  std::optional<Translation> next(Wait wait);  ///< see TranslationAnswers
+  std::size_t left() const;
+  /// Nothing more is searched for, and nobody is told of progress any more.
+  void abandon();
+
+ private:
+  SourceSentence addressed(SourceSentence sentence);
+  void give_up();
+
+  const LinePreparer& preparer_;
+  const Tokenizer& target_;
+  std::int64_t first_line_ = 0;
+  std::vector<std::unique_ptr<PreparedLine>> lines_;  ///< null where the line has left
+  std::stop_source given_up_;
+  mutable std::mutex mutex_;  ///< guards the next three
+  LineOrder order_;
+  std::exception_ptr error_;
+  std::function<void()> on_progress_;
+  std::condition_variable changed_;
+  /// Last: what it calls uses all above.
+  std::optional<std::stop_callback<std::function<void()>>> on_stop_;
+};
+
+}  // namespace dragoman

@@ -1,0 +1,45 @@
+#include "inference/translation_service.h"
+
+#include <utility>
+
+#include "base/error.h"
+#include "inference/translation_job.h"
+
+namespace dragoman {
+
+TranslationService::TranslationService(const std::vector<Engine*>& engines, const Tokenizer& source,
+                                       const Tokenizer& target, const ServiceConfig& config)
+    : engine_(*engines.front()),
+      target_(target),
+      preparer_(source, target,
+                {.max_positions = engine_.max_positions(),
+                 .several_sentences = config.several_sentences}),
+      edges_(token_edges(target)),
+      workers_(engines, config.limits) {}
+
+std::shared_ptr<const PreparedRequest> TranslationService::prepare(
+    const TranslationRequest& request) const {
+  static const auto kNone = std::make_shared<const Demands>();
+  const std::shared_ptr<const Demands>& demands = request.demands ? request.demands : kNone;
+  request.search.validate();
+  if (request.search.sampling && demands->requires_any())
+    throw UsageError("--sampling: draws cannot be made to have --terms or --protect");
+  engine_.check({request.search.attention_layer, request.search.attention_head});
+  TargetTokens tokens = target_tokens(target_, request.search, demands->avoided);
+  tokens.edges = edges_;
+  return std::make_shared<const PreparedRequest>(
+      PreparedRequest{.search = std::make_shared<const SearchSettings>(
+                          SearchSettings{.config = request.search, .tokens = std::move(tokens)}),
+                      .demands = demands,
+                      .reports_words = request.reports_words || request.reports_attention,
+                      .reports_attention = request.reports_attention});
+}
+
+TranslationAnswers TranslationService::submit(Submission submission) {
+  const auto job = std::make_shared<TranslationJob>(preparer_, target_);
+  TranslationAnswers answers(job);
+  workers_.add(job->begin(std::move(submission)));
+  return answers;
+}
+
+}  // namespace dragoman

@@ -1,0 +1,123 @@
+#include "inference/assemble_translation.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/inference/copying_model.h"
+
+namespace dragoman {
+namespace {
+
+using testing::ElementsAre;
+
+/// A line of parts that are already searched for.
+class Line : public PreparedLine {
+ public:
+  explicit Line(bool reports = false, DecodeConfig search = {.length_penalty = 1})
+      : PreparedLine(4, std::make_shared<const PreparedRequest>(
+                            PreparedRequest{.search = std::make_shared<const SearchSettings>(
+                                                SearchSettings{std::move(search), {.eos = kEos}}),
+                                            .demands = std::make_shared<const Demands>(),
+                                            .reports_words = reports,
+                                            .reports_attention = reports})) {
+    facts.lines = 1;
+  }
+
+  PreparedPart& add(std::string_view source, std::string_view separator) {
+    PreparedPart& part = parts.emplace_back();
+    part.text = {.text = source, .separator = separator};
+    return part;
+  }
+};
+
+Hypothesis hypothesis(const std::string& text, double sum) {
+  Hypothesis found{.tokens = tokenizer().encode(text),
+                   .length = 0,
+                   .sum = sum,
+                   .coverage_penalty = 0,
+                   .score = 0,
+                   .cut = false,
+                   .log_probabilities = {},
+                   .attention = {}};
+  found.length = static_cast<std::int64_t>(found.tokens.size()) + 1;
+  found.log_probabilities.assign(found.tokens.size() + 1, -0.25F);
+  return found;
+}
+
+std::vector<std::string> texts_of(const Translation& translation) {
+  std::vector<std::string> texts;
+  for (const TranslatedText& text : translation.n_best) texts.push_back(text.text);
+  return texts;
+}
+
+TEST(AssembleTranslation, OfAnEmptyLineIsEmpty) {
+  const Translation translation = assemble_translation(Line(), tokenizer());
+  EXPECT_EQ(translation.line, 4);
+  EXPECT_EQ(translation.n_best, std::vector<TranslatedText>{{}});
+}
+
+TEST(AssembleTranslation, PartsAreJoinedRankByRankWithTheirSpace) {
+  Line line;
+  line.add("a.", "\t").hypotheses = {hypothesis("one.", -1), hypothesis("two.", -2)};
+  line.add("b.", "").hypotheses = {hypothesis("three", -3)};
+  const Translation translation = assemble_translation(line, tokenizer());
+  EXPECT_THAT(texts_of(translation), ElementsAre("one.\tthree", "two.\tthree"));
+  EXPECT_DOUBLE_EQ(translation.n_best[0].sum, -4);
+  const auto length =
+      static_cast<double>(line.parts[0].hypotheses[0].length + line.parts[1].hypotheses[0].length);
+  EXPECT_DOUBLE_EQ(translation.n_best[0].score, -4 / length) << "as of one translation";
+  EXPECT_EQ(translation.facts.target_tokens, static_cast<std::int64_t>(length) - 2);
+}
+
+TEST(AssembleTranslation, TheBestComesFirstUnlessTermsWereAskedFor) {
+  for (const bool asked : {false, true}) {
+    Line line;
+    PreparedPart& part = line.add("a", "");
+    part.hypotheses = {hypothesis("one two", -9), hypothesis("two one", -1)};
+    if (asked) part.asked.push_back({0, 1, "one two"});
+    const Translation translation = assemble_translation(line, tokenizer());
+    if (asked)
+      EXPECT_THAT(texts_of(translation), ElementsAre("one two", "two one"));
+    else
+      EXPECT_THAT(texts_of(translation), ElementsAre("two one", "one two"));
+  }
+}
+
+TEST(AssembleTranslation, TellsWhatIsLackingAndCut) {
+  Line line;
+  line.add("a", " ").hypotheses = {hypothesis("one", -1)};
+  PreparedPart& part = line.add("b", "");
+  part.hypotheses = {hypothesis("two", -1)};
+  part.hypotheses[0].cut = true;
+  part.missing.push_back({0, 1, "six"});
+  const Translation translation = assemble_translation(line, tokenizer());
+  EXPECT_THAT(translation.unmet, ElementsAre("six"));
+  EXPECT_EQ(translation.facts.unmet, 1);
+  EXPECT_EQ(translation.facts.cut, 1);
+}
+
+TEST(AssembleTranslation, WordsHaveTheSumsOfTheirPiecesAndTheMeanOfTheirAttention) {
+  Line line(true);
+  line.words = 2;
+  PreparedPart& part = line.add("a b", "");
+  part.words = {0, 1};
+  Hypothesis found = hypothesis("Fourfive. one", -1);
+  const std::size_t count = found.tokens.size();
+  ASSERT_GE(count, 3u);
+  for (std::size_t t = 0; t < count; ++t) {
+    const float first = t + 1 < count ? 0.75F : 0;  // the last piece looks at the other word
+    found.attention.insert(found.attention.end(), {first, 0.75F - first, 0.25F});
+  }
+  part.hypotheses = {found};
+  const auto words = assemble_translation(line, tokenizer()).n_best.at(0).words;
+  ASSERT_EQ(words.size(), 2u);
+  EXPECT_EQ(words[0].text, "Fourfive.");
+  EXPECT_DOUBLE_EQ(words[0].sum, -0.25 * static_cast<double>(count - 1));
+  EXPECT_DOUBLE_EQ(words[1].sum, -0.25);
+  EXPECT_NEAR(words[0].attention.at(0), 0.75, 1e-6);
+  EXPECT_NEAR(words[0].attention.at(1), 0, 1e-6);
+  EXPECT_THAT(words[1].attention, ElementsAre(0.0F, 0.75F));
+}
+
+}  // namespace
+}  // namespace dragoman

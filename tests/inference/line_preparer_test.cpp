@@ -1,0 +1,158 @@
+#include "inference/line_preparer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/utf8.h"
+#include "tests/inference/copying_model.h"
+
+namespace dragoman {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+std::shared_ptr<const PreparedRequest> request(DecodeConfig search, Demands demands = {},
+                                               bool reports_attention = false) {
+  return std::make_shared<const PreparedRequest>(
+      PreparedRequest{.search = std::make_shared<const SearchSettings>(
+                          SearchSettings{std::move(search), {.eos = tokenizer().eos_id()}}),
+                      .demands = std::make_shared<const Demands>(std::move(demands)),
+                      .reports_words = reports_attention,
+                      .reports_attention = reports_attention});
+}
+
+Terms terms(const std::string& source, const std::string& target) {
+  return Terms(std::vector<std::pair<std::string, std::string>>{{source, target}});
+}
+
+const LinePreparer& preparer() {
+  static const LinePreparer all(tokenizer(), tokenizer(),
+                                {.max_positions = 1000, .several_sentences = 0.0});
+  return all;
+}
+
+std::vector<TokenId> with_end(const std::string& text) {
+  std::vector<TokenId> tokens = tokenizer().encode(text);
+  tokens.push_back(tokenizer().eos_id());
+  return tokens;
+}
+
+Hypothesis hypothesis(const std::string& text) {
+  Hypothesis found{.tokens = tokenizer().encode(text),
+                   .length = 0,
+                   .sum = -1,
+                   .coverage_penalty = 0,
+                   .score = -1,
+                   .cut = false,
+                   .log_probabilities = {},
+                   .attention = {}};
+  found.length = static_cast<std::int64_t>(found.tokens.size()) + 1;
+  found.log_probabilities.assign(found.tokens.size() + 1, -0.1F);
+  return found;
+}
+
+TEST(LinePreparer, ALineIsItsSentences) {
+  PreparedLine line(7, request({}));
+  const auto sentences = preparer().prepare({"  One two five.  Three Four five. "}, line);
+  ASSERT_EQ(sentences.size(), 2u);
+  EXPECT_EQ(sentences[0].tokens, with_end("One two five."));
+  EXPECT_EQ(sentences[1].tokens, with_end("Three Four five."));
+  for (const SourceSentence& sentence : sentences) {
+    EXPECT_EQ(sentence.line, 7);
+    EXPECT_EQ(sentence.search, line.request->search);
+    EXPECT_FALSE(sentence.needs_attention);
+  }
+  EXPECT_EQ(sentences[1].part, 1);
+  EXPECT_EQ(line.facts.split, 1);
+  EXPECT_EQ(line.facts.source_tokens,
+            static_cast<std::int64_t>(sentences[0].tokens.size() + sentences[1].tokens.size()) - 2);
+}
+
+TEST(LinePreparer, SplittingBelongsToTheRequest) {
+  PreparedLine whole(0, request({.split_sentences = SplitSentences::Never})),
+      halves(1, request({.split_length = 8}));
+  const std::string text = "One two five. Three Four five.";
+  EXPECT_EQ(preparer().prepare({text}, whole).size(), 1u);
+  for (const SourceSentence& sentence : preparer().prepare({text}, halves))
+    EXPECT_LE(sentence.tokens.size(), 9u);
+}
+
+TEST(LinePreparer, ABlankLineHasNoSentence) {
+  for (const std::string text : {"", " \t\u3000"}) {
+    PreparedLine line(0, request({}));
+    EXPECT_THAT(preparer().prepare({text}, line), IsEmpty());
+    EXPECT_EQ(line.facts.empty, 1);
+  }
+}
+
+TEST(LinePreparer, InvalidBytesAreReplaced) {
+  PreparedLine line(0, request({}));
+  EXPECT_EQ(preparer().prepare({"one \xff two"}, line).size(), 1u);
+  EXPECT_EQ(find_invalid_utf8(line.text), std::string::npos);
+  EXPECT_EQ(line.facts.repaired, 1);
+}
+
+TEST(LinePreparer, APrefixIsThatOfItsSentences) {
+  PreparedLine line(0, request({}));
+  const auto sentences =
+      preparer().prepare({.text = "One two. Three Four.", .prefix = "Six. Five "}, line);
+  ASSERT_EQ(sentences.size(), 2u);
+  EXPECT_EQ(sentences[0].required.prefix, with_end("Six."));
+  EXPECT_EQ(sentences[1].required.prefix, tokenizer().encode("Five"));
+  EXPECT_TRUE(sentences[1].required.prefix_ends_word);
+}
+
+TEST(LinePreparer, AttentionIsAskedForWhereItIsNeeded) {
+  const auto needs = [](std::shared_ptr<const PreparedRequest> asked, Terms own = {}) {
+    PreparedLine line(0, std::move(asked));
+    return preparer().prepare({.text = "one", .terms = std::move(own)}, line)[0].needs_attention;
+  };
+  EXPECT_FALSE(needs(request({})));
+  EXPECT_TRUE(needs(request({}, {}, true)));
+  EXPECT_TRUE(needs(request({.coverage_penalty = 0.1})));
+  EXPECT_TRUE(needs(request({}, {.terms = {}, .protects = true})));
+  EXPECT_TRUE(needs(request({}), terms("one", "two")));
+}
+
+TEST(LinePreparer, PiecesKnowTheirWords) {
+  PreparedLine line(0, request({}, {}, true));
+  preparer().prepare({"one two. three"}, line);
+  EXPECT_EQ(line.words, 3u);
+  ASSERT_EQ(line.parts.size(), 2u);
+  EXPECT_THAT(line.parts[1].words, testing::Each(2u));
+  EXPECT_EQ(line.parts[0].words.front(), 0u);
+  EXPECT_EQ(line.parts[0].words.back(), 1u);
+}
+
+TEST(LinePreparer, WhatATranslationLacksIsSearchedForOnce) {
+  PreparedLine line(3, request({.beam_size = 2}, {.terms = terms("two", "six")}));
+  ASSERT_EQ(preparer().prepare({"one two three"}, line).size(), 1u);
+  const auto again = preparer().take(line, 0, {hypothesis("one two three")});
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->line, 3);
+  EXPECT_EQ(again->tokens, with_end("one two three"));
+  EXPECT_EQ(again->required.phrases.count(), 1);
+  EXPECT_TRUE(again->needs_attention);
+  EXPECT_FALSE(preparer().take(line, 0, {hypothesis("one six three")}));
+  EXPECT_EQ(line.parts[0].hypotheses[0].tokens, tokenizer().encode("one six three"));
+  EXPECT_THAT(line.parts[0].missing, IsEmpty());
+}
+
+TEST(LinePreparer, WhatIsNoBetterDoesNotReplaceTheFirst) {
+  PreparedLine line(0, request({}, {.terms = terms("two", "six")}));
+  preparer().prepare({"one two three"}, line);
+  ASSERT_TRUE(preparer().take(line, 0, {hypothesis("one two three")}));
+  EXPECT_FALSE(preparer().take(line, 0, {hypothesis("three three")}));
+  EXPECT_EQ(line.parts[0].hypotheses[0].tokens, tokenizer().encode("one two three"));
+  EXPECT_THAT(line.parts[0].missing, testing::SizeIs(1));
+}
+
+TEST(LinePreparer, WhatIsNotLackedIsNotSearchedForAgain) {
+  PreparedLine line(0, request({}, {.terms = terms("two", "six")}));
+  preparer().prepare({"one two three"}, line);
+  EXPECT_FALSE(preparer().take(line, 0, {hypothesis("one six three")}));
+}
+
+}  // namespace
+}  // namespace dragoman

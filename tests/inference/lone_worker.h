@@ -1,0 +1,53 @@
+// One engine's sentences searched for on the test's own thread.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "inference/scheduler.h"
+
+namespace dragoman {
+
+class LoneWorker {
+ public:
+  /// Sentences that do not say themselves how they are searched for are so by `config`.
+  LoneWorker(Engine& engine, DecodeConfig config, TargetTokens tokens)
+      : scheduler_(engine, config.batch_size),
+        search_(std::make_shared<const SearchSettings>(
+            SearchSettings{std::move(config), std::move(tokens)})) {}
+
+  void add(std::vector<SourceSentence> sentences) {
+    std::stable_sort(sentences.begin(), sentences.end(),
+                     [](const SourceSentence& a, const SourceSentence& b) {
+                       return a.tokens.size() > b.tokens.size();
+                     });
+    for (SourceSentence& sentence : sentences) {
+      if (!sentence.search) sentence.search = search_;
+      if (sentence.search->config.coverage_penalty > 0) sentence.needs_attention = true;
+      waiting_.push_back(std::move(sentence));
+    }
+  }
+
+  bool idle() const { return waiting_.empty() && scheduler_.idle(); }
+
+  std::vector<FinishedSentence> step() {
+    scheduler_.drop_stopped();
+    const std::int64_t count = scheduler_.count_admitted(waiting_);
+    std::vector<SourceSentence> taken(std::make_move_iterator(waiting_.begin()),
+                                      std::make_move_iterator(waiting_.begin() + count));
+    waiting_.erase(waiting_.begin(), waiting_.begin() + count);
+    scheduler_.admit(taken);
+    return scheduler_.step();
+  }
+
+ private:
+  Scheduler scheduler_;
+  std::shared_ptr<const SearchSettings> search_;
+  std::deque<SourceSentence> waiting_;
+};
+
+}  // namespace dragoman

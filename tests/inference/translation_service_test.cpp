@@ -1,0 +1,275 @@
+#include "inference/translation_service.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <latch>
+#include <semaphore>
+#include <thread>
+
+#include "base/error.h"
+#include "inference/translate_text.h"
+#include "tests/inference/copying_model.h"
+
+namespace dragoman {
+namespace {
+
+std::vector<std::string> random_lines(std::uint64_t seed, std::size_t count) {
+  const std::vector<std::string> words = {"one", "two", "three", "Four", "five.", "six,"};
+  RandomStream random(seed);
+  std::vector<std::string> lines(count);
+  for (std::string& line : lines)
+    for (std::uint64_t w = random.below(12); w > 0; --w) line += random.choice(words) + " ";
+  return lines;
+}
+
+/// Requests that differ in all that a request may say.
+std::vector<TranslationRequest> requests() {
+  const auto demands = std::make_shared<const Demands>(
+      Demands{.terms = Terms(std::vector<std::pair<std::string, std::string>>{{"two", "six"}}),
+              .avoided = {"three"}});
+  return {
+      {.search = {.beam_size = 1}},
+      {.search = {.beam_size = 4, .n_best = 3, .length_penalty = 0.3}},
+      {.search = {.n_best = 2, .max_length = 25, .sampling = true, .seed = 5}},
+      {.search = {.max_length = 25, .sampling = true, .sampling_topk = 4, .temperature = 2}},
+      {.search = {.beam_size = 2, .max_length = 9, .split_length = 8}, .reports_words = true},
+      {.search = {.beam_size = 3, .coverage_penalty = 0.2, .no_repeat_ngram_size = 2},
+       .reports_attention = true},
+      {.search = {.beam_size = 3, .repetition_penalty = 1.4, .min_length = 6}, .demands = demands}};
+}
+
+/// Of probabilities that make searches of all kinds find something else.
+class Engines {
+ public:
+  explicit Engines(std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i)
+      engines_.push_back(std::make_unique<TableEngine>(
+          tokenizer().size(), random_distribution(tokenizer().size(), 3, 9, 7)));
+  }
+  std::vector<Engine*> pointers() const {
+    std::vector<Engine*> all;
+    for (const auto& engine : engines_) all.push_back(engine.get());
+    return all;
+  }
+  std::size_t slots_in_use() const {
+    std::size_t sum = 0;
+    for (const auto& engine : engines_) sum += engine->slots_in_use();
+    return sum;
+  }
+
+ private:
+  std::vector<std::unique_ptr<TableEngine>> engines_;
+};
+
+bool is_same(const Translation& a, const Translation& b) {
+  return a.line == b.line && a.n_best == b.n_best && a.unmet == b.unmet;
+}
+
+TEST(TranslationService, ManyThreadsWithUnlikeRequestsGetWhatTheyWouldGetAlone) {
+  const std::vector<TranslationRequest> asked = requests();
+  std::vector<std::vector<std::string>> lines;
+  std::vector<std::vector<Translation>> alone;
+  for (std::size_t r = 0; r < asked.size(); ++r) {
+    lines.push_back(random_lines(r, 12));
+    alone.emplace_back();
+    for (std::size_t i = 0; i < lines[r].size(); ++i) {
+      Engines engines(1);
+      TranslationService service(engines.pointers(), tokenizer(), tokenizer());
+      Submission one{.lines = {{lines[r][i]}},
+                     .request = service.prepare(asked[r]),
+                     .first_line = static_cast<std::int64_t>(i)};
+      alone[r].push_back(service.submit(std::move(one)).next().value());
+    }
+  }
+  for (const std::size_t count : {1, 3}) {
+    Engines engines(count);
+    TranslationService service(engines.pointers(), tokenizer(), tokenizer());
+    std::latch together(static_cast<std::ptrdiff_t>(asked.size()));
+    std::vector<std::jthread> callers;
+    for (std::size_t r = 0; r < asked.size(); ++r)
+      callers.emplace_back([&, r] {
+        together.arrive_and_wait();
+        const auto found = translate_lines(service, lines[r], asked[r]);
+        ASSERT_EQ(found.size(), alone[r].size());
+        for (std::size_t i = 0; i < found.size(); ++i)
+          EXPECT_TRUE(is_same(found[i], alone[r][i])) << r << " " << i;
+      });
+    callers.clear();
+    EXPECT_EQ(service.waiting(), 0);
+  }
+}
+
+TEST(TranslationService, LinesOfASubmissionMayHaveRequestsOfTheirOwn) {
+  Engines engines(2);
+  TranslationService service(engines.pointers(), tokenizer(), tokenizer());
+  const auto plain = service.prepare({.search = {.beam_size = 1}}),
+             wide = service.prepare({.search = {.beam_size = 4, .n_best = 4}});
+  auto answers = service.submit(
+      {.lines = {{"one two"}, {.text = "one two", .request = wide}}, .request = plain});
+  EXPECT_EQ(answers.next().value().n_best.size(), 1u);
+  EXPECT_EQ(answers.next().value().n_best.size(), 4u);
+  EXPECT_FALSE(answers.next());
+}
+
+/// Waits before each step until the test lets it go on.
+class HeldEngine : public CopyingEngine {
+ public:
+  void step(const Step& step) override {
+    under_way.release();
+    go_on.acquire();
+    CopyingEngine::step(step);
+  }
+  void let_go() { go_on.release(1 << 20); }
+  std::counting_semaphore<> under_way{0}, go_on{0};
+};
+
+TEST(TranslationService, AStopFreesTheRowsAndEndsTheAnswers) {
+  HeldEngine engine;
+  TranslationService service({&engine}, tokenizer(), tokenizer());
+  const auto request = service.prepare({.search = {.beam_size = 1}});
+  std::stop_source stop;
+  const std::vector<LineInput> lines(500, LineInput{.text = "one two three Four"});
+  auto answers = service.submit({.lines = lines, .request = request, .stop = stop.get_token()});
+  engine.under_way.acquire();
+  stop.request_stop();
+  EXPECT_FALSE(answers.next()) << "does not wait for the engine";
+  engine.let_go();
+  auto others = service.submit({.lines = {{"six"}}, .request = request});
+  EXPECT_EQ(others.next().value().n_best.at(0).text, "six");
+  EXPECT_LE(engine.admitted, 17) << "16 rows, and the other line";
+}
+
+TEST(TranslationService, WhoLetsGoOfTheAnswersGivesUpTheWork) {
+  HeldEngine engine;
+  TranslationService service({&engine}, tokenizer(), tokenizer());
+  const auto request = service.prepare({.search = {.beam_size = 1}});
+  {
+    const auto answers = service.submit(
+        {.lines = std::vector<LineInput>(500, LineInput{.text = "one two"}), .request = request});
+    engine.under_way.acquire();
+  }
+  engine.let_go();
+  EXPECT_TRUE(service.submit({.lines = {{"six"}}, .request = request}).next());
+  EXPECT_LE(engine.admitted, 17);
+}
+
+TEST(TranslationService, MoreIsRefusedWhileTooMuchWaits) {
+  HeldEngine engine;
+  TranslationService service({&engine}, tokenizer(), tokenizer(), {.limits = {.waiting = 20}});
+  const auto request = service.prepare({.search = {.beam_size = 1}});
+  const std::vector<LineInput> lines(50, LineInput{.text = "one two"});
+  auto first = service.submit({.lines = lines, .request = request});
+  engine.under_way.acquire();
+  EXPECT_THROW(service.submit({.lines = lines, .request = request}), ServiceBusy);
+  engine.let_go();
+  std::size_t count = 0;
+  while (first.next()) ++count;
+  EXPECT_EQ(count, 50u) << "a refusal changes nothing for the others";
+  EXPECT_TRUE(service.submit({.lines = lines, .request = request}).next());
+}
+
+TEST(TranslationService, ProgressIsToldAndTheOrderKept) {
+  CopyingEngine engine;
+  TranslationService service({&engine}, tokenizer(), tokenizer());
+  std::counting_semaphore<> progress{0};
+  auto answers = service.submit({.lines = {{"one"}, {"two three"}, {""}, {"six"}},
+                                 .request = service.prepare({.search = {.beam_size = 1}}),
+                                 .first_line = 7,
+                                 .on_progress = [&] { progress.release(); }});
+  std::vector<std::string> texts;
+  while (answers.left() > 0) {
+    while (const auto translation = answers.next_if_finished()) {
+      EXPECT_EQ(translation->line, 7 + static_cast<std::int64_t>(texts.size()));
+      texts.push_back(translation->n_best.at(0).text);
+    }
+    if (answers.left() > 0) progress.acquire();
+  }
+  EXPECT_THAT(texts, testing::ElementsAre("one", "two three", "", "six"));
+  EXPECT_FALSE(answers.next_if_finished());
+}
+
+TEST(TranslationService, EndsWithWorkUnderWayAndSaysSo) {
+  Engines engines(2);
+  std::optional<TranslationAnswers> answers;
+  {
+    TranslationService service(engines.pointers(), tokenizer(), tokenizer());
+    std::vector<LineInput> lines;
+    for (const std::string& line : random_lines(1, 3000)) lines.push_back({line});
+    answers = service.submit({.lines = std::move(lines), .request = service.prepare({})});
+    answers->next();
+  }
+  EXPECT_THROW(
+      {
+        while (answers->next()) {
+        }
+      },
+      Error);
+  EXPECT_EQ(engines.slots_in_use(), 0u);
+}
+
+TEST(TranslationService, AFailingEngineIsToldToAllWhoseLinesItHeld) {
+  class Failing : public HeldEngine {
+   public:
+    void step(const Step& step) override {
+      HeldEngine::step(step);
+      throw Error("out of something");
+    }
+  } engine;
+  TranslationService service({&engine}, tokenizer(), tokenizer());
+  const auto request = service.prepare({.search = {.beam_size = 1}});
+  std::vector<TranslationAnswers> all;
+  for (int i = 0; i < 3; ++i)
+    all.push_back(service.submit({.lines = {{"one"}, {"two"}}, .request = request}));
+  EXPECT_EQ(service.failure(), nullptr);
+  engine.let_go();
+  for (TranslationAnswers& answers : all) {
+    try {
+      answers.next();
+      ADD_FAILURE() << "no error";
+    } catch (const Error& error) {
+      EXPECT_STREQ(error.what(), "out of something");
+    }
+  }
+  EXPECT_NE(service.failure(), nullptr);
+  EXPECT_THROW(service.submit({.lines = {{"one"}}, .request = request}), Error);
+}
+
+TEST(TranslationService, WrongRequestsNameTheirFlag) {
+  CopyingEngine engine;
+  TranslationService service({&engine}, tokenizer(), tokenizer());
+  const auto message = [&](const TranslationRequest& request) -> std::string {
+    try {
+      service.prepare(request);
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  const auto protects = std::make_shared<const Demands>(Demands{.terms = {}, .protects = true});
+  EXPECT_EQ(message({}), "");
+  EXPECT_THAT(message({.search = {.beam_size = 0}}), testing::HasSubstr("--beam-size"));
+  EXPECT_THAT(message({.search = {.suppress = {"no piece"}}}), testing::HasSubstr("--suppress"));
+  EXPECT_THAT(message({.search = {.attention_layer = 2}}), testing::HasSubstr("--attention-layer"));
+  EXPECT_THAT(message({.search = {.sampling = true}, .demands = protects}),
+              testing::HasSubstr("--sampling"));
+}
+
+TEST(TranslationService, ALineThatComesAloneIsAnsweredAtOnce) {
+  CopyingEngine one, two;
+  TranslationService service({&one, &two}, tokenizer(), tokenizer());
+  const auto request = service.prepare({.search = {.beam_size = 1}});
+  std::vector<double> milliseconds;
+  for (int i = 0; i < 21; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    service.submit({.lines = {{"one two three"}}, .request = request}).next();
+    const auto spent = std::chrono::steady_clock::now() - start;
+    milliseconds.push_back(std::chrono::duration<double, std::milli>(spent).count());
+  }
+  std::ranges::nth_element(milliseconds, milliseconds.begin() + 10);
+  EXPECT_LT(milliseconds[10], 15);
+}
+
+}  // namespace
+}  // namespace dragoman
