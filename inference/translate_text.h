@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "inference/line_stream.h"
+#include "base/line_stream.h"
 #include "inference/translation.h"
 #include "inference/translation_request.h"
 #include "inference/translation_service.h"

@@ -8,7 +8,7 @@ import pathlib
 import re
 import sys
 
-# Who may include whom, besides itself. The program in app/ may include every room.
+# Who may include whom, besides itself.
 ALLOWED = {
     "training": ["training/ranks", "inference/cpu", "inference/torch", "inference", "evaluation", "model",
                  "model/file", "data", "tokenizer", "kernels", "base"],
@@ -27,7 +27,11 @@ ALLOWED = {
     "report": ["base"],
     "base": [],
 }
-ALLOWED["app"] = list(ALLOWED)
+ALLOWED["app/frame"] = ["base"]
+ALLOWED["app/commands"] = ["app/frame", "report", "formats", "inference/cpu", "inference", "evaluation", "model/file",
+                           "data", "data/sample", "tokenizer", "base"]
+ALLOWED["app/lite"] = ["app/commands", "app/frame"]
+ALLOWED["app/torch"] = [room for room in ALLOWED if room != "app/lite"]
 
 # The only files that see a library: the headers' pattern -> the files' patterns.
 LIBRARIES = {
@@ -35,9 +39,9 @@ LIBRARIES = {
     r".*c10d/.*": ["training/ranks/c10d.cpp"],
     r"sentencepiece.*": ["tokenizer/*.cpp"],
     r"re2/.*": ["inference/demands.cpp"],
-    r"CLI/.*": ["app/command_line.cpp"],
-    r"toml\+\+/.*": ["app/config_file.cpp"],
-    r"(spdlog|fmt)/.*": ["app/log.cpp"],
+    r"CLI/.*": ["app/frame/command_line.cpp"],
+    r"toml\+\+/.*": ["app/frame/config_file.cpp"],
+    r"(spdlog|fmt)/.*": ["app/frame/log.cpp"],
     r"(cuda|cublas|nvrtc|curand).*": [],
 }
 # Inside model/, yet without LibTorch (and without any other library of the list).

@@ -1,15 +1,20 @@
 // dragoman-lite: what needs no LibTorch. Small and quick to start, on the CPU alone.
-#include "app/open_translator.h"
-#include "app/program.h"
-#include "base/error.h"
+#include "app/commands/commands.h"
+#include "app/frame/program.h"
 
 namespace dragoman {
 
 namespace {
 
 std::vector<Command> commands() {
-  return {translate_command(), evaluate_command(), average_command(), export_command(),
-          quantize_command(),  sample_command(),   inspect_command(), plot_command()};
+  return {translate_command(no_device_engine),
+          evaluate_command(no_device_engine),
+          average_command(),
+          export_command(),
+          quantize_command(),
+          sample_command(),
+          inspect_command(),
+          plot_command()};
 }
 
 constexpr Program kProgram = {
@@ -23,15 +28,6 @@ constexpr Program kProgram = {
 };
 
 }  // namespace
-
-std::unique_ptr<Engine> engine_on_device(const std::string& device, const ModelFileReader&,
-                                         const std::vector<TokenId>&) {
-  if (device == "auto" || device == "cpu") return nullptr;
-  if (device.starts_with("cuda"))
-    throw Error("--device ", device,
-                ": dragoman-lite works on the CPU; dragoman can use CUDA devices");
-  throw UsageError("--device: '", device, "' is none of auto, cpu, cuda, cuda:N");
-}
 
 }  // namespace dragoman
 

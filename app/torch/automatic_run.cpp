@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "app/field_names.h"
-#include "app/log.h"
+#include "app/frame/field_names.h"
+#include "app/frame/log.h"
 #include "app/torch/initial_model.h"
 #include "base/amounts.h"
 #include "model/device.h"

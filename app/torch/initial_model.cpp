@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <string>
 
-#include "app/config_file.h"
+#include "app/frame/config_file.h"
 #include "base/error.h"
 #include "base/fields.h"
 #include "inference/model_tokenizers.h"

@@ -3,8 +3,9 @@
 #include <c10/core/DeviceType.h>
 #include <torch/version.h>
 
-#include "app/open_translator.h"
-#include "app/program.h"
+#include "app/commands/commands.h"
+#include "app/frame/program.h"
+#include "app/torch/commands.h"
 #include "base/error.h"
 #include "inference/torch/torch_engine.h"
 #include "model/device.h"
@@ -32,10 +33,24 @@ std::string cuda_text() {
 
 std::string libraries() { return join_text("LibTorch ", TORCH_VERSION, " (", cuda_text(), ")\n"); }
 
+std::unique_ptr<Engine> torch_engine(const std::string& device, const ModelFileReader& file,
+                                     const std::vector<TokenId>& never_emitted) {
+  const torch::Device chosen = parse_device(device);
+  if (chosen.is_cpu()) return nullptr;
+  return std::make_unique<TorchEngine>(load_transformer(file, chosen), never_emitted);
+}
+
 std::vector<Command> commands() {
-  return {train_command(),   translate_command(), evaluate_command(), score_command(),
-          average_command(), export_command(),    quantize_command(), sample_command(),
-          inspect_command(), plot_command()};
+  return {train_command(),
+          translate_command(torch_engine),
+          evaluate_command(torch_engine),
+          score_command(),
+          average_command(),
+          export_command(),
+          quantize_command(),
+          sample_command(),
+          inspect_command(),
+          plot_command()};
 }
 
 constexpr Program kProgram = {
@@ -53,13 +68,6 @@ constexpr Program kProgram = {
 };
 
 }  // namespace
-
-std::unique_ptr<Engine> engine_on_device(const std::string& device, const ModelFileReader& file,
-                                         const std::vector<TokenId>& never_emitted) {
-  const torch::Device chosen = parse_device(device);
-  if (chosen.is_cpu()) return nullptr;
-  return std::make_unique<TorchEngine>(load_transformer(file, chosen), never_emitted);
-}
 
 }  // namespace dragoman
 

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "app/hardware_choice.h"
+#include "app/commands/hardware_choice.h"
 #include "model/transformer.h"
 #include "tokenizer/tokenizers.h"
 

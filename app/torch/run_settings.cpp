@@ -2,8 +2,8 @@
 
 #include <stdexcept>
 
-#include "app/config_file.h"
-#include "app/field_names.h"
+#include "app/frame/config_file.h"
+#include "app/frame/field_names.h"
 #include "training/resume.h"
 
 namespace dragoman {

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "app/command.h"
+#include "app/frame/command.h"
 #include "training/progress_record.h"
 
 namespace dragoman {

@@ -13,10 +13,10 @@
 #include <string_view>
 #include <utility>
 
-#include "app/command.h"
-#include "app/log.h"
-#include "app/progress.h"
-#include "app/signals.h"
+#include "app/frame/log.h"
+#include "app/frame/progress.h"
+#include "app/frame/signals.h"
+#include "app/torch/commands.h"
 #include "app/torch/open_model.h"
 #include "base/amounts.h"
 #include "base/error.h"

@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <system_error>
 
-#include "app/log.h"
+#include "app/frame/log.h"
 #include "base/error.h"
 
 namespace dragoman {

@@ -8,13 +8,13 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "app/command.h"
-#include "app/config_file.h"
-#include "app/log.h"
-#include "app/progress.h"
-#include "app/signals.h"
+#include "app/frame/config_file.h"
+#include "app/frame/log.h"
+#include "app/frame/progress.h"
+#include "app/frame/signals.h"
 #include "app/torch/automatic_run.h"
 #include "app/torch/begun_run.h"
+#include "app/torch/commands.h"
 #include "app/torch/initial_model.h"
 #include "app/torch/run_settings.h"
 #include "app/torch/start_point.h"

@@ -2,7 +2,7 @@
 
 #include <torch/version.h>
 
-#include "app/log.h"
+#include "app/frame/log.h"
 #include "base/hash.h"
 #include "training/ranks/rank_agreement.h"
 

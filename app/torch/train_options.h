@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "app/command.h"
+#include "app/frame/command.h"
 #include "data/data_config.h"
 #include "model/file/model_config.h"
 #include "tokenizer/train_tokenizer.h"

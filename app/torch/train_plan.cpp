@@ -7,7 +7,7 @@
 #include <cstring>
 #include <iostream>
 
-#include "app/log.h"
+#include "app/frame/log.h"
 #include "base/amounts.h"
 #include "base/error.h"
 #include "base/memory.h"

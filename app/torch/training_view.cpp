@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "app/log.h"
+#include "app/frame/log.h"
 #include "base/amounts.h"
 #include "training/cooldown.h"
 

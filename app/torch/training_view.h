@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "app/progress.h"
+#include "app/frame/progress.h"
 #include "training/trainer.h"
 
 namespace dragoman {

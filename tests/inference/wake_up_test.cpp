@@ -5,7 +5,7 @@
 #include <chrono>
 #include <thread>
 
-#include "inference/line_stream.h"
+#include "base/line_stream.h"
 #include "tests/inference/pipe.h"
 
 namespace dragoman {

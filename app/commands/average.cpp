@@ -1,0 +1,102 @@
+// dragoman average: one model from several checkpoints.
+#include "model/file/average.h"
+
+#include <filesystem>
+#include <memory>
+
+#include "app/commands/commands.h"
+#include "app/commands/output_file.h"
+#include "app/frame/log.h"
+#include "base/amounts.h"
+#include "base/error.h"
+#include "model/file/run_folder.h"
+
+namespace dragoman {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct AverageConfig {
+  std::vector<std::string> models;
+  std::string output;
+  std::int64_t last = 5;
+
+  template <class Visit>
+  void for_each_field(Visit&& visit) {
+    visit({.name = "models",
+           .help = "model files, or one run folder, whose newest checkpoints are taken",
+           .group = "Average",
+           .aliases = "inputs"},
+          models);
+    visit({.name = "output", .help = "the model file to write", .group = "Average"}, output);
+    visit({.name = "last",
+           .help = "of a run folder: how many of its newest checkpoints; without this flag those "
+                   "that are "
+                   "there, if they are fewer",
+           .group = "Average",
+           .aliases = "num-update-checkpoints"},
+          last);
+  }
+};
+
+/// Where not so many checkpoints are there.
+enum class Fewer { Taken, Refused };
+
+/// The newest checkpoints made at update counts, oldest first.
+std::vector<fs::path> newest_checkpoints(const RunFolder& run, std::int64_t count, Fewer fewer) {
+  std::vector<fs::path> paths = run.numbered();
+  const auto found = static_cast<std::int64_t>(paths.size());
+  if (found == 0)
+    throw Error(run.root.string(), ": has no checkpoints (", run.checkpoints().string(),
+                "/update-*.safetensors) to average; name model files instead");
+  if (found < count && fewer == Fewer::Refused)
+    throw Error(run.root.string(), ": ", counted(found, "checkpoint"), found == 1 ? " is" : " are",
+                " there, but --last asks for ", count);
+  if (found > count) paths.erase(paths.begin(), paths.end() - count);
+  return paths;
+}
+
+std::vector<fs::path> models_of(const AverageConfig& config, Fewer fewer) {
+  if (config.models.empty())
+    throw UsageError("--models: name the model files, or a run folder, to average");
+  if (config.models.size() == 1 && fs::is_directory(config.models.front()))
+    return newest_checkpoints({config.models.front()}, config.last, fewer);
+  std::vector<fs::path> paths;
+  for (const std::string& model : config.models) paths.push_back(resolve_model_path(model));
+  return paths;
+}
+
+int run(const AverageConfig& config, const Invocation& invocation) {
+  if (config.output.empty()) throw UsageError("--output: name the file to write");
+  if (config.last < 1) throw UsageError("--last: must be at least 1");
+  const std::vector<fs::path> models =
+      models_of(config, invocation.given.contains("last") ? Fewer::Refused : Fewer::Taken);
+  check_model_output("--output", config.output, {models.begin(), models.end()});
+  write_average(models, config.output, invocation.command_line);
+  if (models.size() == 1)
+    log_warning(join_text(config.output, ": a copy of ", models.front().string(),
+                          ", the only model that is there to average"));
+  else
+    log_info(join_text(config.output, ": the average of ",
+                       counted(static_cast<std::int64_t>(models.size()), "model")));
+  return 0;
+}
+
+}  // namespace
+
+Command average_command() {
+  const auto config = std::make_shared<AverageConfig>();
+  const auto invocation = std::make_shared<Invocation>();
+  return {.name = "average",
+          .summary = "average the parameters of several checkpoints",
+          .fields = fields_of(*config),
+          .positionals = {"models"},
+          .short_flags = {{"o", "output"}},
+          .run = [config, invocation] { return run(*config, *invocation); },
+          .examples = {"average -o average.safetensors run/ --last 5",
+                       "average -o average.safetensors a.safetensors b.safetensors"},
+          .invocation = invocation};
+}
+
+}  // namespace dragoman

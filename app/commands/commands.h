@@ -1,0 +1,19 @@
+// The subcommands that need no LibTorch. Each has a file of its own; the main.cpp of a program
+// lists those that it has.
+#pragma once
+
+#include "app/commands/open_translator.h"
+#include "app/frame/command.h"
+
+namespace dragoman {
+
+Command sample_command();
+Command translate_command(DeviceEngine device_engine);
+Command evaluate_command(DeviceEngine device_engine);
+Command average_command();
+Command export_command();
+Command quantize_command();
+Command inspect_command();
+Command plot_command();
+
+}  // namespace dragoman

@@ -1,0 +1,68 @@
+// dragoman evaluate: scores translations against their references, or models by translating first.
+#include <iostream>
+#include <memory>
+
+#include "app/commands/commands.h"
+#include "app/commands/evaluate_options.h"
+#include "app/commands/evaluated_texts.h"
+#include "app/commands/evaluation_page.h"
+#include "base/files.h"
+#include "evaluation/evaluate.h"
+#include "evaluation/report.h"
+
+namespace dragoman {
+
+namespace {
+
+int run_evaluate(const EvaluateOptions& options, const Origins& origins,
+                 const DeviceEngine& device_engine) {
+  options.validate(origins);
+  const EvaluateFiles& files = options.files;
+  // What is wrong with a file is said before a long translation.
+  EvaluatedTexts texts = read_texts(files);
+  const bool whole = files.tune ? add_tuned_translations(texts, options, origins, device_engine)
+                                : add_translations(texts, options, origins, device_engine);
+  if (!whole) return 1;  // main turns it into the signal's code
+  const auto width = static_cast<int>(options.metrics.width);
+  constexpr const char* kVersion = "dragoman-" DRAGOMAN_VERSION;
+  const ReportFormat format = options.metrics.format;
+  if (texts.systems.size() == 1 && files.html.empty()) {
+    std::cout << report(
+        evaluate_lines(texts.hypotheses.front(), texts.references, options.metrics, kVersion),
+        format, width);
+    return 0;
+  }
+  const auto counts = count_systems(texts.hypotheses, texts.references, options.metrics, kVersion);
+  const Comparison comparison = compare(texts.systems, counts, options.metrics);
+  if (!files.html.empty())
+    write_file(files.html, evaluation_page(texts, comparison, counts, options.metrics));
+  std::cout << report(comparison, format, width);
+  return 0;
+}
+
+}  // namespace
+
+Command evaluate_command(DeviceEngine device_engine) {
+  const auto options = std::make_shared<EvaluateOptions>();
+  const auto invocation = std::make_shared<Invocation>();
+  return {
+      .name = "evaluate",
+      .summary = "score translations: BLEU, chrF, chrF++, TER",
+      .fields = options->fields(),
+      .short_flags =
+          {{"i", "hyp"}, {"m", "model"}, {"b", "beam-size"}, {"w", "width"}, {"f", "format"}},
+      .run =
+          [options, invocation, device_engine = std::move(device_engine)] {
+            return run_evaluate(*options, invocation->origins, device_engine);
+          },
+      .examples = {"evaluate -m run/ --src test.en --ref test.de",
+                   "evaluate --hyp out.de --ref test.de",
+                   "evaluate --hyp out.de --ref a.de b.de --metrics bleu chrf++ ter --format json",
+                   "evaluate --hyp old.de new.de --ref test.de --paired-bootstrap",
+                   "evaluate -m run/ --src valid.en --ref valid.de --tune",
+                   "evaluate -m run/checkpoints/update-*.safetensors --src a.en --ref a.de --html "
+                   "page.html"},
+      .invocation = invocation};
+}
+
+}  // namespace dragoman

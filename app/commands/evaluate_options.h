@@ -1,0 +1,84 @@
+// The flags of dragoman evaluate.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/commands/hardware_choice.h"
+#include "app/frame/command.h"
+#include "base/fields.h"
+#include "evaluation/evaluate_config.h"
+#include "inference/decode_config.h"
+
+namespace dragoman {
+
+struct EvaluateFiles {
+  std::vector<std::string> hypotheses;
+  std::vector<std::string> models;
+  std::vector<std::string> references;
+  std::string source;
+  std::string html;
+  bool force = false;
+  bool tune = false;
+
+  template <class Visit>
+  void for_each_field(Visit&& visit) {
+    constexpr std::string_view kFiles = "Files";
+    visit(
+        {.name = "hyp",
+         .help = "translations to score, one a line; a file for each system, of which the first is "
+                 "the baseline; - for standard input",
+         .group = kFiles,
+         .aliases = "hypothesis,hypotheses,input"},
+        hypotheses);
+    visit({.name = "model",
+           .help = "run folders or model files that translate --src, each a system to score, too",
+           .group = kFiles},
+          models);
+    visit({.name = "ref",
+           .help = "references of the translations, line for line; a file for each reference; an "
+                   "empty line of one of several is a missing reference",
+           .group = kFiles,
+           .aliases = "reference,references,refs"},
+          references);
+    visit(
+        {.name = "src",
+         .help = "what the models translate, line for line with --ref; without models it is shown "
+                 "in --html",
+         .group = kFiles,
+         .aliases = "source"},
+        source);
+    visit(
+        {.name = "html",
+         .help = "also write a page with the scores, where they come from, and the sentences side "
+                 "by side",
+         .group = kFiles},
+        html);
+    visit({.name = "force",
+           .help = "do not warn of text that looks tokenized, lower-cased, empty or untranslated",
+           .group = kFiles},
+          force);
+    visit(
+        {.name = "tune",
+         .help = "translate with other beam sizes and length penalties, too, and write those with "
+                 "the best score of the first of --metrics into the model, for translate to use",
+         .group = kFiles},
+        tune);
+  }
+};
+
+struct EvaluateOptions {
+  EvaluateFiles files;
+  EngineChoice hardware;
+  EvaluateConfig metrics;
+  DecodeConfig decode;
+
+  /// Throws UsageError naming the flag; Error where BLEU's tokenizer cannot be had. Flags of the
+  /// search are for models alone.
+  void validate(const Origins& origins) const;
+
+  std::vector<Field> fields();
+};
+
+}  // namespace dragoman

@@ -1,0 +1,191 @@
+#include "app/commands/evaluation_page.h"
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "evaluation/analysis.h"
+#include "evaluation/decimals.h"
+#include "evaluation/ngram_differences.h"
+#include "report/evaluation_page.h"
+#include "report/short_names.h"
+
+namespace dragoman {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kNgrams = 20;  ///< of each pair of systems, order and side
+
+double rounded(double value, int places) { return std::stod(decimals(value, places)); }
+
+Json rounded(const std::vector<double>& values, int places) {
+  Json list = Json::array();
+  for (const double value : values) list.push_back(rounded(value, places));
+  return list;
+}
+
+Json systems_of(const std::vector<std::string>& paths) {
+  Json systems = Json::array();
+  const std::vector<std::string> names = short_names(paths);
+  for (std::size_t s = 0; s < paths.size(); ++s)
+    systems.push_back({{"name", names[s]}, {"path", paths[s]}});
+  return systems;
+}
+
+Json scores_of(const std::vector<SystemScore>& scores, int width) {
+  Json list = Json::array();
+  for (const SystemScore& score : scores) {
+    Json& entry = list.emplace_back(Json{{"score", rounded(score.score, width)}});
+    if (score.mean) entry["mean"] = rounded(*score.mean, width);
+    if (score.interval) entry["interval"] = rounded(*score.interval, width);
+    if (score.p_value) entry["p"] = *score.p_value;
+  }
+  return list;
+}
+
+Json parts_of(const SystemCounts& counts) {
+  constexpr std::array kKinds = {"precision", "count", "factor"};
+  Json list = Json::array();
+  for (const LineStatistics& system : counts.systems) {
+    const auto parts = counts.metric.parts(system.sum());
+    for (std::size_t p = 0; p < parts.size(); ++p) {
+      if (list.size() == p)
+        list.push_back(
+            {{"name", parts[p].name}, {"kind", kKinds[static_cast<std::size_t>(parts[p].kind)]}});
+      list[p]["values"].push_back(rounded(parts[p].value, 4));
+    }
+  }
+  return list;
+}
+
+Json pairs_of(const std::vector<PairDifference>& pairs, int width) {
+  Json list = Json::array();
+  for (const PairDifference& pair : pairs)
+    list.push_back({{"first", pair.first},
+                    {"second", pair.second},
+                    {"low", rounded(pair.low, width)},
+                    {"high", rounded(pair.high, width)},
+                    {"p", pair.p_value}});
+  return list;
+}
+
+/// One decimal, as such scores are looked at.
+Json sentence_scores(const SystemCounts& counts) {
+  Json list = Json::array();
+  for (const LineStatistics& system : counts.systems) {
+    Json& scores = list.emplace_back(Json::array());
+    for (std::size_t line = 0; line < system.lines(); ++line)
+      scores.push_back(rounded(counts.metric.score(system.line(line)), 1));
+  }
+  return list;
+}
+
+Json metrics_of(const Comparison& comparison, const std::vector<SystemCounts>& counts,
+                const std::vector<LineGroup>& groups, const EvaluateConfig& config) {
+  const auto width = static_cast<int>(config.width);
+  const bool several = comparison.systems.size() > 1;
+  const auto pairs = several ? paired_bootstrap_of_all(counts, config.paired_bootstrap_n)
+                             : std::vector<std::vector<PairDifference>>(counts.size());
+  Json list = Json::array();
+  for (std::size_t m = 0; m < counts.size(); ++m) {
+    Json lengths = Json::array();
+    for (const LineGroup& group : groups) lengths.push_back(rounded(group.scores[m], width));
+    list.push_back({{"name", counts[m].metric.name},
+                    {"signature", comparison.signatures[m]},
+                    {"lower", counts[m].metric.lower_is_better},
+                    {"scores", scores_of(comparison.scores[m], width)},
+                    {"parts", parts_of(counts[m])},
+                    {"lengths", std::move(lengths)},
+                    {"pairs", pairs_of(pairs[m], width)},
+                    {"sentences", sentence_scores(counts[m])}});
+  }
+  return list;
+}
+
+Json lengths_of(const std::vector<LineGroup>& groups, const char* text) {
+  Json list = Json::array();
+  for (const LineGroup& group : groups)
+    list.push_back({{"name", group.name}, {"words", group.words}, {"lines", group.lines}});
+  return {{"of", text}, {"groups", std::move(list)}};
+}
+
+Json frequencies_of(const EvaluatedTexts& texts, const Tokenization& tokenization, int width) {
+  Json list = Json::array();
+  for (const WordGroup& group :
+       words_by_frequency(texts.hypotheses, texts.references.front(), tokenization))
+    list.push_back(
+        {{"name", group.name}, {"words", group.words}, {"f1", rounded(group.f1, width)}});
+  return list;
+}
+
+Json ngrams_of(const EvaluatedTexts& texts, const BleuConfig& config) {
+  Json list = Json::array();
+  for (const NgramOccurrences& ngram :
+       differing_ngrams(texts.hypotheses, texts.references, config, kNgrams))
+    list.push_back({{"text", ngram.text},
+                    {"order", ngram.order},
+                    {"reference", ngram.in_reference},
+                    {"found", ngram.found},
+                    {"superfluous", ngram.superfluous}});
+  return list;
+}
+
+/// A metric's scores by the updates behind the systems, which are models of one run.
+PageChart curve_of(const EvaluatedTexts& texts, const std::string& metric,
+                   const std::vector<SystemScore>& scores) {
+  Curve curve;
+  for (std::size_t s = 0; s < scores.size(); ++s)
+    curve.points.push_back({static_cast<double>(texts.updates[s]), scores[s].score});
+  std::sort(curve.points.begin(), curve.points.end(),
+            [](const ChartPoint& a, const ChartPoint& b) { return a.x < b.x; });
+  return {.title = metric + " by updates",
+          .chart = {.label = metric + " of the models by the updates behind them",
+                    .x = {.name = "by-updates",
+                          .title = "updates",
+                          .low = curve.points.front().x,
+                          .high = curve.points.back().x},
+                    .curves = {curve}}};
+}
+
+std::vector<PageChart> curves_of(const EvaluatedTexts& texts, const Comparison& comparison) {
+  std::vector<PageChart> curves;
+  if (std::set(texts.updates.begin(), texts.updates.end()).size() > 1)
+    for (std::size_t m = 0; m < comparison.metrics.size(); ++m)
+      curves.push_back(curve_of(texts, comparison.metrics[m], comparison.scores[m]));
+  return curves;
+}
+
+/// BLEU's own tokens where it is among the metrics; else its tokenizer may not be there at all.
+BleuConfig words_of(const EvaluateConfig& config) {
+  const auto& metrics = config.metrics;
+  return std::count(metrics.begin(), metrics.end(), "bleu") > 0 ? config.bleu() : BleuConfig{};
+}
+
+}  // namespace
+
+std::string evaluation_page(const EvaluatedTexts& texts, const Comparison& comparison,
+                            const std::vector<SystemCounts>& counts, const EvaluateConfig& config) {
+  const bool has_source = !texts.source.empty();
+  const auto groups =
+      scores_by_length(counts, has_source ? texts.source : texts.references.front());
+  const BleuConfig words = words_of(config);
+  const auto width = static_cast<int>(config.width);
+  return evaluation_page("Evaluation", curves_of(texts, comparison),
+                         {{"width", width},
+                          {"systems", systems_of(texts.systems)},
+                          {"paired", comparison.paired},
+                          {"samples", config.paired_bootstrap_n},
+                          {"lowercase", words.lowercase},
+                          {"metrics", metrics_of(comparison, counts, groups, config)},
+                          {"lengths", lengths_of(groups, has_source ? "source" : "reference")},
+                          {"frequencies", frequencies_of(texts, words.tokenization, width)},
+                          {"ngrams", ngrams_of(texts, words)},
+                          {"source", texts.source},
+                          {"references", texts.references},
+                          {"translations", texts.hypotheses}});
+}
+
+}  // namespace dragoman

@@ -1,0 +1,61 @@
+// dragoman export: a model in another system's format.
+#include <array>
+#include <memory>
+
+#include "app/commands/commands.h"
+#include "app/frame/log.h"
+#include "base/error.h"
+#include "formats/ctranslate2.h"
+
+namespace dragoman {
+
+namespace {
+
+enum class ExportFormat { Ctranslate2 };
+constexpr std::array<std::string_view, 1> names_of(ExportFormat) { return {"ctranslate2"}; }
+
+struct ExportConfig {
+  std::string model, output;
+  ExportFormat format = ExportFormat::Ctranslate2;
+  ExportType type = ExportType::Float32;
+
+  template <class Visit>
+  void for_each_field(Visit&& visit) {
+    visit({.name = "model", .help = "run folder or model file", .group = "Export"}, model);
+    visit({.name = "output",
+           .help = "the folder to make, which is not there yet or empty",
+           .group = "Export",
+           .aliases = "output-dir"},
+          output);
+    visit({.name = "format", .help = "whose format", .group = "Export"}, format);
+    visit({.name = "type",
+           .help = "in which the weights are stored",
+           .group = "Export",
+           .aliases = "quantization"},
+          type);
+  }
+};
+
+int run(const ExportConfig& config) {
+  if (config.model.empty()) throw UsageError("--model: name a run folder or a model file");
+  if (config.output.empty()) throw UsageError("--output: name the folder to make");
+  write_ctranslate2(ModelFileReader(resolve_model_path(config.model)), config.output, config.type);
+  log_info(config.output + ": model.bin, config.json, vocabulary, source.spm and target.spm");
+  return 0;
+}
+
+}  // namespace
+
+Command export_command() {
+  const auto config = std::make_shared<ExportConfig>();
+  return {.name = "export",
+          .summary = "write a model in another system's format: CTranslate2's",
+          .fields = fields_of(*config),
+          .positionals = {"model", "output"},
+          .short_flags = {{"m", "model"}, {"o", "output"}},
+          .run = [config] { return run(*config); },
+          .examples = {"export --format ctranslate2 run/ en-de.ct2",
+                       "export run/ en-de.ct2 --type int8"}};
+}
+
+}  // namespace dragoman

@@ -1,0 +1,229 @@
+// dragoman inspect: what a model file holds and how it was made.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "app/commands/commands.h"
+#include "app/frame/field_names.h"
+#include "app/frame/log.h"
+#include "base/amounts.h"
+#include "base/error.h"
+#include "evaluation/decimals.h"
+#include "model/file/model_file.h"
+#include "tokenizer/model_facts.h"
+
+namespace dragoman {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+enum class InspectFormat { Text, Json };
+constexpr std::array<std::string_view, 2> names_of(InspectFormat) { return {"text", "json"}; }
+
+struct InspectConfig {
+  std::string model;
+  InspectFormat format = InspectFormat::Text;
+  bool check = false;
+
+  template <class Visit>
+  void for_each_field(Visit&& visit) {
+    visit({.name = "model", .help = "run folder or model file", .group = "Inspect"}, model);
+    visit({.name = "format", .help = "for people or for programs", .group = "Inspect"}, format);
+    visit({.name = "check",
+           .help = "check every tensor's checksum, not only the header's and the tokenizer's",
+           .group = "Inspect"},
+          check);
+  }
+};
+
+/// Parameters by the first part of their names, in the order of the module tree.
+std::vector<std::pair<std::string, std::int64_t>> parameters_by_part(const ModelFileReader& model) {
+  std::vector<std::pair<std::string, std::int64_t>> parts;
+  for (const ParameterShape& parameter : parameter_shapes(model.config())) {
+    const std::string part = parameter.name.substr(0, parameter.name.find('.'));
+    if (parts.empty() || parts.back().first != part) parts.emplace_back(part, 0);
+    TensorData counted;
+    counted.shape = parameter.shape;
+    parts.back().second += counted.elements();
+  }
+  return parts;
+}
+
+/// Types of the weights: "F32", "BF16, F32".
+std::string weight_types(const ModelFileReader& model) {
+  std::set<std::string_view> types;
+  const auto names = model.names();
+  const std::set<std::string_view> parameters(names.begin(), names.end());
+  for (const TensorData& tensor : model.tensors())
+    if (parameters.contains(tensor.name))
+      types.insert(names_of(Dtype{})[static_cast<std::size_t>(tensor.dtype)]);
+  std::string text;
+  for (std::string_view type : types) text += join_text(text.empty() ? "" : ", ", type);
+  return text;
+}
+
+Json tokenizer_json(std::string_view bytes, const std::string& path) {
+  const TokenizerFacts facts = tokenizer_facts(bytes, path + ": the tokenizer");
+  return {{"type", facts.type},
+          {"pieces", facts.kinds.size()},
+          {"byte_fallback", facts.byte_fallback},
+          {"bytes", bytes.size()}};
+}
+
+bool is_finite(const TensorData& tensor) {
+  std::vector<float> values(static_cast<std::size_t>(tensor.elements()));
+  copy_as_floats(tensor, values);
+  return std::ranges::all_of(values, [](float value) { return std::isfinite(value); });
+}
+
+/// Names of the weights (and of their scales, where they are whole numbers) with NaN or infinity.
+std::vector<std::string> broken_weights(const ModelFileReader& model) {
+  std::vector<std::string> broken;
+  for (const TensorData& tensor : model.tensors()) {
+    const bool is_real = tensor.dtype == Dtype::F32 || tensor.dtype == Dtype::BF16;
+    if (!is_real || tensor.name.starts_with("training.")) continue;
+    if (!is_finite(tensor)) broken.push_back(tensor.name);
+    model.give_back(tensor);
+  }
+  return broken;
+}
+
+/// All facts; the text is made from the same.
+Json facts_of(const ModelFileReader& model) {
+  const std::string path = model.path().string();
+  Json facts = {{"path", path},
+                {"bytes", model.size()},
+                {"kind", model.is_checkpoint() ? "checkpoint" : "model"},
+                {"weights", weight_types(model)}};
+  std::int64_t total = 0;
+  for (const auto& [part, count] : parameters_by_part(model)) total += count;
+  facts["parameters"]["total"] = total;
+  for (const auto& [part, count] : parameters_by_part(model)) facts["parameters"][part] = count;
+  facts["architecture"] = Json::parse(to_json(model.config()));
+  facts["tokenizer"]["source"] = tokenizer_json(model.tokenizer_source(), path);
+  if (model.has_two_tokenizers())
+    facts["tokenizer"]["target"] = tokenizer_json(model.tokenizer_target(), path);
+  if (!model.decode_defaults().empty()) facts["search_defaults"] = model.decode_defaults();
+  facts["provenance"] = Json::parse(to_json(model.provenance()));
+  if (model.is_checkpoint()) {
+    facts["training_state"] = model.training_names();
+    const Json progress = Json::parse(model.progress(), nullptr, /*allow_exceptions=*/false);
+    facts["progress"] = progress.is_discarded() ? Json(model.progress()) : progress;
+  }
+  return facts;
+}
+
+/// In the text there is one style of names: with hyphens.
+Json hyphenated(const Json& members) {
+  Json renamed = Json::object();
+  for (const auto& [name, value] : members.items()) renamed[with_hyphens(name)] = value;
+  return renamed;
+}
+
+/// Scores and shares are no more exact than that.
+std::string two_decimals(const Json& number) { return decimals(number.get<double>(), 2); }
+
+std::string value_text(const Json& value) {
+  if (value.is_number_integer()) return with_separators(value.get<std::int64_t>());
+  return printable(value.is_string() ? value.get<std::string>() : value.dump());
+}
+
+void print_line(std::string_view indent, std::string name, const Json& value) {
+  constexpr std::size_t kColumn = 22;
+  if (const std::size_t width = indent.size() + name.size(); width < kColumn)
+    name.append(kColumn - width, ' ');
+  std::cout << indent << printable(name) << "  " << value_text(value) << '\n';
+}
+
+/// A heading and its members; nothing where there are none.
+void print_section(std::string_view heading, const Json& members) {
+  if (members.empty()) return;
+  std::cout << '\n' << heading << '\n';
+  for (const auto& [name, value] : members.items()) print_line("  ", name, value);
+}
+
+/// Without what is known already.
+void print_configuration(const std::string& toml, const Json& known) {
+  if (toml.empty()) return;
+  std::cout << "\nconfiguration\n";
+  for (std::size_t begin = 0; begin < toml.size();) {
+    const std::size_t end = std::min(toml.find('\n', begin), toml.size());
+    const std::string line = toml.substr(begin, end - begin);
+    if (!line.empty() && line.front() != '#' && !known.contains(line.substr(0, line.find(' '))))
+      std::cout << "  " << printable(line) << '\n';
+    begin = end + 1;
+  }
+}
+
+void print_text(const Json& facts) {
+  for (const char* name : {"path", "bytes", "kind", "weights"}) print_line("", name, facts[name]);
+  print_section("parameters", facts["parameters"]);
+  print_section("architecture", facts["architecture"]);
+  for (const auto& [side, tokenizer] : facts["tokenizer"].items())
+    print_section(facts["tokenizer"].size() == 1 ? "tokenizer of both sides" : side + " tokenizer",
+                  hyphenated(tokenizer));
+  if (facts.contains("search_defaults"))
+    print_section("search, where no flag says otherwise", facts["search_defaults"]);
+  const Json& provenance = facts["provenance"];
+  Json made = Json::object();
+  made["command"] = provenance["command"];
+  made["seed"] = provenance["seed"].dump();  // a name, not an amount
+  made["updates"] = provenance["updates"];
+  if (provenance.contains("several_sentences"))
+    made["several-sentences"] = two_decimals(provenance["several_sentences"]);
+  print_section("how it was made", made);
+  print_section("averaged from", provenance["averaged_from"]);
+  print_section("hash of the data", provenance["data"]);
+  print_section("versions", provenance["versions"]);
+  Json scores = Json::object();
+  for (const auto& [name, score] : provenance["scores"].items()) scores[name] = two_decimals(score);
+  print_section("scores", scores);
+  if (facts.contains("progress")) {
+    Json progress = facts["progress"];
+    if (progress.is_object())  // the first is printed below
+      for (const char* name : {"configuration", "asked", "reasons"}) progress.erase(name);
+    print_section("progress",
+                  progress.is_object() ? hyphenated(progress) : Json{{"record", progress}});
+  }
+  print_configuration(provenance["configuration"].get<std::string>(), facts["architecture"]);
+}
+
+int run(const InspectConfig& config) {
+  if (config.model.empty()) throw UsageError("--model: name a run folder or a model file");
+  const ModelFileReader model(resolve_model_path(config.model),
+                              config.check ? Verify::All : Verify::Header);
+  Json facts = facts_of(model);
+  const std::vector<std::string> broken = broken_weights(model);
+  for (const std::string& name : broken)
+    log_warning(join_text(model.path().string(), ": the weights ", name,
+                          " have NaN or infinite values; take another file of the run"));
+  if (!broken.empty()) facts["broken_weights"] = broken;
+  if (config.check) facts["checked"] = true;
+  if (config.format == InspectFormat::Json) {
+    std::cout << facts.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+  } else {
+    print_text(facts);
+    if (config.check) std::cout << "\nall checksums are right\n";
+  }
+  return 0;
+}
+
+}  // namespace
+
+Command inspect_command() {
+  auto config = std::make_shared<InspectConfig>();
+  return {.name = "inspect",
+          .summary = "show a model's architecture, sizes, how it was made, and its scores",
+          .fields = fields_of(*config),
+          .positionals = {"model"},
+          .short_flags = {{"m", "model"}},
+          .run = [config] { return run(*config); },
+          .examples = {"inspect run/", "inspect run/model.safetensors --check --format json"}};
+}
+
+}  // namespace dragoman

@@ -1,0 +1,75 @@
+// translate --json: a line of input is a request, an object of JSON, and is answered by one line,
+// the same object with the translation. What is no request is answered by an object that says why.
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/commands/json_members.h"
+#include "app/commands/translation_format.h"
+#include "inference/translation.h"
+#include "inference/translation_request.h"
+
+namespace dragoman {
+
+/// What an answer has beside the translation.
+struct AnswerFormat {
+  std::int64_t n_best = 1;
+  bool word_scores = false;
+  AlignmentFormat alignment = AlignmentFormat::None;
+};
+
+class JsonLines {
+ public:
+  /// Checks a request; TranslationService::prepare().
+  using Prepare = std::function<std::shared_ptr<const PreparedRequest>(const TranslationRequest&)>;
+
+  /// `otherwise` and `format` hold for lines that do not say otherwise.
+  JsonLines(Prepare prepare, TranslationRequest otherwise, const AnswerFormat& format);
+
+  /// The request of a line, which waits for its answer. Of a line that is none the text is empty.
+  LineInput read(std::string line);
+
+  struct Answer {
+    std::string text;   ///< one line, an object
+    std::string error;  ///< why there is no translation; empty where there is one
+  };
+  /// To the request that has waited longest, whose translation it must be.
+  Answer answer(const Translation& translation);
+
+ private:
+  struct Request {
+    std::string line;
+    std::vector<JsonMember> members;  ///< of the object, that can be passed on
+    AnswerFormat format;
+    std::string error;
+  };
+
+  /// What a request may say otherwise.
+  struct Choice {
+    std::int64_t beam_size, n_best;
+    bool reports_attention;
+    auto operator<=>(const Choice&) const = default;
+  };
+
+  LineInput understand(Request& request);
+  std::shared_ptr<const PreparedRequest> prepared(const Choice& choice);
+
+  Prepare prepare_;
+  TranslationRequest otherwise_;
+  AnswerFormat format_;
+  std::map<Choice, std::shared_ptr<const PreparedRequest>> prepared_;
+  std::deque<Request> waiting_;
+};
+
+/// Lines of a file of answers that have an error instead of a translation; 0 for no file (empty).
+std::int64_t failed_answers(const std::string& path);
+
+}  // namespace dragoman

@@ -1,0 +1,201 @@
+#include "app/commands/line_files.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <cstring>
+
+#include "app/frame/log.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "base/hash.h"
+#include "base/line_stream.h"
+
+namespace dragoman {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+class StreamOutput : public Output {
+ public:
+  explicit StreamOutput(const std::string& path)
+      : descriptor_(path, STDOUT_FILENO, O_WRONLY),
+        writer_(descriptor_, path == "-" ? "standard output" : path) {}
+  void write_line(const std::string& line) override { writer_.write_line(line); }
+  void flush() override { writer_.flush(); }
+
+ private:
+  Descriptor descriptor_;
+  LineWriter writer_;
+};
+
+/// A link stays one: its target is written.
+fs::path target_of(fs::path path) {
+  std::error_code none;
+  for (int links = 0; links < 40 && fs::is_symlink(path, none); ++links)
+    path = path.parent_path() / fs::read_symlink(path);
+  return path;
+}
+
+fs::path part_path(const fs::path& target, std::uint64_t work) {
+  return target.string() + "." + hex16(work) + ".part";
+}
+
+/// A part of the same file that other work has left; empty where there is none.
+fs::path other_part(const fs::path& target) {
+  const std::string begin = target.filename().string() + ".";
+  std::error_code unreadable;
+  const fs::path folder = target.parent_path().empty() ? "." : target.parent_path();
+  for (const auto& entry : fs::directory_iterator(folder, unreadable)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with(begin) && name.ends_with(".part") &&
+        name.size() == begin.size() + 16 + std::string_view(".part").size())
+      return entry.path();
+  }
+  return {};
+}
+
+struct Kept {
+  std::size_t bytes = 0;
+  std::int64_t lines = 0;  ///< of input
+};
+
+/// The number that a line begins with.
+std::int64_t number_of(std::string_view line, const fs::path& path) {
+  std::int64_t number = 0;
+  const auto [end, code] = std::from_chars(line.data(), line.data() + line.size(), number);
+  if (code != std::errc{}) throw Error(path.string(), ": has lines without numbers");
+  return number;
+}
+
+/// What can be kept of a part: its whole lines; of numbered ones those before the last line of
+/// input, of which some may be missing.
+Kept kept_of(const fs::path& path, bool is_numbered) {
+  const MappedFile file(path);
+  const std::string_view text = file.bytes().substr(0, file.bytes().rfind('\n') + 1);
+  if (!is_numbered)
+    return {.bytes = text.size(), .lines = std::count(text.begin(), text.end(), '\n')};
+  Kept kept;
+  std::size_t end = text.size();
+  for (std::int64_t last = -1; end > 0;) {
+    const std::size_t begin = end < 2 ? 0 : text.rfind('\n', end - 2) + 1;
+    const std::int64_t number = number_of(text.substr(begin, end - begin), path);
+    if (last >= 0 && number != last) break;
+    kept.lines = last = number;
+    end = begin;
+  }
+  kept.bytes = end;
+  return kept;
+}
+
+class PartOutput : public Output {
+ public:
+  explicit PartOutput(const PartFile& part)
+      : target_(target_of(part.path)),
+        path_(part_path(target_, part.work)),
+        descriptor_(path_.string(), -1, O_RDWR | O_CREAT),
+        writer_(descriptor_, path_.string()) {
+    if (flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+      throw Error(path_.string(), ": another process is writing it");
+    Kept kept;
+    if (!part.goes_on && fs::file_size(path_) > 0)
+      log_warning(path_.string() + ": begun anew; --resume would have gone on from there");
+    if (part.goes_on) kept = kept_of(path_, part.is_numbered);
+    done_ = kept.lines;
+    is_empty_ = kept.bytes == 0;
+    if (ftruncate(descriptor_, static_cast<off_t>(kept.bytes)) != 0 ||
+        lseek(descriptor_, 0, SEEK_END) < 0)
+      throw Error(path_.string(), ": cannot cut back: ", std::strerror(errno));
+    keep_permissions();
+  }
+
+  ~PartOutput() override {
+    if (!finished_ && is_empty_) unlink(path_.c_str());
+  }
+
+  void write_line(const std::string& line) override {
+    is_empty_ = false;
+    writer_.write_line(line);
+  }
+  void flush() override { writer_.flush(); }
+
+  void finish() override {
+    writer_.flush();
+    if (fsync(descriptor_) != 0) fail("cannot sync");
+    if (rename(path_.c_str(), target_.c_str()) != 0) fail("cannot take its name");
+    finished_ = true;
+    const fs::path folder = target_.parent_path().empty() ? "." : target_.parent_path();
+    fsync(Descriptor(folder.string(), -1, O_RDONLY | O_DIRECTORY));
+  }
+
+  std::int64_t done() const override { return done_; }
+  std::string kept() override {
+    writer_.flush();
+    return is_empty_ ? "" : path_.string();
+  }
+
+ private:
+  [[noreturn]] void fail(std::string_view what) const {
+    throw Error(path_.string(), ": ", what, ": ", std::strerror(errno));
+  }
+  /// Of the file whose place is taken.
+  void keep_permissions() const {
+    struct stat status {};
+    if (stat(target_.c_str(), &status) == 0) fchmod(descriptor_, status.st_mode & 07777);
+  }
+
+  fs::path target_, path_;
+  Descriptor descriptor_;
+  LineWriter writer_;
+  std::int64_t done_ = 0;
+  bool is_empty_ = true, finished_ = false;
+};
+
+}  // namespace
+
+Descriptor::Descriptor(const std::string& path, int standard, int flags)
+    : own_(path != "-"), number_(own_ ? open(path.c_str(), flags | O_CLOEXEC, 0644) : standard) {
+  if (number_ < 0) throw Error(path, ": cannot open: ", std::strerror(errno));
+}
+
+Descriptor::~Descriptor() {
+  if (own_) close(number_);
+}
+
+bool is_stream(const std::string& path) {
+  struct stat status {};
+  return path == "-" || (stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode));
+}
+
+std::unique_ptr<Output> open_stream(const std::string& path) {
+  return std::make_unique<StreamOutput>(path);
+}
+
+std::optional<std::int64_t> finished_lines(const PartFile& part) {
+  const fs::path target = target_of(part.path);
+  if (!fs::exists(target) || !other_part(target).empty()) return std::nullopt;
+  const MappedFile file(target);
+  const std::string_view text = file.bytes();
+  if (!part.is_numbered) return std::count(text.begin(), text.end(), '\n');
+  if (text.size() < 2) return 0;
+  return number_of(text.substr(text.rfind('\n', text.size() - 2) + 1), target) + 1;
+}
+
+std::unique_ptr<Output> open_part(const PartFile& part) {
+  const fs::path target = target_of(part.path);
+  if (part.goes_on && !fs::exists(part_path(target, part.work)))
+    if (const fs::path other = other_part(target); !other.empty())
+      throw Error(other.string(),
+                  ": is of another input, model or search; give the flags that it was begun with, "
+                  "or remove it");
+  return std::make_unique<PartOutput>(part);
+}
+
+}  // namespace dragoman

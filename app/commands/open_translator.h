@@ -1,0 +1,52 @@
+// A model that translates.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/commands/hardware_choice.h"
+#include "app/frame/command.h"
+#include "inference/decode_config.h"
+#include "inference/engine.h"
+#include "inference/translation_service.h"
+#include "model/file/model_file.h"
+#include "tokenizer/tokenizers.h"
+
+namespace dragoman {
+
+/// A model as translation needs it: on the CPU an engine for each thread, on a GPU one.
+struct OpenedTranslator {
+  Tokenizers tokenizers;
+  std::vector<std::unique_ptr<Engine>> engines;
+  DecodeDefaults decode_defaults;
+  std::int64_t updates;                     ///< behind its weights
+  std::optional<double> several_sentences;  ///< see Provenance
+
+  /// The search that the flags ask for; what they leave open is as the model has it. Throws
+  /// UsageError where that is no valid search.
+  DecodeConfig search_with(DecodeConfig flags, const Origins& origins) const;
+  /// What translates as long as it lives; `rows` as DecodeConfig::batch_size.
+  TranslationService service(std::int64_t rows = 0) const;
+};
+
+/// Makes a model's engine on the device that --device names; null where that is the CPU. Each
+/// program has its own. Throws UsageError for other texts, and Error for a device that is missing
+/// in this machine or this program.
+using DeviceEngine =
+    std::function<std::unique_ptr<Engine>(const std::string& device, const ModelFileReader& file,
+                                          const std::vector<TokenId>& never_emitted)>;
+
+/// The DeviceEngine of a program that knows the CPU alone.
+std::unique_ptr<Engine> no_device_engine(const std::string& device, const ModelFileReader& file,
+                                         const std::vector<TokenId>& never_emitted);
+
+/// Opens one model, or several as an ensemble. Throws Error where a file is damaged or the models'
+/// tokenizers differ, and what `device_engine` throws.
+OpenedTranslator open_translator(const std::vector<std::string>& models, const EngineChoice& choice,
+                                 const DeviceEngine& device_engine);
+
+}  // namespace dragoman

@@ -1,0 +1,118 @@
+// dragoman plot: training runs as one HTML page with curves, samples and settings.
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <memory>
+
+#include "app/commands/commands.h"
+#include "app/commands/output_file.h"
+#include "app/frame/log.h"
+#include "base/amounts.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "model/file/run_folder.h"
+#include "report/training_page.h"
+
+namespace dragoman {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct PlotConfig {
+  std::vector<std::string> runs;
+  std::string output;
+
+  template <class Visit>
+  void for_each_field(Visit&& visit) {
+    visit({.name = "runs",
+           .help = "run folders, or their log.jsonl",
+           .group = "Plot",
+           .aliases = "inputs"},
+          runs);
+    visit({.name = "output",
+           .help = "the HTML page to write; - for standard output",
+           .group = "Plot"},
+          output);
+  }
+};
+
+fs::path log_of(const fs::path& run) {
+  if (!fs::is_directory(run)) return run;
+  if (const fs::path log = RunFolder{run}.log(); fs::exists(log)) return log;
+  throw Error(run.string(),
+              ": there is no log.jsonl; name the folder of a training run (train -o)");
+}
+
+/// Read, not mapped: a training that goes on may cut its log meanwhile.
+std::string read_log(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (!file) throw Error(path.string(), ": cannot read");
+  return text;
+}
+
+PlottedRun read_run(std::string name) {
+  while (name.size() > 1 && name.ends_with('/')) name.pop_back();
+  const fs::path log = log_of(name);
+  PlottedRun run{.name = name, .history = read_history(read_log(log))};
+  const auto damaged = static_cast<std::int64_t>(run.history.damaged_lines);
+  if (damaged > 0 && run.history.empty() && !run.history.parameters)
+    throw Error(log.string(), ": is no log of a training run; name the folder of a run (train -o)");
+  if (damaged > 0)
+    log_warning(join_text(log.string(), ": ", counted(damaged, "damaged line"), " passed over"));
+  if (run.history.empty())
+    throw Error(
+        log.string(),
+        ": tells of no update yet; a running training writes a line every --log-every updates");
+  return run;
+}
+
+/// Those that have data; the others are worth a warning each, unless there is nothing to draw.
+std::vector<PlottedRun> read_runs(const std::vector<std::string>& names) {
+  std::vector<PlottedRun> runs;
+  std::vector<std::string> problems;
+  for (const std::string& name : names) {
+    try {
+      runs.push_back(read_run(name));
+    } catch (const Error& problem) {
+      problems.emplace_back(problem.what());
+    }
+  }
+  if (runs.empty()) throw Error(problems.front());
+  for (const std::string& problem : problems) log_warning("left out: " + problem);
+  return runs;
+}
+
+int run(const PlotConfig& config) {
+  if (config.runs.empty()) throw UsageError("--runs: name one run folder or more");
+  if (config.output.empty())
+    throw UsageError("--output: name the page to write, or - for standard output");
+  check_page_output("--output", config.output, {});
+  const std::vector<PlottedRun> runs = read_runs(config.runs);
+  const std::string page = training_page(runs);
+  if (config.output == "-") {
+    std::cout << page;
+    return 0;
+  }
+  write_file(config.output, page);
+  log_info(join_text(config.output, ": ", counted(static_cast<std::int64_t>(runs.size()), "run"),
+                     "; open it in a browser"));
+  return 0;
+}
+
+}  // namespace
+
+Command plot_command() {
+  const auto config = std::make_shared<PlotConfig>();
+  return {.name = "plot",
+          .summary = "draw training runs: one HTML page with curves, samples and settings",
+          .fields = fields_of(*config),
+          .positionals = {"runs"},
+          .short_flags = {{"o", "output"}},
+          .run = [config] { return run(*config); },
+          .examples = {"plot run/ -o run.html", "plot run/ other-run/ -o comparison.html"}};
+}
+
+}  // namespace dragoman

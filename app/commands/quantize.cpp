@@ -1,0 +1,197 @@
+// dragoman quantize: a model file a quarter of the size, which translates faster on the CPU.
+#include "model/file/quantize.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <set>
+
+#include "app/commands/commands.h"
+#include "app/commands/hardware_choice.h"
+#include "app/commands/open_translator.h"
+#include "app/commands/output_file.h"
+#include "app/commands/written_translations.h"
+#include "app/frame/log.h"
+#include "base/amounts.h"
+#include "base/error.h"
+#include "base/line_counts.h"
+#include "base/text_lines.h"
+#include "evaluation/decimals.h"
+#include "evaluation/evaluate.h"
+#include "inference/model_tokenizers.h"
+#include "inference/translate_text.h"
+
+namespace dragoman {
+
+namespace {
+
+struct QuantizeConfig {
+  std::string model, output;
+  std::string source, reference;
+  double max_loss = 0.1;
+  std::int64_t threads = 0;
+
+  template <class Visit>
+  void for_each_field(Visit&& visit) {
+    constexpr std::string_view kQuantize = "Quantize";
+    visit({.name = "model", .help = "run folder or model file", .group = kQuantize}, model);
+    visit({.name = "output", .help = "the model file to write", .group = kQuantize}, output);
+    visit({.name = "src",
+           .help = "text to translate with both models; with --ref, matrices whose rounding costs "
+                   "too much are kept as they are",
+           .group = kQuantize,
+           .aliases = "source"},
+          source);
+    visit({.name = "ref", .help = "its translation", .group = kQuantize, .aliases = "reference"},
+          reference);
+    visit({.name = "max-loss",
+           .help = "points of BLEU or chrF that rounding may cost on --src",
+           .group = kQuantize},
+          max_loss);
+    visit({.name = "threads",
+           .help = "of the CPU; 0: all that this process may use",
+           .group = kQuantize},
+          threads);
+  }
+
+  void validate() const {
+    if (model.empty()) throw UsageError("--model: name a run folder or a model file");
+    if (output.empty()) throw UsageError("--output: name the model file to write");
+    if (source.empty() != reference.empty())
+      throw UsageError("--src and --ref belong together: a text and its translation");
+    if (!(max_loss >= 0)) throw UsageError("--max-loss ", max_loss, ": must be 0 or more");
+  }
+};
+
+struct Scores {
+  double bleu, chrf;
+};
+
+/// What the rounded model is held to.
+class Trial {
+ public:
+  explicit Trial(const QuantizeConfig& config)
+      : source_(read_lines(config.source)),
+        references_({read_lines(config.reference)}),
+        threads_(config.threads) {
+    if (source_.empty()) throw Error(config.source, ": has no lines");
+    require_same_lines(config.source, source_.size(), config.reference, references_.front().size());
+  }
+
+  /// Nothing where a stop was requested.
+  std::optional<Scores> score(const std::string& model, ComputeType type) const {
+    EngineChoice choice;
+    choice.device = "cpu";
+    choice.threads = threads_;
+    choice.compute_type = type;
+    const OpenedTranslator opened = open_translator({model}, choice, no_device_engine);
+    TranslationService service = opened.service();
+    const std::vector<std::string> lines = best_texts(
+        translate_with_progress(service, source_, {.search = opened.search_with({}, {})}));
+    if (lines.size() < source_.size()) return std::nullopt;
+    EvaluateConfig evaluate;
+    evaluate.lowercase = evaluate.chrf_lowercase = lower_cases(*opened.tokenizers.target);
+    const auto scores = evaluate_lines(lines, references_, evaluate, "");
+    return Scores{scores[0].score, scores[1].score};
+  }
+
+ private:
+  std::vector<std::string> source_;
+  References references_;
+  std::int64_t threads_;
+};
+
+std::string text_of(const Scores& scores) {
+  return join_text("BLEU ", decimals(scores.bleu, 2), ", chrF ", decimals(scores.chrf, 2));
+}
+
+/// "all 65 matrices rounded"
+std::string rounded_text(std::size_t rounded, std::size_t all) {
+  const std::string matrices = counted(static_cast<std::int64_t>(all), "matrix", "matrices");
+  return rounded == all ? "all " + matrices + " rounded"
+                        : join_text(rounded, " of ", matrices, " rounded");
+}
+
+/// A file beside the output, which takes its place or is removed.
+class Candidate {
+ public:
+  explicit Candidate(const std::string& output) : output_(output), path_(output + ".candidate") {}
+  Candidate(const Candidate&) = delete;
+  Candidate& operator=(const Candidate&) = delete;
+  ~Candidate() {
+    std::error_code ignored;
+    std::filesystem::remove(path_, ignored);
+  }
+
+  const std::string& path() const { return path_; }
+  void accept() const { std::filesystem::rename(path_, output_); }
+
+ private:
+  std::string output_, path_;
+};
+
+/// Keeps more matrices as they are, those with the largest errors first, an eighth at a time, until
+/// the loss is small enough. False where a stop was requested.
+bool write_with_small_loss(const ModelFileReader& model, const QuantizeConfig& config,
+                           const std::string& command) {
+  const Trial trial(config);
+  const std::optional<Scores> whole = trial.score(model.path().string(), ComputeType::Float32);
+  if (!whole) return false;
+  log_info("float32: " + text_of(*whole));
+  const std::vector<RoundedMatrix> matrices = rounded_matrices(model);
+  const std::size_t portion = (matrices.size() + 7) / 8;
+  const Candidate candidate(config.output);
+  for (std::set<std::string> kept;;) {
+    write_quantized(model, candidate.path(), kept, command);
+    const std::optional<Scores> found = trial.score(candidate.path(), ComputeType::Auto);
+    if (!found) return false;
+    log_info(join_text("int8, ", rounded_text(matrices.size() - kept.size(), matrices.size()), ": ",
+                       text_of(*found)));
+    const double loss = std::max(whole->bleu - found->bleu, whole->chrf - found->chrf);
+    const std::size_t next = kept.size() + portion;
+    if (loss > config.max_loss && next < matrices.size()) {
+      for (std::size_t i = kept.size(); i < next; ++i) kept.insert(matrices[i].name);
+      continue;
+    }
+    if (loss > config.max_loss)
+      log_warning(join_text("rounding costs ", decimals(loss, 2), " points, more than --max-loss ",
+                            decimals(config.max_loss, 2), ", even of few matrices"));
+    candidate.accept();
+    return true;
+  }
+}
+
+int run(const QuantizeConfig& config, const Invocation& invocation) {
+  config.validate();
+  const ModelFileReader model(resolve_model_path(config.model));
+  check_model_output("--output", config.output,
+                     {model.path().string(), config.source, config.reference});
+  if (config.source.empty())
+    write_quantized(model, config.output, {}, invocation.command_line);
+  else if (!write_with_small_loss(model, config, invocation.command_line))
+    return 0;
+  log_info(join_text(
+      config.output, ": ",
+      bytes_text(static_cast<std::int64_t>(std::filesystem::file_size(config.output))), ", where ",
+      model.path().string(), " has ", bytes_text(static_cast<std::int64_t>(model.size()))));
+  return 0;
+}
+
+}  // namespace
+
+Command quantize_command() {
+  const auto config = std::make_shared<QuantizeConfig>();
+  const auto invocation = std::make_shared<Invocation>();
+  return {.name = "quantize",
+          .summary = "write a model with weights of 8 bits, smaller and faster on the CPU",
+          .fields = fields_of(*config),
+          .positionals = {"model"},
+          .short_flags = {{"m", "model"}, {"o", "output"}},
+          .run = [config, invocation] { return run(*config, *invocation); },
+          .examples = {"quantize run/ -o int8.safetensors",
+                       "quantize run/ -o int8.safetensors --src valid.en --ref valid.de"},
+          .invocation = invocation};
+}
+
+}  // namespace dragoman

@@ -1,0 +1,296 @@
+// dragoman translate: lines in, translations out, as a file or as a filter in a pipe.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/commands/commands.h"
+#include "app/commands/json_lines.h"
+#include "app/commands/line_files.h"
+#include "app/commands/open_translator.h"
+#include "app/commands/output_file.h"
+#include "app/commands/translate_options.h"
+#include "app/commands/written_translations.h"
+#include "app/frame/log.h"
+#include "app/frame/signals.h"
+#include "base/amounts.h"
+#include "base/compressed_text.h"
+#include "base/error.h"
+#include "base/file_stamp.h"
+#include "base/files.h"
+#include "base/hash.h"
+#include "base/text_lines.h"
+#include "base/utf8.h"
+#include "inference/translate_text.h"
+
+namespace dragoman {
+
+namespace {
+
+/// The lines of a plain file, 0 for what cannot be counted before it is read.
+std::int64_t count_lines(int descriptor, const std::string& path) {
+  struct stat status {};
+  if (path == "-" || fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) return 0;
+  const MappedFile file(path);
+  const std::string_view text = file.bytes();
+  if (coding_of(text, true, path) != TextCoding::Plain) return 0;
+  const bool has_open_end = !text.empty() && text.back() != '\n';
+  return std::count(text.begin(), text.end(), '\n') + (has_open_end ? 1 : 0);
+}
+
+/// "-m run/ in.en": the text was meant for --input.
+void refuse_text_as_model(const TranslateFiles& files) {
+  const std::string& last = files.models.back();
+  if (files.models.size() < 2 || !std::filesystem::is_regular_file(last)) return;
+  constexpr std::size_t kHeader = 8;  // of a safetensors file its length, then an object of JSON
+  const MappedFile file(last);
+  if (file.size() <= kHeader || file.bytes()[kHeader] != '{')
+    throw UsageError("--model: ", last, " is no model; a text is given by --input ", last);
+}
+
+/// What is written would be lost to what is read.
+void refuse_own_input(const TranslateConfig& config, const Invocation& call, int input) {
+  const std::string& path = config.files.output;
+  struct stat in {
+  }, out{};
+  const bool exists = path == "-" ? fstat(STDOUT_FILENO, &out) == 0 : stat(path.c_str(), &out) == 0;
+  if (!exists || !S_ISREG(out.st_mode)) return;
+  const auto is_output = [&out](const struct stat& file) {
+    return file.st_dev == out.st_dev && file.st_ino == out.st_ino;
+  };
+  if (fstat(input, &in) == 0 && is_output(in))
+    throw UsageError("--output: is the input itself; name another file");
+  std::vector<std::string> others = config.read_besides();
+  if (call.given.contains("config")) others.push_back(call.given.at("config").back());
+  for (const std::string& other : others)
+    if (stat(other.c_str(), &in) == 0 && is_output(in))
+      throw UsageError("--output: is ", other, ", which is read; name another file");
+}
+
+/// A hash of all that decides the lines of output.
+std::uint64_t work_of(TranslateConfig config) {
+  constexpr std::string_view kDecideNothing[] = {"output", "resume", "json-errors", "threads",
+                                                 "batch-size"};
+  std::string text = DRAGOMAN_VERSION;
+  for (const Field& field : config.fields())
+    if (std::ranges::find(kDecideNothing, field.info.name) == std::end(kDecideNothing))
+      for (const std::string& value : field.values())
+        text += join_text('\n', field.info.name, ' ', value.size(), ' ', value);
+  std::vector<std::string> paths = config.read_besides();
+  if (!is_stream(config.files.input)) paths.push_back(config.files.input);
+  for (const std::string& path : paths) {
+    const FileStamp stamp = stamp_of(path);
+    text += join_text('\n', stamp.size, ' ', stamp.modified);
+  }
+  return xxh3(text);
+}
+
+PartFile part_of(const TranslateConfig& config) {
+  const TranslateFiles& files = config.files;
+  return {.path = files.output,
+          .work = work_of(config),
+          .goes_on = files.resume,
+          .is_numbered = !files.json && config.decode.n_best > 1};
+}
+
+std::unique_ptr<Output> open_output(const TranslateConfig& config) {
+  if (is_stream(config.files.output)) return open_stream(config.files.output);
+  check_output("--output", config.files.output, {});
+  return open_part(part_of(config));
+}
+
+std::string name_of_input(const TranslateFiles& files) {
+  return files.input == "-" ? "standard input" : files.input;
+}
+
+/// Whether --resume finds the whole output. Throws Error where it finds another's.
+bool is_finished(const TranslateConfig& config, int input) {
+  const TranslateFiles& files = config.files;
+  if (!files.resume) return false;
+  const std::optional<std::int64_t> there = finished_lines(part_of(config));
+  if (!there) return false;
+  const std::stop_token stop = stop_token();
+  LineReader reader(input, name_of_input(files));
+  while (!reader.at_end()) {
+    if (stop.stop_requested()) return false;
+    reader.receive(std::chrono::milliseconds(100));
+    while (reader.next_line()) continue;
+  }
+  if (reader.lines() != *there)
+    throw Error(files.output, ": has ", counted(*there, "line"), " but ", name_of_input(files),
+                " has ", counted(reader.lines(), "line"),
+                ", and no part is there to go on from; without --resume all is translated anew");
+  log_info(join_text(files.output, ": is complete, ", counted(*there, "line"),
+                     "; nothing to do (without --resume all is translated anew)"));
+  return true;
+}
+
+/// What flags and model ask for.
+TranslationRequest request_of(const TranslateConfig& config, const OpenedTranslator& model,
+                              const Origins& origins, Demands demands) {
+  return {.search = model.search_with(config.decode, origins),
+          .demands = std::make_shared<const Demands>(std::move(demands)),
+          .reports_words = config.files.word_scores,
+          .reports_attention = config.files.alignment != AlignmentFormat::None};
+}
+
+using Prefixes = std::shared_ptr<const std::vector<std::string>>;
+
+/// Of each line of input; null where none are given. `lines` of input, 0: not known.
+Prefixes read_prefixes(const std::string& path, std::int64_t lines) {
+  if (path.empty()) return nullptr;
+  std::vector<std::string> prefixes = read_lines(path);
+  if (lines > 0 && lines != static_cast<std::int64_t>(prefixes.size()))
+    throw Error(path, " has ", counted(static_cast<std::int64_t>(prefixes.size()), "line"),
+                ", the input ", with_separators(lines),
+                "; each line needs a prefix or a blank line");
+  return std::make_shared<const std::vector<std::string>>(std::move(prefixes));
+}
+
+/// Warns of the first line that is no UTF-8 as it comes; at the end all are counted.
+ReadLine text_reader(ReadLine read_line) {
+  return [read_line = std::move(read_line), warned = false](std::string line,
+                                                            std::int64_t number) mutable {
+    if (!warned && find_invalid_utf8(line) != std::string::npos) {
+      warned = true;
+      log_warning(join_text("line ", number + 1,
+                            ": invalid UTF-8, which is replaced; if the text is in another "
+                            "encoding, convert it first: iconv -f latin1 -t UTF-8"));
+    }
+    return read_line ? read_line(std::move(line), number) : LineInput{.text = std::move(line)};
+  };
+}
+
+ReadLine prefix_reader(const Prefixes& prefixes, const std::string& path) {
+  return [prefixes, path](std::string line, std::int64_t number) {
+    if (number >= static_cast<std::int64_t>(prefixes->size()))
+      throw Error(path, " has ", counted(static_cast<std::int64_t>(prefixes->size()), "line"),
+                  ", the input more");
+    return LineInput{.text = std::move(line),
+                     .prefix = (*prefixes)[static_cast<std::size_t>(number)]};
+  };
+}
+
+/// What lines are, by the flags.
+ReadLine line_reader(const TranslateFiles& files, JsonLines& requests, const Prefixes& prefixes) {
+  if (files.json)
+    return [&requests](std::string line, std::int64_t) { return requests.read(std::move(line)); };
+  return text_reader(prefixes ? prefix_reader(prefixes, files.prefix_file) : nullptr);
+}
+
+/// Leaves out the lines that an earlier run has translated.
+void skip_lines(LineReader& reader, std::int64_t lines, const std::string& name,
+                const std::stop_token& stop) {
+  while (reader.lines() < lines && !stop.stop_requested()) {
+    if (reader.next_line()) continue;
+    if (reader.at_end())
+      throw Error(name, ": has ", counted(reader.lines(), "line"), ", and ", with_separators(lines),
+                  lines == 1 ? " is" : " are", " translated already");
+    reader.receive(std::chrono::milliseconds(100));
+  }
+}
+
+WrittenTranslations written_to(Output& output, JsonLines& requests, const TranslateFiles& files,
+                               const DecodeConfig& search) {
+  if (files.json) return {output, requests, files.json_errors, name_of_input(files)};
+  return {output, TranslationFormat{.all = search.n_best > 1,
+                                    .scores = files.with_scores,
+                                    .word_scores = files.word_scores,
+                                    .alignment = files.alignment}};
+}
+
+/// What is left where the work has not come to its end.
+void tell_kept(Output& output, const std::string& path, std::int64_t translated,
+               std::int64_t lines) {
+  const std::string kept = output.kept();
+  if (kept.empty()) return;
+  const std::string of_all = lines > 0
+                                 ? with_separators(translated) + " of " + counted(lines, "line")
+                                 : counted(translated, "line");
+  log_warning(
+      join_text(path, " is not written yet: ", of_all,
+                translated == 1 ? " is translated. It is in " : " are translated. They are in ",
+                kept, "; the same command with --resume goes on from there"));
+}
+
+int run_translate(const TranslateConfig& config, const Invocation& call,
+                  const DeviceEngine& device_engine) {
+  const TranslateFiles& files = config.files;
+  config.validate();
+  refuse_text_as_model(files);
+  Demands demands = config.demands.read();
+  const Descriptor input(files.input, STDIN_FILENO, O_RDONLY);
+  refuse_own_input(config, call, input);
+  if (is_finished(config, input)) return files.json && failed_answers(files.output) > 0 ? 1 : 0;
+  const std::int64_t lines = count_lines(input, files.input);
+  const Prefixes prefixes = read_prefixes(files.prefix_file, lines);
+  const std::unique_ptr<Output> output = open_output(config);
+  const std::int64_t failed_before = files.json ? failed_answers(output->kept()) : 0;
+  const OpenedTranslator model = open_translator(files.models, config.hardware, device_engine);
+  const TranslationRequest request = request_of(config, model, call.origins, std::move(demands));
+  TranslationService service = model.service(request.search.batch_size);
+  const auto prepare = [&service](const TranslationRequest& any) { return service.prepare(any); };
+  JsonLines requests(prepare, request,
+                     {.n_best = request.search.n_best,
+                      .word_scores = files.word_scores,
+                      .alignment = files.alignment});
+  const StreamRequest asked{.request = prepare(request),
+                            .read_line = line_reader(files, requests, prefixes)};
+  WrittenTranslations written = written_to(*output, requests, files, request.search);
+
+  const std::stop_token stop = stop_token();
+  LineReader reader(input, name_of_input(files));
+  const auto start = std::chrono::steady_clock::now();
+  try {
+    skip_lines(reader, output->done(), name_of_input(files), stop);
+    const bool person_watches =
+        isatty(input) == 1 || (files.output == "-" && isatty(STDOUT_FILENO));
+    if (!person_watches) written.show_progress(lines, output->done());
+    TranslationFacts facts = translate_stream(service, reader, written, asked, stop);
+    facts.empty -= written.failed();
+    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
+    log_summary(facts, written.failed(), output->done(), spent.count());
+    if (prefixes && !stop.stop_requested() &&
+        reader.lines() < static_cast<std::int64_t>(prefixes->size()))
+      throw Error(files.prefix_file, " has ",
+                  counted(static_cast<std::int64_t>(prefixes->size()), "line"), ", the input ",
+                  with_separators(reader.lines()));
+  } catch (const std::exception&) {
+    tell_kept(*output, files.output, written.lines(), lines);
+    throw;
+  }
+  if (stop.stop_requested())
+    tell_kept(*output, files.output, written.lines(), lines);
+  else
+    output->finish();
+  return failed_before + written.failed() > 0 ? 1 : 0;
+}
+
+}  // namespace
+
+Command translate_command(DeviceEngine device_engine) {
+  const auto config = std::make_shared<TranslateConfig>();
+  const auto invocation = std::make_shared<Invocation>();
+  return {.name = "translate",
+          .summary = "translate lines: from a file, or as a filter in a pipe",
+          .fields = config->fields(),
+          .short_flags = {{"m", "model"}, {"i", "input"}, {"o", "output"}, {"b", "beam-size"}},
+          .run =
+              [config, invocation, device_engine = std::move(device_engine)] {
+                return run_translate(*config, *invocation, device_engine);
+              },
+          .examples = {"translate -m run/ < in.en > out.de",
+                       "translate -m run/ -i in.en -o out.de -b 1",
+                       "translate -m run/ --n-best 5 < in.en",
+                       "translate -m run/ --terms terms.tsv --protect < in.en"},
+          .invocation = invocation};
+}
+
+}  // namespace dragoman

@@ -1,0 +1,366 @@
+#include "app/frame/command_line.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cctype>
+#include <cstring>
+#include <filesystem>
+#include <stdexcept>
+
+#include "app/frame/config_file.h"
+#include "app/frame/field_names.h"
+#include "app/frame/foreign_flags.h"
+#include "base/amounts.h"
+
+namespace dragoman {
+
+namespace {
+
+using GivenTexts = std::map<std::string, std::vector<std::string>>;
+
+// CLI11 takes an empty value for a missing one, "[SEP]" for a list and "-5" for a flag: such values
+// get this byte in front, and it is taken off again.
+constexpr char kVerbatim = '\x01';
+
+std::string verbatim(std::string_view value) {
+  const bool negative = value.size() > 1 && value[0] == '-' && std::strchr("0123456789.", value[1]);
+  const bool misread = value.empty() || value.front() == '[' || value == "{}" || negative;
+  return misread ? kVerbatim + std::string(value) : std::string(value);
+}
+
+bool is_long_flag(std::string_view argument) {
+  return argument.size() > 2 && argument.starts_with("--");
+}
+
+std::string shown_flag(std::string_view name) {
+  return join_text(name.size() == 1 ? "-" : "--", name);
+}
+
+/// "-b" and "--beam-size" -> the field; null for values, flags with `=` and unknown ones.
+const Field* flag_without_value(const Command& command, const std::vector<Field>& fields,
+                                const std::string& argument) {
+  if (is_long_flag(argument)) return find_field(fields, argument.substr(2));
+  if (argument.size() != 2 || argument[0] != '-') return nullptr;
+  const std::string letter = argument.substr(1);
+  if (letter == "c") return find_field(fields, "config");
+  const auto found = command.short_flags.find(letter);
+  return find_field(fields, found == command.short_flags.end() ? letter : found->second);
+}
+
+/// Hyphens in flags, marks on what CLI11 would misread; a flag that must have a value has one.
+std::vector<std::string> normalized(const Command& command, const std::vector<Field>& fields,
+                                    const std::vector<std::string>& arguments) {
+  std::vector<std::string> result;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& argument = arguments[i];
+    if (argument == "--") {
+      result.push_back(argument);
+      while (++i < arguments.size()) result.push_back(verbatim(arguments[i]));
+      break;
+    }
+    if (!is_long_flag(argument)) {
+      result.push_back(verbatim(argument));
+    } else if (const std::size_t equals = argument.find('='); equals != std::string::npos) {
+      result.push_back(with_hyphens(argument.substr(0, equals)) + "=" +
+                       verbatim(argument.substr(equals + 1)));
+    } else {
+      result.push_back(with_hyphens(argument));
+    }
+    const Field* field = flag_without_value(command, fields, argument);
+    if (field == nullptr || field->kind == Field::Kind::Flag) continue;
+    if (i + 1 == arguments.size() || is_long_flag(arguments[i + 1]))
+      throw UsageError("--", field->info.name, ": needs a value");
+  }
+  return result;
+}
+
+/// "-b,--beam-size,--beam", for a flag also "!--no-...", for a positional also "beam-size".
+std::string cli11_names(const Command& command, const Field& field) {
+  std::vector<std::string> names = {std::string(field.info.name)};
+  for (const std::string& alias : aliases_of(field)) names.push_back(alias);
+  if (field.info.name == "help") names.push_back("h");
+  if (field.info.name == "config") names.push_back("c");
+  for (const auto& [letter, name] : command.short_flags)
+    if (name == field.info.name && std::find(names.begin(), names.end(), letter) == names.end())
+      names.push_back(letter);
+  std::string list;
+  for (const std::string& name : names) {
+    list += (list.empty() ? "" : ",") + shown_flag(name);
+    if (field.kind == Field::Kind::Flag && name.size() > 1) list += ",!--no-" + name;
+  }
+  const auto& positionals = command.positionals;
+  if (std::find(positionals.begin(), positionals.end(), field.info.name) != positionals.end())
+    list += join_text(",", field.info.name);
+  return list;
+}
+
+CLI::Option* add_option(CLI::App& app, const Command& command, const Field& field) {
+  const std::string names = cli11_names(command, field);
+  if (field.kind == Field::Kind::Flag) return app.add_flag(names);
+  CLI::Option* option = app.add_option(names, [](const CLI::results_t&) { return true; });
+  if (field.kind == Field::Kind::List)
+    return option->expected(1, CLI::detail::expected_max_vector_size)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+        ->allow_extra_args();
+  return option->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+}
+
+std::string unknown_flag_text(const Command& command, const std::vector<Field>& fields,
+                              const std::string& flag) {
+  const std::string foreign = foreign_flag_text(command.name, flag);
+  if (!foreign.empty()) return foreign;
+  const std::string name = flag.substr(is_long_flag(flag) ? 2 : 1);
+  return flag + (name.size() > 1 ? suggestion(name, "--", fields) : "");
+}
+
+[[noreturn]] void refuse_flags(const Command& command, const std::vector<Field>& fields,
+                               const std::vector<std::string>& flags) {
+  const std::string first = unknown_flag_text(command, fields, flags.front());
+  if (flags.size() == 1)
+    throw UsageError(first.starts_with(flags[0] + " is ") ? "" : "unknown flag ", first);
+  std::string text = counted(static_cast<std::int64_t>(flags.size()), "unknown flag") + ":";
+  for (std::size_t i = 0; i < flags.size(); ++i)
+    text += join_text(" (", i + 1, ") ", unknown_flag_text(command, fields, flags[i]));
+  throw UsageError(text);
+}
+
+bool is_model(const std::string& path) {
+  std::error_code none;
+  return std::filesystem::exists(std::filesystem::path(path) / "model.safetensors", none) ||
+         (path.ends_with(".safetensors") && std::filesystem::exists(path, none));
+}
+
+/// Words that no field takes.
+[[noreturn]] void refuse(const Command& command, const std::vector<Field>& fields,
+                         const std::vector<std::string>& extras) {
+  std::vector<std::string> flags;
+  for (const std::string& extra : extras) {
+    const std::string flag = extra.substr(0, extra.find('='));
+    if (flag.size() > 1 && flag[0] == '-' && std::ranges::find(flags, flag) == flags.end())
+      flags.push_back(flag);
+  }
+  if (!flags.empty()) refuse_flags(command, fields, flags);
+  const std::string& extra = extras.front();
+  std::string meant;
+  if (find_field(fields, "model") != nullptr && is_model(extra))
+    meant = join_text("; did you mean -m ", extra, '?');
+  else if (const Field* input = find_field(fields, "input"))
+    meant = join_text("; did you mean --", input->info.name, ' ', extra, '?');
+  throw UsageError("unexpected argument '", extra, "'", meant);
+}
+
+std::vector<std::string> without_marks(std::vector<std::string> texts) {
+  for (std::string& text : texts)
+    if (text.starts_with(kVerbatim)) text.erase(0, 1);
+  return texts;
+}
+
+/// A choice that may be left open takes "auto", too, which its list does not name.
+bool takes_auto(const Field& field) {
+  try {
+    field.assign({"auto"});
+    return true;
+  } catch (const UsageError&) {
+    return false;
+  }
+}
+
+/// An error names every value that the field takes.
+void assign(const Field& field, const std::vector<std::string>& texts) {
+  try {
+    field.assign(texts);
+  } catch (const UsageError& error) {
+    const bool lists_auto =
+        std::count(field.choices.begin(), field.choices.end(), std::string_view("auto")) > 0;
+    if (field.kind != Field::Kind::Choice || lists_auto || !takes_auto(field)) throw;
+    std::string text = error.what();
+    const std::string_view last = field.choices.back();
+    if (const std::size_t at = text.find(join_text(", ", last)); at != std::string::npos)
+      text.insert(at + 2 + last.size(), ", auto");
+    throw UsageError(text);
+  }
+}
+
+void assign_at(const Field& field, const ConfigValue& value) {
+  try {
+    assign(field, value.texts);
+  } catch (const UsageError& error) {
+    throw UsageError(value.place, ": ", error.what());
+  }
+}
+
+/// Where several values were given to a field that takes one.
+std::string warning_of_several(const Field& field, const std::vector<std::string>& texts) {
+  std::string others;
+  for (std::size_t i = 0; i + 1 < texts.size(); ++i)
+    if (texts[i] != texts.back()) others += (others.empty() ? "" : ", ") + texts[i];
+  if (others.empty()) return "";
+  const std::string times =
+      texts.size() == 2 ? "twice" : counted(static_cast<std::int64_t>(texts.size()), "time");
+  return join_text("--", field.info.name, " is given ", times,
+                   "; the last one counts: ", texts.back(), " (not ", others, ")");
+}
+
+std::map<std::string, std::string> typed_aliases(const std::vector<Field>& fields,
+                                                 const std::vector<std::string>& arguments) {
+  std::map<std::string, std::string> typed;
+  for (const std::string& argument : arguments) {
+    if (argument == "--") break;
+    if (!is_long_flag(argument)) continue;
+    const std::string name = with_hyphens(argument.substr(2, argument.find('=') - 2));
+    if (const Field* field = find_field(fields, name)) typed[std::string(field->info.name)] = name;
+  }
+  std::erase_if(typed, [](const auto& entry) { return entry.first == entry.second; });
+  return typed;
+}
+
+std::map<std::string, std::string> texts_of(const std::vector<Field>& fields) {
+  std::map<std::string, std::string> texts;
+  for (const Field& field : fields) texts.emplace(field.info.name, field.text());
+  return texts;
+}
+
+Origins origins_of(const std::vector<Field>& fields,
+                   const std::map<std::string, std::string>& defaults,
+                   const std::map<std::string, ConfigValue>& file, const GivenTexts& flags) {
+  Origins origins;
+  for (const Field& field : fields) {
+    const std::string name(field.info.name);
+    if (flags.contains(name))
+      origins[name] = Origin::CommandLine;
+    else if (file.contains(name))
+      origins[name] = Origin::ConfigFile;
+    else
+      origins[name] = field.text() == defaults.at(name) ? Origin::Default : Origin::Preset;
+  }
+  return origins;
+}
+
+/// The word itself, or in quotes where a shell would read more into it.
+std::string shell_word(const std::string& word) {
+  const auto plain = [](unsigned char c) {
+    return std::isalnum(c) != 0 || std::strchr("@%+=:,./_-", c) != nullptr;
+  };
+  if (!word.empty() && std::all_of(word.begin(), word.end(), plain)) return word;
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? "'\\''" : std::string(1, c);
+  return quoted + "'";
+}
+
+std::string command_line(const Command& command, const std::vector<std::string>& arguments) {
+  std::string line = "dragoman " + command.name;
+  for (const std::string& argument : arguments) line += ' ' + shell_word(argument);
+  return line;
+}
+
+struct Flags {
+  GivenTexts given;  ///< of a list any number of texts, else one
+  std::vector<std::string> warnings;
+};
+
+/// Flags without a value are "true", `--no-x` is "false".
+Flags parse(const Command& command, const std::vector<Field>& fields,
+            const std::vector<std::string>& arguments) {
+  CLI::App app;
+  app.set_help_flag("");
+  app.allow_extras();
+  std::vector<CLI::Option*> options;
+  // Positionals first and in their own order, which is how CLI11 fills them.
+  std::vector<const Field*> ordered;
+  for (const std::string& name : command.positionals) {
+    ordered.push_back(find_field(fields, name));
+    if (ordered.back() == nullptr) throw std::logic_error("no field for the positional " + name);
+  }
+  for (const Field& field : fields)
+    if (std::find(ordered.begin(), ordered.end(), &field) == ordered.end())
+      ordered.push_back(&field);
+  for (const Field* field : ordered) options.push_back(add_option(app, command, *field));
+  try {
+    std::vector<std::string> words = normalized(command, fields, arguments);
+    std::reverse(words.begin(), words.end());
+    app.parse(words);
+  } catch (const CLI::ParseError& error) {
+    throw UsageError(error.what());
+  }
+  Flags flags;
+  for (std::size_t i = 0; i < options.size(); ++i) {
+    std::vector<std::string> texts = without_marks(options[i]->results());
+    if (texts.empty()) continue;
+    if (ordered[i]->kind != Field::Kind::List) {
+      if (std::string warning = warning_of_several(*ordered[i], texts); !warning.empty())
+        flags.warnings.push_back(std::move(warning));
+      texts.erase(texts.begin(), texts.end() - 1);
+    }
+    flags.given.emplace(ordered[i]->info.name, std::move(texts));
+  }
+  std::vector<std::string> extras = without_marks(app.remaining());
+  std::erase(extras, "--");  // CLI11 lists the mark itself
+  if (!extras.empty() && !flags.given.contains("help")) refuse(command, fields, extras);
+  return flags;
+}
+
+/// Of the fields whose values were given, the flags before the file.
+void assign_given(const std::vector<Field>& fields, const GivenTexts& flags,
+                  const std::map<std::string, ConfigValue>& file,
+                  const std::map<std::string, std::string>& typed) {
+  for (const Field& field : fields) {
+    const std::string name(field.info.name);
+    if (const auto flag = flags.find(name); flag != flags.end()) {
+      try {
+        assign(field, flag->second);
+      } catch (const UsageError& error) {
+        throw UsageError(in_typed_words(error.what(), typed));
+      }
+    } else if (const auto line = file.find(name); line != file.end()) {
+      assign_at(field, line->second);
+    }
+  }
+}
+
+}  // namespace
+
+std::string in_typed_words(const std::string& message,
+                           const std::map<std::string, std::string>& typed) {
+  const std::size_t end = std::min(message.find_first_of(": "), message.size());
+  if (!message.starts_with("--")) return message;
+  const auto found = typed.find(message.substr(2, end - 2));
+  if (found == typed.end()) return message;
+  return join_text("--", found->second, " (here ", message.substr(0, end), ")",
+                   message.substr(end));
+}
+
+CommonConfig configure(const Command& command, const std::vector<std::string>& arguments) {
+  CommonConfig common;
+  std::vector<Field> fields = command.fields;
+  for (Field& field : fields_of(common)) fields.push_back(std::move(field));
+  Flags parsed = parse(command, fields, arguments);
+  const GivenTexts& flags = parsed.given;
+  common.warnings = std::move(parsed.warnings);
+  common.typed = typed_aliases(fields, arguments);
+  const auto defaults = texts_of(fields);
+  if (flags.contains("help")) {
+    if (command.prepare) command.prepare(flags);
+    common.help = true;
+    return common;
+  }
+
+  std::map<std::string, ConfigValue> file;
+  if (const auto config = flags.find("config"); config != flags.end()) {
+    std::vector<Field> keys = fields;
+    std::erase_if(keys, [](const Field& field) {
+      return field.info.name == "config" || field.info.name == "help";
+    });
+    file = read_config(config->second.back(), keys);
+  }
+  GivenTexts given = flags;
+  for (const auto& [name, value] : file) given.emplace(name, value.texts);
+  if (command.prepare) command.prepare(given);
+
+  const Origins origins = origins_of(fields, defaults, file, flags);
+  assign_given(fields, flags, file, common.typed);
+  if (command.invocation != nullptr)
+    *command.invocation = {command_line(command, arguments), origins, given};
+  return common;
+}
+
+}  // namespace dragoman

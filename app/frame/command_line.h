@@ -1,0 +1,52 @@
+// From the words of a command line to configuration structs: default < preset < --config FILE <
+// command line.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "app/frame/command.h"
+#include "app/frame/log.h"
+
+namespace dragoman {
+
+/// What every command understands besides its own flags.
+struct CommonConfig {
+  std::string config;
+  bool quiet = false;
+  LogFormat log_format = LogFormat::Text;
+  bool help = false;
+
+  // Not flags: what the command line was like.
+  std::vector<std::string> warnings;         ///< to be told once the log is set
+  std::map<std::string, std::string> typed;  ///< fields by name -> the alias that was typed
+
+  template <class Visit>
+  void for_each_field(Visit&& visit) {
+    visit({.name = "config",
+           .help = "TOML file of values; flags on the command line come before it",
+           .group = "Common"},
+          config);
+    visit({.name = "quiet", .help = "only warnings and errors on stderr", .group = "Common"},
+          quiet);
+    visit({.name = "log-format",
+           .help = "lines for people, or one JSON object per line",
+           .group = "Common"},
+          log_format);
+    visit({.name = "help", .help = "this text", .group = "Common"}, help);
+  }
+};
+
+/// "--preset: ..." as "--arch (here --preset): ..." where the flag was typed so.
+std::string in_typed_words(const std::string& message,
+                           const std::map<std::string, std::string>& typed);
+
+/// Sets the command's configuration from the arguments behind its name, and fills its invocation.
+/// A list takes every value after its flag and may be repeated; of another field the last one
+/// counts, with a warning where an earlier one differs. With --help only the defaults (of the
+/// preset that is asked for) are set. Throws UsageError that names the flag, or file, line and key;
+/// all unknown flags at once, each with what may have been meant.
+CommonConfig configure(const Command& command, const std::vector<std::string>& arguments);
+
+}  // namespace dragoman

@@ -1,0 +1,217 @@
+#include "app/frame/config_file.h"
+
+#include <toml++/toml.h>
+#include <algorithm>
+#include <cstdio>
+
+#include "app/frame/config_hint.h"
+#include "app/frame/field_names.h"
+#include "base/byte_text.h"
+#include "base/files.h"
+#include "base/utf8.h"
+
+namespace dragoman {
+
+namespace {
+
+const char* expected_type(Field::Kind kind) {
+  switch (kind) {
+    case Field::Kind::Flag:
+      return "true or false";
+    case Field::Kind::Integer:
+      return "a whole number";
+    case Field::Kind::Number:
+      return "a number";
+    case Field::Kind::List:
+      return "a string or an array of strings";
+    default:
+      return "a string in quotes";
+  }
+}
+
+bool fits(const toml::node& node, Field::Kind kind) {
+  const toml::node_type type = node.type();
+  const bool is_auto = node.is_string() && node.as_string()->get() == "auto";
+  switch (kind) {
+    case Field::Kind::Flag:
+      return type == toml::node_type::boolean;
+    case Field::Kind::Integer:
+      return type == toml::node_type::integer || is_auto;
+    case Field::Kind::Number:
+      return type == toml::node_type::integer || type == toml::node_type::floating_point || is_auto;
+    default:
+      return type == toml::node_type::string;
+  }
+}
+
+std::string text_of_node(const toml::node& node) {
+  if (const auto* flag = node.as_boolean()) return text_of(flag->get());
+  if (const auto* integer = node.as_integer()) return text_of(integer->get());
+  if (const auto* number = node.as_floating_point()) return text_of(number->get());
+  return bytes_of_utf8(node.as_string()->get());
+}
+
+void collect_settings(const toml::table& table, std::map<std::string, std::string>& settings) {
+  for (const auto& [key, node] : table) {
+    if (const toml::table* group = node.as_table()) {
+      collect_settings(*group, settings);
+      continue;
+    }
+    std::string text;
+    if (const toml::array* array = node.as_array()) {
+      for (const toml::node& element : *array)
+        if (element.is_value()) text += (text.empty() ? "" : ", ") + text_of_node(element);
+    } else {
+      text = text_of_node(node);
+    }
+    settings[std::string(key.str())] = text;
+  }
+}
+
+std::string_view line_of(std::string_view text, toml::source_index line) {
+  for (; line > 1 && !text.empty(); --line)
+    text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);
+  return text.substr(0, text.find('\n'));
+}
+
+/// The fields are for hints.
+toml::table parse_toml(std::string_view text, const std::string& name,
+                       const std::vector<Field>& fields) {
+  try {
+    return toml::parse(text);
+  } catch (const toml::parse_error& error) {
+    const auto line = error.source().begin.line;
+    throw UsageError(name, ":", line, ": ", error.description(),
+                     find_invalid_utf8(text) == std::string_view::npos
+                         ? config_hint(line_of(text, line), fields)
+                         : "");
+  }
+}
+
+class ConfigReader {
+ public:
+  ConfigReader(const std::filesystem::path& path, const std::vector<Field>& fields)
+      : name_(path.string()), fields_(fields) {}
+
+  void read_table(const toml::table& table) {
+    for (const auto& [key, node] : table) {
+      if (const toml::table* group = node.as_table())
+        read_table(*group);
+      else
+        read_key(key.str(), place_of(key.source().begin.line), node);
+    }
+  }
+
+  std::map<std::string, ConfigValue> values;
+
+ private:
+  std::string place_of(toml::source_index line) const { return join_text(name_, ":", line); }
+
+  void read_key(std::string_view key, const std::string& place, const toml::node& node) {
+    const Field* field = find_field(fields_, key);
+    if (field == nullptr)
+      throw UsageError(place, ": unknown key '", key, "'", suggestion(key, "", fields_));
+    ConfigValue value{.texts = {}, .place = place};
+    const toml::array* array = node.as_array();
+    if (array != nullptr && field->kind == Field::Kind::List) {
+      for (const toml::node& element : *array) add_text(*field, key, element, value);
+    } else {
+      add_text(*field, key, node, value);
+    }
+    if (!values.emplace(field->info.name, value).second)
+      throw UsageError(place, ": '", key, "' is given twice");
+  }
+
+  void add_text(const Field& field, std::string_view key, const toml::node& node,
+                ConfigValue& value) const {
+    if (!fits(node, field.kind))
+      throw UsageError(value.place, ": '", key, "' must be ", expected_type(field.kind));
+    value.texts.push_back(text_of_node(node));
+  }
+
+  std::string name_;
+  const std::vector<Field>& fields_;
+};
+
+std::string toml_string(std::string_view text) {
+  std::string toml = "\"";
+  for (const char c : utf8_of_bytes(text)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      toml += '\\';
+      toml += c;
+    } else if (byte < 0x20 || byte == 0x7f) {
+      char escape[8];
+      std::snprintf(escape, sizeof escape, "\\u%04x", byte);
+      toml += escape;
+    } else {
+      toml += c;
+    }
+  }
+  return toml + "\"";
+}
+
+}  // namespace
+
+std::string toml_value(Field::Kind kind, const std::vector<std::string>& texts) {
+  switch (kind) {
+    case Field::Kind::Flag:
+    case Field::Kind::Integer:
+    case Field::Kind::Number:
+      return texts.front();
+    case Field::Kind::List: {
+      std::string list;
+      for (const std::string& text : texts) list += (list.empty() ? "" : ", ") + toml_string(text);
+      return "[" + list + "]";
+    }
+    default:
+      return toml_string(texts.front());
+  }
+}
+
+std::map<std::string, ConfigValue> read_config(const std::filesystem::path& path,
+                                               const std::vector<Field>& fields) {
+  ConfigReader reader(path, fields);
+  reader.read_table(parse_toml(read_file(path), path.string(), fields));
+  return std::move(reader.values);
+}
+
+std::map<std::string, std::string> read_settings(const std::filesystem::path& path) {
+  return settings_of(read_file(path), path.string());
+}
+
+std::map<std::string, std::string> settings_of(std::string_view toml, const std::string& name) {
+  std::map<std::string, std::string> settings;
+  collect_settings(parse_toml(toml, name, {}), settings);
+  return settings;
+}
+
+std::string grouped(const std::vector<Field>& fields,
+                    const std::function<std::string(const Field&)>& lines_of) {
+  std::vector<std::string_view> groups;
+  for (const Field& field : fields)
+    if (std::find(groups.begin(), groups.end(), field.info.group) == groups.end())
+      groups.push_back(field.info.group);
+  std::string toml;
+  for (std::string_view group : groups) {
+    if (!toml.empty()) toml += "\n";
+    if (!group.empty()) toml += join_text("# ---- ", group, "\n\n");
+    for (const Field& field : fields)
+      if (field.info.group == group) toml += lines_of(field);
+  }
+  return toml;
+}
+
+std::string write_config(const std::vector<Field>& fields) {
+  return grouped(fields, [](const Field& field) {
+    std::string lines = join_text("# ", field.info.help, "\n");
+    if (!field.choices.empty()) {
+      lines += "# one of";
+      for (std::string_view choice : field.choices) lines += join_text(" ", choice);
+      lines += "\n";
+    }
+    return lines + join_text(field.info.name, " = ", toml_value(field.kind, field.values()), "\n");
+  });
+}
+
+}  // namespace dragoman

@@ -1,0 +1,78 @@
+#include "app/frame/foreign_flags.h"
+
+#include <algorithm>
+#include <array>
+
+#include "app/frame/field_names.h"
+#include "base/error.h"
+
+namespace dragoman {
+
+namespace {
+
+struct ForeignFlag {
+  std::string_view names;  ///< without dashes, a space before and behind each
+  std::string_view system;
+  std::string_view here;
+  std::string_view command = "";  ///< of one command alone
+};
+
+constexpr std::array kForeignFlags = {
+    ForeignFlag{" train-sets ", "Marian", "--train-src FILE --train-tgt FILE"},
+    ForeignFlag{" valid-sets ", "Marian", "--valid-src FILE --valid-tgt FILE"},
+    ForeignFlag{" vocabs ", "Marian",
+                "train makes the vocabulary itself (--vocab-size N) or takes --tokenizer FILE, and "
+                "the model file holds it"},
+    ForeignFlag{" devices d ", "Marian",
+                "--device cuda:N; scripts/launch and torchrun train on several GPUs"},
+    ForeignFlag{" after-epochs ", "Marian", "--max-epochs N"},
+    ForeignFlag{" after-batches ", "Marian", "--max-updates N"},
+    ForeignFlag{" after ", "Marian", "--max-epochs N, --max-updates N or --max-time 12h"},
+    ForeignFlag{" exponential-smoothing ", "Marian", "--ema X, for example 0.9999 for its 0.0001"},
+    ForeignFlag{" tied-embeddings-all ", "Marian", "--tying three-way, which is the default"},
+    ForeignFlag{" workspace ", "Marian",
+                "leave it out; memory is taken as it is needed, and smaller batches need less"},
+    ForeignFlag{" maxi-batch maxi-batch-sort ", "Marian",
+                "leave it out; batches are of sentences of like length in any case"},
+    ForeignFlag{" mini-batch-fit ", "Marian", "--max-tokens auto, which is the default"},
+    ForeignFlag{" l ", "Marian", "--lr X", "train"},
+    ForeignFlag{" fp16 ", "fairseq", "train has --precision bf16, translate --compute-type"},
+    ForeignFlag{" share-all-embeddings ", "fairseq", "--tying three-way, which is the default"},
+    ForeignFlag{" adam-betas ", "fairseq", "--adam-beta1 0.9 --adam-beta2 0.98"},
+    ForeignFlag{" encoder-normalize-before decoder-normalize-before ", "fairseq",
+                "--norm before, for both sides"},
+    ForeignFlag{" restore-file ", "fairseq",
+                "train with the same -o goes on by itself; --init-from FILE begins a run with the "
+                "weights of another"},
+    ForeignFlag{" max-len-b ", "fairseq", "--max-length-ratio X, --max-length N"},
+    ForeignFlag{" path ", "fairseq", "-m FILE, or -m and the folder of the run"},
+    ForeignFlag{" source-lang target-lang s t ", "fairseq",
+                "texts are named by their files; evaluate alone has --target-language"},
+    ForeignFlag{" rnn-size word-vec-size ", "OpenNMT", "--d-model N"},
+    ForeignFlag{" layers num-layers ", "OpenNMT", "--encoder-layers N --decoder-layers N"},
+    ForeignFlag{" world-size gpu-ranks ", "OpenNMT",
+                "leave it out; scripts/launch and torchrun start several processes"},
+    ForeignFlag{" gpu ", "OpenNMT", "--device cuda:N"},
+    ForeignFlag{" src-vocab tgt-vocab ", "OpenNMT",
+                "train makes the vocabulary itself (--vocab-size N) or takes --tokenizer FILE, and "
+                "the model file holds it"},
+    ForeignFlag{" batch-size batch-type ", "OpenNMT",
+                "--max-tokens N (pieces of a batch, of each side) or --max-sentences N (pairs)",
+                "train"},
+    ForeignFlag{" l language-pair ", "sacreBLEU", "--target-language, for example de", "evaluate"},
+};
+
+}  // namespace
+
+std::string foreign_flag_text(std::string_view command, std::string_view flag) {
+  const std::string name =
+      with_hyphens(flag.substr(std::min(flag.find_first_not_of('-'), flag.size())));
+  if (name.empty() || name.find(' ') != std::string::npos) return "";
+  for (const ForeignFlag& foreign : kForeignFlags)
+    if ((foreign.command.empty() || foreign.command == command) &&
+        foreign.names.find(" " + name + " ") != std::string_view::npos)
+      return join_text(flag, " is ", foreign.system, "'s; here: ", foreign.here);
+  return "";
+}
+
+}  // namespace dragoman

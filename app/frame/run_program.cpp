@@ -1,0 +1,181 @@
+#include "app/frame/program.h"
+
+#if defined(__SSE2__)
+#include <xmmintrin.h>
+#endif
+
+#include <algorithm>
+#include <csignal>
+#include <exception>
+#include <filesystem>
+#include <iostream>
+#include <new>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "app/frame/command_line.h"
+#include "app/frame/field_names.h"
+#include "app/frame/help.h"
+#include "app/frame/log.h"
+#include "app/frame/signals.h"
+#include "app/frame/standard_output.h"
+#include "app/frame/terminal.h"
+#include "base/amounts.h"
+#include "base/cpu.h"
+#include "base/error.h"
+#include "base/line_stream.h"
+#include "base/memory.h"
+#include "base/threads.h"
+
+namespace dragoman {
+
+namespace {
+
+enum ExitCode : int { kDone = 0, kFailed = 1, kMisused = 2, kDefect = 3 };
+
+/// Before any thread exists, as threads inherit the processor's modes.
+void prepare_process() {
+#if defined(__SSE2__)
+  // Denormal numbers cost a hundred times a normal one's time and carry nothing that we need.
+  _mm_setcsr(_mm_getcsr() | 0x8040);  // flush to zero, denormals are zero
+#endif
+  install_signal_handling();
+  install_standard_output();
+}
+
+std::string version_text(const Program& program) {
+  return join_text(program.name, ' ', DRAGOMAN_VERSION, '\n', program.libraries(), "processor ",
+                   cpu_features().model, ": ", cpu_features_text(), ", ",
+                   counted(available_cores(), "core"), "\n");
+}
+
+int run_command(const Command& command, const CommonConfig& common) {
+  try {
+    return command.run();
+  } catch (const UsageError& error) {
+    throw UsageError(in_typed_words(error.what(), common.typed));
+  }
+}
+
+int run_command(const Program& program, const Command& command,
+                const std::vector<std::string>& arguments) {
+  const CommonConfig common = configure(command, arguments);
+  if (common.help) {
+    std::cout << command_help(program.name, command);
+    return kDone;
+  }
+  configure_log(common.log_format, common.quiet ? Verbosity::Quiet : Verbosity::Normal);
+  for (const std::string& warning : common.warnings) log_warning(warning);
+  const int code = run_command(command, common);
+  if (const auto signal = received_signal()) return 128 + *signal;
+  return code;
+}
+
+int run(const Program& program, const std::vector<std::string>& arguments) {
+  const std::vector<Command> commands = program.commands();
+  const std::string name = arguments.empty() ? "--help" : arguments.front();
+  if (name == "--help" || name == "-h") {
+    std::cout << overview(program, commands);
+    return kDone;
+  }
+  if (name == "--version") {
+    std::cout << version_text(program);
+    return kDone;
+  }
+  if (name == "help") {
+    if (arguments.size() == 1) return run(program, {"--help"});
+    return run(program, {arguments[1], "--help"});
+  }
+  if (name.starts_with('-')) {
+    const std::string word = name.substr(std::min(name.find_first_not_of('-'), name.size()));
+    const std::vector<std::string> flags = {"help", "version"};
+    throw UsageError("unknown flag ", name, suggestion(word, "--", flags));
+  }
+  std::vector<std::string> names = {"help"};
+  for (const Command& command : commands) {
+    if (command.name == name)
+      return run_command(program, command, {arguments.begin() + 1, arguments.end()});
+    names.push_back(command.name);
+  }
+  throw UsageError("unknown command ", name, suggestion(name, "", names));
+}
+
+/// Errors in the command line itself come in the format that it asks for, too.
+bool asks_for_json(const std::vector<std::string>& arguments) {
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string flag = with_hyphens(arguments[i]);
+    if (flag == "--log-format=json") return true;
+    if (flag == "--log-format" && i + 1 < arguments.size() && arguments[i + 1] == "json")
+      return true;
+  }
+  return false;
+}
+
+int report(const Program& program, int code, std::string_view text) {
+  if (log_format() == LogFormat::Json)
+    log_error(text);
+  else
+    Terminal::standard_error().write_line(join_text(program.name, ": error: ", printable(text)));
+  return code;
+}
+
+int report_misuse(const Program& program, const std::string& text,
+                  const std::vector<std::string>& arguments) {
+  std::string command;
+  for (const Command& known : program.commands())
+    if (!arguments.empty() && known.name == arguments.front()) command = known.name + " ";
+  return report(program, kMisused,
+                join_text(text, " (", program.name, ' ', command, "--help tells more)"));
+}
+
+/// Of the standard library's, which throws it without a subject where a thread cannot begin.
+std::string system_error_text(const std::system_error& error) {
+  if (const auto* file = dynamic_cast<const std::filesystem::filesystem_error*>(&error))
+    return join_text(file->path1().string(), ": ", error.code().message(),
+                     error.code() == std::errc::too_many_files_open
+                         ? "; raise the number of open files (ulimit -n)"
+                         : "");
+  if (error.code() != std::errc::resource_unavailable_try_again) return error.what();
+  return join_text("cannot start another thread: ", error.what(),
+                   "; fewer --threads, or more memory (ulimit -v) or processes (ulimit -u)");
+}
+
+int report_unexpected(const Program& program, const std::exception& error) {
+  if (is_out_of_memory(error))  // LibTorch's words for it speak of its own source
+    return report(program, kFailed,
+                  "not enough memory; smaller batches, --max-tokens or --batch-size, need less");
+  const std::string_view whole = error.what();
+  const std::string_view text = whole.substr(0, whole.find('\n'));
+  return report(program, kDefect, join_text("a defect of dragoman, please report it: ", text));
+}
+
+}  // namespace
+
+int run_program(const Program& program, int argc, char** argv) {
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  try {
+    prepare_process();
+    if (asks_for_json(arguments)) configure_log(LogFormat::Json, Verbosity::Normal);
+    const int code = run(program, arguments);
+    std::cout.flush();
+    return code;
+  } catch (const ClosedPipe&) {
+    return 128 + SIGPIPE;
+  } catch (const UsageError& error) {
+    return report_misuse(program, error.what(), arguments);
+  } catch (const Error& error) {
+    return report(program, kFailed, error.what());
+  } catch (const std::system_error& error) {
+    return report(program, kFailed, system_error_text(error));
+  } catch (const std::bad_alloc&) {
+    return report(program, kFailed, "not enough memory");
+  } catch (const std::exception& error) {
+    return report_unexpected(program, error);
+  } catch (...) {
+    return report(program, kDefect,
+                  "a defect of dragoman, please report it: an exception without a text");
+  }
+}
+
+}  // namespace dragoman

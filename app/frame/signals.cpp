@@ -1,0 +1,98 @@
+#include "app/frame/signals.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "app/frame/log.h"
+#include "app/frame/terminal.h"
+
+namespace dragoman {
+
+namespace {
+
+std::atomic<int> first_signal = 0;
+std::atomic<bool> somebody_listens = false;
+
+// Never destroyed: the waiting thread outlives main's static objects.
+std::stop_source& source() {
+  static auto* const stop = new std::stop_source;
+  return *stop;
+}
+
+/// Past the locks of terminal and log, which the thread that is stuck may hold.
+void write_past_locks(std::string_view text) {
+  [[maybe_unused]] const auto written = write(STDERR_FILENO, text.data(), text.size());
+}
+
+[[noreturn]] void leave(int signal) {
+  if (Terminal::standard_error().is_interactive()) write_past_locks("\r\x1b[K");
+  if (first_signal != 0 && log_format() == LogFormat::Text)
+    write_past_locks("left at once: nothing was saved after the last checkpoint or line\n");
+  _exit(128 + signal);
+}
+
+std::string_view name_of(int signal) {
+  switch (signal) {
+    case SIGINT:
+      return "SIGINT";
+    case SIGTERM:
+      return "SIGTERM";
+    default:
+      return "SIGHUP";
+  }
+}
+
+/// Who ends a process by its number and by its group sends two signals that mean one.
+constexpr std::chrono::milliseconds kSameRequest{300};
+
+void wait_for_signals(sigset_t awaited) {
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point first_at;
+  for (;;) {
+    int signal = 0;
+    if (sigwait(&awaited, &signal) != 0) continue;
+    const bool again = first_signal != 0;
+    if (again && Clock::now() - first_at < kSameRequest) continue;
+    if (!somebody_listens || again) leave(signal);
+    first_signal = signal;
+    first_at = Clock::now();
+    source().request_stop();
+    log_warning(std::string(name_of(signal)) + ": finishing cleanly; once more to leave at once");
+  }
+}
+
+bool is_ignored(int signal) {
+  struct sigaction action {};
+  return sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+}  // namespace
+
+void install_signal_handling() {
+  std::signal(SIGPIPE, SIG_IGN);
+  sigset_t awaited;
+  sigemptyset(&awaited);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP})
+    if (!is_ignored(signal)) sigaddset(&awaited, signal);
+  pthread_sigmask(SIG_BLOCK, &awaited, nullptr);
+  std::thread(wait_for_signals, awaited).detach();
+}
+
+std::stop_token stop_token() {
+  somebody_listens = true;
+  return source().get_token();
+}
+
+std::optional<int> received_signal() {
+  const int signal = first_signal;
+  return signal == 0 ? std::nullopt : std::optional(signal);
+}
+
+}  // namespace dragoman

@@ -1,0 +1,107 @@
+#include "base/line_stream.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace dragoman {
+
+namespace {
+
+constexpr std::size_t kBlock = 1 << 16;
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
+}  // namespace
+
+LineReader::LineReader(int descriptor, std::string name)
+    : descriptor_(descriptor), name_(std::move(name)) {}
+
+std::optional<std::string> LineReader::next_line() {
+  const std::size_t found = buffer_.find('\n', scanned_);
+  std::size_t end = found;
+  if (found == std::string::npos) {
+    scanned_ = buffer_.size();
+    if (!at_end_ || begin_ == buffer_.size()) return std::nullopt;
+    end = buffer_.size();
+  }
+  std::string line = buffer_.substr(begin_, end - begin_);
+  begin_ = scanned_ = found == std::string::npos ? end : end + 1;
+  if (!line.empty() && line.back() == '\r') line.pop_back();
+  if (lines_ == 0 && line.starts_with(kByteOrderMark)) line.erase(0, kByteOrderMark.size());
+  ++lines_;
+  return line;
+}
+
+bool LineReader::receive(std::chrono::milliseconds wait, int other) {
+  if (at_end_) return false;
+  pollfd ready[] = {{.fd = descriptor_, .events = POLLIN, .revents = 0},
+                    {.fd = other, .events = POLLIN, .revents = 0}};
+  const int count = poll(ready, 2, static_cast<int>(wait.count()));
+  if ((count < 0 && errno == EINTR) || (count >= 0 && ready[0].revents == 0)) return false;
+
+  char block[kBlock];
+  const ssize_t got = count < 0 ? -1 : read(descriptor_, block, kBlock);
+  if (got < 0) {
+    if (errno == EINTR || errno == EAGAIN) return false;
+    throw Error(name_, ": cannot read: ", std::strerror(errno));
+  }
+  at_end_ = got == 0;
+  take({block, static_cast<std::size_t>(got)});
+  return got > 0;
+}
+
+void LineReader::take(std::string_view bytes) {
+  buffer_.erase(0, begin_);
+  scanned_ -= begin_;
+  begin_ = 0;
+  if (coding_ == TextCoding::Undecided) {
+    undecided_ += bytes;
+    coding_ = coding_of(undecided_, at_end_, name_);
+    if (coding_ == TextCoding::Undecided) return;
+    decompressor_ = make_decompressor(coding_, name_);
+    bytes = undecided_;
+  }
+  if (decompressor_ == nullptr) {
+    buffer_ += bytes;
+  } else {
+    decompressor_->add(bytes, [this](std::string_view text) { buffer_ += text; });
+    if (at_end_) decompressor_->finish();
+  }
+}
+
+LineWriter::LineWriter(int descriptor, std::string name)
+    : descriptor_(descriptor), name_(std::move(name)) {}
+
+void LineWriter::write_line(std::string_view line) {
+  buffer_ += line;
+  write("\n");
+}
+
+void LineWriter::write(std::string_view text) {
+  buffer_ += text;
+  if (buffer_.size() >= kBlock) flush();
+}
+
+void LineWriter::flush() {
+  std::size_t sent = 0;
+  while (sent < buffer_.size()) {
+    const ssize_t written = ::write(descriptor_, buffer_.data() + sent, buffer_.size() - sent);
+    if (written > 0) {
+      sent += static_cast<std::size_t>(written);
+    } else if (written < 0 && errno == EAGAIN) {
+      pollfd ready{.fd = descriptor_, .events = POLLOUT, .revents = 0};
+      poll(&ready, 1, -1);
+    } else if (written < 0 && errno != EINTR) {
+      const int error = errno;
+      buffer_.clear();
+      if (error == EPIPE) throw ClosedPipe(name_, ": closed before all was written");
+      throw Error(name_, ": cannot write: ", std::strerror(error));
+    }
+  }
+  buffer_.clear();
+}
+
+}  // namespace dragoman

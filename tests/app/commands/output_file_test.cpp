@@ -1,0 +1,103 @@
+#include "app/commands/output_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <functional>
+
+#include "base/error.h"
+#include "base/files.h"
+
+namespace dragoman {
+namespace {
+
+using testing::HasSubstr;
+namespace fs = std::filesystem;
+
+class OutputFile : public testing::Test {
+ protected:
+  OutputFile() {
+    fs::remove_all(folder_);
+    fs::create_directories(folder_ / "run" / "checkpoints");
+  }
+  ~OutputFile() override { fs::remove_all(folder_); }
+
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+  std::string file(const std::string& name, const std::string& text) const {
+    write_file(folder_ / name, text);
+    return path(name);
+  }
+
+  static std::string refusal(const std::function<void()>& check) {
+    try {
+      check();
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return "accepted";
+  }
+
+  const fs::path folder_ =
+      fs::path(testing::TempDir()) / ("output_file_" + std::to_string(getpid()));
+};
+
+TEST_F(OutputFile, IsNeverWhatIsRead) {
+  const std::string input = file("in", "a\n");
+  fs::create_symlink(input, path("link"));
+  EXPECT_TRUE(same_file(input, path("link")));
+  EXPECT_FALSE(same_file(input, path("none")));
+  for (const std::string& output : {input, path("link")})
+    EXPECT_THAT(refusal([&] {
+                  check_output("--output", output, {path("none"), input});
+                }),
+                HasSubstr("--output: " + output + " is "));
+  check_output("--output", path("new"), {input});
+  check_output("--output", "-", {input});
+  check_output("--output", "/dev/null", {"/dev/null"});
+}
+
+TEST_F(OutputFile, NeedsAFolderToLieInAndIsNone) {
+  EXPECT_THAT(refusal([&] { check_output("-o", folder_.string(), {}); }),
+              HasSubstr(folder_.string() + " is a folder"));
+  try {
+    check_output("--output", path("nodir/x"), {});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr(path("nodir") + ": no such folder"));
+  }
+}
+
+TEST_F(OutputFile, APageReplacesOnlyAPage) {
+  const auto said = [this](const std::string& name) {
+    return refusal([&] { check_page_output("--html", path(name), {}); });
+  };
+  file("page", "<!DOCTYPE html>\n<html>");
+  file("text", "a translation\n");
+  file("empty", "");
+  EXPECT_EQ(said("page"), "accepted");
+  EXPECT_EQ(said("new"), "accepted");
+  EXPECT_THAT(said("text"), HasSubstr("is there and is no page"));
+  EXPECT_THAT(said("empty"), HasSubstr("is there and is no page"));
+  EXPECT_THAT(refusal([&] { check_page_output("--html", path("page"), {path("page")}); }),
+              HasSubstr("a file that is read"));
+}
+
+TEST_F(OutputFile, AModelReplacesNoFileOfARun) {
+  const auto said = [this](const std::string& name) {
+    return refusal([&] { check_model_output("--output", path(name), {}); });
+  };
+  fs::create_symlink(file("run/model.safetensors", "weights"), path("link"));
+  EXPECT_THAT(said("run/model.safetensors"), HasSubstr("is the model of the training run"));
+  EXPECT_THAT(said("link"), HasSubstr("is the model of the training run"));
+  for (const std::string name : {"best", "latest", "start", "update-00001000"})
+    EXPECT_THAT(said("run/checkpoints/" + name + ".safetensors"),
+                HasSubstr("is a checkpoint of the training run"));
+  EXPECT_EQ(said("run/average.safetensors"), "accepted");
+  EXPECT_EQ(said("run/checkpoints/mine.safetensors"), "accepted");
+  EXPECT_EQ(said("model.safetensors"), "accepted");
+}
+
+}  // namespace
+}  // namespace dragoman

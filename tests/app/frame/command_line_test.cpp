@@ -1,0 +1,338 @@
+#include "app/frame/command_line.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/frame/help.h"
+#include "base/files.h"
+
+namespace dragoman {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+enum class Size { Small, Large };
+constexpr std::array<std::string_view, 2> names_of(Size) { return {"small", "large"}; }
+
+struct Options {
+  std::string model;
+  std::vector<std::string> train_src, inputs;
+  std::int64_t max_tokens = 4096;
+  double dropout = 0.1;
+  bool lowercase = false;
+  bool cache = true;
+  Size preset = Size::Small;
+
+  template <class Visit>
+  void for_each_field(Visit&& visit) {
+    visit({.name = "model", .help = "file", .group = "Files"}, model);
+    visit({.name = "train-src", .help = "source", .group = "Files"}, train_src);
+    visit({.name = "inputs", .help = "inputs", .group = "Files"}, inputs);
+    visit({.name = "max-tokens",
+           .help = "tokens of a batch",
+           .group = "Batches",
+           .aliases = "mini-batch-words,w"},
+          max_tokens);
+    visit({.name = "dropout", .help = "rate", .group = "Model"}, dropout);
+    visit({.name = "lowercase", .help = "ignore case", .group = "Model"}, lowercase);
+    visit({.name = "cache", .help = "keep the cache", .group = "Model"}, cache);
+    visit({.name = "preset", .help = "a size", .group = "Model"}, preset);
+  }
+};
+
+class CommandLine : public testing::Test {
+ protected:
+  CommandLine() {
+    command.name = "try";
+    command.summary = "tries";
+    command.fields = fields_of(options);
+    command.positionals = {"model", "inputs"};
+    command.short_flags = {{"m", "model"}};
+    command.invocation = std::make_shared<Invocation>();
+    command.prepare = [this](const std::map<std::string, std::vector<std::string>>& given) {
+      if (given.contains("preset") && given.at("preset").back() == "large") {
+        options.dropout = 0.3;
+        options.max_tokens = 100;
+      }
+    };
+  }
+
+  CommonConfig configured(const std::vector<std::string>& arguments) {
+    return configure(command, arguments);
+  }
+
+  std::string refusal(const std::vector<std::string>& arguments) {
+    try {
+      configure(command, arguments);
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return "accepted";
+  }
+
+  std::string config_file(const std::string& text) {
+    const auto path = std::filesystem::path(testing::TempDir()) /
+                      ("command_line_" + std::to_string(getpid()) + ".toml");
+    write_file(path, text);
+    return path.string();
+  }
+
+  Options options;
+  Command command;
+};
+
+TEST_F(CommandLine, AssignsEveryKindOfField) {
+  configured({"--model", "run/", "--max-tokens", "8k", "--dropout=0.25", "--lowercase",
+              "--no-cache", "--preset", "large", "--train-src", "a", "b"});
+  EXPECT_EQ(options.model, "run/");
+  EXPECT_EQ(options.max_tokens, 8000);
+  EXPECT_EQ(options.dropout, 0.25);
+  EXPECT_TRUE(options.lowercase);
+  EXPECT_FALSE(options.cache);
+  EXPECT_EQ(options.preset, Size::Large);
+  EXPECT_THAT(options.train_src, ElementsAre("a", "b"));
+}
+
+TEST_F(CommandLine, TakesUnderscoresAliasesAndLetters) {
+  configured({"--max_tokens", "5"});
+  EXPECT_EQ(options.max_tokens, 5);
+  configured({"--mini_batch_words=6"});
+  EXPECT_EQ(options.max_tokens, 6);
+  configured({"-w", "7", "-m", "x_y"});
+  EXPECT_EQ(options.max_tokens, 7);
+  EXPECT_EQ(options.model, "x_y");
+  configured({"-w8"});
+  EXPECT_EQ(options.max_tokens, 8);
+}
+
+TEST_F(CommandLine, KeepsUnderscoresInValues) {
+  configured({"--model=a_b=c_d"});
+  EXPECT_EQ(options.model, "a_b=c_d");
+}
+
+TEST_F(CommandLine, RepeatsListsAndLetsTheLastOfOtherFlagsCount) {
+  configured({"--train-src", "a", "--max-tokens", "1", "--train-src=b", "--max-tokens", "2"});
+  EXPECT_THAT(options.train_src, ElementsAre("a", "b"));
+  EXPECT_EQ(options.max_tokens, 2);
+}
+
+TEST_F(CommandLine, WarnsWhereALaterValueReplacesAnother) {
+  EXPECT_THAT(configured({"--model", "a", "-m", "b"}).warnings,
+              ElementsAre("--model is given twice; the last one counts: b (not a)"));
+  EXPECT_THAT(configured({"-w", "1", "--max-tokens=2", "--max_tokens", "3"}).warnings,
+              ElementsAre("--max-tokens is given 3 times; the last one counts: 3 (not 1, 2)"));
+  EXPECT_THAT(
+      configured({"--model", "a", "--model", "a", "--inputs", "x", "--inputs", "y"}).warnings,
+      testing::IsEmpty());
+}
+
+TEST_F(CommandLine, NamesTheFlagAsItWasTyped) {
+  EXPECT_EQ(refusal({"--mini-batch-words", "many"}),
+            "--mini-batch-words (here --max-tokens): 'many' is not a whole number");
+  EXPECT_EQ(refusal({"--mini_batch_words=many"}),
+            "--mini-batch-words (here --max-tokens): 'many' is not a whole number");
+  EXPECT_EQ(in_typed_words("--max-tokens 0: must be more", {{"max-tokens", "mini-batch-words"}}),
+            "--mini-batch-words (here --max-tokens) 0: must be more");
+  EXPECT_EQ(in_typed_words("--max-tokens-too: no", {{"max-tokens", "mini-batch-words"}}),
+            "--max-tokens-too: no");
+}
+
+TEST_F(CommandLine, ListsAutoAmongTheValuesWhereItIsTaken) {
+  for (Field& field : command.fields)
+    if (field.info.name == "preset")
+      field.assign = [assign = field.assign](const std::vector<std::string>& texts) {
+        if (texts.front() != "auto") assign(texts);
+      };
+  EXPECT_EQ(refusal({"--preset", "huge"}), "--preset: 'huge' is none of small, large, auto");
+  const std::string file = config_file("preset = \"huge\"\n");
+  EXPECT_EQ(refusal({"-c", file}), file + ":1: --preset: 'huge' is none of small, large, auto");
+}
+
+TEST_F(CommandLine, TellsAllUnknownFlagsAtOnce) {
+  command.positionals = {};
+  EXPECT_EQ(
+      refusal({"--train-sets", "a", "b", "--lower-cas", "-z", "-z", "--zzzzzzzz=1"}),
+      "4 unknown flags: (1) --train-sets is Marian's; here: --train-src FILE --train-tgt FILE "
+      "(2) --lower-cas; did you mean --lowercase? (3) -z (4) --zzzzzzzz");
+}
+
+TEST_F(CommandLine, KnowsWhatOtherSystemsCallIt) {
+  command.name = "train";
+  EXPECT_EQ(refusal({"--tied_embeddings_all"}),
+            "--tied-embeddings-all is Marian's; here: --tying three-way, which is the default");
+  EXPECT_EQ(refusal({"-rnn_size", "512"}), "-rnn_size is OpenNMT's; here: --d-model N");
+  EXPECT_THAT(refusal({"-l", "0.1"}), HasSubstr("-l is Marian's; here: --lr"));
+  EXPECT_THAT(refusal({"--batch-size", "64"}), HasSubstr("or --max-sentences N (pairs)"));
+  command.name = "evaluate";
+  EXPECT_THAT(refusal({"-l", "en-de"}), HasSubstr("-l is sacreBLEU's; here: --target-language"));
+  for (const char* flag : {"--valid-sets",
+                           "--vocabs",
+                           "--devices",
+                           "-d",
+                           "--after-epochs",
+                           "--after-batches",
+                           "--after",
+                           "--exponential-smoothing",
+                           "--workspace",
+                           "--maxi-batch",
+                           "--mini-batch-fit",
+                           "--fp16",
+                           "--share-all-embeddings",
+                           "--adam-betas",
+                           "--encoder-normalize-before",
+                           "--restore-file",
+                           "--max-len-b",
+                           "--path",
+                           "--source-lang",
+                           "--word_vec_size",
+                           "--world_size",
+                           "-gpu",
+                           "--src_vocab",
+                           "--layers",
+                           "--num-layers"})
+    EXPECT_THAT(refusal({flag}), HasSubstr("'s; here: ")) << flag;
+}
+
+TEST_F(CommandLine, AModelWithoutItsFlagIsRecognized) {
+  command.positionals = {};
+  const auto folder =
+      std::filesystem::path(testing::TempDir()) / ("command_line_run_" + std::to_string(getpid()));
+  std::filesystem::create_directories(folder);
+  write_file(folder / "model.safetensors", "weights");
+  for (const std::string& model : {folder.string(), (folder / "model.safetensors").string()})
+    EXPECT_EQ(refusal({model}),
+              "unexpected argument '" + model + "'; did you mean -m " + model + "?");
+  std::filesystem::remove_all(folder);
+}
+
+TEST_F(CommandLine, ReadsSwitchesWithValues) {
+  configured({"--lowercase=false", "--cache=no"});
+  EXPECT_FALSE(options.lowercase);
+  EXPECT_FALSE(options.cache);
+  configured({"--no-lowercase=false", "--cache=on"});
+  EXPECT_TRUE(options.lowercase);
+  EXPECT_TRUE(options.cache);
+  EXPECT_EQ(refusal({"--lowercase=perhaps"}), "--lowercase: 'perhaps' is neither true nor false");
+}
+
+TEST_F(CommandLine, PassesValuesThatLookLikeSyntaxOnUnchanged) {
+  configured({"--train-src", "[SEP]", "[a,b]", "", "{}", "-", "-5", "%%"});
+  EXPECT_THAT(options.train_src, ElementsAre("[SEP]", "[a,b]", "", "{}", "-", "-5", "%%"));
+  configured({"--model=[x]", "--train-src=--lowercase"});
+  EXPECT_EQ(options.model, "[x]");
+  EXPECT_THAT(options.train_src, ElementsAre("--lowercase"));
+  EXPECT_FALSE(options.lowercase);
+  configured({"--model="});
+  EXPECT_EQ(options.model, "");
+}
+
+TEST_F(CommandLine, TakesPositionalArgumentsInOrder) {
+  configured({"run/", "a", "--max-tokens", "3", "b"});
+  EXPECT_EQ(options.model, "run/");
+  EXPECT_THAT(options.inputs, ElementsAre("a", "b"));
+  configured({"--", "--model", "-x", "[y]"});
+  EXPECT_EQ(options.model, "--model");
+  EXPECT_THAT(options.inputs, ElementsAre("-x", "[y]"));
+}
+
+TEST_F(CommandLine, AnswersUnknownFlagsWithTheNearestName) {
+  EXPECT_EQ(refusal({"--max-token", "5"}), "unknown flag --max-token; did you mean --max-tokens?");
+  EXPECT_EQ(refusal({"--max-token=5"}), "unknown flag --max-token; did you mean --max-tokens?");
+  EXPECT_EQ(refusal({"--lower_cas"}), "unknown flag --lower-cas; did you mean --lowercase?");
+  EXPECT_EQ(refusal({"--mini-batch"}),
+            "unknown flag --mini-batch; did you mean --mini-batch-words?");
+  EXPECT_EQ(refusal({"--zzzzzzzz"}), "unknown flag --zzzzzzzz");
+  EXPECT_EQ(refusal({"-z"}), "unknown flag -z");
+}
+
+TEST_F(CommandLine, NamesTheFlagOfABadOrMissingValue) {
+  EXPECT_EQ(refusal({"--max-tokens", "many"}), "--max-tokens: 'many' is not a whole number");
+  EXPECT_EQ(refusal({"--preset", "huge"}), "--preset: 'huge' is none of small, large");
+  EXPECT_EQ(refusal({"--model"}), "--model: needs a value");
+  EXPECT_EQ(refusal({"-m"}), "--model: needs a value");
+  EXPECT_EQ(refusal({"--model", "--lowercase"}), "--model: needs a value");
+}
+
+TEST_F(CommandLine, RefusesArgumentsThatNobodyTakes) {
+  command.positionals = {"model"};
+  EXPECT_EQ(refusal({"a", "b"}), "unexpected argument 'b'");
+  command.positionals = {};
+  EXPECT_EQ(refusal({"[x]"}), "unexpected argument '[x]'");
+}
+
+TEST_F(CommandLine, LetsTheCommandLineComeBeforeTheFileAndTheFileBeforeThePreset) {
+  const std::string file = config_file("preset = \"large\"\ndropout = 0.2\nlowercase = true\n");
+  configured({"-c", file, "--no-lowercase"});
+  EXPECT_EQ(options.preset, Size::Large);
+  EXPECT_EQ(options.max_tokens, 100);
+  EXPECT_EQ(options.dropout, 0.2);
+  EXPECT_FALSE(options.lowercase);
+  EXPECT_EQ(command.invocation->origins.at("preset"), Origin::ConfigFile);
+  EXPECT_EQ(command.invocation->origins.at("dropout"), Origin::ConfigFile);
+  EXPECT_EQ(command.invocation->origins.at("max-tokens"), Origin::Preset);
+  EXPECT_EQ(command.invocation->origins.at("lowercase"), Origin::CommandLine);
+  EXPECT_EQ(command.invocation->origins.at("model"), Origin::Default);
+  const std::map<std::string, std::vector<std::string>> given = {
+      {"config", {file}}, {"dropout", {"0.2"}}, {"lowercase", {"false"}}, {"preset", {"large"}}};
+  EXPECT_EQ(command.invocation->given, given);
+}
+
+TEST_F(CommandLine, RemembersTheWordsAsAShellWouldTakeThem) {
+  configured({"run/", "--max-tokens=5", "--lowercase", "--inputs", "it's a b", ""});
+  EXPECT_EQ(command.invocation->command_line,
+            R"(dragoman try run/ --max-tokens=5 --lowercase --inputs 'it'\''s a b' '')");
+}
+
+TEST_F(CommandLine, PreparesWithTheCommandLinesValueOverTheFiles) {
+  const std::string file = config_file("preset = \"large\"\n");
+  configured({"-c", file, "--preset", "small"});
+  EXPECT_EQ(options.max_tokens, 4096);
+}
+
+TEST_F(CommandLine, NamesFileAndLineOfABadValue) {
+  const std::string file = config_file("\nmax-tokens = 5\npreset = \"huge\"\n");
+  EXPECT_EQ(refusal({"--config", file}), file + ":3: --preset: 'huge' is none of small, large");
+}
+
+TEST_F(CommandLine, ReadsCommonFlagsFromBoth) {
+  const CommonConfig common =
+      configured({"-c", config_file("quiet = true\nlog_format = \"json\"\n")});
+  EXPECT_TRUE(common.quiet);
+  EXPECT_EQ(common.log_format, LogFormat::Json);
+  EXPECT_THAT(refusal({"-c", config_file("config = \"x\"\n")}), HasSubstr("unknown key 'config'"));
+}
+
+TEST_F(CommandLine, HelpsWhateverElseIsSaid) {
+  EXPECT_TRUE(configured({"--max-tokens", "x", "--unknown", "-h"}).help);
+}
+
+TEST_F(CommandLine, HelpNamesEveryFlagWithItsDefaultAndStaysWithin96Columns) {
+  options.train_src = {"a file whose name is so long that the line must be broken at a space here"};
+  const std::string text = command_help("dragoman", command);
+  for (const Field& field : command.fields)
+    EXPECT_THAT(text, testing::ContainsRegex("--(\\[no-\\])?" + std::string(field.info.name)));
+  EXPECT_THAT(text, HasSubstr("[4096]"));
+  EXPECT_THAT(text, HasSubstr("small, large [small]"));
+  EXPECT_THAT(text, HasSubstr("-w, --max-tokens N"));
+  EXPECT_THAT(text, HasSubstr("-m, --model FILE"));
+  EXPECT_THAT(text, HasSubstr("--train-src FILE..."));
+  EXPECT_THAT(text, HasSubstr("(also --mini-batch-words)"));
+  command.automatic = {"max-tokens"};
+  EXPECT_THAT(command_help("dragoman", command), HasSubstr("tokens of a batch [auto]"));
+  std::size_t begin = 0;
+  for (std::size_t end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1)
+    EXPECT_LE(end - begin, 96u) << text.substr(begin, end - begin);
+}
+
+}  // namespace
+}  // namespace dragoman

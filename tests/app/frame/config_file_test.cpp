@@ -1,0 +1,192 @@
+#include "app/frame/config_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/files.h"
+
+namespace dragoman {
+namespace {
+
+using testing::EndsWith;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+enum class Norm { After, Before };
+constexpr std::array<std::string_view, 2> names_of(Norm) { return {"after", "before"}; }
+
+struct Options {
+  bool cache = true;
+  std::int64_t max_tokens = 4096;
+  double lr = 5e-4;
+  std::string out = "run/";
+  std::vector<std::string> files = {"a", "b"};
+  Norm norm = Norm::Before;
+
+  template <class Visit>
+  void for_each_field(Visit&& visit) {
+    visit({.name = "cache", .help = "keep it", .group = "Data"}, cache);
+    visit({.name = "max-tokens", .help = "of a batch", .group = "Training", .aliases = "words"},
+          max_tokens);
+    visit({.name = "lr", .help = "peak", .group = "Training"}, lr);
+    visit({.name = "out", .help = "folder", .group = "Data"}, out);
+    visit({.name = "files", .help = "read", .group = "Data"}, files);
+    visit({.name = "norm", .help = "place", .group = "Model"}, norm);
+  }
+};
+
+class ConfigFile : public testing::Test {
+ protected:
+  std::map<std::string, ConfigValue> read(const std::string& text) {
+    write_file(path, text);
+    return read_config(path, fields_of(options));
+  }
+
+  void apply(const std::string& text) {
+    const auto values = read(text);
+    for (const Field& field : fields_of(options))
+      if (const auto found = values.find(std::string(field.info.name)); found != values.end())
+        field.assign(found->second.texts);
+  }
+
+  /// The message without the file's name.
+  std::string refusal(const std::string& text) {
+    try {
+      apply(text);
+    } catch (const UsageError& error) {
+      EXPECT_THAT(error.what(), StartsWith(path.string()));
+      return std::string(error.what()).substr(path.string().size());
+    }
+    return "accepted";
+  }
+
+  std::filesystem::path path =
+      std::filesystem::path(testing::TempDir()) / ("config_" + std::to_string(getpid()) + ".toml");
+  Options options;
+};
+
+TEST_F(ConfigFile, ReadsEveryType) {
+  apply(
+      "cache = false\nmax_tokens = 1_000\nlr = 1e-3\nout = 'x'\nfiles = [\"p\", \"q\"]\n"
+      "norm = \"after\"\n");
+  EXPECT_FALSE(options.cache);
+  EXPECT_EQ(options.max_tokens, 1000);
+  EXPECT_EQ(options.lr, 1e-3);
+  EXPECT_EQ(options.out, "x");
+  EXPECT_THAT(options.files, testing::ElementsAre("p", "q"));
+  EXPECT_EQ(options.norm, Norm::After);
+}
+
+TEST_F(ConfigFile, LetsAutoStandForANumber) {
+  const auto values = read("max-tokens = 'auto'\nlr = 'auto'\n");
+  EXPECT_THAT(values.at("max-tokens").texts, testing::ElementsAre("auto"));
+  EXPECT_THAT(values.at("lr").texts, testing::ElementsAre("auto"));
+  EXPECT_EQ(refusal("cache = 'auto'\n"), ":1: 'cache' must be true or false");
+}
+
+TEST_F(ConfigFile, TakesTablesAsGroupsAliasesAndTheShorterForms) {
+  apply("[Training]\nwords = 7\nlr = 1\n[data.files-of-mine]\nfiles = 'one'\n");
+  EXPECT_EQ(options.max_tokens, 7);
+  EXPECT_EQ(options.lr, 1.0);
+  EXPECT_THAT(options.files, testing::ElementsAre("one"));
+  apply("files = []\n");
+  EXPECT_TRUE(options.files.empty());
+}
+
+TEST_F(ConfigFile, NamesLineAndKeyOfWhatItRefuses) {
+  EXPECT_EQ(refusal("\nmax-token = 1\n"), ":2: unknown key 'max-token'; did you mean max-tokens?");
+  EXPECT_EQ(refusal("lr = 1\n\ncache = 1\n"), ":3: 'cache' must be true or false");
+  EXPECT_EQ(refusal("max-tokens = 1.5\n"), ":1: 'max-tokens' must be a whole number");
+  EXPECT_EQ(refusal("max-tokens = '15'\n"), ":1: 'max-tokens' must be a whole number");
+  EXPECT_EQ(refusal("lr = true\n"), ":1: 'lr' must be a number");
+  EXPECT_EQ(refusal("out = 5\n"), ":1: 'out' must be a string in quotes");
+  EXPECT_EQ(refusal("norm = 2020-01-01\n"), ":1: 'norm' must be a string in quotes");
+  EXPECT_EQ(refusal("files = [['a']]\n"), ":1: 'files' must be a string or an array of strings");
+  EXPECT_EQ(refusal("out = ['a']\n"), ":1: 'out' must be a string in quotes");
+  EXPECT_EQ(refusal("max-tokens = 1\nwords = 2\n"), ":2: 'words' is given twice");
+}
+
+TEST_F(ConfigFile, NamesTheLineWhereItIsNoToml) {
+  EXPECT_THAT(refusal("lr = 1\nlr 2\n"), StartsWith(":2: "));
+  EXPECT_THAT(refusal("lr = 1\nlr = 2\n"), StartsWith(":2: "));
+  EXPECT_THAT(refusal("out = \"\xff\"\n"), StartsWith(":1: "));
+  EXPECT_THAT(refusal("max-tokens = 99999999999999999999\n"), StartsWith(":1: "));
+  EXPECT_THAT(refusal(std::string(100'000, '[')), StartsWith(":1: "));
+  EXPECT_THAT(refusal(std::string("lr = \0 1", 8)), StartsWith(":1: "));
+}
+
+TEST_F(ConfigFile, ExplainsTextsWithoutQuotes) {
+  EXPECT_THAT(refusal("lr = 1\nout = run/new  # mine\n"),
+              EndsWith("; texts stand in quotes: out = \"run/new\""));
+  EXPECT_THAT(refusal("out = train.en"), EndsWith("; texts stand in quotes: out = \"train.en\""));
+  EXPECT_THAT(refusal("cache = True\n"),
+              EndsWith("; true and false have small letters: cache = true"));
+  EXPECT_THAT(refusal("max-tokens = 10k\n"), Not(HasSubstr("quotes")));
+  EXPECT_THAT(refusal("out = \"a"), Not(HasSubstr("; texts")));
+}
+
+TEST_F(ConfigFile, ExplainsAValueByItsField) {
+  EXPECT_THAT(refusal("out = 30s\n"), EndsWith("; texts stand in quotes: out = \"30s\""));
+  EXPECT_THAT(refusal("max-tokens = 10k\n"), EndsWith("; write max-tokens = 10000"));
+  EXPECT_THAT(refusal("files = [s/train.en]\n"),
+              EndsWith("; texts stand in quotes: files = [\"s/train.en\"]"));
+  EXPECT_THAT(refusal("files = [a, 'b c' , \"d\"]  # both\n"),
+              EndsWith("; texts stand in quotes: files = [\"a\", \"b c\", \"d\"]"));
+  EXPECT_THAT(refusal("norm: after\n"),
+              EndsWith("; key and value are joined by =: norm = \"after\""));
+  EXPECT_THAT(refusal("max-tokens: 5\n"),
+              EndsWith("; key and value are joined by =: max-tokens = 5"));
+}
+
+TEST_F(ConfigFile, ExplainsPathsWithBackslashes) {
+  for (const char* path : {"\"C:\\data\\x\"", "C:\\data\\x", "\"C:\\data\\x\"  # there"})
+    EXPECT_THAT(refusal(join_text("out = ", path, "\n")),
+                EndsWith("; with a backslash texts stand in single quotes: out = 'C:\\data\\x'"));
+  apply("out = 'C:\\data\\x'\n");
+  EXPECT_EQ(options.out, "C:\\data\\x");
+}
+
+TEST_F(ConfigFile, ReportsAMissingFileAsAnError) {
+  EXPECT_THROW(read_config("/nowhere/x.toml", fields_of(options)), Error);
+}
+
+TEST_F(ConfigFile, GivesBackWhatItWrote) {
+  options.cache = false;
+  options.lr = 1.0 / 3;
+  options.out = "quote \" backslash \\ line\nend tab\t umlaut \xc3\xa4 #";
+  options.files = {"", "[x]", "a,b", "no UTF-8: \xE9t\xE9"};
+  const Options before = options;
+  const std::string text = write_config(fields_of(options));
+  options = Options{};
+  apply(text);
+  EXPECT_EQ(options.cache, before.cache);
+  EXPECT_EQ(options.max_tokens, before.max_tokens);
+  EXPECT_EQ(options.lr, before.lr);
+  EXPECT_EQ(options.out, before.out);
+  EXPECT_EQ(options.files, before.files);
+  EXPECT_EQ(options.norm, before.norm);
+}
+
+TEST_F(ConfigFile, WritesEveryKeyUnderItsGroupAndHelp) {
+  EXPECT_EQ(write_config(fields_of(options)),
+            "# ---- Data\n\n"
+            "# keep it\ncache = true\n"
+            "# folder\nout = \"run/\"\n"
+            "# read\nfiles = [\"a\", \"b\"]\n\n"
+            "# ---- Training\n\n"
+            "# of a batch\nmax-tokens = 4096\n"
+            "# peak\nlr = 5e-04\n\n"
+            "# ---- Model\n\n"
+            "# place\n# one of after before\nnorm = \"before\"\n");
+}
+
+}  // namespace
+}  // namespace dragoman

@@ -1,0 +1,94 @@
+#include "app/frame/progress.h"
+
+#include <gtest/gtest.h>
+
+#include "app/frame/log.h"
+#include "base/utf8.h"
+
+namespace dragoman {
+namespace {
+
+ProgressState half_done() {
+  return {.title = "train",
+          .unit = "updates",
+          .done = 5000,
+          .total = 10000,
+          .per_second = 12.34,
+          .left = "",
+          .status = "loss 2.31"};
+}
+
+TEST(ProgressBar, FillsByEighthsOfAColumn) {
+  ProgressState state = half_done();
+  EXPECT_EQ(progress_bar(state, 120),
+            "train \xe2\x96\x88\xe2\x96\x88\xe2\x96\x88\xe2\x96\x88\xe2\x96\x88\xe2\x96\x88\xe2\x96"
+            "\x88\xe2\x96\x88\xe2\x96\x88\xe2\x96\x88\xe2\x96\x88\xe2\x96\x88\xe2\x96\x88\xe2\x96"
+            "\x88\xe2\x96\x88\xe2\x96\x88\xe2\x96\x88\xe2\x96\x88\xe2\x96\x88\xe2\x96\x88"
+            "                      50 %  5,000/10,000 updates  12.3/s  6:46 left  loss 2.31");
+  state.done = 125;  // half a column of 40
+  EXPECT_EQ(progress_bar(state, 120).substr(6, 4), "\xe2\x96\x8c ");
+}
+
+TEST(ProgressBar, NeverExceedsTheTerminalsWidth) {
+  for (int columns = 0; columns < 200; ++columns)
+    EXPECT_LE(static_cast<int>(code_points(progress_bar(half_done(), columns)).size()), columns);
+}
+
+TEST(ProgressBar, LeavesOutWholeFieldsThatDoNotFitBesideTheBar) {
+  ProgressState state = half_done();
+  state.status = "loss 2.31  validation in 1:20";
+  const std::string bar = progress_bar(state, 75);
+  EXPECT_EQ(bar.substr(bar.find("50 %")),
+            "50 %  5,000/10,000 updates  12.3/s  6:46 left  loss 2.31");
+  EXPECT_EQ(code_points(bar).size(), 75u);
+  const std::string narrow = progress_bar(state, 30);
+  EXPECT_EQ(narrow.substr(narrow.find("50 %")), "50 %");
+}
+
+TEST(ProgressBar, HasADecimalAtTheBeginningOfMuch) {
+  ProgressState state = half_done();
+  state.done = 129;
+  EXPECT_NE(progress_text(state).find("train: 1.2 %, 129/10,000"), std::string::npos);
+}
+
+TEST(ProgressBar, CountsOnWithoutATotal) {
+  EXPECT_EQ(progress_bar({.title = "translate",
+                          .unit = "lines",
+                          .done = 1234567,
+                          .total = 0,
+                          .per_second = 1500,
+                          .left = "",
+                          .status = ""},
+                         80),
+            "translate  1,234,567 lines  1,500/s");
+}
+
+TEST(ProgressBar, SurvivesMoreDoneThanTheTotal) {
+  ProgressState state = half_done();
+  state.done = 20000;
+  EXPECT_EQ(progress_text(state), "train: 100 %, 20,000/10,000 updates, 12.3/s, loss 2.31");
+  EXPECT_LE(code_points(progress_bar(state, 100)).size(), 100u);
+}
+
+TEST(RateEstimate, IsExactForASteadyPace) {
+  RateEstimate rate;
+  for (int second = 0; second < 100; ++second) rate.observe(second, 1000 + 7 * second);
+  EXPECT_NEAR(rate.per_second(), 7, 1e-9);
+}
+
+TEST(RateEstimate, FollowsAChangeOfPaceWithinAMinute) {
+  RateEstimate rate;
+  std::int64_t done = 0;
+  for (int second = 0; second < 600; ++second) rate.observe(second, done += 10);
+  for (int second = 600; second < 660; ++second) rate.observe(second, done += 2);
+  EXPECT_NEAR(rate.per_second(), 2, 0.2);
+}
+
+TEST(Log, ShowsControlCharactersAndInvalidBytes) {
+  EXPECT_EQ(printable("a\x1b[2J\nb\xff\xc3\xa4"),
+            "a\\x1b[2J\\x0a"
+            "b\xef\xbf\xbd\xc3\xa4");
+}
+
+}  // namespace
+}  // namespace dragoman

@@ -1,0 +1,96 @@
+#include "app/frame/signals.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <functional>
+#include <thread>
+
+#include "app/frame/log.h"
+
+namespace dragoman {
+namespace {
+
+/// The exit code of a process that handles signals and does `work`.
+int exit_code_of(const std::function<int()>& work) {
+  const pid_t child = fork();
+  if (child == 0) {
+    std::signal(SIGINT, SIG_DFL);
+    std::signal(SIGTERM, SIG_DFL);
+    configure_log(LogFormat::Text, Verbosity::Normal);
+    install_signal_handling();
+    alarm(20);
+    _exit(work());
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+void rest() { std::this_thread::sleep_for(std::chrono::milliseconds(5)); }
+
+int wait_for_stop(const std::stop_token& token) {
+  while (!token.stop_requested()) rest();
+  return received_signal().value_or(0);
+}
+
+TEST(Signals, BecomeAStopTokenForWhoListens) {
+  for (const int signal : {SIGINT, SIGTERM})
+    EXPECT_EQ(exit_code_of([=] {
+                const auto token = stop_token();
+                kill(getpid(), signal);
+                return wait_for_stop(token);
+              }),
+              signal);
+}
+
+TEST(Signals, LeaveAtOnceWhereNobodyListens) {
+  EXPECT_EQ(exit_code_of([] {
+              kill(getpid(), SIGINT);
+              for (;;) rest();
+              return 0;
+            }),
+            128 + SIGINT);
+}
+
+TEST(Signals, LeaveAtOnceTheSecondTime) {
+  EXPECT_EQ(exit_code_of([] {
+              const auto token = stop_token();
+              kill(getpid(), SIGINT);
+              wait_for_stop(token);
+              std::this_thread::sleep_for(std::chrono::milliseconds(350));
+              kill(getpid(), SIGTERM);
+              for (;;) rest();
+              return 0;
+            }),
+            128 + SIGTERM);
+}
+
+TEST(Signals, TwoThatComeTogetherAreOneRequest) {
+  EXPECT_EQ(exit_code_of([] {
+              const auto token = stop_token();
+              kill(getpid(), SIGTERM);
+              wait_for_stop(token);
+              kill(getpid(), SIGTERM);
+              std::this_thread::sleep_for(std::chrono::milliseconds(100));
+              return 7;
+            }),
+            7);
+}
+
+TEST(Signals, AClosedPipeIsAFailedWrite) {
+  EXPECT_EQ(exit_code_of([] {
+              int ends[2];
+              if (pipe(ends) != 0) return 1;
+              close(ends[0]);
+              return write(ends[1], "x", 1) == -1 && errno == EPIPE ? 7 : 1;
+            }),
+            7);
+}
+
+}  // namespace
+}  // namespace dragoman
