@@ -6,9 +6,10 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
-#include <mutex>
 #include <thread>
 #include <vector>
+
+#include "base/mutex.h"
 
 namespace dragoman {
 
@@ -27,13 +28,13 @@ class WorkerTeam {
  private:
   void work(std::size_t number, std::uint64_t round);
 
-  std::mutex mutex_;
-  std::condition_variable begun_, ended_;
-  std::uint64_t round_ = 0;  // counts calls of run
-  bool over_ = false;
-  const std::function<void(std::size_t)>* task_ = nullptr;
-  std::size_t count_ = 0, left_ = 0;
-  std::vector<std::exception_ptr> failures_;
+  Mutex mutex_;
+  std::condition_variable_any begun_, ended_;
+  std::uint64_t round_ GUARDED_BY(mutex_) = 0;  // counts calls of run
+  bool over_ GUARDED_BY(mutex_) = false;
+  const std::function<void(std::size_t)>* task_ GUARDED_BY(mutex_) = nullptr;
+  std::size_t count_ GUARDED_BY(mutex_) = 0, left_ GUARDED_BY(mutex_) = 0;
+  std::vector<std::exception_ptr> failures_ GUARDED_BY(mutex_);
   std::vector<std::jthread> threads_;
 };
 

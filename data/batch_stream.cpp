@@ -3,12 +3,12 @@
 #include <chrono>
 #include <condition_variable>
 #include <exception>
-#include <mutex>
 #include <optional>
 #include <thread>
 #include <utility>
 
 #include "base/error.h"
+#include "base/mutex.h"
 
 namespace dragoman {
 
@@ -32,10 +32,10 @@ struct BatchStream::Worker {
   PlanConfig config;
   BatchShare share;
 
-  mutable std::mutex mutex;
+  mutable Mutex mutex;
   mutable std::condition_variable_any changed;
-  std::optional<ReadyBatch> ready;  ///< guarded, as all below
-  std::exception_ptr failure;
+  std::optional<ReadyBatch> ready GUARDED_BY(mutex);
+  std::exception_ptr failure GUARDED_BY(mutex);
 
   DataPosition position;  ///< of the consumer alone, as all below
   double waited_seconds = 0;
@@ -67,7 +67,7 @@ struct BatchStream::Worker {
         if (!offer(std::move(ready), stop)) return;
       }
     } catch (...) {
-      const std::lock_guard lock(mutex);
+      const MutexLock lock(mutex);
       failure = std::current_exception();
       changed.notify_all();
     }
@@ -75,19 +75,18 @@ struct BatchStream::Worker {
 
   /// Waits until the batch before has been taken; false when stopped.
   bool offer(ReadyBatch batch, const std::stop_token& stop) {
-    std::unique_lock lock(mutex);
-    if (!changed.wait(lock, stop, [this] { return !ready; })) return false;
+    MutexLock lock(mutex);
+    if (!changed.wait(lock, stop, [this]() REQUIRES(mutex) { return !ready; })) return false;
     ready = std::move(batch);
     changed.notify_all();
     return true;
   }
 
-  /// Waits until a batch is ready.
-  std::unique_lock<std::mutex> wait() const {
-    std::unique_lock lock(mutex);
-    changed.wait(lock, [this] { return ready || failure; });
+  /// Waits until a batch is ready. Throws what has kept it from being made.
+  const ReadyBatch& wait(MutexLock& lock) const REQUIRES(mutex) {
+    while (!ready && !failure) changed.wait(lock);
     if (!ready) std::rethrow_exception(failure);
-    return lock;
+    return *ready;
   }
 };
 
@@ -101,15 +100,16 @@ BatchStream::BatchStream(const Corpus& corpus, const PlanConfig& config, EndIds 
   worker_->thread = std::jthread([worker = worker_.get(), position](const std::stop_token& stop) {
     worker->run(stop, position);
   });
-  const auto lock = worker_->wait();
-  worker_->position = worker_->ready->position;
+  MutexLock lock(worker_->mutex);
+  worker_->position = worker_->wait(lock).position;
 }
 
 BatchStream::~BatchStream() = default;
 
 PackedBatch BatchStream::next() {
   const auto start = std::chrono::steady_clock::now();
-  const auto lock = worker_->wait();
+  MutexLock lock(worker_->mutex);
+  worker_->wait(lock);
   worker_->waited_seconds +=
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   worker_->position = worker_->ready->after;
@@ -122,8 +122,8 @@ PackedBatch BatchStream::next() {
 DataPosition BatchStream::position() const { return worker_->position; }
 
 std::int64_t BatchStream::batches_in_epoch() const {
-  const auto lock = worker_->wait();
-  return worker_->ready->batches_in_epoch;
+  MutexLock lock(worker_->mutex);
+  return worker_->wait(lock).batches_in_epoch;
 }
 
 double BatchStream::waited_seconds() const { return worker_->waited_seconds; }

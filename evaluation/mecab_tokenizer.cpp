@@ -3,11 +3,11 @@
 #include <dlfcn.h>
 
 #include <memory>
-#include <mutex>
 #include <string_view>
 #include <vector>
 
 #include "base/error.h"
+#include "base/mutex.h"
 #include "base/utf8.h"
 
 namespace dragoman {
@@ -88,7 +88,7 @@ class Mecab {
   const mecab_dictionary_info_t& dictionary() const { return *library_.dictionary_info(mecab_); }
 
   std::string words(std::string_view line) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const char* words = library_.parse(mecab_, line.data(), line.size());
     if (words == nullptr) throw Error("MeCab: ", library_.strerror(mecab_));
     return words;
@@ -97,7 +97,7 @@ class Mecab {
  private:
   const MecabLibrary& library_ = mecab_library();
   mecab_t* mecab_;
-  std::mutex mutex_;
+  Mutex mutex_;  ///< MeCab parses one line at a time
 };
 
 }  // namespace

@@ -1,6 +1,29 @@
-// The search for one sentence's translation: beam search (greedy with a beam of 1) and sampling.
-// Knows log-probabilities and tokens, no model; one step is a function of the open hypotheses and
-// their candidates alone, so a sentence's result does not depend on what else is translated.
+// The search for the translation of one sentence: beam search (greedy with a beam of 1) and
+// sampling. It knows tokens and log-probabilities, no model. A step is a function of the open
+// hypotheses and their candidates alone, so a sentence's result does not depend on what else is
+// translated.
+//
+// One step with a beam of 2. Two hypotheses are open, each a row with the sum of its tokens'
+// log-probabilities:
+//
+//     row 0   Ein  -0.4
+//     row 1   Der  -1.1
+//
+// ask() says what the engine must leave out, make less likely or tell besides: here nothing. The
+// engine finds the most probable next tokens of each row, one more than the beam:
+//
+//     row 0   Hund -0.5   Mann -1.8   </s> -3.0
+//     row 1   </s> -0.8   Hund -0.9   Mann -2.3
+//
+// advance() adds them to the sums and ranks all six extensions:
+//
+//     Ein Hund -0.9   Der </s> -1.9   Der Hund -2.0   Ein Mann -2.2   Ein </s> -3.4   Der Mann -3.4
+//
+// "Der </s>" is among the best two, so it has ended, with the score -1.9 / 2 (length penalty 1). Of
+// those that go on the best two are kept: "Ein Hund" continues row 0 and "Der Hund" row 1. All else
+// is dropped, "Ein </s>", too. The search ends when two hypotheses have ended (--stop full), and
+// best() gives them, best score first. Sampling has the same step with one drawn token for each
+// row, and a prefix that is required one with its next token.
 #pragma once
 
 #include <algorithm>

@@ -36,7 +36,7 @@ std::optional<SourceSentence> TranslationJob::finish(FinishedSentence sentence) 
   if (auto again = preparer_.take(*lines_[line], static_cast<std::size_t>(sentence.part),
                                   std::move(sentence.hypotheses)))
     return addressed(std::move(*again));
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   order_.finish(line);
   if (order_.ready()) changed_.notify_all();
   if (on_progress_) on_progress_();
@@ -45,7 +45,7 @@ std::optional<SourceSentence> TranslationJob::finish(FinishedSentence sentence) 
 
 void TranslationJob::fail(std::exception_ptr error) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (error_ == nullptr) error_ = std::move(error);
   }
   give_up();
@@ -53,14 +53,14 @@ void TranslationJob::fail(std::exception_ptr error) {
 
 void TranslationJob::give_up() {
   given_up_.request_stop();
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   changed_.notify_all();
   if (on_progress_) on_progress_();
 }
 
 void TranslationJob::abandon() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     on_progress_ = nullptr;
   }
   give_up();
@@ -69,10 +69,10 @@ void TranslationJob::abandon() {
 std::optional<Translation> TranslationJob::next(Wait wait) {
   std::unique_ptr<PreparedLine> line;
   {
-    std::unique_lock lock(mutex_);
+    MutexLock lock(mutex_);
     if (wait == Wait::UntilFinished)
-      changed_.wait(
-          lock, [&] { return order_.ready() || order_.left() == 0 || given_up_.stop_requested(); });
+      while (!order_.ready() && order_.left() > 0 && !given_up_.stop_requested())
+        changed_.wait(lock);
     if (!order_.ready()) {
       if (order_.left() > 0 && error_) std::rethrow_exception(error_);
       return std::nullopt;
@@ -83,7 +83,7 @@ std::optional<Translation> TranslationJob::next(Wait wait) {
 }
 
 std::size_t TranslationJob::left() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return order_.left();
 }
 

@@ -8,11 +8,11 @@
 #include <exception>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <vector>
 
+#include "base/mutex.h"
 #include "inference/line_order.h"
 #include "inference/line_preparer.h"
 #include "inference/prepared_line.h"
@@ -50,11 +50,11 @@ class TranslationJob : public SentenceReceiver,
   std::int64_t first_line_ = 0;
   std::vector<std::unique_ptr<PreparedLine>> lines_;  ///< null where the line has left
   std::stop_source given_up_;
-  mutable std::mutex mutex_;  ///< guards the next three
-  LineOrder order_;
-  std::exception_ptr error_;
-  std::function<void()> on_progress_;
-  std::condition_variable changed_;
+  mutable Mutex mutex_;
+  LineOrder order_ GUARDED_BY(mutex_);
+  std::exception_ptr error_ GUARDED_BY(mutex_);
+  std::function<void()> on_progress_ GUARDED_BY(mutex_);
+  std::condition_variable_any changed_;
   /// Last: what it calls uses all above.
   std::optional<std::stop_callback<std::function<void()>>> on_stop_;
 };

@@ -33,7 +33,7 @@ void Workers::add(std::vector<SourceSentence> sentences) {
                    [](const SourceSentence& a, const SourceSentence& b) {
                      return a.tokens.size() > b.tokens.size();
                    });
-  const std::unique_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   if (working_ == 0) std::rethrow_exception(failure_);
   if (static_cast<std::int64_t>(waiting_.size()) >= limits_.waiting)
     std::erase_if(waiting_, is_given_up);
@@ -56,12 +56,12 @@ std::int64_t Workers::capacity(const DecodeConfig& search) const {
 }
 
 std::int64_t Workers::waiting() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return static_cast<std::int64_t>(waiting_.size());
 }
 
 std::exception_ptr Workers::failure() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return failure_;
 }
 
@@ -89,7 +89,7 @@ void Workers::deliver(std::vector<FinishedSentence> finished) {
     }
   }
   if (again.empty()) return;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   put(std::move(again));
 }
 
@@ -98,8 +98,9 @@ void Workers::serve(Scheduler& scheduler, std::vector<SourceSentence>& taken,
   while (true) {
     scheduler.drop_stopped();
     {
-      std::unique_lock lock(mutex_);
-      added_.wait(lock, stop, [&] { return !waiting_.empty() || !scheduler.idle(); });
+      MutexLock lock(mutex_);
+      added_.wait(lock, stop,
+                  [&]() REQUIRES(mutex_) { return !waiting_.empty() || !scheduler.idle(); });
       if (stop.stop_requested()) return;
       taken = take(scheduler);
     }
@@ -128,7 +129,7 @@ void Workers::work(Engine& engine, const std::stop_token& stop) {
 }
 
 std::deque<SourceSentence> Workers::end_engine(std::exception_ptr error) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (failure_ == nullptr) failure_ = std::move(error);
   return --working_ == 0 ? std::exchange(waiting_, {}) : std::deque<SourceSentence>();
 }

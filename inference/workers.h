@@ -7,13 +7,13 @@
 #include <cstdint>
 #include <deque>
 #include <exception>
-#include <mutex>
 #include <span>
 #include <stop_token>
 #include <thread>
 #include <vector>
 
 #include "base/error.h"
+#include "base/mutex.h"
 #include "inference/scheduler.h"
 
 namespace dragoman {
@@ -54,19 +54,19 @@ class Workers {
   void work(Engine& engine, const std::stop_token& stop);
   /// Until a stop is requested.
   void serve(Scheduler& scheduler, std::vector<SourceSentence>& taken, const std::stop_token& stop);
-  /// Moves what the scheduler has room for out of what waits; the lock is held.
-  std::vector<SourceSentence> take(const Scheduler& scheduler);
+  /// Moves what the scheduler has room for out of what waits.
+  std::vector<SourceSentence> take(const Scheduler& scheduler) REQUIRES(mutex_);
   void deliver(std::vector<FinishedSentence> finished);
-  void put(std::vector<SourceSentence> sentences);
+  void put(std::vector<SourceSentence> sentences) REQUIRES(mutex_);
   /// An engine has failed: what waits comes back, if none is left to take it.
   std::deque<SourceSentence> end_engine(std::exception_ptr error);
 
   const Limits limits_;
   const std::vector<Engine*> engines_;
-  mutable std::mutex mutex_;  ///< guards the next three
-  std::deque<SourceSentence> waiting_;
-  std::int64_t working_;  ///< engines that have not failed
-  std::exception_ptr failure_;
+  mutable Mutex mutex_;
+  std::deque<SourceSentence> waiting_ GUARDED_BY(mutex_);
+  std::int64_t working_ GUARDED_BY(mutex_);  ///< engines that have not failed
+  std::exception_ptr failure_ GUARDED_BY(mutex_);
   std::condition_variable_any added_;
   std::vector<std::jthread> threads_;  ///< last: they use all above
 };

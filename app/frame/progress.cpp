@@ -160,13 +160,13 @@ Progress::~Progress() {
 
 void Progress::update(std::int64_t done, std::string_view status) {
   if (!shows()) return;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   show(done, status);
 }
 
 void Progress::update(const Estimate& estimate) {
   if (!shows()) return;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   state_.total = estimate.total;
   state_.left = estimate.left;
   show(estimate.done, estimate.status);

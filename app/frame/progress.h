@@ -3,9 +3,10 @@
 
 #include <chrono>
 #include <cstdint>
-#include <mutex>
 #include <string>
 #include <string_view>
+
+#include "base/mutex.h"
 
 namespace dragoman {
 
@@ -68,13 +69,14 @@ class Progress {
   using Clock = std::chrono::steady_clock;
 
   bool shows() const { return bar_ || plain_lines_; }
-  void show(std::int64_t done, std::string_view status);  // with the mutex locked
+  void show(std::int64_t done, std::string_view status) REQUIRES(mutex_);
 
-  std::mutex mutex_;
-  ProgressState state_;
-  RateEstimate rate_;
+  Mutex mutex_;
+  ProgressState state_ GUARDED_BY(mutex_);
+  RateEstimate rate_ GUARDED_BY(mutex_);
   bool bar_, plain_lines_;
-  Clock::time_point start_, next_;
+  Clock::time_point start_;
+  Clock::time_point next_ GUARDED_BY(mutex_);
 };
 
 }  // namespace dragoman

@@ -33,7 +33,7 @@ int Terminal::columns() const {
 }
 
 void Terminal::write_line(std::string_view text) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::string bytes;
   if (!bar_.empty()) bytes += kEraseLine;
   bytes += text;
@@ -43,7 +43,7 @@ void Terminal::write_line(std::string_view text) {
 }
 
 void Terminal::show_bar(std::string_view text) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!interactive_) return;
   bar_ = text;
   // What is longer from the last bar goes after the new one is drawn: no flicker.
@@ -51,7 +51,7 @@ void Terminal::show_bar(std::string_view text) {
 }
 
 void Terminal::erase_bar() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (bar_.empty()) return;
   bar_.clear();
   write(kEraseLine);

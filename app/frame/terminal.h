@@ -2,9 +2,10 @@
 // shown stands above it, so that the two never mix.
 #pragma once
 
-#include <mutex>
 #include <string>
 #include <string_view>
+
+#include "base/mutex.h"
 
 namespace dragoman {
 
@@ -29,8 +30,8 @@ class Terminal {
 
   int descriptor_;
   bool interactive_;
-  std::mutex mutex_;
-  std::string bar_;
+  Mutex mutex_;
+  std::string bar_ GUARDED_BY(mutex_);
 };
 
 }  // namespace dragoman

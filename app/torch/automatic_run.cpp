@@ -58,11 +58,11 @@ SpeedOf speed_on(const TextSize& text, const TextTrial& trial, std::int64_t rank
   };
 }
 
-/// What the text decides, and the machine. An explicit preset decides all but the vocabulary.
+/// What the text decides, and the machine. A preset that was asked for decides the size alone.
 std::vector<Setting> settings_by_text(const RunSettings& settings, const TextSize& text,
                                       const ChosenPreset& chosen) {
-  if (!settings.is_open("preset")) return {{"vocab-size", text_of(vocabulary_for(text))}};
-  std::vector<Setting> result = {{"preset", name_of(chosen.preset)}};
+  std::vector<Setting> result;
+  if (settings.is_open("preset")) result.push_back({"preset", name_of(chosen.preset)});
   for (Setting& more : text_settings(chosen.preset, text)) result.push_back(std::move(more));
   return result;
 }

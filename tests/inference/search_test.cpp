@@ -246,6 +246,30 @@ TEST(Search, TheMaximumLengthFollowsTheSourceWithAFloor) {
   EXPECT_EQ(absolute.max_target_length(41), 60);
 }
 
+TEST(Search, TheWorkedStepOfTheHeaderIsWhatItDoes) {
+  constexpr TokenId kEin = 3, kDer = 4, kHund = 5, kMann = 6;
+  const DecodeConfig config{.beam_size = 2, .n_best = 2};
+  const TargetTokens tokens{.eos = kEos};
+  SentenceSearch search(config, tokens, 10, 0);
+  search.advance({.candidates = std::vector<Candidate>{{kEin, -0.4F}, {kDer, -1.1F}, {kEos, -9}}});
+  search.advance({.candidates = std::vector<Candidate>{{kHund, -0.5F},
+                                                       {kMann, -1.8F},
+                                                       {kEos, -3.0F},
+                                                       {kEos, -0.8F},
+                                                       {kHund, -0.9F},
+                                                       {kMann, -2.3F}}});
+  ASSERT_EQ(search.rows().size(), 2u);
+  for (const std::int32_t row : {0, 1}) {
+    const SentenceSearch::Row& kept = search.rows()[static_cast<std::size_t>(row)];
+    EXPECT_EQ(kept.parent, row);
+    EXPECT_EQ(kept.previous, kHund);
+    EXPECT_NEAR(kept.sum, row == 0 ? -0.9 : -2.0, 1e-6);
+  }
+  ASSERT_EQ(search.best().size(), 1u);
+  EXPECT_EQ(search.best().front().tokens, Tokens{kDer});
+  EXPECT_NEAR(search.best().front().score, -1.9 / 2, 1e-6);
+}
+
 TEST(Search, TiesGoByRowThenToken) {
   std::vector<Extension> kept = {{1, 7, -1}, {0, 9, -1}, {0, 3, -1}, {1, 1, -0.5}};
   keep_beam(kept, 3, kEos);

@@ -51,6 +51,8 @@ TEST_F(TrainAutomatic, WhatAFlagSaysIsNotChosen) {
   const std::string settings = read_file(path("flags/config.toml"));
   for (const char* line : {"lr = 0.001", "vocab-size = 400", "patience = 3", "preset = \"small\""})
     EXPECT_THAT(settings, HasSubstr(join_text("\n", line, "\n")));
+  EXPECT_THAT(settings, HasSubstr("\n# subword-sampling = 0.1  # 1,500 pairs\n"))
+      << "what the preset that was asked for leaves open";
 }
 
 TEST_F(TrainAutomatic, ARunThatGainsNothingCoolsDownAndEnds) {

@@ -51,8 +51,7 @@ RankBoard::RankBoard(const RankPlace& place, Milliseconds silence)
       signs_read_(Clock::now()),
       unanswered_(-joining_) {}
 
-// ---- the thread that calls the store
-// --------------------------------------------------------------
+// ---- the thread that calls the store ----
 
 void RankBoard::call_store() {
   try {
@@ -61,7 +60,7 @@ void RankBoard::call_store() {
       hand_over(store);
       if (Clock::now() - signs_read_ >= interval_ && read_signs(store))
         tell_loss(store, complaint(store));
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       stays = loss_.empty() && !leaving_;
     }
     say_goodbye(store);
@@ -70,7 +69,7 @@ void RankBoard::call_store() {
   } catch (const std::exception&) {
     set_loss(server() + kGone);
   }
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   finished_ = true;
   changed_.notify_all();
 }
@@ -123,7 +122,7 @@ bool RankBoard::connect(RankStore& store) {
   const auto texts = store.get(keys_of_all(size_, introduction_of), silence_).value();
   for (const std::string& text : texts) known.push_back(introduction_from_text(text));
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     for (std::size_t rank = 0; rank < size_; ++rank) {
       ranks_[rank].name = known[rank].name;
       if (known[rank].machine == known[own_].machine) ranks_[rank].process = known[rank].process;
@@ -140,7 +139,7 @@ bool RankBoard::connect(RankStore& store) {
     return false;
   }
   read_signs(store);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   joined_ = true;
   changed_.notify_all();
   return true;
@@ -148,13 +147,15 @@ bool RankBoard::connect(RankStore& store) {
 
 /// The text of this rank, if there is one, for those of all; no longer than until the next sign.
 void RankBoard::hand_over(RankStore& store) {
+  std::string text;
   {
-    std::unique_lock lock(mutex_);
-    changed_.wait_for(lock, interval_, [this] { return text_ || leaving_ || !loss_.empty(); });
+    MutexLock lock(mutex_);
+    changed_.wait_for(lock, interval_,
+                      [this]() REQUIRES(mutex_) { return text_ || leaving_ || !loss_.empty(); });
     if (!text_) return;
+    if (!text_is_posted_) text = *text_;
   }
-  // Stays as it is until it has been handed over.
-  if (!text_is_posted_) store.set(text_of(exchanges_, own_), *text_);
+  if (!text_is_posted_) store.set(text_of(exchanges_, own_), text);
   text_is_posted_ = true;
   const auto keys =
       keys_of_all(size_, [this](std::size_t rank) { return text_of(exchanges_, rank); });
@@ -162,7 +163,7 @@ void RankBoard::hand_over(RankStore& store) {
   if (!texts) return;
   text_is_posted_ = false;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     texts_ = std::move(*texts);
     text_.reset();
     changed_.notify_all();
@@ -210,7 +211,7 @@ std::string RankBoard::complaint(RankStore& store) {
 /// Rank 0, whose store the others need, stays until they have read the last that concerns them, as
 /// far as they are alive.
 void RankBoard::say_goodbye(RankStore& store) {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   const std::string reason = reason_;
   lock.unlock();
   if (!reason.empty()) tell_loss(store, join_text(name(place_.rank), " has stopped: ", reason));
@@ -231,17 +232,16 @@ void RankBoard::tell_loss(RankStore& store, const std::string& text) {
 }
 
 void RankBoard::answered(Milliseconds allowance) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   unanswered_ = -allowance;
 }
 
-// ---- any thread
-// -----------------------------------------------------------------------------------
+// ---- any thread ----
 
 /// Finds out that a call hangs.
 void RankBoard::watch(const std::stop_token& stop) {
   Time last = Clock::now();
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   while (unanswered_ <= silence_) {
     changed_.wait_for(lock, stop, interval_, [] { return false; });
     if (finished_ || stop.stop_requested()) return;
@@ -253,7 +253,7 @@ void RankBoard::watch(const std::stop_token& stop) {
 }
 
 void RankBoard::set_loss(const std::string& text) {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   if (text.empty() || !loss_.empty()) return;
   loss_ = text;
   lock.unlock();
@@ -262,12 +262,12 @@ void RankBoard::set_loss(const std::string& text) {
 }
 
 std::string RankBoard::loss() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return loss_;
 }
 
 std::string RankBoard::server() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!place_.store_is_there && !ranks_[0].name.empty()) return ranks_[0].name;
   return join_text("rank ", place_.rank, ": the store at ", place_.master_host, ", port ",
                    place_.master_port, " (MASTER_ADDR, MASTER_PORT)");
@@ -285,8 +285,8 @@ void RankBoard::join() {
   const auto self = shared_from_this();
   calls_ = std::thread([self] { self->call_store(); });
   watch_ = std::jthread([this](const std::stop_token& stop) { watch(stop); });
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return joined_ || !loss_.empty(); });
+  MutexLock lock(mutex_);
+  while (!joined_ && loss_.empty()) changed_.wait(lock);
   if (joined_) return;
   lock.unlock();
   leave("");
@@ -294,28 +294,28 @@ void RankBoard::join() {
 }
 
 std::vector<std::string> RankBoard::exchange(const std::string& text) {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   if (!loss_.empty()) throw Error(loss_);
   text_ = text;
   changed_.notify_all();
-  changed_.wait(lock, [this] { return !text_ || !loss_.empty(); });
+  while (text_ && loss_.empty()) changed_.wait(lock);
   if (text_) throw Error(loss_);
   return std::move(texts_);
 }
 
 void RankBoard::throw_loss(const std::string& symptom) {
-  std::unique_lock lock(mutex_);
-  changed_.wait_for(lock, 2 * silence_, [this] { return !loss_.empty(); });
+  MutexLock lock(mutex_);
+  changed_.wait_for(lock, 2 * silence_, [this]() REQUIRES(mutex_) { return !loss_.empty(); });
   throw Error(loss_.empty() ? symptom : loss_);
 }
 
 void RankBoard::leave(const std::string& reason) {
   if (!calls_.joinable()) return;
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   reason_ = reason;
   leaving_ = true;
   changed_.notify_all();
-  changed_.wait(lock, [this] { return finished_ || hangs_; });
+  while (!finished_ && !hangs_) changed_.wait(lock);
   const bool finished = finished_;
   lock.unlock();
   if (finished)

@@ -11,13 +11,13 @@
 #include <condition_variable>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "base/mutex.h"
 #include "training/ranks/c10d.h"
 #include "training/ranks/rank_place.h"
 
@@ -88,15 +88,16 @@ class RankBoard : public std::enable_shared_from_this<RankBoard> {
   std::int64_t signs_ = 0, exchanges_ = 0;
   bool text_is_posted_ = false;
 
-  std::mutex mutex_;
+  Mutex mutex_;
   std::condition_variable_any changed_;
-  // Guarded.
-  bool joined_ = false, leaving_ = false, finished_ = false, hangs_ = false;
-  std::string reason_;               ///< of leaving
-  std::string loss_;                 ///< which rank is lost
-  std::optional<std::string> text_;  ///< to be handed over
-  std::vector<std::string> texts_;   ///< of all ranks
-  Milliseconds unanswered_;          ///< since the store's last answer; below zero: an allowance
+  bool joined_ GUARDED_BY(mutex_) = false, leaving_ GUARDED_BY(mutex_) = false;
+  bool finished_ GUARDED_BY(mutex_) = false, hangs_ GUARDED_BY(mutex_) = false;
+  std::string reason_ GUARDED_BY(mutex_);               ///< of leaving
+  std::string loss_ GUARDED_BY(mutex_);                 ///< which rank is lost
+  std::optional<std::string> text_ GUARDED_BY(mutex_);  ///< to be handed over
+  std::vector<std::string> texts_ GUARDED_BY(mutex_);   ///< of all ranks
+  /// Since the store's last answer; below zero: an allowance.
+  Milliseconds unanswered_ GUARDED_BY(mutex_);
 
   std::stop_source lost_;
   std::thread calls_;
