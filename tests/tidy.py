@@ -1,0 +1,86 @@
+"""Fails where clang-tidy 16 finds fault with a source of the rooms without LibTorch (.clang-tidy says with
+what), or clang's analysis of threads does (base/mutex.h). Exits with 77 (skipped) where there is no
+clang-tidy 16.
+
+A source that has passed is not checked again until it, a header or the rules change: the hash of all that is
+kept in ~/.cache/dragoman-tidy.
+
+Usage: tidy.py SOURCE_FOLDER BUILD_FOLDER [PART_OF_A_PATH...]
+"""
+
+import concurrent.futures
+import hashlib
+import json
+import os
+import pathlib
+import shlex
+import shutil
+import subprocess
+import sys
+
+SKIPPED = 77
+TIDY = "clang-tidy-16"
+WITH_LIBTORCH = ["model", "model/ops", "training", "training/ranks", "inference/torch", "app/torch"]
+# OpenMP's header is not clang's; flags of GCC's mean nothing to clang.
+EXTRA = ["-fno-openmp", "-Wno-unknown-warning-option", "-Wthread-safety"]
+
+
+def is_checked(path):
+    return path.parts[0] not in ("bench", "tests", "build") and path.parent.as_posix() not in WITH_LIBTORCH
+
+
+def compiler_words(command):
+    """The compiler's own words, without the launcher's in front and the output behind."""
+    words = shlex.split(command)
+    begin = next(i for i, word in enumerate(words) if "++" in pathlib.Path(word).name)
+    words = words[begin:]
+    for flag in ("-o", "-c"):
+        at = words.index(flag)
+        del words[at:at + 2]
+    return words
+
+
+class Checker:
+    def __init__(self, root, build):
+        self.root, self.build = root, build
+        version = subprocess.run([TIDY, "--version"], capture_output=True, check=True).stdout
+        self.rules = version + (root / ".clang-tidy").read_bytes() + " ".join(EXTRA).encode()
+        self.cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME", pathlib.Path.home() / ".cache")) / "dragoman-tidy"
+        self.cache.mkdir(parents=True, exist_ok=True)
+
+    def faults(self, source, command):
+        words = compiler_words(command)
+        text = subprocess.run([*words, "-E", "-P", "-CC", str(self.root / source)], capture_output=True, check=True,
+                              cwd=self.build).stdout
+        passed = self.cache / hashlib.sha256(self.rules + text).hexdigest()
+        if passed.exists():
+            return ""
+        extra = [f"--extra-arg={word}" for word in EXTRA]
+        result = subprocess.run([TIDY, "-p", str(self.build), "--quiet", "--warnings-as-errors=*", *extra,
+                                 str(self.root / source)], capture_output=True, text=True)
+        if result.returncode == 0:
+            passed.touch()
+            return ""
+        return result.stdout or result.stderr
+
+
+def main():
+    root, build, wanted = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve(), sys.argv[3:]
+    if not shutil.which(TIDY):
+        print(f"skipped: {TIDY} is missing; scripts/setup installs it")
+        sys.exit(SKIPPED)
+    commands = {}
+    for entry in json.loads((build / "compile_commands.json").read_text()):
+        path = pathlib.Path(entry["file"])
+        if path.is_relative_to(root):
+            commands[path.relative_to(root)] = entry["command"]
+    sources = sorted(path for path in commands if is_checked(path) and
+                     (not wanted or any(part in str(path) for part in wanted)))
+    checker = Checker(root, build)
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        found = [text for text in pool.map(lambda path: checker.faults(path, commands[path]), sources) if text]
+    print("\n".join(found) or f"{len(sources)} sources are clean")
+    sys.exit(1 if found else 0)
+
+
+main()
