@@ -17,7 +17,7 @@ namespace {
 enum class LineType { Update, Validation };
 constexpr std::array<std::string_view, 2> names_of(LineType) { return {"update", "validation"}; }
 
-struct Metric {
+struct PlottedMetric {
   std::string_view title, note;  ///< the note stands small behind the title
   LineType type;
   std::string_view name;  ///< in log.jsonl
@@ -28,22 +28,22 @@ struct Metric {
 constexpr int kRowsOfALoss = 8, kRows = 5;
 
 constexpr std::array kMetrics = {
-    Metric{"Training loss", "", LineType::Update, "loss"},
-    Metric{"Training nll", "negative log-likelihood, with dropout", LineType::Update,
-           "negative_log_likelihood"},
-    Metric{"Validation nll", "negative log-likelihood, without dropout", LineType::Validation,
-           "loss"},
-    Metric{"BLEU of the validation text", "", LineType::Validation, "bleu"},
-    Metric{"chrF of the validation text", "", LineType::Validation, "chrf"},
-    Metric{"Learning rate", "", LineType::Update, "learning_rate", YRange::FromZero},
-    Metric{"Gradient norm", "", LineType::Update, "gradient_norm", YRange::FromZero},
-    Metric{"Target tokens per second", "", LineType::Update, "target_tokens_per_second",
-           YRange::FromZero},
-    Metric{"Share of the time spent waiting for data", "", LineType::Update, "data_wait",
-           YRange::Share}};
+    PlottedMetric{"Training loss", "", LineType::Update, "loss"},
+    PlottedMetric{"Training nll", "negative log-likelihood, with dropout", LineType::Update,
+                  "negative_log_likelihood"},
+    PlottedMetric{"Validation nll", "negative log-likelihood, without dropout",
+                  LineType::Validation, "loss"},
+    PlottedMetric{"BLEU of the validation text", "", LineType::Validation, "bleu"},
+    PlottedMetric{"chrF of the validation text", "", LineType::Validation, "chrf"},
+    PlottedMetric{"Learning rate", "", LineType::Update, "learning_rate", YRange::FromZero},
+    PlottedMetric{"Gradient norm", "", LineType::Update, "gradient_norm", YRange::FromZero},
+    PlottedMetric{"Target tokens per second", "", LineType::Update, "target_tokens_per_second",
+                  YRange::FromZero},
+    PlottedMetric{"Share of the time spent waiting for data", "", LineType::Update, "data_wait",
+                  YRange::Share}};
 
 /// What a reader has to know of the numbers; of the training loss how the runs have come to it.
-std::string note_of(const Metric& metric, const std::vector<PlottedRun>& runs) {
+std::string note_of(const PlottedMetric& metric, const std::vector<PlottedRun>& runs) {
   const bool is_training_loss = metric.type == LineType::Update && metric.name == "loss";
   return is_training_loss ? training_objectives(runs) : std::string(metric.note);
 }
@@ -88,7 +88,7 @@ XAxis axis_of(const Axis& axis, double high) {
   return result;
 }
 
-std::vector<Curve> curves_of(const std::vector<PlottedRun>& runs, const Metric& metric,
+std::vector<Curve> curves_of(const std::vector<PlottedRun>& runs, const PlottedMetric& metric,
                              const std::string& x_member) {
   std::vector<Curve> curves;
   for (std::size_t run = 0; run < runs.size(); ++run) {
@@ -103,7 +103,7 @@ std::vector<Curve> curves_of(const std::vector<PlottedRun>& runs, const Metric& 
   return curves;
 }
 
-std::string figure(const std::vector<PlottedRun>& runs, const Metric& metric,
+std::string figure(const std::vector<PlottedRun>& runs, const PlottedMetric& metric,
                    const std::vector<XAxis>& axes) {
   const bool is_loss = metric.name == "loss" || metric.name == "negative_log_likelihood";
   std::string drawings;
@@ -152,7 +152,7 @@ std::string json_of(const PlottedRun& run, LineType type) {
     columns += json_column(std::string(name), points, std::string(member));
   };
   for (const Axis& axis : kAxes) add(axis.name, axis.member);
-  for (const Metric& metric : kMetrics)
+  for (const PlottedMetric& metric : kMetrics)
     if (metric.type == type) add(metric.name, metric.name);
   return join_text("{", columns, "}");
 }
@@ -174,7 +174,7 @@ std::vector<XAxis> training_axes(const std::vector<PlottedRun>& runs) {
 
 std::string training_charts(const std::vector<PlottedRun>& runs, const std::vector<XAxis>& axes) {
   std::string html = "<section class=\"charts\">\n";
-  for (const Metric& metric : kMetrics) html += figure(runs, metric, axes);
+  for (const PlottedMetric& metric : kMetrics) html += figure(runs, metric, axes);
   return html + "</section>\n";
 }
 

@@ -65,7 +65,7 @@ bool is_roman(std::string_view word) {
 }
 
 /// Stops that stand together, and what closes behind them: characters [begin, end).
-struct Stop {
+struct SentenceStop {
   std::size_t begin, marks_end, end;
   std::size_t next;  ///< what follows, white space left out
 };
@@ -98,7 +98,7 @@ class SentenceSplitter {
         has_word_ = has_word_ || is_word_character(characters_[i]);
         ++i;
       } else {
-        const Stop stop = stop_at(i);
+        const SentenceStop stop = stop_at(i);
         if (ends_sentence(stop)) {
           sentences.push_back(between(begin_, stop.end));
           begin_ = stop.next;
@@ -151,8 +151,8 @@ class SentenceSplitter {
            (characters_[i] == ';' && i > 0 && is_greek(characters_[i - 1]));
   }
 
-  Stop stop_at(std::size_t begin) const {
-    Stop stop{.begin = begin, .marks_end = begin, .end = begin, .next = begin};
+  SentenceStop stop_at(std::size_t begin) const {
+    SentenceStop stop{.begin = begin, .marks_end = begin, .end = begin, .next = begin};
     while (stop.end < size() && (is_stop(stop.end) || is_one_of(characters_[stop.end], kClosers))) {
       ++stop.end;
       if (is_stop(stop.end - 1)) stop.marks_end = stop.end;
@@ -170,7 +170,7 @@ class SentenceSplitter {
     return stop;
   }
 
-  bool ends_sentence(const Stop& stop) const {
+  bool ends_sentence(const SentenceStop& stop) const {
     if (stop.next == size() || !has_word_) return false;
     const bool unspaced = is_unspaced(stop);
     const std::size_t word = first_word(stop.next);
@@ -186,7 +186,7 @@ class SentenceSplitter {
     return !(is_ellipsis && is_digit(characters_[word]));
   }
 
-  bool is_unspaced(const Stop& stop) const {
+  bool is_unspaced(const SentenceStop& stop) const {
     for (std::size_t i = stop.begin; i < stop.marks_end; ++i) {
       const char32_t c = characters_[i];
       const bool in_number = c == 0xFF0E && i > 0 && i + 1 < size() &&

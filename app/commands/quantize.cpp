@@ -69,9 +69,9 @@ struct Scores {
 };
 
 /// What the rounded model is held to.
-class Trial {
+class RoundingTrial {
  public:
-  explicit Trial(const QuantizeConfig& config)
+  explicit RoundingTrial(const QuantizeConfig& config)
       : source_(read_lines(config.source)),
         references_({read_lines(config.reference)}),
         threads_(config.threads) {
@@ -135,7 +135,7 @@ class Candidate {
 /// the loss is small enough. False where a stop was requested.
 bool write_with_small_loss(const ModelFileReader& model, const QuantizeConfig& config,
                            const std::string& command) {
-  const Trial trial(config);
+  const RoundingTrial trial(config);
   const std::optional<Scores> whole = trial.score(model.path().string(), ComputeType::Float32);
   if (!whole) return false;
   log_info("float32: " + text_of(*whole));

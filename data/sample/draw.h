@@ -33,8 +33,8 @@ NounPhrase draw_definite(RandomStream& random, std::uint32_t kinds, const Pronou
 NounPhrase draw_other_person(RandomStream& random, const NounPhrase& subject);
 
 /// An adjective that fits the noun; nullptr where there is none. Comparable: has a comparative.
-enum class Comparison { Any, Comparable };
-const Adjective* draw_adjective(RandomStream& random, const Noun& noun, Comparison comparison);
+enum class WhichAdjective { Any, Comparable };
+const Adjective* draw_adjective(RandomStream& random, const Noun& noun, WhichAdjective which);
 
 /// "in the garden" / "im Garten": a place of one of the kinds, or a town.
 Phrase draw_place(RandomStream& random, std::uint32_t kinds);

@@ -133,7 +133,7 @@ Phrase draw_place(RandomStream& random, std::uint32_t kinds) {
   const Place& place = draw_place_noun(random, kinds);
   NounPhrase phrase{.noun = &place.noun};
   if (random.chance(0.2)) {
-    phrase.adjectives = {draw_adjective(random, place.noun, Comparison::Any)};
+    phrase.adjectives = {draw_adjective(random, place.noun, WhichAdjective::Any)};
   }
   return {join_words({place.english_at, english_phrase(phrase, Role::Object)}),
           german_phrase(place.german_at, phrase, Case::Dative)};
@@ -149,7 +149,7 @@ Phrase draw_direction(RandomStream& random, const Verb& motion) {
   const Place& place = draw_place_noun(random, motion.objects);
   NounPhrase phrase{.noun = &place.noun};
   if (random.chance(0.2)) {
-    phrase.adjectives = {draw_adjective(random, place.noun, Comparison::Any)};
+    phrase.adjectives = {draw_adjective(random, place.noun, WhichAdjective::Any)};
   }
   const Case grammatical_case = place.german_to == "zu" ? Case::Dative : Case::Accusative;
   return {"to " + english_phrase(phrase, Role::Object),

@@ -17,7 +17,7 @@ NounPhrase drawn_name(RandomStream& random) { return {.name = &draw_from(random,
 
 void add_adjectives(RandomStream& random, NounPhrase& phrase) {
   if (!random.chance(0.4)) return;
-  const Adjective* adjective = draw_adjective(random, *phrase.noun, Comparison::Any);
+  const Adjective* adjective = draw_adjective(random, *phrase.noun, WhichAdjective::Any);
   if (adjective == nullptr) return;
   phrase.adjectives.push_back(adjective);
   const bool one_of_all = phrase.determiner == Determiner::Definite ||
@@ -26,7 +26,7 @@ void add_adjectives(RandomStream& random, NounPhrase& phrase) {
   phrase.superlative = one_of_all && !adjective->superlative.empty() && !phrase.noun->mass() &&
                        (phrase.noun->kinds & kParent) == 0 && random.chance(0.15);
   if (adjective->colour || !random.chance(0.2)) return;
-  const Adjective* colour = draw_adjective(random, *phrase.noun, Comparison::Any);
+  const Adjective* colour = draw_adjective(random, *phrase.noun, WhichAdjective::Any);
   if (colour != nullptr && colour->colour) phrase.adjectives.push_back(colour);
 }
 
@@ -99,11 +99,11 @@ const Noun& draw_noun(RandomStream& random, std::uint32_t kinds) {
   return *random.choice(candidates);
 }
 
-const Adjective* draw_adjective(RandomStream& random, const Noun& noun, Comparison comparison) {
+const Adjective* draw_adjective(RandomStream& random, const Noun& noun, WhichAdjective which) {
   std::vector<const Adjective*> candidates;
   for (const Adjective& adjective : adjectives()) {
     if ((adjective.kinds & noun.kinds) == 0) continue;
-    if (comparison == Comparison::Comparable && adjective.comparative.empty()) continue;
+    if (which == WhichAdjective::Comparable && adjective.comparative.empty()) continue;
     candidates.push_back(&adjective);
   }
   return candidates.empty() ? nullptr : random.choice(candidates);

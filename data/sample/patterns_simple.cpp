@@ -135,7 +135,7 @@ Phrase quality_pattern(RandomStream& random) {
   clause.subject = person ? draw_known_person(random) : draw_definite(random, kAnything, nullptr);
   clause.subject.adjectives.clear();
   const Noun& kind = clause.subject.noun != nullptr ? *clause.subject.noun : nouns()[0];
-  const Adjective* adjective = draw_adjective(random, kind, Comparison::Any);
+  const Adjective* adjective = draw_adjective(random, kind, WhichAdjective::Any);
   if (adjective == nullptr) return quality_pattern(random);
   const Phrase degree = random.chance(0.4) && !adjective->comparative.empty()
                             ? draw_from(random, degrees())
@@ -158,7 +158,7 @@ Phrase comparison_pattern(RandomStream& random) {
       person ? draw_other_person(random, clause.subject) : draw_definite(random, group, nullptr);
   const bool twice = !person && other.noun == clause.subject.noun;
   const Noun& kind = clause.subject.noun != nullptr ? *clause.subject.noun : nouns()[0];
-  const Adjective* adjective = draw_adjective(random, kind, Comparison::Comparable);
+  const Adjective* adjective = draw_adjective(random, kind, WhichAdjective::Comparable);
   clause.subject.adjectives.clear();
   const bool fits = adjective != nullptr &&
                     (other.noun == nullptr || (other.noun->kinds & adjective->kinds) != 0);
@@ -191,7 +191,7 @@ Phrase work_pattern(RandomStream& random) {
   if (random.chance(0.5)) {  // "ist Arzt", but "ist ein guter Arzt"
     clause.complement = {english_phrase(work, Role::Object), std::string(work.noun->german)};
   } else {
-    work.adjectives = {draw_adjective(random, *work.noun, Comparison::Comparable)};
+    work.adjectives = {draw_adjective(random, *work.noun, WhichAdjective::Comparable)};
     clause.negated = random.chance(0.25);
     clause.object = work;
   }
@@ -212,7 +212,7 @@ Phrase belonging_pattern(RandomStream& random) {
   constexpr std::uint32_t kOwned = kPortable | kVehicle | kFurniture | kAnimal;
   NounPhrase thing{.noun = &draw_noun(random, kOwned)};
   if (random.chance(0.3)) thing.determiner = Determiner::This;
-  const Adjective* adjective = draw_adjective(random, *thing.noun, Comparison::Any);
+  const Adjective* adjective = draw_adjective(random, *thing.noun, WhichAdjective::Any);
   if (random.chance(0.4) && adjective != nullptr) thing.adjectives = {adjective};
   if (random.chance(0.3)) thing.number = Number::Plural;
   Clause clause{.subject = thing, .verb = &to_belong()};
@@ -232,7 +232,7 @@ Phrase existence_pattern(RandomStream& random) {
   const bool many = thing.determiner == Determiner::Many || thing.determiner == Determiner::Some;
   thing.number = many ? Number::Plural : Number::Singular;
   if (random.chance(0.4)) {
-    thing.adjectives = {draw_adjective(random, *thing.noun, Comparison::Any)};
+    thing.adjectives = {draw_adjective(random, *thing.noun, WhichAdjective::Any)};
   }
   const Phrase place = draw_place(random, kFar);
   const Phrase there{many ? "there are" : "there is", "es gibt"};
