@@ -1,10 +1,12 @@
 #include "app/commands/translate_options.h"
 
 #include <optional>
+#include <utility>
 
 #include "app/commands/line_files.h"
 #include "base/error.h"
 #include "base/text_lines.h"
+#include "base/utf8.h"
 #include "model/file/model_file.h"
 
 namespace dragoman {
@@ -12,12 +14,15 @@ namespace dragoman {
 Demands DemandFiles::read() const {
   if (!number_format.empty() && !protect)
     throw UsageError("--number-format ", number_format, ": needs --protect");
+  std::vector<std::string> avoided;
+  if (!avoid.empty()) avoided = read_lines(avoid);
+  for (std::string& text : avoided) text = strip(text);
   return {.terms = terms.empty() ? Terms() : Terms(terms),
           .protects = protect,
           .numbers = number_format.empty() ? std::optional<NumberConversion>()
                                            : NumberConversion(number_format),
           .demand = terms_force ? PhraseDemand::Always : PhraseDemand::Fluent,
-          .avoided = avoid.empty() ? std::vector<std::string>() : read_lines(avoid)};
+          .avoided = std::move(avoided)};
 }
 
 std::vector<Field> TranslateConfig::fields() {
