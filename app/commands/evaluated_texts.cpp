@@ -13,6 +13,7 @@
 #include "base/line_counts.h"
 #include "base/text_lines.h"
 #include "evaluation/metric.h"
+#include "evaluation/words.h"
 #include "inference/model_tokenizers.h"
 #include "inference/translate_text.h"
 #include "inference/tune_search.h"
