@@ -12,6 +12,7 @@ TranslationJob::TranslationJob(const LinePreparer& preparer, const Tokenizer& ta
 std::vector<SourceSentence> TranslationJob::begin(Submission submission) {
   first_line_ = submission.first_line;
   std::vector<SourceSentence> sentences;
+  MutexLock lock(mutex_);
   for (LineInput& input : submission.lines) {
     const auto number = submission.first_line + static_cast<std::int64_t>(lines_.size());
     auto request = input.request ? std::move(input.request) : submission.request;
@@ -21,6 +22,7 @@ std::vector<SourceSentence> TranslationJob::begin(Submission submission) {
     for (SourceSentence& sentence : of_line) sentences.push_back(addressed(std::move(sentence)));
   }
   on_progress_ = std::move(submission.on_progress);
+  lock.unlock();  // give_up() locks it
   on_stop_.emplace(submission.stop, [this] { give_up(); });
   return sentences;
 }
