@@ -50,7 +50,7 @@ class Checker:
 
     def faults(self, source, command):
         words = compiler_words(command)
-        text = subprocess.run([*words, "-E", "-P", "-CC", str(self.root / source)], capture_output=True, check=True,
+        text = subprocess.run([*words, "-E", "-P", "-C", str(self.root / source)], capture_output=True, check=True,
                               cwd=self.build).stdout
         passed = self.cache / hashlib.sha256(self.rules + text).hexdigest()
         if passed.exists():
@@ -77,10 +77,13 @@ def main():
     sources = sorted(path for path in commands if is_checked(path) and
                      (not wanted or any(part in str(path) for part in wanted)))
     checker = Checker(root, build)
+    faulty = 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        found = [text for text in pool.map(lambda path: checker.faults(path, commands[path]), sources) if text]
-    print("\n".join(found) or f"{len(sources)} sources are clean")
-    sys.exit(1 if found else 0)
+        for text in pool.map(lambda path: checker.faults(path, commands[path]), sources):
+            faulty += text != ""
+            print(text, end="", flush=True)
+    print(f"{len(sources) - faulty} of {len(sources)} sources are clean")
+    sys.exit(1 if faulty else 0)
 
 
 main()
