@@ -21,8 +21,8 @@ struct EncodedPair {
   State state = State::Encoded;
   std::int64_t line = 0;
   std::uint64_t hash = 0;
-  bool several_sentences = false;                           ///< on a side
-  bool same_text = false;                                   ///< on both
+  bool several_sentences = false;                           ///< on a side or both
+  bool same_text = false;                                   ///< both sides are alike
   std::size_t source_begin = 0, target_begin = 0, end = 0;  ///< in tokens of the block
 };
 
@@ -69,7 +69,7 @@ bool is_too_long(const EncodedBlock& block, const EncodedPair& pair, std::int64_
   return max_length > 0 && static_cast<std::int64_t>(longer) > max_length;
 }
 
-/// What becomes of the encoded pairs, in the order of the text.
+/// Decides the fate of the encoded pairs, in the order of the text.
 class Sorter {
  public:
   Sorter(const DataConfig& data, PairSelection& selection, CorpusWriter& writer)

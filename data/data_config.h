@@ -1,4 +1,4 @@
-// The text that is trained on, and the pairs of it that are left out.
+// The settings for the training text: its files, and the pairs that are left out.
 #pragma once
 
 #include <array>

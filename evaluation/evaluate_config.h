@@ -1,5 +1,5 @@
-// What to score with: the metrics, sacreBLEU's options for them under sacreBLEU's names, how sure
-// the scores are to be, and how to print them.
+// The settings of an evaluation: the metrics, sacreBLEU's options for them under sacreBLEU's names,
+// tests of significance, and the format of the output.
 #pragma once
 
 #include <array>
@@ -55,14 +55,14 @@ struct EvaluateConfig {
   std::int64_t width = 2;
 
   BleuConfig bleu() const;  ///< Errors: those of tokenization_of
-  /// That of multi-bleu.perl on Moses's tokens: no smoothing.
+  /// The BLEU of multi-bleu.perl on Moses's tokens, without smoothing.
   BleuConfig multi_bleu(bool splits_compounds) const;
-  /// Of the metric "chrf" or "chrf++"; the latter has two orders of words, whatever the option
+  /// For the metric "chrf" or "chrf++". The latter has two orders of words, whatever the option
   /// says.
   ChrfConfig chrf(std::string_view metric) const;
   TerConfig ter() const;
 
-  /// Throws UsageError naming the flag, or Error where BLEU's tokenizer cannot be had.
+  /// Throws UsageError naming the flag, or Error where BLEU's tokenizer cannot be loaded.
   void validate() const;
 
   template <class Visit>

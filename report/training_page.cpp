@@ -14,7 +14,7 @@ namespace dragoman {
 
 namespace {
 
-/// Several runs without what their names have in common; one keeps the name that it was given.
+/// Several runs get short names; a single run keeps its name.
 std::vector<PlottedRun> with_short_names(std::vector<PlottedRun> runs) {
   if (runs.size() == 1) return runs;
   std::vector<std::string> names;
@@ -24,8 +24,8 @@ std::vector<PlottedRun> with_short_names(std::vector<PlottedRun> runs) {
   return runs;
 }
 
-/// The switches come before all else: the style sheet shows and hides by their state, without a
-/// script.
+/// The switches stand at the beginning of the page: the style sheet shows and hides the rest by
+/// their state, without a script.
 std::string switches(const std::vector<PlottedRun>& runs, const std::vector<XAxis>& axes) {
   std::string html;
   for (const XAxis& axis : axes)
@@ -53,7 +53,8 @@ std::string setting_of(const RunHistory& run, const char* name) {
   return found == run.settings.end() ? "" : found->second;
 }
 
-/// Why a run has no curve of its updates: its log has only the means of every --log-every.
+/// A note for a run without a curve of its updates: its log has a line for every --log-every
+/// updates alone.
 std::string missing_curve(const RunHistory& run) {
   if (!run.updates.empty()) return "";
   const std::string every = setting_of(run, "log-every");
@@ -73,7 +74,7 @@ std::string damage(const RunHistory& run) {
                    " of the log passed over");
 }
 
-/// What a reader would look for in vain, or should not trust.
+/// Notes about missing data, and about data that a reader should not trust.
 std::string notes(const std::vector<PlottedRun>& runs) {
   std::string html;
   for (const PlottedRun& run : runs)

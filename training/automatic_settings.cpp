@@ -24,20 +24,20 @@ Setting setting(const char* name, Number value) {
 }
 
 constexpr double kMinute = 60, kHour = 60 * kMinute;
-/// How long a run may take: 45 minutes for a text of 430,000 target pieces.
+/// The longest run: 45 minutes for a text of 430,000 target pieces.
 constexpr double kSecondsPerToken = 45 * kMinute / 430'000, kLongestRun = 5 * 24 * kHour;
 
 std::string_view name_of(Preset preset) {
   return names_of(preset)[static_cast<std::size_t>(preset)];
 }
 
-/// Of a run: its validations, and how many of them without a gain end it.
+/// The validations of a run, and the number of them without a gain that ends it.
 constexpr double kValidations = 30;
 constexpr std::int64_t kPatience = 8;
-/// Share of the run that the rate takes to rise, and most updates of it.
+/// The fraction of the run in which the rate rises, and the most updates of that.
 constexpr double kWarmUp = 0.08;
 constexpr std::int64_t kLongestWarmUp = 4000;
-/// The moving average reaches back over this share of the run.
+/// The moving average reaches back over this fraction of the run.
 constexpr double kAverageReach = 0.05;
 }  // namespace
 
@@ -68,7 +68,7 @@ ChosenPreset preset_for(const TextSize& text, const SpeedOf& speed_of) {
 }
 
 std::int64_t vocabulary_for(const TextSize& text) {
-  // 8,000 pieces for 29,000 pairs of 70 characters; a quarter of the text, half of the pieces.
+  // 8,000 pieces for 29,000 pairs of 70 characters, and half as many for a quarter of the text.
   constexpr double kCharacters = 2e6, kPieces = 8000;
   const double share = static_cast<double>(text.target_characters) / kCharacters;
   if (share >= 1) return share < 75 ? 8000 : share < 250 ? 16'000 : 32'000;

@@ -1,4 +1,4 @@
-// How a model is trained: loss, optimizer, schedule, stopping, checkpoints, hardware.
+// The settings of training: loss, optimizer, schedule, stopping, checkpoints, hardware.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ namespace dragoman {
 enum class Precision { Auto, Fp32, Bf16 };
 constexpr std::array<std::string_view, 3> names_of(Precision) { return {"auto", "fp32", "bf16"}; }
 
-/// What decides which checkpoint is best, and patience.
+/// The number that decides which checkpoint is the best, and that patience looks at.
 enum class BestMetric { Loss, Bleu, Chrf };
 constexpr std::array<std::string_view, 3> names_of(BestMetric) { return {"loss", "bleu", "chrf"}; }
 
@@ -75,9 +75,10 @@ struct TrainConfig {
   void apply_preset(Preset chosen);
   /// Whether the learning rate comes to --min-lr at an update.
   bool has_lr_end() const;
-  /// Gives lr_end the value that 0 stands for. Throws UsageError where there is none.
+  /// Replaces a `lr_end` of 0 by the update that it stands for. Throws UsageError where there is
+  /// none.
   void settle_lr_end();
-  /// Throws UsageError naming the flag; the next two look at one alone.
+  /// Throws UsageError naming the flag. The next two functions check one flag each.
   void validate() const;
   void check_output() const;
   void check_rank_timeout() const;

@@ -40,7 +40,7 @@ struct AverageConfig {
   }
 };
 
-/// Where not so many checkpoints are there.
+/// The reaction where there are fewer checkpoints.
 enum class Fewer { Taken, Refused };
 
 /// The newest checkpoints made at update counts, oldest first.

@@ -74,8 +74,8 @@ struct EvaluateOptions {
   EvaluateConfig metrics;
   DecodeConfig decode;
 
-  /// Throws UsageError naming the flag; Error where BLEU's tokenizer cannot be had. Flags of the
-  /// search are for models alone.
+  /// Throws UsageError naming the flag (flags of the search are for models alone), and Error where
+  /// BLEU's tokenizer cannot be loaded.
   void validate(const Origins& origins) const;
 
   std::vector<Field> fields();

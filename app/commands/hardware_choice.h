@@ -1,4 +1,4 @@
-// The hardware that a command works on, and the model that it works with.
+// The flags for a command's hardware and model.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct HardwareChoice {
   }
 };
 
-/// Of translation.
+/// The hardware of commands that translate.
 struct EngineChoice : HardwareChoice {
   ComputeType compute_type = ComputeType::Auto;
 
@@ -43,7 +43,7 @@ struct EngineChoice : HardwareChoice {
   }
 };
 
-/// --model, besides.
+/// The hardware, and --model.
 struct ModelChoice : HardwareChoice {
   std::string model;
 

@@ -45,7 +45,7 @@ fs::path log_of(const fs::path& run) {
               ": there is no log.jsonl; name the folder of a training run (train -o)");
 }
 
-/// Read, not mapped: a training that goes on may cut its log meanwhile.
+/// Reads the file instead of mapping it, as a running training may cut its log meanwhile.
 std::string read_log(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   std::string text{std::istreambuf_iterator<char>(file), {}};
@@ -69,7 +69,8 @@ PlottedRun read_run(std::string name) {
   return run;
 }
 
-/// Those that have data; the others are worth a warning each, unless there is nothing to draw.
+/// The runs that have data, with a warning for each of the others. Throws Error where no run has
+/// data.
 std::vector<PlottedRun> read_runs(const std::vector<std::string>& names) {
   std::vector<PlottedRun> runs;
   std::vector<std::string> problems;

@@ -85,7 +85,7 @@ struct TranslateFiles {
   }
 };
 
-/// What the translations must have.
+/// Files and flags that say which texts the translations must have.
 struct DemandFiles {
   std::string terms;
   std::string avoid;

@@ -26,7 +26,7 @@ std::string pairs_text(std::int64_t pairs) { return with_separators(pairs) + " p
 
 std::int64_t parameters_of(const ModelConfig& model) { return FlatLayout(model).parameters(); }
 
-/// A preset's settings, as they would be chosen for a text.
+/// A preset with the settings that would be chosen for a text.
 TrainOptions options_of(Preset preset, const TextSize& text) {
   TrainOptions options;
   options.apply_preset({{"preset", {name_of(preset)}}});
@@ -37,7 +37,7 @@ TrainOptions options_of(Preset preset, const TextSize& text) {
   return options;
 }
 
-/// Of all ranks together, on sentences as long as those of the text.
+/// Measures the speed of all ranks together, on sentences as long as those of the text.
 SpeedOf speed_on(const TextSize& text, const TextTrial& trial, std::int64_t ranks) {
   return [text, trial, ranks](Preset preset) {
     const TrainOptions options = options_of(preset, text);
@@ -58,7 +58,8 @@ SpeedOf speed_on(const TextSize& text, const TextTrial& trial, std::int64_t rank
   };
 }
 
-/// What the text decides, and the machine. A preset that was asked for decides the size alone.
+/// The settings that follow from the text and the machine. A preset that was asked for decides the
+/// size alone.
 std::vector<Setting> settings_by_text(const RunSettings& settings, const TextSize& text,
                                       const ChosenPreset& chosen) {
   std::vector<Setting> result;
@@ -77,7 +78,7 @@ std::vector<Setting> shared(std::vector<Setting> settings, Communicator& ranks) 
   return settings;
 }
 
-/// The values of the preset become those of what is still open.
+/// The preset's values become the values of the open fields.
 void take_preset(const std::string& name, RunSettings& settings) {
   TrainOptions defaults;
   defaults.apply_preset({{"preset", {name}}});
@@ -103,7 +104,7 @@ ModelConfig fitting_model(const ModelConfig& model, const CorpusSize& corpus) {
   return fitting;
 }
 
-/// How an epoch is cut.
+/// The corpus and the updates of an epoch.
 struct EpochFacts {
   CorpusSize corpus;
   double updates = 0;
@@ -126,8 +127,8 @@ bool ends_otherwise(const TrainConfig& config) {
   return config.max_epochs > 0 || config.max_seconds() > 0;
 }
 
-/// What an update takes here; zero where memory does not allow to measure it: the run itself splits
-/// its batches then.
+/// The seconds of an update on this machine. Zero where memory does not suffice to measure it; the
+/// run itself will then split its batches.
 double measured_update(const TrialSettings& settings) {
   try {
     Trial trial(settings);

@@ -10,7 +10,7 @@ namespace dragoman {
 
 namespace {
 
-/// Belongs to the call, not to the run: a run folder may be moved or copied.
+/// Whether a field belongs to the call and not to the run, as a run folder may be moved or copied.
 bool is_of_the_call(std::string_view name) { return name == "output"; }
 
 constexpr const char* kHeading =

@@ -120,8 +120,8 @@ std::vector<TokenId> encode(const Tokenizer& tokenizer, std::string_view line) {
   return tokens;
 }
 
-/// The sentences of a line beside those of its translation, where they are as many; otherwise both
-/// as they are.
+/// The sentences of a line beside those of its translation, where both have the same number;
+/// otherwise the line and its translation as one pair.
 std::vector<std::pair<std::string_view, std::string_view>> pairs_of_sentences(
     std::string_view source, std::string_view target) {
   const auto sources = split_sentences(source), targets = split_sentences(target);
@@ -141,7 +141,7 @@ class ScoreRun {
         by_sentence_(splits_sentences(config.split_sentences, model.several_sentences)) {}
 
   Totals run(Transformer& model, const Tokenizers& tokenizers) {
-    std::optional<Progress> progress;  // not among the results
+    std::optional<Progress> progress;  // no bar where results go to the terminal
     if (isatty(STDOUT_FILENO) == 0)
       progress.emplace("score", "lines", static_cast<std::int64_t>(texts_.source.size()));
     const std::stop_token stop = stop_token();

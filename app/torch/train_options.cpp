@@ -9,7 +9,7 @@ namespace dragoman {
 
 namespace {
 
-/// Where "auto" is no value of its own.
+/// Whether "auto" may leave the field open: it is a number, or a choice without a value "auto".
 bool can_be_left_open(const Field& field) {
   const auto& choices = field.choices;
   return field.kind == Field::Kind::Integer || field.kind == Field::Kind::Number ||

@@ -105,7 +105,7 @@ PlanFolder::PlanFolder(const fs::path& run) {
   path_ = name;
   const RunFolder planned{path_}, there{fs::absolute(run)};
   fs::create_directory(planned.corpus());
-  std::error_code none;  // a cache that is not there has no files
+  std::error_code none;  // a missing cache has no files
   for (const auto& entry : fs::directory_iterator(there.corpus(), none))
     fs::create_symlink(entry.path(), planned.corpus() / entry.path().filename());
 }

@@ -20,8 +20,8 @@ std::string format(const char* pattern, Numbers... numbers) {
   return buffer;
 }
 
-/// "12:30 left"; where no limit is set "12:30 left at the earliest"; behind a validation without a
-/// gain "12:30 left, 4:10 without a gain"; "" where the run has no end.
+/// "12:30 left"; without a limit "12:30 left at the earliest"; after a validation without a gain
+/// "12:30 left, 4:10 without a gain"; "" where the run has no end.
 std::string left_text(const Outlook& outlook, const ProgressRecord& progress) {
   const auto left = [](const ExpectedEnd& end) { return duration_text(end.seconds_left); };
   if (!outlook.end)
@@ -32,7 +32,7 @@ std::string left_text(const Outlook& outlook, const ProgressRecord& progress) {
   return text;
 }
 
-/// "BLEU 38.20"; of the loss "nll 1.873".
+/// "BLEU 38.20"; for the loss "nll 1.873".
 std::string score_text(BestMetric metric, double value) {
   switch (metric) {
     case BestMetric::Bleu:
@@ -124,8 +124,8 @@ void log_run(const TrainingRun& run) {
 
 namespace {
 
-/// The rate of a run that was stopped is still at its peak; a cooldown from here gains most of what
-/// the rest of the run would.
+/// Logs the shortest good end of a stopped run. Its rate is still at the peak; a cooldown from here
+/// gains most of the gain of the whole rest.
 void log_shortest_end(const ProgressRecord& progress, const TrainConfig& config) {
   const bool at_the_peak = config.scheduler == LrScheduler::Wsd && progress.cooldown_end == 0 &&
                            progress.update > config.warmup_updates;

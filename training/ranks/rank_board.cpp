@@ -14,7 +14,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr const char *kLoss = "loss", *kSize = "size";
 constexpr Milliseconds kAtOnce(1);
-/// Instead of a count of signs of life: the rank has done its work, or has read of a loss.
+/// Stands in place of a count of signs of life: the rank has done its work, or has read that a rank
+/// is lost.
 constexpr const char* kLeft = "left";
 constexpr const char* kGone = " is gone: it was killed, or its machine or the network has failed";
 
@@ -74,7 +75,7 @@ void RankBoard::call_store() {
   changed_.notify_all();
 }
 
-/// False, and the loss is known, where the ranks do not come or do not fit.
+/// Returns false where the ranks do not come or do not fit together; the loss is then known.
 bool RankBoard::meet(RankStore& store) {
   const RankIntroduction own = introduction_of_this(place_);
   if (own_ == 0) {
@@ -130,8 +131,8 @@ bool RankBoard::connect(RankStore& store) {
   }
   try {
     answered(silence_);
-    // All ranks are at the same point whenever tensors are exchanged, so that a wait inside of that
-    // is no longer than a transfer.
+    // All ranks are at the same point whenever tensors are exchanged. So a wait inside c10d lasts
+    // no longer than a transfer.
     tensors_ = std::make_unique<TensorExchange>(store, place_,
                                                 reachable_address(known, place_.rank), silence_);
   } catch (const std::exception& error) {
@@ -145,7 +146,8 @@ bool RankBoard::connect(RankStore& store) {
   return true;
 }
 
-/// The text of this rank, if there is one, for those of all; no longer than until the next sign.
+/// Exchanges the text of this rank, if there is one, for those of all ranks. Takes no longer than
+/// until the next sign of life.
 void RankBoard::hand_over(RankStore& store) {
   std::string text;
   {
@@ -168,12 +170,12 @@ void RankBoard::hand_over(RankStore& store) {
     text_.reset();
     changed_.notify_all();
   }
-  // All have begun this exchange, so all have read the one before.
+  // All ranks have begun this exchange, so all have read the texts of the one before.
   if (exchanges_ > 0) store.remove(text_of(exchanges_ - 1, own_));
   ++exchanges_;
 }
 
-/// Gives this rank's own sign, too. False where a rank has told of a loss.
+/// Gives this rank's own sign, too. Returns false where a rank has reported a loss.
 bool RankBoard::read_signs(RankStore& store) {
   if (ranks_[own_].sign != kLeft) store.set(life_of(own_), std::to_string(++signs_));
   auto keys = keys_of_all(size_, life_of);
@@ -191,7 +193,7 @@ bool RankBoard::read_signs(RankStore& store) {
   return signs.back().empty();
 }
 
-/// Which rank is lost; empty where none is.
+/// A text that names the lost rank; empty where none is lost.
 std::string RankBoard::complaint(RankStore& store) {
   for (std::size_t i = 0; i < size_; ++i) {
     Rank& rank = ranks_[i];
