@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/amounts.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "data/source_tags.h"
@@ -174,11 +175,11 @@ std::int64_t larger_vocabulary(const Tokenizers& tokenizers) {
 }
 
 std::string nothing_left(const CorpusReport& report) {
-  return join_text("no pair of the training text is left to train on: ", report.read,
-                   " pairs read, ", report.empty, " with an empty side, ", report.invalid,
-                   " invalid, ", report.duplicates, " duplicates, ", report.too_long,
-                   " longer than --max-length, ", report.ratio, " above --max-ratio, ",
-                   report.held_out, " held out for validation");
+  return join_text(
+      "no pair of the training text is left to train on: ", counted(report.read, "pair"), " read, ",
+      report.empty, " with an empty side, ", report.invalid, " invalid, ",
+      counted(report.duplicates, "duplicate"), ", ", report.too_long, " longer than --max-length, ",
+      report.ratio, " above --max-ratio, ", report.held_out, " held out for validation");
 }
 
 }  // namespace

@@ -4,7 +4,9 @@
 #include <string>
 #include <utility>
 
+#include "base/amounts.h"
 #include "base/error.h"
+#include "base/line_counts.h"
 
 namespace dragoman {
 
@@ -14,8 +16,8 @@ namespace {
 void check_words(std::int64_t link, std::string_view line, std::string_view side) {
   const auto words = static_cast<std::int64_t>(words_of(line).size());
   if (link >= words)
-    throw Error("word ", link, " of the ", side, " line, counted from 0, but it has ", words,
-                words == 1 ? " word" : " words");
+    throw Error("word ", link, " of the ", side, " line, counted from 0, but it has ",
+                counted(words, "word"));
 }
 
 /// The number of bytes of the normalised text that a piece stands for.
@@ -55,8 +57,8 @@ AlignmentFiles::AlignmentFiles(std::shared_ptr<const ParallelText> text, const D
   for (const std::string& path : data.guided_alignment) {
     const TextFile& file = files_.emplace_back(path, reading);
     const TextFile& source = text_->source_files()[files_.size() - 1];
-    if (file.lines() != source.lines())
-      throw Error(path, ": ", file.lines(), " lines, but ", source.path(), " has ", source.lines());
+    require_same_lines(path, static_cast<std::size_t>(file.lines()), source.path(),
+                       static_cast<std::size_t>(source.lines()));
   }
   std::vector<std::string> problems(static_cast<std::size_t>(blocks_at_once(context)));
   const auto problem_of = [&problems](std::int64_t block) -> std::string& {

@@ -39,7 +39,7 @@ constexpr std::array kMetrics = {
     PlottedMetric{"Gradient norm", "", LineType::Update, "gradient_norm", YRange::FromZero},
     PlottedMetric{"Target tokens per second", "", LineType::Update, "target_tokens_per_second",
                   YRange::FromZero},
-    PlottedMetric{"Share of the time spent waiting for data", "", LineType::Update, "data_wait",
+    PlottedMetric{"Fraction of the time spent waiting for data", "", LineType::Update, "data_wait",
                   YRange::Share}};
 
 /// A note about the numbers. For the training loss it names the objective of the runs.

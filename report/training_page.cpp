@@ -60,8 +60,8 @@ std::string missing_curve(const RunHistory& run) {
   const std::string every = setting_of(run, "log-every");
   return join_text("no training curve: the log has a line every ",
                    every.empty() ? "--log-every" : every, " updates",
-                   every.empty() ? "" : " (--log-every)", ", and update ",
-                   with_separators(run.validations.back().update), " is the last that it tells of");
+                   every.empty() ? "" : " (--log-every)", ", and its last one is about update ",
+                   with_separators(run.validations.back().update));
 }
 
 std::string missing_validations(const RunHistory& run) {
@@ -70,8 +70,8 @@ std::string missing_validations(const RunHistory& run) {
 
 std::string damage(const RunHistory& run) {
   if (run.damaged_lines == 0) return "";
-  return join_text(run.damaged_lines, run.damaged_lines == 1 ? " damaged line" : " damaged lines",
-                   " of the log passed over");
+  return counted(static_cast<std::int64_t>(run.damaged_lines), "damaged line") +
+         " of the log skipped";
 }
 
 /// Notes about missing data, and about data that a reader should not trust.

@@ -37,7 +37,7 @@ struct TokenizerConfig {
   template <class Visit>
   void for_each_field(Visit&& visit) {
     visit({.name = "vocab-size",
-           .help = "pieces; 8,000 for tiny and small, 32,000 for base and big",
+           .help = "pieces of the vocabulary; 8,000 for tiny and small, 32,000 for base and big",
            .group = "Tokenizer",
            .aliases = "dim-vocabs,num-words"},
           vocab_size);
@@ -52,7 +52,7 @@ struct TokenizerConfig {
            .aliases = "joined-dictionary,share-vocab,shared-vocab"},
           joint);
     visit({.name = "character-coverage",
-           .help = "share of characters that become pieces of their own",
+           .help = "fraction of the text's characters that become pieces of their own",
            .group = "Tokenizer"},
           character_coverage);
     visit({.name = "lowercase",
@@ -66,7 +66,7 @@ struct TokenizerConfig {
            .aliases = "user-defined-symbols"},
           user_symbols);
     visit({.name = "tokenizer-lines",
-           .help = "lines that tokenizer training looks at, at most",
+           .help = "most lines that a tokenizer is trained on",
            .group = "Tokenizer",
            .aliases = "input-sentence-size"},
           sample_lines);

@@ -106,7 +106,7 @@ void warn_of_few_lines(const Lines& lines) {
   if (lines.size() < kFew)
     log_warning(join_text("--tune: ", counted(static_cast<std::int64_t>(lines.size()), "line"),
                           lines.size() == 1 ? " says" : " say",
-                          " little of which search is the best; take ", kFew, " or more"));
+                          " little about the best search; take ", kFew, " or more"));
 }
 
 void warn_of_case(const Tokenizer& tokenizer, const EvaluateConfig& metrics,

@@ -33,7 +33,8 @@ struct InspectConfig {
   template <class Visit>
   void for_each_field(Visit&& visit) {
     visit({.name = "model", .help = "run folder or model file", .group = "Inspect"}, model);
-    visit({.name = "format", .help = "for people or for programs", .group = "Inspect"}, format);
+    visit({.name = "format", .help = "output for people or for programs", .group = "Inspect"},
+          format);
     visit({.name = "check",
            .help = "check every tensor's checksum, not only the header's and the tokenizer's",
            .group = "Inspect"},

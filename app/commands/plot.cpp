@@ -61,11 +61,10 @@ PlottedRun read_run(std::string name) {
   if (damaged > 0 && run.history.empty() && !run.history.parameters)
     throw Error(log.string(), ": is no log of a training run; name the folder of a run (train -o)");
   if (damaged > 0)
-    log_warning(join_text(log.string(), ": ", counted(damaged, "damaged line"), " passed over"));
+    log_warning(join_text(log.string(), ": ", counted(damaged, "damaged line"), " skipped"));
   if (run.history.empty())
-    throw Error(
-        log.string(),
-        ": tells of no update yet; a running training writes a line every --log-every updates");
+    throw Error(log.string(),
+                ": has no update yet; a running training writes a line every --log-every updates");
   return run;
 }
 

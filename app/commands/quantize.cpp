@@ -44,14 +44,17 @@ struct QuantizeConfig {
            .group = kQuantize,
            .aliases = "source"},
           source);
-    visit({.name = "ref", .help = "its translation", .group = kQuantize, .aliases = "reference"},
+    visit({.name = "ref",
+           .help = "reference translation of --src",
+           .group = kQuantize,
+           .aliases = "reference"},
           reference);
     visit({.name = "max-loss",
            .help = "points of BLEU or chrF that rounding may cost on --src",
            .group = kQuantize},
           max_loss);
     visit({.name = "threads",
-           .help = "of the CPU; 0: all that this process may use",
+           .help = "threads on the CPU; 0: all cores that this process may use",
            .group = kQuantize},
           threads);
   }

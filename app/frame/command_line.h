@@ -24,13 +24,13 @@ struct CommonConfig {
   template <class Visit>
   void for_each_field(Visit&& visit) {
     visit({.name = "config",
-           .help = "TOML file of values; flags on the command line come before it",
+           .help = "TOML file with values for flags; flags on the command line override it",
            .group = "Common"},
           config);
     visit({.name = "quiet", .help = "only warnings and errors on stderr", .group = "Common"},
           quiet);
     visit({.name = "log-format",
-           .help = "lines for people, or one JSON object per line",
+           .help = "messages as text for people, or as one JSON object per line",
            .group = "Common"},
           log_format);
     visit({.name = "help", .help = "this text", .group = "Common"}, help);

@@ -145,8 +145,8 @@ std::string overview(const Program& program, const std::vector<Command>& command
     text += line + wrapped(command.summary, 14) + "\n";
   }
   return text + join_text("\nExample:\n", program.example, '\n', program.name,
-                          " COMMAND --help tells all flags of a command; ", program.name,
-                          " --version what this is.\n");
+                          " COMMAND --help shows all flags of a command, ", program.name,
+                          " --version the version.\n");
 }
 
 std::string command_help(std::string_view program, const Command& command) {
@@ -170,8 +170,9 @@ std::string command_help(std::string_view program, const Command& command) {
       if (field.info.group == group) text += flag_lines(command, field);
   }
   text +=
-      "\nLong flags may be written with _ for -, switches also as --no-NAME or --NAME=false. The "
-      "names\nare the keys of the TOML file, too.\n";
+      "\nLong flags may have _ in place of -. Switches may also be written as --no-NAME or "
+      "--NAME=false."
+      "\nThe names of the flags are also the keys of the TOML file.\n";
   return text;
 }
 

@@ -22,8 +22,6 @@ std::string name_of(Preset preset) {
   return std::string(names_of(preset)[static_cast<std::size_t>(preset)]);
 }
 
-std::string pairs_text(std::int64_t pairs) { return with_separators(pairs) + " pairs"; }
-
 std::int64_t parameters_of(const ModelConfig& model) { return FlatLayout(model).parameters(); }
 
 /// A preset with the settings that would be chosen for a text.
@@ -150,7 +148,7 @@ void choose_by_text(TrainOptions& options, RunSettings& settings, const TextTria
   std::vector<Setting> chosen;
   if (ranks.leads()) {
     const TextSize text = trial.measure_text();
-    ChosenPreset preset{options.train.preset, pairs_text(text.pairs)};
+    ChosenPreset preset{options.train.preset, counted(text.pairs, "pair")};
     if (settings.is_open("preset")) {
       preset = preset_for(text, speed_on(text, trial, ranks.size()));
       if (const Preset full = preset_for(text); full != preset.preset)
@@ -176,7 +174,7 @@ void choose_by_corpus(TrainOptions& options, RunSettings& settings, const TrialS
   double updates = static_cast<double>(
       updates_for(epoch.corpus, config.preset, epoch.target_tokens_per_update()));
   if (fine_tunes) updates *= kFineTuningLength;
-  const std::string reason = pairs_text(epoch.corpus.pairs);
+  const std::string reason = counted(epoch.corpus.pairs, "pair");
   if (!ends_otherwise(config))
     settings.choose("max-updates", text_of(static_cast<std::int64_t>(updates)), reason);
   if (config.max_updates > 0) updates = static_cast<double>(config.max_updates);
@@ -216,24 +214,23 @@ void log_choices(const TrainOptions& options, const TrialSettings& trial, int ra
                      .updates_per_epoch = epoch.updates,
                      .validates = trial.validates};
   const auto end = outlook(config, {}, pace).end;
-  std::string text = join_text(pairs_text(epoch.corpus.pairs), ": ");
+  std::string text = join_text(counted(epoch.corpus.pairs, "pair"), ": ");
   if (config.init_from.empty()) text += name_of(config.preset) + ", ";
   text += join_text(with_separators(options.model.target_vocabulary), " pieces, ");
   if (end) {
-    text += join_text(with_separators(std::llround(end->updates_left)), " updates of ",
-                      with_separators(std::llround(epoch.target_tokens_per_update())),
-                      " target pieces");
+    text += join_text(counted(std::llround(end->updates_left), "update"), " of ",
+                      counted(std::llround(epoch.target_tokens_per_update()), "target piece"));
     if (seconds > 0) text += ", about " + duration_text(end->seconds_left);
     text += config.patience > 0 && trial.validates ? ", less if the score stops rising earlier; "
                                                    : "; ";
   }
   if (trial.validates) {
-    text += join_text("validated every ", with_separators(config.valid_every), " updates");
+    text += join_text("validated every ", counted(config.valid_every, "update"));
     if (seconds > 0)
       text +=
           join_text(" (", duration_text(static_cast<double>(config.valid_every) * seconds), ")");
   } else {
-    text += "not validated: there is no text to validate with";
+    text += "no validation: there is no validation text";
   }
   log_info(text);
   const ModelSize size{.parameters = parameters_of(options.model),

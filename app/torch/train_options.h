@@ -20,7 +20,8 @@ struct RunMode {
   template <class Visit>
   void for_each_field(Visit&& visit) {
     visit({.name = "plan",
-           .help = "only say what the run would take: memory, speed, time, disk; changes nothing",
+           .help = "only print the memory, speed, time and disk space that the run would take; "
+                   "changes nothing",
            .group = "Run",
            .aliases = "dry-run"},
           plan);

@@ -78,7 +78,7 @@ TEST(TrainingPage, ARunWithoutALineOfItsUpdatesSaysWhyThereIsNoCurve) {
   run.history.settings["log-every"] = "1000";
   EXPECT_THAT(training_page({run}),
               HasSubstr("a: no training curve: the log has a line every 1000 updates "
-                        "(--log-every), and update 300 is the last that it tells of"));
+                        "(--log-every), and its last one is about update 300"));
 }
 
 TEST(TrainingPage, OfLikeScoresTheBestIsTheOneThatTheRunHasChosen) {

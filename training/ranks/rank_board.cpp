@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/amounts.h"
 #include "base/error.h"
 #include "training/ranks/rank_introduction.h"
 
@@ -89,8 +90,9 @@ bool RankBoard::meet(RankStore& store) {
   const std::string& size = found->front();
   const std::string first = store.set_first(introduction_of(own_), to_text(own));
   if (size != std::to_string(size_))
-    tell_loss(store, join_text(own.name, " counts ", size_, " ranks, rank 0 counts ", size,
-                               "; start all with the same WORLD_SIZE"));
+    tell_loss(store,
+              join_text(own.name, " counts ", counted(static_cast<std::int64_t>(size_), "rank"),
+                        ", rank 0 counts ", size, "; start all with the same WORLD_SIZE"));
   else if (first != to_text(own))
     tell_loss(store, join_text("two processes are one rank: ", introduction_from_text(first).name,
                                " and ", own.name));
