@@ -83,7 +83,7 @@ TEST_F(Alignments, LinkThePiecesOfAnySegmentation) {
   expect_links();
 }
 
-TEST_F(Alignments, ArePassedOverWhereTheTextIsAnother) {
+TEST_F(Alignments, AreLeftOutWhereTheEncodedTextIsAnother) {
   const PreparedData prepared = prepare();
   const Tokenizer& source = *prepared.tokenizers.source;
   const std::int64_t line = prepared.train.line(5);
