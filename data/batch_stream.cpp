@@ -82,7 +82,7 @@ struct BatchStream::Worker {
     return true;
   }
 
-  /// Waits until a batch is ready. Throws what has kept it from being made.
+  /// Waits until a batch is ready. Throws the error that has prevented it.
   const ReadyBatch& wait(MutexLock& lock) const REQUIRES(mutex) {
     while (!ready && !failure) changed.wait(lock);
     if (!ready) std::rethrow_exception(failure);

@@ -362,7 +362,8 @@ bool may_have_several(std::string_view text) {
   for (std::size_t i = 0; i + 1 < text.size(); ++i) {
     const char c = text[i];
     if (c == '.' || c == '!' || c == '?' || c == ';') return true;
-    // Of the stops beyond ASCII: U+037E, 0589, 061F, 06D4, 0964, ..., 203C, 2026, 3002, FF01, ...
+    // A byte that may begin a stop beyond ASCII: U+037E, 0589, 061F, 06D4, 0964, ..., 203C, 2026,
+    // 3002, FF01, ...
     const auto lead = static_cast<unsigned char>(c);
     if (lead >= 0xCD && lead != 0xD0 && lead != 0xD1) return true;
   }

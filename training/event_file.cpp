@@ -60,7 +60,7 @@ std::string event(std::int64_t step, const std::string& what) {
   return double_field(1, now) + integer_field(2, step) + what;
 }
 
-/// Event.file_version = 3: version 2 is the one whose readers heed session_start.
+/// Event.file_version = 3: readers of version 2 obey session_start.
 std::string file_version() { return bytes_field(3, "brain.Event:2"); }
 
 /// Event.session_log = 7 { status = 1: START }.

@@ -205,15 +205,16 @@ std::string RankBoard::complaint(RankStore& store) {
       return rank.name + " has ended before this rank";
     }
     if (rank.silence > silence_) return rank.name + silent_for(silence_);
-    // The store may hear of the end of the work a little later than the system of the process.
+    // The system may report the end of a process a little earlier than the store reports the end of
+    // its work.
     if (rank.process_ended) return rank.name + kGone;
     rank.process_ended = !rank.process.empty() && has_ended(rank.process);
   }
   return "";
 }
 
-/// Rank 0, whose store the others need, stays until they have read the last that concerns them, as
-/// far as they are alive.
+/// Tells the others that this rank leaves. Rank 0 waits until the other living ranks have read
+/// that, as they need its store.
 void RankBoard::say_goodbye(RankStore& store) {
   MutexLock lock(mutex_);
   const std::string reason = reason_;
@@ -221,7 +222,7 @@ void RankBoard::say_goodbye(RankStore& store) {
   if (!reason.empty()) tell_loss(store, join_text(name(place_.rank), " has stopped: ", reason));
   store.set(life_of(own_), ranks_[own_].sign = kLeft);
   if (own_ != 0) return;
-  // Who reads of a loss leaves at its next sign, which comes within two intervals.
+  // A rank that reads of a loss leaves at its next sign of life, which comes within two intervals.
   const Milliseconds limit = loss().empty() ? silence_ : 3 * interval_;
   do {
     std::this_thread::sleep_for(std::min(interval_, Milliseconds(20)));
@@ -230,7 +231,7 @@ void RankBoard::say_goodbye(RankStore& store) {
                        [limit](const Rank& rank) { return !rank.left && rank.silence < limit; }));
 }
 
-/// Whoever is first tells the others. No text, no loss.
+/// The first rank that finds a loss tells the others. An empty text means no loss.
 void RankBoard::tell_loss(RankStore& store, const std::string& text) {
   if (!text.empty() && loss().empty()) set_loss(store.set_first(kLoss, text));
 }
@@ -242,7 +243,7 @@ void RankBoard::answered(Milliseconds allowance) {
 
 // ---- any thread ----
 
-/// Finds out that a call hangs.
+/// Finds out whether a call hangs.
 void RankBoard::watch(const std::stop_token& stop) {
   Time last = Clock::now();
   MutexLock lock(mutex_);
