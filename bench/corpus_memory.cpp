@@ -1,4 +1,4 @@
-// How much memory the way from text files to batches takes beyond the mapped files: generates a
+// Measures the memory for the way from text files to batches, beyond the mapped files: generates a
 // parallel text, prepares it twice (building the cache, then finding it), plans an epoch, and
 // compares the peak of the process's own memory (RssAnon) with the time before, in bytes a pair.
 //   corpus_memory [pairs = 5000000] [folder = the system's temporary folder]
@@ -33,7 +33,7 @@ std::int64_t own_memory() {
   return kibibytes * 1024;
 }
 
-/// Looks at the memory every few milliseconds while it lives.
+/// Reads the memory every few milliseconds while it lives.
 class PeakMemory {
  public:
   std::int64_t above_start() {
@@ -52,7 +52,7 @@ class PeakMemory {
   }};
 };
 
-/// 3 to 12 words of 500, almost all pairs different.
+/// A line of 3 to 12 words out of 500; nearly all pairs are different.
 std::string line(std::uint64_t pair, std::uint64_t side) {
   RandomStream random(1, pair, side);
   std::string text;
@@ -89,7 +89,7 @@ Measurement measure(std::int64_t pairs, Work&& work) {
   return {static_cast<double>(peak.above_start()) / static_cast<double>(pairs), seconds.count()};
 }
 
-/// How fast batches come whose pairs are segmented anew.
+/// Prints the speed of batches with pairs that are segmented anew.
 void print_fresh_encoding(DataConfig data, const TokenizerConfig& tokenizer,
                           const std::filesystem::path& folder) {
   data.subword_sampling = 0.2;
@@ -118,7 +118,7 @@ void run(std::int64_t pairs, const std::filesystem::path& folder) {
   for (const std::uint64_t side : {0, 1})
     write_side(folder / (side == 0 ? "text.src" : "text.tgt"), pairs, side);
 
-  // SentencePiece's training takes what its sample of lines needs, whatever the corpus's size.
+  // SentencePiece's training takes memory for its sample of lines, whatever the size of the corpus.
   std::vector<std::string> lines;
   for (std::uint64_t pair = 0; pair < 2000; ++pair) lines.push_back(line(pair, pair % 2));
   TokenizerConfig tokenizer{.vocab_size = 1000};
@@ -126,7 +126,7 @@ void run(std::int64_t pairs, const std::filesystem::path& folder) {
              train_tokenizer({lines.begin(), lines.end()}, tokenizer).model_bytes);
   tokenizer.source_model = folder / "given.model";
 
-  // Text that has just changed is not trusted to stay as it is.
+  // The index of a text that has just changed is not stored.
   std::this_thread::sleep_for(std::chrono::seconds(3));
   std::printf("%lld pairs, %d threads\n", static_cast<long long>(pairs), available_cores());
   const auto prepare = [&] {

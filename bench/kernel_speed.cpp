@@ -1,6 +1,6 @@
-// What each of our differentiable functions gains over the plain tensor operations that are its
+// Compares each of our differentiable functions with the plain tensor operations that are its
 // reference, forward and backward, on the shapes of a preset and batches of 4,096 random pieces.
-// One line of JSON each: milliseconds of both, medians of runs in turn, and their ratio.
+// Prints a line of JSON for each: milliseconds of both, medians of runs in turn, and their ratio.
 //   kernel_speed [--preset tiny|small|base] [--length N] [--rounds N] [--threads N]
 #include <ATen/Parallel.h>
 
@@ -83,7 +83,7 @@ torch::Tensor random(std::vector<std::int64_t> shape) {
   return torch::randn(shape).to(torch::kBFloat16);
 }
 
-/// The mask as a plain program keeps it: drawn by LibTorch's generator.
+/// Dropout as in a plain program, with a mask drawn by LibTorch's generator.
 torch::Tensor plain_dropout(const torch::Tensor& x, double rate) {
   return torch::dropout(x, rate, true);
 }

@@ -1,4 +1,4 @@
-"""What a benchmark's program says in the end."""
+"""Reads the result of a benchmark's program."""
 import json
 import pathlib
 import subprocess

@@ -14,7 +14,7 @@ namespace {
 std::array<std::atomic<double>, 6> all_seconds;
 thread_local int depth = 0;
 
-/// Words in a scope's name, our own functions before the operations that they are made of.
+/// Words in the names of scopes. Our own functions come before the operations that they consist of.
 Part part_of(std::string_view name) {
   constexpr std::array<std::pair<std::string_view, Part>, 16> kWords = {{
       {"ProjectedCrossEntropy", Part::Loss},

@@ -1,5 +1,5 @@
-// How the time of a training step is shared among its parts, from LibTorch's record functions: what
-// runs on a thread counts for the outermost scope that has a name of ours.
+// The time of each part of a training step, from LibTorch's record functions. The time of a thread
+// counts for the outermost scope with one of our names.
 #pragma once
 
 #include <array>
@@ -12,8 +12,8 @@ constexpr std::array<std::string_view, 6> names_of(Part) {
   return {"linear_layers", "attention", "normalisation_and_dropout", "loss", "embedding", "other"};
 }
 
-/// Seconds by part, summed over threads, of the scopes that began and ended while the object lived.
-/// One at a time.
+/// Seconds by part, summed over threads, for the scopes that began and ended during the object's
+/// life. Only one object may exist at a time.
 class PartTimes {
  public:
   PartTimes();

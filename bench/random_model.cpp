@@ -1,5 +1,5 @@
 // Writes a model of a preset's size with random weights and a tokenizer of random words, and
-// sentences of random pieces for it: what translation speed is measured on.
+// sentences of random pieces for it, to measure the speed of translation.
 //   random_model --preset base --vocab-size 32000 --length 27 --sentences 512 -o FOLDER
 // FOLDER then has model.safetensors and sample.pieces (a sentence of space-separated pieces a
 // line).
@@ -55,7 +55,7 @@ std::vector<float> random_values(const ParameterShape& parameter, RandomStream& 
 std::string random_sentences(const Tokenizer& tokenizer, int sentences, int length) {
   RandomStream random(2);
   std::string text;
-  const auto pieces = static_cast<std::uint64_t>(tokenizer.size() - 259);  // no bytes, no </s>
+  const auto pieces = static_cast<std::uint64_t>(tokenizer.size() - 259);  // without bytes and </s>
   for (int s = 0; s < sentences; ++s)
     for (int i = 0; i < length; ++i) {
       text += tokenizer.piece(static_cast<TokenId>(259 + random.below(pieces)));

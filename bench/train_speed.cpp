@@ -1,11 +1,10 @@
 // Training speed on random tokens: target tokens per second over windows of updates after warm-up,
 // dropout (everywhere) and label smoothing on. The last line of standard output is JSON.
-// "shares" are parts of the time of a few more updates, which are measured with record functions
-// on.
+// "shares" are fractions of the time of a few more updates, measured with record functions on.
 //   train_speed --preset tiny|small|base|big [--precision auto|fp32|bf16] [--windows N] [--threads
 //   N]
 //               [--length N] [--spread N] [--max-tokens N]
-// On several ranks (scripts/launch N train_speed ...) the tokens are those of all of them.
+// On several ranks (scripts/launch N train_speed ...) the tokens of all ranks are counted.
 #include <ATen/Parallel.h>
 
 #include <CLI/CLI.hpp>
@@ -44,7 +43,7 @@ struct StepTimes {
   double total() const { return data + passes + all_reduce + optimizer; }
 };
 
-/// A model with what it is trained on.
+/// A model, its optimizer and its batches.
 struct Bench {
   TrainingModel& model;
   Communicator& ranks;

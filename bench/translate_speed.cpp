@@ -99,7 +99,7 @@ double tokenizer_seconds(const std::vector<SourceSentence>& sentences, const Tok
   return seconds_since(begin);
 }
 
-/// Of `total` seconds; what is left is the search, and what it takes to find sentences for it.
+/// The fractions of `total` seconds. The rest is the search, with the choice of its sentences.
 nlohmann::ordered_json shares(const EngineTimes& times, double total) {
   nlohmann::ordered_json parts;
   double left = 1;

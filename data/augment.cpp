@@ -10,7 +10,7 @@ namespace dragoman {
 
 namespace {
 
-/// change(part) for the parts of the text between occurrences of `kept`.
+/// The text with change() applied between the occurrences of `kept`.
 template <class Change>
 std::string change_around(std::string_view text, std::span<const std::string> kept,
                           Change&& change) {

@@ -1,6 +1,6 @@
-// Text changed as users write it: all in upper case, as a title, without its last punctuation mark,
-// or with two sentences on a line. A model that sees such pairs in training can translate such
-// text.
+// Changes pairs to forms that users write: all in upper case, as a title, without the last
+// punctuation mark, or with two sentences on a line. A model that sees such pairs in training can
+// translate such text.
 #pragma once
 
 #include <optional>
@@ -18,11 +18,11 @@ struct TextPair {
 
 enum class CaseChange {
   Upper,  ///< every letter
-  Title,  ///< the first letter of every word; the others stay
+  Title,  ///< the first letter of every word; the others do not change
 };
 
-/// Both sides changed alike; occurrences of `kept` stay as they are. Returns nothing where the
-/// source would not change: the model could not know when to change the target.
+/// Changes the case of both sides alike, except occurrences of `kept`. Returns nothing where the
+/// source would not change, as the model could then not know when to change the target.
 std::optional<TextPair> change_case(const TextPair& pair, CaseChange change,
                                     std::span<const std::string> kept);
 
@@ -31,7 +31,8 @@ std::optional<TextPair> change_case(const TextPair& pair, CaseChange change,
 /// be empty.
 std::optional<TextPair> drop_end_punctuation(const TextPair& pair);
 
-/// The second pair behind the first, with a space between; without one in scripts that have none.
+/// The second pair behind the first, with a space between them, or without one in scripts that have
+/// none.
 TextPair joined(const TextPair& first, const TextPair& second);
 
 }  // namespace dragoman

@@ -11,7 +11,7 @@ namespace dragoman {
 
 namespace {
 
-/// Pairs looked at to see how much longer they become.
+/// Pairs that are encoded anew to see how much longer they become.
 constexpr std::int64_t kPairsMeasured = 2000;
 constexpr double kRoomToVary = 1.03;
 
@@ -21,10 +21,10 @@ void append_end(PackedSide& side, TokenId end) {
   side.starts.push_back(static_cast<std::int32_t>(side.size()));
 }
 
-/// Training keeps the cores busy, so one in four encodes.
+/// Training keeps the cores busy, so one core in four encodes.
 int encoding_threads() { return std::max(1, available_cores() / 4); }
 
-/// With </s>.
+/// Numbers of tokens, </s> included.
 struct Tokens {
   std::int64_t source = 0, target = 0;
 

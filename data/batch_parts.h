@@ -1,5 +1,5 @@
-// A batch in parts, for several threads, or where memory does not suffice for the whole. Gradients
-// are sums over sentences, so the update is the same for any split.
+// Splits a batch into smaller ones, for several threads, or where memory does not suffice for the
+// whole. Gradients are sums over sentences, so the update is the same for any split.
 #pragma once
 
 #include <cstdint>

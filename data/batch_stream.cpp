@@ -16,7 +16,7 @@ namespace {
 
 struct ReadyBatch {
   PackedBatch batch;
-  DataPosition position;  ///< of the first batch of those that it was one share of
+  DataPosition position;  ///< of the first of the `size` batches that it belongs to
   DataPosition after;     ///< of the first batch behind them
   std::int64_t batches_in_epoch;
 };
@@ -37,18 +37,18 @@ struct BatchStream::Worker {
   std::optional<ReadyBatch> ready GUARDED_BY(mutex);
   std::exception_ptr failure GUARDED_BY(mutex);
 
-  DataPosition position;  ///< of the consumer alone, as all below
+  DataPosition position;  ///< used by the consumer alone, like all members below
   double waited_seconds = 0;
   std::jthread thread;
 
   void run(const std::stop_token& stop, DataPosition at) {
     try {
       EpochPlan plan = plan_epoch(corpus, config, at.epoch);
-      const auto enter = [&] {  // the next epoch with batches, where this one is through
+      const auto enter = [&] {  // goes to the next epoch with batches at the end of this one
         while (at.batch >= plan.batches()) {
           if (stop.stop_requested()) return false;
           at = {.epoch = at.epoch + 1, .batch = 0};
-          plan = {};  // never two at once: each takes 4 bytes a pair
+          plan = {};  // frees it first: a plan takes 4 bytes a pair
           plan = plan_epoch(corpus, config, at.epoch);
         }
         return true;
@@ -82,7 +82,7 @@ struct BatchStream::Worker {
     return true;
   }
 
-  /// Waits until a batch is ready. Throws what has kept it from being made.
+  /// Waits until a batch is ready. Throws the error that has prevented it.
   const ReadyBatch& wait(MutexLock& lock) const REQUIRES(mutex) {
     while (!ready && !failure) changed.wait(lock);
     if (!ready) std::rethrow_exception(failure);

@@ -20,7 +20,7 @@ struct DataPosition {
   bool operator==(const DataPosition&) const = default;
 };
 
-/// The batches of one rank: of every `size` in a row, the one with number `rank`.
+/// The batches of one rank: of every `size` batches in a row, the one with number `rank`.
 struct BatchShare {
   std::int64_t rank = 0, size = 1;
 };
@@ -42,9 +42,9 @@ class BatchStream {
   ~BatchStream();
 
   PackedBatch next();
-  DataPosition position() const;          ///< of the first of the next `size` batches
+  DataPosition position() const;          ///< position of the first of the next `size` batches
   std::int64_t batches_in_epoch() const;  ///< of position()'s epoch
-  double waited_seconds() const;          ///< that next() has waited, in all
+  double waited_seconds() const;          ///< total time that next() has waited
 
  private:
   struct Worker;

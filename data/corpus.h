@@ -26,7 +26,7 @@ struct CorpusReport {
   std::int64_t same_text = 0;          ///< of the kept pairs: both sides are alike
   std::int64_t source_tokens = 0, target_tokens = 0;  ///< of the kept pairs, without </s>
 
-  /// The share of several_sentences among the kept pairs.
+  /// The fraction of several_sentences among the kept pairs.
   double several_sentences_share() const {
     return kept == 0 ? 0 : static_cast<double>(several_sentences) / static_cast<double>(kept);
   }

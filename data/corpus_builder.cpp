@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/amounts.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "data/source_tags.h"
@@ -21,8 +22,8 @@ struct EncodedPair {
   State state = State::Encoded;
   std::int64_t line = 0;
   std::uint64_t hash = 0;
-  bool several_sentences = false;                           ///< on a side
-  bool same_text = false;                                   ///< on both
+  bool several_sentences = false;                           ///< on a side or both
+  bool same_text = false;                                   ///< both sides are alike
   std::size_t source_begin = 0, target_begin = 0, end = 0;  ///< in tokens of the block
 };
 
@@ -69,7 +70,7 @@ bool is_too_long(const EncodedBlock& block, const EncodedPair& pair, std::int64_
   return max_length > 0 && static_cast<std::int64_t>(longer) > max_length;
 }
 
-/// What becomes of the encoded pairs, in the order of the text.
+/// Decides the fate of the encoded pairs, in the order of the text.
 class Sorter {
  public:
   Sorter(const DataConfig& data, PairSelection& selection, CorpusWriter& writer)
@@ -174,11 +175,11 @@ std::int64_t larger_vocabulary(const Tokenizers& tokenizers) {
 }
 
 std::string nothing_left(const CorpusReport& report) {
-  return join_text("no pair of the training text is left to train on: ", report.read,
-                   " pairs read, ", report.empty, " with an empty side, ", report.invalid,
-                   " invalid, ", report.duplicates, " duplicates, ", report.too_long,
-                   " longer than --max-length, ", report.ratio, " above --max-ratio, ",
-                   report.held_out, " held out for validation");
+  return join_text(
+      "no pair of the training text is left to train on: ", counted(report.read, "pair"), " read, ",
+      report.empty, " with an empty side, ", report.invalid, " invalid, ",
+      counted(report.duplicates, "duplicate"), ", ", report.too_long, " longer than --max-length, ",
+      report.ratio, " above --max-ratio, ", report.held_out, " held out for validation");
 }
 
 }  // namespace

@@ -17,13 +17,13 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "the corpus file is little-endian");
 
 constexpr std::size_t kBlockPairs = 1024;
-constexpr std::size_t kPieceBytes = std::size_t{1} << 20;  ///< hashed apart, on any thread
+constexpr std::size_t kPieceBytes = std::size_t{1} << 20;  ///< hashed by itself, on any thread
 
 struct Trailer {
   char magic[8];
   std::uint64_t pairs, table, json, json_size;
   std::uint64_t wide;                 ///< 0: tokens are uint16, 1: uint32
-  std::uint64_t checksum_of_rest;     ///< of the hashes of all pieces of what lies before
+  std::uint64_t checksum_of_rest;     ///< of the hashes of kPieceBytes each before the trailer
   std::uint64_t checksum_of_trailer;  ///< of the fields above
 };
 constexpr char kMagic[8] = {'d', 'r', 'a', 'g', 'c', 'o', 'r', '1'};

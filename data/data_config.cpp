@@ -21,8 +21,8 @@ void check_file_lists(std::string_view split, const std::vector<std::string>& so
 
 void check_one_for_each_file(std::string_view flag, std::size_t values, std::size_t files) {
   if (values != 0 && values != files)
-    throw UsageError("--", flag, " has ", values, values == 1 ? " value" : " values", " for ",
-                     files, files == 1 ? " training file" : " training files",
+    throw UsageError("--", flag, " has ", counted(static_cast<std::int64_t>(values), "value"),
+                     " for ", counted(static_cast<std::int64_t>(files), "training file"),
                      ": give one for each");
 }
 

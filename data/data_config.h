@@ -1,4 +1,4 @@
-// The text that is trained on, and the pairs of it that are left out.
+// The settings for the training text: its files, and the pairs that are left out.
 #pragma once
 
 #include <array>
@@ -71,24 +71,24 @@ struct DataConfig {
            .on_resume = OnResume::Allowed},
           train_target);
     visit({.name = "corpus-weights",
-           .help = "a number for each training file: how often its pairs are seen in an epoch; "
-                   "0.5: each in every second epoch; default: once",
+           .help = "for each training file, how often its pairs are seen in an epoch; 0.5: in "
+                   "every second epoch; default: once",
            .group = "Data"},
           corpus_weights);
     visit({.name = "corpus-tags",
-           .help = "a token for each training file, put in front of its source lines and never "
-                   "split, for example '' '<bt>'; '': none",
+           .help = "for each training file, a tag in front of its source lines, which is never "
+                   "split, for example '' '<bt>'; '': no tag",
            .group = "Data"},
           corpus_tags);
     visit({.name = "guided-alignment",
-           .help = "word alignment of each training file in Pharaoh format, a line of 0-0 1-2 for "
-                   "each pair: teaches the decoder's attention",
+           .help = "for each training file, a file in Pharaoh format with the links between the "
+                   "words of each pair, like 0-0 1-2; they teach the decoder's attention",
            .group = "Data",
            .on_resume = OnResume::Allowed},
           guided_alignment);
     visit({.name = "valid-src",
-           .help = "validation text of the source side; without it a part of the training text "
-                   "is held out",
+           .help = "validation text of the source side; without it some of the training pairs are "
+                   "held out",
            .group = "Data",
            .aliases = "validation-source,valid-source",
            .on_resume = OnResume::Allowed},
@@ -107,23 +107,24 @@ struct DataConfig {
            .on_resume = OnResume::Allowed},
           keep_valid_source);
     visit({.name = "keep-valid-tgt",
-           .help = "its target side; see --keep-tolerance",
+           .help = "target side of --keep-valid-src",
            .group = "Data",
            .on_resume = OnResume::Allowed},
           keep_valid_target);
-    visit({.name = "valid-fraction",
-           .help = "share of the pairs held out without --valid-src, chosen by hash: 100 to 2,000 "
-                   "pairs, of fewer than 1,000 a tenth or this share; 0: none",
-           .group = "Data"},
-          valid_fraction);
+    visit(
+        {.name = "valid-fraction",
+         .help = "fraction of the pairs that is held out without --valid-src, 100 to 2,000 pairs; "
+                 "of fewer than 1,000 pairs a tenth, or this fraction if it is larger; 0: none",
+         .group = "Data"},
+        valid_fraction);
     visit({.name = "max-length",
-           .help = "pieces per side; training pairs with more are left out; 0: no limit",
+           .help = "most pieces on a side; longer training pairs are left out; 0: no limit",
            .group = "Data",
            .aliases = "max-seq-len,max-source-positions,src-seq-length"},
           max_length);
     visit({.name = "max-ratio",
-           .help = "training pairs with a side longer than 10 pieces that has more than this times "
-                   "the pieces of the other are left out; 0: no limit",
+           .help = "most times that a side of more than 10 pieces may be as long as the other; "
+                   "other training pairs are left out; 0: no limit",
            .group = "Data"},
           max_ratio);
     visit({.name = "keep-empty", .help = "train on pairs with an empty side too", .group = "Data"},
@@ -138,8 +139,9 @@ struct DataConfig {
           invalid);
 
     visit({.name = "subword-sampling",
-           .help = "segment training pairs anew each epoch; of bpe the probability that a merge is "
-                   "left out (0.1), of unigram alpha (0.2; smaller is more random); 0: never",
+           .help = "segment training pairs anew in each epoch: with bpe the probability that a "
+                   "merge is left out (for example 0.1), with unigram alpha (for example 0.2; "
+                   "smaller is more random); 0: never",
            .group = "Augmentation",
            .aliases = "subword-alpha,bpe-dropout"},
           subword_sampling);
@@ -148,14 +150,14 @@ struct DataConfig {
            .group = "Augmentation"},
           subword_sampling_side);
     visit({.name = "train-terms",
-           .help = "glossary as --terms of translate takes it: pairs that have a term and its "
-                   "translation are seen with the translation written behind the term, and the "
-                   "model learns to use it",
+           .help = "glossary in the format of translate --terms: in pairs that have a term and its "
+                   "translation, the translation is written behind the term, and the model learns "
+                   "to use it",
            .group = "Augmentation",
            .on_resume = OnResume::Allowed},
           train_terms);
     visit({.name = "train-terms-share",
-           .help = "probability that such a pair is seen so, in each epoch anew",
+           .help = "probability that such a pair is changed so, in each epoch anew",
            .group = "Augmentation"},
           train_terms_share);
     visit({.name = "augment-upper-case",
@@ -163,15 +165,18 @@ struct DataConfig {
            .group = "Augmentation"},
           augment_upper_case);
     visit({.name = "augment-title-case",
-           .help = "likewise with Every Word Capitalised",
+           .help = "probability that a training pair is seen with Every Word Capitalised, in each "
+                   "epoch anew",
            .group = "Augmentation"},
           augment_title_case);
     visit({.name = "augment-drop-end-punctuation",
-           .help = "likewise without the full stop, question or exclamation mark at the end",
+           .help = "probability that a training pair is seen without the full stop, question or "
+                   "exclamation mark at the end, in each epoch anew",
            .group = "Augmentation"},
           augment_drop_end_punctuation);
     visit({.name = "augment-join",
-           .help = "likewise with another pair of its file behind it, as two sentences on a line",
+           .help = "probability that a training pair is seen with another pair of its file behind "
+                   "it, as two sentences on a line, in each epoch anew",
            .group = "Augmentation"},
           augment_join);
   }

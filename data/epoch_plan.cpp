@@ -21,7 +21,7 @@ std::uint32_t half_bits(std::uint64_t key, int round, std::uint32_t half) {
 }
 
 /// A random bijection of 32-bit numbers (a Feistel network, Luby and Rackoff 1988), so that a
-/// random order costs a number's place in a sort key and no table.
+/// random order needs a number in the sort key and no table.
 std::uint32_t permute(std::uint32_t x, std::uint64_t key) {
   std::uint32_t left = x >> 16, right = x & 0xFFFF;
   for (int round = 0; round < kRounds; ++round) {
@@ -42,10 +42,10 @@ std::uint32_t permute_back(std::uint32_t x, std::uint64_t key) {
   return left << 16 | right;
 }
 
-/// Tells the uses of one seed apart.
+/// Makes the random numbers for each use of a seed different.
 enum Purpose : std::uint64_t { kPairOrder = 1, kBatchOrder = 2, kFraction = 3 };
 
-/// The parts of the corpus with their weights.
+/// The weights by range of pairs, with the end of the corpus as the last element.
 std::vector<WeightedPairs> parts_of(const Corpus& corpus, const PlanConfig& config) {
   auto parts = config.weights;
   if (parts.empty()) parts.push_back({.first_pair = 0, .weight = 1});
@@ -80,7 +80,8 @@ class EpochPlan::Round {
   Round(const Corpus& corpus, const PlanConfig& config, std::uint32_t number)
       : corpus_(corpus), config_(config), number_(number) {}
 
-  /// `for_each_pair(visit)` calls visit(pair) for the round's pairs, the same on each call.
+  /// `for_each_pair(visit)` calls visit(pair) for the round's pairs; every call visits the same
+  /// pairs.
   template <class ForEachPair, class Rank>
   void sort(ForEachPair&& for_each_pair, Rank&& rank) {
     for_each_pair([&](std::uint32_t pair) { ++ends_[target_length(pair)]; });

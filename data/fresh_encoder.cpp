@@ -9,7 +9,7 @@ namespace dragoman {
 
 namespace {
 
-/// Tells the uses of one key apart.
+/// Makes the random numbers for each use of a key different.
 enum Use : std::uint64_t { kFreshEncoding = 0x6672657368, kText = 1, kSource = 2, kTarget = 3 };
 
 std::vector<std::string> user_symbols(const Tokenizer& tokenizer) {
@@ -97,7 +97,7 @@ std::optional<TextPair> FreshEncoder::changed_text(const Corpus& corpus, std::in
   return changed ? std::optional(std::move(text)) : std::nullopt;
 }
 
-/// The pair itself where its file has no other.
+/// Another pair of the same file; the pair itself where there is no other.
 std::int64_t FreshEncoder::another_of_the_file(const Corpus& corpus, std::int64_t pair,
                                                RandomStream& random) const {
   const std::size_t file = text_->file_of(corpus.line(pair));
@@ -109,8 +109,8 @@ std::int64_t FreshEncoder::another_of_the_file(const Corpus& corpus, std::int64_
   return drawn < pair ? drawn : drawn + 1;
 }
 
-/// With some of the terms whose translations the target has, at least one; nothing where it has
-/// none.
+/// The source with translations written behind some of its terms, one at least. Only terms whose
+/// translations the target has count; returns nothing where there are none.
 std::optional<std::string> FreshEncoder::with_terms(const TextPair& pair,
                                                     RandomStream& random) const {
   std::vector<RequiredText> terms = terms_.find(pair.source);

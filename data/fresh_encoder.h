@@ -20,7 +20,7 @@
 
 namespace dragoman {
 
-/// Without </s>.
+/// The tokens of both sides, without </s>.
 struct EncodedSides {
   std::vector<TokenId> source, target;
 };

@@ -19,7 +19,7 @@ struct PackedSide {
 };
 
 /// A target piece that should attend to a source piece, by their positions in the sentence. The
-/// shares of a target piece sum to 1.
+/// numbers `share` of a target piece sum to 1.
 struct PieceLink {
   std::int32_t source, target;
   float share;

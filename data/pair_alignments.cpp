@@ -4,29 +4,32 @@
 #include <string>
 #include <utility>
 
+#include "base/amounts.h"
 #include "base/error.h"
+#include "base/line_counts.h"
 
 namespace dragoman {
 
 namespace {
 
-/// Of the links, the one with the highest number decides.
+/// Throws Error where the highest word number of the links is not a word of the line.
 void check_words(std::int64_t link, std::string_view line, std::string_view side) {
   const auto words = static_cast<std::int64_t>(words_of(line).size());
   if (link >= words)
-    throw Error("word ", link, " of the ", side, " line, counted from 0, but it has ", words,
-                words == 1 ? " word" : " words");
+    throw Error("word ", link, " of the ", side, " line, counted from 0, but it has ",
+                counted(words, "word"));
 }
 
-/// How many bytes of the normalised text a piece stands for.
+/// The number of bytes of the normalised text that a piece stands for.
 std::size_t normalised_bytes(const Tokenizer& tokenizer, TokenId id) {
   const std::string piece = tokenizer.piece(id);
   const bool is_byte = piece.size() == 6 && piece.starts_with("<0x") && piece.ends_with('>');
   return is_byte ? 1 : piece.size();
 }
 
-/// The words of pieces that a line is cut into: through the bytes of the normalised text, whose
-/// words the tokenizer's own pieces tell. Nothing where it is another text.
+/// For each piece of a line its words. The bytes of the normalised text lead from the pieces to
+/// those of the tokenizer's own encoding, whose words are known. Returns nothing where the pieces
+/// make another text.
 std::vector<WordRange> ranges_of(const Tokenizer& tokenizer, std::string_view line,
                                  std::span<const TokenId> ids) {
   const std::vector<PlacedPiece> own = tokenizer.encode_with_places(line);
@@ -54,8 +57,8 @@ AlignmentFiles::AlignmentFiles(std::shared_ptr<const ParallelText> text, const D
   for (const std::string& path : data.guided_alignment) {
     const TextFile& file = files_.emplace_back(path, reading);
     const TextFile& source = text_->source_files()[files_.size() - 1];
-    if (file.lines() != source.lines())
-      throw Error(path, ": ", file.lines(), " lines, but ", source.path(), " has ", source.lines());
+    require_same_lines(path, static_cast<std::size_t>(file.lines()), source.path(),
+                       static_cast<std::size_t>(source.lines()));
   }
   std::vector<std::string> problems(static_cast<std::size_t>(blocks_at_once(context)));
   const auto problem_of = [&problems](std::int64_t block) -> std::string& {
@@ -68,7 +71,7 @@ AlignmentFiles::AlignmentFiles(std::shared_ptr<const ParallelText> text, const D
           text_->for_each_pair(first, last, [&](std::int64_t line, auto source, auto target) {
             check(line, source, target);
           });
-        } catch (const Error& error) {  // the first of the text is thrown below
+        } catch (const Error& error) {  // the first error of the text is thrown below
           problem_of(block) = error.what();
         }
       },
@@ -108,7 +111,7 @@ std::vector<PieceLink> PairAlignments::links(std::int64_t line, std::span<const 
   const ParallelText& text = files_->text();
   const std::size_t file = text.file_of(line);
   const auto [source_line, target_line] = text.lines(line);
-  if (!tags_.tag(file).empty())  // a word in front
+  if (!tags_.tag(file).empty())  // the tag is a word in front
     for (WordLink& link : links) ++link.source;
   return piece_links(links, ranges_of(*tokenizers_.source, tags_.tagged(file, source_line), source),
                      ranges_of(*tokenizers_.target, target_line, target));

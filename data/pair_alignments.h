@@ -40,9 +40,8 @@ class PairAlignments {
   PairAlignments(std::shared_ptr<const AlignmentFiles> files, const Tokenizers& tokenizers,
                  const DataConfig& data);
 
-  /// The links between the pieces of an encoded pair, in whatever segmentation. There are none
-  /// where the pieces are not those of the pair's text (--augment-drop-end-punctuation, for
-  /// example).
+  /// The links between the pieces of an encoded pair, for any segmentation. There are none where
+  /// the encoded text is not the pair's own (--augment-drop-end-punctuation, for example).
   std::vector<PieceLink> links(std::int64_t line, std::span<const TokenId> source,
                                std::span<const TokenId> target) const;
 

@@ -16,7 +16,7 @@ namespace dragoman {
 namespace {
 
 constexpr std::int64_t kFewestHeldOut = 100, kMostHeldOut = 2000;
-constexpr std::uint64_t kHoldOutOrder = 0x686F6C64;  ///< tells this use of the seed apart
+constexpr std::uint64_t kHoldOutOrder = 0x686F6C64;  ///< random numbers for this use of the seed
 
 std::uint64_t hold_out_key(std::uint64_t seed, std::uint64_t hash) {
   return random_bits(seed, kHoldOutOrder, hash);
@@ -26,7 +26,7 @@ bool is_blank(std::string_view line) {
   return line.find_first_not_of(" \t") == line.npos || strip(line).empty();
 }
 
-/// Files without a tag where there are any, else all.
+/// Whether to hold pairs out of each file: of files without a tag where there are any, else of all.
 std::vector<bool> files_to_hold_out_of(const DataConfig& data) {
   const std::vector<std::string> tags = data.tags();
   const bool all = std::find(tags.begin(), tags.end(), "") == tags.end();
@@ -38,7 +38,7 @@ std::vector<bool> files_to_hold_out_of(const DataConfig& data) {
 /// In place of the hash's last bit: whether the pair must not be held out.
 constexpr std::uint64_t kStays = 1;
 
-/// The `count` smallest of the different numbers that it is given.
+/// The `count` smallest of the different numbers that are added.
 class Smallest {
  public:
   explicit Smallest(std::size_t count) : count_(count) {}

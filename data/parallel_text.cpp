@@ -13,7 +13,7 @@ namespace dragoman {
 
 namespace {
 
-/// Coarser than the clock of any file system that keeps times of change.
+/// Longer than a tick of any file system's clock.
 constexpr std::chrono::seconds kClockTick(2);
 
 std::optional<TextIndex> stored_index_of(const std::string& path, const FileStamp& stamp,
@@ -28,7 +28,7 @@ bool may_change_unseen(const FileStamp& stamp, std::chrono::system_clock::time_p
   return std::chrono::nanoseconds(last) + kClockTick > now.time_since_epoch();
 }
 
-/// Text of compressed files, in a file without a name that goes with this process.
+/// The text of a compressed file, in a file without a name that disappears with this process.
 MappedFile decompressed(Decompressor& decompressor, std::string_view bytes,
                         const TextReading& reading) {
   constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
@@ -62,7 +62,7 @@ TextFile::TextFile(const std::string& path, const TextReading& reading)
   TextReading rest = reading;
   if (const auto decompressor = make_decompressor(coding_of(file_.bytes(), true, path), path)) {
     file_ = decompressed(*decompressor, file_.bytes(), reading);
-    rest.report = [](std::int64_t) {};  // the file's own bytes are told
+    rest.report = [](std::int64_t) {};  // progress counts the compressed bytes
   }
   if (auto stored = stored_index_of(path, stamp_, reading.index_folder)) {
     index_ = std::move(*stored);

@@ -51,15 +51,14 @@ std::int64_t total_bytes(const DataConfig& data) {
        {&data.train_source, &data.train_target, &data.valid_source, &data.valid_target,
         &data.keep_valid_source, &data.keep_valid_target, &data.guided_alignment})
     for (const std::string& path : *paths) {
-      std::error_code unreadable;  // said when the file is opened
+      std::error_code unreadable;  // reported when the file is opened
       const auto size = fs::file_size(path, unreadable);
       if (!unreadable) total += static_cast<std::int64_t>(size);
     }
   return total;
 }
 
-/// The lines of one side or both that a tokenizer is trained on, no more than it will look at, give
-/// or take some.
+/// The lines of one side or both that a tokenizer is trained on: about as many as it will look at.
 std::vector<std::string_view> sample_of(const ParallelText& text, Side side,
                                         std::int64_t sample_lines) {
   const std::int64_t lines = text.pairs() * (side == Side::Both ? 2 : 1);
@@ -182,7 +181,7 @@ std::shared_ptr<const Corpus::Storage> corpus_of(const Work& work, const Paralle
       auto storage = Corpus::Storage::open(path, work.threads);
       prepared.cache = CacheUse::Reused;
       return storage;
-    } catch (const Error& error) {  // made anew below
+    } catch (const Error& error) {  // the cache is made anew below
       prepared.cache = CacheUse::Rebuilt;
       prepared.cache_problem = error.what();
     }

@@ -81,8 +81,8 @@ struct PreparedData {
   std::shared_ptr<const PairAlignments> alignments;  ///< null without --guided-alignment
   ValidSet valid;
   ValidSet keep_valid;  ///< of --keep-valid-src; may be empty
-  /// With --train-terms: the share of the pairs that have a term and its translation, measured on a
-  /// sample.
+  /// With --train-terms: the fraction of the pairs that have a term and its translation, measured
+  /// on a sample.
   std::optional<double> pairs_with_terms;
   CorpusReport report;  ///< the same whether the cache was built or reused
   CacheUse cache = CacheUse::Built;

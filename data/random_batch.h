@@ -1,4 +1,4 @@
-// Batches of random tokens, to measure what updates cost where there is no text yet.
+// Batches of random tokens, to measure the time and memory of updates where there is no text yet.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@ namespace dragoman {
 struct RandomText {
   std::int64_t vocabulary;    ///< of both sides; ids below 3 do not occur
   std::int64_t length;        ///< tokens of a sentence
-  std::int64_t spread;        ///< so many more or less
-  std::int64_t batch_tokens;  ///< of either side of a batch, at most
+  std::int64_t spread;        ///< sentences have up to this many tokens more or less
+  std::int64_t batch_tokens;  ///< most tokens of either side of a batch
 };
 
 /// The batch is a function of seed and number.

@@ -17,8 +17,8 @@ class SourceTags {
   SourceTags(const DataConfig& data, const Tokenizer& tokenizer);
 
   const std::string& tag(std::size_t file) const { return tags_[file]; }
-  /// A source line as it is encoded: where its file has a tag, behind the tag and a space. The same
-  /// text given to be translated is encoded in the same way.
+  /// The text that is encoded for a source line: the line, behind the tag of its file and a space
+  /// where there is a tag. The same text is encoded alike in translation.
   std::string tagged(std::size_t file, std::string_view line) const;
   /// The number of pieces that the tag adds to a line.
   std::size_t pieces(std::size_t file) const { return pieces_[file]; }

@@ -71,7 +71,7 @@ void append(TextIndex& index, const ScannedPiece& piece) {
   index.lines += piece.lines;
 }
 
-/// Numbers one after the other, in the machine's byte order.
+/// Writes numbers one after the other, in the machine's byte order.
 class Packer {
  public:
   template <class T>

@@ -1,6 +1,5 @@
-// Facts about a text file from one reading of it: its hash, how many lines it has, where they
-// start, and whether one of them is invalid. A later start reads the stored index instead of the
-// whole file.
+// Facts about a text file from one reading of it: its hash, the number of its lines, their starts,
+// and the first invalid line. A later start reads the stored index instead of the whole file.
 #pragma once
 
 #include <chrono>

@@ -49,7 +49,7 @@ std::vector<WordLink> parse_links(std::string_view line) {
 std::vector<WordRange> words_of_pieces(std::span<const PlacedPiece> pieces, std::string_view line) {
   const std::vector<WordPlace> words = words_of(line);
   std::vector<WordRange> ranges;
-  std::size_t first = 0;  // the first word that no piece so far stands behind
+  std::size_t first = 0;  // the first word that does not end before the current piece
   for (const PlacedPiece& piece : pieces) {
     while (first < words.size() && words[first].end <= piece.begin) ++first;
     std::size_t last = first;

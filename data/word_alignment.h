@@ -1,6 +1,6 @@
 // Word alignments in Pharaoh format, and the way from words to pieces. A line of "0-0 1-2" says
-// which words of the source line belong to which words of the target line. Words are counted from 0
-// and parted by whitespace.
+// which words of the source line belong to which words of the target line. Words stand between
+// white space and are counted from 0.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ std::vector<WordLink> parse_links(std::string_view line);
 struct WordPlace {
   std::size_t begin, end;
 };
-/// The words of a line, parted by spaces, tabs and other ASCII whitespace.
+/// The words of a line, which stand between spaces, tabs and other ASCII white space.
 std::vector<WordPlace> words_of(std::string_view line);
 
 /// For each piece the words [first, last) that it overlaps. A piece that stands for space alone, or
@@ -34,8 +34,8 @@ struct WordRange {
 };
 std::vector<WordRange> words_of_pieces(std::span<const PlacedPiece> pieces, std::string_view line);
 
-/// Links every piece of a target word to all pieces of the source words that belong to it, in equal
-/// shares.
+/// Links every piece of a target word to all pieces of the source words that belong to it, with
+/// equal weights.
 std::vector<PieceLink> piece_links(std::span<const WordLink> links,
                                    std::span<const WordRange> source,
                                    std::span<const WordRange> target);

@@ -19,7 +19,7 @@ double smooth_value_of(const BleuConfig& config) {
   return config.smooth_method == SmoothMethod::AddK ? 1 : 0.1;
 }
 
-/// Counts one line after the other, with tables that are used again.
+/// Counts one line after the other in the same tables.
 class BleuCounter {
  public:
   BleuCounter(std::span<const std::string> hypotheses, const References& references,
@@ -45,7 +45,8 @@ class BleuCounter {
   }
 
  private:
-  /// Returns the length that is closest to the hypothesis's; of two, the shorter.
+  /// Returns the reference length that is closest to the hypothesis's; of two such lengths, the
+  /// shorter.
   std::int64_t add_references(std::size_t line, std::int64_t length) {
     vocabulary_.clear();
     texts_.clear();
@@ -78,8 +79,8 @@ class BleuCounter {
   std::vector<std::int64_t> matches_;
 };
 
-/// The precisions in percent up to the first order that has no n-gram; `effective_order` becomes
-/// the number of those orders.
+/// The precisions in percent up to the first order that has no n-gram. Sets `effective_order` to
+/// the number of these orders.
 template <class Real>
 std::vector<double> precisions_of(std::span<const Real> counts, std::span<const Real> totals,
                                   const BleuConfig& config, std::size_t& effective_order) {
@@ -105,7 +106,7 @@ std::vector<double> precisions_of(std::span<const Real> counts, std::span<const 
   return precisions;
 }
 
-/// sacreBLEU's floor of the logarithm, so far down that one such order makes the score 0.
+/// The logarithm with sacreBLEU's floor, which is so low that one such order makes the score 0.
 double floored_log(double x) { return x == 0 ? -9999999999. : std::log(x); }
 
 template <class Real>

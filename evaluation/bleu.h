@@ -13,12 +13,13 @@
 
 namespace dragoman {
 
-/// What becomes of an order without a match (Chen and Cherry 2014, in brackets their numbers).
+/// The treatment of an order without a match (Chen and Cherry 2014; their numbers stand in
+/// brackets).
 enum class SmoothMethod {
   None,
   Floor,  ///< `smooth_value` matches (1)
   AddK,   ///< `smooth_value` more matches and n-grams for every order from 2 (2)
-  Exp,    ///< half of the match before, as mteval-v13a does (3)
+  Exp,    ///< 1/2, 1/4, ... of a match for the first such order, the second, ...; mteval-v13a (3)
 };
 
 constexpr std::array<std::string_view, 4> names_of(SmoothMethod) {
@@ -44,7 +45,8 @@ struct BleuScore {
   std::vector<std::int64_t> totals;  ///< [max_order], n-grams of the hypotheses
 };
 
-/// The line as BLEU sees it: valid UTF-8, tokens with white space between them (split_words).
+/// The line in the form that BLEU counts: valid UTF-8, tokens with white space between them
+/// (split_words).
 std::string bleu_tokens(const std::string& line, const BleuConfig& config);
 
 /// Rows of [sys_len, ref_len, counts[max_order], totals[max_order]]. Invalid UTF-8 counts as
@@ -52,15 +54,15 @@ std::string bleu_tokens(const std::string& line, const BleuConfig& config);
 LineStatistics bleu_statistics(std::span<const std::string> hypotheses,
                                const References& references, const BleuConfig& config);
 
-/// From a sum of rows of bleu_statistics. In float the precisions are rounded as sacreBLEU rounds
-/// those of resampled corpora.
+/// BLEU from a sum of rows of bleu_statistics. For a sum in float the precisions are rounded as
+/// sacreBLEU rounds those of resampled corpora.
 BleuScore bleu_of_statistics(std::span<const double> sum, const BleuConfig& config);
 BleuScore bleu_of_statistics(std::span<const float> sum, const BleuConfig& config);
 
 BleuScore corpus_bleu(std::span<const std::string> hypotheses, const References& references,
                       const BleuConfig& config = {});
 
-/// `references` are those of this one sentence.
+/// `references` has the references of this one sentence.
 BleuScore sentence_bleu(const std::string& hypothesis, std::span<const std::string> references,
                         const BleuConfig& config = {});
 

@@ -15,7 +15,7 @@ namespace dragoman {
 
 namespace {
 
-/// What mteval-v13a.pl does after the language-independent part.
+/// The last part of mteval-v13a.pl, after the language-independent part.
 std::string tokenize_western(const std::string& text) {
   return separate_points_and_dashes(separate_each(text, is_mteval_symbol));
 }
@@ -29,8 +29,8 @@ std::string tokenize_13a(std::string_view line) {
   return tokenize_western(" " + text + " ");
 }
 
-/// The ranges of sacreBLEU's tokenizer, two of which (marked) are not those that its comments name:
-/// its escapes end after four digits, and what is left is compared as text.
+/// The ranges of sacreBLEU's tokenizer. Two of them (marked) differ from those that its comments
+/// name: its escapes end after four digits, and the remaining digits are compared as text.
 bool is_zh_character(char32_t c) {
   constexpr std::array<CodePointRange, 22> kRanges = {{
       {0x3400, 0x4DB5},

@@ -9,7 +9,7 @@
 namespace dragoman {
 
 enum class BleuTokenizer {
-  Auto,     ///< what sacreBLEU takes for the target language: zh, ja-mecab, ko-mecab, else 13a
+  Auto,     ///< sacreBLEU's choice for the target language: zh, ja-mecab, ko-mecab, else 13a
   V13a,     ///< mteval-v13a.pl, the one of WMT
   Intl,     ///< mteval-v14.pl --international-tokenization
   Zh,       ///< Chinese characters are tokens, the rest as 13a
@@ -24,16 +24,16 @@ constexpr std::array<std::string_view, 9> names_of(BleuTokenizer) {
   return {"auto", "13a", "intl", "zh", "char", "spm", "ja-mecab", "ko-mecab", "none"};
 }
 
-/// How BLEU makes words of a line, and the name of that in its signature.
+/// A tokenizer of BLEU, and its name in the signature.
 struct Tokenization {
   std::string name;  ///< "13a", "ja-mecab-0.996-IPA"
   /// The line with white space between its tokens; split_words() gives the tokens. White space at
-  /// the end of the line is no part of it. `line` must be valid UTF-8. Safe to call from many
-  /// threads at once.
+  /// the end of the line is dropped. `line` must be valid UTF-8. Safe to call from many threads at
+  /// once.
   std::function<std::string(std::string_view line)> apply;
 };
 
-/// What some tokenizers need.
+/// Data that some tokenizers need.
 struct TokenizerData {
   std::string target_language;   ///< of Auto: "ja"
   std::string spm_model;         ///< of Spm: the path of a SentencePiece model

@@ -100,7 +100,7 @@ Real score_of(std::span<const Real> sum, const ChrfConfig& config) {
   return 100 * ((1 + factor) * precisions * recalls / (factor * precisions + recalls));
 }
 
-/// Counts one line after the other, with tables that are used again.
+/// Counts one line after the other in the same tables.
 class ChrfCounter {
  public:
   ChrfCounter(std::span<const std::string> hypotheses, const References& references,

@@ -18,21 +18,21 @@ struct ChrfConfig {
   bool eps_smoothing = false;  ///< as chrF++.py, NLTK and Moses do, instead of effective order
 };
 
-/// Rows of [hypothesis n-grams, reference n-grams, matches] for each order, characters first. Of
-/// several references a line takes the one with the best score. Invalid UTF-8 counts as U+FFFD.
-/// Errors: as check_line_counts.
+/// Rows of [hypothesis n-grams, reference n-grams, matches] for each order, characters first. With
+/// several references each line takes the reference that gives the best score. Invalid UTF-8 counts
+/// as U+FFFD. Errors: as check_line_counts.
 LineStatistics chrf_statistics(std::span<const std::string> hypotheses,
                                const References& references, const ChrfConfig& config);
 
-/// 0 to 100, from a sum of rows of chrf_statistics. In float all is rounded as sacreBLEU rounds the
-/// scores of resampled corpora.
+/// chrF, 0 to 100, from a sum of rows of chrf_statistics. For a sum in float all numbers are
+/// rounded as sacreBLEU rounds the scores of resampled corpora.
 double chrf_of_statistics(std::span<const double> sum, const ChrfConfig& config);
 float chrf_of_statistics(std::span<const float> sum, const ChrfConfig& config);
 
 double corpus_chrf(std::span<const std::string> hypotheses, const References& references,
                    const ChrfConfig& config = {});
 
-/// `references` are those of this one sentence.
+/// `references` has the references of this one sentence.
 double sentence_chrf(const std::string& hypothesis, std::span<const std::string> references,
                      const ChrfConfig& config = {});
 

@@ -10,10 +10,11 @@ namespace dragoman {
 
 namespace {
 
-/// The signature with what was resampled in front of its version: "...|bs:1000|seed:12345|...".
+/// The signature with facts about the resampling in front of its version:
+/// "...|bs:1000|seed:12345|...".
 std::string resampled_signature(const std::string& signature, std::string_view kind,
                                 std::int64_t samples) {
-  const std::size_t behind = signature.find('|') + 1;  // sacreBLEU: behind the references
+  const std::size_t behind = signature.find('|') + 1;  // behind the references, as in sacreBLEU
   return join_text(signature.substr(0, behind), kind, ":", samples, "|seed:", kSignificanceSeed,
                    "|", signature.substr(behind));
 }

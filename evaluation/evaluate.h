@@ -1,4 +1,5 @@
-// Lines in memory to scores with names: what `dragoman evaluate` prints and training validates by.
+// Scores lines in memory: the scores that `dragoman evaluate` prints and that training validates
+// with.
 #pragma once
 
 #include <cstdint>
@@ -19,14 +20,14 @@ struct NamedScore : SystemScore {
   std::int64_t line = 0;  ///< from 1; 0 for the corpus
 };
 
-/// The corpus's score for each metric, with its interval where config.confidence asks for it, or
-/// with `sentence_level` those of line 1, of line 2, ... `version` ends the signatures. Errors: as
-/// check_line_counts. The configuration must be valid.
+/// The corpus's score for each metric, with its interval where config.confidence asks for it. With
+/// `sentence_level`, the scores of line 1, of line 2, ... instead. `version` ends the signatures.
+/// Errors: as check_line_counts. The configuration must be valid.
 std::vector<NamedScore> evaluate_lines(const std::vector<std::string>& hypotheses,
                                        const References& references, const EvaluateConfig& config,
                                        std::string_view version);
 
-/// Several systems beside each other.
+/// The scores of several systems.
 struct Comparison {
   std::vector<std::string> systems;
   std::vector<std::string> metrics, signatures;
@@ -34,12 +35,12 @@ struct Comparison {
   bool paired = false;  ///< the first system is the baseline of p-values
 };
 
-/// For each metric the counts of all systems' lines. `hypotheses`: [system][line].
+/// Counts the lines of all systems for each metric. `hypotheses`: [system][line].
 std::vector<SystemCounts> count_systems(const std::vector<std::vector<std::string>>& hypotheses,
                                         const References& references, const EvaluateConfig& config,
                                         std::string_view version);
 
-/// With intervals and p-values as the configuration asks for them.
+/// Scores the systems, with the intervals and p-values that the configuration asks for.
 Comparison compare(const std::vector<std::string>& names, const std::vector<SystemCounts>& counts,
                    const EvaluateConfig& config);
 

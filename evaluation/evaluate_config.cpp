@@ -89,7 +89,7 @@ void EvaluateConfig::validate() const {
   if (tokenize == BleuTokenizer::Spm && spm_model.empty())
     throw UsageError("--tokenize spm: name a SentencePiece model with --spm-model");
   if (std::find(metrics.begin(), metrics.end(), "bleu") != metrics.end())
-    bleu();  // finds what the tokenizer needs
+    bleu();  // throws where the tokenizer lacks its data
 }
 
 }  // namespace dragoman

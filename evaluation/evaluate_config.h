@@ -1,5 +1,5 @@
-// What to score with: the metrics, sacreBLEU's options for them under sacreBLEU's names, how sure
-// the scores are to be, and how to print them.
+// The settings of an evaluation: the metrics, sacreBLEU's options for them under sacreBLEU's names,
+// tests of significance, and the format of the output.
 #pragma once
 
 #include <array>
@@ -55,14 +55,14 @@ struct EvaluateConfig {
   std::int64_t width = 2;
 
   BleuConfig bleu() const;  ///< Errors: those of tokenization_of
-  /// That of multi-bleu.perl on Moses's tokens: no smoothing.
+  /// The BLEU of multi-bleu.perl on Moses's tokens, without smoothing.
   BleuConfig multi_bleu(bool splits_compounds) const;
-  /// Of the metric "chrf" or "chrf++"; the latter has two orders of words, whatever the option
+  /// For the metric "chrf" or "chrf++". The latter has two orders of words, whatever the option
   /// says.
   ChrfConfig chrf(std::string_view metric) const;
   TerConfig ter() const;
 
-  /// Throws UsageError naming the flag, or Error where BLEU's tokenizer cannot be had.
+  /// Throws UsageError naming the flag, or Error where BLEU's tokenizer cannot be loaded.
   void validate() const;
 
   template <class Visit>
@@ -77,8 +77,8 @@ struct EvaluateConfig {
          .group = kMetrics},
         metrics);
     visit({.name = "target-language",
-           .help = "two letters: chooses the tokenizer of --tokenize auto, and whose apostrophes "
-                   "bleu-tokenized separates",
+           .help = "language of the translations, two letters; decides the tokenizer of --tokenize "
+                   "auto, and how bleu-tokenized separates apostrophes",
            .group = kMetrics,
            .aliases = "tgt-lang,target-lang"},
           target_language);
@@ -87,12 +87,12 @@ struct EvaluateConfig {
            .group = kMetrics,
            .aliases = "sl"},
           sentence_level);
-    visit({.name = "tokenize",
-           .help = "what BLEU's n-grams are made of; auto: zh, ja-mecab, ko-mecab for such a "
-                   "--target-language, else 13a",
-           .group = kBleu,
-           .aliases = "tok"},
-          tokenize);
+    visit(
+        {.name = "tokenize",
+         .help = "tokenizer of BLEU; auto: zh, ja-mecab or ko-mecab by --target-language, else 13a",
+         .group = kBleu,
+         .aliases = "tok"},
+        tokenize);
     visit({.name = "spm-model",
            .help = "SentencePiece model of --tokenize spm, for example that of FLORES-200",
            .group = kBleu},
@@ -109,11 +109,11 @@ struct EvaluateConfig {
            .aliases = "lc"},
           lowercase);
     visit({.name = "smooth-method",
-           .help = "what becomes of an n-gram order without a match",
+           .help = "smoothing of n-gram orders without a match",
            .group = kBleu},
           smooth_method);
     visit({.name = "smooth-value",
-           .help = "for floor (negative: 0.1) and add-k (negative: 1)",
+           .help = "value of the smoothing floor (negative: 0.1) or add-k (negative: 1)",
            .group = kBleu,
            .aliases = "sv"},
           smooth_value);
@@ -148,10 +148,13 @@ struct EvaluateConfig {
           ter_normalized);
     visit({.name = "ter-no-punct", .help = "leave out punctuation", .group = kTer}, ter_no_punct);
     visit({.name = "ter-asian-support",
-           .help = "for the two above: know Chinese and Japanese characters",
+           .help =
+               "apply --ter-normalized and --ter-no-punct to Chinese and Japanese characters, too",
            .group = kTer},
           ter_asian_support);
-    visit({.name = "ter-case-sensitive", .help = "TER minds case", .group = kTer},
+    visit({.name = "ter-case-sensitive",
+           .help = "TER distinguishes upper and lower case",
+           .group = kTer},
           ter_case_sensitive);
     visit({.name = "confidence",
            .help = "95 % intervals of one system's scores, by bootstrap resampling",
@@ -163,18 +166,20 @@ struct EvaluateConfig {
            .group = kSignificance,
            .aliases = "cin"},
           confidence_n);
-    visit({.name = "paired-bootstrap",
-           .help = "of several systems: p-values of the differences to the first, by resampling",
-           .group = kSignificance,
-           .aliases = "paired-bs,pbs"},
-          paired_bootstrap);
+    visit(
+        {.name = "paired-bootstrap",
+         .help =
+             "p-values of the differences of several systems to the first, by bootstrap resampling",
+         .group = kSignificance,
+         .aliases = "paired-bs,pbs"},
+        paired_bootstrap);
     visit({.name = "paired-bootstrap-n",
            .help = "resampled corpora of --paired-bootstrap",
            .group = kSignificance,
            .aliases = "paired-bs-n,pbsn"},
           paired_bootstrap_n);
     visit({.name = "paired-approximate-randomization",
-           .help = "likewise, by exchanging lines with the first",
+           .help = "p-values of these differences, by exchanging lines with the first system",
            .group = kSignificance,
            .aliases = "paired-ar,par"},
           paired_approximate_randomization);

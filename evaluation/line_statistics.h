@@ -1,6 +1,6 @@
 // The sufficient statistics of a metric, line by line: numbers whose sum over any choice of lines
-// gives the score of those lines (whole numbers, but for means over references). Corpus scores,
-// sentence scores and significance tests are all functions of such sums.
+// gives the score of those lines. They are whole numbers, except means over references. Corpus
+// scores, sentence scores and significance tests are all functions of such sums.
 #pragma once
 
 #include <cstddef>
@@ -30,14 +30,14 @@ using LineCounter = std::function<void(std::size_t line, std::span<double> row)>
 LineStatistics count_lines(std::size_t lines, std::size_t width,
                            const std::function<LineCounter()>& make_counter);
 
-/// The references of a corpus: [reference][line]. Where a line has several, an empty one is
-/// missing, unless all are empty.
+/// The references of a corpus: [reference][line]. Of several references of a line an empty one
+/// counts as missing, unless all are empty.
 using References = std::vector<std::vector<std::string>>;
 
-/// Those of a line that are not missing.
+/// The references of a line that are not missing.
 std::vector<const std::string*> references_of(const References& references, std::size_t line);
 
-/// What signatures say of them: their number, or "var" where some are missing.
+/// The number of references for signatures, or "var" where some are missing.
 std::string reference_count(const References& references);
 
 /// Errors: no line, no reference, a reference with another number of lines (both are named).

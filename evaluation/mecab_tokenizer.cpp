@@ -68,7 +68,7 @@ class Mecab {
  public:
   explicit Mecab(const std::string& dictionary) {
     std::vector<std::string> arguments = {"mecab", "-Owakati"};
-    // A dictionary that is named needs no file of settings.
+    // With a named dictionary no file of settings is needed.
     if (!dictionary.empty())
       arguments.insert(arguments.end(), {"-r", "/dev/null", "-d", dictionary});
     std::vector<char*> pointers;

@@ -1,4 +1,4 @@
-// Words of Japanese and Korean by MeCab, whose library is loaded when it is first asked for.
+// Splits Japanese and Korean into words with MeCab. Its library is loaded at the first use.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@ namespace dragoman {
 
 enum class MecabLanguage { Japanese, Korean };
 
-/// Korean needs mecab-ko, a form of MeCab that minds spaces. `dictionary`: its folder; empty: the
-/// one that MeCab is set up with. The name ends as sacreBLEU's, "-IPA" or "-KO", where the
-/// dictionary has as many words as sacreBLEU's, else with their number. Errors: no library, no
-/// dictionary, not UTF-8.
+/// Korean needs mecab-ko, a form of MeCab that keeps spaces. `dictionary` is a folder; empty: the
+/// dictionary that MeCab is set up with. The name ends as sacreBLEU's, in "-IPA" or "-KO", where
+/// the dictionary has as many words as sacreBLEU's; otherwise in the number of words. Errors: no
+/// library, no dictionary, a dictionary that is not UTF-8.
 Tokenization mecab_tokenization(MecabLanguage language, const std::string& dictionary);
 
 }  // namespace dragoman

@@ -1,5 +1,5 @@
-// A metric with its options, as one who compares systems sees it: something that counts lines, and
-// something that makes a score of a sum of counts.
+// A metric with its options, for comparisons of systems: a function that counts lines, and one that
+// makes a score of a sum of counts.
 #pragma once
 
 #include <functional>
@@ -13,7 +13,7 @@
 
 namespace dragoman {
 
-/// What a score is made of, under a name for people: "2-grams found, %".
+/// A part of a score, with a name for people: "2-grams found, %".
 struct ScorePart {
   enum class Kind { Precision, Count, Factor };
 
@@ -33,13 +33,13 @@ struct Metric {
   std::function<double(std::span<const double> sum)> score;
   std::function<std::string(std::span<const double> sum)> details;           ///< empty text: none
   std::function<std::vector<ScorePart>(std::span<const double> sum)> parts;  ///< perhaps none
-  /// Of a resampled corpus, with sacreBLEU's roundings: its sums are in float.
+  /// The score of a resampled corpus, whose sums are in float, with sacreBLEU's roundings.
   std::function<double(std::span<const float> sum)> resampled_score;
   bool scores_are_float = false;  ///< sacreBLEU keeps resampled scores as float, too
 };
 
-/// In the order of config.metrics. `references` has a line or more; `version` ends the signatures.
-/// The configuration must be valid. Errors: those of tokenization_of.
+/// The metrics in the order of config.metrics. `references` has a line or more; `version` ends the
+/// signatures. The configuration must be valid. Errors: those of tokenization_of.
 std::vector<Metric> metrics_of(const EvaluateConfig& config, const References& references,
                                std::string_view version);
 

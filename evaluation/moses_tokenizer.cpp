@@ -12,7 +12,7 @@ namespace dragoman {
 
 namespace {
 
-/// A dot of "...", which is one token; no Unicode character.
+/// Stands for a dot of "...", which is one token; it is no Unicode character.
 constexpr char32_t kDotOfMany = 0x110000;
 
 bool is_letter(char32_t c) {
@@ -23,7 +23,8 @@ bool is_letter(char32_t c) {
 
 bool is_number(char32_t c) { return c < kDotOfMany && general_category(c)[0] == 'N'; }
 
-/// The vowel signs of Indian scripts belong to words, diacritics that stand alone do not.
+/// Whether a character belongs to a word: vowel signs of Indian scripts do, diacritics that stand
+/// alone do not.
 bool is_of_a_word(char32_t c) {
   constexpr std::array<CodePointRange, 5> kDiacritics = {{
       {0x0300, 0x036F},
@@ -49,7 +50,7 @@ std::u32string clean(std::string_view line) {
   return text;
 }
 
-/// Two dots and more become a word.
+/// Two or more dots become a word of their own.
 std::u32string separate_many_dots(const std::u32string& text) {
   std::u32string result;
   for (std::size_t i = 0; i < text.size();) {
@@ -78,7 +79,8 @@ std::u32string separate_commas(std::u32string text) {
 
 enum class Apostrophe { Alone, BeginsWord, EndsWord };
 
-/// Each apostrophe between two characters that fit, found from the left without overlaps.
+/// Separates each apostrophe between two characters that fit. Matches are found from the left and
+/// do not overlap.
 template <class IsLeft, class IsRight>
 std::u32string place_apostrophes(const std::u32string& text, Apostrophe place, IsLeft is_left,
                                  IsRight is_right) {

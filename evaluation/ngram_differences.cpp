@@ -33,10 +33,10 @@ int order_of(const Ngram& ngram) {
          static_cast<int>(std::count(ngram.begin(), ngram.end(), std::uint32_t{0}));
 }
 
-/// Makes numbers of words, in the order in which they come.
+/// Numbers words in the order in which they come.
 class WordNumbers {
  public:
-  /// Of all orders.
+  /// The n-grams of all orders.
   LineCounts ngrams_of(const std::string& line, const BleuConfig& config) {
     const std::string text = bleu_tokens(line, config);
     std::vector<std::uint32_t> words;
@@ -82,7 +82,8 @@ class OccurrenceTable {
   std::size_t superfluous(std::size_t system) const { return 2 + systems_ + system; }
   std::size_t systems() const { return systems_; }
 
-  /// Those of the systems; one alone is compared with the reference, or with nothing.
+  /// The columns `found` of the systems. A single system is compared with the reference, or with
+  /// nothing.
   std::vector<std::size_t> found_columns() const {
     if (systems_ == 1) return {kInReference, found(0)};
     std::vector<std::size_t> columns;
@@ -143,13 +144,13 @@ OccurrenceTable count_all(WordNumbers& words,
   return table;
 }
 
-/// A row and the greatest difference between any two of the columns that are compared.
+/// A row, and the greatest difference between any two compared columns.
 struct Spread {
   std::int32_t difference;
   std::size_t row;
 };
 
-/// Of each order the rows in which these columns differ, the greatest differences first.
+/// For each order the rows in which these columns differ, by falling difference.
 std::array<std::vector<Spread>, kOrders> by_spread(const OccurrenceTable& table,
                                                    const std::vector<std::size_t>& columns) {
   std::array<std::vector<Spread>, kOrders> spreads;
@@ -166,12 +167,12 @@ std::array<std::vector<Spread>, kOrders> by_spread(const OccurrenceTable& table,
   for (auto& of_order : spreads)
     std::sort(of_order.begin(), of_order.end(), [&](const Spread& a, const Spread& b) {
       if (a.difference != b.difference) return a.difference > b.difference;
-      return ngrams[a.row] < ngrams[b.row];  // for the same choice everywhere
+      return ngrams[a.row] < ngrams[b.row];  // the same choice on every machine
     });
   return spreads;
 }
 
-/// Marks the `most` rows that have the most in column `more` beyond what is in column `less`.
+/// Marks the `most` rows in which column `more` exceeds column `less` by most.
 void choose(const OccurrenceTable& table, const std::vector<Spread>& spreads,
             const std::pair<std::size_t, std::size_t>& more_less, std::size_t most,
             std::vector<bool>& chosen) {
@@ -190,7 +191,7 @@ void choose(const OccurrenceTable& table, const std::vector<Spread>& spreads,
   for (const Spread& spread : best) chosen[spread.row] = true;
 }
 
-/// Marks what is told of these columns, each compared with each other one.
+/// Marks the rows in which these columns differ most, for each two of them.
 void choose_all(const OccurrenceTable& table, const std::vector<std::size_t>& columns,
                 std::size_t most, std::vector<bool>& chosen) {
   for (const auto& of_order : by_spread(table, columns))

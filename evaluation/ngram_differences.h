@@ -1,6 +1,6 @@
-// The n-grams by which systems differ most: what one finds of the reference and another does not,
-// and what one writes that the reference lacks (MT-ComparEval, Klejch et al. 2015; compare-mt,
-// Neubig et al. 2019).
+// The n-grams in which systems differ most: n-grams of the reference that one system finds and
+// another does not, and n-grams that a system writes and the reference lacks (MT-ComparEval, Klejch
+// et al. 2015; compare-mt, Neubig et al. 2019).
 #pragma once
 
 #include <cstdint>
@@ -13,16 +13,17 @@ namespace dragoman {
 
 /// An n-gram and how often it occurs, summed over the lines.
 struct NgramOccurrences {
-  std::string text;  ///< tokens with a space between
+  std::string text;  ///< tokens with spaces between them
   int order = 1;
   std::int64_t in_reference = 0;          ///< in the reference of a line that has it most often
   std::vector<std::int64_t> found;        ///< [system], clipped matches, as BLEU counts them
-  std::vector<std::int64_t> superfluous;  ///< [system], what was written beyond those
+  std::vector<std::int64_t> superfluous;  ///< [system], occurrences that match no reference
 };
 
-/// For each pair of systems, each order up to 4 and each side the `most` n-grams by which one has
-/// found more than the other, and likewise has written more superfluous ones. Of one system alone
-/// those that it lacks most often and those that it has superfluously. By order, then by text.
+/// The n-grams in which two systems differ most, up to order 4. For each pair of systems, each
+/// order and each side there are `most` n-grams that the one system has found more often than the
+/// other, and `most` that it has superfluously more often. For one system alone there are those
+/// that it lacks most often, and those that it has superfluously. Sorted by order, then by text.
 std::vector<NgramOccurrences> differing_ngrams(
     const std::vector<std::vector<std::string>>& hypotheses, const References& references,
     const BleuConfig& config, std::size_t most);

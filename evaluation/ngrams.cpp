@@ -23,7 +23,7 @@ void NgramMatcher::start(std::size_t symbols) {
   reference_ = 0;
 }
 
-/// Where the edge is, or the empty place where it belongs.
+/// The index of the edge, or the free index where it belongs.
 std::size_t NgramMatcher::place_of(std::uint64_t key) const {
   // Fibonacci hashing (Knuth, volume 3, section 6.4), linear probing.
   std::size_t place = key * 0x9E3779B97F4A7C15u >> (64 - bits_);

@@ -67,7 +67,7 @@ std::uint32_t NumpyRandom::next32() {
 }
 
 std::uint32_t NumpyRandom::below(std::uint32_t count) {
-  if (count == 1) return 0;  // takes no number
+  if (count == 1) return 0;  // draws no number
   std::uint64_t product = static_cast<std::uint64_t>(next32()) * count;
   if (static_cast<std::uint32_t>(product) < count) {
     const std::uint32_t threshold = (0xFFFFFFFF - (count - 1)) % count;

@@ -1,5 +1,5 @@
-// The random numbers of numpy.random.default_rng(seed), so that sacreBLEU's resampled corpora come
-// out: PCG64 (O'Neill 2014, PCG XSL RR 128/64) seeded by numpy's SeedSequence.
+// The random numbers of numpy.random.default_rng(seed), so that resampled corpora are the same as
+// sacreBLEU's: PCG64 (O'Neill 2014, PCG XSL RR 128/64) seeded by numpy's SeedSequence.
 #pragma once
 
 #include <cstdint>

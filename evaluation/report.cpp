@@ -25,7 +25,8 @@ std::string score_text(const NamedScore& score, int width) {
          (score.mean ? " (μ = " + interval_text(score, width) + ")" : "");
 }
 
-/// Each line's scores behind its number; what is the same of all lines stands once, at the end.
+/// The scores of each line behind its number. The signatures are the same for all lines and stand
+/// once, at the end.
 std::string text_of_lines(std::span<const NamedScore> scores, int width) {
   std::string text, signatures;
   for (const NamedScore& score : scores) {
@@ -74,7 +75,7 @@ nlohmann::ordered_json json_of(const NamedScore& score, int width) {
   return object;
 }
 
-/// Systems are named by their files, whose names need not be UTF-8.
+/// JSON as text. Systems have the names of files, which need not be UTF-8.
 std::string text_of(const nlohmann::ordered_json& json) {
   return json.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
@@ -162,7 +163,7 @@ nlohmann::ordered_json json_of(const Comparison& comparison, int width) {
       nlohmann::ordered_json& values = object[comparison.metrics[m]];
       values["score"] = number(score.score);
       values["signature"] = comparison.signatures[m];
-      if (comparison.paired) values["p_value"] = nullptr;  // the baseline's
+      if (comparison.paired) values["p_value"] = nullptr;  // for the baseline
       if (score.p_value) values["p_value"] = *score.p_value;
       if (score.mean) values["mean"] = number(*score.mean);
       if (score.interval) values["ci"] = number(*score.interval);

@@ -9,14 +9,14 @@
 
 namespace dragoman {
 
-/// Every line ends with a newline.
-/// Text: sacreBLEU's lines, "BLEU|SIGNATURE = 26.33 DETAILS", with the equals signs one below the
-/// other. JSON: a list of objects with sacreBLEU's keys; the score rounded to `width` decimals, and
-/// each part of the signature a key. Markdown and LaTeX (booktabs): a table. A score of one line
-/// also has its number; in text the signatures of such scores stand once, behind them.
+/// Every line ends with a newline. Text: sacreBLEU's lines, "BLEU|SIGNATURE = 26.33 DETAILS", with
+/// the equals signs one below the other. JSON: a list of objects with sacreBLEU's keys; the score
+/// rounded to `width` decimals, and each part of the signature a key. Markdown and LaTeX
+/// (booktabs): a table. The score of a single line also has the line's number; in text the
+/// signatures of such scores stand once, behind them.
 std::string report(std::span<const NamedScore> scores, ReportFormat format, int width);
 
-/// Cells by row, the first of which is the header.
+/// Rows of cells; the first row is the header.
 using Table = std::vector<std::vector<std::string>>;
 
 /// A row for each system, a column for each metric, with intervals and p-values where they were

@@ -1,5 +1,5 @@
-// Spaces around characters: what the tokenizers of the metrics are made of. Texts are strings of
-// bytes, where the patterns name ASCII characters alone, or of code points.
+// Functions that put spaces around characters, for the tokenizers of the metrics. Texts are strings
+// of bytes, where the patterns have ASCII characters alone, or strings of code points.
 #pragma once
 
 #include <algorithm>
@@ -23,8 +23,8 @@ bool is_in(char32_t c, const std::array<CodePointRange, N>& ranges) {
 
 enum class Separate { First, Second };
 
-/// Each pair of neighbours that fits (found from the left, pairs do not overlap, as in a regular
-/// expression's substitution) gets spaces around its first or second member.
+/// Puts spaces around the first or second member of each pair of neighbours that fits. Pairs are
+/// found from the left and do not overlap, as in the substitution of a regular expression.
 template <class Text, class IsFirst, class IsSecond>
 Text separate_pairs(const Text& text, Separate which, IsFirst is_first, IsSecond is_second) {
   Text result;

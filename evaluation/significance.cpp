@@ -13,7 +13,7 @@ namespace dragoman {
 
 namespace {
 
-constexpr std::int64_t kBlock = 64;  // samples that are drawn before they are scored side by side
+constexpr std::int64_t kBlock = 64;  // samples that are drawn, and then scored on all cores
 
 /// [metric][system][sample]
 using Samples = std::vector<std::vector<std::vector<double>>>;
@@ -114,12 +114,12 @@ void estimate_all(const std::vector<SystemCounts>& counts, const Samples& sample
   }
 }
 
-/// Of a system's score to the baseline's.
+/// The difference of a system's score to the baseline's.
 double difference(const std::vector<SystemScore>& scores, std::size_t system) {
   return std::abs(scores.front().score - scores[system].score);
 }
 
-/// How often a statistic is above the difference that was seen.
+/// The fraction of the statistics that exceed the measured difference; one is added to both counts.
 template <class Real>
 double p_value(const std::vector<Real>& statistics, double difference) {
   const auto above = std::count_if(statistics.begin(), statistics.end(), [&](Real value) {

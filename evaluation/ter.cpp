@@ -49,7 +49,7 @@ class TerCounter {
 template <class Real>
 Real score_of(std::span<const Real> sum) {
   if (sum[1] > 0) return 100 * (sum[0] / sum[1]);
-  return sum[0] > 0 ? 100 : 0;  // of empty references
+  return sum[0] > 0 ? 100 : 0;  // for empty references
 }
 
 }  // namespace

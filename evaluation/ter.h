@@ -17,23 +17,23 @@ struct TerConfig {
   bool normalized = false;      ///< punctuation becomes words of its own, as Tercom does it
   bool no_punct = false;        ///< leave out punctuation
   bool asian_support = false;   ///< the two above know Chinese and Japanese characters
-  bool case_sensitive = false;  ///< else all is lower-cased
+  bool case_sensitive = false;  ///< false: the text is lower-cased
 };
 
-/// The line as TER sees it: words between single spaces. `line` must be valid UTF-8.
+/// The line in the form that TER counts: words between single spaces. `line` must be valid UTF-8.
 std::string tokenize_for_ter(std::string_view line, const TerConfig& config);
 
-/// Edits that make the hypothesis the reference; words are numbers.
+/// The number of edits that turn the hypothesis into the reference. Words are numbers.
 std::int64_t translation_edits(std::span<const std::uint32_t> hypothesis,
                                std::span<const std::uint32_t> reference);
 
-/// Rows of [edits, mean length of the references]; of several references the one with the fewest
+/// Rows of [edits, mean length of the references]. With several references the one with the fewest
 /// edits counts. Invalid UTF-8 counts as U+FFFD. Errors: as check_line_counts.
 LineStatistics ter_statistics(std::span<const std::string> hypotheses, const References& references,
                               const TerConfig& config);
 
-/// 0 (best) upwards, in percent, from a sum of rows of ter_statistics. In float it is rounded as
-/// sacreBLEU rounds the scores of resampled corpora.
+/// TER in percent, from 0 (the best) upwards, from a sum of rows of ter_statistics. For a sum in
+/// float it is rounded as sacreBLEU rounds the scores of resampled corpora.
 double ter_of_statistics(std::span<const double> sum);
 float ter_of_statistics(std::span<const float> sum);
 

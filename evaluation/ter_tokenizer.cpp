@@ -1,4 +1,4 @@
-// Tercom's tokenizer, as sacreBLEU has it.
+// Tercom's tokenizer, as in sacreBLEU.
 #include <array>
 #include <utility>
 
@@ -28,8 +28,8 @@ bool is_asian_punctuation(char32_t c) {
   return is_in(c, kRanges);
 }
 
-/// Characters that are words. Kana are not, as sacreBLEU's patterns for them never match a line
-/// that begins with a space, as all lines here do.
+/// Whether a character is a word. Kana are not: sacreBLEU's patterns for them never match a line
+/// that begins with a space, and all lines here do.
 bool is_asian_character(char32_t c) {
   constexpr std::array<CodePointRange, 7> kRanges = {{
       {0x4E00, 0x9FFF},
@@ -38,7 +38,7 @@ bool is_asian_character(char32_t c) {
       {0x2E80, 0x2EFF},
       {0xF900, 0xFAFF},
       {0xFE30, 0xFE4F},
-      {0x3200, 0x3F22},  // sacreBLEU's pattern; to U+32FF is meant
+      {0x3200, 0x3F22},  // as in sacreBLEU; U+32FF was intended
   }};
   return is_in(c, kRanges) || is_asian_punctuation(c);
 }

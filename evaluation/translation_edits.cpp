@@ -1,5 +1,5 @@
-// The search of TER, step by step that of Tercom as sacreBLEU has it: an edit distance in a beam
-// around the diagonal, and as long as one helps the shift that lowers it most.
+// The search of TER, step by step as in Tercom and sacreBLEU: an edit distance in a beam around the
+// diagonal, and then the shift that lowers it most, as long as there is one.
 #include <algorithm>
 #include <cmath>
 #include <tuple>
@@ -15,7 +15,7 @@ namespace {
 using Words = std::vector<std::uint32_t>;
 
 constexpr std::size_t kLongestShift = 10;       // words
-constexpr std::size_t kFarthestShift = 50;      // words between the places in both sentences
+constexpr std::size_t kFarthestShift = 50;      // words between the positions in both sentences
 constexpr std::int64_t kMostCandidates = 1000;  // shifts tried for a sentence, about
 constexpr std::int64_t kBeam = 25;              // cells on each side of the diagonal
 constexpr std::int32_t kInfinity = 1'000'000'000;
@@ -28,7 +28,7 @@ struct Cell {
 };
 
 /// The matrix of edit distances between beginnings of the hypothesis (rows) and of the reference
-/// (columns). A hypothesis is compared with the one before: rows of equal beginnings stay.
+/// (columns). Rows of the beginning that a hypothesis has in common with the one before are kept.
 class EditDistance {
  public:
   EditDistance(std::span<const std::uint32_t> reference, std::size_t hypothesis_length)
@@ -53,7 +53,7 @@ class EditDistance {
     return cells_.back().cost;
   }
 
-  /// Of the last hypothesis, from its beginning.
+  /// The edits of the last hypothesis, from its beginning.
   std::vector<Edit> edits() const {
     std::vector<Edit> edits;
     for (std::size_t i = length_, j = columns_ - 1; i > 0 || j > 0;) {
@@ -98,7 +98,8 @@ class EditDistance {
   Words words_;
 };
 
-/// Where the edits put each word of the reference, and which words they change.
+/// The position of each word of the reference in the hypothesis, and the words that the edits
+/// change.
 struct Alignment {
   explicit Alignment(const std::vector<Edit>& edits) {
     std::int64_t place = -1;
@@ -119,8 +120,8 @@ struct Alignment {
   std::vector<bool> hypothesis_wrong, reference_wrong;
 };
 
-/// Words [start, start + length) moved in front of what stands at `target`, counted as sacreBLEU
-/// does where the target lies behind them.
+/// Moves words [start, start + length) in front of the word at `target`. Where the target lies
+/// behind them, it is counted as in sacreBLEU.
 Words shifted(const Words& words, std::size_t start, std::size_t length, std::size_t target) {
   Words result = words;
   const auto at = [&result](std::size_t i) {
@@ -137,7 +138,8 @@ Words shifted(const Words& words, std::size_t start, std::size_t length, std::si
 }
 
 struct Shift {
-  // Better ones are greater: what it saves, then longer, then earlier, then to an earlier place.
+  // Better shifts are greater: by the edits saved, then length, then an earlier start, then an
+  // earlier target.
   std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t> rank;
   Words words;
 };
@@ -178,7 +180,8 @@ class ShiftSearch {
     return found;
   }
 
-  /// Both the words and those in their place are wrong, and the place is not among the words.
+  /// Whether the words are wrong, the words at the target are wrong, and the target is not among
+  /// the words.
   static bool may_help(const Alignment& alignment, std::size_t start, std::size_t to,
                        std::size_t length) {
     const auto any = [length](const std::vector<bool>& wrong, std::size_t begin) {
@@ -192,7 +195,7 @@ class ShiftSearch {
            (place < begin || place >= begin + static_cast<std::int64_t>(length));
   }
 
-  /// Tries the places in front of the matched words of the reference and behind each of them.
+  /// Tries the targets in front of the matched words of the reference and behind each of them.
   bool try_targets(const Alignment& alignment, std::size_t start, std::size_t to,
                    std::size_t length, Shift& best, bool found) {
     std::int64_t last = -1;

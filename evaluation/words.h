@@ -1,4 +1,4 @@
-// Words as Python's str.split() sees them, which is what sacreBLEU's metrics count.
+// Words as Python's str.split() finds them, since sacreBLEU's metrics count these.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ std::vector<std::string_view> split_words(std::string_view text);
 /// Python's str.rstrip(). `text` must be valid UTF-8.
 std::string_view strip_right(std::string_view text);
 
-/// The line with U+FFFD in place of what is no UTF-8.
+/// The line with U+FFFD in place of invalid UTF-8.
 std::string valid_line(const std::string& line);
 
 /// Numbers for the words of one line's references, so that n-grams of words are n-grams of numbers.

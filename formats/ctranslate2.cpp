@@ -35,7 +35,7 @@ std::string bytes_of(const std::vector<T>& values) {
   return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T)};
 }
 
-/// Rounds to nearest, ties to even.
+/// Rounds to the nearest half-precision number, ties to even.
 std::uint16_t half_of(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   const auto sign = static_cast<std::uint16_t>(bits >> 16 & 0x8000);
@@ -45,7 +45,7 @@ std::uint16_t half_of(float value) {
   // Below 2^-14 the spacing is 2^-24, above 2^-10 of the power of two.
   const int exponent = size < 0x1p-14F ? -14 : std::ilogb(size);
   const auto whole = static_cast<std::uint32_t>(std::nearbyint(std::ldexp(size, 10 - exponent)));
-  const auto biased = static_cast<std::uint32_t>(exponent + 14) << 10;  // of `whole` below 1024
+  const auto biased = static_cast<std::uint32_t>(exponent + 14) << 10;  // right for `whole` < 1024
   return static_cast<std::uint16_t>(sign | (biased + whole));
 }
 
@@ -227,7 +227,7 @@ class Exporter {
     variables_.floats(to + "/beta", {config_.d_model}, floats(from + ".bias"));
   }
 
-  /// Matrices one below the other.
+  /// Writes several matrices one below the other as one.
   void linear(const std::string& to, const std::vector<std::string>& from) {
     std::vector<float> weights, bias;
     for (const std::string& name : from) {
@@ -288,7 +288,7 @@ void write_ctranslate2(const ModelFileReader& model, const fs::path& folder, Exp
   write_config(part / "config.json", target);
   write_file(part / "source.spm", model.tokenizer_source());
   write_file(part / "target.spm", model.tokenizer_target());
-  fs::remove(folder, ignored);  // an empty one
+  fs::remove(folder, ignored);  // an empty folder
   fs::rename(part, folder, failure);
   if (failure) throw Error(folder.string(), ": cannot be put in place: ", failure.message());
 }

@@ -10,8 +10,8 @@
 
 namespace dragoman {
 
-/// How weight matrices are stored; CTranslate2 computes in the type that it is asked for whatever
-/// the file has.
+/// The number type of the stored weights. CTranslate2 computes in the type that its user asks for,
+/// whatever the file has.
 enum class ExportType {
   Float32,
   Float16,  ///< all parameters
@@ -21,11 +21,11 @@ constexpr std::array<std::string_view, 3> names_of(ExportType) {
   return {"float32", "float16", "int8"};
 }
 
-/// Positions are written out: a sentence may have so many pieces (learned ones: as many as the
-/// model has).
+/// The encodings of this many positions are written, so a sentence may have this many pieces. With
+/// learned positions it is the model's number.
 inline constexpr std::int64_t kExportedPositions = 2048;
 
-/// Makes the folder, which must not be there or be empty; it gets its name when it is complete.
+/// Makes the folder, which must not exist or must be empty. It gets its name when it is complete.
 void write_ctranslate2(const ModelFileReader& model, const std::filesystem::path& folder,
                        ExportType type);
 

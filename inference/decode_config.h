@@ -104,13 +104,14 @@ struct DecodeConfig {
            .help = "beta of GNMT's penalty for source pieces that get little attention; 0: none",
            .group = kSearch},
           coverage_penalty);
-    visit({.name = "repetition-penalty",
-           .help = "log-probabilities of pieces that the translation has already are multiplied by "
-                   "this",
-           .group = kSearch},
-          repetition_penalty);
+    visit(
+        {.name = "repetition-penalty",
+         .help =
+             "factor for the log-probabilities of pieces that the translation already has; 1: none",
+         .group = kSearch},
+        repetition_penalty);
     visit({.name = "no-repeat-ngram-size",
-           .help = "no sequence of so many pieces twice in a translation; 0: any",
+           .help = "no translation has the same sequence of N pieces twice; 0: no such rule",
            .group = kSearch},
           no_repeat_ngram_size);
     visit({.name = "suppress",
@@ -130,24 +131,24 @@ struct DecodeConfig {
            .aliases = "min-len,min-decoding-length"},
           min_length);
     visit({.name = "max-length",
-           .help = "longest translation in pieces; 0: by --max-length-ratio alone",
+           .help = "longest translation in pieces; 0: only --max-length-ratio counts",
            .group = kSearch,
            .aliases = "max-len,max-decoding-length"},
           max_length);
     visit({.name = "max-length-ratio",
-           .help = "longest translation in pieces for each source piece, but not below 50 pieces",
+           .help =
+               "longest translation, in pieces for each source piece; 50 pieces are always allowed",
            .group = kSearch,
            .aliases = "max-length-factor,max-len-a"},
           max_length_ratio);
-    visit(
-        {.name = "split-sentences",
-         .help = "translate the sentences of a line one by one; auto: where the model was trained "
-                 "on single sentences",
-         .group = kSearch},
-        split_sentences);
+    visit({.name = "split-sentences",
+           .help = "translate the sentences of a line one by one; auto: if the model was trained "
+                   "on single sentences",
+           .group = kSearch},
+          split_sentences);
     visit({.name = "split-length",
-           .help = "lines of more source pieces are translated in parts, split at sentence ends, "
-                   "clauses, words",
+           .help = "most source pieces that are translated at once; longer lines are split at "
+                   "sentence ends, then at clauses, then between words",
            .group = kSearch},
           split_length);
     visit(
@@ -180,10 +181,10 @@ struct DecodeConfig {
            .group = kSampling,
            .aliases = "sampling-temperature,softmax-temperature"},
           temperature);
-    visit({.name = "seed", .help = "of the draws", .group = kSampling}, seed);
+    visit({.name = "seed", .help = "seed of the random draws", .group = kSampling}, seed);
     visit({.name = "batch-size",
-           .help = "rows (hypotheses) that take a step together; 0: as suits the device. Changes "
-                   "speed and memory, not the output",
+           .help = "hypotheses that are computed together; 0: as suits the device; changes speed "
+                   "and memory, not the output",
            .group = kSearch,
            .aliases = "max-rows,mini-batch"},
           batch_size);

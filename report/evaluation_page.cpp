@@ -10,7 +10,7 @@ namespace dragoman {
 
 namespace {
 
-/// Nothing in it ends the <script> that it stands in.
+/// The JSON with escapes, so that nothing in it ends its <script>.
 std::string json_in_script(const nlohmann::ordered_json& data) {
   using Json = nlohmann::ordered_json;
   std::string text;

@@ -1,6 +1,6 @@
-// One page about translations of the same text by one system or several: scores, where they come
-// from, and the sentences side by side. It needs no network. Its script draws it from one block of
-// JSON, so a page of thousands of sentences is there at once.
+// One page about translations of the same text by one system or several: the scores, their parts,
+// and the sentences side by side. It needs no network. Its script draws it from one block of JSON,
+// so a page of thousands of sentences opens at once.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

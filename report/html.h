@@ -1,4 +1,4 @@
-// The pieces of a self-contained HTML page: it fetches nothing, and whatever text it shows is text.
+// Functions for a self-contained HTML page. It fetches nothing, and no text in it is read as HTML.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace dragoman {
 
-/// For text and for attributes in double quotes; invalid UTF-8 becomes U+FFFD.
+/// Escapes text for HTML and for attributes in double quotes. Invalid UTF-8 becomes U+FFFD.
 std::string escaped(std::string_view text);
 
 struct HtmlPage {

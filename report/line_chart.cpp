@@ -16,9 +16,9 @@ namespace {
 // The drawing in its own units; the plotting area leaves room for the numbers.
 constexpr double kWidth = 400, kHeight = 250;
 constexpr double kTop = 10, kBottom = 202;
-/// Of the drawing's edge to a number, and of a number to the plotting area.
+/// The distance from the drawing's edge to a number, and from a number to the plotting area.
 constexpr double kEdge = 2, kGap = 6;
-/// Points are marked where no curve has more.
+/// Points are marked where no curve has more points than this.
 constexpr std::size_t kMostMarks = 40;
 
 struct Range {
@@ -37,7 +37,8 @@ Range y_range(const LineChart& chart) {
   Range range = range_of_values(chart);
   if (chart.y_range != YRange::OfTheValues) range.low = std::min(range.low, 0.0);
   if (chart.y_range == YRange::Share) range.high = std::max(range.high, 0.1);
-  if (range.low == range.high) {  // a level curve lies in the middle, one of zeros below
+  if (range.low ==
+      range.high) {  // a level curve lies in the middle, a curve of zeros at the bottom
     if (range.low == 0) return {0, 1};
     const double room = std::abs(range.low) / 2;
     return {range.low - room, range.high + room};
@@ -64,8 +65,8 @@ std::string exact(double value) {
   return text;
 }
 
-/// At most so wide is a number of the axes in any of the usual fonts, at the largest size that the
-/// style sheet gives it.
+/// The greatest width of a number of the axes in any usual font, at the largest size of the style
+/// sheet.
 double width_of(const std::string& number) {
   constexpr double kDigit = 8.6, kStop = 4.6;
   double width = 0;
@@ -80,7 +81,7 @@ double widest(const Ticks& ticks) {
   return width;
 }
 
-/// The numbers of both axes, and from values to places in the drawing.
+/// The numbers of both axes, and the way from values to coordinates of the drawing.
 struct Scale {
   Range x, y;
   Ticks columns, rows;  ///< columns in units of the x axis
@@ -94,7 +95,7 @@ struct Scale {
   }
 };
 
-/// As many numbers below the axis as have room beside each other.
+/// As many numbers below the axis as fit beside each other.
 Ticks columns_of(const XAxis& x, double room) {
   const double low = x.low / x.unit, high = x.high / x.unit;
   Ticks ticks;
@@ -200,7 +201,7 @@ std::string to_svg(const LineChart& chart) {
     return curve.points.size() <= kMostMarks;
   });
   for (const Curve& curve : chart.curves) {
-    const bool alone = curve.points.size() == 1;  // a line of one point is not seen
+    const bool alone = curve.points.size() == 1;  // a line of one point is invisible
     if (!curve.points.empty())
       svg += drawn(curve, scale, few || alone ? Marks::EachPoint : Marks::None);
   }

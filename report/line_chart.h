@@ -1,4 +1,4 @@
-// Curves over one axis as SVG, drawn without a script. Colours and fonts are the style sheet's:
+// Curves over one axis as SVG, drawn without a script. The style sheet has the colours and fonts:
 // curve i has the class "run-i".
 #pragma once
 
@@ -19,7 +19,7 @@ struct Curve {
   std::vector<ChartPoint> points;  ///< finite, by rising x
 };
 
-/// What the numbers along x are, and in which unit they are written.
+/// The numbers along the x axis, and the unit in which they are written.
 struct XAxis {
   std::string_view name;  ///< class of the drawing, "by-updates"
   std::string title;      ///< below the axis, with the unit
@@ -27,7 +27,8 @@ struct XAxis {
   double unit = 1;  ///< numbers are written in multiples of it
 };
 
-/// Where no value is below 0 the axis is not either, and it runs from 0 to 1 where all are 0.
+/// The range of the y axis. It does not go below 0 unless a value does. Where all values are 0, it
+/// is 0 to 1.
 enum class YRange {
   OfTheValues,  ///< from a line of the grid
   FromZero,
@@ -35,23 +36,23 @@ enum class YRange {
 };
 
 struct LineChart {
-  std::string label;  ///< for those who cannot see it
+  std::string label;  ///< a description for readers who cannot see it
   XAxis x;
   YRange y_range = YRange::OfTheValues;
-  int rows = 5;               ///< parts of the y axis between lines of the grid, about
+  int rows = 5;               ///< about the number of grid rows
   std::vector<Curve> curves;  ///< at least one point in all
 };
 
-/// An <svg>; the attributes data-x and data-y hold the ranges of its plotting area, and data-area
-/// where that lies: left, right, top, bottom. Its margins hold the numbers, however long.
+/// An <svg>. Its attributes data-x and data-y have the ranges of the plotting area, and data-area
+/// has the area's edges: left, right, top, bottom. The margins are as wide as the numbers need.
 std::string to_svg(const LineChart& chart);
 
-/// Path of a mark at this place: another shape for each run, so that colours are not all that tells
-/// them apart.
+/// The path of a mark at (x, y). Each run has another shape, so that not only colours tell runs
+/// apart.
 std::string mark(std::size_t run, double x, double y);
 
-/// At most four points for each of `columns` equal parts of the range of x: first, lowest, highest
-/// and last, so that a drawing of so many columns looks the same.
+/// At most four points for each of `columns` equal sections of the range of x: the first, lowest,
+/// highest and last. A drawing of that many columns looks the same.
 std::vector<ChartPoint> thinned(const std::vector<ChartPoint>& points, std::size_t columns);
 
 }  // namespace dragoman

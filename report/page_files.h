@@ -11,8 +11,7 @@ namespace dragoman {
 /// The text of a file of report/page/, "style.css".
 std::string_view page_file(std::string_view name);
 
-/// The file with each {{name}} replaced by its value, which is taken as it is: what looks like a
-/// name in it is text.
+/// The file with each {{name}} replaced by its value. A {{name}} within a value is plain text.
 std::string filled_page_file(std::string_view file,
                              const std::vector<std::pair<std::string_view, std::string>>& values);
 

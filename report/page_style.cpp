@@ -12,12 +12,12 @@ struct RunColor {
   std::string_view light, dark;
 };
 
-/// Blue, vermilion, green, purple, ochre, grey: told apart with any kind of colour vision, after
-/// Okabe and Ito's palette, each with a contrast of 3 to 1 or more to its background.
+/// Blue, vermilion, green, purple, ochre, grey, after Okabe and Ito's palette. People with any kind
+/// of colour vision can tell them apart. Each has a contrast of 3 to 1 or more to its background.
 constexpr std::array kColors = {RunColor{"#0072b2", "#56b4e9"}, RunColor{"#d04a00", "#ff8a4c"},
                                 RunColor{"#00875f", "#35c79a"}, RunColor{"#a8478c", "#e78fcb"},
                                 RunColor{"#9a7400", "#e8c547"}, RunColor{"#4f5965", "#c3cad3"}};
-/// Of the curves when the colours are used up.
+/// The dashes of further curves when the colours are used up.
 constexpr std::array<std::string_view, 3> kDashes = {"none", "7 3", "2 3"};
 
 constexpr std::string_view kAxisNames[] = {"by-updates", "by-tokens", "by-time"};

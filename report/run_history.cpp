@@ -18,7 +18,7 @@ std::map<std::string, double> numbers_of(const json& line) {
   return numbers;
 }
 
-/// A run that has gone back to an update has not seen what came behind it.
+/// Removes the points behind `update`, as the run has gone back to it.
 void forget_behind(std::vector<LogPoint>& points, std::int64_t update) {
   while (!points.empty() && points.back().update > update) points.pop_back();
 }

@@ -1,4 +1,4 @@
-// What log.jsonl of a run folder tells: the numbers of updates and validations, and the samples.
+// The content of a run folder's log.jsonl: the numbers of updates and validations, and the samples.
 #pragma once
 
 #include <cstddef>
@@ -30,15 +30,15 @@ struct RunHistory {
   std::map<std::string, double> average;  ///< scores of the averaged checkpoints that were kept
   std::optional<std::int64_t> parameters;
   std::string processor, precision;             ///< of the last start; empty: not known
-  std::map<std::string, std::string> settings;  ///< likewise, by name
-  std::int64_t left_out = 0, rollbacks = 0;     ///< updates that exploded, and what came of it
-  std::size_t damaged_lines = 0;                ///< passed over: cut, or no line of such a log
+  std::map<std::string, std::string> settings;  ///< of the last start, by name
+  std::int64_t left_out = 0, rollbacks = 0;     ///< updates left out, and rollbacks
+  std::size_t damaged_lines = 0;                ///< skipped: cut off, or no line of such a log
 
   bool empty() const { return updates.empty() && validations.empty(); }
 };
 
-/// Lines of types that are not known here are passed over. Where the updates go back, what was said
-/// before of the later ones is forgotten.
+/// Skips lines of unknown types. Where the number of the update goes back, earlier lines about
+/// later updates are forgotten.
 RunHistory read_history(std::string_view log);
 
 }  // namespace dragoman

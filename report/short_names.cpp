@@ -8,7 +8,7 @@ namespace dragoman {
 
 namespace {
 
-/// A full stop between digits is a decimal one.
+/// Whether a name may be cut at this byte. A full stop between digits is a decimal point.
 bool is_border(std::string_view name, std::size_t at) {
   if (name[at] == '/') return true;
   const auto is_digit = [&](std::size_t i) {
@@ -17,7 +17,7 @@ bool is_border(std::string_view name, std::size_t at) {
   return name[at] == '.' && at > 0 && !(is_digit(at - 1) && is_digit(at + 1));
 }
 
-/// The bytes up to the last border that lies in what all names begin with.
+/// The number of bytes up to the last border in the common beginning of all names.
 std::size_t common_front(const std::vector<std::string>& names) {
   const std::string& first = names.front();
   std::size_t front = 0;
@@ -32,7 +32,7 @@ std::size_t common_front(const std::vector<std::string>& names) {
   return front;
 }
 
-/// Likewise from the end, beginning with a border, behind `front`.
+/// The same from the end, down to a border behind `front`.
 std::size_t common_back(const std::vector<std::string>& names, std::size_t front) {
   const std::string& first = names.front();
   std::size_t back = 0;

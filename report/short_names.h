@@ -1,4 +1,4 @@
-// Names of files without what all of them have in common.
+// Names of files without the parts that all of them have in common.
 #pragma once
 
 #include <string>
@@ -6,9 +6,9 @@
 
 namespace dragoman {
 
-/// Of "out/test.old.de" and "out/test.new.de" "old" and "new". Folders and parts between full stops
-/// are left out at the beginning and at the end, as far as they are the same in all names; of a
-/// name alone its folder and its extension. No name becomes empty, and different names stay
+/// "out/test.old.de" and "out/test.new.de" become "old" and "new". Folders, and parts between full
+/// stops, are left out at the beginning and at the end, as far as they are the same in all names. A
+/// single name loses its folder and its extension. No name becomes empty, and different names stay
 /// different.
 std::vector<std::string> short_names(const std::vector<std::string>& names);
 

@@ -1,4 +1,4 @@
-// Round numbers along an axis, and how they are written.
+// Round numbers along an axis, and their texts.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ struct Ticks {
 /// The multiples of a round step from `low` to `high`, at most `count` + 1 of them. low < high.
 Ticks round_ticks(double low, double high, int count);
 
-/// With as many decimals as the step needs: "0.5", "1,500", "5e-4".
+/// The value with as many decimals as the step needs: "0.5", "1,500", "5e-4".
 std::string tick_text(double value, double step);
 
 }  // namespace dragoman

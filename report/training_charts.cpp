@@ -24,7 +24,7 @@ struct PlottedMetric {
   YRange range = YRange::OfTheValues;
 };
 
-/// So many parts has the y axis of a curve that ends far below its beginning.
+/// The grid rows of a curve that ends far below its beginning, and of other curves.
 constexpr int kRowsOfALoss = 8, kRows = 5;
 
 constexpr std::array kMetrics = {
@@ -39,10 +39,10 @@ constexpr std::array kMetrics = {
     PlottedMetric{"Gradient norm", "", LineType::Update, "gradient_norm", YRange::FromZero},
     PlottedMetric{"Target tokens per second", "", LineType::Update, "target_tokens_per_second",
                   YRange::FromZero},
-    PlottedMetric{"Share of the time spent waiting for data", "", LineType::Update, "data_wait",
+    PlottedMetric{"Fraction of the time spent waiting for data", "", LineType::Update, "data_wait",
                   YRange::Share}};
 
-/// What a reader has to know of the numbers; of the training loss how the runs have come to it.
+/// A note about the numbers. For the training loss it names the objective of the runs.
 std::string note_of(const PlottedMetric& metric, const std::vector<PlottedRun>& runs) {
   const bool is_training_loss = metric.type == LineType::Update && metric.name == "loss";
   return is_training_loss ? training_objectives(runs) : std::string(metric.note);

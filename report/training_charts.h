@@ -9,12 +9,12 @@
 
 namespace dragoman {
 
-/// By updates, tokens and time, as far as the logs know them.
+/// The axes that the logs have numbers for: updates, tokens, time.
 std::vector<XAxis> training_axes(const std::vector<PlottedRun>& runs);
 
 std::string training_charts(const std::vector<PlottedRun>& runs, const std::vector<XAxis>& axes);
 
-/// A short piece of the run's line with its mark, as SVG.
+/// A short section of the run's line with its mark, as SVG.
 std::string legend_mark(std::size_t run);
 
 /// The numbers behind the drawings as JSON in a <script>, for the page's own script.

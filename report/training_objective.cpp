@@ -15,7 +15,7 @@ std::string setting(const RunHistory& run, const char* name) {
   return found == run.settings.end() ? "" : found->second;
 }
 
-/// Of the text of a number; what is none counts as 0.
+/// Whether a text is a number above 0; a text that is no number counts as 0.
 bool is_above_zero(const std::string& number) { return std::strtod(number.c_str(), nullptr) > 0; }
 
 }  // namespace
@@ -31,7 +31,7 @@ std::string training_objective(const RunHistory& run) {
 }
 
 std::string training_objectives(const std::vector<PlottedRun>& runs) {
-  std::vector<std::pair<std::string, std::string>> names_by_objective;  // as the runs come
+  std::vector<std::pair<std::string, std::string>> names_by_objective;  // in the order of the runs
   for (const PlottedRun& run : runs) {
     const std::string objective = training_objective(run.history);
     const auto known = std::find_if(names_by_objective.begin(), names_by_objective.end(),

@@ -1,5 +1,5 @@
-// What the training loss in a run's log is made of, told from the run's settings (train's
-// --label-smoothing, --r-drop and --guided-alignment).
+// The parts of the training loss in a run's log, by the run's settings (train's --label-smoothing,
+// --r-drop and --guided-alignment).
 #pragma once
 
 #include <string>
@@ -13,8 +13,8 @@ namespace dragoman {
 /// nll". Empty where the settings are not known.
 std::string training_objective(const RunHistory& run);
 
-/// Of all runs: their objective where it is the same, else the names of the runs with each, and
-/// that the curves are not to be compared.
+/// The objective of all runs where it is the same. Otherwise the names of the runs with each
+/// objective, and a note that the curves cannot be compared.
 std::string training_objectives(const std::vector<PlottedRun>& runs);
 
 }  // namespace dragoman

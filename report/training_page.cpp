@@ -14,7 +14,7 @@ namespace dragoman {
 
 namespace {
 
-/// Several runs without what their names have in common; one keeps the name that it was given.
+/// Several runs get short names; a single run keeps its name.
 std::vector<PlottedRun> with_short_names(std::vector<PlottedRun> runs) {
   if (runs.size() == 1) return runs;
   std::vector<std::string> names;
@@ -24,8 +24,8 @@ std::vector<PlottedRun> with_short_names(std::vector<PlottedRun> runs) {
   return runs;
 }
 
-/// The switches come before all else: the style sheet shows and hides by their state, without a
-/// script.
+/// The switches stand at the beginning of the page: the style sheet shows and hides the rest by
+/// their state, without a script.
 std::string switches(const std::vector<PlottedRun>& runs, const std::vector<XAxis>& axes) {
   std::string html;
   for (const XAxis& axis : axes)
@@ -53,14 +53,15 @@ std::string setting_of(const RunHistory& run, const char* name) {
   return found == run.settings.end() ? "" : found->second;
 }
 
-/// Why a run has no curve of its updates: its log has only the means of every --log-every.
+/// A note for a run without a curve of its updates: its log has a line for every --log-every
+/// updates alone.
 std::string missing_curve(const RunHistory& run) {
   if (!run.updates.empty()) return "";
   const std::string every = setting_of(run, "log-every");
   return join_text("no training curve: the log has a line every ",
                    every.empty() ? "--log-every" : every, " updates",
-                   every.empty() ? "" : " (--log-every)", ", and update ",
-                   with_separators(run.validations.back().update), " is the last that it tells of");
+                   every.empty() ? "" : " (--log-every)", ", and its last one is about update ",
+                   with_separators(run.validations.back().update));
 }
 
 std::string missing_validations(const RunHistory& run) {
@@ -69,11 +70,11 @@ std::string missing_validations(const RunHistory& run) {
 
 std::string damage(const RunHistory& run) {
   if (run.damaged_lines == 0) return "";
-  return join_text(run.damaged_lines, run.damaged_lines == 1 ? " damaged line" : " damaged lines",
-                   " of the log passed over");
+  return counted(static_cast<std::int64_t>(run.damaged_lines), "damaged line") +
+         " of the log skipped";
 }
 
-/// What a reader would look for in vain, or should not trust.
+/// Notes about missing data, and about data that a reader should not trust.
 std::string notes(const std::vector<PlottedRun>& runs) {
   std::string html;
   for (const PlottedRun& run : runs)

@@ -1,5 +1,6 @@
-// One page about training runs: curves, a summary, sample translations over time, and in what the
-// configurations differ. It needs no network and no script; with one, curves tell their values.
+// One page about training runs: curves, a summary, sample translations over time, and differences
+// of the configurations. It needs no network and no script. Its script shows the values of the
+// curves.
 #pragma once
 
 #include <string>
@@ -14,7 +15,7 @@ struct PlottedRun {
   RunHistory history;  ///< not empty
 };
 
-/// HTML of at least one run.
+/// The HTML of a page for one run or more.
 std::string training_page(const std::vector<PlottedRun>& runs);
 
 }  // namespace dragoman

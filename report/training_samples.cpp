@@ -13,7 +13,7 @@ namespace dragoman {
 
 namespace {
 
-/// So many of a sentence's last versions are shown; earlier ones are folded.
+/// The number of a sentence's last versions that are shown; earlier ones are folded.
 constexpr std::size_t kShownVersions = 6;
 
 struct Version {

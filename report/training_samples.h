@@ -1,4 +1,4 @@
-// How the translations of the same sentences have changed from validation to validation.
+// The translations of the same sentences from validation to validation.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace dragoman {
 
-/// For each sentence its source, its reference, and each run's translations; like ones in a row are
-/// one, and words that the one before has not are marked.
+/// For each sentence its source, its reference, and each run's translations. Equal translations in
+/// a row are shown once. Words that the translation before lacks are marked.
 std::string training_samples(const std::vector<PlottedRun>& runs);
 
 }  // namespace dragoman

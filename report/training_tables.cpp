@@ -21,7 +21,7 @@ enum class Better { Neither, Lower, Higher };
 struct Cell {
   std::string text;                  ///< empty: not known
   std::string remark;                ///< smaller, below
-  std::optional<double> value = {};  ///< what runs are compared by
+  std::optional<double> value = {};  ///< for the comparison of runs
 };
 
 struct Row {
@@ -47,13 +47,13 @@ Cell amount(std::optional<double> number) {
   return {.text = number ? with_separators(std::llround(*number)) : "", .remark = ""};
 }
 
-/// Not worth a line where it is 0 in all runs.
+/// A number; its row is left out where it is 0 in all runs.
 Cell count_of(std::int64_t number) {
   return {.text = number == 0 ? "" : with_separators(number), .remark = ""};
 }
 
-/// Whether `point` has a better value than `best`; of like ones that with the lower loss, as in
-/// training.
+/// Whether `point` has a better value than `best`. Of equal values the one with the lower loss is
+/// better, as in training.
 bool is_better(const LogPoint& point, const LogPoint& best, const std::string& name,
                Better better) {
   const double now = *point.number(name), before = *best.number(name);
@@ -61,7 +61,7 @@ bool is_better(const LogPoint& point, const LogPoint& best, const std::string& n
   return point.number("loss").value_or(INFINITY) < best.number("loss").value_or(INFINITY);
 }
 
-/// The validation whose model the run has kept as its best, where `name` is what it chose by.
+/// The validation of the model that the run has kept as its best, where the run chose it by `name`.
 const LogPoint* chosen_by(const RunHistory& run, const std::string& name) {
   const auto metric = run.settings.find("best-metric");
   if (metric == run.settings.end() || metric->second != name) return nullptr;
@@ -70,7 +70,7 @@ const LogPoint* chosen_by(const RunHistory& run, const std::string& name) {
   return chosen != run.validations.rend() && chosen->number(name) ? &*chosen : nullptr;
 }
 
-/// The best value of a number of the validations, and when it was reached.
+/// The best value of a number of the validations, and the update at which it was reached.
 Cell best_of(const RunHistory& run, const std::string& name, Better better, int decimals) {
   const LogPoint* best = chosen_by(run, name);
   if (best == nullptr)
@@ -143,7 +143,7 @@ std::string heading(const std::vector<PlottedRun>& runs) {
   return html + "</tr></thead>\n";
 }
 
-/// The best cell, where there is one to compare it with.
+/// The best value, where there are several to compare.
 std::optional<double> best_value(const std::vector<Cell>& cells, Better better) {
   std::vector<double> values;
   for (const Cell& cell : cells)
@@ -182,7 +182,8 @@ std::string setting_row(const std::vector<PlottedRun>& runs, const std::string& 
   return table_row(key, cells, Better::Neither);
 }
 
-/// Whether runs whose settings are known have unlike values; a key that one lacks is unlike, too.
+/// Whether the runs with known settings have unlike values of a key. A key that one run lacks
+/// counts as unlike.
 bool differs(const std::vector<PlottedRun>& runs, const std::string& key) {
   std::set<std::optional<std::string>> values;
   for (const PlottedRun& run : runs) {

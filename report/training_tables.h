@@ -1,5 +1,5 @@
-// The tables of the training page: what came of each run, and in what their settings differ. A row
-// for each fact, a column for each run.
+// The tables of the training page: the results of each run, and the settings that differ. There is
+// a row for each fact and a column for each run.
 #pragma once
 
 #include <string>
@@ -11,8 +11,7 @@ namespace dragoman {
 
 std::string summary_table(const std::vector<PlottedRun>& runs);
 
-/// The settings that are not the same in all runs whose settings are known, then all settings,
-/// folded.
+/// First the settings that differ between the runs with known settings, then all settings, folded.
 std::string settings_tables(const std::vector<PlottedRun>& runs);
 
 }  // namespace dragoman

@@ -23,7 +23,7 @@ bool is_word_by_itself(char32_t c) {
 
 std::vector<Word> words_of(std::string_view text) {
   std::vector<Word> words;
-  std::size_t begin = 0, end = 0;  // of the word that is being read; equal: none
+  std::size_t begin = 0, end = 0;  // the current word; equal: none
   bool closed = true;              // no character may be added to the last word
   for (std::size_t next = 0; next < text.size();) {
     const std::size_t at = next;
@@ -38,7 +38,7 @@ std::vector<Word> words_of(std::string_view text) {
       end = next;
       closed = is_word_by_itself(c);
     }
-    if (words.empty()) continue;  // white space at the start goes with no word
+    if (words.empty()) continue;  // white space at the start belongs to no word
     words.back() = {text.substr(begin, end - begin), text.substr(begin, next - begin)};
   }
   return words;
@@ -66,7 +66,7 @@ std::vector<WordRun> word_changes(std::string_view before, std::string_view now)
   std::size_t i = 0;
   for (std::size_t j = 0; j < words.size(); ++j) {
     const std::uint32_t common = lengths[i * width + j];
-    // Skips old words as long as that loses no common one.
+    // Skips old words as long as no common word is lost.
     while (i < old_words.size() && old_words[i].word != words[j].word &&
            lengths[(i + 1) * width + j] == common)
       ++i;

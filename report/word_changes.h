@@ -1,4 +1,4 @@
-// Which words of a text are not those of another: what a diff by words marks as added.
+// The words that a diff by words marks as added.
 #pragma once
 
 #include <string>
@@ -13,12 +13,13 @@ struct WordRun {
   bool operator==(const WordRun&) const = default;
 };
 
-/// `now` in runs of words that `before` has too, in the same order (a longest common subsequence),
-/// and runs that it lacks. The texts of the runs make up `now`. Words end at white space; a
-/// character of a script that writes without spaces (Han, kana) is a word by itself. Valid UTF-8.
+/// Divides `now` into runs of words that `before` also has in the same order (a longest common
+/// subsequence), and runs of words that it lacks. The texts of the runs make up `now`. Words end at
+/// white space; a character of a script that writes without spaces (Han, kana) is a word by itself.
+/// Valid UTF-8.
 std::vector<WordRun> word_changes(std::string_view before, std::string_view now);
 
-/// `now` as HTML, with what `before` lacks in <mark>.
+/// `now` as HTML, with the words that `before` lacks in <mark>.
 std::string marked_changes(std::string_view before, std::string_view now);
 
 }  // namespace dragoman

@@ -24,7 +24,7 @@ def clang_format():
 
 
 def sources_below(root):
-    """Without what is built or fetched: build/, .libtorch/, CMake's folders."""
+    """All sources except those in folders of builds and downloads: build/, .libtorch/, CMake's folders."""
     for folder, subfolders, files in os.walk(root):
         subfolders[:] = [name for name in subfolders if name != "build" and not name.startswith(".")]
         if "CMakeCache.txt" in files:

@@ -7,7 +7,7 @@
 
 namespace dragoman {
 
-/// Free a moment ago.
+/// A port that was free a moment ago.
 inline int free_port() {
   const int descriptor = socket(AF_INET, SOCK_STREAM, 0);
   sockaddr_in address{};

@@ -8,7 +8,7 @@ import pathlib
 import re
 import sys
 
-# Who may include whom, besides itself.
+# The rooms whose headers a room may include besides its own.
 ALLOWED = {
     "training": ["training/ranks", "inference/cpu", "inference/torch", "inference", "evaluation", "model",
                  "model/file", "data", "tokenizer", "kernels", "base"],

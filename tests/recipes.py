@@ -1,4 +1,4 @@
-"""Runs the commands of docs/recipes.md as they stand there, but with few pairs and updates.
+"""Runs the commands of docs/recipes.md with few pairs and updates.
 
 usage: recipes.py PROGRAM SOURCE_FOLDER
 """
@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 
-# What makes the recipes small: each must be found.
+# Replacements that make the recipes small. Each pattern must be found.
 SMALLER = [
     (r"--train-size 23000", "--train-size 800 --valid-size 20 --test-size 20"),
     (r"-n 3000\b", "-n 500"),

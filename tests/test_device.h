@@ -1,5 +1,5 @@
-// Where tests of tensors run: on the CPU, or with DRAGOMAN_TEST_DEVICE=cuda on CUDA, where they are
-// skipped without it. One thread each: tests are small and run beside each other.
+// The device of tensor tests: the CPU, or with DRAGOMAN_TEST_DEVICE=cuda CUDA; they are skipped
+// where it is missing. Each test has one thread, as tests are small and run beside each other.
 #pragma once
 
 #include <torch/types.h>

@@ -14,8 +14,9 @@ namespace dragoman {
 namespace {
 
 // English, then German, French, Spanish, Italian, Portuguese, Dutch, Czech, Polish, Russian and
-// Scandinavian. A word in small letters may have a capital at its start. What ends sentences as an
-// ordinary word of one of the languages stands in no list, or in one that leaves it its ends.
+// Scandinavian. A word in small letters may have a capital at its start. An abbreviation that is
+// also an ordinary word of one of the languages, and so may end a sentence, stands in no list, or
+// in one that allows the end.
 constexpr std::string_view kInside[] = {
     "Mr Mrs Ms Messrs Mx Dr Drs Prof Profs Rev Fr Hon Lt Col Capt Cpt Sgt Maj Cmdr Adm Brig Sen "
     "Rep "
@@ -171,7 +172,7 @@ std::unordered_set<std::string> set_of(WordLists lists) {
   return words;
 }
 
-/// What a word is that stands in two lists is what the later one says.
+/// All words of the lists. Of a word in two lists the later list counts.
 std::unordered_map<std::string, Abbreviation> all_abbreviations(LetterCase letter_case) {
   std::unordered_map<std::string, Abbreviation> all;
   const auto add = [&](WordLists lists, Abbreviation kind) {

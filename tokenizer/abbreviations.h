@@ -1,6 +1,6 @@
-// What the end of a sentence is told from beside its full stop: abbreviations, words that often
-// begin sentences, and what stands around ordinal numbers, of the common languages together, as no
-// line says which language it is in.
+// Words that tell whether a full stop ends a sentence: abbreviations, words that often begin
+// sentences, and words around ordinal numbers. The lists have the words of the common languages
+// together, as no line says which language it is in.
 #pragma once
 
 #include <string_view>
@@ -9,7 +9,7 @@ namespace dragoman {
 
 /// Whether a full stop behind a word ends the sentence.
 enum class Abbreviation {
-  None,          ///< it does: the word is no abbreviation
+  None,          ///< yes: the word is no abbreviation
   Inside,        ///< never: more must follow ("Dr.", "e.g.")
   BeforeNumber,  ///< not before a number ("No. 5", "p. 7", "Jan. 3")
   Anywhere,      ///< only where the next word is one that begins sentences ("etc.", "Inc.")
@@ -20,11 +20,12 @@ enum class LetterCase {
   Lost,  ///< the text has no capitals
 };
 
-/// Of a word in UTF-8 without its last full stop, but with others that it has ("e.g", "z.b").
+/// The kind of a word in UTF-8, without its last full stop but with its other full stops ("e.g",
+/// "z.b").
 Abbreviation abbreviation(std::string_view word, LetterCase letter_case);
 
-/// Whether a word, however it is written, is more likely to have a capital because a sentence
-/// begins than for any other reason ("The", "Er", "Elle").
+/// Whether a capital of the word is most likely due to the beginning of a sentence ("The", "Er",
+/// "Elle"). The case of `word` does not matter.
 bool often_begins_sentence(std::string_view word);
 
 /// Whether a number with a full stop behind this word is an ordinal ("am 3. Oktober").

@@ -24,7 +24,7 @@ std::u32string in_form(Form* form, std::u32string_view text) {
   return code_points(reinterpret_cast<const char*>(formed.get()));
 }
 
-/// The character itself, all of it decomposed, and what has only its last marks apart.
+/// Spellings of a character: itself, fully decomposed, and with only its last marks decomposed.
 std::set<std::u32string> spellings(char32_t character) {
   std::set<std::u32string> all = {std::u32string(1, character)};
   const std::u32string parts = in_form(utf8proc_NFD, *all.begin());

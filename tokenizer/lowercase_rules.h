@@ -1,5 +1,5 @@
-// Normalisation rules that make a SentencePiece model lower-case its text: the rule is part of the
-// model, so that whatever program applies the model lower-cases alike.
+// Normalisation rules that make a SentencePiece model lower-case its text. The rules are part of
+// the model, so every program that applies the model lower-cases alike.
 #pragma once
 
 #include <functional>
@@ -8,8 +8,8 @@
 
 namespace dragoman {
 
-/// A table of SentencePiece's --normalization_rule_tsv: what `normalise` makes of each character,
-/// whichever canonically equivalent sequence it is written as, in lower case; ß stays.
+/// A table for SentencePiece's --normalization_rule_tsv. It maps each character, in every
+/// canonically equivalent spelling, to the lower case of normalise(character). ß does not change.
 std::string lowercase_rules(const std::function<std::string(std::string_view)>& normalise);
 
 }  // namespace dragoman

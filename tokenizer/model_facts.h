@@ -1,5 +1,5 @@
-// What a SentencePiece model says about itself, read from its bytes without SentencePiece: a
-// protocol buffer (sentencepiece_model.proto) of pieces and the settings it was trained with.
+// Facts about a SentencePiece model, read from its bytes without SentencePiece. The bytes are a
+// protocol buffer (sentencepiece_model.proto) with the pieces and the settings of the training.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace dragoman {
 
-/// As the format numbers them.
+/// The kinds of pieces, with the numbers of the format.
 enum class PieceKind : std::uint8_t { Normal = 1, Unknown, Control, UserDefined, Unused, Byte };
 
 struct TokenizerFacts {

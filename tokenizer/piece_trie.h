@@ -1,4 +1,4 @@
-// The pieces of a vocabulary by their bytes: which of them does a text start with?
+// The pieces of a vocabulary in a trie, to find all pieces that a text starts with.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,7 @@ class PieceTrie {
   static std::uint64_t edge_of(std::uint32_t node, char byte) {
     return std::uint64_t{node} << 8 | static_cast<unsigned char>(byte);
   }
-  /// The place of an edge, or the free place where it belongs.
+  /// The index of an edge, or the free index where it belongs.
   std::size_t place_of(std::uint64_t edge) const {
     std::size_t place = mix64(edge) & (edges_.size() - 1);
     while (edges_[place].child != kNoNode && edges_[place].from != edge)

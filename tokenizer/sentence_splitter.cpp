@@ -14,17 +14,17 @@ namespace {
 
 // Behind these a sentence ends where white space follows.
 constexpr std::u32string_view kStops = U".!?\u2026\u061F\u06D4\u0589\u037E\u203C\u2047\u2048\u2049";
-// Behind these also where none does: Chinese and Japanese, Indic, Ethiopic, Khmer and Burmese
-// stops.
+// Behind these a sentence ends also without white space: Chinese and Japanese, Indic, Ethiopic,
+// Khmer and Burmese stops.
 constexpr std::u32string_view kUnspacedStops =
     U"\u3002\uFF01\uFF1F\uFF61\uFF0E\u0964\u0965\u1362\u1367\u1368\u17D4\u17D5\u104B";
 constexpr std::u32string_view kClosers =
     U"\"')]}\u2019\u201D\u201C\u2018\u00BB\u00AB\u203A\u2039\u300D\u300F\uFF09\u3011\u300B\u3009*_";
-// What may stand before the first word of a sentence.
+// Characters that may stand before the first word of a sentence.
 constexpr std::u32string_view kOpeners =
     U"\"'([{\u2018\u201C\u201E\u201A\u00AB\u00BB\u2039\u203A\u300C\u300E\uFF08\u3010\u300A\u3008"
     U"\u00BF\u00A1-\u2013\u2014\u2022\u00B7*#@_\u2026";
-// Before a word, so that its abbreviation stands alone: brackets, quotes, apostrophes, dashes.
+// Characters at which the search for an abbreviation stops: brackets, quotes, apostrophes, dashes.
 constexpr std::u32string_view kWordBorders =
     U"\"'([{\u2018\u2019\u201C\u201D\u201E\u201A\u00AB\u00BB\u2039\u203A\u300C\u300E\uFF08/\u2013"
     U"\u2014\u00BF\u00A1*_,;:";
@@ -59,15 +59,16 @@ bool is_emoji(char32_t c) {
 
 bool is_greek(char32_t c) { return (c >= 0x370 && c <= 0x3FF) || (c >= 0x1F00 && c <= 0x1FFF); }
 
-/// Numbers but I, which is a word.
+/// Whether a word is a Roman number; "I" counts as a word.
 bool is_roman(std::string_view word) {
   return word != "I" && !word.empty() && word.find_first_not_of("IVXLC") == word.npos;
 }
 
-/// Stops that stand together, and what closes behind them: characters [begin, end).
+/// Stops that stand together, with the closing quotes and brackets behind them: characters [begin,
+/// end).
 struct SentenceStop {
   std::size_t begin, marks_end, end;
-  std::size_t next;  ///< what follows, white space left out
+  std::size_t next;  ///< the next character that is no white space
 };
 
 class SentenceSplitter {
@@ -136,8 +137,8 @@ class SentenceSplitter {
     std::ranges::sort(brackets_, {}, &Bracket::begin);
   }
 
-  /// Where the bracket that opens here closes, if no sentence ends in it; otherwise `i`. One that
-  /// begins a sentence may also end it, with the stop before the bracket's end.
+  /// The position where the bracket that opens at `i` closes, if no sentence ends in it; otherwise
+  /// `i`. A bracket that begins a sentence may have the sentence's stop before its own end.
   std::size_t closing_of(std::size_t i) {
     while (next_bracket_ < brackets_.size() && brackets_[next_bracket_].begin < i) ++next_bracket_;
     if (next_bracket_ == brackets_.size() || brackets_[next_bracket_].begin != i) return i;
@@ -198,7 +199,7 @@ class SentenceSplitter {
     return false;
   }
 
-  /// The first letter or digit of what may be a sentence; size() where it is none.
+  /// The first letter or digit from `i` on, if a sentence may begin there; otherwise size().
   std::size_t first_word(std::size_t i) const {
     const std::size_t most = std::min(size(), i + kLongestLead);
     for (; i < most; ++i) {
@@ -217,7 +218,7 @@ class SentenceSplitter {
     return between(begin, end);
   }
 
-  /// Where the word that ends at `end` begins.
+  /// The beginning of the word that ends at `end`.
   std::size_t word_begin(std::size_t end) const {
     std::size_t begin = end;
     while (begin > begin_ && !is_space(characters_[begin - 1]) &&
@@ -259,7 +260,7 @@ class SentenceSplitter {
     return often_begins_sentence(word) || (elided && often_begins_sentence(word + "'"));
   }
 
-  /// Letters between full stops: "U.S", "a.m".
+  /// Whether characters are letters between full stops: "U.S", "a.m".
   bool is_dotted(std::size_t begin, std::size_t end) const {
     bool dotted = false;
     for (std::size_t i = begin, letters = 0; i < end; ++i) {
@@ -271,8 +272,8 @@ class SentenceSplitter {
     return dotted;
   }
 
-  /// Of the word [begin, end), together with the short ones before it ("z. B") and behind its last
-  /// hyphen ("Dipl.-Ing").
+  /// The kind of the word [begin, end). Short words before it count with it ("z. B"), and of an
+  /// unknown word the text behind the last hyphen counts ("Dipl.-Ing").
   Abbreviation kind_of(std::size_t begin, std::size_t end) const {
     constexpr int kMostWords = 4;
     Abbreviation kind = abbreviation(between(begin, end), letter_case_);
@@ -293,14 +294,15 @@ class SentenceSplitter {
     return kind;
   }
 
-  /// Behind the full stop of the word that begins here.
+  /// The position behind the full stop of the word that begins at `begin`.
   std::size_t word_end(std::size_t begin) const {
     std::size_t end = begin;
     while (end < size() && !is_space(characters_[end])) ++end;
     return end;
   }
 
-  /// A number of up to three digits may be an ordinal ("am 3. Mai") or that of a list ("1. First").
+  /// Whether a full stop behind a number ends the sentence. A number of up to three digits may be
+  /// an ordinal ("am 3. Mai") or number an item of a list ("1. First").
   bool number_ends(std::size_t begin, std::size_t stop, std::size_t next) const {
     if (stop - begin > 3) return true;
     if (begin == begin_ || is_month(word_from(next)) || is_ideographic(characters_[next]))
@@ -326,8 +328,8 @@ class SentenceSplitter {
     return between(word_begin(begin - 1), begin - 1);
   }
 
-  /// A letter is an initial ("J. Doe"), the first of an abbreviation ("z. B."), or the last of its
-  /// sentence ("vitamin C. The").
+  /// Whether a full stop behind a single letter ends the sentence. The letter is an initial ("J.
+  /// Doe"), the first of an abbreviation ("z. B."), or the last of its sentence ("vitamin C. The").
   bool letter_ends(std::size_t letter, std::size_t next) const {
     const char32_t c = characters_[letter];
     if (!is_capital(c) && !is_small(c)) return true;
@@ -346,21 +348,22 @@ class SentenceSplitter {
 
   std::string_view text_;
   std::u32string characters_;
-  std::vector<std::size_t> offsets_;  // in bytes, of each character and of the end
+  std::vector<std::size_t> offsets_;  // byte offsets of each character and of the end
   std::vector<Bracket> brackets_;
   std::size_t next_bracket_ = 0;
-  std::size_t begin_ = 0;  // of the sentence under way
-  bool has_word_ = false;  // it
+  std::size_t begin_ = 0;  // of the current sentence
+  bool has_word_ = false;  // the current sentence has a word
   bool has_capitals_ = false;
   LetterCase letter_case_ = LetterCase::Kept;
 };
 
-/// Whether there is anything that can end a sentence before the text does.
+/// Whether the text has a character that can end a sentence before its own end.
 bool may_have_several(std::string_view text) {
   for (std::size_t i = 0; i + 1 < text.size(); ++i) {
     const char c = text[i];
     if (c == '.' || c == '!' || c == '?' || c == ';') return true;
-    // Of the stops beyond ASCII: U+037E, 0589, 061F, 06D4, 0964, ..., 203C, 2026, 3002, FF01, ...
+    // A byte that may begin a stop beyond ASCII: U+037E, 0589, 061F, 06D4, 0964, ..., 203C, 2026,
+    // 3002, FF01, ...
     const auto lead = static_cast<unsigned char>(c);
     if (lead >= 0xCD && lead != 0xD0 && lead != 0xD1) return true;
   }

@@ -1,7 +1,7 @@
-// Where the sentences of a line end, told by rules: stops of all scripts with the quotes and
-// brackets behind them, abbreviations of the common languages, initials, ordinals and numbers of
-// lists, ellipses, and what the next word looks like. What Moses' split-sentences and ssplit do
-// language by language is decided by the line alone.
+// Finds the sentences of a line by rules. They know stops of all scripts with the quotes and
+// brackets behind them, abbreviations of the common languages, initials, ordinals, numbers of lists
+// and ellipses, and look at the next word. Moses' split-sentences and ssplit have rules for each
+// language; here the line alone decides.
 #pragma once
 
 #include <string_view>

@@ -1,7 +1,7 @@
 // Source text with the translations of its terms written into it: "the dog<term> Hund</term> runs".
-// A model that was trained on such text (--train-terms) takes a term over, in the form that its
-// sentence needs: Dinu et al. 2019, "Training neural machine translation to apply terminology
-// constraints".
+// A model that was trained on such text (--train-terms) copies the translation of a term, in the
+// form that its sentence needs: Dinu et al. 2019, "Training neural machine translation to apply
+// terminology constraints".
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace dragoman {
 
-/// User-defined symbols of the tokenizer of such a model.
+/// User-defined symbols of the tokenizer of a model with --train-terms.
 inline constexpr std::string_view kTermBegins = "<term>", kTermEnds = "</term>";
 
 /// Whether the tokenizer has these symbols.
@@ -25,14 +25,15 @@ bool is_term_mark(std::string_view piece);
 class MarkedText {
  public:
   MarkedText() = default;
-  /// `terms` in their order, none overlapping another; none: the text as it is.
+  /// `terms` are in the order of the text and do not overlap. Without terms the text has no marks.
   explicit MarkedText(std::string_view text, std::span<const RequiredText> terms = {});
 
   const std::string& text() const { return text_; }
-  /// Where a byte of the text without marks stands. Of a stretch's end: behind what is written for
-  /// a term that ends there.
+  /// The offset in the marked text of a byte of the original text. The end of a term's stretch lies
+  /// behind the translation that is written there.
   std::size_t place_of(std::size_t original) const;
-  /// The place in the text without marks; of what is written for a term, its last byte's.
+  /// The offset in the original text of a byte of the marked text. A byte of a written translation
+  /// has the offset of the term's last byte.
   std::size_t original_of(std::size_t place) const;
 
  private:

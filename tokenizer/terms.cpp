@@ -30,7 +30,7 @@ bool is_boundary(std::u32string_view text, std::size_t place) {
          !is_word_character(text[place]);
 }
 
-/// Where a word that begins with `term` ends, the one at `end` being its last or later.
+/// The end of the word that reaches up to `end` or beyond.
 std::size_t word_end(std::u32string_view text, std::size_t end) {
   while (!is_boundary(text, end)) ++end;
   return end;
@@ -42,7 +42,7 @@ std::u32string with_equal_spaces(std::string_view text) {
   return characters;
 }
 
-/// How often a text stands in a translation.
+/// The number of times that a translation has a text.
 std::int64_t count_of(std::u32string_view translation, const RequiredText& required) {
   constexpr std::size_t kLongestEnding = 3;
   const std::u32string text = with_equal_spaces(required.text);
@@ -56,7 +56,8 @@ std::int64_t count_of(std::u32string_view translation, const RequiredText& requi
   return count;
 }
 
-/// With the first letter as the text has it, if they are equal but for its case.
+/// The translation with its first letter in the case of the required text's, where only the case
+/// differs.
 std::u32string uncapitalised(std::u32string translation, const RequiredText& required) {
   const std::u32string text = with_equal_spaces(required.text);
   if (!text.empty() && !translation.empty() && lower(translation.front()) == text.front())
@@ -111,7 +112,7 @@ std::vector<RequiredText> Terms::find(std::string_view source) const {
   std::vector<RequiredText> found;
   if (empty()) return found;
   const std::u32string text = code_points(source), folded = lower(text);
-  std::vector<std::size_t> offsets;  // in bytes, of each character and of the end
+  std::vector<std::size_t> offsets;  // byte offsets of each character and of the end
   for (std::size_t offset = 0; offset < source.size(); next_code_point(source, offset))
     offsets.push_back(offset);
   offsets.push_back(source.size());

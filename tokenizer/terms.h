@@ -1,4 +1,4 @@
-// Terms of a glossary: where they stand in a source text, and whether a translation has them.
+// Terms of a glossary: finds them in a source text, and checks whether a translation has them.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace dragoman {
 struct RequiredText {
   std::size_t begin, end;
   std::string text;
-  bool inflects = false;  ///< may stand there with an ending of up to three letters
+  bool inflects = false;  ///< may have an ending of up to three letters
   bool operator==(const RequiredText&) const = default;
 };
 
@@ -23,16 +23,17 @@ struct RequiredText {
 class Terms {
  public:
   Terms() = default;
-  /// Lines of "source term<TAB>target term"; blank lines and those that begin with # are skipped (a
-  /// term that begins so is written \#). Throws Error naming file and line.
+  /// Lines of "source term<TAB>target term"; blank lines and lines that begin with # are skipped (a
+  /// term that begins with # is written \#). Throws Error naming file and line.
   explicit Terms(const std::filesystem::path& file);
 
   /// Source and target terms, none of them blank.
   explicit Terms(const std::vector<std::pair<std::string, std::string>>& terms);
 
   bool empty() const { return by_first_.empty(); }
-  /// Terms that stand in `source` as whole words, the longest at each place; none overlap. A source
-  /// term without capitals is found in any case. Of equal ones the first in the file counts.
+  /// The terms that `source` has as whole words. Where several begin at one word, the longest
+  /// counts; terms do not overlap. A source term without capitals is found in upper and lower case.
+  /// Of equal source terms the first in the file counts.
   std::vector<RequiredText> find(std::string_view source) const;
 
  private:
@@ -47,8 +48,8 @@ class Terms {
   std::unordered_map<char32_t, std::vector<Term>> by_first_;  // by lower case; longest first
 };
 
-/// Those of `required` that the translation does not have as whole words as often as it should. A
-/// first word's first letter may be a capital there.
+/// The texts of `required` that the translation does not have as whole words as often as it should.
+/// The first letter of a text may be a capital in the translation.
 std::vector<RequiredText> missing_texts(const std::vector<RequiredText>& required,
                                         std::string_view translation);
 

@@ -1,5 +1,5 @@
-// SentencePiece (Kudo and Richardson 2018) in the process: a trained tokenizer that encodes and
-// decodes. The one file pair that sees SentencePiece's headers is this and train_tokenizer.cpp.
+// A trained SentencePiece tokenizer (Kudo and Richardson 2018), which encodes and decodes. Only
+// tokenizer.cpp and train_tokenizer.cpp include SentencePiece's headers.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,8 @@ namespace dragoman {
 using TokenId = std::int32_t;
 
 /// A piece and the bytes [begin, end) of the text that it stands for, spaces before a word
-/// included. Of a character that falls back to bytes the last piece has all, the others none.
+/// included. Where a character falls back to pieces of single bytes, the last of them has all its
+/// bytes, the others none.
 struct PlacedPiece {
   TokenId id;
   std::size_t begin, end;
@@ -22,8 +23,8 @@ struct PlacedPiece {
 
 class Tokenizer {
  public:
-  /// From the bytes of a SentencePiece model; throws Error when they are none. `name` is for
-  /// messages.
+  /// Takes the bytes of a SentencePiece model. Throws Error where they are no such model. `name` is
+  /// for messages.
   Tokenizer(std::string model_bytes, const std::string& name);
   static Tokenizer from_file(const std::string& path);
   Tokenizer(Tokenizer&&) noexcept;
@@ -34,7 +35,7 @@ class Tokenizer {
   std::vector<TokenId> encode(std::string_view text) const;
   /// The texts of the pieces; an unknown one has the characters that it stands for.
   std::vector<std::string> pieces(std::string_view text) const;
-  /// The same ids with their places.
+  /// The same ids with their positions in the text.
   std::vector<PlacedPiece> encode_with_places(std::string_view text) const;
   /// Text of the ids; special ids are left out, runs of byte pieces that are not valid UTF-8 become
   /// U+FFFD.
@@ -45,7 +46,8 @@ class Tokenizer {
   TokenId bos_id() const;
   TokenId eos_id() const;
   std::string piece(TokenId id) const;
-  /// Of a unigram model the piece's log-probability, of BPE the higher the earlier it is merged.
+  /// In a unigram model the piece's log-probability; in a BPE model the higher, the earlier the
+  /// piece is merged.
   double score(TokenId id) const;
   /// The id of a piece, or unk_id() for an unknown one.
   TokenId id(std::string_view piece) const;

@@ -25,7 +25,7 @@ namespace dragoman {
 namespace {
 
 constexpr std::size_t kLongestPart = 2000;     ///< bytes; SentencePiece skips lines above its limit
-constexpr double kSmallestCoverage = 0.98;     ///< SentencePiece takes no less
+constexpr double kSmallestCoverage = 0.98;     ///< SentencePiece's limit
 constexpr std::int64_t kReservedPieces = 259;  ///< <unk>, <s>, </s> and 256 bytes
 
 constexpr int kThreads = 16;
@@ -60,7 +60,8 @@ void keep_sample(std::vector<std::string_view>& lines, std::int64_t sample_lines
   lines.resize(static_cast<std::size_t>(sample_lines));
 }
 
-/// Where to cut a line that is too long: behind the last space that fits, else between characters.
+/// The offset at which to cut a line that is too long: behind the last space that fits, else
+/// between characters.
 std::size_t cut_position(std::string_view line) {
   const std::size_t space = line.rfind(' ', kLongestPart - 1);
   if (space != line.npos && space > kLongestPart / 2) return space + 1;
@@ -69,7 +70,8 @@ std::size_t cut_position(std::string_view line) {
   return cut;
 }
 
-/// Sorted, long ones in parts, without lines that SentencePiece leaves out (its reserved U+2585).
+/// The lines in sorted order. Long lines are cut. Lines with SentencePiece's reserved U+2585 are
+/// left out, as SentencePiece ignores them.
 std::vector<std::string_view> training_lines(const std::vector<std::string_view>& lines) {
   std::vector<std::string_view> parts;
   parts.reserve(lines.size());
@@ -88,7 +90,7 @@ std::vector<std::string_view> training_lines(const std::vector<std::string_view>
   return parts;
 }
 
-/// Comma-separated values as SentencePiece reads them.
+/// The values as a comma-separated list for SentencePiece.
 std::string quoted_list(const std::vector<std::string>& values) {
   std::string list;
   for (const std::string& value : values) {
@@ -117,7 +119,8 @@ std::unordered_map<std::string, std::string> trainer_options(const TokenizerConf
       {"input_sentence_size", "0"},
       {"shuffle_input_sentence", "false"},
       {"max_sentence_length", std::to_string(2 * kLongestPart)},
-      // Sums of the unigram model are formed per thread: their number is part of the result.
+      // The unigram model's sums are formed per thread, so the number of threads changes the
+      // result.
       {"num_threads", std::to_string(kThreads)},
   };
   if (!config.user_symbols.empty())
@@ -128,7 +131,7 @@ std::unordered_map<std::string, std::string> trainer_options(const TokenizerConf
 /// Throws Error where `ulimit -v` leaves too little for SentencePiece's threads, which end the
 /// process where one of them cannot begin. Without that limit a stack takes memory as it is used.
 void require_threads() {
-  constexpr std::int64_t kHeap = std::int64_t{4} << 20;  // of each, as the allocator takes it
+  constexpr std::int64_t kHeap = std::int64_t{4} << 20;  // that the allocator takes for each thread
   rlimit limit{};
   if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
   pthread_attr_t attributes;
@@ -143,7 +146,7 @@ void require_threads() {
                 "; raise it, or lower the stack's (ulimit -s)");
 }
 
-/// Returns what went wrong, or nothing.
+/// Trains a model. Returns the fault, or an empty text.
 std::string train(const std::vector<std::string_view>& lines,
                   const std::unordered_map<std::string, std::string>& options,
                   std::string& model_bytes) {
@@ -152,7 +155,7 @@ std::string train(const std::vector<std::string_view>& lines,
   return status.ok() ? std::string() : status.ToString();
 }
 
-/// A model made of nothing, which normalises as those that are trained do.
+/// A model without pieces of text. It normalises as trained models do.
 Tokenizer normaliser() {
   TokenizerConfig config;
   config.type = TokenizerType::Bpe;
@@ -164,8 +167,8 @@ Tokenizer normaliser() {
   return Tokenizer(std::move(model_bytes), "normaliser");
 }
 
-/// Whether normalisation leaves anything of the lines. SentencePiece ends the process in training
-/// where it does not, so the same normalisation is asked first.
+/// Whether the lines have characters after normalisation. Without any SentencePiece's training
+/// would end the process, so the same normalisation is tried first.
 bool has_characters(const std::vector<std::string_view>& lines) {
   const Tokenizer model = normaliser();
   return std::any_of(lines.begin(), lines.end(), [&model](std::string_view line) {
@@ -175,8 +178,8 @@ bool has_characters(const std::vector<std::string_view>& lines) {
   });
 }
 
-/// The rules of --lowercase as SentencePiece takes them: by the name of a file, which has no place
-/// on a disk and is gone with this object.
+/// A file with the rules of --lowercase, since SentencePiece takes them by the name of a file. The
+/// file lies in memory and disappears with this object.
 class LowercaseFile {
  public:
   LowercaseFile() : file_(memfd_create("lowercase", MFD_CLOEXEC)) {

@@ -1,4 +1,4 @@
-// Training a SentencePiece model from text, the same bytes whatever the machine's cores.
+// Trains a SentencePiece model on text. Its bytes are the same for any number of cores.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ struct TokenizerConfig {
   TokenizerType type = TokenizerType::Unigram;
   bool joint = true;  ///< one tokenizer for both sides
   double character_coverage =
-      1.0;  ///< share of characters kept as pieces; the rest falls back to bytes
+      1.0;  ///< fraction of characters kept as pieces; the rest falls back to bytes
   bool lowercase = false;
   std::vector<std::string> user_symbols = {};
   std::int64_t sample_lines = 2'000'000;  ///< lines per tokenizer that training looks at
@@ -37,7 +37,7 @@ struct TokenizerConfig {
   template <class Visit>
   void for_each_field(Visit&& visit) {
     visit({.name = "vocab-size",
-           .help = "pieces; 8,000 for tiny and small, 32,000 for base and big",
+           .help = "pieces of the vocabulary; 8,000 for tiny and small, 32,000 for base and big",
            .group = "Tokenizer",
            .aliases = "dim-vocabs,num-words"},
           vocab_size);
@@ -52,7 +52,7 @@ struct TokenizerConfig {
            .aliases = "joined-dictionary,share-vocab,shared-vocab"},
           joint);
     visit({.name = "character-coverage",
-           .help = "share of characters that become pieces of their own",
+           .help = "fraction of the text's characters that become pieces of their own",
            .group = "Tokenizer"},
           character_coverage);
     visit({.name = "lowercase",
@@ -66,7 +66,7 @@ struct TokenizerConfig {
            .aliases = "user-defined-symbols"},
           user_symbols);
     visit({.name = "tokenizer-lines",
-           .help = "lines that tokenizer training looks at, at most",
+           .help = "most lines that a tokenizer is trained on",
            .group = "Tokenizer",
            .aliases = "input-sentence-size"},
           sample_lines);
@@ -86,20 +86,20 @@ struct TokenizerConfig {
 
 struct TrainedTokenizer {
   std::string model_bytes;
-  std::int64_t vocab_size;    ///< smaller than asked for where the text allows no more
+  std::int64_t vocab_size;    ///< smaller than asked for where the text has no more pieces
   double character_coverage;  ///< smaller than asked for where the vocabulary cannot hold them all
 };
 
-/// Trains on `lines` (views stay valid during the call; order does not matter). Of more than
-/// config.sample_lines those with the smallest sample_key() are taken. Byte fallback is always on;
-/// ids: unknown 0, <s> 1, </s> 2, no padding, then user_symbols, bytes, pieces. Text is normalised
-/// by SentencePiece's nmt_nfkc, and lower-cased where the configuration says so. Lines longer than
-/// 2,000 bytes are trained on in parts. Throws Error where the text has no character, UsageError
-/// where the vocabulary is too small for any.
+/// Trains on `lines` (views stay valid during the call; order does not matter). If there are more
+/// than config.sample_lines, it takes those with the smallest sample_key(). Byte fallback is always
+/// on; ids: unknown 0, <s> 1, </s> 2, no padding, then user_symbols, bytes, pieces. Text is
+/// normalised by SentencePiece's nmt_nfkc, and lower-cased where the configuration says so. Lines
+/// longer than 2,000 bytes are trained on in parts. Throws Error where the text has no character,
+/// UsageError where the vocabulary is too small for any model.
 TrainedTokenizer train_tokenizer(std::vector<std::string_view> lines,
                                  const TokenizerConfig& config);
 
-/// The order in which lines are chosen, by content alone; uniform over 64 bits.
+/// A number that depends on the line alone, uniform over 64 bits. Lines are chosen by it.
 std::uint64_t sample_key(std::string_view line);
 
 }  // namespace dragoman

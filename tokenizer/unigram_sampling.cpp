@@ -12,8 +12,8 @@ namespace {
 constexpr double kUnknownPenalty = 10;
 constexpr int kNone = -1;
 
-/// A piece somewhere in the text, with the log-weight of all segmentations of the text up to its
-/// end that have it last.
+/// A piece at one position of the text, with the log-weight of all segmentations up to its end that
+/// have it as the last piece.
 struct Node {
   std::size_t begin;
   double weight;

@@ -24,20 +24,20 @@ Setting setting(const char* name, Number value) {
 }
 
 constexpr double kMinute = 60, kHour = 60 * kMinute;
-/// How long a run may take: 45 minutes for a text of 430,000 target pieces.
+/// The longest run: 45 minutes for a text of 430,000 target pieces.
 constexpr double kSecondsPerToken = 45 * kMinute / 430'000, kLongestRun = 5 * 24 * kHour;
 
 std::string_view name_of(Preset preset) {
   return names_of(preset)[static_cast<std::size_t>(preset)];
 }
 
-/// Of a run: its validations, and how many of them without a gain end it.
+/// The validations of a run, and the number of them without a gain that ends it.
 constexpr double kValidations = 30;
 constexpr std::int64_t kPatience = 8;
-/// Share of the run that the rate takes to rise, and most updates of it.
+/// The fraction of the run in which the rate rises, and the most updates of that.
 constexpr double kWarmUp = 0.08;
 constexpr std::int64_t kLongestWarmUp = 4000;
-/// The moving average reaches back over this share of the run.
+/// The moving average reaches back over this fraction of the run.
 constexpr double kAverageReach = 0.05;
 }  // namespace
 
@@ -53,7 +53,7 @@ ChosenPreset preset_for(const TextSize& text, const SpeedOf& speed_of) {
                               static_cast<double>(text.target_characters) / kCharactersPerPiece)};
   const double longest =
       std::min(kLongestRun, kSecondsPerToken * static_cast<double>(corpus.target_tokens));
-  ChosenPreset chosen{preset_for(text), with_separators(text.pairs) + " pairs"};
+  ChosenPreset chosen{preset_for(text), counted(text.pairs, "pair")};
   while (chosen.preset != Preset::Tiny) {
     const double speed = speed_of(chosen.preset);
     const double seconds =
@@ -68,7 +68,7 @@ ChosenPreset preset_for(const TextSize& text, const SpeedOf& speed_of) {
 }
 
 std::int64_t vocabulary_for(const TextSize& text) {
-  // 8,000 pieces for 29,000 pairs of 70 characters; a quarter of the text, half of the pieces.
+  // 8,000 pieces for 29,000 pairs of 70 characters, and half as many for a quarter of the text.
   constexpr double kCharacters = 2e6, kPieces = 8000;
   const double share = static_cast<double>(text.target_characters) / kCharacters;
   if (share >= 1) return share < 75 ? 8000 : share < 250 ? 16'000 : 32'000;
@@ -151,7 +151,7 @@ void doubt_times(const TrainConfig& config, const RunPace& pace, Doubts& doubts)
   const double first = every * pace.seconds_per_update;
   if (!pace.validates)
     doubts.add(
-        "there is no text to validate with, so the last model is taken for the best and "
+        "there is no validation text, so the last model is taken for the best and "
         "nothing ends the run early; give --valid-src and --valid-tgt");
   else if (first > kHour)
     doubts.add("the first validation comes after ", duration_text(first), "; --valid-every ",
@@ -163,16 +163,16 @@ void doubt_times(const TrainConfig& config, const RunPace& pace, Doubts& doubts)
                rounded(updates / kValidations), " makes ", std::lround(kValidations), " of them");
   if (updates > 0 && static_cast<double>(config.warmup_updates) >= updates)
     doubts.add("the warm-up (--warmup-updates ", config.warmup_updates, ") is as long as the run (",
-               std::llround(updates),
-               " updates), so the rate never comes to its peak; give a tenth of the updates");
+               counted(std::llround(updates), "update"),
+               "), so the rate never comes to its peak; give a tenth of the updates");
 }
 
 void doubt_sizes(const ModelConfig& model, const ModelSize& size, const CorpusSize& corpus,
                  Doubts& doubts) {
   constexpr std::int64_t kFewPairs = 10'000, kSmallCorpus = 100'000, kLeastUses = 8;
   if (corpus.pairs < kFewPairs)
-    doubts.add("only ", with_separators(corpus.pairs),
-               " pairs: the model will translate sentences like these and hardly others; tens of "
+    doubts.add("only ", counted(corpus.pairs, "pair"),
+               ": the model will translate sentences like these and hardly others; tens of "
                "thousands are usual");
   if (size.parameters > corpus.target_tokens && size.parameters > 2 * size.fitting)
     doubts.add("the model has ", with_separators(size.parameters), " parameters for ",
@@ -184,8 +184,8 @@ void doubt_sizes(const ModelConfig& model, const ModelSize& size, const CorpusSi
                " target pieces of text: most are seen too rarely to be learned; lower "
                "--vocab-size");
   if (model.dropout == 0 && corpus.pairs < kSmallCorpus)
-    doubts.add("--dropout 0 and ", with_separators(corpus.pairs),
-               " pairs: the model will learn them by heart; 0.3 is better");
+    doubts.add("--dropout 0 and ", counted(corpus.pairs, "pair"),
+               ": the model will learn them by heart; 0.3 is better");
 }
 
 }  // namespace

@@ -14,7 +14,7 @@
 
 namespace dragoman {
 
-/// The tokenizers' bytes and how the model was made: what every file of the run carries.
+/// The tokenizers' bytes and how the model was made; every file of the run has them.
 struct ModelOrigin {
   std::string tokenizer_source, tokenizer_target;  ///< target empty: the same
   Provenance provenance;
@@ -27,8 +27,8 @@ void write_weights(const std::filesystem::path& path, TrainingModel& model,
 /// as `training.weights`.
 void write_checkpoint(const std::filesystem::path& path, TrainingModel& model,
                       const ModelOrigin& origin, const ProgressRecord& progress);
-/// Removes numbered checkpoints and the start but the newest `keep` and those of the updates that
-/// are needed.
+/// Removes numbered checkpoints and the start checkpoint, except the newest `keep` of them and
+/// those of the updates `needed`.
 void remove_old_checkpoints(const RunFolder& run, std::int64_t keep,
                             const std::vector<std::int64_t>& needed);
 /// Removes numbered checkpoints of later updates, which a rollback has left behind.
@@ -39,12 +39,13 @@ struct FoundCheckpoint {
   ProgressRecord progress;
 };
 using Warn = std::function<void(const std::string&)>;
-/// The readable checkpoint with the highest update of those that no rollback has left behind. Newer
-/// ones that are damaged are told to `warn`; throws Error where there are checkpoints but none is
-/// readable.
+/// The readable checkpoint with the highest update among those that no rollback has left behind.
+/// Calls `warn` for each newer one that is damaged. Throws Error where there are checkpoints but
+/// none is readable.
 std::optional<FoundCheckpoint> find_checkpoint(const RunFolder& run, const Warn& warn);
-/// The newest one that fits, of the numbered checkpoints and the start: what the clock or a signal
-/// has written is no target, so that a run that was stopped rolls back as one that was not.
+/// The newest of the numbered checkpoints and the start checkpoint that fits. Checkpoints that the
+/// clock or a signal has written are no targets, so a run that was stopped rolls back as one that
+/// was not.
 std::optional<FoundCheckpoint> find_rollback_target(
     const RunFolder& run, const Warn& warn, const std::function<bool(const ProgressRecord&)>& fits);
 

@@ -24,8 +24,7 @@ std::string little_endian(Number number) {
   return bytes;
 }
 
-// ---- protocol buffers: fields of the four wire types
-// ---------------------------------------------
+// Protocol buffers: fields of the four wire types.
 
 std::string varint(std::uint64_t number) {
   std::string bytes;
@@ -52,8 +51,7 @@ std::string bytes_field(std::uint64_t field, std::string_view bytes) {
   return key(field, Wire::Bytes) + varint(bytes.size()) + std::string(bytes);
 }
 
-// ---- TensorFlow's messages
-// -----------------------------------------------------------------------
+// TensorFlow's messages.
 
 /// Event { wall_time = 1, step = 2, and `what` }.
 std::string event(std::int64_t step, const std::string& what) {
@@ -62,7 +60,7 @@ std::string event(std::int64_t step, const std::string& what) {
   return double_field(1, now) + integer_field(2, step) + what;
 }
 
-/// Event.file_version = 3: version 2 is the one whose readers heed session_start.
+/// Event.file_version = 3: readers of version 2 obey session_start.
 std::string file_version() { return bytes_field(3, "brain.Event:2"); }
 
 /// Event.session_log = 7 { status = 1: START }.
@@ -73,9 +71,9 @@ std::string scalar(const std::string& tag, double value) {
   return bytes_field(1, bytes_field(1, tag) + float_field(2, static_cast<float>(value)));
 }
 
-/// Summary.value = 1 { tag = 1, tensor = 8 { dtype = 1: DT_STRING, tensor_shape = 2: of no
-/// dimension, string_val = 8 }, metadata = 9 { plugin_data = 1 { plugin_name = 1 }, data_class = 4:
-/// TENSOR } }.
+/// Summary.value = 1 { tag = 1, tensor = 8 { dtype = 1: DT_STRING, tensor_shape = 2: no dimension,
+/// string_val = 8 }, metadata = 9 { plugin_data = 1 { plugin_name = 1 }, data_class = 4: TENSOR }
+/// }.
 std::string text(const std::string& tag, const std::string& markdown) {
   constexpr std::int64_t kString = 7, kTensor = 2;
   return bytes_field(
@@ -94,8 +92,7 @@ std::string record(const std::string& payload) {
   return length + masked(length) + payload + masked(payload);
 }
 
-// ---- the log's lines
-// -----------------------------------------------------------------------------
+// The log's lines.
 
 std::string group_of(const std::string& type) {
   if (type == "update") return "train";
@@ -112,7 +109,7 @@ std::string sample_text(const nlohmann::ordered_json& sample) {
   return markdown;
 }
 
-/// Readers take the files of a folder in the order of their names, and know them by "tfevents".
+/// Readers take the files with "tfevents" in their names, in the order of the names.
 std::filesystem::path next_path(const std::filesystem::path& folder) {
   long long number = static_cast<long long>(std::time(nullptr));
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {

@@ -1,8 +1,8 @@
-// TensorBoard's event files: the lines of log.jsonl, for those who look at runs there.
+// TensorBoard's event files: the numbers and samples of log.jsonl, for TensorBoard.
 //
-// A file is a row of TFRecords (length, payload and the masked CRC-32C of each), a payload one
-// Event message. The few fields of event.proto, summary.proto and tensor.proto (tensorflow/core)
-// that scalars and texts need are encoded here by hand.
+// A file is a sequence of TFRecords: length, payload, and the masked CRC-32C of each. A payload is
+// one Event message. The few fields of event.proto, summary.proto and tensor.proto
+// (tensorflow/core) that scalars and texts need are encoded here by hand.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,8 @@ namespace dragoman {
 
 class EventFile {
  public:
-  /// A new file in `folder`, which is made, behind the files of earlier starts there. Readers
-  /// forget what those hold of `first_update` and of later ones. Throws Error where it cannot be
-  /// written.
+  /// Makes the folder, and a new file in it behind the files of earlier starts. Readers forget the
+  /// content of those files from `first_update` on. Throws Error where the file cannot be written.
   EventFile(const std::filesystem::path& folder, std::int64_t first_update);
 
   /// Writes the members of a log line that has an "update": numbers as scalars "train/loss" (of the

@@ -13,8 +13,9 @@
 
 namespace dragoman {
 
-/// Where each parameter lies: in the order of parameter_shapes(), each start aligned to 64 bytes in
-/// bf16 (32 elements), so that query, key and value weights of a layer are one matrix.
+/// The position of each parameter in the buffer. Parameters are in the order of parameter_shapes(),
+/// each aligned to 32 elements (64 bytes in bf16). The weights of query, key and value of a layer
+/// lie side by side as one matrix.
 class FlatLayout {
  public:
   explicit FlatLayout(const ModelConfig& config);
@@ -30,14 +31,15 @@ class FlatLayout {
   /// Views of a flat buffer, one per parameter.
   std::vector<View> views(const torch::Tensor& flat) const;
 
-  /// The same of a contiguous fp32 buffer on the CPU, which must outlive them, as files name them.
+  /// The same views of a contiguous fp32 buffer on the CPU, with the names of the model file. The
+  /// buffer must outlive them.
   std::vector<TensorData> tensors(const torch::Tensor& flat) const;
 
   /// Makes the model's parameters views of `values`, whose type and device they take.
   void bind_values(Transformer& model, const torch::Tensor& values) const;
-  /// Adds what the parameters' gradients have for elements [begin, begin + p) of a flat buffer to
-  /// that piece of it, `sums` [p] of any type. `gradients` are in the order of views(); undefined
-  /// ones count as zero.
+  /// Adds the gradients of elements [begin, begin + p) of a flat buffer to `sums` [p], a tensor of
+  /// any type. `gradients` has a tensor for each parameter, in the order of views(); undefined ones
+  /// count as zero.
   void add_gradients(const std::vector<torch::Tensor>& gradients, std::int64_t begin,
                      const torch::Tensor& sums) const;
 

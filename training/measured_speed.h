@@ -1,5 +1,5 @@
-// How fast a model learns on this machine, measured on random sentences: before there are a
-// tokenizer and a corpus.
+// The speed of training on this machine, measured on random sentences, since there is no tokenizer
+// and no corpus yet.
 #pragma once
 
 #include <torch/types.h>
@@ -22,8 +22,9 @@ struct SpeedSettings {
   std::stop_token stop = {};
 };
 
-/// Target tokens a second, of whole updates, from a few batches of which the first does not count;
-/// 0 where memory does not suffice. PreparationStopped where a stop is requested meanwhile.
+/// The speed of whole updates in target tokens a second, from a few batches after a first one that
+/// is not timed. 0 where memory does not suffice. Throws PreparationStopped where a stop is
+/// requested meanwhile.
 double measured_speed(const SpeedSettings& settings);
 
 }  // namespace dragoman

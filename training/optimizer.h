@@ -1,5 +1,5 @@
 // Adam (Kingma and Ba 2015) with decoupled weight decay (Loshchilov and Hutter 2019), section 5.3,
-// on flat buffers: one fused call for each piece of them.
+// on flat buffers: one fused call for each block of them.
 #pragma once
 
 #include <torch/types.h>
@@ -17,10 +17,10 @@ struct Adam {
   torch::Tensor steps;                        ///< scalar fp32, updates made
 
   Adam(const AdamConfig& config, const torch::Tensor& parameters);
-  /// Counts an update, whose pieces are stepped next.
+  /// Counts an update; step_piece() follows for each block of the parameters.
   void begin_step();
-  /// The part of the update that falls to parameters [begin, begin + p); parameters and gradient
-  /// [p] fp32 are those. Pieces may be stepped side by side.
+  /// Updates parameters [begin, begin + p). `parameters` and `gradient` are that block, [p] fp32.
+  /// Several threads may update different blocks at the same time.
   void step_piece(std::int64_t begin, torch::Tensor parameters, const torch::Tensor& gradient,
                   double learning_rate);
 };

@@ -1,5 +1,5 @@
-// What is to come of a run: when it ends, and when it validates next. Shown by the progress bar and
-// the log, and by train --plan.
+// The rest of a run: when it ends, and when it validates next. The progress bar, the log and train
+// --plan show it.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace dragoman {
 
-/// What a run costs here.
+/// The time that updates and validations take on this machine.
 struct RunPace {
   double seconds_per_update = 0;
   double updates_per_epoch = 0;
@@ -18,7 +18,7 @@ struct RunPace {
   bool validates = true;              ///< whether there is a validation text
 };
 
-/// An end that is in sight.
+/// The end of the run, by the first limit that it will reach.
 struct ExpectedEnd {
   double updates_left = 0;
   double seconds_left = 0;  ///< validations included
@@ -29,7 +29,7 @@ struct Outlook {
   std::optional<double> seconds_to_validation = {};
   /// By the first of the limits that are set, or at the end of a cooldown that has begun.
   std::optional<ExpectedEnd> end = {};
-  /// By --patience, if no validation gains any more, where that is before `end`.
+  /// The end by --patience if no validation gains any more, where that is before `end`.
   std::optional<ExpectedEnd> without_gain = {};
 };
 

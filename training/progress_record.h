@@ -1,6 +1,5 @@
-// The progress of a run: all that a checkpoint remembers beside weights and moments, so that a
-// resumed run goes on exactly as one that was never stopped. Stored as JSON in the checkpoint's
-// metadata.
+// The progress of a run: the content of a checkpoint beside weights and moments. With it a resumed
+// run goes on exactly as one that was never stopped. Stored as JSON in the checkpoint's metadata.
 #pragma once
 
 #include <cstdint>
@@ -15,19 +14,19 @@
 
 namespace dragoman {
 
-/// What a person asked for, and what became of it.
+/// The settings that a person asked for, and the settings that the run uses.
 struct SettingsRecord {
   std::map<std::string, std::string> values;   ///< every field's text
-  std::map<std::string, std::string> asked;    ///< of those that were asked for: text, or "auto"
-  std::map<std::string, std::string> reasons;  ///< of those that the program chose
+  std::map<std::string, std::string> asked;    ///< fields that were asked for: text, or "auto"
+  std::map<std::string, std::string> reasons;  ///< fields that the program chose
 
   bool operator==(const SettingsRecord&) const = default;
 };
 
-/// The model in the run folder: which one it is, and what a better one must beat.
+/// The model in the run folder: its update, and the values that a better model must beat.
 struct BestModel {
-  std::int64_t update = 0;                           ///< 0: what --init-from gave
-  double value = 0;                                  ///< of the metric that decides
+  std::int64_t update = 0;                           ///< 0: the model of --init-from
+  double value = 0;                                  ///< of --best-metric
   double loss = std::numeric_limits<double>::max();  ///< on the same text
   double seconds = 0;                                ///< the record's `seconds` when it was found
 
@@ -49,22 +48,22 @@ struct ProgressRecord {
   std::vector<std::int64_t> sound;  ///< updates of checkpoints that a rollback may need
   double seconds = 0;               ///< of training and validation, over all starts
 
-  /// Since memory ran out: batches with more tokens are accumulated in parts. 0: never.
+  /// The bound since memory ran out: batches with more tokens are split. 0: no bound.
   std::int64_t token_budget = 0;
 
   std::int64_t validated_update = 0;  ///< of the last validation
   BestModel best;
-  /// Of the metric, on the text of --keep-valid-src before the first update. Below 0: not measured.
+  /// The value of --best-metric on the text of --keep-valid-src before the first update. Below 0:
+  /// not measured.
   double keep_value = -1;
   PatienceState patience;
-  /// The last updates of wsd, once they have begun: see Cooldown; `cooldown_limit` is its
-  /// StopReason.
+  /// The cooldown of wsd, once it has begun (see Cooldown). `cooldown_limit` is its StopReason.
   std::int64_t cooldown_start = 0, cooldown_end = 0, cooldown_limit = 0;
   std::int64_t averaged_update = 0;  ///< when the average of checkpoints became the best model
 
-  std::int64_t ranks = 1;  ///< of the last start, as the next three
+  std::int64_t ranks = 1;  ///< of the last start
   std::string precision, threads,
-      processor;                            ///< of the last start: other ones are not bit-identical
+      processor;  ///< of the last start; with others a run is not bit-identical
   std::map<std::string, std::string> data;  ///< hash of each text file, by its path
   std::int64_t log_bytes = 0;               ///< length of log.jsonl at this point
   SettingsRecord settings;

@@ -1,5 +1,5 @@
-// May a run go on with these settings? Compares the configuration that a checkpoint remembers with
-// the one that was given.
+// Decides whether a run may go on with new settings: compares the configuration in its checkpoint
+// with the given one.
 #pragma once
 
 #include <map>
@@ -15,7 +15,7 @@ struct ResumeChanges {
   std::vector<std::string> not_exact;  ///< the run goes on, but not bit-identically
 };
 
-/// The texts that Field::text() has joined; of a field that is no list the text itself.
+/// The texts that Field::text() has joined. For a field that is no list, the text itself.
 std::vector<std::string> texts_of(const Field& field, const std::string& text);
 void assign_text(const Field& field, const std::string& text);
 

@@ -1,4 +1,4 @@
-// train --plan: what a run will take, before it begins.
+// train --plan: the memory, disk space and time that a run will take.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@ namespace dragoman {
 struct MemoryPlan {
   std::int64_t weights = 0;       ///< fp32, and their moving average with --ema
   std::int64_t moments = 0;       ///< of Adam
-  std::int64_t gradients = 0;     ///< summed, and of each thread
+  std::int64_t gradients = 0;     ///< their sum, and those of each thread
   std::int64_t compute_copy = 0;  ///< the weights in bf16
   std::int64_t logits = 0;        ///< of a chunk of the loss
-  std::int64_t activations = 0;   ///< and all else that the largest batch was seen to take
+  std::int64_t activations = 0;   ///< and all other memory of the largest batch, as measured
 
   std::int64_t total() const {
     return weights + moments + gradients + compute_copy + logits + activations;

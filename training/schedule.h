@@ -1,5 +1,5 @@
-// The learning rate: a pure function of the update's number (section 5.3 and what other systems
-// offer).
+// The learning rate: a pure function of the update's number (section 5.3, and schedules of other
+// systems).
 #pragma once
 
 #include <array>

@@ -11,7 +11,8 @@ namespace {
 constexpr std::int64_t kSmallest = 1024, kLargest = 65'536;
 constexpr std::int64_t kFewestBatches = 50;
 constexpr double kGain = 1.03;
-/// Of the free memory, to be left to others and to longer batches.
+/// The fraction of the free memory that may be used. The rest is for other programs and longer
+/// batches.
 constexpr double kShare = 0.8;
 
 std::int64_t largest_for(const Corpus& corpus) {

@@ -14,9 +14,9 @@ struct BudgetTrial {
   std::int64_t memory = 0;  ///< bytes beside weights, moments and gradients
 };
 
-/// Budgets from 1,024 on, each twice the one before, are tried as long as the next one is expected
-/// to fit into the memory that is free, an epoch keeps 50 batches, and the last one was faster by 3
-/// %. At least one is tried.
+/// Tries budgets from 1,024 on, each twice the one before. Goes on as long as the next budget
+/// should fit into the free memory, an epoch has 50 batches, and the last budget was faster by 3 %.
+/// Tries one at least.
 std::vector<BudgetTrial> try_budgets(Trial& trial, const Corpus& corpus);
 
 /// The smallest budget that is at most 3 % slower than the fastest.

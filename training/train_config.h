@@ -1,4 +1,4 @@
-// How a model is trained: loss, optimizer, schedule, stopping, checkpoints, hardware.
+// The settings of training: loss, optimizer, schedule, stopping, checkpoints, hardware.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ namespace dragoman {
 enum class Precision { Auto, Fp32, Bf16 };
 constexpr std::array<std::string_view, 3> names_of(Precision) { return {"auto", "fp32", "bf16"}; }
 
-/// What decides which checkpoint is best, and patience.
+/// The number that decides which checkpoint is the best, and that patience looks at.
 enum class BestMetric { Loss, Bleu, Chrf };
 constexpr std::array<std::string_view, 3> names_of(BestMetric) { return {"loss", "bleu", "chrf"}; }
 
@@ -75,9 +75,10 @@ struct TrainConfig {
   void apply_preset(Preset chosen);
   /// Whether the learning rate comes to --min-lr at an update.
   bool has_lr_end() const;
-  /// Gives lr_end the value that 0 stands for. Throws UsageError where there is none.
+  /// Replaces a `lr_end` of 0 by the update that it stands for. Throws UsageError where there is
+  /// none.
   void settle_lr_end();
-  /// Throws UsageError naming the flag; the next two look at one alone.
+  /// Throws UsageError naming the flag. The next two functions check one flag each.
   void validate() const;
   void check_output() const;
   void check_rank_timeout() const;
@@ -91,42 +92,43 @@ struct TrainConfig {
   void for_each_field(Visit&& visit) {
     constexpr OnResume kAllowed = OnResume::Allowed, kNotExact = OnResume::NotExact;
     visit({.name = "output",
-           .help = "run folder: the model, checkpoints, log (-o)",
+           .help = "run folder, with the model, the checkpoints and the log",
            .group = "Run",
            .aliases = "save-dir,model-dir",
            .on_resume = kAllowed},
           output);
     visit({.name = "init-from",
-           .help = "run folder or model file whose weights, tokenizer and architecture the run "
-                   "starts with; --preset then sets the training alone, and is by default that of "
-                   "the model's run",
+           .help = "run folder or model file to start from: the run takes its weights, tokenizer "
+                   "and architecture; --preset then sets the training alone, by default as in the "
+                   "model's own run",
            .group = "Run",
            .aliases = "pretrained-model,finetune-from-model"},
           init_from);
-    visit(
-        {.name = "preset",
-         .help = "size of the model and what fits it; auto, or left open: what the text is enough "
-                 "for and the machine can train",
-         .group = "Run",
-         .aliases = "arch"},
-        preset);
-    visit(
-        {.name = "seed", .help = "of everything random", .group = "Run", .aliases = "random-seed"},
-        seed);
+    visit({.name = "preset",
+           .help = "size of the model; auto: the largest that the text is enough for and that "
+                   "trains fast enough here",
+           .group = "Run",
+           .aliases = "arch"},
+          preset);
+    visit({.name = "seed",
+           .help = "seed of all random numbers",
+           .group = "Run",
+           .aliases = "random-seed"},
+          seed);
 
     visit({.name = "max-tokens",
-           .help = "source and target pieces of a batch, each at most; auto: as many as make "
-                   "updates faster here, measured when the run starts",
+           .help = "most source pieces, and most target pieces, of a batch; auto: the number above "
+                   "which updates get no faster, measured when the run starts",
            .group = "Batches",
            .aliases = "mini-batch-words"},
           max_tokens);
     visit({.name = "max-sentences",
-           .help = "pairs of a batch, at most; 0: no limit",
+           .help = "most pairs of a batch; 0: no limit",
            .group = "Batches",
            .aliases = "mini-batch"},
           max_sentences);
     visit({.name = "update-freq",
-           .help = "batches of each rank behind one update",
+           .help = "batches of each rank for one update",
            .group = "Batches",
            .aliases = "optimizer-delay,accumulate,accum-count"},
           update_freq);
@@ -137,24 +139,25 @@ struct TrainConfig {
            .aliases = "learning-rate,learn-rate"},
           lr);
     visit({.name = "lr-scheduler",
-           .help = "shape of the learning rate; wsd: warm-up, constant, then --cooldown",
+           .help = "schedule of the learning rate; wsd: it rises, is constant, and falls at the "
+                   "end (--cooldown)",
            .group = "Optimizer",
            .aliases = "scheduler,decay-method"},
           scheduler);
     visit({.name = "warmup-updates",
-           .help = "updates of increase",
+           .help = "updates in which the rate rises to its peak",
            .group = "Optimizer",
            .aliases = "warmup,lr-warmup,warmup-steps"},
           warmup_updates);
     visit({.name = "cooldown",
-           .help = "wsd: share of the run in which the rate falls from its peak, at the end; it "
-                   "begins when an end is in sight, or --patience is over",
+           .help = "wsd: last fraction of the run, in which the rate falls; it begins when an end "
+                   "is in sight, or --patience is over",
            .group = "Optimizer",
            .aliases = "decay-share"},
           cooldown);
     visit({.name = "min-lr", .help = "lowest rate after warm-up", .group = "Optimizer"}, min_lr);
     visit({.name = "lr-end",
-           .help = "update at which cosine and linear come to --min-lr; 0: --max-updates",
+           .help = "update at which cosine and linear reach --min-lr; 0: --max-updates",
            .group = "Optimizer",
            .aliases = "total-num-update"},
           lr_end);
@@ -163,15 +166,17 @@ struct TrainConfig {
     visit({.name = "adam-beta2", .help = "decay of Adam's second moment", .group = "Optimizer"},
           adam_beta2);
     visit({.name = "adam-eps", .help = "Adam's epsilon", .group = "Optimizer"}, adam_eps);
-    visit({.name = "weight-decay", .help = "decoupled, times the rate", .group = "Optimizer"},
+    visit({.name = "weight-decay",
+           .help = "decoupled weight decay, multiplied by the learning rate",
+           .group = "Optimizer"},
           weight_decay);
     visit({.name = "clip-norm",
-           .help = "longest gradient; 0: no clipping",
+           .help = "largest norm of the gradient; 0: no clipping",
            .group = "Optimizer",
            .aliases = "max-grad-norm,clip-grad-norm"},
           clip_norm);
     visit({.name = "label-smoothing",
-           .help = "share of the target spread over all pieces",
+           .help = "probability that is spread over all pieces instead of the target piece",
            .group = "Optimizer"},
           label_smoothing);
     visit({.name = "r-drop",
@@ -180,17 +185,19 @@ struct TrainConfig {
            .group = "Optimizer",
            .aliases = "reg-alpha,rdrop-alpha"},
           r_drop);
-    visit({.name = "guided-alignment-weight",
-           .help = "of the loss that teaches the cross-attention the links of --guided-alignment",
-           .group = "Optimizer"},
-          guided_alignment_weight);
+    visit(
+        {.name = "guided-alignment-weight",
+         .help =
+             "weight of the loss that teaches the cross-attention the links of --guided-alignment",
+         .group = "Optimizer"},
+        guided_alignment_weight);
     visit({.name = "guided-alignment-layer",
-           .help = "layer of the decoder that is taught, from 1; 0: the last",
+           .help = "decoder layer that learns these links, counted from 1; 0: the last",
            .group = "Optimizer",
            .aliases = "transformer-guided-alignment-layer,alignment-layer"},
           guided_alignment_layer);
     visit({.name = "guided-alignment-head",
-           .help = "its head that is taught, from 1; 0: the mean of all",
+           .help = "head of that layer that learns them, counted from 1; 0: the mean of all",
            .group = "Optimizer"},
           guided_alignment_head);
     visit({.name = "ema",
@@ -201,24 +208,25 @@ struct TrainConfig {
           ema);
     visit({.name = "spike-factor",
            .help = "leave out updates whose loss or gradient norm is more than this times the "
-                   "recent mean; 0: only what is not finite",
+                   "recent mean; 0: only those that are not finite",
            .group = "Optimizer",
            .on_resume = kNotExact},
           spike_factor);
     visit({.name = "max-rollbacks",
-           .help = "returns to an earlier checkpoint, with half the rate, after a divergence",
+           .help = "most returns to an earlier checkpoint, with half the learning rate, after the "
+                   "training has diverged",
            .group = "Optimizer",
            .on_resume = kAllowed},
           max_rollbacks);
 
     visit({.name = "max-updates",
-           .help = "stop after so many updates; 0: no limit",
+           .help = "stop after this many updates; 0: no limit",
            .group = "Stopping",
            .aliases = "max-update,train-steps,updates",
            .on_resume = kAllowed},
           max_updates);
     visit({.name = "max-epochs",
-           .help = "stop after so many passes over the corpus; 0: no limit",
+           .help = "stop after this many passes over the corpus; 0: no limit",
            .group = "Stopping",
            .aliases = "max-epoch,epochs",
            .on_resume = kAllowed},
@@ -229,8 +237,8 @@ struct TrainConfig {
            .on_resume = kAllowed},
           max_time);
     visit({.name = "patience",
-           .help = "stop (wsd: begin to cool down) after so many validations in which the mean of "
-                   "the last three scores has not risen beyond its noise; 0: never",
+           .help = "stop (wsd: begin the cooldown) after this many validations without a gain of "
+                   "the mean of the last three scores; 0: never",
            .group = "Stopping",
            .aliases = "early-stopping",
            .on_resume = kAllowed},
@@ -242,17 +250,18 @@ struct TrainConfig {
            .aliases = "valid-freq,valid-steps,validate-interval-updates"},
           valid_every);
     visit({.name = "best-metric",
-           .help = "decides the best checkpoint, and patience",
+           .help = "number that decides which checkpoint is the best, and whether --patience "
+                   "counts a gain",
            .group = "Validation",
            .aliases = "early-stopping-metric"},
           best_metric);
     visit({.name = "valid-beam-size",
-           .help = "beam of validation's translations",
+           .help = "beam size of the translations at validations",
            .group = "Validation"},
           valid_beam_size);
     visit({.name = "keep-tolerance",
            .help =
-               "percent that the --best-metric of --keep-valid-src may be worse than at the start",
+               "percent by which --best-metric on --keep-valid-src may be worse than at the start",
            .group = "Validation"},
           keep_tolerance);
     visit({.name = "samples",
@@ -268,18 +277,18 @@ struct TrainConfig {
            .on_resume = kAllowed},
           save_every);
     visit({.name = "save-minutes",
-           .help = "minutes between checkpoints that only a resume uses",
+           .help = "minutes between checkpoints that serve only to resume the run",
            .group = "Checkpoints and log",
            .on_resume = kAllowed},
           save_minutes);
     visit({.name = "keep-last",
-           .help = "checkpoints kept (at least as many as are averaged)",
+           .help = "newest checkpoints that are kept; at least --average-last",
            .group = "Checkpoints and log",
            .aliases = "keep-checkpoint,keep-interval-updates",
            .on_resume = kAllowed},
           keep_last);
     visit({.name = "average-last",
-           .help = "checkpoints averaged at the end; 0: none",
+           .help = "newest checkpoints that are averaged at the end; 0: none",
            .group = "Checkpoints and log"},
           average_last);
     visit({.name = "log-every",
@@ -290,28 +299,28 @@ struct TrainConfig {
           log_every);
 
     visit({.name = "precision",
-           .help = "of the arithmetic; weights are kept in fp32",
+           .help = "number type of the arithmetic; weights are kept in fp32",
            .group = "Hardware",
            .on_resume = kNotExact},
           precision);
     visit({.name = "device",
-           .help = "auto, cpu, cuda or cuda:N",
+           .help = "device to compute on: auto, cpu, cuda or cuda:N",
            .group = "Hardware",
            .on_resume = kNotExact},
           device);
     visit({.name = "threads",
-           .help = "of the CPU; 0: all that this process may use, shared by the ranks of a machine",
+           .help = "threads on the CPU; 0: all cores that this process may use, divided among the "
+                   "ranks of a machine",
            .group = "Hardware",
            .aliases = "cpu-threads",
            .on_resume = kNotExact},
           threads);
-    visit(
-        {.name = "rank-timeout",
-         .help = "seconds without a sign of life after which one of several ranks counts as hung; "
-                 "at the start, ten times as long for all to come",
-         .group = "Hardware",
-         .on_resume = kAllowed},
-        rank_timeout);
+    visit({.name = "rank-timeout",
+           .help = "seconds without a sign of life after which a rank counts as hung; at the start "
+                   "all ranks must come within ten times as long",
+           .group = "Hardware",
+           .on_resume = kAllowed},
+          rank_timeout);
   }
 };
 

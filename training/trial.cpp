@@ -14,7 +14,8 @@ namespace dragoman {
 
 namespace {
 
-/// Batches that are timed, behind one that is not: libraries compile for a shape when they meet it.
+/// Batches that are timed. One batch before them is not, as libraries compile for a shape when they
+/// meet it.
 constexpr std::int64_t kTimedBatches = 4;
 
 double seconds_of(const auto& work) {
@@ -30,8 +31,8 @@ Trial::Trial(const TrialSettings& settings)
       model_(settings.model, {}, settings.precision, settings.device,
              static_cast<std::uint64_t>(settings.config.seed)) {
   if (settings.config.ema > 0) model_.keep_average(settings.config.ema);
-  step_seconds();  // what the first step allocates stays
-  malloc_trim(0);  // what data preparation has freed would hide what updates take
+  step_seconds();  // memory that the first step allocates is kept
+  malloc_trim(0);  // memory freed by data preparation would hide the growth
   reset_peak_resident_memory();
   before_ = resident_memory();
 }
@@ -53,7 +54,7 @@ BatchCost Trial::longest_batch(std::int64_t max_tokens) {
   const EpochPlan ordered = plan_in_length_order(settings_.corpus, plan(max_tokens));
   const auto last = ordered.batch(ordered.batches() - 1),
              before = ordered.batch(std::max<std::int64_t>(0, ordered.batches() - 2));
-  // The last one may be all but empty.
+  // The last batch may be nearly empty.
   return measure({pack_batch(settings_.corpus, before, settings_.ends),
                   pack_batch(settings_.corpus, last, settings_.ends)});
 }

@@ -1,5 +1,5 @@
-// What updates cost here: a model that is thrown away is trained on a few batches of the real
-// corpus.
+// The time and memory that updates take on this machine: trains a model on a few batches of the
+// real corpus, and throws it away.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace dragoman {
 
-/// What is tried, and on what; all of it outlives the trial. With a stop requested meanwhile
-/// PreparationStopped is thrown.
+/// Model, corpus and device of a trial; they must outlive it. The trial throws PreparationStopped
+/// where a stop is requested meanwhile.
 struct TrialSettings {
   const TrainConfig& config;
   const ModelConfig& model;
@@ -33,15 +33,15 @@ class Trial {
  public:
   explicit Trial(const TrialSettings& settings);
 
-  /// Batches as an epoch of this token budget has them.
+  /// The mean over a few batches of an epoch with this token budget.
   BatchCost usual_batches(std::int64_t max_tokens);
-  /// The batch of the longest sentences; the one that takes most memory.
+  /// The batch of the longest sentences, which takes the most memory.
   BatchCost longest_batch(std::int64_t max_tokens);
-  /// How an epoch is cut for this token budget.
+  /// The plan of an epoch with this token budget.
   PlanConfig plan(std::int64_t max_tokens) const;
   double step_seconds();  ///< of the optimizer
 
-  /// The most memory that all so far has taken beside weights, moments and gradients, in bytes.
+  /// The peak of memory so far beside weights, moments and gradients, in bytes.
   std::int64_t peak_growth() const;
   const FlatLayout& layout() const { return model_.layout(); }
   /// Threads that have had a share of a batch, each with a gradient and logits of its own.

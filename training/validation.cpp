@@ -22,8 +22,8 @@ constexpr std::int64_t kBootstrapSamples = 200;
 /// Half of a 95 % interval, in standard errors.
 constexpr double kErrorsInInterval = 1.96;
 
-/// Of the weights: on the CPU an engine for each thread, in fp32 like the module tree, which serves
-/// elsewhere.
+/// Engines with these weights. On the CPU there is one for each thread, in fp32 like the module
+/// tree; on other devices the module tree is the engine.
 std::vector<std::unique_ptr<Engine>> engines_of(TrainingModel& model, const torch::Tensor& weights,
                                                 const std::vector<TokenId>& never_emitted) {
   if (weights.is_cpu()) {

@@ -14,7 +14,7 @@
 namespace dragoman {
 
 struct ValidationScore {
-  double value = 0;  ///< of the metric that decides
+  double value = 0;  ///< of --best-metric
   double loss = 0;
 };
 
@@ -23,7 +23,8 @@ struct ValidationResult {
   double perplexity = 0;  ///< exp(loss)
   double bleu = 0;        ///< 13a, cased
   double chrf = 0;
-  /// Of BLEU and chrF, by bootstrap over the validation lines: what other lines would have changed.
+  /// Standard errors of BLEU and chrF by bootstrap over the validation lines: the change that other
+  /// lines would make.
   double bleu_error = 0, chrf_error = 0;
   double seconds = 0;
   std::vector<std::string> translations;  ///< of all validation lines
@@ -33,22 +34,22 @@ struct ValidationResult {
   ValidationScore score(BestMetric metric) const { return {value(metric), loss}; }
 };
 
-/// Whether one score is better: a lower loss, a higher BLEU or chrF; where these are the same to
-/// two decimals, as they are shown, the lower loss.
+/// Whether one score is better: a lower loss, or a higher BLEU or chrF. Of scores that are the same
+/// to two decimals, as shown, the one with the lower loss is better.
 bool is_better(BestMetric metric, const ValidationScore& score, const ValidationScore& than);
 
-/// Whether a value of the metric is worse than another by more than this share of it, in percent.
+/// Whether `value` is worse than `from` by more than `tolerance` percent.
 bool has_fallen(BestMetric metric, double value, double from, double tolerance);
 
 class Validator {
  public:
-  /// Of one of the data's validation sets; both must outlive the validator.
+  /// `set` is one of the data's validation sets. Both must outlive the validator.
   Validator(const PreparedData& data, const ValidSet& set, const TrainConfig& config);
 
   const ValidSet& set() const { return set_; }
   bool empty() const { return set_.source_lines.empty(); }
-  /// Scores `weights`, flat like the model's. With a stop requested meanwhile the result has no
-  /// scores and must not be used.
+  /// Scores `weights`, a flat buffer like the model's. If a stop was requested meanwhile, the
+  /// result has no scores and must not be used.
   ValidationResult run(TrainingModel& model, const torch::Tensor& weights,
                        std::stop_token stop) const;
 

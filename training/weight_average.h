@@ -9,14 +9,14 @@
 
 namespace dragoman {
 
-/// The d of update 1, 2, ...
+/// The value of d for update 1, 2, ...
 double average_decay(double decay, std::int64_t update);
 
 struct WeightAverage {
   double decay;
   torch::Tensor values;  ///< [P] fp32, flat like the weights
 
-  /// Behind update 1, 2, ...: adds `weights` [p] fp32, which are those from `begin` on.
+  /// Called after update 1, 2, ...: adds `weights` [p] fp32, the elements from `begin` on.
   void add(std::int64_t begin, const torch::Tensor& weights, std::int64_t update);
 };
 

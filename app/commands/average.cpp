@@ -25,22 +25,21 @@ struct AverageConfig {
   template <class Visit>
   void for_each_field(Visit&& visit) {
     visit({.name = "models",
-           .help = "model files, or one run folder, whose newest checkpoints are taken",
+           .help = "model files, or one run folder for its newest checkpoints",
            .group = "Average",
            .aliases = "inputs"},
           models);
     visit({.name = "output", .help = "the model file to write", .group = "Average"}, output);
     visit({.name = "last",
-           .help = "of a run folder: how many of its newest checkpoints; without this flag those "
-                   "that are "
-                   "there, if they are fewer",
+           .help = "number of newest checkpoints of a run folder; without this flag fewer are "
+                   "taken if there are fewer",
            .group = "Average",
            .aliases = "num-update-checkpoints"},
           last);
   }
 };
 
-/// Where not so many checkpoints are there.
+/// The reaction where there are fewer checkpoints.
 enum class Fewer { Taken, Refused };
 
 /// The newest checkpoints made at update counts, oldest first.

@@ -1,4 +1,4 @@
-// dragoman evaluate: scores translations against their references, or models by translating first.
+// dragoman evaluate: scores translations, or models' translations, against references.
 #include <iostream>
 #include <memory>
 
@@ -18,7 +18,7 @@ int run_evaluate(const EvaluateOptions& options, const Origins& origins,
                  const DeviceEngine& device_engine) {
   options.validate(origins);
   const EvaluateFiles& files = options.files;
-  // What is wrong with a file is said before a long translation.
+  // Files are read first, so that their faults are found before a long translation.
   EvaluatedTexts texts = read_texts(files);
   const bool whole = files.tune ? add_tuned_translations(texts, options, origins, device_engine)
                                 : add_translations(texts, options, origins, device_engine);

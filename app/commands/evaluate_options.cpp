@@ -37,7 +37,7 @@ void check_files(const EvaluateFiles& files) {
   if (!files.html.empty()) check_page_output("--html", files.html, inputs);
 }
 
-/// "-m bleu", as sacreBLEU has it.
+/// Throws UsageError for "-m bleu", which is sacreBLEU's flag for metrics.
 void refuse_metrics_as_models(const EvaluateFiles& files) {
   for (const std::string& model : files.models)
     if (std::ranges::find(kMetricNames, model) != kMetricNames.end() &&

@@ -25,27 +25,27 @@ struct EvaluateFiles {
   template <class Visit>
   void for_each_field(Visit&& visit) {
     constexpr std::string_view kFiles = "Files";
+    visit({.name = "hyp",
+           .help = "translations to score, one a line; a file for each system; the first system is "
+                   "the baseline; - for standard input",
+           .group = kFiles,
+           .aliases = "hypothesis,hypotheses,input"},
+          hypotheses);
     visit(
-        {.name = "hyp",
-         .help = "translations to score, one a line; a file for each system, of which the first is "
-                 "the baseline; - for standard input",
-         .group = kFiles,
-         .aliases = "hypothesis,hypotheses,input"},
-        hypotheses);
-    visit({.name = "model",
-           .help = "run folders or model files that translate --src, each a system to score, too",
-           .group = kFiles},
-          models);
+        {.name = "model",
+         .help = "run folders or model files; each translates --src and is a system to score, too",
+         .group = kFiles},
+        models);
     visit({.name = "ref",
-           .help = "references of the translations, line for line; a file for each reference; an "
-                   "empty line of one of several is a missing reference",
+           .help = "references of the translations, line for line; with several files an empty "
+                   "line is a missing reference",
            .group = kFiles,
            .aliases = "reference,references,refs"},
           references);
     visit(
         {.name = "src",
-         .help = "what the models translate, line for line with --ref; without models it is shown "
-                 "in --html",
+         .help =
+             "source text, line for line with --ref; the models translate it, and --html shows it",
          .group = kFiles,
          .aliases = "source"},
         source);
@@ -61,8 +61,8 @@ struct EvaluateFiles {
           force);
     visit(
         {.name = "tune",
-         .help = "translate with other beam sizes and length penalties, too, and write those with "
-                 "the best score of the first of --metrics into the model, for translate to use",
+         .help = "translate with several beam sizes and length penalties, and write those with the "
+                 "best score, by the first of --metrics, into the model, for translate to use",
          .group = kFiles},
         tune);
   }
@@ -74,8 +74,8 @@ struct EvaluateOptions {
   EvaluateConfig metrics;
   DecodeConfig decode;
 
-  /// Throws UsageError naming the flag; Error where BLEU's tokenizer cannot be had. Flags of the
-  /// search are for models alone.
+  /// Throws UsageError naming the flag (flags of the search are for models alone), and Error where
+  /// BLEU's tokenizer cannot be loaded.
   void validate(const Origins& origins) const;
 
   std::vector<Field> fields();

@@ -24,8 +24,8 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-/// Reads files that must have equally many lines. White space at the end of a line is left out, as
-/// sacreBLEU leaves it out.
+/// Reads files that must have the same number of lines. White space at the end of a line is left
+/// out, as in sacreBLEU.
 class ParallelReader {
  public:
   Lines read(const std::string& path, ByteOrderMark mark) {
@@ -45,7 +45,7 @@ class ParallelReader {
   std::size_t count_ = 0;
 };
 
-/// A line that nothing can be compared with: its references are empty, and another text is not.
+/// Throws Error for a line whose references are all empty where another of its texts is not.
 void check_references(const EvaluatedTexts& texts, const std::string& path) {
   for (std::size_t line = 0; line < texts.references.front().size(); ++line) {
     const auto is_empty = [line](const Lines& text) { return text[line].empty(); };
@@ -56,7 +56,7 @@ void check_references(const EvaluatedTexts& texts, const std::string& path) {
   }
 }
 
-/// Scores of tokenized text say little; sacreBLEU warns of it, too.
+/// Warns of tokenized text, whose scores say little; sacreBLEU does so, too.
 void warn_of_tokenized(const Lines& lines, const std::string& path) {
   constexpr std::ptrdiff_t kMany = 100;
   const auto is_tokenized = [](const std::string& line) { return line.ends_with(" ."); };
@@ -73,7 +73,7 @@ void warn_of_mark(const Lines& lines, const std::string& path) {
                 "it; --force leaves out this warning");
 }
 
-/// A line without a translation, where the references have one.
+/// Warns of empty translations of lines that have a reference.
 void warn_of_empty(const Lines& lines, const References& references, const std::string& path) {
   std::int64_t empty = 0;
   for (std::size_t i = 0; i < lines.size(); ++i)
@@ -100,13 +100,13 @@ void warn_of_untranslated(const Lines& lines, const Lines& source, const std::st
                           "this warning"));
 }
 
-/// What scores that few lines decide are worth.
+/// Warns of a choice that few lines decide.
 void warn_of_few_lines(const Lines& lines) {
   constexpr std::size_t kFew = 200;
   if (lines.size() < kFew)
     log_warning(join_text("--tune: ", counted(static_cast<std::int64_t>(lines.size()), "line"),
                           lines.size() == 1 ? " says" : " say",
-                          " little of which search is the best; take ", kFew, " or more"));
+                          " little about the best search; take ", kFew, " or more"));
 }
 
 void warn_of_case(const Tokenizer& tokenizer, const EvaluateConfig& metrics,
@@ -117,7 +117,7 @@ void warn_of_case(const Tokenizer& tokenizer, const EvaluateConfig& metrics,
                 "capitals as errors (chrF: --chrf-lowercase)");
 }
 
-/// May end before the last line where a stop is requested.
+/// Translates the lines; ends before the last one where a stop is requested.
 Lines translate_text(TranslationService& service, const DecodeConfig& search, const Lines& lines) {
   return best_texts(translate_with_progress(service, lines, {.search = search}));
 }
@@ -179,7 +179,7 @@ bool add_translations(EvaluatedTexts& texts, const EvaluateOptions& options, con
 bool add_tuned_translations(EvaluatedTexts& texts, const EvaluateOptions& options,
                             const Origins& origins, const DeviceEngine& device_engine) {
   const std::string& path = options.files.models.front();
-  { const AtomicFile tried(resolve_model_path(path)); }  // throws where it cannot be written
+  { const AtomicFile tried(resolve_model_path(path)); }  // throws where the file cannot be written
   const OpenedTranslator model = open_translator({path}, options.hardware, device_engine);
   if (!options.files.force) warn_of_case(*model.tokenizers.target, options.metrics, path);
   warn_of_few_lines(texts.source);

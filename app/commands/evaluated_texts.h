@@ -1,4 +1,5 @@
-// What dragoman evaluate scores: files of translations, and what models make of the source.
+// The texts that dragoman evaluate scores: files of translations, and the models' translations of
+// the source.
 #pragma once
 
 #include <cstdint>
@@ -17,20 +18,20 @@ struct EvaluatedTexts {
   std::vector<std::vector<std::string>> hypotheses;  ///< [system][line]
   References references;
   std::vector<std::string> source;    ///< empty: not known
-  std::vector<std::int64_t> updates;  ///< [system] behind its weights, where all are models
+  std::vector<std::int64_t> updates;  ///< [system] of its training, where all are models
 };
 
-/// The files' part: --hyp, --ref and --src. Errors: unequal numbers of lines, a line without a
-/// reference, and those of read_lines(). Text that looks tokenized is warned of.
+/// Reads the files of --hyp, --ref and --src. Errors: unequal numbers of lines, a line without a
+/// reference, and those of read_lines(). Warns of text that looks tokenized.
 EvaluatedTexts read_texts(const EvaluateFiles& files);
 
-/// Adds what each model makes of the source. False: the user wants to stop.
+/// Adds each model's translation of the source. Returns false where the user wants to stop.
 bool add_translations(EvaluatedTexts& texts, const EvaluateOptions& options, const Origins& origins,
                       const DeviceEngine& device_engine);
 
-/// Adds what the model makes of the source with one search after the other (tune_search), the
-/// model's own first, and writes the best, by the first metric, into the model's file. False: the
-/// user wants to stop; nothing is written.
+/// Adds the model's translations of the source with different searches (tune_search), the model's
+/// own search first. Writes the best search, by the first metric, into the model's file. Returns
+/// false where the user wants to stop; nothing is then written.
 bool add_tuned_translations(EvaluatedTexts& texts, const EvaluateOptions& options,
                             const Origins& origins, const DeviceEngine& device_engine);
 

@@ -72,7 +72,7 @@ Json pairs_of(const std::vector<PairDifference>& pairs, int width) {
   return list;
 }
 
-/// One decimal, as such scores are looked at.
+/// Scores of single sentences need no more than one decimal.
 Json sentence_scores(const SystemCounts& counts) {
   Json list = Json::array();
   for (const LineStatistics& system : counts.systems) {
@@ -133,7 +133,7 @@ Json ngrams_of(const EvaluatedTexts& texts, const BleuConfig& config) {
   return list;
 }
 
-/// A metric's scores by the updates behind the systems, which are models of one run.
+/// A metric's scores by updates; the systems are models of one run.
 PageChart curve_of(const EvaluatedTexts& texts, const std::string& metric,
                    const std::vector<SystemScore>& scores) {
   Curve curve;
@@ -158,7 +158,8 @@ std::vector<PageChart> curves_of(const EvaluatedTexts& texts, const Comparison& 
   return curves;
 }
 
-/// BLEU's own tokens where it is among the metrics; else its tokenizer may not be there at all.
+/// BLEU's tokenizer where BLEU is among the metrics. Otherwise that tokenizer may be missing on
+/// this machine.
 BleuConfig words_of(const EvaluateConfig& config) {
   const auto& metrics = config.metrics;
   return std::count(metrics.begin(), metrics.end(), "bleu") > 0 ? config.bleu() : BleuConfig{};

@@ -1,4 +1,4 @@
-// What dragoman evaluate --html shows.
+// The page of dragoman evaluate --html.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace dragoman {
 
-/// HTML. `counts` and `comparison` are those of the texts.
+/// The page as HTML. `counts` and `comparison` belong to `texts`.
 std::string evaluation_page(const EvaluatedTexts& texts, const Comparison& comparison,
                             const std::vector<SystemCounts>& counts, const EvaluateConfig& config);
 

@@ -23,13 +23,13 @@ struct ExportConfig {
   void for_each_field(Visit&& visit) {
     visit({.name = "model", .help = "run folder or model file", .group = "Export"}, model);
     visit({.name = "output",
-           .help = "the folder to make, which is not there yet or empty",
+           .help = "the folder to make; it must not exist, or be empty",
            .group = "Export",
            .aliases = "output-dir"},
           output);
-    visit({.name = "format", .help = "whose format", .group = "Export"}, format);
+    visit({.name = "format", .help = "format to write", .group = "Export"}, format);
     visit({.name = "type",
-           .help = "in which the weights are stored",
+           .help = "number type of the stored weights",
            .group = "Export",
            .aliases = "quantization"},
           type);

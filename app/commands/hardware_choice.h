@@ -1,4 +1,4 @@
-// The hardware that a command works on, and the model that it works with.
+// The flags for a command's hardware and model.
 #pragma once
 
 #include <cstdint>
@@ -18,16 +18,19 @@ struct HardwareChoice {
   template <class Visit>
   void for_each_field(Visit&& visit) {
     constexpr std::string_view kHardware = "Hardware";
-    visit({.name = "device", .help = "auto, cpu, cuda or cuda:N", .group = kHardware}, device);
+    visit({.name = "device",
+           .help = "device to compute on: auto, cpu, cuda or cuda:N",
+           .group = kHardware},
+          device);
     visit({.name = "threads",
-           .help = "of the CPU; 0: all that this process may use",
+           .help = "threads on the CPU; 0: all cores that this process may use",
            .group = kHardware,
            .aliases = "cpu-threads,workers,inter-threads"},
           threads);
   }
 };
 
-/// Of translation.
+/// The hardware of commands that translate.
 struct EngineChoice : HardwareChoice {
   ComputeType compute_type = ComputeType::Auto;
 
@@ -35,15 +38,14 @@ struct EngineChoice : HardwareChoice {
   void for_each_field(Visit&& visit) {
     HardwareChoice::for_each_field(visit);
     visit({.name = "compute-type",
-           .help =
-               "arithmetic of the CPU; auto: as the model file has its weights; bfloat16 and int8 "
-               "round them and are faster",
+           .help = "number type of the arithmetic on the CPU; auto: that of the weights in the "
+                   "model file; bfloat16 and int8 round the weights and are faster",
            .group = "Hardware"},
           compute_type);
   }
 };
 
-/// --model, besides.
+/// The hardware, and --model.
 struct ModelChoice : HardwareChoice {
   std::string model;
 

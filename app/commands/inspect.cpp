@@ -1,4 +1,4 @@
-// dragoman inspect: what a model file holds and how it was made.
+// dragoman inspect: shows the content of a model file and how it was made.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -33,7 +33,8 @@ struct InspectConfig {
   template <class Visit>
   void for_each_field(Visit&& visit) {
     visit({.name = "model", .help = "run folder or model file", .group = "Inspect"}, model);
-    visit({.name = "format", .help = "for people or for programs", .group = "Inspect"}, format);
+    visit({.name = "format", .help = "output for people or for programs", .group = "Inspect"},
+          format);
     visit({.name = "check",
            .help = "check every tensor's checksum, not only the header's and the tokenizer's",
            .group = "Inspect"},
@@ -81,7 +82,8 @@ bool is_finite(const TensorData& tensor) {
   return std::ranges::all_of(values, [](float value) { return std::isfinite(value); });
 }
 
-/// Names of the weights (and of their scales, where they are whole numbers) with NaN or infinity.
+/// Names of the weights with NaN or infinity, and of such scales where the weights are whole
+/// numbers.
 std::vector<std::string> broken_weights(const ModelFileReader& model) {
   std::vector<std::string> broken;
   for (const TensorData& tensor : model.tensors()) {
@@ -93,7 +95,7 @@ std::vector<std::string> broken_weights(const ModelFileReader& model) {
   return broken;
 }
 
-/// All facts; the text is made from the same.
+/// All facts, for the JSON and for the text.
 Json facts_of(const ModelFileReader& model) {
   const std::string path = model.path().string();
   Json facts = {{"path", path},
@@ -118,14 +120,14 @@ Json facts_of(const ModelFileReader& model) {
   return facts;
 }
 
-/// In the text there is one style of names: with hyphens.
+/// The members with hyphens in their names, as the text has one style of names.
 Json hyphenated(const Json& members) {
   Json renamed = Json::object();
   for (const auto& [name, value] : members.items()) renamed[with_hyphens(name)] = value;
   return renamed;
 }
 
-/// Scores and shares are no more exact than that.
+/// Scores and fractions are no more exact than that.
 std::string two_decimals(const Json& number) { return decimals(number.get<double>(), 2); }
 
 std::string value_text(const Json& value) {
@@ -140,14 +142,14 @@ void print_line(std::string_view indent, std::string name, const Json& value) {
   std::cout << indent << printable(name) << "  " << value_text(value) << '\n';
 }
 
-/// A heading and its members; nothing where there are none.
+/// Prints a heading and its members; nothing where there are no members.
 void print_section(std::string_view heading, const Json& members) {
   if (members.empty()) return;
   std::cout << '\n' << heading << '\n';
   for (const auto& [name, value] : members.items()) print_line("  ", name, value);
 }
 
-/// Without what is known already.
+/// Prints the configuration without the values of `known`, which stand above it.
 void print_configuration(const std::string& toml, const Json& known) {
   if (toml.empty()) return;
   std::cout << "\nconfiguration\n";
@@ -172,7 +174,7 @@ void print_text(const Json& facts) {
   const Json& provenance = facts["provenance"];
   Json made = Json::object();
   made["command"] = provenance["command"];
-  made["seed"] = provenance["seed"].dump();  // a name, not an amount
+  made["seed"] = provenance["seed"].dump();  // a text: no separators of thousands
   made["updates"] = provenance["updates"];
   if (provenance.contains("several_sentences"))
     made["several-sentences"] = two_decimals(provenance["several_sentences"]);
@@ -185,7 +187,7 @@ void print_text(const Json& facts) {
   print_section("scores", scores);
   if (facts.contains("progress")) {
     Json progress = facts["progress"];
-    if (progress.is_object())  // the first is printed below
+    if (progress.is_object())  // the configuration is printed below
       for (const char* name : {"configuration", "asked", "reasons"}) progress.erase(name);
     print_section("progress",
                   progress.is_object() ? hyphenated(progress) : Json{{"record", progress}});

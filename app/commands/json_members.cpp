@@ -11,8 +11,8 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 bool is_hex(char c) { return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
 
-/// Each part of the grammar is skipped where it stands; false, and the place is that of the fault,
-/// where something else does.
+/// Walks over a line of JSON. Each function skips one part of the grammar. It returns false, at the
+/// position of the fault, where that part is not there.
 class Scanner {
  public:
   explicit Scanner(std::string_view text) : text_(text) {}
@@ -39,7 +39,7 @@ class Scanner {
     return take('"');
   }
 
-  /// Of a member, with the colon behind it.
+  /// A member's key and the colon behind it.
   bool key() {
     skip_space();
     if (!string()) return false;
@@ -47,9 +47,9 @@ class Scanner {
     return take(':');
   }
 
-  /// Without recursion, as there is no end to how deep a value may be.
+  /// A value. There is no recursion, as values may be nested to any depth.
   bool value() {
-    std::string open;  // the brackets that will close what is open
+    std::string open;  // the closing brackets that are still to come
     do {
       skip_space();
       if (take('{')) {
@@ -74,7 +74,8 @@ class Scanner {
  private:
   bool is_next(char c) const { return !at_end() && text_[place_] == c; }
 
-  /// Behind a value: what ends with it, and the comma and key in front of the next one.
+  /// Called behind a value: skips the brackets that close there, and the comma and the key before
+  /// the next value.
   bool close(std::string& open) {
     while (!open.empty()) {
       skip_space();

@@ -36,7 +36,7 @@ class StreamOutput : public Output {
   LineWriter writer_;
 };
 
-/// A link stays one: its target is written.
+/// The file that a link leads to, as links are kept and their targets written.
 fs::path target_of(fs::path path) {
   std::error_code none;
   for (int links = 0; links < 40 && fs::is_symlink(path, none); ++links)
@@ -75,8 +75,8 @@ std::int64_t number_of(std::string_view line, const fs::path& path) {
   return number;
 }
 
-/// What can be kept of a part: its whole lines; of numbered ones those before the last line of
-/// input, of which some may be missing.
+/// The whole lines of a part file, which can be kept. Of numbered lines, those of the last line of
+/// input are dropped, as some of them may be missing.
 Kept kept_of(const fs::path& path, bool is_numbered) {
   const MappedFile file(path);
   const std::string_view text = file.bytes().substr(0, file.bytes().rfind('\n') + 1);
@@ -145,7 +145,7 @@ class PartOutput : public Output {
   [[noreturn]] void fail(std::string_view what) const {
     throw Error(path_.string(), ": ", what, ": ", std::strerror(errno));
   }
-  /// Of the file whose place is taken.
+  /// Takes the permissions of the file that is replaced.
   void keep_permissions() const {
     struct stat status {};
     if (stat(target_.c_str(), &status) == 0) fchmod(descriptor_, status.st_mode & 07777);

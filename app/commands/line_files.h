@@ -1,4 +1,4 @@
-// Files of lines that a command reads and writes, or what stands for them: pipes, devices, "-".
+// Files of lines that a command reads and writes; pipes, devices and "-" count as files.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace dragoman {
 
-/// An open file descriptor of our own, or a standard one.
+/// An open file descriptor, which is closed at the end unless it is a standard one.
 class Descriptor {
  public:
   /// `standard` for "-"; flags as open(2) takes them. Throws Error.
@@ -25,41 +25,41 @@ class Descriptor {
   int number_;
 };
 
-/// Where lines go.
+/// The destination of lines.
 class Output {
  public:
   virtual ~Output() = default;
   virtual void write_line(const std::string& line) = 0;
   virtual void flush() {}
-  virtual void finish() {}  ///< all is written
-  /// How many lines of input are answered by what an earlier run has written.
+  virtual void finish() {}  ///< called when all lines are written
+  /// The number of lines of input that an earlier run has answered.
   virtual std::int64_t done() const { return 0; }
-  /// The file that keeps what is written until finish(); empty where there is none, or nothing in
+  /// The file that keeps the lines until finish(); empty where there is no such file, or no line in
   /// it.
   virtual std::string kept() { return ""; }
 };
 
-/// Standard output for "-"; what is no plain file (a named pipe, /dev/null) is written as it comes.
+/// Standard output for "-", or a named pipe or device (/dev/null), which gets each line at once.
 std::unique_ptr<Output> open_stream(const std::string& path);
 
 /// Whether open_stream() is for this path.
 bool is_stream(const std::string& path);
 
-/// How a plain file comes about. Lines are kept in a file beside it, which takes its place when it
-/// is whole, and from which a later run can go on.
+/// A plain file in the making. Lines are kept in a part file beside it, which takes its place when
+/// it is whole. A later run can go on from the part file.
 struct PartFile {
-  std::filesystem::path path;  ///< of the whole file
-  std::uint64_t work;          ///< a hash of all that decides its lines; names the file beside it
-  bool goes_on = false;        ///< with what is there
+  std::filesystem::path path;  ///< the whole file
+  std::uint64_t work;          ///< hash of flags, model and input; names the part file
+  bool goes_on = false;        ///< goes on with the part file that is there
   bool is_numbered = false;    ///< lines begin with the number of their line of input
 };
 
-/// How many lines of input the whole file answers where it is there and no part of it beside it, so
-/// that there is nothing to go on with. Throws as open_part() does for lines without numbers.
+/// Where the whole file is there and no part file beside it, the number of lines of input that it
+/// answers; otherwise nothing. Throws as open_part() does for lines without numbers.
 std::optional<std::int64_t> finished_lines(const PartFile& part);
 
-/// Throws Error where the file cannot be made, or another process is at it, or where it is to go on
-/// and only other work's part is there.
+/// Throws Error where the part file cannot be made, where another process writes it, or where it
+/// should go on and only a part file of other work is there.
 std::unique_ptr<Output> open_part(const PartFile& part);
 
 }  // namespace dragoman

@@ -1,4 +1,5 @@
-// What an output may replace: never what is read, never another's work.
+// Checks of output files: an output never replaces a file that is read, nor the work of another
+// command.
 #pragma once
 
 #include <string>
@@ -7,20 +8,21 @@
 
 namespace dragoman {
 
-/// Whether both are names of one file that is there, through links too.
+/// Whether both are names of one existing file, also through links.
 bool same_file(const std::string& a, const std::string& b);
 
 /// Throws UsageError naming the flag where `path` is a folder or one of the files that are read,
-/// Error where the folder that it should lie in is not there. "-" and devices are never refused.
+/// and Error where its own folder does not exist. "-" and devices are never refused.
 void check_output(std::string_view flag, const std::string& path,
                   const std::vector<std::string>& inputs);
 
-/// Likewise; and of the files that are there a page replaces only a page, which begins with
-/// "<!doctype html".
+/// The same check for a page. A page may replace an existing file only if that is a page, which
+/// begins with "<!doctype html".
 void check_page_output(std::string_view flag, const std::string& path,
                        const std::vector<std::string>& inputs);
 
-/// Likewise; and the model and the checkpoints of a training run are only the run's to write.
+/// The same check for a model file. It must not replace the model or a checkpoint of a training
+/// run.
 void check_model_output(std::string_view flag, const std::string& path,
                         const std::vector<std::string>& inputs);
 

@@ -45,7 +45,7 @@ fs::path log_of(const fs::path& run) {
               ": there is no log.jsonl; name the folder of a training run (train -o)");
 }
 
-/// Read, not mapped: a training that goes on may cut its log meanwhile.
+/// Reads the file instead of mapping it, as a running training may cut its log meanwhile.
 std::string read_log(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   std::string text{std::istreambuf_iterator<char>(file), {}};
@@ -61,15 +61,15 @@ PlottedRun read_run(std::string name) {
   if (damaged > 0 && run.history.empty() && !run.history.parameters)
     throw Error(log.string(), ": is no log of a training run; name the folder of a run (train -o)");
   if (damaged > 0)
-    log_warning(join_text(log.string(), ": ", counted(damaged, "damaged line"), " passed over"));
+    log_warning(join_text(log.string(), ": ", counted(damaged, "damaged line"), " skipped"));
   if (run.history.empty())
-    throw Error(
-        log.string(),
-        ": tells of no update yet; a running training writes a line every --log-every updates");
+    throw Error(log.string(),
+                ": has no update yet; a running training writes a line every --log-every updates");
   return run;
 }
 
-/// Those that have data; the others are worth a warning each, unless there is nothing to draw.
+/// The runs that have data, with a warning for each of the others. Throws Error where no run has
+/// data.
 std::vector<PlottedRun> read_runs(const std::vector<std::string>& names) {
   std::vector<PlottedRun> runs;
   std::vector<std::string> problems;

@@ -1,4 +1,5 @@
-// dragoman quantize: a model file a quarter of the size, which translates faster on the CPU.
+// dragoman quantize: writes a model file of a quarter of the size, which translates faster on the
+// CPU.
 #include "model/file/quantize.h"
 
 #include <algorithm>
@@ -43,14 +44,17 @@ struct QuantizeConfig {
            .group = kQuantize,
            .aliases = "source"},
           source);
-    visit({.name = "ref", .help = "its translation", .group = kQuantize, .aliases = "reference"},
+    visit({.name = "ref",
+           .help = "reference translation of --src",
+           .group = kQuantize,
+           .aliases = "reference"},
           reference);
     visit({.name = "max-loss",
            .help = "points of BLEU or chrF that rounding may cost on --src",
            .group = kQuantize},
           max_loss);
     visit({.name = "threads",
-           .help = "of the CPU; 0: all that this process may use",
+           .help = "threads on the CPU; 0: all cores that this process may use",
            .group = kQuantize},
           threads);
   }
@@ -68,7 +72,7 @@ struct Scores {
   double bleu, chrf;
 };
 
-/// What the rounded model is held to.
+/// Scores models on a text, to compare the rounded model with the original.
 class RoundingTrial {
  public:
   explicit RoundingTrial(const QuantizeConfig& config)
@@ -79,7 +83,7 @@ class RoundingTrial {
     require_same_lines(config.source, source_.size(), config.reference, references_.front().size());
   }
 
-  /// Nothing where a stop was requested.
+  /// Returns nothing where a stop was requested.
   std::optional<Scores> score(const std::string& model, ComputeType type) const {
     EngineChoice choice;
     choice.device = "cpu";
@@ -113,7 +117,7 @@ std::string rounded_text(std::size_t rounded, std::size_t all) {
                         : join_text(rounded, " of ", matrices, " rounded");
 }
 
-/// A file beside the output, which takes its place or is removed.
+/// A temporary file beside the output. It becomes the output or is removed.
 class Candidate {
  public:
   explicit Candidate(const std::string& output) : output_(output), path_(output + ".candidate") {}
@@ -131,8 +135,8 @@ class Candidate {
   std::string output_, path_;
 };
 
-/// Keeps more matrices as they are, those with the largest errors first, an eighth at a time, until
-/// the loss is small enough. False where a stop was requested.
+/// Leaves more and more matrices unrounded until the loss of score is small enough: those with the
+/// largest errors first, an eighth at a time. Returns false where a stop was requested.
 bool write_with_small_loss(const ModelFileReader& model, const QuantizeConfig& config,
                            const std::string& command) {
   const RoundingTrial trial(config);

@@ -19,14 +19,12 @@ struct SampleOptions {
 
   template <class Visit>
   void for_each_field(Visit&& visit) {
-    visit(
-        {.name = "output",
-         .help =
-             "folder to write train, valid and test (.en, .de) in; of files there only an earlier "
-             "sample's are replaced",
-         .group = "Sample",
-         .aliases = "o"},
-        output);
+    visit({.name = "output",
+           .help = "folder for train, valid and test (.en, .de); in it only the files of an "
+                   "earlier sample are replaced",
+           .group = "Sample",
+           .aliases = "o"},
+          output);
     sample.for_each_field(visit);
   }
 };

@@ -29,8 +29,8 @@ struct TranslateFiles {
   void for_each_field(Visit&& visit) {
     constexpr std::string_view kFiles = "Files";
     visit({.name = "model",
-           .help = "run folder or model file; of several, which must have the same vocabulary, the "
-                   "mean of their probabilities decides",
+           .help = "run folder or model file; several models with the same tokenizer translate "
+                   "together, by the mean of their probabilities",
            .group = kFiles,
            .aliases = "models"},
           models);
@@ -48,25 +48,22 @@ struct TranslateFiles {
            .help = "go on with --output where an earlier call of the same command was stopped",
            .group = kFiles},
           resume);
-    visit(
-        {.name = "prefix-file",
-         .help =
-             "line i is what the translation of line i begins with; a blank line: anything; with a "
-             "space at its end: its last word is whole",
-         .group = kFiles},
-        prefix_file);
-    visit(
-        {.name = "json",
-         .help = "lines are JSON objects: in with the field text (and prefix, beam_size, n_best, "
-                 "terms, alignment), out the same object with translation, score, log_probability",
-         .group = kFiles},
-        json);
-    visit(
-        {.name = "json-errors",
-         .help = "a line that is no such object is answered by one with the field error, or stops "
-                 "the work",
-         .group = kFiles},
-        json_errors);
+    visit({.name = "prefix-file",
+           .help = "file of prefixes: the translation of line i begins with line i of this file; a "
+                   "blank line: no prefix; a space at the end makes the last word whole",
+           .group = kFiles},
+          prefix_file);
+    visit({.name = "json",
+           .help = "each input line is a JSON object with the field text (and prefix, beam_size, "
+                   "n_best, terms, alignment); each output line is that object with translation, "
+                   "score and log_probability",
+           .group = kFiles},
+          json);
+    visit({.name = "json-errors",
+           .help = "answer to an input line that is no such object: an object with the field "
+                   "error, or the end of the work",
+           .group = kFiles},
+          json_errors);
     visit({.name = "with-scores",
            .help = "write \"line ||| translation ||| F0= log-probability ||| score\", as with "
                    "--n-best above 1",
@@ -78,14 +75,14 @@ struct TranslateFiles {
            .group = kFiles},
           word_scores);
     visit({.name = "alignment",
-           .help = "add the words that the translation's words come from: hard as source-target "
-                   "pairs (\"||| 0-0 1-2\"), soft as each target word's attention",
+           .help = "add the alignment of the words: hard as pairs source-target (\"||| 0-0 1-2\"), "
+                   "soft as each target word's attention to all source words",
            .group = kFiles},
           alignment);
   }
 };
 
-/// What the translations must have.
+/// Files and flags that say which texts the translations must have.
 struct DemandFiles {
   std::string terms;
   std::string avoid;
@@ -97,13 +94,13 @@ struct DemandFiles {
   void for_each_field(Visit&& visit) {
     constexpr std::string_view kDemands = "Demands";
     visit({.name = "terms",
-           .help = "file of \"source term<tab>target term\": where the source has the one, the "
-                   "translation has the other",
+           .help = "glossary with lines of \"source term<tab>target term\": where the source has a "
+                   "source term, the translation gets its target term",
            .group = kDemands,
            .aliases = "glossary"},
           terms);
     visit({.name = "avoid",
-           .help = "file of texts, one a line, that no translation has",
+           .help = "file of texts, one a line, that no translation may have",
            .group = kDemands,
            .aliases = "negative-constraints"},
           avoid);
@@ -113,16 +110,15 @@ struct DemandFiles {
            .group = kDemands},
           protect);
     visit({.name = "terms-force",
-           .help = "put what --terms and --protect ask for into every translation, also where it "
-                   "spoils the sentence",
+           .help = "write every text that --terms and --protect ask for, even where it spoils the "
+                   "sentence",
            .group = kDemands},
           terms_force);
-    visit(
-        {.name = "number-format",
-         .help = "languages, as en-de: numbers that --protect copies are written as in the second "
-                 "(6,263 becomes 6.263)",
-         .group = kDemands},
-        number_format);
+    visit({.name = "number-format",
+           .help = "two languages, for example en-de: numbers that --protect copies are rewritten "
+                   "from the first language's form to the second's (6,263 becomes 6.263)",
+           .group = kDemands},
+          number_format);
   }
 
   Demands read() const;  ///< throws UsageError naming the flag, Error naming the file

@@ -1,4 +1,4 @@
-// A translation as it is written: plain text, with fields behind " ||| " as Marian writes them.
+// The written form of a translation: plain text, with fields behind " ||| " as in Marian.
 #pragma once
 
 #include <array>
@@ -22,17 +22,18 @@ constexpr std::array<std::string_view, 3> names_of(AlignmentFormat) {
   return {"none", "hard", "soft"};
 }
 
-/// For each target word that has attention its source word with most of it: (source, target).
+/// For each target word that has attention, (source, target) with the source word of most
+/// attention.
 std::vector<std::pair<std::int64_t, std::int64_t>> hard_alignment(
     const std::vector<TranslatedWord>& words);
 
 struct TranslationFormat {
-  bool all = false;  ///< of the n best
+  bool all = false;  ///< all of the n best
   bool scores = false;
   bool word_scores = false;
   AlignmentFormat alignment = AlignmentFormat::None;
 
-  /// The line of output, or the lines where `all`.
+  /// The line of output, or with `all` a line for each of the n best.
   std::vector<std::string> lines(const Translation& translation) const;
 };
 

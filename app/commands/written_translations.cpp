@@ -13,7 +13,7 @@ namespace dragoman {
 
 namespace {
 
-/// Of one kind.
+/// The most warnings of one kind that are shown.
 constexpr std::int64_t kMostWarnings = 10;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What becomes of translations: lines of output, warnings, how far the work is, the summary.
+// Writes translations as lines of output, warns of faults, and shows the progress and the summary.
 #pragma once
 
 #include <algorithm>
@@ -18,10 +18,10 @@
 
 namespace dragoman {
 
-/// What follows a line that is no request (--json).
+/// The reaction to a line that is no request (--json).
 enum class JsonErrors {
-  Answer,  ///< an object that says why
-  Stop,    ///< the end, behind the answers to the lines before
+  Answer,  ///< answer with an object that says why
+  Stop,    ///< end after the answers to the lines before
 };
 constexpr std::array<std::string_view, 2> names_of(JsonErrors) { return {"answer", "stop"}; }
 
@@ -33,7 +33,7 @@ class WrittenTranslations : public TranslationSink {
   WrittenTranslations(Output& output, JsonLines& requests, JsonErrors errors, std::string input)
       : output_(output), requests_(&requests), errors_(errors), input_(std::move(input)) {}
 
-  /// Of so many lines, 0: not known, of which some were done before.
+  /// `lines` in all (0: not known), of which `done` were translated before.
   void show_progress(std::int64_t lines, std::int64_t done) {
     progress_.emplace("translate", "lines", lines, PlainLines::NowAndThen, done);
   }
@@ -45,7 +45,7 @@ class WrittenTranslations : public TranslationSink {
   }
 
   std::int64_t failed() const { return failed_; }  ///< lines that were no requests
-  /// Of the input, that are answered by now, also by an earlier run.
+  /// Lines of the input that are answered by now, also by an earlier run.
   std::int64_t lines() const { return std::max(lines_, output_.done()); }
 
  private:
@@ -61,14 +61,14 @@ class WrittenTranslations : public TranslationSink {
   std::optional<Progress> progress_;
 };
 
-/// A translation of each line, behind a progress bar, and then the summary. Fewer, from the first
-/// on and without a summary, where a signal asked for a stop.
+/// Translates each line with a progress bar, and then logs the summary. Where a signal asked for a
+/// stop, returns the translations up to there, without a summary.
 std::vector<Translation> translate_with_progress(TranslationService& service,
                                                  std::span<const std::string> lines,
                                                  const TranslationRequest& request);
 
-/// Warnings of what was not as it should be, and how much was done.
-/// `before`: lines that an earlier run has translated.
+/// Logs warnings about faults and the amount of work done. `before`: lines that an earlier run has
+/// translated.
 void log_summary(const TranslationFacts& facts, std::int64_t failed, std::int64_t before,
                  double seconds);
 

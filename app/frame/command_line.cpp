@@ -18,8 +18,8 @@ namespace {
 
 using GivenTexts = std::map<std::string, std::vector<std::string>>;
 
-// CLI11 takes an empty value for a missing one, "[SEP]" for a list and "-5" for a flag: such values
-// get this byte in front, and it is taken off again.
+// CLI11 takes an empty value for a missing one, "[SEP]" for a list and "-5" for a flag. Such values
+// get this byte in front, which is removed after the parse.
 constexpr char kVerbatim = '\x01';
 
 std::string verbatim(std::string_view value) {
@@ -47,7 +47,8 @@ const Field* flag_without_value(const Command& command, const std::vector<Field>
   return find_field(fields, found == command.short_flags.end() ? letter : found->second);
 }
 
-/// Hyphens in flags, marks on what CLI11 would misread; a flag that must have a value has one.
+/// The arguments with hyphens in flags, marks on values that CLI11 would misread, and a value for
+/// each flag that must have one.
 std::vector<std::string> normalized(const Command& command, const std::vector<Field>& fields,
                                     const std::vector<std::string>& arguments) {
   std::vector<std::string> result;
@@ -74,7 +75,7 @@ std::vector<std::string> normalized(const Command& command, const std::vector<Fi
   return result;
 }
 
-/// "-b,--beam-size,--beam", for a flag also "!--no-...", for a positional also "beam-size".
+/// "-b,--beam-size,--beam"; a switch also has "!--no-...", a positional also "beam-size".
 std::string cli11_names(const Command& command, const Field& field) {
   std::vector<std::string> names = {std::string(field.info.name)};
   for (const std::string& alias : aliases_of(field)) names.push_back(alias);
@@ -130,7 +131,7 @@ bool is_model(const std::string& path) {
          (path.ends_with(".safetensors") && std::filesystem::exists(path, none));
 }
 
-/// Words that no field takes.
+/// Throws UsageError for words that belong to no field.
 [[noreturn]] void refuse(const Command& command, const std::vector<Field>& fields,
                          const std::vector<std::string>& extras) {
   std::vector<std::string> flags;
@@ -155,7 +156,7 @@ std::vector<std::string> without_marks(std::vector<std::string> texts) {
   return texts;
 }
 
-/// A choice that may be left open takes "auto", too, which its list does not name.
+/// Whether the field is a choice that may be left open: it takes "auto", which is not in its list.
 bool takes_auto(const Field& field) {
   try {
     field.assign({"auto"});
@@ -165,7 +166,7 @@ bool takes_auto(const Field& field) {
   }
 }
 
-/// An error names every value that the field takes.
+/// Gives the field its value. An error names every value that the field takes.
 void assign(const Field& field, const std::vector<std::string>& texts) {
   try {
     field.assign(texts);
@@ -189,7 +190,7 @@ void assign_at(const Field& field, const ConfigValue& value) {
   }
 }
 
-/// Where several values were given to a field that takes one.
+/// A warning where several values were given to a field that takes one; otherwise empty.
 std::string warning_of_several(const Field& field, const std::vector<std::string>& texts) {
   std::string others;
   for (std::size_t i = 0; i + 1 < texts.size(); ++i)
@@ -236,7 +237,7 @@ Origins origins_of(const std::vector<Field>& fields,
   return origins;
 }
 
-/// The word itself, or in quotes where a shell would read more into it.
+/// The word, in quotes where a shell would otherwise change it.
 std::string shell_word(const std::string& word) {
   const auto plain = [](unsigned char c) {
     return std::isalnum(c) != 0 || std::strchr("@%+=:,./_-", c) != nullptr;
@@ -254,18 +255,18 @@ std::string command_line(const Command& command, const std::vector<std::string>&
 }
 
 struct Flags {
-  GivenTexts given;  ///< of a list any number of texts, else one
+  GivenTexts given;  ///< any number of texts for a list, otherwise one
   std::vector<std::string> warnings;
 };
 
-/// Flags without a value are "true", `--no-x` is "false".
+/// A switch without a value has the text "true", and `--no-x` gives "false".
 Flags parse(const Command& command, const std::vector<Field>& fields,
             const std::vector<std::string>& arguments) {
   CLI::App app;
   app.set_help_flag("");
   app.allow_extras();
   std::vector<CLI::Option*> options;
-  // Positionals first and in their own order, which is how CLI11 fills them.
+  // Positionals come first and in their own order, as CLI11 fills them in that order.
   std::vector<const Field*> ordered;
   for (const std::string& name : command.positionals) {
     ordered.push_back(find_field(fields, name));
@@ -299,7 +300,7 @@ Flags parse(const Command& command, const std::vector<Field>& fields,
   return flags;
 }
 
-/// Of the fields whose values were given, the flags before the file.
+/// Assigns the given values; a flag's value overrides the file's.
 void assign_given(const std::vector<Field>& fields, const GivenTexts& flags,
                   const std::map<std::string, ConfigValue>& file,
                   const std::map<std::string, std::string>& typed) {

@@ -1,5 +1,4 @@
-// From the words of a command line to configuration structs: default < preset < --config FILE <
-// command line.
+// Fills configuration structs from a command line: default < preset < --config FILE < command line.
 #pragma once
 
 #include <map>
@@ -11,27 +10,27 @@
 
 namespace dragoman {
 
-/// What every command understands besides its own flags.
+/// The flags that every command has.
 struct CommonConfig {
   std::string config;
   bool quiet = false;
   LogFormat log_format = LogFormat::Text;
   bool help = false;
 
-  // Not flags: what the command line was like.
-  std::vector<std::string> warnings;         ///< to be told once the log is set
+  // Facts about the command line, no flags.
+  std::vector<std::string> warnings;         ///< to be logged once the log is configured
   std::map<std::string, std::string> typed;  ///< fields by name -> the alias that was typed
 
   template <class Visit>
   void for_each_field(Visit&& visit) {
     visit({.name = "config",
-           .help = "TOML file of values; flags on the command line come before it",
+           .help = "TOML file with values for flags; flags on the command line override it",
            .group = "Common"},
           config);
     visit({.name = "quiet", .help = "only warnings and errors on stderr", .group = "Common"},
           quiet);
     visit({.name = "log-format",
-           .help = "lines for people, or one JSON object per line",
+           .help = "messages as text for people, or as one JSON object per line",
            .group = "Common"},
           log_format);
     visit({.name = "help", .help = "this text", .group = "Common"}, help);
@@ -42,11 +41,11 @@ struct CommonConfig {
 std::string in_typed_words(const std::string& message,
                            const std::map<std::string, std::string>& typed);
 
-/// Sets the command's configuration from the arguments behind its name, and fills its invocation.
-/// A list takes every value after its flag and may be repeated; of another field the last one
-/// counts, with a warning where an earlier one differs. With --help only the defaults (of the
-/// preset that is asked for) are set. Throws UsageError that names the flag, or file, line and key;
-/// all unknown flags at once, each with what may have been meant.
+/// Sets the command's configuration from the arguments behind its name, and fills its invocation. A
+/// list takes every value after its flag and may be repeated. Of another field the last value
+/// counts, with a warning where an earlier one differs. With --help only the defaults (of the given
+/// preset) are set. Throws UsageError that names the flag, or file, line and key. One error names
+/// all unknown flags, each with the flag that may have been meant.
 CommonConfig configure(const Command& command, const std::vector<std::string>& arguments);
 
 }  // namespace dragoman

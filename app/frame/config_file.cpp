@@ -74,7 +74,7 @@ std::string_view line_of(std::string_view text, toml::source_index line) {
   return text.substr(0, text.find('\n'));
 }
 
-/// The fields are for hints.
+/// `fields` are for hints.
 toml::table parse_toml(std::string_view text, const std::string& name,
                        const std::vector<Field>& fields) {
   try {

@@ -13,7 +13,7 @@
 namespace dragoman {
 
 struct ConfigValue {
-  std::vector<std::string> texts;  ///< as Field::assign takes them
+  std::vector<std::string> texts;  ///< for Field::assign()
   std::string place;               ///< "run.toml:12", for messages
 };
 
@@ -23,21 +23,22 @@ struct ConfigValue {
 std::map<std::string, ConfigValue> read_config(const std::filesystem::path& path,
                                                const std::vector<Field>& fields);
 
-/// The file's keys and values as texts, of lists joined by commas; known or not. Throws as above
-/// where the file is no TOML or cannot be read.
+/// All keys and values of the file as texts, also unknown ones; values of lists are joined by
+/// commas. Throws as read_config() where the file is no TOML or cannot be read.
 std::map<std::string, std::string> read_settings(const std::filesystem::path& path);
 
-/// The same of a text; the name is for messages.
+/// The same for the text of a file; the name is for messages.
 std::map<std::string, std::string> settings_of(std::string_view toml, const std::string& name);
 
-/// A value as the file has it; of lists any number of texts, else one.
+/// A value in TOML, from any number of texts for a list, and otherwise from one.
 std::string toml_value(Field::Kind kind, const std::vector<std::string>& texts);
 
 /// The lines of every field under the headings of their groups.
 std::string grouped(const std::vector<Field>& fields,
                     const std::function<std::string(const Field&)>& lines_of);
 
-/// Every field with its value, grouped, under its help text: read_config gives the same back.
+/// Every field with its value, grouped, under its help text. read_config() reads the same values
+/// back.
 std::string write_config(const std::vector<Field>& fields);
 
 }  // namespace dragoman

@@ -14,7 +14,8 @@ struct Line {
   bool has_equals;
 };
 
-/// "key = value" or "key: value", without a comment; the value is empty in other lines.
+/// The parts of "key = value" or "key: value", without a comment. The value is empty for other
+/// lines.
 Line parts_of(std::string_view line) {
   const std::size_t equals = line.find('=');
   const bool has_equals = equals != std::string_view::npos;
@@ -34,8 +35,8 @@ std::string_view without_quotes(std::string_view text) {
   return text;
 }
 
-/// In single quotes TOML takes every character as it stands, in double ones a backslash begins an
-/// escape.
+/// A text in TOML's double quotes, or in single quotes where it has quotes or backslashes, as a
+/// backslash begins an escape in double quotes.
 std::string in_quotes(std::string_view text) {
   text = without_quotes(text);
   const char quote = text.find_first_of("\\\"") == std::string_view::npos ? '"' : '\'';
@@ -55,7 +56,7 @@ std::string list_of(std::string_view value) {
   return "[" + list + "]";
 }
 
-/// "10k" as TOML has it.
+/// "10k" as a number of TOML.
 std::string number_of(std::string_view value) {
   try {
     return text_of(parse_integer("", std::string(value)));
@@ -64,13 +65,13 @@ std::string number_of(std::string_view value) {
   }
 }
 
-/// What would be right in place of the value.
+/// The right text in place of the value.
 std::string right_value(std::string_view value, const Field* field) {
   if (value == "True") return "true";
   if (value == "False") return "false";
   if (kQuotes.find(value.front()) != std::string_view::npos)
     return value.find('\\') == std::string_view::npos ? std::string(value) : in_quotes(value);
-  constexpr std::string_view kOthers = "[{+-0123456789";  // begin what is no bare word
+  constexpr std::string_view kOthers = "[{+-0123456789";  // no bare word begins with these
   if (field == nullptr)
     return kOthers.find(value.front()) == std::string_view::npos ? in_quotes(value)
                                                                  : std::string(value);

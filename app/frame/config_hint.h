@@ -1,4 +1,4 @@
-// What a line of a configuration file that is no TOML was meant to be.
+// A hint for a line of a configuration file that is no TOML.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace dragoman {
 
-/// `; texts stand in quotes: max-time = "30s"`; empty where it cannot be told. The line is UTF-8.
+/// `; texts stand in quotes: max-time = "30s"`; empty where there is no hint. The line is UTF-8.
 std::string config_hint(std::string_view line, const std::vector<Field>& fields);
 
 }  // namespace dragoman

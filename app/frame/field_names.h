@@ -1,5 +1,5 @@
-// How a field is found by what a user wrote: `-` and `_` are the same, aliases count, and a wrong
-// name is answered with the nearest right one.
+// Finds a field by the name that a user wrote: `-` and `_` are the same, aliases count, and for a
+// wrong name there is the nearest right one.
 #pragma once
 
 #include <string>

@@ -11,10 +11,10 @@ namespace dragoman {
 namespace {
 
 struct ForeignFlag {
-  std::string_view names;  ///< without dashes, a space before and behind each
+  std::string_view names;  ///< without dashes, with a space before and behind each
   std::string_view system;
   std::string_view here;
-  std::string_view command = "";  ///< of one command alone
+  std::string_view command = "";  ///< the only command that it is for; empty: all
 };
 
 constexpr std::array kForeignFlags = {

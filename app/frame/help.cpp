@@ -13,8 +13,7 @@ namespace {
 constexpr std::size_t kColumns = 96;
 constexpr std::size_t kHelpColumn = 34;
 
-/// `text` broken at spaces so that it stands in columns [indent, kColumns), the first line without
-/// its indent.
+/// `text` broken at spaces into columns [indent, kColumns); the first line has no indent.
 std::string wrapped(std::string_view text, std::size_t indent) {
   std::string result;
   std::size_t column = indent;
@@ -35,7 +34,7 @@ std::string wrapped(std::string_view text, std::size_t indent) {
   return result;
 }
 
-/// What a path is to: "FILE", "FOLDER"; nothing for a field that is no path.
+/// "FILE" or "FOLDER" for a field that is a path; empty for other fields.
 std::string_view path_of(const Command& command, std::string_view name) {
   constexpr std::array<std::string_view, 3> kMakeFolders = {"train", "sample", "export"};
   constexpr std::array<std::string_view, 25> kFiles = {"input",       "src",
@@ -88,7 +87,7 @@ std::string letter_of(const Command& command, const Field& field) {
   return "";
 }
 
-/// The value without the flag; "" where there is none to show.
+/// The field's default value; "" where there is none to show.
 std::string default_text(const Command& command, const Field& field) {
   if (std::find(command.automatic.begin(), command.automatic.end(), field.info.name) !=
       command.automatic.end())
@@ -146,8 +145,8 @@ std::string overview(const Program& program, const std::vector<Command>& command
     text += line + wrapped(command.summary, 14) + "\n";
   }
   return text + join_text("\nExample:\n", program.example, '\n', program.name,
-                          " COMMAND --help tells all flags of a command; ", program.name,
-                          " --version what this is.\n");
+                          " COMMAND --help shows all flags of a command, ", program.name,
+                          " --version the version.\n");
 }
 
 std::string command_help(std::string_view program, const Command& command) {
@@ -171,8 +170,9 @@ std::string command_help(std::string_view program, const Command& command) {
       if (field.info.group == group) text += flag_lines(command, field);
   }
   text +=
-      "\nLong flags may be written with _ for -, switches also as --no-NAME or --NAME=false. The "
-      "names\nare the keys of the TOML file, too.\n";
+      "\nLong flags may have _ in place of -. Switches may also be written as --no-NAME or "
+      "--NAME=false."
+      "\nThe names of the flags are also the keys of the TOML file.\n";
   return text;
 }
 

@@ -10,7 +10,7 @@
 
 namespace dragoman {
 
-/// The commands with one line each, and how to begin.
+/// The commands with one line each, and an example of the first steps.
 std::string overview(const Program& program, const std::vector<Command>& commands);
 
 /// All flags of a command in their groups, with the defaults that its fields hold; at most 96

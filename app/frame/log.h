@@ -14,17 +14,17 @@ constexpr std::array<std::string_view, 2> names_of(LogFormat) { return {"text", 
 
 enum class Verbosity {
   Quiet,   ///< warnings and errors only, no progress bar
-  Normal,  ///< all
+  Normal,  ///< all lines
 };
 
-/// Called once, before other threads log. Text and Normal until then.
+/// Called once, before other threads log. Until then the format is Text and the verbosity Normal.
 void configure_log(LogFormat format, Verbosity verbosity);
 LogFormat log_format();
 Verbosity log_verbosity();
 
-/// Text: "2026-01-31 12:00:00 " (local time), "warning: " or "error: " where it is one, the text.
-/// JSON: one object per line, {"time": UTC, "level": "info"|"warning"|"error", "message": text}.
-/// Control characters are shown as \xNN, invalid UTF-8 as U+FFFD.
+/// Text: "2026-01-31 12:00:00 " (local time), then "warning: ", "error: " or nothing, then the
+/// text. JSON: one object per line, {"time": UTC, "level": "info"|"warning"|"error", "message":
+/// text}. Control characters are shown as \xNN, invalid UTF-8 as U+FFFD.
 void log_info(std::string_view text);
 void log_warning(std::string_view text);
 void log_error(std::string_view text);

@@ -1,5 +1,5 @@
-// What dragoman and dragoman-lite differ in. Each has its main() and what else is its own in a
-// folder of app/; the commands of app/ itself see no LibTorch and belong to both.
+// The differences between dragoman and dragoman-lite. Each has a folder of app/ for its main() and
+// its own code. The commands of app/commands see no LibTorch and belong to both.
 #pragma once
 
 #include <string>
@@ -15,12 +15,12 @@ struct Program {
   std::string_view summary;  ///< of two lines at most
   std::string_view example;  ///< lines of commands
   std::vector<Command> (*commands)();
-  /// The libraries that decide what it can do, for --version: lines, or nothing.
+  /// Lines for --version about the libraries that decide what the program can do; empty for none.
   std::string (*libraries)();
 };
 
-/// All of main(): finds the subcommand, configures it, runs it, and turns what went wrong into one
-/// line and an exit code (docs/design.md, section 6).
+/// The body of main(): finds the subcommand, configures it and runs it. An error becomes one line
+/// and an exit code (docs/design.md, section 6).
 int run_program(const Program& program, int argc, char** argv);
 
 }  // namespace dragoman

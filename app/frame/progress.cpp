@@ -30,7 +30,7 @@ std::string rate_text(double per_second) {
   return text;
 }
 
-/// "52 %"; below ten percent of much "5.2 %".
+/// "52 %"; below ten percent of a large total "5.2 %".
 std::string percent_text(const ProgressState& state) {
   constexpr std::int64_t kMuch = 1000;
   const double share = static_cast<double>(state.done) / static_cast<double>(state.total);
@@ -52,7 +52,7 @@ std::vector<std::string> fields_of(std::string_view status) {
   return fields;
 }
 
-/// What stands behind the bar, in its order.
+/// The fields behind the bar, in their order.
 std::vector<std::string> facts(const ProgressState& state) {
   std::vector<std::string> parts;
   if (state.total > 0) {
@@ -84,7 +84,7 @@ std::string joined(const std::vector<std::string>& parts, std::string_view separ
   return text;
 }
 
-/// `width` columns, filled by eighths of a column (U+2588..U+258F).
+/// A bar of `width` columns, filled in steps of an eighth of a column (U+2588..U+258F).
 std::string blocks(const ProgressState& state, int width) {
   const double share =
       std::clamp(static_cast<double>(state.done) / static_cast<double>(state.total), 0.0, 1.0);

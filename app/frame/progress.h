@@ -10,7 +10,7 @@
 
 namespace dragoman {
 
-/// What one progress line shows.
+/// The content of a progress line.
 struct ProgressState {
   std::string title;       ///< "translate"
   std::string unit;        ///< "lines"
@@ -29,7 +29,8 @@ std::string progress_bar(const ProgressState& state, int columns);
 /// The same without a bar: "train: 52 %, 5,200/10,000 updates, 12.3/s, 6:30 left, loss 2.31".
 std::string progress_text(const ProgressState& state);
 
-/// Units per second, the recent past weighing more: what lies 15 s back weighs 1/e.
+/// Units per second. The recent past weighs more: the rate 15 s ago has 1/e of the weight of the
+/// present one.
 class RateEstimate {
  public:
   void observe(double seconds, std::int64_t done);  ///< `seconds` never falls
@@ -45,11 +46,11 @@ enum class PlainLines {
   None,        ///< for commands that log their own lines
 };
 
-/// Shows how far a piece of work is, from construction to destruction, which erases the bar. Log
+/// Shows the progress of a task as long as the object lives; its destruction erases the bar. Log
 /// lines may be written meanwhile. A command whose results go to the same terminal shows no bar.
 class Progress {
  public:
-  /// `total` 0: not known. `done`: what an earlier run did; it does not count for the rate.
+  /// `total` 0: not known. `done`: units that an earlier run did; they do not count for the rate.
   Progress(std::string title, std::string unit, std::int64_t total,
            PlainLines plain_lines = PlainLines::NowAndThen, std::int64_t done = 0);
   Progress(const Progress&) = delete;
@@ -58,7 +59,7 @@ class Progress {
 
   /// Cheap: draws at most 10 times a second. Any thread may call it.
   void update(std::int64_t done, std::string_view status = {});
-  /// Where the end moves: `total` (0: unknown) and `left` are new each time.
+  /// For a task whose end moves: `total` (0: unknown) and `left` are new each time.
   struct Estimate {
     std::int64_t done, total;
     std::string left, status;

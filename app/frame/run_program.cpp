@@ -34,10 +34,10 @@ namespace {
 
 enum ExitCode : int { kDone = 0, kFailed = 1, kMisused = 2, kDefect = 3 };
 
-/// Before any thread exists, as threads inherit the processor's modes.
+/// Called before any thread exists, as threads inherit the processor's modes.
 void prepare_process() {
 #if defined(__SSE2__)
-  // Denormal numbers cost a hundred times a normal one's time and carry nothing that we need.
+  // A denormal number costs a hundred times the time of a normal one, and we need none.
   _mm_setcsr(_mm_getcsr() | 0x8040);  // flush to zero, denormals are zero
 #endif
   install_signal_handling();
@@ -129,7 +129,7 @@ int report_misuse(const Program& program, const std::string& text,
                 join_text(text, " (", program.name, ' ', command, "--help tells more)"));
 }
 
-/// Of the standard library's, which throws it without a subject where a thread cannot begin.
+/// The standard library throws this error without a subject where a thread cannot begin.
 std::string system_error_text(const std::system_error& error) {
   if (const auto* file = dynamic_cast<const std::filesystem::filesystem_error*>(&error))
     return join_text(file->path1().string(), ": ", error.code().message(),
@@ -142,7 +142,7 @@ std::string system_error_text(const std::system_error& error) {
 }
 
 int report_unexpected(const Program& program, const std::exception& error) {
-  if (is_out_of_memory(error))  // LibTorch's words for it speak of its own source
+  if (is_out_of_memory(error))  // LibTorch's message quotes its own source
     return report(program, kFailed,
                   "not enough memory; smaller batches, --max-tokens or --batch-size, need less");
   const std::string_view whole = error.what();

@@ -26,7 +26,7 @@ std::stop_source& source() {
   return *stop;
 }
 
-/// Past the locks of terminal and log, which the thread that is stuck may hold.
+/// Writes without the locks of terminal and log, as a thread that is stuck may hold them.
 void write_past_locks(std::string_view text) {
   [[maybe_unused]] const auto written = write(STDERR_FILENO, text.data(), text.size());
 }
@@ -49,7 +49,7 @@ std::string_view name_of(int signal) {
   }
 }
 
-/// Who ends a process by its number and by its group sends two signals that mean one.
+/// Some launchers signal a process and its group: two signals within this time are one request.
 constexpr std::chrono::milliseconds kSameRequest{300};
 
 void wait_for_signals(sigset_t awaited) {

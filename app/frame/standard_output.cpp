@@ -38,7 +38,7 @@ void install_standard_output() {
   // Never destroyed: std::cout is flushed after main's static objects have gone.
   static auto* const buffer = new StandardOutput;
   std::cout.rdbuf(buffer);
-  std::cout.exceptions(std::ios::badbit);  // what the buffer throws comes through
+  std::cout.exceptions(std::ios::badbit);  // rethrows exceptions of the buffer
 }
 
 }  // namespace dragoman

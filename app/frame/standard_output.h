@@ -1,10 +1,10 @@
-// What std::cout writes through: the error that ends a write ends the work, too, and says why.
+// The buffer of std::cout: an error of a write is thrown with its reason, and so ends the work.
 #pragma once
 
 namespace dragoman {
 
-/// Called first in main. From then on what std::cout cannot write throws Error, or ClosedPipe where
-/// whoever read it has gone.
+/// Called first in main. From then on std::cout throws Error where a write fails, or ClosedPipe
+/// where the reader of a pipe has gone.
 void install_standard_output();
 
 }  // namespace dragoman

@@ -15,7 +15,7 @@ constexpr std::string_view kEraseLine = "\r\x1b[K";
 
 }  // namespace
 
-// Never destroyed, as the log that writes to it.
+// Never destroyed, like the log that writes to it.
 Terminal& Terminal::standard_error() {
   static Terminal& terminal = *new Terminal(STDERR_FILENO);
   return terminal;
@@ -46,7 +46,7 @@ void Terminal::show_bar(std::string_view text) {
   const MutexLock lock(mutex_);
   if (!interactive_) return;
   bar_ = text;
-  // What is longer from the last bar goes after the new one is drawn: no flicker.
+  // The rest of a longer last bar is erased after the new one is drawn, so nothing flickers.
   write("\r" + bar_ + "\x1b[K");
 }
 
@@ -61,7 +61,7 @@ void Terminal::write(std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return;  // nowhere left to say so
+    if (written <= 0) return;  // an error cannot be shown anywhere
     bytes.remove_prefix(static_cast<std::size_t>(written));
   }
 }

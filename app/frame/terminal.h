@@ -1,5 +1,5 @@
-// Standard error, shared by log lines and the progress bar: a line that is written while a bar is
-// shown stands above it, so that the two never mix.
+// Standard error, for log lines and the progress bar. A line that is written while a bar is shown
+// stands above it, so the two never mix.
 #pragma once
 
 #include <string>
@@ -20,7 +20,7 @@ class Terminal {
   void write_line(std::string_view text);
 
   /// Shows `text`, one line of at most columns() - 1 columns, at the bottom in place of the last
-  /// one. Does nothing unless interactive.
+  /// bar. Does nothing where there is no terminal.
   void show_bar(std::string_view text);
   void erase_bar();
 

@@ -1,4 +1,5 @@
-// dragoman-lite: what needs no LibTorch. Small and quick to start, on the CPU alone.
+// dragoman-lite: the commands that need no LibTorch. It is small, starts quickly, and uses the CPU
+// alone.
 #include "app/commands/commands.h"
 #include "app/frame/program.h"
 

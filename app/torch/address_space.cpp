@@ -1,6 +1,6 @@
 // LibTorch's static initialisers end the process with std::terminate where `ulimit -v` leaves too
-// little for them, before main() could say anything. A function in .preinit_array runs before those
-// of all libraries (ELF gABI, "Initialization and Termination Functions").
+// little for them, before main() can print a message. A function in .preinit_array runs before
+// those of all libraries (ELF gABI, "Initialization and Termination Functions").
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -11,7 +11,7 @@ namespace {
 /// Measured with LibTorch 2.13 for the CPU: below 430 MiB `dragoman --version` fails.
 constexpr rlim_t kFloor = rlim_t{440} << 20;
 
-/// Nothing of the C++ library can be used yet.
+/// The C++ library cannot be used yet.
 void require_address_space() {
   constexpr std::string_view kText =
       "dragoman: error: not enough memory to load LibTorch: ulimit -v must leave 440 MiB or more; "

@@ -22,11 +22,9 @@ std::string name_of(Preset preset) {
   return std::string(names_of(preset)[static_cast<std::size_t>(preset)]);
 }
 
-std::string pairs_text(std::int64_t pairs) { return with_separators(pairs) + " pairs"; }
-
 std::int64_t parameters_of(const ModelConfig& model) { return FlatLayout(model).parameters(); }
 
-/// A preset's settings, as they would be chosen for a text.
+/// A preset with the settings that would be chosen for a text.
 TrainOptions options_of(Preset preset, const TextSize& text) {
   TrainOptions options;
   options.apply_preset({{"preset", {name_of(preset)}}});
@@ -37,7 +35,7 @@ TrainOptions options_of(Preset preset, const TextSize& text) {
   return options;
 }
 
-/// Of all ranks together, on sentences as long as those of the text.
+/// Measures the speed of all ranks together, on sentences as long as those of the text.
 SpeedOf speed_on(const TextSize& text, const TextTrial& trial, std::int64_t ranks) {
   return [text, trial, ranks](Preset preset) {
     const TrainOptions options = options_of(preset, text);
@@ -58,7 +56,8 @@ SpeedOf speed_on(const TextSize& text, const TextTrial& trial, std::int64_t rank
   };
 }
 
-/// What the text decides, and the machine. A preset that was asked for decides the size alone.
+/// The settings that follow from the text and the machine. A preset that was asked for decides the
+/// size alone.
 std::vector<Setting> settings_by_text(const RunSettings& settings, const TextSize& text,
                                       const ChosenPreset& chosen) {
   std::vector<Setting> result;
@@ -77,7 +76,7 @@ std::vector<Setting> shared(std::vector<Setting> settings, Communicator& ranks) 
   return settings;
 }
 
-/// The values of the preset become those of what is still open.
+/// The preset's values become the values of the open fields.
 void take_preset(const std::string& name, RunSettings& settings) {
   TrainOptions defaults;
   defaults.apply_preset({{"preset", {name}}});
@@ -103,7 +102,7 @@ ModelConfig fitting_model(const ModelConfig& model, const CorpusSize& corpus) {
   return fitting;
 }
 
-/// How an epoch is cut.
+/// The corpus and the updates of an epoch.
 struct EpochFacts {
   CorpusSize corpus;
   double updates = 0;
@@ -126,8 +125,8 @@ bool ends_otherwise(const TrainConfig& config) {
   return config.max_epochs > 0 || config.max_seconds() > 0;
 }
 
-/// What an update takes here; zero where memory does not allow to measure it: the run itself splits
-/// its batches then.
+/// The seconds of an update on this machine. Zero where memory does not suffice to measure it; the
+/// run itself will then split its batches.
 double measured_update(const TrialSettings& settings) {
   try {
     Trial trial(settings);
@@ -149,7 +148,7 @@ void choose_by_text(TrainOptions& options, RunSettings& settings, const TextTria
   std::vector<Setting> chosen;
   if (ranks.leads()) {
     const TextSize text = trial.measure_text();
-    ChosenPreset preset{options.train.preset, pairs_text(text.pairs)};
+    ChosenPreset preset{options.train.preset, counted(text.pairs, "pair")};
     if (settings.is_open("preset")) {
       preset = preset_for(text, speed_on(text, trial, ranks.size()));
       if (const Preset full = preset_for(text); full != preset.preset)
@@ -175,7 +174,7 @@ void choose_by_corpus(TrainOptions& options, RunSettings& settings, const TrialS
   double updates = static_cast<double>(
       updates_for(epoch.corpus, config.preset, epoch.target_tokens_per_update()));
   if (fine_tunes) updates *= kFineTuningLength;
-  const std::string reason = pairs_text(epoch.corpus.pairs);
+  const std::string reason = counted(epoch.corpus.pairs, "pair");
   if (!ends_otherwise(config))
     settings.choose("max-updates", text_of(static_cast<std::int64_t>(updates)), reason);
   if (config.max_updates > 0) updates = static_cast<double>(config.max_updates);
@@ -215,24 +214,23 @@ void log_choices(const TrainOptions& options, const TrialSettings& trial, int ra
                      .updates_per_epoch = epoch.updates,
                      .validates = trial.validates};
   const auto end = outlook(config, {}, pace).end;
-  std::string text = join_text(pairs_text(epoch.corpus.pairs), ": ");
+  std::string text = join_text(counted(epoch.corpus.pairs, "pair"), ": ");
   if (config.init_from.empty()) text += name_of(config.preset) + ", ";
   text += join_text(with_separators(options.model.target_vocabulary), " pieces, ");
   if (end) {
-    text += join_text(with_separators(std::llround(end->updates_left)), " updates of ",
-                      with_separators(std::llround(epoch.target_tokens_per_update())),
-                      " target pieces");
+    text += join_text(counted(std::llround(end->updates_left), "update"), " of ",
+                      counted(std::llround(epoch.target_tokens_per_update()), "target piece"));
     if (seconds > 0) text += ", about " + duration_text(end->seconds_left);
     text += config.patience > 0 && trial.validates ? ", less if the score stops rising earlier; "
                                                    : "; ";
   }
   if (trial.validates) {
-    text += join_text("validated every ", with_separators(config.valid_every), " updates");
+    text += join_text("validated every ", counted(config.valid_every, "update"));
     if (seconds > 0)
       text +=
           join_text(" (", duration_text(static_cast<double>(config.valid_every) * seconds), ")");
   } else {
-    text += "not validated: there is no text to validate with";
+    text += "no validation: there is no validation text";
   }
   log_info(text);
   const ModelSize size{.parameters = parameters_of(options.model),

@@ -1,4 +1,4 @@
-// What a run that has begun must find as it was: its text, by content, wherever it lies now.
+// Checks that a run that goes on has the same text. Contents are compared; files may lie elsewhere.
 #pragma once
 
 #include <map>
@@ -10,8 +10,9 @@
 
 namespace dragoman {
 
-/// The hash that each text file named now must have, by its path: that of the file in its place
-/// when the run was started. Throws UsageError where the run had more or fewer files.
+/// By the path of each text file that is named now, the hash that it must have: the hash of the
+/// file that the run was started with for the same purpose. Throws UsageError where the run had
+/// more or fewer files.
 std::map<std::string, std::string> expected_hashes(const std::vector<Field>& fields,
                                                    const ProgressRecord& progress);
 

@@ -18,7 +18,7 @@ namespace {
 /// Whether a field decides what the model computes, rather than how it is trained.
 bool is_architecture(std::string_view name) { return !name.ends_with("dropout"); }
 
-/// Says what differs; ids mean the same in both only where nothing does.
+/// Throws Error that names the difference; only equal tokenizers have the same ids.
 void check_same(const std::string& file, const Tokenizer& wanted, const std::string& model) {
   const Tokenizer given = Tokenizer::from_file(file);
   if (given.model_bytes() == wanted.model_bytes()) return;
@@ -87,7 +87,7 @@ void refuse_ignored_tokenizer_flags(const RunSettings& settings, const Tokenizer
       {"lowercase", text_of(lower_cases(source))},
       {"character-coverage", ""},
       {"user-symbols", ""},
-      {"tokenizer-lines", ""}};  // the last three cannot be told from a tokenizer
+      {"tokenizer-lines", ""}};  // a tokenizer does not tell the last three
   const auto asked = settings.record().asked;
   for (const auto& [name, fact] : facts) {
     const auto found = asked.find(name);

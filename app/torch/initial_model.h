@@ -12,18 +12,19 @@ namespace dragoman {
 Preset parse_preset(const std::string& name);
 
 /// The preset where none is given: base, or with --init-from (a run folder or model file; may be
-/// empty) that of the run that made the model. What cannot be read counts as base: what is wrong
-/// with it is said where the weights are read.
+/// empty) that of the run that made the model. A model that cannot be read counts as base; its
+/// fault is reported where the weights are read.
 Preset inherited_preset(const std::string& init_from);
 
-/// Dropout rates that were given stay. Throws UsageError naming the flag where another architecture
-/// was given, Error where a given tokenizer is not the model's.
+/// Gives `config` the model's architecture, but keeps dropout rates that were given. Throws
+/// UsageError naming the flag where another architecture was given, Error where a given tokenizer
+/// is not the model's.
 void take_architecture(const ModelFileReader& model, RunSettings& settings, ModelConfig& config);
-/// `of` says whose model it is, for messages.
+/// Gives `config` the model's tokenizer. `of` names the model in messages.
 void take_tokenizer(const ModelFileReader& model, std::string_view of, TokenizerConfig& config);
 
-/// Throws UsageError naming a flag that says how a tokenizer is made, where --init-from or
-/// --tokenizer give one that is made otherwise.
+/// Throws UsageError naming a flag about the making of a tokenizer, where --init-from or
+/// --tokenizer give a tokenizer that was made otherwise.
 void refuse_ignored_tokenizer_flags(const RunSettings& settings, const Tokenizers& given,
                                     std::string_view by);
 

@@ -1,4 +1,4 @@
-// A model as the module tree.
+// Opens a model as the module tree.
 #pragma once
 
 #include <optional>

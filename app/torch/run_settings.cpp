@@ -10,13 +10,14 @@ namespace dragoman {
 
 namespace {
 
-/// Belongs to the call, not to the run: a run folder may be moved or copied.
+/// Whether a field belongs to the call and not to the run, as a run folder may be moved or copied.
 bool is_of_the_call(std::string_view name) { return name == "output"; }
 
 constexpr const char* kHeading =
-    "# What this run was asked for. `dragoman train --config FILE -o another/` asks for the same\n"
-    "# again. The rest stands in comments, as it became here: by default, or for the reason behind "
-    "it.\n\n";
+    "# The settings that this run was asked for. `dragoman train --config FILE -o another/` asks\n"
+    "# for the same again. The other settings of this run stand in comments, with the reason "
+    "where\n"
+    "# the run chose them.\n\n";
 
 }  // namespace
 

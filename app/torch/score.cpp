@@ -20,6 +20,7 @@
 #include "app/torch/open_model.h"
 #include "base/amounts.h"
 #include "base/error.h"
+#include "base/line_counts.h"
 #include "base/text_lines.h"
 #include "base/threads.h"
 #include "inference/decode_config.h"
@@ -56,21 +57,22 @@ struct ScoreConfig {
            .aliases = "target,trg,hyp"},
           target);
     visit({.name = "normalize",
-           .help = "divide each line's log-probability by its pieces, </s> among them",
+           .help = "divide each line's log-probability by its number of pieces, </s> included",
            .group = kScores},
           normalize);
     visit({.name = "per-token",
-           .help = "after a tab, the log-probability of each piece, </s> the last",
+           .help = "add a tab and the log-probability of each piece, </s> as the last",
            .group = kScores,
            .aliases = "word-scores,with-tokens-score"},
           per_token);
     visit({.name = "split-sentences",
-           .help = "score the sentences of a line one by one, where both sides have as many; auto: "
-                   "where the model was trained on single sentences",
+           .help = "score the sentences of a line one by one, where both sides have the same "
+                   "number; auto: if the model was trained on single sentences",
            .group = kScores},
           split_sentences);
     visit({.name = "max-tokens",
-           .help = "pieces of each side that are worked on together; changes speed and memory",
+           .help = "most pieces of each side that are computed together; changes speed and memory, "
+                   "not the output",
            .group = kHardware,
            .aliases = "batch-size,max-batch-size"},
           max_tokens);
@@ -106,9 +108,7 @@ struct Texts {
 
 Texts read_texts(const ScoreConfig& config) {
   Texts texts{read_lines(config.source), read_lines(config.target)};
-  if (texts.source.size() != texts.target.size())
-    throw Error(config.source, " has ", texts.source.size(), " lines but ", config.target, " has ",
-                texts.target.size());
+  require_same_lines(config.source, texts.source.size(), config.target, texts.target.size());
   for (auto* lines : {&texts.source, &texts.target})
     for (std::string& line : *lines) line = strip(line);
   return texts;
@@ -120,8 +120,8 @@ std::vector<TokenId> encode(const Tokenizer& tokenizer, std::string_view line) {
   return tokens;
 }
 
-/// The sentences of a line beside those of its translation, where they are as many; otherwise both
-/// as they are.
+/// The sentences of a line beside those of its translation, where both have the same number;
+/// otherwise the line and its translation as one pair.
 std::vector<std::pair<std::string_view, std::string_view>> pairs_of_sentences(
     std::string_view source, std::string_view target) {
   const auto sources = split_sentences(source), targets = split_sentences(target);
@@ -141,7 +141,7 @@ class ScoreRun {
         by_sentence_(splits_sentences(config.split_sentences, model.several_sentences)) {}
 
   Totals run(Transformer& model, const Tokenizers& tokenizers) {
-    std::optional<Progress> progress;  // not among the results
+    std::optional<Progress> progress;  // no bar where results go to the terminal
     if (isatty(STDOUT_FILENO) == 0)
       progress.emplace("score", "lines", static_cast<std::int64_t>(texts_.source.size()));
     const std::stop_token stop = stop_token();
@@ -224,8 +224,8 @@ void log_totals(const Totals& totals, double seconds) {
   char numbers[128];
   std::snprintf(numbers, sizeof numbers, "log-probability %.4f, perplexity %.4f, %.1f s",
                 totals.log_probability, totals.perplexity(), seconds);
-  log_facts(join_text(with_separators(totals.lines), " lines, ", with_separators(totals.tokens),
-                      " pieces, ", numbers),
+  log_facts(join_text(counted(totals.lines, "line"), ", ", counted(totals.tokens, "piece"), ", ",
+                      numbers),
             {{"lines", totals.lines},
              {"tokens", totals.tokens},
              {"log_probability", totals.log_probability},

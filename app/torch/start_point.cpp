@@ -10,7 +10,7 @@ namespace dragoman {
 
 namespace {
 
-/// A run writes over no other's results.
+/// Throws Error where the run would write over another run's results.
 void require_nothing_to_lose(const RunFolder& folder) {
   for (const auto& path : {folder.model(), folder.best(), folder.log()})
     if (std::filesystem::is_regular_file(path))

@@ -1,5 +1,5 @@
-// Where a run starts: its folder, locked, and the checkpoint that it goes on from. Rank 0 alone
-// does this, while no rank is at work in the folder yet.
+// The start of a run: its locked folder, and the checkpoint that it goes on from. Rank 0 alone does
+// this, before any rank works in the folder.
 #pragma once
 
 #include <memory>
@@ -11,8 +11,8 @@
 
 namespace dragoman {
 
-/// A folder that this command has made. One that fails before the first update leaves no empty
-/// folders.
+/// A folder that this command has made. It is removed if the command fails before the first update
+/// and the folder is empty.
 class MadeFolder {
  public:
   explicit MadeFolder(RunFolder folder) : folder_(std::move(folder)) {}
@@ -30,12 +30,12 @@ struct StartPoint {
   std::optional<FoundCheckpoint> found;
 };
 
-/// Of a folder that is there, locked; nothing where there is none. Throws Error where the folder
-/// has results that the run would write over.
+/// Where the folder exists, locks it and finds its checkpoint; otherwise returns nothing. Throws
+/// Error where the folder has results that the run would write over.
 StartPoint find_start(const RunFolder& folder);
 
-/// Makes and locks the folder, once the settings have been checked, and removes what killed
-/// processes have left there.
+/// Makes and locks the folder, once the settings have been checked, and removes the remains of
+/// killed processes.
 void lock_folder(const RunFolder& folder, StartPoint& start);
 
 }  // namespace dragoman

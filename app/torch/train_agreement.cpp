@@ -10,7 +10,7 @@ namespace dragoman {
 
 namespace {
 
-/// What each host may have otherwise.
+/// Whether a field may differ from host to host.
 bool is_of_the_host(std::string_view field) {
   return field == "output" || field == "threads" || field == "device";
 }

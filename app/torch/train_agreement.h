@@ -1,4 +1,5 @@
-// What ranks that train together must have alike; said at the start, with the rank that differs.
+// Checks at the start that all ranks have the same settings and text; an error names the rank that
+// differs.
 #pragma once
 
 #include <map>
@@ -10,19 +11,20 @@
 
 namespace dragoman {
 
-/// Versions, and the text of every field but those that each host may have otherwise. Throws Error
-/// or UsageError.
+/// Compares the versions, and the values of all fields except those that may differ from host to
+/// host. Throws Error or UsageError.
 void require_same_configuration(const std::map<std::string, std::string>& configuration,
                                 Communicator& ranks);
 
-/// All ranks recall what the checkpoint that rank 0 has found remembers; each host keeps what it
-/// may have otherwise.
+/// All ranks recall the settings of the checkpoint that rank 0 has found. Each host keeps the
+/// fields that may differ from host to host.
 bool share_recalled(RunSettings& settings, const std::optional<FoundCheckpoint>& found,
                     Communicator& ranks);
-/// All ranks have what rank 0 has chosen.
+/// Gives all ranks the settings of rank 0.
 void share_settings(RunSettings& settings, Communicator& ranks);
 
-/// The hosts' files may differ where their names do not. Throws Error; warns of unlike processors.
+/// Compares the texts of all hosts, which may differ although the names of the files are the same.
+/// Throws Error; warns of unlike processors.
 void require_same_data(const TrainingRun& run, Communicator& ranks);
 
 }  // namespace dragoman

@@ -4,12 +4,13 @@
 
 #include "app/torch/initial_model.h"
 #include "app/torch/run_settings.h"
+#include "base/amounts.h"
 
 namespace dragoman {
 
 namespace {
 
-/// Where "auto" is no value of its own.
+/// Whether "auto" may leave the field open: it is a number, or a choice without a value "auto".
 bool can_be_left_open(const Field& field) {
   const auto& choices = field.choices;
   return field.kind == Field::Kind::Integer || field.kind == Field::Kind::Number ||
@@ -68,10 +69,10 @@ void TrainOptions::validate() const {
     throw UsageError("--keep-valid-src: needs a validation beside it; raise --valid-fraction");
   if (train.guided_alignment_layer > model.decoder_layers)
     throw UsageError("--guided-alignment-layer ", train.guided_alignment_layer,
-                     ": the decoder has ", model.decoder_layers, " layers");
+                     ": the decoder has ", counted(model.decoder_layers, "layer"));
   if (train.guided_alignment_head > model.heads)
     throw UsageError("--guided-alignment-head ", train.guided_alignment_head, ": a layer has ",
-                     model.heads, " heads");
+                     counted(model.heads, "head"));
   const std::int64_t longest = data.max_length, places = model.max_positions;
   if (model.positions == Positions::Learned && (longest == 0 || longest >= places))
     throw UsageError("--max-length ", longest, ": the ", places,

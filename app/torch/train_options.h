@@ -1,4 +1,4 @@
-// What dragoman train may be told.
+// The flags of dragoman train.
 #pragma once
 
 #include <map>
@@ -20,7 +20,8 @@ struct RunMode {
   template <class Visit>
   void for_each_field(Visit&& visit) {
     visit({.name = "plan",
-           .help = "only say what the run would take: memory, speed, time, disk; changes nothing",
+           .help = "only print the memory, speed, time and disk space that the run would take; "
+                   "changes nothing",
            .group = "Run",
            .aliases = "dry-run"},
           plan);
@@ -28,18 +29,19 @@ struct RunMode {
 };
 
 struct TrainOptions {
-  RunMode mode;  // of the call, not of the run: no checkpoint remembers it
+  RunMode mode;  // belongs to the call, so no checkpoint has it
   TrainConfig train;
   ModelConfig model;
   DataConfig data;
   TokenizerConfig tokenizer;
   std::shared_ptr<Invocation> invocation = std::make_shared<Invocation>();
 
-  /// All that a run remembers.
+  /// The fields that a checkpoint has.
   std::vector<Field> fields();
-  /// What the command line may say: the same, "auto" for numbers and choices, and the mode.
+  /// The fields of the command line: those of a checkpoint, which also take "auto" for numbers and
+  /// choices, and the mode.
   std::vector<Field> given_fields();
-  /// The preset's values become the defaults.
+  /// Makes the preset's values the defaults.
   void apply_preset(const std::map<std::string, std::vector<std::string>>& given);
   /// Throws UsageError naming the flag.
   void validate() const;

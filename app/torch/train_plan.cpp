@@ -38,7 +38,7 @@ void print_memory(const MemoryPlan& memory, torch::Device device, bool averages)
                            ? join_text(bytes_text(memory.total()), "; ",
                                        bytes_text(available_memory()), " are free")
                            : bytes_text(memory.total() - memory.activations) + " and activations");
-  part(averages ? "weights, and their mean" : "weights", memory.weights);
+  part(averages ? "weights, and their average" : "weights", memory.weights);
   part("moments", memory.moments);
   part("gradients", memory.gradients);
   part("bf16 copy", memory.compute_copy);
@@ -86,10 +86,12 @@ void print_plan(const TrialSettings& settings) {
                                  whole(plan.updates_per_epoch), " an epoch, which takes ",
                                  duration_text(plan.updates_per_epoch * plan.seconds_per_update)));
   const auto& first = plan.outlook.seconds_to_validation;
-  print_line("first validation", first ? "after " + duration_text(*first) : "none: no such text");
+  print_line("first validation",
+             first ? "after " + duration_text(*first) : "none: there is no validation text");
   const auto end_text = [](const ExpectedEnd& end) {
-    return join_text(duration_text(end.seconds_left), " for ", whole(end.updates_left),
-                     " updates, validation aside");
+    return join_text(duration_text(end.seconds_left), " for ",
+                     counted(std::llround(end.updates_left), "update"),
+                     ", without the validations");
   };
   const auto& end = plan.outlook.end;
   print_line("run", end ? end_text(*end) : "until --patience is over: no other limit is set");
@@ -105,7 +107,7 @@ PlanFolder::PlanFolder(const fs::path& run) {
   path_ = name;
   const RunFolder planned{path_}, there{fs::absolute(run)};
   fs::create_directory(planned.corpus());
-  std::error_code none;  // a cache that is not there has no files
+  std::error_code none;  // a missing cache has no files
   for (const auto& entry : fs::directory_iterator(there.corpus(), none))
     fs::create_symlink(entry.path(), planned.corpus() / entry.path().filename());
 }

@@ -1,4 +1,4 @@
-// train --plan and --max-tokens auto: what updates cost on this machine, for people.
+// train --plan and --max-tokens auto: the cost of updates on this machine, for people.
 #pragma once
 
 #include "data/prepare.h"
@@ -6,14 +6,14 @@
 
 namespace dragoman {
 
-/// The token budget that suits the machine; what was tried is logged.
+/// The token budget that suits the machine. Logs the budgets that were tried.
 std::int64_t automatic_max_tokens(const TrialSettings& settings);
 
 /// Prints the plan of a run on standard output.
 void print_plan(const TrialSettings& settings);
 
-/// A folder for a run that is only planned: its token cache shows the files that `run` has, and
-/// what is added goes with it.
+/// A temporary folder for a run that is only planned. Its token cache has links to the files of the
+/// run's own cache. New files are removed with the folder.
 class PlanFolder {
  public:
   explicit PlanFolder(const std::filesystem::path& run);

@@ -20,8 +20,8 @@ std::string format(const char* pattern, Numbers... numbers) {
   return buffer;
 }
 
-/// "12:30 left"; where no limit is set "12:30 left at the earliest"; behind a validation without a
-/// gain "12:30 left, 4:10 without a gain"; "" where the run has no end.
+/// "12:30 left"; without a limit "12:30 left at the earliest"; after a validation without a gain
+/// "12:30 left, 4:10 without a gain"; "" where the run has no end.
 std::string left_text(const Outlook& outlook, const ProgressRecord& progress) {
   const auto left = [](const ExpectedEnd& end) { return duration_text(end.seconds_left); };
   if (!outlook.end)
@@ -32,7 +32,7 @@ std::string left_text(const Outlook& outlook, const ProgressRecord& progress) {
   return text;
 }
 
-/// "BLEU 38.20"; of the loss "nll 1.873".
+/// "BLEU 38.20"; for the loss "nll 1.873".
 std::string score_text(BestMetric metric, double value) {
   switch (metric) {
     case BestMetric::Bleu:
@@ -63,7 +63,7 @@ std::string dropped_text(const CorpusReport& report) {
   };
   add(report.held_out, "held out for validation");
   add(report.empty, "empty");
-  add(report.duplicates, "duplicates");
+  add(report.duplicates, report.duplicates == 1 ? "duplicate" : "duplicates");
   add(report.too_long, "too long");
   add(report.ratio, "of unlike length");
   add(report.invalid, "invalid");
@@ -76,23 +76,23 @@ void log_data(const PreparedData& data) {
   const CorpusReport& report = data.report;
   if (data.cache == CacheUse::Rebuilt)
     log_warning("the token cache was damaged and has been made anew: " + data.cache_problem);
-  log_info(join_text(data.cache == CacheUse::Reused ? "data (from the cache): " : "data: ",
-                     with_separators(report.kept), " of ", with_separators(report.read), " pairs",
-                     dropped_text(report), "; ", with_separators(report.source_tokens),
-                     " source and ", with_separators(report.target_tokens), " target pieces; ",
-                     with_separators(static_cast<std::int64_t>(data.valid.source_lines.size())),
-                     " validation pairs; ",
-                     format("%.1f %% of the lines have several sentences",
-                            100 * report.several_sentences_share())));
+  log_info(join_text(
+      data.cache == CacheUse::Reused ? "data (from the cache): " : "data: ",
+      with_separators(report.kept), " of ", counted(report.read, "pair"), dropped_text(report),
+      "; ", with_separators(report.source_tokens), " source and ",
+      counted(report.target_tokens, "target piece"), "; ",
+      counted(static_cast<std::int64_t>(data.valid.source_lines.size()), "validation pair"), "; ",
+      format("%.1f %% of the lines have several sentences",
+             100 * report.several_sentences_share())));
   if (2 * report.same_text > report.kept)
     log_warning(join_text("in ", with_separators(report.same_text), " of ",
-                          with_separators(report.kept),
-                          " pairs both sides are the same text: is --train-tgt the right file?"));
+                          counted(report.kept, "pair"),
+                          " both sides are the same text: is --train-tgt the right file?"));
   const ValidSet& keep = data.keep_valid;
   if (!keep.source_lines.empty())
-    log_info(join_text("text that is to be kept: ",
-                       with_separators(static_cast<std::int64_t>(keep.source_lines.size())),
-                       " pairs, ", with_separators(keep.invalid), " more invalid, ",
+    log_info(join_text("text of --keep-valid-src: ",
+                       counted(static_cast<std::int64_t>(keep.source_lines.size()), "pair"), ", ",
+                       with_separators(keep.invalid), " more invalid, ",
                        with_separators(keep.too_long), " too long for the loss"));
   if (data.pairs_with_terms)
     log_info(format("%.1f %% of the pairs have a term of --train-terms and its translation",
@@ -101,9 +101,8 @@ void log_data(const PreparedData& data) {
     log_warning("--train-terms: no pair has one of its terms, so the model learns nothing of them");
   if (data.parts.size() > 1)
     for (const CorpusPart& part : data.parts)
-      log_info(join_text("    ", part.source_path, ": ", with_separators(part.pairs),
-                         " pairs, weight ", part.weight,
-                         part.tag.empty() ? std::string() : ", tag " + part.tag));
+      log_info(join_text("    ", part.source_path, ": ", counted(part.pairs, "pair"), ", weight ",
+                         part.weight, part.tag.empty() ? std::string() : ", tag " + part.tag));
   const auto size = data.tokenizers.source->size();
   if (data.tokenizers_trained && size < data.asked_vocab_size)
     log_info(join_text("vocabulary lowered from ", with_separators(data.asked_vocab_size), " to ",
@@ -116,7 +115,9 @@ void log_run(const TrainingRun& run) {
       run.model.d_model, ", ", run.model.encoder_layers, "+", run.model.decoder_layers, " layers, ",
       with_separators(run.model.target_vocabulary), " pieces; ",
       names_of(run.precision)[static_cast<std::size_t>(run.precision)], " on ",
-      run.device.is_cpu() ? run.processor + ", " + run.threads + " threads" : run.device.str()));
+      run.device.is_cpu()
+          ? join_text(run.processor, ", ", counted(std::stoll(run.threads), "thread"))
+          : run.device.str()));
   const std::string root = run.folder.root.string();
   log_info(join_text("to watch it: dragoman plot ", root, " -o page.html, or tensorboard --logdir ",
                      root));
@@ -124,8 +125,8 @@ void log_run(const TrainingRun& run) {
 
 namespace {
 
-/// The rate of a run that was stopped is still at its peak; a cooldown from here gains most of what
-/// the rest of the run would.
+/// Logs the shortest good end of a stopped run. Its rate is still at the peak; a cooldown from here
+/// gains most of the gain of the whole rest.
 void log_shortest_end(const ProgressRecord& progress, const TrainConfig& config) {
   const bool at_the_peak = config.scheduler == LrScheduler::Wsd && progress.cooldown_end == 0 &&
                            progress.update > config.warmup_updates;
@@ -146,8 +147,8 @@ void log_end(StopReason reason, const ProgressRecord& progress, const RunFolder&
   const std::string text = join_text(
       reason == StopReason::Requested ? "stopped by " : "finished by ",
       names_of(reason)[static_cast<std::size_t>(reason)], " after ",
-      with_separators(progress.update), " updates, ", with_separators(progress.target_tokens),
-      " target pieces, ", duration_text(progress.seconds));
+      counted(progress.update, "update"), ", ", counted(progress.target_tokens, "target piece"),
+      ", ", duration_text(progress.seconds));
   if (reason == StopReason::Requested) {
     log_info(text + "; saved: the same command goes on from here");
     log_shortest_end(progress, config);

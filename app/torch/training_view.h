@@ -1,4 +1,4 @@
-// What a person sees of a training run: log lines and a progress bar.
+// Shows a training run to a person: log lines and a progress bar.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@ void log_end(StopReason reason, const ProgressRecord& progress, const RunFolder&
 
 class TrainingView : public TrainingObserver {
  public:
-  /// `progress` is what an earlier start did.
+  /// `progress` is that of the earlier starts.
   TrainingView(const TrainConfig& config, const ProgressRecord& progress);
 
   void updated(const ProgressRecord& progress, double loss, const Outlook& outlook) override;
@@ -31,7 +31,7 @@ class TrainingView : public TrainingObserver {
   std::unique_ptr<Progress> bar_;
 };
 
-/// Of the ranks other than 0, which sees all that they would show.
+/// The view of the ranks other than 0; rank 0 shows everything.
 class SilentView : public TrainingObserver {
  public:
   void updated(const ProgressRecord&, double, const Outlook&) override {}

@@ -7,7 +7,8 @@
 namespace dragoman {
 namespace {
 
-/// Nothing is denied of "nobody", "all", "a doctor".
+/// Whether a sentence about the subject may be negated. Those about "nobody", "all" or "a doctor"
+/// may not.
 bool can_be_denied(const NounPhrase& subject) {
   const Pronoun* pronoun = subject.pronoun;
   return subject.definite() && pronoun != &pronouns::kNobody && pronoun != &pronouns::kEveryone &&
@@ -19,13 +20,13 @@ bool denies(const NounPhrase& subject) {
          (subject.noun != nullptr && subject.determiner == Determiner::Negative);
 }
 
-/// "not ... three books" would leave open what is denied.
+/// "not ... three books" would leave open which word is denied.
 bool object_can_be_denied(const Clause& clause) {
   return !clause.object || clause.object->definite() ||
          clause.object->determiner == Determiner::Indefinite;
 }
 
-/// One does not tidy up eleven kitchens or see every station.
+/// Makes a place or an event single and definite: nobody tidies up eleven kitchens.
 void make_single_place(NounPhrase& object) {
   if ((object.noun->kinds & (kPlace | kEvent)) == 0 || object.definite()) return;
   object.determiner = Determiner::Definite;

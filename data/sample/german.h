@@ -27,8 +27,8 @@ std::string_view strong_ending(const Inflection& place);
 /// The ending of "ein", "kein", "mein": as strong_ending(), but none in "ein Mann", "ein Kind".
 std::string_view ein_ending(const Inflection& place);
 
-/// What stands before an adjective: Weak after "der" and "dieser", Mixed after "ein" and "kein",
-/// Strong after nothing, numbers, "viele", "einige" and "Annas".
+/// The kind of word before an adjective: Weak after "der" and "dieser", Mixed after "ein" and
+/// "kein", Strong after nothing, numbers, "viele", "einige" and "Annas".
 enum class Declension { Weak, Mixed, Strong };
 std::string_view adjective_ending(Declension declension, const Inflection& place);
 

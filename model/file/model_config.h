@@ -103,7 +103,9 @@ struct ModelConfig {
            .help = "layer normalisation after (paper) or before each sub-layer",
            .group = "Model"},
           norm);
-    visit({.name = "activation", .help = "of the feed-forward networks", .group = "Model"},
+    visit({.name = "activation",
+           .help = "activation function of the feed-forward networks",
+           .group = "Model"},
           activation);
     visit({.name = "positions", .help = "positional encoding", .group = "Model"}, positions);
     visit({.name = "max-positions",
@@ -111,24 +113,25 @@ struct ModelConfig {
            .group = "Model"},
           max_positions);
     visit({.name = "tying",
-           .help = "which embeddings are shared",
+           .help = "embeddings that are one matrix: source, target and output; target and output; "
+                   "none of them",
            .group = "Model",
            .aliases = "tied-embeddings,weight-tying-type"},
           tying);
     visit({.name = "output-bias", .help = "a bias on the output projection", .group = "Model"},
           output_bias);
     visit({.name = "dropout",
-           .help = "rate for embeddings and sub-layer outputs",
+           .help = "dropout rate of embeddings and sub-layer outputs",
            .group = "Model",
            .aliases = "transformer-dropout"},
           dropout);
     visit({.name = "attention-dropout",
-           .help = "rate for attention weights",
+           .help = "dropout rate of attention weights",
            .group = "Model",
            .aliases = "transformer-dropout-attention"},
           attention_dropout);
     visit({.name = "activation-dropout",
-           .help = "rate inside the feed-forward networks",
+           .help = "dropout rate inside the feed-forward networks",
            .group = "Model",
            .aliases = "transformer-dropout-ffn"},
           activation_dropout);

@@ -6,7 +6,7 @@ const lineCount = data.translations[0].length;
 const lines = Array.from({ length: lineCount }, (_, line) => line);
 const isPair = data.systems.length > 1;
 
-// What is chosen; the address keeps it.
+// The reader's choices; the page's address keeps them.
 const view = {};
 
 const systemOf = side => Number(view[side]);
@@ -14,7 +14,7 @@ const sides = () => (isPair ? ['a', 'b'] : ['a']);
 const nameOf = side => data.systems[systemOf(side)].name;
 const metric = () => data.metrics[view.metric];
 const sentenceScore = (line, side) => metric().sentences[systemOf(side)][line];
-// Above 0 where B is better, whichever way the metric goes.
+// Above 0 where B is better, also for metrics whose lower scores are better.
 const gainOf = line => {
   const gain = Math.round(10 * (sentenceScore(line, 'b') - sentenceScore(line, 'a'))) / 10;
   return metric().lower ? -gain : gain;
@@ -77,7 +77,7 @@ const precisionChart = () => {
   };
 };
 
-// Groups of differences: as many on each side of those that are equal; the outermost have no end.
+// Groups of differences, the same number below 0 and above it; the outermost have no end.
 const differenceChart = () => {
   const gains = lines.map(gainOf),
     each = 10;
@@ -121,7 +121,7 @@ const differenceChart = () => {
   };
 };
 
-// Counts of each side's sentences in groups; the drawing names a group by where it begins.
+// Counts of each side's sentences in groups; the drawing names a group by its lower end.
 const counted = (chart, groups, groupOf) => ({
   ...chart,
   groups: groups.map(name => ({ name, short: name.replace(/–.*/, '') })),

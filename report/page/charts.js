@@ -1,7 +1,7 @@
 // Bars, drawn as SVG.
 
 const kChart = { width: 400, height: 236, right: 392, top: 10, bottom: 196 };
-// At most so wide is a character of the axes, at the largest size that the style sheet gives them.
+// The greatest width of a character of the axes, at the largest size of the style sheet.
 const kCharacter = 8.2;
 
 const drawn = (tag, attributes, ...children) => {

@@ -1,4 +1,4 @@
-// What happens when something is chosen.
+// Reactions to the reader's choices.
 
 const kDefaults = {
   a: 0,
@@ -35,7 +35,7 @@ const showControls = () => {
   byId('filters-summary').textContent = `Filters and order${chosen ? ` (${chosen} chosen)` : ''}`;
 };
 
-// Sections by what they depend on.
+// The sections of the page, by the choices that they depend on.
 const kEverything = [
   showControls,
   showScores,
@@ -55,7 +55,7 @@ const remember = () => {
   try {
     history.replaceState(null, '', `#${chosen}`);
   } catch (problem) {
-    // A viewer that keeps pages from their address shows them all the same.
+    // Some viewers do not let a page change its address; the page works all the same.
   }
 };
 
@@ -72,7 +72,7 @@ const change = changes => {
   remember();
 };
 
-// Sentences that something else on the page has chosen, where they stand.
+// Shows the sentences that another section of the page has chosen, and scrolls to them.
 const show = changes => {
   change({ ...changes, page: 1 });
   byId('side-by-side').scrollIntoView();
@@ -111,7 +111,7 @@ const turnPage = where => {
   byId('side-by-side').scrollIntoView();
 };
 
-// To a part of the page, not by its address: that keeps what is chosen.
+// Jumps to a section of the page without the address, which keeps the reader's choices.
 const jump = id => {
   byId(id).closest('section').scrollIntoView();
   byId(id).focus({ preventScroll: true });
@@ -155,7 +155,7 @@ const listen = () => {
   });
 };
 
-// Which systems and which metric are chosen before a reader chooses, and why.
+// A note about the systems and the metric that are chosen at first.
 const firstChoice = () => {
   const { name } = data.metrics[kDefaults.metric];
   const pair = 'At first A is the first system of the command line and B the last';

@@ -2,7 +2,8 @@
 
 const kShownNgrams = 15;
 
-// Of one side: those that it has more often than the other; of one system what it lacks or adds.
+// The n-grams that one side has more often than the other; for a single system those that it lacks
+// or adds.
 const occurrencesOf = (ngram, system) =>
   (view.kind === 'found' ? ngram.found : ngram.superfluous)[system];
 const comparedOf = (ngram, side) =>
@@ -15,8 +16,8 @@ const comparedOf = (ngram, side) =>
       ? [ngram.reference, ngram.found[0]]
       : [ngram.superfluous[0], 0];
 
-// The difference in standard deviations of it, were the n-gram as frequent on both sides: so what
-// is frequent everywhere does not come first.
+// The difference in its standard deviations, as if the n-gram were equally frequent on both sides.
+// So n-grams that are frequent everywhere do not come first.
 const leads = {
   number: ([more, less]) => more - less,
   relative: ([more, less]) => (more - less) / Math.sqrt(more + less || 1),

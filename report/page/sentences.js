@@ -1,4 +1,4 @@
-// The sentences: which are shown, in which order, and a page of them.
+// The sentences: the choice, the order and the pages of those that are shown.
 
 const kChoices = {
   where: { any: 'any text', source: 'source', reference: 'reference', a: 'A', b: 'B' },
@@ -20,8 +20,8 @@ const kChoices = {
     long: 'longest',
   },
   mark: {
-    reference: 'what the reference lacks',
-    pair: 'what A and B do not share',
+    reference: 'words that the reference lacks',
+    pair: 'words that A and B do not share',
     nothing: 'nothing',
   },
 };
@@ -77,7 +77,7 @@ const queryPattern = () => {
   }
 };
 
-// What a chart's group, an n-gram and the search leave.
+// The lines that a chart's group, an n-gram and the search leave.
 const isInGroup = () => {
   if (!view.group) return () => true;
   const [id, group, side] = view.group.split(':');

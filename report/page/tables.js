@@ -18,7 +18,7 @@ const systemHead = system => {
   ];
 };
 
-// In the order that they were given in, or the best by a metric first.
+// The systems in the given order, or the best by a metric first.
 const systemsInOrder = () => {
   const systems = data.systems.map((_, s) => s),
     by = data.metrics[view.best];
@@ -94,7 +94,7 @@ const showParts = () => {
             ),
           })),
         }),
-        `What ${name} is made of`,
+        `Parts of ${name}`,
       ),
     ),
   );

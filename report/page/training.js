@@ -41,7 +41,7 @@ const placeOf = (svg, event) => {
   return low + ((Math.min(Math.max(at, left), right) - left) / (right - left)) * (high - low);
 };
 
-// Tells the values at x.
+// Shows the values at x.
 const tell = (figure, svg, x) => {
   clear(figure);
   const axis = svg.classList[0],

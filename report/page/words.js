@@ -1,5 +1,5 @@
 'use strict';
-// Words of a text: in which two texts differ, and where what is searched for stands.
+// Words of texts: those in which two texts differ, and the matches of a search.
 
 // A word, a number, or one character of punctuation or of a script that is written without spaces.
 const kWord =
@@ -26,7 +26,7 @@ const commonLengths = (a, b) => {
   return lengths;
 };
 
-// Places of `now` whose words `before` lacks there, as [begin, end], neighbours joined.
+// The ranges [begin, end] of `now` with words that `before` lacks there; neighbours are joined.
 const changedPlaces = (before, now) => {
   const a = wordsOf(before),
     b = wordsOf(now),
@@ -68,8 +68,8 @@ const nearestOf = (references, text) =>
 
 const literally = text => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
 
-// What a search field asks for, as a global pattern: words in any case, or /a pattern/. Throws
-// SyntaxError where the pattern is none.
+// The text of a search field as a global pattern: words in any case, or /a pattern/. Throws
+// SyntaxError where the pattern is invalid.
 const searchPattern = query => {
   const pattern = /^\/(.+)\/$/.exec(query);
   return new RegExp(pattern ? pattern[1] : literally(query.trim()), 'giu');
@@ -101,7 +101,8 @@ const contains = (pattern, text) => {
   return pattern.test(text);
 };
 
-// The text in pieces with the classes whose places they lie in: { mark: [[0, 3]], hit: [[2, 5]] }.
+// The text, cut at the ends of ranges like { mark: [[0, 3]], hit: [[2, 5]] }. Each section has the
+// classes of the ranges that it lies in.
 const piecesOf = (text, places) => {
   const cuts = new Set([0, text.length]);
   for (const list of Object.values(places))

@@ -21,7 +21,7 @@ class AppendedFile : public testing::Test {
       testing::TempDir() + "append_file_test-" + std::to_string(getpid());
 };
 
-TEST_F(AppendedFile, IsCutBackToWhatIsKept) {
+TEST_F(AppendedFile, IsCutBackToTheKeptLength) {
   std::int64_t kept = 0;
   {
     AppendFile file(path_, 0);
@@ -34,7 +34,7 @@ TEST_F(AppendedFile, IsCutBackToWhatIsKept) {
   EXPECT_EQ(read_file(path_), "{\"update\":1}\n{\"update\":3}\n");
 }
 
-TEST_F(AppendedFile, WhatFitsInPartOnTheDiskIsTakenBack) {
+TEST_F(AppendedFile, DropsALineThatFitsOnlyInPartOnTheDisk) {
   // A limit on the size of files stands for a full disk: the system writes what fits.
   rlimit before{};
   getrlimit(RLIMIT_FSIZE, &before);
@@ -54,7 +54,7 @@ TEST_F(AppendedFile, WhatFitsInPartOnTheDiskIsTakenBack) {
   EXPECT_EQ(file.bytes(), 10);
 }
 
-TEST_F(AppendedFile, NamesWhatCannotBeOpened) {
+TEST_F(AppendedFile, NamesAFileThatCannotBeOpened) {
   EXPECT_THROW(AppendFile(std::filesystem::path(testing::TempDir()), 0), Error);
 }
 

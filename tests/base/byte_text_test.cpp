@@ -10,7 +10,7 @@
 namespace dragoman {
 namespace {
 
-TEST(ByteText, AnyBytesAreUtf8AndBackAgain) {
+TEST(ByteText, AnyBytesBecomeUtf8AndComeBack) {
   for (const char* text : {"", "data/train.en", "Übung.de", "\u65e5\u672c"})
     EXPECT_EQ(utf8_of_bytes(text), text);
   RandomStream random(1);

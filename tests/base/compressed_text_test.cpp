@@ -59,7 +59,7 @@ TEST(CompressedText, GzipAndZstdAreReadAsIfTheyWerePlain) {
   }
 }
 
-TEST(CompressedText, AnyPiecesGiveTheSame) {
+TEST(CompressedText, IsTheSameForAnySizeOfTheReads) {
   const std::string text = long_text().substr(0, 3'000);
   for (const std::string& packed : {gzip(text), zstd(text)}) {
     std::string read;
@@ -71,7 +71,7 @@ TEST(CompressedText, AnyPiecesGiveTheSame) {
   }
 }
 
-TEST(CompressedText, WhatIsCutOffOrDamagedIsAnError) {
+TEST(CompressedText, IsAnErrorWhereItIsCutOffOrDamaged) {
   const std::string text = long_text();
   for (std::string packed : {gzip(text), zstd(text)}) {
     for (const std::size_t size : {packed.size() - 1, packed.size() / 2, std::size_t{5}})
@@ -83,7 +83,7 @@ TEST(CompressedText, WhatIsCutOffOrDamagedIsAnError) {
   EXPECT_THAT(failure(gzip("a") + "garbage"), HasSubstr("damaged"));
 }
 
-TEST(CompressedText, WhatIsNoTextIsNamed) {
+TEST(CompressedText, FilesThatAreNoTextAreNamed) {
   EXPECT_THAT(failure("\xfd\x37zXZ\0rest"s), HasSubstr("file: is compressed with xz"));
   EXPECT_THAT(failure("BZh91AY&SYrest"), HasSubstr("file: is compressed with bzip2"));
   EXPECT_THAT(failure("PK\x03\x04rest"), HasSubstr("file: is a zip archive"));
@@ -93,7 +93,7 @@ TEST(CompressedText, WhatIsNoTextIsNamed) {
   EXPECT_THAT(failure("\xfe\xff\0a"s), HasSubstr("file: is UTF-16"));
 }
 
-TEST(CompressedText, WiderUnitsAreNamedWithoutAByteOrderMarkToo) {
+TEST(CompressedText, Utf16AndUtf32AreNamedWithoutAByteOrderMarkToo) {
   EXPECT_THAT(failure("H\0i\0"s), HasSubstr("file: is UTF-16LE without a byte order mark"));
   EXPECT_THAT(failure("H\0i\0 \0a\0\x16\x04"s), HasSubstr("UTF-16LE"));
   EXPECT_THAT(failure("\0H\0i"s), HasSubstr("UTF-16BE"));

@@ -26,7 +26,7 @@ CpuFeatures without(const std::string& masked) {
   return features_of([&](std::string_view instructions) { return instructions != masked; });
 }
 
-TEST(CpuFeatures, KernelsAreOfferedWhereAllThatTheyAreCompiledWithIsThere) {
+TEST(CpuFeatures, KernelsAreOfferedWhereTheProcessorHasAllTheirInstructions) {
   EXPECT_TRUE(without("").avx2 && without("").avx512_vnni && without("").avx512_bf16);
   for (const std::string& masked : targets_of("avx2.cpp")) EXPECT_FALSE(without(masked).avx2);
   for (const std::string& masked : targets_of("avx512.cpp")) EXPECT_FALSE(without(masked).avx512);

@@ -47,7 +47,7 @@ TEST_F(Files, ALinkStaysALink) {
   EXPECT_EQ(read_file(folder_ / "new"), "3");
 }
 
-TEST_F(Files, WhoMayReadAFileStaysWhenItIsReplaced) {
+TEST_F(Files, KeepTheirPermissionsWhenTheyAreReplaced) {
   for (const auto mode : {fs::perms(0600), fs::perms(0640), fs::perms(0666)}) {
     write_file(folder_ / "secret", "1");
     fs::permissions(folder_ / "secret", mode);
@@ -68,7 +68,7 @@ TEST_F(Files, AFolderIsNoFile) {
   EXPECT_TRUE(fs::is_empty(folder_));
 }
 
-TEST_F(Files, WhatIsNotPutInPlaceIsGone) {
+TEST_F(Files, DisappearIfTheyAreNotPutInPlace) {
   write_file(folder_ / "a", "old");
   { AtomicFile(folder_ / "a").write(std::string_view("new")); }
   EXPECT_EQ(read_file(folder_ / "a"), "old");

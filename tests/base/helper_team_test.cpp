@@ -15,7 +15,7 @@
 namespace dragoman {
 namespace {
 
-TEST(HelperTeam, DoesEachPieceOnceCallAfterCall) {
+TEST(HelperTeam, RunsEachTaskOnceInEveryCall) {
   HelperTeam team(3);
   EXPECT_EQ(team.size(), 4);
   std::array<std::atomic<int>, 9> calls{};
@@ -28,7 +28,7 @@ TEST(HelperTeam, DoesEachPieceOnceCallAfterCall) {
   }
 }
 
-TEST(HelperTeam, HelpersThatSleepComeAgain) {
+TEST(HelperTeam, SleepingHelpersWakeUpAgain) {
   HelperTeam team(1);
   for (int round = 0; round < 5; ++round) {
     std::this_thread::sleep_for(std::chrono::milliseconds(60));  // longer than a caller works alone

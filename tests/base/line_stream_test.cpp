@@ -76,7 +76,7 @@ TEST(LineReader, LinesMayHoldAnyBytes) {
   EXPECT_THAT(lines_of("\0\xff\n\x80"s), ElementsAre("\0\xff"s, "\x80"));
 }
 
-TEST(LineReader, GivesWhatHasComeWithoutWaiting) {
+TEST(LineReader, GivesTheLinesThatHaveComeWithoutWaiting) {
   Pipe pipe;
   LineReader reader(pipe.out(), "input");
   EXPECT_FALSE(reader.receive(milliseconds(0)));
@@ -102,7 +102,7 @@ TEST(LineReader, AFolderIsAnErrorThatNamesIt) {
   close(folder);
 }
 
-TEST(LineWriter, WhatIsWrittenReadsBackWhateverTheSizes) {
+TEST(LineWriter, WrittenTextReadsBackWhateverTheSizes) {
   RandomStream random(9);
   std::vector<std::string> lines;
   for (const std::uint64_t bound : {3u, 200'000u, 3u, 70'000u})

@@ -24,7 +24,7 @@ rlim_t address_space() {
   return pages * static_cast<rlim_t>(sysconf(_SC_PAGESIZE));
 }
 
-TEST(Memory, ThePeakGrowsWithWhatIsTouchedAndCanBeReset) {
+TEST(Memory, ThePeakGrowsWithTouchedPagesAndCanBeReset) {
   reset_peak_resident_memory();
   const std::int64_t before = peak_resident_memory();
   EXPECT_GT(resident_memory(), kMebibyte / 4);
@@ -78,7 +78,7 @@ TEST(Memory, ALimitOfTheAddressSpaceIsHeeded) {
   EXPECT_LE(available_memory(), 64 * kMebibyte);
 }
 
-TEST(Memory, WhatWasFreedIsAvailableAgain) {
+TEST(Memory, FreedMemoryIsAvailableAgain) {
 #ifdef __SANITIZE_ADDRESS__
   GTEST_SKIP() << "the sanitizer's allocator";
 #endif
@@ -94,7 +94,7 @@ TEST(Memory, WhatWasFreedIsAvailableAgain) {
   EXPECT_THROW(require_memory(2 * before), std::bad_alloc);
 }
 
-TEST(Memory, KnowsTheErrorsThatSayThatItHasRunOut) {
+TEST(Memory, RecognisesErrorsThatSayThatItHasRunOut) {
   EXPECT_TRUE(is_out_of_memory(std::bad_alloc()));
   EXPECT_TRUE(
       is_out_of_memory(std::runtime_error("DefaultCPUAllocator: can't allocate memory: x")));

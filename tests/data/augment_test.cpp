@@ -41,7 +41,7 @@ TEST(DropEndPunctuation, LeavesPairsWithoutAnEndMarkOrWithNothingElse) {
   EXPECT_EQ(drop_end_punctuation({"Yes.", "."}), std::nullopt);
 }
 
-TEST(Joined, SentencesStandBehindEachOtherAsTheirScriptHasIt) {
+TEST(Joined, SentencesHaveASpaceBetweenThemWhereTheirScriptHasSpaces) {
   EXPECT_EQ(joined({"One dog ", "Ein Hund"}, {"two cats.", "zwei Katzen."}),
             (TextPair{"One dog two cats.", "Ein Hund zwei Katzen."}));
   EXPECT_EQ(joined({"本当です。", "It is."}, {"雨だ。", "It rains."}),

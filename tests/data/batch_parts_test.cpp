@@ -24,7 +24,7 @@ void append(PackedSide& whole, const PackedSide& part) {
   whole.tokens.insert(whole.tokens.end(), part.tokens.begin(), part.tokens.end());
 }
 
-TEST(BatchParts, AreTheBatchWhenPutTogether) {
+TEST(BatchParts, MakeTheBatchWhenPutTogether) {
   const PackedBatch batch = whole_batch();
   for (const std::int64_t budget : {0, 1, 25, 60, 200, 100'000}) {
     PackedBatch joined{.source = {{}, {0}}, .target = {{}, {0}}, .sentences = {}};
@@ -50,7 +50,7 @@ TEST(BatchParts, AreTheBatchWhenPutTogether) {
   }
 }
 
-TEST(BatchParts, EqualPartsHaveAboutAsManyTokensAndAreTheBatchWhenPutTogether) {
+TEST(BatchParts, EqualPartsHaveAboutTheSameNumberOfTokensAndMakeTheBatchWhenPutTogether) {
   const PackedBatch batch = whole_batch();
   const std::int64_t tokens = batch.source.size() + batch.target.size();
   for (const std::int64_t count : {1, 2, 3, 7}) {

@@ -69,7 +69,7 @@ TEST(BatchStream, ResumedAnywhereGoesOnAsIfItHadNeverStopped) {
   }
 }
 
-TEST(BatchStream, PassesOverEpochsThatSmallWeightsLeaveEmpty) {
+TEST(BatchStream, SkipsEpochsThatSmallWeightsLeaveEmpty) {
   const Corpus corpus = corpus_of({{{5, 6}, {7}}, {{8}, {9, 10}}});
   BatchStream stream(corpus, {.max_tokens = 100, .weights = {{0, 0.1}}}, kEnds, {});
   std::int64_t pairs = 0;
@@ -111,7 +111,7 @@ TEST(BatchStream, EndsAtAnyMomentAndCountsItsWaiting) {
   }
 }
 
-TEST(BatchStream, WithoutAPairIsAnError) {
+TEST(BatchStream, RefusesACorpusWithoutPairs) {
   EXPECT_THROW(BatchStream(Corpus(), {}, kEnds, {}), Error);
 }
 

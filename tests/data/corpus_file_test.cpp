@@ -38,7 +38,7 @@ TEST_F(CorpusFileTest, HoldsTheLargestIdsOfNarrowAndWideVocabularies) {
   }
 }
 
-TEST_F(CorpusFileTest, HoldsWhatIsKnownOfAllPairs) {
+TEST_F(CorpusFileTest, HoldsTheFactsAboutAllPairs) {
   CorpusFacts facts{.report = {.read = 9, .kept = 1, .held_out = 2, .ratio = 6, .target_tokens = 3},
                     .held_out_source = {"a \"quoted\" line", "ü\t"},
                     .held_out_target = {"x", ""}};

@@ -11,7 +11,7 @@ namespace {
 
 using testing::HasSubstr;
 
-TEST(DataConfig, RefusesWhatMakesNoSenseAndNamesTheFlag) {
+TEST(DataConfig, RefusesValuesThatMakeNoSenseAndNamesTheFlag) {
   const DataConfig good{.train_source = {"a", "b"}, .train_target = {"A", "B"}};
   const auto message = [&good](auto change) {
     DataConfig config = good;

@@ -123,7 +123,7 @@ TEST(EpochPlan, LongAndShortBatchesAlternateAtRandom) {
   EXPECT_NEAR(static_cast<double>(rises) / static_cast<double>(batches.size()), 0.5, 0.1);
 }
 
-TEST(EpochPlan, ForValidationGoesFromShortToLong) {
+TEST(EpochPlan, GoesFromShortToLongForValidation) {
   const Corpus corpus = corpus_of(random_pairs(500, 20));
   std::vector<std::uint32_t> order;
   for (const auto& batch : batches_of(plan_in_length_order(corpus, {.max_tokens = 60})))
@@ -137,7 +137,7 @@ TEST(EpochPlan, ForValidationGoesFromShortToLong) {
   EXPECT_EQ(order, expected);
 }
 
-TEST(TimesSeen, AreTheWeightOnAverageAndEvenOverTheEpochs) {
+TEST(TimesSeen, EqualTheWeightOnAverageAndAreEvenOverTheEpochs) {
   for (const double weight : {0.25, 0.7, 1.0, 2.4, 3.0}) {
     std::int64_t first_epoch = 0;
     for (std::int64_t pair = 0; pair < 4000; ++pair) {

@@ -23,7 +23,7 @@ class FreshEncoding : public ToyCorpora {
   }
 };
 
-TEST_F(FreshEncoding, IsThereOnlyWhereSomethingAsksForIt) {
+TEST_F(FreshEncoding, IsMadeOnlyWhereASettingAsksForIt) {
   EXPECT_EQ(prepare().encoder, nullptr);
   data.augment_title_case = 0.1;
   EXPECT_NE(prepare().encoder, nullptr);
@@ -101,7 +101,7 @@ TEST_F(FreshEncoding, TermsNeedATokenizerThatKnowsThem) {
   EXPECT_THROW(prepare(), UsageError);
 }
 
-TEST_F(FreshEncoding, ChangesAsManyPairsAsAskedForEachEpochOthers) {
+TEST_F(FreshEncoding, ChangesTheFractionThatIsAskedForAndOtherPairsInEachEpoch) {
   data.augment_upper_case = 0.2;
   data.augment_title_case = 0.3;
   data.augment_drop_end_punctuation = 0.4;
@@ -126,7 +126,7 @@ TEST_F(FreshEncoding, ChangesAsManyPairsAsAskedForEachEpochOthers) {
   EXPECT_NEAR(dropped / double(all), 0.4, 0.04);
 }
 
-TEST_F(FreshEncoding, LeavesOtherPairsToTheCorpus) {
+TEST_F(FreshEncoding, LeavesOtherPairsAsTheCorpusHasThem) {
   data.augment_upper_case = 0.5;
   const PreparedData prepared = prepare();
   int unchanged = 0;
@@ -162,7 +162,7 @@ TEST_F(FreshEncoding, SamplesOnlyTheSideAskedFor) {
   }
 }
 
-TEST_F(FreshEncoding, TakesNoSideLongerThanMaxLength) {
+TEST_F(FreshEncoding, MakesNoSideLongerThanMaxLength) {
   data.subword_sampling = 1;
   data.max_length = 40;
   const PreparedData prepared = prepare();
@@ -178,7 +178,7 @@ TEST_F(FreshEncoding, TakesNoSideLongerThanMaxLength) {
   EXPECT_GT(refused, 0);
 }
 
-TEST_F(FreshEncoding, IsNoPartOfTheTokenCache) {
+TEST_F(FreshEncoding, DoesNotChangeTheTokenCache) {
   prepare();
   data.subword_sampling = 0.1;
   EXPECT_EQ(prepare().cache, CacheUse::Reused);

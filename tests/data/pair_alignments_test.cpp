@@ -83,7 +83,7 @@ TEST_F(Alignments, LinkThePiecesOfAnySegmentation) {
   expect_links();
 }
 
-TEST_F(Alignments, ArePassedOverWhereTheTextIsAnother) {
+TEST_F(Alignments, AreLeftOutWhereTheEncodedTextIsAnother) {
   const PreparedData prepared = prepare();
   const Tokenizer& source = *prepared.tokenizers.source;
   const std::int64_t line = prepared.train.line(5);
@@ -98,7 +98,7 @@ TEST_F(Alignments, MustFitTheText) {
     write("b.align", links);
     return message_of<Error>([&] { prepare(); });
   };
-  EXPECT_THAT(message("0-0\n"), HasSubstr(file + ": 1 lines, but "));
+  EXPECT_THAT(message("0-0\n"), HasSubstr(file + " has 1 line but "));
   const auto with_third = [](const std::string& third) {
     std::string text;
     for (int line = 1; line <= 300; ++line) text += line == 3 ? third : "0-0\n";

@@ -61,7 +61,7 @@ TEST_F(ParallelTextTest, CompressedFilesAreReadAsIfTheyWerePlain) {
   EXPECT_THAT(problem("one\n", kGzipped.substr(0, 12)), HasSubstr("a.de: its compressed data end"));
 }
 
-TEST_F(ParallelTextTest, WhatIsNoUtf8TextIsNamed) {
+TEST_F(ParallelTextTest, FilesThatAreNoUtf8TextAreNamed) {
   EXPECT_THAT(problem("one\n",
                       "\xff\xfe"
                       "e"),
@@ -151,7 +151,7 @@ TEST_F(ParallelTextTest, AnyLineOfALongFileIsFound) {
   EXPECT_EQ(file.line(file.lines() - 1), lines.back());
 }
 
-TEST_F(ParallelTextTest, ALineThatStartsWhereAPieceDoesIsFound) {
+TEST_F(ParallelTextTest, ALineThatStartsAtTheBeginningOfAStretchIsFound) {
   std::string text;
   while (text.size() < (std::size_t{5} << 20)) text += std::string(63, 'a') + "\n";
   const TextFile file(write("even", text), progress());
@@ -171,7 +171,7 @@ TEST_F(ParallelTextTest, TheLineOfAProblemIsRightFarIntoAFile) {
   }
 }
 
-TEST_F(ParallelTextTest, ALineLongerThanAPieceIsOneLine) {
+TEST_F(ParallelTextTest, ALineLongerThanAStretchIsOneLine) {
   const std::string line(std::size_t{11} << 20, 'y');
   const TextFile file(write("long", "a\n" + line + "\nb\n"), progress());
   EXPECT_EQ(file.lines(), 3);

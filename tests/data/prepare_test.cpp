@@ -86,7 +86,7 @@ TEST_F(PrepareTest, TheFilesAreTheSameForAnyNumberOfThreads) {
   }
 }
 
-TEST_F(PrepareTest, ADamagedCacheIsMadeAnewAndSaid) {
+TEST_F(PrepareTest, ADamagedCacheIsMadeAnewAndReported) {
   set_text(sample_text(200));
   prepare();
   const auto path = cache_file("corpus-");
@@ -118,7 +118,7 @@ TEST_F(PrepareTest, ADamagedTokenizerIsTrainedAnew) {
   }
 }
 
-TEST_F(PrepareTest, ChangedTextFiltersOrTokenizersAreOtherCaches) {
+TEST_F(PrepareTest, ChangedTextFiltersOrTokenizersMakeAnotherCache) {
   auto lines = sample_text(300);
   set_text(lines);
   prepare();
@@ -214,7 +214,7 @@ TEST_F(PrepareTest, HeldOutPairsAreNeverTrainedOn) {
   }
 }
 
-TEST_F(PrepareTest, OnePercentAreHeldOutWithinBounds) {
+TEST_F(PrepareTest, OnePercentOfThePairsIsHeldOutWithinBounds) {
   const auto held_out = [&](int pairs, double fraction = 0.01) {
     std::vector<std::string> lines;
     for (int i = 0; i < pairs; ++i) lines.push_back("word " + std::to_string(i));
@@ -261,7 +261,7 @@ TEST_F(PrepareTest, ValidationFilesKeepAllTheirLines) {
   EXPECT_EQ(prepared.valid.tokens.source(2), prepared.tokenizers.source->encode("the dog"));
 }
 
-TEST_F(PrepareTest, TheTextThatIsToBeKeptIsASetOfItsOwn) {
+TEST_F(PrepareTest, TheTextOfKeepValidSrcIsASetOfItsOwn) {
   set_text(sample_text(300));
   EXPECT_TRUE(prepare().keep_valid.source_lines.empty());
   data.keep_valid_source = {write("k.en", "the dog\nthe cat\n")};
@@ -276,7 +276,7 @@ TEST_F(PrepareTest, TheTextThatIsToBeKeptIsASetOfItsOwn) {
   EXPECT_THAT(message_of<Error>([&] { prepare(); }), HasSubstr("no pair to validate with"));
 }
 
-TEST_F(PrepareTest, AGlossaryToTrainWithIsLookedAtBeforeTheWork) {
+TEST_F(PrepareTest, AGlossaryToTrainWithIsCheckedBeforeTheWork) {
   set_text(sample_text(300));
   data.train_terms = write("terms.tsv", "# none\n");
   EXPECT_THAT(message_of<Error>([&] { prepare(); }), HasSubstr("terms.tsv: has no terms"));
@@ -287,7 +287,7 @@ TEST_F(PrepareTest, AGlossaryToTrainWithIsLookedAtBeforeTheWork) {
   EXPECT_EQ(prepare().pairs_with_terms, 1.0);
 }
 
-TEST_F(PrepareTest, OneTokenizerPerSide) {
+TEST_F(PrepareTest, EachSideMayHaveATokenizerOfItsOwn) {
   set_text(sample_text(300));
   tokenizer.joint = false;
   const PreparedData prepared = prepare();
@@ -354,7 +354,7 @@ TEST_F(PrepareTest, LeavesNothingBehindWhenStopped) {
     EXPECT_THAT(entry.path().filename().string(), Not(HasSubstr("corpus-")));
 }
 
-TEST_F(PrepareTest, LeavesWhatAnotherProcessIsWriting) {
+TEST_F(PrepareTest, LeavesFilesThatAnotherProcessIsWriting) {
   set_text(sample_text(100));
   prepare();
   const auto written = cache_file("corpus-").string() + ".tmp.12345";

@@ -60,7 +60,7 @@ TEST_F(TaggedCorpora, NeedATokenizerThatKnowsTheTag) {
   EXPECT_EQ(prepare().train.pairs(), 302);
 }
 
-TEST_F(TaggedCorpora, OtherTagsAreAnotherCache) {
+TEST_F(TaggedCorpora, HaveAnotherCacheForOtherTags) {
   prepare();
   EXPECT_EQ(prepare().cache, CacheUse::Reused);
   data.corpus_tags = {"<bt>", ""};

@@ -46,7 +46,7 @@ TEST_F(TextIndexTest, IsReadBackAsItWasStored) {
         text.substr(read->start_of(line, text)).starts_with("line " + std::to_string(line)));
 }
 
-TEST_F(TextIndexTest, IsOfNoOtherStateOfTheFile) {
+TEST_F(TextIndexTest, IsRefusedForAnotherStateOfTheFile) {
   const FileStamp stamp{.size = 5, .inode = 6, .modified = 7, .changed = 8};
   const std::string stored = stored_index(index_of("a\nb\nc", later()), stamp);
   EXPECT_TRUE(read_index(stored, stamp));
@@ -64,7 +64,7 @@ TEST_F(TextIndexTest, IsOfNoOtherStateOfTheFile) {
   }
 }
 
-TEST_F(TextIndexTest, ASecondReadingTakesWhatTheFirstHasStored) {
+TEST_F(TextIndexTest, ASecondReadingTakesTheStoredIndex) {
   const TextFile first(path, later());
   ASSERT_TRUE(first.new_index());
   const FileStamp stamp = stamp_of(path);
@@ -80,7 +80,7 @@ TEST_F(TextIndexTest, ASecondReadingTakesWhatTheFirstHasStored) {
   EXPECT_EQ(TextFile(path, later()).hash(), first.hash()) << "a file written anew is read anew";
 }
 
-TEST_F(TextIndexTest, OfAFileThatHasJustChangedIsNotToBeTrusted) {
+TEST_F(TextIndexTest, IsNotStoredForAFileThatHasJustChanged) {
   TextReading at_once = later();
   at_once.now = std::chrono::system_clock::now();
   EXPECT_FALSE(TextFile(path, at_once).new_index());

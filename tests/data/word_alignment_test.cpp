@@ -22,7 +22,7 @@ std::vector<std::string> texts_of(const std::vector<WordPlace>& words, const std
   return texts;
 }
 
-TEST(WordAlignment, WordsArePartedByWhitespace) {
+TEST(WordAlignment, WordsStandBetweenWhiteSpace) {
   const std::string line = "  a bc\td  \u00a0e ";
   EXPECT_THAT(texts_of(words_of(line), line), ElementsAre("a", "bc", "d", "\u00a0e"));
   EXPECT_THAT(words_of(""), IsEmpty());
@@ -73,7 +73,7 @@ TEST(WordAlignment, PiecesOfATrainedTokenizerCoverTheirWords) {
   }
 }
 
-TEST(WordAlignment, PiecesShareTheirWordsLinks) {
+TEST(WordAlignment, PiecesHaveTheLinksOfTheirWords) {
   // Source words: 0 = pieces 0 and 1, 1 = piece 2. Target: 0 = piece 0, 1 = pieces 1 and 2, 2 = 3.
   const std::vector<WordRange> source = {{0, 1}, {0, 1}, {1, 2}};
   const std::vector<WordRange> target = {{0, 1}, {1, 2}, {1, 2}, {2, 3}};

@@ -19,7 +19,7 @@ const NgramOccurrences* find(const std::vector<NgramOccurrences>& ngrams, const 
   return found == ngrams.end() ? nullptr : &*found;
 }
 
-TEST(NgramDifferences, AreWhatOneSystemFindsAndTheOtherDoesNot) {
+TEST(NgramDifferences, AreNgramsThatOneSystemFindsAndTheOtherDoesNot) {
   const Lines reference = {"a cat sat.", "a cat ran"}, first = {"a cat sat.", "a cat a cat ran"},
               second = {"the dog sat.", "a dog ran"};
   const auto ngrams = differing_ngrams({first, second}, {reference}, {}, 20);
@@ -36,7 +36,7 @@ TEST(NgramDifferences, AreWhatOneSystemFindsAndTheOtherDoesNot) {
   EXPECT_EQ(find(ngrams, "sat ."), nullptr) << "both have it";
 }
 
-TEST(NgramDifferences, OfOneSystemAreWhatItLacksAndWhatItAdds) {
+TEST(NgramDifferences, AreNgramsThatASingleSystemLacksOrAdds) {
   const auto ngrams = differing_ngrams({{"a dog sat"}}, {{"a cat sat"}, {"the cat sat"}}, {}, 20);
   EXPECT_NE(find(ngrams, "cat"), nullptr);
   EXPECT_NE(find(ngrams, "dog sat"), nullptr);

@@ -96,7 +96,7 @@ TEST(Report, AStarIsExplainedWhereThereIsOne) {
   EXPECT_EQ(report(systems, ReportFormat::Text, 1).find('*'), std::string::npos);
 }
 
-TEST(Report, TablesForDocumentsEscapeWhatWouldBreakThem) {
+TEST(Report, TablesForDocumentsEscapeCharactersThatWouldBreakThem) {
   const std::string latex = report(two_systems(), ReportFormat::Latex, 1);
   EXPECT_NE(latex.find("System & BLEU ($\\mu$ $\\pm$ 95\\% CI) & TER"), std::string::npos) << latex;
   EXPECT_NE(latex.find("Baseline: old\\_1.de & 26.3 (26.3 $\\pm$ 0.6)"), std::string::npos)
@@ -178,7 +178,7 @@ TEST(EvaluateConfig, EveryOptionReachesItsMetric) {
             "nrefs:1|case:lc|eff:no|nc:5|nw:1|space:yes|version:v");
 }
 
-TEST(EvaluateConfig, MistakesNameTheFlag) {
+TEST(EvaluateConfig, ErrorsNameTheFlag) {
   const auto message = [](auto change) -> std::string {
     EvaluateConfig config;
     change(config);

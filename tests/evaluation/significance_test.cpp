@@ -11,7 +11,7 @@ namespace {
 
 // The expected values are those of NumPy 2.4 and sacreBLEU 2.6.0 (Python 3.11).
 
-TEST(NumpyRandom, DrawsAsNumpysDefaultGenerator) {
+TEST(NumpyRandom, DrawsTheNumbersOfNumpysDefaultGenerator) {
   NumpyRandom below(12345), whole(12345);
   for (const std::uint32_t expected : {2100, 682, 2369, 951, 613, 2395, 1930, 2031})
     EXPECT_EQ(below.below(3004), expected);
@@ -72,7 +72,7 @@ TEST(Significance, PairedBootstrapIsThatOfSacreBleu) {
             "nrefs:1|bs:50|seed:12345|case:mixed|eff:no|tok:13a|smooth:exp|version:v");
 }
 
-TEST(Significance, EveryPairOfSystemsIsAsWithTheFirstAsBaseline) {
+TEST(Significance, EveryPairOfSystemsHasThePValueThatItHasWithTheFirstAsBaseline) {
   EvaluateConfig config;
   config.metrics = {"bleu", "chrf", "ter"};
   const std::vector<std::vector<std::string>> systems = {kReferences[1], kHypotheses,

@@ -55,14 +55,14 @@ TEST(Ter, EditsCountAShiftOfAnyLengthOnce) {
   }
 }
 
-TEST(Ter, VeryUnlikeLengthsEnd) {
+TEST(Ter, EndsForVeryUnlikeLengths) {
   const std::vector<std::uint32_t> one = {7}, many(2000, 7), others(300, 9);
   EXPECT_EQ(translation_edits(one, many), 1999);
   EXPECT_EQ(translation_edits(many, one), 1999);
   EXPECT_EQ(translation_edits(others, many), 2000);
 }
 
-TEST(Ter, TokenizesAsSacreBleu) {
+TEST(Ter, TokenizesAsSacreBleuDoes) {
   struct Case {
     const char* line;
     TerConfig config;
@@ -85,7 +85,7 @@ TEST(Ter, TokenizesAsSacreBleu) {
     EXPECT_EQ(tokenize_for_ter(c.line, c.config), c.expected) << c.line;
 }
 
-TEST(Ter, OfEmptyReferencesIs100OrNothing) {
+TEST(Ter, Is100Or0ForEmptyReferences) {
   using Lines = std::vector<std::string>;
   EXPECT_EQ(corpus_ter(Lines{"a b"}, {Lines{""}}), 100);
   EXPECT_EQ(corpus_ter(Lines{""}, {Lines{""}}), 0);

@@ -7,7 +7,7 @@
 namespace dragoman {
 namespace {
 
-TEST(PageFiles, AreFilledOnceSoThatWhatLooksLikeANameInAValueIsText) {
+TEST(PageFiles, AreFilledOnceSoThatANameInAValueStaysText) {
   EXPECT_EQ(filled_page_file("figure.html", {{"title", "{{drawing}}"}, {"drawing", "{{x"}}),
             "<figure><figcaption>{{drawing}}</figcaption>\n{{x\n</figure>\n");
 }

@@ -5,7 +5,7 @@
 namespace dragoman {
 namespace {
 
-TEST(RunHistory, ReadsWhatTrainingWrites) {
+TEST(RunHistory, ReadsTheLogThatTrainingWrites) {
   const auto run = read_history(
       R"log({"type":"start","after_update":0,"parameters":42,"precision":"bf16","threads":"2","processor":"a (b)","settings":{"lr":"0.1"}}
 {"type":"update","update":10,"loss":5.5,"learning_rate":1e-3,"data_wait":null}
@@ -52,7 +52,7 @@ TEST(RunHistory, CountsDamagedLinesAndReadsOn) {
   EXPECT_TRUE(read_history("").empty());
 }
 
-TEST(RunHistory, WhereUpdatesGoBackTheLaterOnesAreForgotten) {
+TEST(RunHistory, ForgetsTheLaterUpdatesWhereTheyGoBack) {
   const auto run = read_history(
       "{\"type\":\"update\",\"update\":10,\"loss\":1}\n"
       "{\"type\":\"validation\",\"update\":10,\"loss\":1}\n"

@@ -7,7 +7,7 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-TEST(ShortNames, LeaveOutWhatAllHaveInCommon) {
+TEST(ShortNames, LeaveOutThePartsThatAllHaveInCommon) {
   EXPECT_EQ(short_names({"out/test.old.de", "out/test.new.de"}), (Names{"old", "new"}));
   EXPECT_EQ(short_names({"wmt/news2017.KIT.4950.en-de", "wmt/news2017.online-A.0.en-de"}),
             (Names{"KIT.4950", "online-A.0"}));

@@ -60,7 +60,7 @@ TEST(TrainingPage, TheLossStandsBesideThePlainNegativeLogLikelihood) {
   EXPECT_THAT(page, HasSubstr("data-name=\"negative_log_likelihood\""));
 }
 
-TEST(TrainingPage, TheLossSaysHowEachRunHasComeToIt) {
+TEST(TrainingPage, TheLossNamesTheObjectiveOfEachRun) {
   auto smooth = run_of("a", "xyz", 0), plain = run_of("b", "xyz", 0);
   smooth.history.settings["label-smoothing"] = "0.1";
   EXPECT_THAT(training_page({smooth}),
@@ -78,10 +78,10 @@ TEST(TrainingPage, ARunWithoutALineOfItsUpdatesSaysWhyThereIsNoCurve) {
   run.history.settings["log-every"] = "1000";
   EXPECT_THAT(training_page({run}),
               HasSubstr("a: no training curve: the log has a line every 1000 updates "
-                        "(--log-every), and update 300 is the last that it tells of"));
+                        "(--log-every), and its last one is about update 300"));
 }
 
-TEST(TrainingPage, OfLikeScoresTheBestIsTheOneThatTheRunHasChosen) {
+TEST(TrainingPage, TheBestOfEqualScoresIsTheOneThatTheRunHasChosen) {
   const char* log =
       "{\"type\":\"validation\",\"update\":10,\"bleu\":0,\"chrf\":3,\"loss\":5,\"best\":true}\n"
       "{\"type\":\"validation\",\"update\":20,\"bleu\":0,\"chrf\":3,\"loss\":4,\"best\":true}\n"
@@ -105,7 +105,7 @@ TEST(TrainingPage, SeveralRunsHaveShortNames) {
   EXPECT_THAT(page, HasSubstr("<title>Training: a, b</title>"));
 }
 
-TEST(TrainingPage, TextOfARunIsText) {
+TEST(TrainingPage, TextOfARunIsShownAsText) {
   auto run = run_of("<i>&\"name", "xy", 0);
   run.history.settings["lr"] = "<u>";
   const std::string page = training_page({run});
@@ -124,7 +124,7 @@ TEST(TrainingPage, FetchesNothing) {
     EXPECT_THAT(page, Not(HasSubstr(reference)));
 }
 
-TEST(TrainingPage, LikeTranslationsInARowAreOneAndNewWordsAreMarked) {
+TEST(TrainingPage, EqualTranslationsInARowAreShownOnceAndNewWordsAreMarked) {
   const std::string page = training_page({run_of("a", "xxyz", 0)});
   EXPECT_THAT(page, HasSubstr("<span>100–200</span><p dir=\"auto\">the x cat</p>"));
   EXPECT_THAT(page, HasSubstr("<span>300</span><p dir=\"auto\">the <mark>y</mark> cat</p>"));

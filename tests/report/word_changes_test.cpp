@@ -11,7 +11,7 @@ namespace {
 
 using Runs = std::vector<WordRun>;
 
-TEST(WordChanges, MarksWhatTheTextBeforeLacks) {
+TEST(WordChanges, MarksWordsThatTheTextBeforeLacks) {
   EXPECT_EQ(word_changes("the old man sings", "the young man sings well"),
             (Runs{{"the ", false}, {"young ", true}, {"man sings ", false}, {"well", true}}));
   EXPECT_EQ(word_changes("a b", "a b"), (Runs{{"a b", false}}));

@@ -209,7 +209,7 @@ TEST_F(ModelFileCommands, ScoreRefusesWhatItCannotPair) {
     more.insert(more.begin(), {"score", "-m", run_.path(), "--src", one, "--tgt", run_ / name});
     return run(more);
   };
-  expect_one_error(score("two.txt"), 1, "1 lines");
+  expect_one_error(score("two.txt"), 1, "one.txt has 1 line but ");
   expect_one_error(score("invalid.txt"), 1, "invalid.txt:1");
   expect_one_error(score("one.txt", {"--max-length", "2"}), 1, "one.txt:1");
   expect_one_error(score("one.txt", {"--device", "tpu"}), 2, "--device");

@@ -51,7 +51,7 @@ TEST_F(Plot, PassesOverDamagedLinesAndSaysSo) {
   const std::string name = folder_with("cut", "log.jsonl", lines_ + "{\"type\":\"upd");
   const auto result = run({"plot", name, "-o", "-"});
   EXPECT_EQ(result.exit_code, 0);
-  EXPECT_THAT(result.errors, HasSubstr("cut/log.jsonl: 1 damaged line passed over"));
+  EXPECT_THAT(result.errors, HasSubstr("cut/log.jsonl: 1 damaged line skipped"));
 }
 
 TEST_F(Plot, DrawsTheRunsThatHaveDataAndWarnsOfTheOthers) {
@@ -60,7 +60,7 @@ TEST_F(Plot, DrawsTheRunsThatHaveDataAndWarnsOfTheOthers) {
   const std::string drawn = folder_with("a", "log.jsonl", lines_);
   const auto result = run({"plot", begun, folder_ / "empty", drawn, "-o", "-"});
   EXPECT_EQ(result.exit_code, 0) << result.errors;
-  EXPECT_THAT(result.errors, HasSubstr("left out: " + begun + "/log.jsonl: tells of no update"));
+  EXPECT_THAT(result.errors, HasSubstr("left out: " + begun + "/log.jsonl: has no update"));
   EXPECT_THAT(result.errors, HasSubstr("empty: there is no log.jsonl"));
   EXPECT_EQ(result.output, run({"plot", drawn, "-o", "-"}).output);
 }
@@ -87,7 +87,7 @@ TEST_F(Plot, SaysWhatIsMissing) {
   std::filesystem::create_directories(folder_ / "empty");
   fails({"plot", folder_ / "empty", "-o", "-"}, 1, "empty: there is no log.jsonl");
   fails({"plot", folder_ / "nowhere", "-o", "-"}, 1, "nowhere: cannot read");
-  fails({"plot", folder_with("begun", "log.jsonl", ""), "-o", "-"}, 1, "tells of no update yet");
+  fails({"plot", folder_with("begun", "log.jsonl", ""), "-o", "-"}, 1, "has no update yet");
   fails({"plot", folder_with("t", "t.en", "a cat\nsat\n") + "/t.en", "-o", "-"}, 1,
         "t.en: is no log of a training run");
   fails({"plot", "-o", "-"}, 2, "--runs");

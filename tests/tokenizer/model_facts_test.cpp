@@ -32,7 +32,7 @@ TEST(TokenizerFacts, DefaultsAreThoseOfTheFormat) {
   EXPECT_FALSE(facts.byte_fallback);
 }
 
-TEST(TokenizerFacts, OtherBytesAreAnErrorAtMost) {
+TEST(TokenizerFacts, OtherBytesGiveAnErrorAndNoCrash) {
   EXPECT_THROW(tokenizer_facts("\x0a\x7fshort", "a.model"), Error);
   EXPECT_THROW(tokenizer_facts("\x0b", "a.model"), Error);
   EXPECT_THROW(tokenizer_facts(std::string(20, '\xff'), "a.model"), Error);

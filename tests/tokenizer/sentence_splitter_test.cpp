@@ -33,7 +33,7 @@ TEST(SentenceSplitter, BlankTextHasNoSentence) {
   EXPECT_THAT(split_sentences(" . "), ElementsAre("."));
 }
 
-TEST(SentenceSplitter, SentencesEndAtStopsBeforeWhatCanBegin) {
+TEST(SentenceSplitter, SentencesEndAtStopsWhereAnotherCanBegin) {
   expect_split({"A man sleeps. |A dog runs.", "A man sleeps . |A dog runs .",
                 "Did he? |He did! |Really?! |Yes.", "Two  spaces.  |Both are kept.",
                 "He came.\u00A0|She left.", "It ended. |12 people left.", "Pay now. |$5 is enough.",
@@ -43,7 +43,7 @@ TEST(SentenceSplitter, SentencesEndAtStopsBeforeWhatCanBegin) {
                 "هل جاء؟ |نعم. |شكرا", "वह आया। |वह गया।", "वह आया।|वह गया।", "Եկավ։ |Գնաց։"});
 }
 
-TEST(SentenceSplitter, SmallLettersGoOn) {
+TEST(SentenceSplitter, SmallLettersContinueASentence) {
   expect_split({"\"Really?\" he asked. |She nodded.", "Yahoo! announced it.", "Well... maybe not.",
                 "Er kam z. B. gestern an."});
 }
@@ -117,7 +117,7 @@ TEST(SentenceSplitter, ChineseAndJapaneseNeedNoSpace) {
                 "盆（月遅れ。旧盆とも）です。|次。", "1. 今日は。|2. 明日は。", "一。　|二。"});
 }
 
-TEST(SentenceSplitter, EmojiStayWithWhatTheyFollow) {
+TEST(SentenceSplitter, EmojiStayWithTheSentenceBeforeThem) {
   expect_split({"Great! 😀 |Next.", "Great!😀 |Next.", "Nice 👍🏽. |Bye 👋"});
 }
 

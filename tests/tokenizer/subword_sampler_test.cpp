@@ -221,7 +221,7 @@ TEST_P(SamplerOfEachType, IsAFunctionOfTheKey) {
   EXPECT_GT(different.size(), 20u);
 }
 
-TEST(SubwordSampler, DropsEveryMergeAtOne) {
+TEST(SubwordSampler, DropsEveryMergeAtStrength1) {
   const auto tokenizer = std::make_shared<const Tokenizer>(
       train_on(sample_text(100), {.vocab_size = 400, .type = TokenizerType::Bpe}));
   const auto sampled = SubwordSampler(tokenizer, 1).sample(tokenizer->encode("the dog"), 1);

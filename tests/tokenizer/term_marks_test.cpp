@@ -16,7 +16,7 @@ TEST(TermMarks, TermsAreWrittenBehindTheirSources) {
             "the dog<term> Hund</term> and cat<term> Katze</term>.");
 }
 
-TEST(TermMarks, PlacesAreFoundInBothTexts) {
+TEST(TermMarks, OffsetsAreFoundInBothTexts) {
   const std::string text = "the dog and cat.";
   const MarkedText marked(text, kTerms);
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -30,7 +30,7 @@ TEST(TermMarks, PlacesAreFoundInBothTexts) {
   EXPECT_EQ(marked.original_of(marked.text().find("Katze")), 14u);
 }
 
-TEST(TermMarks, APieceForEachAndTheWordsAsEver) {
+TEST(TermMarks, ArePiecesAndLeaveTheOtherWordsUnchanged) {
   TokenizerConfig config{.vocab_size = 300};
   EXPECT_FALSE(has_term_marks(train_on(sample_text(300), config)));
   config.user_symbols = {std::string(kTermBegins), std::string(kTermEnds)};

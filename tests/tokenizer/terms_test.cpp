@@ -27,7 +27,7 @@ std::vector<std::string> texts(const std::vector<RequiredText>& required) {
   return list;
 }
 
-TEST(Terms, StandAsWholeWordsTheLongestFirst) {
+TEST(Terms, AreFoundAsWholeWordsTheLongestFirst) {
   const Terms terms(
       written("river bank\tFlussufer\nbank\tBank\nBank of England\tBoE\n\nÄrger\tx\n"));
   EXPECT_THAT(texts(terms.find("the bank at the river bank")), ElementsAre("Bank", "Flussufer"));
@@ -65,7 +65,7 @@ TEST(Terms, ABadFileIsNamedWithItsLine) {
   EXPECT_THROW(Terms(written("\xFF\tb\n")), Error);
 }
 
-TEST(Terms, WhatIsMissingIsTold) {
+TEST(Terms, MissingOnesAreNamed) {
   const std::vector<RequiredText> required = {{0, 1, "a b"}, {2, 3, "7"}, {4, 5, "7"}};
   EXPECT_THAT(missing_texts(required, "a b 7 7"), IsEmpty());
   EXPECT_THAT(texts(missing_texts(required, "a  b 7")), ElementsAre("a b", "7"));

@@ -109,7 +109,7 @@ TEST_P(TokenizerOfEachType, UserSymbolsAreNeverSplit) {
   }
 }
 
-TEST_P(TokenizerOfEachType, NothingThatWouldBreakALineMayBeEmitted) {
+TEST_P(TokenizerOfEachType, PiecesThatWouldBreakALineAreNeverEmitted) {
   const Tokenizer tokenizer = trained();
   const auto never = tokenizer.never_emitted();
   for (const std::string piece : {"<unk>", "<s>", "<0x00>", "<0x0A>", "<0x0D>"})
@@ -152,7 +152,7 @@ TEST(Tokenizer, IsMadeAgainFromItsBytes) {
   EXPECT_EQ(again.encode("the blue dog"), tokenizer.encode("the blue dog"));
 }
 
-TEST(Tokenizer, RefusesWhatIsNoSentencePieceModelAndNamesIt) {
+TEST(Tokenizer, RefusesBytesThatAreNoSentencePieceModelAndNamesThem) {
   for (const std::string bytes : {"", "hello, I am no model", "\x0a\xff\xff\xff\xff"}) {
     try {
       const Tokenizer tokenizer(bytes, "some.model");

@@ -130,7 +130,7 @@ TEST(TrainTokenizer, LongAndBrokenLinesDoNotHarm) {
   }
 }
 
-TEST(TrainTokenizer, LowerCasesWhateverNormalisationMakesOfTheText) {
+TEST(TrainTokenizer, LowerCasesTheNormalisedText) {
   const auto lines = sample_text(200);
   const Tokenizer plain = train_on(lines, {.vocab_size = 400});
   const Tokenizer lower = train_on(lines, {.vocab_size = 400, .lowercase = true});
@@ -171,7 +171,7 @@ TEST(TrainTokenizer, PrintsNothing) {
   EXPECT_THAT(testing::internal::GetCapturedStdout(), IsEmpty());
 }
 
-TEST(TokenizerConfig, RefusesWhatSentencePieceWouldAndNamesTheFlag) {
+TEST(TokenizerConfig, RefusesValuesThatSentencePieceWouldRefuseAndNamesTheFlag) {
   const auto message = [](const TokenizerConfig& config) -> std::string {
     try {
       config.validate();

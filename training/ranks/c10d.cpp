@@ -22,14 +22,14 @@ std::string first_line(const std::exception& error) {
 }
 
 RankStore::RankStore(const RankPlace& place, Milliseconds limit) {
-  FLAGS_caffe2_log_level = c10::GLOG_FATAL;  // what fails is thrown; c10d would print it, too
+  FLAGS_caffe2_log_level = c10::GLOG_FATAL;  // c10d prints failures that it also throws
   c10d::TCPStoreOptions options;
   options.port = static_cast<std::uint16_t>(place.master_port);
   options.isServer = place.rank == 0 && !place.store_is_there;
   options.waitWorkers = false;
   options.timeout = limit;
   try {
-    // Of torchrun's attempts each has keys of its own.
+    // Each of torchrun's attempts has keys of its own.
     store_ = c10::make_intrusive<c10d::PrefixStore>(
         join_text("dragoman/", place.attempt),
         c10::make_intrusive<c10d::TCPStore>(place.master_host, options));
@@ -57,7 +57,7 @@ std::optional<std::vector<std::string>> RankStore::get(const std::vector<std::st
   try {
     store_->setTimeout(limit);
     for (const auto& bytes : store_->multiGet(keys)) texts.emplace_back(bytes.begin(), bytes.end());
-  } catch (const c10::DistStoreError&) {  // that it took longer
+  } catch (const c10::DistStoreError&) {  // the limit was reached
     return std::nullopt;
   }
   return texts;
@@ -65,7 +65,7 @@ std::optional<std::vector<std::string>> RankStore::get(const std::vector<std::st
 
 TensorExchange::TensorExchange(const RankStore& store, const RankPlace& place,
                                const std::string& address, Milliseconds limit) {
-  // A connection apart, as the backends use theirs in threads of their own.
+  // A separate connection, as the backends use it in threads of their own.
   const auto own = store.store_->clone();
   const auto options = c10d::ProcessGroupGloo::Options::create(limit);
   options->devices = {c10d::ProcessGroupGloo::createDeviceForHostname(address)};
@@ -87,7 +87,7 @@ void TensorExchange::run(TensorWork work, torch::Tensor& tensor, const std::stop
   std::vector<at::Tensor> tensors = {through_cpu ? tensor.cpu() : tensor};
   const auto running =
       work == TensorWork::Sum ? backend.allreduce(tensors) : backend.broadcast(tensors);
-  // NCCL's own wait would leave a rank that is lost to the device.
+  // NCCL's own wait would never notice that a rank is lost.
   while (!on_cpu && !running->isCompleted()) {
     if (lost.stop_requested()) throw Error("a rank is lost");
     std::this_thread::yield();

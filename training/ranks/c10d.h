@@ -1,5 +1,5 @@
-// What the ranks use of c10d, which no other file sees: its TCPStore, where keys have texts that
-// all ranks read and write, and its sums and copies of tensors.
+// The ranks' use of c10d, which no other file includes: its TCPStore, where all ranks read and
+// write texts under keys, and its sums and copies of tensors.
 #pragma once
 
 #include <c10/util/intrusive_ptr.h>
@@ -24,25 +24,25 @@ namespace dragoman {
 
 using Milliseconds = std::chrono::milliseconds;
 
-/// The first line of what LibTorch says.
+/// The first line of LibTorch's message.
 std::string first_line(const std::exception& error);
 
 /// A connection to the store, for one thread. Rank 0 serves the store, unless torchrun does. Calls
 /// throw std::exception where the server is gone, and never return where it hangs.
 class RankStore {
  public:
-  /// Waits for the server as long as `limit`. Throws Error where there is none.
+  /// Waits for the server, `limit` at most. Throws Error where there is none.
   RankStore(const RankPlace& place, Milliseconds limit);
   RankStore(const RankStore&) = delete;
   RankStore& operator=(const RankStore&) = delete;
   ~RankStore();
 
-  /// At most 8 MiB.
+  /// `text` has at most 8 MiB.
   void set(const std::string& key, const std::string& text);
-  /// The text that is there; `text` where there was none.
+  /// Stores `text` unless the key has a text, and returns the key's text.
   std::string set_first(const std::string& key, const std::string& text);
   void remove(const std::string& key);
-  /// All at one moment; nothing where one of them has not come within the limit.
+  /// The texts of all keys at one moment. Returns nothing where a key has no text within the limit.
   std::optional<std::vector<std::string>> get(const std::vector<std::string>& keys,
                                               Milliseconds limit);
 
@@ -57,15 +57,15 @@ enum class TensorWork { Sum, CopyOfRank0 };
 /// Gloo on the CPU, NCCL on CUDA where LibTorch has it.
 class TensorExchange {
  public:
-  /// `address`: of this rank, as the others reach it. `limit`: of a transfer.
+  /// `address` is the one by which the others reach this rank. `limit` is that of a transfer.
   TensorExchange(const RankStore& store, const RankPlace& place, const std::string& address,
                  Milliseconds limit);
   TensorExchange(const TensorExchange&) = delete;
   TensorExchange& operator=(const TensorExchange&) = delete;
   ~TensorExchange();
 
-  /// In place; all ranks call it at the same time. `lost` ends the wait for a device. What fails
-  /// throws std::exception.
+  /// Works in place. All ranks call it at the same time. `lost` ends the wait for a device. Throws
+  /// std::exception on failure.
   void run(TensorWork work, at::Tensor& tensor, const std::stop_token& lost);
 
  private:

@@ -16,8 +16,8 @@ struct Communicator::Group {
   using Callback = std::stop_callback<std::function<void()>>;
   std::optional<Callback> by_signal, by_loss;
 
-  /// When all ranks are here. What fails then fails because of a rank that is lost; the board
-  /// knows which.
+  /// Runs when all ranks have come. A failure then means that a rank is lost; the board knows which
+  /// one.
   void run(TensorWork work, torch::Tensor& tensor) {
     board->exchange("");
     try {
@@ -64,7 +64,7 @@ void Communicator::broadcast(torch::Tensor& tensor) {
   if (group_) group_->run(TensorWork::CopyOfRank0, tensor);
 }
 
-/// As bytes over c10d, which may be more than the board takes.
+/// Sends bytes over c10d, as the text may be longer than the board allows.
 std::string Communicator::broadcast(const std::string& text) {
   std::string bytes = text;
   bytes.resize(std::stoull(gather(std::to_string(text.size())).front()));

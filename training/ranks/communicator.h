@@ -1,8 +1,8 @@
-// What several processes that train together do together: sums and copies of tensors over c10d,
-// texts and numbers over RankBoard. One process is rank 0 of 1, and all of this is nothing.
+// The communication of processes that train together: sums and copies of tensors over c10d, texts
+// and numbers over RankBoard. A single process is rank 0 of 1, and all calls do nothing.
 //
-// All ranks make the same calls in the same order. Each throws Error, on every rank that is left,
-// where a rank has died, hangs or has given up: it says which one.
+// All ranks make the same calls in the same order. Where a rank has died, hangs or has given up,
+// each call throws Error on every remaining rank, and the message names the lost rank.
 #pragma once
 
 #include <torch/types.h>
@@ -21,8 +21,8 @@ namespace dragoman {
 
 class Communicator {
  public:
-  /// Waits until all ranks have come, ten times as long as `silence_seconds`, after which a rank
-  /// without a sign of life counts as hung. Throws Error where they do not.
+  /// Waits until all ranks have come, and throws Error where they do not come within ten times
+  /// `silence_seconds`. Later a rank without a sign of life for `silence_seconds` counts as hung.
   Communicator(const RankPlace& place, double silence_seconds);
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
@@ -35,18 +35,19 @@ class Communicator {
   bool leads() const { return place_.rank == 0; }
   std::string name(int rank) const;  ///< "rank 1 (host b, process 4711)"
 
-  /// In place, over all ranks; numbers in the order of the ranks, the same bits on all.
+  /// Sums in place over all ranks. Numbers are added in the order of the ranks, so all ranks have
+  /// the same bits.
   void sum(torch::Tensor& tensor);
   void sum(std::span<double> numbers);
-  /// Rank 0's.
+  /// Copies rank 0's tensor to all ranks.
   void broadcast(torch::Tensor& tensor);
   std::string broadcast(const std::string& text);
-  /// Of all ranks, to all, in their order.
+  /// The texts of all ranks, by rank; every rank gets all of them.
   std::vector<std::string> gather(const std::string& text);
   std::vector<std::int64_t> gather(const std::vector<std::int64_t>& numbers);
   void wait_for_all() { gather(std::string()); }
 
-  /// Requested when `stop` is, and when a rank is lost.
+  /// A token whose stop is requested when that of `stop` is, or when a rank is lost.
   std::stop_token stop_token(std::stop_token stop);
   /// Tells the others that this rank cannot go on, and why.
   void give_up(const std::string& reason);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/amounts.h"
 #include "base/error.h"
 #include "training/ranks/rank_introduction.h"
 
@@ -14,7 +15,8 @@ using Clock = std::chrono::steady_clock;
 
 constexpr const char *kLoss = "loss", *kSize = "size";
 constexpr Milliseconds kAtOnce(1);
-/// Instead of a count of signs of life: the rank has done its work, or has read of a loss.
+/// Stands in place of a count of signs of life: the rank has done its work, or has read that a rank
+/// is lost.
 constexpr const char* kLeft = "left";
 constexpr const char* kGone = " is gone: it was killed, or its machine or the network has failed";
 
@@ -74,7 +76,7 @@ void RankBoard::call_store() {
   changed_.notify_all();
 }
 
-/// False, and the loss is known, where the ranks do not come or do not fit.
+/// Returns false where the ranks do not come or do not fit together; the loss is then known.
 bool RankBoard::meet(RankStore& store) {
   const RankIntroduction own = introduction_of_this(place_);
   if (own_ == 0) {
@@ -88,8 +90,9 @@ bool RankBoard::meet(RankStore& store) {
   const std::string& size = found->front();
   const std::string first = store.set_first(introduction_of(own_), to_text(own));
   if (size != std::to_string(size_))
-    tell_loss(store, join_text(own.name, " counts ", size_, " ranks, rank 0 counts ", size,
-                               "; start all with the same WORLD_SIZE"));
+    tell_loss(store,
+              join_text(own.name, " counts ", counted(static_cast<std::int64_t>(size_), "rank"),
+                        ", rank 0 counts ", size, "; start all with the same WORLD_SIZE"));
   else if (first != to_text(own))
     tell_loss(store, join_text("two processes are one rank: ", introduction_from_text(first).name,
                                " and ", own.name));
@@ -130,8 +133,8 @@ bool RankBoard::connect(RankStore& store) {
   }
   try {
     answered(silence_);
-    // All ranks are at the same point whenever tensors are exchanged, so that a wait inside of that
-    // is no longer than a transfer.
+    // All ranks are at the same point whenever tensors are exchanged. So a wait inside c10d lasts
+    // no longer than a transfer.
     tensors_ = std::make_unique<TensorExchange>(store, place_,
                                                 reachable_address(known, place_.rank), silence_);
   } catch (const std::exception& error) {
@@ -145,7 +148,8 @@ bool RankBoard::connect(RankStore& store) {
   return true;
 }
 
-/// The text of this rank, if there is one, for those of all; no longer than until the next sign.
+/// Exchanges the text of this rank, if there is one, for those of all ranks. Takes no longer than
+/// until the next sign of life.
 void RankBoard::hand_over(RankStore& store) {
   std::string text;
   {
@@ -168,12 +172,12 @@ void RankBoard::hand_over(RankStore& store) {
     text_.reset();
     changed_.notify_all();
   }
-  // All have begun this exchange, so all have read the one before.
+  // All ranks have begun this exchange, so all have read the texts of the one before.
   if (exchanges_ > 0) store.remove(text_of(exchanges_ - 1, own_));
   ++exchanges_;
 }
 
-/// Gives this rank's own sign, too. False where a rank has told of a loss.
+/// Gives this rank's own sign, too. Returns false where a rank has reported a loss.
 bool RankBoard::read_signs(RankStore& store) {
   if (ranks_[own_].sign != kLeft) store.set(life_of(own_), std::to_string(++signs_));
   auto keys = keys_of_all(size_, life_of);
@@ -191,7 +195,7 @@ bool RankBoard::read_signs(RankStore& store) {
   return signs.back().empty();
 }
 
-/// Which rank is lost; empty where none is.
+/// A text that names the lost rank; empty where none is lost.
 std::string RankBoard::complaint(RankStore& store) {
   for (std::size_t i = 0; i < size_; ++i) {
     Rank& rank = ranks_[i];
@@ -201,15 +205,16 @@ std::string RankBoard::complaint(RankStore& store) {
       return rank.name + " has ended before this rank";
     }
     if (rank.silence > silence_) return rank.name + silent_for(silence_);
-    // The store may hear of the end of the work a little later than the system of the process.
+    // The system may report the end of a process a little earlier than the store reports the end of
+    // its work.
     if (rank.process_ended) return rank.name + kGone;
     rank.process_ended = !rank.process.empty() && has_ended(rank.process);
   }
   return "";
 }
 
-/// Rank 0, whose store the others need, stays until they have read the last that concerns them, as
-/// far as they are alive.
+/// Tells the others that this rank leaves. Rank 0 waits until the other living ranks have read
+/// that, as they need its store.
 void RankBoard::say_goodbye(RankStore& store) {
   MutexLock lock(mutex_);
   const std::string reason = reason_;
@@ -217,7 +222,7 @@ void RankBoard::say_goodbye(RankStore& store) {
   if (!reason.empty()) tell_loss(store, join_text(name(place_.rank), " has stopped: ", reason));
   store.set(life_of(own_), ranks_[own_].sign = kLeft);
   if (own_ != 0) return;
-  // Who reads of a loss leaves at its next sign, which comes within two intervals.
+  // A rank that reads of a loss leaves at its next sign of life, which comes within two intervals.
   const Milliseconds limit = loss().empty() ? silence_ : 3 * interval_;
   do {
     std::this_thread::sleep_for(std::min(interval_, Milliseconds(20)));
@@ -226,7 +231,7 @@ void RankBoard::say_goodbye(RankStore& store) {
                        [limit](const Rank& rank) { return !rank.left && rank.silence < limit; }));
 }
 
-/// Whoever is first tells the others. No text, no loss.
+/// The first rank that finds a loss tells the others. An empty text means no loss.
 void RankBoard::tell_loss(RankStore& store, const std::string& text) {
   if (!text.empty() && loss().empty()) set_loss(store.set_first(kLoss, text));
 }
@@ -238,7 +243,7 @@ void RankBoard::answered(Milliseconds allowance) {
 
 // ---- any thread ----
 
-/// Finds out that a call hangs.
+/// Finds out whether a call hangs.
 void RankBoard::watch(const std::stop_token& stop) {
   Time last = Clock::now();
   MutexLock lock(mutex_);

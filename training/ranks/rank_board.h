@@ -1,11 +1,10 @@
-// What holds ranks together: a store in which each counts up a sign of life, leaves texts for the
-// others, and says why it stops. A rank that dies, hangs or gives up is found by whoever misses it
-// first, named, and told to all.
+// The place where ranks meet: a store in which each rank counts up a sign of life, leaves texts for
+// the others, and says why it stops. The first rank that misses another tells all ranks its name.
 //
-// A rank may work alone for as long as it likes, on a validation, say: a thread gives its signs of
-// life. Only a stopped process, a dead machine or a cut network is silent. That thread makes all
-// calls to the store, as a call whose server hangs never returns: another one counts how long the
-// store has not answered, and names rank 0, where it is.
+// A thread gives the signs of life, so a rank may work alone for as long as it likes, on a
+// validation, say. Only a stopped process, a dead machine or a cut network is silent. A call to a
+// store whose server hangs never returns. So that thread makes all calls to the store. A second
+// thread counts how long the store has not answered, and then names rank 0, which has the store.
 #pragma once
 
 #include <condition_variable>
@@ -23,35 +22,35 @@
 
 namespace dragoman {
 
-/// Shared with its thread, which is left behind where it hangs in a call.
+/// The object is shared with its thread, as a thread that hangs in a call outlives its owner.
 class RankBoard : public std::enable_shared_from_this<RankBoard> {
  public:
   /// A rank without a sign of life for `silence` counts as lost.
   RankBoard(const RankPlace& place, Milliseconds silence);
 
-  /// Waits until all ranks have come, ten times as long as `silence`. Throws Error naming those
-  /// that have not, or do not fit.
+  /// Waits until all ranks have come, ten times `silence` at most. Throws Error naming the ranks
+  /// that have not come or do not fit.
   void join();
-  /// The end of each board that has joined. Tells the others that this rank has done its work or,
-  /// for a reason, cannot go on. Rank 0, whose store they need, waits until they have read that.
+  /// To be called once after join(). Tells the others that this rank has done its work (empty
+  /// reason) or cannot go on. Rank 0 waits until the others have read it, as they need its store.
   void leave(const std::string& reason);
 
   /// "rank 1 (host b, process 4711)".
   const std::string& name(int rank) const { return ranks_[static_cast<std::size_t>(rank)].name; }
   TensorExchange& tensors() { return *tensors_; }
-  /// Hands `text` (at most 8 MiB) to all ranks and returns those of all, by rank; all call it the
-  /// same number of times. Throws Error where a rank is lost.
+  /// Hands `text` (at most 8 MiB) to all ranks and returns the texts of all, by rank. All ranks
+  /// call it the same number of times. Throws Error where a rank is lost.
   std::vector<std::string> exchange(const std::string& text);
   /// Requested when a rank is lost.
   std::stop_token lost() const { return lost_.get_token(); }
-  /// Throws Error saying which rank is lost; waits for that to be found. `symptom`: what is said
-  /// where none is found.
+  /// Waits until it is known which rank is lost, and throws Error naming it. Where no rank is
+  /// found, the message is `symptom`.
   [[noreturn]] void throw_loss(const std::string& symptom);
 
  private:
   using Time = std::chrono::steady_clock::time_point;
   struct Rank {
-    std::string name, process;  ///< no process where it is not of this machine
+    std::string name, process;  ///< `process` is empty for a rank of another machine
     std::string sign;           ///< of life
     Milliseconds silence{0};
     bool left = false, process_ended = false;
@@ -81,7 +80,7 @@ class RankBoard : public std::enable_shared_from_this<RankBoard> {
   const Milliseconds silence_, joining_, interval_;  ///< the last: of signs of life
   const std::size_t size_, own_;
 
-  // Of the thread that calls the store; names and tensors are constant once all have joined.
+  // Used by the thread that calls the store. Names and tensors do not change after all have joined.
   std::vector<Rank> ranks_;  ///< [size]
   std::unique_ptr<TensorExchange> tensors_;
   Time signs_read_;
@@ -92,7 +91,7 @@ class RankBoard : public std::enable_shared_from_this<RankBoard> {
   std::condition_variable_any changed_;
   bool joined_ GUARDED_BY(mutex_) = false, leaving_ GUARDED_BY(mutex_) = false;
   bool finished_ GUARDED_BY(mutex_) = false, hangs_ GUARDED_BY(mutex_) = false;
-  std::string reason_ GUARDED_BY(mutex_);               ///< of leaving
+  std::string reason_ GUARDED_BY(mutex_);               ///< for leaving
   std::string loss_ GUARDED_BY(mutex_);                 ///< which rank is lost
   std::optional<std::string> text_ GUARDED_BY(mutex_);  ///< to be handed over
   std::vector<std::string> texts_ GUARDED_BY(mutex_);   ///< of all ranks

@@ -16,7 +16,7 @@ namespace dragoman {
 
 namespace {
 
-/// Containers of one machine have process numbers of their own.
+/// Two containers of one machine have different names, as each numbers its own processes.
 std::string machine_of_this() {
   std::string boot;
   std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
@@ -30,7 +30,7 @@ std::string numeric(const sockaddr* address, socklen_t size) {
   return host.data();
 }
 
-/// A datagram's connection sends nothing.
+/// Connecting a datagram socket sends nothing.
 std::string address_towards(const addrinfo& there) {
   const int descriptor = socket(there.ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   sockaddr_storage here{};
@@ -95,7 +95,7 @@ bool has_ended(const std::string& process) {
   std::string status;  // "4711 (a name) S ..."
   std::getline(std::ifstream("/proc/" + process + "/stat"), status);
   const std::size_t state = status.rfind(") ");
-  // Z: nobody has asked for its exit code yet.
+  // Z: ended, but the exit code has not been read yet.
   return state == std::string::npos || status[state + 2] == 'Z';
 }
 

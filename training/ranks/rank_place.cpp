@@ -9,7 +9,8 @@ namespace dragoman {
 
 namespace {
 
-/// Slurm gives no port: jobs of one host use different ones, below those that systems hand out.
+/// Slurm gives no port. Jobs of one host use different ports, below the range that systems hand
+/// out.
 constexpr int kFirstPort = 15'000, kPorts = 15'000;
 
 class Variables {

@@ -43,7 +43,7 @@ class OutputFile : public testing::Test {
       fs::path(testing::TempDir()) / ("output_file_" + std::to_string(getpid()));
 };
 
-TEST_F(OutputFile, IsNeverWhatIsRead) {
+TEST_F(OutputFile, IsNeverAFileThatIsRead) {
   const std::string input = file("in", "a\n");
   fs::create_symlink(input, path("link"));
   EXPECT_TRUE(same_file(input, path("link")));
@@ -58,7 +58,7 @@ TEST_F(OutputFile, IsNeverWhatIsRead) {
   check_output("--output", "/dev/null", {"/dev/null"});
 }
 
-TEST_F(OutputFile, NeedsAFolderToLieInAndIsNone) {
+TEST_F(OutputFile, NeedsAnExistingFolderAndIsNoFolderItself) {
   EXPECT_THAT(refusal([&] { check_output("-o", folder_.string(), {}); }),
               HasSubstr(folder_.string() + " is a folder"));
   try {

@@ -158,7 +158,7 @@ TEST_F(CommandLine, ListsAutoAmongTheValuesWhereItIsTaken) {
   EXPECT_EQ(refusal({"-c", file}), file + ":1: --preset: 'huge' is none of small, large, auto");
 }
 
-TEST_F(CommandLine, TellsAllUnknownFlagsAtOnce) {
+TEST_F(CommandLine, NamesAllUnknownFlagsAtOnce) {
   command.positionals = {};
   EXPECT_EQ(
       refusal({"--train-sets", "a", "b", "--lower-cas", "-z", "-z", "--zzzzzzzz=1"}),
@@ -166,7 +166,7 @@ TEST_F(CommandLine, TellsAllUnknownFlagsAtOnce) {
       "(2) --lower-cas; did you mean --lowercase? (3) -z (4) --zzzzzzzz");
 }
 
-TEST_F(CommandLine, KnowsWhatOtherSystemsCallIt) {
+TEST_F(CommandLine, AnswersFlagsOfOtherSystemsWithTheFlagToTakeHere) {
   command.name = "train";
   EXPECT_EQ(refusal({"--tied_embeddings_all"}),
             "--tied-embeddings-all is Marian's; here: --tying three-way, which is the default");
@@ -287,13 +287,13 @@ TEST_F(CommandLine, LetsTheCommandLineComeBeforeTheFileAndTheFileBeforeThePreset
   EXPECT_EQ(command.invocation->given, given);
 }
 
-TEST_F(CommandLine, RemembersTheWordsAsAShellWouldTakeThem) {
+TEST_F(CommandLine, KeepsTheCommandLineInAFormThatAShellTakes) {
   configured({"run/", "--max-tokens=5", "--lowercase", "--inputs", "it's a b", ""});
   EXPECT_EQ(command.invocation->command_line,
             R"(dragoman try run/ --max-tokens=5 --lowercase --inputs 'it'\''s a b' '')");
 }
 
-TEST_F(CommandLine, PreparesWithTheCommandLinesValueOverTheFiles) {
+TEST_F(CommandLine, PreparesWithTheCommandLinesValueInPlaceOfTheFiles) {
   const std::string file = config_file("preset = \"large\"\n");
   configured({"-c", file, "--preset", "small"});
   EXPECT_EQ(options.max_tokens, 4096);
@@ -304,7 +304,7 @@ TEST_F(CommandLine, NamesFileAndLineOfABadValue) {
   EXPECT_EQ(refusal({"--config", file}), file + ":3: --preset: 'huge' is none of small, large");
 }
 
-TEST_F(CommandLine, ReadsCommonFlagsFromBoth) {
+TEST_F(CommandLine, ReadsCommonFlagsFromTheCommandLineAndTheFile) {
   const CommonConfig common =
       configured({"-c", config_file("quiet = true\nlog_format = \"json\"\n")});
   EXPECT_TRUE(common.quiet);
@@ -312,7 +312,7 @@ TEST_F(CommandLine, ReadsCommonFlagsFromBoth) {
   EXPECT_THAT(refusal({"-c", config_file("config = \"x\"\n")}), HasSubstr("unknown key 'config'"));
 }
 
-TEST_F(CommandLine, HelpsWhateverElseIsSaid) {
+TEST_F(CommandLine, ShowsHelpWhateverTheOtherArgumentsAre) {
   EXPECT_TRUE(configured({"--max-tokens", "x", "--unknown", "-h"}).help);
 }
 

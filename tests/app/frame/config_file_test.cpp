@@ -92,7 +92,7 @@ TEST_F(ConfigFile, LetsAutoStandForANumber) {
   EXPECT_EQ(refusal("cache = 'auto'\n"), ":1: 'cache' must be true or false");
 }
 
-TEST_F(ConfigFile, TakesTablesAsGroupsAliasesAndTheShorterForms) {
+TEST_F(ConfigFile, AllowsTablesAliasesAndShorterForms) {
   apply("[Training]\nwords = 7\nlr = 1\n[data.files-of-mine]\nfiles = 'one'\n");
   EXPECT_EQ(options.max_tokens, 7);
   EXPECT_EQ(options.lr, 1.0);
@@ -101,7 +101,7 @@ TEST_F(ConfigFile, TakesTablesAsGroupsAliasesAndTheShorterForms) {
   EXPECT_TRUE(options.files.empty());
 }
 
-TEST_F(ConfigFile, NamesLineAndKeyOfWhatItRefuses) {
+TEST_F(ConfigFile, NamesLineAndKeyOfARefusedValue) {
   EXPECT_EQ(refusal("\nmax-token = 1\n"), ":2: unknown key 'max-token'; did you mean max-tokens?");
   EXPECT_EQ(refusal("lr = 1\n\ncache = 1\n"), ":3: 'cache' must be true or false");
   EXPECT_EQ(refusal("max-tokens = 1.5\n"), ":1: 'max-tokens' must be a whole number");
@@ -158,7 +158,7 @@ TEST_F(ConfigFile, ReportsAMissingFileAsAnError) {
   EXPECT_THROW(read_config("/nowhere/x.toml", fields_of(options)), Error);
 }
 
-TEST_F(ConfigFile, GivesBackWhatItWrote) {
+TEST_F(ConfigFile, ReadsBackTheValuesThatItWrote) {
   options.cache = false;
   options.lr = 1.0 / 3;
   options.out = "quote \" backslash \\ line\nend tab\t umlaut \xc3\xa4 #";

@@ -45,7 +45,7 @@ TEST(ProgressBar, LeavesOutWholeFieldsThatDoNotFitBesideTheBar) {
   EXPECT_EQ(narrow.substr(narrow.find("50 %")), "50 %");
 }
 
-TEST(ProgressBar, HasADecimalAtTheBeginningOfMuch) {
+TEST(ProgressBar, ShowsADecimalOfThePercentAtTheBeginningOfALargeTotal) {
   ProgressState state = half_done();
   state.done = 129;
   EXPECT_NE(progress_text(state).find("train: 1.2 %, 129/10,000"), std::string::npos);

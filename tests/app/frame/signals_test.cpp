@@ -38,7 +38,7 @@ int wait_for_stop(const std::stop_token& token) {
   return received_signal().value_or(0);
 }
 
-TEST(Signals, BecomeAStopTokenForWhoListens) {
+TEST(Signals, BecomeAStopTokenForThoseWhoListen) {
   for (const int signal : {SIGINT, SIGTERM})
     EXPECT_EQ(exit_code_of([=] {
                 const auto token = stop_token();
@@ -48,7 +48,7 @@ TEST(Signals, BecomeAStopTokenForWhoListens) {
               signal);
 }
 
-TEST(Signals, LeaveAtOnceWhereNobodyListens) {
+TEST(Signals, EndTheProcessAtOnceWhereNobodyListens) {
   EXPECT_EQ(exit_code_of([] {
               kill(getpid(), SIGINT);
               for (;;) rest();
@@ -57,7 +57,7 @@ TEST(Signals, LeaveAtOnceWhereNobodyListens) {
             128 + SIGINT);
 }
 
-TEST(Signals, LeaveAtOnceTheSecondTime) {
+TEST(Signals, EndTheProcessAtOnceTheSecondTime) {
   EXPECT_EQ(exit_code_of([] {
               const auto token = stop_token();
               kill(getpid(), SIGINT);
