@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "kernels/kernels.h"
-#include "model/products.h"
+#include "model/ops/products.h"
 #include "training/exponential_loss.h"
 
 namespace dragoman {

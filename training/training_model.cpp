@@ -13,7 +13,7 @@
 #include "base/random.h"
 #include "data/batch_parts.h"
 #include "kernels/kernels.h"
-#include "model/products.h"
+#include "model/ops/products.h"
 #include "model/side_by_side.h"
 #include "training/guided_alignment.h"
 

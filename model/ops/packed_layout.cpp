@@ -1,4 +1,4 @@
-#include "model/packed_layout.h"
+#include "model/ops/packed_layout.h"
 
 #include <torch/csrc/autograd/custom_function.h>
 

@@ -1,6 +1,6 @@
-#include "model/packed_layout.h"
+#include "model/ops/packed_layout.h"
 
-#include "tests/model/examples.h"
+#include "tests/model/ops/closed_form.h"
 
 namespace dragoman {
 namespace {
