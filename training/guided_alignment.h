@@ -1,6 +1,7 @@
-// Guided alignment (Chen et al. 2016): one layer's cross-attention is taught by word alignments,
-// with the cross-entropy between the links of each target piece and its attention weights, before
-// dropout.
+// Guided alignment (Chen et al. 2016): one layer's cross-attention is taught by word alignments.
+// The loss is the cross-entropy between the links of each target piece t and its attention weights,
+// before dropout:
+//   loss = -sum over links (t, s) of share(t, s) * log weight(t, s)
 #pragma once
 
 #include <vector>
