@@ -4,6 +4,7 @@
 //   loss = -sum over links (t, s) of share(t, s) * log weight(t, s)
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "data/packed_batch.h"
@@ -16,7 +17,7 @@ struct BatchLinks {
   torch::Tensor places;  ///< [L] int64: (b * T + t) * S + s, of padded weights [B, T, S]
   torch::Tensor shares;  ///< [L] fp32
 
-  BatchLinks(const std::vector<std::vector<PieceLink>>& sentences, const PackedLayout& source,
+  BatchLinks(std::span<const std::vector<PieceLink>> sentences, const PackedLayout& source,
              const PackedLayout& target);
 };
 
