@@ -9,7 +9,34 @@ namespace {
 
 constexpr std::int64_t kTokensPerTask = 8;
 
+PackedSide repeated(const SideView& side) {
+  PackedSide twice{.tokens = {}, .starts = {0}};
+  for (int pass = 0; pass < 2; ++pass) {
+    twice.tokens.insert(twice.tokens.end(), side.tokens.begin(), side.tokens.end());
+    for (std::size_t b = 1; b < side.starts.size(); ++b)
+      twice.starts.push_back(twice.starts.back() + side.starts[b] - side.starts[b - 1]);
+  }
+  return twice;
+}
+
 }  // namespace
+
+PackedBatch both_passes(const BatchView& batch) {
+  PackedBatch twice{repeated(batch.source), repeated(batch.target), {}, {}};
+  for (const std::int64_t sentence : batch.sentences) twice.sentences.push_back(sentence);
+  for (const std::int64_t sentence : batch.sentences) twice.sentences.push_back(~sentence);
+  for (int pass = 0; pass < 2; ++pass)
+    twice.links.insert(twice.links.end(), batch.links.begin(), batch.links.end());
+  return twice;
+}
+
+Predictions passes_apart(const torch::Tensor& hidden, const torch::Tensor& targets,
+                         std::int64_t tokens) {
+  const std::int64_t rows = hidden.size(0) / 2;
+  auto first_targets = targets.narrow(0, 0, rows).clone();
+  first_targets.narrow(0, tokens, rows - tokens).fill_(-1);
+  return {torch::cat({hidden.narrow(0, 0, rows), hidden.narrow(0, tokens, rows)}), first_targets};
+}
 
 TokenLosses r_drop_reference(torch::Tensor& first, torch::Tensor& second,
                              const torch::Tensor& targets, const LossConfig& config) {

@@ -8,10 +8,23 @@
 // where `target` is the smoothed distribution of training/cross_entropy.h.
 #pragma once
 
+#include "data/batch_view.h"
 #include "training/loss_config.h"
 #include "training/token_losses.h"
 
 namespace dragoman {
+
+/// The batch and, behind it, the same under other sentence numbers: other ones of dropout.
+PackedBatch both_passes(const BatchView& batch);
+
+/// Of the model's output for both passes.
+struct Predictions {
+  torch::Tensor hidden, targets;
+};
+/// hidden [2R, D] and targets of both_passes(), whose passes have `tokens` target tokens each: the
+/// passes, each of R rows, behind each other; and the targets [R] of both.
+Predictions passes_apart(const torch::Tensor& hidden, const torch::Tensor& targets,
+                         std::int64_t tokens);
 
 /// Of the logits [N, V] that two passes gave the same tokens. Both are replaced by their gradients.
 /// The other losses are means of the passes. targets [N] int64, -1 for rows without one. On the CPU

@@ -16,6 +16,7 @@
 #include "model/ops/products.h"
 #include "model/side_by_side.h"
 #include "training/guided_alignment.h"
+#include "training/r_drop.h"
 
 namespace dragoman {
 
@@ -53,26 +54,6 @@ PackedTokens to_device(const SideView& side, std::int64_t heads, const torch::Te
                        passes * (any_shape ? 1 : kRowMultiple));
 }
 
-PackedSide repeated(const SideView& side) {
-  PackedSide twice{.tokens = {}, .starts = {0}};
-  for (int pass = 0; pass < 2; ++pass) {
-    twice.tokens.insert(twice.tokens.end(), side.tokens.begin(), side.tokens.end());
-    for (std::size_t b = 1; b < side.starts.size(); ++b)
-      twice.starts.push_back(twice.starts.back() + side.starts[b] - side.starts[b - 1]);
-  }
-  return twice;
-}
-
-/// The batch and, behind it, the same under other sentence numbers: other ones of dropout.
-PackedBatch repeated(const BatchView& batch) {
-  PackedBatch twice{repeated(batch.source), repeated(batch.target), {}, {}};
-  for (const std::int64_t sentence : batch.sentences) twice.sentences.push_back(sentence);
-  for (const std::int64_t sentence : batch.sentences) twice.sentences.push_back(~sentence);
-  for (int pass = 0; pass < 2; ++pass)
-    twice.links.insert(twice.links.end(), batch.links.begin(), batch.links.end());
-  return twice;
-}
-
 struct Decoded {
   torch::Tensor hidden;          // [N, D]
   torch::Tensor alignment_loss;  // scalar, over the target pieces with links; undefined without
@@ -90,20 +71,6 @@ Decoded decoded(Transformer& model, const PackedTokens& source, const PackedToke
                                    {layer - 1, loss.alignment_head});
   const auto hidden = model->decode(target, attention);
   return {hidden, attention.cross_entropy(), links.shares.sum().item<double>()};
-}
-
-struct Predictions {
-  torch::Tensor hidden, targets;
-};
-
-/// Of the [2R, D] hidden states of a repeated batch, whose passes have `tokens` rows each: the
-/// passes, each of R rows, behind each other; and the targets [R] of both.
-Predictions passes_apart(const torch::Tensor& hidden, const torch::Tensor& targets,
-                         std::int64_t tokens) {
-  const std::int64_t rows = hidden.size(0) / 2;
-  auto first_targets = targets.narrow(0, 0, rows).clone();
-  first_targets.narrow(0, tokens, rows - tokens).fill_(-1);
-  return {torch::cat({hidden.narrow(0, 0, rows), hidden.narrow(0, tokens, rows)}), first_targets};
 }
 
 bool any_dropout(const ModelConfig& config) {
@@ -229,7 +196,7 @@ BatchLoss TrainingModel::accumulate(std::span<const BatchView> shares, const Los
 BatchLoss TrainingModel::accumulate_share(Replica& replica, const BatchView& batch,
                                           const LossConfig& loss, std::int64_t update) {
   const bool twice = loss.r_drop > 0;
-  const PackedBatch both = twice ? repeated(batch) : PackedBatch();
+  const PackedBatch both = twice ? both_passes(batch) : PackedBatch();
   const BatchView input = twice ? BatchView(both) : batch;
   auto source = to_device(input.source, config().heads, compute_weights_, twice ? 2 : 1);
   auto target = to_device(input.target, config().heads, compute_weights_, twice ? 2 : 1);
