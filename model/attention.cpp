@@ -1,5 +1,7 @@
 #include "model/attention.h"
 
+#include "model/ops/linear.h"
+
 namespace dragoman {
 
 MultiHeadAttentionImpl::MultiHeadAttentionImpl(const ModelConfig& config, std::uint32_t site)

@@ -1,4 +1,4 @@
-// Multi-head attention, section 3.2 of the paper; equation 1 itself stands in functions.h.
+// Multi-head attention, section 3.2 of the paper; equation 1 itself stands in ops/attention.h.
 #pragma once
 
 #include <torch/nn/module.h>
@@ -6,8 +6,8 @@
 #include <torch/nn/pimpl.h>
 
 #include "model/file/model_config.h"
-#include "model/functions.h"
-#include "model/packed_layout.h"
+#include "model/ops/attention.h"
+#include "model/ops/packed_layout.h"
 
 namespace dragoman {
 

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "model/functions.h"
+#include "model/ops/embedding.h"
 
 namespace dragoman {
 

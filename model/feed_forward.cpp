@@ -1,5 +1,8 @@
 #include "model/feed_forward.h"
 
+#include "model/ops/feed_forward.h"
+#include "model/ops/linear.h"
+
 namespace dragoman {
 
 namespace {

@@ -7,7 +7,7 @@
 #include <torch/nn/pimpl.h>
 
 #include "model/file/model_config.h"
-#include "model/functions.h"
+#include "model/ops/dropout.h"
 
 namespace dragoman {
 

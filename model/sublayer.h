@@ -6,7 +6,7 @@
 #include <torch/nn/modules/normalization.h>
 
 #include "model/file/model_config.h"
-#include "model/functions.h"
+#include "model/ops/add_norm.h"
 
 namespace dragoman {
 

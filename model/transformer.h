@@ -67,7 +67,8 @@ struct TransformerImpl : torch::nn::Module {
 };
 TORCH_MODULE(Transformer);
 
-/// Moves one side of a batch to the device; filler rows (PackedLayout::from_starts) hold token -1.
+/// Moves one side of a batch to the device: tokens [N], with starts and filler rows, which hold
+/// token -1, as in PackedLayout::from_starts.
 PackedTokens packed_tokens(std::span<const std::int32_t> tokens,
                            std::span<const std::int32_t> starts, std::int64_t heads,
                            torch::Device device, std::int64_t row_multiple = 1);

@@ -11,12 +11,13 @@ import sys
 # The rooms whose headers a room may include besides its own.
 ALLOWED = {
     "training": ["training/ranks", "inference/cpu", "inference/torch", "inference", "evaluation", "model",
-                 "model/file", "data", "tokenizer", "kernels", "base"],
+                 "model/ops", "model/file", "data", "tokenizer", "kernels", "base"],
     "training/ranks": ["base"],
-    "inference/torch": ["inference", "model", "model/file", "kernels", "base"],
+    "inference/torch": ["inference", "model", "model/ops", "model/file", "kernels", "base"],
     "inference/cpu": ["inference", "model/file", "kernels", "base"],
     "inference": ["model/file", "tokenizer", "base"],
-    "model": ["model/file", "kernels", "base"],
+    "model": ["model/ops", "model/file", "kernels", "base"],
+    "model/ops": ["kernels", "base"],
     "formats": ["model/file", "tokenizer", "base"],
     "data": ["tokenizer", "base"],
     "data/sample": ["base"],

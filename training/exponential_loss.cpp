@@ -1,6 +1,6 @@
 #include "training/exponential_loss.h"
 
-#include "model/products.h"
+#include "model/ops/products.h"
 
 namespace dragoman {
 

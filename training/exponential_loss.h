@@ -1,10 +1,15 @@
-// Cross-entropy with label smoothing of an output projection whose logits never go to memory: a
-// kernel writes exponentials in their place, as soon as it has multiplied. The gradient with
-// respect to the logits is exponentials / totals - floor, and what the floor, everywhere the same,
-// adds to the gradients needs no product.
+// Cross-entropy with label smoothing of an output projection z = h W^T whose logits never go to
+// memory. A kernel writes exponentials in their place, as soon as it has multiplied:
+//   e_v = exp(z_v - z_target), total = sum_v e_v, so -log p_target = log(total), p_v = e_v / total
+//   y_v = e_v - [v = target] (1 - smoothing) total, floor = smoothing / V
+//   d loss / d z_v = y_v / total - floor
+// The floor is the same for all v. So what it adds to the gradients needs no product:
+//   dh = (y W) / total - floor * (sum of W's rows)
+//   dW = y^T (h / total) - floor * (sum of h over the tokens that have a target)
 #pragma once
 
-#include "training/loss.h"
+#include "training/loss_config.h"
+#include "training/token_losses.h"
 
 namespace dragoman {
 

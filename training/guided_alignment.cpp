@@ -5,7 +5,7 @@
 
 namespace dragoman {
 
-BatchLinks::BatchLinks(const std::vector<std::vector<PieceLink>>& sentences,
+BatchLinks::BatchLinks(std::span<const std::vector<PieceLink>> sentences,
                        const PackedLayout& source, const PackedLayout& target) {
   std::vector<std::int64_t> at;
   std::vector<float> share;

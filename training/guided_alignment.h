@@ -1,8 +1,10 @@
-// Guided alignment (Chen et al. 2016): one layer's cross-attention is taught by word alignments,
-// with the cross-entropy between the links of each target piece and its attention weights, before
-// dropout.
+// Guided alignment (Chen et al. 2016): one layer's cross-attention is taught by word alignments.
+// The loss is the cross-entropy between the links of each target piece t and its attention weights,
+// before dropout:
+//   loss = -sum over links (t, s) of share(t, s) * log weight(t, s)
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "data/packed_batch.h"
@@ -15,7 +17,7 @@ struct BatchLinks {
   torch::Tensor places;  ///< [L] int64: (b * T + t) * S + s, of padded weights [B, T, S]
   torch::Tensor shares;  ///< [L] fp32
 
-  BatchLinks(const std::vector<std::vector<PieceLink>>& sentences, const PackedLayout& source,
+  BatchLinks(std::span<const std::vector<PieceLink>> sentences, const PackedLayout& source,
              const PackedLayout& target);
 };
 

@@ -3,12 +3,15 @@
 #include <ATen/record_function.h>
 #include <torch/csrc/autograd/custom_function.h>
 
+#include <algorithm>
 #include <optional>
+#include <utility>
 #include <vector>
 
-#include "kernels/kernels.h"
-#include "model/products.h"
+#include "model/ops/products.h"
+#include "training/cross_entropy.h"
 #include "training/exponential_loss.h"
+#include "training/r_drop.h"
 
 namespace dragoman {
 
@@ -17,60 +20,130 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-constexpr std::int64_t kRowsPerTask = 8;
-
-bool has_kernel(const torch::Tensor& logits) {
-  const auto type = logits.scalar_type();
-  return logits.device().is_cpu() && (type == torch::kFloat32 || type == torch::kBFloat16);
-}
-
-ElementType element_type(const torch::Tensor& logits) {
-  return logits.scalar_type() == torch::kBFloat16 ? ElementType::BFloat16 : ElementType::Float32;
-}
-
 /// Without asking a device, which would have to catch up.
 bool is_one(const torch::Tensor& scalar) {
   return scalar.device().is_cpu() && scalar.item<float>() == 1;
 }
 
-/// (1 - smoothing) on each row's target plus smoothing / V everywhere, in plain operations; all
-/// that comes of rows without a target is zero.
-struct TargetDistribution {
-  TargetDistribution(const torch::Tensor& targets, std::int64_t vocabulary, double smoothing)
-      : counts(targets.ge(0).to(torch::kFloat32)),
-        index(targets.clamp_min(0).unsqueeze(1)),
-        uniform(smoothing / static_cast<double>(vocabulary)),
-        share(1 - smoothing) {}
-
-  torch::Tensor negative_log_likelihood(const torch::Tensor& log_p) const {
-    return log_p.gather(1, index).squeeze(1).neg() * counts;  // [N, V] -> [N]
-  }
-  torch::Tensor cross_entropy(const torch::Tensor& log_p) const {
-    return negative_log_likelihood(log_p) * share - log_p.sum(1) * counts * uniform;
-  }
-  /// Of the cross-entropy, with respect to the logits of p.
-  torch::Tensor gradient(const torch::Tensor& p) const {
-    auto d_logits = p - uniform;
-    d_logits.scatter_add_(1, index, torch::full_like(index, -share, p.options()));
-    return d_logits * counts.unsqueeze(1);
-  }
-
-  torch::Tensor counts;  // [N]: 0 for rows without a target
-  torch::Tensor index;   // [N, 1]
-  double uniform, share;
+/// Of P passes over N tokens.
+struct Projection {
+  torch::Tensor hidden;   // [P*N, D]
+  torch::Tensor weight;   // [V, D]
+  torch::Tensor bias;     // [V] or undefined
+  torch::Tensor targets;  // [N]
 };
 
-/// hidden weight^T + bias, into `logits`.
-void project(torch::Tensor& logits, const torch::Tensor& hidden, const torch::Tensor& weight,
-             const std::optional<torch::Tensor>& bias) {
-  if (bias)
-    torch::addmm_out(logits, *bias, hidden, weight.t());
-  else
-    linear_product_out(logits, hidden, weight);
-}
+/// The losses of a projection, a chunk of tokens at a time, and its gradients where they are
+/// wanted.
+class ChunkedLoss {
+ public:
+  ChunkedLoss(Projection projection, const LossConfig& config, bool wants_gradients)
+      : in_(std::move(projection)),
+        config_(config),
+        wants_gradients_(wants_gradients),
+        tokens_(in_.targets.size(0)),
+        passes_(config.r_drop > 0 ? 2 : 1),
+        chunk_(chunk_size(config, tokens_, in_.weight.size(0))),
+        logits_(torch::empty({passes_, chunk_, in_.weight.size(0)}, in_.hidden.options())) {
+    if (!wants_gradients) return;
+    const auto wide = in_.hidden.options().dtype(torch::kFloat32);
+    gradients_.hidden = torch::empty_like(in_.hidden);
+    if (!is_one_product()) gradients_.weight = torch::zeros(in_.weight.sizes(), wide);
+    if (in_.bias.defined()) gradients_.bias = torch::zeros(in_.bias.sizes(), wide);
+  }
+
+  /// The sums of [objective, smoothed cross-entropy, negative log-likelihood] over all tokens.
+  torch::Tensor run() {
+    auto sums = torch::zeros({3}, in_.hidden.options().dtype(torch::kFloat64));
+    for (std::int64_t begin = 0; begin < tokens_; begin += chunk_) {
+      const TokenLosses losses = losses_of({begin, std::min(chunk_, tokens_ - begin)});
+      sums +=
+          torch::stack({losses.objective.sum(torch::kFloat64), losses.smoothed.sum(torch::kFloat64),
+                        losses.negative_log_likelihood.sum(torch::kFloat64)});
+    }
+    return sums;
+  }
+
+  struct Gradients {
+    torch::Tensor hidden, weight, bias;  // the last two in fp32, where they are sums
+  };
+  const Gradients& gradients() const { return gradients_; }
+
+ private:
+  struct Chunk {
+    std::int64_t begin, count;
+  };
+
+  /// Whether the weight's gradient is one product, or a sum of several.
+  bool is_one_product() const { return passes_ == 1 && chunk_ == tokens_; }
+  /// [c, D] of one pass.
+  torch::Tensor rows(const torch::Tensor& x, std::int64_t pass, const Chunk& chunk) const {
+    return x.narrow(0, pass * tokens_ + chunk.begin, chunk.count);
+  }
+  torch::Tensor targets(const Chunk& chunk) const {
+    return in_.targets.narrow(0, chunk.begin, chunk.count);
+  }
+
+  TokenLosses losses_of(const Chunk& chunk) {
+    if (wants_gradients_ && ExponentialLoss::fits(in_.hidden, in_.bias.defined(), config_))
+      if (const auto losses = exponential_losses(chunk)) return *losses;
+    return losses_of_logits(chunk);
+  }
+
+  std::optional<TokenLosses> exponential_losses(const Chunk& chunk) {
+    const ExponentialLoss loss(rows(in_.hidden, 0, chunk), in_.weight, targets(chunk),
+                               logits_[0].narrow(0, 0, chunk.count), config_);
+    if (!loss.succeeded()) return std::nullopt;
+    auto d_hidden = rows(gradients_.hidden, 0, chunk);
+    loss.hidden_gradient_out(d_hidden);
+    if (is_one_product())
+      gradients_.weight = loss.weight_gradient();
+    else
+      loss.add_weight_gradient(gradients_.weight);
+    return loss.losses();
+  }
+
+  TokenLosses losses_of_logits(const Chunk& chunk) {
+    auto logits = logits_.narrow(1, 0, chunk.count).unbind();  // [c, V] of each pass
+    for (std::int64_t pass = 0; pass < passes_; ++pass)
+      project(logits[pass], rows(in_.hidden, pass, chunk));
+    const TokenLosses losses = passes_ == 2
+                                   ? r_drop_in_place(logits[0], logits[1], targets(chunk), config_)
+                                   : cross_entropy_in_place(logits[0], targets(chunk), config_);
+    if (wants_gradients_)
+      for (std::int64_t pass = 0; pass < passes_; ++pass) add_gradients(logits[pass], pass, chunk);
+    return losses;
+  }
+
+  /// logits = hidden weight^T + bias.
+  void project(torch::Tensor& logits, const torch::Tensor& hidden) const {
+    if (in_.bias.defined())
+      torch::addmm_out(logits, in_.bias, hidden, in_.weight.t());
+    else
+      linear_product_out(logits, hidden, in_.weight);
+  }
+
+  void add_gradients(const torch::Tensor& d_logits, std::int64_t pass, const Chunk& chunk) {
+    const auto hidden = rows(in_.hidden, pass, chunk);
+    auto d_hidden = rows(gradients_.hidden, pass, chunk);
+    input_gradient_out(d_hidden, d_logits, in_.weight);
+    if (is_one_product())
+      gradients_.weight = weight_gradient(d_logits, hidden);  // [V, D]
+    else
+      add_weight_gradient(gradients_.weight, d_logits, hidden);
+    if (in_.bias.defined()) gradients_.bias.add_(d_logits.sum(0, false, torch::kFloat32));
+  }
+
+  Projection in_;
+  LossConfig config_;
+  bool wants_gradients_;
+  std::int64_t tokens_, passes_, chunk_;
+  torch::Tensor logits_;  // [P, c, V], used again for each chunk
+  Gradients gradients_;
+};
 
 /// Forward returns the sums of [objective, smoothed cross-entropy, negative log-likelihood]; only
-/// the first has a gradient.
+/// the first has a gradient. The gradients exist after the forward pass, and backward scales them.
 struct ProjectedCrossEntropy : torch::autograd::Function<ProjectedCrossEntropy> {
   static variable_list forward(AutogradContext* context, const torch::Tensor& hidden,
                                const torch::Tensor& weight,
@@ -78,73 +151,18 @@ struct ProjectedCrossEntropy : torch::autograd::Function<ProjectedCrossEntropy> 
                                const torch::Tensor& targets, LossConfig config,
                                bool wants_gradients) {
     RECORD_USER_SCOPE("ProjectedCrossEntropy");
-    const auto wide = hidden.options().dtype(torch::kFloat32);
-    const std::int64_t tokens = targets.size(0), passes = config.r_drop > 0 ? 2 : 1;
-    const std::int64_t vocabulary = weight.size(0), chunk = chunk_size(config, tokens, vocabulary);
-    const auto buffer = torch::empty({passes, chunk, vocabulary}, hidden.options());
-    auto sums = torch::zeros({3}, wide.dtype(torch::kFloat64));
-    torch::Tensor d_hidden, d_weight, d_bias;
-    if (wants_gradients) d_hidden = torch::empty_like(hidden);
-    const bool only = passes == 1 && chunk == tokens;  // one product, else sums of them in fp32
-    if (wants_gradients && !only) d_weight = torch::zeros(weight.sizes(), wide);
-    if (wants_gradients && bias) d_bias = torch::zeros(bias->sizes(), wide);
-    for (std::int64_t begin = 0; begin < tokens; begin += chunk) {
-      const std::int64_t count = std::min(chunk, tokens - begin);
-      auto logits = buffer.narrow(1, 0, count).unbind();  // [c, V] of each pass
-      const auto rows = [&](const torch::Tensor& x, std::int64_t pass) {
-        return x.narrow(0, pass * tokens + begin, count);  // [c, D]
-      };
-      if (wants_gradients && ExponentialLoss::fits(hidden, bias.has_value(), config)) {
-        const ExponentialLoss loss(rows(hidden, 0), weight, targets.narrow(0, begin, count),
-                                   logits[0], config);
-        if (loss.succeeded()) {
-          auto d_h = rows(d_hidden, 0);
-          loss.hidden_gradient_out(d_h);
-          if (only)
-            d_weight = loss.weight_gradient();
-          else
-            loss.add_weight_gradient(d_weight);
-          sums += sums_of(loss.losses());
-          continue;
-        }
-      }
-      for (std::int64_t pass = 0; pass < passes; ++pass)
-        project(logits[pass], rows(hidden, pass), weight, bias);
-      sums += losses_in_place(logits, targets.narrow(0, begin, count), config);
-      if (!wants_gradients) continue;
-      for (std::int64_t pass = 0; pass < passes; ++pass) {
-        auto d_h = rows(d_hidden, pass);
-        input_gradient_out(d_h, logits[pass], weight);
-        if (only)
-          d_weight = weight_gradient(logits[pass], rows(hidden, pass));  // [V, D]
-        else
-          add_weight_gradient(d_weight, logits[pass], rows(hidden, pass));
-        if (bias) d_bias.add_(logits[pass].sum(0, false, torch::kFloat32));
-      }
-    }
-    if (wants_gradients)
-      for (const auto& [name, gradient] :
-           {std::pair(kHidden, d_hidden), {kWeight, d_weight}, {kBias, d_bias}})
-        if (gradient.defined()) context->saved_data[name] = gradient.to(hidden.scalar_type());
+    ChunkedLoss loss({hidden, weight, bias.value_or(torch::Tensor()), targets}, config,
+                     wants_gradients);
+    const auto sums = loss.run();
+    const auto& gradients = loss.gradients();
+    for (const auto& [name, gradient] : {std::pair(kHidden, gradients.hidden),
+                                         {kWeight, gradients.weight},
+                                         {kBias, gradients.bias}})
+      if (gradient.defined()) context->saved_data[name] = gradient.to(hidden.scalar_type());
     auto objective = sums[0].to(torch::kFloat32), smoothed = sums[1].clone(),
          likelihood = sums[2].clone();
     context->mark_non_differentiable({smoothed, likelihood});
     return {objective, smoothed, likelihood};
-  }
-
-  /// The three sums over a chunk, whose logits become gradients.
-  static torch::Tensor losses_in_place(std::vector<torch::Tensor>& logits,
-                                       const torch::Tensor& targets, const LossConfig& config) {
-    const TokenLosses losses = config.r_drop > 0
-                                   ? r_drop_in_place(logits[0], logits[1], targets, config)
-                                   : cross_entropy_in_place(logits[0], targets, config);
-    return sums_of(losses);
-  }
-
-  static torch::Tensor sums_of(const TokenLosses& losses) {
-    return torch::stack({losses.objective.sum(torch::kFloat64),
-                         losses.smoothed.sum(torch::kFloat64),
-                         losses.negative_log_likelihood.sum(torch::kFloat64)});
   }
 
   static variable_list backward(AutogradContext* context, variable_list gradients) {
@@ -181,64 +199,6 @@ LossSums projected_cross_entropy(const torch::Tensor& hidden, const torch::Tenso
       hidden.contiguous(), weight, bias.defined() ? std::optional(bias) : std::nullopt, targets,
       config, torch::GradMode::is_enabled() && hidden.requires_grad());
   return {sums[0], sums[1].item<double>(), sums[2].item<double>()};
-}
-
-TokenLosses cross_entropy_in_place(torch::Tensor& logits, const torch::Tensor& targets,
-                                   const LossConfig& config) {
-  if (!has_kernel(logits)) return cross_entropy_reference(logits, targets, config);
-  const auto options = logits.options().dtype(torch::kFloat32);
-  const auto smoothed = torch::empty({logits.size(0)}, options);
-  const auto likelihood = torch::empty_like(smoothed);
-  run_rows(kernels().loss, element_type(logits),
-           LossArguments{logits.mutable_data_ptr(), targets.const_data_ptr<std::int64_t>(),
-                         smoothed.mutable_data_ptr<float>(), likelihood.mutable_data_ptr<float>(),
-                         logits.size(1), static_cast<float>(config.label_smoothing)},
-           logits.size(0), kRowsPerTask);
-  return {smoothed, smoothed, likelihood};
-}
-
-TokenLosses cross_entropy_reference(torch::Tensor& logits, const torch::Tensor& targets,
-                                    const LossConfig& config) {
-  const TargetDistribution target(targets, logits.size(1), config.label_smoothing);
-  const auto log_p = logits.to(torch::kFloat32).log_softmax(1);
-  logits.copy_(target.gradient(log_p.exp()));
-  const auto smoothed = target.cross_entropy(log_p);
-  return {smoothed, smoothed, target.negative_log_likelihood(log_p)};
-}
-
-TokenLosses r_drop_in_place(torch::Tensor& first, torch::Tensor& second,
-                            const torch::Tensor& targets, const LossConfig& config) {
-  if (!has_kernel(first)) return r_drop_reference(first, second, targets, config);
-  const auto options = first.options().dtype(torch::kFloat32);
-  const auto smoothed = torch::empty({first.size(0)}, options);
-  const auto likelihood = torch::empty_like(smoothed), divergence = torch::empty_like(smoothed);
-  run_rows(
-      kernels().r_drop, element_type(first),
-      RDropArguments{first.mutable_data_ptr(), second.mutable_data_ptr(),
-                     targets.const_data_ptr<std::int64_t>(), smoothed.mutable_data_ptr<float>(),
-                     likelihood.mutable_data_ptr<float>(), divergence.mutable_data_ptr<float>(),
-                     first.size(1), static_cast<float>(config.label_smoothing),
-                     static_cast<float>(config.r_drop)},
-      first.size(0), kRowsPerTask);
-  return {smoothed + divergence * (config.r_drop / 2), smoothed, likelihood};
-}
-
-TokenLosses r_drop_reference(torch::Tensor& first, torch::Tensor& second,
-                             const torch::Tensor& targets, const LossConfig& config) {
-  const TargetDistribution target(targets, first.size(1), config.label_smoothing);
-  const auto l = first.to(torch::kFloat32).log_softmax(1);
-  const auto m = second.to(torch::kFloat32).log_softmax(1);
-  const auto p = l.exp(), q = m.exp();
-  const auto forth = (p * (l - m)).sum(1, true), back = (q * (m - l)).sum(1, true);  // [N, 1]
-  const auto agreement = [&](const torch::Tensor& x) {
-    return x * target.counts.unsqueeze(1) * (config.r_drop / 4);
-  };
-  first.copy_(target.gradient(p) / 2 + agreement(p * (l - m - forth) + p - q));
-  second.copy_(target.gradient(q) / 2 + agreement(q * (m - l - back) + q - p));
-  const auto smoothed = (target.cross_entropy(l) + target.cross_entropy(m)) / 2;
-  const auto divergence = (forth + back).squeeze(1) * target.counts / 2;
-  return {smoothed + divergence * (config.r_drop / 2), smoothed,
-          (target.negative_log_likelihood(l) + target.negative_log_likelihood(m)) / 2};
 }
 
 }  // namespace dragoman

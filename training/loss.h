@@ -1,6 +1,8 @@
-// Cross-entropy with label smoothing (section 5.4) of the output projection, in chunks of tokens:
-// the gradients are formed as each chunk's logits exist, and logits are never kept whole. With
-// R-Drop (Wu et al. 2021) a chunk holds the logits that two passes gave its tokens.
+// The loss of the output projection, in chunks of tokens: gradients are formed while a chunk's
+// logits exist, and logits are never kept whole. One call serves three losses:
+//   training/cross_entropy.h     cross-entropy with label smoothing, of logits
+//   training/r_drop.h            R-Drop, of the logits that two passes gave the same tokens
+//   training/exponential_loss.h  cross-entropy with label smoothing, without logits in memory
 #pragma once
 
 #include <torch/types.h>
@@ -25,21 +27,5 @@ LossSums projected_cross_entropy(const torch::Tensor& hidden, const torch::Tenso
 /// Of `tokens` tokens those whose logits exist at once: the chunks are of one size, and as few as
 /// the configuration allows.
 std::int64_t chunk_size(const LossConfig& config, std::int64_t tokens, std::int64_t vocabulary);
-
-/// Per token [N]: what is minimised, the smoothed loss and the negative log-likelihood of logits
-/// [N, V], which are replaced by the gradient. On the CPU our kernels, elsewhere plain tensor
-/// operations.
-struct TokenLosses {
-  torch::Tensor objective, smoothed, negative_log_likelihood;
-};
-TokenLosses cross_entropy_in_place(torch::Tensor& logits, const torch::Tensor& targets,
-                                   const LossConfig& config);
-TokenLosses r_drop_in_place(torch::Tensor& first, torch::Tensor& second,
-                            const torch::Tensor& targets, const LossConfig& config);
-/// The same by plain tensor operations, for any device.
-TokenLosses cross_entropy_reference(torch::Tensor& logits, const torch::Tensor& targets,
-                                    const LossConfig& config);
-TokenLosses r_drop_reference(torch::Tensor& first, torch::Tensor& second,
-                             const torch::Tensor& targets, const LossConfig& config);
 
 }  // namespace dragoman

@@ -7,10 +7,7 @@ namespace dragoman {
 
 struct LossConfig {
   double label_smoothing = 0;
-  /// Alpha of R-Drop, whose objective is half the paper's: the mean of both passes' cross-entropies
-  /// plus alpha / 2 times the mean of the two divergences; learning rate and clipping keep their
-  /// meaning. 0: one pass.
-  double r_drop = 0;
+  double r_drop = 0;              ///< alpha of training/r_drop.h; 0: one pass
   std::int64_t chunk_tokens = 0;  ///< whose logits exist at once; 0: those of 2^25 logits
   /// Of guided alignment's loss, where a batch has links.
   double alignment_weight = 0;

@@ -14,7 +14,7 @@ namespace dragoman {
 struct UpdatePart {
   std::int64_t update = 0;
   LossConfig loss;
-  std::int64_t token_budget = 0;          ///< of a part, as in parts_of(); 0: batches stay whole
+  std::int64_t token_budget = 0;          ///< of a part, as in partition(); 0: batches stay whole
   Precision precision = Precision::Fp32;  ///< the model's
 };
 

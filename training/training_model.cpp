@@ -11,11 +11,12 @@
 
 #include "base/cpu.h"
 #include "base/random.h"
-#include "data/batch_parts.h"
+#include "data/batch_partition.h"
 #include "kernels/kernels.h"
-#include "model/products.h"
+#include "model/ops/products.h"
 #include "model/side_by_side.h"
 #include "training/guided_alignment.h"
+#include "training/r_drop.h"
 
 namespace dragoman {
 
@@ -24,16 +25,16 @@ namespace {
 enum class Side : std::uint64_t { Source, Target };
 
 /// A dropout key per token: a function of seed, update, sentence, side and place in the sentence.
-std::vector<std::int32_t> row_keys(const PackedSide& side, std::span<const std::int64_t> sentences,
+std::vector<std::int32_t> row_keys(const SideView& side, std::span<const std::int64_t> sentences,
                                    std::uint64_t seed, std::int64_t update, Side which) {
   std::vector<std::int32_t> keys(side.tokens.size());
   for (std::size_t b = 0; b < sentences.size(); ++b) {
     const std::uint64_t sentence =
         random_bits(seed, static_cast<std::uint64_t>(update),
                     static_cast<std::uint64_t>(sentences[b]), static_cast<std::uint64_t>(which));
-    for (std::int32_t n = side.starts[b]; n < side.starts[b + 1]; ++n)
-      keys[n] = static_cast<std::int32_t>(
-          mix64(sentence + static_cast<std::uint64_t>(n - side.starts[b])));
+    std::int32_t* const of_sentence = keys.data() + (side.starts[b] - side.starts[0]);
+    for (std::int32_t t = 0; t < side.starts[b + 1] - side.starts[b]; ++t)
+      of_sentence[t] = static_cast<std::int32_t>(mix64(sentence + static_cast<std::uint64_t>(t)));
   }
   return keys;
 }
@@ -42,35 +43,15 @@ std::vector<std::int32_t> row_keys(const PackedSide& side, std::span<const std::
 /// each shape that it meets, which takes longer than using it.
 constexpr std::int64_t kRowMultiple = 128;
 
-/// A thread's share of a batch is not smaller than this: products with fewer rows, and a gradient
-/// to sum for each share, take more time than threads that meet in every operation.
-constexpr std::int64_t kTokensPerShare = 512;
-
 /// Of a flat buffer on the CPU: those of weights, gradient and moments fit into a core's cache.
 constexpr std::int64_t kPiece = 32 * 1024;
 
 /// For passes through `weights`.
-PackedTokens to_device(const PackedSide& side, std::int64_t heads, const torch::Tensor& weights,
+PackedTokens to_device(const SideView& side, std::int64_t heads, const torch::Tensor& weights,
                        std::int64_t passes = 1) {
   const bool any_shape = has_products(weights.scalar_type(), weights.device());
   return packed_tokens(side.tokens, side.starts, heads, weights.device(),
                        passes * (any_shape ? 1 : kRowMultiple));
-}
-
-PackedSide repeated(const PackedSide& side) {
-  PackedSide twice = side;
-  twice.tokens.insert(twice.tokens.end(), side.tokens.begin(), side.tokens.end());
-  for (auto start = side.starts.begin() + 1; start != side.starts.end(); ++start)
-    twice.starts.push_back(side.starts.back() + *start);
-  return twice;
-}
-
-/// The batch and, behind it, the same under other sentence numbers: other ones of dropout.
-PackedBatch repeated(const PackedBatch& batch) {
-  PackedBatch twice{repeated(batch.source), repeated(batch.target), batch.sentences, batch.links};
-  for (const std::int64_t sentence : batch.sentences) twice.sentences.push_back(~sentence);
-  twice.links.insert(twice.links.end(), batch.links.begin(), batch.links.end());
-  return twice;
 }
 
 struct Decoded {
@@ -80,7 +61,7 @@ struct Decoded {
 };
 
 Decoded decoded(Transformer& model, const PackedTokens& source, const PackedTokens& target,
-                const std::vector<std::vector<PieceLink>>& sentence_links, const LossConfig& loss) {
+                std::span<const std::vector<PieceLink>> sentence_links, const LossConfig& loss) {
   const auto memory = model->encode(source);
   if (sentence_links.empty()) return {model->decode(target, memory, source.layout), {}, 0};
   const std::int64_t layer =
@@ -90,20 +71,6 @@ Decoded decoded(Transformer& model, const PackedTokens& source, const PackedToke
                                    {layer - 1, loss.alignment_head});
   const auto hidden = model->decode(target, attention);
   return {hidden, attention.cross_entropy(), links.shares.sum().item<double>()};
-}
-
-struct Predictions {
-  torch::Tensor hidden, targets;
-};
-
-/// Of the [2R, D] hidden states of a repeated batch, whose passes have `tokens` rows each: the
-/// passes, each of R rows, behind each other; and the targets [R] of both.
-Predictions passes_apart(const torch::Tensor& hidden, const torch::Tensor& targets,
-                         std::int64_t tokens) {
-  const std::int64_t rows = hidden.size(0) / 2;
-  auto first_targets = targets.narrow(0, 0, rows).clone();
-  first_targets.narrow(0, tokens, rows - tokens).fill_(-1);
-  return {torch::cat({hidden.narrow(0, 0, rows), hidden.narrow(0, tokens, rows)}), first_targets};
 }
 
 bool any_dropout(const ModelConfig& config) {
@@ -160,16 +127,16 @@ std::int64_t TrainingModel::pieces() const {
 }
 
 void TrainingModel::in_pieces(const Piece& work) {
-  const std::int64_t threads = device_.is_cpu() ? at::get_num_threads() : 1, count = pieces();
+  const std::int64_t workers = threads(), count = pieces();
   const auto work_on = [&](std::int64_t first, std::int64_t end) {
     const torch::NoGradGuard no_grad;
     for (std::int64_t begin = first * piece_size(); first < end; ++first, begin += piece_size())
       work(begin, std::min(piece_size(), weights_.numel() - begin));
   };
-  if (threads == 1) return work_on(0, count);
-  run_on_team(static_cast<std::size_t>(threads), [&](std::size_t thread) {
-    const auto i = static_cast<std::int64_t>(thread);
-    work_on(count * i / threads, count * (i + 1) / threads);
+  if (workers == 1) return work_on(0, count);
+  run_on_team(static_cast<std::size_t>(workers), [&](std::size_t worker) {
+    const auto i = static_cast<std::int64_t>(worker);
+    work_on(count * i / workers, count * (i + 1) / workers);
   });
 }
 
@@ -196,22 +163,26 @@ std::vector<torch::Tensor> TrainingModel::Replica::take_gradients() {
   return gradients;
 }
 
+std::int64_t TrainingModel::threads() const { return device_.is_cpu() ? at::get_num_threads() : 1; }
+
 BatchLoss TrainingModel::accumulate(const PackedBatch& batch, const LossConfig& loss,
                                     std::int64_t update) {
-  const int threads = device_.is_cpu() ? at::get_num_threads() : 1;
-  const auto shares = equal_parts_of(
-      batch, std::clamp<std::int64_t>(largest_side(batch) / kTokensPerShare, 1, threads));
+  return accumulate(partition(batch, {.threads = threads()}).front().shares, loss, update);
+}
+
+BatchLoss TrainingModel::accumulate(std::span<const BatchView> shares, const LossConfig& loss,
+                                    std::int64_t update) {
   add_replicas(shares.size());
+  std::vector<BatchLoss> losses(shares.size());
+  const auto compute = [&](std::size_t i) {
+    losses[i] = accumulate_share(replicas_[i], shares[i], loss, update);
+  };
+  if (shares.size() == 1)
+    compute(0);
+  else
+    run_on_team(shares.size(), compute);
   BatchLoss sums;
-  if (shares.size() == 1) {
-    sums = accumulate_share(replicas_[0], batch, loss, update);
-  } else {
-    std::vector<BatchLoss> losses(shares.size());
-    run_on_team(shares.size(), [&](std::size_t i) {
-      losses[i] = accumulate_share(replicas_[i], shares[i], loss, update);
-    });
-    for (const BatchLoss& share : losses) sums += share;
-  }
+  for (const BatchLoss& share : losses) sums += share;
   std::vector<std::vector<torch::Tensor>> gradients;
   for (std::size_t i = 0; i < shares.size(); ++i)
     gradients.push_back(replicas_[i].take_gradients());
@@ -222,10 +193,11 @@ BatchLoss TrainingModel::accumulate(const PackedBatch& batch, const LossConfig& 
   return sums;
 }
 
-BatchLoss TrainingModel::accumulate_share(Replica& replica, const PackedBatch& batch,
+BatchLoss TrainingModel::accumulate_share(Replica& replica, const BatchView& batch,
                                           const LossConfig& loss, std::int64_t update) {
   const bool twice = loss.r_drop > 0;
-  const PackedBatch input = twice ? repeated(batch) : batch;
+  const PackedBatch both = twice ? both_passes(batch) : PackedBatch();
+  const BatchView input = twice ? BatchView(both) : batch;
   auto source = to_device(input.source, config().heads, compute_weights_, twice ? 2 : 1);
   auto target = to_device(input.target, config().heads, compute_weights_, twice ? 2 : 1);
   if (any_dropout(config())) {
@@ -286,7 +258,7 @@ void TrainingModel::forget_gradient() {
   for (Replica& replica : replicas_) replica.take_gradients();
 }
 
-BatchLoss TrainingModel::evaluate(const PackedBatch& batch) {
+BatchLoss TrainingModel::evaluate(const BatchView& batch) {
   const torch::NoGradGuard no_grad;
   const auto source = to_device(batch.source, config().heads, weights_);
   const auto target = to_device(batch.target, config().heads, weights_);

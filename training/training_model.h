@@ -9,10 +9,11 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "base/worker_team.h"
-#include "data/packed_batch.h"
+#include "data/batch_view.h"
 #include "model/transformer.h"
 #include "training/flat_parameters.h"
 #include "training/loss.h"
@@ -45,10 +46,15 @@ class TrainingModel {
   TrainingModel(const ModelConfig& config, const AdamConfig& adam, Precision precision,
                 torch::Device device, std::uint64_t seed);
 
-  /// Forward and backward pass of one batch (with R-Drop two, whose sums are means); adds to the
-  /// gradient. Dropout is a function of seed, update and sentence numbers. On the CPU the batch is
-  /// shared among threads, as far as each has enough of it: they meet once a batch, where threads
-  /// that share every operation meet hundreds of times.
+  /// Threads that compute the shares of a batch, each its own; 1 where the device is no CPU.
+  std::int64_t threads() const;
+
+  /// Forward and backward pass of a batch's shares side by side (with R-Drop two, whose sums are
+  /// means); adds to the gradient. Dropout is a function of seed, update and sentence numbers. The
+  /// threads meet once a batch, where threads that share every operation meet hundreds of times.
+  BatchLoss accumulate(std::span<const BatchView> shares, const LossConfig& loss,
+                       std::int64_t update);
+  /// The same of a whole batch, shared among threads().
   BatchLoss accumulate(const PackedBatch& batch, const LossConfig& loss, std::int64_t update);
 
   /// One step of Adam on the mean gradient over all target tokens, which is cleared. Returns the
@@ -59,7 +65,7 @@ class TrainingModel {
   void forget_gradient();
 
   /// Loss of a batch under the master weights, without dropout or smoothing.
-  BatchLoss evaluate(const PackedBatch& batch);
+  BatchLoss evaluate(const BatchView& batch);
 
   /// The fp32 module tree on the master weights.
   Transformer& master() { return master_; }
@@ -102,7 +108,7 @@ class TrainingModel {
   std::int64_t pieces() const;
   double gradient_norm();
   void add_replicas(std::size_t count);
-  BatchLoss accumulate_share(Replica& replica, const PackedBatch& share, const LossConfig& loss,
+  BatchLoss accumulate_share(Replica& replica, const BatchView& share, const LossConfig& loss,
                              std::int64_t update);
 
   FlatLayout layout_;

@@ -31,21 +31,6 @@ std::vector<std::int64_t> lengths_of(const PackedLayout& layout) {
 
 }  // namespace
 
-torch::Tensor closed_form(at::IntArrayRef shape, double shift) {
-  const std::int64_t count = c10::multiply_integers(shape);
-  const auto place = torch::arange(count, torch::kFloat64) + shift;
-  return (place * place * 0.6180).cos().view(shape).to(test_device(), torch::kFloat32);
-}
-
-void expect_close(const torch::Tensor& actual, const torch::Tensor& expected, double tolerance,
-                  const std::string& what) {
-  ASSERT_EQ(actual.sizes(), expected.sizes()) << what;
-  const auto a = actual.detach().to(torch::kCPU, torch::kFloat64);
-  const auto e = expected.detach().to(torch::kCPU, torch::kFloat64);
-  ASSERT_TRUE(a.isfinite().all().item<bool>()) << what;
-  EXPECT_LE(((a - e).abs() / e.abs().clamp_min(1)).max().item<double>(), tolerance) << what;
-}
-
 ModelConfig small_config() {
   ModelConfig config;
   config.d_model = 16;

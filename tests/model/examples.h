@@ -1,5 +1,5 @@
-// What the tests of the module tree share: closed-form numbers, small models, sentences and their
-// packing, all on the tests' device.
+// What the tests of the module tree share: small models, sentences and their packing, all on the
+// tests' device.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -10,16 +10,9 @@
 #include <vector>
 
 #include "model/transformer.h"
-#include "tests/test_device.h"
+#include "tests/model/ops/closed_form.h"
 
 namespace dragoman {
-
-/// cos(0.6180 * (i + shift)^2), spread evenly and without structure, in fp32 on the test's device.
-torch::Tensor closed_form(at::IntArrayRef shape, double shift = 0);
-
-/// Expects |actual - expected| <= tolerance * max(1, |expected|) everywhere.
-void expect_close(const torch::Tensor& actual, const torch::Tensor& expected, double tolerance,
-                  const std::string& what = "");
 
 /// The paper's model in small, without dropout: D 16, 2 heads, 2 encoder and 3 decoder layers.
 ModelConfig small_config();

@@ -184,7 +184,7 @@ std::vector<ModelConfig> configurations() {
   return configs;
 }
 
-TEST(Options, AllTrainWithAGradientForEveryParameter) {
+TEST(Options, TrainWithAGradientForEveryParameter) {
   const auto pairs = pairs_of({{5, 9}, {8, 3}, {1, 1}});
   for (const ModelConfig& config : configurations())
     for (const auto type : {torch::kFloat32, torch::kBFloat16}) {

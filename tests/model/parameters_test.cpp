@@ -51,7 +51,7 @@ TEST(Parameters, HaveTheNamesAndShapesThatTheModelFileKnows) {
     EXPECT_EQ(shapes_of(Transformer(config)), listed_shapes(config)) << to_json(config);
 }
 
-TEST(Parameters, OfThePresetsAreAsManyAsInThePaper) {
+TEST(Parameters, AreAsManyAsInThePaperForItsPresets) {
   // Table 3 rounds them to 65 and 213 million, with about 37,000 pieces.
   const std::map<Preset, std::int64_t> expected = {{Preset::Base, 63'082'496},
                                                    {Preset::Big, 214'245'376}};

@@ -120,7 +120,7 @@ TEST(Transformer, EachDropoutRateHasItsPlaces) {
     EXPECT_GT(largest_change(states_with(rate), plain), 0.01);
 }
 
-TEST(Transformer, InBf16StaysNearFp32) {
+TEST(Transformer, StaysNearFp32InBf16) {
   const auto pairs = pairs_of({{4, 6}, {12, 9}});
   for (const RowKeys row_keys : {RowKeys::None, RowKeys::PerSentence}) {
     auto exact = initialized(with_dropout()), rounded = initialized(with_dropout());

@@ -110,18 +110,18 @@ class FirstGradient : public TrainRanks {
 
 TEST_F(FirstGradient, OfTwoRanksIsThatOfOneProcessWithTwiceTheBatches) { expect_same({}); }
 
-TEST_F(FirstGradient, IsSoWithRDropAndSubwordSampling) {
+TEST_F(FirstGradient, IsThatOfOneProcessWithRDropAndSubwordSampling) {
   expect_same({"--r-drop", "3", "--tokenizer-type", "bpe", "--subword-sampling", "0.2"});
 }
 
-TEST_F(FirstGradient, IsSoWithGuidedAlignmentAndAugmentation) {
+TEST_F(FirstGradient, IsThatOfOneProcessWithGuidedAlignmentAndAugmentation) {
   std::string links;
   for (int line = 0; line < 1500; ++line) links += "0-0\n";
   write_file(path("links"), links);
   expect_same({"--guided-alignment", path("links"), "--augment-title-case", "0.5"});
 }
 
-TEST_F(FirstGradient, IsSoWithWeightsOfCorpora) {
+TEST_F(FirstGradient, IsThatOfOneProcessWithWeightsOfCorpora) {
   // The second files; the fixture names the first.
   expect_same({"--train-src", sample("valid.en"), "--train-tgt", sample("valid.de"),
                "--corpus-weights", "0.5", "3"});

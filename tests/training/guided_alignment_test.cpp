@@ -170,7 +170,7 @@ torch::Tensor log_mass_on_links(TrainingModel& model, const PackedBatch& batch,
   return attention.log_weights();  // one link for each piece
 }
 
-TEST(GuidedAlignment, TrainingMovesTheAttentionToTheLinks) {
+TEST(GuidedAlignment, MovesTheAttentionToTheLinks) {
   const PackedBatch unseen = copies(numbers(1000, 20));
   const auto mass = [&](double weight, std::int64_t layer, std::int64_t head) {
     TrainingModel model(small_config(0.1), {}, Precision::Fp32, test_device(), 1);
@@ -190,7 +190,7 @@ TEST(GuidedAlignment, TrainingMovesTheAttentionToTheLinks) {
   EXPECT_GT(mass(2, 1, 2), 0.6);
 }
 
-TEST(GuidedAlignment, LossIsGivenPerLinkedPiece) {
+TEST(GuidedAlignment, GivesItsLossPerLinkedPiece) {
   const PackedBatch batch = copies(numbers(1, 9));
   for (const double r_drop : {0.0, 3.0}) {
     TrainingModel model(small_config(0), {}, Precision::Fp32, test_device(), 1);
@@ -202,7 +202,7 @@ TEST(GuidedAlignment, LossIsGivenPerLinkedPiece) {
   }
 }
 
-TEST(GuidedAlignment, GradientIsTheSameHoweverAnUpdateIsSplitIntoBatches) {
+TEST(GuidedAlignment, HasOneGradientHoweverAnUpdateIsSplitIntoBatches) {
   const auto gradient = [](const std::vector<std::vector<std::int64_t>>& batches, double r_drop,
                            double dropout) {
     TrainingModel model(small_config(dropout), {.beta1 = 0}, Precision::Fp32, test_device(), 1);

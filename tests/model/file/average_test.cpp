@@ -21,7 +21,7 @@ std::vector<float> floats(const ModelFileReader& model, const std::string& name)
   return values;
 }
 
-TEST(Average, OfOneModelIsThatModelWithoutTrainingState) {
+TEST(Average, LeavesASingleModelAsItIsWithoutTrainingState) {
   SmallModel model;
   model.make_checkpoint();
   const ScratchFile input("one.safetensors"), output("average.safetensors");

@@ -1,6 +1,9 @@
-#include "model/packed_layout.h"
+#include "model/ops/packed_layout.h"
 
-#include "tests/model/examples.h"
+#include <span>
+#include <vector>
+
+#include "tests/model/ops/closed_form.h"
 
 namespace dragoman {
 namespace {
@@ -27,6 +30,19 @@ TEST(PackedLayout, CountsSentencesTokensAndPositions) {
   EXPECT_TRUE(layout.lengths.cpu().equal(torch::tensor({2, 5, 1, 4}, torch::kInt32)));
   EXPECT_TRUE(layout.positions.cpu().equal(
       torch::tensor({0, 1, 0, 1, 2, 3, 4, 0, 0, 1, 2, 3}, torch::kInt64)));
+}
+
+TEST(PackedLayout, AStretchOfStartsGivesTheLayoutOfItsSentences) {
+  const std::vector<std::int32_t> alone = {0, 5, 6};
+  const auto of_stretch =
+      PackedLayout::from_starts(std::span(kStarts).subspan(1, 3), kHeads, test_device());
+  const auto expected = PackedLayout::from_starts(alone, kHeads, test_device());
+  EXPECT_EQ(of_stretch.tokens, expected.tokens);
+  EXPECT_EQ(of_stretch.longest, expected.longest);
+  EXPECT_TRUE(of_stretch.starts.equal(expected.starts));
+  EXPECT_TRUE(of_stretch.positions.equal(expected.positions));
+  EXPECT_TRUE(of_stretch.head_rows.equal(expected.head_rows));
+  EXPECT_TRUE(of_stretch.head_places.equal(expected.head_places));
 }
 
 TEST(PackedLayout, PadsEachHeadOfEachSentenceToTheLongest) {

@@ -1,21 +1,29 @@
-// "Add & Norm" of functions.h: one pass of our kernels over the rows, forward and backward.
-#include "model/function_support.h"
+#include "model/ops/add_norm.h"
+
+#include "model/ops/kernel_call.h"
 
 namespace dragoman {
 
+NormalizedSum add_norm_reference(const AddNorm& norm, const torch::Tensor& x,
+                                 const torch::Tensor& residual, const torch::Tensor& row_keys) {
+  auto sum = dropout_reference(x, {norm.dropout, row_keys, x.size(0)});
+  if (residual.defined()) sum = residual + sum;
+  return {sum, torch::layer_norm(sum, {x.size(1)}, norm.gain, norm.bias, norm.epsilon)};
+}
+
 namespace {
 
-/// Of x, residual, gain, bias and row keys: [normalized, sum], or [normalized] where x is the sum.
+/// [normalized, sum], or [normalized] where x is the sum.
 struct AddNormFunction : torch::autograd::Function<AddNormFunction> {
   static variable_list forward(AutogradContext* context, const torch::Tensor& x,
                                const OptionalTensor& residual, const torch::Tensor& gain,
-                               const torch::Tensor& bias, const OptionalTensor& row_keys,
-                               double epsilon, SiteNumbers site, bool wants_gradients) {
+                               const torch::Tensor& bias, double epsilon, const DropoutMask& mask,
+                               bool wants_gradients) {
     RECORD_USER_SCOPE("AddNormFunction");
     const auto input = x.contiguous();
     const auto added = residual ? residual->contiguous() : torch::Tensor();
     const auto y = torch::empty_like(input);
-    const auto sum = residual || row_keys ? torch::empty_like(input) : torch::Tensor();
+    const auto sum = residual || mask.drops() ? torch::empty_like(input) : torch::Tensor();
     auto statistics = wants_gradients
                           ? torch::empty({2, x.size(0)}, x.options().dtype(torch::kFloat32))
                           : torch::Tensor();
@@ -26,27 +34,27 @@ struct AddNormFunction : torch::autograd::Function<AddNormFunction> {
                       gain.const_data_ptr(), bias.const_data_ptr(),
                       sum.defined() ? sum.mutable_data_ptr() : nullptr, y.mutable_data_ptr(), means,
                       wants_gradients ? means + x.size(0) : nullptr, x.size(1),
-                      static_cast<float>(epsilon), site.with(value_of(row_keys))},
+                      static_cast<float>(epsilon), mask.site()},
         x.size(0), kRowsPerTask);
     if (wants_gradients)
-      context->save_for_backward(
-          {sum.defined() ? sum : input, statistics, gain, value_of(row_keys)});
+      context->save_for_backward({sum.defined() ? sum : input, statistics, gain});
     context->saved_data["residual"] = residual.has_value();
     context->set_materialize_grads(false);
-    site.save(context);
+    mask.save(context);
     return sum.defined() ? variable_list{y, sum} : variable_list{y};
   }
 
   static variable_list backward(AutogradContext* context, variable_list gradients) {
     const auto saved = context->get_saved_variables();
-    const auto &sum = saved[0], &statistics = saved[1], &gain = saved[2], &row_keys = saved[3];
+    const auto &sum = saved[0], &statistics = saved[1], &gain = saved[2];
+    const auto mask = DropoutMask::saved(context);
     const auto dy = gradients[0].defined() ? gradients[0].contiguous() : torch::zeros_like(sum);
     const auto elsewhere = gradients.size() > 1 && gradients[1].defined()
                                ? gradients[1].contiguous()
                                : torch::Tensor();
     const std::int64_t rows = sum.size(0), columns = sum.size(1);
     auto d_sum = torch::empty_like(sum);
-    auto d_x = row_keys.defined() ? torch::empty_like(sum) : d_sum;
+    auto d_x = mask.drops() ? torch::empty_like(sum) : d_sum;
     const std::int64_t parts = (rows + kRowsPerTask - 1) / kRowsPerTask;
     auto d_parameters = torch::zeros({2, parts, columns}, statistics.options());
     float* d_gain = d_parameters.mutable_data_ptr<float>();
@@ -55,15 +63,12 @@ struct AddNormFunction : torch::autograd::Function<AddNormFunction> {
              NormGradientArguments{
                  dy.const_data_ptr(), elsewhere.defined() ? elsewhere.const_data_ptr() : nullptr,
                  sum.const_data_ptr(), gain.const_data_ptr(), means, means + rows,
-                 d_sum.mutable_data_ptr(), row_keys.defined() ? d_x.mutable_data_ptr() : nullptr,
-                 d_gain, d_gain + parts * columns, kRowsPerTask, columns,
-                 SiteNumbers::load(context).with(row_keys)},
+                 d_sum.mutable_data_ptr(), mask.drops() ? d_x.mutable_data_ptr() : nullptr, d_gain,
+                 d_gain + parts * columns, kRowsPerTask, columns, mask.site()},
              rows, kRowsPerTask);
     const auto totals = d_parameters.sum(1).to(gain.scalar_type());  // [2, D]
-    return {d_x,       context->saved_data["residual"].toBool() ? d_sum : torch::Tensor(),
-            totals[0], totals[1],
-            {},        {},
-            {},        {}};
+    const auto d_residual = context->saved_data["residual"].toBool() ? d_sum : torch::Tensor();
+    return {d_x, d_residual, totals[0], totals[1], {}, {}, {}};
   }
 };
 
@@ -72,18 +77,10 @@ struct AddNormFunction : torch::autograd::Function<AddNormFunction> {
 NormalizedSum AddNorm::apply(const torch::Tensor& x, const torch::Tensor& residual,
                              const torch::Tensor& row_keys) const {
   if (!has_kernel(x)) return add_norm_reference(*this, x, residual, row_keys);
-  const auto results =
-      AddNormFunction::apply(x, optional(residual), gain, bias,
-                             drops(dropout, row_keys) ? optional(row_keys) : std::nullopt, epsilon,
-                             plain_rows(dropout, x.size(0)), torch::GradMode::is_enabled());
+  const auto results = AddNormFunction::apply(x, optional(residual), gain, bias, epsilon,
+                                              DropoutMask(dropout, row_keys, x.size(0)),
+                                              torch::GradMode::is_enabled());
   return {results.size() > 1 ? results[1] : x, results[0]};
-}
-
-NormalizedSum add_norm_reference(const AddNorm& norm, const torch::Tensor& x,
-                                 const torch::Tensor& residual, const torch::Tensor& row_keys) {
-  auto sum = plainly_dropped(norm.dropout, x, row_keys);
-  if (residual.defined()) sum = residual + sum;
-  return {sum, torch::layer_norm(sum, {x.size(1)}, norm.gain, norm.bias, norm.epsilon)};
 }
 
 }  // namespace dragoman

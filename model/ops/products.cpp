@@ -1,9 +1,9 @@
-#include "model/products.h"
+#include "model/ops/products.h"
 
 #include <ATen/core/dispatch/Dispatcher.h>
 
 #include "base/cpu.h"
-#include "model/function_support.h"
+#include "model/ops/kernel_call.h"
 
 namespace dragoman {
 

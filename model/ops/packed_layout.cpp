@@ -1,4 +1,4 @@
-#include "model/packed_layout.h"
+#include "model/ops/packed_layout.h"
 
 #include <torch/csrc/autograd/custom_function.h>
 
@@ -52,8 +52,11 @@ struct UnpadHeads : torch::autograd::Function<UnpadHeads> {
 PackedLayout PackedLayout::from_starts(std::span<const std::int32_t> starts, std::int64_t heads,
                                        torch::Device device, std::int64_t row_multiple) {
   const auto sentences = static_cast<std::int64_t>(starts.size()) - 1;
-  const std::int64_t tokens = starts.back();
+  const std::int32_t first = starts.front();
+  const std::int64_t tokens = starts.back() - first;
   const std::int64_t rows = (tokens + row_multiple - 1) / row_multiple * row_multiple;
+  std::vector<std::int32_t> from_zero(starts.begin(), starts.end());
+  for (std::int32_t& start : from_zero) start -= first;
   std::vector<std::int32_t> lengths(static_cast<std::size_t>(sentences));
   std::int64_t longest = 0;
   for (std::int64_t b = 0; b < sentences; ++b) {
@@ -65,7 +68,7 @@ PackedLayout PackedLayout::from_starts(std::span<const std::int32_t> starts, std
   std::vector<std::int64_t> head_places(static_cast<std::size_t>(tokens * heads));
   for (std::int64_t b = 0; b < sentences; ++b)
     for (std::int64_t t = 0; t < lengths[b]; ++t) {
-      const std::int64_t n = starts[b] + t;
+      const std::int64_t n = from_zero[b] + t;
       positions[n] = t;
       for (std::int64_t h = 0; h < heads; ++h) {
         const std::int64_t place = (b * heads + h) * longest + t;
@@ -78,8 +81,7 @@ PackedLayout PackedLayout::from_starts(std::span<const std::int32_t> starts, std
           .rows = rows,
           .longest = longest,
           .heads = heads,
-          .starts = to_tensor(std::vector<std::int32_t>(starts.begin(), starts.end()),
-                              torch::kInt32, device),
+          .starts = to_tensor(from_zero, torch::kInt32, device),
           .lengths = to_tensor(lengths, torch::kInt32, device),
           .positions = to_tensor(positions, torch::kInt64, device),
           .head_rows = to_tensor(head_rows, torch::kInt64, device),

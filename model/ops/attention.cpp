@@ -1,58 +1,115 @@
-// The attention of functions.h: equation 1 by our kernels, and by plain operations on padded heads.
+#include "model/ops/attention.h"
+
 #include <cmath>
 #include <limits>
+#include <vector>
 
-#include "model/function_support.h"
+#include "model/ops/kernel_call.h"
 
 namespace dragoman {
+
+// Equation 1 in tensor operations, on padded heads.
+
+namespace {
+
+/// Of the weights [B*H, T, S].
+DropoutMask mask_of_weights(const AttentionPattern& pattern, std::int64_t T) {
+  return {pattern.dropout, pattern.queries.padded_row_keys, T, pattern.queries.heads};
+}
+
+}  // namespace
+
+torch::Tensor scaled_dot_product_attention(const torch::Tensor& q, const torch::Tensor& k,
+                                           const torch::Tensor& v,
+                                           const AttentionPattern& pattern) {
+  const double scale = 1 / std::sqrt(static_cast<double>(q.size(-1)));
+  const auto scores = torch::bmm(q, k.transpose(1, 2));  // [B*H, T, S]
+  return torch::bmm(attention_weights(scores, pattern, scale), v);
+}
+
+torch::Tensor padded_attention(const torch::Tensor& queries, const torch::Tensor& memory,
+                               const AttentionPattern& pattern) {
+  auto parts = memory.defined() ? memory.chunk(2, 1) : queries.chunk(3, 1);
+  if (memory.defined()) parts.insert(parts.begin(), queries);
+  const auto context = scaled_dot_product_attention(pad_heads(parts[0], pattern.queries),
+                                                    pad_heads(parts[1], pattern.keys),
+                                                    pad_heads(parts[2], pattern.keys), pattern);
+  return unpad_heads(context, pattern.queries);  // [B*H, T, K] -> [N, D]
+}
+
+torch::Tensor masked_scores(const torch::Tensor& scores, const AttentionPattern& pattern,
+                            double scale) {
+  const std::int64_t heads = pattern.queries.heads, T = scores.size(1), S = scores.size(2);
+  const torch::Tensor& lengths = pattern.keys.lengths;
+  const auto key = torch::arange(S, lengths.options());
+  auto visible = (key.view({1, 1, 1, S}) < lengths.view({-1, 1, 1, 1}));  // [B, 1, 1, S]
+  if (pattern.mask == AttentionMask::Causal) {
+    const auto query = torch::arange(T, lengths.options());
+    visible = visible & (key.view({1, S}) <= query.view({T, 1}));  // [B, 1, T, S]
+  }
+  return scores.view({-1, heads, T, S})
+      .mul(scale)
+      .masked_fill(visible.logical_not(), -std::numeric_limits<float>::infinity());
+}
+
+torch::Tensor attention_weights_reference(const torch::Tensor& scores,
+                                          const AttentionPattern& pattern, double scale) {
+  const std::int64_t T = scores.size(1), S = scores.size(2);
+  const auto weights = masked_scores(scores, pattern, scale).softmax(-1).view({-1, T, S});
+  const DropoutMask mask = mask_of_weights(pattern, T);
+  if (!mask.drops()) return weights;
+  return weights * mask.factors(S).view_as(weights).to(weights.scalar_type());
+}
+
+// The same by kernels.
 
 namespace {
 
 struct AttentionWeightsFunction : torch::autograd::Function<AttentionWeightsFunction> {
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& scores,
-                               const torch::Tensor& key_lengths, const OptionalTensor& row_keys,
-                               SiteNumbers site, bool causal, double scale) {
+                               const torch::Tensor& key_lengths, const DropoutMask& mask,
+                               bool causal, double scale) {
     RECORD_USER_SCOPE("AttentionWeightsFunction");
     const auto input = scores.contiguous();
     auto weights = torch::empty_like(input);
-    auto dropped = row_keys ? torch::empty_like(input) : weights;
+    auto dropped = mask.drops() ? torch::empty_like(input) : weights;
     run_rows(kernels().attention_weights, element_type(input),
              AttentionWeightsArguments{
                  input.const_data_ptr(), weights.mutable_data_ptr(), dropped.mutable_data_ptr(),
-                 key_lengths.const_data_ptr<std::int32_t>(), site.heads, site.queries,
-                 input.size(2), static_cast<float>(scale), causal, site.with(value_of(row_keys))},
+                 key_lengths.const_data_ptr<std::int32_t>(), mask.heads(), input.size(1),
+                 input.size(2), static_cast<float>(scale), causal, mask.site()},
              input.size(0) * input.size(1), kRowsPerTask);
-    context->save_for_backward({weights, value_of(row_keys)});
+    context->save_for_backward({weights});
     context->saved_data["scale"] = scale;
-    site.save(context);
+    mask.save(context);
     return dropped;
   }
   static variable_list backward(AutogradContext* context, variable_list gradients) {
-    const auto saved = context->get_saved_variables();
-    const auto& weights = saved[0];
+    const auto weights = context->get_saved_variables()[0];
     const auto d_dropped = gradients[0].contiguous();
     auto d_scores = torch::empty_like(d_dropped);
     run_rows(kernels().attention_weights_gradient, element_type(weights),
              AttentionWeightsGradientArguments{
                  weights.const_data_ptr(), d_dropped.const_data_ptr(), d_scores.mutable_data_ptr(),
                  weights.size(2), static_cast<float>(context->saved_data["scale"].toDouble()),
-                 SiteNumbers::load(context).with(saved[1])},
+                 DropoutMask::saved(context).site()},
              weights.size(0) * weights.size(1), kRowsPerTask);
-    return {d_scores, {}, {}, {}, {}, {}};
+    return {d_scores, {}, {}, {}, {}};
   }
 };
 
 /// What PackedAttentionFunction remembers besides tensors.
 struct PackedAttentionNumbers {
-  std::int64_t sentences, longest_keys;
+  std::int64_t sentences, heads, longest_keys;
   bool causal;
 
   void save(AutogradContext* context) const {
-    context->saved_data["numbers"] = std::vector<std::int64_t>{sentences, longest_keys, causal};
+    context->saved_data["numbers"] =
+        std::vector<std::int64_t>{sentences, heads, longest_keys, causal};
   }
   static PackedAttentionNumbers load(AutogradContext* context) {
     const auto stored = context->saved_data["numbers"].toIntVector();
-    return {stored[0], stored[1], stored[2] != 0};
+    return {stored[0], stored[1], stored[2], stored[3] != 0};
   }
 };
 
@@ -86,10 +143,10 @@ struct QueryKeyValue {
 };
 
 struct PackedAttentionFunction : torch::autograd::Function<PackedAttentionFunction> {
-  static PackedAttentionArguments arguments(const variable_list& saved, const SiteNumbers& site,
+  static PackedAttentionArguments arguments(const variable_list& saved, const DropoutMask& mask,
                                             const PackedAttentionNumbers& numbers) {
     const QueryKeyValue in(saved[0], saved[1]);
-    const std::int64_t d_k = in.width / site.heads;
+    const std::int64_t d_k = in.width / numbers.heads;
     return {.q = in.q,
             .k = in.k,
             .v = in.v,
@@ -97,20 +154,20 @@ struct PackedAttentionFunction : torch::autograd::Function<PackedAttentionFuncti
             .log_sums = saved[2].mutable_data_ptr<float>(),
             .query_starts = saved[3].const_data_ptr<std::int32_t>(),
             .key_starts = saved[4].const_data_ptr<std::int32_t>(),
-            .heads = site.heads,
+            .heads = numbers.heads,
             .d_k = d_k,
             .query_stride = in.query_stride,
             .key_stride = in.key_stride,
             .longest_keys = numbers.longest_keys,
             .scale = static_cast<float>(1 / std::sqrt(static_cast<double>(d_k))),
             .causal = numbers.causal,
-            .dropout = site.with(saved[5])};
+            .dropout = mask.site()};
   }
 
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& queries_in,
                                const OptionalTensor& memory_in, const torch::Tensor& query_starts,
-                               const torch::Tensor& key_starts, const OptionalTensor& row_keys,
-                               SiteNumbers site, PackedAttentionNumbers numbers) {
+                               const torch::Tensor& key_starts, const DropoutMask& mask,
+                               PackedAttentionNumbers numbers) {
     RECORD_USER_SCOPE("PackedAttentionFunction");
     const auto queries = queries_in.contiguous();
     const auto memory = memory_in ? memory_in->contiguous() : torch::Tensor();
@@ -119,94 +176,45 @@ struct PackedAttentionFunction : torch::autograd::Function<PackedAttentionFuncti
         torch::empty({rows, QueryKeyValue(queries, memory).width}, queries.options()),
         query_starts);
     const variable_list saved = {
-        queries,
-        memory,
-        torch::empty({rows, site.heads}, queries.options().dtype(torch::kFloat32)),
-        query_starts,
-        key_starts,
-        value_of(row_keys)};
-    auto call = arguments(saved, site, numbers);
+        queries, memory,
+        torch::empty({rows, numbers.heads}, queries.options().dtype(torch::kFloat32)), query_starts,
+        key_starts};
+    auto call = arguments(saved, mask, numbers);
     call.output = output.mutable_data_ptr();
     run_rows(kernels().packed_attention, element_type(queries), call,
-             numbers.sentences * site.heads, 1);
+             numbers.sentences * numbers.heads, 1);
     context->save_for_backward(saved);
     numbers.save(context);
-    site.save(context);
+    mask.save(context);
     return output;
   }
 
   static variable_list backward(AutogradContext* context, variable_list gradients) {
     const auto saved = context->get_saved_variables();
     const auto &queries = saved[0], &memory = saved[1];
-    const auto site = SiteNumbers::load(context);
+    const auto mask = DropoutMask::saved(context);
     const auto numbers = PackedAttentionNumbers::load(context);
     const auto d_output = gradients[0].contiguous();
     const auto d_queries = with_zero_filler(torch::empty_like(queries), saved[3]);
     const auto d_memory =
         memory.defined() ? with_zero_filler(torch::empty_like(memory), saved[4]) : torch::Tensor();
     const QueryKeyValue out(d_queries, d_memory);
-    const PackedAttentionGradientArguments call{arguments(saved, site, numbers),
+    const PackedAttentionGradientArguments call{arguments(saved, mask, numbers),
                                                 d_output.const_data_ptr(), out.q, out.k, out.v};
     run_rows(kernels().packed_attention_gradient, element_type(d_output), call,
-             numbers.sentences * site.heads, 1);
-    return {d_queries, d_memory, {}, {}, {}, {}, {}};
+             numbers.sentences * numbers.heads, 1);
+    return {d_queries, d_memory, {}, {}, {}, {}};
   }
 };
 
 }  // namespace
 
-torch::Tensor masked_scores(const torch::Tensor& scores, const AttentionPattern& pattern,
-                            double scale) {
-  const std::int64_t heads = pattern.queries.heads, T = scores.size(1), S = scores.size(2);
-  const torch::Tensor& lengths = pattern.keys.lengths;
-  const auto key = torch::arange(S, lengths.options());
-  auto visible = (key.view({1, 1, 1, S}) < lengths.view({-1, 1, 1, 1}));  // [B, 1, 1, S]
-  if (pattern.mask == AttentionMask::Causal) {
-    const auto query = torch::arange(T, lengths.options());
-    visible = visible & (key.view({1, S}) <= query.view({T, 1}));  // [B, 1, T, S]
-  }
-  return scores.view({-1, heads, T, S})
-      .mul(scale)
-      .masked_fill(visible.logical_not(), -std::numeric_limits<float>::infinity());
-}
-
-torch::Tensor attention_weights_reference(const torch::Tensor& scores,
-                                          const AttentionPattern& pattern, double scale) {
-  const std::int64_t heads = pattern.queries.heads, T = scores.size(1), S = scores.size(2);
-  auto weights = masked_scores(scores, pattern, scale).softmax(-1).view({-1, T, S});  // [B*H, T, S]
-  const torch::Tensor& row_keys = pattern.queries.padded_row_keys;
-  if (!drops(pattern.dropout, row_keys)) return weights;
-  const auto factors = dropout_factors(pattern.dropout, row_keys, heads, T, S);
-  return weights * factors.view_as(weights).to(weights.scalar_type());
-}
-
 torch::Tensor attention_weights(const torch::Tensor& scores, const AttentionPattern& pattern,
                                 double scale) {
   if (!has_kernel(scores)) return attention_weights_reference(scores, pattern, scale);
-  const Dropout& dropout = pattern.dropout;
-  const torch::Tensor& row_keys = pattern.queries.padded_row_keys;
-  const SiteNumbers site{dropout.site, dropout.threshold(), pattern.queries.heads, scores.size(1)};
-  return AttentionWeightsFunction::apply(
-      scores, pattern.keys.lengths, drops(dropout, row_keys) ? optional(row_keys) : std::nullopt,
-      site, pattern.mask == AttentionMask::Causal, scale);
-}
-
-torch::Tensor scaled_dot_product_attention(const torch::Tensor& q, const torch::Tensor& k,
-                                           const torch::Tensor& v,
-                                           const AttentionPattern& pattern) {
-  const double scale = 1 / std::sqrt(static_cast<double>(q.size(-1)));
-  const auto scores = torch::bmm(q, k.transpose(1, 2));  // [B*H, T, S]
-  return torch::bmm(attention_weights(scores, pattern, scale), v);
-}
-
-torch::Tensor padded_attention(const torch::Tensor& queries, const torch::Tensor& memory,
-                               const AttentionPattern& pattern) {
-  auto parts = memory.defined() ? memory.chunk(2, 1) : queries.chunk(3, 1);
-  if (memory.defined()) parts.insert(parts.begin(), queries);
-  const auto context = scaled_dot_product_attention(pad_heads(parts[0], pattern.queries),
-                                                    pad_heads(parts[1], pattern.keys),
-                                                    pad_heads(parts[2], pattern.keys), pattern);
-  return unpad_heads(context, pattern.queries);  // [B*H, T, K] -> [N, D]
+  return AttentionWeightsFunction::apply(scores, pattern.keys.lengths,
+                                         mask_of_weights(pattern, scores.size(1)),
+                                         pattern.mask == AttentionMask::Causal, scale);
 }
 
 torch::Tensor packed_attention(const torch::Tensor& queries, const torch::Tensor& memory,
@@ -215,13 +223,10 @@ torch::Tensor packed_attention(const torch::Tensor& queries, const torch::Tensor
   const std::int64_t d_k = QueryKeyValue(queries, memory).width / heads;
   if (!has_kernel(queries) || !fits_packed_attention(pattern.keys.longest, d_k))
     return padded_attention(queries, memory, pattern);
-  const Dropout& dropout = pattern.dropout;
-  const torch::Tensor& row_keys = pattern.queries.row_keys;
   return PackedAttentionFunction::apply(
       queries, optional(memory), pattern.queries.starts, pattern.keys.starts,
-      drops(dropout, row_keys) ? optional(row_keys) : std::nullopt,
-      SiteNumbers{dropout.site, dropout.threshold(), heads, pattern.queries.rows},
-      PackedAttentionNumbers{pattern.queries.sentences, pattern.keys.longest,
+      DropoutMask(pattern.dropout, pattern.queries.row_keys, pattern.queries.rows, heads),
+      PackedAttentionNumbers{pattern.queries.sentences, heads, pattern.keys.longest,
                              pattern.mask == AttentionMask::Causal});
 }
 

@@ -26,9 +26,9 @@ struct PackedLayout {
   torch::Tensor row_keys;         ///< [N] int32 dropout key per token; undefined = no dropout
   torch::Tensor padded_row_keys;  ///< [B*L] int32, the same by padded position
 
-  /// `starts` is [B+1] as in PackedSide. The number of rows is rounded up to a multiple of
-  /// `row_multiple`, so that libraries that compile a kernel for each shape see few shapes. The
-  /// filler rows belong to no sentence and add nothing to any gradient.
+  /// `starts` is [B+1] as in PackedSide, or a stretch of it. The number of rows is rounded up to a
+  /// multiple of `row_multiple`, so that libraries that compile a kernel for each shape see few
+  /// shapes. The filler rows belong to no sentence and add nothing to any gradient.
   static PackedLayout from_starts(std::span<const std::int32_t> starts, std::int64_t heads,
                                   torch::Device device, std::int64_t row_multiple = 1);
   /// Turns dropout on: one key per token (kernels/kernels.h, DropoutSite), [tokens].

@@ -1,0 +1,55 @@
+// Scaled dot-product attention, section 3.2.1, equation 1, with dropout on the weights:
+//   Attention(Q, K, V) = dropout(softmax(Q K^T / sqrt(d_k))) V
+// for each head of each sentence. Letters: B sentences, H heads, K = d_k elements of a head, T
+// queries and S keys of the longest sentence; N and M rows of queries and keys, D = H * K.
+#pragma once
+
+#include <torch/types.h>
+
+#include "model/ops/dropout.h"
+#include "model/ops/packed_layout.h"
+
+namespace dragoman {
+
+enum class AttentionMask { Padding, Causal };
+
+/// The keys that each query may see, and the dropout on the weights. A query sees the keys of its
+/// sentence; with Causal none after its own position.
+struct AttentionPattern {
+  const PackedLayout& queries;
+  const PackedLayout& keys;
+  AttentionMask mask;
+  Dropout dropout;
+};
+
+/// Equation 1 on a packed batch -> [N, D]. Rows that are no token become zero.
+///
+/// Either queries are [N, D] and memory is [M, 2D], keys beside values; or memory is undefined, and
+/// queries, keys and values stand side by side in `queries`, [N, 3D]. On the CPU our kernel
+/// computes it without padding. Its backward pass saves the inputs and the logarithm of each
+/// softmax's denominator, and computes the weights anew. Other devices and very long sentences take
+/// the padded path.
+torch::Tensor packed_attention(const torch::Tensor& queries, const torch::Tensor& memory,
+                               const AttentionPattern& pattern);
+/// The same by way of the padded layout [B*H, L, K].
+torch::Tensor padded_attention(const torch::Tensor& queries, const torch::Tensor& memory,
+                               const AttentionPattern& pattern);
+
+/// Equation 1 on the padded layout: q [B*H, T, K], k and v [B*H, S, K] -> [B*H, T, K].
+torch::Tensor scaled_dot_product_attention(const torch::Tensor& q, const torch::Tensor& k,
+                                           const torch::Tensor& v, const AttentionPattern& pattern);
+
+/// scale * scores, with -infinity where a query may not see a key. scores [B*H, T, S] -> [B, H, T,
+/// S].
+torch::Tensor masked_scores(const torch::Tensor& scores, const AttentionPattern& pattern,
+                            double scale);
+
+/// dropout(softmax(scale * scores)) over the keys that a query may see. scores [B*H, T, S].
+/// Backward saves the weights before dropout.
+torch::Tensor attention_weights(const torch::Tensor& scores, const AttentionPattern& pattern,
+                                double scale);
+/// The same by plain tensor operations (masks and softmax as in the paper), for any device.
+torch::Tensor attention_weights_reference(const torch::Tensor& scores,
+                                          const AttentionPattern& pattern, double scale);
+
+}  // namespace dragoman

@@ -1,0 +1,63 @@
+// Dropout, section 5.4: y = x * mask / (1 - rate). An element of the mask is 0 with probability
+// `rate`, else 1. The backward pass is dx = dy * mask / (1 - rate).
+#pragma once
+
+#include <torch/types.h>
+
+#include <cstdint>
+
+#include "kernels/kernels.h"
+
+namespace torch::autograd {
+struct AutogradContext;
+}
+
+namespace dragoman {
+
+/// One dropout of the model. The rate is rounded to 256ths, at most 255. Where there is no kernel,
+/// all of it is computed by plain tensor operations.
+struct Dropout {
+  double rate = 0;
+  std::uint32_t site = 0;  ///< distinct for every dropout of the model
+
+  std::uint32_t threshold() const;  ///< the rate in 256ths
+  /// dropout(x); x itself where row_keys is undefined or the rate is 0. x [N, C], row_keys [N].
+  torch::Tensor apply(const torch::Tensor& x, const torch::Tensor& row_keys) const;
+  /// residual + dropout(x).
+  torch::Tensor add(const torch::Tensor& x, const torch::Tensor& residual,
+                    const torch::Tensor& row_keys) const;
+  /// dropout(relu(x)). Backward saves the output, which tells relu's kept elements as well.
+  torch::Tensor relu(const torch::Tensor& x, const torch::Tensor& row_keys) const;
+};
+
+/// The mask of a dropout in one pass, over rows of B sentences, H heads and T queries. It is a pure
+/// function of the token's row key, the site, the head and the column (kernels/kernels.h). So it is
+/// the same for any batch and device, and a backward pass saves these numbers instead of a mask.
+class DropoutMask {
+ public:
+  /// row_keys [B*T] int32, one for each token. Nothing is dropped where they are undefined. Rows
+  /// of linear layers: T = N, one head.
+  DropoutMask(const Dropout& dropout, const torch::Tensor& row_keys, std::int64_t queries,
+              std::int64_t heads = 1);
+
+  bool drops() const { return row_keys_.defined(); }
+  std::int64_t heads() const { return heads_; }
+  /// For the kernels, as long as this lives.
+  DropoutSite site() const;
+  /// By plain tensor operations: mask / (1 - rate), fp32 [B*H*T, columns]. Row (b * H + h) * T + t
+  /// belongs to head h of query t.
+  torch::Tensor factors(std::int64_t columns) const;
+
+  void save(torch::autograd::AutogradContext* context) const;
+  static DropoutMask saved(torch::autograd::AutogradContext* context);
+
+ private:
+  torch::Tensor row_keys_;
+  std::uint32_t site_, threshold_;
+  std::int64_t queries_, heads_;
+};
+
+/// dropout(x) by plain tensor operations, for any device. x [N, C].
+torch::Tensor dropout_reference(const torch::Tensor& x, const DropoutMask& mask);
+
+}  // namespace dragoman
