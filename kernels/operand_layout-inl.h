@@ -1,10 +1,20 @@
-// How the factors of a linear layer lie in memory, included by linear_kernels.inc: weights packed once,
-// panel after panel of outputs, and activations rounded to bf16 or bytes for each product.
+// How the factors of a linear layer lie in memory: weights packed once, panel after panel of
+// outputs, and activations rounded to bf16 or bytes for each product.
+#pragma once
 
-typedef std::int8_t I8x2 __attribute__((vector_size(2 * kLanes)));
-typedef std::int16_t I16x2 __attribute__((vector_size(4 * kLanes)));
-typedef std::int8_t I8 __attribute__((vector_size(kLanes)));
-typedef std::int16_t I16 __attribute__((vector_size(2 * kLanes)));
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/linear_kernels.h"
+#include "kernels/vectors-inl.h"
+
+DRAGOMAN_BEGIN_KERNELS
+
+// Sums, the weights of a step and an input fill the 32 or 16 registers of the instruction set; of
+// 16, the more rows the less often weights are loaded.
+constexpr std::int64_t kVectors = kLanes == 16 ? 4 : 2;  // of a panel
+constexpr std::int64_t kPanel = kVectors * kLanes;
+constexpr int kTileRows = 6;
 
 /// Whole numbers in the order of the absolute values; infinity and NaN are the greatest.
 DRAGOMAN_INLINE I32 bits_of_absolute(F32 x) { return (I32)x & 0x7FFFFFFF; }
@@ -163,8 +173,7 @@ DRAGOMAN_INLINE void add_packed(const Weight* packed, std::int64_t inputs, std::
 
 void add_weights_float(const void* packed, std::int64_t inputs, std::int64_t output, float factor,
                        float* y) {
-  add_packed<1>((const float*)packed, inputs, inputs, output, factor, y,
-                [](float w) { return w; });
+  add_packed<1>((const float*)packed, inputs, inputs, output, factor, y, [](float w) { return w; });
 }
 
 void add_weights_bf16(const void* packed, std::int64_t inputs, std::int64_t output, float factor,
@@ -183,3 +192,5 @@ void add_weights_int8(const void* packed, std::int64_t inputs, std::int64_t outp
   add_packed<kGroup>((const std::int8_t*)packed, inputs, LinearKernels::padded_inputs(inputs),
                      output, factor, y, [](std::int8_t w) { return (float)w; });
 }
+
+DRAGOMAN_END_KERNELS

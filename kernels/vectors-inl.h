@@ -1,20 +1,27 @@
-// Vectors of one instruction set by GCC's vector types, behind training_kernels.inc and
-// linear_kernels.inc: included into one namespace per instruction set by portable.cpp, avx2.cpp and so
-// on, which set the target around it. Every function here is internal to its file, so nothing compiled
-// for one instruction set can be linked into another.
+// Vectors of one instruction set by GCC's vector types, behind all kernels: types, loading and
+// storing, sums over lanes, exponentials.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/isa.h"
+
+/// `count` floats in the frame of the calling kernel. They begin where any vector may: what g++ 12
+/// takes for granted of alloca, but does not keep in the sanitizers' build unless it is told.
+#define DRAGOMAN_FRAME_FLOATS(count) \
+  ((float*)__builtin_alloca_with_align(sizeof(float) * (count), 512))
+
+DRAGOMAN_BEGIN_KERNELS
 
 constexpr std::int64_t kLanes = DRAGOMAN_LANES;
 typedef float F32 __attribute__((vector_size(4 * kLanes)));
 typedef std::uint32_t U32 __attribute__((vector_size(4 * kLanes)));
 typedef std::int32_t I32 __attribute__((vector_size(4 * kLanes)));
 typedef std::uint16_t U16 __attribute__((vector_size(2 * kLanes)));
-
-#define DRAGOMAN_INLINE static inline __attribute__((always_inline))
-
-/// `count` floats in the frame of the calling kernel. They begin where any vector may: what g++ 12 takes
-/// for granted of alloca, but does not keep in the sanitizers' build unless it is told.
-#define DRAGOMAN_FRAME_FLOATS(count) \
-  ((float*)__builtin_alloca_with_align(sizeof(float) * (count), 512))
+typedef std::int8_t I8x2 __attribute__((vector_size(2 * kLanes)));
+typedef std::int16_t I16x2 __attribute__((vector_size(4 * kLanes)));
+typedef std::int8_t I8 __attribute__((vector_size(kLanes)));
+typedef std::int16_t I16 __attribute__((vector_size(2 * kLanes)));
 
 struct Float {
   typedef float Type;
@@ -26,9 +33,9 @@ struct BFloat {
 /// Less zero changes nothing, plus zero would change -0: this is a broadcast and nothing else.
 DRAGOMAN_INLINE F32 splat(float x) { return x - F32{}; }
 
-/// a * b + c, rounded once. Where there is no such instruction, by way of double, which rounds twice
-/// and seldom otherwise. What inference in int8 adds to a product is written with it, so that all
-/// instruction sets agree.
+/// a * b + c, rounded once. Where there is no such instruction, by way of double, which rounds
+/// twice and seldom otherwise. What inference in int8 adds to a product is written with it, so that
+/// all instruction sets agree.
 #ifdef DRAGOMAN_NO_FUSED
 typedef double F64 __attribute__((vector_size(8 * kLanes)));
 DRAGOMAN_INLINE F64 widen(F32 x) { return __builtin_convertvector(x, F64); }
@@ -60,7 +67,8 @@ DRAGOMAN_INLINE F32 load(const std::uint16_t* p) {
 
 DRAGOMAN_INLINE void store(float* p, F32 x) { __builtin_memcpy(p, &x, sizeof x); }
 
-/// Rounds to nearest, ties to even; NaN stays NaN. (The instruction makes numbers below 2^-126 zero.)
+/// Rounds to nearest, ties to even; NaN stays NaN. (The instruction makes numbers below 2^-126
+/// zero.)
 DRAGOMAN_INLINE void store(std::uint16_t* p, F32 x) {
 #ifdef DRAGOMAN_ROUND_TO_BF16
   const auto narrow = DRAGOMAN_ROUND_TO_BF16(x);
@@ -107,6 +115,19 @@ DRAGOMAN_INLINE void store_some(T* p, F32 x, std::int64_t count) {
   }
 }
 
+template <class T>
+DRAGOMAN_INLINE float element(const T* p) {
+  T lanes[kLanes] = {*p};
+  return load(lanes)[0];
+}
+
+template <class T>
+DRAGOMAN_INLINE void store_element(T* p, float x) {
+  T lanes[kLanes];
+  store(lanes, splat(x));
+  *p = lanes[0];
+}
+
 /// Every lane the sum of those L apart, L a power of two; of 32-bit numbers of either kind.
 template <int L, class Vector>
 DRAGOMAN_INLINE Vector sum_apart(Vector x) {
@@ -119,9 +140,10 @@ DRAGOMAN_INLINE Vector sum_apart(Vector x) {
 
 DRAGOMAN_INLINE float sum_lanes(F32 x) { return sum_apart<1>(x)[0]; }
 
-/// The sum over places [0, count): add(sum, c, left) adds a vector of terms from c on, of which there
-/// are `left` or, where all of a vector's are there, kLanes; those beyond are zero. Sums of every 64th
-/// term on each instruction set, so that all add in one order, and several chains of additions.
+/// The sum over places [0, count): add(sum, c, left) adds a vector of terms from c on, of which
+/// there are `left` or, where all of a vector's are there, kLanes; those beyond are zero. Sums of
+/// every 64th term on each instruction set, so that all add in one order, and several chains of
+/// additions.
 template <class Add>
 DRAGOMAN_INLINE float sum_of(std::int64_t count, Add&& add) {
   constexpr int kSums = 64 / kLanes;
@@ -177,8 +199,8 @@ DRAGOMAN_INLINE float max_lanes(F32 x) { return max_apart<1>(x)[0]; }
 
 constexpr float kLog2OfE = 1.44269504F;
 
-/// exp(x) for x <= 0 (below -87 it is taken as -87), relative error under 2e-7: 2^n * polynomial, of
-/// least relative error for |r| <= log(2) / 2. NaN stays NaN, so that a diverged model shows.
+/// exp(x) for x <= 0 (below -87 it is taken as -87), relative error under 2e-7: 2^n * polynomial,
+/// of least relative error for |r| <= log(2) / 2. NaN stays NaN, so that a diverged model shows.
 DRAGOMAN_INLINE F32 exp_of_negative(F32 x) {
   x = maximum(splat(-87.0F), x);
   const F32 magic = splat(12582912.0F);  // 1.5 * 2^23: adding it rounds to a whole number
@@ -199,7 +221,8 @@ DRAGOMAN_INLINE F32 exp_of_negative(F32 x) {
 #endif
 }
 
-/// 2^x, relative error under 2e-7; NaN stays NaN. Below -126 it is next to nothing, from 128 on infinite.
+/// 2^x, relative error under 2e-7; NaN stays NaN. Below -126 it is next to nothing, from 128 on
+/// infinite.
 DRAGOMAN_INLINE F32 power_of_two(F32 x) {
 #ifdef DRAGOMAN_FRACTION
   const F32 r = DRAGOMAN_FRACTION(x);  // in [0, 1]
@@ -220,3 +243,5 @@ DRAGOMAN_INLINE F32 power_of_two(F32 x) {
   return p * (F32)(((I32)(below + magic) - (I32)magic + 127) << 23);
 #endif
 }
+
+DRAGOMAN_END_KERNELS

@@ -1,4 +1,6 @@
-// What all kernels for AVX-512 are made with (see linear_kernels.inc).
+// What all instruction sets with AVX-512 have.
+#pragma once
+
 #define DRAGOMAN_LANES 16
 #define DRAGOMAN_WIDEN_BYTES(bytes) (I16x2) _mm512_cvtepi8_epi16((__m256i)(bytes))
 #define DRAGOMAN_DOT_PAIRS(a, b) (I32) _mm512_madd_epi16((__m512i)(a), (__m512i)(b))

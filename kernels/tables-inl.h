@@ -1,7 +1,35 @@
-// The table of one instruction set, included behind training_kernels.inc.
+// The tables of one instruction set.
+#pragma once
 
+#include "kernels/kernels.h"
+#include "kernels/linear_kernels.h"
+
+#include "kernels/add_norm-inl.h"
+#include "kernels/attention_weights-inl.h"
+#include "kernels/column_sums-inl.h"
+#include "kernels/dropout-inl.h"
+#include "kernels/embedding-inl.h"
+#include "kernels/linear-inl.h"
+#include "kernels/loss-inl.h"
+#include "kernels/operand_layout-inl.h"
+#include "kernels/packed_attention-inl.h"
+#include "kernels/row_attention-inl.h"
+#include "kernels/token_choice-inl.h"
+#ifdef DRAGOMAN_DOT_BF16
+#include "kernels/bf16_products-inl.h"
+#include "kernels/pair_layout-inl.h"
+#include "kernels/projected_loss-inl.h"
+#include "kernels/weight_gradient-inl.h"
+#endif
+
+#define DRAGOMAN_QUOTED(text) #text
+#define DRAGOMAN_NAME(isa) DRAGOMAN_QUOTED(isa)
+
+namespace dragoman::DRAGOMAN_ISA {
+
+#ifndef DRAGOMAN_INFERENCE_ALONE
 const KernelTable kTable = {
-    .name = DRAGOMAN_ISA_NAME,
+    .name = DRAGOMAN_NAME(DRAGOMAN_ISA),
     .dropout = {dropout<Float>, dropout<BFloat>},
     .relu_dropout = {relu_dropout<Float>, relu_dropout<BFloat>},
     .relu_dropout_gradient = {relu_dropout_gradient<Float>, relu_dropout_gradient<BFloat>},
@@ -36,3 +64,22 @@ const KernelTable kTable = {
     .weight_gradient = {},
 #endif
 };
+#endif
+
+const LinearKernels kLinearKernels = {
+    .name = DRAGOMAN_NAME(DRAGOMAN_ISA),
+    .panel = kPanel,
+    .pack_float = pack_float,
+    .pack_bf16 = pack_bf16,
+    .pack_int8 = pack_int8,
+    .round_bf16 = round_bf16,
+    .quantize = quantize,
+    .linear = {linear_float, linear_bf16, linear_int8},
+    .add_weights = {add_weights_float, add_weights_bf16, add_weights_int8},
+    .store_record = {store_record_float, store_record_bf16, store_record_int8},
+    .row_attention = {row_attention_float, row_attention_bf16, row_attention_int8},
+    .largest = largest,
+    .exponential_sum = exponential_sum,
+    .best = best};
+
+}  // namespace dragoman::DRAGOMAN_ISA

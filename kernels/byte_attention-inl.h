@@ -1,5 +1,15 @@
-// Attention of one row to records of bytes, included by row_attention.inc. A record of bytes is the
-// key, the value, the scales of the key's heads and those of the value's, as many as lanes read.
+// Attention of one row to records of bytes. A record of bytes is the key, the value, the scales of
+// the key's heads and those of the value's, as many as lanes read.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/linear_kernels.h"
+#include "kernels/operand_layout-inl.h"
+#include "kernels/places-inl.h"
+#include "kernels/vectors-inl.h"
+
+DRAGOMAN_BEGIN_KERNELS
 
 #ifndef DRAGOMAN_ADD_PAIRS
 #define DRAGOMAN_ADD_PAIRS(sum, a, b) sum = sum + DRAGOMAN_DOT_PAIRS(a, b)
@@ -16,8 +26,8 @@ DRAGOMAN_INLINE I16x2 interleave_words(I16x2 one, I16x2 other, int first) {
 /// The scales of a part's heads, and their inverses: each head's largest number becomes 127. A head
 /// that is not finite gets a scale that is not a number.
 template <int L>
-DRAGOMAN_INLINE void scale_heads(const float* x, const HeadOrder& order, std::int64_t part, F32& scales,
-                                 F32& inverses) {
+DRAGOMAN_INLINE void scale_heads(const float* x, const HeadOrder& order, std::int64_t part,
+                                 F32& scales, F32& inverses) {
   I32 largest = {};
   for (std::int64_t c = part * kLanes; c < order.width; c += parts_of<L>(order) * kLanes)
     largest = maximum(bits_of_absolute(load(x + c)), largest);
@@ -37,8 +47,7 @@ DRAGOMAN_INLINE void group_of(const float* x, std::int64_t part, std::int64_t pa
 /// A query's numbers side by side in each lane, as they are multiplied.
 DRAGOMAN_INLINE I32 word_of(const I32 (&numbers)[kGroup]) {
 #ifdef DRAGOMAN_DOT_BYTES
-  return (numbers[0] & 255) | (numbers[1] & 255) << 8 | (numbers[2] & 255) << 16 |
-         numbers[3] << 24;
+  return (numbers[0] & 255) | (numbers[1] & 255) << 8 | (numbers[2] & 255) << 16 | numbers[3] << 24;
 #else
   return (numbers[0] & 65535) | numbers[1] << 16;
 #endif
@@ -57,7 +66,7 @@ DRAGOMAN_INLINE void store_side_by_side(std::uint8_t* p, I32 front, I32 back) {
 
 template <int L>
 DRAGOMAN_INLINE void store_record(const HeadOrder& order, const float* key, const float* value,
-                                 std::uint8_t* record) {
+                                  std::uint8_t* record) {
   const std::int64_t parts = parts_of<L>(order), groups = order.width / kLanes / parts / kGroup;
   float* scales = (float*)(record + 2 * order.width);
   for (std::int64_t part = 0; part < parts; ++part) {
@@ -87,8 +96,8 @@ DRAGOMAN_INLINE void store_record(const HeadOrder& order, const float* key, cons
   }
 }
 
-/// A query's numbers as the keys' bytes meet them [width], the scales of its products with them, and
-/// what their excess of 128 adds, scales_stride() each.
+/// A query's numbers as the keys' bytes meet them [width], the scales of its products with them,
+/// and what their excess of 128 adds, scales_stride() each.
 struct QueryBytes {
   std::uint8_t* bytes;
   float* scales;
@@ -135,21 +144,21 @@ DRAGOMAN_INLINE void add_key(I32& sum, const std::uint8_t* bytes, QueryGroup num
 #endif
 
 /// What the values' bytes are multiplied with: weights times scales of a part's values, as whole
-/// numbers of which those of a head sum up to about 32,767. Those of places 2 i and 2 i + 1 stand side
-/// by side in the lanes of place 2 i of [places, lanes]. Returns what each head's stand for.
+/// numbers of which those of a head sum up to about 32,767. Those of places 2 i and 2 i + 1 stand
+/// side by side in the lanes of place 2 i of [places, lanes]. Returns what each head's stand for.
 template <int L>
 DRAGOMAN_INLINE F32 round_weights(const RowAttentionArguments& a, std::int64_t bytes,
                                   std::int64_t part, std::int32_t* numbers) {
   const std::int64_t vectors = vectors_of<L>(a.places), stride = parts_of<L>(a.order) * kLanes;
   const std::int64_t scales_at = 2 * a.order.width + 4 * (a.order.scales_stride() + part * kLanes);
   float* products = (float*)numbers + part * kLanes;
-  const F32 sum =
-      sum_over_places<L>(a.order, vectors, [&](std::int64_t i) __attribute__((always_inline)) {
+  const F32 sum = sum_over_places<L>(
+      a.order, vectors, [&](std::int64_t i) __attribute__((always_inline)) {
         const auto scales = [&](std::int64_t place) __attribute__((always_inline)) {
           return load((const float*)(record_of(a, place, bytes) + scales_at));
         };
-        const F32 product = load(a.scratch + part * kLanes + i * stride) *
-                            from_places<L>(i, a.places, scales);
+        const F32 product =
+            load(a.scratch + part * kLanes + i * stride) * from_places<L>(i, a.places, scales);
         store(products + i * stride, product);
         return product;
       });
@@ -221,7 +230,7 @@ void attend_bytes(const RowAttentionArguments& arguments) {
             __builtin_memcpy(&numbers, query.bytes + group * sizeof numbers, sizeof numbers);
             return numbers;
           },
-          [](I32& sum, const std::uint8_t* key, std::int64_t group, QueryGroup numbers)
+          [](I32 & sum, const std::uint8_t* key, std::int64_t group, QueryGroup numbers)
               __attribute__((always_inline)) {
                 add_key(sum, key + group * kGroup * kLanes, numbers);
               });
@@ -240,3 +249,5 @@ void attend_bytes(const RowAttentionArguments& arguments) {
       mix_bytes<L, 2>(a, bytes, numbers, scales, part, parts, first);
   }
 }
+
+DRAGOMAN_END_KERNELS
