@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "kernels/linear_kernels.h"
+#include "kernels/inference_kernels.h"
 #include "kernels/operand_layout-inl.h"
 #include "kernels/places-inl.h"
 #include "kernels/vectors-inl.h"

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "kernels/linear_kernels.h"
+#include "kernels/inference_kernels.h"
 #include "kernels/places-inl.h"
 #include "kernels/vectors-inl.h"
 

@@ -21,5 +21,5 @@
 #define DRAGOMAN_INLINE static inline __attribute__((always_inline))
 
 #ifndef DRAGOMAN_ISA
-#include "kernels/isa_portable.h"  // where a header of kernels is read alone
+#include "kernels/isa_sse2.h"  // where a header of kernels is read alone
 #endif

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "kernels/linear_kernels.h"
+#include "kernels/inference_kernels.h"
 #include "kernels/operand_layout-inl.h"
 #include "kernels/vectors-inl.h"
 
@@ -119,7 +119,7 @@ DRAGOMAN_INLINE void multiply_words(const void* x, Strides strides, const void* 
 
 template <int R>
 void bf16_tile(const LinearArguments& a, std::int64_t row, std::int64_t panel) {
-  const std::int64_t padded = LinearKernels::padded_inputs(a.inputs);
+  const std::int64_t padded = InferenceKernels::padded_inputs(a.inputs);
 #ifdef DRAGOMAN_DOT_BF16
   F32 sums[R][kVectors];
   start_from_bias(a, panel, sums);
@@ -139,7 +139,7 @@ void bf16_tile(const LinearArguments& a, std::int64_t row, std::int64_t panel) {
 template <int R>
 DRAGOMAN_INLINE void multiply_bytes(const LinearArguments& a, std::int64_t row, std::int64_t panel,
                                     I32 (&sums)[R][kVectors]) {
-  const std::int64_t padded = LinearKernels::padded_inputs(a.inputs);
+  const std::int64_t padded = InferenceKernels::padded_inputs(a.inputs);
   const auto* w = (const std::int8_t*)a.weights + panel * kPanel * padded;
   multiply_words<R>((const std::uint8_t*)a.x + row * padded, {.row = padded / 2, .word = 2}, w,
                     asked_for(w, kPanel * padded, row, padded / 4), padded / 4, sums,
@@ -152,7 +152,7 @@ DRAGOMAN_INLINE void multiply_bytes(const LinearArguments& a, std::int64_t row, 
 template <int R>
 DRAGOMAN_INLINE void multiply_bytes(const LinearArguments& a, std::int64_t row, std::int64_t panel,
                                     I32 (&sums)[R][kVectors]) {
-  const std::int64_t padded = LinearKernels::padded_inputs(a.inputs);
+  const std::int64_t padded = InferenceKernels::padded_inputs(a.inputs);
   const std::int8_t* w = (const std::int8_t*)a.weights + panel * kPanel * padded;
   const std::int16_t* x = (const std::int16_t*)a.x + row * padded;
   const char* next = asked_for(w, kPanel * padded, row, padded / 2);

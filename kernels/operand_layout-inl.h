@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "kernels/linear_kernels.h"
+#include "kernels/inference_kernels.h"
 #include "kernels/vectors-inl.h"
 
 DRAGOMAN_BEGIN_KERNELS
@@ -52,7 +52,7 @@ constexpr std::int64_t kPair = 1;
 /// packed [panel][inputs / kPair][output][kPair]
 void pack_bf16(const float* weights, std::int64_t outputs, std::int64_t inputs,
                std::uint16_t* packed) {
-  const std::int64_t padded = LinearKernels::padded_inputs(inputs);
+  const std::int64_t padded = InferenceKernels::padded_inputs(inputs);
   for (std::int64_t output = 0; output < (outputs + kPanel - 1) / kPanel * kPanel; ++output) {
     std::uint16_t* at = packed + output / kPanel * kPanel * padded + output % kPanel * kPair;
     for (std::int64_t k = 0; k < padded; ++k) {
@@ -68,7 +68,7 @@ void pack_bf16(const float* weights, std::int64_t outputs, std::int64_t inputs,
 
 /// Pairs as they are multiplied, or fp32 again.
 void round_bf16(const float* x, std::int64_t rows, std::int64_t inputs, void* rounded) {
-  const std::int64_t padded = LinearKernels::padded_inputs(inputs);
+  const std::int64_t padded = InferenceKernels::padded_inputs(inputs);
   for (std::int64_t r = 0; r < rows; ++r, x += inputs)
     for (std::int64_t k = 0; k < padded; k += kLanes) {
       const F32 value =
@@ -95,7 +95,7 @@ constexpr std::int64_t kGroup = 2;
 /// offsets take back.
 void pack_int8(const std::int8_t* weights, std::int64_t outputs, std::int64_t inputs,
                std::int8_t* packed, std::int32_t* offsets) {
-  const std::int64_t padded = LinearKernels::padded_inputs(inputs);
+  const std::int64_t padded = InferenceKernels::padded_inputs(inputs);
   for (std::int64_t output = 0; output < (outputs + kPanel - 1) / kPanel * kPanel; ++output) {
     std::int8_t* at = packed + output / kPanel * kPanel * padded + output % kPanel * 4;
     std::int32_t sum = 0;
@@ -120,7 +120,7 @@ constexpr std::int64_t kQuantizedBytes = 1;
 /// saturate.
 void pack_int8(const std::int8_t* weights, std::int64_t outputs, std::int64_t inputs,
                std::int8_t* packed, std::int32_t* offsets) {
-  const std::int64_t padded = LinearKernels::padded_inputs(inputs);
+  const std::int64_t padded = InferenceKernels::padded_inputs(inputs);
   for (std::int64_t output = 0; output < (outputs + kPanel - 1) / kPanel * kPanel; ++output) {
     std::int8_t* at = packed + output / kPanel * kPanel * padded + output % kPanel * 2;
     for (std::int64_t k = 0; k < padded; ++k)
@@ -140,7 +140,7 @@ constexpr std::int64_t kQuantizedBytes = 2;
 
 void quantize(const float* x, std::int64_t rows, std::int64_t inputs, void* quantized,
               float* scales) {
-  const std::int64_t padded = LinearKernels::padded_inputs(inputs);
+  const std::int64_t padded = InferenceKernels::padded_inputs(inputs);
   for (std::int64_t r = 0; r < rows; ++r, x += inputs) {
     std::uint8_t* row = (std::uint8_t*)quantized + r * padded * kQuantizedBytes;
     I32 largest = {};
@@ -178,7 +178,7 @@ void add_weights_float(const void* packed, std::int64_t inputs, std::int64_t out
 
 void add_weights_bf16(const void* packed, std::int64_t inputs, std::int64_t output, float factor,
                       float* y) {
-  add_packed<kPair>((const std::uint16_t*)packed, inputs, LinearKernels::padded_inputs(inputs),
+  add_packed<kPair>((const std::uint16_t*)packed, inputs, InferenceKernels::padded_inputs(inputs),
                     output, factor, y, [](std::uint16_t w) {
                       const std::uint32_t bits = (std::uint32_t)w << 16;
                       float x;
@@ -189,7 +189,7 @@ void add_weights_bf16(const void* packed, std::int64_t inputs, std::int64_t outp
 
 void add_weights_int8(const void* packed, std::int64_t inputs, std::int64_t output, float factor,
                       float* y) {
-  add_packed<kGroup>((const std::int8_t*)packed, inputs, LinearKernels::padded_inputs(inputs),
+  add_packed<kGroup>((const std::int8_t*)packed, inputs, InferenceKernels::padded_inputs(inputs),
                      output, factor, y, [](std::int8_t w) { return (float)w; });
 }
 

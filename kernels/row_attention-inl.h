@@ -6,7 +6,7 @@
 
 #include "kernels/byte_attention-inl.h"
 #include "kernels/float_attention-inl.h"
-#include "kernels/linear_kernels.h"
+#include "kernels/inference_kernels.h"
 #include "kernels/vectors-inl.h"
 
 DRAGOMAN_BEGIN_KERNELS

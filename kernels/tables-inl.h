@@ -1,14 +1,14 @@
 // The tables of one instruction set.
 #pragma once
 
-#include "kernels/kernels.h"
-#include "kernels/linear_kernels.h"
-
 #include "kernels/add_norm-inl.h"
 #include "kernels/attention_weights-inl.h"
 #include "kernels/column_sums-inl.h"
 #include "kernels/dropout-inl.h"
 #include "kernels/embedding-inl.h"
+#include "kernels/inference_kernels.h"
+#include "kernels/instruction_sets.h"
+#include "kernels/kernels.h"
 #include "kernels/linear-inl.h"
 #include "kernels/loss-inl.h"
 #include "kernels/operand_layout-inl.h"
@@ -27,8 +27,10 @@
 
 namespace dragoman::DRAGOMAN_ISA {
 
+extern const InstructionSet kInstructionSet;
+
 #ifndef DRAGOMAN_INFERENCE_ALONE
-const KernelTable kTable = {
+const KernelTable kKernelTable = {
     .name = DRAGOMAN_NAME(DRAGOMAN_ISA),
     .dropout = {dropout<Float>, dropout<BFloat>},
     .relu_dropout = {relu_dropout<Float>, relu_dropout<BFloat>},
@@ -66,7 +68,7 @@ const KernelTable kTable = {
 };
 #endif
 
-const LinearKernels kLinearKernels = {
+const InferenceKernels kInferenceKernels = {
     .name = DRAGOMAN_NAME(DRAGOMAN_ISA),
     .panel = kPanel,
     .pack_float = pack_float,
@@ -81,5 +83,13 @@ const LinearKernels kLinearKernels = {
     .largest = largest,
     .exponential_sum = exponential_sum,
     .best = best};
+
+const InstructionSet kInstructionSet = {.name = DRAGOMAN_NAME(DRAGOMAN_ISA),
+#ifdef DRAGOMAN_INFERENCE_ALONE
+                                        .kernels = nullptr,
+#else
+                                        .kernels = &kKernelTable,
+#endif
+                                        .inference = &kInferenceKernels};
 
 }  // namespace dragoman::DRAGOMAN_ISA

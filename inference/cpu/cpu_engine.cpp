@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "base/error.h"
+#include "kernels/inference_kernels.h"
 #include "kernels/kernels.h"
-#include "kernels/linear_kernels.h"
 #include "model/file/sinusoids.h"
 
 namespace dragoman {
@@ -192,14 +192,15 @@ void CpuEngine::residual(const CpuNorm& norm, std::int64_t rows, SubLayer&& sub_
 /// Key and value [W] side by side.
 void CpuEngine::store_record(const float* key_value, std::uint8_t* record) const {
   const auto type = static_cast<std::size_t>(model_->cache_type);
-  linear_kernels().store_record[type](model_->order, key_value, key_value + model_->order.width,
-                                      record);
+  inference_kernels().store_record[type](model_->order, key_value, key_value + model_->order.width,
+                                         record);
 }
 
 void CpuEngine::attend_row(const float* q, const std::uint8_t* cache, const std::int32_t* records,
                            std::int64_t places, float* output) {
   grow(work_.attention, model_->order.scratch(places));
-  const auto attend = linear_kernels().row_attention[static_cast<std::size_t>(model_->cache_type)];
+  const auto attend =
+      inference_kernels().row_attention[static_cast<std::size_t>(model_->cache_type)];
   attend({.order = model_->order,
           .q = q,
           .cache = cache,

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "base/cpu.h"
+#include "kernels/instruction_sets.h"
 
 namespace dragoman {
 
@@ -26,21 +26,15 @@ std::size_t element_size(ElementType type) { return type == ElementType::Float32
 }  // namespace
 
 std::vector<const KernelTable*> available_tables() {
-  std::vector<const KernelTable*> tables = {&portable::kTable};
-  if (cpu_features().avx2) tables.push_back(&avx2::kTable);
-  if (cpu_features().avx512) tables.push_back(&avx512::kTable);
-  if (cpu_features().avx512 && cpu_features().avx512_bf16) tables.push_back(&avx512_bf16::kTable);
+  std::vector<const KernelTable*> tables;
+  for (const InstructionSet* set : offered_instruction_sets())
+    if (set->kernels != nullptr) tables.push_back(set->kernels);
   return tables;
 }
 
-std::vector<const LinearKernels*> available_linear_tables() {
-  const CpuFeatures& cpu = cpu_features();
-  std::vector<const LinearKernels*> tables = {&portable::kLinearKernels};
-  if (cpu.avx2) tables.push_back(&avx2::kLinearKernels);
-  if (cpu.avx512) tables.push_back(&avx512::kLinearKernels);
-  if (cpu.avx512 && cpu.avx512_vnni) tables.push_back(&avx512_vnni::kLinearKernels);
-  if (cpu.avx512 && cpu.avx512_vnni && cpu.avx512_bf16)
-    tables.push_back(&avx512_bf16::kLinearKernels);
+std::vector<const InferenceKernels*> available_inference_tables() {
+  std::vector<const InferenceKernels*> tables;
+  for (const InstructionSet* set : offered_instruction_sets()) tables.push_back(set->inference);
   return tables;
 }
 

@@ -12,13 +12,13 @@
 #include <vector>
 
 #include "base/random.h"
+#include "kernels/inference_kernels.h"
 #include "kernels/kernels.h"
-#include "kernels/linear_kernels.h"
 
 namespace dragoman {
 
 std::vector<const KernelTable*> available_tables();
-std::vector<const LinearKernels*> available_linear_tables();
+std::vector<const InferenceKernels*> available_inference_tables();
 
 /// Elements of one type with guards around them.
 class Elements {
@@ -109,10 +109,10 @@ std::vector<std::tuple<const KernelTable*, ElementType>> tables_with_products();
       Tables, Suite, testing::ValuesIn(tables_with_products()), \
       [](const auto& test) { return std::string(std::get<0>(test.param)->name); })
 
-/// A test of each table of linear layers.
-class LinearKernelsTest : public testing::TestWithParam<const LinearKernels*> {
+/// A test of each table of inference.
+class InferenceKernelsTest : public testing::TestWithParam<const InferenceKernels*> {
  protected:
-  const LinearKernels& table() const { return *GetParam(); }
+  const InferenceKernels& table() const { return *GetParam(); }
 
   std::vector<float> values(std::int64_t count, double range = 2) {
     std::vector<float> list(static_cast<std::size_t>(count));
@@ -123,8 +123,8 @@ class LinearKernelsTest : public testing::TestWithParam<const LinearKernels*> {
   RandomStream random_{1, 2};
 };
 
-#define DRAGOMAN_FOR_EACH_LINEAR_TABLE(Suite)                                           \
-  INSTANTIATE_TEST_SUITE_P(Tables, Suite, testing::ValuesIn(available_linear_tables()), \
+#define DRAGOMAN_FOR_EACH_INFERENCE_TABLE(Suite)                                           \
+  INSTANTIATE_TEST_SUITE_P(Tables, Suite, testing::ValuesIn(available_inference_tables()), \
                            [](const auto& test) { return std::string(test.param->name); })
 
 }  // namespace dragoman

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/linear_kernels.h"
+#include "kernels/inference_kernels.h"
 #include "tests/kernels/kernel_test.h"
 
 namespace dragoman {
@@ -13,7 +13,7 @@ namespace {
 
 constexpr float kGuard = 12345;
 
-class RowAttention : public LinearKernelsTest {};
+class RowAttention : public InferenceKernelsTest {};
 
 /// Numbers of heads in HeadOrder, zero where it pads.
 std::vector<float> in_order(const HeadOrder& order, const std::vector<float>& plain,
@@ -74,7 +74,7 @@ void expect_equation_1(const Attention& a, const std::vector<std::int64_t>& reco
   }
 }
 
-void expect_attention(const LinearKernels& table, const Attention& a,
+void expect_attention(const InferenceKernels& table, const Attention& a,
                       const std::vector<std::int64_t>& records, bool side_by_side,
                       NumberType type) {
   const auto kind = static_cast<std::size_t>(type);
@@ -170,7 +170,7 @@ TEST_P(RowAttention, ToBytesIsExactWhereBytesAre) {
     ASSERT_NEAR(output[i], expected[i], 9 * 0.5 / 32767 * 127) << i;
 }
 
-DRAGOMAN_FOR_EACH_LINEAR_TABLE(RowAttention);
+DRAGOMAN_FOR_EACH_INFERENCE_TABLE(RowAttention);
 
 }  // namespace
 }  // namespace dragoman

@@ -1,9 +1,9 @@
-// The instruction set of any x86-64 processor (and the yardstick of the others).
+// The instruction set SSE2, which every x86-64 processor has.
 #pragma once
 
-#include <emmintrin.h>  // SSE2, which every x86-64 processor has
+#include <emmintrin.h>
 
-#define DRAGOMAN_ISA portable
+#define DRAGOMAN_ISA sse2
 #define DRAGOMAN_ISA_OPTIONS "sse2"
 
 #include "kernels/isa.h"

@@ -1,4 +1,4 @@
-#include "kernels/linear_kernels.h"
+#include "kernels/inference_kernels.h"
 
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ struct Shape {
 const std::vector<Shape> kShapes = {{1, 1, 1},    {2, 3, 5},   {3, 64, 64},   {5, 17, 65},
                                     {6, 130, 31}, {7, 8, 200}, {13, 96, 129}, {16, 33, 48}};
 
-class Linear : public LinearKernelsTest {
+class Linear : public InferenceKernelsTest {
  protected:
   /// Of `y_stride` outputs a row; what only int8 has is missing.
   static LinearArguments arguments_of(const Shape& shape, const void* x, const void* packed,
@@ -106,7 +106,7 @@ TEST_P(Linear, Bf16IsTheProductOfRoundedNumbers) {
   for (const Shape& shape : kShapes) {
     const auto x = values(shape.rows * shape.inputs), w = values(shape.outputs * shape.inputs);
     const std::int64_t padded = table().padded_outputs(shape.outputs),
-                       inputs = LinearKernels::padded_inputs(shape.inputs);
+                       inputs = InferenceKernels::padded_inputs(shape.inputs);
     const auto bias = values(padded);
     std::vector<std::uint16_t> packed(static_cast<std::size_t>(padded * inputs));
     table().pack_bf16(w.data(), shape.outputs, shape.inputs, packed.data());
@@ -140,7 +140,7 @@ TEST_P(Linear, Int8IsExactButForTheScales) {
   for (const Shape& shape : kShapes) {
     const auto x = values(shape.rows * shape.inputs);
     const std::int64_t padded = table().padded_outputs(shape.outputs),
-                       inputs = LinearKernels::padded_inputs(shape.inputs);
+                       inputs = InferenceKernels::padded_inputs(shape.inputs);
     std::vector<std::int8_t> w(static_cast<std::size_t>(shape.outputs * shape.inputs));
     for (auto& weight : w)  // with the largest everywhere now and then: no sum may saturate
       weight =
@@ -228,7 +228,7 @@ TEST_P(Linear, TheBestOfARow) {
 TEST_P(Linear, PackedWeightsCanBeReadAgain) {
   constexpr std::int64_t kOutputs = 70, kInputs = 21;
   const std::int64_t room =
-      table().padded_outputs(kOutputs) * LinearKernels::padded_inputs(kInputs);
+      table().padded_outputs(kOutputs) * InferenceKernels::padded_inputs(kInputs);
   std::vector<float> w(kOutputs * kInputs), floats(room);
   std::vector<std::int8_t> whole(kOutputs * kInputs), bytes(room);
   for (std::size_t i = 0; i < w.size(); ++i) {
@@ -250,7 +250,7 @@ TEST_P(Linear, PackedWeightsCanBeReadAgain) {
     }
 }
 
-DRAGOMAN_FOR_EACH_LINEAR_TABLE(Linear);
+DRAGOMAN_FOR_EACH_INFERENCE_TABLE(Linear);
 
 }  // namespace
 }  // namespace dragoman
