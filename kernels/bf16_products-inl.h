@@ -40,7 +40,7 @@ DRAGOMAN_INLINE void multiply_pairs(const void* x, Strides strides, const std::u
                                     std::int64_t pairs, F32 (&sums)[R][kVectors]) {
   multiply_words<R>(
       x, strides, panel, (const char*)panel, pairs, sums,
-      [](F32 & sum, I32 a, I32 b) __attribute__((always_inline)) { DRAGOMAN_DOT_BF16(sum, a, b); });
+      [](F32 & sum, I32 a, I32 b) __attribute__((always_inline)) { Isa::add_bf16(sum, a, b); });
 }
 
 /// Before anything else is done with them: else g++ 12 keeps some in memory in the loop, too.
@@ -147,7 +147,7 @@ DRAGOMAN_INLINE void store_panel(std::uint16_t* y, const F32* values, std::int64
   for (std::int64_t v = 0; v < kVectors; v += 2) {
     const std::int64_t c = v * kLanes;
     if (left >= c + 2 * kLanes) {
-      const auto both = DRAGOMAN_ROUND_TWO_TO_BF16(values[v], values[v + 1]);
+      const auto both = Isa::round_two_to_bf16(values[v], values[v + 1]);
       __builtin_memcpy(y + c, &both, sizeof both);
     } else {
       if (left > c) store_some(y + c, values[v], left - c);

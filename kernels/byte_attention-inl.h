@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "kernels/inference_kernels.h"
 #include "kernels/operand_layout-inl.h"
@@ -10,10 +11,6 @@
 #include "kernels/vectors-inl.h"
 
 DRAGOMAN_BEGIN_KERNELS
-
-#ifndef DRAGOMAN_ADD_PAIRS
-#define DRAGOMAN_ADD_PAIRS(sum, a, b) sum = sum + DRAGOMAN_DOT_PAIRS(a, b)
-#endif
 
 /// Words of one and other side by side: four of each eight, from the first on.
 DRAGOMAN_INLINE I16x2 interleave_words(I16x2 one, I16x2 other, int first) {
@@ -46,11 +43,11 @@ DRAGOMAN_INLINE void group_of(const float* x, std::int64_t part, std::int64_t pa
 
 /// A query's numbers side by side in each lane, as they are multiplied.
 DRAGOMAN_INLINE I32 word_of(const I32 (&numbers)[kGroup]) {
-#ifdef DRAGOMAN_DOT_BYTES
-  return (numbers[0] & 255) | (numbers[1] & 255) << 8 | (numbers[2] & 255) << 16 | numbers[3] << 24;
-#else
-  return (numbers[0] & 65535) | numbers[1] << 16;
-#endif
+  if constexpr (Isa::kDotsBytes)
+    return (numbers[0] & 255) | (numbers[1] & 255) << 8 | (numbers[2] & 255) << 16 |
+           numbers[3] << 24;
+  else
+    return (numbers[0] & 65535) | numbers[1] << 16;
 }
 
 /// The bytes of two vectors as interleave_words() takes them apart: four of one, four of the other.
@@ -76,14 +73,14 @@ DRAGOMAN_INLINE void store_record(const HeadOrder& order, const float* key, cons
       I32 numbers[kGroup];
       group_of(key, part, parts, group, inverses, numbers);
       std::uint8_t* at = record + (group * parts + part) * kGroup * kLanes;
-#ifdef DRAGOMAN_DOT_BYTES
-      const I32 bytes = word_of(numbers) ^ (std::int32_t)0x80808080;  // value + 128
-      __builtin_memcpy(at, &bytes, sizeof bytes);
-#else
-      const U16 bytes =
-          __builtin_convertvector((U32)((numbers[0] & 255) | (numbers[1] & 255) << 8), U16);
-      __builtin_memcpy(at, &bytes, sizeof bytes);
-#endif
+      if constexpr (Isa::kDotsBytes) {
+        const I32 bytes = word_of(numbers) ^ (std::int32_t)0x80808080;  // value + 128
+        __builtin_memcpy(at, &bytes, sizeof bytes);
+      } else {
+        const U16 bytes =
+            __builtin_convertvector((U32)((numbers[0] & 255) | (numbers[1] & 255) << 8), U16);
+        __builtin_memcpy(at, &bytes, sizeof bytes);
+      }
     }
     scale_heads<L>(value, order, part, value_scales, inverses);
     for (std::int64_t c = 0; c < order.width; c += 2 * parts * kLanes) {
@@ -115,9 +112,7 @@ DRAGOMAN_INLINE void round_query(const RowAttentionArguments& a, const QueryByte
     for (std::int64_t group = 0; group < groups; ++group) {
       I32 numbers[kGroup];
       group_of(a.q, part, parts, group, inverses, numbers);
-#ifdef DRAGOMAN_DOT_BYTES
-      sum = sum + numbers[0] + numbers[1] + numbers[2] + numbers[3];
-#endif
+      if constexpr (Isa::kDotsBytes) sum = sum + numbers[0] + numbers[1] + numbers[2] + numbers[3];
       const I32 bytes = word_of(numbers);
       __builtin_memcpy(query.bytes + (group * parts + part) * sizeof bytes, &bytes, sizeof bytes);
     }
@@ -126,22 +121,21 @@ DRAGOMAN_INLINE void round_query(const RowAttentionArguments& a, const QueryByte
   }
 }
 
+/// A query's numbers of a group, as the set multiplies them.
+typedef std::conditional_t<Isa::kDotsBytes, I32, I16x2> QueryGroup;
+
 /// Adds the products of a group of a key's bytes with the query's numbers.
-#ifdef DRAGOMAN_DOT_BYTES
-typedef I32 QueryGroup;
 DRAGOMAN_INLINE void add_key(I32& sum, const std::uint8_t* bytes, QueryGroup numbers) {
-  I32 key;
-  __builtin_memcpy(&key, bytes, sizeof key);
-  DRAGOMAN_DOT_BYTES(sum, key, numbers);
+  if constexpr (Isa::kDotsBytes) {
+    I32 key;
+    __builtin_memcpy(&key, bytes, sizeof key);
+    Isa::add_bytes(sum, key, (I32)numbers);
+  } else {
+    I8x2 key;
+    __builtin_memcpy(&key, bytes, sizeof key);
+    sum = sum + Isa::dot_pairs((I16x2)numbers, Isa::widen_bytes(key));
+  }
 }
-#else
-typedef I16x2 QueryGroup;
-DRAGOMAN_INLINE void add_key(I32& sum, const std::uint8_t* bytes, QueryGroup numbers) {
-  I8x2 key;
-  __builtin_memcpy(&key, bytes, sizeof key);
-  sum = sum + DRAGOMAN_DOT_PAIRS(numbers, DRAGOMAN_WIDEN_BYTES(key));
-}
-#endif
 
 /// What the values' bytes are multiplied with: weights times scales of a part's values, as whole
 /// numbers of which those of a head sum up to about 32,767. Those of places 2 i and 2 i + 1 stand
@@ -193,9 +187,14 @@ DRAGOMAN_INLINE void mix_bytes(const RowAttentionArguments& a, std::int64_t byte
       I8x2 upper, lower;
       __builtin_memcpy(&upper, value + at, sizeof upper);
       __builtin_memcpy(&lower, next + at, sizeof lower);
-      const I16x2 one = DRAGOMAN_WIDEN_BYTES(upper), other = DRAGOMAN_WIDEN_BYTES(lower);
-      DRAGOMAN_ADD_PAIRS(sums[2 * n], both, interleave_words(one, other, 0));
-      DRAGOMAN_ADD_PAIRS(sums[2 * n + 1], both, interleave_words(one, other, 4));
+      const I16x2 one = Isa::widen_bytes(upper), other = Isa::widen_bytes(lower);
+      if constexpr (Isa::kDotsBytes) {
+        Isa::add_pairs(sums[2 * n], both, interleave_words(one, other, 0));
+        Isa::add_pairs(sums[2 * n + 1], both, interleave_words(one, other, 4));
+      } else {
+        sums[2 * n] = sums[2 * n] + Isa::dot_pairs(both, interleave_words(one, other, 0));
+        sums[2 * n + 1] = sums[2 * n + 1] + Isa::dot_pairs(both, interleave_words(one, other, 4));
+      }
     }
   }
 #pragma GCC unroll 16

@@ -7,12 +7,23 @@
 #define DRAGOMAN_ISA avx512_bf16
 #define DRAGOMAN_ISA_OPTIONS \
   "avx512bf16,avx512vnni,avx512f,avx512bw,avx512dq,avx512vl,avx2,fma,f16c,bmi,bmi2"
+#define DRAGOMAN_BF16_PRODUCTS  // the tables have products of bf16
 
-#include "kernels/avx512.h"
-#include "kernels/isa.h"
+#include "kernels/avx512-inl.h"
 
-#define DRAGOMAN_ROUND_TO_BF16(x) _mm512_cvtneps_pbh(x)
-#define DRAGOMAN_ROUND_TWO_TO_BF16(low, high) _mm512_cvtne2ps_pbh(high, low)
-#define DRAGOMAN_ADD_PAIRS(sum, a, b) asm("vpdpwssd %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b))
-#define DRAGOMAN_DOT_BYTES(sum, a, b) asm("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b))
-#define DRAGOMAN_DOT_BF16(sum, a, b) asm("vdpbf16ps %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b))
+DRAGOMAN_BEGIN_KERNELS
+
+struct Isa : Avx512Vnni {
+  /// Numbers below 2^-126 become zero.
+  DRAGOMAN_INLINE __m256bh round_to_bf16(F32 x) { return _mm512_cvtneps_pbh(x); }
+  DRAGOMAN_INLINE __m512bh round_two_to_bf16(F32 low, F32 high) {
+    return _mm512_cvtne2ps_pbh(high, low);
+  }
+
+  static constexpr bool kDotsBf16 = true;
+  DRAGOMAN_INLINE void add_bf16(F32& sum, I32 a, I32 b) {
+    asm("vdpbf16ps %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b));
+  }
+};
+
+DRAGOMAN_END_KERNELS

@@ -72,8 +72,7 @@ DRAGOMAN_INLINE void widened_tile(const LinearArguments& a, std::int64_t row, st
     for (int r = 0; r < R; ++r) {
       const F32 value = splat(x[r * stride + k]);
 #pragma GCC unroll 4
-      for (std::int64_t v = 0; v < kVectors; ++v)
-        DRAGOMAN_MULTIPLY_ADD(sums[r][v], value, weights[v]);
+      for (std::int64_t v = 0; v < kVectors; ++v) Isa::add_product(sums[r][v], value, weights[v]);
     }
   }
   store_tile<R>(a, row, panel, sums);
@@ -84,7 +83,6 @@ void float_tile(const LinearArguments& a, std::int64_t row, std::int64_t panel) 
   widened_tile<R, float>(a, row, panel, a.inputs);
 }
 
-#if defined(DRAGOMAN_DOT_BYTES) || defined(DRAGOMAN_DOT_BF16)
 /// In halves of a 32-bit word, from a row or a word to the next.
 struct Strides {
   std::int64_t row, word;
@@ -115,43 +113,40 @@ DRAGOMAN_INLINE void multiply_words(const void* x, Strides strides, const void* 
     }
   }
 }
-#endif
 
 template <int R>
 void bf16_tile(const LinearArguments& a, std::int64_t row, std::int64_t panel) {
   const std::int64_t padded = InferenceKernels::padded_inputs(a.inputs);
-#ifdef DRAGOMAN_DOT_BF16
-  F32 sums[R][kVectors];
-  start_from_bias(a, panel, sums);
-  const auto* w = (const std::uint16_t*)a.weights + panel * kPanel * padded;
-  multiply_words<R>((const std::uint16_t*)a.x + row * padded, {.row = padded, .word = 2}, w,
-                    asked_for(w, 2 * kPanel * padded, row, padded / 2), padded / 2, sums,
-                    [](F32 & sum, I32 x, I32 w)
-                        __attribute__((always_inline)) { DRAGOMAN_DOT_BF16(sum, x, w); });
-  store_tile<R>(a, row, panel, sums);
-#else
-  widened_tile<R, std::uint16_t>(a, row, panel, padded);
-#endif
+  if constexpr (Isa::kDotsBf16) {
+    F32 sums[R][kVectors];
+    start_from_bias(a, panel, sums);
+    const auto* w = (const std::uint16_t*)a.weights + panel * kPanel * padded;
+    multiply_words<R>((const std::uint16_t*)a.x + row * padded, {.row = padded, .word = 2}, w,
+                      asked_for(w, 2 * kPanel * padded, row, padded / 2), padded / 2, sums,
+                      [](F32 & sum, I32 a, I32 b)
+                          __attribute__((always_inline)) { Isa::add_bf16(sum, a, b); });
+    store_tile<R>(a, row, panel, sums);
+  } else {
+    widened_tile<R, std::uint16_t>(a, row, panel, padded);
+  }
 }
 
-#ifdef DRAGOMAN_DOT_BYTES
-
+/// Adds one panel's products of R rows, by groups of four bytes.
 template <int R>
-DRAGOMAN_INLINE void multiply_bytes(const LinearArguments& a, std::int64_t row, std::int64_t panel,
+DRAGOMAN_INLINE void multiply_fours(const LinearArguments& a, std::int64_t row, std::int64_t panel,
                                     I32 (&sums)[R][kVectors]) {
   const std::int64_t padded = InferenceKernels::padded_inputs(a.inputs);
   const auto* w = (const std::int8_t*)a.weights + panel * kPanel * padded;
   multiply_words<R>((const std::uint8_t*)a.x + row * padded, {.row = padded / 2, .word = 2}, w,
                     asked_for(w, kPanel * padded, row, padded / 4), padded / 4, sums,
-                    [](I32 & sum, I32 x, I32 w)
-                        __attribute__((always_inline)) { DRAGOMAN_DOT_BYTES(sum, x, w); });
+                    [](I32 & sum, I32 a, I32 b)
+                        __attribute__((always_inline)) { Isa::add_bytes(sum, a, b); });
 }
 
-#else
-
+/// The same by pairs of bytes, which are widened.
 template <int R>
-DRAGOMAN_INLINE void multiply_bytes(const LinearArguments& a, std::int64_t row, std::int64_t panel,
-                                    I32 (&sums)[R][kVectors]) {
+DRAGOMAN_INLINE void multiply_twos(const LinearArguments& a, std::int64_t row, std::int64_t panel,
+                                   I32 (&sums)[R][kVectors]) {
   const std::int64_t padded = InferenceKernels::padded_inputs(a.inputs);
   const std::int8_t* w = (const std::int8_t*)a.weights + panel * kPanel * padded;
   const std::int16_t* x = (const std::int16_t*)a.x + row * padded;
@@ -163,7 +158,7 @@ DRAGOMAN_INLINE void multiply_bytes(const LinearArguments& a, std::int64_t row, 
     for (std::int64_t v = 0; v < kVectors; ++v) {
       I8x2 bytes;
       __builtin_memcpy(&bytes, w + v * kLanes * 2, sizeof bytes);
-      weights[v] = DRAGOMAN_WIDEN_BYTES(bytes);
+      weights[v] = Isa::widen_bytes(bytes);
     }
 #pragma GCC unroll 8
     for (int r = 0; r < R; ++r) {
@@ -172,12 +167,10 @@ DRAGOMAN_INLINE void multiply_bytes(const LinearArguments& a, std::int64_t row, 
       const I16x2 values = (I16x2)(I32{} + two);
 #pragma GCC unroll 4
       for (std::int64_t v = 0; v < kVectors; ++v)
-        sums[r][v] = sums[r][v] + DRAGOMAN_DOT_PAIRS(values, weights[v]);
+        sums[r][v] = sums[r][v] + Isa::dot_pairs(values, weights[v]);
     }
   }
 }
-
-#endif
 
 template <int R>
 void int8_tile(const LinearArguments& a, std::int64_t row, std::int64_t panel) {
@@ -187,7 +180,10 @@ void int8_tile(const LinearArguments& a, std::int64_t row, std::int64_t panel) {
 #pragma GCC unroll 4
     for (std::int64_t v = 0; v < kVectors; ++v)
       __builtin_memcpy(&whole[r][v], a.offsets + panel * kPanel + v * kLanes, sizeof(I32));
-  multiply_bytes<R>(a, row, panel, whole);
+  if constexpr (Isa::kDotsBytes)
+    multiply_fours<R>(a, row, panel, whole);
+  else
+    multiply_twos<R>(a, row, panel, whole);
   F32 sums[R][kVectors];
 #pragma GCC unroll 4
   for (std::int64_t v = 0; v < kVectors; ++v) {
@@ -201,41 +197,59 @@ void int8_tile(const LinearArguments& a, std::int64_t row, std::int64_t panel) {
   store_tile<R>(a, row, panel, sums);
 }
 
-/// Calls the tile of as many rows as are left, up to kTileRows.
-#define DRAGOMAN_ROWS_OF_TILES(tile)                                                  \
-  for (std::int64_t panel = begin; panel < end; ++panel) {                            \
-    std::int64_t row = 0;                                                             \
-    for (; row + kTileRows <= rows; row += kTileRows) tile<kTileRows>(a, row, panel); \
-    switch (rows - row) {                                                             \
-      case 5:                                                                         \
-        tile<5>(a, row, panel);                                                       \
-        break;                                                                        \
-      case 4:                                                                         \
-        tile<4>(a, row, panel);                                                       \
-        break;                                                                        \
-      case 3:                                                                         \
-        tile<3>(a, row, panel);                                                       \
-        break;                                                                        \
-      case 2:                                                                         \
-        tile<2>(a, row, panel);                                                       \
-        break;                                                                        \
-      case 1:                                                                         \
-        tile<1>(a, row, panel);                                                       \
-        break;                                                                        \
-    }                                                                                 \
+/// Calls tile<R>(row, panel) for all rows of each panel: R is kTileRows, then what is left.
+template <class Tile>
+DRAGOMAN_INLINE void for_tiles(std::int64_t rows, std::int64_t begin, std::int64_t end,
+                               Tile&& tile) {
+  for (std::int64_t panel = begin; panel < end; ++panel) {
+    std::int64_t row = 0;
+    for (; row + kTileRows <= rows; row += kTileRows)
+      tile.template operator()<kTileRows>(row, panel);
+    switch (rows - row) {
+      case 5:
+        tile.template operator()<5>(row, panel);
+        break;
+      case 4:
+        tile.template operator()<4>(row, panel);
+        break;
+      case 3:
+        tile.template operator()<3>(row, panel);
+        break;
+      case 2:
+        tile.template operator()<2>(row, panel);
+        break;
+      case 1:
+        tile.template operator()<1>(row, panel);
+        break;
+    }
   }
+}
 
 void linear_float(const LinearArguments& a, std::int64_t rows, std::int64_t begin,
                   std::int64_t end) {
-  DRAGOMAN_ROWS_OF_TILES(float_tile)
+  for_tiles(
+      rows, begin,
+      end, [&]<int R>(std::int64_t row, std::int64_t panel) __attribute__((always_inline)) {
+        float_tile<R>(a, row, panel);
+      });
 }
 
 void linear_bf16(const LinearArguments& a, std::int64_t rows, std::int64_t begin,
                  std::int64_t end) {
-  DRAGOMAN_ROWS_OF_TILES(bf16_tile)
+  for_tiles(
+      rows, begin,
+      end, [&]<int R>(std::int64_t row, std::int64_t panel) __attribute__((always_inline)) {
+        bf16_tile<R>(a, row, panel);
+      });
 }
 
 void linear_int8(const LinearArguments& a, std::int64_t rows, std::int64_t begin,
-                 std::int64_t end){DRAGOMAN_ROWS_OF_TILES(int8_tile)}
+                 std::int64_t end) {
+  for_tiles(
+      rows, begin,
+      end, [&]<int R>(std::int64_t row, std::int64_t panel) __attribute__((always_inline)) {
+        int8_tile<R>(a, row, panel);
+      });
+}
 
 DRAGOMAN_END_KERNELS

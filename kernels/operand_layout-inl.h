@@ -26,11 +26,7 @@ DRAGOMAN_INLINE I32 whole_numbers(F32 x, F32 factor) {
 }
 
 DRAGOMAN_INLINE void store_bytes(void* p, I32 numbers) {
-#ifdef DRAGOMAN_LOW_BYTES
-  const auto bytes = DRAGOMAN_LOW_BYTES(numbers);
-#else
-  const I8 bytes = __builtin_convertvector(__builtin_convertvector(numbers, I16), I8);
-#endif
+  const I8 bytes = Isa::low_bytes(numbers);
   __builtin_memcpy(p, &bytes, sizeof bytes);
 }
 
@@ -43,11 +39,7 @@ void pack_float(const float* weights, std::int64_t outputs, std::int64_t inputs,
       }
 }
 
-#ifdef DRAGOMAN_DOT_BF16
-constexpr std::int64_t kPair = 2;  // inputs of an output side by side
-#else
-constexpr std::int64_t kPair = 1;
-#endif
+constexpr std::int64_t kPair = Isa::kDotsBf16 ? 2 : 1;  // inputs of an output side by side
 
 /// packed [panel][inputs / kPair][output][kPair]
 void pack_bf16(const float* weights, std::int64_t outputs, std::int64_t inputs,
@@ -83,60 +75,38 @@ void round_bf16(const float* x, std::int64_t rows, std::int64_t inputs, void* ro
 }
 
 /// Bytes side by side that one instruction multiplies: of an output's inputs, of a head's keys.
-#ifdef DRAGOMAN_DOT_BYTES
-constexpr std::int64_t kGroup = 4;
-#else
-constexpr std::int64_t kGroup = 2;
-#endif
+constexpr std::int64_t kGroup = Isa::kDotsBytes ? 4 : 2;
 
-#ifdef DRAGOMAN_DOT_BYTES
-
-/// packed [panel][inputs / 4][output][4]; activations are bytes of value + 128, whose excess the
-/// offsets take back.
+/// packed [panel][inputs / kGroup][output][kGroup]. Where there are dot products of bytes, one
+/// factor of which has no sign, activations are bytes of value + 128, whose excess the offsets take
+/// back.
 void pack_int8(const std::int8_t* weights, std::int64_t outputs, std::int64_t inputs,
                std::int8_t* packed, std::int32_t* offsets) {
   const std::int64_t padded = InferenceKernels::padded_inputs(inputs);
   for (std::int64_t output = 0; output < (outputs + kPanel - 1) / kPanel * kPanel; ++output) {
-    std::int8_t* at = packed + output / kPanel * kPanel * padded + output % kPanel * 4;
+    std::int8_t* at = packed + output / kPanel * kPanel * padded + output % kPanel * kGroup;
     std::int32_t sum = 0;
     for (std::int64_t k = 0; k < padded; ++k) {
       const std::int8_t weight =
           output < outputs && k < inputs ? weights[output * inputs + k] : std::int8_t{0};
-      at[k / 4 * kPanel * 4 + k % 4] = weight;
+      at[k / kGroup * kPanel * kGroup + k % kGroup] = weight;
       sum += weight;
     }
-    offsets[output] = -128 * sum;
+    offsets[output] = Isa::kDotsBytes ? -128 * sum : 0;
   }
 }
 
+/// Of an activation. Elsewhere they are 16-bit, as products of bytes would saturate.
+constexpr std::int64_t kQuantizedBytes = Isa::kDotsBytes ? 1 : 2;
+
 DRAGOMAN_INLINE void store_quantized(std::uint8_t* row, std::int64_t k, I32 numbers) {
-  store_bytes(row + k, numbers + 128);
-}
-constexpr std::int64_t kQuantizedBytes = 1;
-
-#else
-
-/// packed [panel][inputs / 2][output][2]; activations are 16-bit, as products of bytes would
-/// saturate.
-void pack_int8(const std::int8_t* weights, std::int64_t outputs, std::int64_t inputs,
-               std::int8_t* packed, std::int32_t* offsets) {
-  const std::int64_t padded = InferenceKernels::padded_inputs(inputs);
-  for (std::int64_t output = 0; output < (outputs + kPanel - 1) / kPanel * kPanel; ++output) {
-    std::int8_t* at = packed + output / kPanel * kPanel * padded + output % kPanel * 2;
-    for (std::int64_t k = 0; k < padded; ++k)
-      at[k / 2 * kPanel * 2 + k % 2] =
-          output < outputs && k < inputs ? weights[output * inputs + k] : std::int8_t{0};
-    offsets[output] = 0;
+  if constexpr (Isa::kDotsBytes) {
+    store_bytes(row + k, numbers + 128);
+  } else {
+    const I16 narrow = __builtin_convertvector(numbers, I16);
+    __builtin_memcpy(row + 2 * k, &narrow, sizeof narrow);
   }
 }
-
-DRAGOMAN_INLINE void store_quantized(std::uint8_t* row, std::int64_t k, I32 numbers) {
-  const I16 narrow = __builtin_convertvector(numbers, I16);
-  __builtin_memcpy(row + 2 * k, &narrow, sizeof narrow);
-}
-constexpr std::int64_t kQuantizedBytes = 2;
-
-#endif
 
 void quantize(const float* x, std::int64_t rows, std::int64_t inputs, void* quantized,
               float* scales) {

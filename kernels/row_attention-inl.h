@@ -11,25 +11,22 @@
 
 DRAGOMAN_BEGIN_KERNELS
 
-/// The function for the heads that lanes of a vector differ in.
-#define DRAGOMAN_FOR_LANES(order, call)                      \
-  switch ((order).lanes < kLanes ? (order).lanes : kLanes) { \
-    case 1:                                                  \
-      call(1);                                               \
-      break;                                                 \
-    case 2:                                                  \
-      call(2);                                               \
-      break;                                                 \
-    case 4:                                                  \
-      call(4);                                               \
-      break;                                                 \
-    case 8:                                                  \
-      call(kLanes < 8 ? kLanes : 8);                         \
-      break;                                                 \
-    default:                                                 \
-      call(kLanes);                                          \
-      break;                                                 \
+/// Calls call<L>() for the L heads that lanes of a vector differ in.
+template <class Call>
+DRAGOMAN_INLINE void for_lanes(const HeadOrder& order, Call&& call) {
+  switch (order.lanes < kLanes ? order.lanes : kLanes) {
+    case 1:
+      return call.template operator()<1>();
+    case 2:
+      return call.template operator()<2>();
+    case 4:
+      return call.template operator()<4>();
+    case 8:
+      return call.template operator() < kLanes < 8 ? kLanes : 8 > ();
+    default:
+      return call.template operator()<kLanes>();
   }
+}
 
 void store_record_float(const HeadOrder& order, const float* key, const float* value,
                         void* record) {
@@ -45,28 +42,25 @@ void store_record_bf16(const HeadOrder& order, const float* key, const float* va
 }
 
 void store_record_int8(const HeadOrder& order, const float* key, const float* value, void* record) {
-#define DRAGOMAN_CALL(L) store_record<L>(order, key, value, (std::uint8_t*)record)
-  DRAGOMAN_FOR_LANES(order, DRAGOMAN_CALL)
-#undef DRAGOMAN_CALL
+  for_lanes(
+      order, [&]<int L>() __attribute__((always_inline)) {
+        store_record<L>(order, key, value, (std::uint8_t*)record);
+      });
 }
 
 void row_attention_float(const RowAttentionArguments& a) {
-#define DRAGOMAN_CALL(L) attend_floats<L, float>(a)
-  DRAGOMAN_FOR_LANES(a.order, DRAGOMAN_CALL)
-#undef DRAGOMAN_CALL
+  for_lanes(
+      a.order, [&]<int L>() __attribute__((always_inline)) { attend_floats<L, float>(a); });
 }
 
 void row_attention_bf16(const RowAttentionArguments& a) {
-#define DRAGOMAN_CALL(L) attend_floats<L, std::uint16_t>(a)
-  DRAGOMAN_FOR_LANES(a.order, DRAGOMAN_CALL)
-#undef DRAGOMAN_CALL
+  for_lanes(
+      a.order, [&]<int L>() __attribute__((always_inline)) { attend_floats<L, std::uint16_t>(a); });
 }
 
-void row_attention_int8(const RowAttentionArguments& a){
-#define DRAGOMAN_CALL(L) attend_bytes<L>(a)
-    DRAGOMAN_FOR_LANES(a.order, DRAGOMAN_CALL)
-#undef DRAGOMAN_CALL
+void row_attention_int8(const RowAttentionArguments& a) {
+  for_lanes(
+      a.order, [&]<int L>() __attribute__((always_inline)) { attend_bytes<L>(a); });
 }
-#undef DRAGOMAN_FOR_LANES
 
 DRAGOMAN_END_KERNELS

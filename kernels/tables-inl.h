@@ -15,7 +15,7 @@
 #include "kernels/packed_attention-inl.h"
 #include "kernels/row_attention-inl.h"
 #include "kernels/token_choice-inl.h"
-#ifdef DRAGOMAN_DOT_BF16
+#ifdef DRAGOMAN_BF16_PRODUCTS
 #include "kernels/bf16_products-inl.h"
 #include "kernels/pair_layout-inl.h"
 #include "kernels/projected_loss-inl.h"
@@ -29,7 +29,6 @@ namespace dragoman::DRAGOMAN_ISA {
 
 extern const InstructionSet kInstructionSet;
 
-#ifndef DRAGOMAN_INFERENCE_ALONE
 const KernelTable kKernelTable = {
     .name = DRAGOMAN_NAME(DRAGOMAN_ISA),
     .dropout = {dropout<Float>, dropout<BFloat>},
@@ -48,7 +47,7 @@ const KernelTable kKernelTable = {
     .r_drop = {r_drop<Float>, r_drop<BFloat>},
     .embedding = {embedding<Float>, embedding<BFloat>},
     .embedding_gradient = {embedding_gradient<Float>, embedding_gradient<BFloat>},
-#ifdef DRAGOMAN_DOT_BF16
+#ifdef DRAGOMAN_BF16_PRODUCTS
     .pack_weights = {nullptr, pack_weights},
     .product = {nullptr, product},
     .relu_product = {nullptr, relu_product},
@@ -66,7 +65,6 @@ const KernelTable kKernelTable = {
     .weight_gradient = {},
 #endif
 };
-#endif
 
 const InferenceKernels kInferenceKernels = {
     .name = DRAGOMAN_NAME(DRAGOMAN_ISA),
@@ -84,12 +82,10 @@ const InferenceKernels kInferenceKernels = {
     .exponential_sum = exponential_sum,
     .best = best};
 
-const InstructionSet kInstructionSet = {.name = DRAGOMAN_NAME(DRAGOMAN_ISA),
-#ifdef DRAGOMAN_INFERENCE_ALONE
-                                        .kernels = nullptr,
-#else
-                                        .kernels = &kKernelTable,
-#endif
-                                        .inference = &kInferenceKernels};
+const InstructionSet kInstructionSet = {
+    .name = DRAGOMAN_NAME(DRAGOMAN_ISA),
+    .kernels = Isa::kInferenceAlone ? nullptr : &kKernelTable,
+    .inference = &kInferenceKernels,
+};
 
 }  // namespace dragoman::DRAGOMAN_ISA

@@ -84,9 +84,9 @@ void best(const BestArguments& a) {
     const float* block = a.values + c;
     const F32 largest = maximum(maximum(load(block), load(block + kLanes)),
                                 maximum(load(block + 2 * kLanes), load(block + 3 * kLanes)));
-    if (lanes_above(largest, splat(least)) == 0) continue;
+    if (Isa::lanes_above(largest, splat(least)) == 0) continue;
     for (std::int64_t i = 0; i < kBlock; i += kLanes)
-      for (std::uint32_t above = lanes_above(load(block + i), splat(least)); above != 0;
+      for (std::uint32_t above = Isa::lanes_above(load(block + i), splat(least)); above != 0;
            above &= above - 1) {
         const std::int64_t lane = c + i + __builtin_ctz(above);
         if (a.values[lane] > least) insert_best(a, lane, filled);

@@ -13,15 +13,15 @@
 
 DRAGOMAN_BEGIN_KERNELS
 
-constexpr std::int64_t kLanes = DRAGOMAN_LANES;
-typedef float F32 __attribute__((vector_size(4 * kLanes)));
-typedef std::uint32_t U32 __attribute__((vector_size(4 * kLanes)));
-typedef std::int32_t I32 __attribute__((vector_size(4 * kLanes)));
-typedef std::uint16_t U16 __attribute__((vector_size(2 * kLanes)));
-typedef std::int8_t I8x2 __attribute__((vector_size(2 * kLanes)));
-typedef std::int16_t I16x2 __attribute__((vector_size(4 * kLanes)));
-typedef std::int8_t I8 __attribute__((vector_size(kLanes)));
-typedef std::int16_t I16 __attribute__((vector_size(2 * kLanes)));
+constexpr std::int64_t kLanes = Isa::kLanes;
+typedef Isa::F32 F32;
+typedef Isa::U32 U32;
+typedef Isa::I32 I32;
+typedef Isa::U16 U16;
+typedef Isa::I16 I16;
+typedef Isa::I8 I8;
+typedef Isa::I16x2 I16x2;
+typedef Isa::I8x2 I8x2;
 
 struct Float {
   typedef float Type;
@@ -33,20 +33,10 @@ struct BFloat {
 /// Less zero changes nothing, plus zero would change -0: this is a broadcast and nothing else.
 DRAGOMAN_INLINE F32 splat(float x) { return x - F32{}; }
 
-/// a * b + c, rounded once. Where there is no such instruction, by way of double, which rounds
-/// twice and seldom otherwise. What inference in int8 adds to a product is written with it, so that
+/// a * b + c, rounded once. What inference in int8 adds to a product is written with it, so that
 /// all instruction sets agree.
-#ifdef DRAGOMAN_NO_FUSED
-typedef double F64 __attribute__((vector_size(8 * kLanes)));
-DRAGOMAN_INLINE F64 widen(F32 x) { return __builtin_convertvector(x, F64); }
-DRAGOMAN_INLINE F32 fused(F32 a, F32 b, F32 c) {
-  return __builtin_convertvector(widen(a) * widen(b) + widen(c), F32);
-}
-DRAGOMAN_INLINE float fused(float a, float b, float c) { return (float)((double)a * b + c); }
-#else
-DRAGOMAN_INLINE F32 fused(F32 a, F32 b, F32 c) { return a * b + c; }
-DRAGOMAN_INLINE float fused(float a, float b, float c) { return a * b + c; }
-#endif
+DRAGOMAN_INLINE F32 fused(F32 a, F32 b, F32 c) { return Isa::fused(a, b, c); }
+DRAGOMAN_INLINE float fused(float a, float b, float c) { return Isa::fused(a, b, c); }
 
 DRAGOMAN_INLINE F32 load(const float* p) {
   F32 x;
@@ -54,30 +44,13 @@ DRAGOMAN_INLINE F32 load(const float* p) {
   return x;
 }
 
-DRAGOMAN_INLINE F32 load(const std::uint16_t* p) {
-#ifdef DRAGOMAN_LOAD_SHORTS  // of sixteen lanes g++ 12 makes five instructions instead of two
-  const U32 wide = DRAGOMAN_LOAD_SHORTS(p);
-#else
-  U16 bits;
-  __builtin_memcpy(&bits, p, sizeof bits);
-  const U32 wide = __builtin_convertvector(bits, U32);
-#endif
-  return (F32)(wide << 16);
-}
+DRAGOMAN_INLINE F32 load(const std::uint16_t* p) { return (F32)(Isa::load_halves(p) << 16); }
 
 DRAGOMAN_INLINE void store(float* p, F32 x) { __builtin_memcpy(p, &x, sizeof x); }
 
-/// Rounds to nearest, ties to even; NaN stays NaN. (The instruction makes numbers below 2^-126
-/// zero.)
+/// Rounds to nearest, ties to even; NaN stays NaN.
 DRAGOMAN_INLINE void store(std::uint16_t* p, F32 x) {
-#ifdef DRAGOMAN_ROUND_TO_BF16
-  const auto narrow = DRAGOMAN_ROUND_TO_BF16(x);
-#else
-  const U32 bits = (U32)x;
-  const U32 rounded = (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16;
-  const U32 nan = (U32)(x != x);
-  const U16 narrow = __builtin_convertvector((rounded & ~nan) | (nan & 0x7FC0), U16);
-#endif
+  const auto narrow = Isa::round_to_bf16(x);
   __builtin_memcpy(p, &narrow, sizeof narrow);
 }
 
@@ -164,26 +137,8 @@ DRAGOMAN_INLINE float sum_of(std::int64_t count, Add&& add) {
 }
 
 /// b where either is NaN.
-DRAGOMAN_INLINE F32 maximum(F32 a, F32 b) {
-#ifdef DRAGOMAN_MAXIMUM  // g++ 12 makes two instructions of it where one is constant
-  return DRAGOMAN_MAXIMUM(a, b);
-#else
-  return a > b ? a : b;
-#endif
-}
-
+DRAGOMAN_INLINE F32 maximum(F32 a, F32 b) { return Isa::maximum(a, b); }
 DRAGOMAN_INLINE I32 maximum(I32 a, I32 b) { return a > b ? a : b; }
-
-/// A bit for each lane in which a is greater.
-DRAGOMAN_INLINE std::uint32_t lanes_above(F32 a, F32 b) {
-#ifdef DRAGOMAN_LANES_ABOVE
-  return DRAGOMAN_LANES_ABOVE(a, b);
-#else
-  std::uint32_t bits = 0;
-  for (int i = 0; i < kLanes; ++i) bits |= (std::uint32_t)(a[i] > b[i]) << i;
-  return bits;
-#endif
-}
 
 /// Every lane the largest of those L apart.
 template <int L, class Vector>
@@ -213,35 +168,29 @@ DRAGOMAN_INLINE F32 exp_of_negative(F32 x) {
   p = fused(p, r, splat(4.9999148e-1F));
   p = fused(p, r, splat(9.9999971e-1F));
   p = fused(p, r, splat(1));
-#ifdef DRAGOMAN_TIMES_POWER
-  return DRAGOMAN_TIMES_POWER(p, n);
-#else
+  if constexpr (Isa::kTimesPower) return Isa::times_power(p, n);
   const I32 power = ((I32)shifted - (I32)magic + 127) << 23;
   return p * (F32)power;
-#endif
 }
 
-/// 2^x, relative error under 2e-7; NaN stays NaN. Below -126 it is next to nothing, from 128 on
-/// infinite.
-DRAGOMAN_INLINE F32 power_of_two(F32 x) {
-#ifdef DRAGOMAN_FRACTION
-  const F32 r = DRAGOMAN_FRACTION(x);  // in [0, 1]
-#else
-  x = maximum(splat(-126), x > splat(128) ? splat(128) : x);
-  const F32 magic = splat(12582912.0F), nearest = x + magic - magic;
-  const F32 below = nearest - (nearest > x ? splat(1) : splat(0)), r = x - below;
-#endif
+/// 2^r for r in [0, 1].
+DRAGOMAN_INLINE F32 power_of_fraction(F32 r) {
   F32 p = splat(1.87757667e-3F);
   p = fused(p, r, splat(8.98934009e-3F));
   p = fused(p, r, splat(5.58263181e-2F));
   p = fused(p, r, splat(2.40153617e-1F));
   p = fused(p, r, splat(6.93153073e-1F));
-  p = fused(p, r, splat(9.99999925e-1F));
-#ifdef DRAGOMAN_FRACTION
-  return DRAGOMAN_TIMES_POWER(p, x);  // takes the whole number below x
-#else
-  return p * (F32)(((I32)(below + magic) - (I32)magic + 127) << 23);
-#endif
+  return fused(p, r, splat(9.99999925e-1F));
+}
+
+/// 2^x, relative error under 2e-7; NaN stays NaN. Below -126 it is next to nothing, from 128 on
+/// infinite.
+DRAGOMAN_INLINE F32 power_of_two(F32 x) {
+  if constexpr (Isa::kTimesPower) return Isa::times_power(power_of_fraction(Isa::fraction(x)), x);
+  x = maximum(splat(-126), x > splat(128) ? splat(128) : x);
+  const F32 magic = splat(12582912.0F), nearest = x + magic - magic;
+  const F32 below = nearest - (nearest > x ? splat(1) : splat(0));
+  return power_of_fraction(x - below) * (F32)(((I32)(below + magic) - (I32)magic + 127) << 23);
 }
 
 DRAGOMAN_END_KERNELS
