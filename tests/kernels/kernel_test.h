@@ -1,6 +1,6 @@
 // What the kernels' tests share: every table that this processor has, in both element types, and
-// buffers whose guards show a write out of range. The expected values are plain formulas in double
-// precision, written in the tests.
+// buffers whose guards show a write out of range. The expected values are those of
+// kernels/reference.h.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -14,6 +14,7 @@
 #include "base/random.h"
 #include "kernels/inference_kernels.h"
 #include "kernels/kernels.h"
+#include "kernels/reference.h"
 
 namespace dragoman {
 
@@ -30,6 +31,7 @@ class Elements {
 
   void* data() { return bytes_.data() + kGuard; }
   double operator[](std::int64_t i) const;
+  reference::Numbers values() const;
   std::int64_t size() const { return size_; }
   bool guards_stand() const;
   /// Bit for bit, guards included.
@@ -46,9 +48,6 @@ class Elements {
 std::vector<double> uniform_values(RandomStream& random, std::int64_t count, double range);
 
 std::vector<std::int32_t> random_keys(RandomStream& random, std::int64_t count);
-
-/// 0 or the scale, as DropoutSite's comment defines it; 1 without keys.
-double dropout_factor(const DropoutSite& site, std::int64_t row, std::int64_t column);
 
 /// A test of each (table, element type).
 class KernelTest : public testing::TestWithParam<std::tuple<const KernelTable*, ElementType>> {
