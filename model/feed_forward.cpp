@@ -1,5 +1,7 @@
 #include "model/feed_forward.h"
 
+#include "base/error.h"
+
 namespace dragoman {
 
 namespace {
@@ -15,7 +17,7 @@ torch::Tensor activate(const torch::Tensor& x, Activation activation) {
     case Activation::GatedSwish:
       return torch::silu(x);
   }
-  return x;
+  throw Error("unknown activation");
 }
 
 }  // namespace

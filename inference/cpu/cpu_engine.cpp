@@ -15,11 +15,18 @@ namespace dragoman {
 
 namespace {
 
-constexpr float kEpsilon = 1e-5F;  // of layer normalisation
-
 float activate(float x, Activation activation) {
-  const bool gelu = activation == Activation::Gelu || activation == Activation::GatedGelu;
-  return gelu ? 0.5F * x * (1 + std::erf(x * 0.70710678F)) : x / (1 + std::exp(-x));
+  switch (activation) {
+    case Activation::Relu:
+      return std::max(x, 0.0F);
+    case Activation::Gelu:
+    case Activation::GatedGelu:
+      return 0.5F * x * (1 + std::erf(x * 0.70710678F));
+    case Activation::Swish:
+    case Activation::GatedSwish:
+      return x / (1 + std::exp(-x));
+  }
+  throw Error("this engine has no such activation");
 }
 
 void append_sinusoids(std::vector<float>& table, std::int64_t places, std::int64_t d_model) {
@@ -173,7 +180,7 @@ void CpuEngine::normalize(const CpuNorm& norm, std::int64_t rows, float* y) {
                          .means = nullptr,
                          .inverse_deviations = nullptr,
                          .columns = model_->config.d_model,
-                         .epsilon = kEpsilon,
+                         .epsilon = static_cast<float>(model_->config.norm_epsilon),
                          .dropout = {}},
                         0, rows);
   output_waits_ = false;
