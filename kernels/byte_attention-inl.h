@@ -208,6 +208,7 @@ void attend_bytes(const RowAttentionArguments& arguments) {
   const RowAttentionArguments a = arguments;  // which no store changes
   const std::int64_t bytes = a.order.record_bytes(NumberType::Int8), parts = parts_of<L>(a.order);
   const std::int64_t pairs = a.order.width / kLanes / parts / 2;
+  // What lies behind what: HeadOrder::scratch.
   auto* numbers = (std::int32_t*)a.scratch + a.order.per_head(a.places);
   float* behind = (float*)numbers + a.order.per_head(a.places);
   const QueryBytes query = {(std::uint8_t*)(behind + 2 * a.order.scales_stride()), behind,

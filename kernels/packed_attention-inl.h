@@ -98,9 +98,11 @@ void packed_attention(const PackedAttentionArguments& a, std::int64_t begin, std
   const std::int64_t width = round_to_lanes(a.d_k), most = a.longest_keys;
   const std::int64_t output_stride = a.heads * a.d_k;
   float* keys = DRAGOMAN_FRAME_FLOATS(2 * most * width + kQueries * (most + 3 * width));
-  float *values = keys + most * width, *weights = values + most * width;
-  float *queries = weights + kQueries * most, *query_columns = queries + kQueries * width;
-  float* context = query_columns + kQueries * width;
+  float* values = keys + most * width;                // as keys [most, width]
+  float* weights = values + most * width;             // [most, kQueries]
+  float* queries = weights + kQueries * most;         // [kQueries, width]
+  float* query_columns = queries + kQueries * width;  // [width, kQueries]
+  float* context = query_columns + kQueries * width;  // [kQueries, width]
   for (std::int64_t task = begin; task < end; ++task) {
     const std::int64_t b = task / a.heads, h = task % a.heads;
     const std::int64_t first_key = a.key_starts[b], S = a.key_starts[b + 1] - first_key;
@@ -151,11 +153,13 @@ void packed_attention_gradient(const PackedAttentionGradientArguments& g, std::i
   const std::int64_t width = round_to_lanes(a.d_k), most = a.longest_keys;
   const std::int64_t output_stride = a.heads * a.d_k, area = most * width, part = kQueries * width;
   float* keys = DRAGOMAN_FRAME_FLOATS(4 * area + 2 * kQueries * most + 5 * part);
-  float *values = keys + area, *dk = values + area, *dv = dk + area;
-  float *weights = dv + area, *d_scores = weights + kQueries * most;
-  float *queries = d_scores + kQueries * most, *query_columns = queries + part;
-  float *d_output = query_columns + part, *d_output_columns = d_output + part;
-  float* dq = d_output_columns + part;
+  float *values = keys + area, *dk = values + area, *dv = dk + area;  // as keys [most, width]
+  float *weights = dv + area, *d_scores = weights + kQueries * most;  // [most, kQueries]
+  float* queries = d_scores + kQueries * most;                        // [kQueries, width]
+  float* query_columns = queries + part;                              // [width, kQueries]
+  float* d_output = query_columns + part;                             // [kQueries, width]
+  float* d_output_columns = d_output + part;                          // [width, kQueries]
+  float* dq = d_output_columns + part;                                // [kQueries, width]
   for (std::int64_t task = begin; task < end; ++task) {
     const std::int64_t b = task / a.heads, h = task % a.heads;
     const std::int64_t first_key = a.key_starts[b], S = a.key_starts[b + 1] - first_key;

@@ -46,9 +46,9 @@ DRAGOMAN_INLINE void finish_row(const ProjectedLossArguments& a, std::int64_t ro
 
 void projected_loss(const ProjectedLossArguments& a, std::int64_t begin, std::int64_t end) {
   const ProductArguments& p = a.product;
-  float* tiles = DRAGOMAN_FRAME_FLOATS(kProductRows * kPanel);
-  float* totals = DRAGOMAN_FRAME_FLOATS(kProductRows * kLanes);
-  float* target_logits = DRAGOMAN_FRAME_FLOATS(kProductRows);
+  float* tiles = DRAGOMAN_FRAME_FLOATS(kProductRows * kPanel);   // [kProductRows, kPanel]
+  float* totals = DRAGOMAN_FRAME_FLOATS(kProductRows * kLanes);  // [kProductRows, kLanes]
+  float* target_logits = DRAGOMAN_FRAME_FLOATS(kProductRows);    // [kProductRows]
   for (std::int64_t first = begin; first < end; first += kProductRows) {
     const std::int64_t rows = end - first < kProductRows ? end - first : kProductRows;
     for (std::int64_t r = 0; r < rows; ++r) {

@@ -70,6 +70,7 @@ DRAGOMAN_INLINE void add_to_block(const WeightGradientArguments& a, std::int64_t
 }
 
 void weight_gradient(const WeightGradientArguments& a, std::int64_t begin, std::int64_t end) {
+  // inputs [panel][pairs of rows][kPanel][2], d_outputs [pairs of rows][kOutputBlock][2].
   auto* inputs = (std::uint16_t*)DRAGOMAN_FRAME_FLOATS(kPackedRows * kPackedInputs / 2);
   auto* d_outputs = (std::uint16_t*)DRAGOMAN_FRAME_FLOATS(kPackedRows * kOutputBlock / 2);
   for (std::int64_t input = 0; input < a.inputs; input += kPackedInputs) {
