@@ -130,7 +130,7 @@ std::int8_t activation_number(Activation activation) {
     case Activation::GatedGelu:
       return 3;
   }
-  return 0;
+  throw Error("CTranslate2 has no such activation");
 }
 
 std::vector<float> sinusoids(std::int64_t places, std::int64_t d_model) {
@@ -251,14 +251,14 @@ void write_vocabulary(const fs::path& path, const Tokenizer& tokenizer) {
   write_file(path, pieces.dump(0) + "\n");
 }
 
-void write_config(const fs::path& path, const Tokenizer& target) {
+void write_config(const fs::path& path, const Tokenizer& target, double norm_epsilon) {
   const nlohmann::json config = {{"add_source_bos", false},
                                  {"add_source_eos", true},
                                  {"bos_token", target.piece(target.bos_id())},
                                  {"eos_token", target.piece(target.eos_id())},
                                  {"unk_token", target.piece(target.unk_id())},
                                  {"decoder_start_token", target.piece(target.eos_id())},
-                                 {"layer_norm_epsilon", nullptr},
+                                 {"layer_norm_epsilon", norm_epsilon},
                                  {"multi_query_attention", false}};
   write_file(path, config.dump(2) + "\n");
 }
@@ -285,7 +285,7 @@ void write_ctranslate2(const ModelFileReader& model, const fs::path& folder, Exp
   } else {
     write_vocabulary(part / "shared_vocabulary.json", source);
   }
-  write_config(part / "config.json", target);
+  write_config(part / "config.json", target, model.config().norm_epsilon);
   write_file(part / "source.spm", model.tokenizer_source());
   write_file(part / "target.spm", model.tokenizer_target());
   fs::remove(folder, ignored);  // an empty folder

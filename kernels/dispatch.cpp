@@ -1,59 +1,69 @@
+#include <algorithm>
 #include <cstdlib>
-#include <initializer_list>
 #include <string>
-#include <string_view>
+#include <vector>
 
 #include "base/cpu.h"
 #include "base/error.h"
+#include "kernels/inference_kernels.h"
+#include "kernels/instruction_sets.h"
 #include "kernels/kernels.h"
-#include "kernels/linear_kernels.h"
+
+/// A line for each instruction set, the best first: its namespace, and whether the processor has
+/// it.
+#define DRAGOMAN_INSTRUCTION_SETS(line)                                                   \
+  line(avx512_bf16, cpu.avx512_vnni&& cpu.avx512_bf16) line(avx512_vnni, cpu.avx512_vnni) \
+      line(avx512, cpu.avx512) line(avx2, cpu.avx2) line(sse2, true)
 
 namespace dragoman {
 
+#define DRAGOMAN_DECLARE(isa, offered)         \
+  namespace isa {                              \
+  extern const InstructionSet kInstructionSet; \
+  }
+DRAGOMAN_INSTRUCTION_SETS(DRAGOMAN_DECLARE)
+
 namespace {
 
-template <class Table>
-struct Choice {
-  std::string_view isa;  ///< as DRAGOMAN_ISA names it
-  const Table& table;
-  bool offered;
-};
-
-/// The first that the processor offers, or the one that the environment's DRAGOMAN_ISA names.
-template <class Table>
-const Table& choose(std::initializer_list<Choice<Table>> choices) {
+/// Those that DRAGOMAN_ISA allows: from the one that it names on, or all.
+std::vector<const InstructionSet*> allowed_instruction_sets() {
+  std::vector<const InstructionSet*> sets = offered_instruction_sets();
   const char* forced = std::getenv("DRAGOMAN_ISA");
   const std::string name = forced == nullptr ? "" : forced;
-  std::string offered;
-  for (const Choice<Table>& choice : choices) {
-    if (!choice.offered) continue;
-    if (name.empty() || name == choice.isa) return choice.table;
-    offered += (offered.empty() ? "" : ", ") + std::string(choice.isa);
+  if (name.empty()) return sets;
+  const auto named = std::ranges::find(sets, name, &InstructionSet::name);
+  if (named == sets.end()) {
+    std::string offered;
+    for (const InstructionSet* set : sets)
+      offered += (offered.empty() ? "" : ", ") + std::string(set->name);
+    throw Error("DRAGOMAN_ISA=", name, ": this processor offers ", offered);
   }
-  throw Error("DRAGOMAN_ISA=", name, ": this processor offers ", offered);
+  sets.erase(sets.begin(), named);
+  return sets;
+}
+
+const KernelTable& first_kernels(const std::vector<const InstructionSet*>& sets) {
+  return *(*std::ranges::find_if(sets, &InstructionSet::kernels))->kernels;
 }
 
 }  // namespace
 
-const KernelTable& kernels() {
+std::vector<const InstructionSet*> offered_instruction_sets() {
   const CpuFeatures& cpu = cpu_features();
-  static const KernelTable& table =
-      choose<KernelTable>({{"avx512_bf16", avx512_bf16::kTable, cpu.avx512_vnni && cpu.avx512_bf16},
-                           {"avx512_vnni", avx512::kTable, cpu.avx512_vnni},
-                           {"avx512", avx512::kTable, cpu.avx512},
-                           {"avx2", avx2::kTable, cpu.avx2},
-                           {"portable", portable::kTable, true}});
+  std::vector<const InstructionSet*> sets;
+#define DRAGOMAN_OFFER(isa, offered) \
+  if (offered) sets.push_back(&isa::kInstructionSet);
+  DRAGOMAN_INSTRUCTION_SETS(DRAGOMAN_OFFER)
+  return sets;
+}
+
+const KernelTable& kernels() {
+  static const KernelTable& table = first_kernels(allowed_instruction_sets());
   return table;
 }
 
-const LinearKernels& linear_kernels() {
-  const CpuFeatures& cpu = cpu_features();
-  static const LinearKernels& table = choose<LinearKernels>(
-      {{"avx512_bf16", avx512_bf16::kLinearKernels, cpu.avx512_vnni && cpu.avx512_bf16},
-       {"avx512_vnni", avx512_vnni::kLinearKernels, cpu.avx512_vnni},
-       {"avx512", avx512::kLinearKernels, cpu.avx512},
-       {"avx2", avx2::kLinearKernels, cpu.avx2},
-       {"portable", portable::kLinearKernels, true}});
+const InferenceKernels& inference_kernels() {
+  static const InferenceKernels& table = *allowed_instruction_sets().front()->inference;
   return table;
 }
 

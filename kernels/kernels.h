@@ -1,6 +1,7 @@
-// CPU kernels on raw pointers, forward and backward, behind one table that is filled once from what
-// the processor offers. Rows are independent, so a caller may split them over threads as it likes:
-// results do not depend on it. Elements are fp32 or bf16; arithmetic is fp32.
+// CPU kernels on raw pointers, forward and backward, of training and, where it computes whole
+// batches, of inference, behind one table that is filled once from what the processor offers. Rows
+// are independent, so a caller may split them over threads as it likes: results do not depend on
+// it. Elements are fp32 or bf16; arithmetic is fp32.
 #pragma once
 
 #include <cstdint>
@@ -308,21 +309,8 @@ struct KernelTable {
   void (*weight_gradient[2])(const WeightGradientArguments&, std::int64_t begin, std::int64_t end);
 };
 
-namespace portable {
-extern const KernelTable kTable;
-}
-namespace avx2 {
-extern const KernelTable kTable;
-}
-namespace avx512 {
-extern const KernelTable kTable;
-}
-namespace avx512_bf16 {
-extern const KernelTable kTable;
-}
-
 /// The best table for this processor, or the one that the environment's DRAGOMAN_ISA names
-/// (portable, avx2, avx512, avx512_vnni, avx512_bf16; an Error when the processor lacks it).
+/// (instruction_sets.h; an Error when the processor lacks it).
 const KernelTable& kernels();
 
 /// Runs one of the table's functions over rows [0, rows) on OpenMP's threads, the pool that

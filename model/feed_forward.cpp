@@ -1,5 +1,6 @@
 #include "model/feed_forward.h"
 
+#include "base/error.h"
 #include "model/ops/feed_forward.h"
 #include "model/ops/linear.h"
 
@@ -18,7 +19,7 @@ torch::Tensor activate(const torch::Tensor& x, Activation activation) {
     case Activation::GatedSwish:
       return torch::silu(x);
   }
-  return x;
+  throw Error("unknown activation");
 }
 
 }  // namespace

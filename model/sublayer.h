@@ -44,7 +44,8 @@ ResidualStream residual_connection(const ResidualStream& x, torch::nn::LayerNorm
 
 /// Layer normalisation over the last dimension, D.
 inline torch::nn::LayerNorm layer_norm(const ModelConfig& config) {
-  return torch::nn::LayerNorm(torch::nn::LayerNormOptions({config.d_model}));
+  return torch::nn::LayerNorm(
+      torch::nn::LayerNormOptions({config.d_model}).eps(config.norm_epsilon));
 }
 
 /// The site numbers of the dropouts. Each layer has eight: the encoder's layers from 8 on, the

@@ -87,7 +87,7 @@ def main():
     sources = {}
     for room in ALLOWED:
         for path in (root / room).glob("*"):
-            if path.suffix in (".h", ".cpp", ".inc", ".cu"):
+            if path.suffix in (".h", ".cpp", ".cu"):
                 sources[path.relative_to(root).as_posix()] = path.read_text(encoding="utf-8")
     if not sources:
         sys.exit(f"{root}: no sources found")

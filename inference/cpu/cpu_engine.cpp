@@ -7,19 +7,26 @@
 #include <utility>
 
 #include "base/error.h"
+#include "kernels/inference_kernels.h"
 #include "kernels/kernels.h"
-#include "kernels/linear_kernels.h"
 #include "model/file/sinusoids.h"
 
 namespace dragoman {
 
 namespace {
 
-constexpr float kEpsilon = 1e-5F;  // of layer normalisation
-
 float activate(float x, Activation activation) {
-  const bool gelu = activation == Activation::Gelu || activation == Activation::GatedGelu;
-  return gelu ? 0.5F * x * (1 + std::erf(x * 0.70710678F)) : x / (1 + std::exp(-x));
+  switch (activation) {
+    case Activation::Relu:
+      return std::max(x, 0.0F);
+    case Activation::Gelu:
+    case Activation::GatedGelu:
+      return 0.5F * x * (1 + std::erf(x * 0.70710678F));
+    case Activation::Swish:
+    case Activation::GatedSwish:
+      return x / (1 + std::exp(-x));
+  }
+  throw Error("this engine has no such activation");
 }
 
 void append_sinusoids(std::vector<float>& table, std::int64_t places, std::int64_t d_model) {
@@ -176,7 +183,7 @@ void CpuEngine::normalize(const CpuNorm& norm, std::int64_t rows, float* y) {
                          .means = nullptr,
                          .inverse_deviations = nullptr,
                          .columns = model_->config.d_model,
-                         .epsilon = kEpsilon,
+                         .epsilon = static_cast<float>(model_->config.norm_epsilon),
                          .dropout = {}},
                         0, rows);
   output_waits_ = false;
@@ -195,14 +202,15 @@ void CpuEngine::residual(const CpuNorm& norm, std::int64_t rows, SubLayer&& sub_
 /// Key and value [W] side by side.
 void CpuEngine::store_record(const float* key_value, std::uint8_t* record) const {
   const auto type = static_cast<std::size_t>(model_->cache_type);
-  linear_kernels().store_record[type](model_->order, key_value, key_value + model_->order.width,
-                                      record);
+  inference_kernels().store_record[type](model_->order, key_value, key_value + model_->order.width,
+                                         record);
 }
 
 void CpuEngine::attend_row(const float* q, const std::uint8_t* cache, const std::int32_t* records,
                            std::int64_t places, float* output) {
   grow(work_.attention, model_->order.scratch(places));
-  const auto attend = linear_kernels().row_attention[static_cast<std::size_t>(model_->cache_type)];
+  const auto attend =
+      inference_kernels().row_attention[static_cast<std::size_t>(model_->cache_type)];
   attend({.order = model_->order,
           .q = q,
           .cache = cache,

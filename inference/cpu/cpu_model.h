@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "inference/cpu/packed_linear.h"
-#include "kernels/linear_kernels.h"
+#include "kernels/inference_kernels.h"
 #include "model/file/parameters.h"
 #include "model/file/quantized_rows.h"
 

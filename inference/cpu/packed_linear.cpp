@@ -3,7 +3,7 @@
 #include <functional>
 #include <utility>
 
-#include "kernels/linear_kernels.h"
+#include "kernels/inference_kernels.h"
 #include "model/file/quantized_rows.h"
 
 namespace dragoman {
@@ -36,12 +36,12 @@ PackedLinear::PackedLinear(std::span<const float> weights, std::span<const float
   type_ = number_type(type);
   inputs_ = inputs;
   outputs_ = static_cast<std::int64_t>(weights.size()) / inputs;
-  const LinearKernels& kernels = linear_kernels();
+  const InferenceKernels& kernels = inference_kernels();
   const auto padded = static_cast<std::size_t>(kernels.padded_outputs(outputs_));
   bias_.assign(bias.begin(), bias.end());
   bias_.resize(padded);
   if (type_ == NumberType::BFloat16) {
-    halves_.resize(padded * static_cast<std::size_t>(LinearKernels::padded_inputs(inputs)));
+    halves_.resize(padded * static_cast<std::size_t>(InferenceKernels::padded_inputs(inputs)));
     kernels.pack_bf16(weights.data(), outputs_, inputs, halves_.data());
     return;
   }
@@ -56,12 +56,12 @@ PackedLinear::PackedLinear(std::span<const std::int8_t> whole, std::span<const f
       type_(NumberType::Int8),
       weight_scales_(scales.begin(), scales.end()),
       bias_(bias.begin(), bias.end()) {
-  const LinearKernels& kernels = linear_kernels();
+  const InferenceKernels& kernels = inference_kernels();
   const auto padded = static_cast<std::size_t>(kernels.padded_outputs(outputs_));
   bias_.resize(padded);
   weight_scales_.resize(padded);
   offsets_.resize(padded);
-  bytes_.resize(padded * static_cast<std::size_t>(LinearKernels::padded_inputs(inputs)));
+  bytes_.resize(padded * static_cast<std::size_t>(InferenceKernels::padded_inputs(inputs)));
   kernels.pack_int8(whole.data(), outputs_, inputs, bytes_.data(), offsets_.data());
 }
 
@@ -73,13 +73,13 @@ void PackedLinear::run(const float* x, std::int64_t rows, float* y, LinearScratc
 
 void PackedLinear::add_weights(std::int64_t output, float factor, float* y) const {
   if (type_ == NumberType::Int8) factor *= weight_scales_[static_cast<std::size_t>(output)];
-  linear_kernels().add_weights[static_cast<std::size_t>(type_)](packed(0), inputs_, output, factor,
-                                                                y);
+  inference_kernels().add_weights[static_cast<std::size_t>(type_)](packed(0), inputs_, output,
+                                                                   factor, y);
 }
 
 /// The weights of a panel's first output and those behind it.
 const void* PackedLinear::packed(std::int64_t first_output) const {
-  const std::int64_t padded = LinearKernels::padded_inputs(inputs_);
+  const std::int64_t padded = InferenceKernels::padded_inputs(inputs_);
   switch (type_) {
     case NumberType::Float32:
       return floats_.data() + first_output * inputs_;
@@ -93,13 +93,13 @@ const void* PackedLinear::packed(std::int64_t first_output) const {
 
 void PackedLinear::round(const float* x, std::int64_t rows, LinearScratch& scratch) const {
   if (type_ == NumberType::Float32) return;
-  grow(scratch.rounded, rows * 4 * LinearKernels::padded_inputs(inputs_));
+  grow(scratch.rounded, rows * 4 * InferenceKernels::padded_inputs(inputs_));
   if (type_ == NumberType::BFloat16) {
-    linear_kernels().round_bf16(x, rows, inputs_, scratch.rounded.data());
+    inference_kernels().round_bf16(x, rows, inputs_, scratch.rounded.data());
     return;
   }
   grow(scratch.scales, rows);
-  linear_kernels().quantize(x, rows, inputs_, scratch.rounded.data(), scratch.scales.data());
+  inference_kernels().quantize(x, rows, inputs_, scratch.rounded.data(), scratch.scales.data());
 }
 
 void PackedLinear::multiply(const float* x, std::int64_t rows, std::int64_t begin, std::int64_t end,
@@ -115,7 +115,7 @@ void PackedLinear::multiply(const float* x, std::int64_t rows, std::int64_t begi
                             .outputs = end - begin,
                             .y_stride = end - begin,
                             .relu = relu};
-  const LinearKernels& kernels = linear_kernels();
+  const InferenceKernels& kernels = inference_kernels();
   const std::int64_t panels = kernels.padded_outputs(end - begin) / kernels.panel;
   if (type_ != NumberType::Float32) arguments.x = scratch.rounded.data();
   if (type_ == NumberType::Int8) {

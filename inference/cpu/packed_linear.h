@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/helper_team.h"
-#include "kernels/linear_kernels.h"
+#include "kernels/inference_kernels.h"
 
 namespace dragoman {
 

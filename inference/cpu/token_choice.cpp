@@ -5,7 +5,7 @@
 #include <tuple>
 #include <utility>
 
-#include "kernels/linear_kernels.h"
+#include "kernels/inference_kernels.h"
 
 namespace dragoman {
 
@@ -26,7 +26,7 @@ TokenChoice::TokenChoice(std::vector<TokenId> never_emitted)
 
 void TokenChoice::run(const PackedLinear& projection, const float* x, std::int64_t rows,
                       const Step& step, LinearScratch& scratch) {
-  const LinearKernels& kernels = linear_kernels();
+  const InferenceKernels& kernels = inference_kernels();
   vocabulary_ = projection.outputs();
   const std::int64_t best = step.best;
   const bool wants_all = best == vocabulary_;
@@ -76,7 +76,7 @@ void TokenChoice::run(const PackedLinear& projection, const float* x, std::int64
 /// larger ones come.
 void TokenChoice::add_exponentials(std::int64_t row, const float* logits, std::int64_t count) {
   constexpr float kTooLarge = 0x1p60F;
-  const LinearKernels& kernels = linear_kernels();
+  const InferenceKernels& kernels = inference_kernels();
   float& reference = references_[static_cast<std::size_t>(row)];
   float& sum = sums_[static_cast<std::size_t>(row)];
   const auto refer_to_largest = [&] {

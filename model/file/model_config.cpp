@@ -18,6 +18,8 @@ constexpr std::int64_t kMaxWidth = 1 << 16;
 constexpr std::int64_t kMaxLayers = 1'000;
 constexpr std::int64_t kMaxRows = 1 << 24;  // of embeddings: pieces or positions
 
+constexpr const char* kNormEpsilon = "norm-epsilon";
+
 void check_size(std::string_view flag, std::int64_t value, std::int64_t limit) {
   if (value < 1 || value > limit)
     throw UsageError("--", flag, ": ", value, " is not between 1 and ", limit);
@@ -194,6 +196,7 @@ std::string to_json(const ModelConfig& config) {
   ModelConfig copy = config;
   nlohmann::ordered_json json;
   for (const Field& field : fields_of(copy)) json[std::string(field.info.name)] = json_of(field);
+  json[kNormEpsilon] = config.norm_epsilon;
   for_each_tokenizer_value(config,
                            [&json](const char* name, std::int64_t value) { json[name] = value; });
   return json.dump();
@@ -216,6 +219,12 @@ ModelConfig model_config_from_json(std::string_view text) {
     config.validate();
   } catch (const UsageError& error) {
     throw Error("model configuration: ", error.what());
+  }
+  if (json.contains(kNormEpsilon)) {
+    const Json number = take(kNormEpsilon);
+    config.norm_epsilon = number.is_number() ? number.get<double>() : 0;
+    if (!(config.norm_epsilon > 0 && config.norm_epsilon < 1))
+      throw Error("model configuration: \"", kNormEpsilon, "\" cannot be ", number.dump());
   }
   for_each_tokenizer_value(config, [&take](std::string_view name, std::int64_t& value) {
     const Json number = take(name);

@@ -56,6 +56,8 @@ struct ModelConfig {
   double attention_dropout = 0.1;   ///< of attention weights
   double activation_dropout = 0.1;  ///< of the feed-forward network's inner activations
 
+  double norm_epsilon = 1e-5;  ///< of layer normalisation, added to the variance; no flag
+
   // The tokenizer decides these, not flags.
   std::int64_t source_vocabulary = 0;
   std::int64_t target_vocabulary = 0;
@@ -140,7 +142,8 @@ struct ModelConfig {
 
 /// The stored text: JSON with every field, the vocabulary sizes and the special ids.
 std::string to_json(const ModelConfig& config);
-/// Throws Error on missing or wrong fields.
+/// Throws Error on missing or wrong fields. The first model files lack norm-epsilon, which was
+/// 1e-5.
 ModelConfig model_config_from_json(std::string_view json);
 
 struct ParameterShape {

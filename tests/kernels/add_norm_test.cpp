@@ -9,22 +9,10 @@ constexpr std::int64_t kColumns[] = {1, 3, 16, 17, 64, 65, 130};
 constexpr std::int64_t kRows = 7, kRowsPerPart = 3, kParts = 3;
 constexpr float kEpsilon = 1e-5F;
 
-struct Statistics {
-  double mean, inverse;
-};
-
 class AddNormKernel : public KernelTest {
  protected:
   DropoutSite site(bool drops) const {
     return {drops ? keys_.data() : nullptr, 9, drops ? 77U : 0U, 1, kRows};
-  }
-  /// Of a row of the sum.
-  static Statistics statistics(const Elements& sum, std::int64_t row, std::int64_t columns) {
-    double mean = 0, variance = 0;
-    for (std::int64_t c = 0; c < columns; ++c) mean += sum[row * columns + c] / columns;
-    for (std::int64_t c = 0; c < columns; ++c)
-      variance += std::pow(sum[row * columns + c] - mean, 2) / columns;
-    return {mean, 1 / std::sqrt(variance + kEpsilon)};
   }
   static std::string place(std::int64_t columns, std::int64_t i) {
     return "columns " + std::to_string(columns) + ", element " + std::to_string(i);
@@ -47,15 +35,19 @@ TEST_P(AddNormKernel, NormalizesResidualPlusDropout) {
                                     sum.data(), y.data(),        means.data(), inverses.data(),
                                     columns,    kEpsilon,        site(drops)};
       table().add_norm[index()](arguments, 0, kRows);
-      for (std::int64_t i = 0; i < x.size(); ++i) {
-        const std::int64_t row = i / columns, c = i % columns;
-        const double factor = drops ? dropout_factor(site(true), row, c) : 1;
-        expect_rounded(sum[i], residual[i] + x[i] * factor, place(columns, i));
-        const auto [mean, inverse] = statistics(sum, row, columns);
-        expect_near(means[row], mean, "mean");
-        EXPECT_NEAR(inverses[row], inverse, 1e-4 * inverse);
-        if (columns > 1)
-          expect_near(y[i], (sum[i] - mean) * inverse * gain[c] + bias[c], place(columns, i));
+      const reference::Numbers dropped = reference::dropout(x.values(), columns, site(drops));
+      const reference::Numbers sums = sum.values();
+      for (std::int64_t row = 0; row < kRows; ++row) {
+        const auto sum_row = reference::row_of(sums, row, columns);
+        const auto of = reference::statistics(sum_row, kEpsilon);
+        const reference::Numbers normalized = reference::normalized(sum_row, of);
+        expect_near(means[row], of.mean, "mean");
+        EXPECT_NEAR(inverses[row], of.inverse_deviation, 1e-4 * of.inverse_deviation);
+        for (std::int64_t c = 0; c < columns; ++c) {
+          const std::int64_t i = row * columns + c;
+          expect_rounded(sum[i], residual[i] + dropped[i], place(columns, i));
+          if (columns > 1) expect_near(y[i], normalized[c] * gain[c] + bias[c], place(columns, i));
+        }
       }
       EXPECT_TRUE(sum.guards_stand() && y.guards_stand());
     }
@@ -85,11 +77,12 @@ TEST_P(AddNormKernel, ItsGradientIsTheFormulasOnOneRowAndTheSumsOfParts) {
       Elements dy = random_elements(kRows * columns), elsewhere = random_elements(kRows * columns);
       Elements sum = random_elements(kRows * columns);
       Elements gain = random_elements(columns);
+      const reference::Numbers dys = dy.values(), sums = sum.values(), gain_row = gain.values();
       std::vector<float> means, inverses;
       for (std::int64_t row = 0; row < kRows; ++row) {
-        const auto [mean, inverse] = statistics(sum, row, columns);
-        means.push_back(static_cast<float>(mean));
-        inverses.push_back(static_cast<float>(inverse));
+        const auto of = reference::statistics(reference::row_of(sums, row, columns), kEpsilon);
+        means.push_back(static_cast<float>(of.mean));
+        inverses.push_back(static_cast<float>(of.inverse_deviation));
       }
       Elements d_sum(type(), sum.size()), d_x(type(), sum.size());
       std::vector<float> d_gain(kParts * columns, 0.5F), d_bias(kParts * columns, 0.25F);
@@ -103,25 +96,21 @@ TEST_P(AddNormKernel, ItsGradientIsTheFormulasOnOneRowAndTheSumsOfParts) {
       run_rows(table().add_norm_gradient, type(), arguments, kRows, kRowsPerPart);
       std::vector<double> gains(d_gain.size(), 0.5), biases(d_bias.size(), 0.25);
       for (std::int64_t row = 0; row < kRows; ++row) {
-        const auto normalized = [&](std::int64_t c) {
-          return (sum[row * columns + c] - means[row]) * inverses[row];
-        };
-        double total = 0, product = 0;
+        const reference::Statistics of{means[row], inverses[row]};
+        const auto dy_row = reference::row_of(dys, row, columns);
+        const auto sum_row = reference::row_of(sums, row, columns);
+        const reference::Numbers normalized = reference::normalized(sum_row, of);
+        const reference::Numbers gradient = reference::norm_gradient(dy_row, gain_row, sum_row, of);
         for (std::int64_t c = 0; c < columns; ++c) {
-          const double scaled = dy[row * columns + c] * gain[c];
-          total += scaled / columns;
-          product += scaled * normalized(c) / columns;
-          gains[row / kRowsPerPart * columns + c] += dy[row * columns + c] * normalized(c);
-          biases[row / kRowsPerPart * columns + c] += dy[row * columns + c];
-        }
-        for (std::int64_t c = 0; c < columns && columns > 1; ++c) {
+          gains[row / kRowsPerPart * columns + c] += dy_row[c] * normalized[c];
+          biases[row / kRowsPerPart * columns + c] += dy_row[c];
+          if (columns == 1) continue;
           const std::int64_t i = row * columns + c;
-          const double expected =
-              (dy[i] * gain[c] - total - normalized(c) * product) * inverses[row] +
-              (adds ? elsewhere[i] : 0);
+          const double expected = gradient[c] + (adds ? elsewhere[i] : 0);
           expect_near(d_sum[i], expected, place(columns, i));
           if (drops)
-            expect_near(d_x[i], expected * dropout_factor(site(true), row, c), place(columns, i));
+            expect_near(d_x[i], expected * reference::dropout_factor(site(true), row, c),
+                        place(columns, i));
         }
       }
       for (std::size_t i = 0; i < gains.size(); ++i) {

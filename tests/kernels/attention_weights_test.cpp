@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 #include "tests/kernels/kernel_test.h"
 
@@ -26,24 +25,18 @@ struct Shape {
     const std::int64_t length = lengths[row / queries / heads];
     return mask == Mask::Causal ? std::min(length, row % queries + 1) : length;
   }
+  /// The reference's softmax.
+  reference::Numbers weights(const Elements& scores) const {
+    std::vector<std::int64_t> lengths_of_rows;
+    for (std::int64_t row = 0; row < rows(); ++row) lengths_of_rows.push_back(visible(row));
+    return reference::attention_weights(scores.values(), lengths_of_rows, keys,
+                                        static_cast<double>(scale));
+  }
   std::string place(std::int64_t i) const {
     return "keys " + std::to_string(keys) + ", row " + std::to_string(i / keys) + ", key " +
            std::to_string(i % keys);
   }
 };
-
-/// Softmax over the visible keys of one row, 0 for the others.
-std::vector<double> softmax(const Shape& shape, std::int64_t row,
-                            const std::function<double(std::int64_t)>& score) {
-  const std::int64_t visible = shape.visible(row);
-  std::vector<double> weights(static_cast<std::size_t>(shape.keys), 0);
-  double top = -std::numeric_limits<double>::infinity();
-  for (std::int64_t s = 0; s < visible; ++s) top = std::max(top, score(s));
-  for (std::int64_t s = 0; s < visible; ++s) weights[s] = std::exp(shape.scale * (score(s) - top));
-  const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
-  for (double& weight : weights) weight /= sum;
-  return weights;
-}
 
 class AttentionWeightsKernel : public KernelTest {
  protected:
@@ -92,13 +85,13 @@ class AttentionWeightsKernel : public KernelTest {
     Elements scores = scores_of(shape);
     const Result result = run(shape, scores, {});
     EXPECT_TRUE(result.weights.guards_stand());
+    const reference::Numbers expected = shape.weights(scores);
     for (std::int64_t row = 0; row < shape.rows(); ++row) {
       const std::int64_t at = row * shape.keys;
-      const auto expected = softmax(shape, row, [&](std::int64_t s) { return scores[at + s]; });
       double sum = 0;
       for (std::int64_t s = 0; s < shape.keys; ++s) {
         sum += result.weights[at + s];
-        ASSERT_NEAR(result.weights[at + s], expected[s], tolerance() * expected[s] + 1e-9)
+        ASSERT_NEAR(result.weights[at + s], expected[at + s], tolerance() * expected[at + s] + 1e-9)
             << shape.place(at + s);
         if (s >= shape.visible(row)) {
           ASSERT_EQ(result.weights[at + s], 0);
@@ -141,7 +134,7 @@ TEST_P(AttentionWeightsKernel, StandLargeScores) {
     values[17] = size + std::abs(size) / 2;
     Elements scores(type(), values);
     const Result result = run(shape, scores, {});
-    const auto expected = softmax(shape, 0, [&](std::int64_t s) { return scores[s]; });
+    const reference::Numbers expected = shape.weights(scores);
     for (std::int64_t s = 0; s < 19; ++s)
       EXPECT_NEAR(result.weights[s], expected[s], tolerance() * expected[s] + 1e-30) << size;
   }
@@ -170,7 +163,7 @@ TEST_P(AttentionWeightsKernel, AreDroppedAfterTheSoftmax) {
     EXPECT_EQ(result.weights, plain.weights);
     EXPECT_TRUE(result.dropped.guards_stand());
     for (std::int64_t i = 0; i < scores.size(); ++i) {
-      const double factor = dropout_factor(dropout, i / keys, i % keys);
+      const double factor = reference::dropout_factor(dropout, i / keys, i % keys);
       // Both were rounded from the same exact weight.
       EXPECT_NEAR(result.dropped[i], plain.weights[i] * factor,
                   2 * tolerance() * plain.weights[i] * factor)
@@ -179,7 +172,7 @@ TEST_P(AttentionWeightsKernel, AreDroppedAfterTheSoftmax) {
   }
 }
 
-TEST_P(AttentionWeightsKernel, GradientIsTheSlopeOfTheFormula) {
+TEST_P(AttentionWeightsKernel, GradientIsTheFormulas) {
   for (const bool drops : {false, true})
     for (const std::int64_t keys : {1, 3, 15, 16, 17, 63, 64, 65, 70, 130}) {
       const Shape shape{.lengths = {static_cast<std::int32_t>(keys), keys % 2 ? 1 : 2},
@@ -199,23 +192,11 @@ TEST_P(AttentionWeightsKernel, GradientIsTheSlopeOfTheFormula) {
       gradient(over, over);
       EXPECT_EQ(over, d_scores);
       EXPECT_TRUE(d_scores.guards_stand());
-      for (std::int64_t row = 0; row < shape.rows(); ++row)
-        for (std::int64_t s = 0; s < keys; s += 1 + keys / 8) {
-          // Central difference in double precision of sum(d_dropped * dropout(softmax(scores))).
-          constexpr double step = 1e-5;
-          const std::int64_t at = row * keys;
-          const auto total = [&](double change) {
-            const auto weights = softmax(shape, row, [&](std::int64_t key) {
-              return scores[at + key] + (key == s ? change : 0);
-            });
-            double sum = 0;
-            for (std::int64_t key = 0; key < keys; ++key)
-              sum += weights[key] * dropout_factor(dropout, row, key) * d_dropped[at + key];
-            return sum;
-          };
-          const double slope = (total(step) - total(-step)) / (2 * step);
-          ASSERT_NEAR(d_scores[at + s], slope, is_float() ? 1e-6 : 4e-3) << shape.place(at + s);
-        }
+      const reference::Numbers expected =
+          reference::attention_weights_gradient(shape.weights(scores), d_dropped.values(), keys,
+                                                static_cast<double>(shape.scale), dropout);
+      for (std::int64_t i = 0; i < scores.size(); ++i)
+        ASSERT_NEAR(d_scores[i], expected[i], is_float() ? 1e-6 : 4e-3) << shape.place(i);
     }
 }
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "base/cpu.h"
+#include "kernels/instruction_sets.h"
 
 namespace dragoman {
 
@@ -26,21 +26,15 @@ std::size_t element_size(ElementType type) { return type == ElementType::Float32
 }  // namespace
 
 std::vector<const KernelTable*> available_tables() {
-  std::vector<const KernelTable*> tables = {&portable::kTable};
-  if (cpu_features().avx2) tables.push_back(&avx2::kTable);
-  if (cpu_features().avx512) tables.push_back(&avx512::kTable);
-  if (cpu_features().avx512 && cpu_features().avx512_bf16) tables.push_back(&avx512_bf16::kTable);
+  std::vector<const KernelTable*> tables;
+  for (const InstructionSet* set : offered_instruction_sets())
+    if (set->kernels != nullptr) tables.push_back(set->kernels);
   return tables;
 }
 
-std::vector<const LinearKernels*> available_linear_tables() {
-  const CpuFeatures& cpu = cpu_features();
-  std::vector<const LinearKernels*> tables = {&portable::kLinearKernels};
-  if (cpu.avx2) tables.push_back(&avx2::kLinearKernels);
-  if (cpu.avx512) tables.push_back(&avx512::kLinearKernels);
-  if (cpu.avx512 && cpu.avx512_vnni) tables.push_back(&avx512_vnni::kLinearKernels);
-  if (cpu.avx512 && cpu.avx512_vnni && cpu.avx512_bf16)
-    tables.push_back(&avx512_bf16::kLinearKernels);
+std::vector<const InferenceKernels*> available_inference_tables() {
+  std::vector<const InferenceKernels*> tables;
+  for (const InstructionSet* set : offered_instruction_sets()) tables.push_back(set->inference);
   return tables;
 }
 
@@ -83,6 +77,12 @@ double Elements::operator[](std::int64_t i) const {
   return std::bit_cast<float>(static_cast<std::uint32_t>(high) << 16);
 }
 
+reference::Numbers Elements::values() const {
+  reference::Numbers all;
+  for (std::int64_t i = 0; i < size_; ++i) all.push_back((*this)[i]);
+  return all;
+}
+
 bool Elements::guards_stand() const {
   const auto intact = [](unsigned char byte) { return byte == kGuardByte; };
   return std::all_of(bytes_.begin(), bytes_.begin() + kGuard, intact) &&
@@ -99,18 +99,6 @@ std::vector<std::int32_t> random_keys(RandomStream& random, std::int64_t count) 
   std::vector<std::int32_t> keys(static_cast<std::size_t>(count));
   for (std::int32_t& key : keys) key = static_cast<std::int32_t>(random());
   return keys;
-}
-
-double dropout_factor(const DropoutSite& site, std::int64_t row, std::int64_t column) {
-  if (site.row_keys == nullptr) return 1;
-  const std::int64_t t = row % site.queries, h = row / site.queries % site.heads;
-  const std::int64_t b = row / site.queries / site.heads;
-  const auto token_key = static_cast<std::uint32_t>(site.row_keys[b * site.queries + t]);
-  const std::uint32_t key =
-      hash32(token_key ^ site.site * 0x85EBCA6BU) + static_cast<std::uint32_t>(h) * 0xC2B2AE35U;
-  const std::uint32_t bits = hash32(key + static_cast<std::uint32_t>(column / 4) * 0x9E3779B9U);
-  const std::uint32_t byte = bits >> 8 * (column % 4) & 0xFF;
-  return byte < site.threshold ? 0 : 256.0 / (256 - site.threshold);
 }
 
 void KernelTest::expect_rounded(double actual, double expected, const std::string& where) const {

@@ -1,6 +1,6 @@
 // What the kernels' tests share: every table that this processor has, in both element types, and
-// buffers whose guards show a write out of range. The expected values are plain formulas in double
-// precision, written in the tests.
+// buffers whose guards show a write out of range. The expected values are those of
+// kernels/reference.h.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,13 +12,14 @@
 #include <vector>
 
 #include "base/random.h"
+#include "kernels/inference_kernels.h"
 #include "kernels/kernels.h"
-#include "kernels/linear_kernels.h"
+#include "kernels/reference.h"
 
 namespace dragoman {
 
 std::vector<const KernelTable*> available_tables();
-std::vector<const LinearKernels*> available_linear_tables();
+std::vector<const InferenceKernels*> available_inference_tables();
 
 /// Elements of one type with guards around them.
 class Elements {
@@ -30,6 +31,7 @@ class Elements {
 
   void* data() { return bytes_.data() + kGuard; }
   double operator[](std::int64_t i) const;
+  reference::Numbers values() const;
   std::int64_t size() const { return size_; }
   bool guards_stand() const;
   /// Bit for bit, guards included.
@@ -46,9 +48,6 @@ class Elements {
 std::vector<double> uniform_values(RandomStream& random, std::int64_t count, double range);
 
 std::vector<std::int32_t> random_keys(RandomStream& random, std::int64_t count);
-
-/// 0 or the scale, as DropoutSite's comment defines it; 1 without keys.
-double dropout_factor(const DropoutSite& site, std::int64_t row, std::int64_t column);
 
 /// A test of each (table, element type).
 class KernelTest : public testing::TestWithParam<std::tuple<const KernelTable*, ElementType>> {
@@ -109,10 +108,10 @@ std::vector<std::tuple<const KernelTable*, ElementType>> tables_with_products();
       Tables, Suite, testing::ValuesIn(tables_with_products()), \
       [](const auto& test) { return std::string(std::get<0>(test.param)->name); })
 
-/// A test of each table of linear layers.
-class LinearKernelsTest : public testing::TestWithParam<const LinearKernels*> {
+/// A test of each table of inference.
+class InferenceKernelsTest : public testing::TestWithParam<const InferenceKernels*> {
  protected:
-  const LinearKernels& table() const { return *GetParam(); }
+  const InferenceKernels& table() const { return *GetParam(); }
 
   std::vector<float> values(std::int64_t count, double range = 2) {
     std::vector<float> list(static_cast<std::size_t>(count));
@@ -123,8 +122,8 @@ class LinearKernelsTest : public testing::TestWithParam<const LinearKernels*> {
   RandomStream random_{1, 2};
 };
 
-#define DRAGOMAN_FOR_EACH_LINEAR_TABLE(Suite)                                           \
-  INSTANTIATE_TEST_SUITE_P(Tables, Suite, testing::ValuesIn(available_linear_tables()), \
+#define DRAGOMAN_FOR_EACH_INFERENCE_TABLE(Suite)                                           \
+  INSTANTIATE_TEST_SUITE_P(Tables, Suite, testing::ValuesIn(available_inference_tables()), \
                            [](const auto& test) { return std::string(test.param->name); })
 
 }  // namespace dragoman

@@ -7,25 +7,6 @@
 namespace dragoman {
 namespace {
 
-struct RowLoss {
-  double smoothed, negative_log_likelihood;
-};
-
-/// Cross-entropy against (1 - smoothing) on the target plus smoothing / columns everywhere.
-RowLoss row_loss(const std::vector<double>& logits, std::int64_t target, double smoothing) {
-  const double top = *std::max_element(logits.begin(), logits.end());
-  double total = 0;
-  for (const double x : logits) total += std::exp(x - top);
-  const double log_total = top + std::log(total);
-  double cross_entropy = 0;
-  for (std::size_t c = 0; c < logits.size(); ++c) {
-    const double probability = smoothing / static_cast<double>(logits.size()) +
-                               (static_cast<std::int64_t>(c) == target ? 1 - smoothing : 0);
-    cross_entropy += probability * (log_total - logits[c]);
-  }
-  return {cross_entropy, log_total - logits[target]};
-}
-
 class LossKernel : public KernelTest {
  protected:
   struct Result {
@@ -49,26 +30,21 @@ class LossKernel : public KernelTest {
     const Result result = run(logits, targets, smoothing);
     EXPECT_TRUE(result.gradient.guards_stand());
     const std::int64_t columns = logits.size() / static_cast<std::int64_t>(targets.size());
+    const reference::Numbers all = logits.values();
     for (std::size_t row = 0; row < targets.size(); ++row) {
-      const std::int64_t at = static_cast<std::int64_t>(row) * columns;
-      std::vector<double> x(static_cast<std::size_t>(columns));
-      for (std::int64_t c = 0; c < columns; ++c) x[c] = logits[at + c];
-      const RowLoss expected = row_loss(x, targets[row], smoothing);
+      const auto at = static_cast<std::int64_t>(row) * columns;
+      const auto x = reference::row_of(all, static_cast<std::int64_t>(row), columns);
       const double tolerance = 2e-6 * std::max(largest, 1.0);
-      ASSERT_NEAR(result.losses[row], expected.smoothed, tolerance) << "columns " << columns;
-      ASSERT_NEAR(result.negative_log_likelihoods[row], expected.negative_log_likelihood,
-                  tolerance);
+      ASSERT_NEAR(result.losses[row], reference::cross_entropy(x, targets[row], smoothing),
+                  tolerance)
+          << "columns " << columns;
+      ASSERT_NEAR(result.negative_log_likelihoods[row],
+                  reference::cross_entropy(x, targets[row], 0), tolerance);
+      const auto expected = reference::cross_entropy_gradient(x, targets[row], smoothing);
       double sum = 0;
       for (std::int64_t c = 0; c < columns; ++c) {
-        constexpr double step = 1e-5;
-        const double before = x[c];
-        x[c] = before + step;
-        const double above = row_loss(x, targets[row], smoothing).smoothed;
-        x[c] = before - step;
-        const double slope = (above - row_loss(x, targets[row], smoothing).smoothed) / (2 * step);
-        x[c] = before;
-        ASSERT_NEAR(result.gradient[at + c], slope,
-                    is_float() ? 2e-6 : std::abs(slope) / 256 + 2e-6)
+        ASSERT_NEAR(result.gradient[at + c], expected[c],
+                    is_float() ? 2e-6 : std::abs(expected[c]) / 256 + 2e-6)
             << "columns " << columns << ", target " << targets[row] << ", column " << c;
         sum += result.gradient[at + c];
       }

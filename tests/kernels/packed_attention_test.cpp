@@ -6,18 +6,11 @@
 namespace dragoman {
 namespace {
 
-/// Sentences of queries and keys side by side, and equation 1 on them in double precision.
-struct Shape {
-  std::vector<std::int32_t> query_starts, key_starts;
-  std::int64_t heads, d_k;
-  bool causal = false;
-
+struct Shape : reference::PackedShape {
   std::int64_t sentences() const { return static_cast<std::int64_t>(query_starts.size()) - 1; }
   std::int64_t tasks() const { return sentences() * heads; }
   std::int64_t queries() const { return query_starts.back(); }
   std::int64_t keys() const { return key_starts.back(); }
-  std::int64_t width() const { return heads * d_k; }
-  double scale() const { return 1 / std::sqrt(static_cast<double>(d_k)); }
   std::int64_t longest_keys() const {
     std::int64_t longest = 0;
     for (std::size_t b = 1; b < key_starts.size(); ++b)
@@ -31,10 +24,6 @@ struct Tensors {
   Elements q, k, v, d_output;
   Elements output, dq, dk, dv;
   std::vector<float> log_sums;
-};
-
-struct Expected {
-  std::vector<double> output, dq, dk, dv;
 };
 
 class PackedAttentionKernel : public KernelTest {
@@ -81,60 +70,6 @@ class PackedAttentionKernel : public KernelTest {
     return {forward(shape, t, dropout), t.d_output.data(), t.dq.data(), t.dk.data(), t.dv.data()};
   }
 
-  /// Equation 1 and its derivatives, term by term.
-  static Expected formula(const Shape& shape, const Tensors& t, const DropoutSite& dropout) {
-    const auto zeros = [](std::int64_t n) {
-      return std::vector<double>(static_cast<std::size_t>(n), 0);
-    };
-    Expected e{zeros(t.q.size()), zeros(t.q.size()), zeros(t.k.size()), zeros(t.k.size())};
-    for (std::int64_t b = 0; b < shape.sentences(); ++b)
-      for (std::int64_t h = 0; h < shape.heads; ++h)
-        for (std::int64_t n = shape.query_starts[b]; n < shape.query_starts[b + 1]; ++n)
-          add_query(shape, t, dropout, {b, h, n}, e);
-    return e;
-  }
-
-  struct Query {
-    std::int64_t sentence, head, token;
-  };
-
-  static void add_query(const Shape& shape, const Tensors& t, const DropoutSite& dropout,
-                        const Query& query, Expected& e) {
-    const std::int64_t first = shape.key_starts[query.sentence];
-    std::int64_t length = shape.key_starts[query.sentence + 1] - first;
-    if (shape.causal)
-      length = std::min(length, query.token - shape.query_starts[query.sentence] + 1);
-    const std::int64_t at = query.token * shape.width() + query.head * shape.d_k;
-    const auto key_at = [&](std::int64_t s) {
-      return (first + s) * shape.width() + query.head * shape.d_k;
-    };
-    const auto dot = [&](const Elements& a, std::int64_t i, const Elements& b, std::int64_t j) {
-      double sum = 0;
-      for (std::int64_t d = 0; d < shape.d_k; ++d) sum += a[i + d] * b[j + d];
-      return sum;
-    };
-    std::vector<double> p, factor, dp;
-    double total = 0, mean = 0;
-    for (std::int64_t s = 0; s < length; ++s) {
-      p.push_back(std::exp(dot(t.q, at, t.k, key_at(s)) * shape.scale()));
-      total += p.back();
-      // One "sentence" of all tokens: row h * queries + n has this token's key.
-      factor.push_back(dropout_factor(dropout, query.head * shape.queries() + query.token, s));
-      dp.push_back(dot(t.d_output, at, t.v, key_at(s)) * factor.back());
-    }
-    for (std::int64_t s = 0; s < length; ++s) mean += (p[s] /= total) * dp[s];
-    for (std::int64_t s = 0; s < length; ++s) {
-      const double d_score = p[s] * (dp[s] - mean) * shape.scale();
-      for (std::int64_t d = 0; d < shape.d_k; ++d) {
-        const std::int64_t i = at + d, j = key_at(s) + d;
-        e.output[i] += p[s] * factor[s] * t.v[j];
-        e.dv[j] += p[s] * factor[s] * t.d_output[i];
-        e.dq[i] += d_score * t.k[j];
-        e.dk[j] += d_score * t.q[i];
-      }
-    }
-  }
-
   void expect_near(const Elements& actual, const std::vector<double>& expected,
                    const std::string& what) const {
     EXPECT_TRUE(actual.guards_stand()) << what;
@@ -150,7 +85,8 @@ class PackedAttentionKernel : public KernelTest {
       Tensors t = random_tensors(shape);
       table().packed_attention[index()](forward(shape, t, dropout), 0, shape.tasks());
       table().packed_attention_gradient[index()](backward(shape, t, dropout), 0, shape.tasks());
-      const Expected expected = formula(shape, t, dropout);
+      const reference::PackedResults expected = reference::packed_attention(
+          shape, {t.q.values(), t.k.values(), t.v.values(), t.d_output.values()}, dropout);
       expect_near(t.output, expected.output, "output");
       expect_near(t.dq, expected.dq, "dq");
       expect_near(t.dk, expected.dk, "dk");
@@ -164,19 +100,19 @@ class PackedAttentionKernel : public KernelTest {
 TEST_P(PackedAttentionKernel, IsEquationOneAndItsGradient) {
   for (const std::int64_t d_k : {1, 8, 16, 20, 32, 64})
     expect_formula(
-        {.query_starts = {0, 3, 4, 21}, .key_starts = {0, 1, 18, 51}, .heads = 2, .d_k = d_k});
+        {{.query_starts = {0, 3, 4, 21}, .key_starts = {0, 1, 18, 51}, .heads = 2, .d_k = d_k}});
 }
 
 TEST_P(PackedAttentionKernel, SeesNoLaterKeyWhereCausal) {
-  expect_formula({.query_starts = {0, 1, 18, 51},
-                  .key_starts = {0, 1, 18, 51},
-                  .heads = 3,
-                  .d_k = 20,
-                  .causal = true});
+  expect_formula({{.query_starts = {0, 1, 18, 51},
+                   .key_starts = {0, 1, 18, 51},
+                   .heads = 3,
+                   .d_k = 20,
+                   .causal = true}});
 }
 
 TEST_P(PackedAttentionKernel, ReachesOverTheBlocksOfDropout) {
-  expect_formula({.query_starts = {0, 2}, .key_starts = {0, 131}, .heads = 1, .d_k = 16});
+  expect_formula({{.query_starts = {0, 2}, .key_starts = {0, 131}, .heads = 1, .d_k = 16}});
 }
 
 TEST_P(PackedAttentionKernel, ALargestSentenceFitsTheStack) {
@@ -184,12 +120,15 @@ TEST_P(PackedAttentionKernel, ALargestSentenceFitsTheStack) {
   EXPECT_FALSE(fits_packed_attention(513, 1));
   EXPECT_FALSE(fits_packed_attention(512, 129));
   EXPECT_FALSE(fits_packed_attention(1, 513));
-  expect_formula({.query_starts = {0, 1}, .key_starts = {0, 512}, .heads = 1, .d_k = 128});
+  expect_formula({{.query_starts = {0, 1}, .key_starts = {0, 512}, .heads = 1, .d_k = 128}});
 }
 
 TEST_P(PackedAttentionKernel, QueriesKeysAndValuesMayLieSideBySide) {
-  const Shape shape{
-      .query_starts = {0, 5, 22}, .key_starts = {0, 5, 22}, .heads = 2, .d_k = 20, .causal = true};
+  const Shape shape{{.query_starts = {0, 5, 22},
+                     .key_starts = {0, 5, 22},
+                     .heads = 2,
+                     .d_k = 20,
+                     .causal = true}};
   const std::int64_t width = shape.width(), rows = shape.queries();
   const std::size_t size = is_float() ? 4 : 2;
   Tensors apart = random_tensors(shape);
@@ -227,7 +166,7 @@ TEST_P(PackedAttentionKernel, QueriesKeysAndValuesMayLieSideBySide) {
 
 TEST_P(PackedAttentionKernel, TasksDoNotDependOnEachOther) {
   const Shape shape{
-      .query_starts = {0, 3, 4, 21}, .key_starts = {0, 1, 18, 51}, .heads = 2, .d_k = 20};
+      {.query_starts = {0, 3, 4, 21}, .key_starts = {0, 1, 18, 51}, .heads = 2, .d_k = 20}};
   const DropoutSite dropout = site(shape);
   Tensors t = random_tensors(shape);
   expect_same_in_pieces<PackedAttentionArguments>(

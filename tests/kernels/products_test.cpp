@@ -51,12 +51,8 @@ class ProductKernels : public ProductTest {
     EXPECT_TRUE(packed.guards_stand());
   }
 
-  static double formula(const Shape& shape, const Layer& layer, std::int64_t i) {
-    double sum = 0;
-    for (std::int64_t k = 0; k < shape.inputs; ++k)
-      sum += layer.x[i / shape.outputs * shape.inputs + k] *
-             layer.weight[i % shape.outputs * shape.inputs + k];
-    return sum;
+  static reference::Numbers formula(const Shape& shape, const Layer& layer) {
+    return reference::product(layer.x.values(), layer.weight.values(), shape.inputs);
   }
 
   template <class Expected>
@@ -87,8 +83,9 @@ TEST_P(ProductKernels, AddTheBias) {
     for (const bool bias : {true, false}) {
       Layer l = layer(shape);
       table().product[index()](l.arguments(shape, bias), 0, shape.rows);
+      const reference::Numbers products = formula(shape, l);
       expect_all(shape, l, [&](std::int64_t i) {
-        return formula(shape, l, i) + (bias ? l.bias[i % shape.outputs] : 0);
+        return products[i] + (bias ? l.bias[i % shape.outputs] : 0);
       });
     }
 }
@@ -100,9 +97,10 @@ TEST_P(ProductKernels, TakeReluAndDropoutAlong) {
          {DropoutSite{keys.data(), 9, 77, 1, shape.rows}, DropoutSite{}}) {
       Layer l = layer(shape);
       table().relu_product[index()]({l.arguments(shape), dropout}, 0, shape.rows);
+      const reference::Numbers products = formula(shape, l);
       expect_all(shape, l, [&](std::int64_t i) {
-        return std::max(formula(shape, l, i) + l.bias[i % shape.outputs], 0.0) *
-               dropout_factor(dropout, i / shape.outputs, i % shape.outputs);
+        return std::max(products[i] + l.bias[i % shape.outputs], 0.0) *
+               reference::dropout_factor(dropout, i / shape.outputs, i % shape.outputs);
       });
     }
   }
@@ -114,8 +112,8 @@ TEST_P(ProductKernels, PassAGradientThroughReluAndDropout) {
     Elements kept = quarters(l.y.size());
     table().relu_gradient_product[index()]({l.arguments(shape, false), kept.data(), 1.25F}, 0,
                                            shape.rows);
-    expect_all(shape, l,
-               [&](std::int64_t i) { return kept[i] > 0 ? formula(shape, l, i) * 1.25 : 0; });
+    const reference::Numbers products = formula(shape, l);
+    expect_all(shape, l, [&](std::int64_t i) { return kept[i] > 0 ? products[i] * 1.25 : 0; });
   }
 }
 
@@ -129,9 +127,10 @@ TEST_P(ProductKernels, ScaleRowsAndTakeOffOffsets) {
       offsets.push_back(static_cast<float>(c % 7) / 4);
     table().scaled_product[index()]({l.arguments(shape, false), scales.data(), offsets.data()}, 0,
                                     shape.rows);
+    const reference::Numbers products = formula(shape, l);
     expect_all(shape, l, [&](std::int64_t i) {
       const double scale = scales[i / shape.outputs];
-      return scale == 0 ? 0 : formula(shape, l, i) * scale - offsets[i % shape.outputs];
+      return scale == 0 ? 0 : products[i] * scale - offsets[i % shape.outputs];
     });
   }
 }

@@ -29,11 +29,8 @@ class ProjectedLossKernel : public ProductTest {
               smoothing};
     }
 
-    double logit(std::int64_t row, std::int64_t output) const {
-      double sum = 0;
-      for (std::int64_t k = 0; k < inputs; ++k)
-        sum += x[row * inputs + k] * weight[output * inputs + k];
-      return sum;
+    reference::Numbers logits() const {  // [rows, outputs]
+      return reference::product(x.values(), weight.values(), inputs);
     }
   };
 
@@ -66,27 +63,18 @@ class ProjectedLossKernel : public ProductTest {
   /// The cross-entropy of the header, and what makes its gradient.
   void expect_formula(const Example& e) {
     EXPECT_TRUE(e.exponentials.guards_stand() && e.scaled.guards_stand());
+    const reference::Numbers all = e.logits();
     for (std::int64_t row = 0; row < e.rows; ++row) {
       const std::int64_t target = e.targets[row];
-      double total = 0, mean = 0;
-      for (std::int64_t c = 0; c < e.outputs; ++c) {
-        total += std::exp(e.logit(row, c) - e.logit(row, target));
-        mean += e.logit(row, c) / static_cast<double>(e.outputs);
-      }
+      const auto logits = reference::row_of(all, row, e.outputs);
+      const auto [total, y] = reference::projected_loss(logits, target, e.smoothing);
       EXPECT_NEAR(e.negative_log_likelihoods[row], std::log(total), 2e-5) << row;
-      EXPECT_NEAR(e.losses[row],
-                  (1 - e.smoothing) * std::log(total) +
-                      e.smoothing * (std::log(total) + e.logit(row, target) - mean),
-                  2e-5)
+      EXPECT_NEAR(e.losses[row], reference::cross_entropy(logits, target, e.smoothing), 2e-5)
           << row;
       EXPECT_NEAR(e.inverses[row] * total, 1, 2e-5);
-      for (std::int64_t c = 0; c < e.outputs; ++c) {
-        const double exponential = std::exp(e.logit(row, c) - e.logit(row, target));
-        const double expected = c == target ? exponential - (1 - e.smoothing) * total : exponential;
-        EXPECT_NEAR(e.exponentials[row * e.outputs + c], expected,
-                    std::abs(expected) / 200 + 1e-5 * total)
+      for (std::int64_t c = 0; c < e.outputs; ++c)
+        EXPECT_NEAR(e.exponentials[row * e.outputs + c], y[c], std::abs(y[c]) / 200 + 1e-5 * total)
             << row << ", " << c;
-      }
       for (std::int64_t k = 0; k < e.inputs; ++k) {
         const double expected = e.x[row * e.inputs + k] / total;
         EXPECT_NEAR(e.scaled[row * e.inputs + k], expected, std::abs(expected) / 200);
@@ -121,10 +109,10 @@ TEST_P(ProjectedLossKernel, SaysWhereATotalIsOutOfReach) {
   Example e = example(9, 70, 64, 0.1F, 12);  // logits in the hundreds
   table().projected_loss[index()](e.arguments(), 0, e.rows);
   int out_of_reach = 0;
+  const reference::Numbers all = e.logits();
   for (std::int64_t row = 0; row < e.rows; ++row) {
-    double highest = 0;
-    for (std::int64_t c = 0; c < e.outputs; ++c)
-      highest = std::max(highest, e.logit(row, c) - e.logit(row, e.targets[row]));
+    const auto logits = reference::row_of(all, row, e.outputs);
+    const double highest = *std::ranges::max_element(logits) - logits[e.targets[row]];
     if (highest > 70) ++out_of_reach;
     EXPECT_EQ(std::isnan(e.losses[row]), highest > 62.38) << highest;  // log(2^90)
   }

@@ -7,33 +7,6 @@
 namespace dragoman {
 namespace {
 
-using Row = std::vector<double>;
-
-/// Logarithms of the softmax.
-Row log_softmax(const Row& logits) {
-  const double top = *std::max_element(logits.begin(), logits.end());
-  double total = 0;
-  for (const double x : logits) total += std::exp(x - top);
-  Row result;
-  for (const double x : logits) result.push_back(x - top - std::log(total));
-  return result;
-}
-
-double cross_entropy(const Row& logits, std::int64_t target, double smoothing) {
-  const Row l = log_softmax(logits);
-  double sum = -(1 - smoothing) * l[target];
-  for (const double x : l) sum -= smoothing / static_cast<double>(l.size()) * x;
-  return sum;
-}
-
-/// KL(softmax(p) || softmax(q)).
-double divergence(const Row& p, const Row& q) {
-  const Row l = log_softmax(p), m = log_softmax(q);
-  double sum = 0;
-  for (std::size_t c = 0; c < l.size(); ++c) sum += std::exp(l[c]) * (l[c] - m[c]);
-  return sum;
-}
-
 class RDropKernel : public KernelTest {
  protected:
   static constexpr float kSmoothing = 0.1F, kWeight = 3;
@@ -55,48 +28,34 @@ class RDropKernel : public KernelTest {
     return r;
   }
 
-  static double objective(const Row& x, const Row& y, std::int64_t target) {
-    return (cross_entropy(x, target, kSmoothing) + cross_entropy(y, target, kSmoothing) +
-            kWeight * (divergence(x, y) + divergence(y, x)) / 2) /
-           2;
-  }
-
-  static Row row_of(const Elements& all, std::size_t row, std::int64_t columns) {
-    Row values;
-    for (std::int64_t c = 0; c < columns; ++c)
-      values.push_back(all[static_cast<std::int64_t>(row) * columns + c]);
-    return values;
-  }
-
   void expect_formula(const Elements& first, const Elements& second,
                       const std::vector<std::int64_t>& targets, double tolerance) {
     const Result result = run(first, second, targets);
     EXPECT_TRUE(result.first.guards_stand() && result.second.guards_stand());
     const std::int64_t columns = first.size() / static_cast<std::int64_t>(targets.size());
+    const reference::Numbers all = first.values(), others = second.values();
     for (std::size_t row = 0; row < targets.size(); ++row) {
-      Row x = row_of(first, row, columns), y = row_of(second, row, columns);
+      const auto number = static_cast<std::int64_t>(row);
+      const auto x = reference::row_of(all, number, columns);
+      const auto y = reference::row_of(others, number, columns);
       const std::int64_t target = targets[row];
       const auto mean = [&](double smoothing) {
-        return (cross_entropy(x, target, smoothing) + cross_entropy(y, target, smoothing)) / 2;
+        return (reference::cross_entropy(x, target, smoothing) +
+                reference::cross_entropy(y, target, smoothing)) /
+               2;
       };
       ASSERT_NEAR(result.losses[row], mean(kSmoothing), tolerance);
       ASSERT_NEAR(result.negative_log_likelihoods[row], mean(0), tolerance);
-      ASSERT_NEAR(result.divergences[row], (divergence(x, y) + divergence(y, x)) / 2, tolerance);
-      for (Row* moved : {&x, &y}) {
-        const Row gradient = row_of(moved == &x ? result.first : result.second, row, columns);
-        for (std::int64_t c = 0; c < columns; ++c) {
-          constexpr double step = 1e-5;
-          const double before = (*moved)[c];
-          (*moved)[c] = before + step;
-          const double above = objective(x, y, target);
-          (*moved)[c] = before - step;
-          const double slope = (above - objective(x, y, target)) / (2 * step);
-          (*moved)[c] = before;
-          ASSERT_NEAR(gradient[c], slope,
-                      is_float() ? tolerance : std::abs(slope) / 256 + tolerance)
+      ASSERT_NEAR(result.divergences[row],
+                  (reference::divergence(x, y) + reference::divergence(y, x)) / 2, tolerance);
+      const auto d_x = reference::r_drop_gradient(x, y, target, kSmoothing, kWeight);
+      const auto d_y = reference::r_drop_gradient(y, x, target, kSmoothing, kWeight);
+      for (std::int64_t c = 0; c < columns; ++c)
+        for (const auto& [gradient, expected] :
+             {std::pair(&result.first, d_x[c]), {&result.second, d_y[c]}})
+          ASSERT_NEAR((*gradient)[number * columns + c], expected,
+                      is_float() ? tolerance : std::abs(expected) / 256 + tolerance)
               << "columns " << columns << ", target " << target << ", column " << c;
-        }
-      }
     }
   }
 };
@@ -145,9 +104,9 @@ TEST_P(RDropKernel, RowsWithoutATargetHaveNone) {
 
 TEST_P(RDropKernel, ShowsNotANumber) {
   for (const std::int64_t place : {0, 16, 18}) {
-    Row values(19, 1);
+    std::vector<double> values(19, 1);
     values[place] = std::numeric_limits<double>::quiet_NaN();
-    const Result result = run({type(), values}, {type(), Row(19, 1)}, {3});
+    const Result result = run({type(), values}, {type(), std::vector<double>(19, 1)}, {3});
     EXPECT_TRUE(std::isnan(result.losses[0]));
     for (std::int64_t c = 0; c < 19; ++c) EXPECT_TRUE(std::isnan(result.second[c])) << c;
   }

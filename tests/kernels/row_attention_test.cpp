@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/linear_kernels.h"
+#include "kernels/inference_kernels.h"
 #include "tests/kernels/kernel_test.h"
 
 namespace dragoman {
@@ -13,7 +13,7 @@ namespace {
 
 constexpr float kGuard = 12345;
 
-class RowAttention : public LinearKernelsTest {};
+class RowAttention : public InferenceKernelsTest {};
 
 /// Numbers of heads in HeadOrder, zero where it pads.
 std::vector<float> in_order(const HeadOrder& order, const std::vector<float>& plain,
@@ -56,15 +56,15 @@ void expect_equation_1(const Attention& a, const std::vector<std::int64_t>& reco
     const auto at = [&](const std::vector<float>& list, std::size_t j, std::int64_t c) {
       return list[records[j] * a.width() + h * d_k + c];
     };
-    std::vector<double> p;
+    reference::Numbers scores;
     for (std::size_t j = 0; j < places; ++j) {
       double score = 0;
       for (std::int64_t c = 0; c < d_k; ++c) score += a.q[h * d_k + c] * at(a.keys, j, c);
-      p.push_back(std::exp(static_cast<double>(a.scale) * score));
+      scores.push_back(static_cast<double>(a.scale) * score);
     }
-    const double total = std::accumulate(p.begin(), p.end(), 0.0);
+    const reference::Numbers p = reference::softmax(scores);
     for (std::size_t j = 0; j < places; ++j)
-      ASSERT_NEAR(weight(j), p[j] / total, 1e-5 + 2 * error * p[j] / total * std::exp(2 * error));
+      ASSERT_NEAR(weight(j), p[j], 1e-5 + 2 * error * p[j] * std::exp(2 * error));
     for (std::int64_t c = 0; c < d_k; ++c) {
       double expected = 0;
       for (std::size_t j = 0; j < places; ++j)
@@ -74,7 +74,7 @@ void expect_equation_1(const Attention& a, const std::vector<std::int64_t>& reco
   }
 }
 
-void expect_attention(const LinearKernels& table, const Attention& a,
+void expect_attention(const InferenceKernels& table, const Attention& a,
                       const std::vector<std::int64_t>& records, bool side_by_side,
                       NumberType type) {
   const auto kind = static_cast<std::size_t>(type);
@@ -170,7 +170,7 @@ TEST_P(RowAttention, ToBytesIsExactWhereBytesAre) {
     ASSERT_NEAR(output[i], expected[i], 9 * 0.5 / 32767 * 127) << i;
 }
 
-DRAGOMAN_FOR_EACH_LINEAR_TABLE(RowAttention);
+DRAGOMAN_FOR_EACH_INFERENCE_TABLE(RowAttention);
 
 }  // namespace
 }  // namespace dragoman

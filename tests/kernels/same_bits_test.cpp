@@ -1,4 +1,4 @@
-// What inference in int8 is made of gives the same bits on every instruction set (portable C++
+// What inference in int8 is made of gives the same bits on every instruction set (SSE2
 // rounds twice where the others round once, which these numbers do not show): a translation does
 // not depend on the processor.
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/random.h"
-#include "kernels/linear_kernels.h"
+#include "kernels/inference_kernels.h"
 #include "tests/kernels/kernel_test.h"
 
 namespace dragoman {
@@ -93,9 +93,9 @@ TEST_F(SameBits, OfLinearLayersInInt8) {
   std::vector<std::int8_t> weights;
   for (std::int64_t i = 0; i < inputs * outputs; ++i)
     weights.push_back(static_cast<std::int8_t>(random_.below(255) - 127));
-  expect_same(available_linear_tables(), [&](const LinearKernels& table) {
+  expect_same(available_inference_tables(), [&](const InferenceKernels& table) {
     const std::int64_t padded = table.padded_outputs(outputs);
-    const auto stride = static_cast<std::size_t>(LinearKernels::padded_inputs(inputs));
+    const auto stride = static_cast<std::size_t>(InferenceKernels::padded_inputs(inputs));
     std::vector<std::int8_t> packed(static_cast<std::size_t>(padded) * stride);
     std::vector<std::int32_t> offsets(static_cast<std::size_t>(padded));
     table.pack_int8(weights.data(), outputs, inputs, packed.data(), offsets.data());
@@ -123,7 +123,7 @@ TEST_F(SameBits, OfTheDecodersAttentionInInt8) {
   for (const HeadOrder order :
        {HeadOrder(1, 20), HeadOrder(4, 32), HeadOrder(8, 64), HeadOrder(16, 20)}) {
     const auto q = values(order.width), keys_values = values(places * 2 * order.width);
-    expect_same(available_linear_tables(), [&](const LinearKernels& table) {
+    expect_same(available_inference_tables(), [&](const InferenceKernels& table) {
       constexpr auto kType = static_cast<std::size_t>(NumberType::Int8);
       const std::int64_t bytes = order.record_bytes(NumberType::Int8);
       std::vector<std::uint8_t> cache(static_cast<std::size_t>(places * bytes));
@@ -150,7 +150,7 @@ TEST_F(SameBits, OfASumOfExponentials) {
   for (const std::int64_t count : {1, 9, 16, 25, 1000}) {
     auto logits = values(count);
     for (float& logit : logits) logit *= 20;
-    expect_same(available_linear_tables(), [&](const LinearKernels& table) {
+    expect_same(available_inference_tables(), [&](const InferenceKernels& table) {
       return table.exponential_sum(logits.data(), count, table.largest(logits.data(), count));
     });
   }

@@ -97,6 +97,7 @@ TEST(ModelConfig, JsonKeepsEveryField) {
   config.unk_id = 3;
   config.bos_id = 4;
   config.eos_id = 5;
+  config.norm_epsilon = 1e-6;
   ModelConfig original = config;
   for (Field& field : fields_of(config)) field.assign({other_value(field)});
   config.target_vocabulary = 400;  // tying is no longer three-way
@@ -110,6 +111,15 @@ TEST(ModelConfig, JsonKeepsEveryField) {
   EXPECT_EQ(copy.source_vocabulary, 500);
   EXPECT_EQ(copy.target_vocabulary, 400);
   EXPECT_EQ(copy.unk_id * 100 + copy.bos_id * 10 + copy.eos_id, 345);
+  EXPECT_EQ(copy.norm_epsilon, 1e-6);
+}
+
+TEST(ModelConfig, TheFirstModelFilesLackTheEpsilon) {
+  ModelConfig config = with_vocabulary(ModelConfig{}, 500);
+  config.norm_epsilon = 1e-6;
+  auto json = nlohmann::json::parse(to_json(config));
+  json.erase("norm-epsilon");
+  EXPECT_EQ(model_config_from_json(json.dump()).norm_epsilon, 1e-5);
 }
 
 TEST(ModelConfig, JsonWithoutAFieldOrWithAWrongOneIsRefused) {
@@ -118,7 +128,7 @@ TEST(ModelConfig, JsonWithoutAFieldOrWithAWrongOneIsRefused) {
   for (const auto& [key, value] : good.items()) {
     auto missing = good;
     missing.erase(key);
-    EXPECT_THROW(model_config_from_json(missing.dump()), Error) << key;
+    if (key != "norm-epsilon") EXPECT_THROW(model_config_from_json(missing.dump()), Error) << key;
     for (const char* wrong : {"null", "[1]", "-1", "1e30", "18446744073709551615", "\"x\"", "{}"}) {
       auto changed = good;
       changed[key] = nlohmann::json::parse(wrong);

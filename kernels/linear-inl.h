@@ -1,17 +1,14 @@
-// The bodies of LinearKernels, included behind training_kernels.inc's vectors into one namespace per
-// instruction set. DRAGOMAN_MULTIPLY_ADD(sum, a, b) is sum += a * b without a copy of the sum, which
-// g++ 12 would make; DRAGOMAN_WIDEN_BYTES(bytes) makes them 16-bit, DRAGOMAN_DOT_PAIRS(a, b) adds the
-// products of two neighbours; DRAGOMAN_DOT_BYTES(sum, a, b), where there is one, adds to each 32-bit lane the
-// products of four unsigned bytes of a with four signed ones of b; DRAGOMAN_DOT_BF16(sum, a, b), where
-// there is one, adds to each lane the products of two numbers in bf16.
+// Linear layers on packed weights: fp32, bf16 and int8.
+#pragma once
 
-// Sums, the weights of a step and an input fill the 32 or 16 registers of the instruction set; of 16,
-// the more rows the less often weights are loaded.
-constexpr std::int64_t kVectors = kLanes == 16 ? 4 : 2;  // of a panel
-constexpr std::int64_t kPanel = kVectors * kLanes;
-constexpr int kTileRows = 6;
+#include <cstddef>
+#include <cstdint>
 
-#include "kernels/operand_layout.inc"
+#include "kernels/inference_kernels.h"
+#include "kernels/operand_layout-inl.h"
+#include "kernels/vectors-inl.h"
+
+DRAGOMAN_BEGIN_KERNELS
 
 /// A panel's sums of R rows. The last panel may be wider than what is left of y.
 template <int R>
@@ -49,8 +46,8 @@ DRAGOMAN_INLINE void start_from_bias(const LinearArguments& a, std::int64_t pane
 }
 
 /// What a tile of kTileRows rows asks for while it runs, 64 bytes a step: all of the next panel of
-/// weights in the first tiles, as what comes from afar unasked comes late. Later tiles ask for what is
-/// there. (With fewer rows there is no time for more than the processor fetches by itself.)
+/// weights in the first tiles, as what comes from afar unasked comes late. Later tiles ask for what
+/// is there. (With fewer rows there is no time for more than the processor fetches by itself.)
 DRAGOMAN_INLINE const char* asked_for(const void* panel, std::int64_t bytes, std::int64_t row,
                                       std::int64_t steps) {
   const std::int64_t asked = row / kTileRows * steps * 64;
@@ -75,8 +72,7 @@ DRAGOMAN_INLINE void widened_tile(const LinearArguments& a, std::int64_t row, st
     for (int r = 0; r < R; ++r) {
       const F32 value = splat(x[r * stride + k]);
 #pragma GCC unroll 4
-      for (std::int64_t v = 0; v < kVectors; ++v)
-        DRAGOMAN_MULTIPLY_ADD(sums[r][v], value, weights[v]);
+      for (std::int64_t v = 0; v < kVectors; ++v) Isa::add_product(sums[r][v], value, weights[v]);
     }
   }
   store_tile<R>(a, row, panel, sums);
@@ -87,18 +83,17 @@ void float_tile(const LinearArguments& a, std::int64_t row, std::int64_t panel) 
   widened_tile<R, float>(a, row, panel, a.inputs);
 }
 
-#if defined(DRAGOMAN_DOT_BYTES) || defined(DRAGOMAN_DOT_BF16)
 /// In halves of a 32-bit word, from a row or a word to the next.
 struct Strides {
   std::int64_t row, word;
 };
 
-/// One panel's sums of R rows: `dot` adds the products of the numbers in a 32-bit word of a row and of
-/// each output's weights. x is [rows, words], weights [words, kPanel]; `next`: see asked_for.
+/// One panel's sums of R rows: `dot` adds the products of the numbers in a 32-bit word of a row and
+/// of each output's weights. x is [rows, words], weights [words, kPanel]; `next`: see asked_for.
 template <int R, class Sum, class Dot>
 DRAGOMAN_INLINE void multiply_words(const void* x, Strides strides, const void* weights,
-                                    const char* next, std::int64_t words,
-                                    Sum (&sums)[R][kVectors], Dot&& dot) {
+                                    const char* next, std::int64_t words, Sum (&sums)[R][kVectors],
+                                    Dot&& dot) {
   const char* w = (const char*)weights;
   for (std::int64_t word = 0; word < words; ++word, w += 4 * kPanel) {
     if (R == kTileRows) __builtin_prefetch(next + 64 * word);
@@ -118,46 +113,41 @@ DRAGOMAN_INLINE void multiply_words(const void* x, Strides strides, const void* 
     }
   }
 }
-#endif
 
 template <int R>
 void bf16_tile(const LinearArguments& a, std::int64_t row, std::int64_t panel) {
-  const std::int64_t padded = LinearKernels::padded_inputs(a.inputs);
-#ifdef DRAGOMAN_DOT_BF16
-  F32 sums[R][kVectors];
-  start_from_bias(a, panel, sums);
-  const auto* w = (const std::uint16_t*)a.weights + panel * kPanel * padded;
-  multiply_words<R>((const std::uint16_t*)a.x + row * padded, {.row = padded, .word = 2}, w,
-                    asked_for(w, 2 * kPanel * padded, row, padded / 2), padded / 2, sums,
-                    [](F32& sum, I32 x, I32 w) __attribute__((always_inline)) {
-                      DRAGOMAN_DOT_BF16(sum, x, w);
-                    });
-  store_tile<R>(a, row, panel, sums);
-#else
-  widened_tile<R, std::uint16_t>(a, row, panel, padded);
-#endif
+  const std::int64_t padded = InferenceKernels::padded_inputs(a.inputs);
+  if constexpr (Isa::kDotsBf16) {
+    F32 sums[R][kVectors];
+    start_from_bias(a, panel, sums);
+    const auto* w = (const std::uint16_t*)a.weights + panel * kPanel * padded;
+    multiply_words<R>((const std::uint16_t*)a.x + row * padded, {.row = padded, .word = 2}, w,
+                      asked_for(w, 2 * kPanel * padded, row, padded / 2), padded / 2, sums,
+                      [](F32 & sum, I32 a, I32 b)
+                          __attribute__((always_inline)) { Isa::add_bf16(sum, a, b); });
+    store_tile<R>(a, row, panel, sums);
+  } else {
+    widened_tile<R, std::uint16_t>(a, row, panel, padded);
+  }
 }
 
-#ifdef DRAGOMAN_DOT_BYTES
-
+/// Adds one panel's products of R rows, by groups of four bytes.
 template <int R>
-DRAGOMAN_INLINE void multiply_bytes(const LinearArguments& a, std::int64_t row, std::int64_t panel,
+DRAGOMAN_INLINE void multiply_fours(const LinearArguments& a, std::int64_t row, std::int64_t panel,
                                     I32 (&sums)[R][kVectors]) {
-  const std::int64_t padded = LinearKernels::padded_inputs(a.inputs);
+  const std::int64_t padded = InferenceKernels::padded_inputs(a.inputs);
   const auto* w = (const std::int8_t*)a.weights + panel * kPanel * padded;
   multiply_words<R>((const std::uint8_t*)a.x + row * padded, {.row = padded / 2, .word = 2}, w,
                     asked_for(w, kPanel * padded, row, padded / 4), padded / 4, sums,
-                    [](I32& sum, I32 x, I32 w) __attribute__((always_inline)) {
-                      DRAGOMAN_DOT_BYTES(sum, x, w);
-                    });
+                    [](I32 & sum, I32 a, I32 b)
+                        __attribute__((always_inline)) { Isa::add_bytes(sum, a, b); });
 }
 
-#else
-
+/// The same by pairs of bytes, which are widened.
 template <int R>
-DRAGOMAN_INLINE void multiply_bytes(const LinearArguments& a, std::int64_t row, std::int64_t panel,
-                                    I32 (&sums)[R][kVectors]) {
-  const std::int64_t padded = LinearKernels::padded_inputs(a.inputs);
+DRAGOMAN_INLINE void multiply_twos(const LinearArguments& a, std::int64_t row, std::int64_t panel,
+                                   I32 (&sums)[R][kVectors]) {
+  const std::int64_t padded = InferenceKernels::padded_inputs(a.inputs);
   const std::int8_t* w = (const std::int8_t*)a.weights + panel * kPanel * padded;
   const std::int16_t* x = (const std::int16_t*)a.x + row * padded;
   const char* next = asked_for(w, kPanel * padded, row, padded / 2);
@@ -168,7 +158,7 @@ DRAGOMAN_INLINE void multiply_bytes(const LinearArguments& a, std::int64_t row, 
     for (std::int64_t v = 0; v < kVectors; ++v) {
       I8x2 bytes;
       __builtin_memcpy(&bytes, w + v * kLanes * 2, sizeof bytes);
-      weights[v] = DRAGOMAN_WIDEN_BYTES(bytes);
+      weights[v] = Isa::widen_bytes(bytes);
     }
 #pragma GCC unroll 8
     for (int r = 0; r < R; ++r) {
@@ -177,12 +167,10 @@ DRAGOMAN_INLINE void multiply_bytes(const LinearArguments& a, std::int64_t row, 
       const I16x2 values = (I16x2)(I32{} + two);
 #pragma GCC unroll 4
       for (std::int64_t v = 0; v < kVectors; ++v)
-        sums[r][v] = sums[r][v] + DRAGOMAN_DOT_PAIRS(values, weights[v]);
+        sums[r][v] = sums[r][v] + Isa::dot_pairs(values, weights[v]);
     }
   }
 }
-
-#endif
 
 template <int R>
 void int8_tile(const LinearArguments& a, std::int64_t row, std::int64_t panel) {
@@ -192,7 +180,10 @@ void int8_tile(const LinearArguments& a, std::int64_t row, std::int64_t panel) {
 #pragma GCC unroll 4
     for (std::int64_t v = 0; v < kVectors; ++v)
       __builtin_memcpy(&whole[r][v], a.offsets + panel * kPanel + v * kLanes, sizeof(I32));
-  multiply_bytes<R>(a, row, panel, whole);
+  if constexpr (Isa::kDotsBytes)
+    multiply_fours<R>(a, row, panel, whole);
+  else
+    multiply_twos<R>(a, row, panel, whole);
   F32 sums[R][kVectors];
 #pragma GCC unroll 4
   for (std::int64_t v = 0; v < kVectors; ++v) {
@@ -200,39 +191,65 @@ void int8_tile(const LinearArguments& a, std::int64_t row, std::int64_t panel) {
     const F32 bias = load(a.bias + panel * kPanel + v * kLanes);
 #pragma GCC unroll 8
     for (int r = 0; r < R; ++r)
-      sums[r][v] = fused(__builtin_convertvector(whole[r][v], F32), scale * a.x_scales[row + r], bias);
+      sums[r][v] =
+          fused(__builtin_convertvector(whole[r][v], F32), scale * a.x_scales[row + r], bias);
   }
   store_tile<R>(a, row, panel, sums);
 }
 
-/// Calls the tile of as many rows as are left, up to kTileRows.
-#define DRAGOMAN_ROWS_OF_TILES(tile)                                                   \
-  for (std::int64_t panel = begin; panel < end; ++panel) {                             \
-    std::int64_t row = 0;                                                              \
-    for (; row + kTileRows <= rows; row += kTileRows) tile<kTileRows>(a, row, panel);  \
-    switch (rows - row) {                                                              \
-      case 5: tile<5>(a, row, panel); break;                                           \
-      case 4: tile<4>(a, row, panel); break;                                           \
-      case 3: tile<3>(a, row, panel); break;                                           \
-      case 2: tile<2>(a, row, panel); break;                                           \
-      case 1: tile<1>(a, row, panel); break;                                           \
-    }                                                                                  \
+/// Calls tile<R>(row, panel) for all rows of each panel: R is kTileRows, then what is left.
+template <class Tile>
+DRAGOMAN_INLINE void for_tiles(std::int64_t rows, std::int64_t begin, std::int64_t end,
+                               Tile&& tile) {
+  for (std::int64_t panel = begin; panel < end; ++panel) {
+    std::int64_t row = 0;
+    for (; row + kTileRows <= rows; row += kTileRows)
+      tile.template operator()<kTileRows>(row, panel);
+    switch (rows - row) {
+      case 5:
+        tile.template operator()<5>(row, panel);
+        break;
+      case 4:
+        tile.template operator()<4>(row, panel);
+        break;
+      case 3:
+        tile.template operator()<3>(row, panel);
+        break;
+      case 2:
+        tile.template operator()<2>(row, panel);
+        break;
+      case 1:
+        tile.template operator()<1>(row, panel);
+        break;
+    }
   }
+}
 
 void linear_float(const LinearArguments& a, std::int64_t rows, std::int64_t begin,
                   std::int64_t end) {
-  DRAGOMAN_ROWS_OF_TILES(float_tile)
+  for_tiles(
+      rows, begin,
+      end, [&]<int R>(std::int64_t row, std::int64_t panel) __attribute__((always_inline)) {
+        float_tile<R>(a, row, panel);
+      });
 }
 
 void linear_bf16(const LinearArguments& a, std::int64_t rows, std::int64_t begin,
                  std::int64_t end) {
-  DRAGOMAN_ROWS_OF_TILES(bf16_tile)
+  for_tiles(
+      rows, begin,
+      end, [&]<int R>(std::int64_t row, std::int64_t panel) __attribute__((always_inline)) {
+        bf16_tile<R>(a, row, panel);
+      });
 }
 
 void linear_int8(const LinearArguments& a, std::int64_t rows, std::int64_t begin,
                  std::int64_t end) {
-  DRAGOMAN_ROWS_OF_TILES(int8_tile)
+  for_tiles(
+      rows, begin,
+      end, [&]<int R>(std::int64_t row, std::int64_t panel) __attribute__((always_inline)) {
+        int8_tile<R>(a, row, panel);
+      });
 }
 
-#include "kernels/row_attention.inc"
-#include "kernels/token_kernels.inc"
+DRAGOMAN_END_KERNELS

@@ -1,118 +1,19 @@
-// Attention of a packed batch, forward and backward; included behind training_kernels.inc, whose vector
-// types it uses. One task is one head of one sentence: its keys and values fit the first-level cache.
+// Attention of a packed batch, forward and backward. One task is one head of one sentence: its keys
+// and values fit the first-level cache.
+#pragma once
 
-DRAGOMAN_INLINE std::int64_t round_to_lanes(std::int64_t n) {
-  return (n + kLanes - 1) / kLanes * kLanes;
-}
+#include <cstdint>
 
-/// rows [count, d_k] at stride -> fp32 [count, width], zero beyond d_k. What stands behind them is
-/// fetched: the next head's, which is next.
-template <class T>
-DRAGOMAN_INLINE void load_rows(const T* rows, std::int64_t stride, std::int64_t count,
-                               std::int64_t d_k, std::int64_t width, float* to) {
-  for (std::int64_t r = 0; r < count; ++r, rows += stride, to += width) {
-    std::int64_t d = 0;
-    for (; d + kLanes <= d_k; d += kLanes) {
-      __builtin_prefetch(rows + d_k + d);
-      store(to + d, load(rows + d));
-    }
-    if (d < width) store(to + d, load_part(rows + d, d_k - d, 0));
-  }
-}
+#include "kernels/dropout-inl.h"
+#include "kernels/kernels.h"
+#include "kernels/matrices-inl.h"
+#include "kernels/vectors-inl.h"
 
-/// fp32 [count, width] -> rows [count, d_k] at stride.
-template <class T>
-DRAGOMAN_INLINE void store_rows(const float* from, std::int64_t width, std::int64_t count,
-                                std::int64_t d_k, T* rows, std::int64_t stride) {
-  for (std::int64_t r = 0; r < count; ++r, rows += stride, from += width)
-    for (std::int64_t d = 0; d < d_k; d += kLanes) store_some(rows + d, load(from + d), d_k - d);
-}
+DRAGOMAN_BEGIN_KERNELS
 
-/// One step of the transposition of kLanes rows: in each square of 2 * H rows and lanes the upper right
-/// quarter and the lower left one change places.
-template <int H>
-DRAGOMAN_INLINE void swap_quarters(F32 (&rows)[kLanes]) {
-  const I32 lane = lane_numbers();
-  const I32 upper = (lane & H) == 0 ? lane : lane - H + (std::int32_t)kLanes;
-  const I32 lower = (lane & H) == 0 ? lane + H : lane + (std::int32_t)kLanes;
-#pragma GCC unroll 16
-  for (int i = 0; i < kLanes; ++i) {
-    if (i & H) continue;
-    const F32 a = rows[i], b = rows[i + H];
-    rows[i] = __builtin_shuffle(a, b, upper);
-    rows[i + H] = __builtin_shuffle(a, b, lower);
-  }
-  if constexpr (2 * H < kLanes) swap_quarters<2 * H>(rows);
-}
-
-/// [count, width] -> [width, places], zero beyond count; width and places are multiples of the lanes.
-DRAGOMAN_INLINE void transpose(const float* rows, std::int64_t count, std::int64_t width,
-                               std::int64_t places, float* to) {
-  for (std::int64_t r = 0; r < places; r += kLanes)
-    for (std::int64_t d = 0; d < width; d += kLanes) {
-      F32 square[kLanes];
-#pragma GCC unroll 16
-      for (int i = 0; i < kLanes; ++i)
-        square[i] = r + i < count ? load(rows + (r + i) * width + d) : splat(0);
-      swap_quarters<1>(square);
-#pragma GCC unroll 16
-      for (int i = 0; i < kLanes; ++i) store(to + (d + i) * places + r, square[i]);
-    }
-}
-
-/// c[i, :] (+)= sum over k of a[i, k] * b[k, :], a tile of R rows and C vectors. Element (i, k) of `a`
-/// stands at i * a_row + k * a_step, so `a` may be transposed.
-template <int R, int C>
-DRAGOMAN_INLINE void multiply_tile(const float* a, std::int64_t a_row, std::int64_t a_step, const float* b,
-                                   std::int64_t b_stride, std::int64_t inner, float* c,
-                                   std::int64_t c_stride, bool adds) {
-  F32 sums[R][C];
-  for (int i = 0; i < R; ++i)
-    for (int j = 0; j < C; ++j) sums[i][j] = adds ? load(c + i * c_stride + j * kLanes) : splat(0);
-  for (std::int64_t k = 0; k < inner; ++k) {
-    F32 row[C];
-    for (int j = 0; j < C; ++j) row[j] = load(b + k * b_stride + j * kLanes);
-    for (int i = 0; i < R; ++i) {
-      const F32 x = splat(a[i * a_row + k * a_step]);
-      for (int j = 0; j < C; ++j) sums[i][j] = fused(x, row[j], sums[i][j]);
-    }
-  }
-  for (int i = 0; i < R; ++i)
-    for (int j = 0; j < C; ++j) store(c + i * c_stride + j * kLanes, sums[i][j]);
-}
-
-struct Matrix {
-  const float* data;
-  std::int64_t row, step;  ///< distances of element (i, k) to (i + 1, k) and to (i, k + 1)
-};
-
-/// Some columns of `multiply`, C vectors, in tiles of R rows; of the rest in tiles of fewer.
-template <int R, int C>
-DRAGOMAN_INLINE void multiply_strip(const Matrix& a, const float* b, std::int64_t b_stride,
-                                    std::int64_t rows, std::int64_t inner, float* c,
-                                    std::int64_t c_stride, bool adds) {
-  std::int64_t i = 0;
-  for (; i + R <= rows; i += R)
-    multiply_tile<R, C>(a.data + i * a.row, a.row, a.step, b, b_stride, inner, c + i * c_stride, c_stride,
-                        adds);
-  if constexpr (R > 1)
-    if (i < rows)
-      multiply_strip<R / 2, C>({a.data + i * a.row, a.row, a.step}, b, b_stride, rows - i, inner,
-                               c + i * c_stride, c_stride, adds);
-}
-
-/// c [rows, columns] (+)= a [rows, inner] * b [inner, columns]; columns is a multiple of the lanes.
-static inline void multiply(const Matrix& a, const float* b, std::int64_t b_stride, std::int64_t rows,
-                            std::int64_t inner, std::int64_t columns, float* c, std::int64_t c_stride,
-                            bool adds) {
-  std::int64_t j = 0;
-  for (; j + 2 * kLanes <= columns; j += 2 * kLanes)
-    multiply_strip<8, 2>(a, b + j, b_stride, rows, inner, c + j, c_stride, adds);
-  if (j < columns) multiply_strip<8, 1>(a, b + j, b_stride, rows, inner, c + j, c_stride, adds);
-}
-
-/// Queries that are worked on together. Their scores, weights and gradients stand in columns, [keys,
-/// queries]: what softmax needs of a query's keys is found down its column, a lane for each query.
+/// Queries that are worked on together. Their scores, weights and gradients stand in columns,
+/// [keys, queries]: what softmax needs of a query's keys is found down its column, a lane for each
+/// query.
 constexpr std::int64_t kQueries = 32;
 
 /// Some queries of a sentence and the keys that they may see.
@@ -155,15 +56,16 @@ struct LaneQueries {
   }
 };
 
-/// The factors (0 or scale) by which dropout multiplies the weights of queries [at, at + kLanes) of a
-/// block; one hash of each lane decides four keys.
+/// The factors (0 or scale) by which dropout multiplies the weights of queries [at, at + kLanes) of
+/// a block; one hash of each lane decides four keys.
 struct LaneFactors {
   U32 row_keys = {}, bits = {};
   std::uint32_t threshold;
   float scale;
   bool drops;
 
-  LaneFactors(const DropoutSite& dropout, const QueryBlock& block, std::int64_t at, std::int64_t head)
+  LaneFactors(const DropoutSite& dropout, const QueryBlock& block, std::int64_t at,
+              std::int64_t head)
       : threshold(dropout.threshold), scale(dropout.scale()), drops(dropout.row_keys != nullptr) {
     if (!drops) return;
     for (int lane = 0; lane < kLanes; ++lane)
@@ -196,9 +98,11 @@ void packed_attention(const PackedAttentionArguments& a, std::int64_t begin, std
   const std::int64_t width = round_to_lanes(a.d_k), most = a.longest_keys;
   const std::int64_t output_stride = a.heads * a.d_k;
   float* keys = DRAGOMAN_FRAME_FLOATS(2 * most * width + kQueries * (most + 3 * width));
-  float *values = keys + most * width, *weights = values + most * width;
-  float *queries = weights + kQueries * most, *query_columns = queries + kQueries * width;
-  float* context = query_columns + kQueries * width;
+  float* values = keys + most * width;                // as keys [most, width]
+  float* weights = values + most * width;             // [most, kQueries]
+  float* queries = weights + kQueries * most;         // [kQueries, width]
+  float* query_columns = queries + kQueries * width;  // [width, kQueries]
+  float* context = query_columns + kQueries * width;  // [kQueries, width]
   for (std::int64_t task = begin; task < end; ++task) {
     const std::int64_t b = task / a.heads, h = task % a.heads;
     const std::int64_t first_key = a.key_starts[b], S = a.key_starts[b + 1] - first_key;
@@ -208,9 +112,10 @@ void packed_attention(const PackedAttentionArguments& a, std::int64_t begin, std
     for (std::int64_t first = a.query_starts[b]; first < a.query_starts[b + 1]; first += kQueries) {
       const QueryBlock block = query_block(a, b, first);
       const std::int64_t columns = block.columns(), seen = block.seen();
-      load_columns((const T*)a.q + first * a.query_stride + h * a.d_k, a.query_stride, block, a.d_k, width,
-                   queries, query_columns);
-      multiply({keys, width, 1}, query_columns, columns, seen, a.d_k, columns, weights, columns, false);
+      load_columns((const T*)a.q + first * a.query_stride + h * a.d_k, a.query_stride, block, a.d_k,
+                   width, queries, query_columns);
+      multiply({keys, width, 1}, query_columns, columns, seen, a.d_k, columns, weights, columns,
+               false);
       for (std::int64_t at = 0; at < columns; at += kLanes) {
         const LaneQueries lanes(block, at);
         LaneFactors factors(a.dropout, block, at, h);
@@ -229,11 +134,13 @@ void packed_attention(const PackedAttentionArguments& a, std::int64_t begin, std
           store(column + s * columns, load(column + s * columns) * factors.of(s) * inverse);
         for (std::int64_t s = lanes.some; s < seen; ++s) store(column + s * columns, splat(0));
         for (std::int64_t i = at; i < at + kLanes && i < block.count; ++i)
-          a.log_sums[(first + i) * a.heads + h] = __builtin_logf(sum[i - at]) + top[i - at] * a.scale;
+          a.log_sums[(first + i) * a.heads + h] =
+              __builtin_logf(sum[i - at]) + top[i - at] * a.scale;
       }
-      multiply({weights, 1, columns}, values, width, block.count, seen, width, context, width, false);
-      store_rows(context, width, block.count, a.d_k, (T*)a.output + first * output_stride + h * a.d_k,
-                 output_stride);
+      multiply({weights, 1, columns}, values, width, block.count, seen, width, context, width,
+               false);
+      store_rows(context, width, block.count, a.d_k,
+                 (T*)a.output + first * output_stride + h * a.d_k, output_stride);
     }
   }
 }
@@ -246,11 +153,13 @@ void packed_attention_gradient(const PackedAttentionGradientArguments& g, std::i
   const std::int64_t width = round_to_lanes(a.d_k), most = a.longest_keys;
   const std::int64_t output_stride = a.heads * a.d_k, area = most * width, part = kQueries * width;
   float* keys = DRAGOMAN_FRAME_FLOATS(4 * area + 2 * kQueries * most + 5 * part);
-  float *values = keys + area, *dk = values + area, *dv = dk + area;
-  float *weights = dv + area, *d_scores = weights + kQueries * most;
-  float *queries = d_scores + kQueries * most, *query_columns = queries + part;
-  float *d_output = query_columns + part, *d_output_columns = d_output + part;
-  float* dq = d_output_columns + part;
+  float *values = keys + area, *dk = values + area, *dv = dk + area;  // as keys [most, width]
+  float *weights = dv + area, *d_scores = weights + kQueries * most;  // [most, kQueries]
+  float* queries = d_scores + kQueries * most;                        // [kQueries, width]
+  float* query_columns = queries + part;                              // [width, kQueries]
+  float* d_output = query_columns + part;                             // [kQueries, width]
+  float* d_output_columns = d_output + part;                          // [width, kQueries]
+  float* dq = d_output_columns + part;                                // [kQueries, width]
   for (std::int64_t task = begin; task < end; ++task) {
     const std::int64_t b = task / a.heads, h = task % a.heads;
     const std::int64_t first_key = a.key_starts[b], S = a.key_starts[b + 1] - first_key;
@@ -265,11 +174,14 @@ void packed_attention_gradient(const PackedAttentionGradientArguments& g, std::i
       const QueryBlock block = query_block(a, b, first);
       const std::int64_t at_queries = first * a.query_stride + h * a.d_k;
       const std::int64_t columns = block.columns(), seen = block.seen();
-      load_columns((const T*)a.q + at_queries, a.query_stride, block, a.d_k, width, queries, query_columns);
-      load_columns((const T*)g.d_output + first * output_stride + h * a.d_k, output_stride, block, a.d_k,
-                   width, d_output, d_output_columns);
-      multiply({keys, width, 1}, query_columns, columns, seen, a.d_k, columns, weights, columns, false);
-      multiply({values, width, 1}, d_output_columns, columns, seen, a.d_k, columns, d_scores, columns, false);
+      load_columns((const T*)a.q + at_queries, a.query_stride, block, a.d_k, width, queries,
+                   query_columns);
+      load_columns((const T*)g.d_output + first * output_stride + h * a.d_k, output_stride, block,
+                   a.d_k, width, d_output, d_output_columns);
+      multiply({keys, width, 1}, query_columns, columns, seen, a.d_k, columns, weights, columns,
+               false);
+      multiply({values, width, 1}, d_output_columns, columns, seen, a.d_k, columns, d_scores,
+               columns, false);
       for (std::int64_t at = 0; at < columns; at += kLanes) {
         const LaneQueries lanes(block, at);
         LaneFactors factors(a.dropout, block, at, h), again = factors;
@@ -304,3 +216,5 @@ void packed_attention_gradient(const PackedAttentionGradientArguments& g, std::i
     store_rows(dv, width, S, a.d_k, (T*)g.dv + at_keys, a.key_stride);
   }
 }
+
+DRAGOMAN_END_KERNELS

@@ -1,5 +1,13 @@
-// Layer normalisation with dropout and residual connection before it, included behind the functions
-// of training_kernels.inc.
+// Layer normalisation with dropout and a residual connection before it.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/dropout-inl.h"
+#include "kernels/kernels.h"
+#include "kernels/vectors-inl.h"
+
+DRAGOMAN_BEGIN_KERNELS
 
 template <class E>
 void add_norm(const NormArguments& a, std::int64_t begin, std::int64_t end) {
@@ -11,15 +19,15 @@ void add_norm(const NormArguments& a, std::int64_t begin, std::int64_t end) {
     const T *x = (const T*)a.x + at, *sum = a.sum ? (const T*)a.sum + at : x;
     T* y = (T*)a.y + at;
     if (a.sum)
-      add_dropped_row(x, a.residual ? (const T*)a.residual + at : nullptr, (T*)a.sum + at, a.columns,
-                      a.dropout, row);
+      add_dropped_row(x, a.residual ? (const T*)a.residual + at : nullptr, (T*)a.sum + at,
+                      a.columns, a.dropout, row);
     const auto add = [&](F32 total, std::int64_t c, std::int64_t left)
-                         __attribute__((always_inline)) {
+        __attribute__((always_inline)) {
       return total + load_some(sum + c, left, 0);
     };
     const float mean = sum_of(a.columns, add) * share;
     const auto add_square = [&](F32 squares, std::int64_t c, std::int64_t left)
-                                __attribute__((always_inline)) {
+        __attribute__((always_inline)) {
       const F32 d = load_some(sum + c, left, mean) - mean;
       return fused(d, d, squares);
     };
@@ -84,3 +92,5 @@ void add_norm_gradient(const NormGradientArguments& a, std::int64_t begin, std::
     }
   }
 }
+
+DRAGOMAN_END_KERNELS

@@ -16,7 +16,7 @@ enum class NumberType { Float32, BFloat16, Int8 };
 inline constexpr std::size_t kNumberTypes = 3;
 
 /// y = x W^T + bias, where `relu` then max(0, y). Outputs are computed in panels of
-/// LinearKernels::panel; arrays marked [P] have padded_outputs() elements.
+/// InferenceKernels::panel; arrays marked [P] have padded_outputs() elements.
 struct LinearArguments {
   const void* x;                ///< fp32 [rows, inputs], or as `round_bf16` or `quantize` wrote it
   const float* x_scales;        ///< [rows], of int8
@@ -84,7 +84,7 @@ struct BestArguments {
   float* best_values;     ///< [best]
 };
 
-struct LinearKernels {
+struct InferenceKernels {
   std::string_view name;
   std::int64_t panel;  ///< outputs side by side
 
@@ -127,23 +127,7 @@ struct LinearKernels {
   void (*best)(const BestArguments&);
 };
 
-namespace portable {
-extern const LinearKernels kLinearKernels;
-}
-namespace avx2 {
-extern const LinearKernels kLinearKernels;
-}
-namespace avx512 {
-extern const LinearKernels kLinearKernels;
-}
-namespace avx512_vnni {
-extern const LinearKernels kLinearKernels;
-}
-namespace avx512_bf16 {
-extern const LinearKernels kLinearKernels;
-}
-
 /// The best table for this processor within what DRAGOMAN_ISA allows (see kernels()).
-const LinearKernels& linear_kernels();
+const InferenceKernels& inference_kernels();
 
 }  // namespace dragoman

@@ -1,5 +1,14 @@
-// The gradient of a linear layer's weight, included behind bf16_products.inc: rows are laid out in
-// pairs, as inputs are there.
+// The gradient of a linear layer's weight: rows are laid out in pairs, as inputs are in products.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/bf16_products-inl.h"
+#include "kernels/kernels.h"
+#include "kernels/pair_layout-inl.h"
+#include "kernels/vectors-inl.h"
+
+DRAGOMAN_BEGIN_KERNELS
 
 constexpr std::int64_t kPackedRows = 256;    // at a time
 constexpr std::int64_t kPackedInputs = 512;  // laid out once for all outputs
@@ -12,8 +21,7 @@ struct GradientPlace {
 };
 
 void gradient_tile(const WeightGradientArguments& a, const std::uint16_t* d_outputs,
-                                   const std::uint16_t* inputs, std::int64_t pairs,
-                                   const GradientPlace& place) {
+                   const std::uint16_t* inputs, std::int64_t pairs, const GradientPlace& place) {
   float tile[kTileRows * kPanel];
   for (int r = 0; r < kTileRows; ++r)
     for (std::int64_t v = 0; v < kPanel; v += kLanes)
@@ -62,6 +70,7 @@ DRAGOMAN_INLINE void add_to_block(const WeightGradientArguments& a, std::int64_t
 }
 
 void weight_gradient(const WeightGradientArguments& a, std::int64_t begin, std::int64_t end) {
+  // inputs [panel][pairs of rows][kPanel][2], d_outputs [pairs of rows][kOutputBlock][2].
   auto* inputs = (std::uint16_t*)DRAGOMAN_FRAME_FLOATS(kPackedRows * kPackedInputs / 2);
   auto* d_outputs = (std::uint16_t*)DRAGOMAN_FRAME_FLOATS(kPackedRows * kOutputBlock / 2);
   for (std::int64_t input = 0; input < a.inputs; input += kPackedInputs) {
@@ -77,3 +86,5 @@ void weight_gradient(const WeightGradientArguments& a, std::int64_t begin, std::
     }
   }
 }
+
+DRAGOMAN_END_KERNELS

@@ -1,4 +1,4 @@
-#include "kernels/linear_kernels.h"
+#include "kernels/inference_kernels.h"
 
 #include <gtest/gtest.h>
 
@@ -24,8 +24,23 @@ struct Shape {
 const std::vector<Shape> kShapes = {{1, 1, 1},    {2, 3, 5},   {3, 64, 64},   {5, 17, 65},
                                     {6, 130, 31}, {7, 8, 200}, {13, 96, 129}, {16, 33, 48}};
 
-class Linear : public LinearKernelsTest {
+class Linear : public InferenceKernelsTest {
  protected:
+  /// The products x W^T, and those of the absolute values, which bound the rounding of sums.
+  struct Products {
+    reference::Numbers sums, sizes;
+  };
+
+  static Products products(const std::vector<float>& x, const std::vector<float>& w,
+                           std::int64_t inputs) {
+    reference::Numbers a(x.begin(), x.end()), b(w.begin(), w.end());
+    Products result{reference::product(a, b, inputs), {}};
+    for (reference::Numbers* factor : {&a, &b})
+      for (double& value : *factor) value = std::abs(value);
+    result.sizes = reference::product(a, b, inputs);
+    return result;
+  }
+
   /// Of `y_stride` outputs a row; what only int8 has is missing.
   static LinearArguments arguments_of(const Shape& shape, const void* x, const void* packed,
                                       const std::vector<float>& bias, std::vector<float>& y,
@@ -68,19 +83,16 @@ TEST_P(Linear, FloatIsTheProductAndEachRowTheSameAlone) {
     auto bias = values(padded);
     std::vector<float> packed(static_cast<std::size_t>(padded * shape.inputs));
     table().pack_float(w.data(), shape.outputs, shape.inputs, packed.data());
+    const Products expected = products(x, w, shape.inputs);
     for (const bool relu : {false, true}) {
       const auto y = run_float(shape, x, packed, bias, relu);
       const std::int64_t stride = shape.outputs + 3;
       for (std::int64_t r = 0; r < shape.rows; ++r) {
         for (std::int64_t o = 0; o < shape.outputs; ++o) {
-          double expected = bias[o], size = std::abs(bias[o]);
-          for (std::int64_t k = 0; k < shape.inputs; ++k) {
-            const double product = static_cast<double>(x[r * shape.inputs + k]) *
-                                   static_cast<double>(w[o * shape.inputs + k]);
-            expected += product, size += std::abs(product);
-          }
-          if (relu) expected = std::max(expected, 0.0);
-          ASSERT_NEAR(y[r * stride + o], expected, 1e-6 * size + 1e-12)
+          const std::int64_t i = r * shape.outputs + o;
+          const double sum = expected.sums[i] + bias[o],
+                       size = expected.sizes[i] + std::abs(bias[o]);
+          ASSERT_NEAR(y[r * stride + o], relu ? std::max(sum, 0.0) : sum, 1e-6 * size + 1e-12)
               << shape.rows << "x" << shape.inputs << "x" << shape.outputs << " " << r << "," << o;
         }
         for (std::int64_t o = shape.outputs; o < stride; ++o) ASSERT_EQ(y[r * stride + o], kGuard);
@@ -106,7 +118,7 @@ TEST_P(Linear, Bf16IsTheProductOfRoundedNumbers) {
   for (const Shape& shape : kShapes) {
     const auto x = values(shape.rows * shape.inputs), w = values(shape.outputs * shape.inputs);
     const std::int64_t padded = table().padded_outputs(shape.outputs),
-                       inputs = LinearKernels::padded_inputs(shape.inputs);
+                       inputs = InferenceKernels::padded_inputs(shape.inputs);
     const auto bias = values(padded);
     std::vector<std::uint16_t> packed(static_cast<std::size_t>(padded * inputs));
     table().pack_bf16(w.data(), shape.outputs, shape.inputs, packed.data());
@@ -117,16 +129,14 @@ TEST_P(Linear, Bf16IsTheProductOfRoundedNumbers) {
     LinearArguments arguments =
         arguments_of(shape, rounded.data(), packed.data(), bias, y, shape.outputs);
     run(NumberType::BFloat16, arguments, shape.rows);
-    for (std::int64_t r = 0; r < shape.rows; ++r)
-      for (std::int64_t o = 0; o < shape.outputs; ++o) {
-        double expected = bias[o], size = std::abs(bias[o]);
-        for (std::int64_t k = 0; k < shape.inputs; ++k) {
-          const double product = static_cast<double>(in_bf16(x[r * shape.inputs + k])) *
-                                 static_cast<double>(in_bf16(w[o * shape.inputs + k]));
-          expected += product, size += std::abs(product);
-        }
-        ASSERT_NEAR(y[r * shape.outputs + o], expected, 1e-6 * size + 1e-12);
-      }
+    auto x_in_bf16 = x, w_in_bf16 = w;
+    for (auto* factor : {&x_in_bf16, &w_in_bf16})
+      for (float& value : *factor) value = in_bf16(value);
+    const Products expected = products(x_in_bf16, w_in_bf16, shape.inputs);
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      const float b = bias[i % static_cast<std::size_t>(shape.outputs)];
+      ASSERT_NEAR(y[i], expected.sums[i] + b, 1e-6 * (expected.sizes[i] + std::abs(b)) + 1e-12);
+    }
     // The last row alone, the same bits.
     std::vector<float> alone(static_cast<std::size_t>(shape.outputs));
     table().round_bf16(x.data() + (shape.rows - 1) * shape.inputs, 1, shape.inputs, rounded.data());
@@ -140,7 +150,7 @@ TEST_P(Linear, Int8IsExactButForTheScales) {
   for (const Shape& shape : kShapes) {
     const auto x = values(shape.rows * shape.inputs);
     const std::int64_t padded = table().padded_outputs(shape.outputs),
-                       inputs = LinearKernels::padded_inputs(shape.inputs);
+                       inputs = InferenceKernels::padded_inputs(shape.inputs);
     std::vector<std::int8_t> w(static_cast<std::size_t>(shape.outputs * shape.inputs));
     for (auto& weight : w)  // with the largest everywhere now and then: no sum may saturate
       weight =
@@ -160,14 +170,12 @@ TEST_P(Linear, Int8IsExactButForTheScales) {
     arguments.offsets = offsets.data();
     run(NumberType::Int8, arguments, shape.rows);
     for (std::int64_t r = 0; r < shape.rows; ++r) {
-      float largest = 0;
-      for (std::int64_t k = 0; k < shape.inputs; ++k)
-        largest = std::max(largest, std::abs(x[r * shape.inputs + k]));
-      ASSERT_FLOAT_EQ(x_scales[r], largest / 127);
+      const auto row = reference::quantize(
+          {x.data() + r * shape.inputs, static_cast<std::size_t>(shape.inputs)});
+      ASSERT_FLOAT_EQ(x_scales[r], row.scale);
       for (std::int64_t o = 0; o < shape.outputs; ++o) {
-        std::int64_t sum = 0;
-        for (std::int64_t k = 0; k < shape.inputs; ++k)
-          sum += std::lrint(x[r * shape.inputs + k] * (127 / largest)) * w[o * shape.inputs + k];
+        const std::int64_t sum = std::inner_product(row.whole.begin(), row.whole.end(),
+                                                    w.begin() + o * shape.inputs, std::int64_t{0});
         const double expected =
             static_cast<double>(sum) * static_cast<double>(x_scales[r] * scales[o]) +
             static_cast<double>(bias[o]);
@@ -193,11 +201,11 @@ TEST_P(Linear, WhatIsNotFiniteStaysSo) {
 
 TEST_P(Linear, SumsOfExponentials) {
   for (const std::int64_t count : {1, 7, 16, 100, 1001})
-    for (const float reference : {-30.0F, 0.0F, 40.0F}) {
+    for (const float shift : {-30.0F, 0.0F, 40.0F}) {
       const auto row = values(count, 30);
-      double sum = 0;
-      for (const float value : row) sum += std::exp(static_cast<double>(value - reference));
-      EXPECT_NEAR(table().exponential_sum(row.data(), count, reference) / sum, 1, 1e-5);
+      EXPECT_NEAR(table().exponential_sum(row.data(), count, shift) /
+                      reference::exponential_sum(row, static_cast<double>(shift)),
+                  1, 1e-5);
       EXPECT_EQ(table().largest(row.data(), count), *std::max_element(row.begin(), row.end()));
     }
   std::vector<float> row(40, 0.0F);
@@ -212,10 +220,8 @@ TEST_P(Linear, TheBestOfARow) {
       auto row = values(count, 9);
       for (float& value : row) value = std::round(value);  // with equal ones
       const std::int64_t asked = std::min(best, count);
-      std::vector<std::int32_t> order(static_cast<std::size_t>(count)), indices(asked);
-      std::iota(order.begin(), order.end(), 0);
-      std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return row[a] > row[b]; });
-      order.resize(static_cast<std::size_t>(asked));
+      const std::vector<std::int32_t> order = reference::best(row, asked);
+      std::vector<std::int32_t> indices(order.size());
       std::vector<float> found(static_cast<std::size_t>(asked));
       const std::int64_t first = count / 3;  // in two parts
       table().best({row.data(), first, 0, asked, indices.data(), found.data()});
@@ -228,7 +234,7 @@ TEST_P(Linear, TheBestOfARow) {
 TEST_P(Linear, PackedWeightsCanBeReadAgain) {
   constexpr std::int64_t kOutputs = 70, kInputs = 21;
   const std::int64_t room =
-      table().padded_outputs(kOutputs) * LinearKernels::padded_inputs(kInputs);
+      table().padded_outputs(kOutputs) * InferenceKernels::padded_inputs(kInputs);
   std::vector<float> w(kOutputs * kInputs), floats(room);
   std::vector<std::int8_t> whole(kOutputs * kInputs), bytes(room);
   for (std::size_t i = 0; i < w.size(); ++i) {
@@ -250,7 +256,7 @@ TEST_P(Linear, PackedWeightsCanBeReadAgain) {
     }
 }
 
-DRAGOMAN_FOR_EACH_LINEAR_TABLE(Linear);
+DRAGOMAN_FOR_EACH_INFERENCE_TABLE(Linear);
 
 }  // namespace
 }  // namespace dragoman

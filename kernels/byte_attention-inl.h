@@ -1,9 +1,16 @@
-// Attention of one row to records of bytes, included by row_attention.inc. A record of bytes is the
-// key, the value, the scales of the key's heads and those of the value's, as many as lanes read.
+// Attention of one row to records of bytes. A record of bytes is the key, the value, the scales of
+// the key's heads and those of the value's, as many as lanes read.
+#pragma once
 
-#ifndef DRAGOMAN_ADD_PAIRS
-#define DRAGOMAN_ADD_PAIRS(sum, a, b) sum = sum + DRAGOMAN_DOT_PAIRS(a, b)
-#endif
+#include <cstdint>
+#include <type_traits>
+
+#include "kernels/inference_kernels.h"
+#include "kernels/operand_layout-inl.h"
+#include "kernels/places-inl.h"
+#include "kernels/vectors-inl.h"
+
+DRAGOMAN_BEGIN_KERNELS
 
 /// Words of one and other side by side: four of each eight, from the first on.
 DRAGOMAN_INLINE I16x2 interleave_words(I16x2 one, I16x2 other, int first) {
@@ -16,8 +23,8 @@ DRAGOMAN_INLINE I16x2 interleave_words(I16x2 one, I16x2 other, int first) {
 /// The scales of a part's heads, and their inverses: each head's largest number becomes 127. A head
 /// that is not finite gets a scale that is not a number.
 template <int L>
-DRAGOMAN_INLINE void scale_heads(const float* x, const HeadOrder& order, std::int64_t part, F32& scales,
-                                 F32& inverses) {
+DRAGOMAN_INLINE void scale_heads(const float* x, const HeadOrder& order, std::int64_t part,
+                                 F32& scales, F32& inverses) {
   I32 largest = {};
   for (std::int64_t c = part * kLanes; c < order.width; c += parts_of<L>(order) * kLanes)
     largest = maximum(bits_of_absolute(load(x + c)), largest);
@@ -36,12 +43,11 @@ DRAGOMAN_INLINE void group_of(const float* x, std::int64_t part, std::int64_t pa
 
 /// A query's numbers side by side in each lane, as they are multiplied.
 DRAGOMAN_INLINE I32 word_of(const I32 (&numbers)[kGroup]) {
-#ifdef DRAGOMAN_DOT_BYTES
-  return (numbers[0] & 255) | (numbers[1] & 255) << 8 | (numbers[2] & 255) << 16 |
-         numbers[3] << 24;
-#else
-  return (numbers[0] & 65535) | numbers[1] << 16;
-#endif
+  if constexpr (Isa::kDotsBytes)
+    return (numbers[0] & 255) | (numbers[1] & 255) << 8 | (numbers[2] & 255) << 16 |
+           numbers[3] << 24;
+  else
+    return (numbers[0] & 65535) | numbers[1] << 16;
 }
 
 /// The bytes of two vectors as interleave_words() takes them apart: four of one, four of the other.
@@ -57,7 +63,7 @@ DRAGOMAN_INLINE void store_side_by_side(std::uint8_t* p, I32 front, I32 back) {
 
 template <int L>
 DRAGOMAN_INLINE void store_record(const HeadOrder& order, const float* key, const float* value,
-                                 std::uint8_t* record) {
+                                  std::uint8_t* record) {
   const std::int64_t parts = parts_of<L>(order), groups = order.width / kLanes / parts / kGroup;
   float* scales = (float*)(record + 2 * order.width);
   for (std::int64_t part = 0; part < parts; ++part) {
@@ -67,14 +73,14 @@ DRAGOMAN_INLINE void store_record(const HeadOrder& order, const float* key, cons
       I32 numbers[kGroup];
       group_of(key, part, parts, group, inverses, numbers);
       std::uint8_t* at = record + (group * parts + part) * kGroup * kLanes;
-#ifdef DRAGOMAN_DOT_BYTES
-      const I32 bytes = word_of(numbers) ^ (std::int32_t)0x80808080;  // value + 128
-      __builtin_memcpy(at, &bytes, sizeof bytes);
-#else
-      const U16 bytes =
-          __builtin_convertvector((U32)((numbers[0] & 255) | (numbers[1] & 255) << 8), U16);
-      __builtin_memcpy(at, &bytes, sizeof bytes);
-#endif
+      if constexpr (Isa::kDotsBytes) {
+        const I32 bytes = word_of(numbers) ^ (std::int32_t)0x80808080;  // value + 128
+        __builtin_memcpy(at, &bytes, sizeof bytes);
+      } else {
+        const U16 bytes =
+            __builtin_convertvector((U32)((numbers[0] & 255) | (numbers[1] & 255) << 8), U16);
+        __builtin_memcpy(at, &bytes, sizeof bytes);
+      }
     }
     scale_heads<L>(value, order, part, value_scales, inverses);
     for (std::int64_t c = 0; c < order.width; c += 2 * parts * kLanes) {
@@ -87,8 +93,8 @@ DRAGOMAN_INLINE void store_record(const HeadOrder& order, const float* key, cons
   }
 }
 
-/// A query's numbers as the keys' bytes meet them [width], the scales of its products with them, and
-/// what their excess of 128 adds, scales_stride() each.
+/// A query's numbers as the keys' bytes meet them [width], the scales of its products with them,
+/// and what their excess of 128 adds, scales_stride() each.
 struct QueryBytes {
   std::uint8_t* bytes;
   float* scales;
@@ -106,9 +112,7 @@ DRAGOMAN_INLINE void round_query(const RowAttentionArguments& a, const QueryByte
     for (std::int64_t group = 0; group < groups; ++group) {
       I32 numbers[kGroup];
       group_of(a.q, part, parts, group, inverses, numbers);
-#ifdef DRAGOMAN_DOT_BYTES
-      sum = sum + numbers[0] + numbers[1] + numbers[2] + numbers[3];
-#endif
+      if constexpr (Isa::kDotsBytes) sum = sum + numbers[0] + numbers[1] + numbers[2] + numbers[3];
       const I32 bytes = word_of(numbers);
       __builtin_memcpy(query.bytes + (group * parts + part) * sizeof bytes, &bytes, sizeof bytes);
     }
@@ -117,39 +121,38 @@ DRAGOMAN_INLINE void round_query(const RowAttentionArguments& a, const QueryByte
   }
 }
 
+/// A query's numbers of a group, as the set multiplies them.
+typedef std::conditional_t<Isa::kDotsBytes, I32, I16x2> QueryGroup;
+
 /// Adds the products of a group of a key's bytes with the query's numbers.
-#ifdef DRAGOMAN_DOT_BYTES
-typedef I32 QueryGroup;
 DRAGOMAN_INLINE void add_key(I32& sum, const std::uint8_t* bytes, QueryGroup numbers) {
-  I32 key;
-  __builtin_memcpy(&key, bytes, sizeof key);
-  DRAGOMAN_DOT_BYTES(sum, key, numbers);
+  if constexpr (Isa::kDotsBytes) {
+    I32 key;
+    __builtin_memcpy(&key, bytes, sizeof key);
+    Isa::add_bytes(sum, key, (I32)numbers);
+  } else {
+    I8x2 key;
+    __builtin_memcpy(&key, bytes, sizeof key);
+    sum = sum + Isa::dot_pairs((I16x2)numbers, Isa::widen_bytes(key));
+  }
 }
-#else
-typedef I16x2 QueryGroup;
-DRAGOMAN_INLINE void add_key(I32& sum, const std::uint8_t* bytes, QueryGroup numbers) {
-  I8x2 key;
-  __builtin_memcpy(&key, bytes, sizeof key);
-  sum = sum + DRAGOMAN_DOT_PAIRS(numbers, DRAGOMAN_WIDEN_BYTES(key));
-}
-#endif
 
 /// What the values' bytes are multiplied with: weights times scales of a part's values, as whole
-/// numbers of which those of a head sum up to about 32,767. Those of places 2 i and 2 i + 1 stand side
-/// by side in the lanes of place 2 i of [places, lanes]. Returns what each head's stand for.
+/// numbers of which those of a head sum up to about 32,767. Those of places 2 i and 2 i + 1 stand
+/// side by side in the lanes of place 2 i of [places, lanes]. Returns what each head's stand for.
 template <int L>
 DRAGOMAN_INLINE F32 round_weights(const RowAttentionArguments& a, std::int64_t bytes,
                                   std::int64_t part, std::int32_t* numbers) {
   const std::int64_t vectors = vectors_of<L>(a.places), stride = parts_of<L>(a.order) * kLanes;
   const std::int64_t scales_at = 2 * a.order.width + 4 * (a.order.scales_stride() + part * kLanes);
   float* products = (float*)numbers + part * kLanes;
-  const F32 sum =
-      sum_over_places<L>(a.order, vectors, [&](std::int64_t i) __attribute__((always_inline)) {
+  const F32 sum = sum_over_places<L>(
+      a.order, vectors, [&](std::int64_t i) __attribute__((always_inline)) {
         const auto scales = [&](std::int64_t place) __attribute__((always_inline)) {
           return load((const float*)(record_of(a, place, bytes) + scales_at));
         };
-        const F32 product = load(a.scratch + part * kLanes + i * stride) *
-                            from_places<L>(i, a.places, scales);
+        const F32 product =
+            load(a.scratch + part * kLanes + i * stride) * from_places<L>(i, a.places, scales);
         store(products + i * stride, product);
         return product;
       });
@@ -184,9 +187,14 @@ DRAGOMAN_INLINE void mix_bytes(const RowAttentionArguments& a, std::int64_t byte
       I8x2 upper, lower;
       __builtin_memcpy(&upper, value + at, sizeof upper);
       __builtin_memcpy(&lower, next + at, sizeof lower);
-      const I16x2 one = DRAGOMAN_WIDEN_BYTES(upper), other = DRAGOMAN_WIDEN_BYTES(lower);
-      DRAGOMAN_ADD_PAIRS(sums[2 * n], both, interleave_words(one, other, 0));
-      DRAGOMAN_ADD_PAIRS(sums[2 * n + 1], both, interleave_words(one, other, 4));
+      const I16x2 one = Isa::widen_bytes(upper), other = Isa::widen_bytes(lower);
+      if constexpr (Isa::kDotsBytes) {
+        Isa::add_pairs(sums[2 * n], both, interleave_words(one, other, 0));
+        Isa::add_pairs(sums[2 * n + 1], both, interleave_words(one, other, 4));
+      } else {
+        sums[2 * n] = sums[2 * n] + Isa::dot_pairs(both, interleave_words(one, other, 0));
+        sums[2 * n + 1] = sums[2 * n + 1] + Isa::dot_pairs(both, interleave_words(one, other, 4));
+      }
     }
   }
 #pragma GCC unroll 16
@@ -200,6 +208,7 @@ void attend_bytes(const RowAttentionArguments& arguments) {
   const RowAttentionArguments a = arguments;  // which no store changes
   const std::int64_t bytes = a.order.record_bytes(NumberType::Int8), parts = parts_of<L>(a.order);
   const std::int64_t pairs = a.order.width / kLanes / parts / 2;
+  // What lies behind what: HeadOrder::scratch.
   auto* numbers = (std::int32_t*)a.scratch + a.order.per_head(a.places);
   float* behind = (float*)numbers + a.order.per_head(a.places);
   const QueryBytes query = {(std::uint8_t*)(behind + 2 * a.order.scales_stride()), behind,
@@ -221,7 +230,7 @@ void attend_bytes(const RowAttentionArguments& arguments) {
             __builtin_memcpy(&numbers, query.bytes + group * sizeof numbers, sizeof numbers);
             return numbers;
           },
-          [](I32& sum, const std::uint8_t* key, std::int64_t group, QueryGroup numbers)
+          [](I32 & sum, const std::uint8_t* key, std::int64_t group, QueryGroup numbers)
               __attribute__((always_inline)) {
                 add_key(sum, key + group * kGroup * kLanes, numbers);
               });
@@ -240,3 +249,5 @@ void attend_bytes(const RowAttentionArguments& arguments) {
       mix_bytes<L, 2>(a, bytes, numbers, scales, part, parts, first);
   }
 }
+
+DRAGOMAN_END_KERNELS

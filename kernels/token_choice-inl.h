@@ -1,7 +1,15 @@
-// The choice of tokens from a row of logits, included by linear_kernels.inc.
+// The choice of tokens from a row of logits.
+#pragma once
 
-/// The largest of the values in each of sixteen columns, of which value c is in column c % 16; NaN is
-/// left out.
+#include <cstdint>
+
+#include "kernels/inference_kernels.h"
+#include "kernels/vectors-inl.h"
+
+DRAGOMAN_BEGIN_KERNELS
+
+/// The largest of the values in each of sixteen columns, of which value c is in column c % 16; NaN
+/// is left out.
 DRAGOMAN_INLINE void column_maxima(const float* values, std::int64_t count, float (&largest)[16]) {
   constexpr int kMaxima = 16 / kLanes;
   const float low = -__builtin_inff();
@@ -28,12 +36,12 @@ float largest(const float* values, std::int64_t count) {
 
 float exponential_sum(const float* values, std::int64_t count, float reference) {
   const F32 shift = splat(reference * -kLog2OfE);
-  return sum_of(count, [&](F32 sum, std::int64_t c, std::int64_t left)
-                           __attribute__((always_inline)) {
-                             const F32 x = load_some(values + c, left, 0);
-                             const F32 e = power_of_two(fused(x, splat(kLog2OfE), shift));
-                             return sum + keep_first(e, left, 0);
-                           });
+  return sum_of(
+      count, [&](F32 sum, std::int64_t c, std::int64_t left) __attribute__((always_inline)) {
+        const F32 x = load_some(values + c, left, 0);
+        const F32 e = power_of_two(fused(x, splat(kLog2OfE), shift));
+        return sum + keep_first(e, left, 0);
+      });
 }
 
 /// A value that at least `best` of these reach; minus infinity where none is known.
@@ -64,9 +72,9 @@ DRAGOMAN_INLINE void insert_best(const BestArguments& a, std::int64_t c, std::in
 void best(const BestArguments& a) {
   constexpr std::int64_t kBlock = 4 * kLanes;
   std::int64_t filled = a.first < a.best ? a.first : a.best, c = 0;
-  const float reached =
-      filled == 0 ? reached_by(a.best, a.values, a.count) : -__builtin_inff();
-  if (reached > -__builtin_inff()) {  // most are below: begin with places that those above will take
+  const float reached = filled == 0 ? reached_by(a.best, a.values, a.count) : -__builtin_inff();
+  if (reached >
+      -__builtin_inff()) {  // most are below: begin with places that those above will take
     for (; filled < a.best; ++filled)
       a.best_values[filled] = __builtin_nextafterf(reached, -__builtin_inff());
   }
@@ -76,9 +84,9 @@ void best(const BestArguments& a) {
     const float* block = a.values + c;
     const F32 largest = maximum(maximum(load(block), load(block + kLanes)),
                                 maximum(load(block + 2 * kLanes), load(block + 3 * kLanes)));
-    if (lanes_above(largest, splat(least)) == 0) continue;
+    if (Isa::lanes_above(largest, splat(least)) == 0) continue;
     for (std::int64_t i = 0; i < kBlock; i += kLanes)
-      for (std::uint32_t above = lanes_above(load(block + i), splat(least)); above != 0;
+      for (std::uint32_t above = Isa::lanes_above(load(block + i), splat(least)); above != 0;
            above &= above - 1) {
         const std::int64_t lane = c + i + __builtin_ctz(above);
         if (a.values[lane] > least) insert_best(a, lane, filled);
@@ -87,3 +95,5 @@ void best(const BestArguments& a) {
   for (; c < a.count; ++c)
     if (a.values[c] > least) insert_best(a, c, filled);
 }
+
+DRAGOMAN_END_KERNELS

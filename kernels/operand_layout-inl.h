@@ -1,10 +1,20 @@
-// How the factors of a linear layer lie in memory, included by linear_kernels.inc: weights packed once,
-// panel after panel of outputs, and activations rounded to bf16 or bytes for each product.
+// How the factors of a linear layer lie in memory: weights packed once, panel after panel of
+// outputs, and activations rounded to bf16 or bytes for each product.
+#pragma once
 
-typedef std::int8_t I8x2 __attribute__((vector_size(2 * kLanes)));
-typedef std::int16_t I16x2 __attribute__((vector_size(4 * kLanes)));
-typedef std::int8_t I8 __attribute__((vector_size(kLanes)));
-typedef std::int16_t I16 __attribute__((vector_size(2 * kLanes)));
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/inference_kernels.h"
+#include "kernels/vectors-inl.h"
+
+DRAGOMAN_BEGIN_KERNELS
+
+// Sums, the weights of a step and an input fill the 32 or 16 registers of the instruction set; of
+// 16, the more rows the less often weights are loaded.
+constexpr std::int64_t kVectors = kLanes == 16 ? 4 : 2;  // of a panel
+constexpr std::int64_t kPanel = kVectors * kLanes;
+constexpr int kTileRows = 6;
 
 /// Whole numbers in the order of the absolute values; infinity and NaN are the greatest.
 DRAGOMAN_INLINE I32 bits_of_absolute(F32 x) { return (I32)x & 0x7FFFFFFF; }
@@ -16,11 +26,7 @@ DRAGOMAN_INLINE I32 whole_numbers(F32 x, F32 factor) {
 }
 
 DRAGOMAN_INLINE void store_bytes(void* p, I32 numbers) {
-#ifdef DRAGOMAN_LOW_BYTES
-  const auto bytes = DRAGOMAN_LOW_BYTES(numbers);
-#else
-  const I8 bytes = __builtin_convertvector(__builtin_convertvector(numbers, I16), I8);
-#endif
+  const I8 bytes = Isa::low_bytes(numbers);
   __builtin_memcpy(p, &bytes, sizeof bytes);
 }
 
@@ -33,16 +39,12 @@ void pack_float(const float* weights, std::int64_t outputs, std::int64_t inputs,
       }
 }
 
-#ifdef DRAGOMAN_DOT_BF16
-constexpr std::int64_t kPair = 2;  // inputs of an output side by side
-#else
-constexpr std::int64_t kPair = 1;
-#endif
+constexpr std::int64_t kPair = Isa::kDotsBf16 ? 2 : 1;  // inputs of an output side by side
 
 /// packed [panel][inputs / kPair][output][kPair]
 void pack_bf16(const float* weights, std::int64_t outputs, std::int64_t inputs,
                std::uint16_t* packed) {
-  const std::int64_t padded = LinearKernels::padded_inputs(inputs);
+  const std::int64_t padded = InferenceKernels::padded_inputs(inputs);
   for (std::int64_t output = 0; output < (outputs + kPanel - 1) / kPanel * kPanel; ++output) {
     std::uint16_t* at = packed + output / kPanel * kPanel * padded + output % kPanel * kPair;
     for (std::int64_t k = 0; k < padded; ++k) {
@@ -58,7 +60,7 @@ void pack_bf16(const float* weights, std::int64_t outputs, std::int64_t inputs,
 
 /// Pairs as they are multiplied, or fp32 again.
 void round_bf16(const float* x, std::int64_t rows, std::int64_t inputs, void* rounded) {
-  const std::int64_t padded = LinearKernels::padded_inputs(inputs);
+  const std::int64_t padded = InferenceKernels::padded_inputs(inputs);
   for (std::int64_t r = 0; r < rows; ++r, x += inputs)
     for (std::int64_t k = 0; k < padded; k += kLanes) {
       const F32 value =
@@ -73,64 +75,42 @@ void round_bf16(const float* x, std::int64_t rows, std::int64_t inputs, void* ro
 }
 
 /// Bytes side by side that one instruction multiplies: of an output's inputs, of a head's keys.
-#ifdef DRAGOMAN_DOT_BYTES
-constexpr std::int64_t kGroup = 4;
-#else
-constexpr std::int64_t kGroup = 2;
-#endif
+constexpr std::int64_t kGroup = Isa::kDotsBytes ? 4 : 2;
 
-#ifdef DRAGOMAN_DOT_BYTES
-
-/// packed [panel][inputs / 4][output][4]; activations are bytes of value + 128, whose excess the
-/// offsets take back.
+/// packed [panel][inputs / kGroup][output][kGroup]. Where there are dot products of bytes, one
+/// factor of which has no sign, activations are bytes of value + 128, whose excess the offsets take
+/// back.
 void pack_int8(const std::int8_t* weights, std::int64_t outputs, std::int64_t inputs,
                std::int8_t* packed, std::int32_t* offsets) {
-  const std::int64_t padded = LinearKernels::padded_inputs(inputs);
+  const std::int64_t padded = InferenceKernels::padded_inputs(inputs);
   for (std::int64_t output = 0; output < (outputs + kPanel - 1) / kPanel * kPanel; ++output) {
-    std::int8_t* at = packed + output / kPanel * kPanel * padded + output % kPanel * 4;
+    std::int8_t* at = packed + output / kPanel * kPanel * padded + output % kPanel * kGroup;
     std::int32_t sum = 0;
     for (std::int64_t k = 0; k < padded; ++k) {
       const std::int8_t weight =
           output < outputs && k < inputs ? weights[output * inputs + k] : std::int8_t{0};
-      at[k / 4 * kPanel * 4 + k % 4] = weight;
+      at[k / kGroup * kPanel * kGroup + k % kGroup] = weight;
       sum += weight;
     }
-    offsets[output] = -128 * sum;
+    offsets[output] = Isa::kDotsBytes ? -128 * sum : 0;
   }
 }
 
+/// Of an activation. Elsewhere they are 16-bit, as products of bytes would saturate.
+constexpr std::int64_t kQuantizedBytes = Isa::kDotsBytes ? 1 : 2;
+
 DRAGOMAN_INLINE void store_quantized(std::uint8_t* row, std::int64_t k, I32 numbers) {
-  store_bytes(row + k, numbers + 128);
-}
-constexpr std::int64_t kQuantizedBytes = 1;
-
-#else
-
-/// packed [panel][inputs / 2][output][2]; activations are 16-bit, as products of bytes would
-/// saturate.
-void pack_int8(const std::int8_t* weights, std::int64_t outputs, std::int64_t inputs,
-               std::int8_t* packed, std::int32_t* offsets) {
-  const std::int64_t padded = LinearKernels::padded_inputs(inputs);
-  for (std::int64_t output = 0; output < (outputs + kPanel - 1) / kPanel * kPanel; ++output) {
-    std::int8_t* at = packed + output / kPanel * kPanel * padded + output % kPanel * 2;
-    for (std::int64_t k = 0; k < padded; ++k)
-      at[k / 2 * kPanel * 2 + k % 2] =
-          output < outputs && k < inputs ? weights[output * inputs + k] : std::int8_t{0};
-    offsets[output] = 0;
+  if constexpr (Isa::kDotsBytes) {
+    store_bytes(row + k, numbers + 128);
+  } else {
+    const I16 narrow = __builtin_convertvector(numbers, I16);
+    __builtin_memcpy(row + 2 * k, &narrow, sizeof narrow);
   }
 }
-
-DRAGOMAN_INLINE void store_quantized(std::uint8_t* row, std::int64_t k, I32 numbers) {
-  const I16 narrow = __builtin_convertvector(numbers, I16);
-  __builtin_memcpy(row + 2 * k, &narrow, sizeof narrow);
-}
-constexpr std::int64_t kQuantizedBytes = 2;
-
-#endif
 
 void quantize(const float* x, std::int64_t rows, std::int64_t inputs, void* quantized,
               float* scales) {
-  const std::int64_t padded = LinearKernels::padded_inputs(inputs);
+  const std::int64_t padded = InferenceKernels::padded_inputs(inputs);
   for (std::int64_t r = 0; r < rows; ++r, x += inputs) {
     std::uint8_t* row = (std::uint8_t*)quantized + r * padded * kQuantizedBytes;
     I32 largest = {};
@@ -163,13 +143,12 @@ DRAGOMAN_INLINE void add_packed(const Weight* packed, std::int64_t inputs, std::
 
 void add_weights_float(const void* packed, std::int64_t inputs, std::int64_t output, float factor,
                        float* y) {
-  add_packed<1>((const float*)packed, inputs, inputs, output, factor, y,
-                [](float w) { return w; });
+  add_packed<1>((const float*)packed, inputs, inputs, output, factor, y, [](float w) { return w; });
 }
 
 void add_weights_bf16(const void* packed, std::int64_t inputs, std::int64_t output, float factor,
                       float* y) {
-  add_packed<kPair>((const std::uint16_t*)packed, inputs, LinearKernels::padded_inputs(inputs),
+  add_packed<kPair>((const std::uint16_t*)packed, inputs, InferenceKernels::padded_inputs(inputs),
                     output, factor, y, [](std::uint16_t w) {
                       const std::uint32_t bits = (std::uint32_t)w << 16;
                       float x;
@@ -180,6 +159,8 @@ void add_weights_bf16(const void* packed, std::int64_t inputs, std::int64_t outp
 
 void add_weights_int8(const void* packed, std::int64_t inputs, std::int64_t output, float factor,
                       float* y) {
-  add_packed<kGroup>((const std::int8_t*)packed, inputs, LinearKernels::padded_inputs(inputs),
+  add_packed<kGroup>((const std::int8_t*)packed, inputs, InferenceKernels::padded_inputs(inputs),
                      output, factor, y, [](std::int8_t w) { return (float)w; });
 }
+
+DRAGOMAN_END_KERNELS

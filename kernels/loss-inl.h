@@ -1,4 +1,12 @@
-// The losses, included behind the other kernels.
+// Cross-entropy with label smoothing, and R-Drop: losses of rows of logits and their gradients.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/kernels.h"
+#include "kernels/vectors-inl.h"
+
+DRAGOMAN_BEGIN_KERNELS
 
 /// What is known of a row of logits: its mean, and its softmax exp(x - top) * inverse =
 /// exp(x - log_total).
@@ -38,21 +46,8 @@ DRAGOMAN_INLINE RowSoftmax row_softmax(const T* logits, std::int64_t columns, fl
   return {sum_lanes(sums) / (float)columns, top, __builtin_logf(total) + top, 1.0F / total};
 }
 
-template <class T>
-DRAGOMAN_INLINE float element(const T* p) {
-  T lanes[kLanes] = {*p};
-  return load(lanes)[0];
-}
-
-template <class T>
-DRAGOMAN_INLINE void store_element(T* p, float x) {
-  T lanes[kLanes];
-  store(lanes, splat(x));
-  *p = lanes[0];
-}
-
-/// Exponentials of a row with up to so many columns are kept in the frame; those of a longer one are
-/// formed twice.
+/// Exponentials of a row with up to so many columns are kept in the frame; those of a longer one
+/// are formed twice.
 constexpr std::int64_t kColumnsInFrame = 1 << 17;
 
 template <class E>
@@ -90,8 +85,9 @@ void loss(const LossArguments& a, std::int64_t begin, std::int64_t end) {
   }
 }
 
-/// Gradients of the row's objective in the logits of both passes, but for the target's share: `l` and
-/// `m` are the logarithms of their probabilities, `forth` is KL(first || second), `back` the other.
+/// Gradients of the row's objective in the logits of both passes, but for the target's share: `l`
+/// and `m` are the logarithms of their probabilities, `forth` is KL(first || second), `back` the
+/// other.
 struct RDropGradients {
   F32 first, second;
 
@@ -132,7 +128,8 @@ void r_drop(const RDropArguments& a, std::int64_t begin, std::int64_t end) {
     }
     const float forth = sum_lanes(first_sums), back = sum_lanes(second_sums);
 
-    const float l = element(first + target) - s.log_total, m = element(second + target) - t.log_total;
+    const float l = element(first + target) - s.log_total,
+                m = element(second + target) - t.log_total;
     const float mean = 0.5F * (s.log_total - s.mean + t.log_total - t.mean);
     a.negative_log_likelihoods[row] = -0.5F * (l + m);
     a.losses[row] = (1 - a.smoothing) * -0.5F * (l + m) + a.smoothing * mean;
@@ -151,3 +148,5 @@ void r_drop(const RDropArguments& a, std::int64_t begin, std::int64_t end) {
     store_element(second + target, of_target.second[0] - share);
   }
 }
+
+DRAGOMAN_END_KERNELS

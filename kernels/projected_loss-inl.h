@@ -1,14 +1,23 @@
-// The loss of an output projection without its logits, included behind bf16_products.inc.
+// The loss of an output projection without its logits.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/bf16_products-inl.h"
+#include "kernels/kernels.h"
+#include "kernels/vectors-inl.h"
+
+DRAGOMAN_BEGIN_KERNELS
 
 /// Totals from here on leave too little of fp32's range to go on with.
 constexpr float kLargestTotal = 0x1p90F;
 
 template <class T>
 DRAGOMAN_INLINE float dot(const std::uint16_t* a, const T* b, std::int64_t count) {
-  return sum_of(count, [&](F32 sum, std::int64_t c, std::int64_t left)
-                           __attribute__((always_inline)) {
-                             return fused(load_some(a + c, left, 0), load_some(b + c, left, 0), sum);
-                           });
+  return sum_of(
+      count, [&](F32 sum, std::int64_t c, std::int64_t left) __attribute__((always_inline)) {
+        return fused(load_some(a + c, left, 0), load_some(b + c, left, 0), sum);
+      });
 }
 
 /// What is left to do for a row when its exponentials are there.
@@ -37,9 +46,9 @@ DRAGOMAN_INLINE void finish_row(const ProjectedLossArguments& a, std::int64_t ro
 
 void projected_loss(const ProjectedLossArguments& a, std::int64_t begin, std::int64_t end) {
   const ProductArguments& p = a.product;
-  float* tiles = DRAGOMAN_FRAME_FLOATS(kProductRows * kPanel);
-  float* totals = DRAGOMAN_FRAME_FLOATS(kProductRows * kLanes);
-  float* target_logits = DRAGOMAN_FRAME_FLOATS(kProductRows);
+  float* tiles = DRAGOMAN_FRAME_FLOATS(kProductRows * kPanel);   // [kProductRows, kPanel]
+  float* totals = DRAGOMAN_FRAME_FLOATS(kProductRows * kLanes);  // [kProductRows, kLanes]
+  float* target_logits = DRAGOMAN_FRAME_FLOATS(kProductRows);    // [kProductRows]
   for (std::int64_t first = begin; first < end; first += kProductRows) {
     const std::int64_t rows = end - first < kProductRows ? end - first : kProductRows;
     for (std::int64_t r = 0; r < rows; ++r) {
@@ -48,21 +57,24 @@ void projected_loss(const ProjectedLossArguments& a, std::int64_t begin, std::in
                              (const std::uint16_t*)a.weight + target * p.inputs, p.inputs);
       store(totals + r * kLanes, splat(0));
     }
-    product_of_block(p, first, rows, tiles,
-                     [&](const F32* logits, std::int64_t row, std::int64_t column,
-                         std::int64_t left) __attribute__((always_inline)) {
-                       float* total = totals + (row - first) * kLanes;
-                       const F32 shift = splat(target_logits[row - first] * -kLog2OfE);
-                       F32 e[kVectors];
+    product_of_block(
+        p, first, rows, tiles,
+        [&](const F32* logits, std::int64_t row, std::int64_t column, std::int64_t left)
+            __attribute__((always_inline)) {
+              float* total = totals + (row - first) * kLanes;
+              const F32 shift = splat(target_logits[row - first] * -kLog2OfE);
+              F32 e[kVectors];
 #pragma GCC unroll 4
-                       for (std::int64_t v = 0; v < kVectors; ++v) {
-                         e[v] = power_of_two(fused(logits[v], splat(kLog2OfE), shift));
-                         if (left < kPanel) e[v] = keep_first(e[v], left - v * kLanes, 0);
-                       }
-                       store(total, load(total) + ((e[0] + e[1]) + (e[2] + e[3])));
-                       store_panel((std::uint16_t*)p.y + row * p.outputs + column, e, left);
-                     });
+              for (std::int64_t v = 0; v < kVectors; ++v) {
+                e[v] = power_of_two(fused(logits[v], splat(kLog2OfE), shift));
+                if (left < kPanel) e[v] = keep_first(e[v], left - v * kLanes, 0);
+              }
+              store(total, load(total) + ((e[0] + e[1]) + (e[2] + e[3])));
+              store_panel((std::uint16_t*)p.y + row * p.outputs + column, e, left);
+            });
     for (std::int64_t r = 0; r < rows; ++r)
       finish_row(a, first + r, target_logits[r], sum_lanes(load(totals + r * kLanes)));
   }
 }
+
+DRAGOMAN_END_KERNELS

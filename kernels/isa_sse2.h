@@ -1,0 +1,33 @@
+// The instruction set SSE2, which every x86-64 processor has.
+#pragma once
+
+#include <emmintrin.h>
+
+#define DRAGOMAN_ISA sse2
+#define DRAGOMAN_ISA_OPTIONS "sse2"
+
+#include "kernels/any_isa-inl.h"
+
+DRAGOMAN_BEGIN_KERNELS
+
+struct Isa : AnyIsa<4> {
+  /// By way of double, which rounds twice and seldom otherwise.
+  DRAGOMAN_INLINE F32 fused(F32 a, F32 b, F32 c) {
+    typedef double F64 __attribute__((vector_size(8 * kLanes)));
+    return __builtin_convertvector(
+        __builtin_convertvector(a, F64) * __builtin_convertvector(b, F64) +
+            __builtin_convertvector(c, F64),
+        F32);
+  }
+  DRAGOMAN_INLINE float fused(float a, float b, float c) { return (float)((double)a * b + c); }
+
+  DRAGOMAN_INLINE I16x2 widen_bytes(I8x2 bytes) {
+    const __m128i x = _mm_cvtsi64_si128((long long)bytes);
+    return (I16x2)_mm_srai_epi16(_mm_unpacklo_epi8(x, x), 8);
+  }
+  DRAGOMAN_INLINE I32 dot_pairs(I16x2 a, I16x2 b) {
+    return (I32)_mm_madd_epi16((__m128i)a, (__m128i)b);
+  }
+};
+
+DRAGOMAN_END_KERNELS

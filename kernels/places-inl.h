@@ -1,0 +1,140 @@
+// What attention of one row to the records of a cache has for each place. In HeadOrder a vector's
+// lanes are heads: with L = min(heads, kLanes) lanes that differ, lane i belongs to head i % L of
+// the vector's part of the heads, of which there are `parts`, in turn.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/inference_kernels.h"
+#include "kernels/vectors-inl.h"
+
+DRAGOMAN_BEGIN_KERNELS
+
+template <int L>
+DRAGOMAN_INLINE std::int64_t parts_of(const HeadOrder& order) {
+  return L < kLanes ? 1 : order.lanes / kLanes;
+}
+
+DRAGOMAN_INLINE const std::uint8_t* record_of(const RowAttentionArguments& a, std::int64_t place,
+                                              std::int64_t bytes) {
+  return a.cache + (a.records ? a.records[place] : place) * bytes;
+}
+
+// What each place has one of for each head, scores and weights, is [places, lanes]: a vector holds
+// kLanes / L places, or a part of one.
+
+template <int L>
+DRAGOMAN_INLINE std::int64_t vectors_of(std::int64_t places) {
+  constexpr std::int64_t kPlaces = kLanes / L;
+  return (places + kPlaces - 1) / kPlaces;
+}
+
+/// The last one for those behind it.
+DRAGOMAN_INLINE std::int64_t place_or_last(std::int64_t place, std::int64_t places) {
+  return place < places ? place : places - 1;
+}
+
+/// Vector number `vector` of a part: its places' lanes from read(place), whose lanes repeat the
+/// heads.
+template <int L, class Read>
+DRAGOMAN_INLINE auto from_places(std::int64_t vector, std::int64_t places, Read&& read) {
+  constexpr std::int64_t kPlaces = kLanes / L;
+  auto x = read(vector * kPlaces);
+#pragma GCC unroll 16
+  for (std::int64_t i = 1; i < kPlaces; ++i) {
+    const auto next = read(place_or_last(vector * kPlaces + i, places));
+    x = lane_numbers() < (std::int32_t)(i * L) ? x : next;
+  }
+  return x;
+}
+
+/// Vectors of places whose keys are met at once: four places at least, as sums of one wait for each
+/// other.
+template <int L>
+constexpr int kTogether = kLanes / L < 4 ? 4 * L / kLanes : 1;
+
+/// The query's products with the keys of kTogether<L> vectors of places. Of `steps` in all, those
+/// of the part are taken: add(sum, key, step, numbers) with the query's numbers(step).
+template <int L, class Sum, class Numbers, class Add>
+DRAGOMAN_INLINE void products_of_places(const RowAttentionArguments& a, std::int64_t bytes,
+                                        std::int64_t vector, std::int64_t part, std::int64_t steps,
+                                        Sum (&products)[kTogether<L>], Numbers&& numbers,
+                                        Add&& add) {
+  constexpr std::int64_t kPlaces = kLanes / L, kKeys = kTogether<L> * kPlaces;
+  const std::uint8_t* keys[kKeys];
+  Sum sums[kKeys];
+#pragma GCC unroll 16
+  for (std::int64_t i = 0; i < kKeys; ++i) {
+    keys[i] = record_of(a, place_or_last(vector * kPlaces + i, a.places), bytes);
+    sums[i] = Sum{};
+  }
+  for (std::int64_t step = part; step < steps; step += parts_of<L>(a.order)) {
+    const auto of_query = numbers(step);
+#pragma GCC unroll 16
+    for (std::int64_t i = 0; i < kKeys; ++i) add(sums[i], keys[i], step, of_query);
+  }
+#pragma GCC unroll 4
+  for (std::int64_t v = 0; v < kTogether<L>; ++v)
+    products[v] = from_places<L>(
+        v, kKeys, [&](std::int64_t i) __attribute__((always_inline)) {
+          return sum_apart<L>(sums[i]);
+        });
+}
+
+/// `fill` in the lanes behind the last place.
+template <int L>
+DRAGOMAN_INLINE F32 keep_places(F32 x, std::int64_t vector, std::int64_t places, float fill) {
+  const std::int64_t left = (places - vector * (kLanes / L)) * L;
+  return left < kLanes ? keep_first(x, left, fill) : x;
+}
+
+/// Every lane the sum of its head's terms, which are zero behind the last place. With up to sixteen
+/// heads in sixteen columns, one place after another, so that all instruction sets add in one
+/// order.
+template <int L, class Term>
+DRAGOMAN_INLINE F32 sum_over_places(const HeadOrder& order, std::int64_t vectors, Term&& term) {
+  const std::int64_t columns =
+      order.lanes >= 16 ? 1 : 16 / (order.lanes > kLanes ? order.lanes : kLanes);
+  F32 sums[16 / kLanes];
+#pragma GCC unroll 4
+  for (F32& sum : sums) sum = splat(0);
+  for (std::int64_t vector = 0; vector < vectors; ++vector) {
+    F32& sum = sums[kLanes == 16 ? 0 : vector % columns];
+    sum = sum + term(vector);
+  }
+  for (std::int64_t half = columns / 2; half > 0; half /= 2)
+    for (std::int64_t i = 0; i < half; ++i) sums[i] = sums[i] + sums[i + half];
+  return sum_apart<L>(sums[0]);
+}
+
+/// Scores of a part -> their softmax over the places.
+template <int L>
+DRAGOMAN_INLINE void softmax_over_places(const RowAttentionArguments& a, std::int64_t part) {
+  const std::int64_t vectors = vectors_of<L>(a.places), stride = parts_of<L>(a.order) * kLanes;
+  float* scores = a.scratch + part * kLanes;
+  F32 largest = splat(-__builtin_inff());
+  for (std::int64_t i = 0; i < vectors; ++i) {
+    const F32 score = keep_places<L>(load(scores + i * stride), i, a.places, -__builtin_inff());
+    largest = maximum(largest, score);
+  }
+  largest = max_apart<L>(largest);
+  const F32 sum = sum_over_places<L>(
+      a.order, vectors, [&](std::int64_t i) __attribute__((always_inline)) {
+        const F32 e = exp_of_negative(load(scores + i * stride) - largest);
+        store(scores + i * stride, keep_places<L>(e, i, a.places, 0));
+        return load(scores + i * stride);
+      });
+  const F32 inverse = 1.0F / sum;
+  for (std::int64_t i = 0; i < vectors; ++i)
+    store(scores + i * stride, load(scores + i * stride) * inverse);
+}
+
+/// What a place's heads have in [places, lanes], repeated in a vector's lanes.
+template <int L>
+DRAGOMAN_INLINE F32 of_place(const float* x, const HeadOrder& order, std::int64_t place,
+                             std::int64_t part) {
+  const F32 lanes = load(x + place * order.lanes + part * kLanes);
+  return L == kLanes ? lanes : __builtin_shuffle(lanes, lane_numbers() % L);
+}
+
+DRAGOMAN_END_KERNELS
