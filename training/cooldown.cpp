@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/error.h"
+
 namespace dragoman {
 
 namespace {
@@ -61,6 +63,29 @@ bool goes_on(const Cooldown& cooldown, const TrainConfig& config, const RunPosit
     default:
       return is_in_sight(cooldown.limit, config, position);
   }
+}
+
+std::optional<std::string> begin_cooldown(ProgressRecord& progress, const TrainConfig& config,
+                                          const RunPosition& position) {
+  if (progress.cooldown_end > 0) return std::nullopt;
+  const auto cooldown = due_cooldown(config, position);
+  if (!cooldown) return std::nullopt;
+  progress.cooldown_start = cooldown->start;
+  progress.cooldown_end = cooldown->end;
+  progress.cooldown_limit = static_cast<std::int64_t>(cooldown->limit);
+  const bool by_patience = cooldown->limit == StopReason::Patience;
+  return join_text(
+      by_patience ? join_text("no gain in ", position.without_gain, " validations: ") : "",
+      "the rate falls from here to update ", cooldown->end, ", where the run ends");
+}
+
+std::optional<std::string> end_cooldown(ProgressRecord& progress, const TrainConfig& config,
+                                        const RunPosition& position, std::int64_t patience) {
+  const Cooldown begun{progress.cooldown_start, progress.cooldown_end,
+                       static_cast<StopReason>(progress.cooldown_limit)};
+  if (begun.end == 0 || goes_on(begun, config, position, patience)) return std::nullopt;
+  progress.cooldown_start = progress.cooldown_end = progress.cooldown_limit = 0;
+  return "the run is longer now: its rate, which was falling, is at its peak again";
 }
 
 }  // namespace dragoman

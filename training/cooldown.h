@@ -4,7 +4,9 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
+#include "training/progress_record.h"
 #include "training/stop_reason.h"
 #include "training/train_config.h"
 
@@ -37,5 +39,14 @@ std::int64_t end_of_cooldown(const TrainConfig& config, std::int64_t update);
 /// when it began.
 bool goes_on(const Cooldown& cooldown, const TrainConfig& config, const RunPosition& position,
              std::int64_t patience);
+
+/// Notes in the record that the cooldown begins, where one is due and none has begun, and returns
+/// what is to be said.
+std::optional<std::string> begin_cooldown(ProgressRecord& progress, const TrainConfig& config,
+                                          const RunPosition& position);
+/// Notes in the record of a run that goes on that its cooldown is over, where goes_on() says so,
+/// and returns what is to be said.
+std::optional<std::string> end_cooldown(ProgressRecord& progress, const TrainConfig& config,
+                                        const RunPosition& position, std::int64_t patience);
 
 }  // namespace dragoman

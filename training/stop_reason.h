@@ -2,13 +2,22 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string_view>
 
 namespace dragoman {
+
+struct ProgressRecord;
+struct TrainConfig;
 
 enum class StopReason { MaxUpdates, MaxEpochs, MaxTime, Patience, Requested };
 constexpr std::array<std::string_view, 5> names_of(StopReason) {
   return {"--max-updates", "--max-epochs", "--max-time", "--patience", "a signal"};
 }
+
+/// The limit that a run has reached, if it has; `seconds` are those of training and validation. A
+/// cooldown that has begun ends the run, for the reason that began it.
+std::optional<StopReason> reached_limit(const TrainConfig& config, const ProgressRecord& progress,
+                                        double seconds);
 
 }  // namespace dragoman

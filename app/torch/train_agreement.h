@@ -7,7 +7,7 @@
 
 #include "app/torch/run_settings.h"
 #include "training/ranks/communicator.h"
-#include "training/trainer.h"
+#include "training/training_run.h"
 
 namespace dragoman {
 

@@ -1,6 +1,5 @@
 #include "app/torch/training_view.h"
 
-#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
@@ -8,6 +7,7 @@
 #include "app/frame/log.h"
 #include "base/amounts.h"
 #include "training/cooldown.h"
+#include "training/run_log.h"
 
 namespace dragoman {
 
@@ -190,48 +190,46 @@ void TrainingView::updated(const ProgressRecord& progress, double loss, const Ou
 
 void TrainingView::logged(const UpdateFacts& f, const ProgressRecord& progress) {
   const std::string left = left_text(f.outlook, progress);
-  const std::string text =
-      join_text("epoch ", f.epoch, "  update ", with_separators(f.update),
-                format("  loss %.3f  nll %.3f  ppl %.2f  gnorm %.2f  lr %.2e", f.loss,
-                       std::log(f.perplexity), f.perplexity, f.gradient_norm, f.learning_rate),
-                f.alignment_loss ? format("  align %.3f", *f.alignment_loss) : "", "  ",
-                with_separators(static_cast<std::int64_t>(f.source_tokens_per_second)), " + ",
-                with_separators(static_cast<std::int64_t>(f.target_tokens_per_second)), " pieces/s",
-                format("  wait %.0f %%", 100 * f.data_wait),
-                validation_text(config_, progress, f.outlook), left.empty() ? "" : "  ", left);
+  const IntervalMeans& means = f.means;
+  const std::string text = join_text(
+      "epoch ", f.epoch, "  update ", with_separators(f.update),
+      format("  loss %.3f  nll %.3f  ppl %.2f  gnorm %.2f  lr %.2e", means.loss,
+             std::log(means.perplexity), means.perplexity, means.gradient_norm, f.learning_rate),
+      means.alignment_loss ? format("  align %.3f", *means.alignment_loss) : "", "  ",
+      with_separators(static_cast<std::int64_t>(means.source_tokens_per_second)), " + ",
+      with_separators(static_cast<std::int64_t>(means.target_tokens_per_second)), " pieces/s",
+      format("  wait %.0f %%", 100 * means.data_wait),
+      validation_text(config_, progress, f.outlook), left.empty() ? "" : "  ", left);
   nlohmann::ordered_json json = to_json(f);
   if (f.outlook.end) json["seconds_left"] = f.outlook.end->seconds_left;
   log_facts(text, json);
 }
 
 void TrainingView::validated(const ValidationFacts& facts) {
-  const ValidationResult& r = facts.result;
+  const ValidationResult& r = facts.scores.valid;
+  const auto& kept = facts.scores.keep;
   const std::string verdict = facts.new_best ? "  (best so far)"
                               : facts.without_gain > 0
                                   ? join_text("  (", facts.without_gain, " without a gain)")
                                   : std::string();
-  const std::string keep =
-      facts.keep == nullptr
-          ? std::string()
-          : join_text(format("  kept text: nll %.3f  BLEU %.2f  chrF %.2f", facts.keep->loss,
-                             facts.keep->bleu, facts.keep->chrf),
-                      facts.keep_has_fallen ? ", has fallen" : "");
+  const std::string keep = kept ? join_text(format("  kept text: nll %.3f  BLEU %.2f  chrF %.2f",
+                                                   kept->loss, kept->bleu, kept->chrf),
+                                            facts.scores.keep_has_fallen ? ", has fallen" : "")
+                                : std::string();
   log_facts(join_text(facts.update == 0 ? std::string("validation before the first update")
                                         : "validation at update " + with_separators(facts.update),
                       format(":  nll %.3f  ppl %.2f  BLEU %.2f ± %.2f  chrF %.2f ± %.2f", r.loss,
                              r.perplexity, r.bleu, r.bleu_error, r.chrf, r.chrf_error),
-                      keep, verdict, format("  in %.1f s", facts.seconds)),
+                      keep, verdict, format("  in %.1f s", facts.scores.seconds())),
             {{"update", facts.update},
              {"valid_loss", r.loss},
              {"valid_perplexity", r.perplexity},
              {"valid_bleu", r.bleu},
              {"valid_chrf", r.chrf},
-             {"keep_has_fallen", facts.keep_has_fallen},
+             {"keep_has_fallen", facts.scores.keep_has_fallen},
              {"best", facts.new_best}});
-  const auto samples =
-      std::min<std::size_t>(r.translations.size(), static_cast<std::size_t>(config_.samples));
-  for (std::size_t i = 0; i < samples; ++i) {
-    const std::string& text = r.translations[i];
+  for (std::size_t i = 0; i < facts.samples.size(); ++i) {
+    const std::string& text = facts.samples[i].translation;
     log_info(join_text("    sample ", i + 1, ": ", text.empty() ? "(empty)" : text));
   }
 }

@@ -4,7 +4,9 @@
 #include <memory>
 
 #include "app/frame/progress.h"
-#include "training/trainer.h"
+#include "training/stop_reason.h"
+#include "training/training_observer.h"
+#include "training/training_run.h"
 
 namespace dragoman {
 

@@ -1,0 +1,93 @@
+#include "training/common_state.h"
+
+#include <ATen/Parallel.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/free_port.h"
+#include "tests/training/ranks/ranks.h"
+#include "tests/training/small_batches.h"
+
+namespace dragoman {
+namespace {
+
+using testing::Each;
+using testing::HasSubstr;
+
+std::vector<std::string> run_two_ranks(const std::function<void(Communicator& ranks)>& work) {
+  const int port = free_port();
+  return run_ranks(2, [&](int rank) {
+    at::set_num_threads(1);
+    Communicator ranks(place_on_loopback(rank, 2, port), 5);
+    work(ranks);
+  });
+}
+
+TEST(CommonState, AllRanksHaveTheWeightsAndTheRecordOfRank0) {
+  EXPECT_THAT(run_two_ranks([](Communicator& ranks) {
+                const auto seed = static_cast<std::uint64_t>(ranks.rank());
+                TrainingModel model(small_config(0), {}, Precision::Fp32, torch::kCPU, seed);
+                ProgressRecord progress;
+                progress.update = 10 + ranks.rank();
+                progress.token_budget = 100 * ranks.rank();
+                share_state(ranks, model, progress);
+                TrainingModel of_rank_0(small_config(0), {}, Precision::Fp32, torch::kCPU, 0);
+                EXPECT_TRUE(torch::equal(model.weights(), of_rank_0.weights()));
+                EXPECT_EQ(progress.update, 10);
+                EXPECT_EQ(progress.token_budget, 100 * ranks.rank()) << "its own";
+              }),
+              Each(""));
+}
+
+TEST(CommonState, Rank0WorksForAll) {
+  EXPECT_THAT(run_two_ranks([](Communicator& ranks) {
+                ProgressRecord progress;
+                for (const bool answer : {true, false}) {
+                  EXPECT_EQ(by_leader(ranks, progress,
+                                      [&] {
+                                        EXPECT_TRUE(ranks.leads());
+                                        ++progress.validated_update;
+                                        return answer;
+                                      }),
+                            answer);
+                }
+                EXPECT_EQ(progress.validated_update, 2);
+              }),
+              Each(""));
+}
+
+TEST(CommonState, OneRankThatIsToStopStopsAll) {
+  EXPECT_THAT(run_two_ranks([](Communicator& ranks) {
+                const Agreement agreed = agree(ranks, ranks.rank() == 1, 4 + ranks.rank(), 3);
+                EXPECT_TRUE(agreed.stop);
+                EXPECT_EQ(agreed.seconds, 4.5);
+              }),
+              Each(""));
+}
+
+TEST(CommonState, RanksThatHaveNotLeftOutTheSameUpdatesHaveParted) {
+  EXPECT_THAT(run_two_ranks([](Communicator& ranks) { agree(ranks, false, 0, ranks.rank()); }),
+              Each(HasSubstr("computations have parted")));
+}
+
+TEST(CommonState, LossesAreSummedOverAllRanks) {
+  EXPECT_THAT(run_two_ranks([](Communicator& ranks) {
+                const double mine = 1 + ranks.rank();
+                const BatchLoss sums = sum_over_ranks(ranks, {.smoothed = mine,
+                                                              .negative_log_likelihood = 2,
+                                                              .source_tokens = 5,
+                                                              .target_tokens = 7,
+                                                              .alignment = mine,
+                                                              .linked_tokens = 1});
+                EXPECT_EQ(sums.smoothed, 3);
+                EXPECT_EQ(sums.negative_log_likelihood, 4);
+                EXPECT_EQ(sums.source_tokens, 10);
+                EXPECT_EQ(sums.target_tokens, 14);
+                EXPECT_EQ(sums.alignment, 3);
+                EXPECT_EQ(sums.linked_tokens, 2);
+              }),
+              Each(""));
+}
+
+}  // namespace
+}  // namespace dragoman

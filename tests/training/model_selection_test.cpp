@@ -1,0 +1,85 @@
+// What needs no validation; tests/training/trainer_test has the rest.
+#include "training/model_selection.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "tests/training/run_without_text.h"
+
+namespace dragoman {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class ModelSelectionTest : public RunWithoutText {
+ protected:
+  void save(const std::filesystem::path& path, std::int64_t update) {
+    ModelOrigin origin = run.origin;
+    origin.provenance.updates = update;
+    write_weights(path, model, torch::full_like(model.weights(), update), origin);
+  }
+  std::int64_t updates_of_model() const {
+    return ModelFileReader(run.folder.model()).provenance().updates;
+  }
+
+  ModelSelection selection{run, model, log, observer};
+};
+
+TEST_F(ModelSelectionTest, WithoutAValidationTextItTakesTheLastWeights) {
+  EXPECT_FALSE(selection.validates());
+  progress.update = 7;
+  model.weights().fill_(7);
+  selection.take_last_weights(progress);
+  EXPECT_EQ(weight_in(run.folder.model()), 7);
+  EXPECT_EQ(updates_of_model(), 7);
+}
+
+TEST_F(ModelSelectionTest, AModelThatIsThereStays) {
+  save(run.folder.model(), 3);
+  save(run.folder.best(), 4);
+  selection.restore_if_lost(progress);
+  EXPECT_EQ(updates_of_model(), 3);
+  EXPECT_THAT(observer.warnings, IsEmpty());
+}
+
+TEST_F(ModelSelectionTest, ALostModelIsMadeAnewFromTheBest) {
+  save(run.folder.at_update(100), 100);
+  save(run.folder.best(), 4);
+  write_file(run.folder.model(), "damaged");
+  selection.restore_if_lost(progress);
+  EXPECT_EQ(weight_in(run.folder.model()), 4);
+  EXPECT_THAT(observer.warnings, ElementsAre(HasSubstr("missing or damaged; made anew from " +
+                                                       run.folder.best().string())));
+}
+
+TEST_F(ModelSelectionTest, WithoutTheBestItIsMadeFromItsCheckpointOrTheNewest) {
+  save(run.folder.at_update(100), 100);
+  save(run.folder.at_update(200), 200);
+  progress.best = {.update = 100, .value = 30, .loss = 2};
+  selection.restore_if_lost(progress);
+  EXPECT_EQ(weight_in(run.folder.model()), 100);
+  EXPECT_EQ(updates_of_model(), 100);
+
+  std::filesystem::remove(run.folder.model());
+  write_file(run.folder.at_update(100), "damaged");
+  selection.restore_if_lost(progress);
+  EXPECT_EQ(weight_in(run.folder.model()), 200);
+}
+
+TEST_F(ModelSelectionTest, WithoutAnySourceTheRunFails) {
+  write_file(run.folder.at_update(100), "damaged");
+  EXPECT_THAT(message_of<Error>([&] { selection.restore_if_lost(progress); }),
+              HasSubstr("missing or damaged, and so is every checkpoint"));
+}
+
+TEST_F(ModelSelectionTest, OneCheckpointIsNoAverage) {
+  EXPECT_FALSE(selection.average({.weights = model.weights(), .names = {"a"}}, progress, {}));
+  EXPECT_FALSE(std::filesystem::exists(run.folder.model()));
+}
+
+}  // namespace
+}  // namespace dragoman

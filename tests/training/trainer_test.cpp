@@ -1,0 +1,136 @@
+#include "training/trainer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "tests/data/text_files.h"
+#include "tests/training/small_run.h"
+
+namespace dragoman {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class TrainerTest : public SmallRun {
+ protected:
+  /// The named member of each line of that type.
+  static std::vector<std::int64_t> logged(const TrainingRun& run, const std::string& type,
+                                          const std::string& member) {
+    std::vector<std::int64_t> values;
+    std::istringstream log(read_file(run.folder.log()));
+    for (std::string line; std::getline(log, line);) {
+      const auto json = nlohmann::json::parse(line);
+      if (json.at("type") == type) values.push_back(json.at(member).get<std::int64_t>());
+    }
+    return values;
+  }
+};
+
+TEST_F(TrainerTest, ARunThatGoesOnIsTheSameToTheLastBit) {
+  const TrainingRun straight = run_in("straight");
+  RecordingObserver observer;
+  EXPECT_EQ(train(straight, observer), StopReason::MaxUpdates);
+  EXPECT_THAT(observer.warnings, IsEmpty());
+  const ProgressRecord whole = progress_;
+
+  TrainingRun in_two = run_in("in two");
+  in_two.config.max_updates = 4;
+  EXPECT_EQ(train(in_two, observer), StopReason::MaxUpdates);
+  in_two.config.max_updates = 6;
+  EXPECT_EQ(train(in_two, observer), StopReason::MaxUpdates);
+  EXPECT_TRUE(torch::equal(weights_at(straight, 6), weights_at(in_two, 6)));
+  EXPECT_EQ(progress_.history, whole.history);
+  EXPECT_EQ(progress_.target_tokens, whole.target_tokens);
+}
+
+TEST_F(TrainerTest, AStopRequestEndsItAfterTheUpdateAndLosesNothing) {
+  const TrainingRun straight = run_in("not stopped"), stopped = run_in("stopped");
+  RecordingObserver quiet;
+  train(straight, quiet);
+
+  std::stop_source source;
+  RecordingObserver observer;
+  observer.after_update = [&](std::int64_t update) {
+    if (update == 3) source.request_stop();
+  };
+  EXPECT_EQ(train(stopped, observer, source.get_token()), StopReason::Requested);
+  EXPECT_EQ(progress_.update, 3);
+  EXPECT_THAT(observer.validated_updates, IsEmpty());
+  EXPECT_TRUE(std::filesystem::exists(stopped.folder.latest()));
+
+  EXPECT_EQ(train(stopped, observer), StopReason::MaxUpdates);
+  EXPECT_TRUE(torch::equal(weights_at(straight, 6), weights_at(stopped, 6)));
+  EXPECT_FALSE(std::filesystem::exists(stopped.folder.latest()));
+  EXPECT_THAT(logged(stopped, "update", "update"), ElementsAre(1, 2, 3, 4, 5, 6));
+}
+
+TEST_F(TrainerTest, ValidatesSavesAndLogsWhenTheyAreDue) {
+  TrainingRun run = run_in("due");
+  run.config.valid_every = 2;
+  run.config.save_every = 3;
+  run.config.log_every = 4;
+  run.config.average_last = 0;
+  RecordingObserver observer;
+  train(run, observer);
+  EXPECT_THAT(observer.validated_updates, ElementsAre(2, 4, 6));
+  EXPECT_THAT(observer.logged_updates, ElementsAre(4));
+  EXPECT_THAT(logged(run, "validation", "update"), ElementsAre(2, 4, 6));
+  EXPECT_THAT(logged(run, "update", "update"), ElementsAre(4));
+  EXPECT_THAT(run.folder.numbered(), ElementsAre(run.folder.at_update(3), run.folder.at_update(6)));
+}
+
+TEST_F(TrainerTest, TheBestValidationIsTheModel) {
+  TrainingRun run = run_in("best");
+  run.config.best_metric = BestMetric::Loss;
+  run.config.valid_every = 1;
+  run.config.average_last = 0;
+  RecordingObserver observer;
+  train(run, observer);
+  ASSERT_THAT(observer.best_updates, Contains(1));
+  EXPECT_EQ(progress_.best.update, observer.best_updates.back());
+  const ModelFileReader model(run.folder.model());
+  EXPECT_EQ(model.provenance().updates, progress_.best.update);
+  EXPECT_EQ(model.provenance().scores.at("valid-loss"), progress_.best.loss);
+}
+
+TEST_F(TrainerTest, WithoutAValidationTextTheLastWeightsAreTheModel) {
+  DataConfig without = data_config();
+  without.valid_source = without.valid_target = {};
+  const PreparedData data = prepare(without);
+  const TrainingRun run = run_in("unvalidated", data);
+  RecordingObserver observer;
+  train(run, observer);
+  EXPECT_THAT(observer.validated_updates, IsEmpty());
+  EXPECT_TRUE(
+      torch::equal(load_flat_weights(run.folder.model(), FlatLayout(run.model), torch::kCPU),
+                   weights_at(run, 6)));
+}
+
+TEST_F(TrainerTest, ARunThatDivergesGoesBackWithHalfTheRateAndGivesUpInTheEnd) {
+  TrainingRun run = run_in("diverged");
+  run.config.lr = 1e30;  // the second update's loss is not finite
+  run.config.warmup_updates = 1;
+  run.config.max_updates = 100;
+  run.config.max_rollbacks = 1;
+  RecordingObserver observer;
+  EXPECT_THAT(message_of<Error>([&] { train(run, observer); }),
+              HasSubstr("training has diverged at update 11, after 1 rollbacks"));
+  EXPECT_THAT(observer.warnings, Contains(HasSubstr("update 2 left out: its loss")));
+  EXPECT_THAT(observer.warnings, Contains(HasSubstr("rolled back to update 0")));
+  EXPECT_THAT(logged(run, "rollback", "to_update"), ElementsAre(0));
+  const auto latest = find_checkpoint(run.folder, [](const std::string&) { FAIL(); });
+  ASSERT_TRUE(latest);
+  EXPECT_EQ(latest->progress.rollbacks, 1);
+  EXPECT_EQ(latest->progress.rate_factor, 0.5);
+}
+
+}  // namespace
+}  // namespace dragoman

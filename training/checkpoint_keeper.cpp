@@ -1,0 +1,139 @@
+#include "training/checkpoint_keeper.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "training/divergence.h"
+
+namespace dragoman {
+
+namespace {
+
+/// What a rollback does to the learning rate.
+constexpr double kRollbackRate = 0.5;
+
+/// What the run knows about itself stays; how far it is becomes that of the checkpoint.
+ProgressRecord rolled_back(const ProgressRecord& diverged, ProgressRecord sound) {
+  sound.returned_to = sound.update;
+  sound.rollbacks = diverged.rollbacks + 1;
+  sound.rate_factor = diverged.rate_factor * kRollbackRate;
+  sound.skipped = diverged.skipped;
+  sound.token_budget = diverged.token_budget;
+  sound.best = diverged.best;  // it is in the folder
+  sound.keep_value = diverged.keep_value;
+  sound.settings = diverged.settings;
+  return sound;
+}
+
+}  // namespace
+
+CheckpointKeeper::CheckpointKeeper(const TrainingRun& run, TrainingModel& model, RunLog& log,
+                                   TrainingObserver& observer)
+    : run_(run), model_(model), log_(log), observer_(observer), warn_([&](const std::string& text) {
+        observer.warned(text);
+      }) {}
+
+void CheckpointKeeper::resume(const FoundCheckpoint& checkpoint) {
+  const ProgressRecord& progress = checkpoint.progress;
+  load_checkpoint(checkpoint.path, model_);
+  if (progress.rollbacks > 0) remove_checkpoints_after(run_.folder, progress.update);
+  if (checkpoint.path == run_.folder.at_update(progress.update)) numbered_update_ = progress.update;
+}
+
+void CheckpointKeeper::save(const std::filesystem::path& path, ProgressRecord& progress) {
+  last_save_ = std::chrono::steady_clock::now();
+  if (const auto log_bytes = log_.sync()) progress.log_bytes = *log_bytes;
+  ModelOrigin origin = run_.origin;
+  origin.provenance.updates = progress.update;
+  write_checkpoint(path, model_, origin, progress);
+}
+
+void CheckpointKeeper::save_start(ProgressRecord& progress) {
+  progress.sound = {0};
+  save(run_.folder.start(), progress);
+}
+
+void CheckpointKeeper::save_numbered(ProgressRecord& progress) {
+  auto& sound = progress.sound;
+  std::erase(sound, progress.update);
+  std::erase_if(sound, [this](std::int64_t update) {  // not saved, or removed
+    return !std::filesystem::exists(run_.folder.at_update(update));
+  });
+  sound = still_needed(sound, progress.update);
+  if (is_sound_in_itself(progress.history)) sound.push_back(progress.update);
+  save(run_.folder.at_update(progress.update), progress);
+  numbered_update_ = progress.update;
+  remove_old_checkpoints(run_.folder, run_.config.keep_last, sound);
+}
+
+void CheckpointKeeper::save_latest(ProgressRecord& progress) {
+  save(run_.folder.latest(), progress);
+}
+
+void CheckpointKeeper::save_what_is_due(ProgressRecord& progress) {
+  const std::chrono::duration<double> since_save = std::chrono::steady_clock::now() - last_save_;
+  if (progress.update % run_.config.save_interval() == 0 && !has_numbered(progress.update))
+    try_to_save("checkpoint", observer_, [&] { save_numbered(progress); });
+  else if (since_save.count() > run_.config.save_minutes * 60)
+    try_to_save("checkpoint", observer_, [&] { save_latest(progress); });
+}
+
+void CheckpointKeeper::remove_latest() {
+  std::error_code ignored;  // one that stays costs disk, no more
+  std::filesystem::remove(run_.folder.latest(), ignored);
+}
+
+FoundCheckpoint CheckpointKeeper::rollback_target(const ProgressRecord& diverged) const {
+  const std::string advice = "start again with a lower --lr, or more --warmup-updates";
+  if (diverged.rollbacks >= run_.config.max_rollbacks)
+    throw Error("training has diverged at update ", diverged.update, ", after ", diverged.rollbacks,
+                " rollbacks; ", advice);
+  auto target = find_rollback_target(run_.folder, warn_, [&](const ProgressRecord& earlier) {
+    return is_sound(earlier.history, diverged.update - earlier.update);
+  });
+  if (!target)  // the one before has turned out to be too near: once more from where it went
+    target = find_rollback_target(run_.folder, warn_, [&](const ProgressRecord& earlier) {
+      return earlier.update <= diverged.returned_to;
+    });
+  if (!target)
+    throw Error("training has diverged at update ", diverged.update,
+                ", and no earlier checkpoint is there to roll back to; ", advice);
+  return *target;
+}
+
+void CheckpointKeeper::roll_back(ProgressRecord& progress) {
+  const FoundCheckpoint target = rollback_target(progress);
+  const std::int64_t diverged_at = progress.update;
+  load_checkpoint(target.path, model_);
+  progress = rolled_back(progress, target.progress);
+  log_.rolled_back(diverged_at, progress);
+  observer_.warned(join_text("training has diverged at update ", diverged_at,
+                             ": rolled back to update ", progress.update, " (",
+                             target.path.string(), "), to go on with ", progress.rate_factor,
+                             " of the learning rate and another order of the text"));
+  if (try_to_save("checkpoint", observer_, [&] { save_latest(progress); }))
+    remove_checkpoints_after(run_.folder, progress.update);
+  const bool numbered = std::filesystem::exists(run_.folder.at_update(progress.update));
+  numbered_update_ = numbered ? progress.update : 0;
+}
+
+CheckpointMean CheckpointKeeper::mean_of_last(std::int64_t count) const {
+  auto paths = run_.folder.numbered();
+  std::reverse(paths.begin(), paths.end());
+  CheckpointMean mean;
+  auto sum = torch::zeros_like(model_.weights(), torch::kFloat64);
+  for (const auto& path : paths) {
+    if (mean.names.size() == static_cast<std::size_t>(count)) break;
+    try {
+      sum += load_flat_weights(path, model_.layout(), run_.device);
+      mean.names.insert(mean.names.begin(), path.filename().string());
+    } catch (const Error& damage) {
+      warn_(join_text("left out of the average: ", damage.what()));
+    }
+  }
+  if (!mean.names.empty())
+    mean.weights = (sum / static_cast<double>(mean.names.size())).to(torch::kFloat32);
+  return mean;
+}
+
+}  // namespace dragoman

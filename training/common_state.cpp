@@ -1,0 +1,55 @@
+#include "training/common_state.h"
+
+#include <array>
+
+#include "base/error.h"
+
+namespace dragoman {
+
+void share_state(Communicator& ranks, TrainingModel& model, ProgressRecord& progress) {
+  if (ranks.size() == 1) return;
+  const std::int64_t budget = progress.token_budget;
+  progress = progress_from_json(ranks.broadcast(to_json(progress)));
+  if (budget > 0) progress.token_budget = budget;
+  for (torch::Tensor& tensor : model.state()) ranks.broadcast(tensor);
+  model.weights_changed();
+}
+
+bool by_leader(Communicator& ranks, ProgressRecord& progress, const std::function<bool()>& work) {
+  if (ranks.size() == 1) return work();
+  std::array<double, 1> done = {ranks.leads() && work() ? 1.0 : 0.0};
+  ranks.sum(done);
+  const std::int64_t budget = progress.token_budget;
+  progress = progress_from_json(ranks.broadcast(to_json(progress)));
+  progress.token_budget = budget;
+  return done[0] > 0;
+}
+
+BatchLoss sum_over_ranks(Communicator& ranks, const BatchLoss& sums) {
+  std::array<double, 6> numbers = {sums.smoothed,
+                                   sums.negative_log_likelihood,
+                                   static_cast<double>(sums.source_tokens),
+                                   static_cast<double>(sums.target_tokens),
+                                   sums.alignment,
+                                   sums.linked_tokens};
+  ranks.sum(numbers);
+  return {numbers[0],
+          numbers[1],
+          static_cast<std::int64_t>(numbers[2]),
+          static_cast<std::int64_t>(numbers[3]),
+          numbers[4],
+          numbers[5]};
+}
+
+Agreement agree(Communicator& ranks, bool stop_requested, double seconds, std::int64_t left_out) {
+  const auto own = static_cast<double>(left_out);
+  std::array<double, 3> sums = {stop_requested ? 1.0 : 0.0, seconds, own};
+  ranks.sum(sums);
+  if (sums[2] != own * ranks.size())
+    throw Error(
+        "the ranks' computations have parted: one has left out an update that another has "
+        "made; use hosts of one kind, or --spike-factor 0");
+  return {.stop = sums[0] > 0, .seconds = sums[1] / static_cast<double>(ranks.size())};
+}
+
+}  // namespace dragoman

@@ -1,0 +1,38 @@
+// What a line of the log says about the updates since the last line: means, and tokens per second.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "training/training_model.h"
+
+namespace dragoman {
+
+struct IntervalMeans {
+  double loss = 0;        ///< smoothed, per target piece
+  double perplexity = 0;  ///< of the training batches, with dropout, without smoothing
+  std::optional<double> alignment_loss = {};  ///< of guided alignment, per linked target piece
+  double gradient_norm = 0;
+  double source_tokens_per_second = 0, target_tokens_per_second = 0;
+  double data_wait = 0;  ///< share of the time spent waiting for batches
+};
+
+/// `now` is a clock in seconds; `waited` are the seconds that the batch stream has been waited for.
+class LogInterval {
+ public:
+  void begin(double now, double waited);
+  void add(const BatchLoss& sums, double gradient_norm);
+  /// Seconds of validation: the speed is that of training alone.
+  void leave_out(double seconds) { start_ += seconds; }
+
+  bool empty() const { return updates_ == 0; }
+  /// Of an interval that is not empty.
+  IntervalMeans means(double now, double waited) const;
+
+ private:
+  BatchLoss sums_;
+  double gradient_norm_ = 0, start_ = 0, waited_ = 0;
+  std::int64_t updates_ = 0;
+};
+
+}  // namespace dragoman

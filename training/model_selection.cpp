@@ -1,0 +1,171 @@
+#include "training/model_selection.h"
+
+#include <algorithm>
+
+#include "base/amounts.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "model/file/model_file.h"
+
+namespace dragoman {
+
+namespace {
+
+bool is_model(const std::filesystem::path& path) {
+  try {
+    const ModelFileReader model(path);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+/// The checkpoints that a model can be made from, the best first, then from the newest on.
+std::vector<std::filesystem::path> sources_of(const RunFolder& folder, const BestModel& best) {
+  auto sources = folder.numbered();
+  if (best.is_there()) sources.push_back(folder.at_update(best.update));
+  std::reverse(sources.begin(), sources.end());
+  return sources;
+}
+
+}  // namespace
+
+ModelSelection::ModelSelection(const TrainingRun& run, TrainingModel& model, RunLog& log,
+                               TrainingObserver& observer)
+    : run_(run),
+      model_(model),
+      log_(log),
+      observer_(observer),
+      validator_(run.data, run.data.valid, run.config),
+      keep_validator_(run.data, run.data.keep_valid, run.config) {}
+
+Scores ModelSelection::scores_of(const torch::Tensor& weights, const ProgressRecord& progress,
+                                 std::stop_token stop) {
+  Scores scores{.valid = validator_.run(model_, weights, stop)};
+  if (!keeps_a_text() || stop.stop_requested()) return scores;
+  scores.keep = keep_validator_.run(model_, weights, stop);
+  const BestMetric metric = run_.config.best_metric;
+  scores.keep_has_fallen =
+      progress.update > 0 && has_fallen(metric, scores.keep->value(metric), progress.keep_value,
+                                        run_.config.keep_tolerance);
+  return scores;
+}
+
+std::optional<double> ModelSelection::validate(ProgressRecord& progress, std::stop_token stop) {
+  const Scores scores = scores_of(model_.averaged_weights(), progress, stop);
+  if (stop.stop_requested()) return std::nullopt;
+  const BestMetric metric = run_.config.best_metric;
+  progress.seconds += scores.seconds();
+  progress.validated_update = progress.update;
+  if (progress.update == 0 && scores.keep) progress.keep_value = scores.keep->value(metric);
+  const auto save = [&] {
+    for (const auto& path : {run_.folder.best(), run_.folder.model()})
+      write(path, model_.averaged_weights(), provenance_of(progress, scores.valid));
+  };
+  bool best = scores.beat(progress.best, metric);
+  // What could not be saved is not the best, as a later one may be; but nothing replaces the start.
+  if (best && progress.update == 0)
+    save();
+  else if (best)
+    best = try_to_save("best model", observer_, save);
+  if (best)
+    progress.best = {.update = progress.update,
+                     .value = scores.valid.value(metric),
+                     .loss = scores.valid.loss,
+                     .seconds = progress.seconds};
+  note_validation(progress.patience, scores.for_patience(metric));
+  const ValidationFacts facts{.update = progress.update,
+                              .scores = scores,
+                              .new_best = best,
+                              .without_gain = progress.patience.without_gain,
+                              .target_tokens = progress.target_tokens,
+                              .elapsed = progress.seconds,
+                              .samples = samples_of(scores.valid)};
+  log_.validated(facts);
+  observer_.validated(facts);
+  return scores.seconds();
+}
+
+bool ModelSelection::average(const CheckpointMean& mean, ProgressRecord& progress,
+                             std::stop_token stop) {
+  const std::size_t count = mean.names.size();
+  if (count < 2) return false;
+  const Scores scores = scores_of(mean.weights, progress, stop);
+  if (stop.stop_requested()) return false;
+  progress.seconds += scores.seconds();
+  const ValidationResult& result = scores.valid;
+  const bool better = scores.beat(progress.best, run_.config.best_metric);
+  log_.averaged({.checkpoints = count, .result = result, .kept = better});
+  observer_.noticed(
+      join_text("average of the last ", count, " checkpoints: nll ", fixed_text(result.loss, 3),
+                ", BLEU ", fixed_text(result.bleu, 2), ", chrF ", fixed_text(result.chrf, 2),
+                better ? "; kept as the model" : "; the best checkpoint stays the model"));
+  Provenance provenance = provenance_of(progress, result);
+  provenance.averaged_from = mean.names;
+  const auto save = [&] { write(run_.folder.model(), mean.weights, provenance); };
+  if (!better || !try_to_save("average", observer_, save)) return false;
+  write_file(run_.folder.best(), read_file(run_.folder.model()));
+  progress.averaged_update = progress.update;  // where the run goes on, this is to be beaten
+  progress.best = {.update = progress.update,
+                   .value = result.value(run_.config.best_metric),
+                   .loss = result.loss,
+                   .seconds = progress.seconds};
+  return true;
+}
+
+void ModelSelection::take_last_weights(const ProgressRecord& progress) {
+  write(run_.folder.model(), model_.averaged_weights(), provenance_of(progress, {}));
+}
+
+void ModelSelection::restore_if_lost(const ProgressRecord& progress) {
+  const std::filesystem::path model = run_.folder.model(), best = run_.folder.best();
+  if (is_model(model)) return;
+  const auto warn = [&](const std::filesystem::path& source) {
+    observer_.warned(
+        join_text(model.string(), ": missing or damaged; made anew from ", source.string()));
+  };
+  if (is_model(best)) {
+    warn(best);
+    write_file(model, read_file(best));
+    return;
+  }
+  const auto sources = sources_of(run_.folder, progress.best);
+  const auto source = std::find_if(sources.begin(), sources.end(), is_model);
+  if (source == sources.end())
+    throw Error(model.string(), ": missing or damaged, and so is every checkpoint");
+  warn(*source);
+  Provenance provenance = run_.origin.provenance;
+  provenance.updates = ModelFileReader(*source).provenance().updates;
+  write(model, load_flat_weights(*source, model_.layout(), run_.device), provenance);
+}
+
+void ModelSelection::write(const std::filesystem::path& path, const torch::Tensor& weights,
+                           const Provenance& provenance) {
+  ModelOrigin origin = run_.origin;
+  origin.provenance = provenance;
+  write_weights(path, model_, weights, origin);
+}
+
+Provenance ModelSelection::provenance_of(const ProgressRecord& progress,
+                                         const ValidationResult& result) const {
+  Provenance provenance = run_.origin.provenance;
+  provenance.updates = progress.update;
+  provenance.scores = {{"valid-loss", result.loss},
+                       {"valid-perplexity", result.perplexity},
+                       {"valid-bleu", result.bleu},
+                       {"valid-chrf", result.chrf}};
+  return provenance;
+}
+
+std::vector<TranslatedSample> ModelSelection::samples_of(const ValidationResult& result) const {
+  const auto count = std::min<std::size_t>(result.translations.size(),
+                                           static_cast<std::size_t>(run_.config.samples));
+  std::vector<TranslatedSample> samples;
+  for (std::size_t i = 0; i < count; ++i)
+    samples.push_back({.source = validator_.set().source_lines[i],
+                       .translation = result.translations[i],
+                       .reference = validator_.set().target_lines[i]});
+  return samples;
+}
+
+}  // namespace dragoman

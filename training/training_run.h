@@ -1,0 +1,29 @@
+// What a run trains: settings, data, device and folder.
+#pragma once
+
+#include <torch/types.h>
+
+#include <string>
+
+#include "data/prepare.h"
+#include "model/file/model_config.h"
+#include "model/file/run_folder.h"
+#include "training/checkpoint.h"
+#include "training/progress_record.h"
+#include "training/train_config.h"
+
+namespace dragoman {
+
+struct TrainingRun {
+  TrainConfig config;
+  ModelConfig model;
+  Precision precision;  ///< resolved
+  torch::Device device;
+  RunFolder folder;
+  ModelOrigin origin;
+  const PreparedData& data;        ///< outlives the run
+  SettingsRecord settings;         ///< for the progress record
+  std::string threads, processor;  ///< likewise
+};
+
+}  // namespace dragoman
