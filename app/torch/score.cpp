@@ -23,6 +23,7 @@
 #include "base/line_counts.h"
 #include "base/text_lines.h"
 #include "base/threads.h"
+#include "base/utf8.h"
 #include "inference/decode_config.h"
 #include "inference/torch/scorer.h"
 #include "tokenizer/sentence_splitter.h"
