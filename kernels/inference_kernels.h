@@ -29,6 +29,14 @@ struct LinearArguments {
   bool relu;
 };
 
+/// y = f(x), or, where it is gated, f(gate) * x (Shazeer 2020).
+struct ActivationArguments {
+  const float* x;     ///< [rows, columns], rows x_stride apart
+  const float* gate;  ///< the same; null: none
+  float* y;           ///< [rows, columns]
+  std::int64_t rows, columns, x_stride;
+};
+
 /// Where the elements of heads stand in queries, keys and values of the cache: element c of head h
 /// at c * lanes + h, so that a vector holds many heads and no sum crosses its lanes. What is padded
 /// is zero.
@@ -48,6 +56,9 @@ struct HeadOrder {
   constexpr std::int64_t scales_stride() const { return lanes < 16 ? 16 : lanes; }
   /// Numbers of [places, lanes], with room for whole vectors behind them.
   constexpr std::int64_t per_head(std::int64_t places) const { return places * lanes + 16; }
+  /// Floats of a row's scratch memory: the softmax and, of bytes, the weights of the values
+  /// [places, lanes] each, scales and excess of the query [scales_stride()] each, and its bytes
+  /// [width].
   constexpr std::int64_t scratch(std::int64_t places) const {
     return 2 * per_head(places) + 2 * scales_stride() + width;
   }
@@ -112,6 +123,10 @@ struct InferenceKernels {
   /// Rows [0, rows), panels [begin, end).
   void (*linear[kNumberTypes])(const LinearArguments&, std::int64_t rows, std::int64_t begin,
                                std::int64_t end);
+  /// x times the share of the normal distribution below x.
+  void (*gelu)(const ActivationArguments&);
+  /// x / (1 + exp(-x)).
+  void (*swish)(const ActivationArguments&);
   /// y [inputs] += factor * the weights of one output, as they are packed (int8: of scale 1).
   void (*add_weights[kNumberTypes])(const void* packed, std::int64_t inputs, std::int64_t output,
                                     float factor, float* y);

@@ -1,6 +1,7 @@
 // The tables of one instruction set.
 #pragma once
 
+#include "kernels/activation-inl.h"
 #include "kernels/add_norm-inl.h"
 #include "kernels/attention_weights-inl.h"
 #include "kernels/column_sums-inl.h"
@@ -75,6 +76,8 @@ const InferenceKernels kInferenceKernels = {
     .round_bf16 = round_bf16,
     .quantize = quantize,
     .linear = {linear_float, linear_bf16, linear_int8},
+    .gelu = gelu,
+    .swish = swish,
     .add_weights = {add_weights_float, add_weights_bf16, add_weights_int8},
     .store_record = {store_record_float, store_record_bf16, store_record_int8},
     .row_attention = {row_attention_float, row_attention_bf16, row_attention_int8},

@@ -15,16 +15,17 @@ namespace dragoman {
 
 namespace {
 
-float activate(float x, Activation activation) {
+/// Of what a linear layer has not applied itself; null where it has.
+auto activation_kernel(Activation activation) -> void (*)(const ActivationArguments&) {
   switch (activation) {
     case Activation::Relu:
-      return std::max(x, 0.0F);
+      return nullptr;
     case Activation::Gelu:
     case Activation::GatedGelu:
-      return 0.5F * x * (1 + std::erf(x * 0.70710678F));
+      return inference_kernels().gelu;
     case Activation::Swish:
     case Activation::GatedSwish:
-      return x / (1 + std::exp(-x));
+      return inference_kernels().swish;
   }
   throw Error("this engine has no such activation");
 }
@@ -284,18 +285,17 @@ void CpuEngine::attend_long_sentence(std::int64_t begin, std::int64_t end) {
 
 void CpuEngine::feed_forward(const CpuFeedForward& layer, const float* input, std::int64_t rows) {
   const Activation activation = model_->config.activation;
-  const std::int64_t d_ff = model_->config.d_ff, width = layer.inner.outputs();
-  const bool relu = activation == Activation::Relu;
-  run(layer.inner, input, rows, work_.wide.data(), relu);
+  const std::int64_t d_ff = model_->config.d_ff;
+  const auto activate = activation_kernel(activation);
+  run(layer.inner, input, rows, work_.wide.data(), activate == nullptr);
   const float* hidden = work_.wide.data();
-  if (!relu) {
-    for (std::int64_t r = 0; r < rows; ++r)
-      for (std::int64_t c = 0; c < d_ff; ++c) {
-        const float* inner = work_.wide.data() + r * width;
-        work_.attended[static_cast<std::size_t>(r * d_ff + c)] =
-            is_gated(activation) ? activate(inner[d_ff + c], activation) * inner[c]
-                                 : activate(inner[c], activation);
-      }
+  if (activate != nullptr) {
+    activate({.x = hidden,
+              .gate = is_gated(activation) ? hidden + d_ff : nullptr,
+              .y = work_.attended.data(),
+              .rows = rows,
+              .columns = d_ff,
+              .x_stride = layer.inner.outputs()});
     hidden = work_.attended.data();
   }
   run(layer.outer, hidden, rows, work_.output.data());

@@ -146,6 +146,23 @@ TEST_F(SameBits, OfTheDecodersAttentionInInt8) {
   }
 }
 
+TEST_F(SameBits, OfActivations) {
+  constexpr std::int64_t kColumns = 1000;
+  auto x = values(2 * kColumns);
+  for (float& value : x) value *= 3;
+  for (const auto kernel : {&InferenceKernels::gelu, &InferenceKernels::swish})
+    expect_same(available_inference_tables(), [&](const InferenceKernels& table) {
+      std::vector<float> y(kColumns);
+      (table.*kernel)({.x = x.data(),
+                       .gate = x.data() + kColumns,
+                       .y = y.data(),
+                       .rows = 1,
+                       .columns = kColumns,
+                       .x_stride = 2 * kColumns});
+      return y;
+    });
+}
+
 TEST_F(SameBits, OfASumOfExponentials) {
   for (const std::int64_t count : {1, 9, 16, 25, 1000}) {
     auto logits = values(count);
