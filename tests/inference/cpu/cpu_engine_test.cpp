@@ -205,8 +205,8 @@ TEST(CpuEngine, TellsWhatTheModuleTreeTells) {
         EXPECT_NEAR(total, 2, 1e-5);
       }
     }
-    EXPECT_THROW(adjusted_step(cpu, {}, {4, 0}), UsageError);
-    EXPECT_THROW(adjusted_step(torch, {}, {0, 3}), UsageError);
+    EXPECT_THROW(cpu.check({4, 0}), UsageError);
+    EXPECT_THROW(torch.check({0, 3}), UsageError);
   }
 }
 
