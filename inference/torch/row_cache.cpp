@@ -14,7 +14,7 @@ namespace dragoman {
 
 namespace {
 
-constexpr std::int64_t kColumnBlock = 32;
+constexpr std::int64_t kColumnStep = 32;
 
 }  // namespace
 
@@ -44,7 +44,7 @@ void RowCache::select(std::span<const RowOrigin> rows) {
   columns_ -= dropped;
   const auto count = static_cast<std::int64_t>(rows.size());
   row_capacity_ = std::max(row_capacity_, count);
-  if (columns_ + 1 > column_capacity_) column_capacity_ = columns_ + kColumnBlock;
+  if (columns_ + 1 > column_capacity_) column_capacity_ = columns_ + kColumnStep;
   const torch::Tensor index = to_device(parents, options_.device());
   for (Layer& layer : layers_) {
     copy_rows(layer.keys, index, dropped);
