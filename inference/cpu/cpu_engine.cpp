@@ -76,16 +76,16 @@ std::vector<std::int32_t> CpuEngine::admit(std::span<const std::vector<TokenId>>
   work_.linear.helpers = team_.helpers();
   std::vector<TokenId> tokens;
   std::vector<std::int32_t> starts = {0};
-  places_.clear();
+  work_.places.clear();
   for (const std::vector<TokenId>& sentence : sentences) {
     tokens.insert(tokens.end(), sentence.begin(), sentence.end());
     for (std::size_t i = 0; i < sentence.size(); ++i)
-      places_.push_back(static_cast<std::int64_t>(i));
+      work_.places.push_back(static_cast<std::int64_t>(i));
     starts.push_back(static_cast<std::int32_t>(tokens.size()));
   }
   const auto rows = static_cast<std::int64_t>(tokens.size());
   work_.reserve(rows, *model_);
-  embed(tokens, places_, model_->source_embedding, model_->source_positions);
+  embed(tokens, work_.places, model_->source_embedding, model_->source_positions);
   encode(starts);
 
   std::vector<std::int32_t> slots;
@@ -128,14 +128,15 @@ void CpuEngine::step(const Step& step) {
   work_.linear.helpers = team_.helpers();
   const std::int64_t rows = cache_.rows();
   cache_.begin_step();
-  tokens_.assign(step.previous.begin(), step.previous.end());
-  places_.clear();
+  work_.tokens.assign(step.previous.begin(), step.previous.end());
+  work_.places.clear();
   for (std::int64_t r = 0; r < rows; ++r) {
-    places_.push_back(cache_.places(r) - 1);
-    if (places_.back() == 0) tokens_[static_cast<std::size_t>(r)] = -1;  // the zero vector
+    work_.places.push_back(cache_.places(r) - 1);
+    if (work_.places.back() == 0)
+      work_.tokens[static_cast<std::size_t>(r)] = -1;  // the zero vector
   }
   work_.reserve(rows, *model_);
-  embed(tokens_, places_, model_->target_embedding, model_->target_positions);
+  embed(work_.tokens, work_.places, model_->target_embedding, model_->target_positions);
   decode(rows, step);
   const PartTimer timer(times_, EnginePart::Projection);
   choice_.run(*model_->output, work_.x.data(), rows, step, work_.linear);
@@ -165,7 +166,6 @@ void CpuEngine::embed(std::span<const TokenId> tokens, std::span<const std::int6
                       const CpuEmbedding& embedding, const std::vector<float>& learned) {
   const std::int64_t d_model = model_->config.d_model;
   const float scale = std::sqrt(static_cast<float>(d_model));
-  output_waits_ = false;
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     float* x = work_.x.data() + static_cast<std::int64_t>(i) * d_model;
     std::copy_n(position(places[i], learned), d_model, x);
@@ -173,13 +173,13 @@ void CpuEngine::embed(std::span<const TokenId> tokens, std::span<const std::int6
   }
 }
 
-void CpuEngine::normalize(const CpuNorm& norm, std::int64_t rows, float* y) {
+void CpuEngine::normalize(const CpuNorm& norm, std::int64_t rows, const float* added, float* y) {
   const PartTimer timer(times_, EnginePart::Normalization);
   kernels().add_norm[0]({.x = work_.x.data(),
-                         .residual = output_waits_ ? work_.output.data() : nullptr,
+                         .residual = added,
                          .gain = norm.gain.data(),
                          .bias = norm.bias.data(),
-                         .sum = output_waits_ ? work_.x.data() : nullptr,
+                         .sum = added == nullptr ? nullptr : work_.x.data(),
                          .y = y,
                          .means = nullptr,
                          .inverse_deviations = nullptr,
@@ -187,17 +187,19 @@ void CpuEngine::normalize(const CpuNorm& norm, std::int64_t rows, float* y) {
                          .epsilon = static_cast<float>(model_->config.norm_epsilon),
                          .dropout = {}},
                         0, rows);
-  output_waits_ = false;
 }
 
 template <class SubLayer>
-void CpuEngine::residual(const CpuNorm& norm, std::int64_t rows, SubLayer&& sub_layer) {
-  const bool after = model_->config.norm == NormPosition::After;
-  const auto& input = after ? work_.x : work_.input;
-  if (!after) normalize(norm, rows, work_.input.data());
-  sub_layer(input.data());
-  output_waits_ = true;
-  if (after) normalize(norm, rows, work_.x.data());
+const float* CpuEngine::residual(const CpuNorm& norm, std::int64_t rows, const float* added,
+                                 SubLayer&& sub_layer) {
+  if (model_->config.norm == NormPosition::After) {
+    sub_layer(work_.x.data());
+    normalize(norm, rows, work_.output.data(), work_.x.data());
+    return nullptr;
+  }
+  normalize(norm, rows, added, work_.input.data());
+  sub_layer(work_.input.data());
+  return work_.output.data();
 }
 
 /// Key and value [W] side by side.
@@ -207,8 +209,9 @@ void CpuEngine::store_record(const float* key_value, std::uint8_t* record) const
                                          record);
 }
 
-void CpuEngine::attend_row(const float* q, const std::uint8_t* cache, const std::int32_t* records,
-                           std::int64_t places, float* output) {
+const float* CpuEngine::attend_row(const float* q, const std::uint8_t* cache,
+                                   const std::int32_t* records, std::int64_t places,
+                                   float* output) {
   grow(work_.attention, model_->order.scratch(places));
   const auto attend =
       inference_kernels().row_attention[static_cast<std::size_t>(model_->cache_type)];
@@ -220,6 +223,7 @@ void CpuEngine::attend_row(const float* q, const std::uint8_t* cache, const std:
           .scale = 1 / std::sqrt(static_cast<float>(model_->config.d_k())),
           .scratch = work_.attention.data(),
           .output = output});
+  return work_.attention.data();
 }
 
 /// From query, key and value in `wide` to `attended`, all places of a sentence to all. The sentence
@@ -303,16 +307,17 @@ void CpuEngine::feed_forward(const CpuFeedForward& layer, const float* input, st
 
 void CpuEngine::encode(std::span<const std::int32_t> starts) {
   const std::int64_t rows = starts.back();
+  const float* added = nullptr;
   for (const CpuEncoderLayer& layer : model_->encoder) {
-    residual(layer.self_attention.norm, rows, [&](const float* input) {
+    added = residual(layer.self_attention.norm, rows, added, [&](const float* input) {
       run(layer.self_attention.query_key_value, input, rows, work_.wide.data());
       attend_in_sentences(starts);
       run(layer.self_attention.output, work_.attended.data(), rows, work_.output.data());
     });
-    residual(layer.feed_forward.norm, rows,
-             [&](const float* input) { feed_forward(layer.feed_forward, input, rows); });
+    added = residual(layer.feed_forward.norm, rows, added,
+                     [&](const float* input) { feed_forward(layer.feed_forward, input, rows); });
   }
-  if (model_->encoder_norm) normalize(*model_->encoder_norm, rows, work_.x.data());
+  if (model_->encoder_norm) normalize(*model_->encoder_norm, rows, added, work_.x.data());
 }
 
 void CpuEngine::attend_to_history(const CpuDecoderLayer& layer, std::int64_t number,
@@ -339,42 +344,43 @@ void CpuEngine::attend_to_source(const CpuDecoderLayer& layer, std::int64_t numb
     const PartTimer timer(times_, EnginePart::Attention);
     for (std::int64_t r = 0; r < rows; ++r) {
       const Source& source = sources_[static_cast<std::size_t>(cache_.slot(r))];
-      attend_row(work_.wide.data() + r * width,
-                 source.keys_values.data() + number * source.places * record_bytes(), nullptr,
-                 source.places, work_.attended.data() + r * width);
-      if (told != nullptr) tell_attention(source.places, *told);
+      const float* weights =
+          attend_row(work_.wide.data() + r * width,
+                     source.keys_values.data() + number * source.places * record_bytes(), nullptr,
+                     source.places, work_.attended.data() + r * width);
+      if (told != nullptr) tell_attention(weights, source.places, *told);
     }
   }
   run(layer.cross_attention.output, work_.attended.data(), rows, work_.output.data());
 }
 
-/// The mean of the chosen heads' weights in the row's attention that was last computed.
-void CpuEngine::tell_attention(std::int64_t places, const Step& step) const {
+void CpuEngine::tell_attention(const float* weights, std::int64_t places, const Step& step) const {
   const std::int64_t first = step.heads.head == 0 ? 0 : step.heads.head - 1;
   const std::int64_t last = step.heads.head == 0 ? model_->config.heads : first + 1;
   for (std::int64_t place = 0; place < places; ++place) {
-    const float* weights = work_.attention.data() + place * model_->order.lanes;
-    step.attention->push_back(std::accumulate(weights + first, weights + last, 0.0F) /
+    const float* heads = weights + place * model_->order.lanes;
+    step.attention->push_back(std::accumulate(heads + first, heads + last, 0.0F) /
                               static_cast<float>(last - first));
   }
 }
 
 void CpuEngine::decode(std::int64_t rows, const Step& step) {
   if (step.attention != nullptr) step.attention->clear();
+  const float* added = nullptr;
   for (std::size_t i = 0; i < model_->decoder.size(); ++i) {
     const CpuDecoderLayer& layer = model_->decoder[i];
     const auto number = static_cast<std::int64_t>(i);
-    residual(layer.self_attention.norm, rows,
-             [&](const float* input) { attend_to_history(layer, number, input, rows); });
+    added = residual(layer.self_attention.norm, rows, added,
+                     [&](const float* input) { attend_to_history(layer, number, input, rows); });
     const bool tells = step.attention != nullptr &&
                        step.heads.is_of_layer(number + 1, model_->config.decoder_layers);
-    residual(layer.cross_attention.norm, rows, [&](const float* input) {
+    added = residual(layer.cross_attention.norm, rows, added, [&](const float* input) {
       attend_to_source(layer, number, input, rows, tells ? &step : nullptr);
     });
-    residual(layer.feed_forward.norm, rows,
-             [&](const float* input) { feed_forward(layer.feed_forward, input, rows); });
+    added = residual(layer.feed_forward.norm, rows, added,
+                     [&](const float* input) { feed_forward(layer.feed_forward, input, rows); });
   }
-  if (model_->decoder_norm) normalize(*model_->decoder_norm, rows, work_.x.data());
+  if (model_->decoder_norm) normalize(*model_->decoder_norm, rows, added, work_.x.data());
 }
 
 std::vector<std::unique_ptr<Engine>> cpu_engines(const std::shared_ptr<const CpuModel>& model,

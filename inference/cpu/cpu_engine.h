@@ -43,13 +43,15 @@ class CpuEngine : public Engine {
   struct Workspace {
     void reserve(std::int64_t rows, const CpuModel& model);
 
-    std::vector<float> x;          // [rows, D]: the residual stream
-    std::vector<float> input;      // [rows, D]: normalised before a sub-layer
-    std::vector<float> wide;       // [rows, 3 W or F or 2 F]; W of HeadOrder
-    std::vector<float> attended;   // [rows, W or F]
-    std::vector<float> output;     // [rows, D]: of the sub-layer
-    std::vector<float> log_sums;   // [rows, H]
-    std::vector<float> attention;  // scratch of a row's
+    std::vector<TokenId> tokens;       // [rows]
+    std::vector<std::int64_t> places;  // [rows]: in their sentences
+    std::vector<float> x;              // [rows, D]: the residual stream
+    std::vector<float> input;          // [rows, D]: normalised before a sub-layer
+    std::vector<float> wide;           // [rows, 3 W or F or 2 F]; W of HeadOrder
+    std::vector<float> attended;       // [rows, W or F]
+    std::vector<float> output;         // [rows, D]: of the sub-layer
+    std::vector<float> log_sums;       // [rows, H]
+    std::vector<float> attention;      // scratch of a row's
     LinearScratch linear;
   };
 
@@ -73,17 +75,22 @@ class CpuEngine : public Engine {
   void attend_to_source(const CpuDecoderLayer& layer, std::int64_t number, const float* input,
                         std::int64_t rows, const Step* told);
   void attend_long_sentence(std::int64_t begin, std::int64_t end);
-  void attend_row(const float* q, const std::uint8_t* cache, const std::int32_t* records,
-                  std::int64_t places, float* output);
-  void tell_attention(std::int64_t places, const Step& step) const;
+  /// Returns the weights [places, lanes], which stand until the next row's.
+  const float* attend_row(const float* q, const std::uint8_t* cache, const std::int32_t* records,
+                          std::int64_t places, float* output);
+  /// The mean of the weights [places, lanes] of the chosen heads.
+  void tell_attention(const float* weights, std::int64_t places, const Step& step) const;
   std::int64_t record_bytes() const { return model_->order.record_bytes(model_->cache_type); }
   void store_record(const float* key_value, std::uint8_t* record) const;
   void feed_forward(const CpuFeedForward& layer, const float* input, std::int64_t rows);
   /// x = norm(x + f(x)), or x + f(norm(x)); `sub_layer` reads its argument and writes `output`.
+  /// Returns what is still to be added to x, null: nothing; the next normalisation does so, as it
+  /// passes over both anyway.
   template <class SubLayer>
-  void residual(const CpuNorm& norm, std::int64_t rows, SubLayer&& sub_layer);
-  /// y = norm(x), the last sub-layer's output added to x before where it waits for that.
-  void normalize(const CpuNorm& norm, std::int64_t rows, float* y);
+  const float* residual(const CpuNorm& norm, std::int64_t rows, const float* added,
+                        SubLayer&& sub_layer);
+  /// y = norm(x), `added` added to x before where it is given.
+  void normalize(const CpuNorm& norm, std::int64_t rows, const float* added, float* y);
 
   std::shared_ptr<const CpuModel> model_;
   TeamPlace team_;
@@ -92,9 +99,6 @@ class CpuEngine : public Engine {
   std::vector<std::int32_t> free_slots_;
   KeyValueCache cache_;
   Workspace work_;
-  bool output_waits_ = false;  // to be added to x by the next normalisation
-  std::vector<TokenId> tokens_;
-  std::vector<std::int64_t> places_;
   TokenChoice choice_;
   EngineTimes* times_ = nullptr;
 };
