@@ -1,5 +1,5 @@
-// train where its command leaves something open: measures text and machine, chooses, and says what
-// was chosen and why. What the choices are is in training/automatic_settings.
+// train where its command leaves something open: measures text and machine, and says what was
+// chosen. The choices are those of training/run_start and training/automatic_settings.
 #pragma once
 
 #include <functional>
@@ -7,11 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "app/torch/run_settings.h"
-#include "app/torch/train_options.h"
 #include "data/prepare.h"
 #include "data/text_size.h"
-#include "training/ranks/communicator.h"
+#include "training/run_start.h"
 #include "training/trial.h"
 
 namespace dragoman {
@@ -23,17 +21,16 @@ struct TextTrial {
   std::stop_token stop;
 };
 
-/// Size of the model, vocabulary, dropout: before the text is encoded. On all ranks, which get what
-/// rank 0 has chosen; not for a run that starts from another model.
-void choose_by_text(TrainOptions& options, RunSettings& settings, const TextTrial& trial,
-                    Communicator& ranks);
+/// The size of the text; where the preset is open, also the preset that text and machine suggest.
+/// Not for a run that starts from another model.
+TextFacts text_facts(const SettledRun& run, const TextTrial& trial, int ranks);
 
-/// Length, warm-up, validations, patience, moving average: before the first update.
-void choose_by_corpus(TrainOptions& options, RunSettings& settings, const TrialSettings& trial,
-                      int ranks);
+/// Of the encoded text, with the settings of the trial; what an update takes where --max-time asks
+/// for it.
+CorpusFacts corpus_facts(const TrialSettings& trial, int ranks);
 
 /// One line that says what the run will be, and a warning for each choice that cannot go well.
-void log_choices(const TrainOptions& options, const TrialSettings& trial, int ranks);
+void log_choices(const TrialSettings& trial, int ranks);
 
 /// Names of the fields that all this may give a value: those of the preset, the text and the
 /// length.

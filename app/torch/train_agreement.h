@@ -4,7 +4,6 @@
 #include <map>
 #include <string>
 
-#include "app/torch/run_settings.h"
 #include "training/ranks/communicator.h"
 #include "training/training_run.h"
 
@@ -15,12 +14,8 @@ namespace dragoman {
 void require_same_configuration(const std::map<std::string, std::string>& configuration,
                                 Communicator& ranks);
 
-/// All ranks recall what the checkpoint that rank 0 has found remembers; each host keeps what it
-/// may have otherwise.
-bool share_recalled(RunSettings& settings, const std::optional<FoundCheckpoint>& found,
-                    Communicator& ranks);
-/// All ranks have what rank 0 has chosen.
-void share_settings(RunSettings& settings, Communicator& ranks);
+/// Rank 0's settings, on all ranks; on the others without what each host may have otherwise.
+SettingsRecord share_settings(SettingsRecord settings, Communicator& ranks);
 
 /// The hosts' files may differ where their names do not. Throws Error; warns of unlike processors.
 void require_same_data(const TrainingRun& run, Communicator& ranks);

@@ -7,10 +7,8 @@
 #include <vector>
 
 #include "app/command.h"
-#include "data/data_config.h"
-#include "model/file/model_config.h"
-#include "tokenizer/train_tokenizer.h"
-#include "training/train_config.h"
+#include "training/run_config.h"
+#include "training/run_start.h"
 
 namespace dragoman {
 
@@ -29,20 +27,19 @@ struct RunMode {
 
 struct TrainOptions {
   RunMode mode;  // of the call, not of the run: no checkpoint remembers it
-  TrainConfig train;
-  ModelConfig model;
-  DataConfig data;
-  TokenizerConfig tokenizer;
+  RunConfig config;
   std::shared_ptr<Invocation> invocation = std::make_shared<Invocation>();
 
-  /// All that a run remembers.
+  /// What the command line may say: all that a run remembers, "auto" for numbers and choices, and
+  /// the mode.
   std::vector<Field> fields();
-  /// What the command line may say: the same, "auto" for numbers and choices, and the mode.
-  std::vector<Field> given_fields();
   /// The preset's values become the defaults.
   void apply_preset(const std::map<std::string, std::vector<std::string>>& given);
-  /// Throws UsageError naming the flag.
-  void validate() const;
+  /// Once the command line has been read.
+  RunRequest request();
 };
+
+/// Throws UsageError where there is no such preset.
+Preset parse_preset(const std::string& name);
 
 }  // namespace dragoman
