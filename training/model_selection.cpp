@@ -42,7 +42,7 @@ ModelSelection::ModelSelection(const TrainingRun& run, TrainingModel& model, Run
 Scores ModelSelection::scores_of(const torch::Tensor& weights, const ProgressRecord& progress,
                                  std::stop_token stop) {
   Scores scores{.valid = validator_.run(model_, weights, stop)};
-  if (!keeps_a_text() || stop.stop_requested()) return scores;
+  if (keep_validator_.empty() || stop.stop_requested()) return scores;
   scores.keep = keep_validator_.run(model_, weights, stop);
   const BestMetric metric = run_.config.best_metric;
   scores.keep_has_fallen =

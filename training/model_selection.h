@@ -25,8 +25,6 @@ class ModelSelection {
 
   /// Whether there is a validation text.
   bool validates() const { return !validator_.empty(); }
-  /// Whether there is a text of --keep-valid-src.
-  bool keeps_a_text() const { return !keep_validator_.empty(); }
 
   /// Scores the model's averaged weights, writes them where they are the best so far, and notes
   /// both in the progress. Returns the seconds that the scores took; nothing, and nothing is noted,

@@ -123,10 +123,6 @@ void Trainer::begin() {
   const std::int64_t patience = patience_before(run_, progress_.settings);
   note_start(progress_, run_, ranks_.size());
   open_stream();
-  if (progress_.update > 0 && progress_.keep_value < 0 && selection_.keeps_a_text())
-    throw Error(
-        "--keep-valid-src: this run was started without it, so nothing is known to compare with; "
-        "leave it out, or give another -o for another run");
   if (ranks_.leads()) {
     // Something to roll back to; and a disk that cannot hold a checkpoint is better found now.
     // Before the log, as a folder with a log alone is not gone on with.

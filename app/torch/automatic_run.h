@@ -1,5 +1,5 @@
-// Chooses the settings that a train command leaves open: measures the text and the machine,
-// chooses, and says what was chosen and why. training/automatic_settings has the choices.
+// Measures the text and the machine where a train command leaves settings open, and says what was
+// chosen. training/run_start and training/automatic_settings make the choices.
 #pragma once
 
 #include <functional>
@@ -7,11 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "app/torch/run_settings.h"
-#include "app/torch/train_options.h"
 #include "data/prepare.h"
 #include "data/text_size.h"
-#include "training/ranks/communicator.h"
+#include "training/run_start.h"
 #include "training/trial.h"
 
 namespace dragoman {
@@ -23,17 +21,16 @@ struct TextTrial {
   std::stop_token stop;
 };
 
-/// Chooses the size of the model, the vocabulary and dropout before the text is encoded. All ranks
-/// call it and get rank 0's choice. Not for a run that starts from another model.
-void choose_by_text(TrainOptions& options, RunSettings& settings, const TextTrial& trial,
-                    Communicator& ranks);
+/// Measures the size of the text. Where the preset is open, also finds the preset that fits text
+/// and machine. Not for a run that starts from another model.
+TextFacts text_facts(const SettledRun& run, const TextTrial& trial, int ranks);
 
-/// Chooses length, warm-up, validations, patience and moving average before the first update.
-void choose_by_corpus(TrainOptions& options, RunSettings& settings, const TrialSettings& trial,
-                      int ranks);
+/// The facts of the encoded text, with the settings of the trial. An update is timed only where
+/// --max-time asks for it.
+CorpusFacts corpus_facts(const TrialSettings& trial, int ranks);
 
 /// Logs one line about the run, and a warning for each choice that cannot go well.
-void log_choices(const TrainOptions& options, const TrialSettings& trial, int ranks);
+void log_choices(const TrialSettings& trial, int ranks);
 
 /// Names of the fields that these functions may give a value: those of the preset, the text and the
 /// length.

@@ -13,10 +13,9 @@
 #include "app/frame/progress.h"
 #include "app/frame/signals.h"
 #include "app/torch/automatic_run.h"
-#include "app/torch/begun_run.h"
 #include "app/torch/commands.h"
-#include "app/torch/initial_model.h"
-#include "app/torch/run_settings.h"
+#include "app/torch/config_toml.h"
+#include "app/torch/run_facts.h"
 #include "app/torch/start_point.h"
 #include "app/torch/train_agreement.h"
 #include "app/torch/train_options.h"
@@ -48,69 +47,26 @@ DataObserver shown_stages() {
   };
 }
 
-Preparation preparation_of(const TrainOptions& options, const RunFolder& folder,
-                           std::stop_token stop) {
-  return {.data = options.data,
-          .tokenizer = options.tokenizer,
+Preparation preparation_of(const SettledRun& run, const RunFolder& folder, std::stop_token stop) {
+  const RunConfig& config = run.config;
+  return {.data = config.data,
+          .tokenizer = config.tokenizer,
           .cache_folder = folder.corpus(),
-          .seed = static_cast<std::uint64_t>(options.train.seed),
+          .seed = static_cast<std::uint64_t>(config.train.seed),
+          .started_with = run.text_hashes,
           .observer = shown_stages(),
           .stop = std::move(stop),
-          .threads = static_cast<int>(options.train.threads)};
-}
-
-PreparedData prepare(const TrainOptions& options, const RunFolder& folder,
-                     const std::map<std::string, std::string>& started_with, std::stop_token stop) {
-  Preparation preparation = preparation_of(options, folder, std::move(stop));
-  preparation.started_with = started_with;
-  return prepare_data(preparation);
-}
-
-constexpr const char* kInitFrom = "init-from";
-
-/// A run that goes on has the tokenizers of its checkpoint.
-void settle_tokenizers(TrainOptions& options, const RunSettings& settings,
-                       const std::optional<FoundCheckpoint>& found) {
-  TokenizerConfig& config = options.tokenizer;
-  if (found) {
-    take_tokenizer(ModelFileReader(found->path), "this run's checkpoint", config);
-  } else if (!config.source_model.empty() && options.train.init_from.empty()) {
-    const auto open = [](const std::string& path) {
-      return std::make_shared<const Tokenizer>(Tokenizer::from_file(path));
-    };
-    Tokenizers given;
-    given.source = open(config.source_model);
-    given.target = config.target_model.empty() ? given.source : open(config.target_model);
-    refuse_ignored_tokenizer_flags(settings, given, "--tokenizer");
-  }
-}
-
-/// Takes over what the model of --init-from decides, and returns the checksum of its file; a run
-/// that has begun finds all that in its own checkpoint.
-std::string take_initial_model(TrainOptions& options, RunSettings& settings,
-                               const std::optional<FoundCheckpoint>& found) {
-  const std::string& given = options.train.init_from;
-  if (given.empty()) return "";
-  const ModelFileReader model(found ? found->path : resolve_model_path(given));
-  take_architecture(model, settings, options.model);
-  take_tokenizer(model, "the model of --init-from", options.tokenizer);
-  refuse_ignored_tokenizer_flags(settings, load_tokenizers(model), "--init-from");
-  options.validate();
-  if (!found) return model.checksum();
-  const auto& data = model.provenance().data;
-  const auto remembered = data.find(kInitFrom);  // none: compare_configuration() will refuse
-  return remembered == data.end() ? "" : remembered->second;
+          .threads = static_cast<int>(config.train.threads)};
 }
 
 /// Rank 0 first, then one rank of each other host, then the rest: whoever comes later finds the
 /// work of an earlier one in the cache folder, where the folder is the same.
-PreparedData prepare_in_turn(const TrainOptions& options, const RunFolder& folder,
-                             const std::map<std::string, std::string>& started_with,
-                             Communicator& ranks, const std::stop_token& stop) {
+PreparedData prepare_in_turn(const SettledRun& run, const RunFolder& folder, Communicator& ranks,
+                             const std::stop_token& stop) {
   const int turn = ranks.leads() ? 0 : ranks.place().local_rank == 0 ? 1 : 2;
   std::optional<PreparedData> data;
   for (int i = 0; i < 3; ++i) {
-    if (i == turn) data = prepare(options, folder, started_with, stop);
+    if (i == turn) data = prepare_data(preparation_of(run, folder, stop));
     try {
       ranks.wait_for_all();
     } catch (const Error&) {
@@ -121,33 +77,14 @@ PreparedData prepare_in_turn(const TrainOptions& options, const RunFolder& folde
   return std::move(*data);
 }
 
-/// What the tokenizers decide about the model.
-void complete_model(TrainOptions& options, RunSettings& settings, const Tokenizers& tokenizers) {
-  ModelConfig& model = options.model;
-  if (!options.tokenizer.trains() && settings.is_open("vocab-size"))
-    settings.choose("vocab-size", text_of(std::int64_t{tokenizers.source->size()}),
-                    "of the tokenizer that was given");
-  model.source_vocabulary = tokenizers.source->size();
-  model.target_vocabulary = tokenizers.target->size();
-  model.unk_id = tokenizers.target->unk_id();
-  model.bos_id = tokenizers.target->bos_id();
-  model.eos_id = tokenizers.target->eos_id();
-  if (tokenizers.joint() || model.tying != Tying::ThreeWay) return;
-  if (settings.asks_value("tying"))
-    throw UsageError("--tying three-way needs one vocabulary for both sides (--joint-vocab)");
-  model.tying = Tying::TwoWay;
-  settings.explain("tying", "two vocabularies");
-  log_info("two vocabularies: the embeddings of target and output are tied, the source's are not");
-}
-
-ModelOrigin origin_of(TrainOptions& options, const PreparedData& data,
+ModelOrigin origin_of(RunConfig config, const Invocation& invocation, const PreparedData& data,
                       const std::string& initial_checksum) {
   ModelOrigin origin;
   origin.tokenizer_source = data.tokenizers.source->model_bytes();
   if (!data.tokenizers.joint()) origin.tokenizer_target = data.tokenizers.target->model_bytes();
-  origin.provenance.command = options.invocation->command_line;
-  origin.provenance.configuration = write_config(options.fields());
-  origin.provenance.seed = options.train.seed;
+  origin.provenance.command = invocation.command_line;
+  origin.provenance.configuration = write_config(config.fields());
+  origin.provenance.seed = config.train.seed;
   origin.provenance.data = {{"training-text", data.text_hash}};
   origin.provenance.several_sentences = data.report.several_sentences_share();
   if (!initial_checksum.empty()) origin.provenance.data[kInitFrom] = initial_checksum;
@@ -155,55 +92,18 @@ ModelOrigin origin_of(TrainOptions& options, const PreparedData& data,
   return origin;
 }
 
-/// Says what a changed setting means; throws where it would make another run.
-void check_resume(TrainOptions& options, const TrainingRun& run, const ProgressRecord& progress,
-                  int ranks) {
-  const auto changes = compare_configuration(options.fields(), progress.settings.values);
-  for (const std::string& change : changes.allowed) log_info("changed: " + change);
-  for (const std::string& change : changes.not_exact)
-    log_warning("changed: " + change + "; the run goes on, but not bit-identically");
-  const auto differs = [](const std::string& what, const std::string& before,
-                          const std::string& now) {
-    if (before != now)
-      log_warning(what + " " + before + " -> " + now +
-                  ": the run goes on, but not bit-identically");
-  };
-  const auto precision = names_of(run.precision)[static_cast<std::size_t>(run.precision)];
-  differs("ranks", std::to_string(progress.ranks), std::to_string(ranks));
-  differs("precision", progress.precision, std::string(precision));
-  differs("threads", progress.threads, run.threads);
-  differs("processor", progress.processor, run.processor);
-}
-
-/// A curve that has begun ends where it was to end.
-void check_schedule(const TrainConfig& config, const RunSettings& settings) {
-  if (!config.has_lr_end() || config.lr_end == 0 || settings.asks_value("lr-end")) return;
-  if (config.max_updates > 0 && config.max_updates <= config.lr_end) return;
-  throw UsageError("--max-updates: this run's learning rate ends at update ", config.lr_end,
-                   "; to go on behind it with --min-lr, give --lr-end ", config.lr_end,
-                   ", or another -o for another run");
-}
-
-/// Gives the learning rate the end that is left open.
-void settle_lr_end(TrainOptions& options, RunSettings& settings) {
-  if (!options.train.has_lr_end() || options.train.lr_end > 0) return;
-  options.train.settle_lr_end();
-  settings.explain("lr-end", "--max-updates");
-}
-
-TextTrial text_trial_of(const TrainOptions& options, const RunFolder& folder, torch::Device device,
+TextTrial text_trial_of(const SettledRun& run, const RunFolder& folder, torch::Device device,
                         const std::stop_token& stop) {
-  return {.measure_text = [preparation = preparation_of(
-                               options, folder, stop)] { return measure_text(preparation); },
+  return {.measure_text = [&run, folder,
+                           stop] { return measure_text(preparation_of(run, folder, stop)); },
           .device = device,
           .stop = stop};
 }
 
-TrialSettings trial_of(const TrainOptions& options, const PreparedData& data,
-                       torch::Device device) {
-  return {.config = options.train,
-          .model = options.model,
-          .precision = resolve_precision(options.train.precision, device),
+TrialSettings trial_of(const RunConfig& config, const PreparedData& data, torch::Device device) {
+  return {.config = config.train,
+          .model = config.model,
+          .precision = resolve_precision(config.train.precision, device),
           .device = device,
           .corpus = data.train,
           .ends = end_ids(data.tokenizers),
@@ -211,47 +111,47 @@ TrialSettings trial_of(const TrainOptions& options, const PreparedData& data,
           .stop = stop_token()};
 }
 
-/// Chooses what the data and the machine decide, where it is open.
-void choose_settings(TrainOptions& options, RunSettings& settings, const PreparedData& data,
-                     torch::Device device, int ranks) {
-  if (settings.asks_auto("max-tokens") && settings.is_open("max-tokens"))
-    settings.choose("max-tokens", text_of(automatic_max_tokens(trial_of(options, data, device))),
-                    "the fewest that are nearly as fast as any, measured here");
-  choose_by_corpus(options, settings, trial_of(options, data, device), ranks);
-  settle_lr_end(options, settings);
-  options.validate();
+/// In a new run: what the text and the machine decide before there is a tokenizer. A model to start
+/// from has decided that.
+void measure_text(RunFacts& facts, const RunFolder& folder, torch::Device device,
+                  Communicator& ranks, const std::stop_token& stop) {
+  const SettledRun run = facts.settle();
+  if (!run.config.train.init_from.empty()) return;
+  if (ranks.leads())
+    facts.known.text = text_facts(run, text_trial_of(run, folder, device, stop), ranks.size());
+  facts.share(ranks);
 }
 
-/// Checks what was asked for, together with what a run that has begun remembers.
-void settle_what_is_known(TrainOptions& options, RunSettings& settings,
-                          const std::optional<FoundCheckpoint>& found) {
-  if (found) check_schedule(options.train, settings);
-  options.validate();
-  const TrainConfig& train = options.train;
-  const bool length_is_chosen = settings.is_open("max-updates") && train.max_updates == 0 &&
-                                train.max_epochs == 0 && train.max_seconds() == 0;
-  if (!length_is_chosen) settle_lr_end(options, settings);
-  if (found) compare_configuration(options.fields(), found->progress.settings.values);
+/// In a new run: what the encoded text and the machine decide.
+void measure_corpus(RunFacts& facts, const PreparedData& data, torch::Device device, int ranks) {
+  const SettledRun known = facts.settle();
+  if (known.wants_max_tokens())
+    facts.known.max_tokens = automatic_max_tokens(trial_of(known.config, data, device));
+  const SettledRun with_batches = facts.settle();
+  facts.known.corpus = corpus_facts(trial_of(with_batches.config, data, device), ranks);
 }
 
-void plan(TrainOptions& options, RunSettings& settings) {
-  options.train.check_output();
-  const auto found = find_checkpoint({options.train.output}, log_warning);
-  if (found) settings.recall(found->progress.settings);
-  settle_what_is_known(options, settings, {});
-  const torch::Device device = parse_device(options.train.device);
-  use_threads(options.train.threads);
-  const PlanFolder folder(options.train.output);
-  take_initial_model(options, settings, {});
-  settle_tokenizers(options, settings, {});
+void plan(TrainOptions& options) {
+  const TrainConfig& asked = options.config.train;
+  asked.check_output();
+  RunFacts facts(options.request());
+  if (const auto found = find_checkpoint({asked.output}, log_warning))
+    facts.known.remembered = found->progress.settings;
+  const TrainConfig first = facts.settle().config.train;
+  const torch::Device device = parse_device(first.device);
+  use_threads(first.threads);
+  const PlanFolder folder(asked.output);
   const RunFolder planned{folder.path()};
-  Communicator alone({}, options.train.rank_timeout);
-  choose_by_text(options, settings, text_trial_of(options, planned, device, stop_token()), alone);
-  const PreparedData data = prepare(options, planned, {}, stop_token());
-  complete_model(options, settings, data.tokenizers);
+  Communicator alone({}, asked.rank_timeout);
+  facts.find_models({});
+  measure_text(facts, planned, device, alone, stop_token());
+  const SettledRun with_text = facts.settle();
+  const PreparedData data = prepare_data(preparation_of(with_text, planned, stop_token()));
+  facts.known.tokenizers = data.tokenizers;
   log_data(data);
-  choose_settings(options, settings, data, device, 1);
-  print_plan(trial_of(options, data, device));
+  measure_corpus(facts, data, device, 1);
+  const SettledRun run = facts.settle();
+  print_plan(trial_of(run.config, data, device));
 }
 
 void run_trainer(TrainingRun run, const std::optional<FoundCheckpoint>& found, Communicator& ranks,
@@ -278,64 +178,61 @@ void run_trainer(TrainingRun run, const std::optional<FoundCheckpoint>& found, C
   log_end(reason, trainer.progress(), folder, config);
 }
 
-void train(TrainOptions& options, RunSettings& settings, Communicator& ranks) {
+void train(TrainOptions& options, Communicator& ranks) {
   const std::stop_token stop = ranks.stop_token(stop_token());
-  require_same_configuration(configuration_of(options.fields()), ranks);
-  options.train.check_output();
-  const RunFolder folder{options.train.output};
+  require_same_configuration(configuration_of(options.config.fields()), ranks);
+  options.config.train.check_output();
+  const RunFolder folder{options.config.train.output};
   StartPoint start = ranks.leads() ? find_start(folder) : StartPoint{};
-  const bool begun = share_recalled(settings, start.found, ranks);
-  settle_what_is_known(options, settings, start.found);
-  const torch::Device device = parse_device(options.train.device, ranks.place().local_rank);
-  const int threads = use_threads(options.train.threads, ranks.place().local_size);
+  RunFacts facts(options.request());
+  const bool begun = facts.recall(start.found, ranks);
+  const TrainConfig first = facts.settle().config.train;
+  const torch::Device device = parse_device(first.device, ranks.place().local_rank);
+  const int threads = use_threads(first.threads, ranks.place().local_size);
   if (ranks.leads())
     lock_folder(folder, start);
   else
     create_folders(folder.root);
-  const std::string initial_checksum = take_initial_model(options, settings, start.found);
-  settle_tokenizers(options, settings, start.found);
-  if (!begun)
-    choose_by_text(options, settings, text_trial_of(options, folder, device, stop), ranks);
+  facts.find_models(start.found);
+  if (!begun) measure_text(facts, folder, device, ranks, stop);
 
-  const auto started_with = start.found ? expected_hashes(options.fields(), start.found->progress)
-                                        : ProgressRecord{}.data;
-  const PreparedData data = prepare_in_turn(options, folder, started_with, ranks, stop);
-  complete_model(options, settings, data.tokenizers);
+  const PreparedData data = prepare_in_turn(facts.settle(), folder, ranks, stop);
+  facts.known.tokenizers = data.tokenizers;
   log_data(data);
-  if (ranks.leads()) {
-    if (!begun) choose_settings(options, settings, data, device, ranks.size());
-    write_file(folder.config(), settings.to_toml());
-  }
-  share_settings(settings, ranks);
-  TrainingRun run{.config = options.train,
-                  .model = options.model,
-                  .precision = resolve_precision(options.train.precision, device),
+  if (!begun && ranks.leads()) measure_corpus(facts, data, device, ranks.size());
+  facts.share(ranks);
+  const Precision precision = resolve_precision(first.precision, device);
+  facts.known.machine = machine_facts(precision, threads, ranks.size());
+  const SettledRun settled = facts.settle();
+  if (ranks.leads()) write_file(folder.config(), config_toml(settled.config, settled.settings));
+  TrainingRun run{.config = settled.config.train,
+                  .model = settled.config.model,
+                  .precision = precision,
                   .device = device,
                   .folder = folder,
-                  .origin = origin_of(options, data, initial_checksum),
+                  .origin = origin_of(settled.config, *options.invocation, data,
+                                      initial_checksum(first.init_from, start.found)),
                   .data = data,
-                  .settings = settings.record(),
-                  .threads = std::to_string(threads),
-                  .processor = cpu_features().model + " (" + cpu_features_text() + ")"};
+                  .settings = settled.settings,
+                  .threads = facts.known.machine->threads,
+                  .processor = facts.known.machine->processor};
   require_same_data(run, ranks);
-  if (start.found) check_resume(options, run, start.found->progress, ranks.size());
   log_run(run);
   if (ranks.size() > 1) log_info(join_text("training on ", ranks.size(), " ranks"));
-  if (ranks.leads() && !begun) log_choices(options, trial_of(options, data, device), ranks.size());
+  if (ranks.leads() && !begun) log_choices(trial_of(settled.config, data, device), ranks.size());
   run_trainer(std::move(run), start.found, ranks, stop);
 }
 
 int run_train(TrainOptions& options) {
-  options.train.check_rank_timeout();
+  options.config.train.check_rank_timeout();
   const RankPlace place = rank_place(process_environment());
   if (place.rank > 0) configure_log(log_format(), Verbosity::Quiet);
-  Communicator ranks(place, options.train.rank_timeout);
+  Communicator ranks(place, options.config.train.rank_timeout);
   try {
-    RunSettings settings(options.fields(), *options.invocation);
     if (options.mode.plan)
-      plan(options, settings);
+      plan(options);
     else
-      train(options, settings, ranks);
+      train(options, ranks);
   } catch (const PreparationStopped& stopped) {
     if (!received_signal()) ranks.wait_for_all();  // because of a rank that is lost: throws which
     ranks.give_up(stopped.what());
@@ -354,7 +251,7 @@ Command train_command() {
   options->apply_preset({});
   return {.name = "train",
           .summary = "train a model on parallel text; the same command goes on where it stopped",
-          .fields = options->given_fields(),
+          .fields = options->fields(),
           .short_flags = {{"o", "output"}},
           .prepare = [options](const auto& given) { options->apply_preset(given); },
           .run = [options] { return run_train(*options); },

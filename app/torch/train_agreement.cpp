@@ -38,23 +38,14 @@ void require_same_configuration(const std::map<std::string, std::string>& config
     throw UsageError(text, "; give all ranks the same command");
 }
 
-bool share_recalled(RunSettings& settings, const std::optional<FoundCheckpoint>& found,
-                    Communicator& ranks) {
-  if (found) settings.recall(found->progress.settings);
-  const bool begun = ranks.broadcast(found ? "found" : "") == "found";
-  if (begun) share_settings(settings, ranks);
-  return begun;
-}
-
-void share_settings(RunSettings& settings, Communicator& ranks) {
-  if (ranks.size() == 1) return;
+SettingsRecord share_settings(SettingsRecord settings, Communicator& ranks) {
+  if (ranks.size() == 1) return settings;
   ProgressRecord record;
-  record.settings = settings.record();
-  record = progress_from_json(ranks.broadcast(to_json(record)));
-  if (ranks.leads()) return;
-  std::erase_if(record.settings.values,
-                [](const auto& value) { return is_of_the_host(value.first); });
-  settings.recall(record.settings);
+  record.settings = std::move(settings);
+  settings = progress_from_json(ranks.broadcast(to_json(record))).settings;
+  if (!ranks.leads())
+    std::erase_if(settings.values, [](const auto& value) { return is_of_the_host(value.first); });
+  return settings;
 }
 
 void require_same_data(const TrainingRun& run, Communicator& ranks) {

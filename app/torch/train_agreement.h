@@ -5,7 +5,6 @@
 #include <map>
 #include <string>
 
-#include "app/torch/run_settings.h"
 #include "training/ranks/communicator.h"
 #include "training/training_run.h"
 
@@ -16,12 +15,8 @@ namespace dragoman {
 void require_same_configuration(const std::map<std::string, std::string>& configuration,
                                 Communicator& ranks);
 
-/// All ranks recall the settings of the checkpoint that rank 0 has found. Each host keeps the
-/// fields that may differ from host to host.
-bool share_recalled(RunSettings& settings, const std::optional<FoundCheckpoint>& found,
-                    Communicator& ranks);
-/// Gives all ranks the settings of rank 0.
-void share_settings(RunSettings& settings, Communicator& ranks);
+/// Gives all ranks rank 0's settings. Each host keeps the fields that may differ from host to host.
+SettingsRecord share_settings(SettingsRecord settings, Communicator& ranks);
 
 /// Compares the texts of all hosts, which may differ although the names of the files are the same.
 /// Throws Error; warns of unlike processors.

@@ -1,10 +1,11 @@
 #include "app/torch/train_options.h"
 
 #include <algorithm>
+#include <exception>
 
-#include "app/torch/initial_model.h"
-#include "app/torch/run_settings.h"
-#include "base/amounts.h"
+#include "app/frame/config_file.h"
+#include "model/file/model_file.h"
+#include "training/run_settings.h"
 
 namespace dragoman {
 
@@ -18,17 +19,35 @@ bool can_be_left_open(const Field& field) {
           std::find(choices.begin(), choices.end(), kAuto) == choices.end());
 }
 
-}  // namespace
-
-std::vector<Field> TrainOptions::fields() {
-  std::vector<Field> all = fields_of(train);
-  for (auto& part : {fields_of(data), fields_of(tokenizer), fields_of(model)})
-    all.insert(all.end(), part.begin(), part.end());
-  return all;
+/// Makes a field take "auto" beside its values: it then keeps the value that it has.
+void accept_auto(Field& field) {
+  field.assign = [assign = field.assign](const std::vector<std::string>& texts) {
+    if (texts != std::vector<std::string>{kAuto}) assign(texts);
+  };
 }
 
-std::vector<Field> TrainOptions::given_fields() {
-  std::vector<Field> all = fields();
+/// The preset where none is given: base, or with --init-from (a run folder or model file; may be
+/// empty) that of the run that made the model. What cannot be read counts as base: what is wrong
+/// with it is said where the weights are read.
+Preset inherited_preset(const std::string& init_from) {
+  if (init_from.empty()) return Preset::Base;
+  try {
+    const ModelFileReader model(resolve_model_path(init_from));
+    return parse_preset(settings_of(model.provenance().configuration, init_from).at("preset"));
+  } catch (const std::exception&) {
+    return Preset::Base;
+  }
+}
+
+}  // namespace
+
+Preset parse_preset(const std::string& name) {
+  const auto names = names_of(Preset{});
+  return static_cast<Preset>(parse_choice("preset", {names.begin(), names.end()}, name));
+}
+
+std::vector<Field> TrainOptions::fields() {
+  std::vector<Field> all = config.fields();
   for (Field& field : all)
     if (can_be_left_open(field)) accept_auto(field);
   for (Field& field : fields_of(mode)) all.push_back(std::move(field));
@@ -42,42 +61,24 @@ void TrainOptions::apply_preset(const std::map<std::string, std::vector<std::str
                                                                  : found->second.back();
   };
   const std::string name = given_text("preset");
-  const Preset preset =
-      name.empty() ? inherited_preset(given_text("init-from")) : parse_preset(name);
-  const std::string output = train.output;
-  train.apply_preset(preset);
-  train.output = output;
-  model = ModelConfig::from_preset(preset);
-  const bool large = preset == Preset::Base || preset == Preset::Big;
-  tokenizer.vocab_size = large ? 32'000 : 8'000;
+  config = RunConfig::from_preset(name.empty() ? inherited_preset(given_text("init-from"))
+                                               : parse_preset(name));
 }
 
-void TrainOptions::validate() const {
-  train.validate();
-  model.validate();
-  data.validate();
-  tokenizer.validate();
-  if (train.r_drop > 0 && model.dropout + model.attention_dropout + model.activation_dropout == 0)
-    throw UsageError(
-        "--r-drop: its two passes differ by dropout alone, and every --dropout is 0; raise one, or "
-        "leave --r-drop out");
-  if (!data.keep_valid_source.empty() && train.init_from.empty())
-    throw UsageError(
-        "--keep-valid-src: its scores are compared with those of the model that the run starts "
-        "with; give --init-from too, or name the files in --valid-src");
-  if (!data.keep_valid_source.empty() && data.valid_source.empty() && data.valid_fraction == 0)
-    throw UsageError("--keep-valid-src: needs a validation beside it; raise --valid-fraction");
-  if (train.guided_alignment_layer > model.decoder_layers)
-    throw UsageError("--guided-alignment-layer ", train.guided_alignment_layer,
-                     ": the decoder has ", counted(model.decoder_layers, "layer"));
-  if (train.guided_alignment_head > model.heads)
-    throw UsageError("--guided-alignment-head ", train.guided_alignment_head, ": a layer has ",
-                     counted(model.heads, "head"));
-  const std::int64_t longest = data.max_length, places = model.max_positions;
-  if (model.positions == Positions::Learned && (longest == 0 || longest >= places))
-    throw UsageError("--max-length ", longest, ": the ", places,
-                     " learned positions (--max-positions) are for fewer than ", places,
-                     " pieces and </s>");
+RunRequest TrainOptions::request() {
+  RunRequest request{.config = config, .settings = {}};
+  for (const Field& field : request.config.fields()) {
+    const std::string name(field.info.name);
+    if (is_of_the_call(name)) continue;
+    if (const auto given = invocation->given.find(name); given != invocation->given.end()) {
+      const bool is_auto = given->second == std::vector<std::string>{kAuto};
+      request.settings.asked[name] = is_auto ? kAuto : field.text();
+    } else if (invocation->origins.at(name) == Origin::Preset) {
+      request.settings.reasons[name] =
+          join_text("--preset ", field_named(request.config.fields(), "preset").text());
+    }
+  }
+  return request;
 }
 
 }  // namespace dragoman

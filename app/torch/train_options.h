@@ -7,10 +7,8 @@
 #include <vector>
 
 #include "app/frame/command.h"
-#include "data/data_config.h"
-#include "model/file/model_config.h"
-#include "tokenizer/train_tokenizer.h"
-#include "training/train_config.h"
+#include "training/run_config.h"
+#include "training/run_start.h"
 
 namespace dragoman {
 
@@ -30,21 +28,19 @@ struct RunMode {
 
 struct TrainOptions {
   RunMode mode;  // belongs to the call, so no checkpoint has it
-  TrainConfig train;
-  ModelConfig model;
-  DataConfig data;
-  TokenizerConfig tokenizer;
+  RunConfig config;
   std::shared_ptr<Invocation> invocation = std::make_shared<Invocation>();
 
-  /// The fields that a checkpoint has.
-  std::vector<Field> fields();
   /// The fields of the command line: those of a checkpoint, which also take "auto" for numbers and
   /// choices, and the mode.
-  std::vector<Field> given_fields();
+  std::vector<Field> fields();
   /// Makes the preset's values the defaults.
   void apply_preset(const std::map<std::string, std::vector<std::string>>& given);
-  /// Throws UsageError naming the flag.
-  void validate() const;
+  /// Once the command line has been read.
+  RunRequest request();
 };
+
+/// Throws UsageError where there is no such preset.
+Preset parse_preset(const std::string& name);
 
 }  // namespace dragoman

@@ -76,7 +76,7 @@ TEST_F(RunLogTest, EachStartSaysItsSettingsAndCutsOffWhatItsCheckpointHasNotSeen
 TEST_F(RunLogTest, AValidationHasItsSamplesAndTheTextToKeep) {
   Scores scores;
   scores.valid.bleu = 12.5;
-  scores.keep = ValidationResult{.bleu = 40};
+  scores.keep.emplace().bleu = 40;
   scores.keep_has_fallen = true;
   RunLog log(run, observer);
   log.open({}, 1);

@@ -43,7 +43,7 @@ TEST(Scores, TakeTheTimeOfBothTexts) {
   Scores scores;
   scores.valid.seconds = 2;
   EXPECT_EQ(scores.seconds(), 2);
-  scores.keep = ValidationResult{.seconds = 3};
+  scores.keep.emplace().seconds = 3;
   EXPECT_EQ(scores.seconds(), 5);
 }
 

@@ -1,13 +1,9 @@
-#include "app/torch/initial_model.h"
+#include "training/given_model.h"
 
-#include <algorithm>
-#include <exception>
-#include <filesystem>
+#include <map>
 #include <string>
 
-#include "app/frame/config_file.h"
 #include "base/error.h"
-#include "base/fields.h"
 #include "inference/model_tokenizers.h"
 #include "tokenizer/model_facts.h"
 
@@ -19,8 +15,8 @@ namespace {
 bool is_architecture(std::string_view name) { return !name.ends_with("dropout"); }
 
 /// Throws Error that names the difference; only equal tokenizers have the same ids.
-void check_same(const std::string& file, const Tokenizer& wanted, const std::string& model) {
-  const Tokenizer given = Tokenizer::from_file(file);
+void require_same(const Tokenizer& given, const std::string& file, const Tokenizer& wanted,
+                  const std::string& model) {
   if (given.model_bytes() == wanted.model_bytes()) return;
   const std::string advice = "; leave the tokenizer out to have the model's";
   if (given.size() != wanted.size())
@@ -35,46 +31,33 @@ void check_same(const std::string& file, const Tokenizer& wanted, const std::str
 
 }  // namespace
 
-Preset parse_preset(const std::string& name) {
-  const auto names = names_of(Preset{});
-  return static_cast<Preset>(parse_choice("preset", {names.begin(), names.end()}, name));
-}
-
-Preset inherited_preset(const std::string& init_from) {
-  if (init_from.empty()) return Preset::Base;
-  try {
-    const ModelFileReader model(resolve_model_path(init_from));
-    return parse_preset(settings_of(model.provenance().configuration, init_from).at("preset"));
-  } catch (const std::exception&) {
-    return Preset::Base;
-  }
-}
-
-void take_architecture(const ModelFileReader& model, RunSettings& settings, ModelConfig& config) {
-  ModelConfig taken = model.config();
+void take_architecture(const GivenModel& model, RunSettings& settings, ModelConfig& config) {
+  ModelConfig taken = model.config;
   const auto given = fields_of(config), of_model = fields_of(taken);
   for (std::size_t i = 0; i < given.size(); ++i) {
     const std::string name(given[i].info.name), text = given[i].text();
     if (!settings.asks_value(name)) settings.explain(name, "the model of --init-from");
     if (!settings.asks_value(name) || text == of_model[i].text()) continue;
     if (is_architecture(name))
-      throw UsageError("--", name, " ", text, ": the model of --init-from (", model.path().string(),
+      throw UsageError("--", name, " ", text, ": the model of --init-from (", model.path.string(),
                        ") has ", of_model[i].text(), "; leave the flag out");
     of_model[i].assign({text});
   }
   config = taken;
 }
 
-void take_tokenizer(const ModelFileReader& model, std::string_view of, TokenizerConfig& config) {
-  const Tokenizers tokenizers = load_tokenizers(model);
-  const std::string path = join_text(of, " (", model.path().string(), ")");
-  if (!config.source_model.empty()) {
-    check_same(config.source_model, *tokenizers.source, path);
-    check_same(config.target_model.empty() ? config.source_model : config.target_model,
-               *tokenizers.target, path);
+void take_tokenizers(const GivenModel& model, const std::optional<Tokenizers>& files,
+                     TokenizerConfig& config) {
+  const auto& [source, target] = model.tokenizers;
+  const std::string name = join_text(model.name, " (", model.path.string(), ")");
+  if (files) {
+    require_same(*files->source, config.source_model, *source, name);
+    require_same(*files->target,
+                 config.target_model.empty() ? config.source_model : config.target_model, *target,
+                 name);
   }
-  config.source_bytes = tokenizers.source->model_bytes();
-  if (!tokenizers.joint()) config.target_bytes = tokenizers.target->model_bytes();
+  config.source_bytes = source->model_bytes();
+  if (!model.tokenizers.joint()) config.target_bytes = target->model_bytes();
 }
 
 void refuse_ignored_tokenizer_flags(const RunSettings& settings, const Tokenizers& given,

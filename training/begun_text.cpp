@@ -1,4 +1,4 @@
-#include "app/torch/begun_run.h"
+#include "training/begun_text.h"
 
 #include <algorithm>
 #include <array>

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "app/frame/command.h"
+#include "base/fields.h"
 #include "training/progress_record.h"
 
 namespace dragoman {
@@ -23,14 +23,17 @@ namespace dragoman {
 /// The text that leaves a value open.
 inline constexpr const char* kAuto = "auto";
 
-/// Makes a field take "auto" beside its values: it then keeps the value that it has.
-void accept_auto(Field& field);
+/// Belongs to the call, not to the run: a run folder may be moved or copied.
+inline bool is_of_the_call(std::string_view field) { return field == "output"; }
+
+/// The field of exactly this name; it must be there.
+const Field& field_named(const std::vector<Field>& fields, std::string_view name);
 
 class RunSettings {
  public:
-  /// `fields` have the values of the command line, if it gave any. The variables that they refer to
-  /// must outlive the settings.
-  RunSettings(std::vector<Field> fields, const Invocation& invocation);
+  /// `fields` have the values that were asked for. The variables that they refer to must outlive
+  /// the settings. `start` has what was asked for, and the reasons.
+  RunSettings(std::vector<Field> fields, const SettingsRecord& start);
 
   /// Whether the value may still be chosen: none was asked for, recalled or chosen.
   bool is_open(std::string_view name) const;
@@ -51,16 +54,13 @@ class RunSettings {
 
   /// For the progress record.
   SettingsRecord record() const;
-  /// The text of config.toml.
-  std::string to_toml() const;
 
  private:
-  const Field& field(std::string_view name) const;
-  std::string line_of(const Field& field) const;
+  using Texts = std::map<std::string, std::string, std::less<>>;
 
   std::vector<Field> fields_;
-  std::map<std::string, std::string, std::less<>> asked_, reasons_;  // as in the record
-  std::set<std::string, std::less<>> settled_;                       // recalled or explained
+  Texts asked_, reasons_;                       // as in the record
+  std::set<std::string, std::less<>> settled_;  // recalled or explained
 };
 
 }  // namespace dragoman

@@ -1,0 +1,87 @@
+#include "app/torch/run_facts.h"
+
+#include <memory>
+
+#include "app/frame/log.h"
+#include "app/torch/train_agreement.h"
+#include "base/cpu.h"
+#include "inference/model_tokenizers.h"
+
+namespace dragoman {
+
+namespace {
+
+std::optional<GivenModel> given_model(const std::string& init_from,
+                                      const std::optional<FoundCheckpoint>& found) {
+  if (!found && init_from.empty()) return std::nullopt;
+  const ModelFileReader file(found ? found->path : resolve_model_path(init_from));
+  return GivenModel{.name = found ? "this run's checkpoint" : "the model of --init-from",
+                    .path = file.path(),
+                    .config = file.config(),
+                    .tokenizers = load_tokenizers(file)};
+}
+
+std::optional<Tokenizers> tokenizer_files(const TokenizerConfig& config) {
+  if (config.source_model.empty()) return std::nullopt;
+  const auto open = [](const std::string& path) {
+    return std::make_shared<const Tokenizer>(Tokenizer::from_file(path));
+  };
+  Tokenizers files;
+  files.source = open(config.source_model);
+  files.target = config.target_model.empty() ? files.source : open(config.target_model);
+  return files;
+}
+
+}  // namespace
+
+SettledRun RunFacts::settle() {
+  SettledRun run = dragoman::settle(request_, known);
+  for (; said_ < run.remarks.size(); ++said_) {
+    const auto& [kind, text] = run.remarks[said_];
+    if (kind == Remark::Kind::Warning)
+      log_warning(text);
+    else
+      log_info(text);
+  }
+  return run;
+}
+
+void RunFacts::share(Communicator& ranks) {
+  if (ranks.size() == 1) return;
+  auto settings = share_settings(ranks.leads() ? settle().settings : SettingsRecord{}, ranks);
+  if (!ranks.leads()) known.remembered = std::move(settings);
+}
+
+bool RunFacts::recall(const std::optional<FoundCheckpoint>& found, Communicator& ranks) {
+  if (found) {
+    known.begun = found->progress;
+    known.remembered = found->progress.settings;
+  }
+  const bool begun = ranks.broadcast(found ? "found" : "") == "found";
+  if (begun) share(ranks);
+  return begun;
+}
+
+void RunFacts::find_models(const std::optional<FoundCheckpoint>& found) {
+  const RunConfig config = settle().config;
+  known.model = given_model(config.train.init_from, found);
+  known.tokenizer_files = tokenizer_files(config.tokenizer);
+}
+
+std::string initial_checksum(const std::string& init_from,
+                             const std::optional<FoundCheckpoint>& found) {
+  if (init_from.empty()) return "";
+  if (!found) return ModelFileReader(resolve_model_path(init_from)).checksum();
+  const auto data = ModelFileReader(found->path).provenance().data;
+  const auto remembered = data.find(kInitFrom);  // none: settle() will refuse
+  return remembered == data.end() ? "" : remembered->second;
+}
+
+MachineFacts machine_facts(Precision precision, int threads, int ranks) {
+  return {.ranks = ranks,
+          .precision = std::string(names_of(precision)[static_cast<std::size_t>(precision)]),
+          .threads = std::to_string(threads),
+          .processor = cpu_features().model + " (" + cpu_features_text() + ")"};
+}
+
+}  // namespace dragoman

@@ -1,0 +1,25 @@
+// What a model that a run starts from decides: with --init-from the architecture, and always the
+// tokenizers.
+#pragma once
+
+#include <string_view>
+
+#include "training/run_settings.h"
+#include "training/run_start.h"
+
+namespace dragoman {
+
+/// Dropout rates that were given stay. Throws UsageError naming the flag where another architecture
+/// was given.
+void take_architecture(const GivenModel& model, RunSettings& settings, ModelConfig& config);
+
+/// Throws Error where the files of --tokenizer, if there are any, are other tokenizers.
+void take_tokenizers(const GivenModel& model, const std::optional<Tokenizers>& files,
+                     TokenizerConfig& config);
+
+/// Throws UsageError naming a flag that says how a tokenizer is made, where --init-from or
+/// --tokenizer (`by`) give one that is made otherwise.
+void refuse_ignored_tokenizer_flags(const RunSettings& settings, const Tokenizers& given,
+                                    std::string_view by);
+
+}  // namespace dragoman

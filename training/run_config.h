@@ -1,0 +1,29 @@
+// All that a run remembers of what it was told: how to train, and which model, data and tokenizer.
+#pragma once
+
+#include <vector>
+
+#include "base/fields.h"
+#include "data/data_config.h"
+#include "model/file/model_config.h"
+#include "tokenizer/train_tokenizer.h"
+#include "training/train_config.h"
+
+namespace dragoman {
+
+struct RunConfig {
+  TrainConfig train;
+  ModelConfig model;
+  DataConfig data;
+  TokenizerConfig tokenizer;
+
+  /// The preset's values, and the defaults of the rest.
+  static RunConfig from_preset(Preset preset);
+
+  /// They refer to this configuration.
+  std::vector<Field> fields();
+  /// Throws UsageError naming the flag.
+  void validate() const;
+};
+
+}  // namespace dragoman

@@ -1,0 +1,100 @@
+// The start of a run, as a pure function: what was asked for, and the facts that are known, give
+// the settings and what is to be said.
+//
+// Facts come one after the other, as each is measured with what those before it have settled: a
+// checkpoint, a model to start from, the size of the text, tokenizers, the corpus, the machine. So
+// settle() is called anew with every fact. It begins with what was asked for each time.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "data/text_size.h"
+#include "tokenizer/tokenizers.h"
+#include "training/automatic_settings.h"
+#include "training/progress_record.h"
+#include "training/run_config.h"
+
+namespace dragoman {
+
+/// What a command asks for.
+struct RunRequest {
+  RunConfig config;         ///< what was asked for, and the preset's values or defaults
+  SettingsRecord settings;  ///< `asked`, and the `reasons` of the preset's values; no values
+};
+
+/// The model that a run starts from, or its own checkpoint.
+struct GivenModel {
+  std::string name;  ///< for messages: "this run's checkpoint"
+  std::filesystem::path path;
+  ModelConfig config;
+  Tokenizers tokenizers;
+};
+
+/// Of the training text, before there is a tokenizer.
+struct TextFacts {
+  TextSize size;
+  std::optional<ChosenPreset> preset = {};  ///< that suits text and machine; where it is open
+};
+
+/// Of the encoded training text, with the batches that are settled.
+struct CorpusFacts {
+  CorpusSize size;
+  double updates_per_epoch = 0;
+  double seconds_per_update = 0;  ///< 0: not known
+
+  double target_tokens_per_update() const {
+    return static_cast<double>(size.target_tokens) / updates_per_epoch;
+  }
+};
+
+/// What must stay for a run to go on bit-identically.
+struct MachineFacts {
+  std::int64_t ranks = 1;
+  std::string precision, threads, processor;
+};
+
+struct StartFacts {
+  /// Settings that the checkpoint remembers; on other ranks those that rank 0 has settled.
+  std::optional<SettingsRecord> remembered = {};
+  /// The record of the checkpoint that the run goes on from; on rank 0.
+  std::optional<ProgressRecord> begun = {};
+  /// The checkpoint; in a new run the model of --init-from.
+  std::optional<GivenModel> model = {};
+  /// The files of --tokenizer and --target-tokenizer.
+  std::optional<Tokenizers> tokenizer_files = {};
+  std::optional<TextFacts> text = {};
+  std::optional<Tokenizers> tokenizers = {};    ///< that the text was encoded with
+  std::optional<std::int64_t> max_tokens = {};  ///< the best here, for --max-tokens auto
+  std::optional<CorpusFacts> corpus = {};
+  std::optional<MachineFacts> machine = {};
+};
+
+struct Remark {
+  enum class Kind { Info, Warning };
+  Kind kind;
+  std::string text;
+};
+
+struct SettledRun {
+  RunConfig config;
+  SettingsRecord settings = {};                  ///< for the progress record and config.toml
+  std::set<std::string, std::less<>> open = {};  ///< fields whose value may still be chosen
+  std::vector<Remark> remarks = {};              ///< with another fact more may follow them
+  /// In a run that has begun: the hash that each text file must have, by its path.
+  std::map<std::string, std::string> text_hashes = {};
+
+  /// Whether --max-tokens is to be measured.
+  bool wants_max_tokens() const;
+};
+
+/// Throws UsageError naming the flag that does not go with the others, with the checkpoint or with
+/// a fact; Error where a file of --tokenizer is not the tokenizer of the model.
+SettledRun settle(const RunRequest& request, const StartFacts& facts);
+
+}  // namespace dragoman
