@@ -229,9 +229,13 @@ void TrainingView::validated(const ValidationFacts& facts) {
              {"keep_has_fallen", facts.scores.keep_has_fallen},
              {"best", facts.new_best}});
   for (std::size_t i = 0; i < facts.samples.size(); ++i) {
-    const std::string& text = facts.samples[i].translation;
+    const auto& [source, text, reference] = facts.samples[i];
+    if (!validated_)
+      log_info(
+          join_text("    sample ", i + 1, ": \"", source, "\", in the text: \"", reference, '"'));
     log_info(join_text("    sample ", i + 1, ": ", text.empty() ? "(empty)" : text));
   }
+  validated_ = true;
 }
 
 void TrainingView::noticed(const std::string& text) { log_info(text); }

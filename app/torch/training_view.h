@@ -29,7 +29,8 @@ class TrainingView : public TrainingObserver {
 
  private:
   const TrainConfig& config_;
-  bool shown_ = false;  // the first update of this start
+  bool shown_ = false;      // the first update of this start
+  bool validated_ = false;  // in this start: the samples' sources and references are known
   std::unique_ptr<Progress> bar_;
 };
 

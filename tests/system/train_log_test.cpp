@@ -23,6 +23,9 @@ TEST_F(TrainLog, SaysHowToWatchItAndThatGivesAPage) {
   const auto page = run({"plot", path("watched"), "-o", "-"});
   EXPECT_EQ(page.exit_code, 0) << page.errors;
   EXPECT_EQ(page.errors, "");
+  const std::string source = read_file(sample("valid.en"));
+  EXPECT_THAT(trained.errors, HasSubstr("sample 1: \"" + source.substr(0, source.find('\n')) + '"'))
+      << "the text of the sample, so that its translation can be judged";
   for (const char* part : {"by-time", "BLEU of the validation text", "Sample translations",
                            "Parameters", "warmup-updates"})
     EXPECT_THAT(page.output, HasSubstr(part));
