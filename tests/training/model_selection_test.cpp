@@ -57,17 +57,16 @@ TEST_F(ModelSelectionTest, ALostModelIsMadeAnewFromTheBest) {
 }
 
 TEST_F(ModelSelectionTest, WithoutTheBestItIsMadeFromItsCheckpointOrTheNewest) {
-  save(run.folder.at_update(100), 100);
-  save(run.folder.at_update(200), 200);
-  progress.best = {.update = 100, .value = 30, .loss = 2};
-  selection.restore_if_lost(progress);
-  EXPECT_EQ(weight_in(run.folder.model()), 100);
-  EXPECT_EQ(updates_of_model(), 100);
-
-  std::filesystem::remove(run.folder.model());
-  write_file(run.folder.at_update(100), "damaged");
+  for (const std::int64_t update : {100, 200, 300}) save(run.folder.at_update(update), update);
+  progress.best = {.update = 200, .value = 30, .loss = 2};
   selection.restore_if_lost(progress);
   EXPECT_EQ(weight_in(run.folder.model()), 200);
+  EXPECT_EQ(updates_of_model(), 200);
+
+  std::filesystem::remove(run.folder.model());
+  write_file(run.folder.at_update(200), "damaged");
+  selection.restore_if_lost(progress);
+  EXPECT_EQ(weight_in(run.folder.model()), 300);
 }
 
 TEST_F(ModelSelectionTest, WithoutAnySourceTheRunFails) {
