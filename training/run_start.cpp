@@ -56,6 +56,7 @@ void choose_by_text(SettledRun& run, RunSettings& settings, const TextFacts& tex
   }
   for (const Setting& setting : text_settings(preset, text.size)) {
     if (setting.name == "vocab-size" && !run.config.tokenizer.trains()) continue;
+    if (setting.name == "max-tokens" && settings.asks_auto("max-tokens")) continue;  // measured
     if (setting.name == "augment-join" && !run.config.data.guided_alignment.empty()) continue;
     settings.choose(setting.name, setting.text, reason);
   }

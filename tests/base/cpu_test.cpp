@@ -11,12 +11,13 @@
 namespace dragoman {
 namespace {
 
-/// What the kernels in this file of sources are compiled with.
-std::set<std::string> targets_of(const std::string& file) {
-  std::ifstream stream(std::string(DRAGOMAN_SOURCES) + "/kernels/" + file);
+/// The instructions that the kernels of a set are compiled with.
+std::set<std::string> targets_of(const std::string& set) {
+  std::ifstream stream(std::string(DRAGOMAN_SOURCES) + "/kernels/isa_" + set + ".h");
   const std::string source{std::istreambuf_iterator<char>(stream), {}};
   std::smatch found;
-  EXPECT_TRUE(std::regex_search(source, found, std::regex(R"re(GCC target\([^"]*"([^"]*)")re")));
+  EXPECT_TRUE(std::regex_search(source, found,
+                                std::regex(R"re(define DRAGOMAN_ISA_OPTIONS[^"]*"([^"]*)")re")));
   const std::string list = found[1];
   const std::regex comma(",");
   return {std::sregex_token_iterator(list.begin(), list.end(), comma, -1), {}};
@@ -28,11 +29,11 @@ CpuFeatures without(const std::string& masked) {
 
 TEST(CpuFeatures, KernelsAreOfferedWhereTheProcessorHasAllTheirInstructions) {
   EXPECT_TRUE(without("").avx2 && without("").avx512_vnni && without("").avx512_bf16);
-  for (const std::string& masked : targets_of("avx2.cpp")) EXPECT_FALSE(without(masked).avx2);
-  for (const std::string& masked : targets_of("avx512.cpp")) EXPECT_FALSE(without(masked).avx512);
-  for (const std::string& masked : targets_of("avx512_vnni.cpp"))
+  for (const std::string& masked : targets_of("avx2")) EXPECT_FALSE(without(masked).avx2);
+  for (const std::string& masked : targets_of("avx512")) EXPECT_FALSE(without(masked).avx512);
+  for (const std::string& masked : targets_of("avx512_vnni"))
     EXPECT_FALSE(without(masked).avx512_vnni) << masked;
-  for (const std::string& masked : targets_of("avx512_bf16.cpp")) {
+  for (const std::string& masked : targets_of("avx512_bf16")) {
     const CpuFeatures cpu = without(masked);
     EXPECT_FALSE(cpu.avx512_vnni && cpu.avx512_bf16) << masked;
   }

@@ -74,7 +74,8 @@ TEST_F(TrainInitFrom, StartsWithTheWeightsTokenizerAndArchitectureOfTheModel) {
 
 TEST_F(TrainInitFrom, AModelThatTrainingOnlyMakesWorseIsKept) {
   const auto ruined =
-      run(fine_tuning("ruined", {"--lr", "10", "--max-rollbacks", "50"}), "", kLimit);
+      run(fine_tuning("ruined", {"--lr", "10", "--max-rollbacks", "50", "--best-metric", "loss"}),
+          "", kLimit);
   ASSERT_EQ(ruined.exit_code, 0) << ruined.errors;
   EXPECT_THAT(ruined.errors, HasSubstr("validation before the first update: "));
   EXPECT_THAT(ruined.errors,

@@ -74,7 +74,7 @@ TEST_F(TrainSettings, AutoLeavesAValueOpenThatTheFileGives) {
       "", kLimit);
   ASSERT_EQ(result.exit_code, 0) << result.errors;
   EXPECT_THAT(settings_of("open"), HasSubstr("\npatience = \"auto\"  # 8: 1,496 pairs\n"));
-  EXPECT_THAT(settings_of("open"), HasSubstr("\nlr = \"auto\"  # 0.005"));
+  EXPECT_THAT(settings_of("open"), HasSubstr("\nlr = \"auto\"  # 0.004: 1,500 pairs"));
 }
 
 }  // namespace

@@ -139,7 +139,7 @@ TEST_F(Train, RefusesToGoOnAsAnotherRun) {
   ASSERT_EQ(run(command("refuses", {"--max-updates", "10"}), "", kLimit).exit_code, 0);
   const auto other_rate = run(command("refuses", {"--lr", "0.1"}), "", kLimit);
   EXPECT_EQ(other_rate.exit_code, 2);
-  EXPECT_THAT(other_rate.errors, HasSubstr("--lr: this run was started with '0.005'"));
+  EXPECT_THAT(other_rate.errors, HasSubstr("--lr: this run was started with '0.004'"));
 }
 
 TEST_F(Train, ALongerRunMustSayHowItGoesOnBehindTheEndOfItsRate) {
