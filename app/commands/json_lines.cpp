@@ -164,6 +164,8 @@ LineInput JsonLines::read(std::string line) {
 }
 
 std::shared_ptr<const PreparedRequest> JsonLines::prepared(const Choice& choice) {
+  constexpr std::size_t kMost = 64;  // a stream may ask for a million unlike ones
+  if (prepared_.size() >= kMost && !prepared_.contains(choice)) prepared_.clear();
   std::shared_ptr<const PreparedRequest>& request = prepared_[choice];
   if (!request) {
     TranslationRequest asked = otherwise_;

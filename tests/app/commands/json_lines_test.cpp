@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "tests/model/file/scratch_file.h"
@@ -56,6 +58,23 @@ TEST_F(JsonLinesTest, AnErrorHasTheFieldsThatCanBeRead) {
     EXPECT_THAT(answer, HasSubstr("\"error\":\"")) << rest;
     EXPECT_EQ(answer.find('\xff'), std::string::npos);
   }
+}
+
+TEST(JsonLines, RequestsOfAKindArePreparedOnceAndOnlySoManyAreKept) {
+  std::vector<std::weak_ptr<const PreparedRequest>> prepared;
+  JsonLines requests(
+      [&prepared](const TranslationRequest&) {
+        auto request = std::make_shared<const PreparedRequest>();
+        prepared.push_back(request);
+        return request;
+      },
+      {}, {});
+  for (int times = 0; times < 2; ++times) requests.read(R"({"text":"a","beam_size":1})");
+  EXPECT_EQ(prepared.size(), 1u);
+  for (int beam = 1; beam <= 900; ++beam)
+    requests.read(R"({"text":"a","beam_size":)" + std::to_string(beam) + "}");
+  EXPECT_LT(std::ranges::count_if(prepared, [](const auto& request) { return !request.expired(); }),
+            100);
 }
 
 TEST_F(JsonLinesTest, AnswersWithAnErrorAreCounted) {
