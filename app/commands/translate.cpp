@@ -5,8 +5,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <condition_variable>
 #include <memory>
+#include <mutex>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,10 +37,15 @@ namespace dragoman {
 
 namespace {
 
+/// Not a pipe, a terminal or a device.
+bool is_file(int descriptor) {
+  struct stat status {};
+  return fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
+}
+
 /// The lines of a plain file, 0 for what cannot be counted before it is read.
 std::int64_t count_lines(int descriptor, const std::string& path) {
-  struct stat status {};
-  if (path == "-" || fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) return 0;
+  if (path == "-" || !is_file(descriptor)) return 0;
   const MappedFile file(path);
   const std::string_view text = file.bytes();
   if (coding_of(text, true, path) != TextCoding::Plain) return 0;
@@ -220,6 +228,17 @@ void tell_kept(Output& output, const std::string& path, std::int64_t translated,
                 kept, "; the same command with --resume goes on from there"));
 }
 
+/// Whether a stop is requested now or at once. Ctrl-C ends the writer of a pipe, too, and the end
+/// of its text may be seen a moment before the signal: the text is not whole then.
+bool is_stopped_at_the_end(const std::stop_token& stop) {
+  constexpr std::chrono::milliseconds kMoment(200);
+  std::mutex mutex;
+  std::unique_lock lock(mutex);
+  std::condition_variable_any never;
+  never.wait_for(lock, stop, kMoment, [] { return false; });
+  return stop.stop_requested();
+}
+
 int run_translate(const TranslateConfig& config, const Invocation& call,
                   const DeviceEngine& device_engine) {
   const TranslateFiles& files = config.files;
@@ -266,7 +285,8 @@ int run_translate(const TranslateConfig& config, const Invocation& call,
     tell_kept(*output, files.output, written.lines(), lines);
     throw;
   }
-  if (stop.stop_requested())
+  const bool waits = !is_file(input) && !is_stream(files.output);
+  if (waits ? is_stopped_at_the_end(stop) : stop.stop_requested())
     tell_kept(*output, files.output, written.lines(), lines);
   else
     output->finish();

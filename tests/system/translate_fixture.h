@@ -4,8 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <filesystem>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tests/model/file/small_model.h"
@@ -14,6 +17,23 @@
 #include "tokenizer/train_tokenizer.h"
 
 namespace dragoman {
+
+/// The unfinished outputs in a folder.
+inline std::vector<std::filesystem::path> parts_in(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> parts;
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    if (entry.path().extension() == ".part") parts.push_back(entry.path());
+  return parts;
+}
+
+/// Waits until an unfinished output has a line, or the output is there; a minute at most.
+inline void wait_for_kept_line(const std::filesystem::path& output) {
+  for (int waits = 0; waits < 60'000 && !std::filesystem::exists(output); ++waits) {
+    const auto parts = parts_in(output.parent_path());
+    if (!parts.empty() && std::filesystem::file_size(parts[0]) > 0) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
 
 class Translate : public testing::Test {
  protected:

@@ -121,8 +121,8 @@ TEST_F(TranslateJson, ABadLineBeforeAnInterruptionCountsToo) {
   const std::string out = folder_ / "out", line = "{\"text\": \"the cat\"}\n";
   Process process(words({"--json", "-o", out}));
   process.send("no json\n");
-  std::this_thread::sleep_for(std::chrono::milliseconds(1'500));
-  process.send_signal(SIGINT);
+  wait_for_kept_line(out);
+  process.send_signal(SIGINT);  // and the end of its input follows at once
   EXPECT_THAT(process.wait().errors, HasSubstr(".part; the same"));
   const ProcessResult resumed = ask("no json\n" + line, {"-o", out, "--resume"});
   EXPECT_EQ(resumed.exit_code, 1) << resumed.errors;

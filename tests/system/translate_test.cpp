@@ -74,13 +74,6 @@ TEST_F(Translate, ASignalEndsItAndLeavesNoHalfFile) {
   EXPECT_FALSE(std::filesystem::exists(folder_ / "out"));
 }
 
-std::vector<std::filesystem::path> parts_in(const std::filesystem::path& folder) {
-  std::vector<std::filesystem::path> parts;
-  for (const auto& entry : std::filesystem::directory_iterator(folder))
-    if (entry.path().extension() == ".part") parts.push_back(entry.path());
-  return parts;
-}
-
 TEST_F(Translate, AnInterruptedFileIsGoneOnWithToTheSameBytes) {
   std::string text;
   for (int i = 0; i < 400; ++i) text += "the cat number " + std::to_string(i) + " sat on mat\n";
@@ -92,11 +85,7 @@ TEST_F(Translate, AnInterruptedFileIsGoneOnWithToTheSameBytes) {
     const std::string whole = run(words(flags), text).output;
     flags.insert(flags.end(), {"-i", in, "-o", out, "--resume"});
     Process process(words(flags));
-    for (int waits = 0; waits < 2000; ++waits) {
-      const auto parts = parts_in(folder_.path());
-      if (!parts.empty() && std::filesystem::file_size(parts[0]) > 0) break;
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
+    wait_for_kept_line(out);
     process.send_signal(SIGKILL);
     process.wait();
     if (std::filesystem::exists(out)) continue;  // it was faster
@@ -118,10 +107,8 @@ TEST_F(Translate, WhatIsKeptIsGoneOnWithByTheSameWorkAlone) {
   write_file(folder_ / "prefixes", "a\nb\nc\n");
   Process process(words({"-o", out}));
   process.send("the cat\n");
-  for (int waits = 0; waits < 2000 && parts_in(folder_.path()).empty(); ++waits)
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  std::this_thread::sleep_for(std::chrono::milliseconds(300));
-  process.send_signal(SIGINT);
+  wait_for_kept_line(out);
+  process.send_signal(SIGINT);  // and the end of its input follows at once
   const ProcessResult stopped = process.wait();
   EXPECT_EQ(stopped.exit_code, 128 + SIGINT);
   EXPECT_THAT(stopped.errors,
