@@ -317,6 +317,33 @@ TextSize measure_text(const Preparation& preparation) {
   return size;
 }
 
+namespace {
+
+/// The pairs of the text that was given, or else those held out of the training text.
+void take_validation(const Work& work, const ParallelText& text, const CorpusFacts& facts,
+                     PreparedData& prepared) {
+  ValidSet& valid = prepared.valid;
+  valid.held_out = work.data.valid_source.empty();
+  if (valid.held_out) {
+    valid.source_lines = facts.held_out_source;
+    valid.target_lines = facts.held_out_target;
+  } else {
+    add_valid_lines(text, valid);
+  }
+  encode_valid(work, prepared.tokenizers, valid);
+}
+
+void take_keep_validation(const Work& work, const ParallelText& text, PreparedData& prepared) {
+  if (work.data.keep_valid_source.empty()) return;
+  add_valid_lines(text, prepared.keep_valid);
+  encode_valid(work, prepared.tokenizers, prepared.keep_valid);
+  if (prepared.keep_valid.tokens.pairs() == 0)
+    throw Error(work.data.keep_valid_source[0],
+                ": has no pair to validate with: all are invalid or longer than --max-length");
+}
+
+}  // namespace
+
 PreparedData prepare_data(const Preparation& preparation) {
   const Work work(preparation);
   work.data.validate();
@@ -361,22 +388,8 @@ PreparedData prepare_data(const Preparation& preparation) {
     prepared.alignments =
         std::make_shared<const PairAlignments>(alignment, prepared.tokenizers, data);
   prepared.report = storage->facts().report;
-  ValidSet& valid = prepared.valid;
-  valid.held_out = data.valid_source.empty();
-  if (valid.held_out) {
-    valid.source_lines = storage->facts().held_out_source;
-    valid.target_lines = storage->facts().held_out_target;
-  } else {
-    add_valid_lines(valid_text, valid);
-  }
-  encode_valid(work, prepared.tokenizers, valid);
-  if (!data.keep_valid_source.empty()) {
-    add_valid_lines(keep_valid_text, prepared.keep_valid);
-    encode_valid(work, prepared.tokenizers, prepared.keep_valid);
-    if (prepared.keep_valid.tokens.pairs() == 0)
-      throw Error(data.keep_valid_source[0],
-                  ": has no pair to validate with: all are invalid or longer than --max-length");
-  }
+  take_validation(work, valid_text, storage->facts(), prepared);
+  take_keep_validation(work, keep_valid_text, prepared);
   return prepared;
 }
 
