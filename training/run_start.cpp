@@ -84,7 +84,7 @@ void choose_by_tokenizers(SettledRun& run, RunSettings& settings, const Tokenize
 }
 
 /// Length, warm-up, validations, patience, moving average.
-void choose_by_corpus(SettledRun& run, RunSettings& settings, const CorpusFacts& corpus) {
+void choose_by_corpus(SettledRun& run, RunSettings& settings, const EpochFacts& corpus) {
   const TrainConfig& config = run.config.train;
   const bool fine_tunes = !config.init_from.empty();
   auto updates = static_cast<double>(

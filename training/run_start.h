@@ -43,7 +43,7 @@ struct TextFacts {
 };
 
 /// Of the encoded training text, with the batches that are settled.
-struct CorpusFacts {
+struct EpochFacts {
   CorpusSize size;
   double updates_per_epoch = 0;
   double seconds_per_update = 0;  ///< 0: not known
@@ -71,7 +71,7 @@ struct StartFacts {
   std::optional<TextFacts> text = {};
   std::optional<Tokenizers> tokenizers = {};    ///< that the text was encoded with
   std::optional<std::int64_t> max_tokens = {};  ///< the best here, for --max-tokens auto
-  std::optional<CorpusFacts> corpus = {};
+  std::optional<EpochFacts> corpus = {};
   std::optional<MachineFacts> machine = {};
 };
 

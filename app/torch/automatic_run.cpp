@@ -103,7 +103,7 @@ TextFacts text_facts(const SettledRun& run, const TextTrial& trial, int ranks) {
   return facts;
 }
 
-CorpusFacts corpus_facts(const TrialSettings& trial, int ranks) {
+EpochFacts epoch_facts(const TrialSettings& trial, int ranks) {
   return {.size = size_of(trial.corpus),
           .updates_per_epoch = updates_per_epoch(trial, ranks),
           .seconds_per_update = trial.config.max_seconds() > 0 ? measured_update(trial) : 0};
@@ -124,12 +124,10 @@ std::vector<std::string> automatic_fields() {
   return {names.begin(), names.end()};
 }
 
-void log_choices(const TrialSettings& trial, int ranks) {
+void log_choices(const TrialSettings& trial, const EpochFacts& corpus) {
   const TrainConfig& config = trial.config;
-  const CorpusFacts corpus{.size = size_of(trial.corpus),
-                           .updates_per_epoch = updates_per_epoch(trial, ranks),
-                           .seconds_per_update = measured_update(trial)};
-  const double seconds = corpus.seconds_per_update;
+  const double seconds =
+      corpus.seconds_per_update > 0 ? corpus.seconds_per_update : measured_update(trial);
   const RunPace pace{.seconds_per_update = seconds,
                      .updates_per_epoch = corpus.updates_per_epoch,
                      .validates = trial.validates};

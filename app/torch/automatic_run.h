@@ -27,10 +27,11 @@ TextFacts text_facts(const SettledRun& run, const TextTrial& trial, int ranks);
 
 /// The facts of the encoded text, with the settings of the trial. An update is timed only where
 /// --max-time asks for it.
-CorpusFacts corpus_facts(const TrialSettings& trial, int ranks);
+EpochFacts epoch_facts(const TrialSettings& trial, int ranks);
 
-/// Logs one line about the run, and a warning for each choice that cannot go well.
-void log_choices(const TrialSettings& trial, int ranks);
+/// Logs one line about the run, and a warning for each choice that cannot go well. Times an update
+/// where the facts of the corpus have no time.
+void log_choices(const TrialSettings& trial, const EpochFacts& corpus);
 
 /// Names of the fields that these functions may give a value: those of the preset, the text and the
 /// length.

@@ -128,7 +128,7 @@ void measure_corpus(RunFacts& facts, const PreparedData& data, torch::Device dev
   if (known.wants_max_tokens())
     facts.known.max_tokens = automatic_max_tokens(trial_of(known.config, data, device));
   const SettledRun with_batches = facts.settle();
-  facts.known.corpus = corpus_facts(trial_of(with_batches.config, data, device), ranks);
+  facts.known.corpus = epoch_facts(trial_of(with_batches.config, data, device), ranks);
 }
 
 void plan(TrainOptions& options) {
@@ -219,7 +219,8 @@ void train(TrainOptions& options, Communicator& ranks) {
   require_same_data(run, ranks);
   log_run(run);
   if (ranks.size() > 1) log_info(join_text("training on ", ranks.size(), " ranks"));
-  if (ranks.leads() && !begun) log_choices(trial_of(settled.config, data, device), ranks.size());
+  if (ranks.leads() && !begun)
+    log_choices(trial_of(settled.config, data, device), *facts.known.corpus);
   run_trainer(std::move(run), start.found, ranks, stop);
 }
 

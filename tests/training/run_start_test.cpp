@@ -64,7 +64,7 @@ class RunStart : public testing::Test {
   static TextFacts text(std::optional<ChosenPreset> preset = {}) {
     return {.size = {.pairs = 29'000, .target_characters = 2'000'000}, .preset = std::move(preset)};
   }
-  static CorpusFacts corpus() {
+  static EpochFacts corpus() {
     return {.size = {.pairs = 29'000, .target_tokens = 430'000}, .updates_per_epoch = 100};
   }
   /// The run that is asked for has begun, and goes on from update 500.
