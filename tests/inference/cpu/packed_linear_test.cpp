@@ -6,21 +6,13 @@
 #include <cmath>
 #include <vector>
 
-#include "base/random.h"
 #include "model/file/quantized_rows.h"
+#include "tests/inference/cpu/random_values.h"
 
 namespace dragoman {
 namespace {
 
 constexpr ComputeType kTypes[] = {ComputeType::Float32, ComputeType::BFloat16, ComputeType::Int8};
-
-/// In (-1, 1).
-std::vector<float> random_values(std::int64_t count, std::uint64_t seed) {
-  RandomStream random(seed);
-  std::vector<float> values(static_cast<std::size_t>(count));
-  for (float& value : values) value = static_cast<float>(2 * random.uniform() - 1);
-  return values;
-}
 
 /// A layer, its rows of x, and x W^T + b in plain loops.
 struct Example {

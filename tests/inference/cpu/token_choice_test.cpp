@@ -6,19 +6,12 @@
 #include <cmath>
 #include <vector>
 
-#include "base/random.h"
+#include "tests/inference/cpu/random_values.h"
 
 namespace dragoman {
 namespace {
 
 constexpr std::int64_t kInputs = 8, kRows = 3, kVocabulary = 20'000;  // more than is met at once
-
-std::vector<float> random_values(std::int64_t count, std::uint64_t seed) {
-  RandomStream random(seed);
-  std::vector<float> values(static_cast<std::size_t>(count));
-  for (float& value : values) value = static_cast<float>(2 * random.uniform() - 1);
-  return values;
-}
 
 /// The output of a decoder and a projection, whose later logits may be far above the first.
 struct Example {
