@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <latch>
 #include <map>
 #include <memory>
 #include <thread>
@@ -114,19 +115,35 @@ TEST(Workers, ASentenceMayBeSearchedForAgain) {
   EXPECT_EQ(twice->wait_for(30).begin()->first, 100);
 }
 
+/// Waits in its first step until it may go on.
+class HeldEngine : public TableEngine {
+ public:
+  using TableEngine::TableEngine;
+  void step(const Step& step) override {
+    gate_.wait();
+    TableEngine::step(step);
+  }
+  void go_on() { gate_.count_down(); }
+
+ private:
+  std::latch gate_{1};
+};
+
 TEST(Workers, MoreIsRefusedWhileTooMuchWaits) {
-  TableEngine engine(kVocabulary, random_distribution(kVocabulary, 1, 3, -60));
+  HeldEngine engine(kVocabulary, random_distribution(kVocabulary, 1));
   Engine* const engines[] = {&engine};
-  const auto collecting = std::make_shared<Collecting>();
+  const auto first = std::make_shared<Collecting>();
+  const auto second = std::make_shared<Collecting>();
   Workers team(engines, {.rows = 3, .waiting = 10});
   std::stop_source stop;
-  std::vector<SourceSentence> first = sentences_for(collecting, 50, 100'000);
-  for (SourceSentence& sentence : first) sentence.stop = stop.get_token();
-  team.add(std::move(first));
-  EXPECT_THROW(team.add(sentences_for(collecting, 1)), ServiceBusy);
+  std::vector<SourceSentence> many = sentences_for(first, 50);
+  for (SourceSentence& sentence : many) sentence.stop = stop.get_token();
+  team.add(std::move(many));
+  EXPECT_THROW(team.add(sentences_for(second, 1)), ServiceBusy);
   stop.request_stop();
-  team.add(sentences_for(collecting, 3));
-  EXPECT_EQ(collecting->wait_for(3).size(), 3u) << "what is given up waits no more";
+  team.add(sentences_for(second, 3));
+  engine.go_on();
+  EXPECT_EQ(second->wait_for(3).size(), 3u) << "what is given up waits no more";
 }
 
 /// Fails after some steps.
