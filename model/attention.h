@@ -17,7 +17,9 @@ struct MultiHeadAttentionImpl : torch::nn::Module {
   /// `site` numbers this module's dropout.
   MultiHeadAttentionImpl(const ModelConfig& config, std::uint32_t site);
 
-  /// x [N, D] of `queries`, memory [M, D] of `keys` -> [N, D].
+  /// Queries from x [N, D], keys and values from `memory` [M, D] -> [N, D]. `queries` and `keys`
+  /// are the layouts of the two. Self-attention passes the same tensor twice; its three
+  /// projections are then one product.
   torch::Tensor forward(const torch::Tensor& x, const torch::Tensor& memory,
                         const PackedLayout& queries, const PackedLayout& keys, AttentionMask mask);
 

@@ -16,9 +16,9 @@ struct SentenceStarts {
 
 enum class Pass { Forward, Training };
 
-/// Bytes that scores and weights take at least, with elements of `element_size` bytes. A forward
-/// pass needs those of one attention after another, a training pass those of all at once. 0 where
-/// the packed kernel computes all sentences.
+/// A lower bound of the bytes that attention scores and weights take, with elements of
+/// `element_size` bytes. A forward pass holds those of one attention at a time, a training pass
+/// those of all layers. 0 where the packed kernel computes all sentences.
 std::int64_t attention_memory(const ModelConfig& config, const SentenceStarts& starts,
                               std::int64_t element_size, Pass pass);
 

@@ -24,7 +24,7 @@ class DecoderAttention {
                               const torch::Tensor& x) = 0;
 };
 
-/// Whole targets at once, with the causal mask of section 3.2.3.
+/// Whole targets at once, with the causal mask of section 3.2.3. The arguments must outlive it.
 class PackedDecoderAttention : public DecoderAttention {
  public:
   PackedDecoderAttention(const torch::Tensor& memory, const PackedLayout& source,

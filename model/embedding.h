@@ -1,5 +1,6 @@
-// Embeddings and the output projection, section 3.4: one matrix for source, target and output (the
-// paper), two, or three; embeddings are multiplied by sqrt(d_model).
+// The embeddings of source and target, section 3.4, multiplied by sqrt(d_model): one matrix for
+// both sides and the output projection (the paper), or a matrix for each side. An untied output
+// projection is in transformer.h.
 #pragma once
 
 #include <torch/nn/module.h>
@@ -9,7 +10,7 @@
 
 namespace dragoman {
 
-/// A named weight. Tied modules refer to the same one.
+/// A submodule with one weight, so that the matrix of a side has the name "source.weight".
 struct MatrixImpl : torch::nn::Module {
   MatrixImpl(std::int64_t rows, std::int64_t columns);
   torch::Tensor weight;  ///< [rows, columns]

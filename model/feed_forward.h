@@ -17,7 +17,7 @@ struct FeedForwardImpl : torch::nn::Module {
   /// x [N, D] -> [N, D]; row_keys as in Dropout.
   torch::Tensor forward(const torch::Tensor& x, const torch::Tensor& row_keys);
 
-  torch::nn::Linear inner, gate{nullptr}, outer;
+  torch::nn::Linear inner, gate{nullptr}, outer;  ///< W1, Wg (gated alone) and W2 of the formulas
   Activation activation;
   Dropout dropout;  ///< of the inner activations
 };

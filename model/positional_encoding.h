@@ -27,8 +27,8 @@ struct PositionalEncodingImpl : torch::nn::Module {
 
   std::int64_t d_model_, max_positions_;
   torch::nn::Embedding source_{nullptr}, target_{nullptr};
-  torch::Tensor
-      table_;  // sinusoidal rows made so far, in the type and on the device of the last use
+  // Sinusoidal rows made so far, in the type and on the device of the last use.
+  torch::Tensor table_;
 };
 TORCH_MODULE(PositionalEncoding);
 

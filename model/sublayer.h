@@ -14,9 +14,9 @@ inline AddNorm add_norm(torch::nn::LayerNorm& norm, const Dropout& dropout) {
   return {norm->weight, norm->bias, norm->options.eps(), dropout};
 }
 
-/// The values between the layers of a stack: sum + dropout(output), [N, D]. `output` is that of the
-/// last sub-layer. The next normalisation adds it to the sum, as it passes over both anyway. An
-/// undefined output counts as zero.
+/// The value between two sub-layers, sum + dropout(output), [N, D], not yet added up. `output` is
+/// the last sub-layer's. The next normalisation does the addition, as it reads both anyway. An
+/// undefined `output` counts as zero; with norm = after it always is.
 struct ResidualStream {
   torch::Tensor sum, output;
   Dropout dropout;

@@ -15,7 +15,7 @@
 
 namespace dragoman {
 
-/// One side of a batch on the model's device.
+/// One side of a packed batch, source or target, on the model's device.
 struct PackedTokens {
   torch::Tensor tokens;  ///< [N] int64, -1 in filler rows
   PackedLayout layout;
@@ -31,7 +31,8 @@ TORCH_MODULE(Output);
 struct TransformerImpl : torch::nn::Module {
   explicit TransformerImpl(const ModelConfig& config);
 
-  /// Section 3.1, left half of figure 1 -> memory [N, D]. Dropout where the layout has row keys.
+  /// The encoder (section 3.1, left half of figure 1): -> memory [N, D]. Dropout is on where
+  /// PackedLayout::set_row_keys() has been called; so too in decode().
   torch::Tensor encode(const PackedTokens& source);
 
   /// Right half of figure 1 for whole targets: hidden states [N, D], whose projection predicts
@@ -40,11 +41,12 @@ struct TransformerImpl : torch::nn::Module {
   torch::Tensor decode(const PackedTokens& target, const torch::Tensor& memory,
                        const PackedLayout& source);
 
-  /// The same with the keys and values of `attention`.
+  /// The same for whole targets, with attention that the caller chooses (guided alignment).
   torch::Tensor decode(const PackedTokens& target, DecoderAttention& attention);
 
-  /// The decoder on tokens [N] (-1: the zero vector) at given positions [N], with the keys and
-  /// values of `attention`. Whole targets and single steps both go through it.
+  /// The decoder on its inputs: tokens [N] that have been shifted already (-1: the zero vector), at
+  /// positions [N]. row_keys [N] as in Dropout. The other two overloads call it, and a step of
+  /// inference/torch.
   torch::Tensor decode(const torch::Tensor& tokens, const torch::Tensor& positions,
                        DecoderAttention& attention, const torch::Tensor& row_keys);
 
@@ -67,8 +69,8 @@ struct TransformerImpl : torch::nn::Module {
 };
 TORCH_MODULE(Transformer);
 
-/// Moves one side of a batch to the device: tokens [N], with starts and filler rows, which hold
-/// token -1, as in PackedLayout::from_starts.
+/// Copies one side of a batch to the device. `tokens` are those of the sentences at `starts` [B+1].
+/// Filler rows, up to a multiple of `row_multiple`, get token -1 (see PackedLayout::from_starts).
 PackedTokens packed_tokens(std::span<const std::int32_t> tokens,
                            std::span<const std::int32_t> starts, std::int64_t heads,
                            torch::Device device, std::int64_t row_multiple = 1);

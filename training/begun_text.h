@@ -10,9 +10,9 @@
 
 namespace dragoman {
 
-/// By the path of each text file that is named now, the hash that it must have: the hash of the
-/// file that the run was started with for the same purpose. Throws UsageError where the run had
-/// more or fewer files.
+/// The hash that each text file must have, by the path that is given now: the hash of the file that
+/// the run was started with under the same flag. Throws UsageError where the run had more or fewer
+/// files.
 std::map<std::string, std::string> expected_hashes(const std::vector<Field>& fields,
                                                    const ProgressRecord& progress);
 

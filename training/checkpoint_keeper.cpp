@@ -12,7 +12,7 @@ namespace {
 /// What a rollback does to the learning rate.
 constexpr double kRollbackRate = 0.5;
 
-/// What the run knows about itself stays; how far it is becomes that of the checkpoint.
+/// The record after a rollback: the checkpoint's, with those members that no rollback undoes.
 ProgressRecord rolled_back(const ProgressRecord& diverged, ProgressRecord sound) {
   sound.returned_to = sound.update;
   sound.rollbacks = diverged.rollbacks + 1;
@@ -91,7 +91,7 @@ FoundCheckpoint CheckpointKeeper::rollback_target(const ProgressRecord& diverged
   auto target = find_rollback_target(run_.folder, warn_, [&](const ProgressRecord& earlier) {
     return is_sound(earlier.history, diverged.update - earlier.update);
   });
-  if (!target)  // the one before has turned out to be too near: once more from where it went
+  if (!target)  // diverged again before a newer sound checkpoint: return to the same one once more
     target = find_rollback_target(run_.folder, warn_, [&](const ProgressRecord& earlier) {
       return earlier.update <= diverged.returned_to;
     });

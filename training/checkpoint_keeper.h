@@ -1,5 +1,5 @@
-// Which checkpoints a run has in its folder: what is saved when, what a rollback returns to, what
-// is averaged, and what is removed. Of rank 0.
+// The checkpoints in a run's folder: when they are saved and removed, the one that a rollback
+// returns to, and the ones that are averaged. Only rank 0 uses it.
 #pragma once
 
 #include <chrono>
@@ -26,25 +26,26 @@ struct CheckpointMean {
 /// with the length of the log.
 class CheckpointKeeper {
  public:
-  /// All outlive the keeper.
+  /// The arguments must outlive the keeper.
   CheckpointKeeper(const TrainingRun& run, TrainingModel& model, RunLog& log,
                    TrainingObserver& observer);
 
   /// Puts weights and moments of a checkpoint of this run into the model.
   void resume(const FoundCheckpoint& checkpoint);
 
-  /// The state before the first update, to be rolled back to. Throws Error, as the next two.
+  /// Saves the state before the first update, for a rollback. This and the next two throw Error
+  /// where the file cannot be written.
   void save_start(ProgressRecord& progress);
-  /// At an update count; removes what neither --keep-last nor a rollback needs any more.
+  /// Saves update-NNN.safetensors. Removes those that neither --keep-last nor a rollback needs.
   void save_numbered(ProgressRecord& progress);
-  /// What a resume alone uses.
+  /// Saves latest.safetensors, which only a resume uses.
   void save_latest(ProgressRecord& progress);
-  /// At a multiple of --save-every the former, after --save-minutes the latter; warns where it
-  /// cannot be saved.
+  /// Calls save_numbered() at a multiple of --save-every, or save_latest() when --save-minutes have
+  /// passed. Warns where the file cannot be written.
   void save_what_is_due(ProgressRecord& progress);
-  /// Whether this update has its numbered checkpoint.
+  /// Whether the last numbered checkpoint is of this update.
   bool has_numbered(std::int64_t update) const { return numbered_update_ == update; }
-  /// What the clock, a signal or a rollback has written is of no use to a run that is finished.
+  /// Removes latest.safetensors, which a finished run does not need.
   void remove_latest();
 
   /// Puts the last sound checkpoint into the model, and its record in place of the progress, with
@@ -52,7 +53,7 @@ class CheckpointKeeper {
   /// --max-rollbacks are used up.
   void roll_back(ProgressRecord& progress);
 
-  /// Of the newest `count` numbered checkpoints that are readable.
+  /// The mean of the newest `count` numbered checkpoints that are readable.
   CheckpointMean mean_of_last(std::int64_t count) const;
 
  private:

@@ -1,5 +1,5 @@
-// What the ranks of a run have in common, and how they come to it. All ranks make the same calls;
-// where one rank is alone, they cost nothing.
+// Keeps the ranks of a run in the same state: weights, progress and decisions. All ranks make the
+// same calls in the same order. With one rank they do nothing.
 #pragma once
 
 #include <cstdint>
@@ -15,16 +15,17 @@ namespace dragoman {
 /// already lowered stays its own: memory may differ.
 void share_state(Communicator& ranks, TrainingModel& model, ProgressRecord& progress);
 
-/// Rank 0 works; then all ranks have its answer and its progress record, but for the token budget.
+/// Calls work() on rank 0 alone. Then all ranks return its answer and have its progress record;
+/// each keeps its own token budget.
 bool by_leader(Communicator& ranks, ProgressRecord& progress, const std::function<bool()>& work);
 
 BatchLoss sum_over_ranks(Communicator& ranks, const BatchLoss& sums);
 
 struct Agreement {
-  bool stop = false;   ///< some rank is asked to
+  bool stop = false;   ///< a stop was requested on some rank
   double seconds = 0;  ///< of the run so far: the mean of the ranks' clocks
 };
-/// Throws Error where the ranks have not left out as many updates.
+/// Throws Error where the ranks have left out different numbers of updates.
 Agreement agree(Communicator& ranks, bool stop_requested, double seconds, std::int64_t left_out);
 
 }  // namespace dragoman

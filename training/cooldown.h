@@ -26,12 +26,13 @@ struct Cooldown {
   bool operator==(const Cooldown&) const = default;
 };
 
-/// The cooldown that begins at this update, if one is due: the first limit of which the stable part
-/// (all but --cooldown of it) is over, or --patience. It takes --cooldown of all updates, and ends
-/// at --max-updates at the latest.
+/// The cooldown that begins at this update, if one is due. It is due when a limit (--max-updates,
+/// --max-epochs or --max-time) is reached up to its last fraction --cooldown, or when --patience is
+/// used up. It takes the fraction --cooldown of all updates, and ends at --max-updates at the
+/// latest.
 std::optional<Cooldown> due_cooldown(const TrainConfig& config, const RunPosition& position);
 
-/// Where a run ends whose cooldown begins at this update.
+/// The last update of a run whose cooldown begins at `update`.
 std::int64_t end_of_cooldown(const TrainConfig& config, std::int64_t update);
 
 /// Whether a cooldown that has begun goes on in a run whose limits may have been changed since.
@@ -40,12 +41,12 @@ std::int64_t end_of_cooldown(const TrainConfig& config, std::int64_t update);
 bool goes_on(const Cooldown& cooldown, const TrainConfig& config, const RunPosition& position,
              std::int64_t patience);
 
-/// Notes in the record that the cooldown begins, where one is due and none has begun, and returns
-/// what is to be said.
+/// Writes a cooldown into the record where one is due and none has begun, and returns the message
+/// for the user.
 std::optional<std::string> begin_cooldown(ProgressRecord& progress, const TrainConfig& config,
                                           const RunPosition& position);
-/// Notes in the record of a run that goes on that its cooldown is over, where goes_on() says so,
-/// and returns what is to be said.
+/// For a run that is resumed: cancels the cooldown in the record where goes_on() is false, and
+/// returns the message for the user.
 std::optional<std::string> end_cooldown(ProgressRecord& progress, const TrainConfig& config,
                                         const RunPosition& position, std::int64_t patience);
 

@@ -1,6 +1,7 @@
 // Cross-entropy with label smoothing (section 5.4; Szegedy et al. 2016) of a token's logits z:
-//   loss = -sum_v q_v log p_v with p = softmax(z), q_v = (1 - smoothing) [v = target] + smoothing /
-//   V d loss / d z_v = p_v - q_v
+//   loss = -sum_v q_v log p_v, with p = softmax(z)
+//   q_v = (1 - smoothing) [v = target] + smoothing / V
+//   d loss / d z_v = p_v - q_v
 #pragma once
 
 #include "training/loss_config.h"
@@ -8,8 +9,8 @@
 
 namespace dragoman {
 
-/// Of logits [N, V], which are replaced by the gradient. targets [N] int64, -1 for rows without
-/// one. On the CPU our kernel, elsewhere the reference.
+/// The losses of logits [N, V]; the logits are replaced by the gradient of the loss. targets [N]
+/// int64, -1 for rows without one. Runs our kernel on the CPU, the reference elsewhere.
 TokenLosses cross_entropy_in_place(torch::Tensor& logits, const torch::Tensor& targets,
                                    const LossConfig& config);
 /// The same by plain tensor operations, for any device.

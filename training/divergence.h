@@ -11,10 +11,11 @@ namespace dragoman {
 
 /// Means over about the last 50 updates that were made.
 struct LossHistory {
-  std::int64_t updates = 0;  ///< updates made
+  std::int64_t updates = 0;  ///< updates whose gradient was applied
   double loss = 0;           ///< smoothed, per target piece
   double gradient_norm = 0;  ///< before clipping
-  /// The lowest value of `loss` since update 50; the largest double before that.
+  /// The lowest value of `loss` since update 50. Before that its first value: the trainer sets the
+  /// loss of guessing, log(vocabulary).
   double lowest_loss = std::numeric_limits<double>::max();
   std::int64_t left_out_in_a_row = 0;
 
@@ -24,10 +25,10 @@ struct LossHistory {
 /// A run has diverged when this many updates in a row were left out.
 inline constexpr std::int64_t kMostLeftOutInARow = 10;
 
-/// The largest gradient norm that an update with this loss may have: `spike_factor` times the mean.
-/// The largest double (no limit) while there are too few updates to compare with, and where the
-/// factor is 0. Below zero (the update must be left out) where the loss is not finite, or above
-/// `spike_factor` times its mean.
+/// The limit of the gradient norm for an update with this loss; above it the update is left out.
+///   -1 (always left out): the loss is not finite, or above `spike_factor` times its mean
+///   the largest double (no limit): fewer than 50 updates so far, or the factor is 0
+///   else: `spike_factor` times the mean norm
 double longest_gradient(const LossHistory& history, double loss, double spike_factor);
 
 void note_made(LossHistory& history, double loss, double gradient_norm);

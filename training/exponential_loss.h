@@ -15,7 +15,8 @@ namespace dragoman {
 
 class ExponentialLoss {
  public:
-  /// Whether this processor has the kernels, and the loss nothing that they do not know.
+  /// Whether there are kernels for this type and processor, and the loss has neither an output bias
+  /// nor R-Drop, for which there are none.
   static bool fits(const torch::Tensor& hidden, bool has_bias, const LossConfig& config);
 
   /// hidden [N, D], weight [V, D], both bf16; targets [N]. `exponentials` [N, V] is overwritten.
@@ -23,8 +24,8 @@ class ExponentialLoss {
                   const torch::Tensor& targets, const torch::Tensor& exponentials,
                   const LossConfig& config);
 
-  /// False where the logits of a row, or of a diverged model, are beyond the reach of fp32: nothing
-  /// else is to be asked for then.
+  /// False where a row's total exceeds fp32, as in a model that has diverged. The other functions
+  /// must not be called then.
   bool succeeded() const;
 
   const TokenLosses& losses() const { return losses_; }
@@ -36,9 +37,9 @@ class ExponentialLoss {
   torch::Tensor floor_gradient() const;  // [D], of each row of the weight
 
   torch::Tensor hidden_, weight_, exponentials_;
-  torch::Tensor scaled_;      // [N, D]: hidden states by their totals
-  torch::Tensor weight_sum_;  // [D], of the rows
-  torch::Tensor inverses_;    // [N], of the totals
+  torch::Tensor scaled_;      // [N, D]: hidden states divided by their totals
+  torch::Tensor weight_sum_;  // [D]: sum of the weight's rows
+  torch::Tensor inverses_;    // [N]: 1 / total; 0 in rows without a target
   double floor_;
   TokenLosses losses_;
 };

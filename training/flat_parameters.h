@@ -1,5 +1,5 @@
-// All parameters of a model side by side in one buffer, so that the optimizer, clipping and the
-// exchange of gradients are one call each, and a parameter is a view.
+// All parameters of a model in one flat buffer. A parameter is a view of it. So the optimizer,
+// clipping and the sum over ranks work on plain vectors.
 #pragma once
 
 #include <torch/types.h>

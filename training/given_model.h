@@ -1,5 +1,5 @@
-// What a model that a run starts from decides: with --init-from the architecture, and always the
-// tokenizers.
+// The settings that follow from the model that a run starts from: always the tokenizers, and with
+// --init-from the architecture.
 #pragma once
 
 #include <string_view>

@@ -1,4 +1,4 @@
-// What a line of the log says about the updates since the last line: means, and tokens per second.
+// The updates since the last line of the log: their means, and tokens per second.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,11 @@ struct IntervalMeans {
   std::optional<double> alignment_loss = {};  ///< of guided alignment, per linked target piece
   double gradient_norm = 0;
   double source_tokens_per_second = 0, target_tokens_per_second = 0;
-  double data_wait = 0;  ///< share of the time spent waiting for batches
+  double data_wait = 0;  ///< fraction of the time spent waiting for batches
 };
 
-/// `now` is a clock in seconds; `waited` are the seconds that the batch stream has been waited for.
+/// `now` is a clock in seconds. `waited` are the seconds that the trainer has waited for batches
+/// since the stream was opened.
 class LogInterval {
  public:
   void begin(double now, double waited);

@@ -20,12 +20,12 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-/// Without asking a device, which would have to catch up.
+/// Does not read a GPU's scalar, as that would wait for the GPU.
 bool is_one(const torch::Tensor& scalar) {
   return scalar.device().is_cpu() && scalar.item<float>() == 1;
 }
 
-/// Of P passes over N tokens.
+/// The arguments of projected_cross_entropy(), for P passes over N tokens.
 struct Projection {
   torch::Tensor hidden;   // [P*N, D]
   torch::Tensor weight;   // [V, D]

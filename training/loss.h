@@ -12,7 +12,7 @@
 namespace dragoman {
 
 struct LossSums {
-  torch::Tensor objective;         ///< scalar fp32, over all tokens; backward() gives gradients
+  torch::Tensor objective;         ///< scalar fp32, sum over tokens; the one that has a gradient
   double smoothed;                 ///< cross-entropy with smoothing, the mean of the passes
   double negative_log_likelihood;  ///< the same without smoothing
 };
@@ -24,8 +24,8 @@ LossSums projected_cross_entropy(const torch::Tensor& hidden, const torch::Tenso
                                  const torch::Tensor& bias, const torch::Tensor& targets,
                                  const LossConfig& config);
 
-/// Of `tokens` tokens those whose logits exist at once: the chunks are of one size, and as few as
-/// the configuration allows.
+/// The tokens of a chunk, of `tokens` in all: as few chunks as the configuration allows, of the
+/// same size but for the last.
 std::int64_t chunk_size(const LossConfig& config, std::int64_t tokens, std::int64_t vocabulary);
 
 }  // namespace dragoman

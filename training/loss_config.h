@@ -1,4 +1,4 @@
-// What an update minimises.
+// The settings of the objective that an update minimises.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@ namespace dragoman {
 struct LossConfig {
   double label_smoothing = 0;
   double r_drop = 0;              ///< alpha of training/r_drop.h; 0: one pass
-  std::int64_t chunk_tokens = 0;  ///< whose logits exist at once; 0: those of 2^25 logits
-  /// Of guided alignment's loss, where a batch has links.
+  std::int64_t chunk_tokens = 0;  ///< tokens of a chunk; 0: as many as have 2^25 logits
+  /// Guided alignment, for batches that have links: the factor of its loss.
   double alignment_weight = 0;
   std::int64_t alignment_layer = 0;  ///< of the decoder, from 1; 0: the last
   std::int64_t alignment_head = 1;   ///< from 1; 0: the mean of all

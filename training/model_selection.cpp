@@ -63,7 +63,8 @@ std::optional<double> ModelSelection::validate(ProgressRecord& progress, std::st
       write(path, model_.averaged_weights(), provenance_of(progress, scores.valid));
   };
   bool best = scores.beat(progress.best, metric);
-  // What could not be saved is not the best, as a later one may be; but nothing replaces the start.
+  // A model that could not be saved does not count as the best, so that a later one can. At update
+  // 0 save() throws: no later model could stand for the model of --init-from.
   if (best && progress.update == 0)
     save();
   else if (best)

@@ -1,6 +1,6 @@
-// Which weights a run keeps as its model, model.safetensors: those of the best validation so far,
-// and at the end the average of the last checkpoints where that is better. Without a validation
-// text, the last weights. Of rank 0.
+// Chooses the weights of model.safetensors: those of the best validation so far, or at the end the
+// average of the last checkpoints where that scores better. Without a validation text, the last
+// weights. Only rank 0 calls it.
 #pragma once
 
 #include <filesystem>
@@ -19,7 +19,7 @@ namespace dragoman {
 
 class ModelSelection {
  public:
-  /// All outlive the selection.
+  /// The arguments must outlive the selection.
   ModelSelection(const TrainingRun& run, TrainingModel& model, RunLog& log,
                  TrainingObserver& observer);
 
@@ -33,7 +33,8 @@ class ModelSelection {
   std::optional<double> validate(ProgressRecord& progress, std::stop_token stop);
   /// Keeps the average as the model where it scores better, and notes that. Returns whether it has.
   bool average(const CheckpointMean& mean, ProgressRecord& progress, std::stop_token stop);
-  /// Of a run without a validation text. Throws Error, as the next.
+  /// Saves the current weights as the model, in a run without a validation text. This and the next
+  /// throw Error where the file cannot be written.
   void take_last_weights(const ProgressRecord& progress);
   /// A model that has been lost or damaged since it was written is made anew from the best
   /// checkpoint, or from the newest that can be read.

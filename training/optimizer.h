@@ -1,5 +1,5 @@
 // Adam (Kingma and Ba 2015) with decoupled weight decay (Loshchilov and Hutter 2019), section 5.3,
-// on flat buffers: one fused call for each block of them.
+// on flat buffers: LibTorch's fused step, once for each block.
 #pragma once
 
 #include <torch/types.h>
@@ -14,7 +14,7 @@ struct AdamConfig {
 struct Adam {
   AdamConfig config;
   torch::Tensor first_moment, second_moment;  ///< [P] fp32
-  torch::Tensor steps;                        ///< scalar fp32, updates made
+  torch::Tensor steps;                        ///< scalar fp32: steps, without updates left out
 
   Adam(const AdamConfig& config, const torch::Tensor& parameters);
   /// Counts an update; step_piece() follows for each block of the parameters.

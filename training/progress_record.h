@@ -36,7 +36,7 @@ struct BestModel {
 };
 
 struct ProgressRecord {
-  std::int64_t update = 0;                            ///< updates made
+  std::int64_t update = 0;                            ///< updates so far, left-out ones too
   std::int64_t epoch = 0;                             ///< of the next batch, from 0
   std::int64_t batch = 0;                             ///< number of the next batch in its epoch
   std::int64_t source_tokens = 0, target_tokens = 0;  ///< seen
@@ -62,8 +62,8 @@ struct ProgressRecord {
   std::int64_t averaged_update = 0;  ///< when the average of checkpoints became the best model
 
   std::int64_t ranks = 1;  ///< of the last start
-  std::string precision, threads,
-      processor;  ///< of the last start; with others a run is not bit-identical
+  /// Of the last start. With others a run is not bit-identical.
+  std::string precision, threads, processor;
   std::map<std::string, std::string> data;  ///< hash of each text file, by its path
   std::int64_t log_bytes = 0;               ///< length of log.jsonl at this point
   SettingsRecord settings;

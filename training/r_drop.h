@@ -14,21 +14,22 @@
 
 namespace dragoman {
 
-/// The batch and, behind it, the same under other sentence numbers: other ones of dropout.
+/// The batch twice. The second copy has other sentence numbers, so its dropout masks differ.
 PackedBatch both_passes(const BatchView& batch);
 
 /// Of the model's output for both passes.
 struct Predictions {
   torch::Tensor hidden, targets;
 };
-/// hidden [2R, D] and targets of both_passes(), whose passes have `tokens` target tokens each: the
-/// passes, each of R rows, behind each other; and the targets [R] of both.
+/// Cuts the model's output for both_passes() into the passes. hidden [2R, D] has the `tokens` rows
+/// of the first pass, those of the second, then filler rows. In the result each pass has R rows,
+/// filler rows included, the first pass before the second; targets are [R], the same for both.
 Predictions passes_apart(const torch::Tensor& hidden, const torch::Tensor& targets,
                          std::int64_t tokens);
 
-/// Of the logits [N, V] that two passes gave the same tokens. Both are replaced by their gradients.
-/// The other losses are means of the passes. targets [N] int64, -1 for rows without one. On the CPU
-/// our kernel, elsewhere the reference.
+/// The losses of the logits [N, V] of two passes over the same tokens. Both logits are replaced by
+/// their gradients. `smoothed` and the negative log-likelihood are means of both passes. targets
+/// [N] int64, -1 for rows without one. Runs our kernel on the CPU, the reference elsewhere.
 TokenLosses r_drop_in_place(torch::Tensor& first, torch::Tensor& second,
                             const torch::Tensor& targets, const LossConfig& config);
 /// The same by plain tensor operations, for any device.

@@ -44,7 +44,7 @@ class RunLog {
   std::optional<EventFile> events_;
 };
 
-/// As log.jsonl has it: of the facts only those that stay true.
+/// The line of log.jsonl. The outlook is left out, as it is soon outdated.
 nlohmann::ordered_json to_json(const UpdateFacts& facts);
 
 }  // namespace dragoman

@@ -1,9 +1,9 @@
-// The start of a run, as a pure function: what was asked for, and the facts that are known, give
-// the settings and what is to be said.
+// The settings of a run as a pure function, settle(), of the request and the facts known so far. It
+// also returns the messages for the user.
 //
-// Facts come one after the other, as each is measured with what those before it have settled: a
-// checkpoint, a model to start from, the size of the text, tokenizers, the corpus, the machine. So
-// settle() is called anew with every fact. It begins with what was asked for each time.
+// The facts are found in this order: a checkpoint, a model to start from, the size of the text, the
+// tokenizers, the corpus, the machine. Measuring a fact needs the settings that the earlier facts
+// have decided. So settle() is called again after each fact, always from the same request.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@
 
 namespace dragoman {
 
-/// What a command asks for.
+/// The settings that a command asks for.
 struct RunRequest {
   RunConfig config;         ///< what was asked for, and the preset's values or defaults
   SettingsRecord settings;  ///< `asked`, and the `reasons` of the preset's values; no values
@@ -53,7 +53,7 @@ struct EpochFacts {
   }
 };
 
-/// What must stay for a run to go on bit-identically.
+/// The facts that must not change if a resumed run is to be bit-identical.
 struct MachineFacts {
   std::int64_t ranks = 1;
   std::string precision, threads, processor;

@@ -24,7 +24,7 @@ struct Schedule {
 };
 
 /// The rate of update 1, 2, ...:
-/// inverse-sqrt: peak * min(u / warmup, sqrt(warmup / u));
+/// inverse-sqrt: peak * min(u / warmup, sqrt(warmup / u)), after warm-up at least `floor`;
 /// noam, equation 3: peak * d_model^-0.5 * min(u^-0.5, u * warmup^-1.5);
 /// cosine and linear: to the peak by `warmup`, then down to `floor` at `end`;
 /// wsd (warm-up, stable, decay): to the peak by `warmup`, the peak until `cooldown`, then

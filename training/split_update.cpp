@@ -15,8 +15,8 @@ namespace dragoman {
 
 namespace {
 
-/// Of attention on the CPU, where it is too much to be taken unasked; other devices tell when
-/// theirs has run out.
+/// Bytes of attention scores on the CPU, which must be checked before they are taken: the kernel
+/// kills a process that takes too much. Other devices report an error instead: 0.
 std::int64_t memory_of(TrainingModel& model, const BatchView& batch, Precision precision,
                        Pass pass) {
   if (!model.weights().is_cpu()) return 0;
@@ -34,8 +34,7 @@ std::vector<BatchPart> parts_of(TrainingModel& model, std::span<const PackedBatc
   return parts;
 }
 
-/// On the CPU threads take shares of the parts. A part that may take much of the memory comes
-/// alone.
+/// On the CPU the threads take shares of all parts. A part with padded attention is computed alone.
 BatchLoss losses_of(TrainingModel& model, std::span<const BatchPart> parts) {
   BatchLoss sums;
   std::vector<BatchView> shares;

@@ -1,5 +1,5 @@
-// An update for which memory does not suffice is made in parts: gradients are sums over sentences,
-// so that it stays the same update, up to the order of sums.
+// The forward and backward passes of an update, in parts where memory does not suffice for whole
+// batches. Gradients are sums over sentences, so the update is the same, up to the order of sums.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace dragoman {
 
-/// What a batch adds to, and how large its parts may be.
+/// The settings of try_to_accumulate().
 struct UpdatePart {
   std::int64_t update = 0;
   LossConfig loss;
@@ -18,17 +18,18 @@ struct UpdatePart {
   Precision precision = Precision::Fp32;  ///< the model's
 };
 
-/// Accumulates all batches of an update; empty where memory has run out, or would in the attention
-/// of a long sentence: then no gradient is left.
+/// Adds the gradients of all batches to the model's. Returns nothing where memory has run out, or
+/// would run out in the attention of a long sentence. The model's gradient is then cleared.
 std::optional<BatchLoss> try_to_accumulate(TrainingModel& model,
                                            std::span<const PackedBatch> batches,
                                            const UpdatePart& part);
 
-/// Half of the largest part that can still be split. Throws Error where none can.
+/// The next token budget to try: half the tokens of the largest part that has more than one
+/// sentence. Throws Error where no part has.
 std::int64_t lowered_budget(std::span<const PackedBatch> batches, std::int64_t token_budget);
 
-/// The losses of all batches without gradients, in parts where memory has run out. On the CPU
-/// threads share the batches, not each operation.
+/// The losses of all batches under master(), without gradients. Batches are split where memory has
+/// run out. On the CPU each thread computes shares of its own.
 BatchLoss evaluate_in_parts(TrainingModel& model, std::span<const PackedBatch> batches);
 
 }  // namespace dragoman

@@ -1,11 +1,11 @@
-// What a loss says about each token.
+// The losses of each token.
 #pragma once
 
 #include <torch/types.h>
 
 namespace dragoman {
 
-/// [N] each, fp32. All of a token without a target is zero.
+/// [N] each, fp32. A row without a target has zeros.
 struct TokenLosses {
   torch::Tensor objective;                ///< what is minimised
   torch::Tensor smoothed;                 ///< cross-entropy with label smoothing

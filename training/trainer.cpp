@@ -44,7 +44,7 @@ std::int64_t patience_before(const TrainingRun& run, const SettingsRecord& setti
                                          : parse_integer("patience", before->second);
 }
 
-/// What the record says about this start.
+/// Writes the facts of this start into the record.
 void note_start(ProgressRecord& progress, const TrainingRun& run, int ranks) {
   progress.precision = names_of(run.precision)[static_cast<std::size_t>(run.precision)];
   progress.ranks = ranks;
@@ -124,8 +124,8 @@ void Trainer::begin() {
   note_start(progress_, run_, ranks_.size());
   open_stream();
   if (ranks_.leads()) {
-    // Something to roll back to; and a disk that cannot hold a checkpoint is better found now.
-    // Before the log, as a folder with a log alone is not gone on with.
+    // A rollback needs this state, and a disk that cannot hold a checkpoint is better noticed now.
+    // The checkpoint comes before the log: a folder that has only a log cannot be resumed.
     if (progress_.update == 0) checkpoints_.save_start(progress_);
     log_.open(progress_, model_.layout().parameters());
   }
@@ -268,10 +268,10 @@ void Trainer::open_stream() {
   interval_.begin(seconds(), 0);
 }
 
-// ---- what is said -------------------------------------------------------------------------------
+// ---- log and outlook ----------------------------------------------------------------------------
 
 void Trainer::log_update() {
-  if (interval_.empty()) return;  // all were left out, and said so
+  if (interval_.empty()) return;  // all updates were left out, and reported as such
   const double now = seconds(), waited = stream_->waited_seconds();
   const UpdateFacts facts{.epoch = progress_.epoch + 1,
                           .update = progress_.update,

@@ -23,16 +23,18 @@
 
 namespace dragoman {
 
-/// Several ranks train as one: each takes its share of every update's batches, and all decide
-/// alike, from what they have summed or rank 0 has said. Rank 0 alone validates, writes, and reads
-/// checkpoints.
+/// Several ranks train one model. Each computes its share of every update's batches. All ranks make
+/// the same decisions, from sums over all ranks or from rank 0's answer. Only rank 0 validates and
+/// reads and writes files. All calls are made on one thread.
 class Trainer {
  public:
   Trainer(TrainingRun run, Communicator& ranks, TrainingObserver& observer);
 
-  /// Starts with the weights of a model file of this architecture; on rank 0, as resume().
+  /// Takes the weights of a model file that has this run's architecture. To be called on rank 0
+  /// alone, before train(), which copies them to all ranks.
   void start_from(const std::filesystem::path& model);
-  /// Goes on from a checkpoint of this run; on rank 0, whose state train() hands to all ranks.
+  /// Takes the weights, moments and progress of a checkpoint of this run. To be called on rank 0
+  /// alone, before train(), which copies them to all ranks.
   void resume(const FoundCheckpoint& checkpoint);
   const ProgressRecord& progress() const { return progress_; }
 
@@ -44,7 +46,8 @@ class Trainer {
  private:
   void begin();
   StopReason make_updates(const std::stop_token& stop);
-  /// At a limit; false where a stop was requested meanwhile.
+  /// Ends the run at a limit: last validation, average, model. Rank 0. Returns false where a stop
+  /// was requested meanwhile.
   bool finish(const std::stop_token& stop);
   void save_stopped();
 
@@ -63,14 +66,14 @@ class Trainer {
   BatchLoss accumulate(const std::vector<PackedBatch>& batches);
   double learning_rate_at(std::int64_t update) const;
   void leave_out(const std::vector<PackedBatch>& batches, double loss, double norm);
-  /// To the last sound checkpoint, with half the rate and another order.
+  /// Returns to the last sound checkpoint, with half the learning rate and another text order.
   void roll_back();
   void open_stream();
 
   void log_update();
-  double seconds() const;  ///< of training and validation, over all starts
+  double seconds() const;  ///< of the run up to now, over all starts; call after begin()
   RunPosition position(double seconds) const;
-  RunPace pace() const;  ///< of this start
+  RunPace pace() const;  ///< speed since this start; waits for the next batch, like position()
 
   const TrainingRun run_;
   Communicator& ranks_;

@@ -24,7 +24,7 @@ namespace {
 
 enum class Side : std::uint64_t { Source, Target };
 
-/// A dropout key per token: a function of seed, update, sentence, side and place in the sentence.
+/// A dropout row key for each token: a function of seed, update, sentence, side and position.
 std::vector<std::int32_t> row_keys(const SideView& side, std::span<const std::int64_t> sentences,
                                    std::uint64_t seed, std::int64_t update, Side which) {
   std::vector<std::int32_t> keys(side.tokens.size());
@@ -43,10 +43,12 @@ std::vector<std::int32_t> row_keys(const SideView& side, std::span<const std::in
 /// each shape that it meets, which takes longer than using it.
 constexpr std::int64_t kRowMultiple = 128;
 
-/// Of a flat buffer on the CPU: those of weights, gradient and moments fit into a core's cache.
+/// Elements of a block of the flat buffers: a block of weights, gradient and both moments together
+/// fits into a core's cache.
 constexpr std::int64_t kPiece = 32 * 1024;
 
-/// For passes through `weights`.
+/// One side of a batch on the device and in the number type of `weights`. With two passes (R-Drop)
+/// the rows become a multiple of twice as many.
 PackedTokens to_device(const SideView& side, std::int64_t heads, const torch::Tensor& weights,
                        std::int64_t passes = 1) {
   const bool any_shape = has_products(weights.scalar_type(), weights.device());
@@ -155,7 +157,7 @@ void TrainingModel::add_replicas(std::size_t count) {
   }
 }
 
-/// Without a gradient of before, a backward pass leaves its own tensor, which is not copied.
+/// A parameter whose gradient was taken has none, so the next backward pass need not add to it.
 std::vector<torch::Tensor> TrainingModel::Replica::take_gradients() {
   std::vector<torch::Tensor> gradients;
   for (torch::Tensor& parameter : parameters)

@@ -26,8 +26,8 @@ namespace dragoman {
 struct BatchLoss {
   double smoothed = 0, negative_log_likelihood = 0;  ///< sums over target tokens
   std::int64_t source_tokens = 0, target_tokens = 0;
-  /// Of guided alignment, over the target tokens with links, and how many those are; of R-Drop's
-  /// two passes both.
+  /// The loss of guided alignment, summed over the target tokens that have links, and the number of
+  /// these tokens. With R-Drop both include both passes.
   double alignment = 0, linked_tokens = 0;
 
   BatchLoss& operator+=(const BatchLoss& other);
@@ -36,8 +36,9 @@ struct BatchLoss {
 struct StepConfig {
   std::int64_t target_tokens;  ///< of the whole update
   double learning_rate;
-  double clip_norm = 0;  ///< longer gradients are shortened to this; 0: not
-  double longest_gradient = std::numeric_limits<double>::max();  ///< longer ones are not used
+  double clip_norm = 0;  ///< gradients with a larger norm are scaled down to it; 0: no clipping
+  /// A gradient with a larger norm is thrown away.
+  double longest_gradient = std::numeric_limits<double>::max();
 };
 
 class TrainingModel {
@@ -46,22 +47,24 @@ class TrainingModel {
   TrainingModel(const ModelConfig& config, const AdamConfig& adam, Precision precision,
                 torch::Device device, std::uint64_t seed);
 
-  /// Threads that compute the shares of a batch, each its own; 1 where the device is no CPU.
+  /// The number of threads that compute a batch, one share each; 1 on other devices than the CPU.
   std::int64_t threads() const;
 
-  /// Forward and backward pass of a batch's shares side by side (with R-Drop two, whose sums are
-  /// means); adds to the gradient. Dropout is a function of seed, update and sentence numbers. The
-  /// threads meet once a batch, where threads that share every operation meet hundreds of times.
+  /// Forward and backward pass of the shares of a batch, each on a thread of its own. Adds the
+  /// gradients to gradient() and returns the sums of the losses; with R-Drop, the means of both
+  /// passes. Dropout is a function of seed, update and sentence numbers. At most threads() shares.
+  /// Where it throws, part of the gradient may be there: see forget_gradient().
   BatchLoss accumulate(std::span<const BatchView> shares, const LossConfig& loss,
                        std::int64_t update);
-  /// The same of a whole batch, shared among threads().
+  /// The same for a whole batch, which is divided among threads().
   BatchLoss accumulate(const PackedBatch& batch, const LossConfig& loss, std::int64_t update);
 
-  /// One step of Adam on the mean gradient over all target tokens, which is cleared. Returns the
-  /// norm before clipping; the weights stay as they are where it is not finite or too long.
+  /// Divides the gradient by the number of target tokens, clips it, makes one step of Adam, and
+  /// clears the gradient. Returns the norm before clipping. Where that is not finite, or above
+  /// longest_gradient, the weights stay as they are.
   double step(const StepConfig& step);
 
-  /// Clears what batches have added to the gradient, in whole or in part.
+  /// Clears the gradient, and the gradients that an accumulate() that threw has left in replicas.
   void forget_gradient();
 
   /// Loss of a batch under the master weights, without dropout or smoothing.
@@ -71,26 +74,26 @@ class TrainingModel {
   Transformer& master() { return master_; }
   const ModelConfig& config() const { return master_->config; }
   const FlatLayout& layout() const { return layout_; }
-  torch::Tensor& weights() {
-    return weights_;
-  }  ///< flat fp32; call weights_changed() after writing
+  /// Flat fp32. Call weights_changed() after writing.
+  torch::Tensor& weights() { return weights_; }
   /// Flat fp32: what accumulate() has summed since the last step, over target tokens.
   torch::Tensor& gradient() { return gradient_; }
   Adam& adam() { return adam_; }
-  /// Shares of a batch that have been made side by side so far, at most.
+  /// The largest number of shares that have been computed at once so far.
   std::int64_t replicas() const { return static_cast<std::int64_t>(replicas_.size()); }
   /// All tensors that a checkpoint holds; call weights_changed() after writing.
   std::vector<torch::Tensor> state();
   void weights_changed();
 
-  /// From now on each step adds to a moving average of the weights, which starts as they are.
+  /// Starts a moving average at the current weights. From now on step() updates it.
   void keep_average(double decay) { average_ = WeightAverage{decay, weights_.clone()}; }
   bool keeps_average() const { return average_.has_value(); }
-  /// What validation scores and a run is to give: the moving average, or without one the weights.
+  /// The weights that are validated and saved as the model: the moving average, or the weights
+  /// where none is kept.
   torch::Tensor& averaged_weights() { return average_ ? average_->values : weights_; }
 
  private:
-  /// A module tree on the weights of the arithmetic, whose gradients are its own.
+  /// A module tree whose parameters are views of compute_weights_, with gradients of its own.
   struct Replica {
     Transformer model;
     std::vector<torch::Tensor> parameters;  // in the order of FlatLayout::views()
@@ -123,8 +126,8 @@ class TrainingModel {
   std::optional<WeightAverage> average_;
 };
 
-/// While it lives, master() computes with other weights (flat, like weights()) than the model's
-/// own, and no update may be made.
+/// While this object lives, master() computes with `weights` (flat, like model.weights()) in place
+/// of the model's own. No update may be made meanwhile, and `weights` must outlive it.
 class OtherWeights {
  public:
   OtherWeights(TrainingModel& model, const torch::Tensor& weights) : model_(model) {

@@ -1,4 +1,5 @@
-// What a run tells those who watch it: the program's view, and the run's log.
+// The events of a training: the facts that the trainer reports to the program (TrainingObserver)
+// and to the log of the run (run_log.h).
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What a run trains: settings, data, device and folder.
+// The input of a Trainer: settings, data, device and folder.
 #pragma once
 
 #include <torch/types.h>
@@ -17,13 +17,13 @@ namespace dragoman {
 struct TrainingRun {
   TrainConfig config;
   ModelConfig model;
-  Precision precision;  ///< resolved
+  Precision precision;  ///< not Auto
   torch::Device device;
   RunFolder folder;
   ModelOrigin origin;
   const PreparedData& data;        ///< outlives the run
   SettingsRecord settings;         ///< for the progress record
-  std::string threads, processor;  ///< likewise
+  std::string threads, processor;  ///< for the progress record, too
 };
 
 }  // namespace dragoman

@@ -12,7 +12,7 @@ namespace dragoman {
 
 namespace {
 
-/// Of the weights [B*H, T, S].
+/// The dropout mask of the attention weights [B*H, T, S].
 DropoutMask mask_of_weights(const AttentionPattern& pattern, std::int64_t T) {
   return {pattern.dropout, pattern.queries.padded_row_keys, T, pattern.queries.heads};
 }

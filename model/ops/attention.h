@@ -13,8 +13,8 @@ namespace dragoman {
 
 enum class AttentionMask { Padding, Causal };
 
-/// The keys that each query may see, and the dropout on the weights. A query sees the keys of its
-/// sentence; with Causal none after its own position.
+/// The layouts of queries and keys, the mask, and the dropout on the weights. A query sees the keys
+/// of its own sentence; with Causal, none after its own position.
 struct AttentionPattern {
   const PackedLayout& queries;
   const PackedLayout& keys;
@@ -22,13 +22,13 @@ struct AttentionPattern {
   Dropout dropout;
 };
 
-/// Equation 1 on a packed batch -> [N, D]. Rows that are no token become zero.
+/// Equation 1 on a packed batch -> [N, D]. Filler rows become zero.
 ///
 /// Either queries are [N, D] and memory is [M, 2D], keys beside values; or memory is undefined, and
 /// queries, keys and values stand side by side in `queries`, [N, 3D]. On the CPU our kernel
 /// computes it without padding. Its backward pass saves the inputs and the logarithm of each
-/// softmax's denominator, and computes the weights anew. Other devices and very long sentences take
-/// the padded path.
+/// softmax's denominator, and computes the weights anew. Other devices, and batches with a sentence
+/// that is too long for the kernel, take the padded path.
 torch::Tensor packed_attention(const torch::Tensor& queries, const torch::Tensor& memory,
                                const AttentionPattern& pattern);
 /// The same by way of the padded layout [B*H, L, K].

@@ -14,19 +14,22 @@ struct AutogradContext;
 
 namespace dragoman {
 
-/// One dropout of the model. The rate is rounded to 256ths, at most 255. Where there is no kernel,
-/// all of it is computed by plain tensor operations.
+/// One dropout layer of the model. The rate is rounded to 256ths, at most 255. Tensors for which
+/// there is no kernel (has_kernel()) are computed by plain tensor operations.
 struct Dropout {
   double rate = 0;
   std::uint32_t site = 0;  ///< distinct for every dropout of the model
 
   std::uint32_t threshold() const;  ///< the rate in 256ths
-  /// dropout(x); x itself where row_keys is undefined or the rate is 0. x [N, C], row_keys [N].
+  /// dropout(x), x [N, C]. row_keys [N] int32 are random numbers, one for each token. The mask is a
+  /// function of them, so it does not depend on the row that the token has. Returns x itself where
+  /// row_keys is undefined or the rate is 0.
   torch::Tensor apply(const torch::Tensor& x, const torch::Tensor& row_keys) const;
   /// residual + dropout(x).
   torch::Tensor add(const torch::Tensor& x, const torch::Tensor& residual,
                     const torch::Tensor& row_keys) const;
-  /// dropout(relu(x)). Backward saves the output, which tells relu's kept elements as well.
+  /// dropout(relu(x)). Backward saves the output alone: it is above 0 exactly where both let the
+  /// element through.
   torch::Tensor relu(const torch::Tensor& x, const torch::Tensor& row_keys) const;
 };
 
@@ -42,7 +45,7 @@ class DropoutMask {
 
   bool drops() const { return row_keys_.defined(); }
   std::int64_t heads() const { return heads_; }
-  /// For the kernels, as long as this lives.
+  /// The mask as the kernels take it; valid as long as this object.
   DropoutSite site() const;
   /// By plain tensor operations: mask / (1 - rate), fp32 [B*H*T, columns]. Row (b * H + h) * T + t
   /// belongs to head h of query t.

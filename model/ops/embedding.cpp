@@ -17,8 +17,8 @@ torch::Tensor embed_reference(const torch::Tensor& tokens, const torch::Tensor& 
 
 namespace {
 
-/// The rows in which each token stands, side by side and ascending; those of -1, the zero vector
-/// before the first token, are left out.
+/// The rows of each token: order[starts[g]..starts[g+1]), ascending, are the rows with tokens[g].
+/// Rows with token -1 (the zero vector) are left out.
 struct TokenGroups {
   TokenGroups(const torch::Tensor& all, std::int64_t vocabulary) {
     const std::span values(all.const_data_ptr<std::int64_t>(),

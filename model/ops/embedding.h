@@ -1,5 +1,5 @@
 // Embeddings, section 3.4: y_n = scale * weight[token_n], where the paper's scale is sqrt(d_model).
-// The gradient of a row of the weight is scale times the sum of the dy of its token's places.
+// The gradient of row v of the weight is scale times the sum of dy_n over all n with token_n = v.
 #pragma once
 
 #include <torch/types.h>

@@ -16,7 +16,7 @@ torch::Tensor relu_feed_forward_reference(torch::nn::Linear& inner, torch::nn::L
 
 namespace {
 
-/// Where there are products of ours, which take what stands between them along.
+/// For our own products, which apply bias, ReLU and dropout while they have the sums in registers.
 struct FeedForwardFunction : torch::autograd::Function<FeedForwardFunction> {
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& x,
                                const torch::Tensor& inner_weight, const torch::Tensor& inner_bias,

@@ -1,4 +1,4 @@
-// What the ops share to call kernels from LibTorch's autograd functions.
+// Calls of kernels from LibTorch's autograd functions: the definitions that all ops need.
 #pragma once
 
 #include <ATen/record_function.h>

@@ -15,8 +15,8 @@ torch::Tensor to_tensor(const std::vector<T>& values, torch::ScalarType type,
   return torch::from_blob(const_cast<T*>(values.data()), {size}, type).clone().to(device);
 }
 
-/// Each function is the other's adjoint, so both directions are gathers or one scatter of whole
-/// rows.
+/// PadHeads and UnpadHeads are the backward pass of each other. So no direction has to add up rows
+/// that collide: three are gathers (index_select), one is a scatter without collisions.
 struct PadHeads : torch::autograd::Function<PadHeads> {
   static torch::Tensor forward(torch::autograd::AutogradContext* context, const torch::Tensor& rows,
                                const torch::Tensor& head_rows, const torch::Tensor& head_places) {

@@ -1,5 +1,6 @@
-// Where the sentences of a packed batch lie, and the way between two layouts: the packed one [N,
-// D], which linear layers see, and the padded one [B * H, L, K], which attention sees.
+// The layout of a packed batch, and the conversion between two layouts: packed [N, D], on which
+// linear layers and the attention kernel work, and padded [B * H, L, K], on which attention in
+// plain tensor operations works.
 #pragma once
 
 #include <torch/types.h>
@@ -11,13 +12,13 @@ namespace dragoman {
 
 struct PackedLayout {
   std::int64_t sentences;   ///< B
-  std::int64_t tokens;      ///< of all sentences
+  std::int64_t tokens;      ///< number of tokens of all sentences, without filler rows
   std::int64_t rows;        ///< N: the tokens, and perhaps filler rows behind them
-  std::int64_t longest;     ///< L: positions of a sentence in the padded layout
+  std::int64_t longest;     ///< L: tokens of the longest sentence
   std::int64_t heads;       ///< H
   torch::Tensor starts;     ///< [B+1] int32
   torch::Tensor lengths;    ///< [B] int32
-  torch::Tensor positions;  ///< [N] int64, of each token in its sentence; 0 for filler rows
+  torch::Tensor positions;  ///< [N] int64, position of each token in its sentence; 0 in filler rows
   /// [B*H*L] int64: for each position of the padded layout, the row n*H+h of [tokens*H, K] that
   /// stands there; 0 for padding.
   torch::Tensor head_rows;
@@ -26,7 +27,8 @@ struct PackedLayout {
   torch::Tensor row_keys;         ///< [N] int32 dropout key per token; undefined = no dropout
   torch::Tensor padded_row_keys;  ///< [B*L] int32, the same by padded position
 
-  /// `starts` is [B+1] as in PackedSide, or a stretch of it. The number of rows is rounded up to a
+  /// `starts` [B+1] is PackedSide::starts or a section of it, and need not begin with 0. The number
+  /// of rows is rounded up to a
   /// multiple of `row_multiple`, so that libraries that compile a kernel for each shape see few
   /// shapes. The filler rows belong to no sentence and add nothing to any gradient.
   static PackedLayout from_starts(std::span<const std::int32_t> starts, std::int64_t heads,

@@ -9,9 +9,10 @@
 
 namespace dragoman {
 
-/// Whether our products are faster than LibTorch's: in bf16 on a CPU without AMX.
+/// Whether our products are used in place of LibTorch's: in bf16 on a CPU that has dot products in
+/// bf16 and no AMX, where ours are faster.
 bool has_products(torch::ScalarType type, torch::Device device);
-/// The same for x [N, C]; false where x is empty.
+/// The same for a product with x [N, C] as its left factor; false where x is empty.
 bool has_product(const torch::Tensor& x);
 
 /// W [D, C] packed for the kernels: for x W^T, or, where `transposed`, for dy W.
@@ -34,7 +35,7 @@ void run_product(void (*const (&kernel)[2])(const Arguments&, std::int64_t, std:
   run_rows(kernel, ElementType::BFloat16, arguments, x.size(0), part_of_thread(x.size(0)));
 }
 
-/// x W^T + b; b may be undefined. x [N, C], weight [D, C] -> [N, D].
+/// x W^T + b. x [N, C], weight [D, C], bias [D] -> [N, D]. The bias must be defined.
 torch::Tensor linear_product(const torch::Tensor& x, const torch::Tensor& weight,
                              const torch::Tensor& bias);
 /// The same without b, into y [N, D].
@@ -44,8 +45,9 @@ void linear_product_out(torch::Tensor& y, const torch::Tensor& x, const torch::T
 torch::Tensor input_gradient(const torch::Tensor& dy, const torch::Tensor& weight);
 void input_gradient_out(torch::Tensor& dx, const torch::Tensor& dy, const torch::Tensor& weight);
 
-/// dropout(relu(x W^T + b)), and the gradient with respect to the input of that function: dy W
-/// through dropout and relu, whose output was `kept` [N, C]. Only where has_product().
+/// relu_product: dropout(relu(x W^T + b)). relu_gradient_product: the gradient with respect to the
+/// result of relu_product, `kept` [N, C], passed back through dropout and relu: scale * dy W where
+/// kept > 0, else 0. dy [N, D], weight [D, C] -> [N, C]. Only where has_product().
 torch::Tensor relu_product(const torch::Tensor& x, const torch::Tensor& weight,
                            const torch::Tensor& bias, const DropoutSite& dropout);
 torch::Tensor relu_gradient_product(const torch::Tensor& dy, const torch::Tensor& weight,
@@ -53,7 +55,8 @@ torch::Tensor relu_gradient_product(const torch::Tensor& dy, const torch::Tensor
 
 /// dy^T x, summed in fp32. dy [N, D], x [N, C] -> [D, C].
 torch::Tensor weight_gradient(const torch::Tensor& dy, const torch::Tensor& x);
-/// The same, with each row of [D, C] summed on from `start` [C], fp32. Only where has_product().
+/// The same plus `start` [C] (fp32; undefined: zero), which is added to each of the D rows. Only
+/// where has_product().
 torch::Tensor weight_gradient(const torch::Tensor& dy, const torch::Tensor& x,
                               const torch::Tensor& start);
 /// The same added to `sums`, fp32.

@@ -1,5 +1,5 @@
 // The communication of processes that train together: sums and copies of tensors over c10d, texts
-// and numbers over RankBoard. A single process is rank 0 of 1, and all calls do nothing.
+// and numbers over RankBoard. A single process is rank 0 of 1, and no call communicates.
 //
 // All ranks make the same calls in the same order. Where a rank has died, hangs or has given up,
 // each call throws Error on every remaining rank, and the message names the lost rank.
@@ -42,7 +42,8 @@ class Communicator {
   /// Copies rank 0's tensor to all ranks.
   void broadcast(torch::Tensor& tensor);
   std::string broadcast(const std::string& text);
-  /// The texts of all ranks, by rank; every rank gets all of them.
+  /// The texts of all ranks, in the order of the ranks, on every rank. At most 8 MiB each. Numbers
+  /// are concatenated in the order of the ranks.
   std::vector<std::string> gather(const std::string& text);
   std::vector<std::int64_t> gather(const std::vector<std::int64_t>& numbers);
   void wait_for_all() { gather(std::string()); }
