@@ -12,7 +12,7 @@ namespace dragoman {
 
 namespace {
 
-/// Pieces may stand for anything; a translation stays one line.
+/// Pieces may have line breaks; a translation must not.
 std::string on_one_line(std::string text) {
   for (char& c : text)
     if (c == '\n' || c == '\r' || c == '\0') c = ' ';
@@ -61,7 +61,7 @@ TranslatedText join(const PreparedLine& line, std::size_t rank, const Tokenizer&
     penalties += hypothesis.coverage_penalty;
     if (line.request->reports_words) append_words(line, part, hypothesis, target, joined.words);
   }
-  // Of nothing there is nothing else to say.
+  // The translation of a line without text is its prefix.
   if (length == 0) joined.text = strip(line.prefix);
   joined.text = on_one_line(std::move(joined.text));
   if (length > 0)
@@ -85,7 +85,8 @@ Translation assemble_translation(const PreparedLine& line, const Tokenizer& targ
   translation.facts.unmet = translation.unmet.empty() ? 0 : 1;
   for (std::size_t rank = 0; rank < ranks; ++rank)
     translation.n_best.push_back(join(line, rank, target));
-  // A translation that has its terms may score less than one that lacks them.
+  // After a search for terms the order stays: a translation that has its terms comes first, though
+  // one that lacks them may have a higher score.
   const auto is_asked = [](const PreparedPart& part) { return !part.asked.empty(); };
   if (std::ranges::none_of(line.parts, is_asked))
     std::stable_sort(

@@ -1,5 +1,5 @@
-// How translations are searched for: every choice that decides the output, and how many rows the
-// search works on at a time, which decides only the speed.
+// The settings of the search. All of them change the output, except batch_size, which changes only
+// speed and memory.
 #pragma once
 
 #include <array>
@@ -39,8 +39,8 @@ constexpr std::array<std::string_view, 3> names_of(SplitSentences) {
   return {"auto", "always", "never"};
 }
 
-/// What the choice means for a model; `several_sentences` is the share of its training pairs that
-/// have several sentences on a side, where it is known.
+/// Whether lines are split. `several_sentences` is the fraction of the model's training pairs that
+/// have several sentences on a side, if it is known.
 bool splits_sentences(SplitSentences choice, std::optional<double> several_sentences);
 
 struct DecodeConfig {
@@ -75,7 +75,7 @@ struct DecodeConfig {
   /// Throws UsageError naming the flag.
   void validate() const;
 
-  /// Pieces, with </s>, at which a translation of `source_pieces` is cut.
+  /// The most tokens, </s> included, of the translation of a sentence of `source_pieces`.
   std::int64_t max_target_length(std::int64_t source_pieces) const;
 
   template <class Visit>

@@ -20,13 +20,13 @@ std::vector<RequiredText> protected_texts(std::string_view source);
 struct Demands {
   Terms terms;
   bool protects = false;                      ///< protected_texts()
-  std::optional<NumberConversion> numbers{};  ///< of those
+  std::optional<NumberConversion> numbers{};  ///< for numbers among the protected texts
   PhraseDemand demand = PhraseDemand::Fluent;
   std::vector<std::string> avoided{};  ///< texts that no translation may have
 
   bool requires_any() const { return protects || !terms.empty(); }
-  /// In their order; where some overlap, the `first` terms count before the others, and terms
-  /// before protected texts.
+  /// The texts that the translation of `source` must have, in the order of `source`. Of texts that
+  /// overlap one is kept: first those of `first`, then those of `terms`, then protected texts.
   std::vector<RequiredText> of(std::string_view source, const Terms& first = {}) const;
 };
 

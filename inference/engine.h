@@ -1,8 +1,13 @@
-// What the search asks of a model. The search knows no Transformer; an engine knows no hypothesis.
+// The interface between the search and a model. The search knows no Transformer; an engine knows no
+// hypothesis.
 //
 // A *slot* holds an encoded source sentence. A *row* is the decoder's state of one hypothesis: it
-// belongs to a slot and has seen some target tokens. All rows take a step together, though each may
-// be at a different length, so that a finished sentence's rows can be given to a waiting one.
+// belongs to a slot and has seen some target tokens. All rows take a step together. The rows of one
+// slot have the same length; rows of different slots may not, so a waiting sentence can take over
+// the rows of a finished one at any step.
+//
+// One thread at a time calls the non-const functions. Meanwhile any thread may call the const ones.
+// After an exception from admit(), select() or step() only release() may be called.
 #pragma once
 
 #include <cstdint>
@@ -39,8 +44,8 @@ struct RowToken {
   TokenId token;
 };
 
-/// A token whose log-probability the search wants multiplied by a factor: above 1 to make it less
-/// likely, kExclude to rule it out.
+/// Multiplies a token's log-probability by a factor. A factor above 1 makes the token less likely;
+/// kExclude excludes it.
 struct Adjustment {
   std::int32_t row;
   TokenId token;
@@ -71,27 +76,28 @@ struct AttentionHeads {
   }
 };
 
-/// What a step of R rows is given and where its results go. Probabilities are normalised before
-/// anything is adjusted or excluded.
+/// The inputs of a step of R rows, and the caller's memory for its results. Probabilities are
+/// normalised before any token is adjusted or excluded.
 struct Step {
   std::span<const TokenId> previous;        ///< [R]: each row's last token; of a fresh row ignored
-  std::span<const Adjustment> adjustments;  ///< of no token of a row two
-  std::int64_t best;                        ///< candidates of each row
-  /// [R * best]: each row's most probable tokens, best first, ties by smaller token; with best ==
-  /// vocabulary() all tokens, in their own order. What is excluded has log-probability minus
-  /// infinity.
+  std::span<const Adjustment> adjustments;  ///< at most one for each token of a row
+  std::int64_t best;                        ///< candidates for each row, at most vocabulary()
+  /// [R, best]: the most probable tokens of each row, best first. Of equal ones the smaller token
+  /// comes first (on CUDA their order is undefined). With best == vocabulary() these are all
+  /// tokens, in ascending order. An excluded token has log-probability minus infinity.
   std::span<Candidate> candidates;
-  /// Tokens whose log-probabilities, without adjustments, are wanted, and the place for them.
+  /// Tokens whose log-probabilities are reported in any case, and the memory for these numbers.
+  /// Neither adjustments nor Tokenizer::never_emitted change them.
   std::span<const RowToken> wanted = {};
   std::span<float> wanted_log_probabilities = {};
-  /// Where not null: becomes each row's attention to the places of its source sentence, row behind
-  /// row.
+  /// If not null, it is filled with each row's attention to the positions of its source sentence
+  /// ([S], </s> included), one row after the other.
   std::vector<float>* attention = nullptr;
   AttentionHeads heads = {};
 };
 
-/// Tokens that no row ever produces (Tokenizer::never_emitted) are told to an engine when it is
-/// made.
+/// An engine gets Tokenizer::never_emitted when it is made. As candidates these tokens always have
+/// log-probability minus infinity.
 class Engine {
  public:
   virtual ~Engine() = default;
@@ -102,22 +108,24 @@ class Engine {
   /// How many rows keep the device busy.
   virtual std::int64_t preferred_rows() const = 0;
 
-  /// Throws UsageError where the model has no such layer or head; a step is asked for none of
-  /// these.
+  /// Throws UsageError if the model has no such layer or head. A step may only name heads that have
+  /// passed this check.
   virtual void check(const AttentionHeads& heads) const = 0;
 
   /// Encodes sentences (each ends with </s>) and returns a slot for each.
   virtual std::vector<std::int32_t> admit(std::span<const std::vector<TokenId>> sentences) = 0;
+  /// Frees slots, with their rows. Must not throw: destructors call it.
   virtual void release(std::span<const std::int32_t> slots) = 0;
 
-  /// Replaces all rows, before each step. Rows of one slot stand side by side.
+  /// Sets the rows of the next step; called before each step. The rows of one slot stand side by
+  /// side, and a parent is a row of the same slot.
   virtual void select(std::span<const RowOrigin> rows) = 0;
 
   /// Feeds each row its previous token (a fresh row starts from the zero vector).
   virtual void step(const Step& step) = 0;
 };
 
-/// For who works with engines that another owns.
+/// Pointers to engines that the caller keeps.
 inline std::vector<Engine*> pointers_to(const std::vector<std::unique_ptr<Engine>>& engines) {
   std::vector<Engine*> pointers;
   for (const auto& engine : engines) pointers.push_back(engine.get());

@@ -36,8 +36,8 @@ class Ensemble : public Engine {
   std::vector<std::int32_t> free_slots_;
   std::size_t slots_ = 0;
   std::vector<Candidate> candidates_;  // of one member: [R, V]
-  // [R, V] each: the sum of the members' probabilities as exp(largest) * sum, since none of them
-  // need be above the smallest number.
+  // [R, V] each. The sum of the members' probabilities is exp(largest) * sum: the probabilities
+  // themselves may be too small for fp32.
   std::vector<float> largest_, sums_;
 };
 

@@ -18,12 +18,12 @@ bool is_possible(const Candidate& candidate);
 struct Extension {
   std::int32_t row;
   TokenId token;
-  double sum;  ///< of the hypothesis so far
+  double sum;  ///< of the log-probabilities, this token's included
 };
 
-/// Leaves what a step of beam search keeps: of all extensions, best first, those with </s> that
-/// stand among the best `beam` and the best `beam` others. They come in any order; ties go by row,
-/// then token.
+/// Removes the extensions that a step of beam search does not keep, and sorts the others, best
+/// first. It keeps those with </s> among the best `beam`, and the best `beam` without </s>. Of
+/// equal sums the smaller row comes first, then the smaller token.
 void keep_beam(std::vector<Extension>& extensions, std::int64_t beam, TokenId eos);
 
 /// Draws a candidate: of the sampling-topk best, by the probabilities sharpened by temperature, cut

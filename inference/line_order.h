@@ -8,7 +8,7 @@ namespace dragoman {
 
 class LineOrder {
  public:
-  /// The next line, of so many sentences; none: it is finished.
+  /// Adds the next line. A line without sentences is finished at once.
   void add(std::size_t sentences) { unfinished_.push_back(sentences); }
   /// One of the line's sentences is finished; lines are counted from 0.
   void finish(std::size_t line) { --unfinished_[line]; }
@@ -17,7 +17,7 @@ class LineOrder {
   std::size_t left() const { return unfinished_.size() - next_; }
   /// Whether the next one may leave.
   bool ready() const { return left() > 0 && unfinished_[next_] == 0; }
-  /// Lets it leave and returns its number.
+  /// Removes the next line and returns its index. Requires ready().
   std::size_t take() { return next_++; }
 
  private:

@@ -98,7 +98,8 @@ std::vector<SourceSentence> LinePreparer::prepare(LineInput input, PreparedLine&
   return sentences;
 }
 
-/// The tag is a part of the first text, and is encoded with the others.
+/// The text of the first part has the tag already. The other parts are encoded with the tag in
+/// front.
 void LinePreparer::split(PreparedLine& line, std::string_view text, std::string_view tag) const {
   const auto cuts =
       splits_sentences(line.request->search->config.split_sentences, model_.several_sentences)
@@ -111,8 +112,8 @@ void LinePreparer::split(PreparedLine& line, std::string_view text, std::string_
     line.parts.push_back({.text = std::move(part)});
 }
 
-/// Writes its terms into the part's text where the model knows what that means and it does not get
-/// too long; the pieces of the text.
+/// Returns the part's pieces. Its terms are written into the text (MarkedText) if the model knows
+/// the marks and the text does not become too long.
 std::vector<TokenId> LinePreparer::mark_terms(const PreparedLine& line, PreparedPart& part) const {
   if (knows_terms_) {
     std::vector<RequiredText> terms = part.required;
@@ -126,7 +127,7 @@ std::vector<TokenId> LinePreparer::mark_terms(const PreparedLine& line, Prepared
   return std::move(part.text.tokens);
 }
 
-/// Finds the word of each source piece, by where the line's words start.
+/// Finds the word of each source piece. `starts` has the first byte of each word of the line.
 void LinePreparer::place_words(std::string_view line, std::span<const std::size_t> starts,
                                PreparedPart& part) const {
   const auto offset = static_cast<std::size_t>(part.text.text.data() - line.data());
@@ -141,8 +142,8 @@ void LinePreparer::place_words(std::string_view line, std::span<const std::size_
   }
 }
 
-/// The sentences of a prefix are those that the line's translations begin with; all but its last
-/// one are whole.
+/// The first sentences of the line get the sentences of the prefix. All sentences of the prefix but
+/// the last are complete: </s> must follow them.
 void LinePreparer::require_prefix(std::string_view prefix,
                                   std::vector<SourceSentence>& sentences) const {
   const std::string_view text = strip(prefix);
@@ -172,7 +173,7 @@ std::optional<SourceSentence> LinePreparer::take(PreparedLine& line, std::size_t
     part.missing = missing;
   }
   const std::size_t asked = part.asked.size();
-  // Of a text that is required twice each is asked for, as one may be lost while the other comes.
+  // If a text is required twice, the search gets both: while it gains one it may lose the other.
   for (const RequiredText& text : part.required)
     if (std::ranges::find(missing, text.text, &RequiredText::text) != missing.end() &&
         std::ranges::find(part.asked, text) == part.asked.end())

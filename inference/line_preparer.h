@@ -1,6 +1,6 @@
-// From a line's text to the sentences that are searched for: repairs UTF-8, splits, encodes, finds
-// what the translation must have. A translation that lacks some of it is searched for once more,
-// with that as a demand of the search.
+// Makes sentences for the search of a line of text: repairs UTF-8, splits, tokenizes, and finds the
+// texts that the translation must have. If the translation lacks some of them, the sentence is
+// searched for once more, with these texts as required phrases.
 #pragma once
 
 #include <cstdint>
@@ -23,15 +23,16 @@ class LinePreparer {
     std::int64_t max_positions;               ///< Engine::max_positions
     std::optional<double> several_sentences;  ///< splits_sentences()
   };
-  /// The tokenizers must outlive the preparer. All may be called from many threads at once.
+  /// The tokenizers must outlive the preparer, whose functions many threads may call at once.
   LinePreparer(const Tokenizer& source, const Tokenizer& target, const Model& model);
 
-  /// Fills in `line`, which has a number and a request, and returns its sentences: one, more where
-  /// it has several or is too long, none where it is empty.
+  /// Fills `line`, which has a number and a request, and returns its sentences: one; several if the
+  /// line is split; none if it is empty.
   std::vector<SourceSentence> prepare(LineInput input, PreparedLine& line) const;
 
-  /// Takes what the search has found for a part of the line, unless it lacks more than what was
-  /// found before. What it lacks and was not asked for yet is to be searched for.
+  /// Keeps the hypotheses of a part if they are its first, or lack fewer required texts than those
+  /// kept before. Returns the sentence again, for another search, where a text is missing that no
+  /// search was asked for yet. For different parts of a line it may be called at once.
   std::optional<SourceSentence> take(PreparedLine& line, std::size_t part,
                                      std::vector<Hypothesis> hypotheses) const;
 

@@ -6,8 +6,8 @@
 
 namespace dragoman {
 
-/// One object for both sides where the file has one tokenizer. Throws Error where they are no
-/// SentencePiece models, or do not have the pieces that the model's embeddings are for.
+/// Both sides share one object if the file has one tokenizer. Throws Error if the file has no valid
+/// SentencePiece model, or one whose number of pieces is not the model's.
 Tokenizers load_tokenizers(const ModelFileReader& file);
 
 /// Whether what the tokenizer decodes has no capitals (see TokenizerConfig::lowercase).

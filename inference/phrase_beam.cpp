@@ -10,11 +10,11 @@ namespace {
 
 /// What a translation loses for a phrase that it lacks.
 constexpr double kWorth = 8;
-/// Times the logarithm of the attention as a phrase begins.
+/// Weight of log(attention to a phrase's source positions) when the phrase begins.
 constexpr double kPlacing = 2;
-/// Times the attention to a phrase's source places of what is no phrase.
+/// Weight of the attention to a phrase's source positions when a token of no phrase is written.
 constexpr double kCovering = 2;
-/// For what would stand there without the phrase, and for the phrase once more.
+/// Penalty for the word that the phrase replaces, and for the phrase a second time.
 constexpr double kRepeating = 6;
 /// The most that a phrase's first token costs.
 constexpr double kMostFirst = 4;
@@ -86,7 +86,7 @@ void PhraseBeam::append_begun(const PhraseRow& row, std::size_t phrase, std::siz
   pool.push_back({{row.number, token, row.sum + cost}, progress});
 }
 
-/// Of a token that is no phrase's, by the attention to each phrase's source places.
+/// The penalty for a token of no phrase. `attention` has the attention to each phrase's positions.
 double PhraseBeam::penalty(const PhraseRow& row, std::span<const double> attention,
                            TokenId token) const {
   double sum = 0;

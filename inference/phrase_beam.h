@@ -1,7 +1,8 @@
-// A step of beam search for phrases that a translation should have: what may follow a hypothesis,
-// and which hypotheses go on. Where two hypotheses compete, a phrase costs its first token alone,
-// and each counts by where it stands: by the attention that its source places get as it begins, and
-// by what else is written while they get attention.
+// A step of beam search with required phrases: which tokens may follow a hypothesis, and which
+// hypotheses are kept. Hypotheses are compared by the sum of their log-probabilities plus a bonus.
+// The bonus gives back what a phrase costs, but for some of its first token. It is lower if a
+// phrase begins while its source positions get little attention, and if another token is written
+// while they get much.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +16,10 @@
 
 namespace dragoman {
 
-/// Whether a translation may end without a phrase.
+/// Whether every translation must have its phrases.
 enum class PhraseDemand {
-  Fluent,  ///< where what the phrase does to the rest is worse than to lack it
-  Always,  ///< never
+  Fluent,  ///< no: it may lack a phrase that would spoil the rest
+  Always,  ///< yes
 };
 
 /// An open hypothesis, and what the engine has answered for it.
@@ -35,7 +36,7 @@ struct PhraseRow {
 
 struct PhraseExtension {
   Extension extension;
-  PhraseProgress progress;  ///< behind it
+  PhraseProgress progress;  ///< after the extension
   double rank() const { return extension.sum + progress.bonus; }
 };
 
@@ -48,10 +49,10 @@ class PhraseBeam {
   /// Appends the tokens whose log-probabilities extend() needs for a hypothesis, none twice.
   void append_wanted(const PhraseProgress& progress, std::int32_t row,
                      std::vector<RowToken>& wanted) const;
-  /// Appends what may follow; `room` tokens are left, with </s>.
+  /// Appends the possible extensions of a row. At most `room` more tokens fit, </s> included.
   void extend(const PhraseRow& row, std::int64_t room, std::vector<PhraseExtension>& pool) const;
-  /// Leaves what goes on, `beam` of them, and ends: each number of phrases that are met keeps its
-  /// best, in turn.
+  /// Keeps `beam` extensions without </s>, and up to `beam` with it. Extensions with equally many
+  /// phrases form a group; the groups take turns, each with its best.
   void keep(std::vector<PhraseExtension>& pool, std::int64_t beam) const;
 
  private:

@@ -18,13 +18,13 @@ struct PhraseProgress {
   std::int16_t position = 0;  ///< in its tokens
   std::int16_t spelling = 0;
   bool at_word_end = false;  ///< the last token completed a phrase that ends_word
-  double bonus = 0;          ///< joins the sum of log-probabilities where hypotheses compete
+  double bonus = 0;          ///< added to the sum of log-probabilities to compare hypotheses
 };
 
 /// Where a spelling of a phrase may begin.
 enum class PhrasePlace {
   Word,      ///< as a word of its own
-  Start,     ///< as the first word; where there is such a spelling, no other stands there
+  Start,     ///< as the first word; only this spelling may, if the phrase has it
   Attached,  ///< at opening punctuation
 };
 
@@ -36,15 +36,16 @@ struct PhraseSpelling {
 struct RequiredPhrase {
   std::vector<PhraseSpelling> spellings;
   bool ends_word = true;           ///< what follows must not lengthen its last word
-  std::size_t begin = 0, end = 0;  ///< source places that it translates; none: any
-  /// What a translation without it has begun to write there, or -1; and the attention of these
-  /// places then, or 0 where it has written that nowhere else.
+  std::size_t begin = 0, end = 0;  ///< source positions that it translates; empty: unknown
+  /// In a translation without the phrase: the first token of the word in its place, or -1; and the
+  /// attention to [begin, end) when that token was written, or 0 if the token was written only
+  /// once.
   TokenId instead = -1;
   double instead_attention = 0;
 
   bool has_places() const { return begin < end; }
-  /// Its places' share of an attention to the source [S] without that to </s>; 1 where it has no
-  /// places.
+  /// The fraction of an attention [S] that goes to [begin, end). </s> is not counted. 1 if the
+  /// positions are unknown.
   double attention(std::span<const float> all) const;
   bool begins_with(TokenId token) const;
 };
@@ -54,7 +55,7 @@ class RequiredPhrases {
   static constexpr std::size_t kMost = 64;
 
   RequiredPhrases() = default;
-  /// Of more than kMost the first ones are required.
+  /// Only the first kMost phrases are required.
   explicit RequiredPhrases(std::vector<RequiredPhrase> phrases);
 
   bool empty() const { return phrases_.empty(); }
@@ -62,7 +63,7 @@ class RequiredPhrases {
   std::int64_t tokens() const { return tokens_; }  ///< of all phrases
   const RequiredPhrase& operator[](std::size_t phrase) const { return phrases_[phrase]; }
 
-  /// Phrases that are not begun.
+  /// The number of phrases that are not begun.
   std::int64_t unmet(const PhraseProgress& progress) const;
   /// Tokens that the hypothesis still needs.
   std::int64_t missing(const PhraseProgress& progress) const;
@@ -71,7 +72,7 @@ class RequiredPhrases {
   }
   /// The next token of the phrase begun.
   TokenId next(const PhraseProgress& progress) const;
-  /// Behind the first token of a phrase, and behind the next one of the phrase begun.
+  /// The progress after the first token of a phrase, and after the next token of the phrase begun.
   PhraseProgress begun(PhraseProgress progress, std::size_t phrase, std::size_t spelling) const;
   PhraseProgress continued(PhraseProgress progress) const;
 

@@ -1,4 +1,4 @@
-// A line on its way: its sentences, and what has been found for them.
+// A line that is being translated: its parts, and the hypotheses that were found for them.
 #pragma once
 
 #include <cstddef>
@@ -20,17 +20,17 @@ namespace dragoman {
 /// A part of a line that is translated by itself.
 struct PreparedPart {
   LinePart text = {};                   ///< views of the line's text
-  std::vector<std::size_t> words = {};  ///< of the line, for each source piece; where asked for
+  std::vector<std::size_t> words = {};  ///< [source pieces]: word of the line; for attention only
   std::string_view tag = {};            ///< in front of its text
   MarkedText marked = {};               ///< the text with its terms, for a model that knows them
-  Requirements prefix = {};             ///< what it begins with
-  std::vector<RequiredText> required = {};
-  std::vector<RequiredText> missing = {};  ///< of `required`, in the translation
-  std::vector<RequiredText> asked = {};    ///< of the search
+  Requirements prefix = {};             ///< the prefix of its translation; no phrases
+  std::vector<RequiredText> required = {};  ///< texts that its translation must have
+  std::vector<RequiredText> missing = {};   ///< texts of `required` that `hypotheses` [0] lacks
+  std::vector<RequiredText> asked = {};     ///< texts of `required` that a search got as phrases
   std::vector<Hypothesis> hypotheses = {};
 };
 
-/// Does not move, since its parts are views of its text.
+/// Neither copied nor moved: its parts have views of `text`.
 struct PreparedLine {
   PreparedLine(std::int64_t its_number, std::shared_ptr<const PreparedRequest> its_request)
       : number(its_number), request(std::move(its_request)) {}
@@ -43,7 +43,7 @@ struct PreparedLine {
   std::string prefix = {};  ///< what its translation begins with
   Terms terms = {};
   std::vector<PreparedPart> parts = {};  ///< none for an empty line
-  std::size_t words = 0;                 ///< where attention is asked for
+  std::size_t words = 0;                 ///< number of words in `text`; for attention only
   TranslationFacts facts = {};
 };
 

@@ -38,7 +38,7 @@ std::vector<PhraseSpelling> spellings_of(const std::string& text, bool starts_wi
     spellings.push_back(
         {tokenizer.encode(upper_case(letter) + text.substr(letter.size())), PhrasePlace::Start});
   }
-  // What the tokenizer cannot write is not asked for.
+  // The search is not asked for what the tokenizer cannot write.
   std::erase_if(spellings, [&](const PhraseSpelling& spelling) {
     return std::ranges::find(spelling.tokens, tokenizer.unk_id()) != spelling.tokens.end();
   });

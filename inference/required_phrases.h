@@ -1,5 +1,5 @@
-// Texts that a translation should have as phrases of the search: their pieces, for each place where
-// they may begin, and the places of the source that they translate.
+// Makes phrases for the search of texts that a translation must have: their pieces, for each way in
+// which they may begin, and the source positions that they translate.
 #pragma once
 
 #include <string_view>
@@ -12,8 +12,8 @@
 
 namespace dragoman {
 
-/// `texts` of a stretch of source; `lacking` is a translation of it that lacks them, with
-/// attention.
+/// `texts` have byte ranges in `source`. `lacking` is a translation of `source` without these
+/// texts, with attention.
 RequiredPhrases phrases_of(const std::vector<RequiredText>& texts, std::string_view source,
                            const Hypothesis& lacking, const Tokenizer& source_tokenizer,
                            const Tokenizer& target_tokenizer);

@@ -70,7 +70,7 @@ Scheduler::Active Scheduler::start(SourceSentence& sentence, std::int32_t slot,
                                    std::size_t places) const {
   const auto& [config, tokens] = *sentence.search;
   const auto pieces = static_cast<std::int64_t>(places) - 1;
-  // Nothing that is required is cut off.
+  // The limit leaves room for the required prefix and phrases.
   const std::int64_t least = static_cast<std::int64_t>(sentence.required.prefix.size()) +
                              sentence.required.phrases.tokens() + 1;
   const std::int64_t max_length =
@@ -95,7 +95,7 @@ void Scheduler::drop_stopped() {
     if (sentence.stop.stop_requested()) slots.push_back(sentence.slot);
   if (slots.empty()) return;
   engine_.release(slots);
-  // By slot: another stop may be requested meanwhile.
+  // By slot, not by stop token: another stop may have been requested in between.
   std::erase_if(active_, [&slots](const Active& sentence) {
     return std::ranges::find(slots, sentence.slot) != slots.end();
   });
@@ -146,7 +146,8 @@ void Scheduler::place_rows() {
   }
 }
 
-/// As many for each of its rows as it needs: the step may have asked for more for another's sake.
+/// The candidates of the sentence's rows, as many as its search needs. The step may have found
+/// more, since another sentence needed more.
 std::span<const Candidate> Scheduler::candidates_of(const Active& sentence) {
   const auto best = static_cast<std::size_t>(best_);
   const std::size_t rows = sentence.search.rows().size();
@@ -160,7 +161,7 @@ std::span<const Candidate> Scheduler::candidates_of(const Active& sentence) {
   for (std::size_t row = 0; row < rows; ++row) {
     const auto of_row = all.subspan(row * best, best);
     const auto end = of_row.begin() + static_cast<std::ptrdiff_t>(needed);
-    // The engine tells a whole vocabulary in its own order.
+    // The candidates of a whole vocabulary are not sorted by probability.
     if (best_ == engine_.vocabulary())
       std::partial_sort(of_row.begin(), end, of_row.end(), ranks_before);
     own_candidates_.insert(own_candidates_.end(), of_row.begin(), end);

@@ -1,6 +1,7 @@
-// Keeps an engine's rows full: sentences are admitted as rows become free, take their steps
-// together and leave when their search is finished. Each is searched for as it says itself; what
-// else is under way changes no result (as far as the engine's arithmetic does not).
+// Keeps an engine's rows full. Waiting sentences are admitted as rows become free. All sentences
+// take their steps together, and each leaves when its search is finished. Each has its own search
+// settings. The other sentences do not change its result, as far as the engine's arithmetic does
+// not.
 #pragma once
 
 #include <cstdint>
@@ -21,13 +22,13 @@ class SentenceReceiver;
 
 struct SourceSentence {
   std::int64_t line;
-  std::int64_t part;            ///< of the line; line and part alone decide random draws
+  std::int64_t part;            ///< of the line; seed, line and part decide the random draws
   std::vector<TokenId> tokens;  ///< with </s>
   std::shared_ptr<const SearchSettings> search = {};
-  bool needs_attention = false;  ///< each Hypothesis has it
+  bool needs_attention = false;  ///< fills Hypothesis::attention
   Requirements required = {};
   std::shared_ptr<SentenceReceiver> receiver = {};
-  std::stop_token stop = {};  ///< nobody waits for it any more
+  std::stop_token stop = {};  ///< requested once nobody waits for the sentence any more
 };
 
 struct FinishedSentence {
@@ -36,38 +37,41 @@ struct FinishedSentence {
   std::shared_ptr<SentenceReceiver> receiver = {};
 };
 
-/// Who waits for sentences. Called on the threads of workers, several at a time.
+/// Receives translated sentences. Several worker threads may call it at once.
 class SentenceReceiver {
  public:
   virtual ~SentenceReceiver() = default;
-  /// Takes a sentence's translation; what is returned is to be searched for in its place.
+  /// Takes the hypotheses of a sentence. A sentence that it returns is searched for next, and comes
+  /// back here in its turn.
   virtual std::optional<SourceSentence> finish(FinishedSentence sentence) = 0;
-  /// Some of its sentences will not be finished.
+  /// Some of its sentences will never be finished. May be called several times.
   virtual void fail(std::exception_ptr error) = 0;
 };
 
 class Scheduler {
  public:
-  /// The engine must outlive the scheduler. `rows` take a step together; 0: as the engine likes.
+  /// The engine must outlive the scheduler. A step has about `rows` rows; 0:
+  /// Engine::preferred_rows().
   explicit Scheduler(Engine& engine, std::int64_t rows = 0);
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
   ~Scheduler();
 
-  /// How many sentences with such a search can be under way at once.
+  /// The number of sentences with these settings that can be in translation at once.
   std::int64_t capacity(const DecodeConfig& search) const;
   bool idle() const { return active_.empty(); }
 
-  /// How many of the sentences that wait there is room for now, in their order; at least one where
-  /// nothing is under way. Attention of other heads than those under way tell has to wait.
+  /// The number of sentences at the front of `waiting` that there is room for now; at least one if
+  /// the scheduler is idle. A step reports the attention of one layer and head. So a sentence that
+  /// needs another layer or head waits, and those behind it wait, too.
   std::int64_t count_admitted(const std::deque<SourceSentence>& waiting) const;
-  /// Takes tokens and requirements of the sentences.
+  /// Encodes the sentences and begins their searches. Moves tokens and requirements out of them.
   void admit(std::span<SourceSentence> sentences);
   /// Frees the rows of sentences for which nobody waits any more.
   void drop_stopped();
   /// Takes a step, if something is under way, and returns the sentences that it finished.
   std::vector<FinishedSentence> step();
-  /// Of what is under way.
+  /// The receivers of the sentences in translation.
   std::vector<std::shared_ptr<SentenceReceiver>> receivers() const;
 
  private:
@@ -85,7 +89,7 @@ class Scheduler {
     const DecodeConfig& config() const { return settings->config; }
   };
 
-  /// Of those under way that tell attention, if any do.
+  /// The heads whose attention the step reports; none if no sentence needs attention.
   std::optional<AttentionHeads> heads() const;
   Active start(SourceSentence& sentence, std::int32_t slot, std::size_t places) const;
   void place_rows();

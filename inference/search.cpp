@@ -31,13 +31,13 @@ SentenceSearch::SentenceSearch(const DecodeConfig& config, const TargetTokens& t
                                      : std::max(2 * config.beam_size, kLeastForPhrases)),
       key_(key),
       required_(std::move(required)) {
-  // Of usual lengths a step takes no memory.
+  // For sentences of usual length a step allocates nothing.
   const auto most = static_cast<std::size_t>(std::max(width(config), beam_));
   for (auto* rows : {&rows_, &next_rows_}) rows->reserve(most);
   extensions_.reserve(most * (most + 1));
   ended_.reserve(kept() + 1);
   nodes_.reserve(std::min<std::size_t>(most * static_cast<std::size_t>(max_length), 4096));
-  // Draws start as rows of their own; a beam starts as one.
+  // Sampling begins with one row for each draw, beam search with one row.
   const auto starts = static_cast<std::int32_t>(config.sampling ? config.n_best : 1);
   for (std::int32_t sample = 0; sample < starts; ++sample)
     rows_.push_back({.parent = -1, .previous = tokens.eos, .sum = 0, .node = -1, .sample = sample});
@@ -45,8 +45,8 @@ SentenceSearch::SentenceSearch(const DecodeConfig& config, const TargetTokens& t
 
 std::int64_t SentenceSearch::candidates_needed(const DecodeConfig& config,
                                                std::int64_t vocabulary) {
-  // Of a beam's row at most one candidate ends, so one more than the beam hold all that can be
-  // kept.
+  // At most one candidate of a row is </s>. So beam + 1 candidates include all that the beam can
+  // keep.
   std::int64_t needed = width(config) + 1;
   if (config.sampling) needed = config.sampling_topk > 0 ? config.sampling_topk : vocabulary;
   return std::min(needed, vocabulary);
@@ -262,7 +262,7 @@ bool SentenceSearch::no_open_row_matters() const {
     case Stop::Full:
       return ended_.size() >= beam;
     case Stop::Exact:
-      // Sums only fall, and at the greatest length they are divided by the most.
+      // A sum never rises. Divided by the largest length, it is the best score still possible.
       return ended_.size() >= wanted &&
              ended_[wanted - 1].score >= normalized_score(best_open, max_length_, *config_);
     case Stop::Hf:

@@ -9,8 +9,9 @@
 //     row 0   Ein  -0.4
 //     row 1   Der  -1.1
 //
-// ask() says what the engine must leave out, make less likely or tell besides: here nothing. The
-// engine finds the most probable next tokens of each row, one more than the beam:
+// ask() lists the tokens that the engine must exclude or make less likely, and the tokens whose
+// log-probabilities it must report in any case. Here both lists are empty. The engine finds the
+// most probable next tokens of each row, one more than the beam size:
 //
 //     row 0   Hund -0.5   Mann -1.8   </s> -3.0
 //     row 1   </s> -0.8   Hund -0.9   Mann -2.3
@@ -19,11 +20,11 @@
 //
 //     Ein Hund -0.9   Der </s> -1.9   Der Hund -2.0   Ein Mann -2.2   Ein </s> -3.4   Der Mann -3.4
 //
-// "Der </s>" is among the best two, so it has ended, with the score -1.9 / 2 (length penalty 1). Of
-// those that go on the best two are kept: "Ein Hund" continues row 0 and "Der Hund" row 1. All else
-// is dropped, "Ein </s>", too. The search ends when two hypotheses have ended (--stop full), and
-// best() gives them, best score first. Sampling has the same step with one drawn token for each
-// row, and a prefix that is required one with its next token.
+// "Der </s>" is among the best two, so this hypothesis has ended. Its score is -1.9 / 2 (length
+// penalty 1). The best two of the others stay open: "Ein Hund" continues row 0, "Der Hund" row 1.
+// Everything else is dropped, also "Ein </s>". The search ends when two hypotheses have ended
+// (--stop full). best() returns them, best first. Sampling takes the same step, but draws one token
+// for each row. Within a required prefix the step takes the prefix's next token.
 #pragma once
 
 #include <algorithm>
@@ -41,33 +42,34 @@
 namespace dragoman {
 
 struct Hypothesis {
-  std::vector<TokenId> tokens;  ///< without </s>
-  std::int64_t length;          ///< tokens, and </s> where it ended with one
-  double sum;                   ///< of log-probabilities
-  double coverage_penalty;      ///< 0 or less
-  double score;                 ///< normalized_score(sum, length), coverage penalty added
-  bool cut;                     ///< reached the maximum length, or a dead end, without </s>
+  std::vector<TokenId> tokens;           ///< without </s>
+  std::int64_t length;                   ///< tokens, and </s> where it ended with one
+  double sum;                            ///< of log-probabilities
+  double coverage_penalty;               ///< 0 or less
+  double score;                          ///< normalized_score(sum, length), coverage penalty added
+  bool cut;                              ///< without </s>: maximum length, or no token was possible
   std::vector<float> log_probabilities;  ///< [length]
   std::vector<float>
       attention;  ///< [tokens, S] where asked for: see SourceSentence::needs_attention
 };
 
-/// sum / length^alpha, or GNMT's formula.
+/// sum / length^alpha, or sum / ((5 + length) / 6)^alpha, by config.length_penalty_kind.
 double normalized_score(double sum, std::int64_t length, const DecodeConfig& config);
 
-/// GNMT's: beta times the sum over source tokens of log(min(1, c)), where c is the attention that
-/// all of a translation's tokens together give one. Wu et al. 2016, equation 14.
+/// GNMT's coverage penalty (Wu et al. 2016, equation 14): beta times the sum of log(min(1, c)) over
+/// the source tokens. `coverage` [S] has c of each source token: the attention that it gets from
+/// all tokens of the translation together.
 double coverage_penalty(std::span<const float> coverage, double beta);
 
 /// What a sentence's translation must have.
 struct Requirements {
-  std::vector<TokenId> prefix = {};  ///< begins with
-  bool prefix_ends_word = false;     ///< what follows must not lengthen its last word
+  std::vector<TokenId> prefix = {};  ///< the translation begins with these tokens
+  bool prefix_ends_word = false;     ///< the token behind the prefix must begin a new word
   RequiredPhrases phrases = {};
   PhraseDemand demand = PhraseDemand::Always;
 };
 
-/// How a sentence is searched for; sentences share it.
+/// The settings of a search. Many sentences share one object.
 struct SearchSettings {
   DecodeConfig config;
   TargetTokens tokens;
@@ -76,7 +78,7 @@ struct SearchSettings {
 /// The results of an engine's step for the rows of one sentence.
 struct StepResults {
   std::span<const Candidate> candidates;  ///< [rows * k]
-  std::span<const float> wanted = {};     ///< log-probabilities of what SentenceSearch::ask() wants
+  std::span<const float> wanted = {};     ///< log-probabilities of ask()'s `wanted`, in its order
   std::span<const float> attention = {};  ///< [rows, S], where asked for
 };
 
@@ -92,30 +94,33 @@ class SentenceSearch {
     PhraseProgress progress = {};
   };
 
-  /// `key` tells the sentence's draws from other sentences'. A beam for required phrases is twice
-  /// as wide, kLeastForPhrases at least. Configuration and tokens must outlive it.
+  /// `max_length` counts </s>. `key` makes the sentence's random draws differ from those of other
+  /// sentences. With required phrases the beam is twice as wide, and at least kLeastForPhrases;
+  /// config.stop is not used then. `config` and `tokens` must outlive the search.
   SentenceSearch(const DecodeConfig& config, const TargetTokens& tokens, std::int64_t max_length,
                  std::uint64_t key, Requirements required = {});
 
-  /// Most rows that a search without required phrases ever has.
+  /// The most rows of a search without required phrases. (With them a search may have more.)
   static std::int64_t width(const DecodeConfig& config) {
     if (config.sampling) return config.n_best;
     return config.beam_size;
   }
-  /// How many candidates of each row a step needs, of a vocabulary of `vocabulary`.
+  /// The number of candidates that a step needs for each row; at most `vocabulary`.
   static std::int64_t candidates_needed(const DecodeConfig& config, std::int64_t vocabulary);
 
   std::span<const Row> rows() const { return rows_; }
   bool finished() const { return finished_; }
 
-  /// Appends what the next step is to adjust and to tell; the search's rows are the step's from
-  /// `first_row` on.
+  /// Appends the adjustments for the next step, and the tokens whose log-probabilities it must
+  /// report. Row i of this search is row `first_row` + i of the step.
   void ask(std::int32_t first_row, std::vector<Adjustment>& adjustments,
            std::vector<RowToken>& wanted);
-  /// Throws Error where a log-probability is not a number.
+  /// Takes the results of the step that ask() prepared, and extends the hypotheses. Throws Error if
+  /// a log-probability is not a number.
   void advance(const StepResults& results);
 
-  /// The n best that are finished, best first; at least one.
+  /// The n best finished hypotheses, best first; at least one. Requires finished(). With required
+  /// phrases the order counts PhraseProgress::bonus too, so scores may rise along the list.
   std::vector<Hypothesis> best() const;
 
  private:
@@ -140,7 +145,7 @@ class SentenceSearch {
   bool must_go_on() const;  // below the minimum length
   std::vector<TokenId> history(std::int32_t node) const;
 
-  // Each fills `extensions_` with what the step keeps.
+  // The first four each leave in `extensions_` the extensions that the step keeps.
   void extend_by_force(const StepResults& results);
   void extend_beam(const StepResults& results);
   void extend_beam_with_phrases(const StepResults& results);

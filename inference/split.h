@@ -32,10 +32,11 @@ using Encode = std::function<std::vector<TokenId>(std::string_view)>;
 std::vector<LinePart> split_line(std::string_view line, SentenceCuts cuts, std::int64_t most,
                                  const Encode& encode);
 
-/// Puts the next part's `translation` behind `joined`, the translations so far; `before` is the
-/// source of the part before. White space between the parts is kept, but what would break the line
-/// is a blank; Chinese and Japanese get a blank where they are translated into a language that has
-/// them, and no white space comes into them that their source does not have.
+/// Appends the next part's `translation` to `joined`, the translations so far. `before` is the
+/// source of the part before. The white space between the two parts is kept; characters that would
+/// break the line become blanks. A blank is added between parts of Chinese or Japanese that have no
+/// white space and are translated into another language. Translations into Chinese and Japanese get
+/// white space only from Chinese and Japanese sources.
 void append_part(std::string& joined, const LinePart& before, std::string_view translation);
 
 }  // namespace dragoman

@@ -1,4 +1,4 @@
-// What a hypothesis must not produce next, or only reluctantly, for what it has produced so far.
+// Which next tokens are excluded or made less likely, given the tokens of a hypothesis so far.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@
 
 namespace dragoman {
 
-/// How a token meets its neighbours.
+/// Whether a token joins the word before it, and the word behind it.
 struct TokenEdges {
   bool lengthens_word = false;  ///< begins with a letter or digit that lengthens the word before it
-  bool opens = false;           ///< a word's opening punctuation: the word stands at it
+  bool opens = false;           ///< opening punctuation: the next word follows without a space
 };
 
 /// What the search knows of the target's tokens.
@@ -25,11 +25,11 @@ struct TargetTokens {
   std::span<const TokenEdges> edges = {};          ///< [V], or empty: each token is a word
 };
 
-/// Of all tokens [V].
+/// The edges of all tokens [V].
 std::vector<TokenEdges> token_edges(const Tokenizer& target);
 
-/// Of config.suppress and texts that are never to be produced, without edges. Throws UsageError
-/// where a piece is none of the tokenizer's.
+/// The tokens of config.suppress and of the texts `avoided`; leaves the edges empty. Throws
+/// UsageError if the tokenizer lacks a piece of config.suppress.
 TargetTokens target_tokens(const Tokenizer& target, const DecodeConfig& config,
                            std::span<const std::string> avoided = {});
 
@@ -40,8 +40,8 @@ void append_adjustments(std::span<const TokenId> history, bool excludes_eos, std
                         const DecodeConfig& config, const TargetTokens& tokens,
                         std::vector<Adjustment>& adjustments);
 
-/// Appends the row's adjustments that rule out tokens which would lengthen the word before them; in
-/// place of other adjustments of the same tokens.
+/// Excludes for the row all tokens that would lengthen the word before them. Removes the row's
+/// other adjustments of these tokens.
 void exclude_longer_word(std::int32_t row, const TargetTokens& tokens,
                          std::vector<Adjustment>& adjustments);
 

@@ -17,12 +17,12 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-/// Between what is written while there is always something to do.
+/// From one flush to the next while lines are in translation.
 constexpr milliseconds kFlushPause{50};
-/// So long the first line after a pause waits for others to be sorted with; more may join later.
+/// After a pause of the input the first line waits so long for others, to be sorted with them.
 constexpr milliseconds kGathering{2};
 constexpr milliseconds kForever{-1};
-/// Of a sentence that is not short: lines are read ahead by their number and by this.
+/// The bytes of a rather long sentence; with the number of lines they bound what is read ahead.
 constexpr std::size_t kSentenceBytes = 256;
 
 class Stream {
@@ -77,7 +77,8 @@ class Stream {
     }
   }
 
-  /// Few enough lines to see the first ones soon, enough to sort them by length.
+  /// Reads few enough lines that the first ones are written soon, and enough to sort them by
+  /// length.
   void read_until(Clock::time_point deadline, std::vector<LineInput>& lines) {
     const auto most = static_cast<std::size_t>(8 * capacity_ + 64);
     std::size_t bytes = 0;
@@ -122,7 +123,7 @@ class Stream {
     last_flush_ = Clock::now();
   }
 
-  /// Until something is finished, or there is more to read, or to flush.
+  /// Waits until a sentence is finished, more input has come, or a flush is due.
   void wait() {
     if (under_way_.empty()) return;
     const auto left = std::chrono::ceil<milliseconds>(last_flush_ + kFlushPause - Clock::now());

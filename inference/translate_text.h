@@ -16,11 +16,11 @@
 
 namespace dragoman {
 
-/// The answers of lines that share a request; the lines are under way.
+/// Submits lines that share a request.
 TranslationAnswers submit_lines(TranslationService& service, std::span<const std::string> lines,
                                 const TranslationRequest& request, std::stop_token stop = {});
 
-/// A translation of each line; fewer, from the first on, where a stop was requested.
+/// Translates the lines and waits for them. After a stop it returns those of the first lines only.
 std::vector<Translation> translate_lines(TranslationService& service,
                                          std::span<const std::string> lines,
                                          const TranslationRequest& request,
@@ -40,18 +40,18 @@ class TranslationSink {
   virtual void progress(const TranslationFacts&) {}
 };
 
-/// What a line is when it comes. Called in the order of the lines, with their numbers from 0.
+/// Makes a LineInput of a line of the input. Called in the order of the lines; numbers are from 0.
 using ReadLine = std::function<LineInput(std::string line, std::int64_t number)>;
 
-/// What is asked of a stream's lines.
+/// The settings for the lines of a stream.
 struct StreamRequest {
   std::shared_ptr<const PreparedRequest> request;
   ReadLine read_line = {};  ///< by default a line is its text
 };
 
-/// Translates until the input ends or a stop is requested. What is finished is written, and flushed
-/// within 50 ms; meanwhile more is read as rows become free. Lines are numbered as they stand in
-/// the input, of which some may have been read before.
+/// Translates until the input ends or a stop is requested. A finished line is written at once and
+/// flushed within 50 ms; after a stop nothing more is written. More lines are read as rows become
+/// free. Line numbers count all lines of `input`, also those that were read before.
 TranslationFacts translate_stream(TranslationService& service, LineReader& input,
                                   TranslationSink& output, const StreamRequest& request,
                                   std::stop_token stop = {});

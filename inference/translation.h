@@ -24,13 +24,13 @@ struct TranslatedText {
   bool operator==(const TranslatedText&) const = default;
 };
 
-/// What happened to lines, for a summary.
+/// Counts over lines, for a summary.
 struct TranslationFacts {
   std::int64_t lines = 0;
   std::int64_t empty = 0;     ///< lines without text, whose translation is empty
   std::int64_t split = 0;     ///< lines translated in parts: sentence by sentence, or long
   std::int64_t repaired = 0;  ///< lines with invalid UTF-8, which was replaced
-  std::int64_t cut = 0;       ///< lines whose translation reached its maximum length
+  std::int64_t cut = 0;       ///< lines whose translation ends without </s> (Hypothesis::cut)
   std::int64_t unmet = 0;     ///< lines whose translation lacks a text that it should have
   std::int64_t source_tokens = 0;
   std::int64_t target_tokens = 0;  ///< of the best translations

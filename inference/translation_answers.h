@@ -1,4 +1,5 @@
-// The answers to lines that were given to a TranslationService, as they come.
+// The lines that are submitted to a TranslationService, and their translations as they are
+// finished.
 #pragma once
 
 #include <cstddef>
@@ -21,14 +22,15 @@ struct Submission {
   std::vector<LineInput> lines;
   std::shared_ptr<const PreparedRequest> request;  ///< of lines that have none of their own
   std::int64_t first_line = 0;                     ///< number of the first; it decides random draws
-  std::stop_token stop = {};                       ///< what is not finished then is given up
-  /// Called when more is finished or nothing more will be, on any thread. It only wakes up who
-  /// waits: it calls nothing of the answers or the service, and does not wait itself.
+  std::stop_token stop = {};                       ///< ends the work on unfinished lines
+  /// Called on any thread, each time a sentence is finished, and once the rest will not be. A line
+  /// without text is finished when submit() returns, and is not announced. The function may only
+  /// wake up another thread: it must not wait, and must not call the answers or the service.
   std::function<void()> on_progress = {};
 };
 
-/// One thread at a time may ask. Who lets go of the answers gives up what is not finished. The
-/// service may end before them, its tokenizers may not.
+/// For one thread at a time. The destructor stops the work on lines that are not finished. The
+/// service may be destroyed before the answers, its tokenizers may not.
 class TranslationAnswers {
  public:
   explicit TranslationAnswers(std::shared_ptr<TranslationJob> job);
@@ -36,13 +38,13 @@ class TranslationAnswers {
   TranslationAnswers& operator=(TranslationAnswers&&) noexcept;
   ~TranslationAnswers();
 
-  /// The next line's translation, in the order of the lines; waits for it. Nothing when all have
-  /// been given, or a stop was requested and the next one is not finished. Throws what has kept it
-  /// from being finished.
+  /// Waits for the translation of the next line and returns it. Returns nothing after the last
+  /// line, and when a stop was requested before the line was finished. Throws the error that kept
+  /// the line from being finished.
   std::optional<Translation> next();
-  /// The same without waiting: nothing also where it is still under way.
+  /// The same without waiting: returns nothing, too, if the line is not finished yet.
   std::optional<Translation> next_if_finished();
-  /// Lines that have not been given.
+  /// The number of lines that were not returned yet.
   std::size_t left() const;
 
  private:

@@ -1,5 +1,4 @@
-// What a TranslationService holds of a submission: its lines, what is found for them, and who
-// waits.
+// A submission in translation: its lines, their results, and the thread that waits for them.
 #pragma once
 
 #include <condition_variable>
@@ -29,7 +28,7 @@ class TranslationJob : public SentenceReceiver,
   /// The preparer must outlive the work, the target's tokenizer the answers.
   TranslationJob(const LinePreparer& preparer, const Tokenizer& target);
 
-  /// Prepares the lines: their sentences. Called once, before all else.
+  /// Prepares the lines and returns their sentences. Called once, before any other function.
   std::vector<SourceSentence> begin(Submission submission);
 
   std::optional<SourceSentence> finish(FinishedSentence sentence) override;
@@ -38,7 +37,7 @@ class TranslationJob : public SentenceReceiver,
   enum class Wait { UntilFinished, Never };
   std::optional<Translation> next(Wait wait);  ///< see TranslationAnswers
   std::size_t left() const;
-  /// Nothing more is searched for, and nobody is told of progress any more.
+  /// Stops the work. on_progress is not called any more.
   void abandon();
 
  private:
@@ -48,7 +47,9 @@ class TranslationJob : public SentenceReceiver,
   const LinePreparer& preparer_;
   const Tokenizer& target_;
   std::int64_t first_line_ = 0;
-  std::vector<std::unique_ptr<PreparedLine>> lines_;  ///< null where the line has left
+  /// Null once next() has taken the line. No mutex guards it: workers write to different parts of a
+  /// line, and next() takes a line only after all its parts are finished (order_).
+  std::vector<std::unique_ptr<PreparedLine>> lines_;
   std::stop_source given_up_;
   mutable Mutex mutex_;
   LineOrder order_ GUARDED_BY(mutex_);

@@ -1,5 +1,5 @@
-// What is asked of a translation. It belongs to the line: lines with unlike requests share an
-// engine's rows and change nothing about each other.
+// The settings of a translation. Each line may have its own: lines with different settings share an
+// engine's rows and do not change each other's translations.
 #pragma once
 
 #include <memory>
@@ -13,10 +13,10 @@
 namespace dragoman {
 
 struct TranslationRequest {
-  DecodeConfig search = {};                     ///< but for batch_size, which is the service's
+  DecodeConfig search = {};                     ///< batch_size is ignored: the service has it
   std::shared_ptr<const Demands> demands = {};  ///< null: none
   bool reports_words = false;
-  bool reports_attention = false;  ///< of each word
+  bool reports_attention = false;  ///< of each word; words are then reported, too
 };
 
 /// A request that has been checked, with its texts as tokens; made by TranslationService::prepare.
@@ -26,13 +26,14 @@ struct PreparedRequest {
   bool reports_words, reports_attention;
 };
 
-/// A line as it comes.
+/// A line to be translated.
 struct LineInput {
   std::string text;  ///< any bytes
-  /// The translation begins with it, valid UTF-8; where white space ends it, so does its last word.
+  /// Valid UTF-8; the translation begins with it. If white space ends it, its last word is
+  /// complete.
   std::string prefix = {};
   Terms terms = {};  ///< of this line alone; they come before the others
-  std::shared_ptr<const PreparedRequest> request = {};  ///< null: as for the other lines
+  std::shared_ptr<const PreparedRequest> request = {};  ///< null: Submission::request
 };
 
 }  // namespace dragoman

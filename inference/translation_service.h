@@ -1,6 +1,22 @@
-// The resident translator: engines, their threads and rows, for as long as it lives. Lines may be
-// given to it from any thread, each with a request of its own; they share rows, and a line's
-// translation does not depend on what else is under way. There is no other way to translate.
+// The resident translator. It has a thread for each engine, for as long as it lives. Any thread may
+// submit lines, and each line may have its own request. Lines of different requests share rows, and
+// do not change each other's translations. There is no other way to translate.
+//
+// The path of a line:
+//
+//   step                           function                                          thread
+//   read                           Stream::read (translate_text.cpp)                 caller
+//   submit                         TranslationService::submit, TranslationJob::begin caller
+//   repair, split, tokenize        LinePreparer::prepare, split_line                 caller
+//   wait                           Workers::add, Workers::take                       -
+//   encode; get a slot             Scheduler::admit, Engine::admit                   worker
+//   step: requests to the engine   Scheduler::place_rows, SentenceSearch::ask        worker
+//   step: candidates               Engine::step                                      worker
+//   step: new hypotheses           Scheduler::advance, SentenceSearch::advance       worker
+//   keep, or search once more      TranslationJob::finish, LinePreparer::take        worker
+//   wait for the lines before it   LineOrder                                         -
+//   join the parts                 TranslationJob::next, assemble_translation        caller
+//   write                          Stream::write_finished, TranslationSink           caller
 #pragma once
 
 #include <cstdint>
@@ -21,7 +37,7 @@ namespace dragoman {
 
 struct ServiceConfig {
   Workers::Limits limits = {};
-  /// Of the model: the share of its training pairs with several sentences, for splits_sentences().
+  /// The fraction of the model's training pairs with several sentences, for splits_sentences().
   std::optional<double> several_sentences = std::nullopt;
 };
 
@@ -33,23 +49,23 @@ class TranslationService {
                      const Tokenizer& target, const ServiceConfig& config = {});
   TranslationService(const TranslationService&) = delete;
   TranslationService& operator=(const TranslationService&) = delete;
-  /// Answers that are not finished fail.
+  /// Lines that are not finished fail: TranslationAnswers::next() throws.
   ~TranslationService() = default;
 
   /// Checks a request, which then serves any number of lines. Throws UsageError naming the flag
   /// that is wrong.
   std::shared_ptr<const PreparedRequest> prepare(const TranslationRequest& request) const;
 
-  /// Prepares the lines on the caller's thread and hands them over: all, or none. Throws
-  /// ServiceBusy where too much waits already, and when no engine works any more, what the first
-  /// has thrown.
+  /// Prepares the lines on the caller's thread and adds their sentences to the queue. Adds none if
+  /// it throws: ServiceBusy where too many sentences wait, the first engine's error if all engines
+  /// have failed, or Error where a line cannot be prepared.
   TranslationAnswers submit(Submission submission);
 
-  /// How many sentences with such a search can be under way at once.
+  /// The number of sentences with these settings that can be in translation at once.
   std::int64_t capacity(const DecodeConfig& search) const { return workers_.capacity(search); }
-  /// Sentences that are not under way yet.
+  /// The number of sentences that no engine has taken yet.
   std::int64_t waiting() const { return workers_.waiting(); }
-  /// What the first engine that failed has thrown; null while all work. The others go on.
+  /// The error of the first engine that failed; null while all work. The other engines go on.
   std::exception_ptr failure() const { return workers_.failure(); }
 
  private:
@@ -57,7 +73,7 @@ class TranslationService {
   const Tokenizer& target_;
   const LinePreparer preparer_;
   const std::vector<TokenEdges> edges_;  ///< [V] of the target
-  Workers workers_;                      ///< last: what is under way uses all above
+  Workers workers_;                      ///< last: its threads use all members above
 };
 
 }  // namespace dragoman

@@ -68,7 +68,7 @@ std::exception_ptr Workers::failure() const {
 std::vector<SourceSentence> Workers::take(const Scheduler& scheduler) {
   while (!waiting_.empty() && is_given_up(waiting_.front())) waiting_.pop_front();
   const auto all = static_cast<std::int64_t>(waiting_.size());
-  // No more than its share, so that the last sentences are spread over all.
+  // At most its fraction of the queue, so that every engine gets some of the last sentences.
   const std::int64_t count =
       std::min(scheduler.count_admitted(waiting_), (all + working_ - 1) / working_);
   std::vector<SourceSentence> taken(std::make_move_iterator(waiting_.begin()),

@@ -1,6 +1,6 @@
-// The threads that translate, one for each engine, and the sentences that wait for them. A sentence
-// goes to whichever engine has rows free; which one that is changes nothing about the result (as
-// far as the engines' arithmetic does not depend on what stands beside it).
+// The threads that translate, one for each engine, and the queue of sentences. A sentence goes to
+// the first engine with free rows. All engines give the same result, as far as their arithmetic
+// does not depend on the other rows of a step.
 #pragma once
 
 #include <condition_variable>
@@ -18,7 +18,7 @@
 
 namespace dragoman {
 
-/// Too much waits already; later there may be room.
+/// Too many sentences wait already. The caller may try again later.
 class ServiceBusy : public Error {
  public:
   using Error::Error;
@@ -27,38 +27,39 @@ class ServiceBusy : public Error {
 class Workers {
  public:
   struct Limits {
-    std::int64_t rows = 0;          ///< of each engine's step; 0: as the engine likes
-    std::int64_t waiting = 65'536;  ///< sentences; while so many wait, more are refused
+    std::int64_t rows = 0;          ///< of each engine's step; 0: Engine::preferred_rows()
+    std::int64_t waiting = 65'536;  ///< while so many sentences wait, add() refuses more
   };
 
   /// At least one engine; all must outlive the workers.
   Workers(std::span<Engine* const> engines, const Limits& limits);
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
-  /// What is not finished fails.
+  /// Sentences that are not finished fail (SentenceReceiver::fail).
   ~Workers();
 
-  /// Sentences, each with a receiver, that are taken longest first, but after those that wait
-  /// already: all of them or none. From any thread. Throws ServiceBusy, and when no engine works
-  /// any more, what the first has thrown.
+  /// Adds the sentences behind those that wait already, the longest first. Each has a receiver. May
+  /// be called from any thread. Adds none if it throws: ServiceBusy, or the first engine's error if
+  /// all engines have failed.
   void add(std::vector<SourceSentence> sentences);
 
-  /// How many sentences with such a search can be under way at once.
+  /// The number of sentences with these settings that can be in translation at once.
   std::int64_t capacity(const DecodeConfig& search) const;
   std::int64_t waiting() const;
-  /// What the first engine that failed has thrown; null while all work. Such an engine gets nothing
-  /// more to do, and the receivers of what it had under way are told.
+  /// The error of the first engine that failed; null while all work. A failed engine gets no more
+  /// sentences, and those that it had fail (SentenceReceiver::fail).
   std::exception_ptr failure() const;
 
  private:
   void work(Engine& engine, const std::stop_token& stop);
-  /// Until a stop is requested.
+  /// Translates until a stop is requested. `taken` has the sentences that are in neither the queue
+  /// nor the scheduler: work() lets them fail where an engine throws.
   void serve(Scheduler& scheduler, std::vector<SourceSentence>& taken, const std::stop_token& stop);
-  /// Moves what the scheduler has room for out of what waits.
+  /// Removes from the queue the sentences that the scheduler has room for, and returns them.
   std::vector<SourceSentence> take(const Scheduler& scheduler) REQUIRES(mutex_);
   void deliver(std::vector<FinishedSentence> finished);
   void put(std::vector<SourceSentence> sentences) REQUIRES(mutex_);
-  /// An engine has failed: what waits comes back, if none is left to take it.
+  /// Notes that an engine has failed. After the last one it returns all sentences that wait.
   std::deque<SourceSentence> end_engine(std::exception_ptr error);
 
   const Limits limits_;

@@ -1,4 +1,4 @@
-// The activations of the feed-forward networks but ReLU, which linear layers have.
+// GELU and Swish. (ReLU is applied by the linear layers.)
 #pragma once
 
 #include <cstdint>

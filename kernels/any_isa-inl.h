@@ -1,5 +1,10 @@
-// What every instruction set has: vectors of GCC's and their operations. A set's header derives Isa
-// from it and overrides what the set does in fewer instructions.
+// Operations on GCC's vector types that work with any instruction set. A set's header derives Isa
+// from AnyIsa. It overrides the operations that the set does in fewer instructions, and it must add
+// two that have no general form:
+//   I16x2 widen_bytes(I8x2 bytes)      each byte to 16 bits, with its sign
+//   I32 dot_pairs(I16x2 a, I16x2 b)    in lane i: a[2i] * b[2i] + a[2i+1] * b[2i+1]
+// A set with DRAGOMAN_BF16_PRODUCTS also adds round_two_to_bf16(F32 low, F32 high), and has 16
+// lanes.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +13,7 @@
 
 DRAGOMAN_BEGIN_KERNELS
 
-/// Vectors of a number for each of so many lanes, or two.
+/// Vectors with one number in each lane; x2: with two.
 template <int lanes>
 struct VectorTypes {
   typedef float F32 __attribute__((vector_size(4 * lanes)));
@@ -33,8 +38,8 @@ struct AnyIsa {
   typedef typename VectorTypes<lanes>::I16x2 I16x2;
   typedef typename VectorTypes<lanes>::I8x2 I8x2;
 
-  /// Where training gains nothing from the set beside the next one, its kernels are not built for
-  /// it.
+  /// True where training would not be faster than with the next set of dispatch.cpp: then the set
+  /// has kernels for inference alone.
   static constexpr bool kInferenceAlone = false;
 
   /// a * b + c, rounded once.
@@ -68,15 +73,17 @@ struct AnyIsa {
     return __builtin_convertvector(__builtin_convertvector(numbers, I16), I8);
   }
 
-  // What is one instruction of some sets, and nothing of the others.
+  // Operations that are one instruction of some sets. The constant says whether the set has them;
+  // without it they are never called.
 
   static constexpr bool kTimesPower = false;
   static F32 times_power(F32 x, F32 n);  ///< x * 2^(the whole number below n)
   static F32 fraction(F32 x);            ///< x less the whole number below it, in [0, 1]
 
   static constexpr bool kDotsBytes = false;
-  /// To each lane of sum the products of four unsigned bytes of a with four signed ones of b, or of
-  /// two words. Elsewhere the latter are dot_pairs(a, b) of the set's header.
+  /// add_bytes adds to each lane of sum the products of four unsigned bytes of a with four signed
+  /// bytes of b; add_pairs the products of two 16-bit numbers. Without them kernels use
+  /// dot_pairs().
   static void add_bytes(I32& sum, I32 a, I32 b);
   static void add_pairs(I32& sum, I16x2 a, I16x2 b);
 

@@ -15,7 +15,7 @@ struct Avx512 : AnyIsa<16> {
   DRAGOMAN_INLINE void add_product(F32& sum, F32 a, F32 b) {
     asm("vfmadd231ps %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b));
   }
-  /// Of which g++ 12 makes two instructions where one is constant.
+  /// g++ 12 makes two instructions of the general form where one argument is constant.
   DRAGOMAN_INLINE F32 maximum(F32 a, F32 b) { return (F32)_mm512_maskz_max_ps(0xFFFF, a, b); }
   DRAGOMAN_INLINE std::uint32_t lanes_above(F32 a, F32 b) {
     return _mm512_cmp_ps_mask(a, b, _CMP_GT_OQ);
@@ -27,7 +27,7 @@ struct Avx512 : AnyIsa<16> {
   }
   DRAGOMAN_INLINE F32 fraction(F32 x) { return (F32)_mm512_maskz_reduce_ps(0xFFFF, x, 9); }
 
-  /// Of which g++ 12 makes five instructions instead of two.
+  /// g++ 12 makes five instructions of the general form.
   DRAGOMAN_INLINE U32 load_halves(const std::uint16_t* p) {
     return (U32)_mm512_maskz_cvtepu16_epi32(0xFFFF, _mm256_loadu_si256((const __m256i*)p));
   }

@@ -12,7 +12,7 @@
 
 DRAGOMAN_BEGIN_KERNELS
 
-/// Words of one and other side by side: four of each eight, from the first on.
+/// Interleaves 16-bit numbers of `one` and `other`: of each eight, the four from `first` on.
 DRAGOMAN_INLINE I16x2 interleave_words(I16x2 one, I16x2 other, int first) {
   I16x2 places;
   for (int i = 0; i < 2 * kLanes; ++i)
@@ -137,9 +137,10 @@ DRAGOMAN_INLINE void add_key(I32& sum, const std::uint8_t* bytes, QueryGroup num
   }
 }
 
-/// What the values' bytes are multiplied with: weights times scales of a part's values, as whole
-/// numbers of which those of a head sum up to about 32,767. Those of places 2 i and 2 i + 1 stand
-/// side by side in the lanes of place 2 i of [places, lanes]. Returns what each head's stand for.
+/// Computes the factors of the values' bytes: attention weight times scale of the value, as
+/// integers that add up to about 32,767 for each head. The factors of positions 2 i and 2 i + 1
+/// stand side by side in the lanes of position 2 i of [places, lanes]. Returns for each head the
+/// number that a factor of 1 stands for.
 template <int L>
 DRAGOMAN_INLINE F32 round_weights(const RowAttentionArguments& a, std::int64_t bytes,
                                   std::int64_t part, std::int32_t* numbers) {
@@ -205,7 +206,7 @@ DRAGOMAN_INLINE void mix_bytes(const RowAttentionArguments& a, std::int64_t byte
 
 template <int L>
 void attend_bytes(const RowAttentionArguments& arguments) {
-  const RowAttentionArguments a = arguments;  // which no store changes
+  const RowAttentionArguments a = arguments;  // a copy: the compiler sees that no store changes it
   const std::int64_t bytes = a.order.record_bytes(NumberType::Int8), parts = parts_of<L>(a.order);
   const std::int64_t pairs = a.order.width / kLanes / parts / 2;
   // What lies behind what: HeadOrder::scratch.

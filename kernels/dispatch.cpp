@@ -25,7 +25,8 @@ DRAGOMAN_INSTRUCTION_SETS(DRAGOMAN_DECLARE)
 
 namespace {
 
-/// Those that DRAGOMAN_ISA allows: from the one that it names on, or all.
+/// The sets of this processor, best first; those from the one on that DRAGOMAN_ISA names, if it is
+/// set.
 std::vector<const InstructionSet*> allowed_instruction_sets() {
   std::vector<const InstructionSet*> sets = offered_instruction_sets();
   const char* forced = std::getenv("DRAGOMAN_ISA");

@@ -29,7 +29,7 @@ DRAGOMAN_INLINE void mix_floats(const RowAttentionArguments& a, std::int64_t byt
 
 template <int L, class Number>
 void attend_floats(const RowAttentionArguments& arguments) {
-  const RowAttentionArguments a = arguments;  // which no store changes
+  const RowAttentionArguments a = arguments;  // a copy: the compiler sees that no store changes it
   constexpr NumberType kType = sizeof(Number) == 2 ? NumberType::BFloat16 : NumberType::Float32;
   const std::int64_t bytes = a.order.record_bytes(kType), parts = parts_of<L>(a.order);
   const std::int64_t vectors = a.order.width / kLanes / parts;

@@ -10,8 +10,8 @@
 
 namespace dragoman {
 
-/// What products are made of: fp32; both factors rounded to bf16, sums in fp32; both rounded to
-/// bytes with a scale of the row, exact sums.
+/// The type of a product's factors. BFloat16: both are rounded to bf16, sums are fp32. Int8: both
+/// are rounded to 8 bits with a scale for each row, sums are exact.
 enum class NumberType { Float32, BFloat16, Int8 };
 inline constexpr std::size_t kNumberTypes = 3;
 
@@ -123,11 +123,11 @@ struct InferenceKernels {
   /// Rows [0, rows), panels [begin, end).
   void (*linear[kNumberTypes])(const LinearArguments&, std::int64_t rows, std::int64_t begin,
                                std::int64_t end);
-  /// x times the share of the normal distribution below x.
+  /// x times the probability that a standard normal number is below x.
   void (*gelu)(const ActivationArguments&);
   /// x / (1 + exp(-x)).
   void (*swish)(const ActivationArguments&);
-  /// y [inputs] += factor * the weights of one output, as they are packed (int8: of scale 1).
+  /// y [inputs] += factor * the packed weights of one output (int8: the integers, without scale).
   void (*add_weights[kNumberTypes])(const void* packed, std::int64_t inputs, std::int64_t output,
                                     float factor, float* y);
   /// Key and value [width] to a record of the cache.

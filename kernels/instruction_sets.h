@@ -1,5 +1,4 @@
-// The instruction sets that kernels are built for. Each has a header of its own, isa_NAME.h, and a
-// line in dispatch.cpp.
+// The instruction sets that kernels are built for. isa.h says how one is added.
 #pragma once
 
 #include <string_view>
@@ -11,8 +10,8 @@
 namespace dragoman {
 
 struct InstructionSet {
-  std::string_view name;       ///< as the environment's DRAGOMAN_ISA says it
-  const KernelTable* kernels;  ///< null: those of the next set are as fast
+  std::string_view name;       ///< as the environment variable DRAGOMAN_ISA names it
+  const KernelTable* kernels;  ///< null: the next set's are used, which are as fast
   const InferenceKernels* inference;
 };
 

@@ -11,7 +11,7 @@
 DRAGOMAN_BEGIN_KERNELS
 
 struct Isa : AnyIsa<4> {
-  /// By way of double, which rounds twice and seldom otherwise.
+  /// In double, so it rounds twice. The result seldom differs from that of one rounding.
   DRAGOMAN_INLINE F32 fused(F32 a, F32 b, F32 c) {
     typedef double F64 __attribute__((vector_size(8 * kLanes)));
     return __builtin_convertvector(

@@ -125,11 +125,12 @@ struct NormArguments {
   float epsilon;
   DropoutSite dropout;
 };
-/// Of gain and bias each part of the rows has sums of its own, to which is added: the result does
-/// not depend on how rows are shared out, as long as no part is split.
+/// The gradients of gain and bias are sums over rows. Each `rows_per_part` rows have sums of their
+/// own, to which the kernel adds. So the result does not depend on how rows are divided among
+/// threads, as long as no part is split.
 struct NormGradientArguments {
   const void* dy;
-  const void* d_sum_elsewhere;  ///< what reaches the sum by other ways than y; null: nothing
+  const void* d_sum_elsewhere;  ///< the sum's gradient from other uses than y; null: zero
   const void* sum;
   const void* gain;
   const float *means, *inverse_deviations;
@@ -182,7 +183,7 @@ struct EmbeddingGradientArguments {
   const void* d_output;       ///< [rows, columns]
   const std::int64_t* order;  ///< of rows, those of one token side by side
   const std::int64_t* starts;
-  const std::int64_t* tokens;  ///< unlike ones
+  const std::int64_t* tokens;  ///< [groups], no two the same
   void* gradient;              ///< [vocabulary, columns]
   std::int64_t columns;
   float scale;
@@ -213,8 +214,8 @@ struct WeightGradientArguments {
 
 constexpr std::int64_t kOutputBlock = 96;
 
-/// A factor of products as they want it: in panels of kProductPanel outputs, zero where there is
-/// none. [begin, end) are panels.
+/// Packs the weights of a product into panels of kProductPanel outputs, padded with zeros. [begin,
+/// end) are panels.
 struct PackArguments {
   const void* weights;  ///< [outputs, inputs], or [inputs, outputs] where `transposed`
   void* packed;         ///< [packed_size(outputs, inputs)]
@@ -298,7 +299,8 @@ struct KernelTable {
   void (*embedding[2])(const EmbeddingArguments&, std::int64_t begin, std::int64_t end);
   void (*embedding_gradient[2])(const EmbeddingGradientArguments&, std::int64_t begin,
                                 std::int64_t end);
-  /// These are null where LibTorch's products are as fast: but for bf16 with dot products in bf16.
+  /// Only for bf16, and only on sets with dot products of bf16; null elsewhere, where LibTorch's
+  /// products are as fast.
   void (*pack_weights[2])(const PackArguments&, std::int64_t begin, std::int64_t end);
   void (*product[2])(const ProductArguments&, std::int64_t begin, std::int64_t end);
   void (*relu_product[2])(const ReluProductArguments&, std::int64_t begin, std::int64_t end);
@@ -309,8 +311,9 @@ struct KernelTable {
   void (*weight_gradient[2])(const WeightGradientArguments&, std::int64_t begin, std::int64_t end);
 };
 
-/// The best table for this processor, or the one that the environment's DRAGOMAN_ISA names
-/// (instruction_sets.h; an Error when the processor lacks it).
+/// The best table for this processor. If the environment variable DRAGOMAN_ISA names a set, its
+/// table, or the next one's where the set has none (avx512_vnni). Throws Error if the processor
+/// lacks the set.
 const KernelTable& kernels();
 
 /// Runs one of the table's functions over rows [0, rows) on OpenMP's threads, the pool that

@@ -10,7 +10,7 @@
 
 DRAGOMAN_BEGIN_KERNELS
 
-/// A panel's sums of R rows. The last panel may be wider than what is left of y.
+/// Stores a panel's sums of R rows in y. The last panel may have more outputs than y has left.
 template <int R>
 DRAGOMAN_INLINE void store_tile(const LinearArguments& a, std::int64_t row, std::int64_t panel,
                                 F32 (&sums)[R][kVectors]) {
@@ -45,9 +45,10 @@ DRAGOMAN_INLINE void start_from_bias(const LinearArguments& a, std::int64_t pane
       sums[r][v] = load(a.bias + panel * kPanel + v * kLanes);
 }
 
-/// What a tile of kTileRows rows asks for while it runs, 64 bytes a step: all of the next panel of
-/// weights in the first tiles, as what comes from afar unasked comes late. Later tiles ask for what
-/// is there. (With fewer rows there is no time for more than the processor fetches by itself.)
+/// The address from which a tile of kTileRows rows prefetches, 64 bytes a step. The first tiles of
+/// a panel prefetch the whole next panel of weights, which would come too late from memory. Later
+/// tiles prefetch the current panel, which is in the cache already. Tiles of fewer rows do not
+/// prefetch: they have no time for more than the processor prefetches by itself.
 DRAGOMAN_INLINE const char* asked_for(const void* panel, std::int64_t bytes, std::int64_t row,
                                       std::int64_t steps) {
   const std::int64_t asked = row / kTileRows * steps * 64;
@@ -83,7 +84,7 @@ void float_tile(const LinearArguments& a, std::int64_t row, std::int64_t panel) 
   widened_tile<R, float>(a, row, panel, a.inputs);
 }
 
-/// In halves of a 32-bit word, from a row or a word to the next.
+/// Distances from a row, and from a 32-bit word, to the next, in units of 16 bits.
 struct Strides {
   std::int64_t row, word;
 };

@@ -11,8 +11,8 @@ DRAGOMAN_INLINE std::int64_t round_to_lanes(std::int64_t n) {
   return (n + kLanes - 1) / kLanes * kLanes;
 }
 
-/// rows [count, d_k] at stride -> fp32 [count, width], zero beyond d_k. What stands behind them is
-/// fetched: the next head's, which is next.
+/// rows [count, d_k] at stride -> fp32 [count, width], zero beyond d_k. Prefetches the numbers
+/// behind each row: they are the next head's.
 template <class T>
 DRAGOMAN_INLINE void load_rows(const T* rows, std::int64_t stride, std::int64_t count,
                                std::int64_t d_k, std::int64_t width, float* to) {

@@ -10,8 +10,8 @@
 
 DRAGOMAN_BEGIN_KERNELS
 
-// Sums, the weights of a step and an input fill the 32 or 16 registers of the instruction set; of
-// 16, the more rows the less often weights are loaded.
+// In registers a tile has kTileRows * kVectors sums, kVectors weights and an input: 29 of AVX-512's
+// 32 registers, 15 of the 16 of AVX2 and SSE2.
 constexpr std::int64_t kVectors = kLanes == 16 ? 4 : 2;  // of a panel
 constexpr std::int64_t kPanel = kVectors * kLanes;
 constexpr int kTileRows = 6;
@@ -77,9 +77,9 @@ void round_bf16(const float* x, std::int64_t rows, std::int64_t inputs, void* ro
 /// Bytes side by side that one instruction multiplies: of an output's inputs, of a head's keys.
 constexpr std::int64_t kGroup = Isa::kDotsBytes ? 4 : 2;
 
-/// packed [panel][inputs / kGroup][output][kGroup]. Where there are dot products of bytes, one
-/// factor of which has no sign, activations are bytes of value + 128, whose excess the offsets take
-/// back.
+/// packed [panel][inputs / kGroup][output][kGroup]. Dot products of bytes take one factor without a
+/// sign. For them activations are stored as value + 128, and the offsets subtract 128 times the sum
+/// of the weights.
 void pack_int8(const std::int8_t* weights, std::int64_t outputs, std::int64_t inputs,
                std::int8_t* packed, std::int32_t* offsets) {
   const std::int64_t padded = InferenceKernels::padded_inputs(inputs);
@@ -96,7 +96,8 @@ void pack_int8(const std::int8_t* weights, std::int64_t outputs, std::int64_t in
   }
 }
 
-/// Of an activation. Elsewhere they are 16-bit, as products of bytes would saturate.
+/// The bytes of a quantized activation. Without dot products of bytes it has 16 bits, since the
+/// sums of products of bytes would saturate.
 constexpr std::int64_t kQuantizedBytes = Isa::kDotsBytes ? 1 : 2;
 
 DRAGOMAN_INLINE void store_quantized(std::uint8_t* row, std::int64_t k, I32 numbers) {

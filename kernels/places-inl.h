@@ -1,6 +1,7 @@
-// What attention of one row to the records of a cache has for each place. In HeadOrder a vector's
-// lanes are heads: with L = min(heads, kLanes) lanes that differ, lane i belongs to head i % L of
-// the vector's part of the heads, of which there are `parts`, in turn.
+// Attention of one row to the records of a cache: scores, softmax and sums over the positions. In
+// HeadOrder the lanes of a vector are heads. L = min(order.lanes, kLanes) of them differ: lane i
+// belongs to head i % L. With more heads than lanes, the heads are cut into parts of kLanes heads,
+// and vector v belongs to part v % parts.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +21,8 @@ DRAGOMAN_INLINE const std::uint8_t* record_of(const RowAttentionArguments& a, st
   return a.cache + (a.records ? a.records[place] : place) * bytes;
 }
 
-// What each place has one of for each head, scores and weights, is [places, lanes]: a vector holds
-// kLanes / L places, or a part of one.
+// Scores and weights are [places, lanes]: a number for each position and head. A vector holds
+// kLanes / L positions, or one part of one position.
 
 template <int L>
 DRAGOMAN_INLINE std::int64_t vectors_of(std::int64_t places) {
@@ -29,13 +30,13 @@ DRAGOMAN_INLINE std::int64_t vectors_of(std::int64_t places) {
   return (places + kPlaces - 1) / kPlaces;
 }
 
-/// The last one for those behind it.
+/// `place`, or the last one if it is behind the last.
 DRAGOMAN_INLINE std::int64_t place_or_last(std::int64_t place, std::int64_t places) {
   return place < places ? place : places - 1;
 }
 
-/// Vector number `vector` of a part: its places' lanes from read(place), whose lanes repeat the
-/// heads.
+/// Vector number `vector` of a part of [places, lanes]: the lanes of each of its positions come
+/// from read(place), a vector in which the heads repeat.
 template <int L, class Read>
 DRAGOMAN_INLINE auto from_places(std::int64_t vector, std::int64_t places, Read&& read) {
   constexpr std::int64_t kPlaces = kLanes / L;
@@ -48,8 +49,8 @@ DRAGOMAN_INLINE auto from_places(std::int64_t vector, std::int64_t places, Read&
   return x;
 }
 
-/// Vectors of places whose keys are met at once: four places at least, as sums of one wait for each
-/// other.
+/// How many vectors are computed at once: at least four positions, since the additions to one sum
+/// wait for each other.
 template <int L>
 constexpr int kTogether = kLanes / L < 4 ? 4 * L / kLanes : 1;
 
@@ -129,7 +130,7 @@ DRAGOMAN_INLINE void softmax_over_places(const RowAttentionArguments& a, std::in
     store(scores + i * stride, load(scores + i * stride) * inverse);
 }
 
-/// What a place's heads have in [places, lanes], repeated in a vector's lanes.
+/// The numbers of one position in [places, lanes], repeated to fill the vector.
 template <int L>
 DRAGOMAN_INLINE F32 of_place(const float* x, const HeadOrder& order, std::int64_t place,
                              std::int64_t part) {

@@ -30,11 +30,11 @@ struct BFloat {
   typedef std::uint16_t Type;
 };
 
-/// Less zero changes nothing, plus zero would change -0: this is a broadcast and nothing else.
+/// x in all lanes. (x - 0 is x for every x, but x + 0 turns -0 into 0.)
 DRAGOMAN_INLINE F32 splat(float x) { return x - F32{}; }
 
-/// a * b + c, rounded once. What inference in int8 adds to a product is written with it, so that
-/// all instruction sets agree.
+/// a * b + c, rounded once. Inference in int8 uses it where it multiplies and adds floats, so that
+/// all instruction sets give the same bits.
 DRAGOMAN_INLINE F32 fused(F32 a, F32 b, F32 c) { return Isa::fused(a, b, c); }
 DRAGOMAN_INLINE float fused(float a, float b, float c) { return Isa::fused(a, b, c); }
 
@@ -101,7 +101,8 @@ DRAGOMAN_INLINE void store_element(T* p, float x) {
   *p = lanes[0];
 }
 
-/// Every lane the sum of those L apart, L a power of two; of 32-bit numbers of either kind.
+/// Each lane becomes the sum of all lanes with the same number modulo L, a power of two. For F32
+/// and I32.
 template <int L, class Vector>
 DRAGOMAN_INLINE Vector sum_apart(Vector x) {
   const I32 numbers = lane_numbers();
@@ -113,10 +114,10 @@ DRAGOMAN_INLINE Vector sum_apart(Vector x) {
 
 DRAGOMAN_INLINE float sum_lanes(F32 x) { return sum_apart<1>(x)[0]; }
 
-/// The sum over places [0, count): add(sum, c, left) adds a vector of terms from c on, of which
-/// there are `left` or, where all of a vector's are there, kLanes; those beyond are zero. Sums of
-/// every 64th term on each instruction set, so that all add in one order, and several chains of
-/// additions.
+/// The sum of terms [0, count). add(sum, c, left) adds the terms of lanes c, c + 1, ... to `sum`;
+/// if left < kLanes, only the first `left` lanes have a term, and the others must add zero. On each
+/// instruction set there are 64 sums, each of every 64th term. So all sets add in the same order,
+/// and several additions run at once.
 template <class Add>
 DRAGOMAN_INLINE float sum_of(std::int64_t count, Add&& add) {
   constexpr int kSums = 64 / kLanes;
@@ -140,7 +141,7 @@ DRAGOMAN_INLINE float sum_of(std::int64_t count, Add&& add) {
 DRAGOMAN_INLINE F32 maximum(F32 a, F32 b) { return Isa::maximum(a, b); }
 DRAGOMAN_INLINE I32 maximum(I32 a, I32 b) { return a > b ? a : b; }
 
-/// Every lane the largest of those L apart.
+/// Each lane becomes the largest of all lanes with the same number modulo L.
 template <int L, class Vector>
 DRAGOMAN_INLINE Vector max_apart(Vector x) {
   const I32 numbers = lane_numbers();

@@ -15,7 +15,7 @@ namespace dragoman {
 
 namespace {
 
-/// Of what a linear layer has not applied itself; null where it has.
+/// The kernel of an activation; null for ReLU, which the linear layer applies itself.
 auto activation_kernel(Activation activation) -> void (*)(const ActivationArguments&) {
   switch (activation) {
     case Activation::Relu:
@@ -59,9 +59,9 @@ std::int64_t CpuEngine::max_positions() const {
   return std::numeric_limits<std::int32_t>::max();
 }
 
-/// Six tiles of linear layers, of which each has six rows, as long as a cache that cores share may
-/// hold the weights of a step: more keys and values would only drive them out. Where weights come
-/// from memory, enough rows that a core reads no more than its part of what memory gives to all.
+/// If the shared cache can hold the weights of a step: six tiles of six rows (linear-inl.h). More
+/// rows have more keys and values, which drive the weights out of the cache. If the weights come
+/// from memory: more rows for each read, since all cores share the memory's bandwidth.
 std::int64_t CpuEngine::preferred_rows() const {
   constexpr std::int64_t kNear = 32 << 20;
   return model_->step_bytes() > kNear ? 96 : 36;
@@ -226,8 +226,9 @@ const float* CpuEngine::attend_row(const float* q, const std::uint8_t* cache,
   return work_.attention.data();
 }
 
-/// From query, key and value in `wide` to `attended`, all places of a sentence to all. The sentence
-/// alone decides which way it goes, so that one beside it changes no bit.
+/// Attention of all positions of a sentence to all, from query, key and value in `wide` to
+/// `attended`. The length of the sentence alone chooses the kernel, so other sentences change no
+/// bit.
 void CpuEngine::attend_in_sentences(std::span<const std::int32_t> starts) {
   const PartTimer timer(times_, EnginePart::Attention);
   const std::int64_t d_model = model_->config.d_model, heads = model_->config.heads;
@@ -260,7 +261,8 @@ void CpuEngine::attend_in_sentences(std::span<const std::int32_t> starts) {
   }
 }
 
-/// Row by row, in HeadOrder, which queries, keys and values of the encoder do not come in.
+/// Row by row, by the decoder's kernel, for which queries, keys and values are brought into
+/// HeadOrder. Keys and values are rounded as in the decoder's cache (bf16, int8).
 void CpuEngine::attend_long_sentence(std::int64_t begin, std::int64_t end) {
   const HeadOrder& order = model_->order;
   const std::int64_t d_model = model_->config.d_model;

@@ -1,7 +1,7 @@
-// The engine on packed weights, without LibTorch. It works on one thread, with others that have
-// nothing to do helping in its products, and computes each row in the same order of operations
-// whatever stands beside it: a sentence's translation does not depend on what else is translated,
-// bit for bit.
+// The engine on packed weights, without LibTorch. It works on one thread; helper threads may
+// compute some outputs of its products (EngineTeam). Each row is computed in the same order of
+// operations, whatever rows stand beside it. So a sentence's translation is the same, bit for bit,
+// whatever else is translated.
 #pragma once
 
 #include <cstdint>
@@ -71,25 +71,26 @@ class CpuEngine : public Engine {
   void attend_in_sentences(std::span<const std::int32_t> starts);
   void attend_to_history(const CpuDecoderLayer& layer, std::int64_t number, const float* input,
                          std::int64_t rows);
-  /// Where `told` is given, appends the weights of its heads [source places] for each row.
+  /// If `told` is not null, appends the attention weights [S] of its heads for each row.
   void attend_to_source(const CpuDecoderLayer& layer, std::int64_t number, const float* input,
                         std::int64_t rows, const Step* told);
   void attend_long_sentence(std::int64_t begin, std::int64_t end);
   /// Returns the weights [places, lanes], which stand until the next row's.
   const float* attend_row(const float* q, const std::uint8_t* cache, const std::int32_t* records,
                           std::int64_t places, float* output);
-  /// The mean of the weights [places, lanes] of the chosen heads.
+  /// Appends to step.attention the mean of the weights [places, lanes] over the chosen heads.
   void tell_attention(const float* weights, std::int64_t places, const Step& step) const;
   std::int64_t record_bytes() const { return model_->order.record_bytes(model_->cache_type); }
   void store_record(const float* key_value, std::uint8_t* record) const;
   void feed_forward(const CpuFeedForward& layer, const float* input, std::int64_t rows);
-  /// x = norm(x + f(x)), or x + f(norm(x)); `sub_layer` reads its argument and writes `output`.
-  /// Returns what is still to be added to x, null: nothing; the next normalisation does so, as it
-  /// passes over both anyway.
+  /// A sub-layer with its residual connection and normalisation. `sub_layer` reads its argument and
+  /// writes `output`. Norm after: x = norm(x + f(x)); returns null. Norm before: computes
+  /// f(norm(x)) and returns it without adding it to x. The next call gets it as `added`, and adds
+  /// it to x as it normalises, since it reads both anyway.
   template <class SubLayer>
   const float* residual(const CpuNorm& norm, std::int64_t rows, const float* added,
                         SubLayer&& sub_layer);
-  /// y = norm(x), `added` added to x before where it is given.
+  /// y = norm(x). If `added` is not null, it is added to x first.
   void normalize(const CpuNorm& norm, std::int64_t rows, const float* added, float* y);
 
   std::shared_ptr<const CpuModel> model_;
@@ -103,7 +104,7 @@ class CpuEngine : public Engine {
   EngineTimes* times_ = nullptr;
 };
 
-/// So many engines, each for a thread of its own, on one model.
+/// `count` engines that share one model, each for a thread of its own.
 std::vector<std::unique_ptr<Engine>> cpu_engines(const std::shared_ptr<const CpuModel>& model,
                                                  const std::vector<TokenId>& never_emitted,
                                                  int count);

@@ -44,7 +44,7 @@ class Weights {
   PackedLinear linear(const std::vector<std::string>& names, std::int64_t inputs) const {
     return pack(read(names, inputs));
   }
-  /// The same of layers whose outputs are heads, in HeadOrder.
+  /// The same for layers whose outputs are heads: the outputs are brought into HeadOrder.
   PackedLinear linear_to_heads(const std::vector<std::string>& names) const {
     Matrix matrix = read(names, d_model_);
     matrix.bias = in_head_order(matrix.bias, 1);
@@ -53,7 +53,7 @@ class Weights {
     matrix.rounded.scales = in_head_order(matrix.rounded.scales, 1);
     return pack(matrix);
   }
-  /// The same of a layer whose inputs are heads.
+  /// The same for a layer whose inputs are heads in HeadOrder.
   PackedLinear linear_from_heads(const std::string& name) const {
     Matrix matrix = read({name}, d_model_);
     matrix.floats = in_head_order(matrix.floats, 1);
@@ -130,7 +130,8 @@ class Weights {
     return {matrix.floats, matrix.bias, matrix.inputs, type_};
   }
 
-  /// Of each D rows of `columns` numbers, head after head, W in HeadOrder; what is new is zero.
+  /// Brings each D rows of `columns` numbers, head after head, into HeadOrder: W rows, padded with
+  /// zeros.
   template <class Number>
   std::vector<Number> in_head_order(const std::vector<Number>& rows, std::int64_t columns) const {
     const auto groups = static_cast<std::int64_t>(rows.size()) / (d_model_ * columns);
@@ -163,7 +164,7 @@ class Weights {
   HeadOrder order_;
 };
 
-/// Where no type is asked for, as the decoder's first attention to the source is stored.
+/// Auto: int8 if the file has the keys of the first cross-attention in int8, else fp32.
 NumberType cache_type_of(const ParameterReader& parameters, ComputeType type) {
   const bool rounded = parameters.is_int8("decoder.layers.0.cross_attention.key.weight");
   return type == ComputeType::Auto && rounded ? NumberType::Int8 : number_type(type);

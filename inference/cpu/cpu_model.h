@@ -1,5 +1,5 @@
-// A model's weights as the CPU engine takes them: linear layers packed, those that see the same
-// input side by side in one. Built straight from the model file, or from the weights of a training.
+// A model's weights for the CPU engine. Linear layers are packed; layers with the same input become
+// one. Made from a model file, or from the weights of a training.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +19,10 @@ struct CpuNorm {
   std::vector<float> gain, bias;  ///< [D]
 };
 
-/// Of the decoder, queries, keys and values come in HeadOrder, of W floats instead of D.
+/// In the decoder queries, keys and values are in HeadOrder: W floats instead of D.
 struct CpuSelfAttention {
-  PackedLinear query_key_value;  ///< D -> 3 D, 3 W
-  PackedLinear output;           ///< D, W -> D
+  PackedLinear query_key_value;  ///< D -> 3 D; in the decoder D -> 3 W
+  PackedLinear output;           ///< D -> D; in the decoder W -> D
   CpuNorm norm;
 };
 
@@ -33,8 +33,8 @@ struct CpuCrossAttention {
 };
 
 struct CpuFeedForward {
-  PackedLinear inner;  ///< D -> F; gated: the gate behind it, D -> 2 F
-  PackedLinear outer;
+  PackedLinear inner;  ///< D -> F; gated: D -> 2 F, the gate behind the rest
+  PackedLinear outer;  ///< F -> D
   CpuNorm norm;
 };
 
@@ -63,7 +63,7 @@ struct CpuEmbedding {
 struct CpuModel {
   CpuModel(const ParameterReader& parameters, ComputeType type);
 
-  /// Of the weights that a step reads.
+  /// The bytes of the weights that a step reads.
   std::int64_t step_bytes() const;
 
   ModelConfig config;

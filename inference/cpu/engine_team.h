@@ -1,5 +1,5 @@
-// What engines on one machine share: the threads of those that hold no sentence help the only one
-// that does.
+// Helper threads that engines share. They help an engine while it is the only one that holds
+// sentences.
 #pragma once
 
 #include <algorithm>
@@ -31,15 +31,15 @@ class TeamPlace {
   TeamPlace& operator=(const TeamPlace&) = delete;
   ~TeamPlace() { hold(-held_); }
 
-  /// The engine holds so many sentences more.
+  /// The engine holds `more` sentences more (below 0: fewer).
   void hold(std::int64_t more) {
     if (team_ && held_ == 0 && more > 0) ++team_->busy;
     if (team_ && held_ > 0 && held_ + more == 0) --team_->busy;
     held_ += more;
   }
 
-  /// Who helps the engine, which holds sentences, in its next step; null: nobody. An engine that
-  /// begins later sees that it is not the only one, so that one at a time has helpers.
+  /// The helpers for the next step of this engine, which holds sentences; null if another engine
+  /// holds some, too. So at most one engine has helpers at a time.
   HelperTeam* helpers() const { return team_ && team_->busy == 1 ? &team_->helpers : nullptr; }
 
  private:

@@ -13,8 +13,8 @@ constexpr std::array<std::string_view, 4> names_of(EnginePart) {
   return {"linear", "attention", "normalization", "projection"};
 }
 
-/// Seconds by EnginePart: linear layers but the projection to the vocabulary, which comes with the
-/// choice of the best tokens.
+/// Seconds by EnginePart. Projection is the projection to the vocabulary and the choice of tokens;
+/// Linear is all other linear layers.
 using EngineTimes = std::array<double, names_of(EnginePart{}).size()>;
 
 /// Adds its lifetime to a part; does nothing without times.

@@ -1,6 +1,6 @@
-// Keys and values of the decoder's self-attention. Each row writes its own records in place; a row
-// that continues another one takes over the list of that one's records, so that nothing but numbers
-// moves when a beam is reordered.
+// Keys and values of the decoder's self-attention. Each row writes its own records. A row that
+// continues another row copies that row's list of record numbers. So a beam is reordered without
+// moving keys or values.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,10 @@
 
 namespace dragoman {
 
-/// A record holds the key and value of one place of one layer (HeadOrder::record_bytes). The rows
-/// of a slot are all of the same length, and each writes into a strip of records that belongs to
-/// the slot as long as it is in use: what another row of the slot refers to is never written again.
+/// A record holds the key and value of one position in one layer (HeadOrder::record_bytes). All
+/// rows of a slot have the same length. The n-th row of a slot writes into the slot's n-th strip,
+/// at the position of the step. So a record is written only once, and all rows of the slot may
+/// refer to it until the slot is released.
 class KeyValueCache {
  public:
   KeyValueCache(std::int64_t layers, std::int64_t record_bytes);

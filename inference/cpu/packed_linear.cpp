@@ -10,12 +10,13 @@ namespace dragoman {
 
 namespace {
 
-/// A product that takes as long as reading so many bytes of weights takes two threads less time
-/// than one, though they have to meet. With more than kRowsPerRead rows, time is for arithmetic.
+/// From this many bytes of weights on two threads are faster than one, though they wait for each
+/// other. Up to kRowsPerRead rows a product takes the time to read its weights; beyond that, its
+/// time grows with the rows.
 constexpr std::int64_t kWorthHelp = 1 << 19, kRowsPerRead = 8;
 
-/// Into how many pieces a product is cut: of a long one more than there are threads, as one may be
-/// slow.
+/// The number of tasks into which a product is divided. A long product has more tasks than threads,
+/// since one thread may be slow.
 std::int64_t pieces_of(const HelperTeam* helpers, std::int64_t bytes, std::int64_t rows,
                        std::int64_t panels) {
   const std::int64_t cost = bytes * std::max(rows, kRowsPerRead) / kRowsPerRead;
@@ -77,7 +78,7 @@ void PackedLinear::add_weights(std::int64_t output, float factor, float* y) cons
                                                                    factor, y);
 }
 
-/// The weights of a panel's first output and those behind it.
+/// The packed weights from the panel on that begins with `first_output`.
 const void* PackedLinear::packed(std::int64_t first_output) const {
   const std::int64_t padded = InferenceKernels::padded_inputs(inputs_);
   switch (type_) {

@@ -23,25 +23,25 @@ enum class ComputeType {
 constexpr std::array<std::string_view, 4> names_of(ComputeType) {
   return {"auto", "float32", "bfloat16", "int8"};
 }
-/// Of weights that are stored as fp32.
+/// The type that weights get which the file has in fp32.
 constexpr NumberType number_type(ComputeType type) {
   return type == ComputeType::Int8       ? NumberType::Int8
          : type == ComputeType::BFloat16 ? NumberType::BFloat16
                                          : NumberType::Float32;
 }
 
-/// Buffers of the engine grow to what they are used for.
+/// Makes a buffer at least `size` long. It never shrinks.
 template <class Number>
 void grow(std::vector<Number>& buffer, std::int64_t size) {
   if (static_cast<std::int64_t>(buffer.size()) < size)
     buffer.resize(static_cast<std::size_t>(size));
 }
 
-/// What a linear layer writes on its way.
+/// The memory and the helpers of a linear layer at work.
 struct LinearScratch {
   std::vector<std::uint8_t> rounded;
   std::vector<float> scales;
-  HelperTeam* helpers = nullptr;  ///< who share in its outputs; null: nobody
+  HelperTeam* helpers = nullptr;  ///< threads that compute some outputs; null: none
 };
 
 class PackedLinear {
@@ -67,8 +67,8 @@ class PackedLinear {
   void run(const float* x, std::int64_t rows, float* y, LinearScratch& scratch,
            bool relu = false) const;
   static constexpr std::int64_t kPartStep = 64;  ///< a multiple of every panel
-  /// Calls visit(begin, end, y) for `step` outputs after another, with y [rows, end - begin], so
-  /// that not all need go through memory. `step` is a multiple of kPartStep.
+  /// Computes `step` outputs at a time and calls visit(begin, end, y) with y [rows, end - begin].
+  /// So the outputs stay in the caches. `step` is a multiple of kPartStep.
   template <class Visit>
   void run_in_parts(const float* x, std::int64_t rows, std::int64_t step, float* y,
                     LinearScratch& scratch, Visit&& visit) const {

@@ -11,12 +11,13 @@ namespace dragoman {
 
 namespace {
 
-/// Whose sum of exponentials is formed at once, for any number of rows.
+/// The tokens of a chunk. It does not depend on the number of rows, so that a row's sum of
+/// exponentials is always added up in the same order.
 constexpr std::int64_t kTokensOfPart = 1024;
 static_assert(kTokensOfPart % PackedLinear::kPartStep == 0);
 
-/// Of how many parts logits are met at once: as many as a core's caches hold, since helpers in the
-/// product have to meet each time.
+/// How many chunks the projection computes at once: as many as a core's caches hold, since helpers
+/// wait for each other each time.
 std::int64_t parts_at_once(std::int64_t rows) { return std::max<std::int64_t>(8 / rows, 1); }
 
 }  // namespace
@@ -131,8 +132,8 @@ void TokenChoice::answer_named(const Step& step) const {
   }
 }
 
-/// To its place among the row's candidates, for the worst one or itself, where it stands among them
-/// as ruled out.
+/// Inserts an adjusted token among the row's candidates. It replaces its own excluded entry if
+/// there is one, else the worst candidate.
 void TokenChoice::insert(std::int64_t row, const Candidate& candidate, const Step& step) const {
   const auto best = static_cast<std::size_t>(step.best);
   const auto candidates = step.candidates.subspan(static_cast<std::size_t>(row) * best, best);

@@ -1,6 +1,6 @@
-// The end of a step: from the decoder's output to candidates. Logits are met part by part, so that
-// they stay in a core's caches, and nothing of them is kept but sums, the best of each row and what
-// the step names.
+// The end of a step: from the decoder's output to candidates. Logits are computed in chunks of
+// tokens, which stay in a core's caches. Of each chunk only three things are kept: sums of
+// exponentials, the best tokens of each row, and the logits of tokens that the step names.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,8 @@ class TokenChoice {
            LinearScratch& scratch);
 
  private:
-  /// A token of a row that the step names: wanted, or where `adjusts` an adjustment's.
+  /// A token that the step names for a row: in Step::adjustments if `adjusts`, else in
+  /// Step::wanted.
   struct Named {
     TokenId token;
     std::int32_t row;
@@ -33,8 +34,8 @@ class TokenChoice {
 
   void add_exponentials(std::int64_t row, const float* logits, std::int64_t count);
   void list_named(const Step& step);
-  /// Logits of tokens [begin, end): notes those that are named, and rules out what is adjusted, to
-  /// be inserted later, or never emitted.
+  /// In the logits of tokens [begin, end): notes those of named tokens. Sets to minus infinity
+  /// those that are adjusted, which insert() adds later, and those that are never emitted.
   void take_out(std::int64_t rows, std::int64_t begin, std::int64_t end, float* logits);
   void answer_named(const Step& step) const;
   void insert(std::int64_t row, const Candidate& candidate, const Step& step) const;

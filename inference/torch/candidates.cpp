@@ -26,7 +26,7 @@ void choose(std::span<const float> row, std::span<Candidate> candidates) {
   }
 }
 
-/// Where the numbers of tokens [n] stand in a table of rows.
+/// The flat indices [n] of (row, token) in a table [R, V].
 template <class Items>
 torch::Tensor places_of(const Items& items, const torch::Tensor& table) {
   std::vector<std::int64_t> places;

@@ -87,8 +87,7 @@ torch::Tensor log_probabilities(Transformer& model, const PackedTokens& source,
   return torch::cat(chunks).cpu();
 }
 
-/// Of the pieces that are worked on together, those of a thread's batch; fewer would leave products
-/// small.
+/// The most tokens of a thread's batch. With fewer than kEnough, products would be small and slow.
 std::int64_t share_of(std::int64_t max_tokens, std::int64_t threads) {
   constexpr std::int64_t kEnough = 512;
   return std::max(std::min(max_tokens, kEnough), max_tokens / threads);
@@ -100,7 +99,7 @@ struct Scoring {
   std::span<const TokenPair> pairs;
   std::vector<std::vector<float>>& scores;
 
-  /// Of attention on the CPU, where it is too much to be taken unasked.
+  /// A lower bound of the memory of attention on the CPU (attention_memory); 0 on other devices.
   std::int64_t memory_of(const Indices& batch) const {
     if (!model->output_weight().device().is_cpu()) return 0;
     const Side source(pairs, batch, &TokenPair::source), target(pairs, batch, &TokenPair::target);

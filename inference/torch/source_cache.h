@@ -27,8 +27,8 @@ class SourceCache {
 
   /// softmax(q K^T / sqrt(d_k)) V of each row over its source sentence. q [R, D] -> [R, D].
   torch::Tensor attend(std::int64_t layer, const torch::Tensor& q) const;
-  /// Its softmax alone, of one head (from 1) or the mean of all (0): of each row as many numbers as
-  /// its source sentence has places.
+  /// The softmax alone, of one head (from 1) or as the mean of all (0): S numbers for each row, S
+  /// the length of its source sentence, rows one after the other.
   std::vector<float> weights(std::int64_t layer, const torch::Tensor& q, std::int64_t head) const;
 
  private:
