@@ -58,6 +58,15 @@ struct DataConfig {
   /// Text files may have other names on resume. The hash of their contents decides.
   template <class Visit>
   void for_each_field(Visit&& visit) {
+    text_fields(visit);
+    validation_fields(visit);
+    filter_fields(visit);
+    augmentation_fields(visit);
+  }
+
+ private:
+  template <class Visit>
+  void text_fields(Visit& visit) {
     visit({.name = "train-src",
            .help = "training text of the source side, one sentence a line; one file or more",
            .group = "Data",
@@ -86,6 +95,10 @@ struct DataConfig {
            .group = "Data",
            .on_resume = OnResume::Allowed},
           guided_alignment);
+  }
+
+  template <class Visit>
+  void validation_fields(Visit& visit) {
     visit({.name = "valid-src",
            .help = "validation text of the source side; without it some of the training pairs are "
                    "held out",
@@ -117,6 +130,10 @@ struct DataConfig {
                  "of fewer than 1,000 pairs a tenth, or this fraction if it is larger; 0: none",
          .group = "Data"},
         valid_fraction);
+  }
+
+  template <class Visit>
+  void filter_fields(Visit& visit) {
     visit({.name = "max-length",
            .help = "most pieces on a side; longer training pairs are left out; 0: no limit",
            .group = "Data",
@@ -137,7 +154,10 @@ struct DataConfig {
            .help = "pairs with invalid UTF-8 or NUL: an error, or skip and count them",
            .group = "Data"},
           invalid);
+  }
 
+  template <class Visit>
+  void augmentation_fields(Visit& visit) {
     visit({.name = "subword-sampling",
            .help = "segment training pairs anew in each epoch: with bpe the probability that a "
                    "merge is left out (for example 0.1), with unigram alpha (for example 0.2; "

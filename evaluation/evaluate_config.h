@@ -67,9 +67,18 @@ struct EvaluateConfig {
 
   template <class Visit>
   void for_each_field(Visit&& visit) {
-    constexpr std::string_view kMetrics = "Metrics", kBleu = "BLEU", kChrf = "chrF and chrF++";
-    constexpr std::string_view kTer = "TER", kSignificance = "Significance";
-    constexpr std::string_view kOutput = "Output of scores";
+    metric_fields(visit);
+    bleu_fields(visit);
+    chrf_fields(visit);
+    ter_fields(visit);
+    significance_fields(visit);
+    output_fields(visit);
+  }
+
+ private:
+  template <class Visit>
+  void metric_fields(Visit& visit) {
+    constexpr std::string_view kMetrics = "Metrics";
     visit(
         {.name = "metrics",
          .help = "bleu, chrf, chrf++, ter; bleu-tokenized and bleu-compound-split: the figures of "
@@ -87,6 +96,11 @@ struct EvaluateConfig {
            .group = kMetrics,
            .aliases = "sl"},
           sentence_level);
+  }
+
+  template <class Visit>
+  void bleu_fields(Visit& visit) {
+    constexpr std::string_view kBleu = "BLEU";
     visit(
         {.name = "tokenize",
          .help = "tokenizer of BLEU; auto: zh, ja-mecab or ko-mecab by --target-language, else 13a",
@@ -121,6 +135,11 @@ struct EvaluateConfig {
            .help = "leave out orders longer than the line, for --sentence-level",
            .group = kBleu},
           effective_order);
+  }
+
+  template <class Visit>
+  void chrf_fields(Visit& visit) {
+    constexpr std::string_view kChrf = "chrF and chrF++";
     visit({.name = "chrf-char-order",
            .help = "longest n-gram of characters",
            .group = kChrf,
@@ -142,6 +161,11 @@ struct EvaluateConfig {
            .help = "smooth as chrF++.py, NLTK and Moses do, instead of by effective order",
            .group = kChrf},
           chrf_eps_smoothing);
+  }
+
+  template <class Visit>
+  void ter_fields(Visit& visit) {
+    constexpr std::string_view kTer = "TER";
     visit({.name = "ter-normalized",
            .help = "make words of punctuation, as Tercom does",
            .group = kTer},
@@ -156,6 +180,11 @@ struct EvaluateConfig {
            .help = "TER distinguishes upper and lower case",
            .group = kTer},
           ter_case_sensitive);
+  }
+
+  template <class Visit>
+  void significance_fields(Visit& visit) {
+    constexpr std::string_view kSignificance = "Significance";
     visit({.name = "confidence",
            .help = "95 % intervals of one system's scores, by bootstrap resampling",
            .group = kSignificance,
@@ -188,6 +217,11 @@ struct EvaluateConfig {
            .group = kSignificance,
            .aliases = "paired-ar-n,parn"},
           paired_approximate_randomization_n);
+  }
+
+  template <class Visit>
+  void output_fields(Visit& visit) {
+    constexpr std::string_view kOutput = "Output of scores";
     visit({.name = "format", .help = "how scores are printed", .group = kOutput}, format);
     visit({.name = "width", .help = "decimals of a score", .group = kOutput}, width);
   }

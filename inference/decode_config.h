@@ -80,7 +80,18 @@ struct DecodeConfig {
 
   template <class Visit>
   void for_each_field(Visit&& visit) {
-    constexpr std::string_view kSearch = "Search", kSampling = "Sampling";
+    score_fields(visit);
+    length_fields(visit);
+    attention_fields(visit);
+    sampling_fields(visit);
+    speed_fields(visit);
+  }
+
+ private:
+  static constexpr std::string_view kSearch = "Search";
+
+  template <class Visit>
+  void score_fields(Visit& visit) {
     visit({.name = "beam-size",
            .help = "hypotheses kept open at each step; 1 is greedy",
            .group = kSearch,
@@ -119,6 +130,10 @@ struct DecodeConfig {
            .group = kSearch,
            .aliases = "suppress-tokens"},
           suppress);
+  }
+
+  template <class Visit>
+  void length_fields(Visit& visit) {
     visit({.name = "stop",
            .help = "the search of a sentence ends when --beam-size translations are finished "
                    "(full), when no unfinished one can still become one of the best (exact), or "
@@ -151,6 +166,10 @@ struct DecodeConfig {
                    "sentence ends, then at clauses, then between words",
            .group = kSearch},
           split_length);
+  }
+
+  template <class Visit>
+  void attention_fields(Visit& visit) {
     visit(
         {.name = "attention-layer",
          .help = "decoder layer whose attention alignments and --coverage-penalty use, from 1; 0: "
@@ -161,6 +180,11 @@ struct DecodeConfig {
            .help = "head of that layer, from 1; 0: the mean of all",
            .group = kSearch},
           attention_head);
+  }
+
+  template <class Visit>
+  void sampling_fields(Visit& visit) {
+    constexpr std::string_view kSampling = "Sampling";
     visit({.name = "sampling",
            .help = "draw each token at random instead of searching for the best translation",
            .group = kSampling,
@@ -182,6 +206,10 @@ struct DecodeConfig {
            .aliases = "sampling-temperature,softmax-temperature"},
           temperature);
     visit({.name = "seed", .help = "seed of the random draws", .group = kSampling}, seed);
+  }
+
+  template <class Visit>
+  void speed_fields(Visit& visit) {
     visit({.name = "batch-size",
            .help = "hypotheses that are computed together; 0: as suits the device; changes speed "
                    "and memory, not the output",

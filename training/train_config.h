@@ -90,7 +90,22 @@ struct TrainConfig {
 
   template <class Visit>
   void for_each_field(Visit&& visit) {
-    constexpr OnResume kAllowed = OnResume::Allowed, kNotExact = OnResume::NotExact;
+    run_fields(visit);
+    batch_fields(visit);
+    optimizer_fields(visit);
+    loss_fields(visit);
+    stability_fields(visit);
+    stopping_fields(visit);
+    validation_fields(visit);
+    checkpoint_fields(visit);
+    hardware_fields(visit);
+  }
+
+ private:
+  static constexpr OnResume kAllowed = OnResume::Allowed, kNotExact = OnResume::NotExact;
+
+  template <class Visit>
+  void run_fields(Visit& visit) {
     visit({.name = "output",
            .help = "run folder, with the model, the checkpoints and the log",
            .group = "Run",
@@ -115,7 +130,10 @@ struct TrainConfig {
            .group = "Run",
            .aliases = "random-seed"},
           seed);
+  }
 
+  template <class Visit>
+  void batch_fields(Visit& visit) {
     visit({.name = "max-tokens",
            .help = "most source pieces, and most target pieces, of a batch; auto: the number above "
                    "which updates get no faster, measured when the run starts",
@@ -132,7 +150,10 @@ struct TrainConfig {
            .group = "Batches",
            .aliases = "optimizer-delay,accumulate,accum-count"},
           update_freq);
+  }
 
+  template <class Visit>
+  void optimizer_fields(Visit& visit) {
     visit({.name = "lr",
            .help = "highest learning rate (noam: factor)",
            .group = "Optimizer",
@@ -175,6 +196,10 @@ struct TrainConfig {
            .group = "Optimizer",
            .aliases = "max-grad-norm,clip-grad-norm"},
           clip_norm);
+  }
+
+  template <class Visit>
+  void loss_fields(Visit& visit) {
     visit({.name = "label-smoothing",
            .help = "probability that is spread over all pieces instead of the target piece",
            .group = "Optimizer"},
@@ -200,6 +225,10 @@ struct TrainConfig {
            .help = "head of that layer that learns them, counted from 1; 0: the mean of all",
            .group = "Optimizer"},
           guided_alignment_head);
+  }
+
+  template <class Visit>
+  void stability_fields(Visit& visit) {
     visit({.name = "ema",
            .help = "decay of a moving average of the weights, which is validated and kept as the "
                    "model: 0.999, for example; 0: none",
@@ -218,7 +247,10 @@ struct TrainConfig {
            .group = "Optimizer",
            .on_resume = kAllowed},
           max_rollbacks);
+  }
 
+  template <class Visit>
+  void stopping_fields(Visit& visit) {
     visit({.name = "max-updates",
            .help = "stop after this many updates; 0: no limit",
            .group = "Stopping",
@@ -243,7 +275,10 @@ struct TrainConfig {
            .aliases = "early-stopping",
            .on_resume = kAllowed},
           patience);
+  }
 
+  template <class Visit>
+  void validation_fields(Visit& visit) {
     visit({.name = "valid-every",
            .help = "updates between validations",
            .group = "Validation",
@@ -269,7 +304,10 @@ struct TrainConfig {
            .group = "Validation",
            .on_resume = kAllowed},
           samples);
+  }
 
+  template <class Visit>
+  void checkpoint_fields(Visit& visit) {
     visit({.name = "save-every",
            .help = "updates between checkpoints; 0: at each validation",
            .group = "Checkpoints and log",
@@ -297,7 +335,10 @@ struct TrainConfig {
            .aliases = "disp-freq,log-interval,report-every",
            .on_resume = kAllowed},
           log_every);
+  }
 
+  template <class Visit>
+  void hardware_fields(Visit& visit) {
     visit({.name = "precision",
            .help = "number type of the arithmetic; weights are kept in fp32",
            .group = "Hardware",

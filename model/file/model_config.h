@@ -76,6 +76,14 @@ struct ModelConfig {
 
   template <class Visit>
   void for_each_field(Visit&& visit) {
+    size_fields(visit);
+    form_fields(visit);
+    dropout_fields(visit);
+  }
+
+ private:
+  template <class Visit>
+  void size_fields(Visit& visit) {
     visit({.name = "d-model",
            .help = "width of the model",
            .group = "Model",
@@ -101,6 +109,10 @@ struct ModelConfig {
            .group = "Model",
            .aliases = "dec-depth,dec-layers"},
           decoder_layers);
+  }
+
+  template <class Visit>
+  void form_fields(Visit& visit) {
     visit({.name = "norm",
            .help = "layer normalisation after (paper) or before each sub-layer",
            .group = "Model"},
@@ -122,6 +134,10 @@ struct ModelConfig {
           tying);
     visit({.name = "output-bias", .help = "a bias on the output projection", .group = "Model"},
           output_bias);
+  }
+
+  template <class Visit>
+  void dropout_fields(Visit& visit) {
     visit({.name = "dropout",
            .help = "dropout rate of embeddings and sub-layer outputs",
            .group = "Model",
