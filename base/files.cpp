@@ -98,9 +98,10 @@ MappedFile::~MappedFile() {
 void MappedFile::give_back(std::string_view bytes) {
   const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
   const auto begin = reinterpret_cast<std::uintptr_t>(bytes.data());
-  const std::uintptr_t first = (begin + page - 1) / page * page;
-  const std::uintptr_t last = (begin + bytes.size()) / page * page;
-  if (first < last) madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
+  const std::size_t before = (page - begin % page) % page;  // the first whole page
+  if (bytes.size() < before + page) return;
+  const std::size_t whole = (bytes.size() - before) / page * page;
+  madvise(const_cast<char*>(bytes.data()) + before, whole, MADV_DONTNEED);
 }
 
 AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)) {
