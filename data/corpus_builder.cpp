@@ -185,11 +185,12 @@ std::string nothing_left(const CorpusReport& report) {
 }  // namespace
 
 void build_corpus(const std::filesystem::path& path, const ParallelText& text,
-                  const Tokenizers& tokenizers, const DataConfig& data, std::uint64_t seed,
+                  const Tokenizers& tokenizers, const PairChoice& choice,
                   const WorkContext& context) {
+  const DataConfig& data = choice.data;
   WorkContext quiet = context;
   quiet.report = [](std::int64_t, std::int64_t) {};
-  PairSelection selection(text, data, seed, quiet, {.folder = path.parent_path()});
+  PairSelection selection(text, data, choice.seed, quiet, {.folder = path.parent_path()});
   const SourceTags tags(data, *tokenizers.source);
   const BlockEncoder encoder{text, tokenizers, tags, data.max_length};
   AtomicFile file(path);

@@ -1,6 +1,7 @@
 // Filters and encodes text into the corpus file, on all cores.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -13,11 +14,17 @@
 
 namespace dragoman {
 
+/// The settings that decide which pairs a corpus has.
+struct PairChoice {
+  const DataConfig& data;
+  std::uint64_t seed;  ///< of the pairs that are held out
+};
+
 /// Writes the corpus of the training text, whole or not at all. The bytes are the same for any
 /// number of threads. A pair is dropped for the first of these reasons: invalid, empty, duplicate,
 /// too long, ratio. Throws Error where no pair is left.
 void build_corpus(const std::filesystem::path& path, const ParallelText& text,
-                  const Tokenizers& tokenizers, const DataConfig& data, std::uint64_t seed,
+                  const Tokenizers& tokenizers, const PairChoice& choice,
                   const WorkContext& context);
 
 /// A corpus in memory, of the pairs of lines that are no longer than data.max_length. line(pair) is

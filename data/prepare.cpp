@@ -121,7 +121,7 @@ std::string trained_model(const Work& work, const ParallelText& text, Side side)
   }
   if (work.stop.stop_requested()) throw PreparationStopped();
   work.observe("training the tokenizer", 0, 1);
-  const std::string bytes =
+  std::string bytes =
       train_tokenizer(sample_of(text, side, config.sample_lines), config).model_bytes;
   work.observe("training the tokenizer", 1, 1);
   write_file(path, bytes + checksum(bytes));
@@ -186,7 +186,7 @@ std::shared_ptr<const Corpus::Storage> corpus_of(const Work& work, const Paralle
       prepared.cache_problem = error.what();
     }
   }
-  build_corpus(path, text, prepared.tokenizers, work.data, work.seed, work.context("encoding"));
+  build_corpus(path, text, prepared.tokenizers, {work.data, work.seed}, work.context("encoding"));
   return Corpus::Storage::open(path, work.threads);
 }
 
