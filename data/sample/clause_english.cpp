@@ -12,16 +12,19 @@ struct VerbWords {
   std::string auxiliary, main;
 };
 
-/// A full verb in the simple present or past, `rest` behind it.
-VerbWords simple_form(std::string_view base, std::string_view third, std::string_view past,
-                      Tense tense, Agreement subject, Support support) {
+struct SimpleForms {
+  std::string_view base, third, past;
+};
+
+/// A full verb in the simple present or past.
+VerbWords simple_form(const SimpleForms& forms, Tense tense, Agreement subject, Support support) {
   const bool is_third = subject == Agreement::ThirdSingular;
   if (tense == Tense::Past) {
-    if (support == Support::Required) return {"did", std::string(base)};
-    return {"", std::string(past)};
+    if (support == Support::Required) return {"did", std::string(forms.base)};
+    return {"", std::string(forms.past)};
   }
-  if (support == Support::Required) return {is_third ? "does" : "do", std::string(base)};
-  return {"", std::string(is_third ? third : base)};
+  if (support == Support::Required) return {is_third ? "does" : "do", std::string(forms.base)};
+  return {"", std::string(is_third ? forms.third : forms.base)};
 }
 
 VerbWords modal_words(const Clause& clause, Agreement subject, Support support) {
@@ -31,7 +34,7 @@ VerbWords modal_words(const Clause& clause, Agreement subject, Support support) 
   if (!modal.auxiliary.empty()) {
     words = {std::string(past ? modal.past : modal.auxiliary), ""};
   } else {
-    words = simple_form(modal.base, modal.third, modal.past, clause.tense, subject, support);
+    words = simple_form({modal.base, modal.third, modal.past}, clause.tense, subject, support);
   }
   words.main = join_words({words.main, modal.rest, clause.verb->english.base});
   return words;
@@ -58,7 +61,8 @@ VerbWords verb_words(const Clause& clause, Agreement subject, Support support) {
     case Tense::Past:
       break;
   }
-  return simple_form(verb.base, third_person(verb.base), verb.past, clause.tense, subject, support);
+  return simple_form({verb.base, third_person(verb.base), verb.past}, clause.tense, subject,
+                     support);
 }
 
 std::string negated(std::string_view auxiliary) {

@@ -187,7 +187,7 @@ NounPhrase draw_other_person(RandomStream& random, const NounPhrase& subject) {
     }
   }
   if (random.chance(0.25)) {
-    const NounPhrase name = drawn_name(random);
+    NounPhrase name = drawn_name(random);
     const bool in_pair =
         std::any_of(subject.and_also.begin(), subject.and_also.end(),
                     [&name](const NounPhrase& one) { return one.name == name.name; });

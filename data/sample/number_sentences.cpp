@@ -19,7 +19,8 @@ Phrase closed(std::initializer_list<Phrase> parts, char mark = '.') {
 }
 
 int draw_between(RandomStream& random, int low, int high) {
-  return low + static_cast<int>(random.below(static_cast<std::uint64_t>(high - low + 1)));
+  const int numbers = high - low + 1;
+  return low + static_cast<int>(random.below(static_cast<std::uint64_t>(numbers)));
 }
 
 /// Few of the numbers are long; never one that ends in 01, after which German is unsure.
@@ -47,7 +48,7 @@ Date draw_date(RandomStream& random) {
 Phrase draw_price(RandomStream& random, int most_digits) {
   std::int64_t cents = 100 * draw_number(random, most_digits);
   if (cents == 100) cents = 200;
-  if (cents < 10'000 && random.chance(0.5)) cents += 5 * draw_between(random, 1, 19);
+  if (cents < 10'000 && random.chance(0.5)) cents += std::int64_t{5} * draw_between(random, 1, 19);
   return random.chance(0.5) ? price_in_words(cents) : price_in_digits(cents);
 }
 
