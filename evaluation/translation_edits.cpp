@@ -2,6 +2,7 @@
 // diagonal, and then the shift that lowers it most, as long as there is one.
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -137,6 +138,11 @@ Words shifted(const Words& words, std::size_t start, std::size_t length, std::si
   return result;
 }
 
+/// Words [start, start + length) of the hypothesis, which are those at `to` of the reference.
+struct Match {
+  std::size_t start, to, length;
+};
+
 struct Shift {
   // Better shifts are greater: by the edits saved, then length, then an earlier start, then an
   // earlier target.
@@ -152,19 +158,18 @@ class ShiftSearch {
   std::int64_t edits() {
     std::int64_t shifts = 0;
     for (;; ++shifts) {
-      Shift best{};
-      const bool found = find_best(best);
-      if (tried_ >= kMostCandidates || !found || std::get<0>(best.rank) <= 0) break;
-      words_ = std::move(best.words);
+      std::optional<Shift> best = find_best();
+      if (tried_ >= kMostCandidates || !best || std::get<0>(best->rank) <= 0) break;
+      words_ = std::move(best->words);
     }
     return shifts + distance_(words_);
   }
 
  private:
-  bool find_best(Shift& best) {
+  std::optional<Shift> find_best() {
     before_ = distance_(words_);
     const Alignment alignment(distance_.edits());
-    bool found = false;
+    std::optional<Shift> best;
     for (std::size_t start = 0; start < words_.size(); ++start)
       for (std::size_t to = 0; to < reference_.size(); ++to) {
         if ((to > start ? to - start : start - to) > kFarthestShift) continue;
@@ -172,18 +177,19 @@ class ShiftSearch {
           if (start + length > words_.size() || to + length > reference_.size() ||
               words_[start + length - 1] != reference_[to + length - 1])
             break;
-          if (!may_help(alignment, start, to, length)) continue;
-          found = try_targets(alignment, start, to, length, best, found);
-          if (tried_ >= kMostCandidates) return found;
+          const Match match{start, to, length};
+          if (!may_help(alignment, match)) continue;
+          try_targets(alignment, match, best);
+          if (tried_ >= kMostCandidates) return best;
         }
       }
-    return found;
+    return best;
   }
 
   /// Whether the words are wrong, the words at the target are wrong, and the target is not among
   /// the words.
-  static bool may_help(const Alignment& alignment, std::size_t start, std::size_t to,
-                       std::size_t length) {
+  static bool may_help(const Alignment& alignment, const Match& match) {
+    const auto [start, to, length] = match;
     const auto any = [length](const std::vector<bool>& wrong, std::size_t begin) {
       const auto first = wrong.begin() + static_cast<std::ptrdiff_t>(begin);
       return std::find(first, first + static_cast<std::ptrdiff_t>(length), true) !=
@@ -196,8 +202,8 @@ class ShiftSearch {
   }
 
   /// Tries the targets in front of the matched words of the reference and behind each of them.
-  bool try_targets(const Alignment& alignment, std::size_t start, std::size_t to,
-                   std::size_t length, Shift& best, bool found) {
+  void try_targets(const Alignment& alignment, const Match& match, std::optional<Shift>& best) {
+    const auto [start, to, length] = match;
     std::int64_t last = -1;
     for (std::size_t n = 0; n <= length; ++n) {
       const std::size_t behind = to + n;  // words of the reference in front of the target
@@ -208,11 +214,8 @@ class ShiftSearch {
       shift.rank = {before_ - distance_(shift.words), static_cast<std::int64_t>(length),
                     -static_cast<std::int64_t>(start), -target};
       ++tried_;
-      if (found && shift.rank <= best.rank) continue;
-      best = std::move(shift);
-      found = true;
+      if (!best || shift.rank > best->rank) best = std::move(shift);
     }
-    return found;
   }
 
   Words words_;
