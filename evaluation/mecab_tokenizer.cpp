@@ -16,14 +16,15 @@ namespace {
 
 // The part of mecab.h (0.996) that is used.
 struct mecab_t;
-struct mecab_dictionary_info_t {
+/// mecab_dictionary_info_t there.
+struct MecabDictionary {
   const char* filename;
   const char* charset;
   unsigned int size;  ///< words
   int type;
   unsigned int lsize, rsize;
   unsigned short version;
-  mecab_dictionary_info_t* next;
+  MecabDictionary* next;
 };
 
 /// The functions of libmecab, which stays loaded.
@@ -45,7 +46,7 @@ class MecabLibrary {
   void (*destroy)(mecab_t*);
   const char* (*strerror)(mecab_t*);
   const char* (*version)();
-  const mecab_dictionary_info_t* (*dictionary_info)(mecab_t*);
+  const MecabDictionary* (*dictionary_info)(mecab_t*);
   const char* (*parse)(mecab_t*, const char* text, std::size_t length);
 
  private:
@@ -85,7 +86,7 @@ class Mecab {
   Mecab& operator=(const Mecab&) = delete;
   ~Mecab() { library_.destroy(mecab_); }
 
-  const mecab_dictionary_info_t& dictionary() const { return *library_.dictionary_info(mecab_); }
+  const MecabDictionary& dictionary() const { return *library_.dictionary_info(mecab_); }
 
   std::string words(std::string_view line) {
     const MutexLock lock(mutex_);
@@ -108,7 +109,7 @@ Tokenization mecab_tokenization(MecabLanguage language, const std::string& dicti
   if (korean && version.find("/ko-") == std::string::npos)
     throw Error("--tokenize ko-mecab needs mecab-ko's libmecab; the one here is MeCab ", version);
   const auto mecab = std::make_shared<Mecab>(dictionary);
-  const mecab_dictionary_info_t& words = mecab->dictionary();
+  const MecabDictionary& words = mecab->dictionary();
   const std::string charset = lower_case(words.charset);
   if (charset != "utf-8" && charset != "utf8")
     throw Error(words.filename, ": a dictionary in ", words.charset, "; MeCab needs one in UTF-8");
