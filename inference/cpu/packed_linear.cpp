@@ -69,7 +69,7 @@ PackedLinear::PackedLinear(std::span<const std::int8_t> whole, std::span<const f
 void PackedLinear::run(const float* x, std::int64_t rows, float* y, LinearScratch& scratch,
                        bool relu) const {
   round(x, rows, scratch);
-  multiply(x, rows, 0, outputs_, y, scratch, relu);
+  multiply({.x = x, .count = rows, .y = y}, 0, outputs_, scratch, relu);
 }
 
 void PackedLinear::add_weights(std::int64_t output, float factor, float* y) const {
@@ -103,15 +103,15 @@ void PackedLinear::round(const float* x, std::int64_t rows, LinearScratch& scrat
   inference_kernels().quantize(x, rows, inputs_, scratch.rounded.data(), scratch.scales.data());
 }
 
-void PackedLinear::multiply(const float* x, std::int64_t rows, std::int64_t begin, std::int64_t end,
-                            float* y, const LinearScratch& scratch, bool relu) const {
-  LinearArguments arguments{.x = x,
+void PackedLinear::multiply(const LinearRows& rows, std::int64_t begin, std::int64_t end,
+                            const LinearScratch& scratch, bool relu) const {
+  LinearArguments arguments{.x = rows.x,
                             .x_scales = nullptr,
                             .weights = packed(begin),
                             .weight_scales = nullptr,
                             .offsets = nullptr,
                             .bias = bias_.data() + begin,
-                            .y = y,
+                            .y = rows.y,
                             .inputs = inputs_,
                             .outputs = end - begin,
                             .y_stride = end - begin,
@@ -126,11 +126,11 @@ void PackedLinear::multiply(const float* x, std::int64_t rows, std::int64_t begi
   }
   const auto run_panels = kernels.linear[static_cast<std::size_t>(type_)];
   const std::int64_t pieces =
-      pieces_of(scratch.helpers, bytes() / outputs_ * (end - begin), rows, panels);
-  if (pieces == 1) return run_panels(arguments, rows, 0, panels);
+      pieces_of(scratch.helpers, bytes() / outputs_ * (end - begin), rows.count, panels);
+  if (pieces == 1) return run_panels(arguments, rows.count, 0, panels);
   const auto run_piece = [&](std::size_t i) {
     const auto piece = static_cast<std::int64_t>(i);
-    run_panels(arguments, rows, panels * piece / pieces, panels * (piece + 1) / pieces);
+    run_panels(arguments, rows.count, panels * piece / pieces, panels * (piece + 1) / pieces);
   };
   scratch.helpers->run(static_cast<std::size_t>(pieces), std::ref(run_piece));
 }

@@ -44,6 +44,13 @@ struct LinearScratch {
   HelperTeam* helpers = nullptr;  ///< threads that compute some outputs; null: none
 };
 
+/// The rows that a linear layer is applied to.
+struct LinearRows {
+  const float* x;  ///< [count, inputs]
+  std::int64_t count;
+  float* y;  ///< [count, outputs of the layer or of a part of it]
+};
+
 class PackedLinear {
  public:
   PackedLinear() = default;
@@ -70,13 +77,13 @@ class PackedLinear {
   /// Computes `step` outputs at a time and calls visit(begin, end, y) with y [rows, end - begin].
   /// So the outputs stay in the caches. `step` is a multiple of kPartStep.
   template <class Visit>
-  void run_in_parts(const float* x, std::int64_t rows, std::int64_t step, float* y,
-                    LinearScratch& scratch, Visit&& visit) const {
-    round(x, rows, scratch);
+  void run_in_parts(const LinearRows& rows, std::int64_t step, LinearScratch& scratch,
+                    Visit&& visit) const {
+    round(rows.x, rows.count, scratch);
     for (std::int64_t begin = 0; begin < outputs_; begin += step) {
       const std::int64_t end = std::min(begin + step, outputs_);
-      multiply(x, rows, begin, end, y, scratch, false);
-      visit(begin, end, y);
+      multiply(rows, begin, end, scratch, false);
+      visit(begin, end, rows.y);
     }
   }
 
@@ -84,7 +91,7 @@ class PackedLinear {
   const void* packed(std::int64_t first_output) const;
   void round(const float* x, std::int64_t rows, LinearScratch& scratch) const;
   /// Outputs [begin, end), x rounded before; begin is a multiple of kPartStep.
-  void multiply(const float* x, std::int64_t rows, std::int64_t begin, std::int64_t end, float* y,
+  void multiply(const LinearRows& rows, std::int64_t begin, std::int64_t end,
                 const LinearScratch& scratch, bool relu) const;
 
   std::int64_t inputs_ = 0, outputs_ = 0;

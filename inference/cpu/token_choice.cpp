@@ -41,7 +41,7 @@ void TokenChoice::run(const PackedLinear& projection, const float* x, std::int64
   }
   list_named(step);
   projection.run_in_parts(
-      x, rows, at_once, logits_.data(), scratch,
+      {.x = x, .count = rows, .y = logits_.data()}, at_once, scratch,
       [&](std::int64_t begin, std::int64_t end, float* logits) {
         const std::int64_t count = end - begin;
         for (std::int64_t r = 0; r < rows; ++r)

@@ -105,7 +105,7 @@ TEST(PackedLinear, PartsHaveTheBitsOfTheWhole) {
     LinearScratch scratch;
     std::int64_t met = 0;
     layer.run_in_parts(
-        e.x.data(), e.rows, kStep, part.data(), scratch,
+        {.x = e.x.data(), .count = e.rows, .y = part.data()}, kStep, scratch,
         [&](std::int64_t begin, std::int64_t end, const float* y) {
           EXPECT_EQ(begin, met);
           for (std::int64_t r = 0; r < e.rows; ++r)
