@@ -83,8 +83,10 @@ void SentenceSearch::ask(std::int32_t first_row, std::vector<Adjustment>& adjust
       continue;
     }
     beam.append_wanted(row.progress, number, wanted_);
-    append_adjustments(looks_back ? history(row.node) : std::vector<TokenId>(), must_go_on(),
-                       first_row + number, *config_, *tokens_, adjustments);
+    append_adjustments({.number = first_row + number,
+                        .history = looks_back ? history(row.node) : std::vector<TokenId>(),
+                        .must_go_on = must_go_on()},
+                       *config_, *tokens_, adjustments);
     if (is_behind_prefix() && required_.prefix_ends_word)
       exclude_longer_word(first_row + number, *tokens_, adjustments);
   }

@@ -63,20 +63,19 @@ TargetTokens target_tokens(const Tokenizer& target, const DecodeConfig& config,
   return tokens;
 }
 
-void append_adjustments(std::span<const TokenId> history, bool excludes_eos, std::int32_t row,
-                        const DecodeConfig& config, const TargetTokens& tokens,
+void append_adjustments(const RuledRow& row, const DecodeConfig& config, const TargetTokens& tokens,
                         std::vector<Adjustment>& adjustments) {
   const auto first = static_cast<std::ptrdiff_t>(adjustments.size());
-  const auto exclude = [&](TokenId token) { adjustments.push_back({row, token, kExclude}); };
+  const auto exclude = [&](TokenId token) { adjustments.push_back({row.number, token, kExclude}); };
   for (const TokenId token : tokens.suppressed) exclude(token);
-  if (excludes_eos) exclude(tokens.eos);
-  find_repeats(history, config.no_repeat_ngram_size, exclude);
+  if (row.must_go_on) exclude(tokens.eos);
+  find_repeats(row.history, config.no_repeat_ngram_size, exclude);
   for (const std::vector<TokenId>& sequence : tokens.avoided)
-    if (ends_with(history, std::span(sequence).first(sequence.size() - 1)))
+    if (ends_with(row.history, std::span(sequence).first(sequence.size() - 1)))
       exclude(sequence.back());
   if (config.repetition_penalty != 1)
-    for (const TokenId token : history)
-      adjustments.push_back({row, token, static_cast<float>(config.repetition_penalty)});
+    for (const TokenId token : row.history)
+      adjustments.push_back({row.number, token, static_cast<float>(config.repetition_penalty)});
 
   // One of each token, excluded if any says so.
   const auto begin = adjustments.begin() + first;

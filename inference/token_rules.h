@@ -33,11 +33,17 @@ std::vector<TokenEdges> token_edges(const Tokenizer& target);
 TargetTokens target_tokens(const Tokenizer& target, const DecodeConfig& config,
                            std::span<const std::string> avoided = {});
 
+/// A row of a step, as the rules see it.
+struct RuledRow {
+  std::int32_t number;
+  std::span<const TokenId> history;  ///< tokens that it has produced
+  bool must_go_on = false;           ///< </s> is excluded
+};
+
 /// Appends the row's adjustments: suppressed tokens, ends of avoided sequences and of n-grams that
-/// stand in `history` already (DecodeConfig::no_repeat_ngram_size), </s> where `excludes_eos`, and
-/// tokens of `history` by DecodeConfig::repetition_penalty. No token comes twice.
-void append_adjustments(std::span<const TokenId> history, bool excludes_eos, std::int32_t row,
-                        const DecodeConfig& config, const TargetTokens& tokens,
+/// stand in its history already (DecodeConfig::no_repeat_ngram_size), </s> where it must go on, and
+/// tokens of its history by DecodeConfig::repetition_penalty. No token comes twice.
+void append_adjustments(const RuledRow& row, const DecodeConfig& config, const TargetTokens& tokens,
                         std::vector<Adjustment>& adjustments);
 
 /// Excludes for the row all tokens that would lengthen the word before them. Removes the row's
