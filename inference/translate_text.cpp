@@ -177,7 +177,7 @@ std::vector<std::string> best_texts(std::vector<Translation> translations) {
 
 TranslationFacts translate_stream(TranslationService& service, LineReader& input,
                                   TranslationSink& output, const StreamRequest& request,
-                                  std::stop_token stop) {
+                                  const std::stop_token& stop) {
   return Stream(service, input, output, request).run(stop);
 }
 

@@ -54,6 +54,6 @@ struct StreamRequest {
 /// free. Line numbers count all lines of `input`, also those that were read before.
 TranslationFacts translate_stream(TranslationService& service, LineReader& input,
                                   TranslationSink& output, const StreamRequest& request,
-                                  std::stop_token stop = {});
+                                  const std::stop_token& stop = {});
 
 }  // namespace dragoman

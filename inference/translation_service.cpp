@@ -19,8 +19,8 @@ TranslationService::TranslationService(const std::vector<Engine*>& engines, cons
 
 std::shared_ptr<const PreparedRequest> TranslationService::prepare(
     const TranslationRequest& request) const {
-  static const auto kNone = std::make_shared<const Demands>();
-  const std::shared_ptr<const Demands>& demands = request.demands ? request.demands : kNone;
+  static const auto none = std::make_shared<const Demands>();
+  const std::shared_ptr<const Demands>& demands = request.demands ? request.demands : none;
   request.search.validate();
   if (request.search.sampling && demands->requires_any())
     throw UsageError("--sampling: draws cannot be made to have --terms or --protect");
