@@ -108,7 +108,7 @@ struct PackedAttentionGradientArguments {
 /// Scratch memory, four times a head's keys in fp32 and some queries, stands on the stack: what is
 /// larger takes the padded path.
 constexpr bool fits_packed_attention(std::int64_t longest_keys, std::int64_t d_k) {
-  return longest_keys <= 512 && d_k <= 512 && longest_keys * d_k <= 512 * 128;
+  return longest_keys <= 512 && d_k <= 512 && longest_keys * d_k <= std::int64_t{512} * 128;
 }
 
 /// "Add & Norm" (section 3.1; Ba et al. 2016): sum = residual + dropout(x), y = (sum - mean) *
