@@ -22,8 +22,10 @@ void PieceTrie::add(std::string_view piece, TokenId id) {
 
 std::optional<TokenId> PieceTrie::find(std::string_view piece) const {
   std::uint32_t node = kRoot;
-  for (const char byte : piece)
-    if ((node = child(node, byte)) == kNoNode) return std::nullopt;
+  for (const char byte : piece) {
+    node = child(node, byte);
+    if (node == kNoNode) return std::nullopt;
+  }
   return ids_[node] == kNoPiece ? std::nullopt : std::optional(ids_[node]);
 }
 

@@ -71,8 +71,10 @@ class Lattice {
     const double total = sum_of_nodes(end);
     double left = random.uniform();
     int i = last_[end];
-    for (; node(i).next != kNone; i = node(i).next)
-      if ((left -= std::exp(node(i).weight - total)) < 0) break;
+    for (; node(i).next != kNone; i = node(i).next) {
+      left -= std::exp(node(i).weight - total);
+      if (left < 0) break;
+    }
     return node(i).begin;
   }
 
