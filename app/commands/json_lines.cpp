@@ -90,12 +90,12 @@ Terms terms_field(const std::vector<JsonMember>& request) {
   std::vector<std::pair<std::string, std::string>> terms;
   if (!found->is_object()) throw Error("\"terms\" is no object of source and target terms");
   for (const auto& [source, target] : found->items()) {
-    if (!target.is_string() || strip(source).empty() ||
-        strip(target.get_ref<const std::string&>()).empty())
+    const std::string term = target.is_string() ? target.get<std::string>() : "";
+    if (strip(source).empty() || strip(term).empty())
       throw Error("\"terms\": '", source, "' has no target term");
-    if (one_line(source) != source || one_line(target.get<std::string>()) != target)
+    if (one_line(source) != source || one_line(term) != term)
       throw Error("\"terms\": the term '", one_line(source), "' has a NUL or a line end");
-    terms.emplace_back(source, target.get<std::string>());
+    terms.emplace_back(source, term);
   }
   return Terms(terms);
 }

@@ -40,7 +40,7 @@ struct PlotConfig {
 
 fs::path log_of(const fs::path& run) {
   if (!fs::is_directory(run)) return run;
-  if (const fs::path log = RunFolder{run}.log(); fs::exists(log)) return log;
+  if (fs::path log = RunFolder{run}.log(); fs::exists(log)) return log;
   throw Error(run.string(),
               ": there is no log.jsonl; name the folder of a training run (train -o)");
 }

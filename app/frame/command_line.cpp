@@ -108,7 +108,7 @@ CLI::Option* add_option(CLI::App& app, const Command& command, const Field& fiel
 
 std::string unknown_flag_text(const Command& command, const std::vector<Field>& fields,
                               const std::string& flag) {
-  const std::string foreign = foreign_flag_text(command.name, flag);
+  std::string foreign = foreign_flag_text(command.name, flag);
   if (!foreign.empty()) return foreign;
   const std::string name = flag.substr(is_long_flag(flag) ? 2 : 1);
   return flag + (name.size() > 1 ? suggestion(name, "--", fields) : "");
