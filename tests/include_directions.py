@@ -34,9 +34,10 @@ ALLOWED["app/commands"] = ["app/frame", "report", "formats", "inference/cpu", "i
 ALLOWED["app/lite"] = ["app/commands", "app/frame"]
 ALLOWED["app/torch"] = [room for room in ALLOWED if room != "app/lite"]
 
+LIBTORCH = r"(torch|ATen|c10)/.*"
 # The only files that see a library: the headers' pattern -> the files' patterns.
 LIBRARIES = {
-    r"(torch|ATen|c10)/.*": ["model/*", "training/*", "inference/torch/*", "app/torch/*"],
+    LIBTORCH: ["model/*", "training/*", "inference/torch/*", "app/torch/*"],
     r".*c10d/.*": ["training/ranks/c10d.cpp"],
     r"sentencepiece.*": ["tokenizer/*.cpp"],
     r"re2/.*": ["inference/demands.cpp"],
@@ -61,6 +62,10 @@ def room_of(path):
     return max(rooms, key=len, default=None)
 
 
+def sees(path, library):
+    return room_of(path) not in TORCH_FREE and matches(path, LIBRARIES[library])
+
+
 def complaints(path, text, headers):
     room = room_of(path)
     for quote, header in INCLUDE.findall(text):
@@ -74,9 +79,7 @@ def complaints(path, text, headers):
                 yield f'{path}: {room} may not include {other} ("{header}")'
             continue
         for library, users in LIBRARIES.items():
-            if not re.fullmatch(library, header):
-                continue
-            if room in TORCH_FREE or not matches(path, users):
+            if re.fullmatch(library, header) and not sees(path, library):
                 yield f"{path}: <{header}> is seen by {' '.join(users)} alone"
     if path.endswith(".h") and "<torch/torch.h>" in text:
         yield f"{path}: <torch/torch.h> stands in no header"
@@ -96,4 +99,5 @@ def main():
     sys.exit(1 if found else 0)
 
 
-main()
+if __name__ == "__main__":
+    main()

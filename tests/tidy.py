@@ -18,15 +18,16 @@ import shutil
 import subprocess
 import sys
 
+from include_directions import LIBTORCH, sees
+
 SKIPPED = 77
 TIDY = "clang-tidy-16"
-WITH_LIBTORCH = ["model", "model/ops", "training", "training/ranks", "inference/torch", "app/torch"]
 # OpenMP's header is not clang's; flags of GCC's mean nothing to clang.
 EXTRA = ["-fno-openmp", "-Wno-unknown-warning-option", "-Wthread-safety"]
 
 
 def is_checked(path):
-    return path.parts[0] not in ("bench", "tests", "build") and path.parent.as_posix() not in WITH_LIBTORCH
+    return path.parts[0] not in ("bench", "tests", "build") and not sees(path.as_posix(), LIBTORCH)
 
 
 def compiler_words(command):
@@ -67,7 +68,7 @@ class Checker:
 def main():
     root, build, wanted = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve(), sys.argv[3:]
     if not shutil.which(TIDY):
-        print(f"skipped: {TIDY} is missing; scripts/setup installs it")
+        print(f"skipped: {TIDY} is missing; scripts/setup --tidy installs it")
         sys.exit(SKIPPED)
     commands = {}
     for entry in json.loads((build / "compile_commands.json").read_text()):
