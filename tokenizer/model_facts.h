@@ -16,7 +16,14 @@ struct TokenizerFacts {
   std::string_view type = "unigram";  ///< "unigram", "bpe", "word" or "char"
   std::vector<PieceKind> kinds;       ///< of all pieces, by id
   bool byte_fallback = false;         ///< unknown characters become pieces of single bytes
+  /// Pieces that count; text that is segmented into one behind them is unknown. All, unless the
+  /// model has been renumbered (renumbered_tokenizer.h).
+  std::uint64_t vocabulary = 0;
 };
+
+/// The field of the model's protocol buffer that has TokenizerFacts::vocabulary. The format leaves
+/// the numbers from 200 on to others.
+inline constexpr std::uint64_t kVocabularyField = 200;
 
 /// Throws Error where the bytes are no protocol buffer. `name` is for messages.
 TokenizerFacts tokenizer_facts(std::string_view model_bytes, const std::string& name);

@@ -2,10 +2,12 @@
 
 #include <sentencepiece_processor.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/error.h"
 #include "base/files.h"
+#include "tokenizer/model_facts.h"
 #include "tokenizer/term_marks.h"
 
 namespace dragoman {
@@ -13,8 +15,21 @@ namespace dragoman {
 struct Tokenizer::Impl {
   std::string model_bytes;
   sentencepiece::SentencePieceProcessor processor;
+  TokenId vocabulary = 0;
+  bool is_renumbered = false;
 
-  bool has(TokenId id) const { return id >= 0 && id < processor.GetPieceSize(); }
+  bool has(TokenId id) const { return id >= 0 && id < vocabulary; }
+
+  /// The id of a piece that a text is segmented into. A renumbered model (renumbered_tokenizer.h)
+  /// stands for one whose pieces are looked up in a vocabulary by their texts: there a run of
+  /// unknown characters may be a piece, and a piece of the model may be unknown.
+  template <class Piece>
+  TokenId id_of(const Piece& piece) const {
+    const auto id = static_cast<TokenId>(piece.id());
+    if (!is_renumbered) return id;
+    if (!has(id)) return processor.unk_id();
+    return processor.IsUnknown(id) ? processor.PieceToId(piece.piece()) : id;
+  }
 };
 
 Tokenizer::Tokenizer(std::string model_bytes, const std::string& name)
@@ -25,6 +40,10 @@ Tokenizer::Tokenizer(std::string model_bytes, const std::string& name)
   if (!status.ok() || impl_->processor.GetPieceSize() == 0)
     throw Error(name, ": is not a SentencePiece model");
   if (eos_id() < 0) throw Error(name, ": the SentencePiece model has no end of sentence (</s>)");
+  const TokenizerFacts facts = tokenizer_facts(impl_->model_bytes, name);
+  impl_->vocabulary = static_cast<TokenId>(facts.vocabulary);
+  impl_->is_renumbered = facts.vocabulary < facts.kinds.size() ||
+                         std::ranges::find(facts.kinds, PieceKind::Unused) != facts.kinds.end();
 }
 
 Tokenizer Tokenizer::from_file(const std::string& path) { return Tokenizer(read_file(path), path); }
@@ -35,6 +54,10 @@ Tokenizer::~Tokenizer() = default;
 
 std::vector<TokenId> Tokenizer::encode(std::string_view text) const {
   std::vector<TokenId> ids;
+  if (impl_->is_renumbered) {
+    for (const PlacedPiece& piece : encode_with_places(text)) ids.push_back(piece.id);
+    return ids;
+  }
   const auto status = impl_->processor.Encode({text.data(), text.size()}, &ids);
   if (!status.ok()) throw Error("the tokenizer cannot encode a line: ", status.ToString());
   return ids;
@@ -48,7 +71,7 @@ std::vector<PlacedPiece> Tokenizer::encode_with_places(std::string_view text) co
   std::vector<PlacedPiece> placed;
   const auto encoded = impl_->processor.EncodeAsImmutableProto({text.data(), text.size()});
   for (const auto& piece : encoded.pieces())
-    placed.push_back({static_cast<TokenId>(piece.id()), piece.begin(), piece.end()});
+    placed.push_back({impl_->id_of(piece), piece.begin(), piece.end()});
   return placed;
 }
 
@@ -64,7 +87,7 @@ std::string Tokenizer::decode(std::span<const TokenId> ids) const {
   return text;
 }
 
-std::int64_t Tokenizer::size() const { return impl_->processor.GetPieceSize(); }
+std::int64_t Tokenizer::size() const { return impl_->vocabulary; }
 TokenId Tokenizer::unk_id() const { return impl_->processor.unk_id(); }
 TokenId Tokenizer::bos_id() const { return impl_->processor.bos_id(); }
 TokenId Tokenizer::eos_id() const { return impl_->processor.eos_id(); }
@@ -78,17 +101,17 @@ double Tokenizer::score(TokenId id) const {
 }
 
 TokenId Tokenizer::id(std::string_view piece) const {
-  return impl_->processor.PieceToId({piece.data(), piece.size()});
+  const TokenId id = impl_->processor.PieceToId({piece.data(), piece.size()});
+  return impl_->has(id) ? id : unk_id();
 }
 
 std::vector<TokenId> Tokenizer::never_emitted() const {
   const auto& processor = impl_->processor;
   std::vector<TokenId> ids;
-  for (TokenId id = 0; id < processor.GetPieceSize(); ++id) {
+  for (TokenId id = 0; id < impl_->vocabulary; ++id) {
     if (id == eos_id()) continue;
     const std::string& piece = processor.IdToPiece(id);
-    const bool special =
-        processor.IsUnknown(id) || processor.IsControl(id) || processor.IsUnused(id);
+    const bool special = processor.IsUnknown(id) || processor.IsControl(id);
     const bool breaks_lines =
         processor.IsByte(id) ? piece == "<0x00>" || piece == "<0x0A>" || piece == "<0x0D>"
                              : piece.find_first_of(std::string_view("\0\n\r", 3)) != piece.npos;

@@ -12,6 +12,7 @@ Command translate_command(DeviceEngine device_engine);
 Command evaluate_command(DeviceEngine device_engine);
 Command average_command();
 Command export_command();
+Command import_command();
 Command quantize_command();
 Command inspect_command();
 Command plot_command();

@@ -12,6 +12,7 @@ std::vector<Command> commands() {
           evaluate_command(no_device_engine),
           average_command(),
           export_command(),
+          import_command(),
           quantize_command(),
           sample_command(),
           inspect_command(),

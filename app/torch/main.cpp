@@ -47,6 +47,7 @@ std::vector<Command> commands() {
           score_command(),
           average_command(),
           export_command(),
+          import_command(),
           quantize_command(),
           sample_command(),
           inspect_command(),

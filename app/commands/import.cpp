@@ -1,0 +1,58 @@
+// dragoman import: another system's model becomes a model file.
+#include <memory>
+
+#include "app/commands/commands.h"
+#include "app/commands/output_file.h"
+#include "app/frame/log.h"
+#include "base/amounts.h"
+#include "base/error.h"
+#include "formats/import_model.h"
+
+namespace dragoman {
+
+namespace {
+
+struct ImportConfig {
+  std::string model, output;
+
+  template <class Visit>
+  void for_each_field(Visit&& visit) {
+    visit({.name = "model",
+           .help = "a folder of Hugging Face's MarianMTModel (OPUS-MT)",
+           .group = "Import"},
+          model);
+    visit({.name = "output", .help = "the model file to write", .group = "Import"}, output);
+  }
+};
+
+int run(const ImportConfig& config, const Invocation& invocation) {
+  if (config.model.empty()) throw UsageError("--model: name the folder to import");
+  if (config.output.empty()) throw UsageError("--output: name the file to write");
+  check_model_output("--output", config.output, {config.model});
+  const ImportedModel model = import_model(config.model);
+  write_imported(model, config.output, invocation.command_line);
+  std::int64_t parameters = 0;
+  for (const auto& [name, values] : model.parameters)
+    parameters += static_cast<std::int64_t>(values.size());
+  log_info(join_text(config.output, ": a model of ", model.kind, ", ", with_separators(parameters),
+                     " parameters"));
+  for (const std::string& remark : model.remarks) log_warning(remark);
+  return 0;
+}
+
+}  // namespace
+
+Command import_command() {
+  const auto config = std::make_shared<ImportConfig>();
+  const auto invocation = std::make_shared<Invocation>();
+  return {.name = "import",
+          .summary = "make a model file of another system's model",
+          .fields = fields_of(*config),
+          .positionals = {"model"},
+          .short_flags = {{"m", "model"}, {"o", "output"}},
+          .run = [config, invocation] { return run(*config, *invocation); },
+          .examples = {"import opus-mt-en-de/ -o en-de.safetensors"},
+          .invocation = invocation};
+}
+
+}  // namespace dragoman

@@ -1,0 +1,67 @@
+#include "formats/foreign_tensors.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "base/error.h"
+
+namespace dragoman {
+
+namespace {
+
+std::string text_of(const std::vector<std::int64_t>& shape) {
+  std::string text = "[";
+  for (const std::int64_t size : shape)
+    text += (text.size() > 1 ? ", " : "") + std::to_string(size);
+  return text + "]";
+}
+
+}  // namespace
+
+ForeignTensors::ForeignTensors(std::string file, std::span<const TensorData> tensors)
+    : file_(std::move(file)) {
+  for (const TensorData& tensor : tensors) tensors_[tensor.name] = tensor;
+}
+
+const TensorData& ForeignTensors::find(std::string_view name) const {
+  const auto found = tensors_.find(name);
+  if (found == tensors_.end()) throw Error(file_, ": has no tensor ", name);
+  return found->second;
+}
+
+const std::vector<std::int64_t>& ForeignTensors::shape(std::string_view name) const {
+  return find(name).shape;
+}
+
+std::vector<float> ForeignTensors::take(const std::string& name,
+                                        const std::vector<std::int64_t>& shape) {
+  const TensorData& tensor = find(name);
+  if (tensor.shape != shape)
+    throw Error(file_, ": ", name, " has the shape ", text_of(tensor.shape), ", not ",
+                text_of(shape));
+  std::vector<float> values(static_cast<std::size_t>(tensor.elements()));
+  copy_as_floats(tensor, values);
+  if (!std::ranges::all_of(values, [](float value) { return std::isfinite(value); }))
+    throw Error(file_, ": ", name, " has numbers that are not finite");
+  taken_.insert(name);
+  return values;
+}
+
+std::string ForeignTensors::first_of(std::initializer_list<const char*> names) {
+  std::string first;
+  for (const char* name : names) {
+    if (!has(name)) continue;
+    ignore(name);
+    if (first.empty()) first = name;
+  }
+  return first.empty() ? *names.begin() : first;
+}
+
+void ForeignTensors::check_all_taken() const {
+  for (const auto& [name, tensor] : tensors_)
+    if (!taken_.contains(name))
+      throw Error(file_, ": has a tensor ", name, ", which no model of this kind has here");
+}
+
+}  // namespace dragoman

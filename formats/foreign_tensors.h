@@ -1,0 +1,42 @@
+// The tensors of another system's file, taken one by one, so that none is forgotten.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/file/safetensors.h"
+
+namespace dragoman {
+
+class ForeignTensors {
+ public:
+  /// The views must stay valid. `file` is for messages.
+  ForeignTensors(std::string file, std::span<const TensorData> tensors);
+
+  bool has(std::string_view name) const { return tensors_.contains(name); }
+  const std::vector<std::int64_t>& shape(std::string_view name) const;
+  /// Its elements as floats. Throws Error naming the tensor: it is missing, has another shape, is
+  /// of a type without fractions, or has a number that is not finite.
+  std::vector<float> take(const std::string& name, const std::vector<std::int64_t>& shape);
+  /// The first of these names that is there; the others count as taken: they are the same matrix.
+  std::string first_of(std::initializer_list<const char*> names);
+  void ignore(std::string_view name) { taken_.emplace(name); }
+  /// Throws Error naming the first tensor that has not been taken: the model has a part that this
+  /// program does not know.
+  void check_all_taken() const;
+
+ private:
+  const TensorData& find(std::string_view name) const;
+
+  std::string file_;
+  std::map<std::string, TensorData, std::less<>> tensors_;
+  std::set<std::string, std::less<>> taken_;
+};
+
+}  // namespace dragoman

@@ -1,0 +1,20 @@
+// The folders of Hugging Face's MarianMTModel, as OPUS-MT's models are published:
+// config.json, model.safetensors, source.spm, target.spm, vocab.json (target_vocab.json where each
+// side has a vocabulary) and generation_config.json. Read in transformers 5
+// (models/marian/modeling_marian.py, tokenization_marian.py).
+#pragma once
+
+#include <filesystem>
+
+#include "formats/imported_model.h"
+
+namespace dragoman {
+
+/// Whether the folder's config.json says that it is one.
+bool is_hf_marian(const std::filesystem::path& folder);
+
+/// Throws Error that names the file and the fault: one is missing or damaged, or the model has a
+/// choice that this program does not know.
+ImportedModel read_hf_marian(const std::filesystem::path& folder);
+
+}  // namespace dragoman

@@ -1,0 +1,24 @@
+#include "formats/imported_model.h"
+
+namespace dragoman {
+
+void write_imported(const ImportedModel& model, const std::filesystem::path& path,
+                    const std::string& command) {
+  ModelContents contents{.config = model.config,
+                         .tokenizer_source = model.source_tokenizer,
+                         .tokenizer_target = {},
+                         .provenance = {},
+                         .parameters = {},
+                         .training = {},
+                         .progress = {},
+                         .decode_defaults = model.decode_defaults};
+  if (model.target_tokenizer != model.source_tokenizer)
+    contents.tokenizer_target = model.target_tokenizer;
+  contents.provenance.command = command;
+  for (const ParameterShape& parameter : parameter_shapes(model.config))
+    contents.parameters.push_back(
+        {parameter.name, Dtype::F32, parameter.shape, model.parameters.at(parameter.name).data()});
+  write_model_file(path, contents);
+}
+
+}  // namespace dragoman

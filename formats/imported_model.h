@@ -1,0 +1,28 @@
+// A model of another system in the terms of this program, ready to be written as a model file.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "model/file/model_file.h"
+
+namespace dragoman {
+
+struct ImportedModel {
+  std::string kind;  ///< for messages: "Hugging Face's MarianMTModel"
+  ModelConfig config;
+  std::string source_tokenizer, target_tokenizer;        ///< SentencePiece models
+  std::map<std::string, std::vector<float>> parameters;  ///< those of parameter_shapes(config)
+  DecodeDefaults decode_defaults;
+  /// What the other system does and this program does not, one sentence each, for the user.
+  std::vector<std::string> remarks;
+};
+
+/// Throws Error where writing fails. A file that is there is replaced.
+void write_imported(const ImportedModel& model, const std::filesystem::path& path,
+                    const std::string& command);
+
+}  // namespace dragoman

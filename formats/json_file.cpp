@@ -1,0 +1,106 @@
+#include "formats/json_file.h"
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "base/error.h"
+#include "base/files.h"
+
+namespace dragoman {
+
+namespace {
+
+constexpr std::uintmax_t kLargest = 64 << 20;
+constexpr int kDeepest = 64;
+
+/// nlohmann's parser keeps its own stack, but destroying a deep value recurses.
+nlohmann::json parse(const std::filesystem::path& path) {
+  std::error_code failure;
+  const std::uintmax_t size = std::filesystem::file_size(path, failure);
+  if (failure) throw Error(path.string(), ": cannot be read: ", failure.message());
+  if (size > kLargest)
+    throw Error(path.string(), ": has ", size >> 20, " MiB, too many for a JSON file");
+  const auto limit = [&path](int depth, nlohmann::json::parse_event_t, const nlohmann::json&) {
+    if (depth > kDeepest) throw Error(path.string(), ": JSON nested too deeply");
+    return true;
+  };
+  try {
+    return nlohmann::json::parse(read_file(path), limit);
+  } catch (const nlohmann::json::exception&) {
+    throw Error(path.string(), ": is not valid JSON");
+  }
+}
+
+}  // namespace
+
+JsonFile::JsonFile(std::filesystem::path path)
+    : path_(std::move(path)), json_(std::make_unique<nlohmann::json>(parse(path_))) {
+  if (!json_->is_object()) throw Error(path_.string(), ": is not a JSON object");
+}
+
+JsonFile::JsonFile(JsonFile&&) noexcept = default;
+JsonFile::~JsonFile() = default;
+
+const nlohmann::json* JsonFile::find(std::string_view key) const {
+  const auto found = json_->find(key);
+  return found == json_->end() || found->is_null() ? nullptr : &*found;
+}
+
+bool JsonFile::has(std::string_view key) const { return find(key) != nullptr; }
+
+std::int64_t JsonFile::integer(std::string_view key) const {
+  if (!has(key)) throw Error(path_.string(), ": has no \"", key, "\"");
+  return integer(key, 0);
+}
+
+std::int64_t JsonFile::integer(std::string_view key, std::int64_t otherwise) const {
+  const nlohmann::json* value = find(key);
+  if (value == nullptr) return otherwise;
+  if (!value->is_number_integer())
+    throw Error(path_.string(), ": \"", key, "\" is not a whole number");
+  return value->get<std::int64_t>();
+}
+
+double JsonFile::number(std::string_view key, double otherwise) const {
+  const nlohmann::json* value = find(key);
+  if (value == nullptr) return otherwise;
+  if (!value->is_number()) throw Error(path_.string(), ": \"", key, "\" is not a number");
+  return value->get<double>();
+}
+
+bool JsonFile::flag(std::string_view key, bool otherwise) const {
+  const nlohmann::json* value = find(key);
+  if (value == nullptr) return otherwise;
+  if (!value->is_boolean()) throw Error(path_.string(), ": \"", key, "\" is not true or false");
+  return value->get<bool>();
+}
+
+std::string JsonFile::text(std::string_view key, std::string_view otherwise) const {
+  const nlohmann::json* value = find(key);
+  if (value == nullptr) return std::string(otherwise);
+  if (!value->is_string()) throw Error(path_.string(), ": \"", key, "\" is not a text");
+  return value->get<std::string>();
+}
+
+const nlohmann::json& JsonFile::all() const { return *json_; }
+
+std::vector<std::string> read_json_vocabulary(const std::filesystem::path& path) {
+  const JsonFile file(path);
+  std::vector<std::string> pieces(file.all().size());
+  std::vector<bool> seen(pieces.size());
+  for (const auto& [piece, value] : file.all().items()) {
+    if (!value.is_number_unsigned() || value.get<std::uint64_t>() >= pieces.size())
+      throw Error(path.string(), ": piece \"", piece, "\" has the id ", value.dump(),
+                  ", but the ids of ", pieces.size(), " pieces go from 0 to ", pieces.size() - 1);
+    const auto id = value.get<std::size_t>();
+    if (seen[id])
+      throw Error(path.string(), ": \"", pieces[id], "\" and \"", piece, "\" have the same id, ",
+                  id);
+    seen[id] = true;
+    pieces[id] = piece;
+  }
+  return pieces;
+}
+
+}  // namespace dragoman

@@ -1,0 +1,134 @@
+#include "tokenizer/renumbered_tokenizer.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "base/error.h"
+#include "tokenizer/model_facts.h"
+#include "tokenizer/wire_format.h"
+
+namespace dragoman {
+
+namespace {
+
+// Field numbers of ModelProto and of its SentencePiece.
+constexpr std::uint64_t kPieces = 1, kText = 1, kScore = 2, kKind = 3;
+
+struct Piece {
+  std::string text;
+  float score = 0;
+  PieceKind kind = PieceKind::Normal;
+};
+
+float float_of(std::string_view bytes) {
+  if (bytes.size() != 4) throw Malformed();
+  std::uint32_t bits = 0;
+  for (std::size_t i = 0; i < 4; ++i)
+    bits |= static_cast<std::uint32_t>(static_cast<unsigned char>(bytes[i])) << (8 * i);
+  return std::bit_cast<float>(bits);
+}
+
+Piece read_piece(std::string_view message) {
+  Piece piece;
+  WireReader reader(message);
+  while (const auto field = reader.next()) {
+    if (field->number == kText) piece.text = field->bytes;
+    if (field->number == kScore) piece.score = float_of(field->bytes);
+    if (field->number != kKind) continue;
+    if (field->value < 1 || field->value > 6) throw Malformed();
+    piece.kind = static_cast<PieceKind>(field->value);
+  }
+  return piece;
+}
+
+std::string message_of(const Piece& piece) {
+  WireWriter message;
+  message.bytes(kText, piece.text);
+  message.real(kScore, piece.score);
+  message.number(kKind, static_cast<std::uint64_t>(piece.kind));
+  return message.message();
+}
+
+struct Model {
+  std::vector<Piece> pieces;
+  std::string rest;  ///< the other fields, as they were
+};
+
+Model read_model(std::string_view bytes) {
+  Model model;
+  WireWriter rest;
+  WireReader reader(bytes);
+  while (const auto field = reader.next()) {
+    if (field->number == kPieces)
+      model.pieces.push_back(read_piece(field->bytes));
+    else
+      rest.stored(*field);
+  }
+  model.rest = rest.message();
+  return model;
+}
+
+bool is_language_tag(std::string_view piece) {
+  return piece.size() > 4 && piece.starts_with(">>") && piece.ends_with("<<");
+}
+
+/// A piece that the model lacks.
+Piece added_piece(const std::string& text, float lowest_score) {
+  if (text == "</s>") return {text, 0, PieceKind::Control};
+  // SentencePiece puts a space in front of a text, so a tag's piece begins with one.
+  if (is_language_tag(text)) return {"\u2581" + text, 0, PieceKind::UserDefined};
+  // With bpe, pieces of the lowest score are merged last, and so change no other merge.
+  return {text, lowest_score - 1, PieceKind::Unused};
+}
+
+/// Throws Error.
+void check(std::span<const std::string> pieces, const std::map<std::string, const Piece*>& known,
+           const std::string& name) {
+  std::map<std::string_view, std::size_t> ids;
+  for (std::size_t id = 0; id < pieces.size(); ++id)
+    if (const auto [first, is_new] = ids.emplace(pieces[id], id); !is_new)
+      throw Error(name, ": the vocabulary has \"", pieces[id], "\" as piece ", first->second,
+                  " and as piece ", id);
+  if (!ids.contains("</s>")) throw Error(name, ": the vocabulary has no end of sentence (</s>)");
+  for (const auto& [text, piece] : known)
+    if (piece->kind == PieceKind::Unknown && !ids.contains(text))
+      throw Error(name, ": the vocabulary has no unknown piece (", text, ")");
+}
+
+std::string renumber(const Model& model, std::span<const std::string> pieces,
+                     const std::string& name) {
+  std::map<std::string, const Piece*> known;
+  float lowest = 0;
+  for (const Piece& piece : model.pieces) {
+    known[piece.text] = &piece;
+    lowest = std::min(lowest, piece.score);
+  }
+  check(pieces, known, name);
+  WireWriter written;
+  const auto write = [&written](const Piece& piece) { written.bytes(kPieces, message_of(piece)); };
+  for (const std::string& text : pieces) {
+    const auto found = known.find(text);
+    write(found == known.end() ? added_piece(text, lowest) : *found->second);
+    if (found != known.end()) known.erase(found);
+  }
+  for (const Piece& piece : model.pieces)
+    if (known.contains(piece.text) && piece.kind != PieceKind::Control) write(piece);
+  written.number(kVocabularyField, pieces.size());
+  return written.message() + model.rest;
+}
+
+}  // namespace
+
+std::string renumbered_tokenizer(std::string_view model_bytes, std::span<const std::string> pieces,
+                                 const std::string& name) {
+  try {
+    return renumber(read_model(model_bytes), pieces, name);
+  } catch (const Malformed&) {
+    throw Error(name, ": not a SentencePiece model");
+  }
+}
+
+}  // namespace dragoman

@@ -1,0 +1,22 @@
+// A SentencePiece model with other numbers of its pieces: other systems keep a vocabulary beside
+// the SentencePiece models of the two sides, and number the pieces by it.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace dragoman {
+
+/// The bytes of a SentencePiece model that segments text as `model_bytes` does and whose piece i is
+/// `pieces[i]`. Pieces of the model that `pieces` lacks come behind; a Tokenizer reads them as
+/// unknown (TokenizerFacts::vocabulary).
+///
+/// A piece of `pieces` that the model lacks is Unused: it can be decoded, but no text is segmented
+/// into it, except a run of unknown characters that is its text. "</s>" becomes a control piece,
+/// and a language tag such as ">>fra<<" is read at the beginning of a text. `pieces` must have
+/// "</s>" and the model's unknown piece, and nothing twice. Throws Error, with `name` for messages.
+std::string renumbered_tokenizer(std::string_view model_bytes, std::span<const std::string> pieces,
+                                 const std::string& name);
+
+}  // namespace dragoman
