@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "formats/new_folder.h"
 #include "model/file/quantized_rows.h"
 #include "model/file/sinusoids.h"
 #include "tokenizer/tokenizer.h"
@@ -266,18 +267,10 @@ void write_config(const fs::path& path, const Tokenizer& target, double norm_eps
 }  // namespace
 
 void write_ctranslate2(const ModelFileReader& model, const fs::path& folder, ExportType type) {
-  std::error_code ignored;
-  if (fs::exists(folder, ignored) && !fs::is_empty(folder, ignored))
-    throw Error(folder.string(), ": is there and not empty; name a new folder");
+  NewFolder made(folder);
+  const fs::path& part = made.path();
   const Tokenizer source(std::string(model.tokenizer_source()), "the source tokenizer");
   const Tokenizer target(std::string(model.tokenizer_target()), "the target tokenizer");
-  fs::path part = folder;
-  if (!part.has_filename()) part = part.parent_path();
-  part += ".part";
-  fs::remove_all(part, ignored);
-  std::error_code failure;
-  fs::create_directories(part, failure);
-  if (failure) throw Error(part.string(), ": cannot make the folder: ", failure.message());
   Exporter(model, type).run().write(part / "model.bin");
   if (model.has_two_tokenizers()) {
     write_vocabulary(part / "source_vocabulary.json", source);
@@ -288,9 +281,7 @@ void write_ctranslate2(const ModelFileReader& model, const fs::path& folder, Exp
   write_config(part / "config.json", target, model.config().norm_epsilon);
   write_file(part / "source.spm", model.tokenizer_source());
   write_file(part / "target.spm", model.tokenizer_target());
-  fs::remove(folder, ignored);  // an empty folder
-  fs::rename(part, folder, failure);
-  if (failure) throw Error(folder.string(), ": cannot be put in place: ", failure.message());
+  made.commit();
 }
 
 }  // namespace dragoman

@@ -30,10 +30,6 @@ const TensorData& ForeignTensors::find(std::string_view name) const {
   return found->second;
 }
 
-const std::vector<std::int64_t>& ForeignTensors::shape(std::string_view name) const {
-  return find(name).shape;
-}
-
 std::vector<float> ForeignTensors::take(const std::string& name,
                                         const std::vector<std::int64_t>& shape) {
   const TensorData& tensor = find(name);
@@ -48,14 +44,13 @@ std::vector<float> ForeignTensors::take(const std::string& name,
   return values;
 }
 
-std::string ForeignTensors::first_of(std::initializer_list<const char*> names) {
-  std::string first;
-  for (const char* name : names) {
-    if (!has(name)) continue;
-    ignore(name);
-    if (first.empty()) first = name;
+void ForeignTensors::join(const std::string& name, std::initializer_list<const char*> others) {
+  for (const char* other : others) {
+    const auto found = tensors_.find(other);
+    if (found == tensors_.end()) continue;
+    tensors_.emplace(name, found->second);
+    ignore(other);
   }
-  return first.empty() ? *names.begin() : first;
 }
 
 void ForeignTensors::check_all_taken() const {

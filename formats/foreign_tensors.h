@@ -19,13 +19,13 @@ class ForeignTensors {
   /// The views must stay valid. `file` is for messages.
   ForeignTensors(std::string file, std::span<const TensorData> tensors);
 
+  const std::string& file() const { return file_; }
   bool has(std::string_view name) const { return tensors_.contains(name); }
-  const std::vector<std::int64_t>& shape(std::string_view name) const;
   /// Its elements as floats. Throws Error naming the tensor: it is missing, has another shape, is
   /// of a type without fractions, or has a number that is not finite.
   std::vector<float> take(const std::string& name, const std::vector<std::int64_t>& shape);
-  /// The first of these names that is there; the others count as taken: they are the same matrix.
-  std::string first_of(std::initializer_list<const char*> names);
+  /// These names mean one matrix. It is taken as `name`, whichever of them is there.
+  void join(const std::string& name, std::initializer_list<const char*> others);
   void ignore(std::string_view name) { taken_.emplace(name); }
   /// Throws Error naming the first tensor that has not been taken: the model has a part that this
   /// program does not know.

@@ -8,8 +8,8 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "formats/foreign_tensors.h"
+#include "formats/hf_marian_layout.h"
 #include "formats/json_file.h"
-#include "formats/marian_layout.h"
 #include "tokenizer/renumbered_tokenizer.h"
 
 namespace dragoman {
@@ -30,6 +30,14 @@ Activation activation_of(const JsonFile& file) {
   if (name == "gelu") return Activation::Gelu;
   throw Error(file.path().string(), ": the activation function \"", name,
               "\" is not known; relu, gelu and swish are");
+}
+
+Tying tying_of(const JsonFile& file) {
+  const bool two = file.flag("tie_word_embeddings", true);
+  const bool three = file.flag("share_encoder_decoder_embeddings", true);
+  require(file, "tie_word_embeddings", two || !three,
+          "embeddings of both sides that are one, with an output apart, are not known");
+  return three ? Tying::ThreeWay : two ? Tying::TwoWay : Tying::None;
 }
 
 struct Vocabularies {
@@ -94,133 +102,62 @@ ModelConfig read_config(const JsonFile& file, const Vocabularies& vocabularies) 
   config.activation_dropout = file.number("activation_dropout", 0);
   config.source_vocabulary = static_cast<std::int64_t>(vocabularies.source.size());
   config.target_vocabulary = static_cast<std::int64_t>(vocabularies.target.size());
-  config.tying = vocabularies.joint ? Tying::ThreeWay : Tying::TwoWay;
-  if (vocabularies.joint)
-    require(file, "share_encoder_decoder_embeddings",
-            file.flag("share_encoder_decoder_embeddings", true),
-            "unlike embeddings of one vocabulary are not known");
-  require(file, "tie_word_embeddings", file.flag("tie_word_embeddings", true),
-          "an output projection apart from the target embedding is not known of these models");
+  config.tying = tying_of(file);
+  require(file, "share_encoder_decoder_embeddings",
+          config.tying != Tying::ThreeWay || vocabularies.joint,
+          "there are two vocabularies, which cannot have the same embeddings");
   return config;
 }
 
-/// Reads the weights into our names and order of columns.
-class Weights {
- public:
-  Weights(ForeignTensors& tensors, const ModelConfig& config)
-      : tensors_(tensors),
-        config_(config),
-        d_(config.d_model),
-        columns_(marian_columns(config.d_model)) {}
+/// Their shape of a tensor: ours, and padding.
+std::vector<std::int64_t> shape_of(const MarianTensor& tensor) {
+  std::vector<std::int64_t> shape = tensor.shape;
+  if (tensor.has_padding) ++shape.front();
+  if (tensor.ours == "output.bias") shape.insert(shape.begin(), 1);
+  return shape;
+}
 
-  std::map<std::string, std::vector<float>> read() {
-    stack("encoder", config_.encoder_layers);
-    stack("decoder", config_.decoder_layers);
-    return std::move(ours_);
-  }
+std::vector<float> read_tensor(ForeignTensors& tensors, const MarianTensor& tensor) {
+  std::vector<float> values = tensors.take(tensor.theirs, shape_of(tensor));
+  if (!tensor.has_padding) return from_marian(tensor, std::move(values));
+  const std::int64_t width = tensor.shape.size() == 1 ? 1 : tensor.shape[1];
+  // The decoder begins with padding.
+  if (tensor.ours == "embedding.weight" || tensor.ours == "embedding.target.weight")
+    if (std::any_of(values.end() - width, values.end(), [](float value) { return value != 0; }))
+      throw Error(tensors.file(), ": ", tensor.theirs,
+                  ": the last row, of <pad>, with which the decoder begins, is not zero");
+  values.resize(values.size() - static_cast<std::size_t>(width));
+  return from_marian(tensor, std::move(values));
+}
 
-  /// `name`'s rows without the last, padding's, which must be zero if the decoder begins with it.
-  std::vector<float> embedding(const std::string& name, std::int64_t pieces, bool of_target) {
-    std::vector<float> rows = tensors_.take(name, {pieces + 1, d_});
-    const auto padding = rows.end() - d_;
-    if (of_target && std::any_of(padding, rows.end(), [](float value) { return value != 0; }))
-      throw Error(name, ": the embedding of <pad>, with which the decoder begins, is not zero");
-    rows.erase(padding, rows.end());
-    return permuted_columns(rows, d_);
-  }
+/// Files may have a matrix that is used twice under either name, or both.
+void join_names(ForeignTensors& tensors, const ModelConfig& config) {
+  if (config.tying == Tying::ThreeWay)
+    tensors.join("model.shared.weight", {"model.encoder.embed_tokens.weight",
+                                         "model.decoder.embed_tokens.weight", "lm_head.weight"});
+  if (config.tying == Tying::TwoWay)
+    tensors.join("model.decoder.embed_tokens.weight", {"lm_head.weight"});
+  if (config.tying != Tying::ThreeWay) tensors.ignore("model.shared.weight");
+  for (const char* side : {"encoder", "decoder"})  // the sinusoids
+    tensors.ignore(join_text("model.", side, ".embed_positions.weight"));
+}
 
- private:
-  void put(const std::string& name, std::vector<float> values) { ours_[name] = std::move(values); }
-
-  /// Rows of `width` numbers that are columns of d_model.
-  std::vector<float> permuted_columns(const std::vector<float>& rows, std::int64_t width) const {
-    std::vector<float> result(rows.size());
-    for (std::size_t row = 0; row < rows.size(); row += static_cast<std::size_t>(width))
-      for (std::size_t c = 0; c < columns_.size(); ++c) result[row + c] = rows[row + columns_[c]];
-    return result;
-  }
-  /// A matrix whose rows are columns of d_model.
-  std::vector<float> permuted_rows(const std::vector<float>& rows, std::int64_t width) const {
-    std::vector<float> result;
-    result.reserve(rows.size());
-    for (const std::size_t row : columns_) {
-      const auto begin = rows.begin() + static_cast<std::ptrdiff_t>(row) * width;
-      result.insert(result.end(), begin, begin + width);
-    }
-    return result;
-  }
-
-  /// A linear layer that reads the residual stream.
-  void reader(const std::string& to, const std::string& from, std::int64_t outputs) {
-    put(to + ".weight", permuted_columns(tensors_.take(from + ".weight", {outputs, d_}), d_));
-    put(to + ".bias", tensors_.take(from + ".bias", {outputs}));
-  }
-  /// A linear layer whose output goes into the residual stream.
-  void writer(const std::string& to, const std::string& from, std::int64_t inputs) {
-    put(to + ".weight", permuted_rows(tensors_.take(from + ".weight", {d_, inputs}), inputs));
-    put(to + ".bias", permuted_columns(tensors_.take(from + ".bias", {d_}), d_));
-  }
-  void norm(const std::string& to, const std::string& from) {
-    for (const char* kind : {".weight", ".bias"})
-      put(to + kind, permuted_columns(tensors_.take(from + kind, {d_}), d_));
-  }
-  void attention(const std::string& to, const std::string& from) {
-    reader(to + ".query", from + ".q_proj", d_);
-    reader(to + ".key", from + ".k_proj", d_);
-    reader(to + ".value", from + ".v_proj", d_);
-    writer(to + ".output", from + ".out_proj", d_);
-    norm(to + "_norm", from + "_layer_norm");
-  }
-
-  void stack(const std::string& side, std::int64_t layers) {
-    tensors_.ignore("model." + side + ".embed_positions.weight");  // the sinusoids
-    for (std::int64_t i = 0; i < layers; ++i) {
-      const std::string to = side + ".layers." + std::to_string(i);
-      const std::string from = "model." + to;
-      attention(to + ".self_attention", from + ".self_attn");
-      if (side == "decoder") attention(to + ".cross_attention", from + ".encoder_attn");
-      reader(to + ".feed_forward.inner", from + ".fc1", config_.d_ff);
-      writer(to + ".feed_forward.outer", from + ".fc2", config_.d_ff);
-      norm(to + ".feed_forward_norm", from + ".final_layer_norm");
-    }
-  }
-
-  ForeignTensors& tensors_;
-  const ModelConfig& config_;
-  std::int64_t d_;
-  std::vector<std::size_t> columns_;
-  std::map<std::string, std::vector<float>> ours_;
-};
-
-void read_bias(ImportedModel& model, ForeignTensors& tensors) {
-  if (!tensors.has("final_logits_bias")) return;
-  std::vector<float> bias =
-      tensors.take("final_logits_bias", {1, model.config.target_vocabulary + 1});
-  bias.pop_back();
-  model.config.output_bias = std::ranges::any_of(bias, [](float value) { return value != 0; });
-  if (model.config.output_bias) model.parameters["output.bias"] = std::move(bias);
+/// Whether the output has a bias: it is always there, and zero in a model that has been trained
+/// without one.
+bool has_bias(ForeignTensors& tensors, std::int64_t pieces) {
+  constexpr const char* kName = "final_logits_bias";
+  if (!tensors.has(kName)) return false;
+  const std::vector<float> bias = tensors.take(kName, {1, pieces + 1});
+  return std::ranges::any_of(bias, [](float value) { return value != 0; });
 }
 
 void read_weights(ImportedModel& model, const fs::path& path) {
   const SafetensorsFile file(path);
   ForeignTensors tensors(path.string(), file.tensors());
-  const ModelConfig& config = model.config;
-  Weights weights(tensors, config);
-  model.parameters = weights.read();
-  read_bias(model, tensors);
-  if (config.tying == Tying::ThreeWay) {
-    const std::string name =
-        tensors.first_of({"model.shared.weight", "model.encoder.embed_tokens.weight",
-                          "model.decoder.embed_tokens.weight", "lm_head.weight"});
-    model.parameters["embedding.weight"] = weights.embedding(name, config.target_vocabulary, true);
-  } else {
-    model.parameters["embedding.source.weight"] =
-        weights.embedding("model.encoder.embed_tokens.weight", config.source_vocabulary, false);
-    model.parameters["embedding.target.weight"] =
-        weights.embedding(tensors.first_of({"model.decoder.embed_tokens.weight", "lm_head.weight"}),
-                          config.target_vocabulary, true);
-    tensors.ignore("model.shared.weight");
-  }
+  join_names(tensors, model.config);
+  model.config.output_bias = has_bias(tensors, model.config.target_vocabulary);
+  for (const MarianTensor& tensor : marian_tensors(model.config))
+    model.parameters[tensor.ours] = read_tensor(tensors, tensor);
   tensors.check_all_taken();
 }
 

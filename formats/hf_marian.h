@@ -17,4 +17,8 @@ bool is_hf_marian(const std::filesystem::path& folder);
 /// choice that this program does not know.
 ImportedModel read_hf_marian(const std::filesystem::path& folder);
 
+/// Makes a folder that transformers loads as it is; it must not exist, or be empty. Throws Error
+/// that names our flag where MarianMTModel has no such model (marian_tensors()).
+void write_hf_marian(const ModelFileReader& model, const std::filesystem::path& folder);
+
 }  // namespace dragoman

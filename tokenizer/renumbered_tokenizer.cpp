@@ -64,12 +64,14 @@ Model read_model(std::string_view bytes) {
   while (const auto field = reader.next()) {
     if (field->number == kPieces)
       model.pieces.push_back(read_piece(field->bytes));
-    else
+    else if (field->number != kVocabularyField)
       rest.stored(*field);
   }
   model.rest = rest.message();
   return model;
 }
+
+constexpr std::string_view kSpace = "\u2581";
 
 bool is_language_tag(std::string_view piece) {
   return piece.size() > 4 && piece.starts_with(">>") && piece.ends_with("<<");
@@ -79,7 +81,7 @@ bool is_language_tag(std::string_view piece) {
 Piece added_piece(const std::string& text, float lowest_score) {
   if (text == "</s>") return {text, 0, PieceKind::Control};
   // SentencePiece puts a space in front of a text, so a tag's piece begins with one.
-  if (is_language_tag(text)) return {"\u2581" + text, 0, PieceKind::UserDefined};
+  if (is_language_tag(text)) return {std::string(kSpace) + text, 0, PieceKind::UserDefined};
   // With bpe, pieces of the lowest score are merged last, and so change no other merge.
   return {text, lowest_score - 1, PieceKind::Unused};
 }
@@ -103,7 +105,7 @@ std::string renumber(const Model& model, std::span<const std::string> pieces,
   std::map<std::string, const Piece*> known;
   float lowest = 0;
   for (const Piece& piece : model.pieces) {
-    known[piece.text] = &piece;
+    known[without_tag_space(piece.text)] = &piece;
     lowest = std::min(lowest, piece.score);
   }
   check(pieces, known, name);
@@ -115,7 +117,8 @@ std::string renumber(const Model& model, std::span<const std::string> pieces,
     if (found != known.end()) known.erase(found);
   }
   for (const Piece& piece : model.pieces)
-    if (known.contains(piece.text) && piece.kind != PieceKind::Control) write(piece);
+    if (known.contains(without_tag_space(piece.text)) && piece.kind != PieceKind::Control)
+      write(piece);
   written.number(kVocabularyField, pieces.size());
   return written.message() + model.rest;
 }
@@ -129,6 +132,11 @@ std::string renumbered_tokenizer(std::string_view model_bytes, std::span<const s
   } catch (const Malformed&) {
     throw Error(name, ": not a SentencePiece model");
   }
+}
+
+std::string without_tag_space(const std::string& piece) {
+  const bool is_tag = piece.starts_with(kSpace) && is_language_tag(piece.substr(kSpace.size()));
+  return is_tag ? piece.substr(kSpace.size()) : piece;
 }
 
 }  // namespace dragoman

@@ -19,4 +19,7 @@ namespace dragoman {
 std::string renumbered_tokenizer(std::string_view model_bytes, std::span<const std::string> pieces,
                                  const std::string& name);
 
+/// The text of such a model's piece in the other system's vocabulary.
+std::string without_tag_space(const std::string& piece);
+
 }  // namespace dragoman

@@ -6,13 +6,16 @@
 #include "app/frame/log.h"
 #include "base/error.h"
 #include "formats/ctranslate2.h"
+#include "formats/hf_marian.h"
 
 namespace dragoman {
 
 namespace {
 
-enum class ExportFormat { Ctranslate2 };
-constexpr std::array<std::string_view, 1> names_of(ExportFormat) { return {"ctranslate2"}; }
+enum class ExportFormat { Ctranslate2, HfMarian };
+constexpr std::array<std::string_view, 2> names_of(ExportFormat) {
+  return {"ctranslate2", "hf-marian"};
+}
 
 struct ExportConfig {
   std::string model, output;
@@ -39,7 +42,16 @@ struct ExportConfig {
 int run(const ExportConfig& config) {
   if (config.model.empty()) throw UsageError("--model: name a run folder or a model file");
   if (config.output.empty()) throw UsageError("--output: name the folder to make");
-  write_ctranslate2(ModelFileReader(resolve_model_path(config.model)), config.output, config.type);
+  const ModelFileReader model(resolve_model_path(config.model));
+  if (config.format == ExportFormat::HfMarian) {
+    if (config.type != ExportType::Float32)
+      throw UsageError("--type: a folder of MarianMTModel has float32 weights here");
+    write_hf_marian(model, config.output);
+    log_info(config.output +
+             ": model.safetensors, config.json, vocab.json, source.spm and target.spm");
+    return 0;
+  }
+  write_ctranslate2(model, config.output, config.type);
   log_info(config.output + ": model.bin, config.json, vocabulary, source.spm and target.spm");
   return 0;
 }
@@ -48,14 +60,15 @@ int run(const ExportConfig& config) {
 
 Command export_command() {
   const auto config = std::make_shared<ExportConfig>();
-  return {.name = "export",
-          .summary = "write a model in another system's format: CTranslate2's",
-          .fields = fields_of(*config),
-          .positionals = {"model", "output"},
-          .short_flags = {{"m", "model"}, {"o", "output"}},
-          .run = [config] { return run(*config); },
-          .examples = {"export --format ctranslate2 run/ en-de.ct2",
-                       "export run/ en-de.ct2 --type int8"}};
+  return {
+      .name = "export",
+      .summary = "write a model in another system's format: CTranslate2's or Hugging Face's",
+      .fields = fields_of(*config),
+      .positionals = {"model", "output"},
+      .short_flags = {{"m", "model"}, {"o", "output"}},
+      .run = [config] { return run(*config); },
+      .examples = {"export --format ctranslate2 run/ en-de.ct2",
+                   "export run/ en-de.ct2 --type int8", "export --format hf-marian run/ en-de-hf"}};
 }
 
 }  // namespace dragoman

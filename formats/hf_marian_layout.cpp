@@ -1,0 +1,147 @@
+#include "formats/hf_marian_layout.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.h"
+
+namespace dragoman {
+
+namespace {
+
+/// Of each of our columns, Marian's.
+std::vector<std::size_t> marian_columns(std::size_t d_model) {
+  std::vector<std::size_t> columns;
+  for (std::size_t c = 0; c < d_model; ++c)
+    columns.push_back(c % 2 == 0 ? c / 2 : (d_model + 1) / 2 + c / 2);
+  return columns;
+}
+
+std::vector<std::size_t> in_place(std::size_t size) {
+  std::vector<std::size_t> columns(size);
+  for (std::size_t c = 0; c < size; ++c) columns[c] = c;
+  return columns;
+}
+
+/// Calls move(index of ours, index of theirs) for each element.
+template <class Move>
+void for_each_element(const MarianTensor& tensor, Move&& move) {
+  const auto rows = static_cast<std::size_t>(tensor.shape.front());
+  const auto width = static_cast<std::size_t>(tensor.shape.size() == 1 ? 1 : tensor.shape[1]);
+  const auto row_of = tensor.rows_are_columns ? marian_columns(rows) : in_place(rows);
+  const auto column_of = tensor.columns_are_columns ? marian_columns(width) : in_place(width);
+  for (std::size_t row = 0; row < rows; ++row)
+    for (std::size_t c = 0; c < width; ++c)
+      move(row * width + c, row_of[row] * width + column_of[c]);
+}
+
+class Tensors {
+ public:
+  explicit Tensors(const ModelConfig& config) : config_(config), d_(config.d_model) {}
+
+  std::vector<MarianTensor> all() {
+    embeddings();
+    stack("encoder", config_.encoder_layers);
+    stack("decoder", config_.decoder_layers);
+    return std::move(tensors_);
+  }
+
+ private:
+  void embedding(const char* ours, const char* theirs, std::int64_t pieces) {
+    tensors_.push_back({.ours = ours,
+                        .theirs = theirs,
+                        .shape = {pieces, d_},
+                        .columns_are_columns = true,
+                        .has_padding = true});
+  }
+  void embeddings() {
+    if (config_.tying == Tying::ThreeWay) {
+      embedding("embedding.weight", "model.shared.weight", config_.target_vocabulary);
+    } else {
+      embedding("embedding.source.weight", "model.encoder.embed_tokens.weight",
+                config_.source_vocabulary);
+      embedding("embedding.target.weight", "model.decoder.embed_tokens.weight",
+                config_.target_vocabulary);
+    }
+    if (config_.tying == Tying::None)
+      embedding("output.weight", "lm_head.weight", config_.target_vocabulary);
+    if (config_.output_bias)
+      tensors_.push_back({.ours = "output.bias",
+                          .theirs = "final_logits_bias",
+                          .shape = {config_.target_vocabulary},
+                          .has_padding = true});
+  }
+
+  void vector(const std::string& ours, const std::string& theirs, std::int64_t size,
+              bool of_d_model) {
+    tensors_.push_back(
+        {.ours = ours, .theirs = theirs, .shape = {size}, .rows_are_columns = of_d_model});
+  }
+  /// A linear layer that reads the residual stream.
+  void reader(const std::string& ours, const std::string& theirs, std::int64_t outputs) {
+    tensors_.push_back({.ours = ours + ".weight",
+                        .theirs = theirs + ".weight",
+                        .shape = {outputs, d_},
+                        .columns_are_columns = true});
+    vector(ours + ".bias", theirs + ".bias", outputs, false);
+  }
+  /// A linear layer that adds to the residual stream.
+  void writer(const std::string& ours, const std::string& theirs, std::int64_t inputs) {
+    tensors_.push_back({.ours = ours + ".weight",
+                        .theirs = theirs + ".weight",
+                        .shape = {d_, inputs},
+                        .rows_are_columns = true});
+    vector(ours + ".bias", theirs + ".bias", d_, true);
+  }
+  void norm(const std::string& ours, const std::string& theirs) {
+    for (const char* kind : {".weight", ".bias"}) vector(ours + kind, theirs + kind, d_, true);
+  }
+  void attention(const std::string& ours, const std::string& theirs) {
+    reader(ours + ".query", theirs + ".q_proj", d_);
+    reader(ours + ".key", theirs + ".k_proj", d_);
+    reader(ours + ".value", theirs + ".v_proj", d_);
+    writer(ours + ".output", theirs + ".out_proj", d_);
+    norm(ours + "_norm", theirs + "_layer_norm");
+  }
+  void stack(const std::string& side, std::int64_t layers) {
+    for (std::int64_t i = 0; i < layers; ++i) {
+      const std::string ours = side + ".layers." + std::to_string(i), theirs = "model." + ours;
+      attention(ours + ".self_attention", theirs + ".self_attn");
+      if (side == "decoder") attention(ours + ".cross_attention", theirs + ".encoder_attn");
+      reader(ours + ".feed_forward.inner", theirs + ".fc1", config_.d_ff);
+      writer(ours + ".feed_forward.outer", theirs + ".fc2", config_.d_ff);
+      norm(ours + ".feed_forward_norm", theirs + ".final_layer_norm");
+    }
+  }
+
+  const ModelConfig& config_;
+  std::int64_t d_;
+  std::vector<MarianTensor> tensors_;
+};
+
+}  // namespace
+
+std::vector<MarianTensor> marian_tensors(const ModelConfig& config) {
+  const auto refuse = [](bool is_other, const char* flag, const char* what) {
+    if (is_other) throw Error("MarianMTModel has no ", what, " (--", flag, ")");
+  };
+  refuse(config.norm != NormPosition::After, "norm before", "normalisation before the sub-layers");
+  refuse(config.positions != Positions::Sinusoidal, "positions learned", "learned positions");
+  refuse(is_gated(config.activation), "activation", "gated feed-forward networks");
+  refuse(config.norm_epsilon != 1e-5, "norm-epsilon", "epsilon of normalisation other than 1e-5");
+  return Tensors(config).all();
+}
+
+std::vector<float> from_marian(const MarianTensor& tensor, std::vector<float> theirs) {
+  std::vector<float> ours(theirs.size());
+  for_each_element(tensor, [&](std::size_t to, std::size_t from) { ours[to] = theirs[from]; });
+  return ours;
+}
+
+std::vector<float> to_marian(const MarianTensor& tensor, std::vector<float> ours) {
+  std::vector<float> theirs(ours.size());
+  for_each_element(tensor, [&](std::size_t from, std::size_t to) { theirs[to] = ours[from]; });
+  return theirs;
+}
+
+}  // namespace dragoman

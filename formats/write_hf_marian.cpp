@@ -1,0 +1,158 @@
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "formats/hf_marian.h"
+#include "formats/hf_marian_layout.h"
+#include "formats/new_folder.h"
+#include "model/file/safetensors.h"
+#include "tokenizer/renumbered_tokenizer.h"
+#include "tokenizer/tokenizer.h"
+
+namespace dragoman {
+
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+std::string activation_name(Activation activation) {
+  switch (activation) {
+    case Activation::Relu:
+      return "relu";
+    case Activation::Swish:
+      return "swish";
+    case Activation::Gelu:
+      return "gelu";
+    default:
+      throw Error("MarianMTModel has no gated feed-forward networks (--activation)");
+  }
+}
+
+/// A piece's text as MarianTokenizer knows it.
+std::string piece_text(const Tokenizer& tokenizer, TokenId id) {
+  return without_tag_space(tokenizer.piece(id));
+}
+
+/// {"piece": id}, with padding as the last.
+void write_vocabulary(const fs::path& path, const Tokenizer& tokenizer) {
+  Json pieces = Json::object();
+  for (TokenId id = 0; id < tokenizer.size(); ++id) pieces[piece_text(tokenizer, id)] = id;
+  if (pieces.contains("<pad>"))
+    throw Error("the tokenizer has a piece <pad>, which MarianMTModel needs for itself");
+  pieces["<pad>"] = tokenizer.size();
+  write_file(path, pieces.dump(1) + "\n");
+}
+
+/// The search that the model asks for, in their names.
+Json generation_config(const ModelFileReader& model, std::int64_t padding) {
+  const DecodeDefaults& defaults = model.decode_defaults();
+  const auto value = [&defaults](const char* flag, double otherwise) {
+    const auto found = defaults.find(flag);
+    return found == defaults.end() ? otherwise : std::stod(found->second);
+  };
+  const auto longest = static_cast<std::int64_t>(value("max-length", 511));
+  const auto stop = defaults.find("stop");
+  return {{"num_beams", static_cast<std::int64_t>(value("beam-size", 5))},
+          {"length_penalty", value("length-penalty", 1)},
+          {"max_length", (longest > 0 ? longest : 511) + 1},
+          {"early_stopping", stop == defaults.end() || stop->second != "hf"},
+          {"no_repeat_ngram_size", static_cast<std::int64_t>(value("no-repeat-ngram-size", 0))},
+          {"bad_words_ids", {{padding}}},
+          {"decoder_start_token_id", padding},
+          {"pad_token_id", padding},
+          {"bos_token_id", model.config().eos_id},
+          {"eos_token_id", model.config().eos_id},
+          {"forced_eos_token_id", model.config().eos_id}};
+}
+
+Json model_config(const ModelConfig& config) {
+  const std::int64_t padding = config.target_vocabulary;
+  return {{"architectures", {"MarianMTModel"}},
+          {"model_type", "marian"},
+          {"is_encoder_decoder", true},
+          {"vocab_size", config.source_vocabulary + 1},
+          {"decoder_vocab_size", config.target_vocabulary + 1},
+          {"d_model", config.d_model},
+          {"encoder_layers", config.encoder_layers},
+          {"decoder_layers", config.decoder_layers},
+          {"encoder_attention_heads", config.heads},
+          {"decoder_attention_heads", config.heads},
+          {"encoder_ffn_dim", config.d_ff},
+          {"decoder_ffn_dim", config.d_ff},
+          {"activation_function", activation_name(config.activation)},
+          {"dropout", config.dropout},
+          {"attention_dropout", config.attention_dropout},
+          {"activation_dropout", config.activation_dropout},
+          {"scale_embedding", true},
+          {"static_position_embeddings", true},
+          {"max_position_embeddings", 1024},
+          {"normalize_before", false},
+          {"normalize_embedding", false},
+          {"add_final_layer_norm", false},
+          {"share_encoder_decoder_embeddings", config.tying == Tying::ThreeWay},
+          {"tie_word_embeddings", config.tying != Tying::None},
+          {"decoder_start_token_id", padding},
+          {"pad_token_id", padding},
+          {"bos_token_id", config.eos_id},
+          {"eos_token_id", config.eos_id},
+          {"forced_eos_token_id", config.eos_id},
+          {"torch_dtype", "float32"}};
+}
+
+/// The weights in their layout; padding's row is zero, as our decoder begins with the zero vector.
+void write_weights(const ModelFileReader& model, const fs::path& path) {
+  const ModelConfig& config = model.config();
+  std::vector<std::vector<float>> values;
+  std::vector<TensorData> tensors;
+  for (const MarianTensor& tensor : marian_tensors(config)) {
+    std::vector<float> theirs = to_marian(tensor, model.floats(tensor.ours));
+    std::vector<std::int64_t> shape = tensor.shape;
+    if (tensor.has_padding) {
+      ++shape.front();
+      theirs.resize(theirs.size() + static_cast<std::size_t>(shape.size() == 1 ? 1 : shape[1]),
+                    0.0F);
+    }
+    if (tensor.ours == "output.bias") shape.insert(shape.begin(), 1);
+    values.push_back(std::move(theirs));
+    tensors.push_back({tensor.theirs, Dtype::F32, shape, values.back().data()});
+  }
+  if (!config.output_bias) {
+    values.emplace_back(static_cast<std::size_t>(config.target_vocabulary + 1), 0.0F);
+    tensors.push_back(
+        {"final_logits_bias", Dtype::F32, {1, config.target_vocabulary + 1}, values.back().data()});
+  }
+  write_safetensors(path, tensors, {{"format", "pt"}});
+}
+
+}  // namespace
+
+void write_hf_marian(const ModelFileReader& model, const fs::path& folder) {
+  const ModelConfig& config = model.config();
+  const Tokenizer source(std::string(model.tokenizer_source()), "the source tokenizer");
+  const Tokenizer target(std::string(model.tokenizer_target()), "the target tokenizer");
+  const bool separate = config.tying != Tying::ThreeWay;
+  NewFolder made(folder);
+  const fs::path& part = made.path();
+  write_weights(model, part / "model.safetensors");
+  write_file(part / "config.json", model_config(config).dump(2) + "\n");
+  write_file(part / "generation_config.json",
+             generation_config(model, config.target_vocabulary).dump(2) + "\n");
+  const Json tokenizer = {{"tokenizer_class", "MarianTokenizer"},
+                          {"separate_vocabs", separate},
+                          {"eos_token", target.piece(target.eos_id())},
+                          {"unk_token", target.piece(target.unk_id())},
+                          {"pad_token", "<pad>"},
+                          {"model_max_length", 512}};
+  write_file(part / "tokenizer_config.json", tokenizer.dump(2) + "\n");
+  write_vocabulary(part / "vocab.json", source);
+  if (separate) write_vocabulary(part / "target_vocab.json", target);
+  write_file(part / "source.spm", model.tokenizer_source());
+  write_file(part / "target.spm", model.tokenizer_target());
+  made.commit();
+}
+
+}  // namespace dragoman
