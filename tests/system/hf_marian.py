@@ -1,0 +1,162 @@
+"""Models of Hugging Face's MarianMTModel in both directions, beside the transformers package: random models of odd shapes
+whose vocabularies lack pieces of the tokenizers and the other way round, and a model of ours, trained on the sample
+corpus. Pieces and log-probabilities must be theirs, translations with beams of 1, 4 and 6 in 999 of 1,000 lines, and a
+model that goes out and in again must have the same bits. Exits with 77 (skipped) where pip cannot install the package.
+
+Usage: hf_marian.py PROGRAM PACKAGES
+"""
+
+import json
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+
+import packages
+
+LONGEST = 60
+
+
+def run(*words, text=None):
+    result = subprocess.run([str(word) for word in words], input=text, capture_output=True, text=True)
+    assert result.returncode == 0, (words, result.stderr)
+    return result.stdout
+
+
+def make_vocabulary(folder, corpus, size):
+    """SentencePiece models of both sides, and a vocabulary in another order that has most of their pieces, and a tag."""
+    import sentencepiece
+    pieces = set()
+    for side, language in (("source", "en"), ("target", "de")):
+        sentencepiece.SentencePieceTrainer.train(input=str(corpus / f"train.{language}"), vocab_size=size, minloglevel=2,
+                                                 model_prefix=str(folder / side), character_coverage=0.99)
+        (folder / f"{side}.model").rename(folder / f"{side}.spm")
+        model = sentencepiece.SentencePieceProcessor(model_file=str(folder / f"{side}.spm"))
+        pieces |= {model.id_to_piece(i) for i in range(3, len(model))}
+    pieces = sorted(pieces)
+    random.Random(size).shuffle(pieces)
+    pieces = ["</s>", "<unk>", *pieces[20:], ">>deu<<", "<pad>"]
+    (folder / "vocab.json").write_text(json.dumps({piece: i for i, piece in enumerate(pieces)}))
+    (folder / "tokenizer_config.json").write_text("{}")
+    return len(pieces)
+
+
+def make_random_model(folder, corpus, d_model, heads, activation, layers):
+    import torch
+    import transformers
+    folder.mkdir()
+    size = make_vocabulary(folder, corpus, 300 + d_model)
+    torch.manual_seed(d_model)
+    config = transformers.MarianConfig(
+        vocab_size=size, d_model=d_model, encoder_layers=layers, decoder_layers=1, encoder_attention_heads=heads,
+        decoder_attention_heads=heads, encoder_ffn_dim=3 * d_model + 1, decoder_ffn_dim=3 * d_model + 1,
+        activation_function=activation, scale_embedding=True, pad_token_id=size - 1, decoder_start_token_id=size - 1,
+        eos_token_id=0, bos_token_id=0, forced_eos_token_id=0, max_position_embeddings=512,
+        static_position_embeddings=True, init_std=0.08)
+    model = transformers.MarianMTModel(config)
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            if name.endswith("bias") or "layer_norm" in name:
+                parameter += 0.1 * torch.randn_like(parameter)
+        model.final_logits_bias[:, :-1] += torch.randn_like(model.final_logits_bias[:, :-1])
+        model.model.shared.weight[-1] = 0
+    model.save_pretrained(folder)
+
+
+def load(folder):
+    import transformers
+    return (transformers.MarianTokenizer.from_pretrained(folder),
+            transformers.MarianMTModel.from_pretrained(folder).eval())
+
+
+def same_log_probabilities(program, folder, model_file, sources, targets):
+    """Theirs of each target piece beside `dragoman score`'s: the same number of pieces, and the same numbers."""
+    import torch
+    tokenizer, model = load(folder)
+    (folder / "s").write_text("\n".join(sources) + "\n")
+    (folder / "t").write_text("\n".join(targets) + "\n")
+    scores = run(program, "score", "-m", model_file, "--src", folder / "s", "--tgt", folder / "t", "--per-token",
+                 "--split-sentences", "never", "--threads", 1).splitlines()
+    assert len(scores) == len(sources)
+    pad, largest = model.config.pad_token_id, 0
+    for source, target, line in zip(sources, targets, scores):
+        given = tokenizer([source], return_tensors="pt")
+        ids = tokenizer(text_target=[target], return_tensors="pt").input_ids
+        with torch.no_grad():
+            logits = model(**given, decoder_input_ids=torch.cat([torch.tensor([[pad]]), ids[:, :-1]], 1)).logits.double()
+        logits[..., pad] = -1e9  # never produced
+        theirs = logits.log_softmax(-1).gather(-1, ids[..., None])[0, :, 0].tolist()
+        ours = [float(number) for number in line.split("\t")[1].split()]
+        assert len(ours) == len(theirs), (source, target)
+        largest = max(largest, max(abs(a - b) for a, b in zip(ours, theirs)))
+    print(f"{folder.name}: {len(sources)} lines, log-probabilities within {largest:.1e}")
+    assert largest < 1e-4
+
+
+def same_translations(program, folder, model_file, lines):
+    import torch
+    tokenizer, model = load(folder)
+    for beam in (1, 4, 6):
+        theirs = []
+        with torch.no_grad():
+            for i in range(0, len(lines), 50):
+                ids = model.generate(**tokenizer(lines[i:i + 50], return_tensors="pt", padding=True), num_beams=beam,
+                                     max_length=LONGEST, early_stopping=False)
+                theirs += tokenizer.batch_decode(ids, skip_special_tokens=True)
+        ours = run(program, "translate", "-m", model_file, "--beam-size", beam, "--stop", "hf", "--max-length", LONGEST - 1,
+                   "--max-length-ratio", 100, "--split-sentences", "never", text="\n".join(lines) + "\n").splitlines()
+        equal = sum(a == b for a, b in zip(ours, theirs))
+        print(f"{folder.name}, beam {beam}: {equal} of {len(lines)} translations equal")
+        assert len(ours) == len(lines) and equal >= 0.999 * len(lines)
+
+
+def same_bits_after_a_round_trip(program, model_file, folder):
+    """Out and in again: every tensor, the configuration and the search."""
+    from safetensors import safe_open
+    run(program, "export", "--format", "hf-marian", model_file, folder)
+    again = folder.with_suffix(".safetensors")
+    run(program, "import", folder, "-o", again)
+    with safe_open(model_file, "np") as one, safe_open(again, "np") as other:
+        names = [name for name in one.keys() if not name.startswith(("training.", "tokenizer."))]
+        assert names and set(names) == {name for name in other.keys() if not name.startswith("tokenizer.")}
+        for name in names:
+            assert one.get_tensor(name).tobytes() == other.get_tensor(name).tobytes(), name
+
+
+def odd_lines(sources):
+    lines = list(sources)
+    lines[0] = ">>deu<< " + lines[0]
+    lines[1] = "\u732b \u00dcn\u00ef " + lines[1]
+    lines[2] = "  two  spaces \u2014 \u201cquotes\u201d "
+    return lines
+
+
+def main():
+    program, packages_folder = sys.argv[1], pathlib.Path(sys.argv[2])
+    packages.install(packages_folder, "torch==2.13.0", "transformers==5.24.0", "sentencepiece", "numpy")
+    import torch
+    torch.set_num_threads(1)
+    with tempfile.TemporaryDirectory() as work:
+        folder = pathlib.Path(work)
+        corpus = folder / "sample"
+        run(program, "sample", "-o", corpus, "--train-size", 8000, "--valid-size", 50, "--test-size", 1000)
+        sources = odd_lines((corpus / "test.en").read_text().splitlines())
+        targets = (corpus / "test.de").read_text().splitlines()
+        for d_model, heads, activation, layers in ((64, 4, "swish", 3), (50, 5, "relu", 1), (96, 2, "gelu", 2)):
+            theirs = folder / f"random-{activation}"
+            make_random_model(theirs, corpus, d_model, heads, activation, layers)
+            run(program, "import", theirs, "-o", folder / "in.safetensors")
+            same_log_probabilities(program, theirs, folder / "in.safetensors", sources[:200], targets[:200])
+            same_bits_after_a_round_trip(program, folder / "in.safetensors", folder / f"again-{activation}")
+        run(program, "train", "-o", folder / "run", "--preset", "tiny", "--train-src", corpus / "train.en", "--train-tgt",
+            corpus / "train.de", "--vocab-size", 500, "--d-model", 64, "--heads", 4, "--d-ff", 128, "--encoder-layers", 2,
+            "--decoder-layers", 2, "--norm", "after", "--activation", "swish", "--output-bias", "--max-updates", 600,
+            "--warmup-updates", 100, "--lr", "2e-3", "--threads", 2)
+        model_file = folder / "run" / "model.safetensors"
+        same_bits_after_a_round_trip(program, model_file, folder / "ours")
+        same_log_probabilities(program, folder / "ours", model_file, sources[3:200], targets[3:200])
+        same_translations(program, folder / "ours", folder / "ours.safetensors", sources[3:])
+
+
+main()

@@ -1,0 +1,161 @@
+#include "tokenizer/renumbered_tokenizer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/random.h"
+#include "tests/tokenizer/sample_text.h"
+#include "tokenizer/model_facts.h"
+#include "tokenizer/wire_format.h"
+
+namespace dragoman {
+namespace {
+
+class RenumberedTokenizer : public testing::TestWithParam<TokenizerType> {
+ protected:
+  RenumberedTokenizer() : original_(trained(GetParam())) {
+    for (TokenId id = 0; id < original_.size(); ++id) pieces_.push_back(original_.piece(id));
+  }
+
+  static Tokenizer trained(TokenizerType type) {
+    TokenizerConfig config;
+    config.vocab_size = 300;
+    config.type = type;
+    return train_on(sample_text(400), config);
+  }
+  Tokenizer renumbered() const {
+    return Tokenizer(renumbered_tokenizer(original_.model_bytes(), pieces_, "spm"), "renumbered");
+  }
+  static std::vector<std::string> texts(const Tokenizer& tokenizer, const std::string& line) {
+    std::vector<std::string> texts;
+    for (const TokenId id : tokenizer.encode(line)) texts.push_back(tokenizer.piece(id));
+    return texts;
+  }
+
+  const Tokenizer original_;
+  std::vector<std::string> pieces_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Types, RenumberedTokenizer,
+                         testing::Values(TokenizerType::Unigram, TokenizerType::Bpe),
+                         [](const auto& info) {
+                           return std::string(names_of(info.param)[static_cast<int>(info.param)]);
+                         });
+
+TEST_P(RenumberedTokenizer, SegmentsAsBeforeWithTheNewNumbers) {
+  std::ranges::reverse(pieces_);
+  const Tokenizer tokenizer = renumbered();
+  ASSERT_EQ(tokenizer.size(), original_.size());
+  for (TokenId id = 0; id < tokenizer.size(); ++id)
+    EXPECT_EQ(tokenizer.piece(id), pieces_[static_cast<std::size_t>(id)]);
+  for (const std::string& line : sample_text(100)) {
+    EXPECT_EQ(texts(tokenizer, line), texts(original_, line));
+    EXPECT_EQ(tokenizer.decode(tokenizer.encode(line)), original_.decode(original_.encode(line)));
+  }
+  EXPECT_EQ(tokenizer.piece(tokenizer.eos_id()), "</s>");
+  EXPECT_EQ(tokenizer.piece(tokenizer.unk_id()), original_.piece(original_.unk_id()));
+}
+
+TEST_P(RenumberedTokenizer, APieceThatTheVocabularyLacksIsReadAsUnknown) {
+  const std::string lacked = texts(original_, "mother").front();
+  std::erase(pieces_, lacked);
+  const Tokenizer tokenizer = renumbered();
+  EXPECT_EQ(tokenizer.size(), original_.size() - 1);
+  std::vector<std::string> expected = texts(original_, "the mother sees");
+  std::ranges::replace(expected, lacked, original_.piece(original_.unk_id()));
+  EXPECT_EQ(texts(tokenizer, "the mother sees"), expected);
+  EXPECT_EQ(tokenizer.id(lacked), tokenizer.unk_id());
+}
+
+TEST_P(RenumberedTokenizer, APieceThatTheModelLacksIsDecodedAndNeverRead) {
+  pieces_.push_back("\u2581mothersees");
+  pieces_.push_back("moth");
+  const Tokenizer tokenizer = renumbered();
+  for (const std::string& line : sample_text(100))
+    EXPECT_EQ(texts(tokenizer, line), texts(original_, line));
+  EXPECT_EQ(texts(tokenizer, "mothersees moth"), texts(original_, "mothersees moth"));
+  EXPECT_EQ(tokenizer.decode(std::vector{tokenizer.id("\u2581mothersees")}), "mothersees");
+  EXPECT_THAT(tokenizer.never_emitted(),
+              testing::Not(testing::Contains(tokenizer.id("\u2581mothersees"))));
+}
+
+TEST_P(RenumberedTokenizer, ALanguageTagIsReadAtTheBeginningOfAText) {
+  pieces_.push_back(">>fra<<");
+  const Tokenizer tokenizer = renumbered();
+  std::vector<std::string> expected = texts(original_, "the old dog");
+  expected.insert(expected.begin(), "\u2581>>fra<<");
+  EXPECT_EQ(texts(tokenizer, ">>fra<< the old dog"), expected);
+  EXPECT_EQ(without_tag_space(expected.front()), ">>fra<<");
+  EXPECT_EQ(without_tag_space("\u2581dog"), "\u2581dog");
+}
+
+/// A piece as sentencepiece_model.proto has it.
+std::string piece_message(const std::string& text, float score, PieceKind kind) {
+  WireWriter piece;
+  piece.bytes(1, text);
+  piece.real(2, score);
+  piece.number(3, static_cast<std::uint64_t>(kind));
+  return piece.message();
+}
+
+// The models that we train have pieces of bytes, so no character is unknown to them.
+TEST(RenumberedTokenizerWithoutBytes, ReadsARunOfUnknownCharactersAsThePieceWithItsText) {
+  WireWriter model;
+  model.bytes(1, piece_message("<unk>", 0, PieceKind::Unknown));
+  model.bytes(1, piece_message("</s>", 0, PieceKind::Control));
+  model.bytes(1, piece_message("\u2581the", -1, PieceKind::Normal));
+  model.bytes(1, piece_message("\u2581", -2, PieceKind::Normal));
+  const std::vector<std::string> pieces = {"</s>", "\u732b", "\u2581", "<unk>", "\u2581the"};
+  const Tokenizer tokenizer(renumbered_tokenizer(model.message(), pieces, "spm"), "renumbered");
+  EXPECT_EQ(tokenizer.encode("the \u732b"), (std::vector<TokenId>{4, 2, 1}));
+  EXPECT_EQ(tokenizer.encode("the \u732b\u732b"), (std::vector<TokenId>{4, 2, 3}));
+  EXPECT_EQ(tokenizer.encode("the \u72ac"), (std::vector<TokenId>{4, 2, 3}));
+  EXPECT_EQ(tokenizer.decode(std::vector<TokenId>{4, 2, 1, 0}), "the \u732b");
+}
+
+TEST_P(RenumberedTokenizer, OnceMoreWithTheSameNumbersChangesNoByte) {
+  std::erase(pieces_, texts(original_, "mother").front());
+  pieces_.push_back(">>fra<<");
+  pieces_.push_back("\u2581mothersees");
+  const std::string once = renumbered_tokenizer(original_.model_bytes(), pieces_, "spm");
+  EXPECT_EQ(renumbered_tokenizer(once, pieces_, "spm"), once);
+}
+
+TEST_P(RenumberedTokenizer, NamesWhatIsWrongWithAVocabulary) {
+  const auto message = [&] {
+    try {
+      renumbered();
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string("no error");
+  };
+  pieces_.push_back(pieces_[5]);
+  EXPECT_THAT(message(), testing::HasSubstr("as piece 5 and as piece 300"));
+  pieces_.pop_back();
+  std::erase(pieces_, "</s>");
+  EXPECT_THAT(message(), testing::HasSubstr("no end of sentence"));
+  pieces_.back() = "</s>";
+  std::erase(pieces_, original_.piece(original_.unk_id()));
+  EXPECT_THAT(message(), testing::HasSubstr("no unknown piece"));
+}
+
+TEST_P(RenumberedTokenizer, DamagedModelsGiveAnErrorAndNoCrash) {
+  RandomStream random(7);
+  for (int round = 0; round < 300; ++round) {
+    std::string bytes = original_.model_bytes();
+    if (random.chance(0.5)) bytes.resize(random.below(bytes.size()));
+    for (int flips = 0; flips < 5 && !bytes.empty(); ++flips)
+      bytes[random.below(bytes.size())] = static_cast<char>(random());
+    try {
+      renumbered_tokenizer(bytes, pieces_, "spm");
+    } catch (const Error&) {
+    }
+  }
+}
+
+}  // namespace
+}  // namespace dragoman
