@@ -1,16 +1,12 @@
 #include "data/batch_stream.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/error.h"
 #include "tests/data/corpus_of.h"
-#include "tests/tokenizer/sample_text.h"
 
 namespace dragoman {
 namespace {
-
-using testing::ElementsAre;
 
 constexpr EndIds kEnds{.source = 998, .target = 999};
 
@@ -18,30 +14,6 @@ bool same(const PackedBatch& a, const PackedBatch& b) {
   return a.sentences == b.sentences && a.source.tokens == b.source.tokens &&
          a.target.tokens == b.target.tokens && a.source.starts == b.source.starts &&
          a.target.starts == b.target.starts;
-}
-
-TEST(PackBatch, PutsSentencesSideBySideEachWithItsEnd) {
-  const Corpus corpus = corpus_of({{{1, 2}, {3}}, {{}, {4, 5}}, {{6}, {}}});
-  const std::uint32_t pairs[] = {2, 0, 1};
-  const PackedBatch batch = pack_batch(corpus, pairs, kEnds);
-  EXPECT_THAT(batch.source.tokens, ElementsAre(6, 998, 1, 2, 998, 998));
-  EXPECT_THAT(batch.source.starts, ElementsAre(0, 2, 5, 6));
-  EXPECT_THAT(batch.target.tokens, ElementsAre(999, 3, 999, 4, 5, 999));
-  EXPECT_THAT(batch.target.starts, ElementsAre(0, 1, 3, 6));
-  EXPECT_THAT(batch.sentences, ElementsAre(2, 0, 1));
-}
-
-TEST(AllBatches, HaveEveryPairOnceFromShortToLong) {
-  const auto pairs = random_pairs(300, 20);
-  std::int64_t sentences = 0;
-  std::int32_t length = 0;
-  for (const PackedBatch& batch : all_batches(corpus_of(pairs), 100, kEnds)) {
-    sentences += batch.target.sentences();
-    EXPECT_GE(batch.target.starts[1], length);
-    length = batch.target.starts[1];
-  }
-  EXPECT_EQ(sentences, 300);
-  EXPECT_TRUE(all_batches(Corpus(), 100, kEnds).empty());
 }
 
 TEST(BatchStream, GivesThePlannedBatchesEpochAfterEpoch) {
@@ -113,14 +85,6 @@ TEST(BatchStream, EndsAtAnyMomentAndCountsItsWaiting) {
 
 TEST(BatchStream, RefusesACorpusWithoutPairs) {
   EXPECT_THROW(BatchStream(Corpus(), {}, kEnds, {}), Error);
-}
-
-TEST(EndIds, AreThoseOfEachTokenizer) {
-  Tokenizers tokenizers;
-  tokenizers.source = tokenizers.target =
-      std::make_shared<const Tokenizer>(train_on(sample_text(50), {.vocab_size = 300}));
-  EXPECT_EQ(end_ids(tokenizers).source, 2);
-  EXPECT_EQ(end_ids(tokenizers).target, 2);
 }
 
 }  // namespace

@@ -49,7 +49,7 @@ TEST_F(CorpusFileTest, HoldsTheFactsAboutAllPairs) {
   EXPECT_EQ(storage->facts().held_out_target, facts.held_out_target);
 }
 
-TEST_F(CorpusFileTest, HoldsFilesOfManyPieces) {
+TEST_F(CorpusFileTest, HoldsFilesOfManySections) {
   const auto pairs = random_pairs(20'000, 150);
   const std::string bytes = corpus_bytes(pairs, 1000);
   ASSERT_GT(bytes.size(), std::size_t{5} << 20);

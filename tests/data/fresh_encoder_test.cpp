@@ -7,7 +7,6 @@
 #include <set>
 
 #include "base/utf8.h"
-#include "data/batch_stream.h"
 #include "data/prepare.h"
 #include "tests/data/toy_corpora.h"
 #include "tests/tokenizer/sample_text.h"
@@ -182,62 +181,6 @@ TEST_F(FreshEncoding, DoesNotChangeTheTokenCache) {
   prepare();
   data.subword_sampling = 0.1;
   EXPECT_EQ(prepare().cache, CacheUse::Reused);
-}
-
-/// Batches of an encoder, as training takes them.
-class FreshBatches : public FreshEncoding {
- protected:
-  FreshBatches() { data.subword_sampling = 0.8; }
-  static bool same(const PackedBatch& a, const PackedBatch& b) {
-    return a.sentences == b.sentences && a.source.tokens == b.source.tokens &&
-           a.target.tokens == b.target.tokens && a.target.starts == b.target.starts;
-  }
-};
-
-TEST_F(FreshBatches, KeepTheBudgetAndFillMostOfIt) {
-  const PreparedData prepared = prepare();
-  for (const std::int64_t budget : {150, 1000}) {
-    BatchStream stream(prepared.train, {.max_tokens = budget}, end_ids(prepared.tokenizers), {},
-                       {.supplements = {prepared.encoder}});
-    std::int64_t tokens = 0, fresh = 0, pairs = 0;
-    const std::int64_t batches = stream.batches_in_epoch();
-    for (std::int64_t i = 0; i < batches; ++i) {
-      const PackedBatch batch = stream.next();
-      EXPECT_LE(std::max(batch.source.size(), batch.target.size()), budget);
-      tokens += batch.target.size();
-      for (std::size_t b = 0; b < batch.sentences.size(); ++b, ++pairs) {
-        const auto begin = batch.source.tokens.begin() + batch.source.starts[b];
-        const auto end = batch.source.tokens.begin() + batch.source.starts[b + 1] - 1;
-        fresh += std::vector<TokenId>(begin, end) != prepared.train.source(batch.sentences[b]);
-      }
-    }
-    EXPECT_EQ(pairs, 800);
-    EXPECT_GT(fresh, 700);
-    EXPECT_GT(static_cast<double>(tokens), 0.8 * static_cast<double>(budget * batches));
-  }
-}
-
-TEST_F(FreshBatches, AreTheSameAfterAResume) {
-  data.augment_upper_case = 0.1;
-  data.corpus_weights = {"2", "0.7"};
-  const PreparedData prepared = prepare();
-  const PlanConfig config{.max_tokens = 2000, .weights = prepared.weights()};
-  BatchStream whole(prepared.train, config, end_ids(prepared.tokenizers), {},
-                    {.supplements = {prepared.encoder}});
-  const PreparedData again = prepare();
-  for (int i = 0; i < 40; ++i) {
-    BatchStream resumed(again.train, config, end_ids(again.tokenizers), whole.position(),
-                        {.supplements = {again.encoder}});
-    EXPECT_TRUE(same(resumed.next(), whole.next()));
-  }
-  EXPECT_GT(whole.position().epoch, 0);
-}
-
-TEST_F(FreshBatches, DifferBetweenEpochs) {
-  const PreparedData prepared = prepare();
-  const BatchPacker packer(prepared.train, end_ids(prepared.tokenizers), 1000, {prepared.encoder});
-  const std::uint32_t pairs[] = {3, 4, 5};
-  EXPECT_FALSE(same(packer.pack(pairs, {0, 0}), packer.pack(pairs, {1, 0})));
 }
 
 }  // namespace

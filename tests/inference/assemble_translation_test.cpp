@@ -50,7 +50,7 @@ std::vector<std::string> texts_of(const Translation& translation) {
   return texts;
 }
 
-TEST(AssembleTranslation, OfAnEmptyLineIsEmpty) {
+TEST(AssembleTranslation, AnEmptyLineHasAnEmptyTranslation) {
   const Translation translation = assemble_translation(Line(), tokenizer());
   EXPECT_EQ(translation.line, 4);
   EXPECT_EQ(translation.n_best, std::vector<TranslatedText>{{}});

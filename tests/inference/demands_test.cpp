@@ -44,7 +44,7 @@ TEST(Demands, NumbersAreWrittenAsInTheTargetsLanguage) {
   EXPECT_THAT(texts(back.of("6\u202f263,5 et 1\u00a0000")), ElementsAre("6,263.5", "1,000"));
 }
 
-TEST(Demands, ATermCountsWhereBothWouldStand) {
+TEST(Demands, ATermComesBeforeAProtectedNumberInIt) {
   const std::vector<std::pair<std::string, std::string>> terms = {{"section 5", "Abschnitt 5"}};
   const Demands demands{.terms = Terms(terms), .protects = true};
   EXPECT_THAT(texts(demands.of("Section 5 of 12")), ElementsAre("Abschnitt 5", "12"));

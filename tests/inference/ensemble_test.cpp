@@ -61,7 +61,7 @@ TEST(Ensemble, TranslatesAsTheMeanOfTheProbabilities) {
   }
 }
 
-TEST(Ensemble, OfOneIsThatOne) {
+TEST(Ensemble, OneMemberTranslatesAsItDoesAlone) {
   std::vector<std::unique_ptr<Engine>> members;
   members.push_back(std::make_unique<TableEngine>(kMany, random_distribution(kMany, 8)));
   Ensemble one(std::move(members));
@@ -72,7 +72,7 @@ TEST(Ensemble, OfOneIsThatOne) {
 }
 
 /// exp(-200) is no fp32 number.
-TEST(Ensemble, WhatIsAllButImpossibleHasItsLogarithm) {
+TEST(Ensemble, ATinyProbabilityHasAFiniteLogarithm) {
   std::vector<std::unique_ptr<Engine>> members;
   for (const float improbable : {-200.0F, -201.0F})
     members.push_back(std::make_unique<TableEngine>(kMany, [=](const Tokens&, const Tokens&) {

@@ -125,7 +125,7 @@ TEST(LinePreparer, PiecesKnowTheirWords) {
   EXPECT_EQ(line.parts[0].words.back(), 1u);
 }
 
-TEST(LinePreparer, WhatATranslationLacksIsSearchedForOnce) {
+TEST(LinePreparer, AMissingTermIsSearchedForOnce) {
   PreparedLine line(3, request({.beam_size = 2}, {.terms = terms("two", "six")}));
   ASSERT_EQ(preparer().prepare({"one two three"}, line).size(), 1u);
   const auto again = preparer().take(line, 0, {hypothesis("one two three")});
@@ -139,7 +139,7 @@ TEST(LinePreparer, WhatATranslationLacksIsSearchedForOnce) {
   EXPECT_THAT(line.parts[0].missing, IsEmpty());
 }
 
-TEST(LinePreparer, WhatIsNoBetterDoesNotReplaceTheFirst) {
+TEST(LinePreparer, ASecondTranslationThatIsNoBetterIsNotTaken) {
   PreparedLine line(0, request({}, {.terms = terms("two", "six")}));
   preparer().prepare({"one two three"}, line);
   ASSERT_TRUE(preparer().take(line, 0, {hypothesis("one two three")}));
@@ -148,7 +148,7 @@ TEST(LinePreparer, WhatIsNoBetterDoesNotReplaceTheFirst) {
   EXPECT_THAT(line.parts[0].missing, testing::SizeIs(1));
 }
 
-TEST(LinePreparer, WhatIsNotLackedIsNotSearchedForAgain) {
+TEST(LinePreparer, ALineThatHasAllItsTermsIsNotSearchedAgain) {
   PreparedLine line(0, request({}, {.terms = terms("two", "six")}));
   preparer().prepare({"one two three"}, line);
   EXPECT_FALSE(preparer().take(line, 0, {hypothesis("one six three")}));

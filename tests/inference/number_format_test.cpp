@@ -8,7 +8,7 @@
 namespace dragoman {
 namespace {
 
-TEST(NumberFormat, WhatIsNoNumberOfTheSourceStays) {
+TEST(NumberFormat, TextThatIsNoNumberOfTheSourceStays) {
   const NumberConversion conversion("en-de");
   for (const std::string text : {"", "7", "2020", "1,23", "1.2.3", "1,2345", "1234,567", "3.", "a",
                                  "12:30", "2020-01-31", "1,234,56", "http://a.b/1,234"})

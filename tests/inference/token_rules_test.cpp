@@ -154,7 +154,7 @@ TEST(TokenRules, CoverageIsPenalisedAsGnmtDoes) {
   }
 }
 
-TEST(TokenRules, WhatLengthensAWordIsExcludedInPlaceOfOtherAdjustments) {
+TEST(TokenRules, TokensThatLengthenAWordAreExcludedInPlaceOfOtherAdjustments) {
   TargetTokens tokens{.eos = 2};
   std::vector<Adjustment> adjustments = {{0, 1, 2.0F}, {1, 1, 2.0F}, {1, 3, 2.0F}};
   const std::vector<Adjustment> before = adjustments;

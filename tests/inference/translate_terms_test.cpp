@@ -94,7 +94,7 @@ TEST(TranslateTerms, ATranslationThatHasThemIsLeftAlone) {
   EXPECT_THAT(with.unmet, IsEmpty());
 }
 
-TEST(TranslateTerms, ATermThatSpoilsTheRestIsLackedAndReportedUnlessForced) {
+TEST(TranslateTerms, ATermThatSpoilsTheRestIsLeftOutAndReportedUnlessForced) {
   // A model that is lost behind anything but a copy.
   const Distribution strict = [](const std::vector<TokenId>& source,
                                  const std::vector<TokenId>& prefix) {

@@ -141,7 +141,7 @@ TEST(TranslateText, APrefixThatEndsInASpaceHasAWholeLastWord) {
   }
 }
 
-TEST(TranslateText, OfABlankLineThePrefixIsTheTranslation) {
+TEST(TranslateText, ThePrefixIsTheTranslationOfABlankLine) {
   Copier copier;
   Pipe pipe;
   pipe.send("\n \t\n");

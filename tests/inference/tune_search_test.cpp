@@ -23,7 +23,7 @@ TEST(TuneSearch, FindsThePeakOfAScoreAndAsksForNothingTwice) {
   EXPECT_LT(asked.size(), 25U);
 }
 
-TEST(TuneSearch, OfEqualScoresTakesTheSmallestBeamAndKeepsThePenalty) {
+TEST(TuneSearch, EqualScoresGiveTheSmallestBeamAndKeepThePenalty) {
   const DecodeConfig best =
       tune_search({.beam_size = 5, .length_penalty = 0.7}, [](const auto&) { return 1.0; });
   EXPECT_EQ(best.beam_size, 1);

@@ -159,7 +159,7 @@ class FailingEngine : public TableEngine {
   int steps_ = 0;
 };
 
-TEST(Workers, WhatOneThrowsReachesWhoWaitsAndTheOthersGoOn) {
+TEST(Workers, AnErrorOfOneEngineReachesTheCallerAndTheOthersGoOn) {
   TableEngine sound = make_engine();
   FailingEngine failing(kVocabulary, random_distribution(kVocabulary, 1));
   Engine* const engines[] = {&sound, &failing};
@@ -174,7 +174,7 @@ TEST(Workers, WhatOneThrowsReachesWhoWaitsAndTheOthersGoOn) {
   EXPECT_EQ(second->wait_for(20).size(), 20u);
 }
 
-TEST(Workers, WhatWaitsFailsWithTheLastEngine) {
+TEST(Workers, WaitingSentencesFailWithTheLastEngine) {
   FailingEngine failing(kVocabulary, random_distribution(kVocabulary, 1, 3, -60));
   Engine* const engines[] = {&failing};
   const auto under_way = std::make_shared<Collecting>(), waiting = std::make_shared<Collecting>();

@@ -77,7 +77,7 @@ TEST_P(ActivationKernel, MayBeGatedAndOfAnyWidth) {
   }
 }
 
-TEST_P(ActivationKernel, OfNotANumberIsNone) {
+TEST_P(ActivationKernel, NanGivesNan) {
   const std::vector<float> x(17, NAN);
   std::vector<float> y(17);
   for (const Kernel kernel : {table().gelu, table().swish}) {

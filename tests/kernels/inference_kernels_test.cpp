@@ -185,7 +185,7 @@ TEST_P(Linear, Int8IsExactButForTheScales) {
   }
 }
 
-TEST_P(Linear, WhatIsNotFiniteStaysSo) {
+TEST_P(Linear, NumbersThatAreNotFiniteStaySo) {
   std::vector<float> x(70, 1.0F);
   x[67] = std::numeric_limits<float>::quiet_NaN();
   std::vector<std::uint8_t> quantized(2 * 72);
@@ -199,7 +199,7 @@ TEST_P(Linear, WhatIsNotFiniteStaysSo) {
     EXPECT_TRUE(std::isnan(table().exponential_sum(std::vector<float>(70, NAN).data(), count, 0)));
 }
 
-TEST_P(Linear, SumsOfExponentials) {
+TEST_P(Linear, SumsOfExponentialsAreThoseOfTheReference) {
   for (const std::int64_t count : {1, 7, 16, 100, 1001})
     for (const float shift : {-30.0F, 0.0F, 40.0F}) {
       const auto row = values(count, 30);
@@ -214,7 +214,7 @@ TEST_P(Linear, SumsOfExponentials) {
   EXPECT_NEAR(table().exponential_sum(row.data(), 40, 200), 1, 1e-5);
 }
 
-TEST_P(Linear, TheBestOfARow) {
+TEST_P(Linear, TheBestOfARowAreThoseOfTheReference) {
   for (const std::int64_t count : {1, 7, 16, 100, 1001})
     for (const std::int64_t best : {1, 4, 9, 30}) {
       auto row = values(count, 9);

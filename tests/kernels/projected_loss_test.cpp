@@ -93,7 +93,7 @@ TEST_P(ProjectedLossKernel, IsTheCrossEntropyOfTheProduct) {
     }
 }
 
-TEST_P(ProjectedLossKernel, OfRowsWithoutATargetIsZero) {
+TEST_P(ProjectedLossKernel, RowsWithoutATargetHaveNoLoss) {
   Example e = example(9, 70, 16, 0.1F);
   e.targets[3] = -1;
   table().projected_loss[index()](e.arguments(), 0, e.rows);

@@ -76,7 +76,7 @@ TEST_P(RDropKernel, IsTheObjectiveOverManyColumnsAndForLargeLogits) {
   expect_formula(random_elements(3 * 65, 40), random_elements(3 * 65, 40), {0, 30, 64}, 5e-4);
 }
 
-TEST_P(RDropKernel, OfTwoLikePassesIsThePlainLoss) {
+TEST_P(RDropKernel, TwoLikePassesGiveThePlainLoss) {
   const std::vector<std::int64_t> targets = {2, 66, 30};
   const Elements logits = random_elements(3 * 67);
   const Result result = run(logits, logits, targets);

@@ -33,7 +33,7 @@ class SameBits : public testing::Test {
   RandomStream random_{3, 4};
 };
 
-TEST_F(SameBits, OfAddAndNorm) {
+TEST_F(SameBits, AddAndNormIsTheSameOnEveryInstructionSet) {
   for (const std::int64_t columns : {5, 16, 24, 40, 130, 512}) {
     const auto x = values(columns), residual = values(columns), gain = values(columns),
                bias = values(columns);
@@ -56,7 +56,7 @@ TEST_F(SameBits, OfAddAndNorm) {
   }
 }
 
-TEST_F(SameBits, OfTheEncodersAttention) {
+TEST_F(SameBits, TheEncodersAttentionIsTheSameOnEveryInstructionSet) {
   const std::int64_t heads = 3;
   const std::vector<std::int32_t> starts = {0, 1, 8, 17, 33, 70};
   for (const std::int64_t d_k : {5, 16, 24, 64}) {
@@ -87,7 +87,7 @@ TEST_F(SameBits, OfTheEncodersAttention) {
   }
 }
 
-TEST_F(SameBits, OfLinearLayersInInt8) {
+TEST_F(SameBits, LinearLayersInInt8AreTheSameOnEveryInstructionSet) {
   const std::int64_t rows = 7, inputs = 130, outputs = 65;
   const auto x = values(rows * inputs), scales = values(128), bias = values(128);
   std::vector<std::int8_t> weights;
@@ -118,7 +118,7 @@ TEST_F(SameBits, OfLinearLayersInInt8) {
   });
 }
 
-TEST_F(SameBits, OfTheDecodersAttentionInInt8) {
+TEST_F(SameBits, TheDecodersAttentionInInt8IsTheSameOnEveryInstructionSet) {
   const std::int64_t places = 21;
   for (const HeadOrder order :
        {HeadOrder(1, 20), HeadOrder(4, 32), HeadOrder(8, 64), HeadOrder(16, 20)}) {
@@ -146,7 +146,7 @@ TEST_F(SameBits, OfTheDecodersAttentionInInt8) {
   }
 }
 
-TEST_F(SameBits, OfActivations) {
+TEST_F(SameBits, ActivationsAreTheSameOnEveryInstructionSet) {
   constexpr std::int64_t kColumns = 1000;
   auto x = values(2 * kColumns);
   for (float& value : x) value *= 3;
@@ -163,7 +163,7 @@ TEST_F(SameBits, OfActivations) {
     });
 }
 
-TEST_F(SameBits, OfASumOfExponentials) {
+TEST_F(SameBits, ASumOfExponentialsIsTheSameOnEveryInstructionSet) {
   for (const std::int64_t count : {1, 9, 16, 25, 1000}) {
     auto logits = values(count);
     for (float& logit : logits) logit *= 20;

@@ -70,7 +70,7 @@ TEST_P(WeightGradientKernel, IsAddedToSumsInFp32) {
   }
 }
 
-TEST_P(WeightGradientKernel, BeginsWithWhatEveryOutputHas) {
+TEST_P(WeightGradientKernel, AddsAStartThatAllOutputsShare) {
   for (const Shape& shape : shapes_) {
     Elements dy = quarters(shape.rows * shape.outputs), x = quarters(shape.rows * shape.inputs);
     Elements sums(ElementType::Float32, shape.outputs * shape.inputs);

@@ -2,6 +2,7 @@
 #include "model/transformer.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "tests/model/examples.h"
 
@@ -133,6 +134,69 @@ TEST(Transformer, StaysNearFp32InBf16) {
       EXPECT_LT((difference.norm() / expected[b].hidden.norm()).item<double>(), 0.02);
     }
   }
+}
+
+TEST(Transformer, TheOutputBiasIsAddedToTheLogits) {
+  ModelConfig config = small_config();
+  config.output_bias = true;
+  auto model = initialized(config);
+  const torch::NoGradGuard no_grad;
+  model->output_bias().copy_(closed_form({11}));
+  const auto hidden = closed_form({3, 16}, 0.5);
+  expect_close(model->logits(hidden), hidden.matmul(model->output_weight().t()) + closed_form({11}),
+               1e-5);
+}
+
+/// Each option alone, and several together.
+std::vector<ModelConfig> configurations() {
+  std::vector<ModelConfig> configs;
+  const auto add = [&configs](auto&& change) {
+    configs.push_back(small_config());
+    change(configs.back());
+  };
+  add([](ModelConfig&) {});
+  add([](ModelConfig& c) { c.norm = NormPosition::Before; });
+  add([](ModelConfig& c) { c.tying = Tying::TwoWay; });
+  add([](ModelConfig& c) { c.positions = Positions::Learned; });
+  add([](ModelConfig& c) { c.output_bias = true; });
+  add([](ModelConfig& c) { c.encoder_layers = 4, c.decoder_layers = 1; });
+  add([](ModelConfig& c) { c.heads = 1; });
+  add([](ModelConfig& c) { c.heads = 16; });
+  add([](ModelConfig& c) { c.dropout = c.attention_dropout = c.activation_dropout = 0.1; });
+  for (const Activation activation :
+       {Activation::Gelu, Activation::Swish, Activation::GatedGelu, Activation::GatedSwish})
+    add([=](ModelConfig& c) { c.activation = activation; });
+  add([](ModelConfig& c) {
+    c.norm = NormPosition::Before;
+    c.tying = Tying::None;
+    c.source_vocabulary = 13;
+    c.positions = Positions::Learned;
+    c.activation = Activation::GatedSwish;
+    c.output_bias = true;
+    c.dropout = c.attention_dropout = c.activation_dropout = 0.1;
+  });
+  return configs;
+}
+
+TEST(Transformer, EveryOptionGivesEachParameterAGradient) {
+  const auto pairs = pairs_of({{5, 9}, {8, 3}, {1, 1}});
+  for (const ModelConfig& config : configurations())
+    for (const auto type : {torch::kFloat32, torch::kBFloat16}) {
+      auto model = initialized(config);
+      model->to(type);
+      const auto loss = mean_loss(model, packed(pairs, config.heads, RowKeys::PerSentence));
+      EXPECT_NEAR(loss.item<double>(), std::log(11), 1.5) << to_json(config);
+      loss.backward();
+      for (const auto& item : model->named_parameters()) {
+        ASSERT_TRUE(item.value().grad().defined()) << item.key();
+        const double norm = item.value().grad().norm().item<double>();
+        EXPECT_TRUE(std::isfinite(norm)) << item.key();
+        // The same number added to all keys' scores changes no weight, so its gradient is zero.
+        if (!item.key().ends_with("key.bias")) {
+          EXPECT_GT(norm, 1e-6) << item.key() << " of " << to_json(config);
+        }
+      }
+    }
 }
 
 }  // namespace

@@ -74,7 +74,7 @@ TEST_F(Evaluate, ItsPageKnowsThePartsAndTheNgramsOfEachSystem) {
   EXPECT_EQ((*here)["found"], (std::vector<int>{0, 1, 1}));
 }
 
-TEST_F(Evaluate, OfSeveralReferencesSomeMayBeMissing) {
+TEST_F(Evaluate, SomeOfSeveralReferencesMayBeMissing) {
   const std::string second = file("second", "a cat sat down\n\nnone\n");
   const auto score = [&](const std::string& hypothesis) {
     const auto result = run({"evaluate", "--hyp", hypothesis, "--ref", reference_, second,
@@ -153,7 +153,7 @@ TEST_F(Evaluate, FlagsOfTheSearchNeedAModel) {
   EXPECT_THAT(errors({"-m", "bleu"}), HasSubstr("metrics are chosen by --metrics bleu"));
 }
 
-TEST_F(Evaluate, SaysWhatIsWrongWithAFile) {
+TEST_F(Evaluate, NamesTheWrongFileAndItsFault) {
   const auto expect = [this](const std::vector<std::string>& words, int code,
                              const std::string& message) {
     const auto result = run(words);

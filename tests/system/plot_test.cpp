@@ -76,7 +76,7 @@ TEST_F(Plot, ReplacesNoFileButAPage) {
   EXPECT_EQ(run({"plot", log, "-o", page}).exit_code, 0);
 }
 
-TEST_F(Plot, SaysWhatIsMissing) {
+TEST_F(Plot, NamesTheWrongFlagOrFile) {
   const auto fails = [](const std::vector<std::string>& words, int exit_code,
                         const std::string& text) {
     const auto result = run(words);

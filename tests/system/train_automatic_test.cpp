@@ -42,7 +42,7 @@ TEST_F(TrainAutomatic, TwoFilesAreEnoughAndTheChoicesAreSaidAndKept) {
   EXPECT_THAT(longer.errors, Not(HasSubstr("not bit-identically")));
 }
 
-TEST_F(TrainAutomatic, WhatAFlagSaysIsNotChosen) {
+TEST_F(TrainAutomatic, AValueThatAFlagGivesIsNotChosen) {
   const auto result = run(two_files("flags", {"--max-updates", "3", "--vocab-size", "400", "--lr",
                                               "0.001", "--preset", "small", "--patience", "3"}),
                           "", kLimit);

@@ -16,7 +16,7 @@ namespace {
 using testing::HasSubstr;
 using TrainLog = Train;
 
-TEST_F(TrainLog, SaysHowToWatchItAndThatGivesAPage) {
+TEST_F(TrainLog, NamesTheCommandThatPlotsTheRunAndThatCommandWorks) {
   const auto trained = run(command("watched", {"--max-updates", "20"}), "", kLimit);
   ASSERT_EQ(trained.exit_code, 0) << trained.errors;
   EXPECT_THAT(trained.errors, HasSubstr("dragoman plot " + path("watched") + " -o"));

@@ -30,7 +30,7 @@ ProcessResult plan(const std::vector<std::string>& command, const std::string& t
   return Process(words, {{"TMPDIR", temporary}}).wait(kLimit);
 }
 
-TEST_F(TrainPlan, SaysWhatARunTakesAndLeavesNothing) {
+TEST_F(TrainPlan, GivesMemorySpeedTimeAndDiskAndLeavesNoFile) {
   const auto planned = plan(command("planned"), path("temporary"));
   EXPECT_EQ(planned.exit_code, 0) << planned.errors;
   for (const char* line : {"\nparameters ", "\nmemory ", "\n  activations ",

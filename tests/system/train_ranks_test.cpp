@@ -108,7 +108,7 @@ class FirstGradient : public TrainRanks {
   }
 };
 
-TEST_F(FirstGradient, OfTwoRanksIsThatOfOneProcessWithTwiceTheBatches) { expect_same({}); }
+TEST_F(FirstGradient, TwoRanksHaveThatOfOneProcessWithTwiceTheBatches) { expect_same({}); }
 
 TEST_F(FirstGradient, IsThatOfOneProcessWithRDropAndSubwordSampling) {
   expect_same({"--r-drop", "3", "--tokenizer-type", "bpe", "--subword-sampling", "0.2"});
@@ -173,7 +173,7 @@ TEST_F(TrainRanks, AHungRankEndsTheRun) {
   EXPECT_EQ(resumed[0].exit_code, 0) << resumed[0].errors;
 }
 
-TEST_F(TrainRanks, SuspendedAllTogetherTheyGoOn) {
+TEST_F(TrainRanks, RanksThatWereSuspendedTogetherGoOn) {
   const Words words = command("suspended", {"--rank-timeout", "1"});
   auto ranks = start({words, words});
   ASSERT_TRUE(ranks[0]->wait_for_errors("update 10", kLimit));
@@ -201,7 +201,7 @@ TEST_F(TrainRanks, ASignalToAnyRankStopsAllCleanly) {
   EXPECT_THAT(resumed.errors, HasSubstr("ranks 2 -> 1: the run goes on, but not bit-identically"));
 }
 
-TEST_F(TrainRanks, OfUnlikeConfigurationRefuseToStart) {
+TEST_F(TrainRanks, RanksWithDifferentConfigurationsRefuseToStart) {
   for (const auto& result : run_all({command("unlike"), command("unlike", {"--lr", "0.1"})})) {
     EXPECT_EQ(result.exit_code, 2) << result.errors;
     EXPECT_THAT(result.errors, HasSubstr("rank 1 (host "));
@@ -256,7 +256,7 @@ TEST_F(TrainHosts, NeedNoCommonFiles) {
   EXPECT_EQ(again[1].exit_code, 0) << again[1].errors;
 }
 
-TEST_F(TrainHosts, OfUnlikeTextRefuseToStart) {
+TEST_F(TrainHosts, HostsWithDifferentTextsRefuseToStart) {
   make_host("c");
   make_host("d");
   std::string text = read_file(path("d/train.en"));

@@ -22,7 +22,7 @@ using std::chrono::seconds;
 using testing::HasSubstr;
 using testing::Not;
 
-TEST_F(Train, FromTextToAScoredTranslation) {
+TEST_F(Train, TextBecomesAModelThatTranslatesAndIsScored) {
   const auto trained = run(command("whole"), "", kLimit);
   ASSERT_EQ(trained.exit_code, 0) << trained.errors;
   EXPECT_EQ(trained.output, "");
@@ -250,7 +250,7 @@ TEST_F(Train, MakesALostModelAnewFromTheBest) {
   EXPECT_EQ(ModelFileReader(path("lost/model.safetensors")).config().d_model, 32);
 }
 
-TEST_F(Train, OneRunAtATimeInAFolder) {
+TEST_F(Train, AFolderTakesOneRunAtATime) {
   Process first(command("shared", {"--max-updates", "100000", "--log-every", "1"}));
   ASSERT_TRUE(first.wait_for_errors("update 3", kLimit)) << first.errors();
   const auto second = run(command("shared"), "", kLimit);
@@ -328,7 +328,7 @@ TEST_F(Train, LearnedPositionsMustReachTheLongestPair) {
   EXPECT_THAT(result.errors, HasSubstr("--max-length 256"));
 }
 
-TEST_F(Train, SaysWhatIsWrongWithTheTextBeforeAnyTraining) {
+TEST_F(Train, NamesTheWrongTextOrDeviceBeforeAnyTraining) {
   write_file(path("short.de"), "Hallo.\n");
   const auto unequal = run({"train", "-o", path("bad"), "--preset", "tiny", "--train-src",
                             sample("train.en"), "--train-tgt", path("short.de")});

@@ -76,7 +76,7 @@ TEST_F(TranslateDemands, TermsAndProtectedTextsStandInTheTranslation) {
   EXPECT_THAT(misuse({"--protect", "--number-format", "de"}), HasSubstr("--number-format de: "));
 }
 
-TEST_F(TranslateDemands, WhatIsAvoidedOrSuppressedDoesNotAppear) {
+TEST_F(TranslateDemands, AvoidedAndSuppressedTextDoesNotAppear) {
   const std::string plain = translated({}, "the cat sat\n").at(0);
   const std::string avoided = file("avoid", plain + "\n");
   EXPECT_NE(translated({"--avoid", avoided}, "the cat sat\n").at(0), plain);

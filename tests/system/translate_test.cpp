@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "base/files.h"
+#include "tests/system/expect_one_error.h"
 #include "tests/system/translate_fixture.h"
 
 namespace dragoman {
@@ -74,7 +75,7 @@ TEST_F(Translate, ASignalEndsItAndLeavesNoHalfFile) {
   EXPECT_FALSE(std::filesystem::exists(folder_ / "out"));
 }
 
-TEST_F(Translate, AnInterruptedFileIsGoneOnWithToTheSameBytes) {
+TEST_F(Translate, AResumedFileHasTheSameBytes) {
   std::string text;
   for (int i = 0; i < 400; ++i) text += "the cat number " + std::to_string(i) + " sat on mat\n";
   write_file(folder_ / "in", text);
@@ -101,7 +102,7 @@ TEST_F(Translate, AnInterruptedFileIsGoneOnWithToTheSameBytes) {
   }
 }
 
-TEST_F(Translate, WhatIsKeptIsGoneOnWithByTheSameWorkAlone) {
+TEST_F(Translate, OnlyTheSameCommandContinuesAPartFile) {
   write_file(folder_ / "in", "the cat\nmat\n");
   const std::string in = folder_ / "in", out = folder_ / "out";
   write_file(folder_ / "prefixes", "a\nb\nc\n");
@@ -216,14 +217,7 @@ TEST_F(Translate, EndsQuietlyWhereTheReaderHasGone) {
   }
 }
 
-void expect_one_error(const ProcessResult& result, int code, const std::string& what) {
-  EXPECT_EQ(result.exit_code, code);
-  EXPECT_EQ(result.output, "");
-  EXPECT_THAT(result.errors, AllOf(StartsWith("dragoman: error: "), HasSubstr(what)));
-  EXPECT_EQ(std::count(result.errors.begin(), result.errors.end(), '\n'), 1) << result.errors;
-}
-
-TEST_F(Translate, WhatIsWrongIsToldInOneLine) {
+TEST_F(Translate, NamesTheWrongFlagOrFileInOneLine) {
   expect_one_error(run({"translate"}), 2, "--model");
   expect_one_error(run(words({"--beam-size", "0"})), 2, "--beam-size 0");
   expect_one_error(run(words({"--beem", "3"})), 2, "--beem");
@@ -261,46 +255,6 @@ TEST_F(Translate, AnyNumberOfThreadsGivesTheSameInEachArithmetic) {
       EXPECT_EQ(run(words({"--compute-type", type, "--threads", threads}), input).output, alone);
     EXPECT_TRUE(type == "int8" || alone == automatic);
   }
-}
-
-TEST_F(Translate, TuningFailsBeforeItsWorkWhereTheModelCannotBeWritten) {
-  // So long a name that none is left for the file beside it: that holds for root, too.
-  const auto model = folder_ / (std::string(240, 'm') + ".safetensors");
-  std::filesystem::copy_file(folder_ / "model.safetensors", model);
-  write_file(folder_ / "text", "the cat\n");
-  const std::string text = folder_ / "text";
-  const ProcessResult result =
-      run({"evaluate", "-m", model, "--src", text, "--ref", text, "--tune"});
-  expect_one_error(result, 1, "cannot write");
-}
-
-TEST_F(Translate, TakesTheSearchThatEvaluateTunedUnlessFlagsSayOtherwise) {
-  write_file(folder_ / "in", "the cat sat\nmat number 7\nthe cat number 12\n");
-  write_file(folder_ / "ref", "number 7 7\nthe mat\nsat sat sat\n");
-  const auto in = (folder_ / "in").string(), ref = (folder_ / "ref").string();
-  const std::string before = run(words({"-i", in})).output;
-  const ProcessResult tuned =
-      run({"evaluate", "-m", folder_.path(), "--src", in, "--ref", ref, "--tune", "--max-length",
-           "6", "--metrics", "chrf", "--format", "json"});
-  ASSERT_EQ(tuned.exit_code, 0) << tuned.errors;
-  const auto defaults = ModelFileReader(folder_ / "model.safetensors").decode_defaults();
-  const std::string beam = defaults.at("beam-size"), penalty = defaults.at("length-penalty");
-  EXPECT_THAT(tuned.errors, HasSubstr("--tune: 3 lines say little"));
-  EXPECT_THAT(tuned.errors, testing::Not(HasSubstr(": chrF2 "))) << "the table has the scores";
-  EXPECT_THAT(tuned.errors,
-              HasSubstr("translates with beam " + beam + ", length penalty " + penalty));
-  const auto systems = nlohmann::json::parse(tuned.output);
-  EXPECT_GT(systems.size(), 15U);
-  double best = 0;
-  for (const auto& system : systems) best = std::max(best, system["chrF2"]["score"].get<double>());
-  for (const auto& system : systems) {
-    if (system["system"] != "beam " + beam + ", length penalty " + penalty) continue;
-    EXPECT_EQ(system["chrF2"]["score"], best);
-  }
-  const std::string with_flags =
-      run(words({"-i", in, "-b", beam, "--length-penalty", penalty})).output;
-  EXPECT_EQ(run(words({"-i", in})).output, with_flags);
-  EXPECT_EQ(run(words({"-i", in, "-b", "5", "--length-penalty", "1"})).output, before);
 }
 
 }  // namespace

@@ -162,7 +162,7 @@ struct Choice {
 
 TEST(DoubtfulChoices, AreNoneWhereEverythingFits) { EXPECT_THAT(Choice().doubts(), IsEmpty()); }
 
-TEST(DoubtfulChoices, AFirstValidationThatComesLate) {
+TEST(DoubtfulChoices, WarnOfALateFirstValidation) {
   Choice late;
   late.train.valid_every = 1000;
   EXPECT_THAT(late.doubts(), Contains(HasSubstr("after 11 % of the run")));
@@ -171,25 +171,25 @@ TEST(DoubtfulChoices, AFirstValidationThatComesLate) {
   EXPECT_THAT(late.doubts(), Contains(HasSubstr("first validation comes after 5:33:20")));
 }
 
-TEST(DoubtfulChoices, AWarmUpThatOutlastsTheRun) {
+TEST(DoubtfulChoices, WarnOfAWarmUpLongerThanTheRun) {
   Choice choice;
   choice.train.warmup_updates = 9000;
   EXPECT_THAT(choice.doubts(), Contains(HasSubstr("never comes to its peak")));
 }
 
-TEST(DoubtfulChoices, AModelTooLargeForTheText) {
+TEST(DoubtfulChoices, WarnOfAModelTooLargeForTheText) {
   Choice choice;
   choice.size.parameters = 63'000'000;
   EXPECT_THAT(choice.doubts(), Contains(HasSubstr("63,000,000 parameters for 430,000")));
 }
 
-TEST(DoubtfulChoices, AVocabularyTooLargeForTheText) {
+TEST(DoubtfulChoices, WarnOfAVocabularyTooLargeForTheText) {
   Choice choice;
   choice.model.target_vocabulary = 64'000;
   EXPECT_THAT(choice.doubts(), Contains(HasSubstr("lower --vocab-size")));
 }
 
-TEST(DoubtfulChoices, NoDropoutOrTooFewPairs) {
+TEST(DoubtfulChoices, WarnOfNoDropoutAndOfTooFewPairs) {
   Choice choice;
   choice.model.dropout = 0;
   EXPECT_THAT(choice.doubts(), Contains(HasSubstr("learn them by heart")));

@@ -73,7 +73,7 @@ TEST_F(CheckpointKeeperTest, TheRecordKnowsTheLengthOfTheLog) {
   EXPECT_EQ(found->progress.log_bytes, std::filesystem::file_size(run.folder.log()));
 }
 
-TEST_F(CheckpointKeeperTest, WhatCannotBeSavedIsWarnedAboutAndTriedAgain) {
+TEST_F(CheckpointKeeperTest, ACheckpointThatCannotBeSavedIsWarnedAboutAndTriedAgain) {
   std::filesystem::remove_all(run.folder.checkpoints());
   save_at(100);
   EXPECT_THAT(observer.warnings, ElementsAre(HasSubstr("checkpoint not saved, training goes on")));

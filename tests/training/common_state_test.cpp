@@ -39,7 +39,7 @@ TEST(CommonState, AllRanksHaveTheWeightsAndTheRecordOfRank0) {
               Each(""));
 }
 
-TEST(CommonState, Rank0WorksForAll) {
+TEST(CommonState, AllRanksGetTheAnswerAndTheRecordOfRank0) {
   EXPECT_THAT(run_two_ranks([](Communicator& ranks) {
                 ProgressRecord progress;
                 for (const bool answer : {true, false}) {

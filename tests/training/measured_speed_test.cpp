@@ -28,7 +28,7 @@ double speed_of(const ModelConfig& model, std::stop_token stop = {}) {
        .stop = std::move(stop)});
 }
 
-TEST(MeasuredSpeed, OfALargerModelIsLower) {
+TEST(MeasuredSpeed, ALargerModelIsSlower) {
   EXPECT_GT(speed_of(model_of_width(16)), 2 * speed_of(model_of_width(512)));
 }
 

@@ -29,7 +29,7 @@ TEST(Patience, OneLuckyScoreNeitherHidesARiseNorMakesOne) {
   EXPECT_EQ(after({30, 30, 30, 30.15, 30, 30, 30}, 0.7).without_gain, 6);
 }
 
-TEST(Patience, WhereTheScoreSaysNothingTheLossDecides) {
+TEST(Patience, TheLossDecidesWhereTheScoreSaysNothing) {
   PatienceState state;
   for (int i = 0; i < 10; ++i) note_validation(state, {.loss = 7 - 0.1 * i});
   EXPECT_EQ(state.without_gain, 0);
@@ -37,7 +37,7 @@ TEST(Patience, WhereTheScoreSaysNothingTheLossDecides) {
   EXPECT_EQ(state.without_gain, 1);
 }
 
-TEST(Patience, WhatDoesNotCountIsNoGain) {
+TEST(Patience, AScoreThatDoesNotCountIsNoGain) {
   PatienceState state;
   note_validation(state, {.score = 10});
   note_validation(state, {.score = 20, .counts = false});

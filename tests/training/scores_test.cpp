@@ -20,14 +20,14 @@ TEST(Scores, BeatTheBestSoFarWhereTheMetricIsBetter) {
   EXPECT_TRUE(with_bleu(30, 1.9).beat(best, BestMetric::Bleu)) << "the loss breaks a tie";
 }
 
-TEST(Scores, WhatForgetsTheTextToKeepBeatsNothing) {
+TEST(Scores, AModelThatForgetsTheTextToKeepBeatsNothing) {
   Scores scores = with_bleu(99, 0);
   scores.keep_has_fallen = true;
   EXPECT_FALSE(scores.beat({}, BestMetric::Bleu));
   EXPECT_FALSE(scores.for_patience(BestMetric::Bleu).counts);
 }
 
-TEST(Scores, AreGreaterIsBetterForPatience) {
+TEST(Scores, ForPatienceGreaterIsBetter) {
   Scores scores = with_bleu(30, 2);
   scores.valid.bleu_error = 0.5;
   const PatienceScore by_bleu = scores.for_patience(BestMetric::Bleu);

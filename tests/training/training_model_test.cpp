@@ -9,7 +9,6 @@
 
 #include "tests/test_device.h"
 #include "tests/training/small_batches.h"
-#include "training/checkpoint.h"
 
 namespace dragoman {
 namespace {
@@ -216,40 +215,6 @@ TEST(TrainingModel, KeepsAMovingAverageThatLagsBehindTheWeights) {
     EXPECT_GT(model.evaluate(batch_of({1, 2})).negative_log_likelihood, own);
   }
   EXPECT_EQ(model.evaluate(batch_of({1, 2})).negative_log_likelihood, own);
-}
-
-TEST(Checkpoint, GoesOnBitIdentically) {
-  const std::filesystem::path path =
-      std::filesystem::path(testing::TempDir()) / "checkpoint_test.safetensors";
-  for (const Precision precision : {Precision::Fp32, Precision::Bf16}) {
-    const auto update = [](TrainingModel& model, std::int64_t u) {
-      const auto sums = model.accumulate(batch_of({u, u + 7}), {.label_smoothing = 0.1}, u);
-      model.step({.target_tokens = sums.target_tokens, .learning_rate = 1e-3, .clip_norm = 1});
-    };
-    TrainingModel straight(small_config(0.2), {}, precision, test_device(), 1);
-    straight.keep_average(0.9);
-    for (int u = 1; u <= 3; ++u) update(straight, u);
-    ProgressRecord progress;
-    progress.update = 3;
-    progress.settings.values = {{"lr", "0.001"}};
-    write_checkpoint(path, straight,
-                     {.tokenizer_source = "pieces", .tokenizer_target = {}, .provenance = {}},
-                     progress);
-    // Its parameters are what the run would give.
-    EXPECT_TRUE(torch::equal(load_flat_weights(path, straight.layout(), test_device()),
-                             straight.averaged_weights()));
-    for (int u = 4; u <= 6; ++u) update(straight, u);
-
-    EXPECT_EQ(progress_from_json(ModelFileReader(path).progress()), progress);
-    // The seed belongs to the configuration, so the resumed model has the same one.
-    TrainingModel resumed(small_config(0.2), {}, precision, test_device(), 1);
-    resumed.keep_average(0.9);
-    load_checkpoint(path, resumed);
-    for (int u = 4; u <= 6; ++u) update(resumed, u);
-    EXPECT_TRUE(torch::equal(straight.weights(), resumed.weights()));
-    EXPECT_TRUE(torch::equal(straight.averaged_weights(), resumed.averaged_weights()));
-  }
-  std::filesystem::remove(path);
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "app/frame/log.h"
 #include "base/utf8.h"
 
 namespace dragoman {
@@ -82,12 +81,6 @@ TEST(RateEstimate, FollowsAChangeOfPaceWithinAMinute) {
   for (int second = 0; second < 600; ++second) rate.observe(second, done += 10);
   for (int second = 600; second < 660; ++second) rate.observe(second, done += 2);
   EXPECT_NEAR(rate.per_second(), 2, 0.2);
-}
-
-TEST(Log, ShowsControlCharactersAndInvalidBytes) {
-  EXPECT_EQ(printable("a\x1b[2J\nb\xff\xc3\xa4"),
-            "a\\x1b[2J\\x0a"
-            "b\xef\xbf\xbd\xc3\xa4");
 }
 
 }  // namespace

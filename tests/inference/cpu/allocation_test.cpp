@@ -19,7 +19,7 @@ std::vector<SourceSentence> sentences() {
 
 class Allocation : public testing::TestWithParam<std::int64_t> {};
 
-TEST_P(Allocation, NoneInAStep) {
+TEST_P(Allocation, AStepAllocatesNothing) {
   SmallModel small(40);
   const ScratchFile file("small.safetensors");
   write_model_file(file.path(), small.contents);

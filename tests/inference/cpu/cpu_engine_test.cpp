@@ -168,7 +168,7 @@ Told adjusted_step(Engine& engine, const std::vector<RowOrigin>& rows, Attention
   return told;
 }
 
-TEST(CpuEngine, TellsWhatTheModuleTreeTells) {
+TEST(CpuEngine, GivesTheLogProbabilitiesAndAttentionOfTheModuleTree) {
   for (const ModelConfig& config : configs()) {
     Transformer model = make_model(config, torch::kCPU);
     CpuEngine cpu(packed(model, ComputeType::Float32), {5});

@@ -34,7 +34,7 @@ TensorData tensor_of(const std::string& name, Dtype dtype, std::vector<std::int6
   return {name, dtype, std::move(shape), bytes.data()};
 }
 
-TEST(Safetensors, WhatIsWrittenIsReadAndAligned) {
+TEST(Safetensors, WrittenTensorsAreReadBackAndAligned) {
   std::string bytes(4096, '\0');
   for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>(mix64(i));
   const std::string other_bytes = bytes.substr(1);
@@ -102,7 +102,7 @@ TEST(Safetensors, ASmallFileByAnotherWriterIsRead) {
   EXPECT_EQ(values[0], expected);
 }
 
-TEST(Safetensors, WhatIsNoSafetensorsFileIsRefused) {
+TEST(Safetensors, OtherFilesAreRefused) {
   expect_refused("", "empty");
   expect_refused("short", "not a safetensors file");
   expect_refused("PK\x03\x04 some other archive", "not a safetensors file");

@@ -27,7 +27,7 @@ std::vector<std::string> run_communicators(int size,
   });
 }
 
-TEST(Communicator, AloneItIsNothing) {
+TEST(Communicator, OneRankAloneChangesNothing) {
   Communicator ranks(RankPlace{}, 5);
   auto tensor = torch::arange(3.0);
   ranks.sum(tensor);
@@ -65,7 +65,7 @@ TEST(Communicator, SumsAndCopiesOverAllRanks) {
   EXPECT_THAT(errors, Each(std::string()));
 }
 
-TEST(Communicator, WhatIsNotFiniteOnOneRankIsSoOnAll) {
+TEST(Communicator, ANumberThatIsNotFiniteOnOneRankIsSoOnAll) {
   const auto errors = run_communicators(2, [](Communicator& ranks) {
     auto tensor = torch::ones(5);
     if (ranks.rank() == 1) tensor[3] = std::nan("");

@@ -37,14 +37,14 @@ const Variables kSlurm = {{"SLURM_PROCID", "5"},
                           {"SLURM_JOB_NODELIST", "node[07-08,11]"},
                           {"SLURM_JOB_ID", "15003"}};
 
-TEST(RankPlace, OneProcessWhereNobodySaysOtherwise) {
+TEST(RankPlace, IsOneProcessWhereNoVariableSaysOtherwise) {
   EXPECT_EQ(place_of({}).size, 1);
   EXPECT_EQ(place_of({}).rank, 0);
   EXPECT_EQ(place_of({{"MASTER_ADDR", "a"}, {"MASTER_PORT", "1"}}).size, 1);
   EXPECT_EQ(place_of({{"RANK", "0"}, {"WORLD_SIZE", "1"}}).size, 1);
 }
 
-TEST(RankPlace, ByTorchrun) {
+TEST(RankPlace, IsReadFromTorchrunsVariables) {
   const RankPlace place = place_of(kTorchrun);
   EXPECT_EQ(place.rank, 3);
   EXPECT_EQ(place.size, 4);
@@ -58,7 +58,7 @@ TEST(RankPlace, ByTorchrun) {
   EXPECT_TRUE(place_of(agent).store_is_there);
 }
 
-TEST(RankPlace, BySlurm) {
+TEST(RankPlace, IsReadFromSlurmsVariables) {
   const RankPlace place = place_of(kSlurm);
   EXPECT_EQ(place.rank, 5);
   EXPECT_EQ(place.size, 8);

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
-#include "tests/save_faults/system_calls.h"
+#include "tests/training/save_faults/system_calls.h"
 #include "training/checkpoint.h"
 
 namespace dragoman {

@@ -1,4 +1,4 @@
-#include "tests/save_faults/system_calls.h"
+#include "tests/training/save_faults/system_calls.h"
 
 #include <fcntl.h>
 #include <sys/syscall.h>

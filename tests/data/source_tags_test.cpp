@@ -1,3 +1,5 @@
+#include "data/source_tags.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

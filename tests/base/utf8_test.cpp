@@ -1,6 +1,6 @@
-#include <gtest/gtest.h>
-
 #include "base/utf8.h"
+
+#include <gtest/gtest.h>
 
 namespace dragoman {
 namespace {

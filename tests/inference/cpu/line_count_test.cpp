@@ -34,7 +34,7 @@ std::string random_line(RandomStream& random) {
   return line;
 }
 
-TEST(AnyLine, HasItsLineInTheOutput) {
+TEST(LineCount, AsManyLinesComeOutAsWentIn) {
   std::vector<std::string> lines;
   RandomStream random(9);
   for (int i = 0; i < 60; ++i) lines.push_back(random_line(random));
@@ -55,7 +55,7 @@ TEST(AnyLine, HasItsLineInTheOutput) {
   for (const auto& item : model->named_parameters())
     contents.parameters.push_back(
         {item.key(), Dtype::F32, item.value().sizes().vec(), item.value().const_data_ptr<float>()});
-  const ScratchFile file("any_line.safetensors");
+  const ScratchFile file("line_count.safetensors");
   write_model_file(file.path(), contents);
   const ModelFileReader reader(file.path());
 

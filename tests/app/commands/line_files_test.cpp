@@ -1,0 +1,81 @@
+#include "app/commands/line_files.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "base/files.h"
+
+namespace dragoman {
+namespace {
+
+namespace fs = std::filesystem;
+
+class PartFileTest : public testing::Test {
+ protected:
+  PartFileTest() {
+    fs::remove_all(folder_);
+    fs::create_directories(folder_);
+  }
+  ~PartFileTest() override { fs::remove_all(folder_); }
+
+  PartFile part(std::uint64_t work, bool goes_on, bool is_numbered = false) const {
+    return {.path = path_, .work = work, .goes_on = goes_on, .is_numbered = is_numbered};
+  }
+  /// An interrupted run that has written these lines.
+  void write_part(std::uint64_t work, const std::vector<std::string>& lines,
+                  bool is_numbered = false) const {
+    const auto output = open_part(part(work, false, is_numbered));
+    for (const std::string& line : lines) output->write_line(line);
+    output->flush();
+  }
+
+  const fs::path folder_ = fs::path(testing::TempDir()) / "line_files_test";
+  const fs::path path_ = folder_ / "out";
+};
+
+TEST_F(PartFileTest, TheWholeFileAppearsWhenItIsFinished) {
+  const auto output = open_part(part(1, false));
+  output->write_line("a");
+  EXPECT_FALSE(fs::exists(path_));
+  EXPECT_EQ(finished_lines(part(1, false)), std::nullopt);
+  output->finish();
+  EXPECT_EQ(read_file(path_), "a\n");
+  EXPECT_EQ(finished_lines(part(1, false)), 1);
+}
+
+TEST_F(PartFileTest, TheSameWorkGoesOnBehindTheLinesThatAreThere) {
+  write_part(1, {"a", "b"});
+  const auto output = open_part(part(1, true));
+  EXPECT_EQ(output->done(), 2);
+  output->write_line("c");
+  output->finish();
+  EXPECT_EQ(read_file(path_), "a\nb\nc\n");
+}
+
+TEST_F(PartFileTest, OtherWorkDoesNotGoOn) {
+  write_part(1, {"a"});
+  EXPECT_THROW(open_part(part(2, true)), Error);
+}
+
+TEST_F(PartFileTest, TheLastNumberedLineOfInputIsWrittenAgain) {
+  write_part(1, {"0 a", "0 b", "1 a"}, true);
+  const auto output = open_part(part(1, true, true));
+  EXPECT_EQ(output->done(), 1);
+  output->write_line("1 c");
+  output->finish();
+  EXPECT_EQ(read_file(path_), "0 a\n0 b\n1 c\n");
+}
+
+TEST_F(PartFileTest, TwoProcessesCannotWriteOneFile) {
+  const auto output = open_part(part(1, false));
+  EXPECT_THROW(open_part(part(1, false)), Error);
+}
+
+TEST_F(PartFileTest, AnOutputWithoutALineLeavesNoFile) {
+  write_part(1, {});
+  EXPECT_TRUE(fs::is_empty(folder_));
+}
+
+}  // namespace
+}  // namespace dragoman

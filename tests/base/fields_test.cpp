@@ -1,0 +1,82 @@
+#include "base/fields.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string>
+#include <vector>
+
+namespace dragoman {
+namespace {
+
+enum class Colour { Red, Blue };
+constexpr std::array<std::string_view, 2> names_of(Colour) { return {"red", "blue"}; }
+
+struct Settings {
+  bool quiet = false;
+  std::int64_t threads = 4;
+  double rate = 0.1;
+  std::string name = "a";
+  Colour colour = Colour::Red;
+
+  template <class Visit>
+  void for_each_field(Visit&& visit) {
+    visit({.name = "quiet", .help = ""}, quiet);
+    visit({.name = "threads", .help = ""}, threads);
+    visit({.name = "rate", .help = ""}, rate);
+    visit({.name = "name", .help = ""}, name);
+    visit({.name = "colour", .help = ""}, colour);
+  }
+};
+
+std::string message_of(const Field& field, const std::vector<std::string>& texts) {
+  try {
+    field.assign(texts);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(Field, EachKindReadsTheTextThatItWrites) {
+  Settings settings{true, -7, 1.0 / 3, "b,c", Colour::Blue};
+  Settings copy;
+  const auto from = fields_of(settings), to = fields_of(copy);
+  ASSERT_EQ(from.size(), 5u);
+  for (std::size_t i = 0; i < from.size(); ++i) to[i].assign({from[i].text()});
+  EXPECT_EQ(copy.quiet, true);
+  EXPECT_EQ(copy.threads, -7);
+  EXPECT_EQ(copy.rate, 1.0 / 3);
+  EXPECT_EQ(copy.name, "b,c");
+  EXPECT_EQ(copy.colour, Colour::Blue);
+}
+
+TEST(Field, AnErrorNamesTheFlagAndTheText) {
+  Settings settings;
+  const auto fields = fields_of(settings);
+  for (const std::size_t i : {0, 1, 2, 4}) {
+    const std::string flag(fields[i].info.name), message = message_of(fields[i], {"1.5x"});
+    EXPECT_TRUE(message.starts_with("--" + flag)) << message;
+    EXPECT_NE(message.find("1.5x"), std::string::npos) << message;
+  }
+  EXPECT_NE(message_of(fields[1], {"1", "2"}), "accepted");
+}
+
+TEST(Field, WholeNumbersMayHaveUnderscoresAndUnits) {
+  EXPECT_EQ(parse_integer("n", "1_000"), 1000);
+  EXPECT_EQ(parse_integer("n", "32k"), 32'000);
+  EXPECT_EQ(parse_integer("n", "3M"), 3'000'000);
+  EXPECT_THROW(parse_integer("n", "k"), UsageError);
+  EXPECT_THROW(parse_integer("n", "1.5"), UsageError);
+  EXPECT_THROW(parse_integer("n", "9223372036854775807k"), UsageError);
+}
+
+TEST(NearestName, IsTheOneWithTheFewestEditsIfAnyIsNear) {
+  const std::vector<std::string> names = {"train", "translate", "score"};
+  EXPECT_EQ(nearest_name("trian", names), "train");
+  EXPECT_EQ(nearest_name("scor", names), "score");
+  EXPECT_EQ(nearest_name("qqqqqqqq", names), "");
+}
+
+}  // namespace
+}  // namespace dragoman

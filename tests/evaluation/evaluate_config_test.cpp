@@ -1,0 +1,59 @@
+#include "evaluation/evaluate_config.h"
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+
+namespace dragoman {
+namespace {
+
+TEST(EvaluateConfig, EveryOptionReachesItsMetric) {
+  EvaluateConfig config;
+  const auto set = [&](std::string_view name, const std::string& value) {
+    for (Field& field : fields_of(config))
+      if (field.info.name == name) return field.assign({value});
+    FAIL() << name;
+  };
+  set("tokenize", "intl"), set("lowercase", "true"), set("smooth-method", "floor");
+  set("smooth-value", "0.25"), set("effective-order", "true");
+  set("chrf-char-order", "5"), set("chrf-word-order", "1"), set("chrf-beta", "3");
+  set("chrf-lowercase", "true"), set("chrf-whitespace", "true"), set("chrf-eps-smoothing", "true");
+  config.validate();
+  EXPECT_EQ(bleu_signature(config.bleu(), "1", "v"),
+            "nrefs:1|case:lc|eff:yes|tok:intl|smooth:floor[0.25]|version:v");
+  EXPECT_EQ(chrf_name(config.chrf("chrf")), "chrF3+");
+  EXPECT_EQ(chrf_name(config.chrf("chrf++")), "chrF3++");
+  EXPECT_EQ(chrf_signature(config.chrf("chrf"), "1", "v"),
+            "nrefs:1|case:lc|eff:no|nc:5|nw:1|space:yes|version:v");
+}
+
+TEST(EvaluateConfig, ErrorsNameTheFlag) {
+  const auto message = [](auto change) -> std::string {
+    EvaluateConfig config;
+    change(config);
+    try {
+      config.validate();
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  using Config = EvaluateConfig;
+  EXPECT_EQ(message([](Config&) {}), "");
+  EXPECT_EQ(message([](Config& c) {
+              c.metrics = {"bleu", "rouge"};
+            }),
+            "--metrics rouge: unknown, must be one of bleu, chrf, chrf++, ter, bleu-tokenized, "
+            "bleu-compound-split");
+  EXPECT_NE(message([](Config& c) { c.metrics = {}; }), "");
+  EXPECT_EQ(message([](Config& c) { c.chrf_beta = -1; }), "--chrf-beta -1: must be from 0 to 100");
+  EXPECT_NE(message([](Config& c) { c.chrf_char_order = 0; }), "");
+  EXPECT_NE(message([](Config& c) { c.width = 400; }), "");
+  EXPECT_NE(message([](Config& c) { c.smooth_value = 0.0 / 0.0; }), "");
+  EXPECT_NE(message([](Config& c) { c.paired_bootstrap_n = 1; }), "");
+  EXPECT_NE(message([](Config& c) { c.confidence = c.paired_bootstrap = true; }), "");
+  EXPECT_NE(message([](Config& c) { c.confidence = c.sentence_level = true; }), "");
+}
+
+}  // namespace
+}  // namespace dragoman

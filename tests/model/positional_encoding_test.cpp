@@ -1,0 +1,70 @@
+#include "model/positional_encoding.h"
+
+#include <cmath>
+
+#include "base/error.h"
+#include "tests/model/examples.h"
+
+namespace dragoman {
+namespace {
+
+TEST(PositionalEncoding, IsThePapersFormula) {
+  constexpr std::int64_t positions = 300, width = 10;
+  const auto encoding = sinusoidal_encoding(positions, width);
+  for (const std::int64_t pos : {0, 1, 2, 17, 299})
+    for (std::int64_t i = 0; 2 * i < width; ++i) {
+      const double angle =
+          static_cast<double>(pos) / std::pow(10000.0, 2.0 * static_cast<double>(i) / width);
+      EXPECT_NEAR(encoding[pos][2 * i].item<double>(), std::sin(angle), 1e-6);
+      EXPECT_NEAR(encoding[pos][2 * i + 1].item<double>(), std::cos(angle), 1e-6);
+    }
+}
+
+TEST(PositionalEncoding, IsAddedAtAnyPosition) {
+  PositionalEncoding module(small_config());
+  for (const std::int64_t pos : {0, 5, 1000, 3}) {  // the table grows and stays
+    const auto positions = torch::tensor({pos, std::int64_t{1}}, torch::kInt64).to(test_device());
+    const auto x = closed_form({2, 16});
+    const auto expected =
+        x + sinusoidal_encoding(1001, 16).to(test_device()).index_select(0, positions);
+    expect_close(module->source(x, positions), expected, 1e-6);
+    expect_close(module->target(x, positions), expected, 1e-6);
+  }
+}
+
+ModelConfig learned_positions() {
+  ModelConfig config = small_config();
+  config.positions = Positions::Learned;
+  config.max_positions = 6;
+  return config;
+}
+
+TEST(LearnedPositions, AreAddedToEachSide) {
+  auto model = initialized(learned_positions());
+  const auto positions = torch::tensor({5, 0, 2}, torch::kInt64).to(test_device());
+  const auto x = closed_form({3, 16});
+  const auto parameters = model->named_parameters();
+  const auto row = [&](const std::string& side) {
+    return parameters["positions." + side + ".weight"].index({positions});
+  };
+  expect_close(model->positions->source(x, positions), x + row("source"), 1e-6);
+  expect_close(model->positions->target(x, positions), x + row("target"), 1e-6);
+}
+
+TEST(LearnedPositions, RefuseALongerSentenceWithItsLength) {
+  auto model = initialized(learned_positions());
+  EXPECT_NO_THROW(hidden_states(model, pairs_of({{6, 6}}), RowKeys::None));
+  for (const auto& lengths : {std::pair<std::int64_t, std::int64_t>{7, 6}, {6, 7}}) {
+    try {
+      hidden_states(model, pairs_of({{3, 3}, lengths}), RowKeys::None);
+      FAIL() << "no error";
+    } catch (const Error& error) {
+      EXPECT_STREQ(error.what(),
+                   "a sentence has 7 pieces, but this model has learned 6 positions "
+                   "(--max-positions)");
+    }
+  }
+}
+
+}  // namespace
+}  // namespace dragoman

@@ -1,0 +1,94 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <iterator>
+#include <sstream>
+
+#include "tests/system/expect_one_error.h"
+#include "tests/system/run_folder_fixture.h"
+
+namespace dragoman {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+class Score : public RunFolderTest {};
+
+TEST_F(Score, WritesALineForEachLine) {
+  write_file(run_ / "a.en", "the cat sat\n\nnumber 12\r\nmat");
+  write_file(run_ / "a.de", "mat 7\nthe cat\n\non\n");
+  const std::string source = run_ / "a.en", target = run_ / "a.de";
+  const auto score = [&](std::vector<std::string> words, const std::string& input = "") {
+    words.insert(words.begin(), {"score", "-m", run_.path(), "--device", "cpu"});
+    return run(words, input);
+  };
+  const auto plain = score({"--src", source, "--tgt", target});
+  EXPECT_EQ(plain.exit_code, 0) << plain.errors;
+  EXPECT_EQ(std::count(plain.output.begin(), plain.output.end(), '\n'), 4);
+  EXPECT_THAT(plain.errors, AllOf(HasSubstr("4 lines"), HasSubstr("perplexity")));
+
+  const auto detailed = score({"--src", source, "--tgt", target, "--per-token", "--normalize"});
+  std::istringstream sums(plain.output), lines(detailed.output);
+  std::string line;
+  while (std::getline(lines, line)) {
+    std::istringstream numbers(line);
+    double expected, mean, value, sum = 0;
+    int count = 0;
+    sums >> expected;
+    numbers >> mean;
+    while (numbers >> value) sum += value, ++count;
+    ASSERT_GT(count, 0);
+    EXPECT_NEAR(sum, expected, 1e-4);
+    EXPECT_NEAR(sum / count, mean, 1e-4);
+    EXPECT_LT(sum, 0);
+  }
+  EXPECT_EQ(score({"--src", "-", "--tgt", target}, read_file(source)).output, plain.output);
+}
+
+TEST_F(Score, TakesSentencesApartWhereBothSidesHaveAsMany) {
+  write_file(run_ / "a.en", "The cat. The mat.\nThe cat. The mat.\nThe cat.\nThe mat.\n");
+  write_file(run_ / "a.de", "Mat 7. On 3.  \nMat 7 on 3.\nMat 7.\nOn 3.\n");
+  const auto score = [&](const std::string& choice) {
+    const auto result = run({"score", "-m", run_.path(), "--src", run_ / "a.en", "--tgt",
+                             run_ / "a.de", "--split-sentences", choice});
+    EXPECT_EQ(result.exit_code, 0) << result.errors;
+    std::istringstream numbers(result.output);
+    return std::vector<double>{std::istream_iterator<double>(numbers), {}};
+  };
+  const auto apart = score("always"), together = score("never");
+  ASSERT_EQ(apart.size(), 4u);
+  EXPECT_NEAR(apart[0], apart[2] + apart[3], 1e-4);
+  EXPECT_NE(apart[0], together[0]);
+  EXPECT_EQ(apart[1], together[1]) << "two sentences beside one";
+  EXPECT_EQ(score("auto"), apart) << "of a model that does not say";
+}
+
+TEST_F(Score, RefusesLinesThatItCannotScore) {
+  write_file(run_ / "two.txt", "the cat\nmat\n");
+  write_file(run_ / "one.txt", "the cat\n");
+  write_file(run_ / "invalid.txt", "the \xff\n");
+  const std::string one = run_ / "one.txt";
+  const auto score = [&](const std::string& name, std::vector<std::string> more = {}) {
+    more.insert(more.begin(), {"score", "-m", run_.path(), "--src", one, "--tgt", run_ / name});
+    return run(more);
+  };
+  expect_one_error(score("two.txt"), 1, "one.txt has 1 line but ");
+  expect_one_error(score("invalid.txt"), 1, "invalid.txt:1");
+  expect_one_error(score("one.txt", {"--max-length", "2"}), 1, "one.txt:1");
+  expect_one_error(score("one.txt", {"--device", "tpu"}), 2, "--device");
+  expect_one_error(run({"score", "-m", run_.path(), "--src", one}), 2, "--tgt");
+}
+
+TEST_F(Score, ADamagedOrUnreadableModelIsOneLine) {
+  write_file(run_ / "a.txt", "the cat\n");
+  const std::string text = run_ / "a.txt";
+  auto files = write_unreadable_files();
+  files.emplace_back(write_damaged_file(), "is damaged");
+  for (const auto& [file, what] : files)
+    expect_one_error(run({"score", "-m", file, "--src", text, "--tgt", text}), 1, what);
+}
+
+}  // namespace
+}  // namespace dragoman

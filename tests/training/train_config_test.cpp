@@ -1,0 +1,53 @@
+#include "training/train_config.h"
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+
+namespace dragoman {
+namespace {
+
+TEST(TrainConfig, NamesTheFlagThatIsWrong) {
+  const auto message = [](auto&& change) -> std::string {
+    TrainConfig config;
+    config.output = "run";
+    change(config);
+    try {
+      config.validate();
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(message([](TrainConfig&) {}), "");
+  EXPECT_EQ(message([](TrainConfig& c) { c.lr = 0; }), "--lr must be above 0");
+  EXPECT_TRUE(message([](TrainConfig& c) { c.output = ""; }).starts_with("-o/--output"));
+  EXPECT_TRUE(message([](TrainConfig& c) { c.max_time = "5 minutes"; }).starts_with("--max-time"));
+}
+
+TEST(TrainConfig, TheRateEndsWithTheRunUnlessItIsSaid) {
+  TrainConfig config;
+  config.settle_lr_end();
+  EXPECT_EQ(config.lr_end, 0);  // the inverse square root never ends
+  config.scheduler = LrScheduler::Cosine;
+  EXPECT_THROW(config.settle_lr_end(), UsageError);
+  config.max_updates = 500;
+  config.settle_lr_end();
+  EXPECT_EQ(config.lr_end, 500);
+  config.max_updates = 900;
+  config.settle_lr_end();
+  EXPECT_EQ(config.lr_end, 500);
+}
+
+TEST(TrainConfig, ReadsDurations) {
+  EXPECT_EQ(parse_duration("max-time", ""), 0);
+  EXPECT_EQ(parse_duration("max-time", "90"), 90);
+  EXPECT_EQ(parse_duration("max-time", "90s"), 90);
+  EXPECT_EQ(parse_duration("max-time", "1.5m"), 90);
+  EXPECT_EQ(parse_duration("max-time", "2h"), 7200);
+  EXPECT_EQ(parse_duration("max-time", "1d"), 86400);
+  EXPECT_THROW(parse_duration("max-time", "-3s"), UsageError);
+}
+
+}  // namespace
+}  // namespace dragoman
