@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <cstdio>
 
@@ -31,8 +32,11 @@ std::string bytes_text(std::int64_t bytes) {
 }
 
 std::string fixed_text(double number, int decimals) {
-  char text[64];
-  std::snprintf(text, sizeof text, "%.*f", decimals, number);
+  // The largest double has 309 digits before the point.
+  std::string text(static_cast<std::size_t>(decimals) + 312, '\0');
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), number,
+                                 std::chars_format::fixed, decimals);
+  text.resize(static_cast<std::size_t>(end.ptr - text.data()));
   return text;
 }
 

@@ -16,7 +16,7 @@ std::string counted(std::int64_t number, std::string_view one, std::string_view 
 /// "512 B", "1.5 KB", "640 MB", "2.1 GB": of 1,000 each, two or three digits.
 std::string bytes_text(std::int64_t bytes);
 
-/// "38.20" with two decimals.
+/// "38.20" with two decimals: printf's "%.{decimals}f" in the C locale, rounded to nearest.
 std::string fixed_text(double number, int decimals);
 
 /// "59 s" is "0:59"; then "12:34", "3:12:34", "2d 03:12".

@@ -15,7 +15,7 @@ namespace {
 
 using std::string_view_literals::operator""sv;
 
-constexpr std::size_t kBlock = std::size_t{1} << 18;
+constexpr std::size_t kBlockBytes = std::size_t{1} << 18;
 
 struct Signature {
   std::string_view bytes;
@@ -70,15 +70,15 @@ bool may_be_wide(std::string_view first, bool is_all, const std::string& name) {
 
 class GzipDecompressor : public Decompressor {
  public:
-  explicit GzipDecompressor(const std::string& name) : Decompressor(name), block_(kBlock) {
+  explicit GzipDecompressor(const std::string& name) : Decompressor(name), block_(kBlockBytes) {
     constexpr int kGzipOnly = 16;
     if (inflateInit2(&stream_, MAX_WBITS + kGzipOnly) != Z_OK) throw std::bad_alloc();
   }
   ~GzipDecompressor() override { inflateEnd(&stream_); }
 
   void add(std::string_view bytes, const TextSink& sink) override {
-    for (; bytes.size() > kBlock; bytes.remove_prefix(kBlock))
-      add_block(bytes.substr(0, kBlock), sink);
+    for (; bytes.size() > kBlockBytes; bytes.remove_prefix(kBlockBytes))
+      add_block(bytes.substr(0, kBlockBytes), sink);
     add_block(bytes, sink);
   }
 

@@ -1,5 +1,5 @@
-// The fields of a configuration struct, listed once and used for everything: command-line flags,
-// TOML keys, the text stored in checkpoints, the log line, the documentation's table.
+// The fields of a configuration struct, listed once and used for flags, TOML keys, the text in
+// checkpoints, the log and --help.
 //
 // A configuration struct names its fields in a member template:
 //
@@ -25,7 +25,7 @@ namespace dragoman {
 
 /// The effect of a changed value when a run is resumed.
 enum class OnResume {
-  Refused,   ///< it would be another run: an error that names the flag
+  Refused,   ///< an error that names the flag, as it would be another run
   Allowed,   ///< takes effect and is listed in the log (stopping, saving, logging)
   NotExact,  ///< takes effect with the warning "not bit-identical" (threads, precision)
 };

@@ -6,17 +6,17 @@ namespace dragoman {
 
 namespace {
 
-constexpr std::uint64_t kCallUnit = std::uint64_t{1} << 32, kPiecesUnit = 1 << 16;
+constexpr std::uint64_t kCallUnit = std::uint64_t{1} << 32, kTasksUnit = 1 << 16;
 
 std::uint64_t number_of(std::uint64_t call) { return call / kCallUnit; }
-std::uint64_t pieces_of(std::uint64_t call) { return call / kPiecesUnit % kPiecesUnit; }
-std::uint64_t taken_of(std::uint64_t call) { return call % kPiecesUnit; }
+std::uint64_t tasks_of(std::uint64_t call) { return call / kTasksUnit % kTasksUnit; }
+std::uint64_t taken_of(std::uint64_t call) { return call % kTasksUnit; }
 
-/// How often a helper looks before it sleeps: some 200 microseconds, longer than what lies between
-/// two products of a step.
+/// How often a helper looks for a task before it sleeps: for some 200 microseconds, which is longer
+/// than the time between two products of a step.
 constexpr int kLooks = 10'000;
 
-/// Whom helpers keep waiting longer than kPatience works alone for a while.
+/// A caller that helpers keep waiting longer than kPatience works alone for kAlone.
 constexpr std::chrono::milliseconds kPatience{2}, kAlone{50};
 
 void rest_a_moment() {
@@ -31,7 +31,7 @@ HelperTeam::HelperTeam(std::size_t helpers) {
   try {
     for (std::size_t i = 0; i < helpers; ++i) threads_.emplace_back([this] { help(); });
   } catch (const std::exception&) {
-    // Those that there is memory for will do: an error here would wait for them without an end.
+    // Fewer helpers will do. An exception here would leave the started ones waiting for ever.
   }
 }
 
@@ -48,10 +48,10 @@ void HelperTeam::run(std::size_t count, const std::function<void(std::size_t)>& 
   }
   task_ = &task;
   done_ = 0;
-  const Call call = (number_of(call_) + 1) * kCallUnit + count * kPiecesUnit;
+  const Call call = (number_of(call_) + 1) * kCallUnit + count * kTasksUnit;
   call_ = call;
   call_.notify_all();
-  do_pieces(call);
+  do_tasks(call);
   if (done_ == count) return;
   const auto patient_until = Clock::now() + kPatience;
   for (int look = 1; done_ != count; ++look) {
@@ -62,10 +62,10 @@ void HelperTeam::run(std::size_t count, const std::function<void(std::size_t)>& 
   }
 }
 
-void HelperTeam::do_pieces(Call call) {
+void HelperTeam::do_tasks(Call call) {
   const std::uint64_t number = number_of(call);
-  while (number_of(call) == number && taken_of(call) < pieces_of(call)) {
-    if (!call_.compare_exchange_weak(call, call + 1)) continue;  // `call` is what it is now
+  while (number_of(call) == number && taken_of(call) < tasks_of(call)) {
+    if (!call_.compare_exchange_weak(call, call + 1)) continue;  // `call` has the current value now
     (*task_)(taken_of(call));
     ++done_;
     call = call_;
@@ -86,7 +86,7 @@ void HelperTeam::help() {
       continue;
     }
     seen = now;
-    do_pieces(now);
+    do_tasks(now);
   }
 }
 

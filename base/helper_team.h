@@ -1,7 +1,7 @@
 // Threads that help with tasks of microseconds. They poll for the next task for a while before they
 // sleep. A task that no helper has taken is done by the caller. Where a helper keeps the caller
 // waiting, because another program has its core, the caller works alone for a while. For longer
-// tasks see WorkerTeam.
+// tasks see ThreadTeam.
 #pragma once
 
 #include <atomic>
@@ -37,7 +37,7 @@ class HelperTeam {
 
   void help();
   /// Does tasks of the call until all are taken.
-  void do_pieces(Call call);
+  void do_tasks(Call call);
 
   std::atomic<Call> call_ = 0;
   std::atomic<std::size_t> done_ = 0;

@@ -7,12 +7,13 @@
 #include <cstring>
 #include <utility>
 
+#include "base/utf8.h"
+
 namespace dragoman {
 
 namespace {
 
-constexpr std::size_t kBlock = 1 << 16;
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+constexpr std::size_t kBlockBytes = 1 << 16;
 
 }  // namespace
 
@@ -42,8 +43,8 @@ bool LineReader::receive(std::chrono::milliseconds wait, int other) {
   const int count = poll(ready, 2, static_cast<int>(wait.count()));
   if ((count < 0 && errno == EINTR) || (count >= 0 && ready[0].revents == 0)) return false;
 
-  char block[kBlock];
-  const ssize_t got = count < 0 ? -1 : read(descriptor_, block, kBlock);
+  char block[kBlockBytes];
+  const ssize_t got = count < 0 ? -1 : read(descriptor_, block, kBlockBytes);
   if (got < 0) {
     if (errno == EINTR || errno == EAGAIN) return false;
     throw Error(name_, ": cannot read: ", std::strerror(errno));
@@ -82,7 +83,7 @@ void LineWriter::write_line(std::string_view line) {
 
 void LineWriter::write(std::string_view text) {
   buffer_ += text;
-  if (buffer_.size() >= kBlock) flush();
+  if (buffer_.size() >= kBlockBytes) flush();
 }
 
 void LineWriter::flush() {

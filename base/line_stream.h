@@ -1,5 +1,5 @@
-// Lines in and out of file descriptors, for pipes with a program or a person at either end: what
-// has come can be asked for without waiting, and what is written can be sent on at once.
+// Lines in and out of file descriptors, for pipes with a program or a person at either end. A
+// reader gives the lines that have come without waiting. A writer can send its text on at once.
 #pragma once
 
 #include <chrono>
@@ -28,7 +28,7 @@ class LineReader {
   /// False where nothing came, as when the descriptor `other` became readable before, or at the
   /// end. Throws Error where reading fails, or for what is no text (coding_of).
   bool receive(std::chrono::milliseconds wait, int other = -1);
-  /// Whether all has come; next_line() may still have lines.
+  /// Whether the input has ended; next_line() may still have lines.
   bool at_end() const { return at_end_; }
   std::int64_t lines() const { return lines_; }  ///< that next_line() has given
 
@@ -47,7 +47,7 @@ class LineReader {
   bool at_end_ = false;
 };
 
-/// Whoever read the output has gone.
+/// The reader of the output has gone.
 class ClosedPipe : public Error {
  public:
   using Error::Error;
@@ -58,8 +58,8 @@ class LineWriter {
   /// `name` is for messages. The descriptor stays the caller's.
   LineWriter(int descriptor, std::string name);
 
-  /// Adds '\n'. What is written goes out in large pieces, the rest with flush(). All throw Error
-  /// where writing fails, ClosedPipe where nobody reads any more (with SIGPIPE ignored).
+  /// Adds '\n'. The text goes out in large blocks, and the rest with flush(). All calls throw Error
+  /// where writing fails, and ClosedPipe where nobody reads any more (with SIGPIPE ignored).
   void write_line(std::string_view line);
   void write(std::string_view text);  ///< without '\n'
   void flush();

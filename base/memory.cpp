@@ -12,9 +12,9 @@
 
 /// jemalloc reads this before main(). Freed blocks stay with the process, large ones too: giving
 /// them back to the kernel means faulting them in again in each step of a training, which takes as
-/// long as the rest of it. The kernel is asked for large pages, where it gives them. Freed
-/// neighbours become one block; a block of any size may be cut from it, not only those of a 64th or
-/// more, or else memory grows without end.
+/// long as the rest of it. The kernel is asked for large pages. Freed neighbours become one
+/// block. A block of any size may be cut from a free one; by default only blocks of at least a 64th
+/// of its size are. Otherwise memory grows without end.
 const char* malloc_conf =
     "retain:false,dirty_decay_ms:-1,muzzy_decay_ms:-1,oversize_threshold:0,thp:always,"
     "lg_extent_max_active_fit:63";

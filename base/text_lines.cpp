@@ -1,9 +1,11 @@
 #include "base/text_lines.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <iostream>
 #include <iterator>
 
+#include "base/amounts.h"
 #include "base/compressed_text.h"
 #include "base/error.h"
 #include "base/files.h"
@@ -30,6 +32,15 @@ std::vector<std::string> read_lines(const std::string& path, ByteOrderMark mark)
     begin = end + 1;
   }
   return lines;
+}
+
+void require_same_lines(const std::string& first, std::size_t first_lines,
+                        const std::string& second, std::size_t second_lines) {
+  if (first_lines == second_lines) return;
+  throw Error(first, " has ", counted(static_cast<std::int64_t>(first_lines), "line"), " but ",
+              second, " has ", counted(static_cast<std::int64_t>(second_lines), "line"),
+              "; the files must match line for line: paste ", first, " ", second,
+              " | less shows where they part");
 }
 
 }  // namespace dragoman

@@ -1,4 +1,4 @@
-// How many cores this process may use, and loops over them.
+// How many cores this process may use, and loops on several threads.
 #pragma once
 
 #include <cstdint>

@@ -4,11 +4,11 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace dragoman {
 
 inline constexpr char32_t kReplacementCharacter = 0xFFFD;
+inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 /// The offset of the first byte that belongs to no valid UTF-8 sequence (RFC 3629: no overlong
 /// forms, no surrogates, nothing above U+10FFFF), or npos.
@@ -21,6 +21,7 @@ std::string replace_invalid_utf8(std::string_view text);
 /// The code point that starts at `offset`. `offset` is moved behind it. `text` must be valid UTF-8.
 char32_t next_code_point(std::string_view text, std::size_t& offset);
 
+/// `text` must be valid UTF-8.
 std::u32string code_points(std::string_view text);
 void append_utf8(std::string& text, char32_t code_point);
 std::string to_utf8(std::u32string_view code_points);

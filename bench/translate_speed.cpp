@@ -146,7 +146,7 @@ int main(int count, char** arguments) try {
   const auto type = static_cast<ComputeType>(std::ranges::find(types, type_name) - types.begin());
   const auto start = Clock::now();
   const ModelFileReader file(resolve_model_path(model));
-  const Tokenizers tokenizers = load_tokenizers(file);
+  const TokenizerPair tokenizers = load_tokenizers(file);
   const auto weights = std::make_shared<CpuModel>(file, type);
   std::vector<std::unique_ptr<CpuEngine>> engines;
   EngineTimes times{};  // of the first engine

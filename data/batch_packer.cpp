@@ -45,7 +45,7 @@ PairLengths lengths_of(const EncodedSides& sides) {
 
 }  // namespace
 
-EndIds end_ids(const Tokenizers& tokenizers) {
+EndIds end_ids(const TokenizerPair& tokenizers) {
   return {.source = tokenizers.source->eos_id(), .target = tokenizers.target->eos_id()};
 }
 

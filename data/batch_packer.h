@@ -10,7 +10,7 @@
 #include "data/fresh_encoder.h"
 #include "data/packed_batch.h"
 #include "data/pair_alignments.h"
-#include "tokenizer/tokenizers.h"
+#include "tokenizer/tokenizer_pair.h"
 
 namespace dragoman {
 
@@ -18,7 +18,7 @@ namespace dragoman {
 struct EndIds {
   TokenId source, target;
 };
-EndIds end_ids(const Tokenizers& tokenizers);
+EndIds end_ids(const TokenizerPair& tokenizers);
 
 PackedBatch pack_batch(const Corpus& corpus, std::span<const std::uint32_t> pairs, EndIds ends);
 

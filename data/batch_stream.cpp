@@ -23,8 +23,8 @@ struct ReadyBatch {
 
 }  // namespace
 
-struct BatchStream::Worker {
-  Worker(const Corpus& the_corpus, BatchPacker the_packer, const PlanConfig& the_config)
+struct BatchStream::Producer {
+  Producer(const Corpus& the_corpus, BatchPacker the_packer, const PlanConfig& the_config)
       : corpus(the_corpus), packer(std::move(the_packer)), config(the_config) {}
 
   Corpus corpus;
@@ -93,39 +93,40 @@ struct BatchStream::Worker {
 BatchStream::BatchStream(const Corpus& corpus, const PlanConfig& config, EndIds ends,
                          DataPosition position, StreamOptions options) {
   if (corpus.pairs() == 0) throw Error("there is no pair to train on");
-  worker_ = std::make_unique<Worker>(
+  producer_ = std::make_unique<Producer>(
       corpus, BatchPacker(corpus, ends, config.max_tokens, std::move(options.supplements)), config);
-  worker_->config.max_tokens = worker_->packer.planned_tokens();
-  worker_->share = options.share;
-  worker_->thread = std::jthread([worker = worker_.get(), position](const std::stop_token& stop) {
-    worker->run(stop, position);
-  });
-  MutexLock lock(worker_->mutex);
-  worker_->position = worker_->wait(lock).position;
+  producer_->config.max_tokens = producer_->packer.planned_tokens();
+  producer_->share = options.share;
+  producer_->thread =
+      std::jthread([producer = producer_.get(), position](const std::stop_token& stop) {
+        producer->run(stop, position);
+      });
+  MutexLock lock(producer_->mutex);
+  producer_->position = producer_->wait(lock).position;
 }
 
 BatchStream::~BatchStream() = default;
 
 PackedBatch BatchStream::next() {
   const auto start = std::chrono::steady_clock::now();
-  MutexLock lock(worker_->mutex);
-  worker_->wait(lock);
-  worker_->waited_seconds +=
+  MutexLock lock(producer_->mutex);
+  producer_->wait(lock);
+  producer_->waited_seconds +=
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  worker_->position = worker_->ready->after;
-  PackedBatch batch = std::move(worker_->ready->batch);
-  worker_->ready.reset();
-  worker_->changed.notify_all();
+  producer_->position = producer_->ready->after;
+  PackedBatch batch = std::move(producer_->ready->batch);
+  producer_->ready.reset();
+  producer_->changed.notify_all();
   return batch;
 }
 
-DataPosition BatchStream::position() const { return worker_->position; }
+DataPosition BatchStream::position() const { return producer_->position; }
 
 std::int64_t BatchStream::batches_in_epoch() const {
-  MutexLock lock(worker_->mutex);
-  return worker_->wait(lock).batches_in_epoch;
+  MutexLock lock(producer_->mutex);
+  return producer_->wait(lock).batches_in_epoch;
 }
 
-double BatchStream::waited_seconds() const { return worker_->waited_seconds; }
+double BatchStream::waited_seconds() const { return producer_->waited_seconds; }
 
 }  // namespace dragoman

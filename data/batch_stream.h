@@ -42,13 +42,14 @@ class BatchStream {
   ~BatchStream();
 
   PackedBatch next();
-  DataPosition position() const;          ///< position of the first of the next `size` batches
-  std::int64_t batches_in_epoch() const;  ///< of position()'s epoch
-  double waited_seconds() const;          ///< total time that next() has waited
+  /// The position of the next batch of rank 0; BatchShare::size batches make one step of all ranks.
+  DataPosition position() const;
+  std::int64_t batches_in_epoch() const;  ///< of the epoch of position()
+  double waited_seconds() const;          ///< the total time that next() has waited
 
  private:
-  struct Worker;
-  std::unique_ptr<Worker> worker_;
+  struct Producer;
+  std::unique_ptr<Producer> producer_;
 };
 
 }  // namespace dragoman

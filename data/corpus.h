@@ -4,8 +4,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <span>
-#include <string>
 #include <vector>
 
 #include "tokenizer/tokenizer.h"
@@ -27,7 +25,7 @@ struct CorpusReport {
   std::int64_t source_tokens = 0, target_tokens = 0;  ///< of the kept pairs, without </s>
 
   /// The fraction of several_sentences among the kept pairs.
-  double several_sentences_share() const {
+  double several_sentences_fraction() const {
     return kept == 0 ? 0 : static_cast<double>(several_sentences) / static_cast<double>(kept);
   }
   bool operator==(const CorpusReport&) const = default;

@@ -6,6 +6,7 @@
 #include "base/amounts.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "data/pair_selection.h"
 #include "data/source_tags.h"
 #include "tokenizer/sentence_splitter.h"
 
@@ -13,7 +14,7 @@ namespace dragoman {
 
 namespace {
 
-/// A line of more bytes than this is too long for any --max-length below it, and not encoded.
+/// A line of more bytes than this, and than 64 times --max-length, is not encoded.
 constexpr std::int64_t kLongestLine = std::int64_t{1} << 20;
 constexpr std::int64_t kMostBytesPerPiece = 64;  ///< 16 characters of 4 bytes
 
@@ -24,7 +25,7 @@ struct EncodedPair {
   std::uint64_t hash = 0;
   bool several_sentences = false;                           ///< on a side or both
   bool same_text = false;                                   ///< both sides are alike
-  std::size_t source_begin = 0, target_begin = 0, end = 0;  ///< in tokens of the block
+  std::size_t source_begin = 0, target_begin = 0, end = 0;  ///< in the tokens of the block
 };
 
 struct EncodedBlock {
@@ -51,7 +52,7 @@ void append_encoded(const Tokenizer& tokenizer, std::string_view line,
 }
 
 void encode_pair(EncodedBlock& block, std::string_view source, std::string_view target,
-                 const Tokenizers& tokenizers, std::int64_t max_length) {
+                 const TokenizerPair& tokenizers, std::int64_t max_length) {
   EncodedPair& pair = block.pairs.back();
   pair.source_begin = pair.target_begin = pair.end = block.tokens.size();
   if (surely_too_long(source, max_length) || surely_too_long(target, max_length)) {
@@ -71,9 +72,9 @@ bool is_too_long(const EncodedBlock& block, const EncodedPair& pair, std::int64_
 }
 
 /// Decides the fate of the encoded pairs, in the order of the text.
-class Sorter {
+class PairFilter {
  public:
-  Sorter(const DataConfig& data, PairSelection& selection, CorpusWriter& writer)
+  PairFilter(const DataConfig& data, PairSelection& selection, CorpusWriter& writer)
       : data_(data), selection_(selection), writer_(writer) {}
 
   /// Line numbers of pairs that are held out.
@@ -128,7 +129,7 @@ class Sorter {
 /// Encodes pairs of the training text, on any thread.
 struct BlockEncoder {
   const ParallelText& text;
-  const Tokenizers& tokenizers;
+  const TokenizerPair& tokenizers;
   const SourceTags& tags;
   std::int64_t max_length;
 
@@ -170,7 +171,7 @@ struct BlockEncoder {
   }
 };
 
-std::int64_t larger_vocabulary(const Tokenizers& tokenizers) {
+std::int64_t larger_vocabulary(const TokenizerPair& tokenizers) {
   return std::max(tokenizers.source->size(), tokenizers.target->size());
 }
 
@@ -185,7 +186,7 @@ std::string nothing_left(const CorpusReport& report) {
 }  // namespace
 
 void build_corpus(const std::filesystem::path& path, const ParallelText& text,
-                  const Tokenizers& tokenizers, const PairChoice& choice,
+                  const TokenizerPair& tokenizers, const PairChoice& choice,
                   const WorkContext& context) {
   const DataConfig& data = choice.data;
   WorkContext quiet = context;
@@ -196,7 +197,7 @@ void build_corpus(const std::filesystem::path& path, const ParallelText& text,
   AtomicFile file(path);
   CorpusWriter writer([&file](std::string_view bytes) { file.write(bytes); },
                       larger_vocabulary(tokenizers));
-  Sorter sorter(data, selection, writer);
+  PairFilter filter(data, selection, writer);
   std::vector<EncodedBlock> blocks(static_cast<std::size_t>(blocks_at_once(context)));
   const auto slot = [&blocks](std::int64_t number) -> EncodedBlock& {
     return blocks[static_cast<std::size_t>(number) % blocks.size()];
@@ -206,11 +207,11 @@ void build_corpus(const std::filesystem::path& path, const ParallelText& text,
       [&](std::int64_t number, std::int64_t first, std::int64_t last) {
         slot(number) = encoder.encode(first, last);
       },
-      [&](std::int64_t number) { sorter.take(slot(number)); });
-  if (sorter.report().kept == 0) throw Error(nothing_left(sorter.report()));
+      [&](std::int64_t number) { filter.take(slot(number)); });
+  if (filter.report().kept == 0) throw Error(nothing_left(filter.report()));
 
-  CorpusFacts facts{.report = sorter.report(), .held_out_source = {}, .held_out_target = {}};
-  for (const std::int64_t line : sorter.held_out())
+  CorpusFacts facts{.report = filter.report(), .held_out_source = {}, .held_out_target = {}};
+  for (const std::int64_t line : filter.held_out())
     text.for_each_pair(line, line + 1,
                        [&](std::int64_t pair, std::string_view source, std::string_view target) {
                          facts.held_out_source.push_back(tags.tagged(text.file_of(pair), source));
@@ -221,7 +222,7 @@ void build_corpus(const std::filesystem::path& path, const ParallelText& text,
 }
 
 Corpus encode_lines(const std::vector<std::string>& source, const std::vector<std::string>& target,
-                    const Tokenizers& tokenizers, const DataConfig& data,
+                    const TokenizerPair& tokenizers, const DataConfig& data,
                     const WorkContext& context) {
   std::string bytes;
   CorpusWriter writer([&bytes](std::string_view part) { bytes += part; },

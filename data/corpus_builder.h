@@ -1,4 +1,4 @@
-// Filters and encodes text into the corpus file, on all cores.
+// Filters and encodes text into the corpus file, on several threads.
 #pragma once
 
 #include <cstdint>
@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "data/blocks.h"
 #include "data/corpus_file.h"
 #include "data/data_config.h"
-#include "data/pair_selection.h"
 #include "data/parallel_text.h"
-#include "tokenizer/tokenizers.h"
+#include "tokenizer/tokenizer_pair.h"
 
 namespace dragoman {
 
@@ -24,13 +24,13 @@ struct PairChoice {
 /// number of threads. A pair is dropped for the first of these reasons: invalid, empty, duplicate,
 /// too long, ratio. Throws Error where no pair is left.
 void build_corpus(const std::filesystem::path& path, const ParallelText& text,
-                  const Tokenizers& tokenizers, const PairChoice& choice,
+                  const TokenizerPair& tokenizers, const PairChoice& choice,
                   const WorkContext& context);
 
 /// A corpus in memory, of the pairs of lines that are no longer than data.max_length. line(pair) is
 /// the index of the pair's lines.
 Corpus encode_lines(const std::vector<std::string>& source, const std::vector<std::string>& target,
-                    const Tokenizers& tokenizers, const DataConfig& data,
+                    const TokenizerPair& tokenizers, const DataConfig& data,
                     const WorkContext& context);
 
 }  // namespace dragoman

@@ -26,7 +26,7 @@ void check_one_for_each_file(std::string_view flag, std::size_t values, std::siz
                      ": give one for each");
 }
 
-void check_share(std::string_view flag, double value) {
+void check_fraction(std::string_view flag, double value) {
   if (!(value >= 0 && value <= 1)) throw UsageError("--", flag, " ", value, ": must lie in 0 to 1");
 }
 
@@ -73,17 +73,17 @@ void DataConfig::validate() const {
     throw UsageError("--max-ratio ", max_ratio, ": must be 0 (no limit) or at least 1");
   if (!(valid_fraction >= 0 && valid_fraction <= 0.5))
     throw UsageError("--valid-fraction ", valid_fraction, ": must lie in 0 to 0.5");
-  check_share("subword-sampling", subword_sampling);
-  check_share("train-terms-share", train_terms_share);
+  check_fraction("subword-sampling", subword_sampling);
+  check_fraction("train-terms-share", train_terms_share);
   if (!guided_alignment.empty() && (!train_terms.empty() || augment_join > 0))
     throw UsageError(
         "--guided-alignment: its links are of the words as the file has them, without other words "
         "between or behind; leave out ",
         train_terms.empty() ? "--augment-join" : "--train-terms");
-  check_share("augment-upper-case", augment_upper_case);
-  check_share("augment-title-case", augment_title_case);
-  check_share("augment-drop-end-punctuation", augment_drop_end_punctuation);
-  check_share("augment-join", augment_join);
+  check_fraction("augment-upper-case", augment_upper_case);
+  check_fraction("augment-title-case", augment_title_case);
+  check_fraction("augment-drop-end-punctuation", augment_drop_end_punctuation);
+  check_fraction("augment-join", augment_join);
   if (augment_upper_case + augment_title_case > 1)
     throw UsageError(
         "--augment-upper-case and --augment-title-case: more than 1 together, but a "

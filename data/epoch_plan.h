@@ -53,11 +53,12 @@ class EpochPlan {
   std::vector<Range> ranges_;         ///< [batches], of order_
 };
 
-/// Every pair once: sorted by target length, then source length, then at random by (seed, epoch),
-/// and cut into batches as full as the budget allows. The batches are shuffled by (seed, epoch). A
-/// pair longer than the budget is a batch of its own. Pairs that are seen more than once are in
-/// further rounds, each sorted and cut by itself, so no batch has a pair twice. Takes 12 bytes for
-/// each pair while it works, 4 after. Works on all cores.
+/// The pairs of an epoch, each as often as times_seen() says: sorted by target length, then source
+/// length, then at random by (seed, epoch), and cut into batches as full as the budget allows. The
+/// batches are shuffled by (seed, epoch). A pair longer than the budget is a batch of its own.
+/// Pairs that are seen more than once are in further rounds, each sorted and cut by itself, so no
+/// batch has a pair twice. Takes 12 bytes for each pair while it works, 4 after. Works on all
+/// cores.
 EpochPlan plan_epoch(const Corpus& corpus, const PlanConfig& config, std::int64_t epoch);
 
 /// All pairs once, without randomness: batches from short to long, for validation.

@@ -29,8 +29,9 @@ bool FreshEncoder::is_wanted(const DataConfig& data) {
          !data.train_terms.empty();
 }
 
-FreshEncoder::FreshEncoder(std::shared_ptr<const ParallelText> text, const Tokenizers& tokenizers,
-                           const DataConfig& data, std::uint64_t seed)
+FreshEncoder::FreshEncoder(std::shared_ptr<const ParallelText> text,
+                           const TokenizerPair& tokenizers, const DataConfig& data,
+                           std::uint64_t seed)
     : text_(std::move(text)),
       tokenizers_(tokenizers),
       data_(data),

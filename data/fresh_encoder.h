@@ -16,7 +16,7 @@
 #include "data/source_tags.h"
 #include "tokenizer/subword_sampler.h"
 #include "tokenizer/terms.h"
-#include "tokenizer/tokenizers.h"
+#include "tokenizer/tokenizer_pair.h"
 
 namespace dragoman {
 
@@ -37,7 +37,7 @@ class FreshEncoder {
   /// Whether the settings ask for pairs to be encoded anew.
   static bool is_wanted(const DataConfig& data);
 
-  FreshEncoder(std::shared_ptr<const ParallelText> text, const Tokenizers& tokenizers,
+  FreshEncoder(std::shared_ptr<const ParallelText> text, const TokenizerPair& tokenizers,
                const DataConfig& data, std::uint64_t seed);
 
   /// The pair's new tokens. Returns nothing where the pair stays as the corpus has it. That is also
@@ -52,7 +52,7 @@ class FreshEncoder {
   std::optional<std::string> with_terms(const TextPair& pair, RandomStream& random) const;
 
   std::shared_ptr<const ParallelText> text_;
-  Tokenizers tokenizers_;
+  TokenizerPair tokenizers_;
   DataConfig data_;
   std::uint64_t seed_;
   SourceTags tags_;

@@ -19,10 +19,10 @@ struct PackedSide {
 };
 
 /// A target piece that should attend to a source piece, by their positions in the sentence. The
-/// numbers `share` of a target piece sum to 1.
+/// weights of the links of a target piece sum to 1.
 struct PieceLink {
   std::int32_t source, target;
-  float share;
+  float weight;
 };
 
 struct PackedBatch {

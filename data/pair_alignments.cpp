@@ -6,7 +6,7 @@
 
 #include "base/amounts.h"
 #include "base/error.h"
-#include "base/line_counts.h"
+#include "base/text_lines.h"
 
 namespace dragoman {
 
@@ -14,7 +14,7 @@ namespace {
 
 /// Throws Error where the highest word number of the links is not a word of the line.
 void check_words(std::int64_t link, std::string_view line, std::string_view side) {
-  const auto words = static_cast<std::int64_t>(words_of(line).size());
+  const auto words = static_cast<std::int64_t>(word_places(line).size());
   if (link >= words)
     throw Error("word ", link, " of the ", side, " line, counted from 0, but it has ",
                 counted(words, "word"));
@@ -101,7 +101,7 @@ std::vector<WordLink> AlignmentFiles::links(std::int64_t line) const {
 }
 
 PairAlignments::PairAlignments(std::shared_ptr<const AlignmentFiles> files,
-                               const Tokenizers& tokenizers, const DataConfig& data)
+                               const TokenizerPair& tokenizers, const DataConfig& data)
     : files_(std::move(files)), tokenizers_(tokenizers), tags_(data, *tokenizers.source) {}
 
 std::vector<PieceLink> PairAlignments::links(std::int64_t line, std::span<const TokenId> source,

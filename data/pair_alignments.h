@@ -7,11 +7,11 @@
 #include <span>
 #include <vector>
 
-#include "data/pair_selection.h"
+#include "data/blocks.h"
 #include "data/parallel_text.h"
 #include "data/source_tags.h"
 #include "data/word_alignment.h"
-#include "tokenizer/tokenizers.h"
+#include "tokenizer/tokenizer_pair.h"
 
 namespace dragoman {
 
@@ -37,7 +37,7 @@ class AlignmentFiles {
 /// All calls are safe from several threads at once.
 class PairAlignments {
  public:
-  PairAlignments(std::shared_ptr<const AlignmentFiles> files, const Tokenizers& tokenizers,
+  PairAlignments(std::shared_ptr<const AlignmentFiles> files, const TokenizerPair& tokenizers,
                  const DataConfig& data);
 
   /// The links between the pieces of an encoded pair, for any segmentation. There are none where
@@ -47,7 +47,7 @@ class PairAlignments {
 
  private:
   std::shared_ptr<const AlignmentFiles> files_;
-  Tokenizers tokenizers_;
+  TokenizerPair tokenizers_;
   SourceTags tags_;
 };
 

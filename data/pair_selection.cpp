@@ -7,9 +7,7 @@
 
 #include "base/hash.h"
 #include "base/random.h"
-#include "base/threads.h"
 #include "base/utf8.h"
-#include "data/prepare.h"
 
 namespace dragoman {
 
@@ -38,7 +36,7 @@ std::vector<bool> files_to_hold_out_of(const DataConfig& data) {
 /// In place of the hash's last bit: whether the pair must not be held out.
 constexpr std::uint64_t kStays = 1;
 
-/// The `count` smallest of the different numbers that are added.
+/// Keeps the hashes with the `count` smallest keys.
 class Smallest {
  public:
   explicit Smallest(std::size_t count) : count_(count) {}
@@ -71,27 +69,6 @@ std::int64_t held_out_count(std::int64_t pairs, double fraction) {
 }
 
 }  // namespace
-
-std::int64_t blocks_at_once(const WorkContext& context) {
-  return std::int64_t{8} * context.threads;
-}
-
-void for_each_block(std::int64_t pairs, const WorkContext& context,
-                    const std::function<void(std::int64_t, std::int64_t, std::int64_t)>& block,
-                    const std::function<void(std::int64_t)>& done) {
-  const std::int64_t blocks = (pairs + kLinesPerBlock - 1) / kLinesPerBlock;
-  const std::int64_t at_once = blocks_at_once(context);
-  for (std::int64_t begin = 0; begin < blocks; begin += at_once) {
-    if (context.stop.stop_requested()) throw PreparationStopped();
-    const std::int64_t end = std::min(begin + at_once, blocks);
-    parallel_for(end - begin, context.threads, [&](std::int64_t i) {
-      const std::int64_t first = (begin + i) * kLinesPerBlock;
-      block(begin + i, first, std::min(first + kLinesPerBlock, pairs));
-    });
-    for (std::int64_t number = begin; number < end; ++number) done(number);
-    context.report(std::min(end * kLinesPerBlock, pairs), pairs);
-  }
-}
 
 std::uint64_t pair_hash(std::string_view source, std::string_view target) {
   return std::max<std::uint64_t>(2, xxh3(target, xxh3(source)) & ~kStays);

@@ -3,34 +3,15 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <stop_token>
 #include <string_view>
 #include <vector>
 
+#include "data/blocks.h"
 #include "data/data_config.h"
 #include "data/parallel_text.h"
 #include "data/sorted_hashes.h"
 
 namespace dragoman {
-
-/// Threads, stop and progress of long work over the text.
-struct WorkContext {
-  int threads;
-  std::stop_token stop;
-  std::function<void(std::int64_t done, std::int64_t total)> report;  ///< never empty
-};
-
-/// Calls block(number, first, last) for each run of kLinesPerBlock pairs, on all threads. After
-/// every few blocks it calls done(number) for each of them in order, on this thread. Throws
-/// PreparationStopped.
-void for_each_block(std::int64_t pairs, const WorkContext& context,
-                    const std::function<void(std::int64_t, std::int64_t, std::int64_t)>& block,
-                    const std::function<void(std::int64_t)>& done);
-inline constexpr std::int64_t kLinesPerBlock = 2048;
-/// The number of blocks between two calls of done(). Their numbers are [k * count, (k + 1) *
-/// count).
-std::int64_t blocks_at_once(const WorkContext& context);
 
 /// The hash of the two lines; never 0, and even.
 std::uint64_t pair_hash(std::string_view source, std::string_view target);

@@ -5,9 +5,9 @@
 #include "base/compressed_text.h"
 #include "base/error.h"
 #include "base/hash.h"
-#include "base/line_counts.h"
+#include "base/text_lines.h"
 #include "base/unnamed_file.h"
-#include "data/prepare.h"
+#include "data/preparation_stopped.h"
 
 namespace dragoman {
 
@@ -31,17 +31,17 @@ bool may_change_unseen(const FileStamp& stamp, std::chrono::system_clock::time_p
 /// The text of a compressed file, in a file without a name that disappears with this process.
 MappedFile decompressed(Decompressor& decompressor, std::string_view bytes,
                         const TextReading& reading) {
-  constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
+  constexpr std::size_t kSectionBytes = std::size_t{1} << 20;
   if (!reading.index_folder.empty()) create_folders(reading.index_folder);
   UnnamedFile text(reading.index_folder.empty() ? std::filesystem::temp_directory_path()
                                                 : reading.index_folder);
   while (!bytes.empty()) {
     if (reading.stop.stop_requested()) throw PreparationStopped();
-    const std::string_view piece = bytes.substr(0, kPieceBytes);
-    decompressor.add(piece,
+    const std::string_view section = bytes.substr(0, kSectionBytes);
+    decompressor.add(section,
                      [&text](std::string_view more) { text.append(more.data(), more.size()); });
-    bytes.remove_prefix(piece.size());
-    reading.report(static_cast<std::int64_t>(piece.size()));
+    bytes.remove_prefix(section.size());
+    reading.report(static_cast<std::int64_t>(section.size()));
   }
   decompressor.finish();
   return text.map();

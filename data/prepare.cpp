@@ -10,11 +10,10 @@
 #include "base/files.h"
 #include "base/hash.h"
 #include "base/random.h"
-#include "base/threads.h"
 #include "data/corpus_builder.h"
 #include "data/corpus_file.h"
 #include "data/parallel_text.h"
-#include "data/text_size.h"
+#include "data/preparation_work.h"
 #include "tokenizer/term_marks.h"
 
 namespace dragoman {
@@ -26,46 +25,16 @@ namespace fs = std::filesystem;
 /// Part of every file name: files of other versions of this code are not found.
 constexpr int kCacheVersion = 3;
 
-struct Work : Preparation {
-  explicit Work(const Preparation& preparation) : Preparation(preparation) {
-    if (threads == 0) threads = available_cores();
-  }
-
-  void observe(std::string_view stage, std::int64_t done, std::int64_t total) const {
-    if (observer) observer(stage, done, total);
-  }
-  WorkContext context(std::string_view stage) const {
-    return {.threads = threads,
-            .stop = stop,
-            .report = [this, stage](std::int64_t done, std::int64_t total) {
-              observe(stage, done, total);
-            }};
-  }
-};
-
 enum class Side { Source, Target, Both };
-
-std::int64_t total_bytes(const DataConfig& data) {
-  std::int64_t total = 0;
-  for (const auto* paths :
-       {&data.train_source, &data.train_target, &data.valid_source, &data.valid_target,
-        &data.keep_valid_source, &data.keep_valid_target, &data.guided_alignment})
-    for (const std::string& path : *paths) {
-      std::error_code unreadable;  // reported when the file is opened
-      const auto size = fs::file_size(path, unreadable);
-      if (!unreadable) total += static_cast<std::int64_t>(size);
-    }
-  return total;
-}
 
 /// The lines of one side or both that a tokenizer is trained on: about as many as it will look at.
 std::vector<std::string_view> sample_of(const ParallelText& text, Side side,
                                         std::int64_t sample_lines) {
   const std::int64_t lines = text.pairs() * (side == Side::Both ? 2 : 1);
-  const double share = 1.05 * static_cast<double>(sample_lines) / static_cast<double>(lines);
+  const double fraction = 1.05 * static_cast<double>(sample_lines) / static_cast<double>(lines);
   std::vector<std::string_view> sample;
   const auto add = [&](std::string_view line) {
-    if (line.empty() || (share < 1 && uniform_of(sample_key(line)) >= share)) return;
+    if (line.empty() || (fraction < 1 && uniform_of(sample_key(line)) >= fraction)) return;
     if (text.all_valid() || is_valid_line(line)) sample.push_back(line);
   };
   text.for_each_pair(0, text.pairs(),
@@ -77,7 +46,7 @@ std::vector<std::string_view> sample_of(const ParallelText& text, Side side,
 }
 
 /// Tags and the marks of terms are pieces of the tokenizer that encodes the source.
-TokenizerConfig tokenizer_config(const Work& work, Side side) {
+TokenizerConfig tokenizer_config(const PreparationWork& work, Side side) {
   TokenizerConfig config = work.tokenizer;
   if (side == Side::Target) return config;
   auto& symbols = config.user_symbols;
@@ -101,7 +70,7 @@ std::uint64_t tokenizer_hash(TokenizerConfig config, const ParallelText& text) {
 
 /// A trained tokenizer from the cache folder, or trained now and put there. The file holds the
 /// SentencePiece model and 8 bytes of its checksum.
-std::string trained_model(const Work& work, const ParallelText& text, Side side) {
+std::string trained_model(const PreparationWork& work, const ParallelText& text, Side side) {
   const char* names[] = {"source", "target", "joint"};
   const TokenizerConfig config = tokenizer_config(work, side);
   const fs::path path =
@@ -128,25 +97,28 @@ std::string trained_model(const Work& work, const ParallelText& text, Side side)
   return bytes;
 }
 
-Tokenizers tokenizers_of(const Work& work, const ParallelText& text) {
+TokenizerPair tokenizers_of(const PreparationWork& work, const ParallelText& text) {
   const TokenizerConfig& config = work.tokenizer;
-  const auto share = [](Tokenizer tokenizer) {
+  const auto make_shared_tokenizer = [](Tokenizer tokenizer) {
     return std::make_shared<const Tokenizer>(std::move(tokenizer));
   };
   const auto trained = [&](Side side) {
-    return share(Tokenizer(trained_model(work, text, side), "the trained tokenizer"));
+    return make_shared_tokenizer(
+        Tokenizer(trained_model(work, text, side), "the trained tokenizer"));
   };
-  Tokenizers tokenizers;
+  TokenizerPair tokenizers;
   if (!config.source_bytes.empty()) {
-    tokenizers.source = share(Tokenizer(config.source_bytes, "the source tokenizer"));
-    tokenizers.target = config.target_bytes.empty()
-                            ? tokenizers.source
-                            : share(Tokenizer(config.target_bytes, "the target tokenizer"));
+    tokenizers.source =
+        make_shared_tokenizer(Tokenizer(config.source_bytes, "the source tokenizer"));
+    tokenizers.target =
+        config.target_bytes.empty()
+            ? tokenizers.source
+            : make_shared_tokenizer(Tokenizer(config.target_bytes, "the target tokenizer"));
   } else if (!config.source_model.empty()) {
-    tokenizers.source = share(Tokenizer::from_file(config.source_model));
+    tokenizers.source = make_shared_tokenizer(Tokenizer::from_file(config.source_model));
     tokenizers.target = tokenizers.source;
     if (!config.target_model.empty()) {
-      auto target = share(Tokenizer::from_file(config.target_model));
+      auto target = make_shared_tokenizer(Tokenizer::from_file(config.target_model));
       if (target->model_bytes() != tokenizers.source->model_bytes()) tokenizers.target = target;
     }
   } else if (config.joint) {
@@ -158,7 +130,8 @@ Tokenizers tokenizers_of(const Work& work, const ParallelText& text) {
   return tokenizers;
 }
 
-fs::path corpus_path(const Work& work, const ParallelText& text, const Tokenizers& tokenizers) {
+fs::path corpus_path(const PreparationWork& work, const ParallelText& text,
+                     const TokenizerPair& tokenizers) {
   const DataConfig& data = work.data;
   const bool held_out = data.valid_source.empty() && data.valid_fraction > 0;
   std::string inputs = join_text(
@@ -173,8 +146,8 @@ fs::path corpus_path(const Work& work, const ParallelText& text, const Tokenizer
 }
 
 /// The training corpus from the cache folder, or built now and put there.
-std::shared_ptr<const Corpus::Storage> corpus_of(const Work& work, const ParallelText& text,
-                                                 PreparedData& prepared) {
+std::shared_ptr<const Corpus::Storage> corpus_of(const PreparationWork& work,
+                                                 const ParallelText& text, PreparedData& prepared) {
   const fs::path path = corpus_path(work, text, prepared.tokenizers);
   if (fs::exists(path)) {
     try {
@@ -202,24 +175,16 @@ void add_valid_lines(const ParallelText& text, ValidSet& valid) {
                      });
 }
 
-void encode_valid(const Work& work, const Tokenizers& tokenizers, ValidSet& valid) {
+void encode_valid(const PreparationWork& work, const TokenizerPair& tokenizers, ValidSet& valid) {
   valid.tokens = encode_lines(valid.source_lines, valid.target_lines, tokenizers, work.data,
                               work.context("encoding the validation set"));
   valid.too_long = static_cast<std::int64_t>(valid.source_lines.size()) - valid.tokens.pairs();
 }
 
-TextReading reading_of(const Work& work) {
-  return {
-      .threads = work.threads,
-      .stop = work.stop,
-      .report = [&work, total = total_bytes(work.data), read = std::int64_t{0}](
-                    std::int64_t more) mutable { work.observe("reading", read += more, total); },
-      .index_folder = work.cache_folder};
-}
-
 /// The alignments of the training text, checked; null where none are given.
 std::shared_ptr<const AlignmentFiles> alignment_files(
-    const Work& work, const std::shared_ptr<const ParallelText>& text, const TextReading& reading) {
+    const PreparationWork& work, const std::shared_ptr<const ParallelText>& text,
+    const TextReading& reading) {
   if (work.data.guided_alignment.empty()) return nullptr;
   return std::make_shared<const AlignmentFiles>(text, work.data, reading,
                                                 work.context("checking the alignments"));
@@ -240,7 +205,7 @@ std::vector<const TextFile*> files_of(std::initializer_list<const ParallelText*>
 }
 
 /// Adds the hashes of all files; throws Error where one has changed under a run.
-void take_hashes(const Work& work, const std::vector<const TextFile*>& files,
+void take_hashes(const PreparationWork& work, const std::vector<const TextFile*>& files,
                  PreparedData& prepared) {
   const auto take = [&](const std::string& path, const std::string& hash) {
     const auto before = work.started_with.find(path);
@@ -255,29 +220,24 @@ void take_hashes(const Work& work, const std::vector<const TextFile*>& files,
   if (!terms.empty()) take(terms, hex16(xxh3(read_file(terms))));
 }
 
-void store_indexes(const Work& work, const std::vector<const TextFile*>& files) {
-  for (const TextFile* file : files)
-    if (file->new_index())
-      write_file(index_path(work.cache_folder, file->path()), *file->new_index());
-}
-
-std::vector<CorpusPart> parts_of(const Work& work, const ParallelText& text, const Corpus& corpus) {
+std::vector<CorpusSection> sections_of(const PreparationWork& work, const ParallelText& text,
+                                       const Corpus& corpus) {
   const std::vector<double> weights = work.data.weights();
   const std::vector<std::string> tags = work.data.tags();
-  std::vector<CorpusPart> parts;
+  std::vector<CorpusSection> sections;
   for (std::size_t file = 0; file < weights.size(); ++file) {
     const std::int64_t first = corpus.first_pair_from(text.first_pairs()[file]);
     const std::int64_t end = corpus.first_pair_from(text.first_pairs()[file + 1]);
-    parts.push_back({.source_path = text.source_files()[file].path(),
-                     .tag = tags[file],
-                     .first_pair = first,
-                     .pairs = end - first,
-                     .weight = weights[file]});
+    sections.push_back({.source_path = text.source_files()[file].path(),
+                        .tag = tags[file],
+                        .first_pair = first,
+                        .pairs = end - first,
+                        .weight = weights[file]});
   }
-  return parts;
+  return sections;
 }
 
-double share_with_terms(const ParallelText& text, const Terms& terms) {
+double fraction_with_terms(const ParallelText& text, const Terms& terms) {
   constexpr std::int64_t kSample = 20'000;
   const std::int64_t step = text.pairs() / kSample + 1;
   std::int64_t seen = 0, found = 0;
@@ -295,33 +255,16 @@ double share_with_terms(const ParallelText& text, const Terms& terms) {
 
 std::vector<WeightedPairs> PreparedData::weights() const {
   std::vector<WeightedPairs> weights;
-  for (const CorpusPart& part : parts)
-    weights.push_back({.first_pair = part.first_pair, .weight = part.weight});
+  for (const CorpusSection& section : sections)
+    weights.push_back({.first_pair = section.first_pair, .weight = section.weight});
   return weights;
-}
-
-TextSize measure_text(const Preparation& preparation) {
-  const Work work(preparation);
-  work.data.validate();
-  const ParallelText text(work.data.train_source, work.data.train_target, work.data.invalid,
-                          reading_of(work));
-  create_folders(work.cache_folder);
-  store_indexes(work, files_of({&text}, nullptr));
-  TextSize size{.pairs = text.pairs()};
-  text.for_each_pair(
-      0, text.pairs(), [&size](std::int64_t, std::string_view, std::string_view target) {
-        size.target_characters += std::count_if(target.begin(), target.end(), [](char c) {
-          return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-        });
-      });
-  return size;
 }
 
 namespace {
 
 /// The pairs of the text that was given, or else those held out of the training text.
-void take_validation(const Work& work, const ParallelText& text, const CorpusFacts& facts,
-                     PreparedData& prepared) {
+void take_validation(const PreparationWork& work, const ParallelText& text,
+                     const CorpusFacts& facts, PreparedData& prepared) {
   ValidSet& valid = prepared.valid;
   valid.held_out = work.data.valid_source.empty();
   if (valid.held_out) {
@@ -333,7 +276,8 @@ void take_validation(const Work& work, const ParallelText& text, const CorpusFac
   encode_valid(work, prepared.tokenizers, valid);
 }
 
-void take_keep_validation(const Work& work, const ParallelText& text, PreparedData& prepared) {
+void take_keep_validation(const PreparationWork& work, const ParallelText& text,
+                          PreparedData& prepared) {
   if (work.data.keep_valid_source.empty()) return;
   add_valid_lines(text, prepared.keep_valid);
   encode_valid(work, prepared.tokenizers, prepared.keep_valid);
@@ -345,7 +289,7 @@ void take_keep_validation(const Work& work, const ParallelText& text, PreparedDa
 }  // namespace
 
 PreparedData prepare_data(const Preparation& preparation) {
-  const Work work(preparation);
+  const PreparationWork work(preparation);
   work.data.validate();
   work.tokenizer.validate();
   tokenizer_config(work, Side::Both).validate();
@@ -365,10 +309,14 @@ PreparedData prepare_data(const Preparation& preparation) {
   const Terms terms = data.train_terms.empty() ? Terms() : Terms(fs::path(data.train_terms));
   if (!data.train_terms.empty()) {
     if (terms.empty()) throw Error(data.train_terms, ": has no terms");
-    prepared.pairs_with_terms = share_with_terms(text, terms);
+    prepared.pairs_with_terms = fraction_with_terms(text, terms);
   }
   create_folders(work.cache_folder);
-  store_indexes(work, files);
+  for (const ParallelText* each : {&text, &valid_text, &keep_valid_text}) {
+    store_indexes(work, each->source_files());
+    store_indexes(work, each->target_files());
+  }
+  if (alignment) store_indexes(work, alignment->files());
   prepared.text_hash = hex16(text.hash());
   prepared.asked_vocab_size = work.tokenizer.vocab_size;
   prepared.tokenizers_trained = work.tokenizer.trains();
@@ -380,7 +328,7 @@ PreparedData prepare_data(const Preparation& preparation) {
         "; train one, or give one that has them as user-defined symbols");
   const auto storage = corpus_of(work, text, prepared);
   prepared.train = Corpus(storage);
-  prepared.parts = parts_of(work, text, prepared.train);
+  prepared.sections = sections_of(work, text, prepared.train);
   if (FreshEncoder::is_wanted(data))
     prepared.encoder =
         std::make_shared<const FreshEncoder>(shared_text, prepared.tokenizers, data, work.seed);

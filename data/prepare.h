@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <exception>
 #include <filesystem>
 #include <functional>
 #include <map>
@@ -20,21 +19,17 @@
 #include "data/epoch_plan.h"
 #include "data/fresh_encoder.h"
 #include "data/pair_alignments.h"
-#include "tokenizer/tokenizers.h"
+#include "data/preparation_stopped.h"
+#include "tokenizer/tokenizer_pair.h"
 #include "tokenizer/train_tokenizer.h"
 
 namespace dragoman {
 
-/// Called now and then from the calling thread. Stages: "reading" (bytes), "training the tokenizer"
-/// (done 0 of 1, then 1 of 1), "encoding" (lines). May be empty.
+/// Called now and then from the calling thread. Stages: "reading" (bytes), "checking the
+/// alignments" (lines), "training the tokenizer" (done 0 of 1, then 1 of 1), "encoding" (lines),
+/// "encoding the validation set" (lines). May be empty.
 using DataObserver =
     std::function<void(std::string_view stage, std::int64_t done, std::int64_t total)>;
-
-/// Thrown where a stop was requested while data were prepared. No half-made file stays behind.
-class PreparationStopped : public std::exception {
- public:
-  const char* what() const noexcept override { return "the preparation of the data was stopped"; }
-};
 
 struct ValidSet {
   std::vector<std::string> source_lines, target_lines;  ///< raw text of all pairs
@@ -66,16 +61,16 @@ struct Preparation {
 };
 
 /// The pairs of one training file, among those of the corpus.
-struct CorpusPart {
+struct CorpusSection {
   std::string source_path, tag;
   std::int64_t first_pair, pairs;
   double weight;
 };
 
 struct PreparedData {
-  Tokenizers tokenizers;
+  TokenizerPair tokenizers;
   Corpus train;
-  std::vector<CorpusPart> parts;  ///< of `train`
+  std::vector<CorpusSection> sections;  ///< of `train`
   /// Encodes pairs of `train` anew for each epoch; null where no setting asks for that.
   std::shared_ptr<const FreshEncoder> encoder;
   std::shared_ptr<const PairAlignments> alignments;  ///< null without --guided-alignment
@@ -92,15 +87,15 @@ struct PreparedData {
   bool tokenizers_trained = false;                 ///< in this call or an earlier one; else given
   std::int64_t asked_vocab_size = 0;  ///< --vocab-size, to be compared with the tokenizers' size()
 
-  /// The weights of the parts, for the plan of an epoch.
+  /// The weights of the sections, for the plan of an epoch.
   std::vector<WeightedPairs> weights() const;
 };
 
 /// Checks all text before anything else. Trains tokenizers where none are given. The files of the
-/// cache are named by the hash of their inputs: text, tokenizers, filters, seed. All cores are
-/// used, and the result is the same for any number of them. Throws UsageError for unequal numbers
-/// of files on the sides; Error for text that cannot be used, or that is not the text that the run
-/// was started with; PreparationStopped.
+/// cache are named by the hash of their inputs: text, tokenizers, filters, seed. Uses `threads`
+/// threads; the result does not depend on their number. Throws UsageError for unequal numbers of
+/// files on the sides; Error for text that cannot be used, or that is not the text that the run was
+/// started with; PreparationStopped.
 PreparedData prepare_data(const Preparation& preparation);
 
 }  // namespace dragoman

@@ -8,9 +8,9 @@
 namespace dragoman {
 
 struct RandomText {
-  std::int64_t vocabulary;    ///< of both sides; ids below 3 do not occur
-  std::int64_t length;        ///< tokens of a sentence
-  std::int64_t spread;        ///< sentences have up to this many tokens more or less
+  std::int64_t vocabulary;  ///< of both sides; ids below 3 do not occur
+  std::int64_t length;      ///< tokens of a sentence
+  std::int64_t spread;      ///< sentences have up to this many tokens more or less; below `length`
   std::int64_t batch_tokens;  ///< most tokens of either side of a batch
 };
 

@@ -8,13 +8,13 @@
 #include "base/hash.h"
 #include "base/threads.h"
 #include "base/utf8.h"
-#include "data/prepare.h"
+#include "data/preparation_stopped.h"
 
 namespace dragoman {
 
 namespace {
 
-constexpr std::size_t kPieceBytes = std::size_t{4} << 20;
+constexpr std::size_t kStretchBytes = std::size_t{4} << 20;
 constexpr std::int64_t kLinesPerStart = 64;
 constexpr std::uint64_t kIndexVersion = 1;
 
@@ -34,41 +34,41 @@ std::string describe(unsigned char byte) {
   return std::string("invalid UTF-8 (byte ") + kDigits[byte >> 4] + kDigits[byte & 15] + ")";
 }
 
-struct ScannedPiece {
+struct ScannedStretch {
   std::int64_t lines = 0;
   std::vector<std::uint64_t> starts;
   std::uint64_t hash = 0;
   std::optional<TextIndex::Problem> problem;
 };
 
-ScannedPiece scan(std::string_view text, std::size_t begin) {
-  const std::size_t end = std::min(begin + kPieceBytes, text.size());
-  ScannedPiece piece;
-  piece.hash = xxh3(text.substr(begin, end - begin));
-  std::size_t start = text.starts_with("\xEF\xBB\xBF") ? 3 : 0;
+ScannedStretch scan(std::string_view text, std::size_t begin) {
+  const std::size_t end = std::min(begin + kStretchBytes, text.size());
+  ScannedStretch stretch;
+  stretch.hash = xxh3(text.substr(begin, end - begin));
+  std::size_t start = text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
   if (begin > 0) start = text[begin - 1] == '\n' ? begin : next_line_start(text, begin);
   const std::size_t lines_begin = start;
   for (; start < end; start = next_line_start(text, start)) {
-    if (piece.lines % kLinesPerStart == 0) piece.starts.push_back(start);
-    ++piece.lines;
+    if (stretch.lines % kLinesPerStart == 0) stretch.starts.push_back(start);
+    ++stretch.lines;
   }
-  if (piece.lines == 0) return piece;
+  if (stretch.lines == 0) return stretch;
   const std::string_view lines = text.substr(lines_begin, start - lines_begin);
   if (const std::size_t problem = find_problem(lines); problem != lines.npos)
-    piece.problem = TextIndex::Problem{std::count(lines.begin(), lines.begin() + problem, '\n'),
-                                       describe(static_cast<unsigned char>(lines[problem]))};
-  return piece;
+    stretch.problem = TextIndex::Problem{std::count(lines.begin(), lines.begin() + problem, '\n'),
+                                         describe(static_cast<unsigned char>(lines[problem]))};
+  return stretch;
 }
 
-void append(TextIndex& index, const ScannedPiece& piece) {
-  index.hash = xxh3(&piece.hash, sizeof piece.hash, index.hash);
-  if (piece.problem && !index.first_problem)
+void append(TextIndex& index, const ScannedStretch& stretch) {
+  index.hash = xxh3(&stretch.hash, sizeof stretch.hash, index.hash);
+  if (stretch.problem && !index.first_problem)
     index.first_problem =
-        TextIndex::Problem{index.lines + piece.problem->line, piece.problem->what};
-  index.pieces.push_back(
+        TextIndex::Problem{index.lines + stretch.problem->line, stretch.problem->what};
+  index.stretches.push_back(
       {.first_line = index.lines, .first_start = static_cast<std::int64_t>(index.starts.size())});
-  index.starts.insert(index.starts.end(), piece.starts.begin(), piece.starts.end());
-  index.lines += piece.lines;
+  index.starts.insert(index.starts.end(), stretch.starts.begin(), stretch.starts.end());
+  index.lines += stretch.lines;
 }
 
 /// Writes numbers one after the other, in the machine's byte order.
@@ -116,34 +116,36 @@ class Unpacker {
 bool is_valid_line(std::string_view line) { return find_problem(line) == line.npos; }
 
 std::size_t TextIndex::start_of(std::int64_t line, std::string_view text) const {
-  const auto piece =
-      std::upper_bound(pieces.begin(), pieces.end(), line,
-                       [](std::int64_t wanted, const Piece& p) { return wanted < p.first_line; }) -
-      1;
-  const std::int64_t in_piece = line - piece->first_line;
+  const auto stretch = std::upper_bound(stretches.begin(), stretches.end(), line,
+                                        [](std::int64_t wanted, const Stretch& p) {
+                                          return wanted < p.first_line;
+                                        }) -
+                       1;
+  const std::int64_t in_stretch = line - stretch->first_line;
   std::size_t start =
-      starts[static_cast<std::size_t>(piece->first_start + in_piece / kLinesPerStart)];
-  for (std::int64_t i = 0; i < in_piece % kLinesPerStart; ++i) start = next_line_start(text, start);
+      starts[static_cast<std::size_t>(stretch->first_start + in_stretch / kLinesPerStart)];
+  for (std::int64_t i = 0; i < in_stretch % kLinesPerStart; ++i)
+    start = next_line_start(text, start);
   return start;
 }
 
 TextIndex index_of(std::string_view text, const TextReading& reading) {
   TextIndex index;
   index.hash = text.size();
-  const auto count = static_cast<std::int64_t>((text.size() + kPieceBytes - 1) / kPieceBytes);
+  const auto count = static_cast<std::int64_t>((text.size() + kStretchBytes - 1) / kStretchBytes);
   const std::int64_t at_once = std::int64_t{8} * reading.threads;
   for (std::int64_t first = 0; first < count; first += at_once) {
     if (reading.stop.stop_requested()) throw PreparationStopped();
     const std::int64_t last = std::min(first + at_once, count);
-    std::vector<ScannedPiece> pieces(static_cast<std::size_t>(last - first));
+    std::vector<ScannedStretch> stretches(static_cast<std::size_t>(last - first));
     parallel_for(last - first, reading.threads, [&](std::int64_t i) {
-      pieces[static_cast<std::size_t>(i)] =
-          scan(text, static_cast<std::size_t>(first + i) * kPieceBytes);
+      stretches[static_cast<std::size_t>(i)] =
+          scan(text, static_cast<std::size_t>(first + i) * kStretchBytes);
     });
-    for (const ScannedPiece& piece : pieces) append(index, piece);
+    for (const ScannedStretch& stretch : stretches) append(index, stretch);
     reading.report(static_cast<std::int64_t>(
-        std::min(static_cast<std::size_t>(last) * kPieceBytes, text.size()) -
-        static_cast<std::size_t>(first) * kPieceBytes));
+        std::min(static_cast<std::size_t>(last) * kStretchBytes, text.size()) -
+        static_cast<std::size_t>(first) * kStretchBytes));
   }
   return index;
 }
@@ -162,7 +164,7 @@ std::string stored_index(const TextIndex& index, const FileStamp& stamp) {
   packer.add(index.lines);
   packer.add(index.first_problem ? index.first_problem->line : std::int64_t{-1});
   packer.add_all(index.first_problem ? index.first_problem->what : std::string());
-  packer.add_all(index.pieces);
+  packer.add_all(index.stretches);
   packer.add_all(index.starts);
   packer.add(xxh3(packer.bytes));
   return std::move(packer.bytes);
@@ -183,7 +185,7 @@ std::optional<TextIndex> read_index(std::string_view stored, const FileStamp& st
   const auto line = unpacker.take<std::int64_t>();
   const auto what = unpacker.take_all<std::string>();
   if (line >= 0) index.first_problem = TextIndex::Problem{line, what};
-  index.pieces = unpacker.take_all<std::vector<TextIndex::Piece>>();
+  index.stretches = unpacker.take_all<std::vector<TextIndex::Stretch>>();
   index.starts = unpacker.take_all<std::vector<std::uint64_t>>();
   return index;
 }

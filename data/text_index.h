@@ -33,7 +33,7 @@ struct TextIndex {
     std::string what;   ///< "invalid UTF-8 (byte FF)"
   };
   /// The lines that start in one stretch of the file.
-  struct Piece {
+  struct Stretch {
     std::int64_t first_line = 0;
     std::int64_t first_start = 0;  ///< of `starts`
   };
@@ -41,7 +41,7 @@ struct TextIndex {
   std::uint64_t hash = 0;  ///< of the bytes
   std::int64_t lines = 0;
   std::optional<Problem> first_problem;  ///< the first line that fails is_valid_line()
-  std::vector<Piece> pieces;
+  std::vector<Stretch> stretches;
   std::vector<std::uint64_t> starts;  ///< offsets of every 64th line of each stretch
 
   /// The offset of a line in `text`, the text that was indexed.

@@ -29,7 +29,7 @@ WordLink parse_link(std::string_view text) {
 
 }  // namespace
 
-std::vector<WordPlace> words_of(std::string_view line) {
+std::vector<WordPlace> word_places(std::string_view line) {
   std::vector<WordPlace> words;
   for (std::size_t begin = line.find_first_not_of(kWhitespace); begin < line.size();) {
     const std::size_t end = std::min(line.find_first_of(kWhitespace, begin), line.size());
@@ -41,13 +41,13 @@ std::vector<WordPlace> words_of(std::string_view line) {
 
 std::vector<WordLink> parse_links(std::string_view line) {
   std::vector<WordLink> links;
-  for (const WordPlace& word : words_of(line))
+  for (const WordPlace& word : word_places(line))
     links.push_back(parse_link(line.substr(word.begin, word.end - word.begin)));
   return links;
 }
 
 std::vector<WordRange> words_of_pieces(std::span<const PlacedPiece> pieces, std::string_view line) {
-  const std::vector<WordPlace> words = words_of(line);
+  const std::vector<WordPlace> words = word_places(line);
   std::vector<WordRange> ranges;
   std::size_t first = 0;  // the first word that does not end before the current piece
   for (const PlacedPiece& piece : pieces) {
@@ -73,7 +73,7 @@ std::vector<PieceLink> piece_links(std::span<const WordLink> links,
       if (linked) result.push_back({static_cast<std::int32_t>(s), static_cast<std::int32_t>(t), 1});
     }
     const auto count = static_cast<float>(result.size() - begin);
-    for (std::size_t i = begin; i < result.size(); ++i) result[i].share = 1 / count;
+    for (std::size_t i = begin; i < result.size(); ++i) result[i].weight = 1 / count;
   }
   return result;
 }

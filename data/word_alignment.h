@@ -25,7 +25,7 @@ struct WordPlace {
   std::size_t begin, end;
 };
 /// The words of a line, which stand between spaces, tabs and other ASCII white space.
-std::vector<WordPlace> words_of(std::string_view line);
+std::vector<WordPlace> word_places(std::string_view line);
 
 /// For each piece the words [first, last) that it overlaps. A piece that stands for space alone, or
 /// for nothing, belongs to the word that follows.

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "base/amounts.h"
 #include "base/error.h"
 #include "base/utf8.h"
-#include "evaluation/decimals.h"
 #include "evaluation/ngrams.h"
 #include "evaluation/words.h"
 
@@ -176,7 +176,7 @@ std::string bleu_signature(const BleuConfig& config, std::string_view references
                            std::string_view version) {
   std::string value;
   if (config.smooth_method == SmoothMethod::Floor || config.smooth_method == SmoothMethod::AddK)
-    value = join_text("[", decimals(smooth_value_of(config), 2), "]");
+    value = join_text("[", fixed_text(smooth_value_of(config), 2), "]");
   return join_text(
       "nrefs:", references, config.lowercase ? "|case:lc" : "|case:mixed",
       config.effective_order ? "|eff:yes" : "|eff:no", "|tok:", config.tokenization.name,
@@ -188,13 +188,13 @@ std::string bleu_details(const BleuScore& score) {
   std::string precisions;
   for (double precision : score.precisions) {
     if (!precisions.empty()) precisions += '/';
-    precisions += decimals(precision, 1);
+    precisions += fixed_text(precision, 1);
   }
   const double ratio =
       score.ref_len == 0 ? 0
                          : static_cast<double>(score.sys_len) / static_cast<double>(score.ref_len);
-  return join_text(precisions, " (BP = ", decimals(score.brevity_penalty, 3),
-                   " ratio = ", decimals(ratio, 3), " hyp_len = ", score.sys_len,
+  return join_text(precisions, " (BP = ", fixed_text(score.brevity_penalty, 3),
+                   " ratio = ", fixed_text(ratio, 3), " hyp_len = ", score.sys_len,
                    " ref_len = ", score.ref_len, ")");
 }
 

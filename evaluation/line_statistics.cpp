@@ -17,13 +17,13 @@ std::vector<double> LineStatistics::sum() const {
 
 LineStatistics count_lines(std::size_t lines, std::size_t width,
                            const std::function<LineCounter()>& make_counter) {
-  constexpr std::size_t kBlock = 128;
+  constexpr std::size_t kBlockLines = 128;
   LineStatistics statistics{width, std::vector<double>(lines * width)};
-  const std::size_t blocks = (lines + kBlock - 1) / kBlock;
+  const std::size_t blocks = (lines + kBlockLines - 1) / kBlockLines;
   parallel_for(static_cast<std::int64_t>(blocks), available_cores(), [&](std::int64_t block) {
     const LineCounter count = make_counter();
-    const std::size_t begin = static_cast<std::size_t>(block) * kBlock;
-    for (std::size_t i = begin; i < std::min(lines, begin + kBlock); ++i)
+    const std::size_t begin = static_cast<std::size_t>(block) * kBlockLines;
+    for (std::size_t i = begin; i < std::min(lines, begin + kBlockLines); ++i)
       count(i, std::span(statistics.values).subspan(i * width, width));
   });
   return statistics;

@@ -13,7 +13,7 @@ namespace dragoman {
 
 namespace {
 
-constexpr std::int64_t kBlock = 64;  // samples that are drawn, and then scored on all cores
+constexpr std::int64_t kBlockSamples = 64;  // drawn, and then scored on all cores
 
 /// [metric][system][sample]
 using Samples = std::vector<std::vector<std::vector<double>>>;
@@ -31,9 +31,9 @@ Samples room_for(const std::vector<SystemCounts>& counts, std::int64_t samples) 
 void for_each_sample(std::int64_t samples, std::size_t width,
                      const std::function<std::uint32_t()>& draw,
                      const std::function<void(std::size_t, std::span<const std::uint32_t>)>& work) {
-  std::vector<std::uint32_t> drawn(static_cast<std::size_t>(kBlock) * width);
-  for (std::int64_t begin = 0; begin < samples; begin += kBlock) {
-    const std::int64_t count = std::min(kBlock, samples - begin);
+  std::vector<std::uint32_t> drawn(static_cast<std::size_t>(kBlockSamples) * width);
+  for (std::int64_t begin = 0; begin < samples; begin += kBlockSamples) {
+    const std::int64_t count = std::min(kBlockSamples, samples - begin);
     std::generate_n(drawn.begin(), static_cast<std::size_t>(count) * width, draw);
     parallel_for(count, available_cores(), [&](std::int64_t i) {
       work(static_cast<std::size_t>(begin + i),

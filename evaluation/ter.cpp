@@ -1,7 +1,5 @@
 #include "evaluation/ter.h"
 
-#include <algorithm>
-
 #include "base/error.h"
 #include "evaluation/words.h"
 

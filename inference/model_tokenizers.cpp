@@ -19,10 +19,10 @@ void check_size(const Tokenizer& tokenizer, std::int64_t vocabulary, const std::
 
 }  // namespace
 
-Tokenizers load_tokenizers(const ModelFileReader& file) {
+TokenizerPair load_tokenizers(const ModelFileReader& file) {
   const std::string source_name = file.path().string() + ": the source tokenizer";
   const std::string target_name = file.path().string() + ": the target tokenizer";
-  Tokenizers tokenizers;
+  TokenizerPair tokenizers;
   tokenizers.source = load(file.tokenizer_source(), source_name);
   tokenizers.target =
       file.has_two_tokenizers() ? load(file.tokenizer_target(), target_name) : tokenizers.source;

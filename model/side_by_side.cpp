@@ -4,7 +4,7 @@
 
 namespace dragoman {
 
-void run_side_by_side(WorkerTeam& team, std::size_t count,
+void run_side_by_side(ThreadTeam& team, std::size_t count,
                       const std::function<void(std::size_t)>& task) {
   const int threads = at::get_num_threads();
   team.run(count, [&](std::size_t i) {

@@ -6,14 +6,14 @@
 #include <cstddef>
 #include <functional>
 
-#include "base/worker_team.h"
+#include "base/thread_team.h"
 
 namespace dragoman {
 
 /// Calls task(i) for i < count on the team's threads and waits for all. LibTorch's own threads are
 /// divided among the calls; `count` must not exceed their number. Rethrows the exception of the
 /// lowest i.
-void run_side_by_side(WorkerTeam& team, std::size_t count,
+void run_side_by_side(ThreadTeam& team, std::size_t count,
                       const std::function<void(std::size_t)>& task);
 
 }  // namespace dragoman

@@ -36,7 +36,7 @@ Range range_of_values(const LineChart& chart) {
 Range y_range(const LineChart& chart) {
   Range range = range_of_values(chart);
   if (chart.y_range != YRange::OfTheValues) range.low = std::min(range.low, 0.0);
-  if (chart.y_range == YRange::Share) range.high = std::max(range.high, 0.1);
+  if (chart.y_range == YRange::Fraction) range.high = std::max(range.high, 0.1);
   if (range.low ==
       range.high) {  // a level curve lies in the middle, a curve of zeros at the bottom
     if (range.low == 0) return {0, 1};
@@ -118,10 +118,11 @@ Scale scale_of(const LineChart& chart) {
   scale.columns = columns_of(chart.x, scale.right - scale.left);
   if (scale.columns.at.empty()) return scale;
   const double last = scale.columns.at.back();
-  const double share = (last * chart.x.unit - chart.x.low) / (chart.x.high - chart.x.low);
+  const double fraction = (last * chart.x.unit - chart.x.low) / (chart.x.high - chart.x.low);
   const double half = width_of(tick_text(last, scale.columns.step)) / 2;
-  if (share > 0)
-    scale.right = std::min(scale.right, scale.left + (kWidth - kEdge - half - scale.left) / share);
+  if (fraction > 0)
+    scale.right =
+        std::min(scale.right, scale.left + (kWidth - kEdge - half - scale.left) / fraction);
   return scale;
 }
 

@@ -32,7 +32,7 @@ struct XAxis {
 enum class YRange {
   OfTheValues,  ///< from a line of the grid
   FromZero,
-  Share,  ///< from 0, to 0.1 at least
+  Fraction,  ///< from 0, to 0.1 at least
 };
 
 struct LineChart {

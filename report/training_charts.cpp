@@ -37,10 +37,10 @@ constexpr std::array kMetrics = {
     PlottedMetric{"chrF of the validation text", "", LineType::Validation, "chrf"},
     PlottedMetric{"Learning rate", "", LineType::Update, "learning_rate", YRange::FromZero},
     PlottedMetric{"Gradient norm", "", LineType::Update, "gradient_norm", YRange::FromZero},
-    PlottedMetric{"Target tokens per second", "", LineType::Update, "target_tokens_per_second",
+    PlottedMetric{"Target pieces per second", "", LineType::Update, "target_tokens_per_second",
                   YRange::FromZero},
     PlottedMetric{"Fraction of the time spent waiting for data", "", LineType::Update, "data_wait",
-                  YRange::Share}};
+                  YRange::Fraction}};
 
 /// A note about the numbers. For the training loss it names the objective of the runs.
 std::string note_of(const PlottedMetric& metric, const std::vector<PlottedRun>& runs) {
@@ -72,8 +72,8 @@ XAxis axis_of(const Axis& axis, double high) {
     std::string_view title;
   };
   static constexpr std::array kTokens = {
-      Unit{2e9, 1e9, "billions of target tokens"}, Unit{2e6, 1e6, "millions of target tokens"},
-      Unit{2e3, 1e3, "thousands of target tokens"}, Unit{0, 1, "target tokens"}};
+      Unit{2e9, 1e9, "billions of target pieces"}, Unit{2e6, 1e6, "millions of target pieces"},
+      Unit{2e3, 1e3, "thousands of target pieces"}, Unit{0, 1, "target pieces"}};
   static constexpr std::array kTimes = {Unit{2 * 86'400.0, 86'400, "days"},
                                         Unit{2 * 3'600.0, 3'600, "hours"}, Unit{120, 60, "minutes"},
                                         Unit{0, 1, "seconds"}};

@@ -30,12 +30,6 @@ struct Row {
   std::function<Cell(const RunHistory&)> cell;
 };
 
-std::string fixed(double value, int decimals) {
-  char text[64];
-  std::snprintf(text, sizeof text, "%.*f", decimals, value);
-  return text;
-}
-
 const LogPoint& last_point(const RunHistory& run) {
   if (run.updates.empty()) return run.validations.back();
   const bool validated =
@@ -79,7 +73,7 @@ Cell best_of(const RunHistory& run, const std::string& name, Better better, int 
         best = &point;
   if (best == nullptr) return {};
   const auto elapsed = best->number("elapsed");
-  return {.text = fixed(*best->number(name), decimals),
+  return {.text = fixed_text(*best->number(name), decimals),
           .remark = join_text("update ", with_separators(best->update),
                               elapsed ? ", after " + duration_text(*elapsed) : ""),
           .value = best->number(name)};
@@ -98,7 +92,7 @@ Cell median_speed(const RunHistory& run) {
 Cell average_of(const RunHistory& run) {
   const auto bleu = run.average.find("bleu"), count = run.average.find("checkpoints");
   if (bleu == run.average.end() || count == run.average.end()) return {};
-  return {.text = fixed(bleu->second, 2),
+  return {.text = fixed_text(bleu->second, 2),
           .remark = join_text("of ", count->second, " checkpoints"),
           .value = bleu->second};
 }
@@ -116,13 +110,13 @@ std::vector<Row> summary_rows() {
       {"Lowest validation nll", Better::Lower, best("loss", Better::Lower, 4)},
       {"BLEU of the average", Better::Higher, average_of},
       {"Updates", Better::Neither, last("update")},
-      {"Target tokens", Better::Neither, last("target_tokens")},
+      {"Target pieces", Better::Neither, last("target_tokens")},
       {"Time", Better::Neither,
        [](const RunHistory& run) {
          const auto seconds = last_point(run).number("elapsed");
          return Cell{.text = seconds ? duration_text(*seconds) : "", .remark = ""};
        }},
-      {"Target tokens per second", Better::Higher, median_speed},
+      {"Target pieces per second", Better::Higher, median_speed},
       {"Updates left out", Better::Neither,
        [](const RunHistory& run) { return count_of(run.left_out); }},
       {"Rolled back", Better::Neither,

@@ -41,7 +41,7 @@ bool is_digit(char32_t c) { return general_category(c) == "Nd"; }
 bool is_capital(char32_t c) { return general_category(c) == "Lu" || general_category(c) == "Lt"; }
 bool is_small(char32_t c) { return general_category(c) == "Ll"; }
 
-bool is_word_character(char32_t c) {
+bool is_letter_or_number(char32_t c) {
   return general_category(c)[0] == 'L' || general_category(c)[0] == 'N';
 }
 
@@ -96,7 +96,7 @@ class SentenceSplitter {
         has_word_ = true;
         i = close;
       } else if (!is_stop(i)) {
-        has_word_ = has_word_ || is_word_character(characters_[i]);
+        has_word_ = has_word_ || is_letter_or_number(characters_[i]);
         ++i;
       } else {
         const SentenceStop stop = stop_at(i);
@@ -204,7 +204,7 @@ class SentenceSplitter {
     const std::size_t most = std::min(size(), i + kLongestLead);
     for (; i < most; ++i) {
       const char32_t c = characters_[i];
-      if (is_word_character(c)) return i;
+      if (is_letter_or_number(c)) return i;
       if (!is_space(c) && !is_one_of(c, kOpeners) && general_category(c) != "Sc") break;
     }
     return size();

@@ -72,8 +72,8 @@ Terms::Terms(const std::filesystem::path& file) {
   if (const std::size_t bad = find_invalid_utf8(text); bad != std::string::npos)
     throw Error(file.string(), ": not UTF-8 at byte ", bad);
   std::size_t number = 0;
-  for (std::size_t begin = text.starts_with("\xEF\xBB\xBF") ? 3 : 0, end; begin < text.size();
-       begin = end + 1) {
+  for (std::size_t begin = text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0, end;
+       begin < text.size(); begin = end + 1) {
     end = std::min(text.find('\n', begin), text.size());
     std::string_view line = std::string_view(text).substr(begin, end - begin);
     ++number;

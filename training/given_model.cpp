@@ -46,7 +46,7 @@ void take_architecture(const GivenModel& model, RunSettings& settings, ModelConf
   config = taken;
 }
 
-void take_tokenizers(const GivenModel& model, const std::optional<Tokenizers>& files,
+void take_tokenizers(const GivenModel& model, const std::optional<TokenizerPair>& files,
                      TokenizerConfig& config) {
   const auto& [source, target] = model.tokenizers;
   const std::string name = join_text(model.name, " (", model.path.string(), ")");
@@ -60,7 +60,7 @@ void take_tokenizers(const GivenModel& model, const std::optional<Tokenizers>& f
   if (!model.tokenizers.joint()) config.target_bytes = target->model_bytes();
 }
 
-void refuse_ignored_tokenizer_flags(const RunSettings& settings, const Tokenizers& given,
+void refuse_ignored_tokenizer_flags(const RunSettings& settings, const TokenizerPair& given,
                                     std::string_view by) {
   const Tokenizer& source = *given.source;
   const std::map<std::string, std::string> facts = {

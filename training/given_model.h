@@ -14,12 +14,12 @@ namespace dragoman {
 void take_architecture(const GivenModel& model, RunSettings& settings, ModelConfig& config);
 
 /// Throws Error where the files of --tokenizer, if there are any, are other tokenizers.
-void take_tokenizers(const GivenModel& model, const std::optional<Tokenizers>& files,
+void take_tokenizers(const GivenModel& model, const std::optional<TokenizerPair>& files,
                      TokenizerConfig& config);
 
 /// Throws UsageError naming a flag that says how a tokenizer is made, where --init-from or
 /// --tokenizer (`by`) give one that is made otherwise.
-void refuse_ignored_tokenizer_flags(const RunSettings& settings, const Tokenizers& given,
+void refuse_ignored_tokenizer_flags(const RunSettings& settings, const TokenizerPair& given,
                                     std::string_view by);
 
 }  // namespace dragoman

@@ -8,16 +8,16 @@ namespace dragoman {
 BatchLinks::BatchLinks(std::span<const std::vector<PieceLink>> sentences,
                        const PackedLayout& source, const PackedLayout& target) {
   std::vector<std::int64_t> at;
-  std::vector<float> share;
+  std::vector<float> weights;
   for (std::size_t b = 0; b < sentences.size(); ++b)
     for (const PieceLink& link : sentences[b]) {
       const std::int64_t row = static_cast<std::int64_t>(b) * target.longest + link.target;
       at.push_back(row * source.longest + link.source);
-      share.push_back(link.share);
+      weights.push_back(link.weight);
     }
   const auto device = source.positions.device();
   places = torch::tensor(at, torch::kInt64).to(device);
-  shares = torch::tensor(share, torch::kFloat32).to(device);
+  link_weights = torch::tensor(weights, torch::kFloat32).to(device);
 }
 
 torch::Tensor log_attention_at(const torch::Tensor& places, const torch::Tensor& queries,

@@ -14,8 +14,8 @@ namespace dragoman {
 
 /// The links of a batch on the model's device.
 struct BatchLinks {
-  torch::Tensor places;  ///< [L] int64: (b * T + t) * S + s, of padded weights [B, T, S]
-  torch::Tensor shares;  ///< [L] fp32
+  torch::Tensor places;        ///< [L] int64: (b * T + t) * S + s, of padded weights [B, T, S]
+  torch::Tensor link_weights;  ///< [L] fp32
 
   BatchLinks(std::span<const std::vector<PieceLink>> sentences, const PackedLayout& source,
              const PackedLayout& target);
@@ -45,7 +45,7 @@ class GuidedDecoderAttention : public PackedDecoderAttention {
 
   const torch::Tensor& log_weights() const { return log_weights_; }  ///< [L]
   /// Summed over target pieces; those without a link have none.
-  torch::Tensor cross_entropy() const { return (links_.shares * log_weights_).sum().neg(); }
+  torch::Tensor cross_entropy() const { return (links_.link_weights * log_weights_).sum().neg(); }
 
  private:
   const BatchLinks& links_;

@@ -63,7 +63,7 @@ void choose_by_text(SettledRun& run, RunSettings& settings, const TextFacts& tex
 }
 
 /// What the tokenizers decide about the model.
-void choose_by_tokenizers(SettledRun& run, RunSettings& settings, const Tokenizers& tokenizers) {
+void choose_by_tokenizers(SettledRun& run, RunSettings& settings, const TokenizerPair& tokenizers) {
   ModelConfig& model = run.config.model;
   if (!run.config.tokenizer.trains())
     settings.choose("vocab-size", text_of(std::int64_t{tokenizers.source->size()}),

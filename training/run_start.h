@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "data/text_size.h"
-#include "tokenizer/tokenizers.h"
+#include "tokenizer/tokenizer_pair.h"
 #include "training/automatic_settings.h"
 #include "training/progress_record.h"
 #include "training/run_config.h"
@@ -33,7 +33,7 @@ struct GivenModel {
   std::string name;  ///< for messages: "this run's checkpoint"
   std::filesystem::path path;
   ModelConfig config;
-  Tokenizers tokenizers;
+  TokenizerPair tokenizers;
 };
 
 /// Of the training text, before there is a tokenizer.
@@ -67,10 +67,10 @@ struct StartFacts {
   /// The checkpoint; in a new run the model of --init-from.
   std::optional<GivenModel> model = {};
   /// The files of --tokenizer and --target-tokenizer.
-  std::optional<Tokenizers> tokenizer_files = {};
+  std::optional<TokenizerPair> tokenizer_files = {};
   std::optional<TextFacts> text = {};
-  std::optional<Tokenizers> tokenizers = {};    ///< that the text was encoded with
-  std::optional<std::int64_t> max_tokens = {};  ///< the best here, for --max-tokens auto
+  std::optional<TokenizerPair> tokenizers = {};  ///< that the text was encoded with
+  std::optional<std::int64_t> max_tokens = {};   ///< the best here, for --max-tokens auto
   std::optional<EpochFacts> corpus = {};
   std::optional<MachineFacts> machine = {};
 };

@@ -49,7 +49,7 @@ BatchLoss losses_of(TrainingModel& model, std::span<const BatchPart> parts) {
   }
   std::vector<BatchLoss> losses(shares.size());
   std::atomic<std::size_t> next = 0;
-  WorkerTeam team;
+  ThreadTeam team;
   if (!shares.empty())
     run_side_by_side(team, static_cast<std::size_t>(model.threads()), [&](std::size_t) {
       for (std::size_t i; (i = next++) < shares.size();) losses[i] = model.evaluate(shares[i]);

@@ -72,7 +72,7 @@ Decoded decoded(Transformer& model, const PackedTokens& source, const PackedToke
   GuidedDecoderAttention attention(memory, source.layout, target.layout, links,
                                    {layer - 1, loss.alignment_head});
   const auto hidden = model->decode(target, attention);
-  return {hidden, attention.cross_entropy(), links.shares.sum().item<double>()};
+  return {hidden, attention.cross_entropy(), links.link_weights.sum().item<double>()};
 }
 
 bool any_dropout(const ModelConfig& config) {

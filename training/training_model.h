@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-#include "base/worker_team.h"
+#include "base/thread_team.h"
 #include "data/batch_view.h"
 #include "model/transformer.h"
 #include "training/flat_parameters.h"
@@ -121,7 +121,7 @@ class TrainingModel {
   torch::Tensor compute_weights_;     // [P] fp32 (the same) or bf16
   Transformer master_;
   std::vector<Replica> replicas_;  // one for each thread that has had a share
-  std::unique_ptr<WorkerTeam> team_ = std::make_unique<WorkerTeam>();
+  std::unique_ptr<ThreadTeam> team_ = std::make_unique<ThreadTeam>();
   Adam adam_;
   std::optional<WeightAverage> average_;
 };

@@ -98,7 +98,7 @@ ValidationResult Validator::run(TrainingModel& model, const torch::Tensor& weigh
   const auto engines = engines_of(model, weights, data_.tokenizers.target->never_emitted());
   TranslationService service(pointers_to(engines), *data_.tokenizers.source,
                              *data_.tokenizers.target,
-                             {.several_sentences = data_.report.several_sentences_share()});
+                             {.several_sentences = data_.report.several_sentences_fraction()});
   result.translations =
       best_texts(translate_lines(service, set_.source_lines, {.search = decode}, stop));
   if (result.translations.size() == set_.target_lines.size()) {

@@ -8,7 +8,7 @@
 #include "app/commands/evaluation_page.h"
 #include "base/files.h"
 #include "evaluation/evaluate.h"
-#include "evaluation/report.h"
+#include "evaluation/score_report.h"
 
 namespace dragoman {
 

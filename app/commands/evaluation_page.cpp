@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "evaluation/analysis.h"
-#include "evaluation/decimals.h"
+#include "base/amounts.h"
 #include "evaluation/ngram_differences.h"
+#include "evaluation/score_groups.h"
 #include "report/evaluation_page.h"
 #include "report/short_names.h"
 
@@ -19,7 +19,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kNgrams = 20;  ///< of each pair of systems, order and side
 
-double rounded(double value, int places) { return std::stod(decimals(value, places)); }
+double rounded(double value, int places) { return std::stod(fixed_text(value, places)); }
 
 Json rounded(const std::vector<double>& values, int places) {
   Json list = Json::array();
@@ -160,7 +160,7 @@ std::vector<PageChart> curves_of(const EvaluatedTexts& texts, const Comparison& 
 
 /// BLEU's tokenizer where BLEU is among the metrics. Otherwise that tokenizer may be missing on
 /// this machine.
-BleuConfig words_of(const EvaluateConfig& config) {
+BleuConfig ngram_config(const EvaluateConfig& config) {
   const auto& metrics = config.metrics;
   return std::count(metrics.begin(), metrics.end(), "bleu") > 0 ? config.bleu() : BleuConfig{};
 }
@@ -172,7 +172,7 @@ std::string evaluation_page(const EvaluatedTexts& texts, const Comparison& compa
   const bool has_source = !texts.source.empty();
   const auto groups =
       scores_by_length(counts, has_source ? texts.source : texts.references.front());
-  const BleuConfig words = words_of(config);
+  const BleuConfig words = ngram_config(config);
   const auto width = static_cast<int>(config.width);
   return evaluation_page("Evaluation", curves_of(texts, comparison),
                          {{"width", width},

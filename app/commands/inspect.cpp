@@ -12,7 +12,6 @@
 #include "app/frame/log.h"
 #include "base/amounts.h"
 #include "base/error.h"
-#include "evaluation/decimals.h"
 #include "model/file/model_file.h"
 #include "tokenizer/model_facts.h"
 
@@ -128,7 +127,7 @@ Json hyphenated(const Json& members) {
 }
 
 /// Scores and fractions are no more exact than that.
-std::string two_decimals(const Json& number) { return decimals(number.get<double>(), 2); }
+std::string two_decimals(const Json& number) { return fixed_text(number.get<double>(), 2); }
 
 std::string value_text(const Json& value) {
   if (value.is_number_integer()) return with_separators(value.get<std::int64_t>());

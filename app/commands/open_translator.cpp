@@ -51,7 +51,7 @@ OpenedTranslator open_translator(const std::vector<std::string>& models, const E
   for (const std::string& model : models) {
     // The engines read every tensor, and that checks it.
     const ModelFileReader file(resolve_model_path(model), Verify::Header);
-    const Tokenizers tokenizers = load_tokenizers(file);
+    const TokenizerPair tokenizers = load_tokenizers(file);
     if (members.empty()) {
       opened.tokenizers = tokenizers;
       opened.decode_defaults = file.decode_defaults();

@@ -14,13 +14,13 @@
 #include "inference/engine.h"
 #include "inference/translation_service.h"
 #include "model/file/model_file.h"
-#include "tokenizer/tokenizers.h"
+#include "tokenizer/tokenizer_pair.h"
 
 namespace dragoman {
 
 /// A model as translation needs it: on the CPU an engine for each thread, on a GPU one.
 struct OpenedTranslator {
-  Tokenizers tokenizers;
+  TokenizerPair tokenizers;
   std::vector<std::unique_ptr<Engine>> engines;
   DecodeDefaults decode_defaults;
   std::int64_t updates;                     ///< behind its weights

@@ -16,9 +16,7 @@
 #include "app/frame/log.h"
 #include "base/amounts.h"
 #include "base/error.h"
-#include "base/line_counts.h"
 #include "base/text_lines.h"
-#include "evaluation/decimals.h"
 #include "evaluation/evaluate.h"
 #include "inference/model_tokenizers.h"
 #include "inference/translate_text.h"
@@ -107,7 +105,7 @@ class RoundingTrial {
 };
 
 std::string text_of(const Scores& scores) {
-  return join_text("BLEU ", decimals(scores.bleu, 2), ", chrF ", decimals(scores.chrf, 2));
+  return join_text("BLEU ", fixed_text(scores.bleu, 2), ", chrF ", fixed_text(scores.chrf, 2));
 }
 
 /// "all 65 matrices rounded"
@@ -159,8 +157,9 @@ bool write_with_small_loss(const ModelFileReader& model, const QuantizeConfig& c
       continue;
     }
     if (loss > config.max_loss)
-      log_warning(join_text("rounding costs ", decimals(loss, 2), " points, more than --max-loss ",
-                            decimals(config.max_loss, 2), ", even of few matrices"));
+      log_warning(join_text("rounding costs ", fixed_text(loss, 2),
+                            " points, more than --max-loss ", fixed_text(config.max_loss, 2),
+                            ", even of few matrices"));
     candidate.accept();
     return true;
   }

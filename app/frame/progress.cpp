@@ -33,8 +33,8 @@ std::string rate_text(double per_second) {
 /// "52 %"; below ten percent of a large total "5.2 %".
 std::string percent_text(const ProgressState& state) {
   constexpr std::int64_t kMuch = 1000;
-  const double share = static_cast<double>(state.done) / static_cast<double>(state.total);
-  const double percent = 100 * std::clamp(share, 0.0, 1.0);
+  const double fraction = static_cast<double>(state.done) / static_cast<double>(state.total);
+  const double percent = 100 * std::clamp(fraction, 0.0, 1.0);
   if (state.total < kMuch || percent >= 10) return std::to_string(static_cast<int>(percent)) + " %";
   char text[16];
   std::snprintf(text, sizeof text, "%.1f %%", std::floor(10 * percent) / 10);
@@ -86,9 +86,9 @@ std::string joined(const std::vector<std::string>& parts, std::string_view separ
 
 /// A bar of `width` columns, filled in steps of an eighth of a column (U+2588..U+258F).
 std::string blocks(const ProgressState& state, int width) {
-  const double share =
+  const double fraction =
       std::clamp(static_cast<double>(state.done) / static_cast<double>(state.total), 0.0, 1.0);
-  const int eighths = static_cast<int>(share * width * 8);
+  const int eighths = static_cast<int>(fraction * width * 8);
   std::string bar;
   for (int column = 0; column < width; ++column) {
     const int filled = std::clamp(eighths - 8 * column, 0, 8);

@@ -5,12 +5,12 @@
 
 #include "app/commands/hardware_choice.h"
 #include "model/transformer.h"
-#include "tokenizer/tokenizers.h"
+#include "tokenizer/tokenizer_pair.h"
 
 namespace dragoman {
 
 struct OpenedModel {
-  Tokenizers tokenizers;
+  TokenizerPair tokenizers;
   Transformer transformer;
   int threads;                              ///< of the CPU
   std::optional<double> several_sentences;  ///< see Provenance

@@ -21,12 +21,12 @@ std::optional<GivenModel> given_model(const std::string& init_from,
                     .tokenizers = load_tokenizers(file)};
 }
 
-std::optional<Tokenizers> tokenizer_files(const TokenizerConfig& config) {
+std::optional<TokenizerPair> tokenizer_files(const TokenizerConfig& config) {
   if (config.source_model.empty()) return std::nullopt;
   const auto open = [](const std::string& path) {
     return std::make_shared<const Tokenizer>(Tokenizer::from_file(path));
   };
-  Tokenizers files;
+  TokenizerPair files;
   files.source = open(config.source_model);
   files.target = config.target_model.empty() ? files.source : open(config.target_model);
   return files;

@@ -20,7 +20,6 @@
 #include "app/torch/open_model.h"
 #include "base/amounts.h"
 #include "base/error.h"
-#include "base/line_counts.h"
 #include "base/text_lines.h"
 #include "base/threads.h"
 #include "base/utf8.h"
@@ -141,7 +140,7 @@ class ScoreRun {
         threads_(model.threads),
         by_sentence_(splits_sentences(config.split_sentences, model.several_sentences)) {}
 
-  Totals run(Transformer& model, const Tokenizers& tokenizers) {
+  Totals run(Transformer& model, const TokenizerPair& tokenizers) {
     std::optional<Progress> progress;  // no bar where results go to the terminal
     if (isatty(STDOUT_FILENO) == 0)
       progress.emplace("score", "lines", static_cast<std::int64_t>(texts_.source.size()));
@@ -167,7 +166,7 @@ class ScoreRun {
  private:
   /// The pairs of each line.
   std::vector<std::vector<TokenPair>> encode_window(std::size_t begin, const ModelConfig& model,
-                                                    const Tokenizers& tokenizers) const {
+                                                    const TokenizerPair& tokenizers) const {
     std::vector<std::vector<TokenPair>> lines(std::min(kWindow, texts_.source.size() - begin));
     parallel_for(static_cast<std::int64_t>(lines.size()), threads_, [&](std::int64_t i) {
       const std::size_t line = begin + static_cast<std::size_t>(i);

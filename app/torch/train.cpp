@@ -86,7 +86,7 @@ ModelOrigin origin_of(RunConfig config, const Invocation& invocation, const Prep
   origin.provenance.configuration = write_config(config.fields());
   origin.provenance.seed = config.train.seed;
   origin.provenance.data = {{"training-text", data.text_hash}};
-  origin.provenance.several_sentences = data.report.several_sentences_share();
+  origin.provenance.several_sentences = data.report.several_sentences_fraction();
   if (!initial_checksum.empty()) origin.provenance.data[kInitFrom] = initial_checksum;
   origin.provenance.versions = {{"dragoman", DRAGOMAN_VERSION}, {"libtorch", TORCH_VERSION}};
   return origin;

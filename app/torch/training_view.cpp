@@ -83,7 +83,7 @@ void log_data(const PreparedData& data) {
       counted(report.target_tokens, "target piece"), "; ",
       counted(static_cast<std::int64_t>(data.valid.source_lines.size()), "validation pair"), "; ",
       format("%.1f %% of the lines have several sentences",
-             100 * report.several_sentences_share())));
+             100 * report.several_sentences_fraction())));
   if (2 * report.same_text > report.kept)
     log_warning(join_text("in ", with_separators(report.same_text), " of ",
                           counted(report.kept, "pair"),
@@ -99,10 +99,11 @@ void log_data(const PreparedData& data) {
                     100 * *data.pairs_with_terms));
   if (data.pairs_with_terms == 0.0)
     log_warning("--train-terms: no pair has one of its terms, so the model learns nothing of them");
-  if (data.parts.size() > 1)
-    for (const CorpusPart& part : data.parts)
-      log_info(join_text("    ", part.source_path, ": ", counted(part.pairs, "pair"), ", weight ",
-                         part.weight, part.tag.empty() ? std::string() : ", tag " + part.tag));
+  if (data.sections.size() > 1)
+    for (const CorpusSection& section : data.sections)
+      log_info(join_text("    ", section.source_path, ": ", counted(section.pairs, "pair"),
+                         ", weight ", section.weight,
+                         section.tag.empty() ? std::string() : ", tag " + section.tag));
   const auto size = data.tokenizers.source->size();
   if (data.tokenizers_trained && size < data.asked_vocab_size)
     log_info(join_text("vocabulary lowered from ", with_separators(data.asked_vocab_size), " to ",

@@ -97,18 +97,18 @@ TimeOf time_of(const Clause& clause, Frame frame) {
 
 /// "at half past seven", "tomorrow at nine o'clock", "on Monday", "in 1987".
 void draw_exact_time(RandomStream& random, Phrase& time, TimeOf when) {
-  const double share = random.uniform();
-  if (share < 0.12) {
+  const double draw = random.uniform();
+  if (draw < 0.12) {
     time = draw_clock(random);
-  } else if (share < 0.2) {
+  } else if (draw < 0.2) {
     const std::string_view day = time.english;
     if (day != "tomorrow" && day != "yesterday" && day != "every day") return;
     const Phrase clock = draw_clock(random);
     time = {time.english + " " + clock.english, time.german + " " + clock.german};
-  } else if (share < 0.3) {
+  } else if (draw < 0.3) {
     const Phrase weekday = weekday_name(1 + static_cast<int>(random.below(7)));
     time = {"on " + weekday.english, "am " + weekday.german};
-  } else if (share < 0.35 && when == TimeOf::Past) {
+  } else if (draw < 0.35 && when == TimeOf::Past) {
     const std::string year = std::to_string(1950 + random.below(70));
     time = {"in " + year, "im Jahr " + year};
   }
@@ -125,9 +125,9 @@ void draw_time(RandomStream& random, Clause& clause, Frame frame) {
 }  // namespace
 
 Phrase draw_place(RandomStream& random, std::uint32_t kinds) {
-  const double share = random.uniform();
-  if (share < 0.1 && kinds == kPlace) return {"at home", "zu Hause"};
-  if (share < 0.2) {
+  const double draw = random.uniform();
+  if (draw < 0.1 && kinds == kPlace) return {"at home", "zu Hause"};
+  if (draw < 0.2) {
     const std::string town(draw_from(random, towns()));
     return {"in " + town, "in " + town};
   }
@@ -141,9 +141,9 @@ Phrase draw_place(RandomStream& random, std::uint32_t kinds) {
 }
 
 Phrase draw_direction(RandomStream& random, const Verb& motion) {
-  const double share = random.uniform();
-  if (share < 0.1) return {"home", "nach Hause"};
-  if ((motion.objects & kFar) != 0 && share < 0.4) {
+  const double draw = random.uniform();
+  if (draw < 0.1) return {"home", "nach Hause"};
+  if ((motion.objects & kFar) != 0 && draw < 0.4) {
     const std::string town(draw_from(random, towns()));
     return {"to " + town, "nach " + town};
   }

@@ -110,10 +110,10 @@ const Adjective* draw_adjective(RandomStream& random, const Noun& noun, WhichAdj
 }
 
 NounPhrase draw_known_person(RandomStream& random) {
-  const double share = random.uniform();
-  if (share < 0.34) return {.pronoun = &draw_pronoun(random)};
-  if (share < 0.54) return drawn_name(random);
-  if (share < 0.58) {
+  const double draw = random.uniform();
+  if (draw < 0.34) return {.pronoun = &draw_pronoun(random)};
+  if (draw < 0.54) return drawn_name(random);
+  if (draw < 0.58) {
     NounPhrase pair = drawn_name(random);
     const NounPhrase other = random.chance(0.5) ? drawn_name(random) : drawn_person_noun(random);
     if (other.name != pair.name) pair.and_also.push_back(other);
@@ -123,9 +123,9 @@ NounPhrase draw_known_person(RandomStream& random) {
 }
 
 NounPhrase draw_person(RandomStream& random) {
-  const double share = random.uniform();
-  if (share < 0.88) return draw_known_person(random);
-  if (share < 0.92) {
+  const double draw = random.uniform();
+  if (draw < 0.88) return draw_known_person(random);
+  if (draw < 0.92) {
     using namespace pronouns;
     const Pronoun* const indefinite[] = {&kEveryone, &kNobody, &kSomeone};
     return {.pronoun = indefinite[random.below(3)]};

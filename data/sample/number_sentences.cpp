@@ -143,11 +143,11 @@ Phrase born_on(RandomStream& random) {
   const Phrase who{english_phrase(person, Role::Subject), german_phrase(person, Case::Nominative)};
   const Phrase born{singular ? "was born" : "were born", singular ? "wurde" : "wurden"};
   Phrase when = on_day_in_words(draw_between(random, 1, 12), draw_between(random, 1, 31));
-  const double share = random.uniform();
-  if (share < 0.4) {
+  const double draw = random.uniform();
+  if (draw < 0.4) {
     const Phrase date = full_date(draw_date(random));
     when = {"on " + date.english, "am " + date.german};
-  } else if (share < 0.7) {
+  } else if (draw < 0.7) {
     const Phrase year = year_in_words(draw_between(random, 1900, 2019));
     when = {"in " + year.english, "im Jahr " + year.german};
   }

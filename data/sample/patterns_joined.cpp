@@ -41,10 +41,10 @@ Clause draw_feeling(RandomStream& random, const NounPhrase& subject, Frame frame
 }
 
 Clause draw_circumstance(RandomStream& random, const NounPhrase& subject, Frame frame) {
-  const double share = random.uniform();
-  if (share < 0.2) return draw_weather(random, frame);
+  const double draw = random.uniform();
+  if (draw < 0.2) return draw_weather(random, frame);
   const NounPhrase next = draw_next_subject(random, subject);
-  if (share < 0.45) return draw_feeling(random, next, frame);
+  if (draw < 0.45) return draw_feeling(random, next, frame);
   return draw_action(random, next, frame, Detail::Bare);
 }
 

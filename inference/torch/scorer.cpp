@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/worker_team.h"
+#include "base/thread_team.h"
 #include "model/attention_memory.h"
 #include "model/side_by_side.h"
 
@@ -153,7 +153,7 @@ std::vector<std::vector<float>> token_log_probabilities(Transformer& model,
       scoring.score_large(batch, bytes);
   }
   std::atomic<std::size_t> taken = 0;
-  WorkerTeam team;
+  ThreadTeam team;
   if (!together.empty())
     run_side_by_side(team, static_cast<std::size_t>(threads), [&](std::size_t) {
       // The longest first, so that threads end together.

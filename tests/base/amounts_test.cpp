@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace dragoman {
 namespace {
 
@@ -27,6 +29,14 @@ TEST(Amounts, WritesBytesInTheUnitThatKeepsThemShort) {
   EXPECT_EQ(bytes_text(9'960'000), "10 MB");
   EXPECT_EQ(bytes_text(999'600'000), "1.0 GB");
   EXPECT_EQ(bytes_text(640'000'000'000'000), "640 TB");
+}
+
+TEST(Amounts, WritesAsManyDecimalsAsAskedFor) {
+  EXPECT_EQ(fixed_text(38.2, 2), "38.20");
+  EXPECT_EQ(fixed_text(-0.25, 1), "-0.2");
+  EXPECT_EQ(fixed_text(2.5, 0), "2");
+  EXPECT_EQ(fixed_text(1e-9, 3), "0.000");
+  EXPECT_EQ(fixed_text(-std::numeric_limits<double>::max(), 4).size(), 315u);
 }
 
 TEST(Amounts, WritesDurations) {

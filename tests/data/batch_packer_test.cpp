@@ -43,7 +43,7 @@ TEST(AllBatches, HaveEveryPairOnceFromShortToLong) {
 }
 
 TEST(EndIds, AreThoseOfEachTokenizer) {
-  Tokenizers tokenizers;
+  TokenizerPair tokenizers;
   tokenizers.source = tokenizers.target =
       std::make_shared<const Tokenizer>(train_on(sample_text(50), {.vocab_size = 300}));
   EXPECT_EQ(end_ids(tokenizers).source, 2);

@@ -22,7 +22,7 @@ class Alignments : public ToyCorpora {
     for (const std::string name : {"a", "b"}) {
       std::string links;
       for (const std::string& line : sample_text(300)) {
-        const auto words = static_cast<std::int64_t>(words_of(line).size());
+        const auto words = static_cast<std::int64_t>(word_places(line).size());
         for (std::int64_t word = 0; word < words; ++word)
           links += join_text(word, "-", word + 1, " ");
         links += "\n";
@@ -44,8 +44,9 @@ class Alignments : public ToyCorpora {
         const std::int64_t tag = batch.sentences[b] < 300 ? 0 : 1;
         const auto source = words(*prepared.tokenizers.source, batch.source, b);
         const auto target = words(*prepared.tokenizers.target, batch.target, b);
-        std::vector<std::vector<float>> shares(target.size(), std::vector<float>(source.size()));
-        for (const PieceLink& link : batch.links[b]) shares[link.target][link.source] = link.share;
+        std::vector<std::vector<float>> weights(target.size(), std::vector<float>(source.size()));
+        for (const PieceLink& link : batch.links[b])
+          weights[link.target][link.source] = link.weight;
         for (std::size_t t = 0; t < target.size(); ++t) {
           const auto own = [&](std::int64_t word) {
             return word >= tag && word - tag + 1 == target[t];
@@ -53,7 +54,7 @@ class Alignments : public ToyCorpora {
           const auto linked = std::count_if(source.begin(), source.end(), own);
           EXPECT_EQ(linked > 0, target[t] > 0);
           for (std::size_t s = 0; s < source.size(); ++s)
-            ASSERT_EQ(shares[t][s], own(source[s]) ? 1 / static_cast<float>(linked) : 0);
+            ASSERT_EQ(weights[t][s], own(source[s]) ? 1 / static_cast<float>(linked) : 0);
         }
         ++sentences;
       }

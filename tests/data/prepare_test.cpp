@@ -44,7 +44,7 @@ TEST_F(PrepareTest, PairsWithSeveralSentencesOnASideAreCounted) {
   data.keep_duplicates = true;
   const PreparedData built = prepare();
   EXPECT_EQ(built.report.several_sentences, 40);
-  EXPECT_EQ(built.report.several_sentences_share(), 0.1);
+  EXPECT_EQ(built.report.several_sentences_fraction(), 0.1);
   EXPECT_EQ(prepare().report.several_sentences, 40) << "from the cache";
 }
 

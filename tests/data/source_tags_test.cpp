@@ -82,8 +82,8 @@ TEST_F(TaggedCorpora, WeightsBelongToTheKeptPairsOfTheirFiles) {
   EXPECT_EQ(prepare().weights(), (std::vector<WeightedPairs>{{0, 1}, {300, 1}}));
   data.corpus_weights = {"1", "2.5"};
   const PreparedData prepared = prepare();
-  EXPECT_EQ(prepared.parts[1].pairs, 2);
-  EXPECT_EQ(prepared.parts[1].tag, "<bt>");
+  EXPECT_EQ(prepared.sections[1].pairs, 2);
+  EXPECT_EQ(prepared.sections[1].tag, "<bt>");
   EXPECT_EQ(prepared.weights(), (std::vector<WeightedPairs>{{0, 1}, {300, 2.5}}));
   EXPECT_EQ(prepare().cache, CacheUse::Reused) << "weights leave the tokens as they are";
 }

@@ -24,9 +24,9 @@ std::vector<std::string> texts_of(const std::vector<WordPlace>& words, const std
 
 TEST(WordAlignment, WordsStandBetweenWhiteSpace) {
   const std::string line = "  a bc\td  \u00a0e ";
-  EXPECT_THAT(texts_of(words_of(line), line), ElementsAre("a", "bc", "d", "\u00a0e"));
-  EXPECT_THAT(words_of(""), IsEmpty());
-  EXPECT_THAT(words_of("  "), IsEmpty());
+  EXPECT_THAT(texts_of(word_places(line), line), ElementsAre("a", "bc", "d", "\u00a0e"));
+  EXPECT_THAT(word_places(""), IsEmpty());
+  EXPECT_THAT(word_places("  "), IsEmpty());
 }
 
 TEST(WordAlignment, ReadsPharaohLines) {
@@ -60,7 +60,7 @@ TEST(WordAlignment, PiecesOfATrainedTokenizerCoverTheirWords) {
     std::vector<TokenId> ids;
     for (const PlacedPiece& piece : pieces) ids.push_back(piece.id);
     EXPECT_EQ(ids, tokenizer.encode(line));
-    const auto words = words_of(line);
+    const auto words = word_places(line);
     const auto ranges = words_of_pieces(pieces, line);
     std::map<std::size_t, std::string> joined;
     for (std::size_t i = 0; i < pieces.size(); ++i) {

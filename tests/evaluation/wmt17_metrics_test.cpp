@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <sstream>
 
+#include "base/amounts.h"
 #include "base/text_lines.h"
-#include "evaluation/decimals.h"
 #include "evaluation/evaluate.h"
 
 namespace dragoman {
@@ -36,7 +36,7 @@ TEST(Wmt17Metrics, ScoresOfAllSystemsAreThoseOfSacreBleuToFourDecimals) {
          evaluate_lines(lines_of(folder / system), references, config, "")) {
       std::string expected;
       row >> expected;
-      EXPECT_EQ(decimals(score.score, 4), expected) << system << " " << score.name;
+      EXPECT_EQ(fixed_text(score.score, 4), expected) << system << " " << score.name;
     }
   }
 }

@@ -81,7 +81,7 @@ TEST(GuidedAlignment, IsTheLogarithmOfTheAttentionAtTheLinks) {
 TEST(GuidedAlignment, HasTheGradientOfItsSlope) {
   for (const std::int64_t head : {0, 1}) {
     Example e;
-    const auto loss = [&] { return (e.links.shares * e.log_weights(head)).sum().neg(); };
+    const auto loss = [&] { return (e.links.link_weights * e.log_weights(head)).sum().neg(); };
     loss().backward();
     for (torch::Tensor* leaf : {&e.queries, &e.keys}) {
       const auto gradient = leaf->grad();
@@ -106,7 +106,7 @@ TEST(GuidedAlignment, StaysFiniteWhereTheAttentionIsAllButNothing) {
   const auto queries = (e.queries.detach().to(torch::kFloat32) * 1000).requires_grad_();
   for (const std::int64_t head : {0, 1}) {
     const auto loss =
-        (e.links.shares *
+        (e.links.link_weights *
          log_attention_at(e.links.places, queries, e.keys.to(torch::kFloat32), e.pattern, head))
             .sum();
     loss.backward();

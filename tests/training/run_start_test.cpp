@@ -18,10 +18,10 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Pair;
 
-Tokenizers trained(std::int64_t vocab_size) {
+TokenizerPair trained(std::int64_t vocab_size) {
   TokenizerConfig config;
   config.vocab_size = vocab_size;
-  Tokenizers tokenizers;
+  TokenizerPair tokenizers;
   tokenizers.source = std::make_shared<const Tokenizer>(train_on(sample_text(200), config));
   tokenizers.target = tokenizers.source;
   return tokenizers;
@@ -29,9 +29,9 @@ Tokenizers trained(std::int64_t vocab_size) {
 
 class RunStart : public testing::Test {
  protected:
-  static void SetUpTestSuite() { tokenizers_ = new Tokenizers(trained(300)); }
+  static void SetUpTestSuite() { tokenizers_ = new TokenizerPair(trained(300)); }
   static void TearDownTestSuite() { delete tokenizers_; }
-  static const Tokenizers& tokenizers() { return *tokenizers_; }
+  static const TokenizerPair& tokenizers() { return *tokenizers_; }
 
   RunStart() {
     request.config = RunConfig::from_preset(Preset::Base);
@@ -83,7 +83,7 @@ class RunStart : public testing::Test {
   StartFacts facts;
 
  private:
-  static inline Tokenizers* tokenizers_ = nullptr;
+  static inline TokenizerPair* tokenizers_ = nullptr;
 };
 
 // ---- what is settled ----------------------------------------------------------------------------

@@ -1,8 +1,8 @@
-#include "base/worker_team.h"
+#include "base/thread_team.h"
 
 namespace dragoman {
 
-WorkerTeam::~WorkerTeam() {
+ThreadTeam::~ThreadTeam() {
   {
     const MutexLock lock(mutex_);
     over_ = true;
@@ -10,10 +10,10 @@ WorkerTeam::~WorkerTeam() {
   begun_.notify_all();
 }
 
-void WorkerTeam::run(std::size_t count, const std::function<void(std::size_t)>& task) {
+void ThreadTeam::run(std::size_t count, const std::function<void(std::size_t)>& task) {
   MutexLock lock(mutex_);
   while (threads_.size() < count)
-    threads_.emplace_back(&WorkerTeam::work, this, threads_.size(), round_);
+    threads_.emplace_back(&ThreadTeam::work, this, threads_.size(), round_);
   failures_.assign(count, nullptr);
   task_ = &task;
   count_ = left_ = count;
@@ -25,7 +25,7 @@ void WorkerTeam::run(std::size_t count, const std::function<void(std::size_t)>& 
 }
 
 /// `round`: the last one that the thread has nothing to do with.
-void WorkerTeam::work(std::size_t number, std::uint64_t round) {
+void ThreadTeam::work(std::size_t number, std::uint64_t round) {
   MutexLock lock(mutex_);
   for (;;) {
     while (!over_ && round_ == round) begun_.wait(lock);

@@ -1,4 +1,4 @@
-#include "base/worker_team.h"
+#include "base/thread_team.h"
 
 #include <gtest/gtest.h>
 
@@ -12,8 +12,8 @@
 namespace dragoman {
 namespace {
 
-TEST(WorkerTeam, RunsEachTaskOnceAndAlwaysOnTheSameThread) {
-  WorkerTeam team;
+TEST(ThreadTeam, RunsEachTaskOnceAndAlwaysOnTheSameThread) {
+  ThreadTeam team;
   std::vector<std::thread::id> first(3), second(5);
   team.run(3, [&](std::size_t i) { first[i] = std::this_thread::get_id(); });
   team.run(5, [&](std::size_t i) { second[i] = std::this_thread::get_id(); });
@@ -28,15 +28,15 @@ TEST(WorkerTeam, RunsEachTaskOnceAndAlwaysOnTheSameThread) {
   EXPECT_EQ(first[0], std::thread::id());
 }
 
-TEST(WorkerTeam, TasksRunSideBySide) {
-  WorkerTeam team;
+TEST(ThreadTeam, TasksRunSideBySide) {
+  ThreadTeam team;
   std::latch all(4);
   team.run(4, [&](std::size_t) { all.arrive_and_wait(); });
   EXPECT_TRUE(all.try_wait());
 }
 
-TEST(WorkerTeam, AnExceptionComesAfterAllHaveEndedAndTheTeamWorksOn) {
-  WorkerTeam team;
+TEST(ThreadTeam, AnExceptionComesAfterAllHaveEndedAndTheTeamWorksOn) {
+  ThreadTeam team;
   std::atomic<int> ended = 0;
   const auto failing = [&](std::size_t i) {
     ++ended;

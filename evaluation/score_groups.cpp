@@ -1,11 +1,7 @@
-#include "evaluation/analysis.h"
+#include "evaluation/score_groups.h"
 
 #include <algorithm>
 #include <array>
-#include <limits>
-#include <map>
-#include <span>
-#include <string_view>
 #include <unordered_map>
 
 #include "base/error.h"
@@ -31,7 +27,8 @@ std::string group_name(const std::array<std::int64_t, N>& begins, std::size_t gr
   return begin == end ? std::to_string(begin) : join_text(begin, "–", end);
 }
 
-std::vector<std::string> words_of(const std::string& line, const Tokenization& tokenization) {
+std::vector<std::string> lower_case_words(const std::string& line,
+                                          const Tokenization& tokenization) {
   const std::string text = tokenization.apply(lower_case(line));
   const auto words = split_words(text);
   return {words.begin(), words.end()};
@@ -80,7 +77,7 @@ std::vector<WordGroup> words_by_frequency(const std::vector<std::vector<std::str
   WordCounts frequency;
   std::vector<WordCounts> expected;
   for (const std::string& line : reference) {
-    const auto words = words_of(line, tokenization);
+    const auto words = lower_case_words(line, tokenization);
     for (const std::string& word : words) ++frequency[word];
     expected.push_back(counts_of(words));
   }
@@ -94,7 +91,7 @@ std::vector<WordGroup> words_by_frequency(const std::vector<std::vector<std::str
   for (const auto& lines : systems) {
     std::array<std::int64_t, kBegins.size()> produced{}, matched{};
     for (std::size_t i = 0; i < lines.size(); ++i)
-      for (const auto& [word, count] : counts_of(words_of(lines[i], tokenization))) {
+      for (const auto& [word, count] : counts_of(lower_case_words(lines[i], tokenization))) {
         const std::size_t group = group_of_word(word);
         produced[group] += count;
         const auto found = expected[i].find(word);

@@ -7,7 +7,7 @@
 
 namespace dragoman {
 
-struct Tokenizers {
+struct TokenizerPair {
   std::shared_ptr<const Tokenizer> source;
   std::shared_ptr<const Tokenizer> target;  ///< the same object as `source` when joint
 

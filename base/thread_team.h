@@ -13,12 +13,12 @@
 
 namespace dragoman {
 
-class WorkerTeam {
+class ThreadTeam {
  public:
-  WorkerTeam() = default;
-  WorkerTeam(const WorkerTeam&) = delete;
-  WorkerTeam& operator=(const WorkerTeam&) = delete;
-  ~WorkerTeam();
+  ThreadTeam() = default;
+  ThreadTeam(const ThreadTeam&) = delete;
+  ThreadTeam& operator=(const ThreadTeam&) = delete;
+  ~ThreadTeam();
 
   /// Calls task(i) for every i in [0, count) at the same time, each i always on the same thread of
   /// the team, never on the caller's. Waits for all. Where tasks throw, the exception of the lowest

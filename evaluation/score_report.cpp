@@ -1,13 +1,13 @@
-#include "evaluation/report.h"
+#include "evaluation/score_report.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
+#include "base/amounts.h"
 #include "base/error.h"
 #include "base/utf8.h"
-#include "evaluation/decimals.h"
 #include "evaluation/separate.h"
 #include "evaluation/words.h"
 
@@ -17,11 +17,11 @@ namespace {
 
 /// sacreBLEU's "26.30 ± 0.61".
 std::string interval_text(const SystemScore& score, int width) {
-  return join_text(decimals(*score.mean, width), " ± ", decimals(*score.interval, width));
+  return join_text(fixed_text(*score.mean, width), " ± ", fixed_text(*score.interval, width));
 }
 
 std::string score_text(const NamedScore& score, int width) {
-  return decimals(score.score, width) +
+  return fixed_text(score.score, width) +
          (score.mean ? " (μ = " + interval_text(score, width) + ")" : "");
 }
 
@@ -57,11 +57,11 @@ nlohmann::ordered_json json_of(const NamedScore& score, int width) {
   nlohmann::ordered_json object;
   if (score.line > 0) object["line"] = score.line;
   object["name"] = score.name;
-  object["score"] = std::stod(decimals(score.score, width));
+  object["score"] = std::stod(fixed_text(score.score, width));
   object["signature"] = score.signature;
   if (score.mean) {
-    object["confidence_mean"] = std::stod(decimals(*score.mean, width));
-    object["confidence_var"] = std::stod(decimals(*score.interval, width));
+    object["confidence_mean"] = std::stod(fixed_text(*score.mean, width));
+    object["confidence_var"] = std::stod(fixed_text(*score.interval, width));
     object["confidence"] = "μ = " + interval_text(score, width);
   }
   if (!score.details.empty()) object["verbose_score"] = score.details;
@@ -154,7 +154,7 @@ std::string text_table(const Table& table) {
 }
 
 nlohmann::ordered_json json_of(const Comparison& comparison, int width) {
-  const auto number = [width](double value) { return std::stod(decimals(value, width)); };
+  const auto number = [width](double value) { return std::stod(fixed_text(value, width)); };
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
   for (std::size_t s = 0; s < comparison.systems.size(); ++s) {
     nlohmann::ordered_json object{{"system", comparison.systems[s]}};
@@ -200,10 +200,11 @@ Table score_table(const Comparison& comparison, int width) {
     row.push_back((comparison.paired && s == 0 ? "Baseline: " : "") + comparison.systems[s]);
     for (const auto& metric : comparison.scores) {
       const SystemScore& score = metric[s];
-      std::string text = decimals(score.score, width);
+      std::string text = fixed_text(score.score, width);
       if (score.mean) text += " (" + interval_text(score, width) + ")";
       if (score.p_value)
-        text += join_text(" (p = ", decimals(*score.p_value, 4), ")", is_starred(score) ? "*" : "");
+        text +=
+            join_text(" (p = ", fixed_text(*score.p_value, 4), ")", is_starred(score) ? "*" : "");
       row.push_back(std::move(text));
     }
   }

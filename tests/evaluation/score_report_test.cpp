@@ -1,4 +1,4 @@
-#include "evaluation/report.h"
+#include "evaluation/score_report.h"
 
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-TEST(Report, TextIsSacreBleusWithTheEqualsSignsInOneColumn) {
+TEST(ScoreReport, TextIsSacreBleusWithTheEqualsSignsInOneColumn) {
   EvaluateConfig config;
   config.width = 1;
   EXPECT_EQ(report_of(config),
@@ -31,7 +31,7 @@ TEST(Report, TextIsSacreBleusWithTheEqualsSignsInOneColumn) {
             "chrF2|nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:dragoman-1 = 51.5\n");
 }
 
-TEST(Report, JsonHasSacreBleusKeys) {
+TEST(ScoreReport, JsonHasSacreBleusKeys) {
   EvaluateConfig config;
   config.metrics = {"bleu", "chrf++"};
   config.format = ReportFormat::Json;
@@ -50,7 +50,7 @@ TEST(Report, JsonHasSacreBleusKeys) {
   EXPECT_EQ(list[1]["nw"], "2");
 }
 
-TEST(Report, IntervalsStandBesideTheScores) {
+TEST(ScoreReport, IntervalsStandBesideTheScores) {
   EvaluateConfig config;
   config.confidence = true;
   config.confidence_n = 50;
@@ -77,7 +77,7 @@ Comparison two_systems() {
           .paired = true};
 }
 
-TEST(Report, SystemsStandInOneTableWithTheBaselineMarked) {
+TEST(ScoreReport, SystemsStandInOneTableWithTheBaselineMarked) {
   const auto lines = lines_of(report(two_systems(), ReportFormat::Text, 1));
   ASSERT_GE(lines.size(), 6U);
   EXPECT_EQ(lines[0], "System              BLEU (μ ± 95% CI)                TER (μ ± 95% CI)");
@@ -87,7 +87,7 @@ TEST(Report, SystemsStandInOneTableWithTheBaselineMarked) {
   EXPECT_EQ(lines[4], "BLEU|nrefs:1|x");
 }
 
-TEST(Report, AStarIsExplainedWhereThereIsOne) {
+TEST(ScoreReport, AStarIsExplainedWhereThereIsOne) {
   Comparison systems = two_systems();
   const std::string note =
       "* If the systems were equally good, chance would give such a difference";
@@ -96,7 +96,7 @@ TEST(Report, AStarIsExplainedWhereThereIsOne) {
   EXPECT_EQ(report(systems, ReportFormat::Text, 1).find('*'), std::string::npos);
 }
 
-TEST(Report, TablesForDocumentsEscapeCharactersThatWouldBreakThem) {
+TEST(ScoreReport, TablesForDocumentsEscapeCharactersThatWouldBreakThem) {
   const std::string latex = report(two_systems(), ReportFormat::Latex, 1);
   EXPECT_NE(latex.find("System & BLEU ($\\mu$ $\\pm$ 95\\% CI) & TER"), std::string::npos) << latex;
   EXPECT_NE(latex.find("Baseline: old\\_1.de & 26.3 (26.3 $\\pm$ 0.6)"), std::string::npos)
@@ -108,7 +108,7 @@ TEST(Report, TablesForDocumentsEscapeCharactersThatWouldBreakThem) {
             "| new&2.de | 28.0 (27.9 ± 0.5) (p = 0.0010)* | 49.5 (49.6 ± 0.9) (p = 0.2500) |");
 }
 
-TEST(Report, JsonOfSystemsHasSacreBleusKeys) {
+TEST(ScoreReport, JsonOfSystemsHasSacreBleusKeys) {
   const auto list = nlohmann::ordered_json::parse(report(two_systems(), ReportFormat::Json, 1));
   EXPECT_EQ(list[0]["system"], "old_1.de");
   EXPECT_TRUE(list[0]["BLEU"]["p_value"].is_null());
@@ -118,7 +118,7 @@ TEST(Report, JsonOfSystemsHasSacreBleusKeys) {
   EXPECT_EQ(list[1]["TER"]["ci"], 0.9);
 }
 
-TEST(Report, MarkdownIsATableWhoseCellsKeepTheirBars) {
+TEST(ScoreReport, MarkdownIsATableWhoseCellsKeepTheirBars) {
   EvaluateConfig config;
   config.format = ReportFormat::Markdown;
   const auto lines = lines_of(report_of(config));
@@ -132,7 +132,7 @@ TEST(Report, MarkdownIsATableWhoseCellsKeepTheirBars) {
   }
 }
 
-TEST(Report, SentenceLevelGivesEachMetricForEachLineInOrder) {
+TEST(ScoreReport, SentenceLevelGivesEachMetricForEachLineInOrder) {
   EvaluateConfig config;
   config.sentence_level = true;
   const auto scores = evaluate_lines(kHypotheses, first_references(2), config, "v");
@@ -148,7 +148,7 @@ TEST(Report, SentenceLevelGivesEachMetricForEachLineInOrder) {
   EXPECT_EQ(nlohmann::json::parse(report(scores, ReportFormat::Json, 2))[2]["line"], 2);
 }
 
-TEST(Report, ScoresOfLinesHaveNumbersAndOneSignature) {
+TEST(ScoreReport, ScoresOfLinesHaveNumbersAndOneSignature) {
   std::vector<NamedScore> scores;
   for (std::int64_t line = 1; line <= 2; ++line)
     for (const char* name : {"BLEU", "TER"})
