@@ -20,7 +20,8 @@ constexpr std::size_t kBlockBytes = std::size_t{1} << 18;
 struct Signature {
   std::string_view bytes;
   TextCoding coding;
-  std::string_view refused;  ///< what it is and what to do; empty for what can be read
+  std::string_view
+      refused;  ///< the format and the way to convert it; empty for formats that are read
 };
 
 constexpr std::string_view kUtf32 = "UTF-32, not UTF-8; convert it (iconv -f UTF-32 -t UTF-8)";

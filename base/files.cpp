@@ -32,14 +32,14 @@ void sync_folder(const std::filesystem::path& folder) {
   if (result != 0) throw Error(folder.string(), ": cannot sync the folder: ", why);
 }
 
-/// A device or a pipe: what is written there goes through it, and nothing may take its place.
+/// Whether it is a device or a pipe. Text is written through it, and no file may take its place.
 bool is_device(const std::filesystem::path& path) {
   std::error_code none;
   const auto status = std::filesystem::status(path, none);
   return std::filesystem::is_other(status);
 }
 
-/// Who may read and write a regular file that is there, and so the one that takes its place.
+/// The permissions of a regular file that is there. The file that takes its place gets them.
 std::optional<mode_t> mode_of(const std::filesystem::path& path) {
   struct stat status {};
   if (stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
@@ -48,7 +48,7 @@ std::optional<mode_t> mode_of(const std::filesystem::path& path) {
 
 /// The file's descriptor, or below 0. At no time may more read it than `mode` says.
 int create(const std::filesystem::path& path, std::optional<mode_t> mode) {
-  unlink(path.c_str());  // what a killed process of this number may have left
+  unlink(path.c_str());  // a file that a killed process of this number may have left
   const int descriptor =
       open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode.value_or(0644));
   if (descriptor >= 0 && mode) fchmod(descriptor, *mode);

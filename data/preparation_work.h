@@ -1,4 +1,4 @@
-// What prepare_data() and measure_text() have in common: threads, progress, and the reading of text
+// The common work of prepare_data() and measure_text(): threads, progress, and the reading of text
 // with its stored indexes.
 #pragma once
 

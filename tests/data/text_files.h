@@ -34,7 +34,7 @@ class FolderTest : public testing::Test {
   std::filesystem::path folder;
 };
 
-/// What a call throws as `Failure`, or "".
+/// The message of the `Failure` that a call throws; "" where it throws none.
 template <class Failure, class Call>
 std::string message_of(Call&& call) {
   try {

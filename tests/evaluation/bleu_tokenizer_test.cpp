@@ -21,7 +21,7 @@ struct Case {
   const char *line, *expected;
 };
 
-// What sacreBLEU 2.6.0's tokenizers return.
+// The expected tokens are those of sacreBLEU 2.6.0.
 
 TEST(BleuTokenizer, ZhIsThatOfSacreBleu) {
   for (const Case& c : std::vector<Case>{

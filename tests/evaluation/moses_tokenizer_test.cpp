@@ -7,7 +7,7 @@
 namespace dragoman {
 namespace {
 
-// What sacremoses 0.2.0 makes of these lines without its lists of abbreviations.
+// The expected tokens are those of sacremoses 0.2.0 without its lists of abbreviations.
 
 struct Case {
   const char *language, *line, *expected;

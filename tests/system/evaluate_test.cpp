@@ -13,7 +13,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// What a page shows.
+/// The data of a page.
 nlohmann::json data_of(const std::string& html) {
   const std::string open = "<script type=\"application/json\" id=\"data\">";
   const std::size_t begin = html.find(open) + open.size();

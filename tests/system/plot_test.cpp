@@ -1,4 +1,4 @@
-// dragoman plot: from run folders or logs to a page, and what is said where that cannot be.
+// dragoman plot makes a page of run folders or logs, and names the fault where it cannot.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// What every command owes its user, whatever it does.
+// The answers that every command gives to --help and to mistakes of its command line.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// What the tests of inspect, average and score share: a run folder whose weights nobody trained.
+// A run folder with untrained weights, for the tests of inspect, average and score.
 #pragma once
 
 #include <gtest/gtest.h>

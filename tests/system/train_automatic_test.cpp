@@ -1,4 +1,5 @@
-// What train chooses where its command leaves it open, and how a run ends by itself.
+// The settings that train chooses where its command leaves them open, and the end of a run that has
+// no length.
 #include <gmock/gmock.h>
 
 #include <csignal>

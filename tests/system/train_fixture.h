@@ -1,4 +1,4 @@
-// What the tests of dragoman train share: a small corpus, a very small model, and a short run.
+// A small corpus, a very small model and a short run, for the tests of dragoman train.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -46,8 +46,8 @@ class Train : public testing::Test {
     return words;
   }
 
-  /// What it leaves open does not depend on its length, so that a run that is made longer can be
-  /// compared with one that was as long from the start.
+  /// The settings that it leaves open do not depend on its length, so a run that is made longer can
+  /// be compared with one that was as long from the start.
   static std::vector<std::string> command(const std::string& run_folder,
                                           const std::vector<std::string>& more = {}) {
     auto words = train_on_sample(run_folder, {"--valid-src",

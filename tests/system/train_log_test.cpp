@@ -1,4 +1,4 @@
-// What a training leaves for those who watch it.
+// The log and the event files of a training.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

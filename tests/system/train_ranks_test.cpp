@@ -1,5 +1,5 @@
-// Training on several ranks: they make the updates that one process would, stop together and say
-// why, and refuse to train on what is not the same.
+// Training on several ranks. They make the updates that one process would make. They stop together
+// and say why. They refuse to train with unlike texts or settings.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>

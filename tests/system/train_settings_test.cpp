@@ -1,4 +1,5 @@
-// What was asked for and what became of it: config.toml of a run, and what a run goes on with.
+// The settings of a run: those that were asked for and those that were chosen, in its config.toml
+// and in a resumed run.
 #include <gmock/gmock.h>
 
 #include <filesystem>

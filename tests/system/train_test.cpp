@@ -32,7 +32,7 @@ TEST_F(Train, TextBecomesAModelThatTranslatesAndIsScored) {
         "checkpoints/update-00000060.safetensors"})
     EXPECT_TRUE(std::filesystem::exists(path("whole/" + std::string(file)))) << file;
 
-  // What the run began with is not needed any more.
+  // The files of the start are not needed any more.
   for (const char* file : {"start", "latest"})
     EXPECT_FALSE(
         std::filesystem::exists(path(join_text("whole/checkpoints/", file, ".safetensors"))));
@@ -308,7 +308,7 @@ TEST_F(Train, ARunThatAlwaysDivergesEndsAndSaysSo) {
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_THAT(result.errors, HasSubstr("training has diverged"));
   EXPECT_THAT(result.errors, HasSubstr("after 2 rollbacks; start again with a lower --lr"));
-  // The lines of what was left out are those of the text.
+  // The lines of updates that were left out are those of the text.
   std::ifstream log(path("diverged/log.jsonl"));
   bool left_out = false;
   for (std::string line; std::getline(log, line);) {

@@ -1,5 +1,5 @@
-// What translate offers besides the best translation: prefixes, terms, what is protected or
-// avoided, alignments, scores, JSON, ensembles.
+// The options of translate beyond the best translation: prefixes, terms, protected and avoided
+// text, alignments, scores, ensembles.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// What the tests of translation share: a model whose weights nobody trained. What comes out means
-// nothing, but line i of it is line i of the input.
+// A model of untrained weights, for the tests of translation. Its translations mean nothing, but
+// line i of the output translates line i of the input.
 #pragma once
 
 #include <gtest/gtest.h>

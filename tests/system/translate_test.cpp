@@ -1,5 +1,5 @@
-// dragoman translate, on a model whose weights nobody trained: what comes out means nothing, but
-// line i of it is line i of the input.
+// dragoman translate, with a model of untrained weights. Its translations mean nothing, but line i
+// of the output translates line i of the input.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

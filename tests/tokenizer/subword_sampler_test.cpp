@@ -100,9 +100,9 @@ TEST(UnigramSample, DrawsEverySegmentationWithItsProbability) {
     }
 }
 
-/// What becomes of `parts` when at each step every merge is left out with probability `dropout`:
-/// walks through all outcomes. `dropped` has the merges that this step has left out, by the bytes
-/// where the left part begins, where it ends and where the right one ends.
+/// Adds all outcomes of merging `parts`, where at each step every merge is left out with
+/// probability `dropout`. `dropped` has the merges that this step has left out, by the bytes where
+/// the left part begins, where it ends and where the right one ends.
 void add_outcomes(const ScoredPieces& pieces, const Parts& parts,
                   std::set<std::array<std::size_t, 3>> dropped, double dropout, double probability,
                   Distribution& all) {

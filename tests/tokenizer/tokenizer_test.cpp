@@ -76,7 +76,7 @@ TEST_P(TokenizerOfEachType, RandomUnicodeNeverBecomesUnknown) {
     EXPECT_THAT(ids, Not(Contains(tokenizer.unk_id())));
     const std::string decoded = tokenizer.decode(ids);
     EXPECT_EQ(find_invalid_utf8(decoded), std::string::npos);
-    // Normalisation changes some characters; what it has made once it leaves alone.
+    // Normalisation changes some characters. It leaves normalised text as it is.
     EXPECT_EQ(tokenizer.decode(tokenizer.encode(decoded)), decoded);
   }
 }
