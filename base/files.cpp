@@ -22,16 +22,6 @@ constexpr std::string_view kTemporary = ".tmp.";
 
 std::string reason() { return std::strerror(errno); }
 
-/// fsync on a folder makes a rename in it durable.
-void sync_folder(const std::filesystem::path& folder) {
-  const int descriptor = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) throw Error(folder.string(), ": cannot open the folder: ", reason());
-  const int result = fsync(descriptor);
-  const std::string why = reason();
-  close(descriptor);
-  if (result != 0) throw Error(folder.string(), ": cannot sync the folder: ", why);
-}
-
 /// Whether it is a device or a pipe. Text is written through it, and no file may take its place.
 bool is_device(const std::filesystem::path& path) {
   std::error_code none;
@@ -55,12 +45,28 @@ int create(const std::filesystem::path& path, std::optional<mode_t> mode) {
   return descriptor;
 }
 
+}  // namespace
+
 std::filesystem::path folder_of(const std::filesystem::path& path) {
   const auto folder = path.parent_path();
   return folder.empty() ? std::filesystem::path(".") : folder;
 }
 
-}  // namespace
+std::filesystem::path resolved_links(std::filesystem::path path) {
+  std::error_code none;
+  for (int links = 0; links < 40 && std::filesystem::is_symlink(path, none); ++links)
+    path = path.parent_path() / std::filesystem::read_symlink(path);
+  return path;
+}
+
+void sync_folder(const std::filesystem::path& folder) {
+  const int descriptor = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) throw Error(folder.string(), ": cannot open the folder: ", reason());
+  const int result = fsync(descriptor);
+  const std::string why = reason();
+  close(descriptor);
+  if (result != 0) throw Error(folder.string(), ": cannot sync the folder: ", why);
+}
 
 MappedFile::MappedFile(const std::filesystem::path& path) {
   const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -104,10 +110,7 @@ void MappedFile::give_back(std::string_view bytes) {
   madvise(const_cast<char*>(bytes.data()) + before, whole, MADV_DONTNEED);
 }
 
-AtomicFile::AtomicFile(std::filesystem::path path) : path_(std::move(path)) {
-  std::error_code none;
-  for (int links = 0; links < 40 && std::filesystem::is_symlink(path_, none); ++links)
-    path_ = folder_of(path_) / std::filesystem::read_symlink(path_);
+AtomicFile::AtomicFile(std::filesystem::path path) : path_(resolved_links(std::move(path))) {
   if (is_device(path_)) {
     descriptor_ = open(path_.c_str(), O_WRONLY | O_CLOEXEC);
   } else {

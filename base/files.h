@@ -76,4 +76,13 @@ class FolderLock {
 /// Creates the folder and its parents. An error names the folder.
 void create_folders(const std::filesystem::path& folder);
 
+/// The folder that a file is in; "." for a bare name.
+std::filesystem::path folder_of(const std::filesystem::path& path);
+
+/// The path that symbolic links lead to. It need not exist.
+std::filesystem::path resolved_links(std::filesystem::path path);
+
+/// Makes renames in the folder durable. Errors name the folder.
+void sync_folder(const std::filesystem::path& folder);
+
 }  // namespace dragoman

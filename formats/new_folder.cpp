@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/files.h"
 
 namespace dragoman {
 
@@ -14,6 +15,7 @@ namespace fs = std::filesystem;
 
 NewFolder::NewFolder(fs::path folder) : folder_(std::move(folder)) {
   if (!folder_.has_filename()) folder_ = folder_.parent_path();
+  folder_ = resolved_links(folder_);
   std::error_code ignored;
   if (fs::exists(folder_, ignored) &&
       !(fs::is_directory(folder_, ignored) && fs::is_empty(folder_, ignored)))

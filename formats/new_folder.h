@@ -6,7 +6,7 @@
 namespace dragoman {
 
 /// Files are written into path(); commit() puts the folder in place. Without commit() it is
-/// removed.
+/// removed. A link to an empty folder stays a link.
 class NewFolder {
  public:
   /// Throws Error where `folder` exists and is not empty, or cannot be made.

@@ -16,8 +16,9 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 /// The answer's own fields, which requests cannot pass through.
-constexpr std::string_view kAnswerFields[] = {
-    "translation", "score", "log_probability", "words", "alternatives", "unmet", "error"};
+constexpr std::string_view kAnswerFields[] = {"translation", "score",     "log_probability",
+                                              "words",       "alignment", "alternatives",
+                                              "unmet",       "error",     "line"};
 
 /// A line of text has no line ends, and no translation has a NUL.
 std::string one_line(std::string text) {

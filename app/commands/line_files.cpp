@@ -36,14 +36,6 @@ class StreamOutput : public Output {
   LineWriter writer_;
 };
 
-/// The file that a link leads to, as links are kept and their targets written.
-fs::path target_of(fs::path path) {
-  std::error_code none;
-  for (int links = 0; links < 40 && fs::is_symlink(path, none); ++links)
-    path = path.parent_path() / fs::read_symlink(path);
-  return path;
-}
-
 fs::path part_path(const fs::path& target, std::uint64_t work) {
   return target.string() + "." + hex16(work) + ".part";
 }
@@ -52,8 +44,7 @@ fs::path part_path(const fs::path& target, std::uint64_t work) {
 fs::path other_part(const fs::path& target) {
   const std::string begin = target.filename().string() + ".";
   std::error_code unreadable;
-  const fs::path folder = target.parent_path().empty() ? "." : target.parent_path();
-  for (const auto& entry : fs::directory_iterator(folder, unreadable)) {
+  for (const auto& entry : fs::directory_iterator(folder_of(target), unreadable)) {
     const std::string name = entry.path().filename().string();
     if (name.starts_with(begin) && name.ends_with(".part") &&
         name.size() == begin.size() + 16 + std::string_view(".part").size())
@@ -98,7 +89,7 @@ Kept kept_of(const fs::path& path, bool is_numbered) {
 class PartOutput : public Output {
  public:
   explicit PartOutput(const PartFile& part)
-      : target_(target_of(part.path)),
+      : target_(resolved_links(part.path)),
         path_(part_path(target_, part.work)),
         descriptor_(path_.string(), -1, O_RDWR | O_CREAT),
         writer_(descriptor_, path_.string()) {
@@ -131,8 +122,7 @@ class PartOutput : public Output {
     if (fsync(descriptor_) != 0) fail("cannot sync");
     if (rename(path_.c_str(), target_.c_str()) != 0) fail("cannot take its name");
     finished_ = true;
-    const fs::path folder = target_.parent_path().empty() ? "." : target_.parent_path();
-    fsync(Descriptor(folder.string(), -1, O_RDONLY | O_DIRECTORY));
+    sync_folder(folder_of(target_));
   }
 
   std::int64_t done() const override { return done_; }
@@ -169,17 +159,12 @@ Descriptor::~Descriptor() {
   if (own_) close(number_);
 }
 
-bool is_stream(const std::string& path) {
-  struct stat status {};
-  return path == "-" || (stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode));
-}
-
 std::unique_ptr<Output> open_stream(const std::string& path) {
   return std::make_unique<StreamOutput>(path);
 }
 
 std::optional<std::int64_t> finished_lines(const PartFile& part) {
-  const fs::path target = target_of(part.path);
+  const fs::path target = resolved_links(part.path);
   if (!fs::exists(target) || !other_part(target).empty()) return std::nullopt;
   const MappedFile file(target);
   const std::string_view text = file.bytes();
@@ -189,7 +174,7 @@ std::optional<std::int64_t> finished_lines(const PartFile& part) {
 }
 
 std::unique_ptr<Output> open_part(const PartFile& part) {
-  const fs::path target = target_of(part.path);
+  const fs::path target = resolved_links(part.path);
   if (part.goes_on && !fs::exists(part_path(target, part.work)))
     if (const fs::path other = other_part(target); !other.empty())
       throw Error(other.string(),

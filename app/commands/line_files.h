@@ -39,11 +39,8 @@ class Output {
   virtual std::string kept() { return ""; }
 };
 
-/// Standard output for "-", or a named pipe or device (/dev/null), which gets each line at once.
+/// Standard output for "-", or a pipe or device (is_stream()), which gets each line at once.
 std::unique_ptr<Output> open_stream(const std::string& path);
-
-/// Whether open_stream() is for this path.
-bool is_stream(const std::string& path);
 
 /// A plain file in the making. Lines are kept in a part file beside it, which takes its place when
 /// it is whole. A later run can go on from the part file.

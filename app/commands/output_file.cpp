@@ -15,11 +15,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_stream(const std::string& path) {
-  std::error_code none;
-  return path == "-" || fs::is_other(fs::status(path, none));
-}
-
 bool is_page(const std::string& path) {
   constexpr std::string_view kBegin = "<!doctype html";
   std::string text(kBegin.size(), '\0');
@@ -52,6 +47,11 @@ std::string role_in_run(const std::string& path) {
 
 }  // namespace
 
+bool is_stream(const std::string& path) {
+  std::error_code none;
+  return path == "-" || fs::is_other(fs::status(path, none));
+}
+
 bool same_file(const std::string& a, const std::string& b) {
   std::error_code none;
   return fs::equivalent(a, b, none);
@@ -59,6 +59,7 @@ bool same_file(const std::string& a, const std::string& b) {
 
 void check_output(std::string_view flag, const std::string& path,
                   const std::vector<std::string>& inputs) {
+  if (path == "-") throw UsageError(flag, ": - stands for standard output; name a file");
   if (is_stream(path)) return;
   std::error_code none;
   if (fs::is_directory(path, none))

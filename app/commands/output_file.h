@@ -8,11 +8,14 @@
 
 namespace dragoman {
 
+/// Whether the path is "-" or a pipe or device (/dev/null), which is written as it is.
+bool is_stream(const std::string& path);
+
 /// Whether both are names of one existing file, also through links.
 bool same_file(const std::string& a, const std::string& b);
 
-/// Throws UsageError naming the flag where `path` is a folder or one of the files that are read,
-/// and Error where its own folder does not exist. "-" and devices are never refused.
+/// Throws UsageError that names the flag where `path` is "-", a folder or one of the files that are
+/// read, and Error where its own folder does not exist. Devices are never refused.
 void check_output(std::string_view flag, const std::string& path,
                   const std::vector<std::string>& inputs);
 

@@ -89,7 +89,7 @@ int run(const PlotConfig& config) {
   if (config.runs.empty()) throw UsageError("--runs: name one run folder or more");
   if (config.output.empty())
     throw UsageError("--output: name the page to write, or - for standard output");
-  check_page_output("--output", config.output, {});
+  if (config.output != "-") check_page_output("--output", config.output, {});
   const std::vector<PlottedRun> runs = read_runs(config.runs);
   const std::string page = training_page(runs);
   if (config.output == "-") {

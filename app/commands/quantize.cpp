@@ -16,6 +16,7 @@
 #include "app/frame/log.h"
 #include "base/amounts.h"
 #include "base/error.h"
+#include "base/scratch_folder.h"
 #include "base/text_lines.h"
 #include "evaluation/evaluate.h"
 #include "inference/model_tokenizers.h"
@@ -115,39 +116,22 @@ std::string rounded_text(std::size_t rounded, std::size_t all) {
                         : join_text(rounded, " of ", matrices, " rounded");
 }
 
-/// A temporary file beside the output. It becomes the output or is removed.
-class Candidate {
- public:
-  explicit Candidate(const std::string& output) : output_(output), path_(output + ".candidate") {}
-  Candidate(const Candidate&) = delete;
-  Candidate& operator=(const Candidate&) = delete;
-  ~Candidate() {
-    std::error_code ignored;
-    std::filesystem::remove(path_, ignored);
-  }
-
-  const std::string& path() const { return path_; }
-  void accept() const { std::filesystem::rename(path_, output_); }
-
- private:
-  std::string output_, path_;
-};
-
-/// Leaves more and more matrices unrounded until the loss of score is small enough: those with the
-/// largest errors first, an eighth at a time. Returns false where a stop was requested.
-bool write_with_small_loss(const ModelFileReader& model, const QuantizeConfig& config,
-                           const std::string& command) {
+/// The matrices to leave unrounded so that the loss of score is small enough: those with the
+/// largest errors first, an eighth at a time. Returns nothing where a stop was requested.
+std::optional<std::set<std::string>> kept_for_small_loss(const ModelFileReader& model,
+                                                         const QuantizeConfig& config) {
   const RoundingTrial trial(config);
   const std::optional<Scores> whole = trial.score(model.path().string(), ComputeType::Float32);
-  if (!whole) return false;
+  if (!whole) return std::nullopt;
   log_info("float32: " + text_of(*whole));
   const std::vector<RoundedMatrix> matrices = rounded_matrices(model);
   const std::size_t portion = (matrices.size() + 7) / 8;
-  const Candidate candidate(config.output);
+  const ScratchFolder scratch(std::filesystem::temp_directory_path() / "dragoman-quantize-");
+  const std::string candidate = (scratch.path() / "model.safetensors").string();
   for (std::set<std::string> kept;;) {
-    write_quantized(model, candidate.path(), kept, command);
-    const std::optional<Scores> found = trial.score(candidate.path(), ComputeType::Auto);
-    if (!found) return false;
+    write_quantized(model, candidate, kept, "");
+    const std::optional<Scores> found = trial.score(candidate, ComputeType::Auto);
+    if (!found) return std::nullopt;
     log_info(join_text("int8, ", rounded_text(matrices.size() - kept.size(), matrices.size()), ": ",
                        text_of(*found)));
     const double loss = std::max(whole->bleu - found->bleu, whole->chrf - found->chrf);
@@ -160,8 +144,7 @@ bool write_with_small_loss(const ModelFileReader& model, const QuantizeConfig& c
       log_warning(join_text("rounding costs ", fixed_text(loss, 2),
                             " points, more than --max-loss ", fixed_text(config.max_loss, 2),
                             ", even of few matrices"));
-    candidate.accept();
-    return true;
+    return kept;
   }
 }
 
@@ -170,14 +153,16 @@ int run(const QuantizeConfig& config, const Invocation& invocation) {
   const ModelFileReader model(resolve_model_path(config.model));
   check_model_output("--output", config.output,
                      {model.path().string(), config.source, config.reference});
-  if (config.source.empty())
-    write_quantized(model, config.output, {}, invocation.command_line);
-  else if (!write_with_small_loss(model, config, invocation.command_line))
-    return 0;
-  log_info(join_text(
-      config.output, ": ",
-      bytes_text(static_cast<std::int64_t>(std::filesystem::file_size(config.output))), ", where ",
-      model.path().string(), " has ", bytes_text(static_cast<std::int64_t>(model.size()))));
+  std::set<std::string> kept;
+  if (!config.source.empty()) {
+    const auto found = kept_for_small_loss(model, config);
+    if (!found) return 0;  // main turns it into the signal's code
+    kept = *found;
+  }
+  const std::size_t size = write_quantized(model, config.output, kept, invocation.command_line);
+  log_info(join_text(config.output, ": ", bytes_text(static_cast<std::int64_t>(size)), ", where ",
+                     model.path().string(), " has ",
+                     bytes_text(static_cast<std::int64_t>(model.size()))));
   return 0;
 }
 

@@ -3,7 +3,7 @@
 #include <optional>
 #include <utility>
 
-#include "app/commands/line_files.h"
+#include "app/commands/output_file.h"
 #include "base/error.h"
 #include "base/text_lines.h"
 #include "base/utf8.h"

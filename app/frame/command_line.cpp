@@ -248,8 +248,9 @@ std::string shell_word(const std::string& word) {
   return quoted + "'";
 }
 
-std::string command_line(const Command& command, const std::vector<std::string>& arguments) {
-  std::string line = "dragoman " + command.name;
+std::string command_line(std::string_view program, const Command& command,
+                         const std::vector<std::string>& arguments) {
+  std::string line = join_text(program, ' ', command.name);
   for (const std::string& argument : arguments) line += ' ' + shell_word(argument);
   return line;
 }
@@ -330,7 +331,8 @@ std::string in_typed_words(const std::string& message,
                    message.substr(end));
 }
 
-CommonConfig configure(const Command& command, const std::vector<std::string>& arguments) {
+CommonConfig configure(std::string_view program, const Command& command,
+                       const std::vector<std::string>& arguments) {
   CommonConfig common;
   std::vector<Field> fields = command.fields;
   for (Field& field : fields_of(common)) fields.push_back(std::move(field));
@@ -360,7 +362,7 @@ CommonConfig configure(const Command& command, const std::vector<std::string>& a
   const Origins origins = origins_of(fields, defaults, file, flags);
   assign_given(fields, flags, file, common.typed);
   if (command.invocation != nullptr)
-    *command.invocation = {command_line(command, arguments), origins, given};
+    *command.invocation = {command_line(program, command, arguments), origins, given};
   return common;
 }
 

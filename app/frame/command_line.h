@@ -3,6 +3,7 @@
 
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/frame/command.h"
@@ -41,11 +42,13 @@ struct CommonConfig {
 std::string in_typed_words(const std::string& message,
                            const std::map<std::string, std::string>& typed);
 
-/// Sets the command's configuration from the arguments behind its name, and fills its invocation. A
+/// Sets the command's configuration from the arguments behind its name, and fills its invocation,
+/// which names the program. A
 /// list takes every value after its flag and may be repeated. Of another field the last value
 /// counts, with a warning where an earlier one differs. With --help only the defaults (of the given
 /// preset) are set. Throws UsageError that names the flag, or file, line and key. One error names
 /// all unknown flags, each with the flag that may have been meant.
-CommonConfig configure(const Command& command, const std::vector<std::string>& arguments);
+CommonConfig configure(std::string_view program, const Command& command,
+                       const std::vector<std::string>& arguments);
 
 }  // namespace dragoman

@@ -3,6 +3,7 @@
 #include <toml++/toml.h>
 #include <algorithm>
 #include <cstdio>
+#include <sstream>
 
 #include "app/frame/config_hint.h"
 #include "app/frame/field_names.h"
@@ -44,11 +45,17 @@ bool fits(const toml::node& node, Field::Kind kind) {
   }
 }
 
+/// The text of a value; "" for a table or an array.
 std::string text_of_node(const toml::node& node) {
   if (const auto* flag = node.as_boolean()) return text_of(flag->get());
   if (const auto* integer = node.as_integer()) return text_of(integer->get());
   if (const auto* number = node.as_floating_point()) return text_of(number->get());
-  return bytes_of_utf8(node.as_string()->get());
+  if (const auto* text = node.as_string()) return bytes_of_utf8(text->get());
+  std::ostringstream text;
+  if (const auto* date = node.as_date()) text << date->get();
+  if (const auto* time = node.as_time()) text << time->get();
+  if (const auto* date_time = node.as_date_time()) text << date_time->get();
+  return text.str();
 }
 
 void collect_settings(const toml::table& table, std::map<std::string, std::string>& settings) {
@@ -174,10 +181,6 @@ std::map<std::string, ConfigValue> read_config(const std::filesystem::path& path
   ConfigReader reader(path, fields);
   reader.read_table(parse_toml(read_file(path), path.string(), fields));
   return std::move(reader.values);
-}
-
-std::map<std::string, std::string> read_settings(const std::filesystem::path& path) {
-  return settings_of(read_file(path), path.string());
 }
 
 std::map<std::string, std::string> settings_of(std::string_view toml, const std::string& name) {

@@ -23,11 +23,8 @@ struct ConfigValue {
 std::map<std::string, ConfigValue> read_config(const std::filesystem::path& path,
                                                const std::vector<Field>& fields);
 
-/// All keys and values of the file as texts, also unknown ones; values of lists are joined by
-/// commas. Throws as read_config() where the file is no TOML or cannot be read.
-std::map<std::string, std::string> read_settings(const std::filesystem::path& path);
-
-/// The same for the text of a file; the name is for messages.
+/// All keys and values of a file's text, also unknown ones. Values of lists are joined by commas.
+/// Throws UsageError that names the file and the line where the text is no TOML.
 std::map<std::string, std::string> settings_of(std::string_view toml, const std::string& name);
 
 /// A value in TOML, from any number of texts for a list, and otherwise from one.

@@ -17,7 +17,8 @@ enum class Verbosity {
   Normal,  ///< all lines
 };
 
-/// Called once, before other threads log. Until then the format is Text and the verbosity Normal.
+/// May be called again. No other thread may log meanwhile. Before the first call the format is Text
+/// and the verbosity Normal.
 void configure_log(LogFormat format, Verbosity verbosity);
 LogFormat log_format();
 Verbosity log_verbosity();

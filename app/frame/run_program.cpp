@@ -60,7 +60,7 @@ int run_command(const Command& command, const CommonConfig& common) {
 
 int run_command(const Program& program, const Command& command,
                 const std::vector<std::string>& arguments) {
-  const CommonConfig common = configure(command, arguments);
+  const CommonConfig common = configure(program.name, command, arguments);
   if (common.help) {
     std::cout << command_help(program.name, command);
     return kDone;

@@ -63,7 +63,7 @@ struct ScoreConfig {
     visit({.name = "per-token",
            .help = "add a tab and the log-probability of each piece, </s> as the last",
            .group = kScores,
-           .aliases = "word-scores,with-tokens-score"},
+           .aliases = "with-tokens-score"},
           per_token);
     visit({.name = "split-sentences",
            .help = "score the sentences of a line one by one, where both sides have the same "

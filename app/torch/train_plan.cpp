@@ -1,10 +1,7 @@
 #include "app/torch/train_plan.h"
 
-#include <cerrno>
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <iostream>
 
 #include "app/frame/log.h"
@@ -100,21 +97,13 @@ void print_plan(const TrialSettings& settings) {
                                " a checkpoint"));
 }
 
-PlanFolder::PlanFolder(const fs::path& run) {
-  std::string name = (fs::temp_directory_path() / "dragoman-plan-XXXXXX").string();
-  if (mkdtemp(name.data()) == nullptr)
-    throw Error(name, ": cannot create the folder: ", std::strerror(errno));
-  path_ = name;
-  const RunFolder planned{path_}, there{fs::absolute(run)};
+PlanFolder::PlanFolder(const fs::path& run)
+    : scratch_(fs::temp_directory_path() / "dragoman-plan-") {
+  const RunFolder planned{path()}, there{fs::absolute(run)};
   fs::create_directory(planned.corpus());
   std::error_code none;  // a missing cache has no files
   for (const auto& entry : fs::directory_iterator(there.corpus(), none))
     fs::create_symlink(entry.path(), planned.corpus() / entry.path().filename());
-}
-
-PlanFolder::~PlanFolder() {
-  std::error_code ignored;
-  fs::remove_all(path_, ignored);
 }
 
 }  // namespace dragoman

@@ -1,6 +1,7 @@
 // train --plan and --max-tokens auto: the cost of updates on this machine, for people.
 #pragma once
 
+#include "base/scratch_folder.h"
 #include "data/prepare.h"
 #include "training/run_plan.h"
 
@@ -17,14 +18,11 @@ void print_plan(const TrialSettings& settings);
 class PlanFolder {
  public:
   explicit PlanFolder(const std::filesystem::path& run);
-  PlanFolder(const PlanFolder&) = delete;
-  PlanFolder& operator=(const PlanFolder&) = delete;
-  ~PlanFolder();
 
-  const std::filesystem::path& path() const { return path_; }
+  const std::filesystem::path& path() const { return scratch_.path(); }
 
  private:
-  std::filesystem::path path_;
+  ScratchFolder scratch_;
 };
 
 }  // namespace dragoman

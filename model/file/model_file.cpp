@@ -199,14 +199,14 @@ Provenance provenance_from_json(std::string_view text) {
   return provenance;
 }
 
-void write_model_file(const std::filesystem::path& path, const ModelContents& contents) {
+std::size_t write_model_file(const std::filesystem::path& path, const ModelContents& contents) {
   std::vector<TensorData> tensors;
   try {
     tensors = all_tensors(contents);
   } catch (const Error& error) {
     throw Error(path.string(), ": cannot write: ", error.what());
   }
-  write_safetensors(path, tensors, make_metadata(contents, tensors));
+  return write_safetensors(path, tensors, make_metadata(contents, tensors));
 }
 
 ModelFileReader::ModelFileReader(const std::filesystem::path& path, Verify verify) : file_(path) {

@@ -64,9 +64,9 @@ struct ModelContents {
   DecodeDefaults decode_defaults = {};
 };
 
-/// Throws Error when the parameters are not those of the configuration, or when writing fails. The
-/// old file at `path` is then untouched.
-void write_model_file(const std::filesystem::path& path, const ModelContents& contents);
+/// Returns the size of the file in bytes. Throws Error when the parameters are not those of the
+/// configuration, or when writing fails. The old file at `path` is then untouched.
+std::size_t write_model_file(const std::filesystem::path& path, const ModelContents& contents);
 
 /// The checks when a model file is opened. The header, the configuration, the names and shapes of
 /// the parameters and the tokenizer are always checked.

@@ -44,8 +44,8 @@ std::vector<RoundedMatrix> rounded_matrices(const ModelFileReader& model) {
   return matrices;
 }
 
-void write_quantized(const ModelFileReader& model, const std::filesystem::path& output,
-                     const std::set<std::string>& kept, const std::string& command) {
+std::size_t write_quantized(const ModelFileReader& model, const std::filesystem::path& output,
+                            const std::set<std::string>& kept, const std::string& command) {
   ModelContents contents{.config = model.config(),
                          .tokenizer_source = model.tokenizer_source(),
                          .tokenizer_target = {},
@@ -71,7 +71,7 @@ void write_quantized(const ModelFileReader& model, const std::filesystem::path& 
     contents.parameters.push_back(
         {scales_name(parameter.name), Dtype::F32, {parameter.shape[0]}, rows.scales.data()});
   }
-  write_model_file(output, contents);
+  return write_model_file(output, contents);
 }
 
 }  // namespace dragoman

@@ -21,8 +21,9 @@ struct RoundedMatrix {
 std::vector<RoundedMatrix> rounded_matrices(const ModelFileReader& model);
 
 /// Writes `model` to `output` with all matrices rounded except those in `kept`. Training state and
-/// scores are left out. Throws Error where the model is rounded already.
-void write_quantized(const ModelFileReader& model, const std::filesystem::path& output,
-                     const std::set<std::string>& kept, const std::string& command);
+/// scores are left out. Returns the size of the file in bytes. Throws Error where the model is
+/// rounded already.
+std::size_t write_quantized(const ModelFileReader& model, const std::filesystem::path& output,
+                            const std::set<std::string>& kept, const std::string& command);
 
 }  // namespace dragoman

@@ -247,8 +247,8 @@ const TensorData* SafetensorsFile::find(std::string_view name) const {
   return found == index_.end() ? nullptr : &tensors_[found->second];
 }
 
-void write_safetensors(const std::filesystem::path& path, std::span<const TensorData> tensors,
-                       const Metadata& metadata) {
+std::size_t write_safetensors(const std::filesystem::path& path,
+                              std::span<const TensorData> tensors, const Metadata& metadata) {
   std::vector<const TensorData*> sorted;
   for (const TensorData& tensor : tensors) sorted.push_back(&tensor);
   // Each begins at a sum of sizes that its own alignment divides.
@@ -271,6 +271,7 @@ void write_safetensors(const std::filesystem::path& path, std::span<const Tensor
   file.write(header);
   for (const TensorData* tensor : sorted) file.write(tensor->raw());
   file.commit();
+  return file.size();
 }
 
 }  // namespace dragoman

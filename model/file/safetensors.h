@@ -69,8 +69,9 @@ class SafetensorsFile {
 /// Writes through AtomicFile, tensor by tensor, without a copy of the data. The data start at a
 /// multiple of 64 bytes. Tensors whose size is a multiple of 64 come first, and so are all aligned
 /// to 64; the others follow by falling alignment (the format allows no holes). Equal contents give
-/// equal bytes. Throws Error when writing fails, a name occurs twice or is `__metadata__`.
-void write_safetensors(const std::filesystem::path& path, std::span<const TensorData> tensors,
-                       const Metadata& metadata);
+/// equal bytes. Returns the size of the file in bytes. Throws Error when writing fails, a name
+/// occurs twice or is `__metadata__`.
+std::size_t write_safetensors(const std::filesystem::path& path,
+                              std::span<const TensorData> tensors, const Metadata& metadata);
 
 }  // namespace dragoman

@@ -36,6 +36,12 @@ TEST_F(Lite, TranslatesAsDragomanDoes) {
               run(words({"--compute-type", type}), kInput).output);
 }
 
+TEST_F(Lite, ItsModelsNameTheProgramThatMadeThem) {
+  const std::string model = folder_ / "model.safetensors", int8 = folder_ / "int8.safetensors";
+  EXPECT_EQ(lite({"quantize", model, "-o", int8}).exit_code, 0);
+  EXPECT_THAT(lite({"inspect", int8}).output, HasSubstr("dragoman-lite quantize " + model));
+}
+
 // In KiB, as ulimit counts; below these the libraries fail before the program begins.
 TEST_F(Lite, AnyLimitOfMemoryIsAnErrorThatSaysSoOrEnough) {
   std::string call = "ulimit -v $0; exec \"$@\"";

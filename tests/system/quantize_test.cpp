@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "base/files.h"
@@ -22,6 +23,14 @@ class Quantize : public Translate {
                                           path("int8.safetensors")};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return run(arguments);
+  }
+
+  static std::vector<std::string> files_in(const std::filesystem::path& folder) {
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(folder))
+      names.push_back(entry.path().filename().string());
+    std::ranges::sort(names);
+    return names;
   }
 
   std::string translated(const std::string& model, const std::vector<std::string>& more) const {
@@ -55,7 +64,35 @@ TEST_F(Quantize, MatricesAreKeptUntilTheLossIsSmall) {
   EXPECT_THAT(result.errors,
               AllOf(HasSubstr("float32: BLEU "), HasSubstr(" matrices rounded: BLEU ")));
   EXPECT_TRUE(std::filesystem::exists(path("int8.safetensors")));
-  EXPECT_FALSE(std::filesystem::exists(path("int8.safetensors.candidate")));
+  EXPECT_EQ(
+      files_in(folder_.path()),
+      (std::vector<std::string>{"int8.safetensors", "model.safetensors", "reference", "source"}));
+}
+
+TEST_F(Quantize, ALinkedOutputStaysALinkAndKeepsItsPermissions) {
+  namespace fs = std::filesystem;
+  write_file(folder_ / "text", "the cat sat on mat 7\n");
+  write_file(folder_ / "linked", "");
+  fs::permissions(path("linked"), fs::perms::owner_read | fs::perms::owner_write);
+  fs::create_symlink("linked", path("int8.safetensors"));
+  const ProcessResult result = quantize({"--src", path("text"), "--ref", path("text")});
+  ASSERT_EQ(result.exit_code, 0) << result.errors;
+  EXPECT_TRUE(fs::is_symlink(path("int8.safetensors")));
+  EXPECT_GT(fs::file_size(path("linked")), 0u);
+  EXPECT_EQ(fs::status(path("linked")).permissions(),
+            fs::perms::owner_read | fs::perms::owner_write);
+}
+
+TEST_F(Quantize, ADeviceIsAnOutput) {
+  write_file(folder_ / "text", "the cat sat on mat 7\n");
+  const std::vector<std::string> words = {"quantize", path("model.safetensors"), "-o", "/dev/null"};
+  const ProcessResult rounded = run(words);
+  EXPECT_EQ(rounded.exit_code, 0);
+  EXPECT_THAT(rounded.errors, HasSubstr("/dev/null: "));
+  std::filesystem::create_symlink("/dev/null", path("null"));
+  EXPECT_EQ(quantize({"-o", path("null"), "--src", path("text"), "--ref", path("text")}).exit_code,
+            0);
+  EXPECT_TRUE(std::filesystem::is_symlink(path("null")));
 }
 
 TEST_F(Quantize, TheModelOfARunIsNeverReplaced) {

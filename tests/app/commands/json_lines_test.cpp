@@ -49,6 +49,13 @@ TEST_F(JsonLinesTest, UnusedFieldsPassThroughUnchanged) {
                 StartsWith("{" + field + ",\"text\":\"a b\",\"translation\":\"a b\""));
 }
 
+TEST_F(JsonLinesTest, FieldsWithTheNameOfAnAnswersFieldDoNotPassThrough) {
+  for (const std::string& field :
+       {R"("line":7)"s, R"("alignment":"none")"s, R"("error":"")"s, R"("words":[])"s})
+    EXPECT_THAT(ask("{" + field + ",\"text\":\"a\"}"),
+                StartsWith("{\"text\":\"a\",\"translation\":\"a\""));
+}
+
 TEST_F(JsonLinesTest, AnErrorHasTheFieldsThatCanBeRead) {
   for (const std::string& rest :
        {R"("text":"\ud800"})"s, R"("text":1e99999})"s, R"("text":"a","beam_size":1e99999})"s,

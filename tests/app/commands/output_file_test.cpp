@@ -54,8 +54,14 @@ TEST_F(OutputFile, IsNeverAFileThatIsRead) {
                 }),
                 HasSubstr("--output: " + output + " is "));
   check_output("--output", path("new"), {input});
-  check_output("--output", "-", {input});
   check_output("--output", "/dev/null", {"/dev/null"});
+}
+
+TEST_F(OutputFile, IsNotStandardOutput) {
+  EXPECT_THAT(refusal([] { check_output("--output", "-", {}); }),
+              HasSubstr("--output: - stands for standard output"));
+  EXPECT_THAT(refusal([] { check_page_output("--html", "-", {}); }), HasSubstr("--html: - "));
+  EXPECT_THAT(refusal([] { check_model_output("--output", "-", {}); }), HasSubstr("--output: - "));
 }
 
 TEST_F(OutputFile, NeedsAnExistingFolderAndIsNoFolderItself) {

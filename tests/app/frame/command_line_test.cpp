@@ -68,12 +68,12 @@ class CommandLine : public testing::Test {
   }
 
   CommonConfig configured(const std::vector<std::string>& arguments) {
-    return configure(command, arguments);
+    return configure("program", command, arguments);
   }
 
   std::string refusal(const std::vector<std::string>& arguments) {
     try {
-      configure(command, arguments);
+      configure("program", command, arguments);
     } catch (const UsageError& error) {
       return error.what();
     }
@@ -290,7 +290,7 @@ TEST_F(CommandLine, LetsTheCommandLineComeBeforeTheFileAndTheFileBeforeThePreset
 TEST_F(CommandLine, KeepsTheCommandLineInAFormThatAShellTakes) {
   configured({"run/", "--max-tokens=5", "--lowercase", "--inputs", "it's a b", ""});
   EXPECT_EQ(command.invocation->command_line,
-            R"(dragoman try run/ --max-tokens=5 --lowercase --inputs 'it'\''s a b' '')");
+            R"(program try run/ --max-tokens=5 --lowercase --inputs 'it'\''s a b' '')");
 }
 
 TEST_F(CommandLine, PreparesWithTheCommandLinesValueInPlaceOfTheFiles) {

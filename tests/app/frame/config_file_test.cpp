@@ -188,5 +188,14 @@ TEST_F(ConfigFile, WritesEveryKeyUnderItsGroupAndHelp) {
             "# place\n# one of after before\nnorm = \"before\"\n");
 }
 
+TEST(SettingsOf, EveryKindOfValueIsAText) {
+  const auto settings = settings_of(
+      "a = 2026-01-31\nb = [1.5, 07:30:00]\n[c]\nd = true\ne = [[1], {f = 2}]\ng = 'h'\n", "name");
+  const std::map<std::string, std::string> expected = {
+      {"a", "2026-01-31"}, {"b", "1.5, 07:30:00"}, {"d", "true"}, {"e", ""}, {"g", "h"}};
+  EXPECT_EQ(settings, expected);
+  EXPECT_THROW(settings_of("a = ", "name"), UsageError);
+}
+
 }  // namespace
 }  // namespace dragoman
