@@ -61,8 +61,7 @@ constexpr Program kProgram = {
         "translates with it.",
     .example =
         "  dragoman sample -o sample/\n"
-        "  dragoman train --train-src sample/train.en --train-tgt sample/train.de -o run/ "
-        "--preset tiny\n"
+        "  dragoman train --train-src sample/train.en --train-tgt sample/train.de -o run/\n"
         "  dragoman translate -m run/ < sample/test.en > test.de\n",
     .commands = commands,
     .libraries = libraries,
