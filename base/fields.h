@@ -36,6 +36,8 @@ struct FieldInfo {
   std::string_view group = "";    ///< heading in --help
   std::string_view aliases = "";  ///< other spellings, comma separated: "mini-batch-words,b"
   OnResume on_resume = OnResume::Refused;
+  /// The value in --help, "FILE" or "FOLDER"; empty: by the kind of the field ("TEXT", "N").
+  std::string_view placeholder = "";
 };
 
 struct Field {

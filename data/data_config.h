@@ -71,13 +71,15 @@ struct DataConfig {
            .help = "training text of the source side, one sentence a line; one file or more",
            .group = "Data",
            .aliases = "source,train-source",
-           .on_resume = OnResume::Allowed},
+           .on_resume = OnResume::Allowed,
+           .placeholder = "FILE"},
           train_source);
     visit({.name = "train-tgt",
            .help = "training text of the target side: line i translates line i of --train-src",
            .group = "Data",
            .aliases = "target,train-target",
-           .on_resume = OnResume::Allowed},
+           .on_resume = OnResume::Allowed,
+           .placeholder = "FILE"},
           train_target);
     visit({.name = "corpus-weights",
            .help = "for each training file, how often its pairs are seen in an epoch; 0.5: in "
@@ -93,7 +95,8 @@ struct DataConfig {
            .help = "for each training file, a file in Pharaoh format with the links between the "
                    "words of each pair, like 0-0 1-2; they teach the decoder's attention",
            .group = "Data",
-           .on_resume = OnResume::Allowed},
+           .on_resume = OnResume::Allowed,
+           .placeholder = "FILE"},
           guided_alignment);
   }
 
@@ -104,25 +107,29 @@ struct DataConfig {
                    "held out",
            .group = "Data",
            .aliases = "validation-source,valid-source",
-           .on_resume = OnResume::Allowed},
+           .on_resume = OnResume::Allowed,
+           .placeholder = "FILE"},
           valid_source);
     visit({.name = "valid-tgt",
            .help = "validation text of the target side",
            .group = "Data",
            .aliases = "validation-target,valid-target",
-           .on_resume = OnResume::Allowed},
+           .on_resume = OnResume::Allowed,
+           .placeholder = "FILE"},
           valid_target);
     visit({.name = "keep-valid-src",
            .help = "with --init-from: validation text of the domain that the model came from; an "
                    "update that makes its score worse by more than --keep-tolerance is not taken "
                    "as the model",
            .group = "Data",
-           .on_resume = OnResume::Allowed},
+           .on_resume = OnResume::Allowed,
+           .placeholder = "FILE"},
           keep_valid_source);
     visit({.name = "keep-valid-tgt",
            .help = "target side of --keep-valid-src",
            .group = "Data",
-           .on_resume = OnResume::Allowed},
+           .on_resume = OnResume::Allowed,
+           .placeholder = "FILE"},
           keep_valid_target);
     visit(
         {.name = "valid-fraction",
@@ -174,7 +181,8 @@ struct DataConfig {
                    "translation, the translation is written behind the term, and the model learns "
                    "to use it",
            .group = "Augmentation",
-           .on_resume = OnResume::Allowed},
+           .on_resume = OnResume::Allowed,
+           .placeholder = "FILE"},
           train_terms);
     visit({.name = "train-terms-share",
            .help = "probability that such a pair is changed so, in each epoch anew",

@@ -109,13 +109,15 @@ struct EvaluateConfig {
         tokenize);
     visit({.name = "spm-model",
            .help = "SentencePiece model of --tokenize spm, for example that of FLORES-200",
-           .group = kBleu},
+           .group = kBleu,
+           .placeholder = "FILE"},
           spm_model);
     visit(
         {.name = "mecab-dictionary",
          .help = "folder of the dictionary of --tokenize ja-mecab and ko-mecab, where MeCab is not "
                  "set up with one",
-         .group = kBleu},
+         .group = kBleu,
+         .placeholder = "FOLDER"},
         mecab_dictionary);
     visit({.name = "lowercase",
            .help = "BLEU ignores case (chrF has --chrf-lowercase)",

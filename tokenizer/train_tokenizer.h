@@ -75,12 +75,14 @@ struct TokenizerConfig {
            .help = "existing SentencePiece model, for the source or both sides",
            .group = "Tokenizer",
            .aliases = "source-tokenizer,spm",
-           .on_resume = OnResume::Allowed},
+           .on_resume = OnResume::Allowed,
+           .placeholder = "FILE"},
           source_model);
     visit({.name = "target-tokenizer",
            .help = "existing SentencePiece model for the target side",
            .group = "Tokenizer",
-           .on_resume = OnResume::Allowed},
+           .on_resume = OnResume::Allowed,
+           .placeholder = "FILE"},
           target_model);
   }
 };

@@ -110,14 +110,16 @@ struct TrainConfig {
            .help = "run folder, with the model, the checkpoints and the log",
            .group = "Run",
            .aliases = "save-dir,model-dir",
-           .on_resume = kAllowed},
+           .on_resume = kAllowed,
+           .placeholder = "FOLDER"},
           output);
     visit({.name = "init-from",
            .help = "run folder or model file to start from: the run takes its weights, tokenizer "
                    "and architecture; --preset then sets the training alone, by default as in the "
                    "model's own run",
            .group = "Run",
-           .aliases = "pretrained-model,finetune-from-model"},
+           .aliases = "pretrained-model,finetune-from-model",
+           .placeholder = "FILE"},
           init_from);
     visit({.name = "preset",
            .help = "size of the model; auto: the largest that the text is enough for and that "

@@ -27,9 +27,14 @@ struct AverageConfig {
     visit({.name = "models",
            .help = "model files, or one run folder for its newest checkpoints",
            .group = "Average",
-           .aliases = "inputs"},
+           .aliases = "inputs",
+           .placeholder = "FILE"},
           models);
-    visit({.name = "output", .help = "the model file to write", .group = "Average"}, output);
+    visit({.name = "output",
+           .help = "the model file to write",
+           .group = "Average",
+           .placeholder = "FILE"},
+          output);
     visit({.name = "last",
            .help = "number of newest checkpoints of a run folder; without this flag fewer are "
                    "taken if there are fewer",

@@ -5,7 +5,7 @@
 #include "app/commands/commands.h"
 #include "app/commands/evaluate_options.h"
 #include "app/commands/evaluated_texts.h"
-#include "app/commands/evaluation_page.h"
+#include "app/commands/evaluation_page_data.h"
 #include "base/files.h"
 #include "evaluation/evaluate.h"
 #include "evaluation/score_report.h"

@@ -29,31 +29,36 @@ struct EvaluateFiles {
            .help = "translations to score, one a line; a file for each system; the first system is "
                    "the baseline; - for standard input",
            .group = kFiles,
-           .aliases = "hypothesis,hypotheses,input"},
+           .aliases = "hypothesis,hypotheses,input",
+           .placeholder = "FILE"},
           hypotheses);
     visit(
         {.name = "model",
          .help = "run folders or model files; each translates --src and is a system to score, too",
-         .group = kFiles},
+         .group = kFiles,
+         .placeholder = "FILE"},
         models);
     visit({.name = "ref",
            .help = "references of the translations, line for line; with several files an empty "
                    "line is a missing reference",
            .group = kFiles,
-           .aliases = "reference,references,refs"},
+           .aliases = "reference,references,refs",
+           .placeholder = "FILE"},
           references);
     visit(
         {.name = "src",
          .help =
              "source text, line for line with --ref; the models translate it, and --html shows it",
          .group = kFiles,
-         .aliases = "source"},
+         .aliases = "source",
+         .placeholder = "FILE"},
         source);
     visit(
         {.name = "html",
          .help = "also write a page with the scores, where they come from, and the sentences side "
                  "by side",
-         .group = kFiles},
+         .group = kFiles,
+         .placeholder = "FILE"},
         html);
     visit({.name = "force",
            .help = "do not warn of text that looks tokenized, lower-cased, empty or untranslated",

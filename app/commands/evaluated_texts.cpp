@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "app/commands/open_translator.h"
-#include "app/commands/written_translations.h"
+#include "app/commands/translation_summary.h"
 #include "app/frame/log.h"
 #include "app/frame/signals.h"
 #include "base/amounts.h"
@@ -169,7 +169,7 @@ bool add_translations(EvaluatedTexts& texts, const EvaluateOptions& options, con
     const DecodeConfig search = model.search_with(options.decode, origins);
     TranslationService service = model.service(search.batch_size);
     texts.hypotheses.push_back(translate_text(service, search, texts.source));
-    if (stop_token().stop_requested()) return false;
+    if (listen_for_stop().stop_requested()) return false;
     if (!options.files.force) warn_of_empty(texts.hypotheses.back(), texts.references, path);
   }
   if (texts.updates.size() < texts.systems.size()) texts.updates.clear();
@@ -187,17 +187,17 @@ bool add_tuned_translations(EvaluatedTexts& texts, const EvaluateOptions& option
   const DecodeConfig start = model.search_with(options.decode, origins);
   TranslationService service = model.service(start.batch_size);
   const auto score = [&](const DecodeConfig& search) {
-    if (stop_token().stop_requested()) return 0.0;
+    if (listen_for_stop().stop_requested()) return 0.0;
     log_info("translating with " + name_of(search));
     Lines lines = translate_text(service, search, texts.source);
-    if (stop_token().stop_requested()) return 0.0;
+    if (listen_for_stop().stop_requested()) return 0.0;
     const double found = metric.score(metric.count(lines, texts.references).sum());
     texts.systems.push_back(name_of(search));
     texts.hypotheses.push_back(std::move(lines));
     return metric.lower_is_better ? -found : found;
   };
   const DecodeConfig best = tune_search(start, score);
-  if (stop_token().stop_requested()) return false;
+  if (listen_for_stop().stop_requested()) return false;
   write_decode_defaults(resolve_model_path(path), defaults_of(best));
   const bool as_before = defaults_of(model.search_with({}, {})) == defaults_of(best);
   log_info(join_text(path, ": translates with ", name_of(best),

@@ -24,11 +24,16 @@ struct ExportConfig {
 
   template <class Visit>
   void for_each_field(Visit&& visit) {
-    visit({.name = "model", .help = "run folder or model file", .group = "Export"}, model);
+    visit({.name = "model",
+           .help = "run folder or model file",
+           .group = "Export",
+           .placeholder = "FILE"},
+          model);
     visit({.name = "output",
            .help = "the folder to make; it must not exist, or be empty",
            .group = "Export",
-           .aliases = "output-dir"},
+           .aliases = "output-dir",
+           .placeholder = "FOLDER"},
           output);
     visit({.name = "format", .help = "format to write", .group = "Export"}, format);
     visit({.name = "type",

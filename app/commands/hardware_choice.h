@@ -1,11 +1,10 @@
-// The flags for a command's hardware and model.
+// The flags for a command's hardware.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <string_view>
 
-#include "base/error.h"
 #include "base/fields.h"
 #include "inference/cpu/packed_linear.h"
 
@@ -42,22 +41,6 @@ struct EngineChoice : HardwareChoice {
                    "model file; bfloat16 and int8 round the weights and are faster",
            .group = "Hardware"},
           compute_type);
-  }
-};
-
-/// The hardware, and --model.
-struct ModelChoice : HardwareChoice {
-  std::string model;
-
-  /// Throws UsageError naming the flag.
-  void validate() const {
-    if (model.empty()) throw UsageError("--model: name a run folder or a model file");
-  }
-
-  template <class Visit>
-  void for_each_field(Visit&& visit) {
-    visit({.name = "model", .help = "run folder or model file", .group = "Files"}, model);
-    HardwareChoice::for_each_field(visit);
   }
 };
 

@@ -31,7 +31,11 @@ struct InspectConfig {
 
   template <class Visit>
   void for_each_field(Visit&& visit) {
-    visit({.name = "model", .help = "run folder or model file", .group = "Inspect"}, model);
+    visit({.name = "model",
+           .help = "run folder or model file",
+           .group = "Inspect",
+           .placeholder = "FILE"},
+          model);
     visit({.name = "format", .help = "output for people or for programs", .group = "Inspect"},
           format);
     visit({.name = "check",

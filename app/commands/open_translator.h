@@ -29,7 +29,8 @@ struct OpenedTranslator {
   /// The search that the flags ask for; what they leave open is as the model has it. Throws
   /// UsageError where that is no valid search.
   DecodeConfig search_with(DecodeConfig flags, const Origins& origins) const;
-  /// What translates as long as it lives; `rows` as DecodeConfig::batch_size.
+  /// A translation service on these engines. This object must outlive it. `rows` is
+  /// DecodeConfig::batch_size.
   TranslationService service(std::int64_t rows = 0) const;
 };
 

@@ -29,11 +29,13 @@ struct PlotConfig {
     visit({.name = "runs",
            .help = "run folders, or their log.jsonl",
            .group = "Plot",
-           .aliases = "inputs"},
+           .aliases = "inputs",
+           .placeholder = "FILE"},
           runs);
     visit({.name = "output",
            .help = "the HTML page to write; - for standard output",
-           .group = "Plot"},
+           .group = "Plot",
+           .placeholder = "FILE"},
           output);
   }
 };

@@ -12,7 +12,7 @@
 #include "app/commands/hardware_choice.h"
 #include "app/commands/open_translator.h"
 #include "app/commands/output_file.h"
-#include "app/commands/written_translations.h"
+#include "app/commands/translation_summary.h"
 #include "app/frame/log.h"
 #include "base/amounts.h"
 #include "base/error.h"
@@ -35,18 +35,28 @@ struct QuantizeConfig {
   template <class Visit>
   void for_each_field(Visit&& visit) {
     constexpr std::string_view kQuantize = "Quantize";
-    visit({.name = "model", .help = "run folder or model file", .group = kQuantize}, model);
-    visit({.name = "output", .help = "the model file to write", .group = kQuantize}, output);
+    visit({.name = "model",
+           .help = "run folder or model file",
+           .group = kQuantize,
+           .placeholder = "FILE"},
+          model);
+    visit({.name = "output",
+           .help = "the model file to write",
+           .group = kQuantize,
+           .placeholder = "FILE"},
+          output);
     visit({.name = "src",
            .help = "text to translate with both models; with --ref, matrices whose rounding costs "
                    "too much are kept as they are",
            .group = kQuantize,
-           .aliases = "source"},
+           .aliases = "source",
+           .placeholder = "FILE"},
           source);
     visit({.name = "ref",
            .help = "reference translation of --src",
            .group = kQuantize,
-           .aliases = "reference"},
+           .aliases = "reference",
+           .placeholder = "FILE"},
           reference);
     visit({.name = "max-loss",
            .help = "points of BLEU or chrF that rounding may cost on --src",

@@ -23,7 +23,7 @@ struct SampleOptions {
            .help = "folder for train, valid and test (.en, .de); in it only the files of an "
                    "earlier sample are replaced",
            .group = "Sample",
-           .aliases = "o"},
+           .placeholder = "FOLDER"},
           output);
     sample.for_each_field(visit);
   }
@@ -47,6 +47,7 @@ Command sample_command() {
   return {.name = "sample",
           .summary = "write a sample corpus, English and German, to try everything on",
           .fields = fields_of(*options),
+          .short_flags = {{"o", "output"}},
           .run = [options] { return run(*options); },
           .examples = {"sample -o sample/", "sample -o sample/ --train-size 20k --seed 7"}};
 }

@@ -15,11 +15,12 @@
 #include <vector>
 
 #include "app/commands/commands.h"
-#include "app/commands/json_lines.h"
+#include "app/commands/json_requests.h"
 #include "app/commands/line_files.h"
 #include "app/commands/open_translator.h"
 #include "app/commands/output_file.h"
 #include "app/commands/translate_options.h"
+#include "app/commands/translation_summary.h"
 #include "app/commands/written_translations.h"
 #include "app/frame/log.h"
 #include "app/frame/signals.h"
@@ -63,7 +64,7 @@ void refuse_text_as_model(const TranslateFiles& files) {
     throw UsageError("--model: ", last, " is no model; a text is given by --input ", last);
 }
 
-/// What is written would be lost to what is read.
+/// Refuses an output that is one of the files that are read.
 void refuse_own_input(const TranslateConfig& config, const Invocation& call, int input) {
   const std::string& path = config.files.output;
   struct stat in {
@@ -83,7 +84,7 @@ void refuse_own_input(const TranslateConfig& config, const Invocation& call, int
 }
 
 /// A hash of all that decides the lines of output.
-std::uint64_t work_of(TranslateConfig config) {
+std::uint64_t work_hash(TranslateConfig config) {
   constexpr std::string_view kDecideNothing[] = {"output", "resume", "json-errors", "threads",
                                                  "batch-size"};
   std::string text = DRAGOMAN_VERSION;
@@ -103,7 +104,7 @@ std::uint64_t work_of(TranslateConfig config) {
 PartFile part_of(const TranslateConfig& config) {
   const TranslateFiles& files = config.files;
   return {.path = files.output,
-          .work = work_of(config),
+          .work = work_hash(config),
           .goes_on = files.resume,
           .is_numbered = !files.json && config.decode.n_best > 1};
 }
@@ -124,7 +125,7 @@ bool is_finished(const TranslateConfig& config, int input) {
   if (!files.resume) return false;
   const std::optional<std::int64_t> there = finished_lines(part_of(config));
   if (!there) return false;
-  const std::stop_token stop = stop_token();
+  const std::stop_token stop = listen_for_stop();
   LineReader reader(input, name_of_input(files));
   while (!reader.at_end()) {
     if (stop.stop_requested()) return false;
@@ -186,8 +187,9 @@ ReadLine prefix_reader(const Prefixes& prefixes, const std::string& path) {
   };
 }
 
-/// What lines are, by the flags.
-ReadLine line_reader(const TranslateFiles& files, JsonLines& requests, const Prefixes& prefixes) {
+/// Turns a line of input into a request, as the flags say.
+ReadLine line_reader(const TranslateFiles& files, JsonRequests& requests,
+                     const Prefixes& prefixes) {
   if (files.json)
     return [&requests](std::string line, std::int64_t) { return requests.read(std::move(line)); };
   return text_reader(prefixes ? prefix_reader(prefixes, files.prefix_file) : nullptr);
@@ -205,7 +207,7 @@ void skip_lines(LineReader& reader, std::int64_t lines, const std::string& name,
   }
 }
 
-WrittenTranslations written_to(Output& output, JsonLines& requests, const TranslateFiles& files,
+WrittenTranslations written_to(Output& output, JsonRequests& requests, const TranslateFiles& files,
                                const DecodeConfig& search) {
   if (files.json) return {output, requests, files.json_errors, name_of_input(files)};
   return {output, TranslationFormat{.all = search.n_best > 1,
@@ -214,9 +216,9 @@ WrittenTranslations written_to(Output& output, JsonLines& requests, const Transl
                                     .alignment = files.alignment}};
 }
 
-/// What is left where the work has not come to its end.
-void tell_kept(Output& output, const std::string& path, std::int64_t translated,
-               std::int64_t lines) {
+/// Warns of the lines that are kept where the work has not come to its end.
+void warn_of_kept_lines(Output& output, const std::string& path, std::int64_t translated,
+                        std::int64_t lines) {
   const std::string kept = output.kept();
   if (kept.empty()) return;
   const std::string of_all = lines > 0
@@ -228,8 +230,8 @@ void tell_kept(Output& output, const std::string& path, std::int64_t translated,
                 kept, "; the same command with --resume goes on from there"));
 }
 
-/// Whether a stop is requested now or at once. Ctrl-C ends the writer of a pipe, too, and the end
-/// of its text may be seen a moment before the signal: the text is not whole then.
+/// Whether a stop is requested now or within 200 ms. Ctrl-C ends the writer of a pipe, too, and the
+/// end of its text may be seen a moment before the signal: the text is not whole then.
 bool is_stopped_at_the_end(const std::stop_token& stop) {
   constexpr std::chrono::milliseconds kMoment(200);
   std::mutex mutex;
@@ -256,15 +258,15 @@ int run_translate(const TranslateConfig& config, const Invocation& call,
   const TranslationRequest request = request_of(config, model, call.origins, std::move(demands));
   TranslationService service = model.service(request.search.batch_size);
   const auto prepare = [&service](const TranslationRequest& any) { return service.prepare(any); };
-  JsonLines requests(prepare, request,
-                     {.n_best = request.search.n_best,
-                      .word_scores = files.word_scores,
-                      .alignment = files.alignment});
+  JsonRequests requests(prepare, request,
+                        {.n_best = request.search.n_best,
+                         .word_scores = files.word_scores,
+                         .alignment = files.alignment});
   const StreamRequest asked{.request = prepare(request),
                             .read_line = line_reader(files, requests, prefixes)};
   WrittenTranslations written = written_to(*output, requests, files, request.search);
 
-  const std::stop_token stop = stop_token();
+  const std::stop_token stop = listen_for_stop();
   LineReader reader(input, name_of_input(files));
   const auto start = std::chrono::steady_clock::now();
   try {
@@ -282,12 +284,12 @@ int run_translate(const TranslateConfig& config, const Invocation& call,
                   counted(static_cast<std::int64_t>(prefixes->size()), "line"), ", the input ",
                   with_separators(reader.lines()));
   } catch (const std::exception&) {
-    tell_kept(*output, files.output, written.lines(), lines);
+    warn_of_kept_lines(*output, files.output, written.lines(), lines);
     throw;
   }
   const bool waits = !is_file(input) && !is_stream(files.output);
   if (waits ? is_stopped_at_the_end(stop) : stop.stop_requested())
-    tell_kept(*output, files.output, written.lines(), lines);
+    warn_of_kept_lines(*output, files.output, written.lines(), lines);
   else
     output->finish();
   return failed_before + written.failed() > 0 ? 1 : 0;

@@ -32,17 +32,20 @@ struct TranslateFiles {
            .help = "run folder or model file; several models with the same tokenizer translate "
                    "together, by the mean of their probabilities",
            .group = kFiles,
-           .aliases = "models"},
+           .aliases = "models",
+           .placeholder = "FILE"},
           models);
     visit({.name = "input",
            .help = "sentences, one a line; - for standard input",
            .group = kFiles,
-           .aliases = "src,source"},
+           .aliases = "src,source",
+           .placeholder = "FILE"},
           input);
     visit({.name = "output",
            .help = "translations, line for line; - for standard output",
            .group = kFiles,
-           .aliases = "out"},
+           .aliases = "out",
+           .placeholder = "FILE"},
           output);
     visit({.name = "resume",
            .help = "go on with --output where an earlier call of the same command was stopped",
@@ -51,7 +54,8 @@ struct TranslateFiles {
     visit({.name = "prefix-file",
            .help = "file of prefixes: the translation of line i begins with line i of this file; a "
                    "blank line: no prefix; a space at the end makes the last word whole",
-           .group = kFiles},
+           .group = kFiles,
+           .placeholder = "FILE"},
           prefix_file);
     visit({.name = "json",
            .help = "each input line is a JSON object with the field text (and prefix, beam_size, "
@@ -97,12 +101,14 @@ struct DemandFiles {
            .help = "glossary with lines of \"source term<tab>target term\": where the source has a "
                    "source term, the translation gets its target term",
            .group = kDemands,
-           .aliases = "glossary"},
+           .aliases = "glossary",
+           .placeholder = "FILE"},
           terms);
     visit({.name = "avoid",
            .help = "file of texts, one a line, that no translation may have",
            .group = kDemands,
-           .aliases = "negative-constraints"},
+           .aliases = "negative-constraints",
+           .placeholder = "FILE"},
           avoid);
     visit({.name = "protect",
            .help = "copy numbers, URLs, e-mail addresses and placeholders ({name}, %s, <tag>) as "

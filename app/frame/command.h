@@ -22,18 +22,20 @@ constexpr std::array<std::string_view, 4> names_of(Origin) {
 /// By field name, one entry for every field of the command.
 using Origins = std::map<std::string, Origin>;
 
+/// The values that were given, by field name: any number for a list, otherwise one.
+using GivenValues = std::map<std::string, std::vector<std::string>>;
+
 /// How a command was called.
 struct Invocation {
   std::string command_line;  ///< quoted for a shell:  "dragoman average run/ -o 'a b'"
   Origins origins;
-  /// The values that flags and --config gave, by field name. A flag's values override the file's.
-  std::map<std::string, std::vector<std::string>> given;
+  GivenValues given;  ///< by flags and --config; a flag's values override the file's
 };
 
 struct Command {
   std::string name;
   std::string summary;
-  std::vector<Field> fields;  ///< of the configuration that `run` captures
+  std::vector<Field> fields;  ///< they point into the struct that `run` captures
   /// Names of fields whose values may also be given without a flag, in this order (inspect run/).
   /// Only the last one may be a list.
   std::vector<std::string> positionals = {};
@@ -41,7 +43,7 @@ struct Command {
   std::map<std::string, std::string> short_flags = {};
   /// Called after the parse and before the given values are assigned, with these values by field.
   /// Sets defaults that depend on them (presets).
-  std::function<void(const std::map<std::string, std::vector<std::string>>&)> prepare = {};
+  std::function<void(const GivenValues&)> prepare = {};
   std::function<int()> run;  ///< returns the exit code
   /// Names of fields that the program chooses where they are left open: "auto" in --help.
   std::vector<std::string> automatic = {};

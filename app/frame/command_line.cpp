@@ -16,8 +16,6 @@ namespace dragoman {
 
 namespace {
 
-using GivenTexts = std::map<std::string, std::vector<std::string>>;
-
 // CLI11 takes an empty value for a missing one, "[SEP]" for a list and "-5" for a flag. Such values
 // get this byte in front, which is removed after the parse.
 constexpr char kVerbatim = '\x01';
@@ -202,9 +200,8 @@ std::string warning_of_several(const Field& field, const std::vector<std::string
                    "; the last one counts: ", texts.back(), " (not ", others, ")");
 }
 
-std::map<std::string, std::string> typed_aliases(const std::vector<Field>& fields,
-                                                 const std::vector<std::string>& arguments) {
-  std::map<std::string, std::string> typed;
+Aliases typed_aliases(const std::vector<Field>& fields, const std::vector<std::string>& arguments) {
+  Aliases typed;
   for (const std::string& argument : arguments) {
     if (argument == "--") break;
     if (!is_long_flag(argument)) continue;
@@ -223,7 +220,7 @@ std::map<std::string, std::string> texts_of(const std::vector<Field>& fields) {
 
 Origins origins_of(const std::vector<Field>& fields,
                    const std::map<std::string, std::string>& defaults,
-                   const std::map<std::string, ConfigValue>& file, const GivenTexts& flags) {
+                   const std::map<std::string, ConfigValue>& file, const GivenValues& flags) {
   Origins origins;
   for (const Field& field : fields) {
     const std::string name(field.info.name);
@@ -256,7 +253,7 @@ std::string command_line(std::string_view program, const Command& command,
 }
 
 struct Flags {
-  GivenTexts given;  ///< any number of texts for a list, otherwise one
+  GivenValues given;  ///< any number of texts for a list, otherwise one
   std::vector<std::string> warnings;
 };
 
@@ -302,16 +299,15 @@ Flags parse(const Command& command, const std::vector<Field>& fields,
 }
 
 /// Assigns the given values; a flag's value overrides the file's.
-void assign_given(const std::vector<Field>& fields, const GivenTexts& flags,
-                  const std::map<std::string, ConfigValue>& file,
-                  const std::map<std::string, std::string>& typed) {
+void assign_given(const std::vector<Field>& fields, const GivenValues& flags,
+                  const std::map<std::string, ConfigValue>& file, const Aliases& typed) {
   for (const Field& field : fields) {
     const std::string name(field.info.name);
     if (const auto flag = flags.find(name); flag != flags.end()) {
       try {
         assign(field, flag->second);
       } catch (const UsageError& error) {
-        throw UsageError(in_typed_words(error.what(), typed));
+        throw UsageError(with_typed_flag(error.what(), typed));
       }
     } else if (const auto line = file.find(name); line != file.end()) {
       assign_at(field, line->second);
@@ -321,8 +317,7 @@ void assign_given(const std::vector<Field>& fields, const GivenTexts& flags,
 
 }  // namespace
 
-std::string in_typed_words(const std::string& message,
-                           const std::map<std::string, std::string>& typed) {
+std::string with_typed_flag(const std::string& message, const Aliases& typed) {
   const std::size_t end = std::min(message.find_first_of(": "), message.size());
   if (!message.starts_with("--")) return message;
   const auto found = typed.find(message.substr(2, end - 2));
@@ -331,20 +326,20 @@ std::string in_typed_words(const std::string& message,
                    message.substr(end));
 }
 
-CommonConfig configure(std::string_view program, const Command& command,
-                       const std::vector<std::string>& arguments) {
-  CommonConfig common;
+Call configure(std::string_view program, const Command& command,
+               const std::vector<std::string>& arguments) {
+  Call call;
   std::vector<Field> fields = command.fields;
-  for (Field& field : fields_of(common)) fields.push_back(std::move(field));
+  for (Field& field : fields_of(call.common)) fields.push_back(std::move(field));
   Flags parsed = parse(command, fields, arguments);
-  const GivenTexts& flags = parsed.given;
-  common.warnings = std::move(parsed.warnings);
-  common.typed = typed_aliases(fields, arguments);
+  const GivenValues& flags = parsed.given;
+  call.warnings = std::move(parsed.warnings);
+  call.typed = typed_aliases(fields, arguments);
   const auto defaults = texts_of(fields);
   if (flags.contains("help")) {
     if (command.prepare) command.prepare(flags);
-    common.help = true;
-    return common;
+    call.common.help = true;
+    return call;
   }
 
   std::map<std::string, ConfigValue> file;
@@ -355,15 +350,15 @@ CommonConfig configure(std::string_view program, const Command& command,
     });
     file = read_config(config->second.back(), keys);
   }
-  GivenTexts given = flags;
+  GivenValues given = flags;
   for (const auto& [name, value] : file) given.emplace(name, value.texts);
   if (command.prepare) command.prepare(given);
 
   const Origins origins = origins_of(fields, defaults, file, flags);
-  assign_given(fields, flags, file, common.typed);
+  assign_given(fields, flags, file, call.typed);
   if (command.invocation != nullptr)
     *command.invocation = {command_line(program, command, arguments), origins, given};
-  return common;
+  return call;
 }
 
 }  // namespace dragoman

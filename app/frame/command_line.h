@@ -18,15 +18,12 @@ struct CommonConfig {
   LogFormat log_format = LogFormat::Text;
   bool help = false;
 
-  // Facts about the command line, no flags.
-  std::vector<std::string> warnings;         ///< to be logged once the log is configured
-  std::map<std::string, std::string> typed;  ///< fields by name -> the alias that was typed
-
   template <class Visit>
   void for_each_field(Visit&& visit) {
     visit({.name = "config",
            .help = "TOML file with values for flags; flags on the command line override it",
-           .group = "Common"},
+           .group = "Common",
+           .placeholder = "FILE"},
           config);
     visit({.name = "quiet", .help = "only warnings and errors on stderr", .group = "Common"},
           quiet);
@@ -38,9 +35,18 @@ struct CommonConfig {
   }
 };
 
-/// "--preset: ..." as "--arch (here --preset): ..." where the flag was typed so.
-std::string in_typed_words(const std::string& message,
-                           const std::map<std::string, std::string>& typed);
+/// The names of fields, and the alias that was typed for each.
+using Aliases = std::map<std::string, std::string>;
+
+/// What a command line says beside the values of the command's own fields.
+struct Call {
+  CommonConfig common;
+  std::vector<std::string> warnings;  ///< to be logged once the log is configured
+  Aliases typed;
+};
+
+/// `--preset: ...` becomes `--arch (here --preset): ...` where the user typed --arch.
+std::string with_typed_flag(const std::string& message, const Aliases& typed);
 
 /// Sets the command's configuration from the arguments behind its name, and fills its invocation,
 /// which names the program. A
@@ -48,7 +54,7 @@ std::string in_typed_words(const std::string& message,
 /// counts, with a warning where an earlier one differs. With --help only the defaults (of the given
 /// preset) are set. Throws UsageError that names the flag, or file, line and key. One error names
 /// all unknown flags, each with the flag that may have been meant.
-CommonConfig configure(std::string_view program, const Command& command,
-                       const std::vector<std::string>& arguments);
+Call configure(std::string_view program, const Command& command,
+               const std::vector<std::string>& arguments);
 
 }  // namespace dragoman

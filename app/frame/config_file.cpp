@@ -183,30 +183,25 @@ std::map<std::string, ConfigValue> read_config(const std::filesystem::path& path
   return std::move(reader.values);
 }
 
-std::map<std::string, std::string> settings_of(std::string_view toml, const std::string& name) {
+std::map<std::string, std::string> parse_config(std::string_view toml, const std::string& name) {
   std::map<std::string, std::string> settings;
   collect_settings(parse_toml(toml, name, {}), settings);
   return settings;
 }
 
-std::string grouped(const std::vector<Field>& fields,
-                    const std::function<std::string(const Field&)>& lines_of) {
-  std::vector<std::string_view> groups;
-  for (const Field& field : fields)
-    if (std::find(groups.begin(), groups.end(), field.info.group) == groups.end())
-      groups.push_back(field.info.group);
+std::string grouped_lines(const std::vector<Field>& fields,
+                          const std::function<std::string(const Field&)>& lines_of) {
   std::string toml;
-  for (std::string_view group : groups) {
+  for (const auto& [group, members] : groups_of(fields)) {
     if (!toml.empty()) toml += "\n";
     if (!group.empty()) toml += join_text("# ---- ", group, "\n\n");
-    for (const Field& field : fields)
-      if (field.info.group == group) toml += lines_of(field);
+    for (const Field* field : members) toml += lines_of(*field);
   }
   return toml;
 }
 
-std::string write_config(const std::vector<Field>& fields) {
-  return grouped(fields, [](const Field& field) {
+std::string config_text(const std::vector<Field>& fields) {
+  return grouped_lines(fields, [](const Field& field) {
     std::string lines = join_text("# ", field.info.help, "\n");
     if (!field.choices.empty()) {
       lines += "# one of";

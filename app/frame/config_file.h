@@ -25,17 +25,17 @@ std::map<std::string, ConfigValue> read_config(const std::filesystem::path& path
 
 /// All keys and values of a file's text, also unknown ones. Values of lists are joined by commas.
 /// Throws UsageError that names the file and the line where the text is no TOML.
-std::map<std::string, std::string> settings_of(std::string_view toml, const std::string& name);
+std::map<std::string, std::string> parse_config(std::string_view toml, const std::string& name);
 
 /// A value in TOML, from any number of texts for a list, and otherwise from one.
 std::string toml_value(Field::Kind kind, const std::vector<std::string>& texts);
 
 /// The lines of every field under the headings of their groups.
-std::string grouped(const std::vector<Field>& fields,
-                    const std::function<std::string(const Field&)>& lines_of);
+std::string grouped_lines(const std::vector<Field>& fields,
+                          const std::function<std::string(const Field&)>& lines_of);
 
 /// Every field with its value, grouped, under its help text. read_config() reads the same values
 /// back.
-std::string write_config(const std::vector<Field>& fields);
+std::string config_text(const std::vector<Field>& fields);
 
 }  // namespace dragoman

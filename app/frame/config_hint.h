@@ -9,7 +9,8 @@
 
 namespace dragoman {
 
-/// `; texts stand in quotes: max-time = "30s"`; empty where there is no hint. The line is UTF-8.
+/// A hint such as `; texts stand in quotes: max-time = "30s"` for a line that is not TOML; ""
+/// without a hint. The line must be UTF-8.
 std::string config_hint(std::string_view line, const std::vector<Field>& fields);
 
 }  // namespace dragoman

@@ -54,4 +54,14 @@ std::string suggestion(std::string_view word, std::string_view prefix,
   return suggestion(word, prefix, names);
 }
 
+std::vector<FieldGroup> groups_of(const std::vector<Field>& fields) {
+  std::vector<FieldGroup> groups;
+  for (const Field& field : fields) {
+    auto group = std::ranges::find(groups, field.info.group, &FieldGroup::name);
+    if (group == groups.end()) group = groups.insert(group, {field.info.group, {}});
+    group->fields.push_back(&field);
+  }
+  return groups;
+}
+
 }  // namespace dragoman

@@ -1,5 +1,5 @@
 // Finds a field by the name that a user wrote: `-` and `_` are the same, aliases count, and for a
-// wrong name there is the nearest right one.
+// wrong name there is the nearest right one. Finds the fields of each group, too.
 #pragma once
 
 #include <string>
@@ -24,5 +24,14 @@ std::string suggestion(std::string_view word, std::string_view prefix,
                        const std::vector<std::string>& names);
 std::string suggestion(std::string_view word, std::string_view prefix,
                        const std::vector<Field>& fields);
+
+/// The fields under one heading.
+struct FieldGroup {
+  std::string_view name;
+  std::vector<const Field*> fields;  ///< in their own order
+};
+
+/// The groups in the order of their first fields.
+std::vector<FieldGroup> groups_of(const std::vector<Field>& fields);
 
 }  // namespace dragoman

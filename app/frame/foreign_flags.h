@@ -9,7 +9,7 @@ namespace dragoman {
 
 /// "--train-sets is Marian's; here: --train-src FILE --train-tgt FILE", or nothing where the flag
 /// is not known to be another system's. `flag` is the word that was typed, with one dash or two.
-/// `command` counts where a flag means something else in another command.
+/// Some flags are foreign only in one command; `command` says which one this is.
 std::string foreign_flag_text(std::string_view command, std::string_view flag);
 
 }  // namespace dragoman

@@ -1,7 +1,6 @@
 #include "app/frame/help.h"
 
 #include <algorithm>
-#include <array>
 
 #include "app/frame/command_line.h"
 #include "app/frame/field_names.h"
@@ -34,33 +33,9 @@ std::string wrapped(std::string_view text, std::size_t indent) {
   return result;
 }
 
-/// "FILE" or "FOLDER" for a field that is a path; empty for other fields.
-std::string_view path_of(const Command& command, std::string_view name) {
-  constexpr std::array<std::string_view, 3> kMakeFolders = {"train", "sample", "export"};
-  constexpr std::array<std::string_view, 25> kFiles = {"input",       "src",
-                                                       "tgt",         "hyp",
-                                                       "ref",         "html",
-                                                       "terms",       "avoid",
-                                                       "config",      "prefix-file",
-                                                       "spm-model",   "train-src",
-                                                       "train-tgt",   "valid-src",
-                                                       "valid-tgt",   "keep-valid-src",
-                                                       "train-terms", "keep-valid-tgt",
-                                                       "tokenizer",   "target-tokenizer",
-                                                       "init-from",   "model",
-                                                       "models",      "guided-alignment",
-                                                       "runs"};
-  if (name == "output")
-    return std::ranges::count(kMakeFolders, std::string_view(command.name)) > 0 ? "FOLDER" : "FILE";
-  if (name == "mecab-dictionary") return "FOLDER";
-  return std::ranges::count(kFiles, name) > 0 ? "FILE" : "";
-}
-
-std::string placeholder(const Command& command, const Field& field) {
-  const bool is_list = field.kind == Field::Kind::List;
-  if (const std::string_view path = path_of(command, field.info.name);
-      !path.empty() && (is_list || field.kind == Field::Kind::Text))
-    return join_text(" ", path, is_list ? "..." : "");
+std::string placeholder(const Field& field) {
+  if (const std::string_view given = field.info.placeholder; !given.empty())
+    return join_text(" ", given, field.kind == Field::Kind::List ? "..." : "");
   switch (field.kind) {
     case Field::Kind::Flag:
       return "";
@@ -116,7 +91,7 @@ std::string flag_lines(const Command& command, const Field& field) {
   const std::string letter = letter_of(command, field);
   const bool on = field.kind == Field::Kind::Flag && field.text() == "true";
   std::string line = letter.empty() ? "      " : join_text("  -", letter, ", ");
-  line += join_text(on ? "--[no-]" : "--", field.info.name, placeholder(command, field));
+  line += join_text(on ? "--[no-]" : "--", field.info.name, placeholder(field));
   if (line.size() + 2 > kHelpColumn)
     line.append(1, '\n').append(kHelpColumn, ' ');
   else
@@ -160,14 +135,9 @@ std::string command_help(std::string_view program, const Command& command) {
   for (const std::string& example : command.examples)
     text += join_text("  ", program, ' ', example, '\n');
 
-  std::vector<std::string_view> groups;
-  for (const Field& field : fields)
-    if (std::find(groups.begin(), groups.end(), field.info.group) == groups.end())
-      groups.push_back(field.info.group);
-  for (std::string_view group : groups) {
+  for (const auto& [group, members] : groups_of(fields)) {
     text += join_text("\n", group.empty() ? "Flags" : group, ":\n");
-    for (const Field& field : fields)
-      if (field.info.group == group) text += flag_lines(command, field);
+    for (const Field* field : members) text += flag_lines(command, *field);
   }
   text +=
       "\nLong flags may have _ in place of -. Switches may also be written as --no-NAME or "

@@ -144,7 +144,7 @@ Progress::Progress(std::string title, std::string unit, std::int64_t total, Plai
     : start_(Clock::now()) {
   const bool quiet = log_verbosity() == Verbosity::Quiet;
   bar_ = !quiet && log_format() == LogFormat::Text && Terminal::standard_error().is_interactive();
-  plain_lines_ = !quiet && !bar_ && plain_lines == PlainLines::NowAndThen;
+  plain_lines_ = !quiet && !bar_ && plain_lines == PlainLines::Every30Seconds;
   next_ = bar_ ? start_ : start_ + kPlainLine;
   state_.title = std::move(title);
   state_.unit = std::move(unit);

@@ -17,7 +17,7 @@ struct ProgressState {
   std::int64_t done = 0;   ///< units
   std::int64_t total = 0;  ///< units; 0: unknown
   double per_second = 0;   ///< units; 0: not known yet
-  std::string left;        ///< "6:30 left"; empty: reckoned from total and rate
+  std::string left;        ///< "6:30 left"; empty: calculated from total and rate
   std::string status;      ///< at the end: fields that stand two spaces apart
 };
 
@@ -42,8 +42,8 @@ class RateEstimate {
 };
 
 enum class PlainLines {
-  NowAndThen,  ///< every 30 s where there is no terminal
-  None,        ///< for commands that log their own lines
+  Every30Seconds,  ///< where there is no terminal
+  None,            ///< for commands that log their own lines
 };
 
 /// Shows the progress of a task as long as the object lives; its destruction erases the bar. Log
@@ -52,7 +52,7 @@ class Progress {
  public:
   /// `total` 0: not known. `done`: units that an earlier run did; they do not count for the rate.
   Progress(std::string title, std::string unit, std::int64_t total,
-           PlainLines plain_lines = PlainLines::NowAndThen, std::int64_t done = 0);
+           PlainLines plain_lines = PlainLines::Every30Seconds, std::int64_t done = 0);
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
   ~Progress();

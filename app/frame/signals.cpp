@@ -85,7 +85,7 @@ void install_signal_handling() {
   std::thread(wait_for_signals, awaited).detach();
 }
 
-std::stop_token stop_token() {
+std::stop_token listen_for_stop() {
   somebody_listens = true;
   return source().get_token();
 }

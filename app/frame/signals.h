@@ -11,11 +11,10 @@ namespace dragoman {
 /// signal that was ignored when the program started (a script's background job) stays ignored.
 void install_signal_handling();
 
-/// The caller must heed the token. After the first call of this function, the first signal requests
-/// a stop. A second one ends the process at once with exit code 128 + signal, unless it comes
-/// within 300 ms: then both mean the same request. Before the first call, the first signal ends the
-/// process.
-std::stop_token stop_token();
+/// From the first call on, the first signal requests a stop, and the caller must heed the token. A
+/// second signal ends the process at once with exit code 128 + signal, unless it comes within 300
+/// ms: then both mean the same request. Before the first call, the first signal ends the process.
+std::stop_token listen_for_stop();
 
 /// The first signal that came, if one did.
 std::optional<int> received_signal();

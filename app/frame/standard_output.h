@@ -1,4 +1,4 @@
-// The buffer of std::cout: an error of a write is thrown with its reason, and so ends the work.
+// The buffer of std::cout. A failed write throws an error with its reason.
 #pragma once
 
 namespace dragoman {

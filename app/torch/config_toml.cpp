@@ -32,8 +32,8 @@ std::string line_of(const Field& field, const SettingsRecord& settings) {
 }  // namespace
 
 std::string config_toml(RunConfig config, const SettingsRecord& settings) {
-  return kHeading +
-         grouped(config.fields(), [&](const Field& field) { return line_of(field, settings); });
+  return kHeading + grouped_lines(config.fields(),
+                                  [&](const Field& field) { return line_of(field, settings); });
 }
 
 }  // namespace dragoman

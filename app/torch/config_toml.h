@@ -1,5 +1,5 @@
-// config.toml of a run folder: asks for what the run was asked for, so that another run chooses the
-// rest anew; what became of the rest stands in comments.
+// config.toml of a run folder. It has the settings that the run was asked for, so that another run
+// can choose the others anew. The settings that the run chose stand in comments.
 #pragma once
 
 #include <string>

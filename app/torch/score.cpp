@@ -49,12 +49,14 @@ struct ScoreConfig {
     visit({.name = "src",
            .help = "sentences, one a line; - for standard input",
            .group = kFiles,
-           .aliases = "source"},
+           .aliases = "source",
+           .placeholder = "FILE"},
           source);
     visit({.name = "tgt",
            .help = "their translations, line for line; - for standard input",
            .group = kFiles,
-           .aliases = "target,trg,hyp"},
+           .aliases = "target,trg,hyp",
+           .placeholder = "FILE"},
           target);
     visit({.name = "normalize",
            .help = "divide each line's log-probability by its number of pieces, </s> included",
@@ -144,7 +146,7 @@ class ScoreRun {
     std::optional<Progress> progress;  // no bar where results go to the terminal
     if (isatty(STDOUT_FILENO) == 0)
       progress.emplace("score", "lines", static_cast<std::int64_t>(texts_.source.size()));
-    const std::stop_token stop = stop_token();
+    const std::stop_token stop = listen_for_stop();
     for (std::size_t begin = 0; begin < texts_.source.size(); begin += kWindow) {
       const auto lines = encode_window(begin, model->config, tokenizers);
       std::vector<TokenPair> pairs;

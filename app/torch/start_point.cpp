@@ -21,7 +21,7 @@ void require_nothing_to_lose(const RunFolder& folder) {
 
 }  // namespace
 
-MadeFolder::~MadeFolder() {
+NewFolder::~NewFolder() {
   std::error_code not_empty;
   std::filesystem::remove(folder_.corpus(), not_empty);
   std::filesystem::remove(folder_.root, not_empty);
@@ -29,7 +29,7 @@ MadeFolder::~MadeFolder() {
 
 void lock_folder(const RunFolder& folder, StartPoint& start) {
   if (start.lock) return;
-  if (!std::filesystem::exists(folder.root)) start.made = std::make_unique<MadeFolder>(folder);
+  if (!std::filesystem::exists(folder.root)) start.made = std::make_unique<NewFolder>(folder);
   create_folders(folder.root);
   start.lock = std::make_unique<FolderLock>(
       folder.root, "another training is at work here; wait for its end, or give another -o");

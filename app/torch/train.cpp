@@ -1,30 +1,27 @@
 // dragoman train: from text files to a model, or on from where the run folder stands.
+//
+// A start: find the checkpoint, settle, lock the folder, find the models, measure the text, prepare
+// the data, measure the corpus, settle, train. --plan goes the same way, but writes nothing into
+// the run folder and prints the plan at the end.
 #include <torch/version.h>
 
-#include <algorithm>
-#include <cmath>
-#include <cstdio>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "app/frame/config_file.h"
 #include "app/frame/log.h"
 #include "app/frame/progress.h"
 #include "app/frame/signals.h"
-#include "app/torch/automatic_run.h"
 #include "app/torch/commands.h"
 #include "app/torch/config_toml.h"
-#include "app/torch/run_facts.h"
+#include "app/torch/start_measurements.h"
 #include "app/torch/start_point.h"
+#include "app/torch/start_settler.h"
 #include "app/torch/train_agreement.h"
 #include "app/torch/train_options.h"
 #include "app/torch/train_plan.h"
 #include "app/torch/training_view.h"
-#include "base/cpu.h"
 #include "base/files.h"
-#include "base/hash.h"
-#include "inference/model_tokenizers.h"
 #include "model/device.h"
 #include "training/ranks/communicator.h"
 #include "training/resume.h"
@@ -83,7 +80,7 @@ ModelOrigin origin_of(RunConfig config, const Invocation& invocation, const Prep
   origin.tokenizer_source = data.tokenizers.source->model_bytes();
   if (!data.tokenizers.joint()) origin.tokenizer_target = data.tokenizers.target->model_bytes();
   origin.provenance.command = invocation.command_line;
-  origin.provenance.configuration = write_config(config.fields());
+  origin.provenance.configuration = config_text(config.fields());
   origin.provenance.seed = config.train.seed;
   origin.provenance.data = {{"training-text", data.text_hash}};
   origin.provenance.several_sentences = data.report.several_sentences_fraction();
@@ -92,8 +89,8 @@ ModelOrigin origin_of(RunConfig config, const Invocation& invocation, const Prep
   return origin;
 }
 
-TextTrial text_trial_of(const SettledRun& run, const RunFolder& folder, torch::Device device,
-                        const std::stop_token& stop) {
+TextMeasurement text_measurement_of(const SettledRun& run, const RunFolder& folder,
+                                    torch::Device device, const std::stop_token& stop) {
   return {.measure_text = [&run, folder,
                            stop] { return measure_text(preparation_of(run, folder, stop)); },
           .device = device,
@@ -108,49 +105,51 @@ TrialSettings trial_of(const RunConfig& config, const PreparedData& data, torch:
           .corpus = data.train,
           .ends = end_ids(data.tokenizers),
           .validates = !data.valid.source_lines.empty(),
-          .stop = stop_token()};
+          .stop = listen_for_stop()};
 }
 
 /// In a new run: what the text and the machine decide before there is a tokenizer. A model to start
 /// from has decided that.
-void measure_text(RunFacts& facts, const RunFolder& folder, torch::Device device,
-                  Communicator& ranks, const std::stop_token& stop) {
-  const SettledRun run = facts.settle();
+void find_text_facts(StartSettler& settler, const RunFolder& folder, torch::Device device,
+                     Communicator& ranks, const std::stop_token& stop) {
+  const SettledRun run = settler.settle();
   if (!run.config.train.init_from.empty()) return;
   if (ranks.leads())
-    facts.known.text = text_facts(run, text_trial_of(run, folder, device, stop), ranks.size());
-  facts.share(ranks);
+    settler.facts.text =
+        text_facts(run, text_measurement_of(run, folder, device, stop), ranks.size());
+  settler.broadcast(ranks);
 }
 
 /// In a new run: what the encoded text and the machine decide.
-void measure_corpus(RunFacts& facts, const PreparedData& data, torch::Device device, int ranks) {
-  const SettledRun known = facts.settle();
+void find_corpus_facts(StartSettler& settler, const PreparedData& data, torch::Device device,
+                       int ranks) {
+  const SettledRun known = settler.settle();
   if (known.wants_max_tokens())
-    facts.known.max_tokens = automatic_max_tokens(trial_of(known.config, data, device));
-  const SettledRun with_batches = facts.settle();
-  facts.known.corpus = epoch_facts(trial_of(with_batches.config, data, device), ranks);
+    settler.facts.max_tokens = automatic_max_tokens(trial_of(known.config, data, device));
+  const SettledRun with_batches = settler.settle();
+  settler.facts.corpus = epoch_facts(trial_of(with_batches.config, data, device), ranks);
 }
 
 void plan(TrainOptions& options) {
   const TrainConfig& asked = options.config.train;
   asked.check_output();
-  RunFacts facts(options.request());
+  StartSettler settler(options.request());
   if (const auto found = find_checkpoint({asked.output}, log_warning))
-    facts.known.remembered = found->progress.settings;
-  const TrainConfig first = facts.settle().config.train;
-  const torch::Device device = parse_device(first.device);
-  use_threads(first.threads);
+    settler.facts.remembered = found->progress.settings;
+  const TrainConfig settled_so_far = settler.settle().config.train;
+  const torch::Device device = parse_device(settled_so_far.device);
+  use_threads(settled_so_far.threads);
   const PlanFolder folder(asked.output);
   const RunFolder planned{folder.path()};
   Communicator alone({}, asked.rank_timeout);
-  facts.find_models({});
-  measure_text(facts, planned, device, alone, stop_token());
-  const SettledRun with_text = facts.settle();
-  const PreparedData data = prepare_data(preparation_of(with_text, planned, stop_token()));
-  facts.known.tokenizers = data.tokenizers;
+  settler.find_models({});
+  find_text_facts(settler, planned, device, alone, listen_for_stop());
+  const SettledRun with_text = settler.settle();
+  const PreparedData data = prepare_data(preparation_of(with_text, planned, listen_for_stop()));
+  settler.facts.tokenizers = data.tokenizers;
   log_data(data);
-  measure_corpus(facts, data, device, 1);
-  const SettledRun run = facts.settle();
+  find_corpus_facts(settler, data, device, 1);
+  const SettledRun run = settler.settle();
   print_plan(trial_of(run.config, data, device));
 }
 
@@ -179,31 +178,31 @@ void run_trainer(TrainingRun run, const std::optional<FoundCheckpoint>& found, C
 }
 
 void train(TrainOptions& options, Communicator& ranks) {
-  const std::stop_token stop = ranks.stop_token(stop_token());
+  const std::stop_token stop = ranks.stop_token(listen_for_stop());
   require_same_configuration(configuration_of(options.config.fields()), ranks);
   options.config.train.check_output();
   const RunFolder folder{options.config.train.output};
   StartPoint start = ranks.leads() ? find_start(folder) : StartPoint{};
-  RunFacts facts(options.request());
-  const bool begun = facts.recall(start.found, ranks);
-  const TrainConfig first = facts.settle().config.train;
-  const torch::Device device = parse_device(first.device, ranks.place().local_rank);
-  const int threads = use_threads(first.threads, ranks.place().local_size);
+  StartSettler settler(options.request());
+  const bool begun = settler.take_from_checkpoint(start.found, ranks);
+  const TrainConfig settled_so_far = settler.settle().config.train;
+  const torch::Device device = parse_device(settled_so_far.device, ranks.place().local_rank);
+  const int threads = use_threads(settled_so_far.threads, ranks.place().local_size);
   if (ranks.leads())
     lock_folder(folder, start);
   else
     create_folders(folder.root);
-  facts.find_models(start.found);
-  if (!begun) measure_text(facts, folder, device, ranks, stop);
+  settler.find_models(start.found);
+  if (!begun) find_text_facts(settler, folder, device, ranks, stop);
 
-  const PreparedData data = prepare_in_turn(facts.settle(), folder, ranks, stop);
-  facts.known.tokenizers = data.tokenizers;
+  const PreparedData data = prepare_in_turn(settler.settle(), folder, ranks, stop);
+  settler.facts.tokenizers = data.tokenizers;
   log_data(data);
-  if (!begun && ranks.leads()) measure_corpus(facts, data, device, ranks.size());
-  facts.share(ranks);
-  const Precision precision = resolve_precision(first.precision, device);
-  facts.known.machine = machine_facts(precision, threads, ranks.size());
-  const SettledRun settled = facts.settle();
+  if (!begun && ranks.leads()) find_corpus_facts(settler, data, device, ranks.size());
+  settler.broadcast(ranks);
+  const Precision precision = resolve_precision(settled_so_far.precision, device);
+  settler.facts.machine = machine_facts(precision, threads, ranks.size());
+  const SettledRun settled = settler.settle();
   if (ranks.leads()) write_file(folder.config(), config_toml(settled.config, settled.settings));
   TrainingRun run{.config = settled.config.train,
                   .model = settled.config.model,
@@ -211,16 +210,16 @@ void train(TrainOptions& options, Communicator& ranks) {
                   .device = device,
                   .folder = folder,
                   .origin = origin_of(settled.config, *options.invocation, data,
-                                      initial_checksum(first.init_from, start.found)),
+                                      initial_checksum(settled_so_far.init_from, start.found)),
                   .data = data,
                   .settings = settled.settings,
-                  .threads = facts.known.machine->threads,
-                  .processor = facts.known.machine->processor};
+                  .threads = settler.facts.machine->threads,
+                  .processor = settler.facts.machine->processor};
   require_same_data(run, ranks);
   log_run(run);
   if (ranks.size() > 1) log_info(join_text("training on ", ranks.size(), " ranks"));
   if (ranks.leads() && !begun)
-    log_choices(trial_of(settled.config, data, device), *facts.known.corpus);
+    log_choices(trial_of(settled.config, data, device), *settler.facts.corpus);
   run_trainer(std::move(run), start.found, ranks, stop);
 }
 
@@ -235,7 +234,8 @@ int run_train(TrainOptions& options) {
     else
       train(options, ranks);
   } catch (const PreparationStopped& stopped) {
-    if (!received_signal()) ranks.wait_for_all();  // because of a rank that is lost: throws which
+    // No signal: a rank was lost. This call throws the error that names it.
+    if (!received_signal()) ranks.wait_for_all();
     ranks.give_up(stopped.what());
     log_info("stopped before the first update; the same command starts again");
   } catch (const std::exception& error) {

@@ -38,7 +38,7 @@ void require_same_configuration(const std::map<std::string, std::string>& config
     throw UsageError(text, "; give all ranks the same command");
 }
 
-SettingsRecord share_settings(SettingsRecord settings, Communicator& ranks) {
+SettingsRecord broadcast_settings(SettingsRecord settings, Communicator& ranks) {
   if (ranks.size() == 1) return settings;
   ProgressRecord record;
   record.settings = std::move(settings);

@@ -16,7 +16,7 @@ void require_same_configuration(const std::map<std::string, std::string>& config
                                 Communicator& ranks);
 
 /// Gives all ranks rank 0's settings. Each host keeps the fields that may differ from host to host.
-SettingsRecord share_settings(SettingsRecord settings, Communicator& ranks);
+SettingsRecord broadcast_settings(SettingsRecord settings, Communicator& ranks);
 
 /// Compares the texts of all hosts, which may differ although the names of the files are the same.
 /// Throws Error; warns of unlike processors.

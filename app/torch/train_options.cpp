@@ -26,14 +26,14 @@ void accept_auto(Field& field) {
   };
 }
 
-/// The preset where none is given: base, or with --init-from (a run folder or model file; may be
-/// empty) that of the run that made the model. What cannot be read counts as base: what is wrong
-/// with it is said where the weights are read.
+/// The preset where none is given: base. With --init-from (a run folder or a model file; "" without
+/// the flag), the preset of the run that made the model. A file that cannot be read counts as base;
+/// the error comes when its weights are read.
 Preset inherited_preset(const std::string& init_from) {
   if (init_from.empty()) return Preset::Base;
   try {
     const ModelFileReader model(resolve_model_path(init_from));
-    return parse_preset(settings_of(model.provenance().configuration, init_from).at("preset"));
+    return parse_preset(parse_config(model.provenance().configuration, init_from).at("preset"));
   } catch (const std::exception&) {
     return Preset::Base;
   }
@@ -54,7 +54,7 @@ std::vector<Field> TrainOptions::fields() {
   return all;
 }
 
-void TrainOptions::apply_preset(const std::map<std::string, std::vector<std::string>>& given) {
+void TrainOptions::apply_preset(const GivenValues& given) {
   const auto given_text = [&given](const char* name) {
     const auto found = given.find(name);
     return found == given.end() || found->second.back() == kAuto ? std::string()

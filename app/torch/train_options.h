@@ -35,7 +35,7 @@ struct TrainOptions {
   /// choices, and the mode.
   std::vector<Field> fields();
   /// Makes the preset's values the defaults.
-  void apply_preset(const std::map<std::string, std::vector<std::string>>& given);
+  void apply_preset(const GivenValues& given);
   /// Once the command line has been read.
   RunRequest request();
 };

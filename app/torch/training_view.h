@@ -17,7 +17,7 @@ void log_end(StopReason reason, const ProgressRecord& progress, const RunFolder&
 
 class TrainingView : public TrainingObserver {
  public:
-  /// `progress` is that of the earlier starts.
+  /// `progress` is that of the earlier starts. `config` must outlive the view.
   TrainingView(const TrainConfig& config, const ProgressRecord& progress);
 
   void updated(const ProgressRecord& progress, double loss, const Outlook& outlook) override;

@@ -35,8 +35,9 @@ struct Options {
 
   template <class Visit>
   void for_each_field(Visit&& visit) {
-    visit({.name = "model", .help = "file", .group = "Files"}, model);
-    visit({.name = "train-src", .help = "source", .group = "Files"}, train_src);
+    visit({.name = "model", .help = "file", .group = "Files", .placeholder = "FILE"}, model);
+    visit({.name = "train-src", .help = "source", .group = "Files", .placeholder = "FILE"},
+          train_src);
     visit({.name = "inputs", .help = "inputs", .group = "Files"}, inputs);
     visit({.name = "max-tokens",
            .help = "tokens of a batch",
@@ -59,7 +60,7 @@ class CommandLine : public testing::Test {
     command.positionals = {"model", "inputs"};
     command.short_flags = {{"m", "model"}};
     command.invocation = std::make_shared<Invocation>();
-    command.prepare = [this](const std::map<std::string, std::vector<std::string>>& given) {
+    command.prepare = [this](const GivenValues& given) {
       if (given.contains("preset") && given.at("preset").back() == "large") {
         options.dropout = 0.3;
         options.max_tokens = 100;
@@ -67,7 +68,7 @@ class CommandLine : public testing::Test {
     };
   }
 
-  CommonConfig configured(const std::vector<std::string>& arguments) {
+  Call configured(const std::vector<std::string>& arguments) {
     return configure("program", command, arguments);
   }
 
@@ -141,9 +142,9 @@ TEST_F(CommandLine, NamesTheFlagAsItWasTyped) {
             "--mini-batch-words (here --max-tokens): 'many' is not a whole number");
   EXPECT_EQ(refusal({"--mini_batch_words=many"}),
             "--mini-batch-words (here --max-tokens): 'many' is not a whole number");
-  EXPECT_EQ(in_typed_words("--max-tokens 0: must be more", {{"max-tokens", "mini-batch-words"}}),
+  EXPECT_EQ(with_typed_flag("--max-tokens 0: must be more", {{"max-tokens", "mini-batch-words"}}),
             "--mini-batch-words (here --max-tokens) 0: must be more");
-  EXPECT_EQ(in_typed_words("--max-tokens-too: no", {{"max-tokens", "mini-batch-words"}}),
+  EXPECT_EQ(with_typed_flag("--max-tokens-too: no", {{"max-tokens", "mini-batch-words"}}),
             "--max-tokens-too: no");
 }
 
@@ -282,7 +283,7 @@ TEST_F(CommandLine, LetsTheCommandLineComeBeforeTheFileAndTheFileBeforeThePreset
   EXPECT_EQ(command.invocation->origins.at("max-tokens"), Origin::Preset);
   EXPECT_EQ(command.invocation->origins.at("lowercase"), Origin::CommandLine);
   EXPECT_EQ(command.invocation->origins.at("model"), Origin::Default);
-  const std::map<std::string, std::vector<std::string>> given = {
+  const GivenValues given = {
       {"config", {file}}, {"dropout", {"0.2"}}, {"lowercase", {"false"}}, {"preset", {"large"}}};
   EXPECT_EQ(command.invocation->given, given);
 }
@@ -306,14 +307,14 @@ TEST_F(CommandLine, NamesFileAndLineOfABadValue) {
 
 TEST_F(CommandLine, ReadsCommonFlagsFromTheCommandLineAndTheFile) {
   const CommonConfig common =
-      configured({"-c", config_file("quiet = true\nlog_format = \"json\"\n")});
+      configured({"-c", config_file("quiet = true\nlog_format = \"json\"\n")}).common;
   EXPECT_TRUE(common.quiet);
   EXPECT_EQ(common.log_format, LogFormat::Json);
   EXPECT_THAT(refusal({"-c", config_file("config = \"x\"\n")}), HasSubstr("unknown key 'config'"));
 }
 
 TEST_F(CommandLine, ShowsHelpWhateverTheOtherArgumentsAre) {
-  EXPECT_TRUE(configured({"--max-tokens", "x", "--unknown", "-h"}).help);
+  EXPECT_TRUE(configured({"--max-tokens", "x", "--unknown", "-h"}).common.help);
 }
 
 TEST_F(CommandLine, HelpNamesEveryFlagWithItsDefaultAndStaysWithin96Columns) {

@@ -164,7 +164,7 @@ TEST_F(ConfigFile, ReadsBackTheValuesThatItWrote) {
   options.out = "quote \" backslash \\ line\nend tab\t umlaut \xc3\xa4 #";
   options.files = {"", "[x]", "a,b", "no UTF-8: \xE9t\xE9"};
   const Options before = options;
-  const std::string text = write_config(fields_of(options));
+  const std::string text = config_text(fields_of(options));
   options = Options{};
   apply(text);
   EXPECT_EQ(options.cache, before.cache);
@@ -176,7 +176,7 @@ TEST_F(ConfigFile, ReadsBackTheValuesThatItWrote) {
 }
 
 TEST_F(ConfigFile, WritesEveryKeyUnderItsGroupAndHelp) {
-  EXPECT_EQ(write_config(fields_of(options)),
+  EXPECT_EQ(config_text(fields_of(options)),
             "# ---- Data\n\n"
             "# keep it\ncache = true\n"
             "# folder\nout = \"run/\"\n"
@@ -188,13 +188,13 @@ TEST_F(ConfigFile, WritesEveryKeyUnderItsGroupAndHelp) {
             "# place\n# one of after before\nnorm = \"before\"\n");
 }
 
-TEST(SettingsOf, EveryKindOfValueIsAText) {
-  const auto settings = settings_of(
+TEST(ParseConfig, EveryKindOfValueIsAText) {
+  const auto settings = parse_config(
       "a = 2026-01-31\nb = [1.5, 07:30:00]\n[c]\nd = true\ne = [[1], {f = 2}]\ng = 'h'\n", "name");
   const std::map<std::string, std::string> expected = {
       {"a", "2026-01-31"}, {"b", "1.5, 07:30:00"}, {"d", "true"}, {"e", ""}, {"g", "h"}};
   EXPECT_EQ(settings, expected);
-  EXPECT_THROW(settings_of("a = ", "name"), UsageError);
+  EXPECT_THROW(parse_config("a = ", "name"), UsageError);
 }
 
 }  // namespace

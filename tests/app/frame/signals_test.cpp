@@ -41,7 +41,7 @@ int wait_for_stop(const std::stop_token& token) {
 TEST(Signals, BecomeAStopTokenForThoseWhoListen) {
   for (const int signal : {SIGINT, SIGTERM})
     EXPECT_EQ(exit_code_of([=] {
-                const auto token = stop_token();
+                const auto token = listen_for_stop();
                 kill(getpid(), signal);
                 return wait_for_stop(token);
               }),
@@ -59,7 +59,7 @@ TEST(Signals, EndTheProcessAtOnceWhereNobodyListens) {
 
 TEST(Signals, EndTheProcessAtOnceTheSecondTime) {
   EXPECT_EQ(exit_code_of([] {
-              const auto token = stop_token();
+              const auto token = listen_for_stop();
               kill(getpid(), SIGINT);
               wait_for_stop(token);
               std::this_thread::sleep_for(std::chrono::milliseconds(350));
@@ -72,7 +72,7 @@ TEST(Signals, EndTheProcessAtOnceTheSecondTime) {
 
 TEST(Signals, TwoThatComeTogetherAreOneRequest) {
   EXPECT_EQ(exit_code_of([] {
-              const auto token = stop_token();
+              const auto token = listen_for_stop();
               kill(getpid(), SIGTERM);
               wait_for_stop(token);
               kill(getpid(), SIGTERM);

@@ -1,4 +1,4 @@
-#include "app/torch/run_facts.h"
+#include "app/torch/start_settler.h"
 
 #include <memory>
 
@@ -34,8 +34,8 @@ std::optional<TokenizerPair> tokenizer_files(const TokenizerConfig& config) {
 
 }  // namespace
 
-SettledRun RunFacts::settle() {
-  SettledRun run = dragoman::settle(request_, known);
+SettledRun StartSettler::settle() {
+  SettledRun run = dragoman::settle(request_, facts);
   for (; said_ < run.remarks.size(); ++said_) {
     const auto& [kind, text] = run.remarks[said_];
     if (kind == Remark::Kind::Warning)
@@ -46,26 +46,27 @@ SettledRun RunFacts::settle() {
   return run;
 }
 
-void RunFacts::share(Communicator& ranks) {
+void StartSettler::broadcast(Communicator& ranks) {
   if (ranks.size() == 1) return;
-  auto settings = share_settings(ranks.leads() ? settle().settings : SettingsRecord{}, ranks);
-  if (!ranks.leads()) known.remembered = std::move(settings);
+  auto settings = broadcast_settings(ranks.leads() ? settle().settings : SettingsRecord{}, ranks);
+  if (!ranks.leads()) facts.remembered = std::move(settings);
 }
 
-bool RunFacts::recall(const std::optional<FoundCheckpoint>& found, Communicator& ranks) {
+bool StartSettler::take_from_checkpoint(const std::optional<FoundCheckpoint>& found,
+                                        Communicator& ranks) {
   if (found) {
-    known.begun = found->progress;
-    known.remembered = found->progress.settings;
+    facts.begun = found->progress;
+    facts.remembered = found->progress.settings;
   }
   const bool begun = ranks.broadcast(found ? "found" : "") == "found";
-  if (begun) share(ranks);
+  if (begun) broadcast(ranks);
   return begun;
 }
 
-void RunFacts::find_models(const std::optional<FoundCheckpoint>& found) {
+void StartSettler::find_models(const std::optional<FoundCheckpoint>& found) {
   const RunConfig config = settle().config;
-  known.model = given_model(config.train.init_from, found);
-  known.tokenizer_files = tokenizer_files(config.tokenizer);
+  facts.model = given_model(config.train.init_from, found);
+  facts.tokenizer_files = tokenizer_files(config.tokenizer);
 }
 
 std::string initial_checksum(const std::string& init_from,

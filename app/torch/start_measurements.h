@@ -15,7 +15,7 @@
 namespace dragoman {
 
 /// Facts and measurements for choices before there is a tokenizer.
-struct TextTrial {
+struct TextMeasurement {
   std::function<TextSize()> measure_text;
   torch::Device device;
   std::stop_token stop;
@@ -23,7 +23,7 @@ struct TextTrial {
 
 /// Measures the size of the text. Where the preset is open, also finds the preset that fits text
 /// and machine. Not for a run that starts from another model.
-TextFacts text_facts(const SettledRun& run, const TextTrial& trial, int ranks);
+TextFacts text_facts(const SettledRun& run, const TextMeasurement& trial, int ranks);
 
 /// The facts of the encoded text, with the settings of the trial. An update is timed only where
 /// --max-time asks for it.

@@ -1,4 +1,4 @@
-#include "app/commands/json_lines.h"
+#include "app/commands/json_requests.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ using nlohmann::json;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-class JsonLinesTest : public testing::Test {
+class JsonRequestsTest : public testing::Test {
  protected:
   /// Each text is its own translation.
   std::string ask(const std::string& line) {
@@ -26,10 +26,10 @@ class JsonLinesTest : public testing::Test {
     return requests_.answer({.line = 0, .n_best = {text}, .unmet = {}}).text;
   }
 
-  JsonLines requests_{[](const TranslationRequest&) { return nullptr; }, {}, {}};
+  JsonRequests requests_{[](const TranslationRequest&) { return nullptr; }, {}, {}};
 };
 
-TEST_F(JsonLinesTest, ALineWithANulIsNoRequest) {
+TEST_F(JsonRequestsTest, ALineWithANulIsNoRequest) {
   for (const std::string& line :
        {"{\"text\":\"a\"}\0{\"x\":1}"s, "{\"text\":\"a\",\"x\":1}\0}"s, "{\"text\":\"a\"}\0"s,
         "\0{\"text\":\"a\"}"s, "{\"text\":\"a\0b\"}"s}) {
@@ -40,7 +40,7 @@ TEST_F(JsonLinesTest, ALineWithANulIsNoRequest) {
   EXPECT_THAT(ask("{\"text\":\"a\"}\0"s), HasSubstr("NUL at byte 13"));
 }
 
-TEST_F(JsonLinesTest, UnusedFieldsPassThroughUnchanged) {
+TEST_F(JsonRequestsTest, UnusedFieldsPassThroughUnchanged) {
   const std::vector<std::string> fields = {"\"x\":1e99999", "\"x\":-" + std::string(5'000, '9'),
                                            R"("x":"\ud800")", R"("\udc00x":[{"\ud800":1e-99999}])",
                                            R"("x":1,"x":2)"};
@@ -49,14 +49,14 @@ TEST_F(JsonLinesTest, UnusedFieldsPassThroughUnchanged) {
                 StartsWith("{" + field + ",\"text\":\"a b\",\"translation\":\"a b\""));
 }
 
-TEST_F(JsonLinesTest, FieldsWithTheNameOfAnAnswersFieldDoNotPassThrough) {
+TEST_F(JsonRequestsTest, FieldsWithTheNameOfAnAnswersFieldDoNotPassThrough) {
   for (const std::string& field :
        {R"("line":7)"s, R"("alignment":"none")"s, R"("error":"")"s, R"("words":[])"s})
     EXPECT_THAT(ask("{" + field + ",\"text\":\"a\"}"),
                 StartsWith("{\"text\":\"a\",\"translation\":\"a\""));
 }
 
-TEST_F(JsonLinesTest, AnErrorHasTheFieldsThatCanBeRead) {
+TEST_F(JsonRequestsTest, AnErrorHasTheFieldsThatCanBeRead) {
   for (const std::string& rest :
        {R"("text":"\ud800"})"s, R"("text":1e99999})"s, R"("text":"a","beam_size":1e99999})"s,
         "\"text\":\"\xff\"}"s, R"("text":"a)"s, R"("text":"a"}x)"s, "\"text\":\"a\"}\0"s}) {
@@ -67,9 +67,9 @@ TEST_F(JsonLinesTest, AnErrorHasTheFieldsThatCanBeRead) {
   }
 }
 
-TEST(JsonLines, RequestsOfAKindArePreparedOnceAndOnlySoManyAreKept) {
+TEST(JsonRequests, RequestsOfAKindArePreparedOnceAndOnlySoManyAreKept) {
   std::vector<std::weak_ptr<const PreparedRequest>> prepared;
-  JsonLines requests(
+  JsonRequests requests(
       [&prepared](const TranslationRequest&) {
         auto request = std::make_shared<const PreparedRequest>();
         prepared.push_back(request);
@@ -84,7 +84,7 @@ TEST(JsonLines, RequestsOfAKindArePreparedOnceAndOnlySoManyAreKept) {
             100);
 }
 
-TEST_F(JsonLinesTest, AnswersWithAnErrorAreCounted) {
+TEST_F(JsonRequestsTest, AnswersWithAnErrorAreCounted) {
   const ScratchFile file("answers");
   std::string answers;
   for (const char* line : {R"({"text":"a"})", "no json", R"({"text":"\"error\":"})", R"({"id":8})",
@@ -95,7 +95,7 @@ TEST_F(JsonLinesTest, AnswersWithAnErrorAreCounted) {
   EXPECT_EQ(failed_answers(""), 0);
 }
 
-TEST_F(JsonLinesTest, ATermIsOfOneLineWithoutNul) {
+TEST_F(JsonRequestsTest, ATermIsOfOneLineWithoutNul) {
   for (const char* terms : {R"({"a":"b\u0000c"})", R"({"a\u0000":"b"})", R"({"a":"b\nc"})"}) {
     const std::string answer = ask(R"({"text":"a","terms":)" + std::string(terms) + "}");
     EXPECT_THAT(json::parse(answer)["error"].get<std::string>(), HasSubstr("NUL or a line end"));

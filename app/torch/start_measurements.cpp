@@ -1,4 +1,4 @@
-#include "app/torch/automatic_run.h"
+#include "app/torch/start_measurements.h"
 
 #include <algorithm>
 #include <cmath>
@@ -33,7 +33,7 @@ RunConfig config_of(Preset preset, const TextSize& text) {
 }
 
 /// Measures the speed of all ranks together, on sentences as long as those of the text.
-SpeedOf speed_on(const TextSize& text, const TextTrial& trial, std::int64_t ranks) {
+SpeedOf speed_on(const TextSize& text, const TextMeasurement& trial, std::int64_t ranks) {
   return [text, trial, ranks](Preset preset) {
     const RunConfig config = config_of(preset, text);
     const double characters = static_cast<double>(text.target_characters) /
@@ -96,7 +96,7 @@ double measured_update(const TrialSettings& settings) {
 
 }  // namespace
 
-TextFacts text_facts(const SettledRun& run, const TextTrial& trial, int ranks) {
+TextFacts text_facts(const SettledRun& run, const TextMeasurement& trial, int ranks) {
   TextFacts facts{.size = trial.measure_text()};
   if (run.open.contains("preset"))
     facts.preset = preset_for(facts.size, speed_on(facts.size, trial, ranks));

@@ -1,5 +1,5 @@
-// translate --json: a line of input is a request, an object of JSON, and is answered by one line,
-// the same object with the translation. What is no request is answered by an object that says why.
+// translate --json. Each input line is a JSON object, a request. The answer is one line: the same
+// object with the translation, or with an error.
 #pragma once
 
 #include <compare>
@@ -26,13 +26,13 @@ struct AnswerFormat {
   AlignmentFormat alignment = AlignmentFormat::None;
 };
 
-class JsonLines {
+class JsonRequests {
  public:
   /// Checks a request; TranslationService::prepare().
   using Prepare = std::function<std::shared_ptr<const PreparedRequest>(const TranslationRequest&)>;
 
-  /// `otherwise` and `format` hold for lines that do not say otherwise.
-  JsonLines(Prepare prepare, TranslationRequest otherwise, const AnswerFormat& format);
+  /// `defaults` and `format` are for the fields that a request leaves out.
+  JsonRequests(Prepare prepare, TranslationRequest defaults, const AnswerFormat& format);
 
   /// The request of a line, which waits for its answer. Of a line that is none the text is empty.
   LineInput read(std::string line);
@@ -52,7 +52,7 @@ class JsonLines {
     std::string error;
   };
 
-  /// What a request may say otherwise.
+  /// The fields that change the search or what it reports.
   struct Choice {
     std::int64_t beam_size, n_best;
     bool reports_attention;
@@ -63,7 +63,7 @@ class JsonLines {
   std::shared_ptr<const PreparedRequest> prepared(const Choice& choice);
 
   Prepare prepare_;
-  TranslationRequest otherwise_;
+  TranslationRequest defaults_;
   AnswerFormat format_;
   std::map<Choice, std::shared_ptr<const PreparedRequest>> prepared_;
   std::deque<Request> waiting_;

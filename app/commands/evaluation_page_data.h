@@ -1,4 +1,4 @@
-// The page of dragoman evaluate --html.
+// Gathers the data of the page of dragoman evaluate --html (report/evaluation_page.h).
 #pragma once
 
 #include <string>

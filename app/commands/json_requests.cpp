@@ -1,4 +1,4 @@
-#include "app/commands/json_lines.h"
+#include "app/commands/json_requests.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -67,17 +67,18 @@ std::string text_field(const std::vector<JsonMember>& request, const char* name)
 }
 
 std::int64_t number_field(const std::vector<JsonMember>& request, const char* name,
-                          std::int64_t otherwise) {
+                          std::int64_t default_value) {
   const auto found = field(request, name);
-  if (!found) return otherwise;
+  if (!found) return default_value;
   const auto number = found->is_number_unsigned() ? found->get<std::uint64_t>() : 0;
   if (number < 1 || number > DecodeConfig::kWidest)
     throw Error('"', name, "\" is no whole number from 1 to ", DecodeConfig::kWidest);
   return static_cast<std::int64_t>(number);
 }
 
-AlignmentFormat alignment_field(const std::vector<JsonMember>& request, AlignmentFormat otherwise) {
-  if (find_member(request, "alignment") == nullptr) return otherwise;
+AlignmentFormat alignment_field(const std::vector<JsonMember>& request,
+                                AlignmentFormat default_value) {
+  if (find_member(request, "alignment") == nullptr) return default_value;
   const std::string name = text_field(request, "alignment");
   const auto names = names_of(AlignmentFormat());
   const auto* found = std::ranges::find(names, name);
@@ -150,10 +151,10 @@ std::string joined(const std::vector<JsonMember>& members, const Json& fields) {
 
 }  // namespace
 
-JsonLines::JsonLines(Prepare prepare, TranslationRequest otherwise, const AnswerFormat& format)
-    : prepare_(std::move(prepare)), otherwise_(std::move(otherwise)), format_(format) {}
+JsonRequests::JsonRequests(Prepare prepare, TranslationRequest defaults, const AnswerFormat& format)
+    : prepare_(std::move(prepare)), defaults_(std::move(defaults)), format_(format) {}
 
-LineInput JsonLines::read(std::string line) {
+LineInput JsonRequests::read(std::string line) {
   Request& request = waiting_.emplace_back(
       Request{.line = std::move(line), .members = {}, .format = format_, .error = {}});
   try {
@@ -164,12 +165,12 @@ LineInput JsonLines::read(std::string line) {
   }
 }
 
-std::shared_ptr<const PreparedRequest> JsonLines::prepared(const Choice& choice) {
+std::shared_ptr<const PreparedRequest> JsonRequests::prepared(const Choice& choice) {
   constexpr std::size_t kMost = 64;  // a stream may ask for a million unlike ones
   if (prepared_.size() >= kMost && !prepared_.contains(choice)) prepared_.clear();
   std::shared_ptr<const PreparedRequest>& request = prepared_[choice];
   if (!request) {
-    TranslationRequest asked = otherwise_;
+    TranslationRequest asked = defaults_;
     asked.search.beam_size = choice.beam_size;
     asked.search.n_best = choice.n_best;
     asked.reports_attention = choice.reports_attention;
@@ -178,7 +179,7 @@ std::shared_ptr<const PreparedRequest> JsonLines::prepared(const Choice& choice)
   return request;
 }
 
-LineInput JsonLines::understand(Request& request) {
+LineInput JsonRequests::understand(Request& request) {
   const JsonMembers object = members_of(request.line);
   request.members = readable(object.members);
   refuse_no_object(request.line, object);
@@ -189,7 +190,7 @@ LineInput JsonLines::understand(Request& request) {
                   .terms = terms_field(fields)};
   request.format.alignment = alignment_field(fields, format_.alignment);
   request.format.n_best = number_field(fields, "n_best", format_.n_best);
-  const DecodeConfig& search = otherwise_.search;
+  const DecodeConfig& search = defaults_.search;
   const Choice choice{.beam_size = number_field(fields, "beam_size", search.beam_size),
                       .n_best = request.format.n_best,
                       .reports_attention = request.format.alignment != AlignmentFormat::None};
@@ -201,7 +202,7 @@ LineInput JsonLines::understand(Request& request) {
   return input;
 }
 
-JsonLines::Answer JsonLines::answer(const Translation& translation) {
+JsonRequests::Answer JsonRequests::answer(const Translation& translation) {
   const Request& request = waiting_.front();
   Answer answer{.text = {}, .error = request.error};
   const Json fields = request.error.empty()

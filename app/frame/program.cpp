@@ -50,24 +50,25 @@ std::string version_text(const Program& program) {
                    counted(available_cores(), "core"), "\n");
 }
 
-int run_command(const Command& command, const CommonConfig& common) {
+int run_command(const Command& command, const Aliases& typed) {
   try {
     return command.run();
   } catch (const UsageError& error) {
-    throw UsageError(in_typed_words(error.what(), common.typed));
+    throw UsageError(with_typed_flag(error.what(), typed));
   }
 }
 
 int run_command(const Program& program, const Command& command,
                 const std::vector<std::string>& arguments) {
-  const CommonConfig common = configure(program.name, command, arguments);
+  const Call call = configure(program.name, command, arguments);
+  const CommonConfig& common = call.common;
   if (common.help) {
     std::cout << command_help(program.name, command);
     return kDone;
   }
   configure_log(common.log_format, common.quiet ? Verbosity::Quiet : Verbosity::Normal);
-  for (const std::string& warning : common.warnings) log_warning(warning);
-  const int code = run_command(command, common);
+  for (const std::string& warning : call.warnings) log_warning(warning);
+  const int code = run_command(command, call.typed);
   if (const auto signal = received_signal()) return 128 + *signal;
   return code;
 }

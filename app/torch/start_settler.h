@@ -1,4 +1,5 @@
-// The facts of a start of training, found and measured one after the other, and what they settle.
+// The facts of a start of training, found and measured one after the other, and the settings that
+// they decide.
 #pragma once
 
 #include <optional>
@@ -12,20 +13,22 @@
 
 namespace dragoman {
 
-class RunFacts {
+class StartSettler {
  public:
-  explicit RunFacts(RunRequest request) : request_(std::move(request)) {}
+  explicit StartSettler(RunRequest request) : request_(std::move(request)) {}
 
-  StartFacts known;
+  StartFacts facts;
 
-  /// What is settled by now. Says the remarks that are new.
+  /// Settles what the known facts decide. Logs the remarks that are new.
   SettledRun settle();
-  /// All ranks take over what rank 0 has settled, but for what each host may have otherwise.
-  void share(Communicator& ranks);
+  /// Gives all ranks the settings of rank 0. Each host keeps the fields that may differ from host
+  /// to host.
+  void broadcast(Communicator& ranks);
 
-  /// What the checkpoint that rank 0 has found remembers; returns whether it has found one.
-  bool recall(const std::optional<FoundCheckpoint>& found, Communicator& ranks);
-  /// The checkpoint, or in a new run the model of --init-from, and the files of --tokenizer and
+  /// Takes the facts that the checkpoint remembers. Returns whether rank 0 has found a checkpoint.
+  bool take_from_checkpoint(const std::optional<FoundCheckpoint>& found, Communicator& ranks);
+  /// Opens the checkpoint, or in a new run the model of --init-from, and the files of --tokenizer
+  /// and
   /// --target-tokenizer.
   void find_models(const std::optional<FoundCheckpoint>& found);
 

@@ -1,4 +1,4 @@
-#include "app/commands/evaluation_page.h"
+#include "app/commands/evaluation_page_data.h"
 
 #include <algorithm>
 #include <array>
