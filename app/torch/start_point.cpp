@@ -21,7 +21,7 @@ void require_nothing_to_lose(const RunFolder& folder) {
 
 }  // namespace
 
-NewFolder::~NewFolder() {
+MadeFolder::~MadeFolder() {
   std::error_code not_empty;
   std::filesystem::remove(folder_.corpus(), not_empty);
   std::filesystem::remove(folder_.root, not_empty);
@@ -29,7 +29,7 @@ NewFolder::~NewFolder() {
 
 void lock_folder(const RunFolder& folder, StartPoint& start) {
   if (start.lock) return;
-  if (!std::filesystem::exists(folder.root)) start.made = std::make_unique<NewFolder>(folder);
+  if (!std::filesystem::exists(folder.root)) start.made = std::make_unique<MadeFolder>(folder);
   create_folders(folder.root);
   start.lock = std::make_unique<FolderLock>(
       folder.root, "another training is at work here; wait for its end, or give another -o");

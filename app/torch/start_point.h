@@ -12,19 +12,19 @@
 namespace dragoman {
 
 /// A folder that this command has made. It is removed at the end if it is still empty.
-class NewFolder {
+class MadeFolder {
  public:
-  explicit NewFolder(RunFolder folder) : folder_(std::move(folder)) {}
-  NewFolder(const NewFolder&) = delete;
-  NewFolder& operator=(const NewFolder&) = delete;
-  ~NewFolder();
+  explicit MadeFolder(RunFolder folder) : folder_(std::move(folder)) {}
+  MadeFolder(const MadeFolder&) = delete;
+  MadeFolder& operator=(const MadeFolder&) = delete;
+  ~MadeFolder();
 
  private:
   RunFolder folder_;
 };
 
 struct StartPoint {
-  std::unique_ptr<NewFolder> made;
+  std::unique_ptr<MadeFolder> made;
   std::unique_ptr<FolderLock> lock;
   std::optional<FoundCheckpoint> found;
 };
