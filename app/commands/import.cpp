@@ -19,9 +19,14 @@ struct ImportConfig {
   void for_each_field(Visit&& visit) {
     visit({.name = "model",
            .help = "a folder of Hugging Face's MarianMTModel (OPUS-MT)",
-           .group = "Import"},
+           .group = "Import",
+           .placeholder = "FILE"},
           model);
-    visit({.name = "output", .help = "the model file to write", .group = "Import"}, output);
+    visit({.name = "output",
+           .help = "the model file to write",
+           .group = "Import",
+           .placeholder = "FILE"},
+          output);
   }
 };
 
