@@ -94,6 +94,7 @@ bool ModelSelection::average(const CheckpointMean& mean, ProgressRecord& progres
   const Scores scores = scores_of(mean.weights, progress, stop);
   if (stop.stop_requested()) return false;
   progress.seconds += scores.seconds();
+  progress.averaged_update = progress.update;
   const ValidationResult& result = scores.valid;
   const bool better = scores.beat(progress.best, run_.config.best_metric);
   log_.averaged({.checkpoints = count, .result = result, .kept = better});

@@ -178,7 +178,7 @@ bool Trainer::validate(const std::stop_token& stop) {
 bool Trainer::average(const std::stop_token& stop) {
   const std::int64_t count = run_.config.average_last;
   if (count <= 1) return false;
-  if (progress_.averaged_update == progress_.update) return false;  // as the model in the folder is
+  if (progress_.averaged_update == progress_.update) return false;  // it has been scored
   return selection_.average(checkpoints_.mean_of_last(count), progress_, stop);
 }
 

@@ -114,6 +114,26 @@ TEST_F(TrainerTest, WithoutAValidationTextTheLastWeightsAreTheModel) {
                    weights_at(run, 6)));
 }
 
+/// Requests a stop as soon as an average has been scored.
+struct StopAtTheAverage : RecordingObserver {
+  void noticed(const std::string& text) override {
+    RecordingObserver::noticed(text);
+    if (text.starts_with("average of")) source.request_stop();
+  }
+  std::stop_source source;
+};
+
+TEST_F(TrainerTest, AStopAtTheVeryEndScoresNoAverageTwice) {
+  TrainingRun run = run_in("stopped at the average");
+  run.config.best_metric = BestMetric::Loss;
+  run.config.save_every = 3;
+  run.config.average_last = 2;
+  StopAtTheAverage observer;
+  EXPECT_EQ(train(run, observer, observer.source.get_token()), StopReason::Requested);
+  EXPECT_THAT(observer.notices, ElementsAre(HasSubstr("; the best checkpoint stays the model")));
+  EXPECT_TRUE(std::filesystem::exists(run.folder.latest()));
+}
+
 TEST_F(TrainerTest, ARunThatDivergesGoesBackWithHalfTheRateAndGivesUpInTheEnd) {
   TrainingRun run = run_in("diverged");
   run.config.lr = 1e30;  // the second update's loss is not finite
