@@ -73,9 +73,11 @@ void CheckpointKeeper::save_latest(ProgressRecord& progress) {
 void CheckpointKeeper::save_what_is_due(ProgressRecord& progress) {
   const std::chrono::duration<double> since_save = std::chrono::steady_clock::now() - last_save_;
   if (progress.update % run_.config.save_interval() == 0 && !has_numbered(progress.update))
-    try_to_save("checkpoint", observer_, [&] { save_numbered(progress); });
+    try_to_save("checkpoint", "the next one may succeed", observer_,
+                [&] { save_numbered(progress); });
   else if (since_save.count() > run_.config.save_minutes * 60)
-    try_to_save("checkpoint", observer_, [&] { save_latest(progress); });
+    try_to_save("checkpoint", "the next one may succeed", observer_,
+                [&] { save_latest(progress); });
 }
 
 void CheckpointKeeper::remove_latest() {
@@ -111,7 +113,8 @@ void CheckpointKeeper::roll_back(ProgressRecord& progress) {
                              ": rolled back to update ", progress.update, " (",
                              target.path.string(), "), to go on with ", progress.rate_factor,
                              " of the learning rate and another order of the text"));
-  if (try_to_save("checkpoint", observer_, [&] { save_latest(progress); }))
+  if (try_to_save("checkpoint", "the next one may succeed", observer_,
+                  [&] { save_latest(progress); }))
     remove_checkpoints_after(run_.folder, progress.update);
   const bool numbered = std::filesystem::exists(run_.folder.at_update(progress.update));
   numbered_update_ = numbered ? progress.update : 0;

@@ -68,7 +68,7 @@ std::optional<double> ModelSelection::validate(ProgressRecord& progress, std::st
   if (best && progress.update == 0)
     save();
   else if (best)
-    best = try_to_save("best model", observer_, save);
+    best = try_to_save("best model", "so it does not count as the best", observer_, save);
   if (best)
     progress.best = {.update = progress.update,
                      .value = scores.valid.value(metric),
@@ -96,18 +96,22 @@ bool ModelSelection::average(const CheckpointMean& mean, ProgressRecord& progres
   progress.seconds += scores.seconds();
   progress.averaged_update = progress.update;
   const ValidationResult& result = scores.valid;
-  const bool better = scores.beat(progress.best, run_.config.best_metric);
-  log_.averaged({.checkpoints = count, .result = result, .kept = better});
+  Provenance provenance = provenance_of(progress, result);
+  provenance.averaged_from = mean.names;
+  // The model last: where it cannot be saved, it stays the one that the record knows.
+  const auto save = [&] {
+    for (const auto& path : {run_.folder.best(), run_.folder.model()})
+      write(path, mean.weights, provenance);
+  };
+  const bool kept = scores.beat(progress.best, run_.config.best_metric) &&
+                    try_to_save("average", "the best checkpoint stays the model", observer_, save);
+  log_.averaged({.checkpoints = count, .result = result, .kept = kept});
   observer_.noticed(
       join_text("average of the last ", count, " checkpoints: nll ", fixed_text(result.loss, 3),
                 ", BLEU ", fixed_text(result.bleu, 2), ", chrF ", fixed_text(result.chrf, 2),
-                better ? "; kept as the model" : "; the best checkpoint stays the model"));
-  Provenance provenance = provenance_of(progress, result);
-  provenance.averaged_from = mean.names;
-  const auto save = [&] { write(run_.folder.model(), mean.weights, provenance); };
-  if (!better || !try_to_save("average", observer_, save)) return false;
-  write_file(run_.folder.best(), read_file(run_.folder.model()));
-  progress.averaged_update = progress.update;  // where the run goes on, this is to be beaten
+                kept ? "; kept as the model" : "; the best checkpoint stays the model"));
+  if (!kept) return false;
+  // Where the run goes on, this is to be beaten.
   progress.best = {.update = progress.update,
                    .value = result.value(run_.config.best_metric),
                    .loss = result.loss,

@@ -231,7 +231,8 @@ BatchLoss Trainer::accumulate(const std::vector<PackedBatch>& batches) {
                                "changes no update"));
     // Before it acts: a run that is resumed makes the same parts.
     if (ranks_.leads())
-      try_to_save("checkpoint", observer_, [this] { checkpoints_.save_latest(progress_); });
+      try_to_save("checkpoint", "the next one may succeed", observer_,
+                  [this] { checkpoints_.save_latest(progress_); });
   }
 }
 

@@ -67,9 +67,9 @@ class TrainingObserver {
   virtual void warned(const std::string& text) = 0;
 };
 
-/// Warns and returns false where `save` throws Error, for a full disk, say: the next one may
-/// succeed.
-bool try_to_save(std::string_view what, TrainingObserver& observer,
+/// Where `save` throws Error, for a full disk, say, warns "`what` not saved, `consequence`: ..."
+/// and returns false.
+bool try_to_save(std::string_view what, std::string_view consequence, TrainingObserver& observer,
                  const std::function<void()>& save);
 
 }  // namespace dragoman

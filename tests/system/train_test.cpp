@@ -163,7 +163,7 @@ TEST_F(Train, ALastStateThatCannotBeSavedIsAFailure) {
   std::filesystem::create_directory(path("blocked/checkpoints/update-00000020.safetensors"));
   const auto result = run(command("blocked", {"--max-updates", "20"}), "", kLimit);
   EXPECT_EQ(result.exit_code, 1) << result.errors;
-  EXPECT_THAT(result.errors, HasSubstr("not saved, training goes on"));
+  EXPECT_THAT(result.errors, HasSubstr("checkpoint not saved, the next one may succeed"));
   EXPECT_THAT(result.errors, Not(HasSubstr("finished")));
 }
 
@@ -185,7 +185,7 @@ TEST_F(Train, ABestModelThatCannotBeSavedDoesNotEndTheRun) {
       run(command("unsaved", {"--patience", "1", "--best-metric", "loss", "--average-last", "0"}),
           "", kLimit);
   EXPECT_EQ(result.exit_code, 0) << result.errors;
-  EXPECT_THAT(result.errors, HasSubstr("best model not saved, training goes on"));
+  EXPECT_THAT(result.errors, HasSubstr("best model not saved, so it does not count as the best"));
   EXPECT_THAT(result.errors, HasSubstr("finished by --max-updates after 60 updates"));
   EXPECT_THAT(result.errors, HasSubstr("made anew from "));
   EXPECT_TRUE(weights("unsaved/model.safetensors") ==

@@ -76,7 +76,8 @@ TEST_F(CheckpointKeeperTest, TheRecordKnowsTheLengthOfTheLog) {
 TEST_F(CheckpointKeeperTest, ACheckpointThatCannotBeSavedIsWarnedAboutAndTriedAgain) {
   std::filesystem::remove_all(run.folder.checkpoints());
   save_at(100);
-  EXPECT_THAT(observer.warnings, ElementsAre(HasSubstr("checkpoint not saved, training goes on")));
+  EXPECT_THAT(observer.warnings,
+              ElementsAre(HasSubstr("checkpoint not saved, the next one may succeed")));
   create_folders(run.folder.checkpoints());
   save_at(100);
   EXPECT_THAT(checkpoints(), ElementsAre("update-00000100"));

@@ -1,4 +1,5 @@
-// What needs no validation; tests/training/trainer_test has the rest.
+// What needs no validation, and an average that cannot be saved; tests/training/trainer_test has
+// the rest.
 #include "training/model_selection.h"
 
 #include <gmock/gmock.h>
@@ -7,6 +8,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "tests/training/run_without_text.h"
+#include "tests/training/small_run.h"
 
 namespace dragoman {
 namespace {
@@ -78,6 +80,37 @@ TEST_F(ModelSelectionTest, WithoutAnySourceTheRunFails) {
 TEST_F(ModelSelectionTest, OneCheckpointIsNoAverage) {
   EXPECT_FALSE(selection.average({.weights = model.weights(), .names = {"a"}}, progress, {}));
   EXPECT_FALSE(std::filesystem::exists(run.folder.model()));
+}
+
+using AverageTest = SmallRun;
+
+TEST_F(AverageTest, ThatCannotBeSavedLeavesTheModelAndTheRecordAsTheyWere) {
+  const TrainingRun run = run_in("average");
+  create_folders(run.folder.checkpoints());
+  TrainingModel model(run.model, {}, Precision::Fp32, torch::kCPU, 1);
+  RecordingObserver observer;
+  RunLog log(run.folder, observer);
+  ModelSelection selection(run, model, log, observer);
+  ProgressRecord progress;
+  progress.update = 6;
+  const CheckpointMean mean{.weights = model.weights().clone(), .names = {"a", "b"}};
+  // A folder stands where the second file should go.
+  for (const auto& file : {run.folder.best(), run.folder.model()}) {
+    std::filesystem::create_directories(file);
+    EXPECT_FALSE(selection.average(mean, progress, {}));
+    EXPECT_THAT(observer.warnings,
+                ElementsAre(HasSubstr("average not saved, the best checkpoint stays the model: ")));
+    EXPECT_THAT(observer.notices, ElementsAre(HasSubstr("; the best checkpoint stays the model")));
+    EXPECT_FALSE(std::filesystem::is_regular_file(run.folder.model()));
+    EXPECT_FALSE(progress.best.is_there());
+    std::filesystem::remove(file);
+    observer.warnings.clear();
+    observer.notices.clear();
+  }
+  EXPECT_TRUE(selection.average(mean, progress, {}));
+  EXPECT_THAT(observer.notices, ElementsAre(HasSubstr("; kept as the model")));
+  EXPECT_EQ(progress.best.update, 6);
+  EXPECT_EQ(read_file(run.folder.model()), read_file(run.folder.best()));
 }
 
 }  // namespace
