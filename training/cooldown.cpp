@@ -72,7 +72,7 @@ std::optional<std::string> begin_cooldown(ProgressRecord& progress, const TrainC
   if (!cooldown) return std::nullopt;
   progress.cooldown_start = cooldown->start;
   progress.cooldown_end = cooldown->end;
-  progress.cooldown_limit = static_cast<std::int64_t>(cooldown->limit);
+  progress.cooldown_limit = cooldown->limit;
   const bool by_patience = cooldown->limit == StopReason::Patience;
   return join_text(
       by_patience ? join_text("no gain in ", position.without_gain, " validations: ") : "",
@@ -81,10 +81,10 @@ std::optional<std::string> begin_cooldown(ProgressRecord& progress, const TrainC
 
 std::optional<std::string> end_cooldown(ProgressRecord& progress, const TrainConfig& config,
                                         const RunPosition& position, std::int64_t patience) {
-  const Cooldown begun{progress.cooldown_start, progress.cooldown_end,
-                       static_cast<StopReason>(progress.cooldown_limit)};
+  const Cooldown begun{progress.cooldown_start, progress.cooldown_end, progress.cooldown_limit};
   if (begun.end == 0 || goes_on(begun, config, position, patience)) return std::nullopt;
-  progress.cooldown_start = progress.cooldown_end = progress.cooldown_limit = 0;
+  progress.cooldown_start = progress.cooldown_end = 0;
+  progress.cooldown_limit = {};
   return "the run is longer now: its rate, which was falling, is at its peak again";
 }
 

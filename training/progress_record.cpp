@@ -64,6 +64,7 @@ Json json_of(const Value& value) {
   return value;
 }
 Json json_of(const std::string& text) { return utf8_of_bytes(text); }
+Json json_of(StopReason reason) { return names_of(reason)[static_cast<std::size_t>(reason)]; }
 Json json_of(const Texts& texts) {
   Json json = Json::object();
   for (const auto& [name, text] : texts) json[utf8_of_bytes(name)] = utf8_of_bytes(text);
@@ -75,6 +76,16 @@ void read(const Json& json, Value& value) {
   json.get_to(value);
 }
 void read(const Json& json, std::string& text) { text = bytes_of_utf8(json.get<std::string>()); }
+/// Earlier versions stored the reason's number.
+void read(const Json& json, StopReason& reason) {
+  const auto names = names_of(reason);
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (json == names[i] || (json.is_number_integer() && json == i)) {
+      reason = static_cast<StopReason>(i);
+      return;
+    }
+  throw Error("progress record: ", json.dump(), " is no reason to stop");
+}
 void read(const Json& json, Texts& texts) {
   texts.clear();
   for (const auto& [name, text] : json.get<Texts>())

@@ -11,6 +11,7 @@
 
 #include "training/divergence.h"
 #include "training/patience.h"
+#include "training/stop_reason.h"
 
 namespace dragoman {
 
@@ -57,9 +58,10 @@ struct ProgressRecord {
   /// not measured.
   double keep_value = -1;
   PatienceState patience;
-  /// The cooldown of wsd, once it has begun (see Cooldown). `cooldown_limit` is its StopReason.
-  std::int64_t cooldown_start = 0, cooldown_end = 0, cooldown_limit = 0;
-  std::int64_t averaged_update = 0;  ///< when the average of checkpoints became the best model
+  /// The cooldown of wsd, once it has begun (see Cooldown).
+  std::int64_t cooldown_start = 0, cooldown_end = 0;
+  StopReason cooldown_limit = {};
+  std::int64_t averaged_update = 0;  ///< of the last average of checkpoints that was scored
 
   std::int64_t ranks = 1;  ///< of the last start
   /// Of the last start. With others a run is not bit-identical.
@@ -73,7 +75,7 @@ struct ProgressRecord {
 
 std::string to_json(const ProgressRecord& progress);
 /// A member that is missing, as in a checkpoint of an earlier version, keeps its default. Throws
-/// Error where one is of the wrong type, or the update is missing.
+/// Error where one is of the wrong type or has no meaning, or the update is missing.
 ProgressRecord progress_from_json(std::string_view json);
 
 }  // namespace dragoman

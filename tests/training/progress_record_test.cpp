@@ -1,5 +1,6 @@
 #include "training/progress_record.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/error.h"
@@ -28,6 +29,22 @@ TEST(ProgressRecord, ARecordOfAnEarlierVersionIsReadWithDefaults) {
   EXPECT_LT(progress.keep_value, 0) << "not measured";
   EXPECT_TRUE(progress_from_json("{\"update\": 7, \"best_update\": 5}").best.is_there());
   EXPECT_EQ(progress_from_json(to_json(progress)), progress);
+}
+
+TEST(ProgressRecord, HasTheNameOfTheLimitThatBeganACooldown) {
+  ProgressRecord progress;
+  for (const StopReason limit :
+       {StopReason::MaxUpdates, StopReason::MaxEpochs, StopReason::MaxTime, StopReason::Patience}) {
+    progress.cooldown_limit = limit;
+    EXPECT_EQ(progress_from_json(to_json(progress)), progress);
+  }
+  EXPECT_THAT(to_json(progress), testing::HasSubstr("\"cooldown_limit\":\"--patience\""));
+  const auto read = [](const std::string& limit) {
+    return progress_from_json("{\"update\": 7, \"cooldown_limit\": " + limit + "}").cooldown_limit;
+  };
+  EXPECT_EQ(read("3"), StopReason::Patience) << "of an earlier version";
+  for (const char* nonsense : {"5", "-1", "1.5", "\"--patient\"", "[]"})
+    EXPECT_THROW(read(nonsense), Error) << nonsense;
 }
 
 }  // namespace

@@ -56,7 +56,7 @@ TEST(StopReason, WithWsdPatienceEndsTheRunByACooldown) {
   ProgressRecord progress = far_on();
   EXPECT_EQ(reached_limit(config, progress, 0), std::nullopt);
   progress.cooldown_end = 1001;
-  progress.cooldown_limit = static_cast<std::int64_t>(StopReason::Patience);
+  progress.cooldown_limit = StopReason::Patience;
   EXPECT_EQ(reached_limit(config, progress, 0), std::nullopt);
   progress.update = 1001;
   EXPECT_EQ(reached_limit(config, progress, 0), StopReason::Patience);
