@@ -12,8 +12,18 @@ namespace {
 /// What a rollback does to the learning rate.
 constexpr double kRollbackRate = 0.5;
 
+/// Cancels the checkpoint's cooldown where the run has cancelled it since, as it was made longer.
+void cancel_cooldown_of_the_past(const ProgressRecord& diverged, ProgressRecord& sound) {
+  if (sound.cooldown_start == diverged.cooldown_start &&
+      sound.cooldown_end == diverged.cooldown_end)
+    return;
+  sound.cooldown_start = sound.cooldown_end = 0;
+  sound.cooldown_limit = {};
+}
+
 /// The record after a rollback: the checkpoint's, with those members that no rollback undoes.
 ProgressRecord rolled_back(const ProgressRecord& diverged, ProgressRecord sound) {
+  cancel_cooldown_of_the_past(diverged, sound);
   sound.returned_to = sound.update;
   sound.rollbacks = diverged.rollbacks + 1;
   sound.rate_factor = diverged.rate_factor * kRollbackRate;

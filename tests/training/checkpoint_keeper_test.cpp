@@ -140,6 +140,35 @@ TEST_F(CheckpointKeeperTest, ACheckpointThatProvesTooNearIsLeftForAnEarlierOne) 
   EXPECT_EQ(progress.rollbacks, 2);
 }
 
+TEST_F(CheckpointKeeperTest, ACooldownThatWasCancelledStaysSoInARollback) {
+  const auto cool_down = [this](std::int64_t start, std::int64_t end, StopReason limit) {
+    progress.cooldown_start = start;
+    progress.cooldown_end = end;
+    progress.cooldown_limit = limit;
+  };
+  cool_down(75, 200, StopReason::MaxEpochs);
+  save_at(100);
+  come_to(160);
+  keeper.roll_back(progress);
+  EXPECT_EQ(progress.cooldown_end, 200) << "it goes on";
+  EXPECT_EQ(progress.cooldown_start, 75);
+  EXPECT_EQ(progress.cooldown_limit, StopReason::MaxEpochs);
+
+  for (const std::int64_t later_end : {0, 400}) {  // none, or another one
+    cool_down(75, 200, StopReason::MaxEpochs);
+    save_at(300);
+    cool_down(later_end == 0 ? 0 : 350, later_end, StopReason::MaxUpdates);
+    come_to(360);
+    progress.rollbacks = 0;
+    keeper.roll_back(progress);
+    EXPECT_EQ(progress.update, 300);
+    EXPECT_EQ(progress.cooldown_end, 0);
+    EXPECT_EQ(progress.cooldown_start, 0);
+    std::filesystem::remove(run.folder.at_update(300));
+    save_at(200);
+  }
+}
+
 TEST_F(CheckpointKeeperTest, ARunThatCannotRollBackFails) {
   come_to(60);
   EXPECT_THAT(message_of<Error>([&] { keeper.roll_back(progress); }),
