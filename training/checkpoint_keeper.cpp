@@ -31,6 +31,12 @@ ProgressRecord rolled_back(const ProgressRecord& diverged, ProgressRecord sound)
   sound.token_budget = diverged.token_budget;
   sound.best = diverged.best;  // it is in the folder
   sound.keep_value = diverged.keep_value;
+  // The facts of this start.
+  sound.ranks = diverged.ranks;
+  sound.precision = diverged.precision;
+  sound.threads = diverged.threads;
+  sound.processor = diverged.processor;
+  sound.data = diverged.data;
   sound.settings = diverged.settings;
   return sound;
 }

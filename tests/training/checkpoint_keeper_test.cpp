@@ -140,6 +140,29 @@ TEST_F(CheckpointKeeperTest, ACheckpointThatProvesTooNearIsLeftForAnEarlierOne) 
   EXPECT_EQ(progress.rollbacks, 2);
 }
 
+TEST_F(CheckpointKeeperTest, ARollbackKeepsTheFactsOfThisStart) {
+  progress.data = {{"old/train.en", "0123"}};
+  progress.precision = "fp32";
+  progress.threads = "8";
+  progress.processor = "there";
+  progress.ranks = 2;
+  save_at(100);
+  progress.data = {{"new/train.en", "0123"}};
+  progress.precision = "bf16";
+  progress.threads = "4";
+  progress.processor = "here";
+  progress.ranks = 1;
+  const ProgressRecord before = progress;
+  come_to(160);
+  keeper.roll_back(progress);
+  EXPECT_EQ(progress.update, 100);
+  EXPECT_EQ(progress.data, before.data);
+  EXPECT_EQ(progress.precision, before.precision);
+  EXPECT_EQ(progress.threads, before.threads);
+  EXPECT_EQ(progress.processor, before.processor);
+  EXPECT_EQ(progress.ranks, before.ranks);
+}
+
 TEST_F(CheckpointKeeperTest, ACooldownThatWasCancelledStaysSoInARollback) {
   const auto cool_down = [this](std::int64_t start, std::int64_t end, StopReason limit) {
     progress.cooldown_start = start;
