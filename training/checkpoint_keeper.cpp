@@ -79,6 +79,8 @@ void CheckpointKeeper::save_numbered(ProgressRecord& progress) {
   if (is_sound_in_itself(progress.history)) sound.push_back(progress.update);
   save(run_.folder.at_update(progress.update), progress);
   numbered_update_ = progress.update;
+  // A rollback whose state could not be saved has left them there.
+  if (progress.rollbacks > 0) remove_checkpoints_after(run_.folder, progress.update);
   remove_old_checkpoints(run_.folder, run_.config.keep_last, sound);
 }
 

@@ -10,6 +10,7 @@
 namespace dragoman {
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -190,6 +191,28 @@ TEST_F(CheckpointKeeperTest, ACooldownThatWasCancelledStaysSoInARollback) {
     std::filesystem::remove(run.folder.at_update(300));
     save_at(200);
   }
+}
+
+TEST_F(CheckpointKeeperTest, WhatARollbackHasLeftBehindGoesWithTheNextSaveAtTheLatest) {
+  log.open(progress, 1);
+  keeper.save_start(progress);
+  save_at(100);
+  save_at(200);
+  progress.history.left_out_in_a_row = 1;  // the beginning of a divergence
+  save_at(300);
+  save_at(400);
+  come_to(420);
+  std::filesystem::create_directories(run.folder.latest());  // so it cannot be saved
+  keeper.roll_back(progress);
+  EXPECT_EQ(progress.update, 200);
+  EXPECT_THAT(checkpoints(), Contains("update-00000400"));
+  save_at(300);
+  EXPECT_THAT(checkpoints(), ElementsAre("latest", "update-00000200", "update-00000300"));
+  std::filesystem::remove(run.folder.latest());
+  const auto found = find_checkpoint(run.folder, [](const std::string&) { FAIL(); });
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->progress.update, 300);
+  EXPECT_EQ(found->progress.rollbacks, 1);
 }
 
 TEST_F(CheckpointKeeperTest, ARunThatCannotRollBackFails) {
