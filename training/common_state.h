@@ -25,7 +25,6 @@ struct Agreement {
   bool stop = false;   ///< a stop was requested on some rank
   double seconds = 0;  ///< of the run so far: the mean of the ranks' clocks
 };
-/// Throws Error where the ranks have left out different numbers of updates.
-Agreement agree(Communicator& ranks, bool stop_requested, double seconds, std::int64_t left_out);
+Agreement agree(Communicator& ranks, bool stop_requested, double seconds);
 
 }  // namespace dragoman

@@ -103,7 +103,7 @@ StopReason Trainer::train(std::stop_token stop) {
 
 StopReason Trainer::make_updates(const std::stop_token& stop) {
   for (;;) {
-    const Agreement agreed = agree(ranks_, stop.stop_requested(), seconds(), progress_.skipped);
+    const Agreement agreed = agree(ranks_, stop.stop_requested(), seconds());
     if (!do_what_is_due(stop) || agreed.stop) return StopReason::Requested;
     if (const auto limit = reached_limit(run_.config, progress_, agreed.seconds)) return *limit;
     if (const auto notice = begin_cooldown(progress_, run_.config, position(agreed.seconds)))

@@ -58,16 +58,22 @@ TEST(CommonState, AllRanksGetTheAnswerAndTheRecordOfRank0) {
 
 TEST(CommonState, OneRankThatIsToStopStopsAll) {
   EXPECT_THAT(run_two_ranks([](Communicator& ranks) {
-                const Agreement agreed = agree(ranks, ranks.rank() == 1, 4 + ranks.rank(), 3);
+                const Agreement agreed = agree(ranks, ranks.rank() == 1, 4 + ranks.rank());
                 EXPECT_TRUE(agreed.stop);
                 EXPECT_EQ(agreed.seconds, 4.5);
               }),
               Each(""));
 }
 
-TEST(CommonState, RanksThatHaveNotLeftOutTheSameUpdatesHaveParted) {
-  EXPECT_THAT(run_two_ranks([](Communicator& ranks) { agree(ranks, false, 0, ranks.rank()); }),
-              Each(HasSubstr("computations have parted")));
+TEST(CommonState, RanksOfWhichOneLeavesAnUpdateOutHaveParted) {
+  for (const int left_out_by : {0, 1})
+    EXPECT_THAT(run_two_ranks([left_out_by](Communicator& ranks) {
+                  if (ranks.rank() == left_out_by)
+                    ranks.gather(std::vector<std::int64_t>{4, 5, 6});  // its sentences
+                  else
+                    agree(ranks, false, 0);
+                }),
+                Each(HasSubstr("computations have parted")));
 }
 
 TEST(CommonState, LossesAreSummedOverAllRanks) {

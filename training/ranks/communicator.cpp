@@ -16,10 +16,25 @@ struct Communicator::Group {
   using Callback = std::stop_callback<std::function<void()>>;
   std::optional<Callback> by_signal, by_loss;
 
+  /// The texts of all ranks. `call` says what this rank does; all must do the same. Processors of
+  /// different kinds round a number differently, and a decision may depend on the last digit.
+  std::vector<std::string> exchange(const std::string& call, const std::string& text) {
+    const std::string head = call + "\n";
+    auto texts = board->exchange(head + text);
+    for (std::size_t rank = 0; rank < texts.size(); ++rank) {
+      if (!texts[rank].starts_with(head))
+        throw Error("the ranks' computations have parted: ", board->name(static_cast<int>(rank)),
+                    " is at another step than this one; use hosts of one kind, or "
+                    "--spike-factor 0");
+      texts[rank].erase(0, head.size());
+    }
+    return texts;
+  }
+
   /// Runs when all ranks have come. A failure then means that a rank is lost; the board knows which
   /// one.
   void run(TensorWork work, torch::Tensor& tensor) {
-    board->exchange("");
+    exchange(work == TensorWork::Sum ? "sum of tensors" : "copy of a tensor", "");
     try {
       board->tensors().run(work, tensor, board->lost());
     } catch (const std::exception& error) {
@@ -50,12 +65,12 @@ void Communicator::sum(torch::Tensor& tensor) {
 
 void Communicator::sum(std::span<double> numbers) {
   if (!group_) return;
-  const auto texts =
-      gather(std::string(reinterpret_cast<const char*>(numbers.data()), numbers.size_bytes()));
+  const std::string bytes(reinterpret_cast<const char*>(numbers.data()), numbers.size_bytes());
+  const auto texts = group_->exchange(join_text("sum of ", numbers.size(), " numbers"), bytes);
   std::fill(numbers.begin(), numbers.end(), 0.0);
   std::vector<double> theirs(numbers.size());
   for (const std::string& text : texts) {
-    std::memcpy(theirs.data(), text.data(), std::min(text.size(), numbers.size_bytes()));
+    std::memcpy(theirs.data(), text.data(), numbers.size_bytes());
     for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] += theirs[i];
   }
 }
@@ -77,14 +92,15 @@ std::string Communicator::broadcast(const std::string& text) {
 
 std::vector<std::string> Communicator::gather(const std::string& text) {
   if (!group_) return {text};
-  return group_->board->exchange(text);
+  return group_->exchange("gather texts", text);
 }
 
 std::vector<std::int64_t> Communicator::gather(const std::vector<std::int64_t>& numbers) {
+  if (!group_) return numbers;
+  const std::string own(reinterpret_cast<const char*>(numbers.data()),
+                        numbers.size() * sizeof numbers[0]);
   std::string bytes;
-  for (const std::string& text : gather(std::string(reinterpret_cast<const char*>(numbers.data()),
-                                                    numbers.size() * sizeof numbers[0])))
-    bytes += text;
+  for (const std::string& text : group_->exchange("gather numbers", own)) bytes += text;
   std::vector<std::int64_t> all(bytes.size() / sizeof numbers[0]);
   std::memcpy(all.data(), bytes.data(), bytes.size());
   return all;

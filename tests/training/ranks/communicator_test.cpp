@@ -6,6 +6,8 @@
 
 #include <chrono>
 #include <cmath>
+#include <functional>
+#include <utility>
 
 #include "base/error.h"
 #include "tests/free_port.h"
@@ -73,6 +75,28 @@ TEST(Communicator, ANumberThatIsNotFiniteOnOneRankIsSoOnAll) {
     EXPECT_FALSE(std::isfinite(tensor.norm().item<double>()));
   });
   EXPECT_THAT(errors, Each(std::string()));
+}
+
+TEST(Communicator, RanksThatMakeUnlikeCallsHaveParted) {
+  using Call = std::function<void(Communicator & ranks)>;
+  const auto sum_of = [](std::size_t count) {
+    return [count](Communicator& ranks) {
+      std::vector<double> numbers(count, 1);
+      ranks.sum(numbers);
+    };
+  };
+  const Call numbers = [](Communicator& ranks) { ranks.gather(std::vector<std::int64_t>(3)); };
+  const Call text = [](Communicator& ranks) { ranks.gather(std::string(24, 'x')); };
+  const Call tensor = [](Communicator& ranks) {
+    auto ones = torch::ones(3);
+    ranks.sum(ones);
+  };
+  const std::vector<std::pair<Call, Call>> pairs = {
+      {sum_of(3), sum_of(6)}, {sum_of(3), numbers}, {numbers, text}, {text, tensor}};
+  for (const auto& [first, second] : pairs)
+    EXPECT_THAT(
+        run_communicators(2, [&](Communicator& ranks) { (ranks.leads() ? first : second)(ranks); }),
+        Each(HasSubstr("computations have parted")));
 }
 
 TEST(Communicator, ARankThatGivesUpIsNamedWhateverTheOthersWaitFor) {
