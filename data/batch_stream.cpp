@@ -14,11 +14,15 @@ namespace dragoman {
 
 namespace {
 
+struct Place {
+  DataPosition position;
+  std::int64_t batches_in_epoch = 0;  ///< at the first batch of an epoch: of this one or the last
+};
+
 struct ReadyBatch {
   PackedBatch batch;
-  DataPosition position;  ///< of the first of the `size` batches that it belongs to
-  DataPosition after;     ///< of the first batch behind them
-  std::int64_t batches_in_epoch;
+  Place first;  ///< of the `size` batches that it belongs to
+  Place after;  ///< of the first batch behind them
 };
 
 }  // namespace
@@ -37,7 +41,7 @@ struct BatchStream::Producer {
   std::optional<ReadyBatch> ready GUARDED_BY(mutex);
   std::exception_ptr failure GUARDED_BY(mutex);
 
-  DataPosition position;  ///< used by the consumer alone, like all members below
+  Place place;  ///< used by the consumer alone, like all members below
   double waited_seconds = 0;
   std::jthread thread;
 
@@ -55,15 +59,15 @@ struct BatchStream::Producer {
       };
       for (;;) {
         if (!enter()) return;
-        ReadyBatch ready{
-            .batch = {}, .position = at, .after = {}, .batches_in_epoch = plan.batches()};
+        ReadyBatch ready{.batch = {}, .first = {at, plan.batches()}, .after = {}};
         for (std::int64_t i = 0; i < share.size; ++i, ++at.batch) {
           if (!enter()) return;
           if (i == share.rank)
             ready.batch = packer.pack(plan.batch(at.batch), {at.epoch, plan.round(at.batch)});
         }
         const bool through = at.batch >= plan.batches();
-        ready.after = through ? DataPosition{.epoch = at.epoch + 1, .batch = 0} : at;
+        ready.after = {through ? DataPosition{.epoch = at.epoch + 1, .batch = 0} : at,
+                       plan.batches()};
         if (!offer(std::move(ready), stop)) return;
       }
     } catch (...) {
@@ -102,7 +106,7 @@ BatchStream::BatchStream(const Corpus& corpus, const PlanConfig& config, EndIds 
         producer->run(stop, position);
       });
   MutexLock lock(producer_->mutex);
-  producer_->position = producer_->wait(lock).position;
+  producer_->place = producer_->wait(lock).first;
 }
 
 BatchStream::~BatchStream() = default;
@@ -113,19 +117,16 @@ PackedBatch BatchStream::next() {
   producer_->wait(lock);
   producer_->waited_seconds +=
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  producer_->position = producer_->ready->after;
+  producer_->place = producer_->ready->after;
   PackedBatch batch = std::move(producer_->ready->batch);
   producer_->ready.reset();
   producer_->changed.notify_all();
   return batch;
 }
 
-DataPosition BatchStream::position() const { return producer_->position; }
+DataPosition BatchStream::position() const { return producer_->place.position; }
 
-std::int64_t BatchStream::batches_in_epoch() const {
-  MutexLock lock(producer_->mutex);
-  return producer_->wait(lock).batches_in_epoch;
-}
+std::int64_t BatchStream::batches_in_epoch() const { return producer_->place.batches_in_epoch; }
 
 double BatchStream::waited_seconds() const { return producer_->waited_seconds; }
 

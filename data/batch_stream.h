@@ -1,5 +1,5 @@
-// The batches of training, one after the other without end. A thread in the background packs each
-// batch while the one before is trained on.
+// The batches of training, one after the other without end. A thread in the background packs the
+// next two batches while one is trained on: the first is ready, the second waits for its place.
 #pragma once
 
 #include <cstdint>
@@ -44,8 +44,10 @@ class BatchStream {
   PackedBatch next();
   /// The position of the next batch of rank 0; BatchShare::size batches make one step of all ranks.
   DataPosition position() const;
-  std::int64_t batches_in_epoch() const;  ///< of the epoch of position()
-  double waited_seconds() const;          ///< the total time that next() has waited
+  /// Of the epoch of position(); at the first batch of an epoch, of the epoch before. Does not
+  /// wait.
+  std::int64_t batches_in_epoch() const;
+  double waited_seconds() const;  ///< the total time that next() has waited
 
  private:
   struct Producer;

@@ -73,7 +73,7 @@ class Trainer {
   void log_update();
   double seconds() const;  ///< of the run up to now, over all starts; call after begin()
   RunPosition position(double seconds) const;
-  RunPace pace() const;  ///< speed since this start; waits for the next batch, like position()
+  RunPace pace() const;  ///< speed since this start
 
   const TrainingRun run_;
   Communicator& ranks_;
