@@ -8,15 +8,20 @@ namespace dragoman {
 
 namespace {
 
-/// Scores of all heads, of the sentences whose keys are too many for the kernel.
+std::int64_t longest(std::span<const std::int32_t> starts) {
+  std::int64_t length = 0;
+  for (std::size_t b = 0; b + 1 < starts.size(); ++b)
+    length = std::max<std::int64_t>(length, starts[b + 1] - starts[b]);
+  return length;
+}
+
+/// Scores of all heads and sentences, padded to the longest; none where the kernel has room for the
+/// keys of each.
 std::int64_t padded_scores(const ModelConfig& config, std::span<const std::int32_t> queries,
                            std::span<const std::int32_t> keys) {
-  std::int64_t scores = 0;
-  for (std::size_t b = 0; b + 1 < keys.size(); ++b) {
-    const std::int64_t T = queries[b + 1] - queries[b], S = keys[b + 1] - keys[b];
-    if (!fits_packed_attention(S, config.d_k())) scores += config.heads * T * S;
-  }
-  return scores;
+  const std::int64_t T = longest(queries), S = longest(keys);
+  if (fits_packed_attention(S, config.d_k())) return 0;
+  return static_cast<std::int64_t>(keys.size() - 1) * config.heads * T * S;  // B H T S
 }
 
 }  // namespace

@@ -16,9 +16,11 @@ struct SentenceStarts {
 
 enum class Pass { Forward, Training };
 
-/// A lower bound of the bytes that attention scores and weights take, with elements of
-/// `element_size` bytes. A forward pass holds those of one attention at a time, a training pass
-/// those of all layers. 0 where the packed kernel computes all sentences.
+/// A lower bound of the bytes that attention scores and weights take where these sentences are
+/// computed together, with elements of `element_size` bytes. One sentence that is too long for the
+/// packed kernel makes all be padded to the longest. A forward pass holds the scores of one
+/// attention at a time, a training pass those of all layers. 0 where the packed kernel computes all
+/// sentences.
 std::int64_t attention_memory(const ModelConfig& config, const SentenceStarts& starts,
                               std::int64_t element_size, Pass pass);
 

@@ -66,8 +66,11 @@ std::optional<BatchLoss> try_to_accumulate(TrainingModel& model,
   BatchLoss sums;
   try {
     for (const BatchPart& piece : parts_of(model, batches, part.token_budget)) {
+      std::int64_t bytes = 0;  // of all shares, as they are computed side by side
+      for (const BatchView& share : piece.shares)
+        bytes += memory_of(model, share, part.precision, Pass::Training);
       const std::int64_t passes = part.loss.r_drop > 0 ? 2 : 1;
-      require_memory(passes * memory_of(model, piece.whole, part.precision, Pass::Training));
+      require_memory(passes * bytes);
       sums += model.accumulate(piece.shares, part.loss, part.update);
     }
     return sums;

@@ -144,6 +144,25 @@ TEST(SplitUpdate, ASentenceThatIsTooLongForMemoryIsFoundBeforeAnyIsTaken) {
   EXPECT_EQ(allocator.blocks, 0);
 }
 
+TEST(SplitUpdate, SentencesThatAreComputedWithALongOneArePaddedToIt) {
+  auto model = small_model(Precision::Fp32);
+  at::set_num_threads(1);
+  // Alone, the long pair would take about half of the memory.
+  auto batches = long_pair(std::sqrt(static_cast<double>(available_memory()) / 200));
+  PackedBatch& batch = batches.front();
+  for (std::int64_t sentence = 2; sentence <= 10; ++sentence) {
+    for (PackedSide* side : {&batch.source, &batch.target}) {
+      side->tokens.insert(side->tokens.end(), {9, 9, 2});
+      side->starts.push_back(side->starts.back() + 3);
+    }
+    batch.sentences.push_back(sentence);
+  }
+  FailingAllocator allocator;
+  allocator.limit = 1 << 30;
+  EXPECT_FALSE(try_to_accumulate(model, batches, {.update = 1, .loss = {}, .token_budget = 0}));
+  EXPECT_EQ(allocator.blocks, 0);
+}
+
 TEST(SplitUpdate, OtherErrorsPassThrough) {
   auto model = small_model(Precision::Fp32);
   FailingAllocator allocator;
