@@ -5,6 +5,7 @@
 #include <exception>
 #include <limits>
 
+#include "base/memory.h"
 #include "data/prepare.h"
 #include "training/training_model.h"
 
@@ -47,9 +48,8 @@ double measured_speed(const SpeedSettings& settings) {
     const double seconds = batches * seconds_of_batch(model, settings) + seconds_of_step(model);
     const auto tokens = static_cast<double>(random_batch(settings.text, kSeed, 0).target.size());
     return batches * tokens / seconds;
-  } catch (const PreparationStopped&) {
-    throw;
-  } catch (const std::exception&) {
+  } catch (const std::exception& problem) {
+    if (!is_out_of_memory(problem)) throw;
     return 0;
   }
 }

@@ -6,6 +6,7 @@
 
 #include "app/frame/log.h"
 #include "base/amounts.h"
+#include "base/memory.h"
 #include "model/device.h"
 #include "training/automatic_settings.h"
 #include "training/measured_speed.h"
@@ -87,9 +88,8 @@ double measured_update(const TrialSettings& settings) {
     Trial trial(settings);
     const double batch = trial.usual_batches(settings.config.max_tokens).seconds;
     return static_cast<double>(settings.config.update_freq) * batch + trial.step_seconds();
-  } catch (const PreparationStopped&) {
-    throw;
-  } catch (const std::exception&) {
+  } catch (const std::exception& problem) {
+    if (!is_out_of_memory(problem)) throw;
     return 0;
   }
 }

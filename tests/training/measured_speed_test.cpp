@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <stdexcept>
 #include <utility>
 
 #include "data/prepare.h"
+#include "tests/training/failing_allocator.h"
 
 namespace dragoman {
 namespace {
@@ -30,6 +32,15 @@ double speed_of(const ModelConfig& model, std::stop_token stop = {}) {
 
 TEST(MeasuredSpeed, ALargerModelIsSlower) {
   EXPECT_GT(speed_of(model_of_width(16)), 2 * speed_of(model_of_width(512)));
+}
+
+TEST(MeasuredSpeed, IsZeroOnlyWhereMemoryDoesNotSuffice) {
+  FailingAllocator allocator;
+  allocator.fails_at = 5;
+  EXPECT_EQ(speed_of(model_of_width(16)), 0);
+  allocator.blocks = 0;
+  allocator.failure = [] { throw std::runtime_error("something else"); };
+  EXPECT_THROW(speed_of(model_of_width(16)), std::runtime_error);
 }
 
 TEST(MeasuredSpeed, AStopRequestEndsIt) {
