@@ -11,8 +11,7 @@
 namespace dragoman {
 
 /// Calls task(i) for i < count on the team's threads and waits for all. LibTorch's own threads are
-/// divided among the calls; `count` must not exceed their number. Rethrows the exception of the
-/// lowest i.
+/// divided among the calls, at least one for each. Rethrows the exception of the lowest i.
 void run_side_by_side(ThreadTeam& team, std::size_t count,
                       const std::function<void(std::size_t)>& task);
 
