@@ -229,7 +229,8 @@ BatchLoss Trainer::accumulate(const std::vector<PackedBatch>& batches) {
                                ": memory has run out; batches of more than ", part.token_budget,
                                " pieces on a side are trained on in parts from here on, which "
                                "changes no update"));
-    // Before it acts: a run that is resumed makes the same parts.
+    // Before it acts: when the run is resumed, rank 0 makes the same parts. The other ranks' bounds
+    // are not saved: they take rank 0's, or find their own again.
     if (ranks_.leads())
       try_to_save("checkpoint", "the next one may succeed", observer_,
                   [this] { checkpoints_.save_latest(progress_); });
