@@ -41,6 +41,8 @@ LIBRARIES = {
     r".*c10d/.*": ["training/ranks/c10d.cpp"],
     r"sentencepiece.*": ["tokenizer/*.cpp"],
     r"re2/.*": ["inference/demands.cpp"],
+    r"zlib.h": ["base/compressed_text.cpp", "formats/zip_archive.cpp"],
+    r"yaml-cpp/.*": ["formats/yaml_map.cpp"],
     r"CLI/.*": ["app/frame/command_line.cpp"],
     r"toml\+\+/.*": ["app/frame/config_file.cpp"],
     r"(spdlog|fmt)/.*": ["app/frame/log.cpp"],

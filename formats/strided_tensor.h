@@ -1,0 +1,53 @@
+// A tensor of another system's file: a view of its bytes, with strides as in NumPy and PyTorch.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dragoman {
+
+enum class ElementType { F16, BF16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64, Bool };
+constexpr std::array<std::string_view, 13> names_of(ElementType) {
+  return {"float16", "bfloat16", "float32", "float64", "int8",   "int16", "int32",
+          "int64",   "uint8",    "uint16",  "uint32",  "uint64", "bool"};
+}
+/// Bytes of one element.
+std::size_t size_of(ElementType type);
+
+inline constexpr std::size_t kMaxDimensions = 16;
+
+struct StridedTensor {
+  ElementType type = ElementType::F32;
+  std::vector<std::int64_t> shape;    ///< empty for a scalar
+  std::vector<std::int64_t> strides;  ///< in elements, never negative; as many as dimensions
+  std::string_view
+      bytes;  ///< little endian, from the first element on; the file's reader owns them
+
+  std::int64_t elements() const;
+  /// The elements lie one after the other, row by row.
+  bool is_contiguous() const;
+};
+
+/// The tensor of these parts. `bytes` begin with its first element and may be longer than the
+/// tensor. Throws Error where they are too short, where a size or a stride is negative or too
+/// large, or where there are more than kMaxDimensions. So every offset and elements() fit 64 bits.
+StridedTensor strided_tensor(ElementType type, std::vector<std::int64_t> shape,
+                             std::vector<std::int64_t> strides, std::string_view bytes);
+
+/// Strides of a contiguous tensor; in Fortran order the first index runs fastest. Throws Error as
+/// strided_tensor does.
+enum class Order { RowMajor, Fortran };
+std::vector<std::int64_t> dense_strides(const std::vector<std::int64_t>& shape, Order order);
+
+/// The elements row by row, of the tensor's own type. Throws Error for a tensor that repeats its
+/// elements (a stride of 0), as it would be larger than its bytes.
+std::string contiguous_bytes(const StridedTensor& tensor);
+
+/// The elements row by row as numbers. Half precision is exact, wider types are rounded. Throws
+/// Error as contiguous_bytes does.
+std::vector<float> contiguous_floats(const StridedTensor& tensor);
+
+}  // namespace dragoman

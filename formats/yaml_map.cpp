@@ -1,0 +1,88 @@
+#include "formats/yaml_map.h"
+
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/yaml.h>
+
+#include <sstream>
+
+#include "base/error.h"
+#include "base/utf8.h"
+
+namespace dragoman {
+
+namespace {
+
+[[noreturn]] void fail(const YAML::Mark& mark, const std::string& what) {
+  throw Error("line ", mark.line + 1, ": ", what);
+}
+
+class MapHandler : public YAML::EventHandler {
+ public:
+  std::vector<YamlEntry> entries;
+
+  void OnDocumentStart(const YAML::Mark&) override {}
+  void OnDocumentEnd() override {}
+  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+                  YAML::EmitterStyle::value) override {
+    if (state_ != State::Before) fail(mark, "a map within the map");
+    state_ = State::Name;
+  }
+  void OnMapEnd() override { state_ = State::Behind; }
+  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+                       YAML::EmitterStyle::value) override {
+    if (state_ != State::Value) fail(mark, "a list that is no value of a map of names");
+    entries.back().is_list = true;
+    state_ = State::Item;
+  }
+  void OnSequenceEnd() override { state_ = State::Name; }
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t) override { add(mark, "~"); }
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override { fail(mark, "an alias (*)"); }
+  void OnScalar(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+                const std::string& value) override {
+    add(mark, value);
+  }
+  bool is_complete() const { return state_ == State::Behind; }
+
+ private:
+  enum class State { Before, Name, Value, Item, Behind };
+
+  void add(const YAML::Mark& mark, const std::string& value) {
+    switch (state_) {
+      case State::Before:
+      case State::Behind:
+        fail(mark, "not a map of names");
+      case State::Name:
+        entries.push_back({value, static_cast<std::size_t>(mark.line) + 1, false, {}});
+        state_ = State::Value;
+        return;
+      case State::Value:
+        state_ = State::Name;
+        [[fallthrough]];
+      case State::Item:
+        entries.back().values.push_back(value);
+    }
+  }
+
+  State state_ = State::Before;
+};
+
+}  // namespace
+
+std::vector<YamlEntry> parse_yaml_map(std::string_view text) {
+  if (const auto offset = find_invalid_utf8(text); offset != text.npos)
+    throw Error("byte ", offset, ": invalid UTF-8");
+  std::istringstream stream{std::string(text)};
+  MapHandler handler;
+  try {
+    YAML::Parser parser(stream);
+    if (!parser.HandleNextDocument(handler) || !handler.is_complete())
+      throw Error("not a map of names");
+    MapHandler second;
+    if (parser.HandleNextDocument(second)) throw Error("more than one document");
+  } catch (const YAML::Exception& error) {
+    fail(error.mark, error.msg);
+  }
+  return std::move(handler.entries);
+}
+
+}  // namespace dragoman

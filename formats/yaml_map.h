@@ -1,0 +1,24 @@
+// YAML files that are one map of names to scalars or lists of scalars: Marian's vocabularies and
+// the text in its models. Parsed with yaml-cpp, event by event, so that lines are known, nothing
+// nested is followed, and a file of any depth is refused at its second level.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dragoman {
+
+struct YamlEntry {
+  std::string name;
+  std::size_t line = 0;  ///< from 1
+  bool is_list = false;
+  std::vector<std::string> values;  ///< one for a scalar
+};
+
+/// In the order of the text. Throws Error without a file's name, with the line, for what is no such
+/// map: nested further, aliases, a second document, text that is not UTF-8, and whatever yaml-cpp
+/// refuses. A name may occur twice.
+std::vector<YamlEntry> parse_yaml_map(std::string_view text);
+
+}  // namespace dragoman

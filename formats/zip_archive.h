@@ -1,0 +1,54 @@
+// ZIP archives (PKWARE's APPNOTE.TXT) that are mapped or in memory: stored and deflated entries,
+// zip64, data descriptors. zlib inflates. The directory is read here, as libraries do not say where
+// the bytes of a stored entry lie (libzip) or know no zip64 in Debian 12 (minizip): gigabytes of
+// tensors are to be seen in the map and never copied.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dragoman {
+
+class ZipArchive {
+ public:
+  /// `name` stands at the front of messages. `bytes` are the whole file and must outlive the
+  /// archive. `limit`: at most so many bytes are inflated over the archive's life. Throws Error,
+  /// one line, where the directory of the archive is missing or damaged, an entry lies outside the
+  /// file, two entries have one name, or an entry is encrypted or compressed in another way.
+  ZipArchive(std::string name, std::string_view bytes, std::size_t limit);
+
+  /// In the order of the archive's directory, never empty.
+  const std::vector<std::string>& names() const { return names_; }
+  bool contains(std::string_view entry) const { return entries_.contains(entry); }
+
+  /// The bytes of an entry: a part of the archive's own bytes where they are stored, else inflated
+  /// once and kept. Throws Error where there is no such entry, its checksum (CRC-32) or its size is
+  /// wrong, or the limit is reached. An entry's stated size is compared with the bytes that it
+  /// could be inflated from before memory is taken.
+  std::string_view read(std::string_view entry);
+
+ private:
+  struct Entry {
+    std::string_view packed;  ///< as they lie in the archive
+    std::size_t size = 0;
+    std::uint32_t checksum = 0;
+    bool is_deflated = false;
+    bool is_checked = false;
+    std::string inflated;  ///< once it is checked
+  };
+
+  void read_directory();
+  void inflate(Entry& entry);
+
+  std::string name_;
+  std::string_view bytes_;
+  std::size_t limit_;  ///< bytes that may still be inflated
+  std::vector<std::string> names_;
+  std::map<std::string, Entry, std::less<>> entries_;
+};
+
+}  // namespace dragoman
