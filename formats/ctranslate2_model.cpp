@@ -31,8 +31,8 @@ StridedTensor take_variable(ByteReader& reader) {
   const auto type = reader.number<std::uint8_t>("its type");
   if (type >= std::size(kTypes)) throw Error("its type has the unknown number ", int{type});
   const auto size = reader.number<std::uint32_t>("its size");
-  const StridedTensor tensor = strided_tensor(
-      kTypes[type], shape, dense_strides(shape, Order::RowMajor), reader.take(size, "its data"));
+  StridedTensor tensor = strided_tensor(kTypes[type], shape, dense_strides(shape, Order::RowMajor),
+                                        reader.take(size, "its data"));
   const auto needed = static_cast<std::size_t>(tensor.elements()) * size_of(tensor.type);
   if (needed != size) throw Error("its shape needs ", needed, " bytes, but it has ", size);
   return tensor;

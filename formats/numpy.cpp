@@ -43,9 +43,9 @@ ElementType type_of(std::string_view descr) {
 }
 
 struct Header {
-  std::optional<ElementType> type;
-  std::optional<Order> order;
-  std::optional<std::vector<std::int64_t>> shape;
+  ElementType type;
+  Order order;
+  std::vector<std::int64_t> shape;
 };
 
 /// Reads the literal of a Python dict that describes the array: its three keys in any order.
@@ -54,18 +54,17 @@ class HeaderParser {
   explicit HeaderParser(std::string_view text) : text_(text) {}
 
   Header run() {
-    Header header;
     expect("{");
     while (!take("}")) {
-      entry(header);
+      entry();
       if (!take(",")) {
         expect("}");
         break;
       }
     }
     skip_space();
-    if (!text_.empty() || !header.type || !header.order || !header.shape) fail();
-    return header;
+    if (!text_.empty() || !type_ || !order_ || !shape_) fail();
+    return {*type_, *order_, *std::move(shape_)};
   }
 
  private:
@@ -73,17 +72,17 @@ class HeaderParser {
     throw Error("its header is not one of NumPy's (descr, fortran_order and shape)");
   }
 
-  void entry(Header& header) {
+  void entry() {
     const std::string_view key = quoted();
     expect(":");
-    if (key == "descr" && !header.type) {
+    if (key == "descr" && !type_) {
       if (skip_space(), text_.starts_with('[')) throw Error("records are not supported");
-      header.type = type_of(quoted());
-    } else if (key == "fortran_order" && !header.order) {
-      header.order = take("True") ? Order::Fortran : Order::RowMajor;
-      if (*header.order == Order::RowMajor && !take("False")) fail();
-    } else if (key == "shape" && !header.shape) {
-      header.shape = tuple();
+      type_ = type_of(quoted());
+    } else if (key == "fortran_order" && !order_) {
+      order_ = take("True") ? Order::Fortran : Order::RowMajor;
+      if (*order_ == Order::RowMajor && !take("False")) fail();
+    } else if (key == "shape" && !shape_) {
+      shape_ = tuple();
     } else {
       fail();
     }
@@ -136,6 +135,9 @@ class HeaderParser {
   }
 
   std::string_view text_;
+  std::optional<ElementType> type_;
+  std::optional<Order> order_;
+  std::optional<std::vector<std::int64_t>> shape_;
 };
 
 }  // namespace
@@ -151,8 +153,8 @@ StridedTensor parse_npy(std::string_view bytes) {
                                           : reader.number<std::uint32_t>("the header");
   const Header header = HeaderParser(reader.take(length, "the header")).run();
   const std::string_view data = reader.take(reader.left(), "the array");
-  const StridedTensor tensor = strided_tensor(*header.type, *header.shape,
-                                              dense_strides(*header.shape, *header.order), data);
+  StridedTensor tensor =
+      strided_tensor(header.type, header.shape, dense_strides(header.shape, header.order), data);
   const auto size = static_cast<std::size_t>(tensor.elements()) * size_of(tensor.type);
   if (size < data.size()) throw Error(data.size() - size, " bytes follow the array");
   return tensor;

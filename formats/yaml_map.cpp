@@ -47,6 +47,8 @@ class MapHandler : public YAML::EventHandler {
   enum class State { Before, Name, Value, Item, Behind };
 
   void add(const YAML::Mark& mark, const std::string& value) {
+    // yaml-cpp makes single bytes of the escapes \N and \_.
+    if (find_invalid_utf8(value) != value.npos) fail(mark, "an escape that makes no UTF-8");
     switch (state_) {
       case State::Before:
       case State::Behind:

@@ -86,6 +86,8 @@ TEST(Vocabulary, YamlOfAnotherFormIsRefusedWithItsLine) {
   refused("a: 0\nb: [1]\n", "line 2: the piece \"b\" has no whole number");
   refused("a: 0\nb:\n  c: 1\n", "line 3: a map within the map");
   refused("a: &x 0\nb: *x\n", "line 2: an alias");
+  refused("a: 0\n\"\\N\": x\n", "line 2: an escape that makes no UTF-8");
+  refused("a: 0\n\"\\uD800\": 1\n", "line 2: ");
   refused("- a\n- b\n", "line 1: a list");
   refused("[a]: 0\n", "line 1: a list");
   refused("a: 0\n\"b: 1\n", "line ");
