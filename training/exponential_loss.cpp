@@ -19,23 +19,27 @@ bool ExponentialLoss::fits(const torch::Tensor& hidden, bool has_bias, const Los
   return has_product(hidden) && !has_bias && config.r_drop == 0;
 }
 
-ExponentialLoss::ExponentialLoss(const torch::Tensor& hidden, const torch::Tensor& weight,
+ExponentialWeight::ExponentialWeight(const torch::Tensor& output_weight)
+    : weight(output_weight.contiguous()),
+      packed(pack_weight(weight)),
+      transposed(pack_transposed(weight)),
+      sum_of_rows(dragoman::sum_of_rows(weight, torch::ones({weight.size(0)}, weight.options()))) {}
+
+ExponentialLoss::ExponentialLoss(const torch::Tensor& hidden, const ExponentialWeight& weight,
                                  const torch::Tensor& targets, const torch::Tensor& exponentials,
                                  const LossConfig& config)
-    : hidden_(hidden.contiguous()),
-      weight_(weight.contiguous()),
+    : weight_(weight),
+      hidden_(hidden.contiguous()),
       exponentials_(exponentials),
       scaled_(torch::empty_like(hidden_)),
-      weight_sum_(sum_of_rows(weight_, torch::ones({weight.size(0)}, weight.options()))),
-      inverses_(torch::empty({hidden.size(0)}, weight_sum_.options())),
-      floor_(config.label_smoothing / static_cast<double>(weight.size(0))) {
+      inverses_(torch::empty({hidden.size(0)}, hidden.options().dtype(torch::kFloat32))),
+      floor_(config.label_smoothing / static_cast<double>(weight.weight.size(0))) {
   losses_.smoothed = losses_.objective = torch::empty_like(inverses_);
   losses_.negative_log_likelihood = torch::empty_like(inverses_);
-  const auto packed_weight = packed(weight_, false);
   run_product(kernels().projected_loss,
               ProjectedLossArguments{
-                  product_arguments(exponentials_, hidden_, packed_weight, {}),
-                  weight_.const_data_ptr(), weight_sum_.const_data_ptr<float>(),
+                  product_arguments(exponentials_, hidden_, weight_.packed, {}),
+                  weight_.weight.const_data_ptr(), weight_.sum_of_rows.const_data_ptr<float>(),
                   targets.const_data_ptr<std::int64_t>(), inverses_.mutable_data_ptr<float>(),
                   scaled_.mutable_data_ptr(), losses_.smoothed.mutable_data_ptr<float>(),
                   losses_.negative_log_likelihood.mutable_data_ptr<float>(),
@@ -46,11 +50,10 @@ ExponentialLoss::ExponentialLoss(const torch::Tensor& hidden, const torch::Tenso
 bool ExponentialLoss::succeeded() const { return !losses_.smoothed.isnan().any().item<bool>(); }
 
 void ExponentialLoss::hidden_gradient_out(torch::Tensor& d_hidden) const {
-  const auto packed_weight = packed(weight_, true);
-  const auto offsets = weight_sum_ * floor_;
+  const auto offsets = weight_.sum_of_rows * floor_;
   run_product(
       kernels().scaled_product,
-      ScaledProductArguments{product_arguments(d_hidden, exponentials_, packed_weight, {}),
+      ScaledProductArguments{product_arguments(d_hidden, exponentials_, weight_.transposed, {}),
                              inverses_.const_data_ptr<float>(), offsets.const_data_ptr<float>()},
       exponentials_);
 }

@@ -13,14 +13,24 @@
 
 namespace dragoman {
 
+/// The output projection's weight as the chunks of a batch need it.
+struct ExponentialWeight {
+  explicit ExponentialWeight(const torch::Tensor& weight);
+
+  torch::Tensor weight;              ///< [V, D] bf16
+  torch::Tensor packed, transposed;  ///< for products with its transpose, and with itself
+  torch::Tensor sum_of_rows;         ///< [D] fp32
+};
+
 class ExponentialLoss {
  public:
   /// Whether there are kernels for this type and processor, and the loss has neither an output bias
   /// nor R-Drop, for which there are none.
   static bool fits(const torch::Tensor& hidden, bool has_bias, const LossConfig& config);
 
-  /// hidden [N, D], weight [V, D], both bf16; targets [N]. `exponentials` [N, V] is overwritten.
-  ExponentialLoss(const torch::Tensor& hidden, const torch::Tensor& weight,
+  /// hidden [N, D] bf16, targets [N]. `exponentials` [N, V] is overwritten. The weight must outlive
+  /// this object.
+  ExponentialLoss(const torch::Tensor& hidden, const ExponentialWeight& weight,
                   const torch::Tensor& targets, const torch::Tensor& exponentials,
                   const LossConfig& config);
 
@@ -36,10 +46,10 @@ class ExponentialLoss {
  private:
   torch::Tensor floor_gradient() const;  // [D], of each row of the weight
 
-  torch::Tensor hidden_, weight_, exponentials_;
-  torch::Tensor scaled_;      // [N, D]: hidden states divided by their totals
-  torch::Tensor weight_sum_;  // [D]: sum of the weight's rows
-  torch::Tensor inverses_;    // [N]: 1 / total; 0 in rows without a target
+  const ExponentialWeight& weight_;
+  torch::Tensor hidden_, exponentials_;
+  torch::Tensor scaled_;    // [N, D]: hidden states divided by their totals
+  torch::Tensor inverses_;  // [N]: 1 / total; 0 in rows without a target
   double floor_;
   TokenLosses losses_;
 };

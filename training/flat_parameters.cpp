@@ -4,6 +4,8 @@
 #include <functional>
 #include <numeric>
 
+#include "base/divide_up.h"
+
 namespace dragoman {
 
 namespace {
@@ -20,7 +22,7 @@ FlatLayout::FlatLayout(const ModelConfig& config) : shapes_(parameter_shapes(con
   for (const ParameterShape& parameter : shapes_) {
     offsets_.push_back(size_);
     parameters_ += count(parameter.shape);
-    size_ += (count(parameter.shape) + kAlignment - 1) / kAlignment * kAlignment;
+    size_ += divide_up(count(parameter.shape), kAlignment) * kAlignment;
   }
 }
 

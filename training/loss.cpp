@@ -1,13 +1,12 @@
 #include "training/loss.h"
 
-#include <ATen/record_function.h>
-#include <torch/csrc/autograd/custom_function.h>
-
 #include <algorithm>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "base/divide_up.h"
+#include "model/ops/kernel_call.h"
 #include "model/ops/products.h"
 #include "training/cross_entropy.h"
 #include "training/exponential_loss.h"
@@ -16,9 +15,6 @@
 namespace dragoman {
 
 namespace {
-
-using torch::autograd::AutogradContext;
-using torch::autograd::variable_list;
 
 /// Does not read a GPU's scalar, as that would wait for the GPU.
 bool is_one(const torch::Tensor& scalar) {
@@ -50,6 +46,8 @@ class ChunkedLoss {
     gradients_.hidden = torch::empty_like(in_.hidden);
     if (!is_one_product()) gradients_.weight = torch::zeros(in_.weight.sizes(), wide);
     if (in_.bias.defined()) gradients_.bias = torch::zeros(in_.bias.sizes(), wide);
+    if (ExponentialLoss::fits(in_.hidden, in_.bias.defined(), config))
+      exponential_weight_.emplace(in_.weight);
   }
 
   /// The sums of [objective, smoothed cross-entropy, negative log-likelihood] over all tokens.
@@ -85,13 +83,13 @@ class ChunkedLoss {
   }
 
   TokenLosses losses_of(const Chunk& chunk) {
-    if (wants_gradients_ && ExponentialLoss::fits(in_.hidden, in_.bias.defined(), config_))
+    if (exponential_weight_)
       if (const auto losses = exponential_losses(chunk)) return *losses;
     return losses_of_logits(chunk);
   }
 
   std::optional<TokenLosses> exponential_losses(const Chunk& chunk) {
-    const ExponentialLoss loss(rows(in_.hidden, 0, chunk), in_.weight, targets(chunk),
+    const ExponentialLoss loss(rows(in_.hidden, 0, chunk), *exponential_weight_, targets(chunk),
                                logits_[0].narrow(0, 0, chunk.count), config_);
     if (!loss.succeeded()) return std::nullopt;
     auto d_hidden = rows(gradients_.hidden, 0, chunk);
@@ -138,7 +136,8 @@ class ChunkedLoss {
   LossConfig config_;
   bool wants_gradients_;
   std::int64_t tokens_, passes_, chunk_;
-  torch::Tensor logits_;  // [P, c, V], used again for each chunk
+  torch::Tensor logits_;                                 // [P, c, V], used again for each chunk
+  std::optional<ExponentialWeight> exponential_weight_;  // where ExponentialLoss fits
   Gradients gradients_;
 };
 
@@ -146,8 +145,7 @@ class ChunkedLoss {
 /// the first has a gradient. The gradients exist after the forward pass, and backward scales them.
 struct ProjectedCrossEntropy : torch::autograd::Function<ProjectedCrossEntropy> {
   static variable_list forward(AutogradContext* context, const torch::Tensor& hidden,
-                               const torch::Tensor& weight,
-                               const std::optional<torch::Tensor>& bias,
+                               const torch::Tensor& weight, const OptionalTensor& bias,
                                const torch::Tensor& targets, LossConfig config,
                                bool wants_gradients) {
     RECORD_USER_SCOPE("ProjectedCrossEntropy");
@@ -188,16 +186,16 @@ std::int64_t chunk_size(const LossConfig& config, std::int64_t tokens, std::int6
   const std::int64_t most = config.chunk_tokens > 0
                                 ? config.chunk_tokens
                                 : std::max<std::int64_t>(kLogits / vocabulary, 1);
-  const std::int64_t chunks = std::max<std::int64_t>((tokens + most - 1) / most, 1);
-  return (tokens + chunks - 1) / chunks;
+  const std::int64_t chunks = std::max<std::int64_t>(divide_up(tokens, most), 1);
+  return divide_up(tokens, chunks);
 }
 
 LossSums projected_cross_entropy(const torch::Tensor& hidden, const torch::Tensor& weight,
                                  const torch::Tensor& bias, const torch::Tensor& targets,
                                  const LossConfig& config) {
-  const auto sums = ProjectedCrossEntropy::apply(
-      hidden.contiguous(), weight, bias.defined() ? std::optional(bias) : std::nullopt, targets,
-      config, torch::GradMode::is_enabled() && hidden.requires_grad());
+  const auto sums =
+      ProjectedCrossEntropy::apply(hidden.contiguous(), weight, optional(bias), targets, config,
+                                   torch::GradMode::is_enabled() && hidden.requires_grad());
   return {sums[0], sums[1].item<double>(), sums[2].item<double>()};
 }
 

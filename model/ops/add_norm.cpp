@@ -1,5 +1,6 @@
 #include "model/ops/add_norm.h"
 
+#include "base/divide_up.h"
 #include "model/ops/kernel_call.h"
 
 namespace dragoman {
@@ -55,7 +56,7 @@ struct AddNormFunction : torch::autograd::Function<AddNormFunction> {
     const std::int64_t rows = sum.size(0), columns = sum.size(1);
     auto d_sum = torch::empty_like(sum);
     auto d_x = mask.drops() ? torch::empty_like(sum) : d_sum;
-    const std::int64_t parts = (rows + kRowsPerTask - 1) / kRowsPerTask;
+    const std::int64_t parts = divide_up(rows, kRowsPerTask);
     auto d_parameters = torch::zeros({2, parts, columns}, statistics.options());
     float* d_gain = d_parameters.mutable_data_ptr<float>();
     const auto* means = statistics.const_data_ptr<float>();

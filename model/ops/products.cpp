@@ -9,8 +9,6 @@ namespace dragoman {
 
 namespace {
 
-std::int64_t blocks(std::int64_t count, std::int64_t size) { return (count + size - 1) / size; }
-
 /// LibTorch's `addmm` copies the bias to every row first; oneDNN's own layer, which has no public
 /// C++ name, adds it on the way out.
 torch::Tensor library_product(const torch::Tensor& x, const torch::Tensor& weight,
@@ -31,7 +29,7 @@ torch::Tensor library_product(const torch::Tensor& x, const torch::Tensor& weigh
 void run_weight_gradient(const torch::Tensor& dy, const torch::Tensor& x, torch::Tensor& sums,
                          const torch::Tensor& gradient, const torch::Tensor& start, bool add) {
   const auto d_output = dy.contiguous(), input = x.contiguous();
-  const std::int64_t count = blocks(dy.size(1), kOutputBlock);
+  const std::int64_t count = divide_up(dy.size(1), kOutputBlock);
   run_rows(kernels().weight_gradient, element_type(dy),
            WeightGradientArguments{d_output.const_data_ptr(), input.const_data_ptr(),
                                    sums.mutable_data_ptr<float>(),
@@ -39,6 +37,22 @@ void run_weight_gradient(const torch::Tensor& dy, const torch::Tensor& x, torch:
                                    start.defined() ? start.const_data_ptr<float>() : nullptr,
                                    dy.size(0), dy.size(1), x.size(1), add},
            count, part_of_thread(count));
+}
+
+enum class Orientation { AsStored, Transposed };
+
+torch::Tensor packed(const torch::Tensor& weight, Orientation orientation) {
+  const bool transposed = orientation == Orientation::Transposed;
+  const auto rows = weight.contiguous();
+  const std::int64_t outputs = weight.size(transposed ? 1 : 0);
+  const std::int64_t inputs = weight.size(transposed ? 0 : 1);
+  auto result = torch::empty({packed_size(outputs, inputs)}, weight.options());
+  const std::int64_t panels = divide_up(outputs, kProductPanel);
+  run_rows(
+      kernels().pack_weights, element_type(weight),
+      PackArguments{rows.const_data_ptr(), result.mutable_data_ptr(), inputs, outputs, transposed},
+      panels, part_of_thread(panels));
+  return result;
 }
 
 }  // namespace
@@ -52,17 +66,12 @@ bool has_product(const torch::Tensor& x) {
   return has_products(x.scalar_type(), x.device()) && x.size(0) > 0 && x.size(1) > 0;
 }
 
-torch::Tensor packed(const torch::Tensor& weight, bool transposed) {
-  const auto rows = weight.contiguous();
-  const std::int64_t outputs = weight.size(transposed ? 1 : 0);
-  const std::int64_t inputs = weight.size(transposed ? 0 : 1);
-  auto result = torch::empty({packed_size(outputs, inputs)}, weight.options());
-  const std::int64_t panels = blocks(outputs, kProductPanel);
-  run_rows(
-      kernels().pack_weights, element_type(weight),
-      PackArguments{rows.const_data_ptr(), result.mutable_data_ptr(), inputs, outputs, transposed},
-      panels, part_of_thread(panels));
-  return result;
+torch::Tensor pack_weight(const torch::Tensor& weight) {
+  return packed(weight, Orientation::AsStored);
+}
+
+torch::Tensor pack_transposed(const torch::Tensor& weight) {
+  return packed(weight, Orientation::Transposed);
 }
 
 ProductArguments product_arguments(torch::Tensor& y, const torch::Tensor& x,
@@ -79,7 +88,7 @@ torch::Tensor linear_product(const torch::Tensor& x, const torch::Tensor& weight
                              const torch::Tensor& bias) {
   if (!has_product(x)) return library_product(x, weight, bias);
   auto y = torch::empty({x.size(0), weight.size(0)}, x.options());
-  run_product(kernels().product, product_arguments(y, x, packed(weight, false), bias), x);
+  run_product(kernels().product, product_arguments(y, x, pack_weight(weight), bias), x);
   return y;
 }
 
@@ -87,8 +96,7 @@ torch::Tensor relu_product(const torch::Tensor& x, const torch::Tensor& weight,
                            const torch::Tensor& bias, const DropoutSite& dropout) {
   auto y = torch::empty({x.size(0), weight.size(0)}, x.options());
   run_product(kernels().relu_product,
-              ReluProductArguments{product_arguments(y, x, packed(weight, false), bias), dropout},
-              x);
+              ReluProductArguments{product_arguments(y, x, pack_weight(weight), bias), dropout}, x);
   return y;
 }
 
@@ -96,7 +104,7 @@ torch::Tensor relu_gradient_product(const torch::Tensor& dy, const torch::Tensor
                                     const torch::Tensor& kept, float scale) {
   auto dx = torch::empty_like(kept);
   run_product(kernels().relu_gradient_product,
-              ReluGradientProductArguments{product_arguments(dx, dy, packed(weight, true), {}),
+              ReluGradientProductArguments{product_arguments(dx, dy, pack_transposed(weight), {}),
                                            kept.const_data_ptr(), scale},
               dy);
   return dx;
@@ -104,7 +112,7 @@ torch::Tensor relu_gradient_product(const torch::Tensor& dy, const torch::Tensor
 
 void linear_product_out(torch::Tensor& y, const torch::Tensor& x, const torch::Tensor& weight) {
   if (has_product(x))
-    run_product(kernels().product, product_arguments(y, x, packed(weight, false), {}), x);
+    run_product(kernels().product, product_arguments(y, x, pack_weight(weight), {}), x);
   else
     torch::mm_out(y, x, weight.t());
 }
@@ -117,7 +125,7 @@ torch::Tensor input_gradient(const torch::Tensor& dy, const torch::Tensor& weigh
 
 void input_gradient_out(torch::Tensor& dx, const torch::Tensor& dy, const torch::Tensor& weight) {
   if (has_product(dy))
-    run_product(kernels().product, product_arguments(dx, dy, packed(weight, true), {}), dy);
+    run_product(kernels().product, product_arguments(dx, dy, pack_transposed(weight), {}), dy);
   else
     torch::mm_out(dx, dy, weight);
 }
@@ -130,13 +138,13 @@ torch::Tensor weight_gradient(const torch::Tensor& dy, const torch::Tensor& x,
                               const torch::Tensor& start) {
   auto sums = torch::empty({dy.size(1), x.size(1)}, dy.options().dtype(torch::kFloat32));
   auto gradient = torch::empty(sums.sizes(), dy.options());
-  run_weight_gradient(dy, x, sums, gradient, start, false);
+  run_weight_gradient(dy, x, sums, gradient, start, /*add=*/false);
   return gradient;
 }
 
 void add_weight_gradient(torch::Tensor& sums, const torch::Tensor& dy, const torch::Tensor& x) {
   if (has_product(dy))
-    run_weight_gradient(dy, x, sums, {}, {}, true);
+    run_weight_gradient(dy, x, sums, {}, {}, /*add=*/true);
   else
     sums.add_(torch::mm(dy.t(), x));
 }
@@ -148,7 +156,7 @@ torch::Tensor bias_gradient(const torch::Tensor& dy) {
   run_rows(
       kernels().column_sums, element_type(dy),
       ColumnSumsArguments{rows.const_data_ptr(), sums.mutable_data_ptr(), dy.size(0), dy.size(1)},
-      blocks(dy.size(1), kColumnBlock), 1);
+      divide_up(dy.size(1), kColumnBlock), 1);
   return sums;
 }
 

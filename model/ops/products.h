@@ -5,6 +5,7 @@
 #include <ATen/Parallel.h>
 #include <torch/types.h>
 
+#include "base/divide_up.h"
 #include "kernels/kernels.h"
 
 namespace dragoman {
@@ -15,8 +16,10 @@ bool has_products(torch::ScalarType type, torch::Device device);
 /// The same for a product with x [N, C] as its left factor; false where x is empty.
 bool has_product(const torch::Tensor& x);
 
-/// W [D, C] packed for the kernels: for x W^T, or, where `transposed`, for dy W.
-torch::Tensor packed(const torch::Tensor& weight, bool transposed);
+/// W [D, C] packed for the kernels, for x W^T.
+torch::Tensor pack_weight(const torch::Tensor& weight);
+/// The same for dy W.
+torch::Tensor pack_transposed(const torch::Tensor& weight);
 
 /// All tensors must be contiguous. The bias may be undefined.
 ProductArguments product_arguments(torch::Tensor& y, const torch::Tensor& x,
@@ -24,8 +27,7 @@ ProductArguments product_arguments(torch::Tensor& y, const torch::Tensor& x,
 
 /// The part of `count` items that each thread gets.
 inline std::int64_t part_of_thread(std::int64_t count) {
-  const std::int64_t threads = at::get_num_threads();
-  return (count + threads - 1) / threads;
+  return divide_up<std::int64_t>(count, at::get_num_threads());
 }
 
 /// Runs one of the products on all rows of x, in bf16.
