@@ -164,7 +164,7 @@ void compare_attention(const Comparison& compare, const Shape& s, const torch::T
   const AttentionPattern pattern{layout, layout, AttentionMask::Causal, {0.1, 5}};
   compare.run(
       "attention", random({layout.rows, 3 * s.d_model}),
-      [&](auto& x) { return packed_attention(x, {}, pattern); },
+      [&](auto& x) { return packed_self_attention(x, pattern); },
       [&](auto& x) { return plain_attention(x, s); });
 }
 

@@ -17,18 +17,19 @@ MultiHeadAttentionImpl::MultiHeadAttentionImpl(const ModelConfig& config, std::u
   register_module("output", output);
 }
 
-torch::Tensor MultiHeadAttentionImpl::forward(const torch::Tensor& x, const torch::Tensor& memory,
-                                              const PackedLayout& queries, const PackedLayout& keys,
-                                              AttentionMask mask) {
-  const AttentionPattern pattern{queries, keys, mask, dropout};
-  if (x.is_same(memory)) {
-    const auto projected = joined_linear(x, {query->weight, key->weight, value->weight},
-                                         {query->bias, key->bias, value->bias});  // [N, 3D]
-    return linear(output, packed_attention(projected, {}, pattern));
-  }
-  const auto keys_values =
+torch::Tensor MultiHeadAttentionImpl::self(const torch::Tensor& x, const PackedLayout& layout,
+                                           AttentionMask mask) {
+  const auto qkv = joined_linear(x, {query->weight, key->weight, value->weight},
+                                 {query->bias, key->bias, value->bias});  // [N, 3D]
+  return linear(output, packed_self_attention(qkv, {layout, layout, mask, dropout}));
+}
+
+torch::Tensor MultiHeadAttentionImpl::cross(const torch::Tensor& x, const torch::Tensor& memory,
+                                            const PackedLayout& queries, const PackedLayout& keys) {
+  const auto kv =
       joined_linear(memory, {key->weight, value->weight}, {key->bias, value->bias});  // [M, 2D]
-  return linear(output, packed_attention(linear(query, x), keys_values, pattern));
+  return linear(output, packed_cross_attention(linear(query, x), kv,
+                                               {queries, keys, AttentionMask::Padding, dropout}));
 }
 
 }  // namespace dragoman

@@ -17,11 +17,12 @@ struct MultiHeadAttentionImpl : torch::nn::Module {
   /// `site` numbers this module's dropout.
   MultiHeadAttentionImpl(const ModelConfig& config, std::uint32_t site);
 
+  /// Queries, keys and values from x [N, D] -> [N, D]; the three projections are one product.
+  torch::Tensor self(const torch::Tensor& x, const PackedLayout& layout, AttentionMask mask);
   /// Queries from x [N, D], keys and values from `memory` [M, D] -> [N, D]. `queries` and `keys`
-  /// are the layouts of the two. Self-attention passes the same tensor twice; its three
-  /// projections are then one product.
-  torch::Tensor forward(const torch::Tensor& x, const torch::Tensor& memory,
-                        const PackedLayout& queries, const PackedLayout& keys, AttentionMask mask);
+  /// are the layouts of the two.
+  torch::Tensor cross(const torch::Tensor& x, const torch::Tensor& memory,
+                      const PackedLayout& queries, const PackedLayout& keys);
 
   torch::nn::Linear query, key, value, output;
   std::int64_t heads;

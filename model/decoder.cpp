@@ -1,29 +1,31 @@
 #include "model/decoder.h"
 
+#include "model/dropout_sites.h"
+
 namespace dragoman {
 
 torch::Tensor PackedDecoderAttention::self(std::int64_t, MultiHeadAttention& module,
                                            const torch::Tensor& x) {
-  return module(x, x, target_, target_, AttentionMask::Causal);
+  return module->self(x, target_, AttentionMask::Causal);
 }
 
 torch::Tensor PackedDecoderAttention::cross(std::int64_t, MultiHeadAttention& module,
                                             const torch::Tensor& x) {
-  return module(x, memory_, target_, source_, AttentionMask::Padding);
+  return module->cross(x, memory_, target_, source_);
 }
 
 DecoderLayerImpl::DecoderLayerImpl(const ModelConfig& config, std::int64_t layer)
     : layer(layer),
-      self_attention(config, decoder_site(layer, 0)),
+      self_attention(config, dropout_site(DecoderDropout::SelfAttentionWeights, layer)),
       self_attention_norm(layer_norm(config)),
-      cross_attention(config, decoder_site(layer, 1)),
+      cross_attention(config, dropout_site(DecoderDropout::CrossAttentionWeights, layer)),
       cross_attention_norm(layer_norm(config)),
-      feed_forward(config, decoder_site(layer, 2)),
+      feed_forward(config, dropout_site(DecoderDropout::InnerLayer, layer)),
       feed_forward_norm(layer_norm(config)),
       norm_position(config.norm),
-      self_attention_dropout{config.dropout, decoder_site(layer, 3)},
-      cross_attention_dropout{config.dropout, decoder_site(layer, 4)},
-      feed_forward_dropout{config.dropout, decoder_site(layer, 5)} {
+      self_attention_dropout{config.dropout, dropout_site(DecoderDropout::SelfAttention, layer)},
+      cross_attention_dropout{config.dropout, dropout_site(DecoderDropout::CrossAttention, layer)},
+      feed_forward_dropout{config.dropout, dropout_site(DecoderDropout::FeedForward, layer)} {
   register_module("self_attention", self_attention);
   register_module("self_attention_norm", self_attention_norm);
   register_module("cross_attention", cross_attention);

@@ -1,15 +1,17 @@
 #include "model/encoder.h"
 
+#include "model/dropout_sites.h"
+
 namespace dragoman {
 
 EncoderLayerImpl::EncoderLayerImpl(const ModelConfig& config, std::int64_t layer)
-    : self_attention(config, encoder_site(layer, 0)),
+    : self_attention(config, dropout_site(EncoderDropout::AttentionWeights, layer)),
       self_attention_norm(layer_norm(config)),
-      feed_forward(config, encoder_site(layer, 1)),
+      feed_forward(config, dropout_site(EncoderDropout::InnerLayer, layer)),
       feed_forward_norm(layer_norm(config)),
       norm_position(config.norm),
-      self_attention_dropout{config.dropout, encoder_site(layer, 2)},
-      feed_forward_dropout{config.dropout, encoder_site(layer, 3)} {
+      self_attention_dropout{config.dropout, dropout_site(EncoderDropout::SelfAttention, layer)},
+      feed_forward_dropout{config.dropout, dropout_site(EncoderDropout::FeedForward, layer)} {
   register_module("self_attention", self_attention);
   register_module("self_attention_norm", self_attention_norm);
   register_module("feed_forward", feed_forward);
@@ -17,11 +19,11 @@ EncoderLayerImpl::EncoderLayerImpl(const ModelConfig& config, std::int64_t layer
 }
 
 ResidualStream EncoderLayerImpl::forward(const ResidualStream& x, const PackedLayout& layout) {
-  const auto attended = residual_connection(
-      x, self_attention_norm, norm_position, self_attention_dropout, layout.row_keys,
-      [&](const torch::Tensor& input) {
-        return self_attention(input, input, layout, layout, AttentionMask::Padding);
-      });
+  const auto attended =
+      residual_connection(x, self_attention_norm, norm_position, self_attention_dropout,
+                          layout.row_keys, [&](const torch::Tensor& input) {
+                            return self_attention->self(input, layout, AttentionMask::Padding);
+                          });
   return residual_connection(
       attended, feed_forward_norm, norm_position, feed_forward_dropout, layout.row_keys,
       [&](const torch::Tensor& input) { return feed_forward(input, layout.row_keys); });

@@ -1,7 +1,7 @@
 #include "model/positional_encoding.h"
 
+#include <algorithm>
 #include <cmath>
-#include <mutex>
 
 #include "base/error.h"
 
@@ -24,41 +24,37 @@ PositionalEncodingImpl::PositionalEncodingImpl(const ModelConfig& config)
   }
 }
 
-torch::Tensor PositionalEncodingImpl::source(const torch::Tensor& x,
-                                             const torch::Tensor& positions) {
-  return add(x, positions, source_);
+torch::Tensor PositionalEncodingImpl::source(const torch::Tensor& x, const torch::Tensor& positions,
+                                             std::int64_t length) {
+  return source_ ? learned(x, positions, length, source_) : sinusoidal(x, positions, length);
 }
 
-torch::Tensor PositionalEncodingImpl::target(const torch::Tensor& x,
-                                             const torch::Tensor& positions) {
-  return add(x, positions, target_);
+torch::Tensor PositionalEncodingImpl::target(const torch::Tensor& x, const torch::Tensor& positions,
+                                             std::int64_t length) {
+  return target_ ? learned(x, positions, length, target_) : sinusoidal(x, positions, length);
 }
 
-torch::Tensor PositionalEncodingImpl::add(const torch::Tensor& x, const torch::Tensor& positions,
-                                          torch::nn::Embedding& learned) {
-  if (positions.numel() == 0) return x;
-  const std::int64_t needed = positions.max().item<std::int64_t>() + 1;
-  if (!learned) {
-    static std::mutex mutex;  // threads may share a module tree that computes no gradients
-    std::unique_lock lock(mutex);
-    const torch::Tensor rows = sinusoidal_rows(x, needed);
-    lock.unlock();
-    return x + rows.index_select(0, positions);  // [N, D]
-  }
-  if (needed > max_positions_)
-    throw Error("a sentence has ", needed, " pieces, but this model has learned ", max_positions_,
+torch::Tensor PositionalEncodingImpl::learned(const torch::Tensor& x,
+                                              const torch::Tensor& positions, std::int64_t length,
+                                              torch::nn::Embedding& embedding) const {
+  if (length > max_positions_)
+    throw Error("a sentence has ", length, " pieces, but this model has learned ", max_positions_,
                 " positions (--max-positions)");
-  return x + learned(positions);
+  return x + embedding(positions);
 }
 
-const torch::Tensor& PositionalEncodingImpl::sinusoidal_rows(const torch::Tensor& like,
-                                                             std::int64_t count) {
-  if (!table_.defined() || table_.size(0) < count || table_.device() != like.device() ||
-      table_.scalar_type() != like.scalar_type()) {
-    const std::int64_t rows = std::max<std::int64_t>(256, 2 * count);
-    table_ = sinusoidal_encoding(rows, d_model_).to(like.options().requires_grad(false));
+torch::Tensor PositionalEncodingImpl::sinusoidal(const torch::Tensor& x,
+                                                 const torch::Tensor& positions,
+                                                 std::int64_t length) {
+  MutexLock lock(mutex_);
+  if (!table_.defined() || table_.size(0) < length || table_.device() != x.device() ||
+      table_.scalar_type() != x.scalar_type()) {
+    const std::int64_t rows = std::max<std::int64_t>(256, 2 * length);
+    table_ = sinusoidal_encoding(rows, d_model_).to(x.options().requires_grad(false));
   }
-  return table_;
+  const torch::Tensor table = table_;
+  lock.unlock();
+  return x + table.index_select(0, positions);  // [N, D]
 }
 
 }  // namespace dragoman

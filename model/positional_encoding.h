@@ -6,6 +6,9 @@
 #include <torch/nn/modules/embedding.h>
 #include <torch/nn/pimpl.h>
 
+#include <cstdint>
+
+#include "base/mutex.h"
 #include "model/file/model_config.h"
 
 namespace dragoman {
@@ -16,19 +19,22 @@ torch::Tensor sinusoidal_encoding(std::int64_t positions, std::int64_t d_model);
 struct PositionalEncodingImpl : torch::nn::Module {
   explicit PositionalEncodingImpl(const ModelConfig& config);
 
-  /// x [N, D] + the encodings of positions [N]. Throws Error beyond the last learned position.
-  torch::Tensor source(const torch::Tensor& x, const torch::Tensor& positions);
-  torch::Tensor target(const torch::Tensor& x, const torch::Tensor& positions);
+  /// x [N, D] + the encodings of positions [N], which are all below `length`. Throws Error where
+  /// `length` exceeds the learned positions. Several threads may call it at once.
+  torch::Tensor source(const torch::Tensor& x, const torch::Tensor& positions, std::int64_t length);
+  torch::Tensor target(const torch::Tensor& x, const torch::Tensor& positions, std::int64_t length);
 
  private:
-  torch::Tensor add(const torch::Tensor& x, const torch::Tensor& positions,
-                    torch::nn::Embedding& learned);
-  const torch::Tensor& sinusoidal_rows(const torch::Tensor& like, std::int64_t count);
+  torch::Tensor learned(const torch::Tensor& x, const torch::Tensor& positions, std::int64_t length,
+                        torch::nn::Embedding& embedding) const;
+  torch::Tensor sinusoidal(const torch::Tensor& x, const torch::Tensor& positions,
+                           std::int64_t length);
 
   std::int64_t d_model_, max_positions_;
   torch::nn::Embedding source_{nullptr}, target_{nullptr};
+  Mutex mutex_;
   // Sinusoidal rows made so far, in the type and on the device of the last use.
-  torch::Tensor table_;
+  torch::Tensor table_ GUARDED_BY(mutex_);
 };
 TORCH_MODULE(PositionalEncoding);
 

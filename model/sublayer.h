@@ -48,13 +48,4 @@ inline torch::nn::LayerNorm layer_norm(const ModelConfig& config) {
       torch::nn::LayerNormOptions({config.d_model}).eps(config.norm_epsilon));
 }
 
-/// The site numbers of the dropouts. Each layer has eight: the encoder's layers from 8 on, the
-/// decoder's from 8 * 1024 on. 0 and 1 belong to the embeddings of source and target.
-constexpr std::uint32_t encoder_site(std::int64_t layer, std::uint32_t which) {
-  return static_cast<std::uint32_t>(8 + layer * 8) + which;
-}
-constexpr std::uint32_t decoder_site(std::int64_t layer, std::uint32_t which) {
-  return static_cast<std::uint32_t>((1024 + layer) * 8) + which;
-}
-
 }  // namespace dragoman

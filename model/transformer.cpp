@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "model/dropout_sites.h"
 
 namespace dragoman {
 
@@ -35,8 +36,8 @@ TransformerImpl::TransformerImpl(const ModelConfig& config)
       encoder(config),
       decoder(config),
       output(config),
-      source_dropout{config.dropout, 0},
-      target_dropout{config.dropout, 1} {
+      source_dropout{config.dropout, dropout_site(EmbeddingDropout::Source)},
+      target_dropout{config.dropout, dropout_site(EmbeddingDropout::Target)} {
   register_module("embedding", embedding);
   register_module("positions", positions);
   register_module("encoder", encoder);
@@ -46,7 +47,8 @@ TransformerImpl::TransformerImpl(const ModelConfig& config)
 
 torch::Tensor TransformerImpl::encode(const PackedTokens& source) {
   const PackedLayout& layout = source.layout;
-  const auto embedded = positions->source(embedding->source(source.tokens), layout.positions);
+  const auto embedded =
+      positions->source(embedding->source(source.tokens), layout.positions, layout.longest);
   return encoder(source_dropout.apply(embedded, layout.row_keys), layout);  // [N, D]
 }
 
@@ -57,13 +59,16 @@ torch::Tensor TransformerImpl::decode(const PackedTokens& target, const torch::T
 }
 
 torch::Tensor TransformerImpl::decode(const PackedTokens& target, DecoderAttention& attention) {
-  return decode(shifted_right(target), target.layout.positions, attention, target.layout.row_keys);
+  const PackedLayout& layout = target.layout;
+  return decoder_states({shifted_right(target), layout.positions, layout.longest, layout.row_keys},
+                        attention);
 }
 
-torch::Tensor TransformerImpl::decode(const torch::Tensor& tokens, const torch::Tensor& places,
-                                      DecoderAttention& attention, const torch::Tensor& row_keys) {
-  const auto embedded = positions->target(embedding->target(tokens), places);
-  return decoder(target_dropout.apply(embedded, row_keys), attention, row_keys);  // [N, D]
+torch::Tensor TransformerImpl::decoder_states(const DecoderInputs& inputs,
+                                              DecoderAttention& attention) {
+  const auto embedded =
+      positions->target(embedding->target(inputs.tokens), inputs.positions, inputs.length);
+  return decoder(target_dropout.apply(embedded, inputs.row_keys), attention, inputs.row_keys);
 }
 
 torch::Tensor TransformerImpl::logits(const torch::Tensor& hidden) {

@@ -21,6 +21,15 @@ struct PackedTokens {
   PackedLayout layout;
 };
 
+/// The decoder's inputs: targets that have been shifted right, or the last token of each
+/// hypothesis.
+struct DecoderInputs {
+  torch::Tensor tokens;     ///< [N] int64; -1: the zero vector
+  torch::Tensor positions;  ///< [N] int64
+  std::int64_t length;      ///< above every position
+  torch::Tensor row_keys;   ///< [N] as in Dropout; undefined = no dropout
+};
+
 /// The output projection's own parameters: a weight with tying = none, a bias with output-bias.
 struct OutputImpl : torch::nn::Module {
   explicit OutputImpl(const ModelConfig& config);
@@ -28,6 +37,8 @@ struct OutputImpl : torch::nn::Module {
 };
 TORCH_MODULE(Output);
 
+/// Calls that compute no gradients may run on several threads at once. Backward passes add to the
+/// parameters' gradients, so each thread needs a module tree of its own.
 struct TransformerImpl : torch::nn::Module {
   explicit TransformerImpl(const ModelConfig& config);
 
@@ -44,11 +55,9 @@ struct TransformerImpl : torch::nn::Module {
   /// The same for whole targets, with attention that the caller chooses (guided alignment).
   torch::Tensor decode(const PackedTokens& target, DecoderAttention& attention);
 
-  /// The decoder on its inputs: tokens [N] that have been shifted already (-1: the zero vector), at
-  /// positions [N]. row_keys [N] as in Dropout. The other two overloads call it, and a step of
+  /// The decoder on its inputs -> hidden states [N, D]. decode() calls it, and a step of
   /// inference/torch.
-  torch::Tensor decode(const torch::Tensor& tokens, const torch::Tensor& positions,
-                       DecoderAttention& attention, const torch::Tensor& row_keys);
+  torch::Tensor decoder_states(const DecoderInputs& inputs, DecoderAttention& attention);
 
   /// hidden [N, D] -> [N, V].
   torch::Tensor logits(const torch::Tensor& hidden);

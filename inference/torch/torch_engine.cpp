@@ -2,6 +2,7 @@
 
 #include <c10/core/InferenceMode.h>
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -85,8 +86,10 @@ void TorchEngine::step(const Step& step) {
   for (std::size_t r = 0; r < tokens.size(); ++r)
     if (positions[r] == 0) tokens[r] = -1;  // the zero vector
   CachedAttention attention(rows_, sources_, model_->config, step);
-  const auto hidden = model_->decode(to_device(tokens, device()), to_device(positions, device()),
-                                     attention, {});  // [R, D]
+  const std::int64_t length = positions.empty() ? 0 : *std::ranges::max_element(positions) + 1;
+  const auto hidden = model_->decoder_states(
+      {to_device(tokens, device()), to_device(positions, device()), length, {}},
+      attention);  // [R, D]
   best_candidates(model_->logits(hidden), never_emitted_, step);
 }
 

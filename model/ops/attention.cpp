@@ -14,7 +14,16 @@ namespace {
 
 /// The dropout mask of the attention weights [B*H, T, S].
 DropoutMask mask_of_weights(const AttentionPattern& pattern, std::int64_t T) {
-  return {pattern.dropout, pattern.queries.padded_row_keys, T, pattern.queries.heads};
+  return {pattern.dropout, pattern.queries.padded().row_keys, T, pattern.queries.heads};
+}
+
+/// q [N, D], k and v [M, D] -> [N, D].
+torch::Tensor padded_attention(const torch::Tensor& q, const torch::Tensor& k,
+                               const torch::Tensor& v, const AttentionPattern& pattern) {
+  const auto context =
+      scaled_dot_product_attention(pad_heads(q, pattern.queries), pad_heads(k, pattern.keys),
+                                   pad_heads(v, pattern.keys), pattern);
+  return unpad_heads(context, pattern.queries);  // [B*H, T, K] -> [N, D]
 }
 
 }  // namespace
@@ -27,14 +36,15 @@ torch::Tensor scaled_dot_product_attention(const torch::Tensor& q, const torch::
   return torch::bmm(attention_weights(scores, pattern, scale), v);
 }
 
-torch::Tensor padded_attention(const torch::Tensor& queries, const torch::Tensor& memory,
-                               const AttentionPattern& pattern) {
-  auto parts = memory.defined() ? memory.chunk(2, 1) : queries.chunk(3, 1);
-  if (memory.defined()) parts.insert(parts.begin(), queries);
-  const auto context = scaled_dot_product_attention(pad_heads(parts[0], pattern.queries),
-                                                    pad_heads(parts[1], pattern.keys),
-                                                    pad_heads(parts[2], pattern.keys), pattern);
-  return unpad_heads(context, pattern.queries);  // [B*H, T, K] -> [N, D]
+torch::Tensor padded_self_attention(const torch::Tensor& qkv, const AttentionPattern& pattern) {
+  const auto parts = qkv.chunk(3, 1);
+  return padded_attention(parts[0], parts[1], parts[2], pattern);
+}
+
+torch::Tensor padded_cross_attention(const torch::Tensor& q, const torch::Tensor& kv,
+                                     const AttentionPattern& pattern) {
+  const auto parts = kv.chunk(2, 1);
+  return padded_attention(q, parts[0], parts[1], pattern);
 }
 
 torch::Tensor masked_scores(const torch::Tensor& scores, const AttentionPattern& pattern,
@@ -207,6 +217,23 @@ struct PackedAttentionFunction : torch::autograd::Function<PackedAttentionFuncti
   }
 };
 
+bool has_packed_kernel(const torch::Tensor& queries, std::int64_t width,
+                       const AttentionPattern& pattern) {
+  return has_kernel(queries) &&
+         fits_packed_attention(pattern.keys.longest, width / pattern.queries.heads);
+}
+
+/// The arguments are those of QueryKeyValue.
+torch::Tensor packed_by_kernel(const torch::Tensor& queries, const OptionalTensor& memory,
+                               const AttentionPattern& pattern) {
+  const PackedLayout& layout = pattern.queries;
+  return PackedAttentionFunction::apply(
+      queries, memory, layout.starts, pattern.keys.starts,
+      DropoutMask(pattern.dropout, layout.row_keys, layout.rows, layout.heads),
+      PackedAttentionNumbers{layout.sentences, layout.heads, pattern.keys.longest,
+                             pattern.mask == AttentionMask::Causal});
+}
+
 }  // namespace
 
 torch::Tensor attention_weights(const torch::Tensor& scores, const AttentionPattern& pattern,
@@ -217,17 +244,15 @@ torch::Tensor attention_weights(const torch::Tensor& scores, const AttentionPatt
                                          pattern.mask == AttentionMask::Causal, scale);
 }
 
-torch::Tensor packed_attention(const torch::Tensor& queries, const torch::Tensor& memory,
-                               const AttentionPattern& pattern) {
-  const std::int64_t heads = pattern.queries.heads;
-  const std::int64_t d_k = QueryKeyValue(queries, memory).width / heads;
-  if (!has_kernel(queries) || !fits_packed_attention(pattern.keys.longest, d_k))
-    return padded_attention(queries, memory, pattern);
-  return PackedAttentionFunction::apply(
-      queries, optional(memory), pattern.queries.starts, pattern.keys.starts,
-      DropoutMask(pattern.dropout, pattern.queries.row_keys, pattern.queries.rows, heads),
-      PackedAttentionNumbers{pattern.queries.sentences, heads, pattern.keys.longest,
-                             pattern.mask == AttentionMask::Causal});
+torch::Tensor packed_self_attention(const torch::Tensor& qkv, const AttentionPattern& pattern) {
+  if (!has_packed_kernel(qkv, qkv.size(1) / 3, pattern)) return padded_self_attention(qkv, pattern);
+  return packed_by_kernel(qkv, std::nullopt, pattern);
+}
+
+torch::Tensor packed_cross_attention(const torch::Tensor& q, const torch::Tensor& kv,
+                                     const AttentionPattern& pattern) {
+  if (!has_packed_kernel(q, q.size(1), pattern)) return padded_cross_attention(q, kv, pattern);
+  return packed_by_kernel(q, kv, pattern);
 }
 
 }  // namespace dragoman

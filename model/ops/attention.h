@@ -22,18 +22,20 @@ struct AttentionPattern {
   Dropout dropout;
 };
 
-/// Equation 1 on a packed batch -> [N, D]. Filler rows become zero.
+/// Equation 1 on a packed batch -> [N, D]. Filler rows become zero. Self-attention: queries, keys
+/// and values stand side by side in qkv [N, 3D]. Cross-attention: q is [N, D], and kv [M, 2D] has
+/// keys beside values.
 ///
-/// Either queries are [N, D] and memory is [M, 2D], keys beside values; or memory is undefined, and
-/// queries, keys and values stand side by side in `queries`, [N, 3D]. On the CPU our kernel
-/// computes it without padding. Its backward pass saves the inputs and the logarithm of each
-/// softmax's denominator, and computes the weights anew. Other devices, and batches with a sentence
-/// that is too long for the kernel, take the padded path.
-torch::Tensor packed_attention(const torch::Tensor& queries, const torch::Tensor& memory,
-                               const AttentionPattern& pattern);
+/// On the CPU our kernel computes it without padding. Its backward pass saves the inputs and the
+/// logarithm of each softmax's denominator, and computes the weights anew. Other devices, and
+/// batches with a sentence that is too long for the kernel, take the padded path.
+torch::Tensor packed_self_attention(const torch::Tensor& qkv, const AttentionPattern& pattern);
+torch::Tensor packed_cross_attention(const torch::Tensor& q, const torch::Tensor& kv,
+                                     const AttentionPattern& pattern);
 /// The same by way of the padded layout [B*H, L, K].
-torch::Tensor padded_attention(const torch::Tensor& queries, const torch::Tensor& memory,
-                               const AttentionPattern& pattern);
+torch::Tensor padded_self_attention(const torch::Tensor& qkv, const AttentionPattern& pattern);
+torch::Tensor padded_cross_attention(const torch::Tensor& q, const torch::Tensor& kv,
+                                     const AttentionPattern& pattern);
 
 /// Equation 1 on the padded layout: q [B*H, T, K], k and v [B*H, S, K] -> [B*H, T, K].
 torch::Tensor scaled_dot_product_attention(const torch::Tensor& q, const torch::Tensor& k,

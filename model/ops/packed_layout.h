@@ -6,9 +6,20 @@
 #include <torch/types.h>
 
 #include <cstdint>
+#include <memory>
 #include <span>
 
 namespace dragoman {
+
+/// Where the heads of a packed batch stand in the padded layout.
+struct PaddedLayout {
+  /// [B*H*L] int64: for each position of the padded layout, the row n*H+h of [tokens*H, K] that
+  /// stands there; 0 for padding.
+  torch::Tensor pad_index;
+  /// [tokens*H] int64: the inverse, for row n*H+h the position (b*H+h)*L+t.
+  torch::Tensor unpad_index;
+  torch::Tensor row_keys;  ///< [B*L] int32 dropout key per padded position; undefined = no dropout
+};
 
 struct PackedLayout {
   std::int64_t sentences;   ///< B
@@ -19,22 +30,20 @@ struct PackedLayout {
   torch::Tensor starts;     ///< [B+1] int32
   torch::Tensor lengths;    ///< [B] int32
   torch::Tensor positions;  ///< [N] int64, position of each token in its sentence; 0 in filler rows
-  /// [B*H*L] int64: for each position of the padded layout, the row n*H+h of [tokens*H, K] that
-  /// stands there; 0 for padding.
-  torch::Tensor head_rows;
-  /// [tokens*H] int64: the inverse, for row n*H+h the position (b*H+h)*L+t.
-  torch::Tensor head_places;
-  torch::Tensor row_keys;         ///< [N] int32 dropout key per token; undefined = no dropout
-  torch::Tensor padded_row_keys;  ///< [B*L] int32, the same by padded position
+  torch::Tensor row_keys;   ///< [N] int32 dropout key per token; undefined = no dropout
+  mutable std::shared_ptr<const PaddedLayout> padded_layout = {};  ///< made by padded()
 
   /// `starts` [B+1] is PackedSide::starts or a section of it, and need not begin with 0. The number
-  /// of rows is rounded up to a
-  /// multiple of `row_multiple`, so that libraries that compile a kernel for each shape see few
-  /// shapes. The filler rows belong to no sentence and add nothing to any gradient.
+  /// of rows is rounded up to a multiple of `row_multiple`, so that libraries that compile a kernel
+  /// for each shape see few shapes. The filler rows belong to no sentence and add nothing to any
+  /// gradient.
   static PackedLayout from_starts(std::span<const std::int32_t> starts, std::int64_t heads,
                                   torch::Device device, std::int64_t row_multiple = 1);
   /// Turns dropout on: one key per token (kernels/kernels.h, DropoutSite), [tokens].
   void set_row_keys(std::span<const std::int32_t> keys);
+  /// Made by the first call, as the attention kernel needs none. To be called by one thread at a
+  /// time.
+  const PaddedLayout& padded() const;
 };
 
 /// [N, H*K] -> [B*H, L, K]. Padding holds copies of the first token, which masks must hide.

@@ -27,8 +27,8 @@ TEST(PositionalEncoding, IsAddedAtAnyPosition) {
     const auto x = closed_form({2, 16});
     const auto expected =
         x + sinusoidal_encoding(1001, 16).to(test_device()).index_select(0, positions);
-    expect_close(module->source(x, positions), expected, 1e-6);
-    expect_close(module->target(x, positions), expected, 1e-6);
+    expect_close(module->source(x, positions, pos + 2), expected, 1e-6);
+    expect_close(module->target(x, positions, pos + 2), expected, 1e-6);
   }
 }
 
@@ -47,8 +47,8 @@ TEST(LearnedPositions, AreAddedToEachSide) {
   const auto row = [&](const std::string& side) {
     return parameters["positions." + side + ".weight"].index({positions});
   };
-  expect_close(model->positions->source(x, positions), x + row("source"), 1e-6);
-  expect_close(model->positions->target(x, positions), x + row("target"), 1e-6);
+  expect_close(model->positions->source(x, positions, 6), x + row("source"), 1e-6);
+  expect_close(model->positions->target(x, positions, 6), x + row("target"), 1e-6);
 }
 
 TEST(LearnedPositions, RefuseALongerSentenceWithItsLength) {

@@ -18,7 +18,7 @@ TEST(NormBefore, NormalisesTheInputOfEachSubLayerAndTheOutputOfEachStack) {
   for (const auto& module : *model->encoder->layers) {
     auto& layer = *module->as<EncoderLayerImpl>();
     const auto normed = layer.self_attention_norm(x);
-    x = x + layer.self_attention(normed, normed, source, source, AttentionMask::Padding);
+    x = x + layer.self_attention->self(normed, source, AttentionMask::Padding);
     x = x + layer.feed_forward(layer.feed_forward_norm(x), torch::Tensor());
   }
   const auto memory = model->encoder(input, source);
@@ -28,9 +28,8 @@ TEST(NormBefore, NormalisesTheInputOfEachSubLayerAndTheOutputOfEachStack) {
   for (const auto& module : *model->decoder->layers) {
     auto& layer = *module->as<DecoderLayerImpl>();
     const auto normed = layer.self_attention_norm(y);
-    y = y + layer.self_attention(normed, normed, target, target, AttentionMask::Causal);
-    y = y + layer.cross_attention(layer.cross_attention_norm(y), memory, target, source,
-                                  AttentionMask::Padding);
+    y = y + layer.self_attention->self(normed, target, AttentionMask::Causal);
+    y = y + layer.cross_attention->cross(layer.cross_attention_norm(y), memory, target, source);
     y = y + layer.feed_forward(layer.feed_forward_norm(y), torch::Tensor());
   }
   PackedDecoderAttention attention(memory, source, target);

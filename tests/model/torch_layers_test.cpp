@@ -137,7 +137,7 @@ TEST_F(TorchLayers, MultiHeadAttentionIsTheirs) {
   const auto padded = source_.pad(memory);
   const auto expected =
       target_.unpad(std::get<0>(theirs(target_.pad(x), padded, padded, source_.ignored)));
-  const auto result = ours(x, memory, target_.layout, source_.layout, AttentionMask::Padding);
+  const auto result = ours->cross(x, memory, target_.layout, source_.layout);
   expect_close(result, expected, 1e-5);
   result.backward(direction);
   expected.backward(direction);

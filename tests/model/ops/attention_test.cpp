@@ -48,7 +48,7 @@ TEST(AttentionWeights, AreTheWeightsWithoutDropoutTimesTheFactorsBitForBit) {
                              {example.queries, example.keys, AttentionMask::Padding, chosen}, 0.6);
   };
   const auto factors =
-      DropoutMask(dropout, example.queries.padded_row_keys, example.scores.size(1), kHeads)
+      DropoutMask(dropout, example.queries.padded().row_keys, example.scores.size(1), kHeads)
           .factors(example.scores.size(2));
   const auto plain = weights({0, 4});
   EXPECT_TRUE(weights(dropout).equal(plain * factors.view_as(plain)));
@@ -64,49 +64,50 @@ TEST(AttentionWeights, ReferenceSumsToOneOverTheVisibleKeysAlone) {
   expect_close(weights.slice(0, 4).select(2, 0), torch::ones({2, 5}), 0);
 }
 
-/// Layouts whose queries have filler rows, and random inputs of attention.
-struct PackedExample {
-  PackedLayout queries, keys;
-  torch::Tensor own, memory;  ///< [N, D] and [M, 2D]; or [N, 3D] and undefined
-};
-
-PackedExample packed_example(AttentionMask mask) {
-  constexpr std::int64_t kWidth = 12, kFilled = 16;
-  const std::vector<std::int32_t> starts = {0, 3, 8, 9}, other_starts = {0, 7, 9, 26};
-  auto queries = PackedLayout::from_starts(starts, kHeads, test_device(), kFilled);
+/// Queries with filler rows and dropout keys.
+PackedLayout filled_queries() {
+  const std::vector<std::int32_t> starts = {0, 3, 8, 9};
+  auto queries = PackedLayout::from_starts(starts, kHeads, test_device(), 16);
   const auto numbers = row_keys(queries.tokens).cpu();
   queries.set_row_keys({numbers.const_data_ptr<std::int32_t>(), 9});
-  if (mask == AttentionMask::Causal)
-    return {queries, queries, closed_form({queries.rows, 3 * kWidth}), {}};
-  const auto keys = PackedLayout::from_starts(other_starts, kHeads, test_device());
-  return {queries, keys, closed_form({queries.rows, kWidth}),
-          closed_form({keys.rows, 2 * kWidth}, 0.3)};
+  return queries;
 }
 
-TEST(PackedAttention, EqualsThePaddedPathAndSkipsFillerRows) {
-  const auto like = [](const torch::Tensor& x, const torch::Tensor& as) {
-    return x.defined() ? x.to(as.scalar_type()) : x;
-  };
+void expect_zero_filler(const torch::Tensor& context, const PackedLayout& queries) {
+  EXPECT_EQ(context.slice(0, queries.tokens).count_nonzero().item<std::int64_t>(), 0);
+}
+
+constexpr std::int64_t kWidth = 12;
+
+TEST(PackedSelfAttention, EqualsThePaddedPathAndSkipsFillerRows) {
+  const PackedLayout layout = filled_queries();
+  const auto qkv = closed_form({layout.rows, 3 * kWidth});
   for (const AttentionMask mask : {AttentionMask::Padding, AttentionMask::Causal})
     for (const double rate : {0.0, 0.3}) {
-      const auto e = packed_example(mask);
-      const AttentionPattern pattern{e.queries, e.keys, mask, {rate, 4}};
-      expect_same(
-          [&](const auto& own) { return packed_attention(own, like(e.memory, own), pattern); },
-          [&](const auto& own) { return padded_attention(own, like(e.memory, own), pattern); },
-          e.own);
-      if (e.memory.defined())
-        expect_same(
-            [&](const auto& memory) {
-              return packed_attention(like(e.own, memory), memory, pattern);
-            },
-            [&](const auto& memory) {
-              return padded_attention(like(e.own, memory), memory, pattern);
-            },
-            e.memory);
-      const auto context = packed_attention(e.own, e.memory, pattern);
-      EXPECT_EQ(context.slice(0, e.queries.tokens).count_nonzero().item<std::int64_t>(), 0);
+      const AttentionPattern pattern{layout, layout, mask, {rate, 4}};
+      expect_same([&](const auto& x) { return packed_self_attention(x, pattern); },
+                  [&](const auto& x) { return padded_self_attention(x, pattern); }, qkv);
+      expect_zero_filler(packed_self_attention(qkv, pattern), layout);
     }
+}
+
+TEST(PackedCrossAttention, EqualsThePaddedPathAndSkipsFillerRows) {
+  const std::vector<std::int32_t> key_starts = {0, 7, 9, 26};
+  const PackedLayout queries = filled_queries();
+  const auto keys = PackedLayout::from_starts(key_starts, kHeads, test_device());
+  const auto q = closed_form({queries.rows, kWidth});
+  const auto kv = closed_form({keys.rows, 2 * kWidth}, 0.3);
+  const auto like = [](const torch::Tensor& x, const torch::Tensor& as) {
+    return x.to(as.scalar_type());
+  };
+  for (const double rate : {0.0, 0.3}) {
+    const AttentionPattern pattern{queries, keys, AttentionMask::Padding, {rate, 4}};
+    expect_same([&](const auto& x) { return packed_cross_attention(x, like(kv, x), pattern); },
+                [&](const auto& x) { return padded_cross_attention(x, like(kv, x), pattern); }, q);
+    expect_same([&](const auto& x) { return packed_cross_attention(like(q, x), x, pattern); },
+                [&](const auto& x) { return padded_cross_attention(like(q, x), x, pattern); }, kv);
+    expect_zero_filler(packed_cross_attention(q, kv, pattern), queries);
+  }
 }
 
 }  // namespace

@@ -41,8 +41,8 @@ TEST(PackedLayout, AStretchOfStartsGivesTheLayoutOfItsSentences) {
   EXPECT_EQ(of_stretch.longest, expected.longest);
   EXPECT_TRUE(of_stretch.starts.equal(expected.starts));
   EXPECT_TRUE(of_stretch.positions.equal(expected.positions));
-  EXPECT_TRUE(of_stretch.head_rows.equal(expected.head_rows));
-  EXPECT_TRUE(of_stretch.head_places.equal(expected.head_places));
+  EXPECT_TRUE(of_stretch.padded().pad_index.equal(expected.padded().pad_index));
+  EXPECT_TRUE(of_stretch.padded().unpad_index.equal(expected.padded().unpad_index));
 }
 
 TEST(PackedLayout, PadsEachHeadOfEachSentenceToTheLongest) {
@@ -78,8 +78,9 @@ TEST(PackedLayout, GradientsOfPaddingAndUnpaddingAreEachOther) {
 TEST(PackedLayout, KeysOfThePaddedLayoutAreThoseOfTheTokens) {
   PackedLayout layout = example();
   const std::vector<std::int32_t> keys = {9, -8, 7, 6, -5, 4, 3, 2, 1, 10, 11, 12};
+  EXPECT_FALSE(layout.padded().row_keys.defined());
   layout.set_row_keys(keys);
-  const auto padded = layout.padded_row_keys.cpu();
+  const auto padded = layout.padded().row_keys.cpu();
   EXPECT_EQ(padded.numel(), 4 * 5);
   for_each_head(layout, [&](std::int64_t n, std::int64_t h, std::int64_t place) {
     const std::int64_t b = place / layout.longest / kHeads, t = place % layout.longest;
