@@ -14,8 +14,8 @@ struct LossHistory {
   std::int64_t updates = 0;  ///< updates whose gradient was applied
   double loss = 0;           ///< smoothed, per target piece
   double gradient_norm = 0;  ///< before clipping
-  /// The lowest value of `loss` since update 50. Before that its first value: the trainer sets the
-  /// loss of guessing, log(vocabulary).
+  /// The lowest value of `loss` since update 50. Before that, in a new_history(), the loss of
+  /// guessing: log(vocabulary).
   double lowest_loss = std::numeric_limits<double>::max();
   std::int64_t left_out_in_a_row = 0;
 
@@ -25,11 +25,15 @@ struct LossHistory {
 /// A run has diverged when this many updates in a row were left out.
 inline constexpr std::int64_t kMostLeftOutInARow = 10;
 
-/// The limit of the gradient norm for an update with this loss; above it the update is left out.
-///   -1 (always left out): the loss is not finite, or above `spike_factor` times its mean
-///   the largest double (no limit): fewer than 50 updates so far, or the factor is 0
-///   else: `spike_factor` times the mean norm
-double longest_gradient(const LossHistory& history, double loss, double spike_factor);
+/// Of a run that begins.
+LossHistory new_history(std::int64_t vocabulary);
+
+/// An update is left out where its loss is a spike: it is not finite, or above `spike_factor` times
+/// the mean; or where its gradient has a larger norm than max_gradient_norm(), which is
+/// `spike_factor` times the mean norm. Before 50 updates, or where the factor is 0, there is no
+/// limit (the largest double).
+bool is_spike(const LossHistory& history, double loss, double spike_factor);
+double max_gradient_norm(const LossHistory& history, double spike_factor);
 
 void note_made(LossHistory& history, double loss, double gradient_norm);
 void note_left_out(LossHistory& history);

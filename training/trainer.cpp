@@ -75,7 +75,7 @@ Trainer::Trainer(TrainingRun run, Communicator& ranks, TrainingObserver& observe
       selection_(run_, model_, log_, observer) {
   if (run_.config.ema > 0) model_.keep_average(run_.config.ema);
   if (ranks_.leads()) create_folders(run_.folder.checkpoints());
-  progress_.history.lowest_loss = std::log(run_.model.target_vocabulary);  // that of guessing
+  progress_.history = new_history(run_.model.target_vocabulary);
 }
 
 void Trainer::start_from(const std::filesystem::path& model) {
@@ -190,22 +190,25 @@ void Trainer::update() {
   const BatchLoss sums = sum_over_ranks(ranks_, accumulate(batches));
   ranks_.sum(model_.gradient());
   const double loss = sums.smoothed / static_cast<double>(sums.target_tokens);
-  const double longest = longest_gradient(progress_.history, loss, run_.config.spike_factor);
-  const double norm = model_.step({.target_tokens = sums.target_tokens,
-                                   .learning_rate = learning_rate_at(progress_.update + 1),
-                                   .clip_norm = run_.config.clip_norm,
-                                   .longest_gradient = longest});
+  const LossHistory& history = progress_.history;
+  const double factor = run_.config.spike_factor;
+  const double max_norm =  // 0 lets no gradient pass
+      is_spike(history, loss, factor) ? 0 : max_gradient_norm(history, factor);
+  const StepResult step = model_.step({.target_tokens = sums.target_tokens,
+                                       .learning_rate = learning_rate_at(progress_.update + 1),
+                                       .clip_norm = run_.config.clip_norm,
+                                       .max_gradient_norm = max_norm});
   ++progress_.update;
   progress_.epoch = stream_->position().epoch;
   progress_.batch = stream_->position().batch;
   progress_.source_tokens += sums.source_tokens;
   progress_.target_tokens += sums.target_tokens;
   progress_.seconds = seconds();
-  if (std::isfinite(norm) && norm <= longest) {
-    note_made(progress_.history, loss, norm);
-    interval_.add(sums, norm);
+  if (step.applied) {
+    note_made(progress_.history, loss, step.gradient_norm);
+    interval_.add(sums, step.gradient_norm);
   } else {
-    leave_out(batches, loss, norm);
+    leave_out(batches, loss, step.gradient_norm);
   }
   update_seconds_.add(seconds() - start);
   observer_.updated(progress_, loss, outlook(run_.config, progress_, pace()));

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/cpu.h"
+#include "base/divide_up.h"
 #include "base/random.h"
 #include "data/batch_partition.h"
 #include "kernels/kernels.h"
@@ -124,9 +125,7 @@ std::int64_t TrainingModel::piece_size() const {
   return device_.is_cpu() ? kPiece : weights_.numel();
 }
 
-std::int64_t TrainingModel::pieces() const {
-  return (weights_.numel() + piece_size() - 1) / piece_size();
-}
+std::int64_t TrainingModel::pieces() const { return divide_up(weights_.numel(), piece_size()); }
 
 void TrainingModel::in_pieces(const Piece& work) {
   const std::int64_t workers = threads(), count = pieces();
@@ -136,14 +135,10 @@ void TrainingModel::in_pieces(const Piece& work) {
       work(begin, std::min(piece_size(), weights_.numel() - begin));
   };
   if (workers == 1) return work_on(0, count);
-  run_on_team(static_cast<std::size_t>(workers), [&](std::size_t worker) {
+  run_side_by_side(*team_, static_cast<std::size_t>(workers), [&](std::size_t worker) {
     const auto i = static_cast<std::int64_t>(worker);
     work_on(count * i / workers, count * (i + 1) / workers);
   });
-}
-
-void TrainingModel::run_on_team(std::size_t count, const std::function<void(std::size_t)>& task) {
-  run_side_by_side(*team_, count, task);
 }
 
 void TrainingModel::add_replicas(std::size_t count) {
@@ -182,7 +177,7 @@ BatchLoss TrainingModel::accumulate(std::span<const BatchView> shares, const Los
   if (shares.size() == 1)
     compute(0);
   else
-    run_on_team(shares.size(), compute);
+    run_side_by_side(*team_, shares.size(), compute);
   BatchLoss sums;
   for (const BatchLoss& share : losses) sums += share;
   std::vector<std::vector<torch::Tensor>> gradients;
@@ -195,13 +190,13 @@ BatchLoss TrainingModel::accumulate(std::span<const BatchView> shares, const Los
   return sums;
 }
 
-BatchLoss TrainingModel::accumulate_share(Replica& replica, const BatchView& batch,
+BatchLoss TrainingModel::accumulate_share(Replica& replica, const BatchView& share,
                                           const LossConfig& loss, std::int64_t update) {
-  const bool twice = loss.r_drop > 0;
-  const PackedBatch both = twice ? both_passes(batch) : PackedBatch();
-  const BatchView input = twice ? BatchView(both) : batch;
-  auto source = to_device(input.source, config().heads, compute_weights_, twice ? 2 : 1);
-  auto target = to_device(input.target, config().heads, compute_weights_, twice ? 2 : 1);
+  const std::int64_t passes = loss.r_drop > 0 ? 2 : 1;
+  const PackedBatch both = passes == 2 ? both_passes(share) : PackedBatch();
+  const BatchView input = passes == 2 ? BatchView(both) : share;
+  auto source = to_device(input.source, config().heads, compute_weights_, passes);
+  auto target = to_device(input.target, config().heads, compute_weights_, passes);
   if (any_dropout(config())) {
     source.layout.set_row_keys(
         row_keys(input.source, input.sentences, seed_, update, Side::Source));
@@ -210,15 +205,17 @@ BatchLoss TrainingModel::accumulate_share(Replica& replica, const BatchView& bat
   }
   const Decoded output = decoded(replica.model, source, target, input.links, loss);
   Predictions predictions{output.hidden, target.tokens};
-  if (twice) predictions = passes_apart(predictions.hidden, target.tokens, batch.target.size());
+  if (passes == 2)
+    predictions = passes_apart(predictions.hidden, target.tokens, share.target.size());
   const auto sums =
       projected_cross_entropy(predictions.hidden, replica.model->output_weight(),
                               replica.model->output_bias(), predictions.targets, loss);
-  BatchLoss result{sums.smoothed, sums.negative_log_likelihood, batch.source.size(),
-                   batch.target.size()};
+  BatchLoss result{sums.smoothed, sums.negative_log_likelihood, share.source.size(),
+                   share.target.size()};
   auto objective = sums.objective;
   if (output.alignment_loss.defined()) {
-    objective = objective + output.alignment_loss * (loss.alignment_weight / (twice ? 2 : 1));
+    objective =
+        objective + output.alignment_loss * (loss.alignment_weight / static_cast<double>(passes));
     result.alignment = output.alignment_loss.item<double>();
     result.linked_tokens = output.linked_tokens;
   }
@@ -226,24 +223,24 @@ BatchLoss TrainingModel::accumulate_share(Replica& replica, const BatchView& bat
   return result;
 }
 
-double TrainingModel::step(const StepConfig& step) {
+StepResult TrainingModel::step(const StepConfig& step) {
   const double mean = 1.0 / static_cast<double>(step.target_tokens);
   const double norm = gradient_norm() * mean;
-  const bool learns = std::isfinite(norm) && norm <= step.longest_gradient;
+  const bool applied = std::isfinite(norm) && norm <= step.max_gradient_norm;
   const bool clips = step.clip_norm > 0 && norm > step.clip_norm;
   const double scale = clips ? mean * step.clip_norm / norm : mean;
-  if (learns) adam_.begin_step();
-  const auto updates = learns && average_ ? adam_.steps.item<std::int64_t>() : 0;
+  if (applied) adam_.begin_step();
+  const auto updates = applied && average_ ? adam_.steps.item<std::int64_t>() : 0;
   in_pieces([&](std::int64_t begin, std::int64_t size) {
     const auto piece = [&](const torch::Tensor& all) { return all.narrow(0, begin, size); };
-    if (learns) {
+    if (applied) {
       adam_.step_piece(begin, piece(weights_), piece(gradient_).mul_(scale), step.learning_rate);
       if (average_) average_->add(begin, piece(weights_), updates);
       if (!compute_weights_.is_same(weights_)) piece(compute_weights_).copy_(piece(weights_));
     }
     piece(gradient_).zero_();
   });
-  return norm;
+  return {norm, applied};
 }
 
 double TrainingModel::gradient_norm() {

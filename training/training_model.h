@@ -37,8 +37,13 @@ struct StepConfig {
   std::int64_t target_tokens;  ///< of the whole update
   double learning_rate;
   double clip_norm = 0;  ///< gradients with a larger norm are scaled down to it; 0: no clipping
-  /// A gradient with a larger norm is thrown away.
-  double longest_gradient = std::numeric_limits<double>::max();
+  /// A gradient with a larger norm is thrown away, and always one that is not finite.
+  double max_gradient_norm = std::numeric_limits<double>::max();
+};
+
+struct StepResult {
+  double gradient_norm;  ///< before clipping
+  bool applied;          ///< whether the weights have changed
 };
 
 class TrainingModel {
@@ -60,14 +65,14 @@ class TrainingModel {
   BatchLoss accumulate(const PackedBatch& batch, const LossConfig& loss, std::int64_t update);
 
   /// Divides the gradient by the number of target tokens, clips it, makes one step of Adam, and
-  /// clears the gradient. Returns the norm before clipping. Where that is not finite, or above
-  /// longest_gradient, the weights stay as they are.
-  double step(const StepConfig& step);
+  /// clears the gradient. Where the gradient is thrown away, the weights stay as they are.
+  StepResult step(const StepConfig& step);
 
   /// Clears the gradient, and the gradients that an accumulate() that threw has left in replicas.
   void forget_gradient();
 
-  /// Loss of a batch under the master weights, without dropout or smoothing.
+  /// Loss of a batch under the master weights, without dropout or smoothing. Several threads may
+  /// call it at once, but no other function meanwhile.
   BatchLoss evaluate(const BatchView& batch);
 
   /// The fp32 module tree on the master weights.
@@ -105,8 +110,6 @@ class TrainingModel {
   /// Calls `work` for pieces that make up [0, P), on the CPU side by side and each small enough to
   /// stay in a core's cache from one operation to the next.
   void in_pieces(const Piece& work);
-  /// Calls task(i) for i < count side by side, LibTorch's threads shared out among the calls.
-  void run_on_team(std::size_t count, const std::function<void(std::size_t)>& task);
   std::int64_t piece_size() const;
   std::int64_t pieces() const;
   double gradient_norm();

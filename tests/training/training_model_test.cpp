@@ -58,7 +58,7 @@ TEST(TrainingModel, GradientIsTheSameHoweverAnUpdateIsSplitIntoBatches) {
     std::int64_t tokens = 0;
     for (const auto& sentences : batches)
       tokens += model.accumulate(batch_of(sentences), {.label_smoothing = 0.1}, 1).target_tokens;
-    const double norm = model.step({.target_tokens = tokens, .learning_rate = 1});
+    const double norm = model.step({.target_tokens = tokens, .learning_rate = 1}).gradient_norm;
     return std::pair(norm, model.adam().first_moment.clone());
   };
   const auto [whole_norm, whole] = step({{1, 2, 3, 4, 5, 6}});
@@ -119,22 +119,28 @@ TEST(TrainingModel, AnUpdateWithoutAFiniteGradientLeavesTheWeights) {
   model.weights()[0] = std::nan("");
   const auto before = model.weights().clone();
   const auto sums = model.accumulate(batch_of({1}), {.label_smoothing = 0.1}, 1);
-  EXPECT_FALSE(std::isfinite(
-      model.step({.target_tokens = sums.target_tokens, .learning_rate = 1e-3, .clip_norm = 1})));
+  const StepResult step =
+      model.step({.target_tokens = sums.target_tokens, .learning_rate = 1e-3, .clip_norm = 1});
+  EXPECT_FALSE(step.applied);
+  EXPECT_FALSE(std::isfinite(step.gradient_norm));
   EXPECT_TRUE(torch::equal(before.nan_to_num(), model.weights().nan_to_num()));
 }
 
 TEST(TrainingModel, AGradientThatIsTooLongLeavesTheWeightsAndIsForgotten) {
   TrainingModel model(small_config(0), {}, Precision::Fp32, test_device(), 1);
   const auto before = model.weights().clone();
-  const auto step = [&model](double longest) {
+  const auto step = [&model](double max_norm) {
     const auto sums = model.accumulate(batch_of({1}), {.label_smoothing = 0.1}, 1);
-    return model.step(
-        {.target_tokens = sums.target_tokens, .learning_rate = 1e-3, .longest_gradient = longest});
+    return model.step({.target_tokens = sums.target_tokens,
+                       .learning_rate = 1e-3,
+                       .max_gradient_norm = max_norm});
   };
-  const double norm = step(1e-9);
+  const StepResult left_out = step(1e-9);
+  EXPECT_FALSE(left_out.applied);
   EXPECT_TRUE(torch::equal(before, model.weights()));
-  EXPECT_EQ(step(norm), norm);  // nothing of the first was left in the buffer
+  const StepResult made = step(left_out.gradient_norm);
+  EXPECT_TRUE(made.applied);  // and nothing of the first was left in the buffer
+  EXPECT_EQ(made.gradient_norm, left_out.gradient_norm);
   EXPECT_FALSE(torch::equal(before, model.weights()));
 }
 
@@ -142,7 +148,8 @@ TEST(TrainingModel, ClippingBoundsTheStep) {
   TrainingModel model(small_config(0), {}, Precision::Fp32, test_device(), 1);
   const auto sums = model.accumulate(batch_of({1, 2}), {.label_smoothing = 0.1}, 1);
   const double norm =
-      model.step({.target_tokens = sums.target_tokens, .learning_rate = 0, .clip_norm = 0.01});
+      model.step({.target_tokens = sums.target_tokens, .learning_rate = 0, .clip_norm = 0.01})
+          .gradient_norm;
   EXPECT_GT(norm, 0.01);
   EXPECT_NEAR(model.adam().first_moment.norm().item<double>(), 0.1 * 0.01, 1e-5);
 }
@@ -152,7 +159,8 @@ TEST(TrainingModel, RDropCountsABatchOnceAndAddsTheDivergenceOfItsPasses) {
   const auto sums = [&](double dropout, double alpha) {
     TrainingModel model(small_config(dropout), {}, Precision::Fp32, test_device(), 1);
     const auto loss = model.accumulate(batch, {.label_smoothing = 0.1, .r_drop = alpha}, 1);
-    return std::pair(loss, model.step({.target_tokens = loss.target_tokens, .learning_rate = 0}));
+    return std::pair(
+        loss, model.step({.target_tokens = loss.target_tokens, .learning_rate = 0}).gradient_norm);
   };
   // Without dropout both passes are one.
   const auto [once, norm] = sums(0, 0);
