@@ -32,7 +32,7 @@ struct TranslatedSample {
 
 struct ValidationFacts {
   std::int64_t update = 0;  ///< 0: the model of --init-from, before the first update
-  const Scores& scores;
+  const Scores& scores;     ///< valid during the call alone
   bool new_best = false;
   std::int64_t without_gain = 0;   ///< validations, for --patience
   std::int64_t target_tokens = 0;  ///< as above
@@ -43,8 +43,8 @@ struct ValidationFacts {
 /// The average of the last checkpoints, at the end of a run.
 struct AverageFacts {
   std::size_t checkpoints = 0;
-  const ValidationResult& result;
-  bool kept = false;  ///< as the run's model
+  const ValidationResult& result;  ///< valid during the call alone
+  bool kept = false;               ///< as the run's model
 };
 
 /// An update that was not made, as its loss or gradient was not to be trusted.
