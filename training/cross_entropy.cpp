@@ -4,12 +4,6 @@
 
 namespace dragoman {
 
-namespace {
-
-constexpr std::int64_t kTokensPerTask = 8;
-
-}  // namespace
-
 SmoothedTargets::SmoothedTargets(const torch::Tensor& targets, std::int64_t vocabulary,
                                  double smoothing)
     : counts(targets.ge(0).to(torch::kFloat32)),

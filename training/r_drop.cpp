@@ -7,8 +7,6 @@ namespace dragoman {
 
 namespace {
 
-constexpr std::int64_t kTokensPerTask = 8;
-
 PackedSide repeated(const SideView& side) {
   PackedSide twice{.tokens = {}, .starts = {0}};
   for (int pass = 0; pass < 2; ++pass) {

@@ -3,7 +3,12 @@
 
 #include <torch/types.h>
 
+#include <cstdint>
+
 namespace dragoman {
+
+/// Rows of logits that a kernel's task takes.
+inline constexpr std::int64_t kTokensPerTask = 8;
 
 /// [N] each, fp32. A row without a target has zeros.
 struct TokenLosses {
