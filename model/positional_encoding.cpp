@@ -1,19 +1,18 @@
 #include "model/positional_encoding.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/error.h"
+#include "model/file/sinusoids.h"
 
 namespace dragoman {
 
 torch::Tensor sinusoidal_encoding(std::int64_t positions, std::int64_t d_model) {
-  const auto position = torch::arange(positions, torch::kFloat64).unsqueeze(1);  // [P, 1]
-  const auto column = torch::arange(d_model, torch::kFloat64);
-  const auto exponent = (column / 2).floor() * (2.0 / static_cast<double>(d_model));
-  const auto angle = position * torch::exp(exponent * -std::log(10000.0));  // [P, D]
-  const auto even = column.remainder(2) == 0;
-  return torch::where(even, angle.sin(), angle.cos()).to(torch::kFloat32);
+  auto encoding = torch::empty({positions, d_model}, torch::kFloat32);
+  auto* next = encoding.mutable_data_ptr<float>();
+  for (std::int64_t position = 0; position < positions; ++position)
+    for (std::int64_t c = 0; c < d_model; ++c) *next++ = sinusoid(position, c, d_model);
+  return encoding;
 }
 
 PositionalEncodingImpl::PositionalEncodingImpl(const ModelConfig& config)

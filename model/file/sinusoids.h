@@ -1,4 +1,4 @@
-// The paper's positional encoding (section 3.5), for code without LibTorch.
+// The paper's positional encoding (section 3.5).
 #pragma once
 
 #include <cmath>
