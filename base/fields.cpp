@@ -118,4 +118,29 @@ const std::string& single(std::string_view flag, const std::vector<std::string>&
 
 }  // namespace detail
 
+std::vector<std::string> texts_of(const Field& field, const std::string& text) {
+  if (field.kind != Field::Kind::List) return {text};
+  if (text.empty()) return {};
+  std::vector<std::string> texts(1);
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == ',') {
+      texts.emplace_back();
+      continue;
+    }
+    if (text[i] == '\\' && i + 1 < text.size()) ++i;
+    texts.back() += text[i];
+  }
+  return texts;
+}
+
+void assign_text(const Field& field, const std::string& text) {
+  field.assign(texts_of(field, text));
+}
+
+std::map<std::string, std::string> configuration_of(const std::vector<Field>& fields) {
+  std::map<std::string, std::string> texts;
+  for (const Field& field : fields) texts[std::string(field.info.name)] = field.text();
+  return texts;
+}
+
 }  // namespace dragoman

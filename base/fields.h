@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -22,6 +23,13 @@
 #include "base/error.h"
 
 namespace dragoman {
+
+/// The name of an enum's value.
+template <class E>
+  requires std::is_enum_v<E>
+constexpr std::string_view name_of(E value) {
+  return names_of(value)[static_cast<std::size_t>(value)];
+}
 
 /// The effect of a changed value when a run is resumed.
 enum class OnResume {
@@ -85,10 +93,7 @@ Field make_field(const FieldInfo& info, T& value) {
   } else if constexpr (std::is_enum_v<T>) {
     field.kind = Field::Kind::Choice;
     for (std::string_view name : names_of(T{})) field.choices.push_back(name);
-    field.values = [target] {
-      return std::vector<std::string>{
-          std::string(names_of(T{})[static_cast<std::size_t>(*target)])};
-    };
+    field.values = [target] { return std::vector<std::string>{std::string(name_of(*target))}; };
     field.assign = [target, flag, choices = field.choices](const std::vector<std::string>& texts) {
       *target = static_cast<T>(parse_choice(flag, choices, single(flag, texts)));
     };
@@ -127,5 +132,12 @@ std::vector<Field> fields_of(Config& config) {
   });
   return fields;
 }
+
+/// The texts that Field::text() has joined. For a field that is no list, the text itself.
+std::vector<std::string> texts_of(const Field& field, const std::string& text);
+void assign_text(const Field& field, const std::string& text);
+
+/// Every field's text, by name.
+std::map<std::string, std::string> configuration_of(const std::vector<Field>& fields);
 
 }  // namespace dragoman

@@ -25,7 +25,7 @@
 #include "model/ops/feed_forward.h"
 #include "model/ops/linear.h"
 #include "model/ops/products.h"
-#include "training/loss.h"
+#include "training/loss/loss.h"
 
 namespace {
 

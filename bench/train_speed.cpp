@@ -25,7 +25,7 @@
 #include "bench/part_times.h"
 #include "data/random_batch.h"
 #include "training/ranks/communicator.h"
-#include "training/ranks/rank_place.h"
+#include "training/ranks/rank_info.h"
 #include "training/training_model.h"
 
 namespace {
@@ -102,10 +102,10 @@ nlohmann::ordered_json shares(Bench& bench) {
 }  // namespace
 
 int main(int count, char** arguments) try {
-  const RankPlace place = rank_place(process_environment());
+  const RankInfo info = rank_info(process_environment());
   CLI::App app("training speed on random tokens");
   std::string preset_name = "tiny", precision_name = "auto";
-  int windows = 7, updates = 5, threads = std::max(1, available_cores() / place.local_size);
+  int windows = 7, updates = 5, threads = std::max(1, available_cores() / info.local_size);
   std::int64_t max_tokens = 4096, length = 30, spread = 0;
   bool json = true;
   app.add_option("--preset", preset_name)->check(CLI::IsMember({"tiny", "small", "base", "big"}));
@@ -139,7 +139,7 @@ int main(int count, char** arguments) try {
 
   precision = resolve_precision(precision, torch::kCPU);
   TrainingModel model(config, {}, precision, torch::kCPU, 1);
-  Communicator ranks(place, 60);
+  Communicator ranks(info, 60);
   Bench bench{model, ranks, text, updates};
   bench.run_updates();  // warms up
   std::vector<double> rates;

@@ -6,6 +6,7 @@
 
 #include "base/amounts.h"
 #include "base/error.h"
+#include "base/fields.h"
 #include "base/utf8.h"
 #include "evaluation/ngrams.h"
 #include "evaluation/words.h"
@@ -177,11 +178,10 @@ std::string bleu_signature(const BleuConfig& config, std::string_view references
   std::string value;
   if (config.smooth_method == SmoothMethod::Floor || config.smooth_method == SmoothMethod::AddK)
     value = join_text("[", fixed_text(smooth_value_of(config), 2), "]");
-  return join_text(
-      "nrefs:", references, config.lowercase ? "|case:lc" : "|case:mixed",
-      config.effective_order ? "|eff:yes" : "|eff:no", "|tok:", config.tokenization.name,
-      "|smooth:", names_of(config.smooth_method)[static_cast<std::size_t>(config.smooth_method)],
-      value, "|version:", version);
+  return join_text("nrefs:", references, config.lowercase ? "|case:lc" : "|case:mixed",
+                   config.effective_order ? "|eff:yes" : "|eff:no",
+                   "|tok:", config.tokenization.name, "|smooth:", name_of(config.smooth_method),
+                   value, "|version:", version);
 }
 
 std::string bleu_details(const BleuScore& score) {

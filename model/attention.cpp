@@ -29,7 +29,7 @@ torch::Tensor MultiHeadAttentionImpl::cross(const torch::Tensor& x, const torch:
   const auto kv =
       joined_linear(memory, {key->weight, value->weight}, {key->bias, value->bias});  // [M, 2D]
   return linear(output, packed_cross_attention(linear(query, x), kv,
-                                               {queries, keys, AttentionMask::Padding, dropout}));
+                                               {queries, keys, AttentionMask::Sentence, dropout}));
 }
 
 }  // namespace dragoman

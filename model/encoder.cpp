@@ -22,7 +22,7 @@ ResidualStream EncoderLayerImpl::forward(const ResidualStream& x, const PackedLa
   const auto attended =
       residual_connection(x, self_attention_norm, norm_position, self_attention_dropout,
                           layout.row_keys, [&](const torch::Tensor& input) {
-                            return self_attention->self(input, layout, AttentionMask::Padding);
+                            return self_attention->self(input, layout, AttentionMask::Sentence);
                           });
   return residual_connection(
       attended, feed_forward_norm, norm_position, feed_forward_dropout, layout.row_keys,

@@ -14,19 +14,19 @@ inline AddNorm add_norm(torch::nn::LayerNorm& norm, const Dropout& dropout) {
   return {norm->weight, norm->bias, norm->options.eps(), dropout};
 }
 
-/// The value between two sub-layers, sum + dropout(output), [N, D], not yet added up. `output` is
-/// the last sub-layer's. The next normalisation does the addition, as it reads both anyway. An
+/// The value between two sub-layers, residual + dropout(output), [N, D], not yet added up. `output`
+/// is the last sub-layer's. The next normalisation does the addition, as it reads both anyway. An
 /// undefined `output` counts as zero; with norm = after it always is.
 struct ResidualStream {
-  torch::Tensor sum, output;
+  torch::Tensor residual, output;
   Dropout dropout;
 
   NormalizedSum normalized(torch::nn::LayerNorm& norm, const torch::Tensor& row_keys) const {
-    if (!output.defined()) return add_norm(norm, {}).apply(sum, {}, {});
-    return add_norm(norm, dropout).apply(output, sum, row_keys);
+    if (!output.defined()) return add_norm(norm, {}).apply(residual, {}, {});
+    return add_norm(norm, dropout).apply(output, residual, row_keys);
   }
   torch::Tensor value(const torch::Tensor& row_keys) const {
-    return output.defined() ? dropout.add(output, sum, row_keys) : sum;
+    return output.defined() ? dropout.add(output, residual, row_keys) : residual;
   }
 };
 
@@ -38,7 +38,7 @@ ResidualStream residual_connection(const ResidualStream& x, torch::nn::LayerNorm
     const NormalizedSum input = x.normalized(norm, row_keys);
     return {input.sum, sub_layer(input.normalized), dropout};
   }
-  const ResidualStream added{x.sum, sub_layer(x.sum), dropout};
+  const ResidualStream added{x.residual, sub_layer(x.residual), dropout};
   return {added.normalized(norm, row_keys).normalized, {}, {}};
 }
 

@@ -32,14 +32,14 @@ OutputImpl::OutputImpl(const ModelConfig& config) {
 TransformerImpl::TransformerImpl(const ModelConfig& config)
     : config(config),
       embedding(config),
-      positions(config),
+      positional_encoding(config),
       encoder(config),
       decoder(config),
       output(config),
       source_dropout{config.dropout, dropout_site(EmbeddingDropout::Source)},
       target_dropout{config.dropout, dropout_site(EmbeddingDropout::Target)} {
   register_module("embedding", embedding);
-  register_module("positions", positions);
+  register_module("positions", positional_encoding);
   register_module("encoder", encoder);
   register_module("decoder", decoder);
   register_module("output", output);
@@ -47,8 +47,8 @@ TransformerImpl::TransformerImpl(const ModelConfig& config)
 
 torch::Tensor TransformerImpl::encode(const PackedTokens& source) {
   const PackedLayout& layout = source.layout;
-  const auto embedded =
-      positions->source(embedding->source(source.tokens), layout.positions, layout.longest);
+  const auto embedded = positional_encoding->source(embedding->source(source.tokens),
+                                                    layout.positions, layout.longest);
   return encoder(source_dropout.apply(embedded, layout.row_keys), layout);  // [N, D]
 }
 
@@ -66,8 +66,8 @@ torch::Tensor TransformerImpl::decode(const PackedTokens& target, DecoderAttenti
 
 torch::Tensor TransformerImpl::decoder_states(const DecoderInputs& inputs,
                                               DecoderAttention& attention) {
-  const auto embedded =
-      positions->target(embedding->target(inputs.tokens), inputs.positions, inputs.length);
+  const auto embedded = positional_encoding->target(embedding->target(inputs.tokens),
+                                                    inputs.positions, inputs.length);
   return decoder(target_dropout.apply(embedded, inputs.row_keys), attention, inputs.row_keys);
 }
 

@@ -70,7 +70,7 @@ struct TransformerImpl : torch::nn::Module {
 
   ModelConfig config;
   Embedding embedding;
-  PositionalEncoding positions;
+  PositionalEncoding positional_encoding;
   Encoder encoder;
   Decoder decoder;
   Output output;

@@ -10,8 +10,11 @@ import sys
 
 # The rooms whose headers a room may include besides its own.
 ALLOWED = {
-    "training": ["training/ranks", "inference/cpu", "inference/torch", "inference", "evaluation", "model",
+    "training": ["training/loss", "training/ranks", "inference/cpu", "inference/torch", "inference", "evaluation", "model",
                  "model/ops", "model/file", "data", "tokenizer", "kernels", "base"],
+    "training/start": ["training", "training/loss", "inference", "model", "model/ops", "model/file", "data", "tokenizer",
+                       "base"],
+    "training/loss": ["model", "model/ops", "data", "kernels", "base"],
     "training/ranks": ["base"],
     "inference/torch": ["inference", "model", "model/ops", "model/file", "kernels", "base"],
     "inference/cpu": ["inference", "model/file", "kernels", "base"],

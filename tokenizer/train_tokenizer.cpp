@@ -106,7 +106,7 @@ std::unordered_map<std::string, std::string> trainer_options(const TokenizerConf
                                                              double character_coverage) {
   std::unordered_map<std::string, std::string> options = {
       {"minloglevel", "3"},
-      {"model_type", std::string(names_of(config.type)[static_cast<std::size_t>(config.type)])},
+      {"model_type", std::string(name_of(config.type))},
       {"vocab_size", std::to_string(config.vocab_size)},
       {"hard_vocab_limit", "false"},
       {"character_coverage", text_of(character_coverage)},

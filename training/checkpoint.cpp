@@ -26,11 +26,11 @@ torch::Tensor read_tensor(const ModelFileReader& reader, std::string_view name) 
 }
 
 ModelContents contents_of(TrainingModel& model, const torch::Tensor& cpu_weights,
-                          const ModelOrigin& origin) {
+                          const ModelAttachments& attachments) {
   return {.config = model.config(),
-          .tokenizer_source = origin.tokenizer_source,
-          .tokenizer_target = origin.tokenizer_target,
-          .provenance = origin.provenance,
+          .tokenizer_source = attachments.tokenizer_source,
+          .tokenizer_target = attachments.tokenizer_target,
+          .provenance = attachments.provenance,
           .parameters = model.layout().tensors(cpu_weights),
           .training = {},
           .progress = {}};
@@ -55,20 +55,20 @@ std::optional<FoundCheckpoint> read_progress(const std::filesystem::path& path, 
 }  // namespace
 
 void write_weights(const std::filesystem::path& path, TrainingModel& model,
-                   const torch::Tensor& flat_weights, const ModelOrigin& origin) {
+                   const torch::Tensor& flat_weights, const ModelAttachments& attachments) {
   const auto weights = flat_weights.cpu();
-  write_model_file(path, contents_of(model, weights, origin));
+  write_model_file(path, contents_of(model, weights, attachments));
 }
 
 void write_checkpoint(const std::filesystem::path& path, TrainingModel& model,
-                      const ModelOrigin& origin, const ProgressRecord& progress) {
-  const auto weights = model.averaged_weights().cpu(), last_weights = model.weights().cpu();
+                      const ModelAttachments& attachments, const ProgressRecord& progress) {
+  const auto weights = model.output_weights().cpu(), last_weights = model.weights().cpu();
   const auto first = model.adam().first_moment.cpu(), second = model.adam().second_moment.cpu();
   const auto steps = model.adam().steps.cpu();
-  ModelContents contents = contents_of(model, weights, origin);
+  ModelContents contents = contents_of(model, weights, attachments);
   contents.training = {tensor_data(kFirstMoment, first), tensor_data(kSecondMoment, second),
                        tensor_data(kSteps, steps)};
-  if (model.keeps_average()) contents.training.push_back(tensor_data(kWeights, last_weights));
+  if (model.has_moving_average()) contents.training.push_back(tensor_data(kWeights, last_weights));
   contents.progress = to_json(progress);
   write_model_file(path, contents);
 }
@@ -127,9 +127,9 @@ void load_checkpoint(const std::filesystem::path& path, TrainingModel& model) {
   if (to_json(reader.config()) != to_json(model.config()))
     throw Error(path.string(), ": the checkpoint's architecture is not this run's");
   const torch::NoGradGuard no_grad;
-  for (auto& view : model.layout().views(model.averaged_weights()))
+  for (auto& view : model.layout().views(model.output_weights()))
     view.tensor.copy_(read_tensor(reader, view.name));
-  if (model.keeps_average()) model.weights().copy_(read_tensor(reader, kWeights));
+  if (model.has_moving_average()) model.weights().copy_(read_tensor(reader, kWeights));
   model.adam().first_moment.copy_(read_tensor(reader, kFirstMoment));
   model.adam().second_moment.copy_(read_tensor(reader, kSecondMoment));
   model.adam().steps.copy_(read_tensor(reader, kSteps));
@@ -147,6 +147,17 @@ torch::Tensor load_flat_weights(const std::filesystem::path& path, const FlatLay
     view.tensor.copy_(tensor);
   }
   return flat;
+}
+
+bool try_to_save(std::string_view what, std::string_view consequence, TrainingObserver& observer,
+                 const std::function<void()>& save) {
+  try {
+    save();
+    return true;
+  } catch (const Error& problem) {
+    observer.warned(join_text(what, " not saved, ", consequence, ": ", problem.what()));
+    return false;
+  }
 }
 
 }  // namespace dragoman

@@ -6,27 +6,29 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "model/file/model_file.h"
 #include "model/file/run_folder.h"
 #include "training/progress_record.h"
 #include "training/training_model.h"
+#include "training/training_observer.h"
 
 namespace dragoman {
 
 /// The tokenizers' bytes and how the model was made; every file of the run has them.
-struct ModelOrigin {
+struct ModelAttachments {
   std::string tokenizer_source, tokenizer_target;  ///< target empty: the same
   Provenance provenance;
 };
 
 /// Weights alone.
 void write_weights(const std::filesystem::path& path, TrainingModel& model,
-                   const torch::Tensor& flat_weights, const ModelOrigin& origin);
+                   const torch::Tensor& flat_weights, const ModelAttachments& attachments);
 /// Averaged weights, moments and progress; where a moving average is kept, the weights themselves
 /// as `training.weights`.
 void write_checkpoint(const std::filesystem::path& path, TrainingModel& model,
-                      const ModelOrigin& origin, const ProgressRecord& progress);
+                      const ModelAttachments& attachments, const ProgressRecord& progress);
 /// Removes numbered checkpoints and the start checkpoint, except the newest `keep` of them and
 /// those of the updates `needed`.
 void remove_old_checkpoints(const RunFolder& run, std::int64_t keep,
@@ -55,5 +57,10 @@ void load_checkpoint(const std::filesystem::path& path, TrainingModel& model);
 /// The weights of a model file as a flat buffer like model.weights().
 torch::Tensor load_flat_weights(const std::filesystem::path& path, const FlatLayout& layout,
                                 torch::Device device);
+
+/// Where `save` throws Error, for a full disk, say, warns "`what` not saved, `consequence`: ..."
+/// and returns false.
+bool try_to_save(std::string_view what, std::string_view consequence, TrainingObserver& observer,
+                 const std::function<void()>& save);
 
 }  // namespace dragoman

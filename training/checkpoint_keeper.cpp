@@ -27,7 +27,7 @@ ProgressRecord rolled_back(const ProgressRecord& diverged, ProgressRecord sound)
   sound.returned_to = sound.update;
   sound.rollbacks = diverged.rollbacks + 1;
   sound.rate_factor = diverged.rate_factor * kRollbackRate;
-  sound.skipped = diverged.skipped;
+  sound.left_out = diverged.left_out;
   sound.token_budget = diverged.token_budget;
   sound.best = diverged.best;  // it is in the folder
   sound.keep_value = diverged.keep_value;
@@ -57,11 +57,12 @@ void CheckpointKeeper::resume(const FoundCheckpoint& checkpoint) {
 }
 
 void CheckpointKeeper::save(const std::filesystem::path& path, ProgressRecord& progress) {
+  // Before the attempt, so that a full disk is not tried again after every update.
   last_save_ = std::chrono::steady_clock::now();
   if (const auto log_bytes = log_.sync()) progress.log_bytes = *log_bytes;
-  ModelOrigin origin = run_.origin;
-  origin.provenance.updates = progress.update;
-  write_checkpoint(path, model_, origin, progress);
+  ModelAttachments attachments = run_.attachments;
+  attachments.provenance.updates = progress.update;
+  write_checkpoint(path, model_, attachments, progress);
 }
 
 void CheckpointKeeper::save_start(ProgressRecord& progress) {
@@ -88,7 +89,7 @@ void CheckpointKeeper::save_latest(ProgressRecord& progress) {
   save(run_.folder.latest(), progress);
 }
 
-void CheckpointKeeper::save_what_is_due(ProgressRecord& progress) {
+void CheckpointKeeper::save_if_due(ProgressRecord& progress) {
   const std::chrono::duration<double> since_save = std::chrono::steady_clock::now() - last_save_;
   if (progress.update % run_.config.save_interval() == 0 && !has_numbered(progress.update))
     try_to_save("checkpoint", "the next one may succeed", observer_,

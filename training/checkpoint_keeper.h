@@ -42,7 +42,7 @@ class CheckpointKeeper {
   void save_latest(ProgressRecord& progress);
   /// Calls save_numbered() at a multiple of --save-every, or save_latest() when --save-minutes have
   /// passed. Warns where the file cannot be written.
-  void save_what_is_due(ProgressRecord& progress);
+  void save_if_due(ProgressRecord& progress);
   /// Whether the last numbered checkpoint is of this update.
   bool has_numbered(std::int64_t update) const { return numbered_update_ == update; }
   /// Removes latest.safetensors, which a finished run does not need.

@@ -15,7 +15,7 @@ void share_state(Communicator& ranks, TrainingModel& model, ProgressRecord& prog
   model.weights_changed();
 }
 
-bool by_leader(Communicator& ranks, ProgressRecord& progress, const std::function<bool()>& work) {
+bool on_rank_0(Communicator& ranks, ProgressRecord& progress, const std::function<bool()>& work) {
   if (ranks.size() == 1) return work();
   std::array<double, 1> done = {ranks.leads() && work() ? 1.0 : 0.0};
   ranks.sum(done);
@@ -41,7 +41,7 @@ BatchLoss sum_over_ranks(Communicator& ranks, const BatchLoss& sums) {
           numbers[5]};
 }
 
-Agreement agree(Communicator& ranks, bool stop_requested, double seconds) {
+StopAndClock stop_and_clock_of_all(Communicator& ranks, bool stop_requested, double seconds) {
   std::array<double, 2> sums = {stop_requested ? 1.0 : 0.0, seconds};
   ranks.sum(sums);
   return {.stop = sums[0] > 0, .seconds = sums[1] / static_cast<double>(ranks.size())};

@@ -17,14 +17,14 @@ void share_state(Communicator& ranks, TrainingModel& model, ProgressRecord& prog
 
 /// Calls work() on rank 0 alone. Then all ranks return its answer and have its progress record;
 /// each keeps its own token budget.
-bool by_leader(Communicator& ranks, ProgressRecord& progress, const std::function<bool()>& work);
+bool on_rank_0(Communicator& ranks, ProgressRecord& progress, const std::function<bool()>& work);
 
 BatchLoss sum_over_ranks(Communicator& ranks, const BatchLoss& sums);
 
-struct Agreement {
+struct StopAndClock {
   bool stop = false;   ///< a stop was requested on some rank
   double seconds = 0;  ///< of the run so far: the mean of the ranks' clocks
 };
-Agreement agree(Communicator& ranks, bool stop_requested, double seconds);
+StopAndClock stop_and_clock_of_all(Communicator& ranks, bool stop_requested, double seconds);
 
 }  // namespace dragoman

@@ -11,8 +11,8 @@ namespace {
 
 /// Whether the stable part of a run up to this limit is over.
 bool is_in_sight(StopReason limit, const TrainConfig& config, const RunPosition& position) {
-  const auto reached = [share = 1 - config.cooldown](double value, double end) {
-    return end > 0 && value >= share * end;
+  const auto reached = [fraction = 1 - config.cooldown](double value, double end) {
+    return end > 0 && value >= fraction * end;
   };
   switch (limit) {
     case StopReason::MaxUpdates:
@@ -45,12 +45,12 @@ std::optional<Cooldown> due_cooldown(const TrainConfig& config, const RunPositio
   std::int64_t end = end_of_cooldown(config, position.update);
   if (config.max_updates > 0)
     end = *limit == StopReason::MaxUpdates ? config.max_updates : std::min(end, config.max_updates);
-  return Cooldown{.start = position.update, .end = end, .limit = *limit};
+  return Cooldown{.begin = position.update, .end = end, .limit = *limit};
 }
 
 std::int64_t end_of_cooldown(const TrainConfig& config, std::int64_t update) {
-  const double share = config.cooldown / (1 - config.cooldown);
-  return update + std::max<std::int64_t>(1, std::llround(share * static_cast<double>(update)));
+  const double fraction = config.cooldown / (1 - config.cooldown);
+  return update + std::max<std::int64_t>(1, std::llround(fraction * static_cast<double>(update)));
 }
 
 bool goes_on(const Cooldown& cooldown, const TrainConfig& config, const RunPosition& position,
@@ -70,7 +70,7 @@ std::optional<std::string> begin_cooldown(ProgressRecord& progress, const TrainC
   if (progress.cooldown_end > 0) return std::nullopt;
   const auto cooldown = due_cooldown(config, position);
   if (!cooldown) return std::nullopt;
-  progress.cooldown_start = cooldown->start;
+  progress.cooldown_start = cooldown->begin;
   progress.cooldown_end = cooldown->end;
   progress.cooldown_limit = cooldown->limit;
   const bool by_patience = cooldown->limit == StopReason::Patience;

@@ -21,7 +21,7 @@ struct RunPosition {
 };
 
 struct Cooldown {
-  std::int64_t start, end;  ///< updates: the last one with the peak, the last one of the run
+  std::int64_t begin, end;  ///< updates: the last one with the peak, the last one of the run
   StopReason limit;         ///< what ends the run
   bool operator==(const Cooldown&) const = default;
 };

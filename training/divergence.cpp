@@ -33,9 +33,9 @@ double max_gradient_norm(const LossHistory& history, double spike_factor) {
 void note_made(LossHistory& history, double loss, double gradient_norm) {
   history.left_out_in_a_row = 0;
   ++history.updates;
-  const double share = 1.0 / static_cast<double>(std::min(history.updates, kRemembered));
-  history.loss += share * (loss - history.loss);
-  history.gradient_norm += share * (gradient_norm - history.gradient_norm);
+  const double fraction = 1.0 / static_cast<double>(std::min(history.updates, kRemembered));
+  history.loss += fraction * (loss - history.loss);
+  history.gradient_norm += fraction * (gradient_norm - history.gradient_norm);
   if (history.updates >= kRemembered)
     history.lowest_loss = std::min(history.lowest_loss, history.loss);
 }

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "training/training_model.h"
+#include "training/batch_loss.h"
 
 namespace dragoman {
 

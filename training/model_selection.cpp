@@ -52,7 +52,7 @@ Scores ModelSelection::scores_of(const torch::Tensor& weights, const ProgressRec
 }
 
 std::optional<double> ModelSelection::validate(ProgressRecord& progress, std::stop_token stop) {
-  const Scores scores = scores_of(model_.averaged_weights(), progress, stop);
+  const Scores scores = scores_of(model_.output_weights(), progress, stop);
   if (stop.stop_requested()) return std::nullopt;
   const BestMetric metric = run_.config.best_metric;
   progress.seconds += scores.seconds();
@@ -60,7 +60,7 @@ std::optional<double> ModelSelection::validate(ProgressRecord& progress, std::st
   if (progress.update == 0 && scores.keep) progress.keep_value = scores.keep->value(metric);
   const auto save = [&] {
     for (const auto& path : {run_.folder.best(), run_.folder.model()})
-      write(path, model_.averaged_weights(), provenance_of(progress, scores.valid));
+      write(path, model_.output_weights(), provenance_of(progress, scores.valid));
   };
   bool best = scores.beat(progress.best, metric);
   // A model that could not be saved does not count as the best, so that a later one can. At update
@@ -87,8 +87,8 @@ std::optional<double> ModelSelection::validate(ProgressRecord& progress, std::st
   return scores.seconds();
 }
 
-bool ModelSelection::average(const CheckpointMean& mean, ProgressRecord& progress,
-                             std::stop_token stop) {
+bool ModelSelection::take_average_if_better(const CheckpointMean& mean, ProgressRecord& progress,
+                                            std::stop_token stop) {
   const std::size_t count = mean.names.size();
   if (count < 2) return false;
   const Scores scores = scores_of(mean.weights, progress, stop);
@@ -120,7 +120,7 @@ bool ModelSelection::average(const CheckpointMean& mean, ProgressRecord& progres
 }
 
 void ModelSelection::take_last_weights(const ProgressRecord& progress) {
-  write(run_.folder.model(), model_.averaged_weights(), provenance_of(progress, {}));
+  write(run_.folder.model(), model_.output_weights(), provenance_of(progress, {}));
 }
 
 void ModelSelection::restore_if_lost(const ProgressRecord& progress) {
@@ -140,21 +140,21 @@ void ModelSelection::restore_if_lost(const ProgressRecord& progress) {
   if (source == sources.end())
     throw Error(model.string(), ": missing or damaged, and so is every checkpoint");
   warn(*source);
-  Provenance provenance = run_.origin.provenance;
+  Provenance provenance = run_.attachments.provenance;
   provenance.updates = ModelFileReader(*source).provenance().updates;
   write(model, load_flat_weights(*source, model_.layout(), run_.device), provenance);
 }
 
 void ModelSelection::write(const std::filesystem::path& path, const torch::Tensor& weights,
                            const Provenance& provenance) {
-  ModelOrigin origin = run_.origin;
-  origin.provenance = provenance;
-  write_weights(path, model_, weights, origin);
+  ModelAttachments attachments = run_.attachments;
+  attachments.provenance = provenance;
+  write_weights(path, model_, weights, attachments);
 }
 
 Provenance ModelSelection::provenance_of(const ProgressRecord& progress,
                                          const ValidationResult& result) const {
-  Provenance provenance = run_.origin.provenance;
+  Provenance provenance = run_.attachments.provenance;
   provenance.updates = progress.update;
   provenance.scores = {{"valid-loss", result.loss},
                        {"valid-perplexity", result.perplexity},

@@ -26,13 +26,14 @@ class ModelSelection {
   /// Whether there is a validation text.
   bool validates() const { return !validator_.empty(); }
 
-  /// Scores the model's averaged weights, writes them where they are the best so far, and notes
+  /// Scores the model's output weights, writes them where they are the best so far, and notes
   /// both in the progress. Returns the seconds that the scores took; nothing, and nothing is noted,
   /// where a stop was requested meanwhile. Throws Error where the loss is not finite, or a model to
   /// start with cannot be saved.
   std::optional<double> validate(ProgressRecord& progress, std::stop_token stop);
   /// Keeps the average as the model where it scores better, and notes that. Returns whether it has.
-  bool average(const CheckpointMean& mean, ProgressRecord& progress, std::stop_token stop);
+  bool take_average_if_better(const CheckpointMean& mean, ProgressRecord& progress,
+                              std::stop_token stop);
   /// Saves the current weights as the model, in a run without a validation text. This and the next
   /// throw Error where the file cannot be written.
   void take_last_weights(const ProgressRecord& progress);

@@ -15,7 +15,7 @@ void Adam::begin_step() {
   steps += 1;
 }
 
-void Adam::step_piece(std::int64_t begin, torch::Tensor parameters, const torch::Tensor& gradient,
+void Adam::step_block(std::int64_t begin, torch::Tensor parameters, const torch::Tensor& gradient,
                       double learning_rate) {
   const torch::NoGradGuard no_grad;
   const std::int64_t size = parameters.numel();

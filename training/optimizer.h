@@ -17,11 +17,11 @@ struct Adam {
   torch::Tensor steps;                        ///< scalar fp32: steps, without updates left out
 
   Adam(const AdamConfig& config, const torch::Tensor& parameters);
-  /// Counts an update; step_piece() follows for each block of the parameters.
+  /// Counts an update; step_block() follows for each block of the parameters.
   void begin_step();
   /// Updates parameters [begin, begin + p). `parameters` and `gradient` are that block, [p] fp32.
   /// Several threads may update different blocks at the same time.
-  void step_piece(std::int64_t begin, torch::Tensor parameters, const torch::Tensor& gradient,
+  void step_block(std::int64_t begin, torch::Tensor parameters, const torch::Tensor& gradient,
                   double learning_rate);
 };
 

@@ -17,7 +17,7 @@ void for_each_member(Record& r, Visit&& visit) {
   visit("batch", r.batch);
   visit("source_tokens", r.source_tokens);
   visit("target_tokens", r.target_tokens);
-  visit("skipped", r.skipped);
+  visit("skipped", r.left_out);
   visit("history_updates", r.history.updates);
   visit("history_loss", r.history.loss);
   visit("history_gradient_norm", r.history.gradient_norm);
@@ -64,7 +64,7 @@ Json json_of(const Value& value) {
   return value;
 }
 Json json_of(const std::string& text) { return utf8_of_bytes(text); }
-Json json_of(StopReason reason) { return names_of(reason)[static_cast<std::size_t>(reason)]; }
+Json json_of(StopReason reason) { return name_of(reason); }
 Json json_of(const Texts& texts) {
   Json json = Json::object();
   for (const auto& [name, text] : texts) json[utf8_of_bytes(name)] = utf8_of_bytes(text);

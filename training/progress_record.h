@@ -41,7 +41,7 @@ struct ProgressRecord {
   std::int64_t epoch = 0;                             ///< of the next batch, from 0
   std::int64_t batch = 0;                             ///< number of the next batch in its epoch
   std::int64_t source_tokens = 0, target_tokens = 0;  ///< seen
-  std::int64_t skipped = 0;  ///< updates left out: their loss or gradient was not to be trusted
+  std::int64_t left_out = 0;  ///< updates left out: their loss or gradient was not to be trusted
   LossHistory history;
   std::int64_t rollbacks = 0;       ///< returns to an earlier checkpoint; each begins another order
   double rate_factor = 1;           ///< of the schedule's learning rate, smaller after a rollback

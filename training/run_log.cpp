@@ -78,7 +78,7 @@ void RunLog::open(const ProgressRecord& progress, std::int64_t parameters) {
           {"settings", settings}});
 }
 
-void RunLog::updated(const UpdateFacts& facts) { append(to_json(facts)); }
+void RunLog::logged(const UpdateFacts& facts) { append(to_json(facts)); }
 
 void RunLog::validated(const ValidationFacts& facts) { append(to_json(facts)); }
 

@@ -24,7 +24,7 @@ class RunLog {
   /// opened.
   void open(const ProgressRecord& progress, std::int64_t parameters);
 
-  void updated(const UpdateFacts& facts);
+  void logged(const UpdateFacts& facts);
   void validated(const ValidationFacts& facts);
   void averaged(const AverageFacts& facts);
   void left_out(const LeftOutFacts& facts);

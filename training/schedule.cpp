@@ -23,10 +23,10 @@ double learning_rate(const Schedule& s, std::int64_t update) {
   }
   const double span = std::max(1.0, static_cast<double>(s.end) - warmup);
   const double progress = std::min(1.0, (u - warmup) / span);
-  const double share = s.scheduler == LrScheduler::Cosine
-                           ? (1 + std::cos(std::numbers::pi * progress)) / 2
-                           : 1 - progress;
-  return s.floor + (s.peak - s.floor) * share;
+  const double fraction = s.scheduler == LrScheduler::Cosine
+                              ? (1 + std::cos(std::numbers::pi * progress)) / 2
+                              : 1 - progress;
+  return s.floor + (s.peak - s.floor) * fraction;
 }
 
 }  // namespace dragoman

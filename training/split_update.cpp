@@ -62,16 +62,16 @@ BatchLoss losses_of(TrainingModel& model, std::span<const BatchPart> parts) {
 
 std::optional<BatchLoss> try_to_accumulate(TrainingModel& model,
                                            std::span<const PackedBatch> batches,
-                                           const UpdatePart& part) {
+                                           const AccumulateConfig& config) {
   BatchLoss sums;
   try {
-    for (const BatchPart& piece : parts_of(model, batches, part.token_budget)) {
+    for (const BatchPart& batch_part : parts_of(model, batches, config.token_budget)) {
       std::int64_t bytes = 0;  // of all shares, as they are computed side by side
-      for (const BatchView& share : piece.shares)
-        bytes += memory_of(model, share, part.precision, Pass::Training);
-      const std::int64_t passes = part.loss.r_drop > 0 ? 2 : 1;
+      for (const BatchView& share : batch_part.shares)
+        bytes += memory_of(model, share, config.precision, Pass::Training);
+      const std::int64_t passes = config.loss.r_drop > 0 ? 2 : 1;
       require_memory(passes * bytes);
-      sums += model.accumulate(piece.shares, part.loss, part.update);
+      sums += model.accumulate(batch_part.shares, config.loss, config.update);
     }
     return sums;
   } catch (const std::exception& problem) {

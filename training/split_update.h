@@ -11,7 +11,7 @@
 namespace dragoman {
 
 /// The settings of try_to_accumulate().
-struct UpdatePart {
+struct AccumulateConfig {
   std::int64_t update = 0;
   LossConfig loss;
   std::int64_t token_budget = 0;          ///< of a part, as in partition(); 0: batches stay whole
@@ -22,7 +22,7 @@ struct UpdatePart {
 /// would run out in the attention of a long sentence. The model's gradient is then cleared.
 std::optional<BatchLoss> try_to_accumulate(TrainingModel& model,
                                            std::span<const PackedBatch> batches,
-                                           const UpdatePart& part);
+                                           const AccumulateConfig& config);
 
 /// The next token budget to try: half the tokens of the largest part that has more than one
 /// sentence. Throws Error where no part has.

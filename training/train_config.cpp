@@ -8,7 +8,7 @@ void require(bool holds, std::string_view flag, std::string_view rule) {
   if (!holds) throw UsageError("--", flag, " must be ", rule);
 }
 
-bool is_share(double value) { return value >= 0 && value < 1; }
+bool is_fraction(double value) { return value >= 0 && value < 1; }
 
 }  // namespace
 
@@ -52,7 +52,7 @@ bool TrainConfig::has_lr_end() const {
 void TrainConfig::settle_lr_end() {
   if (!has_lr_end() || lr_end > 0) return;
   if (max_updates == 0)
-    throw UsageError("--lr-scheduler ", names_of(scheduler)[static_cast<std::size_t>(scheduler)],
+    throw UsageError("--lr-scheduler ", name_of(scheduler),
                      " needs --lr-end or --max-updates: it ends there");
   lr_end = max_updates;
 }
@@ -76,17 +76,17 @@ void TrainConfig::validate() const {
   require(lr_end == 0 || lr_end > warmup_updates, "lr-end", "0 or above --warmup-updates");
   require(warmup_updates >= 0, "warmup-updates", "0 or more");
   require(cooldown > 0 && cooldown < 1, "cooldown", "above 0 and below 1");
-  require(is_share(adam_beta1), "adam-beta1", "from 0 to below 1");
-  require(is_share(adam_beta2), "adam-beta2", "from 0 to below 1");
+  require(is_fraction(adam_beta1), "adam-beta1", "from 0 to below 1");
+  require(is_fraction(adam_beta2), "adam-beta2", "from 0 to below 1");
   require(adam_eps > 0, "adam-eps", "above 0");
   require(weight_decay >= 0, "weight-decay", "0 or more");
   require(clip_norm >= 0, "clip-norm", "0 or more");
-  require(is_share(label_smoothing), "label-smoothing", "from 0 to below 1");
+  require(is_fraction(label_smoothing), "label-smoothing", "from 0 to below 1");
   require(r_drop >= 0, "r-drop", "0 or more");
   require(guided_alignment_weight >= 0, "guided-alignment-weight", "0 or more");
   require(guided_alignment_layer >= 0, "guided-alignment-layer", "0 or more");
   require(guided_alignment_head >= 0, "guided-alignment-head", "0 or more");
-  require(is_share(ema), "ema", "from 0 to below 1");
+  require(is_fraction(ema), "ema", "from 0 to below 1");
   require(spike_factor == 0 || spike_factor > 1, "spike-factor", "0 or above 1");
   require(max_rollbacks >= 0, "max-rollbacks", "0 or more");
   require(max_updates >= 0, "max-updates", "0 or more");

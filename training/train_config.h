@@ -8,7 +8,7 @@
 
 #include "base/fields.h"
 #include "model/file/model_config.h"
-#include "training/loss_config.h"
+#include "training/loss/loss_config.h"
 #include "training/schedule.h"
 
 namespace dragoman {
@@ -359,7 +359,7 @@ struct TrainConfig {
            .on_resume = kNotExact},
           threads);
     visit({.name = "rank-timeout",
-           .help = "seconds without a sign of life after which a rank counts as hung; at the start "
+           .help = "seconds without a heartbeat after which a rank counts as hung; at the start "
                    "all ranks must come within ten times as long",
            .group = "Hardware",
            .on_resume = kAllowed},

@@ -46,7 +46,7 @@ std::int64_t patience_before(const TrainingRun& run, const SettingsRecord& setti
 
 /// Writes the facts of this start into the record.
 void note_start(ProgressRecord& progress, const TrainingRun& run, int ranks) {
-  progress.precision = names_of(run.precision)[static_cast<std::size_t>(run.precision)];
+  progress.precision = name_of(run.precision);
   progress.ranks = ranks;
   progress.threads = run.threads;
   progress.processor = run.processor;
@@ -73,14 +73,14 @@ Trainer::Trainer(TrainingRun run, Communicator& ranks, TrainingObserver& observe
       log_(run_.folder, observer),
       checkpoints_(run_, model_, log_, observer),
       selection_(run_, model_, log_, observer) {
-  if (run_.config.ema > 0) model_.keep_average(run_.config.ema);
+  if (run_.config.ema > 0) model_.keep_moving_average(run_.config.ema);
   if (ranks_.leads()) create_folders(run_.folder.checkpoints());
   progress_.history = new_history(run_.model.target_vocabulary);
 }
 
 void Trainer::start_from(const std::filesystem::path& model) {
   model_.weights().copy_(load_flat_weights(model, model_.layout(), run_.device));
-  model_.averaged_weights().copy_(model_.weights());
+  model_.output_weights().copy_(model_.weights());
   model_.weights_changed();
 }
 
@@ -95,7 +95,7 @@ StopReason Trainer::train(std::stop_token stop) {
   begin();
   const StopReason reason = make_updates(stop);
   progress_.seconds = seconds();
-  if (reason != StopReason::Requested && by_leader(ranks_, progress_, [&] { return finish(stop); }))
+  if (reason != StopReason::Requested && on_rank_0(ranks_, progress_, [&] { return finish(stop); }))
     return reason;
   if (ranks_.leads()) save_stopped();
   return StopReason::Requested;
@@ -103,10 +103,10 @@ StopReason Trainer::train(std::stop_token stop) {
 
 StopReason Trainer::make_updates(const std::stop_token& stop) {
   for (;;) {
-    const Agreement agreed = agree(ranks_, stop.stop_requested(), seconds());
-    if (!do_what_is_due(stop) || agreed.stop) return StopReason::Requested;
+    const StopAndClock agreed = stop_and_clock_of_all(ranks_, stop.stop_requested(), seconds());
+    if (!validate_and_save_if_due(stop) || agreed.stop) return StopReason::Requested;
     if (const auto limit = reached_limit(run_.config, progress_, agreed.seconds)) return *limit;
-    if (const auto notice = begin_cooldown(progress_, run_.config, position(agreed.seconds)))
+    if (const auto notice = begin_cooldown(progress_, run_.config, run_position(agreed.seconds)))
       observer_.noticed(*notice);
     update();
     if (has_diverged(progress_.history))
@@ -117,26 +117,28 @@ StopReason Trainer::make_updates(const std::stop_token& stop) {
 }
 
 void Trainer::begin() {
-  start_ = std::chrono::steady_clock::now();
+  train_began_ = std::chrono::steady_clock::now();
   share_state(ranks_, model_, progress_);
   seconds_before_ = progress_.seconds;
   const std::int64_t patience = patience_before(run_, progress_.settings);
   note_start(progress_, run_, ranks_.size());
   open_stream();
+  interval_.begin(seconds(), 0);
   if (ranks_.leads()) {
     // A rollback needs this state, and a disk that cannot hold a checkpoint is better noticed now.
     // The checkpoint comes before the log: a folder that has only a log cannot be resumed.
     if (progress_.update == 0) checkpoints_.save_start(progress_);
     log_.open(progress_, model_.layout().parameters());
   }
-  if (const auto notice = end_cooldown(progress_, run_.config, position(seconds_before_), patience))
+  if (const auto notice =
+          end_cooldown(progress_, run_.config, run_position(seconds_before_), patience))
     observer_.noticed(*notice);
 }
 
 bool Trainer::finish(const std::stop_token& stop) {
   if (progress_.validated_update != progress_.update && !validate(stop)) return false;
   if (!checkpoints_.has_numbered(progress_.update)) checkpoints_.save_numbered(progress_);
-  if (selection_.validates() && average(stop)) checkpoints_.save_numbered(progress_);
+  if (selection_.validates() && average_checkpoints(stop)) checkpoints_.save_numbered(progress_);
   if (!selection_.validates()) selection_.take_last_weights(progress_);
   selection_.restore_if_lost(progress_);
   checkpoints_.remove_latest();
@@ -147,15 +149,16 @@ bool Trainer::finish(const std::stop_token& stop) {
 void Trainer::save_stopped() {
   checkpoints_.save_latest(progress_);
   if (!selection_.validates()) selection_.take_last_weights(progress_);
-  if (progress_.best.is_there() && average({})) checkpoints_.save_latest(progress_);
+  if (progress_.best.is_there() && average_checkpoints(std::stop_token()))
+    checkpoints_.save_latest(progress_);
 }
 
 // ---- between two updates ------------------------------------------------------------------------
 
-bool Trainer::do_what_is_due(const std::stop_token& stop) {
-  if (validation_is_due() && !by_leader(ranks_, progress_, [&] { return validate(stop); }))
+bool Trainer::validate_and_save_if_due(const std::stop_token& stop) {
+  if (validation_is_due() && !on_rank_0(ranks_, progress_, [&] { return validate(stop); }))
     return false;
-  if (ranks_.leads() && progress_.update > 0) checkpoints_.save_what_is_due(progress_);
+  if (ranks_.leads() && progress_.update > 0) checkpoints_.save_if_due(progress_);
   return true;
 }
 
@@ -175,17 +178,17 @@ bool Trainer::validate(const std::stop_token& stop) {
   return true;
 }
 
-bool Trainer::average(const std::stop_token& stop) {
+bool Trainer::average_checkpoints(const std::stop_token& stop) {
   const std::int64_t count = run_.config.average_last;
   if (count <= 1) return false;
   if (progress_.averaged_update == progress_.update) return false;  // it has been scored
-  return selection_.average(checkpoints_.mean_of_last(count), progress_, stop);
+  return selection_.take_average_if_better(checkpoints_.mean_of_last(count), progress_, stop);
 }
 
 // ---- an update ----------------------------------------------------------------------------------
 
 void Trainer::update() {
-  const double start = seconds();
+  const double began = seconds();
   const std::vector<PackedBatch> batches = next_batches();
   const BatchLoss sums = sum_over_ranks(ranks_, accumulate(batches));
   ranks_.sum(model_.gradient());
@@ -210,7 +213,7 @@ void Trainer::update() {
   } else {
     leave_out(batches, loss, step.gradient_norm);
   }
-  update_seconds_.add(seconds() - start);
+  update_seconds_.add(seconds() - began);
   observer_.updated(progress_, loss, outlook(run_.config, progress_, pace()));
 }
 
@@ -221,15 +224,15 @@ std::vector<PackedBatch> Trainer::next_batches() {
 }
 
 BatchLoss Trainer::accumulate(const std::vector<PackedBatch>& batches) {
-  UpdatePart part{.update = progress_.update + 1,
-                  .loss = run_.config.loss(),
-                  .token_budget = progress_.token_budget,
-                  .precision = run_.precision};
+  AccumulateConfig config{.update = progress_.update + 1,
+                          .loss = run_.config.loss(),
+                          .token_budget = progress_.token_budget,
+                          .precision = run_.precision};
   for (;;) {
-    if (const auto sums = try_to_accumulate(model_, batches, part)) return *sums;
-    part.token_budget = progress_.token_budget = lowered_budget(batches, part.token_budget);
-    observer_.warned(join_text("update ", part.update,
-                               ": memory has run out; batches of more than ", part.token_budget,
+    if (const auto sums = try_to_accumulate(model_, batches, config)) return *sums;
+    config.token_budget = progress_.token_budget = lowered_budget(batches, config.token_budget);
+    observer_.warned(join_text("update ", config.update,
+                               ": memory has run out; batches of more than ", config.token_budget,
                                " pieces on a side are trained on in parts from here on, which "
                                "changes no update"));
     // Before it acts: when the run is resumed, rank 0 makes the same parts. The other ranks' bounds
@@ -245,7 +248,7 @@ double Trainer::learning_rate_at(std::int64_t update) const {
 }
 
 void Trainer::leave_out(const std::vector<PackedBatch>& batches, double loss, double norm) {
-  ++progress_.skipped;
+  ++progress_.left_out;
   note_left_out(progress_.history);
   std::vector<std::int64_t> sentences;
   for (const PackedBatch& batch : batches)
@@ -255,13 +258,14 @@ void Trainer::leave_out(const std::vector<PackedBatch>& batches, double loss, do
     facts.lines.push_back(run_.data.train.line(sentence) + 1);
   std::sort(facts.lines.begin(), facts.lines.end());
   log_.left_out(facts);
-  observer_.warned(left_out_text(facts, run_.folder, progress_.skipped));
+  observer_.warned(left_out_text(facts, run_.folder, progress_.left_out));
 }
 
 void Trainer::roll_back() {
   if (ranks_.leads()) checkpoints_.roll_back(progress_);
   share_state(ranks_, model_, progress_);
   open_stream();
+  interval_.begin(seconds(), 0);
 }
 
 /// Goes on where the progress says.
@@ -270,7 +274,6 @@ void Trainer::open_stream() {
                   end_ids(run_.data.tokenizers), DataPosition{progress_.epoch, progress_.batch},
                   StreamOptions{.supplements = {run_.data.encoder, run_.data.alignments},
                                 .share = {.rank = ranks_.rank(), .size = ranks_.size()}});
-  interval_.begin(seconds(), 0);
 }
 
 // ---- log and outlook ----------------------------------------------------------------------------
@@ -285,17 +288,17 @@ void Trainer::log_update() {
                           .target_tokens = progress_.target_tokens,
                           .elapsed = now,
                           .outlook = outlook(run_.config, progress_, pace())};
-  log_.updated(facts);
+  log_.logged(facts);
   observer_.logged(facts, progress_);
   interval_.begin(now, waited);
 }
 
 double Trainer::seconds() const {
-  const std::chrono::duration<double> here = std::chrono::steady_clock::now() - start_;
+  const std::chrono::duration<double> here = std::chrono::steady_clock::now() - train_began_;
   return seconds_before_ + here.count();
 }
 
-RunPosition Trainer::position(double seconds) const {
+RunPosition Trainer::run_position(double seconds) const {
   const double part =
       static_cast<double>(progress_.batch) / static_cast<double>(stream_->batches_in_epoch());
   return {.update = progress_.update,

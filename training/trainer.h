@@ -53,11 +53,11 @@ class Trainer {
 
   /// Validations and checkpoints that are due at this update; false where a stop was requested
   /// during a validation, which is then still due when the run goes on.
-  bool do_what_is_due(const std::stop_token& stop);
+  bool validate_and_save_if_due(const std::stop_token& stop);
   bool validation_is_due() const;
   bool validate(const std::stop_token& stop);
   /// Whether the average of the last checkpoints has become the model.
-  bool average(const std::stop_token& stop);
+  bool average_checkpoints(const std::stop_token& stop);
 
   void update();
   std::vector<PackedBatch> next_batches();
@@ -72,7 +72,7 @@ class Trainer {
 
   void log_update();
   double seconds() const;  ///< of the run up to now, over all starts; call after begin()
-  RunPosition position(double seconds) const;
+  RunPosition run_position(double seconds) const;
   RunPace pace() const;  ///< speed since this start
 
   const TrainingRun run_;
@@ -85,8 +85,8 @@ class Trainer {
   ProgressRecord progress_;
   std::optional<BatchStream> stream_;
 
-  std::chrono::steady_clock::time_point start_;  // of train()
-  double seconds_before_ = 0;                    // of earlier starts
+  std::chrono::steady_clock::time_point train_began_;  // of train()
+  double seconds_before_ = 0;                          // of earlier starts
   LogInterval interval_;
   RunningMean update_seconds_, validation_seconds_;  // of this start
 };

@@ -16,8 +16,8 @@
 #include "kernels/kernels.h"
 #include "model/ops/products.h"
 #include "model/side_by_side.h"
-#include "training/guided_alignment.h"
-#include "training/r_drop.h"
+#include "training/loss/guided_alignment.h"
+#include "training/loss/r_drop.h"
 
 namespace dragoman {
 
@@ -46,25 +46,26 @@ constexpr std::int64_t kRowMultiple = 128;
 
 /// Elements of a block of the flat buffers: a block of weights, gradient and both moments together
 /// fits into a core's cache.
-constexpr std::int64_t kPiece = 32 * 1024;
+constexpr std::int64_t kBlock = 32 * 1024;
 
 /// One side of a batch on the device and in the number type of `weights`. With two passes (R-Drop)
 /// the rows become a multiple of twice as many.
 PackedTokens to_device(const SideView& side, std::int64_t heads, const torch::Tensor& weights,
                        std::int64_t passes = 1) {
-  const bool any_shape = has_products(weights.scalar_type(), weights.device());
+  const bool any_shape = uses_own_products(weights.scalar_type(), weights.device());
   return packed_tokens(side.tokens, side.starts, heads, weights.device(),
                        passes * (any_shape ? 1 : kRowMultiple));
 }
 
-struct Decoded {
+struct ForwardPass {
   torch::Tensor hidden;          // [N, D]
   torch::Tensor alignment_loss;  // scalar, over the target pieces with links; undefined without
   double linked_tokens = 0;
 };
 
-Decoded decoded(Transformer& model, const PackedTokens& source, const PackedTokens& target,
-                std::span<const std::vector<PieceLink>> sentence_links, const LossConfig& loss) {
+ForwardPass forward_pass(Transformer& model, const PackedTokens& source, const PackedTokens& target,
+                         std::span<const std::vector<PieceLink>> sentence_links,
+                         const LossConfig& loss) {
   const auto memory = model->encode(source);
   if (sentence_links.empty()) return {model->decode(target, memory, source.layout), {}, 0};
   const std::int64_t layer =
@@ -81,16 +82,6 @@ bool any_dropout(const ModelConfig& config) {
 }
 
 }  // namespace
-
-BatchLoss& BatchLoss::operator+=(const BatchLoss& other) {
-  smoothed += other.smoothed;
-  negative_log_likelihood += other.negative_log_likelihood;
-  source_tokens += other.source_tokens;
-  target_tokens += other.target_tokens;
-  alignment += other.alignment;
-  linked_tokens += other.linked_tokens;
-  return *this;
-}
 
 TrainingModel::TrainingModel(const ModelConfig& config, const AdamConfig& adam, Precision precision,
                              torch::Device device, std::uint64_t seed)
@@ -117,22 +108,22 @@ void TrainingModel::weights_changed() {
 std::vector<torch::Tensor> TrainingModel::state() {
   std::vector<torch::Tensor> tensors = {weights_, adam_.first_moment, adam_.second_moment,
                                         adam_.steps};
-  if (average_) tensors.push_back(average_->values);
+  if (moving_average_) tensors.push_back(moving_average_->values);
   return tensors;
 }
 
-std::int64_t TrainingModel::piece_size() const {
-  return device_.is_cpu() ? kPiece : weights_.numel();
+std::int64_t TrainingModel::block_size() const {
+  return device_.is_cpu() ? kBlock : weights_.numel();
 }
 
-std::int64_t TrainingModel::pieces() const { return divide_up(weights_.numel(), piece_size()); }
+std::int64_t TrainingModel::blocks() const { return divide_up(weights_.numel(), block_size()); }
 
-void TrainingModel::in_pieces(const Piece& work) {
-  const std::int64_t workers = threads(), count = pieces();
+void TrainingModel::in_blocks(const BlockWork& work) {
+  const std::int64_t workers = threads(), count = blocks();
   const auto work_on = [&](std::int64_t first, std::int64_t end) {
     const torch::NoGradGuard no_grad;
-    for (std::int64_t begin = first * piece_size(); first < end; ++first, begin += piece_size())
-      work(begin, std::min(piece_size(), weights_.numel() - begin));
+    for (std::int64_t begin = first * block_size(); first < end; ++first, begin += block_size())
+      work(begin, std::min(block_size(), weights_.numel() - begin));
   };
   if (workers == 1) return work_on(0, count);
   run_side_by_side(*team_, static_cast<std::size_t>(workers), [&](std::size_t worker) {
@@ -183,7 +174,7 @@ BatchLoss TrainingModel::accumulate(std::span<const BatchView> shares, const Los
   std::vector<std::vector<torch::Tensor>> gradients;
   for (std::size_t i = 0; i < shares.size(); ++i)
     gradients.push_back(replicas_[i].take_gradients());
-  in_pieces([&](std::int64_t begin, std::int64_t size) {
+  in_blocks([&](std::int64_t begin, std::int64_t size) {
     for (const auto& share : gradients)  // summed over shares and batches in fp32
       layout_.add_gradients(share, begin, gradient_.narrow(0, begin, size));
   });
@@ -203,7 +194,7 @@ BatchLoss TrainingModel::accumulate_share(Replica& replica, const BatchView& sha
     target.layout.set_row_keys(
         row_keys(input.target, input.sentences, seed_, update, Side::Target));
   }
-  const Decoded output = decoded(replica.model, source, target, input.links, loss);
+  const ForwardPass output = forward_pass(replica.model, source, target, input.links, loss);
   Predictions predictions{output.hidden, target.tokens};
   if (passes == 2)
     predictions = passes_apart(predictions.hidden, target.tokens, share.target.size());
@@ -230,24 +221,24 @@ StepResult TrainingModel::step(const StepConfig& step) {
   const bool clips = step.clip_norm > 0 && norm > step.clip_norm;
   const double scale = clips ? mean * step.clip_norm / norm : mean;
   if (applied) adam_.begin_step();
-  const auto updates = applied && average_ ? adam_.steps.item<std::int64_t>() : 0;
-  in_pieces([&](std::int64_t begin, std::int64_t size) {
-    const auto piece = [&](const torch::Tensor& all) { return all.narrow(0, begin, size); };
+  const auto updates = applied && moving_average_ ? adam_.steps.item<std::int64_t>() : 0;
+  in_blocks([&](std::int64_t begin, std::int64_t size) {
+    const auto block = [&](const torch::Tensor& all) { return all.narrow(0, begin, size); };
     if (applied) {
-      adam_.step_piece(begin, piece(weights_), piece(gradient_).mul_(scale), step.learning_rate);
-      if (average_) average_->add(begin, piece(weights_), updates);
-      if (!compute_weights_.is_same(weights_)) piece(compute_weights_).copy_(piece(weights_));
+      adam_.step_block(begin, block(weights_), block(gradient_).mul_(scale), step.learning_rate);
+      if (moving_average_) moving_average_->add(begin, block(weights_), updates);
+      if (!compute_weights_.is_same(weights_)) block(compute_weights_).copy_(block(weights_));
     }
-    piece(gradient_).zero_();
+    block(gradient_).zero_();
   });
   return {norm, applied};
 }
 
 double TrainingModel::gradient_norm() {
-  std::vector<double> squares(static_cast<std::size_t>(pieces()));
-  in_pieces([&](std::int64_t begin, std::int64_t size) {
+  std::vector<double> squares(static_cast<std::size_t>(blocks()));
+  in_blocks([&](std::int64_t begin, std::int64_t size) {
     const double norm = gradient_.narrow(0, begin, size).norm().item<double>();
-    squares[static_cast<std::size_t>(begin / piece_size())] = norm * norm;
+    squares[static_cast<std::size_t>(begin / block_size())] = norm * norm;
   });
   return std::sqrt(std::accumulate(squares.begin(), squares.end(), 0.0));
 }

@@ -15,23 +15,14 @@
 #include "base/thread_team.h"
 #include "data/batch_view.h"
 #include "model/transformer.h"
+#include "training/batch_loss.h"
 #include "training/flat_parameters.h"
-#include "training/loss.h"
+#include "training/loss/loss.h"
+#include "training/moving_average.h"
 #include "training/optimizer.h"
 #include "training/train_config.h"
-#include "training/weight_average.h"
 
 namespace dragoman {
-
-struct BatchLoss {
-  double smoothed = 0, negative_log_likelihood = 0;  ///< sums over target tokens
-  std::int64_t source_tokens = 0, target_tokens = 0;
-  /// The loss of guided alignment, summed over the target tokens that have links, and the number of
-  /// these tokens. With R-Drop both include both passes.
-  double alignment = 0, linked_tokens = 0;
-
-  BatchLoss& operator+=(const BatchLoss& other);
-};
 
 struct StepConfig {
   std::int64_t target_tokens;  ///< of the whole update
@@ -91,11 +82,13 @@ class TrainingModel {
   void weights_changed();
 
   /// Starts a moving average at the current weights. From now on step() updates it.
-  void keep_average(double decay) { average_ = WeightAverage{decay, weights_.clone()}; }
-  bool keeps_average() const { return average_.has_value(); }
+  void keep_moving_average(double decay) {
+    moving_average_ = MovingAverage{decay, weights_.clone()};
+  }
+  bool has_moving_average() const { return moving_average_.has_value(); }
   /// The weights that are validated and saved as the model: the moving average, or the weights
   /// where none is kept.
-  torch::Tensor& averaged_weights() { return average_ ? average_->values : weights_; }
+  torch::Tensor& output_weights() { return moving_average_ ? moving_average_->values : weights_; }
 
  private:
   /// A module tree whose parameters are views of compute_weights_, with gradients of its own.
@@ -106,12 +99,12 @@ class TrainingModel {
     std::vector<torch::Tensor> take_gradients();
   };
 
-  using Piece = std::function<void(std::int64_t begin, std::int64_t size)>;
-  /// Calls `work` for pieces that make up [0, P), on the CPU side by side and each small enough to
+  using BlockWork = std::function<void(std::int64_t begin, std::int64_t size)>;
+  /// Calls `work` for blocks that make up [0, P), on the CPU side by side and each small enough to
   /// stay in a core's cache from one operation to the next.
-  void in_pieces(const Piece& work);
-  std::int64_t piece_size() const;
-  std::int64_t pieces() const;
+  void in_blocks(const BlockWork& work);
+  std::int64_t block_size() const;
+  std::int64_t blocks() const;
   double gradient_norm();
   void add_replicas(std::size_t count);
   BatchLoss accumulate_share(Replica& replica, const BatchView& share, const LossConfig& loss,
@@ -126,7 +119,7 @@ class TrainingModel {
   std::vector<Replica> replicas_;  // one for each thread that has had a share
   std::unique_ptr<ThreadTeam> team_ = std::make_unique<ThreadTeam>();
   Adam adam_;
-  std::optional<WeightAverage> average_;
+  std::optional<MovingAverage> moving_average_;
 };
 
 /// While this object lives, master() computes with `weights` (flat, like model.weights()) in place

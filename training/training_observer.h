@@ -3,9 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "training/log_interval.h"
@@ -66,10 +64,5 @@ class TrainingObserver {
   virtual void noticed(const std::string& text) = 0;
   virtual void warned(const std::string& text) = 0;
 };
-
-/// Where `save` throws Error, for a full disk, say, warns "`what` not saved, `consequence`: ..."
-/// and returns false.
-bool try_to_save(std::string_view what, std::string_view consequence, TrainingObserver& observer,
-                 const std::function<void()>& save);
 
 }  // namespace dragoman

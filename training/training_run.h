@@ -20,7 +20,7 @@ struct TrainingRun {
   Precision precision;  ///< not Auto
   torch::Device device;
   RunFolder folder;
-  ModelOrigin origin;
+  ModelAttachments attachments;
   const PreparedData& data;        ///< outlives the run
   SettingsRecord settings;         ///< for the progress record
   std::string threads, processor;  ///< for the progress record, too

@@ -1,8 +1,8 @@
 #include "app/torch/config_toml.h"
 
 #include "app/frame/config_file.h"
-#include "training/resume.h"
-#include "training/run_settings.h"
+#include "training/start/resume.h"
+#include "training/start/run_settings.h"
 
 namespace dragoman {
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "training/progress_record.h"
-#include "training/run_config.h"
+#include "training/start/run_config.h"
 
 namespace dragoman {
 

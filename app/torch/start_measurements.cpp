@@ -8,18 +8,14 @@
 #include "base/amounts.h"
 #include "base/memory.h"
 #include "model/device.h"
-#include "training/automatic_settings.h"
-#include "training/measured_speed.h"
-#include "training/resume.h"
-#include "training/run_settings.h"
+#include "training/start/automatic_settings.h"
+#include "training/start/measured_speed.h"
+#include "training/start/resume.h"
+#include "training/start/run_settings.h"
 
 namespace dragoman {
 
 namespace {
-
-std::string name_of(Preset preset) {
-  return std::string(names_of(preset)[static_cast<std::size_t>(preset)]);
-}
 
 std::int64_t parameters_of(const ModelConfig& model) { return FlatLayout(model).parameters(); }
 
@@ -133,7 +129,7 @@ void log_choices(const TrialSettings& trial, const EpochFacts& corpus) {
                      .validates = trial.validates};
   const auto end = outlook(config, {}, pace).end;
   std::string text = join_text(counted(corpus.size.pairs, "pair"), ": ");
-  if (config.init_from.empty()) text += name_of(config.preset) + ", ";
+  if (config.init_from.empty()) text += join_text(name_of(config.preset), ", ");
   text += join_text(with_separators(trial.model.target_vocabulary), " pieces, ");
   if (end) {
     text += join_text(counted(std::llround(end->updates_left), "update"), " of ",

@@ -9,8 +9,8 @@
 
 #include "data/prepare.h"
 #include "data/text_size.h"
-#include "training/run_start.h"
-#include "training/trial.h"
+#include "training/start/run_start.h"
+#include "training/start/trial.h"
 
 namespace dragoman {
 

@@ -80,7 +80,7 @@ std::string initial_checksum(const std::string& init_from,
 
 MachineFacts machine_facts(Precision precision, int threads, int ranks) {
   return {.ranks = ranks,
-          .precision = std::string(names_of(precision)[static_cast<std::size_t>(precision)]),
+          .precision = std::string(name_of(precision)),
           .threads = std::to_string(threads),
           .processor = cpu_features().model + " (" + cpu_features_text() + ")"};
 }

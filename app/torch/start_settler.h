@@ -9,7 +9,7 @@
 #include "data/prepare.h"
 #include "training/checkpoint.h"
 #include "training/ranks/communicator.h"
-#include "training/run_start.h"
+#include "training/start/run_start.h"
 
 namespace dragoman {
 

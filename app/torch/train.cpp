@@ -24,7 +24,7 @@
 #include "base/files.h"
 #include "model/device.h"
 #include "training/ranks/communicator.h"
-#include "training/resume.h"
+#include "training/start/resume.h"
 #include "training/trainer.h"
 
 namespace dragoman {
@@ -60,7 +60,7 @@ Preparation preparation_of(const SettledRun& run, const RunFolder& folder, std::
 /// work of an earlier one in the cache folder, where the folder is the same.
 PreparedData prepare_in_turn(const SettledRun& run, const RunFolder& folder, Communicator& ranks,
                              const std::stop_token& stop) {
-  const int turn = ranks.leads() ? 0 : ranks.place().local_rank == 0 ? 1 : 2;
+  const int turn = ranks.leads() ? 0 : ranks.info().local_rank == 0 ? 1 : 2;
   std::optional<PreparedData> data;
   for (int i = 0; i < 3; ++i) {
     if (i == turn) data = prepare_data(preparation_of(run, folder, stop));
@@ -74,19 +74,20 @@ PreparedData prepare_in_turn(const SettledRun& run, const RunFolder& folder, Com
   return std::move(*data);
 }
 
-ModelOrigin origin_of(RunConfig config, const Invocation& invocation, const PreparedData& data,
-                      const std::string& initial_checksum) {
-  ModelOrigin origin;
-  origin.tokenizer_source = data.tokenizers.source->model_bytes();
-  if (!data.tokenizers.joint()) origin.tokenizer_target = data.tokenizers.target->model_bytes();
-  origin.provenance.command = invocation.command_line;
-  origin.provenance.configuration = config_text(config.fields());
-  origin.provenance.seed = config.train.seed;
-  origin.provenance.data = {{"training-text", data.text_hash}};
-  origin.provenance.several_sentences = data.report.several_sentences_fraction();
-  if (!initial_checksum.empty()) origin.provenance.data[kInitFrom] = initial_checksum;
-  origin.provenance.versions = {{"dragoman", DRAGOMAN_VERSION}, {"libtorch", TORCH_VERSION}};
-  return origin;
+ModelAttachments attachments_of(RunConfig config, const Invocation& invocation,
+                                const PreparedData& data, const std::string& initial_checksum) {
+  ModelAttachments attachments;
+  attachments.tokenizer_source = data.tokenizers.source->model_bytes();
+  if (!data.tokenizers.joint())
+    attachments.tokenizer_target = data.tokenizers.target->model_bytes();
+  attachments.provenance.command = invocation.command_line;
+  attachments.provenance.configuration = config_text(config.fields());
+  attachments.provenance.seed = config.train.seed;
+  attachments.provenance.data = {{"training-text", data.text_hash}};
+  attachments.provenance.several_sentences = data.report.several_sentences_fraction();
+  if (!initial_checksum.empty()) attachments.provenance.data[kInitFrom] = initial_checksum;
+  attachments.provenance.versions = {{"dragoman", DRAGOMAN_VERSION}, {"libtorch", TORCH_VERSION}};
+  return attachments;
 }
 
 TextMeasurement text_measurement_of(const SettledRun& run, const RunFolder& folder,
@@ -186,8 +187,8 @@ void train(TrainOptions& options, Communicator& ranks) {
   StartSettler settler(options.request());
   const bool begun = settler.take_from_checkpoint(start.found, ranks);
   const TrainConfig settled_so_far = settler.settle().config.train;
-  const torch::Device device = parse_device(settled_so_far.device, ranks.place().local_rank);
-  const int threads = use_threads(settled_so_far.threads, ranks.place().local_size);
+  const torch::Device device = parse_device(settled_so_far.device, ranks.info().local_rank);
+  const int threads = use_threads(settled_so_far.threads, ranks.info().local_size);
   if (ranks.leads())
     lock_folder(folder, start);
   else
@@ -204,17 +205,18 @@ void train(TrainOptions& options, Communicator& ranks) {
   settler.facts.machine = machine_facts(precision, threads, ranks.size());
   const SettledRun settled = settler.settle();
   if (ranks.leads()) write_file(folder.config(), config_toml(settled.config, settled.settings));
-  TrainingRun run{.config = settled.config.train,
-                  .model = settled.config.model,
-                  .precision = precision,
-                  .device = device,
-                  .folder = folder,
-                  .origin = origin_of(settled.config, *options.invocation, data,
-                                      initial_checksum(settled_so_far.init_from, start.found)),
-                  .data = data,
-                  .settings = settled.settings,
-                  .threads = settler.facts.machine->threads,
-                  .processor = settler.facts.machine->processor};
+  TrainingRun run{
+      .config = settled.config.train,
+      .model = settled.config.model,
+      .precision = precision,
+      .device = device,
+      .folder = folder,
+      .attachments = attachments_of(settled.config, *options.invocation, data,
+                                    initial_checksum(settled_so_far.init_from, start.found)),
+      .data = data,
+      .settings = settled.settings,
+      .threads = settler.facts.machine->threads,
+      .processor = settler.facts.machine->processor};
   require_same_data(run, ranks);
   log_run(run);
   if (ranks.size() > 1) log_info(join_text("training on ", ranks.size(), " ranks"));
@@ -225,9 +227,9 @@ void train(TrainOptions& options, Communicator& ranks) {
 
 int run_train(TrainOptions& options) {
   options.config.train.check_rank_timeout();
-  const RankPlace place = rank_place(process_environment());
-  if (place.rank > 0) configure_log(log_format(), Verbosity::Quiet);
-  Communicator ranks(place, options.config.train.rank_timeout);
+  const RankInfo info = rank_info(process_environment());
+  if (info.rank > 0) configure_log(log_format(), Verbosity::Quiet);
+  Communicator ranks(info, options.config.train.rank_timeout);
   try {
     if (options.mode.plan)
       plan(options);

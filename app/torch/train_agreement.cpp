@@ -51,14 +51,13 @@ SettingsRecord broadcast_settings(SettingsRecord settings, Communicator& ranks) 
 void require_same_data(const TrainingRun& run, Communicator& ranks) {
   const CorpusReport& report = run.data.report;
   const auto text = find_disagreement(
-      ranks,
-      {{"the training text's hash", run.data.text_hash},
-       {"the hash of all text files", hash_of(run.data.file_hashes)},
-       {"the tokenizer's hash", hash_of(run.origin.tokenizer_source + run.origin.tokenizer_target)},
-       {"the number of training pairs", std::to_string(report.kept)},
-       {"the number of target pieces", std::to_string(report.target_tokens)},
-       {"the precision",
-        std::string(names_of(run.precision)[static_cast<std::size_t>(run.precision)])}});
+      ranks, {{"the training text's hash", run.data.text_hash},
+              {"the hash of all text files", hash_of(run.data.file_hashes)},
+              {"the tokenizer's hash",
+               hash_of(run.attachments.tokenizer_source + run.attachments.tokenizer_target)},
+              {"the number of training pairs", std::to_string(report.kept)},
+              {"the number of target pieces", std::to_string(report.target_tokens)},
+              {"the precision", std::string(name_of(run.precision))}});
   if (!text.empty())
     throw Error(text, "; put the same files on all hosts, and give the same --precision");
   const auto processors = find_disagreement(ranks, {{"the processor", run.processor}});

@@ -5,7 +5,7 @@
 
 #include "app/frame/config_file.h"
 #include "model/file/model_file.h"
-#include "training/run_settings.h"
+#include "training/start/run_settings.h"
 
 namespace dragoman {
 

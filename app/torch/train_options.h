@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "app/frame/command.h"
-#include "training/run_config.h"
-#include "training/run_start.h"
+#include "training/start/run_config.h"
+#include "training/start/run_start.h"
 
 namespace dragoman {
 

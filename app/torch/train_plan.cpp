@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "training/checkpoint.h"
-#include "training/token_budget.h"
+#include "training/start/token_budget.h"
 
 namespace dragoman {
 
@@ -72,8 +72,8 @@ std::int64_t automatic_max_tokens(const TrialSettings& settings) {
 void print_plan(const TrialSettings& settings) {
   const RunPlan plan = plan_run(settings);
   const auto preset = settings.config.preset;
-  print_line("parameters", join_text(with_separators(plan.parameters), "; --preset ",
-                                     names_of(preset)[static_cast<std::size_t>(preset)]));
+  print_line("parameters",
+             join_text(with_separators(plan.parameters), "; --preset ", name_of(preset)));
   print_line("--max-tokens", with_separators(settings.config.max_tokens));
   print_memory(plan.memory, settings.device, settings.config.ema > 0);
   print_line(

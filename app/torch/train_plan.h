@@ -3,7 +3,7 @@
 
 #include "base/scratch_folder.h"
 #include "data/prepare.h"
-#include "training/run_plan.h"
+#include "training/start/run_plan.h"
 
 namespace dragoman {
 

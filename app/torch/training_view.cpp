@@ -114,8 +114,7 @@ void log_run(const TrainingRun& run) {
   log_info(join_text(
       "model: ", with_separators(FlatLayout(run.model).parameters()), " parameters, d_model ",
       run.model.d_model, ", ", run.model.encoder_layers, "+", run.model.decoder_layers, " layers, ",
-      with_separators(run.model.target_vocabulary), " pieces; ",
-      names_of(run.precision)[static_cast<std::size_t>(run.precision)], " on ",
+      with_separators(run.model.target_vocabulary), " pieces; ", name_of(run.precision), " on ",
       run.device.is_cpu()
           ? join_text(run.processor, ", ", counted(std::stoll(run.threads), "thread"))
           : run.device.str()));
@@ -146,8 +145,7 @@ void log_shortest_end(const ProgressRecord& progress, const TrainConfig& config)
 void log_end(StopReason reason, const ProgressRecord& progress, const RunFolder& folder,
              const TrainConfig& config) {
   const std::string text = join_text(
-      reason == StopReason::Requested ? "stopped by " : "finished by ",
-      names_of(reason)[static_cast<std::size_t>(reason)], " after ",
+      reason == StopReason::Requested ? "stopped by " : "finished by ", name_of(reason), " after ",
       counted(progress.update, "update"), ", ", counted(progress.target_tokens, "target piece"),
       ", ", duration_text(progress.seconds));
   if (reason == StopReason::Requested) {

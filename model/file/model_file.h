@@ -35,7 +35,7 @@ struct Provenance {
   std::int64_t updates = 0;                     ///< optimizer steps behind these weights
   std::map<std::string, std::string> data;      ///< file -> hash of its contents
   std::map<std::string, std::string> versions;  ///< "dragoman", "libtorch", "processor", ...
-  /// Share of the training pairs that have several sentences on a side, if it was recorded.
+  /// Fraction of the training pairs that have several sentences on a side, if it was recorded.
   std::optional<double> several_sentences;
   std::map<std::string, double> scores;    ///< metric -> value: "valid-bleu", "valid-loss"
   std::vector<std::string> averaged_from;  ///< files, when the weights are an average

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/fields.h"
 
 namespace dragoman {
 
@@ -156,10 +157,9 @@ std::string make_header(const std::vector<const TensorData*>& sorted, const Meta
     if (tensor->name == kMetadataKey || header.contains(tensor->name))
       throw Error("cannot write two tensors named ", tensor->name);
     const std::size_t end = offset + tensor->bytes();
-    header[tensor->name] = {
-        {"dtype", std::string(names_of(Dtype{})[static_cast<std::size_t>(tensor->dtype)])},
-        {"shape", tensor->shape},
-        {"data_offsets", {offset, end}}};
+    header[tensor->name] = {{"dtype", std::string(name_of(tensor->dtype))},
+                            {"shape", tensor->shape},
+                            {"data_offsets", {offset, end}}};
     offset = end;
   }
   std::string text = header.dump(-1, ' ', false, Json::error_handler_t::replace);

@@ -11,7 +11,7 @@
 
 namespace dragoman {
 
-enum class AttentionMask { Padding, Causal };
+enum class AttentionMask { Sentence, Causal };
 
 /// The layouts of queries and keys, the mask, and the dropout on the weights. A query sees the keys
 /// of its own sentence; with Causal, none after its own position.

@@ -140,7 +140,7 @@ torch::Tensor Dropout::add(const torch::Tensor& x, const torch::Tensor& residual
                            const torch::Tensor& row_keys) const {
   const DropoutMask mask(*this, row_keys, x.size(0));
   if (!mask.drops() || !has_kernel(x)) return residual + dropout_reference(x, mask);
-  return DropoutFunction::apply(x, optional(residual), mask);
+  return DropoutFunction::apply(x, as_optional(residual), mask);
 }
 
 torch::Tensor Dropout::relu(const torch::Tensor& x, const torch::Tensor& row_keys) const {

@@ -23,21 +23,21 @@ struct TokenGroups {
   TokenGroups(const torch::Tensor& all, std::int64_t vocabulary) {
     const std::span values(all.const_data_ptr<std::int64_t>(),
                            static_cast<std::size_t>(all.size(0)));
-    std::vector<std::int64_t> places(static_cast<std::size_t>(vocabulary));  // counts at first
+    std::vector<std::int64_t> next(static_cast<std::size_t>(vocabulary));  // counts at first
     for (const std::int64_t token : values)
-      if (token >= 0) ++places[token];
-    std::int64_t place = 0;
+      if (token >= 0) ++next[token];
+    std::int64_t position = 0;
     for (std::int64_t token = 0; token < vocabulary; ++token) {
-      const std::int64_t count = std::exchange(places[token], place);
+      const std::int64_t count = std::exchange(next[token], position);
       if (count == 0) continue;
       tokens.push_back(token);
-      starts.push_back(place);
-      place += count;
+      starts.push_back(position);
+      position += count;
     }
-    starts.push_back(place);
-    order.resize(static_cast<std::size_t>(place));
+    starts.push_back(position);
+    order.resize(static_cast<std::size_t>(position));
     for (std::size_t row = 0; row < values.size(); ++row)
-      if (values[row] >= 0) order[places[values[row]]++] = static_cast<std::int64_t>(row);
+      if (values[row] >= 0) order[next[values[row]]++] = static_cast<std::int64_t>(row);
   }
 
   std::vector<std::int64_t> order, starts, tokens;

@@ -28,7 +28,7 @@ inline ElementType element_type(const torch::Tensor& x) {
 
 using OptionalTensor = std::optional<torch::Tensor>;  // undefined ones may not enter a Function
 
-inline OptionalTensor optional(const torch::Tensor& x) {
+inline OptionalTensor as_optional(const torch::Tensor& x) {
   return x.defined() ? OptionalTensor(x) : std::nullopt;
 }
 

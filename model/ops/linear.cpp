@@ -19,7 +19,7 @@ torch::Tensor joined_linear_reference(const torch::Tensor& x, at::TensorList wei
 namespace {
 
 /// One matrix or vector of those that lie behind each other in memory, else a copy.
-torch::Tensor joined(at::TensorList parts) {
+torch::Tensor join_views(at::TensorList parts) {
   const char* end = static_cast<const char*>(parts[0].const_data_ptr());
   std::int64_t rows = 0;
   bool adjacent = true;
@@ -38,13 +38,13 @@ struct JoinedLinearFunction : torch::autograd::Function<JoinedLinearFunction> {
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& x,
                                at::TensorList weights, at::TensorList biases) {
     RECORD_USER_SCOPE("JoinedLinearFunction");
-    const auto weight = joined(weights);
+    const auto weight = join_views(weights);
     const auto input = x.contiguous();
     context->save_for_backward({input, weight});
     std::vector<std::int64_t> rows;
     for (const torch::Tensor& part : weights) rows.push_back(part.size(0));
     context->saved_data["rows"] = rows;
-    return linear_product(input, weight, joined(biases));
+    return linear_product(input, weight, join_views(biases));
   }
   static variable_list backward(AutogradContext* context, variable_list gradients) {
     const auto saved = context->get_saved_variables();

@@ -57,13 +57,13 @@ torch::Tensor packed(const torch::Tensor& weight, Orientation orientation) {
 
 }  // namespace
 
-bool has_products(torch::ScalarType type, torch::Device device) {
+bool uses_own_products(torch::ScalarType type, torch::Device device) {
   return type == torch::kBFloat16 && device.is_cpu() && !cpu_features().amx_bf16 &&
          kernels().product[static_cast<int>(ElementType::BFloat16)];
 }
 
-bool has_product(const torch::Tensor& x) {
-  return has_products(x.scalar_type(), x.device()) && x.size(0) > 0 && x.size(1) > 0;
+bool uses_own_product(const torch::Tensor& x) {
+  return uses_own_products(x.scalar_type(), x.device()) && x.size(0) > 0 && x.size(1) > 0;
 }
 
 torch::Tensor pack_weight(const torch::Tensor& weight) {
@@ -86,7 +86,7 @@ ProductArguments product_arguments(torch::Tensor& y, const torch::Tensor& x,
 
 torch::Tensor linear_product(const torch::Tensor& x, const torch::Tensor& weight,
                              const torch::Tensor& bias) {
-  if (!has_product(x)) return library_product(x, weight, bias);
+  if (!uses_own_product(x)) return library_product(x, weight, bias);
   auto y = torch::empty({x.size(0), weight.size(0)}, x.options());
   run_product(kernels().product, product_arguments(y, x, pack_weight(weight), bias), x);
   return y;
@@ -111,7 +111,7 @@ torch::Tensor relu_gradient_product(const torch::Tensor& dy, const torch::Tensor
 }
 
 void linear_product_out(torch::Tensor& y, const torch::Tensor& x, const torch::Tensor& weight) {
-  if (has_product(x))
+  if (uses_own_product(x))
     run_product(kernels().product, product_arguments(y, x, pack_weight(weight), {}), x);
   else
     torch::mm_out(y, x, weight.t());
@@ -124,14 +124,14 @@ torch::Tensor input_gradient(const torch::Tensor& dy, const torch::Tensor& weigh
 }
 
 void input_gradient_out(torch::Tensor& dx, const torch::Tensor& dy, const torch::Tensor& weight) {
-  if (has_product(dy))
+  if (uses_own_product(dy))
     run_product(kernels().product, product_arguments(dx, dy, pack_transposed(weight), {}), dy);
   else
     torch::mm_out(dx, dy, weight);
 }
 
 torch::Tensor weight_gradient(const torch::Tensor& dy, const torch::Tensor& x) {
-  return has_product(dy) ? weight_gradient(dy, x, {}) : torch::mm(dy.t(), x);
+  return uses_own_product(dy) ? weight_gradient(dy, x, {}) : torch::mm(dy.t(), x);
 }
 
 torch::Tensor weight_gradient(const torch::Tensor& dy, const torch::Tensor& x,
@@ -143,7 +143,7 @@ torch::Tensor weight_gradient(const torch::Tensor& dy, const torch::Tensor& x,
 }
 
 void add_weight_gradient(torch::Tensor& sums, const torch::Tensor& dy, const torch::Tensor& x) {
-  if (has_product(dy))
+  if (uses_own_product(dy))
     run_weight_gradient(dy, x, sums, {}, {}, /*add=*/true);
   else
     sums.add_(torch::mm(dy.t(), x));

@@ -47,8 +47,8 @@ TEST(LearnedPositions, AreAddedToEachSide) {
   const auto row = [&](const std::string& side) {
     return parameters["positions." + side + ".weight"].index({positions});
   };
-  expect_close(model->positions->source(x, positions, 6), x + row("source"), 1e-6);
-  expect_close(model->positions->target(x, positions, 6), x + row("target"), 1e-6);
+  expect_close(model->positional_encoding->source(x, positions, 6), x + row("source"), 1e-6);
+  expect_close(model->positional_encoding->target(x, positions, 6), x + row("target"), 1e-6);
 }
 
 TEST(LearnedPositions, RefuseALongerSentenceWithItsLength) {

@@ -18,7 +18,7 @@ TEST(NormBefore, NormalisesTheInputOfEachSubLayerAndTheOutputOfEachStack) {
   for (const auto& module : *model->encoder->layers) {
     auto& layer = *module->as<EncoderLayerImpl>();
     const auto normed = layer.self_attention_norm(x);
-    x = x + layer.self_attention->self(normed, source, AttentionMask::Padding);
+    x = x + layer.self_attention->self(normed, source, AttentionMask::Sentence);
     x = x + layer.feed_forward(layer.feed_forward_norm(x), torch::Tensor());
   }
   const auto memory = model->encoder(input, source);

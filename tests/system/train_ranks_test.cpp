@@ -167,7 +167,7 @@ TEST_F(TrainRanks, AHungRankEndsTheRun) {
     ranks[victim]->send_signal(SIGKILL);
     EXPECT_EQ(other.exit_code, 1) << other.errors;
     EXPECT_THAT(other.errors, HasSubstr(victim == 0 ? "rank 0 (host " : "rank 1 (host "));
-    EXPECT_THAT(other.errors, HasSubstr("no sign of life for 2 s"));
+    EXPECT_THAT(other.errors, HasSubstr("no heartbeat for 2 s"));
   }
   const auto resumed = run_two(command("hung"));
   EXPECT_EQ(resumed[0].exit_code, 0) << resumed[0].errors;

@@ -25,7 +25,7 @@ class CheckpointKeeperTest : public RunWithoutText {
   }
   void save_at(std::int64_t update) {
     come_to(update);
-    keeper.save_what_is_due(progress);
+    keeper.save_if_due(progress);
   }
 
   CheckpointKeeper keeper{run, model, log, observer};
@@ -112,7 +112,7 @@ TEST_F(CheckpointKeeperTest, RollsBackToTheLastSoundCheckpoint) {
   save_at(100);
   save_at(200);
   come_to(230);  // the trouble may have begun before update 200
-  progress.skipped = 3;
+  progress.left_out = 3;
   progress.best = {.update = 200, .value = 30, .loss = 2};
   progress.rate_factor = 0.5;
   keeper.roll_back(progress);
@@ -120,7 +120,7 @@ TEST_F(CheckpointKeeperTest, RollsBackToTheLastSoundCheckpoint) {
   EXPECT_EQ(progress.returned_to, 100);
   EXPECT_EQ(progress.rollbacks, 1);
   EXPECT_EQ(progress.rate_factor, 0.25);
-  EXPECT_EQ(progress.skipped, 3);
+  EXPECT_EQ(progress.left_out, 3);
   EXPECT_EQ(progress.best.update, 200);
   EXPECT_EQ(model.weights().max().item<double>(), 100);
   EXPECT_TRUE(keeper.has_numbered(100));

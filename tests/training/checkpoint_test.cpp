@@ -17,7 +17,7 @@ TEST(Checkpoint, AResumedModelGoesOnBitIdentically) {
       model.step({.target_tokens = sums.target_tokens, .learning_rate = 1e-3, .clip_norm = 1});
     };
     TrainingModel straight(small_config(0.2), {}, precision, test_device(), 1);
-    straight.keep_average(0.9);
+    straight.keep_moving_average(0.9);
     for (int u = 1; u <= 3; ++u) update(straight, u);
     ProgressRecord progress;
     progress.update = 3;
@@ -27,17 +27,17 @@ TEST(Checkpoint, AResumedModelGoesOnBitIdentically) {
                      progress);
     // Its parameters are what the run would give.
     EXPECT_TRUE(torch::equal(load_flat_weights(path, straight.layout(), test_device()),
-                             straight.averaged_weights()));
+                             straight.output_weights()));
     for (int u = 4; u <= 6; ++u) update(straight, u);
 
     EXPECT_EQ(progress_from_json(ModelFileReader(path).progress()), progress);
     // The seed belongs to the configuration, so the resumed model has the same one.
     TrainingModel resumed(small_config(0.2), {}, precision, test_device(), 1);
-    resumed.keep_average(0.9);
+    resumed.keep_moving_average(0.9);
     load_checkpoint(path, resumed);
     for (int u = 4; u <= 6; ++u) update(resumed, u);
     EXPECT_TRUE(torch::equal(straight.weights(), resumed.weights()));
-    EXPECT_TRUE(torch::equal(straight.averaged_weights(), resumed.averaged_weights()));
+    EXPECT_TRUE(torch::equal(straight.output_weights(), resumed.output_weights()));
   }
   std::filesystem::remove(path);
 }

@@ -18,7 +18,7 @@ std::vector<std::string> run_two_ranks(const std::function<void(Communicator& ra
   const int port = free_port();
   return run_ranks(2, [&](int rank) {
     at::set_num_threads(1);
-    Communicator ranks(place_on_loopback(rank, 2, port), 5);
+    Communicator ranks(info_on_loopback(rank, 2, port), 5);
     work(ranks);
   });
 }
@@ -43,7 +43,7 @@ TEST(CommonState, AllRanksGetTheAnswerAndTheRecordOfRank0) {
   EXPECT_THAT(run_two_ranks([](Communicator& ranks) {
                 ProgressRecord progress;
                 for (const bool answer : {true, false}) {
-                  EXPECT_EQ(by_leader(ranks, progress,
+                  EXPECT_EQ(on_rank_0(ranks, progress,
                                       [&] {
                                         EXPECT_TRUE(ranks.leads());
                                         ++progress.validated_update;
@@ -58,7 +58,8 @@ TEST(CommonState, AllRanksGetTheAnswerAndTheRecordOfRank0) {
 
 TEST(CommonState, OneRankThatIsToStopStopsAll) {
   EXPECT_THAT(run_two_ranks([](Communicator& ranks) {
-                const Agreement agreed = agree(ranks, ranks.rank() == 1, 4 + ranks.rank());
+                const StopAndClock agreed =
+                    stop_and_clock_of_all(ranks, ranks.rank() == 1, 4 + ranks.rank());
                 EXPECT_TRUE(agreed.stop);
                 EXPECT_EQ(agreed.seconds, 4.5);
               }),
@@ -71,7 +72,7 @@ TEST(CommonState, RanksOfWhichOneLeavesAnUpdateOutHaveParted) {
                   if (ranks.rank() == left_out_by)
                     ranks.gather(std::vector<std::int64_t>{4, 5, 6});  // its sentences
                   else
-                    agree(ranks, false, 0);
+                    stop_and_clock_of_all(ranks, false, 0);
                 }),
                 Each(HasSubstr("computations have parted")));
 }

@@ -20,9 +20,9 @@ using testing::IsEmpty;
 class ModelSelectionTest : public RunWithoutText {
  protected:
   void save(const std::filesystem::path& path, std::int64_t update) {
-    ModelOrigin origin = run.origin;
-    origin.provenance.updates = update;
-    write_weights(path, model, torch::full_like(model.weights(), update), origin);
+    ModelAttachments attachments = run.attachments;
+    attachments.provenance.updates = update;
+    write_weights(path, model, torch::full_like(model.weights(), update), attachments);
   }
   std::int64_t updates_of_model() const {
     return ModelFileReader(run.folder.model()).provenance().updates;
@@ -78,7 +78,8 @@ TEST_F(ModelSelectionTest, WithoutAnySourceTheRunFails) {
 }
 
 TEST_F(ModelSelectionTest, OneCheckpointIsNoAverage) {
-  EXPECT_FALSE(selection.average({.weights = model.weights(), .names = {"a"}}, progress, {}));
+  EXPECT_FALSE(
+      selection.take_average_if_better({.weights = model.weights(), .names = {"a"}}, progress, {}));
   EXPECT_FALSE(std::filesystem::exists(run.folder.model()));
 }
 
@@ -97,7 +98,7 @@ TEST_F(AverageTest, ThatCannotBeSavedLeavesTheModelAndTheRecordAsTheyWere) {
   // A folder stands where the second file should go.
   for (const auto& file : {run.folder.best(), run.folder.model()}) {
     std::filesystem::create_directories(file);
-    EXPECT_FALSE(selection.average(mean, progress, {}));
+    EXPECT_FALSE(selection.take_average_if_better(mean, progress, {}));
     EXPECT_THAT(observer.warnings,
                 ElementsAre(HasSubstr("average not saved, the best checkpoint stays the model: ")));
     EXPECT_THAT(observer.notices, ElementsAre(HasSubstr("; the best checkpoint stays the model")));
@@ -107,7 +108,7 @@ TEST_F(AverageTest, ThatCannotBeSavedLeavesTheModelAndTheRecordAsTheyWere) {
     observer.warnings.clear();
     observer.notices.clear();
   }
-  EXPECT_TRUE(selection.average(mean, progress, {}));
+  EXPECT_TRUE(selection.take_average_if_better(mean, progress, {}));
   EXPECT_THAT(observer.notices, ElementsAre(HasSubstr("; kept as the model")));
   EXPECT_EQ(progress.best.update, 6);
   EXPECT_EQ(read_file(run.folder.model()), read_file(run.folder.best()));

@@ -44,7 +44,7 @@ class RunLogTest : public FolderTest {
 
 TEST_F(RunLogTest, BeforeItIsOpenNothingIsWritten) {
   RunLog log(run, observer);
-  log.updated({.update = 1});
+  log.logged({.update = 1});
   log.rolled_back(1, {});
   EXPECT_EQ(log.sync(), std::nullopt);
   EXPECT_TRUE(std::filesystem::is_empty(folder));
@@ -56,11 +56,11 @@ TEST_F(RunLogTest, EachStartSaysItsSettingsAndCutsOffWhatItsCheckpointHasNotSeen
   {
     RunLog log(run, observer);
     log.open(progress, 123);
-    log.updated({.update = 1});
+    log.logged({.update = 1});
     progress.update = 1;
     progress.log_bytes = log.sync().value();
     EXPECT_EQ(progress.log_bytes, std::filesystem::file_size(run.log()));
-    log.updated({.update = 2});
+    log.logged({.update = 2});
   }
   RunLog log(run, observer);
   log.open(progress, 123);
@@ -124,13 +124,13 @@ TEST_F(RunLogTest, AFullDiskCostsLinesAndIsWarnedAbout) {
   const rlimit full{1, unlimited.rlim_max};
   const auto handler = std::signal(SIGXFSZ, SIG_IGN);
   setrlimit(RLIMIT_FSIZE, &full);
-  log.updated({.update = 1});
+  log.logged({.update = 1});
   setrlimit(RLIMIT_FSIZE, &unlimited);
   std::signal(SIGXFSZ, handler);
   EXPECT_THAT(observer.warnings, ElementsAre(HasSubstr("log.jsonl: cannot write; going on"),
                                              HasSubstr("tensorboard: cannot write; going on")));
   EXPECT_EQ(read_file(run.log()), before);
-  log.updated({.update = 2});
+  log.logged({.update = 2});
   EXPECT_EQ(lines().back().at("update"), 2);
 }
 
@@ -140,7 +140,7 @@ TEST_F(RunLogTest, EventFilesThatCannotBeMadeCostNoLine) {
   log.open({}, 1);
   EXPECT_THAT(observer.warnings,
               ElementsAre(HasSubstr("TensorBoard's events not saved, training goes on")));
-  log.updated({.update = 1});
+  log.logged({.update = 1});
   EXPECT_THAT(types(), ElementsAre("start", "update"));
 }
 

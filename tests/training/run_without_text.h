@@ -52,7 +52,7 @@ class RunWithoutText : public FolderTest {
       .precision = Precision::Fp32,
       .device = torch::kCPU,
       .folder = {folder},
-      .origin = {.tokenizer_source = "pieces", .tokenizer_target = {}, .provenance = {}},
+      .attachments = {.tokenizer_source = "pieces", .tokenizer_target = {}, .provenance = {}},
       .data = data,
       .settings = {},
       .threads = "1",

@@ -71,9 +71,9 @@ class SmallRun : public testing::Test {
             .precision = Precision::Fp32,
             .device = torch::kCPU,
             .folder = {config.output},
-            .origin = {.tokenizer_source = data.tokenizers.source->model_bytes(),
-                       .tokenizer_target = {},
-                       .provenance = {}},
+            .attachments = {.tokenizer_source = data.tokenizers.source->model_bytes(),
+                            .tokenizer_target = {},
+                            .provenance = {}},
             .data = data,
             .settings = {},
             .threads = "1",
@@ -97,7 +97,7 @@ class SmallRun : public testing::Test {
 
   static inline std::filesystem::path* folder_ = nullptr;
   static inline PreparedData* data_ = nullptr;
-  Communicator alone_{RankPlace{}, 60};
+  Communicator alone_{RankInfo{}, 60};
   ProgressRecord progress_;  // of the last run
 };
 

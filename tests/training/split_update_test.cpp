@@ -34,7 +34,7 @@ double difference(const torch::Tensor& a, const torch::Tensor& b) {
 }
 
 TEST(SplitUpdate, MemoryMayRunOutAtAnyBlockAndTheUpdateIsTheSame) {
-  const UpdatePart whole{.update = 3, .loss = {.label_smoothing = 0.1}, .token_budget = 0};
+  const AccumulateConfig whole{.update = 3, .loss = {.label_smoothing = 0.1}, .token_budget = 0};
   for (const Precision precision : {Precision::Fp32, Precision::Bf16}) {
     auto model = small_model(precision);
     FailingAllocator allocator;
@@ -48,7 +48,7 @@ TEST(SplitUpdate, MemoryMayRunOutAtAnyBlockAndTheUpdateIsTheSame) {
       allocator.fails_at = at;
       ASSERT_FALSE(try_to_accumulate(failing, kBatches, whole)) << at;
       allocator.fails_at = -1;
-      UpdatePart parts = whole;
+      AccumulateConfig parts = whole;
       parts.token_budget = lowered_budget(kBatches, 0);
       const auto again = try_to_accumulate(failing, kBatches, parts);
       ASSERT_TRUE(again);
@@ -66,7 +66,7 @@ TEST(SplitUpdate, TheBudgetIsLoweredUntilMemorySuffices) {
   std::vector<std::int64_t> sentences(200);
   std::iota(sentences.begin(), sentences.end(), 1);
   const std::vector<PackedBatch> batches = {batch_of(sentences)};
-  UpdatePart part{.update = 1, .loss = {.chunk_tokens = 64}, .token_budget = 0};
+  AccumulateConfig part{.update = 1, .loss = {.chunk_tokens = 64}, .token_budget = 0};
   FailingAllocator allocator;
   ASSERT_TRUE(try_to_accumulate(model, batches, part));
   allocator.limit = allocator.largest / 3;

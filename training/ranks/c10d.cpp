@@ -21,22 +21,22 @@ std::string first_line(const std::exception& error) {
   return text.substr(0, text.find('\n'));
 }
 
-RankStore::RankStore(const RankPlace& place, Milliseconds limit) {
+RankStore::RankStore(const RankInfo& info, Milliseconds limit) {
   FLAGS_caffe2_log_level = c10::GLOG_FATAL;  // c10d prints failures that it also throws
   c10d::TCPStoreOptions options;
-  options.port = static_cast<std::uint16_t>(place.master_port);
-  options.isServer = place.rank == 0 && !place.store_is_there;
+  options.port = static_cast<std::uint16_t>(info.master_port);
+  options.isServer = info.rank == 0 && !info.launcher_serves_store;
   options.waitWorkers = false;
   options.timeout = limit;
   try {
     // Each of torchrun's attempts has keys of its own.
     store_ = c10::make_intrusive<c10d::PrefixStore>(
-        join_text("dragoman/", place.attempt),
-        c10::make_intrusive<c10d::TCPStore>(place.master_host, options));
+        join_text("dragoman/", info.attempt),
+        c10::make_intrusive<c10d::TCPStore>(info.master_host, options));
   } catch (const std::exception& error) {
-    throw Error("rank ", place.rank,
+    throw Error("rank ", info.rank,
                 options.isServer ? " cannot listen at " : " cannot reach rank 0 at ",
-                place.master_host, ", port ", place.master_port,
+                info.master_host, ", port ", info.master_port,
                 " (MASTER_ADDR, MASTER_PORT): ", first_line(error));
   }
 }
@@ -63,17 +63,17 @@ std::optional<std::vector<std::string>> RankStore::get(const std::vector<std::st
   return texts;
 }
 
-TensorExchange::TensorExchange(const RankStore& store, const RankPlace& place,
+TensorExchange::TensorExchange(const RankStore& store, const RankInfo& info,
                                const std::string& address, Milliseconds limit) {
   // A separate connection, as the backends use it in threads of their own.
   const auto own = store.store_->clone();
   const auto options = c10d::ProcessGroupGloo::Options::create(limit);
   options->devices = {c10d::ProcessGroupGloo::createDeviceForHostname(address)};
-  gloo_ = c10::make_intrusive<c10d::ProcessGroupGloo>(own, place.rank, place.size, options);
+  gloo_ = c10::make_intrusive<c10d::ProcessGroupGloo>(own, info.rank, info.size, options);
 #ifdef DRAGOMAN_NCCL
   if (torch::cuda::is_available())
     nccl_ = c10::make_intrusive<c10d::ProcessGroupNCCL>(
-        c10::make_intrusive<c10d::PrefixStore>("nccl", own), place.rank, place.size);
+        c10::make_intrusive<c10d::PrefixStore>("nccl", own), info.rank, info.size);
 #endif
 }
 

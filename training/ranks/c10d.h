@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "training/ranks/rank_place.h"
+#include "training/ranks/rank_info.h"
 
 namespace at {
 class Tensor;
@@ -32,7 +32,7 @@ std::string first_line(const std::exception& error);
 class RankStore {
  public:
   /// Waits for the server, `limit` at most. Throws Error where there is none.
-  RankStore(const RankPlace& place, Milliseconds limit);
+  RankStore(const RankInfo& info, Milliseconds limit);
   RankStore(const RankStore&) = delete;
   RankStore& operator=(const RankStore&) = delete;
   ~RankStore();
@@ -58,7 +58,7 @@ enum class TensorWork { Sum, CopyOfRank0 };
 class TensorExchange {
  public:
   /// `address` is the one by which the others reach this rank. `limit` is that of a transfer.
-  TensorExchange(const RankStore& store, const RankPlace& place, const std::string& address,
+  TensorExchange(const RankStore& store, const RankInfo& info, const std::string& address,
                  Milliseconds limit);
   TensorExchange(const TensorExchange&) = delete;
   TensorExchange& operator=(const TensorExchange&) = delete;

@@ -6,12 +6,12 @@
 #include <functional>
 
 #include "base/error.h"
-#include "training/ranks/rank_board.h"
+#include "training/ranks/rendezvous.h"
 
 namespace dragoman {
 
 struct Communicator::Group {
-  std::shared_ptr<RankBoard> board;
+  std::shared_ptr<Rendezvous> rendezvous;
   std::stop_source stop;
   using Callback = std::stop_callback<std::function<void()>>;
   std::optional<Callback> by_signal, by_loss;
@@ -20,43 +20,44 @@ struct Communicator::Group {
   /// different kinds round a number differently, and a decision may depend on the last digit.
   std::vector<std::string> exchange(const std::string& call, const std::string& text) {
     const std::string head = call + "\n";
-    auto texts = board->exchange(head + text);
+    auto texts = rendezvous->exchange(head + text);
     for (std::size_t rank = 0; rank < texts.size(); ++rank) {
       if (!texts[rank].starts_with(head))
-        throw Error("the ranks' computations have parted: ", board->name(static_cast<int>(rank)),
-                    " is at another step than this one; use hosts of one kind, or "
-                    "--spike-factor 0");
+        throw Error(
+            "the ranks' computations have parted: ", rendezvous->name(static_cast<int>(rank)),
+            " is at another step than this one; use hosts of one kind, or "
+            "--spike-factor 0");
       texts[rank].erase(0, head.size());
     }
     return texts;
   }
 
-  /// Runs when all ranks have come. A failure then means that a rank is lost; the board knows which
-  /// one.
+  /// Runs when all ranks have come. A failure then means that a rank is lost; the rendezvous knows
+  /// which one.
   void run(TensorWork work, torch::Tensor& tensor) {
     exchange(work == TensorWork::Sum ? "sum of tensors" : "copy of a tensor", "");
     try {
-      board->tensors().run(work, tensor, board->lost());
+      rendezvous->tensors().run(work, tensor, rendezvous->lost());
     } catch (const std::exception& error) {
-      board->throw_loss("the exchange with the other ranks has failed: " + first_line(error));
+      rendezvous->throw_loss("the exchange with the other ranks has failed: " + first_line(error));
     }
   }
 };
 
-Communicator::Communicator(const RankPlace& place, double silence_seconds) : place_(place) {
-  if (place.size == 1) return;
+Communicator::Communicator(const RankInfo& info, double silence_seconds) : info_(info) {
+  if (info.size == 1) return;
   const Milliseconds silence(std::llround(1000 * silence_seconds));
   group_ = std::make_unique<Group>();
-  group_->board = std::make_shared<RankBoard>(place, silence);
-  group_->board->join();
+  group_->rendezvous = std::make_shared<Rendezvous>(info, silence);
+  group_->rendezvous->join();
 }
 
 Communicator::~Communicator() {
-  if (group_) group_->board->leave("");
+  if (group_) group_->rendezvous->leave("");
 }
 
 std::string Communicator::name(int rank) const {
-  return group_ ? group_->board->name(rank) : "rank 0";
+  return group_ ? group_->rendezvous->name(rank) : "rank 0";
 }
 
 void Communicator::sum(torch::Tensor& tensor) {
@@ -79,7 +80,7 @@ void Communicator::broadcast(torch::Tensor& tensor) {
   if (group_) group_->run(TensorWork::CopyOfRank0, tensor);
 }
 
-/// Sends bytes over c10d, as the text may be longer than the board allows.
+/// Sends bytes over c10d, as the text may be longer than the rendezvous allows.
 std::string Communicator::broadcast(const std::string& text) {
   std::string bytes = text;
   bytes.resize(std::stoull(gather(std::to_string(text.size())).front()));
@@ -110,12 +111,12 @@ std::stop_token Communicator::stop_token(std::stop_token stop) {
   if (!group_) return stop;
   const auto request = [group = group_.get()] { group->stop.request_stop(); };
   group_->by_signal.emplace(std::move(stop), request);
-  group_->by_loss.emplace(group_->board->lost(), request);
+  group_->by_loss.emplace(group_->rendezvous->lost(), request);
   return group_->stop.get_token();
 }
 
 void Communicator::give_up(const std::string& reason) {
-  if (group_) group_->board->leave(reason);
+  if (group_) group_->rendezvous->leave(reason);
 }
 
 }  // namespace dragoman

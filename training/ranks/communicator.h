@@ -1,5 +1,5 @@
 // The communication of processes that train together: sums and copies of tensors over c10d, texts
-// and numbers over RankBoard. A single process is rank 0 of 1, and no call communicates.
+// and numbers over Rendezvous. A single process is rank 0 of 1, and no call communicates.
 //
 // All ranks make the same calls in the same order. Where they do not, both calls throw Error. Where
 // a rank has died, hangs or has given up, each call throws Error on every remaining rank, and the
@@ -16,24 +16,24 @@
 #include <string>
 #include <vector>
 
-#include "training/ranks/rank_place.h"
+#include "training/ranks/rank_info.h"
 
 namespace dragoman {
 
 class Communicator {
  public:
   /// Waits until all ranks have come, and throws Error where they do not come within ten times
-  /// `silence_seconds`. Later a rank without a sign of life for `silence_seconds` counts as hung.
-  Communicator(const RankPlace& place, double silence_seconds);
+  /// `silence_seconds`. Later a rank without a heartbeat for `silence_seconds` counts as hung.
+  Communicator(const RankInfo& info, double silence_seconds);
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
   ~Communicator();
 
-  const RankPlace& place() const { return place_; }
-  int rank() const { return place_.rank; }
-  int size() const { return place_.size; }
+  const RankInfo& info() const { return info_; }
+  int rank() const { return info_.rank; }
+  int size() const { return info_.size; }
   /// Rank 0 leads: it alone reads checkpoints, validates and writes.
-  bool leads() const { return place_.rank == 0; }
+  bool leads() const { return info_.rank == 0; }
   std::string name(int rank) const;  ///< "rank 1 (host b, process 4711)"
 
   /// Sums in place over all ranks. Numbers are added in the order of the ranks, so all ranks have
@@ -57,7 +57,7 @@ class Communicator {
  private:
   struct Group;
 
-  RankPlace place_;
+  RankInfo info_;
   std::unique_ptr<Group> group_;  ///< none where this process is alone
 };
 

@@ -48,7 +48,7 @@ bool is_loopback(const std::string& address) {
 
 }  // namespace
 
-RankIntroduction introduction_of_this(const RankPlace& place) {
+RankIntroduction introduction_of_this(const RankInfo& info) {
   RankIntroduction own{.name = "",
                        .machine = machine_of_this(),
                        .process = std::to_string(getpid()),
@@ -56,12 +56,12 @@ RankIntroduction introduction_of_this(const RankPlace& place) {
                        .rank_0 = ""};
   std::array<char, 256> host{};
   gethostname(host.data(), host.size() - 1);
-  own.name = join_text("rank ", place.rank, " (host ", host.data(), ", process ", own.process, ")");
+  own.name = join_text("rank ", info.rank, " (host ", host.data(), ", process ", own.process, ")");
   addrinfo hints{}, *found = nullptr;
   hints.ai_socktype = SOCK_DGRAM;
-  const std::string port = std::to_string(place.master_port);
-  if (const int unknown = getaddrinfo(place.master_host.c_str(), port.c_str(), &hints, &found))
-    throw Error(own.name, " cannot reach rank 0: ", place.master_host,
+  const std::string port = std::to_string(info.master_port);
+  if (const int unknown = getaddrinfo(info.master_host.c_str(), port.c_str(), &hints, &found))
+    throw Error(own.name, " cannot reach rank 0: ", info.master_host,
                 " (MASTER_ADDR): ", gai_strerror(unknown));
   const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> all(found, &freeaddrinfo);
   for (; found != nullptr && own.address.empty(); found = found->ai_next) {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "training/ranks/rank_place.h"
+#include "training/ranks/rank_info.h"
 
 namespace dragoman {
 
@@ -17,7 +17,7 @@ struct RankIntroduction {
 };
 
 /// Throws Error where the name of rank 0's host leads to no address.
-RankIntroduction introduction_of_this(const RankPlace& place);
+RankIntroduction introduction_of_this(const RankInfo& info);
 std::string to_text(const RankIntroduction& introduction);
 RankIntroduction introduction_from_text(const std::string& text);
 

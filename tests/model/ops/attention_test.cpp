@@ -29,7 +29,7 @@ AttentionExample attention_example(AttentionMask mask) {
 }
 
 TEST(AttentionWeights, EqualMaskedSoftmaxAndDropoutByPlainOperations) {
-  for (const AttentionMask mask : {AttentionMask::Padding, AttentionMask::Causal})
+  for (const AttentionMask mask : {AttentionMask::Sentence, AttentionMask::Causal})
     for (const double rate : {0.0, 0.3}) {
       const auto example = attention_example(mask);
       const AttentionPattern pattern{example.queries, example.keys, mask, {rate, 4}};
@@ -41,11 +41,11 @@ TEST(AttentionWeights, EqualMaskedSoftmaxAndDropoutByPlainOperations) {
 }
 
 TEST(AttentionWeights, AreTheWeightsWithoutDropoutTimesTheFactorsBitForBit) {
-  const auto example = attention_example(AttentionMask::Padding);
+  const auto example = attention_example(AttentionMask::Sentence);
   const Dropout dropout{0.3, 4};
   const auto weights = [&](const Dropout& chosen) {
     return attention_weights(example.scores,
-                             {example.queries, example.keys, AttentionMask::Padding, chosen}, 0.6);
+                             {example.queries, example.keys, AttentionMask::Sentence, chosen}, 0.6);
   };
   const auto factors =
       DropoutMask(dropout, example.queries.padded().row_keys, example.scores.size(1), kHeads)
@@ -82,7 +82,7 @@ constexpr std::int64_t kWidth = 12;
 TEST(PackedSelfAttention, EqualsThePaddedPathAndSkipsFillerRows) {
   const PackedLayout layout = filled_queries();
   const auto qkv = closed_form({layout.rows, 3 * kWidth});
-  for (const AttentionMask mask : {AttentionMask::Padding, AttentionMask::Causal})
+  for (const AttentionMask mask : {AttentionMask::Sentence, AttentionMask::Causal})
     for (const double rate : {0.0, 0.3}) {
       const AttentionPattern pattern{layout, layout, mask, {rate, 4}};
       expect_same([&](const auto& x) { return packed_self_attention(x, pattern); },
@@ -101,7 +101,7 @@ TEST(PackedCrossAttention, EqualsThePaddedPathAndSkipsFillerRows) {
     return x.to(as.scalar_type());
   };
   for (const double rate : {0.0, 0.3}) {
-    const AttentionPattern pattern{queries, keys, AttentionMask::Padding, {rate, 4}};
+    const AttentionPattern pattern{queries, keys, AttentionMask::Sentence, {rate, 4}};
     expect_same([&](const auto& x) { return packed_cross_attention(x, like(kv, x), pattern); },
                 [&](const auto& x) { return padded_cross_attention(x, like(kv, x), pattern); }, q);
     expect_same([&](const auto& x) { return packed_cross_attention(like(q, x), x, pattern); },

@@ -24,13 +24,13 @@ std::vector<std::string> run_communicators(int size,
   const int port = free_port();
   return run_ranks(size, [&](int rank) {
     at::set_num_threads(1);
-    Communicator ranks(place_on_loopback(rank, size, port), 5);
+    Communicator ranks(info_on_loopback(rank, size, port), 5);
     work(ranks);
   });
 }
 
 TEST(Communicator, OneRankAloneChangesNothing) {
-  Communicator ranks(RankPlace{}, 5);
+  Communicator ranks(RankInfo{}, 5);
   auto tensor = torch::arange(3.0);
   ranks.sum(tensor);
   ranks.broadcast(tensor);

@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-#include "training/ranks/rank_place.h"
+#include "training/ranks/rank_info.h"
 
 namespace dragoman {
 
@@ -26,13 +26,13 @@ inline std::vector<std::string> run_ranks(int size, const std::function<void(int
   return errors;
 }
 
-inline RankPlace place_on_loopback(int rank, int size, int port) {
-  RankPlace place;
-  place.rank = place.local_rank = rank;
-  place.size = place.local_size = size;
-  place.master_host = "127.0.0.1";
-  place.master_port = port;
-  return place;
+inline RankInfo info_on_loopback(int rank, int size, int port) {
+  RankInfo info;
+  info.rank = info.local_rank = rank;
+  info.size = info.local_size = size;
+  info.master_host = "127.0.0.1";
+  info.master_port = port;
+  return info;
 }
 
 }  // namespace dragoman

@@ -1,0 +1,172 @@
+#include "training/loss/loss.h"
+
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include <cmath>
+
+#include "tests/test_device.h"
+
+namespace dragoman {
+namespace {
+
+constexpr LossConfig kSmoothedInEights{.label_smoothing = 0.1, .chunk_tokens = 8};
+
+struct Example {
+  torch::Tensor hidden, weight, bias, targets;
+};
+
+Example example(torch::ScalarType type, std::int64_t tokens = 37, std::int64_t vocabulary = 101) {
+  torch::manual_seed(3);
+  const auto parameter = [&](at::IntArrayRef shape) {
+    return torch::randn(shape).to(test_device(), type).requires_grad_();
+  };
+  return {parameter({tokens, 16}), parameter({vocabulary, 16}), parameter({vocabulary}),
+          torch::randint(vocabulary, {tokens}, torch::kInt64).to(test_device())};
+}
+
+torch::Tensor relative_difference(const torch::Tensor& a, const torch::Tensor& b) {
+  return (a.to(torch::kFloat64) - b.to(torch::kFloat64)).norm() / b.to(torch::kFloat64).norm();
+}
+
+class LossInChunks : public testing::TestWithParam<std::int64_t> {};
+
+TEST_P(LossInChunks, EqualsCrossEntropyOfAllLogitsInValueAndGradients) {
+  for (const double smoothing : {0.0, 0.1, 0.7}) {
+    Example ours = example(torch::kFloat32), theirs = example(torch::kFloat32);
+    const auto sums =
+        projected_cross_entropy(ours.hidden, ours.weight, ours.bias, ours.targets,
+                                {.label_smoothing = smoothing, .chunk_tokens = GetParam()});
+    sums.objective.backward();
+    const auto logits = torch::nn::functional::linear(theirs.hidden, theirs.weight, theirs.bias);
+    const auto loss =
+        at::cross_entropy_loss(logits, theirs.targets, {}, at::Reduction::Sum, -100, smoothing);
+    loss.backward();
+    EXPECT_NEAR(sums.objective.item<double>(), loss.item<double>(), 1e-3);
+    EXPECT_NEAR(
+        sums.negative_log_likelihood,
+        at::cross_entropy_loss(logits, theirs.targets, {}, at::Reduction::Sum).item<double>(),
+        1e-3);
+    EXPECT_LT(relative_difference(ours.hidden.grad(), theirs.hidden.grad()).item<double>(), 1e-5);
+    EXPECT_LT(relative_difference(ours.weight.grad(), theirs.weight.grad()).item<double>(), 1e-5);
+    EXPECT_LT(relative_difference(ours.bias.grad(), theirs.bias.grad()).item<double>(), 1e-5);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Chunks, LossInChunks, testing::Values(0, 1, 5, 36, 37, 512));
+
+/// Of hidden, weight and bias, if there is one, as fp32 leaves.
+struct Fp32Example {
+  explicit Fp32Example(const Example& e)
+      : hidden(e.hidden.detach().to(torch::kFloat32).requires_grad_()),
+        weight(e.weight.detach().to(torch::kFloat32).requires_grad_()),
+        bias(e.bias.defined() ? e.bias.detach().to(torch::kFloat32) : torch::Tensor()) {}
+  torch::Tensor hidden, weight, bias;
+};
+
+/// Values and gradients of an example in bf16, beside those in fp32.
+void expect_near_fp32(const Example& half, const LossConfig& config, double tolerance = 0.006) {
+  const Fp32Example full(half);
+  const auto sums =
+      projected_cross_entropy(half.hidden, half.weight, half.bias, half.targets, config);
+  const auto exact =
+      projected_cross_entropy(full.hidden, full.weight, full.bias, half.targets, config);
+  sums.objective.backward();
+  exact.objective.backward();
+  EXPECT_NEAR(sums.objective.item<double>() / exact.objective.item<double>(), 1, 0.003);
+  EXPECT_NEAR(sums.smoothed / exact.smoothed, 1, 0.003);
+  EXPECT_NEAR(sums.negative_log_likelihood / exact.negative_log_likelihood, 1, 0.003);
+  EXPECT_LT(relative_difference(half.hidden.grad(), full.hidden.grad()).item<double>(), tolerance);
+  EXPECT_LT(relative_difference(half.weight.grad(), full.weight.grad()).item<double>(), tolerance);
+}
+
+TEST(Loss, StaysNearFp32InBf16) {
+  Example half = example(torch::kBFloat16);
+  expect_near_fp32(half, kSmoothedInEights);
+  half = example(torch::kBFloat16);
+  half.bias = torch::Tensor();
+  expect_near_fp32(half, kSmoothedInEights);
+  half = example(torch::kBFloat16, 130, 333);
+  half.bias = torch::Tensor();
+  expect_near_fp32(half, {.label_smoothing = 0.1});
+}
+
+TEST(Loss, IsZeroInRowsWithoutATarget) {
+  Example half = example(torch::kBFloat16, 70);
+  half.bias = torch::Tensor();
+  half.targets[3] = half.targets[69] = -1;
+  expect_near_fp32(half, {.label_smoothing = 0.1});
+  EXPECT_EQ(half.hidden.grad()[3].abs().max().item<double>(), 0);
+  EXPECT_GT(half.hidden.grad()[2].abs().max().item<double>(), 0);
+}
+
+TEST(Loss, StaysNearFp32InBf16WhereLogitsAreInTheHundreds) {
+  Example half = example(torch::kBFloat16, 70);
+  half.bias = torch::Tensor();
+  half.hidden = (half.hidden.detach() * 64).requires_grad_();
+  expect_near_fp32(half, {.label_smoothing = 0.1}, 0.1);  // which bf16 has in steps of one
+}
+
+TEST(Loss, IsNotANumberWhereTheModelHasDiverged) {
+  Example half = example(torch::kBFloat16, 70);
+  half.hidden = half.hidden.detach();
+  half.hidden[5][3] = std::nan("");
+  half.hidden.requires_grad_();
+  const auto sums =
+      projected_cross_entropy(half.hidden, half.weight, {}, half.targets, {.label_smoothing = 0.1});
+  EXPECT_TRUE(std::isnan(sums.objective.item<double>()));
+  EXPECT_TRUE(std::isnan(sums.smoothed));
+}
+
+/// The paper's R-Drop objective, halved, of whole logits [N, V] in plain operations.
+torch::Tensor r_drop_objective(const torch::Tensor& first, const torch::Tensor& second,
+                               const torch::Tensor& targets, const LossConfig& config) {
+  const auto cross_entropy = [&](const torch::Tensor& logits) {
+    return at::cross_entropy_loss(logits, targets, {}, at::Reduction::Sum, -1,
+                                  config.label_smoothing);
+  };
+  const auto counts = targets.ge(0).unsqueeze(1);
+  const auto divergence = [&](const torch::Tensor& p, const torch::Tensor& q) {
+    return (p.softmax(1) * (p.log_softmax(1) - q.log_softmax(1)) * counts).sum();
+  };
+  const auto divergences = (divergence(first, second) + divergence(second, first)) / 2;
+  return (cross_entropy(first) + cross_entropy(second) + config.r_drop * divergences) / 2;
+}
+
+TEST_P(LossInChunks, EqualsThePlainObjectiveOfRDropInValueAndGradients) {
+  for (const double smoothing : {0.0, 0.1}) {
+    const LossConfig config{.label_smoothing = smoothing, .r_drop = 3, .chunk_tokens = GetParam()};
+    Example ours = example(torch::kFloat32, 74), theirs = example(torch::kFloat32, 74);
+    auto targets = ours.targets.narrow(0, 0, 37).clone();
+    targets[5] = targets[36] = -1;
+    const auto sums = projected_cross_entropy(ours.hidden, ours.weight, ours.bias, targets, config);
+    sums.objective.backward();
+    const auto logits = torch::nn::functional::linear(theirs.hidden, theirs.weight, theirs.bias);
+    const auto objective =
+        r_drop_objective(logits.narrow(0, 0, 37), logits.narrow(0, 37, 37), targets, config);
+    objective.backward();
+    EXPECT_NEAR(sums.objective.item<double>(), objective.item<double>(), 1e-3);
+    const auto mean = [&](double label_smoothing) {
+      return at::cross_entropy_loss(logits, torch::cat({targets, targets}), {}, at::Reduction::Sum,
+                                    -1, label_smoothing)
+                 .item<double>() /
+             2;
+    };
+    EXPECT_NEAR(sums.smoothed, mean(smoothing), 1e-3);
+    EXPECT_NEAR(sums.negative_log_likelihood, mean(0), 1e-3);
+    EXPECT_LT(relative_difference(ours.hidden.grad(), theirs.hidden.grad()).item<double>(), 1e-5);
+    EXPECT_LT(relative_difference(ours.weight.grad(), theirs.weight.grad()).item<double>(), 1e-5);
+    EXPECT_LT(relative_difference(ours.bias.grad(), theirs.bias.grad()).item<double>(), 1e-5);
+  }
+}
+
+TEST(Loss, FormsNoGradientsWithoutGradMode) {
+  Example e = example(torch::kFloat32);
+  const torch::NoGradGuard no_grad;
+  const auto sums = projected_cross_entropy(e.hidden, e.weight, {}, e.targets, {});
+  EXPECT_FALSE(sums.objective.requires_grad());
+  EXPECT_NEAR(sums.objective.item<double>(), sums.negative_log_likelihood, 1e-3);
+}
+
+}  // namespace
+}  // namespace dragoman

@@ -1,0 +1,201 @@
+#include "training/start/automatic_settings.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+
+namespace dragoman {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr TextSize kCaptions{.pairs = 29'000, .target_characters = 2'100'000};
+
+std::string text_of_setting(const std::vector<Setting>& settings, const std::string& name) {
+  const auto found = std::find_if(settings.begin(), settings.end(),
+                                  [&name](const Setting& s) { return s.name == name; });
+  return found == settings.end() ? "" : found->text;
+}
+
+double number_of(const std::vector<Setting>& settings, const std::string& name) {
+  return parse_number(name, text_of_setting(settings, name));
+}
+
+TEST(AutomaticSettings, ALargerTextGetsALargerModelAndVocabulary) {
+  Preset last_preset = Preset::Tiny;
+  std::int64_t last_vocabulary = 0;
+  for (std::int64_t characters = 10'000; characters < 2'000'000'000; characters *= 2) {
+    const TextSize text{.pairs = characters / 70, .target_characters = characters};
+    EXPECT_GE(preset_for(text), last_preset);
+    EXPECT_GE(vocabulary_for(text), last_vocabulary);
+    last_preset = preset_for(text);
+    last_vocabulary = vocabulary_for(text);
+  }
+  EXPECT_EQ(last_preset, Preset::Base);
+  EXPECT_EQ(last_vocabulary, 32'000);
+  EXPECT_EQ(vocabulary_for(kCaptions), 8000);
+}
+
+/// The speed of each preset where tiny learns from `tiny` target pieces a second.
+SpeedOf speed_with(double tiny) {
+  return [tiny](Preset preset) {
+    constexpr std::array<double, 4> kShares = {1, 0.37, 0.05, 0.015};
+    return tiny * kShares[static_cast<std::size_t>(preset)];
+  };
+}
+
+constexpr TextSize kMixture{.pairs = 100'000, .target_characters = 7'000'000};
+
+TEST(AutomaticSettings, ASlowMachineTakesASmallerModelOfTheSameTextAndSaysWhy) {
+  const ChosenPreset fast = preset_for(kMixture, speed_with(30'000));
+  EXPECT_EQ(fast.preset, Preset::Small);
+  EXPECT_EQ(fast.reason, "100,000 pairs");
+  const ChosenPreset slow = preset_for(kMixture, speed_with(5'000));
+  EXPECT_EQ(slow.preset, Preset::Tiny);
+  EXPECT_THAT(slow.reason, HasSubstr("100,000 pairs; small would take 5:0"));
+}
+
+TEST(AutomaticSettings, AModelThatDoesNotFitIntoMemoryIsNotTaken) {
+  const ChosenPreset chosen =
+      preset_for({.pairs = 10'000'000, .target_characters = 1'000'000'000},
+                 [](Preset preset) { return preset == Preset::Base ? 0 : 100'000; });
+  EXPECT_EQ(chosen.preset, Preset::Small);
+  EXPECT_THAT(chosen.reason, HasSubstr("base does not fit into memory"));
+}
+
+TEST(AutomaticSettings, NothingIsMeasuredForATextThatIsEnoughForTinyAlone) {
+  const SpeedOf speed_of = [](Preset) -> double { throw std::logic_error("measured"); };
+  EXPECT_EQ(preset_for({.pairs = 1'000, .target_characters = 70'000}, speed_of).preset,
+            Preset::Tiny);
+}
+
+TEST(AutomaticSettings, ALargeTextGetsBaseWhereItsRunEndsInDays) {
+  const TextSize news{.pairs = 4'500'000, .target_characters = 550'000'000};
+  EXPECT_EQ(preset_for(news, speed_with(35'000)).preset, Preset::Small);
+  EXPECT_EQ(preset_for(news, speed_with(400'000)).preset, Preset::Base);
+}
+
+TEST(AutomaticSettings, ALongerTextIsSeenLongerButLessOften) {
+  double last_passes = 1e9;
+  std::int64_t last_tokens = 0;
+  for (std::int64_t tokens = 5'000; tokens < 1'000'000'000; tokens *= 3) {
+    const std::int64_t to_see =
+        target_tokens_to_see({.pairs = tokens / 15, .target_tokens = tokens}, Preset::Small);
+    const double passes = static_cast<double>(to_see) / static_cast<double>(tokens);
+    EXPECT_GT(to_see, last_tokens);
+    EXPECT_LT(passes, last_passes);
+    last_tokens = to_see;
+    last_passes = passes;
+  }
+  // Section 5.3: 100,000 updates of 25,000 pieces.
+  EXPECT_NEAR(double(target_tokens_to_see({.pairs = 4'500'000, .target_tokens = 120'000'000},
+                                          Preset::Base)),
+              2.5e9, 0.1e9);
+}
+
+TEST(AutomaticSettings, ValidationWarmUpAndPatienceFitTheLengthOfTheRun) {
+  for (const std::int64_t tokens : {4'000, 430'000, 100'000'000}) {
+    const CorpusSize corpus{.pairs = tokens / 15, .target_tokens = tokens};
+    for (const double per_update : {900.0, 1800.0, 24'000.0}) {
+      const auto updates = static_cast<double>(updates_for(corpus, Preset::Tiny, per_update));
+      const auto settings = length_settings(static_cast<std::int64_t>(updates));
+      EXPECT_GE(updates, 300);
+      EXPECT_LE(number_of(settings, "valid-every"), 0.05 * updates);
+      EXPECT_LE(number_of(settings, "warmup-updates"), 0.1 * updates);
+      EXPECT_LT(number_of(settings, "patience") * number_of(settings, "valid-every"),
+                0.4 * updates);
+      EXPECT_GE(number_of(settings, "ema"), 0.9);
+      EXPECT_LE(number_of(settings, "ema"), 0.999);
+    }
+  }
+}
+
+TEST(AutomaticSettings, EverySettingIsAFieldThatTakesItsText) {
+  TrainConfig train;
+  ModelConfig model;
+  std::vector<Field> fields = fields_of(train);
+  for (Field& field : fields_of(model)) fields.push_back(field);
+  std::vector<Setting> all = length_settings(9000);
+  for (const Setting& s : fine_tuning_settings(9000, model)) all.push_back(s);
+  for (const Preset preset : {Preset::Tiny, Preset::Small, Preset::Base, Preset::Big})
+    for (const Setting& s : text_settings(preset, kCaptions)) all.push_back(s);
+  for (const Setting& s : all) {
+    if (s.name == "vocab-size" || s.name == "tokenizer-type" || s.name == "subword-sampling" ||
+        s.name == "augment-join")
+      continue;  // of the tokenizer and the data
+    const auto field = std::find_if(fields.begin(), fields.end(),
+                                    [&s](const Field& f) { return f.info.name == s.name; });
+    ASSERT_NE(field, fields.end()) << s.name;
+    EXPECT_NO_THROW(field->assign({s.text})) << s.name << " " << s.text;
+  }
+}
+
+TEST(AutomaticSettings, FineTuningIsGentle) {
+  const auto fine = fine_tuning_settings(2000, ModelConfig::from_preset(Preset::Tiny));
+  EXPECT_LT(number_of(fine, "lr"), 0.1 * 4e-3);
+  EXPECT_LE(number_of(fine, "warmup-updates"), 50);
+  EXPECT_EQ(text_of_setting(fine, "lr-scheduler"), "wsd");
+}
+
+struct Choice {
+  TrainConfig train;
+  ModelConfig model = ModelConfig::from_preset(Preset::Tiny);
+  ModelSize size{.parameters = 1'600'000, .fitting = 1'600'000};
+  CorpusSize corpus{.pairs = 29'000, .target_tokens = 430'000};
+  RunPace pace{.seconds_per_update = 0.1, .updates_per_epoch = 200, .seconds_per_validation = 0};
+
+  Choice() {
+    train.max_updates = 9000;
+    train.valid_every = 300;
+    train.warmup_updates = 700;
+    model.target_vocabulary = 8000;
+  }
+  std::vector<std::string> doubts() const {
+    return doubtful_choices(train, model, size, corpus, pace);
+  }
+};
+
+TEST(DoubtfulChoices, AreNoneWhereEverythingFits) { EXPECT_THAT(Choice().doubts(), IsEmpty()); }
+
+TEST(DoubtfulChoices, WarnOfALateFirstValidation) {
+  Choice late;
+  late.train.valid_every = 1000;
+  EXPECT_THAT(late.doubts(), Contains(HasSubstr("after 11 % of the run")));
+  late.train.max_updates = 0;
+  late.pace.seconds_per_update = 20;
+  EXPECT_THAT(late.doubts(), Contains(HasSubstr("first validation comes after 5:33:20")));
+}
+
+TEST(DoubtfulChoices, WarnOfAWarmUpLongerThanTheRun) {
+  Choice choice;
+  choice.train.warmup_updates = 9000;
+  EXPECT_THAT(choice.doubts(), Contains(HasSubstr("never comes to its peak")));
+}
+
+TEST(DoubtfulChoices, WarnOfAModelTooLargeForTheText) {
+  Choice choice;
+  choice.size.parameters = 63'000'000;
+  EXPECT_THAT(choice.doubts(), Contains(HasSubstr("63,000,000 parameters for 430,000")));
+}
+
+TEST(DoubtfulChoices, WarnOfAVocabularyTooLargeForTheText) {
+  Choice choice;
+  choice.model.target_vocabulary = 64'000;
+  EXPECT_THAT(choice.doubts(), Contains(HasSubstr("lower --vocab-size")));
+}
+
+TEST(DoubtfulChoices, WarnOfNoDropoutAndOfTooFewPairs) {
+  Choice choice;
+  choice.model.dropout = 0;
+  EXPECT_THAT(choice.doubts(), Contains(HasSubstr("learn them by heart")));
+  choice.corpus.pairs = 300;
+  EXPECT_THAT(choice.doubts(), Contains(HasSubstr("only 300 pairs")));
+}
+
+}  // namespace
+}  // namespace dragoman

@@ -1,0 +1,53 @@
+#include "training/start/measured_speed.h"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+#include <utility>
+
+#include "data/prepare.h"
+#include "tests/training/failing_allocator.h"
+
+namespace dragoman {
+namespace {
+
+ModelConfig model_of_width(std::int64_t width) {
+  ModelConfig model = ModelConfig::from_preset(Preset::Tiny);
+  model.d_model = width;
+  model.d_ff = 2 * width;
+  model.encoder_layers = model.decoder_layers = 1;
+  model.source_vocabulary = model.target_vocabulary = 100;
+  return model;
+}
+
+double speed_of(const ModelConfig& model, std::stop_token stop = {}) {
+  return measured_speed(
+      {.model = model,
+       .precision = Precision::Fp32,
+       .device = torch::kCPU,
+       .text = {.vocabulary = 100, .length = 10, .spread = 0, .batch_tokens = 400},
+       .update_freq = 1,
+       .stop = std::move(stop)});
+}
+
+TEST(MeasuredSpeed, ALargerModelIsSlower) {
+  EXPECT_GT(speed_of(model_of_width(16)), 2 * speed_of(model_of_width(512)));
+}
+
+TEST(MeasuredSpeed, IsZeroOnlyWhereMemoryDoesNotSuffice) {
+  FailingAllocator allocator;
+  allocator.fails_at = 5;
+  EXPECT_EQ(speed_of(model_of_width(16)), 0);
+  allocator.blocks = 0;
+  allocator.failure = [] { throw std::runtime_error("something else"); };
+  EXPECT_THROW(speed_of(model_of_width(16)), std::runtime_error);
+}
+
+TEST(MeasuredSpeed, AStopRequestEndsIt) {
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_THROW(speed_of(model_of_width(16), stop.get_token()), PreparationStopped);
+}
+
+}  // namespace
+}  // namespace dragoman

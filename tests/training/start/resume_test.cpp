@@ -1,0 +1,56 @@
+#include "training/start/resume.h"
+
+#include <gtest/gtest.h>
+
+#include "training/train_config.h"
+
+namespace dragoman {
+namespace {
+
+TEST(Resume, RefusesWhatMakesAnotherRunAndListsTheRest) {
+  TrainConfig config;
+  config.apply_preset(Preset::Tiny);
+  const auto remembered = configuration_of(fields_of(config));
+  config.max_updates = 500;
+  config.threads = 7;
+  const auto changes = compare_configuration(fields_of(config), remembered);
+  EXPECT_EQ(changes.allowed, std::vector<std::string>{"--max-updates 0 -> 500"});
+  EXPECT_EQ(changes.not_exact, std::vector<std::string>{"--threads 0 -> 7"});
+  config.lr = 1;
+  try {
+    compare_configuration(fields_of(config), remembered);
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_TRUE(std::string(error.what()).starts_with("--lr: this run was started with '0.005'"));
+  }
+}
+
+TEST(Resume, ALongerRunMayNotBendTheScheduleThatHasBegun) {
+  TrainConfig config;
+  config.scheduler = LrScheduler::Linear;
+  config.max_updates = 100;
+  config.settle_lr_end();
+  const auto remembered = configuration_of(fields_of(config));
+  config.lr_end = 0;
+  config.max_updates = 200;
+  config.settle_lr_end();
+  EXPECT_THROW(compare_configuration(fields_of(config), remembered), UsageError);
+  config.lr_end = 100;
+  EXPECT_EQ(compare_configuration(fields_of(config), remembered).allowed,
+            std::vector<std::string>{"--max-updates 100 -> 200"});
+}
+
+TEST(Resume, TheTextsOfAListComeBackAsTheyWere) {
+  std::vector<std::string> list = {"a,b", "", "c\\", "\\,"};
+  const Field field = detail::make_field({.name = "files", .help = ""}, list);
+  const auto before = list;
+  const std::string text = field.text();
+  list.clear();
+  assign_text(field, text);
+  EXPECT_EQ(list, before);
+  assign_text(field, "");
+  EXPECT_TRUE(list.empty());
+}
+
+}  // namespace
+}  // namespace dragoman

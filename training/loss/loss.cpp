@@ -1,0 +1,202 @@
+#include "training/loss/loss.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/divide_up.h"
+#include "model/ops/kernel_call.h"
+#include "model/ops/products.h"
+#include "training/loss/cross_entropy.h"
+#include "training/loss/exponential_loss.h"
+#include "training/loss/r_drop.h"
+
+namespace dragoman {
+
+namespace {
+
+/// Does not read a GPU's scalar, as that would wait for the GPU.
+bool is_one(const torch::Tensor& scalar) {
+  return scalar.device().is_cpu() && scalar.item<float>() == 1;
+}
+
+/// The arguments of projected_cross_entropy(), for P passes over N tokens.
+struct Projection {
+  torch::Tensor hidden;   // [P*N, D]
+  torch::Tensor weight;   // [V, D]
+  torch::Tensor bias;     // [V] or undefined
+  torch::Tensor targets;  // [N]
+};
+
+/// The losses of a projection, a chunk of tokens at a time, and its gradients where they are
+/// wanted.
+class ChunkedLoss {
+ public:
+  ChunkedLoss(Projection projection, const LossConfig& config, bool wants_gradients)
+      : in_(std::move(projection)),
+        config_(config),
+        wants_gradients_(wants_gradients),
+        tokens_(in_.targets.size(0)),
+        passes_(config.r_drop > 0 ? 2 : 1),
+        chunk_(chunk_size(config, tokens_, in_.weight.size(0))),
+        logits_(torch::empty({passes_, chunk_, in_.weight.size(0)}, in_.hidden.options())) {
+    if (!wants_gradients) return;
+    const auto wide = in_.hidden.options().dtype(torch::kFloat32);
+    gradients_.hidden = torch::empty_like(in_.hidden);
+    if (!is_one_product()) gradients_.weight = torch::zeros(in_.weight.sizes(), wide);
+    if (in_.bias.defined()) gradients_.bias = torch::zeros(in_.bias.sizes(), wide);
+    if (ExponentialLoss::fits(in_.hidden, in_.bias.defined(), config))
+      exponential_weight_.emplace(in_.weight);
+  }
+
+  /// The sums of [objective, smoothed cross-entropy, negative log-likelihood] over all tokens.
+  torch::Tensor run() {
+    auto sums = torch::zeros({3}, in_.hidden.options().dtype(torch::kFloat64));
+    for (std::int64_t begin = 0; begin < tokens_; begin += chunk_) {
+      const TokenLosses losses = losses_of({begin, std::min(chunk_, tokens_ - begin)});
+      sums +=
+          torch::stack({losses.objective.sum(torch::kFloat64), losses.smoothed.sum(torch::kFloat64),
+                        losses.negative_log_likelihood.sum(torch::kFloat64)});
+    }
+    return sums;
+  }
+
+  struct Gradients {
+    torch::Tensor hidden, weight, bias;  // the last two in fp32, where they are sums
+  };
+  const Gradients& gradients() const { return gradients_; }
+
+ private:
+  struct Chunk {
+    std::int64_t begin, count;
+  };
+
+  /// Whether the weight's gradient is one product, or a sum of several.
+  bool is_one_product() const { return passes_ == 1 && chunk_ == tokens_; }
+  /// [c, D] of one pass.
+  torch::Tensor rows(const torch::Tensor& x, std::int64_t pass, const Chunk& chunk) const {
+    return x.narrow(0, pass * tokens_ + chunk.begin, chunk.count);
+  }
+  torch::Tensor targets(const Chunk& chunk) const {
+    return in_.targets.narrow(0, chunk.begin, chunk.count);
+  }
+
+  TokenLosses losses_of(const Chunk& chunk) {
+    if (exponential_weight_)
+      if (const auto losses = exponential_losses(chunk)) return *losses;
+    return losses_of_logits(chunk);
+  }
+
+  std::optional<TokenLosses> exponential_losses(const Chunk& chunk) {
+    const ExponentialLoss loss(rows(in_.hidden, 0, chunk), *exponential_weight_, targets(chunk),
+                               logits_[0].narrow(0, 0, chunk.count), config_);
+    if (!loss.succeeded()) return std::nullopt;
+    auto d_hidden = rows(gradients_.hidden, 0, chunk);
+    loss.hidden_gradient_out(d_hidden);
+    if (is_one_product())
+      gradients_.weight = loss.weight_gradient();
+    else
+      loss.add_weight_gradient(gradients_.weight);
+    return loss.losses();
+  }
+
+  TokenLosses losses_of_logits(const Chunk& chunk) {
+    auto logits = logits_.narrow(1, 0, chunk.count).unbind();  // [c, V] of each pass
+    for (std::int64_t pass = 0; pass < passes_; ++pass)
+      project(logits[pass], rows(in_.hidden, pass, chunk));
+    const TokenLosses losses = passes_ == 2
+                                   ? r_drop_in_place(logits[0], logits[1], targets(chunk), config_)
+                                   : cross_entropy_in_place(logits[0], targets(chunk), config_);
+    if (wants_gradients_)
+      for (std::int64_t pass = 0; pass < passes_; ++pass) add_gradients(logits[pass], pass, chunk);
+    return losses;
+  }
+
+  /// logits = hidden weight^T + bias.
+  void project(torch::Tensor& logits, const torch::Tensor& hidden) const {
+    if (in_.bias.defined())
+      torch::addmm_out(logits, in_.bias, hidden, in_.weight.t());
+    else
+      linear_product_out(logits, hidden, in_.weight);
+  }
+
+  void add_gradients(const torch::Tensor& d_logits, std::int64_t pass, const Chunk& chunk) {
+    const auto hidden = rows(in_.hidden, pass, chunk);
+    auto d_hidden = rows(gradients_.hidden, pass, chunk);
+    input_gradient_out(d_hidden, d_logits, in_.weight);
+    if (is_one_product())
+      gradients_.weight = weight_gradient(d_logits, hidden);  // [V, D]
+    else
+      add_weight_gradient(gradients_.weight, d_logits, hidden);
+    if (in_.bias.defined()) gradients_.bias.add_(d_logits.sum(0, false, torch::kFloat32));
+  }
+
+  Projection in_;
+  LossConfig config_;
+  bool wants_gradients_;
+  std::int64_t tokens_, passes_, chunk_;
+  torch::Tensor logits_;                                 // [P, c, V], used again for each chunk
+  std::optional<ExponentialWeight> exponential_weight_;  // where ExponentialLoss fits
+  Gradients gradients_;
+};
+
+/// Forward returns the sums of [objective, smoothed cross-entropy, negative log-likelihood]; only
+/// the first has a gradient. The gradients exist after the forward pass, and backward scales them.
+struct ProjectedCrossEntropy : torch::autograd::Function<ProjectedCrossEntropy> {
+  static variable_list forward(AutogradContext* context, const torch::Tensor& hidden,
+                               const torch::Tensor& weight, const OptionalTensor& bias,
+                               const torch::Tensor& targets, LossConfig config,
+                               bool wants_gradients) {
+    RECORD_USER_SCOPE("ProjectedCrossEntropy");
+    ChunkedLoss loss({hidden, weight, bias.value_or(torch::Tensor()), targets}, config,
+                     wants_gradients);
+    const auto sums = loss.run();
+    const auto& gradients = loss.gradients();
+    for (const auto& [name, gradient] : {std::pair(kHidden, gradients.hidden),
+                                         {kWeight, gradients.weight},
+                                         {kBias, gradients.bias}})
+      if (gradient.defined()) context->saved_data[name] = gradient.to(hidden.scalar_type());
+    auto objective = sums[0].to(torch::kFloat32), smoothed = sums[1].clone(),
+         likelihood = sums[2].clone();
+    context->mark_non_differentiable({smoothed, likelihood});
+    return {objective, smoothed, likelihood};
+  }
+
+  static variable_list backward(AutogradContext* context, variable_list gradients) {
+    // Nobody else holds them: a parameter takes them for its gradient without a copy.
+    const auto scaled = [&](const char* name) {
+      const auto saved = context->saved_data.find(name);
+      if (saved == context->saved_data.end()) return torch::Tensor();
+      auto gradient = saved->second.toTensor();
+      context->saved_data.erase(saved);
+      return is_one(gradients[0]) ? gradient
+                                  : gradient.mul_(gradients[0].to(gradient.scalar_type()));
+    };
+    return {scaled(kHidden), scaled(kWeight), scaled(kBias), {}, {}, {}};
+  }
+
+  static constexpr const char *kHidden = "d_hidden", *kWeight = "d_weight", *kBias = "d_bias";
+};
+
+}  // namespace
+
+std::int64_t chunk_size(const LossConfig& config, std::int64_t tokens, std::int64_t vocabulary) {
+  constexpr std::int64_t kLogits = 1 << 25;
+  const std::int64_t most = config.chunk_tokens > 0
+                                ? config.chunk_tokens
+                                : std::max<std::int64_t>(kLogits / vocabulary, 1);
+  const std::int64_t chunks = std::max<std::int64_t>(divide_up(tokens, most), 1);
+  return divide_up(tokens, chunks);
+}
+
+LossSums projected_cross_entropy(const torch::Tensor& hidden, const torch::Tensor& weight,
+                                 const torch::Tensor& bias, const torch::Tensor& targets,
+                                 const LossConfig& config) {
+  const auto sums =
+      ProjectedCrossEntropy::apply(hidden.contiguous(), weight, as_optional(bias), targets, config,
+                                   torch::GradMode::is_enabled() && hidden.requires_grad());
+  return {sums[0], sums[1].item<double>(), sums[2].item<double>()};
+}
+
+}  // namespace dragoman

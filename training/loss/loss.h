@@ -1,0 +1,31 @@
+// The loss of the output projection, in chunks of tokens: gradients are formed while a chunk's
+// logits exist, and logits are never kept whole. One call serves three losses:
+//   training/loss/cross_entropy.h     cross-entropy with label smoothing, of logits
+//   training/loss/r_drop.h            R-Drop, of the logits that two passes gave the same tokens
+//   training/loss/exponential_loss.h  cross-entropy with label smoothing, without logits in memory
+#pragma once
+
+#include <torch/types.h>
+
+#include "training/loss/loss_config.h"
+
+namespace dragoman {
+
+struct LossSums {
+  torch::Tensor objective;         ///< scalar fp32, sum over tokens; the one that has a gradient
+  double smoothed;                 ///< cross-entropy with smoothing, the mean of the passes
+  double negative_log_likelihood;  ///< the same without smoothing
+};
+
+/// hidden [N, D], weight [V, D], bias [V] or undefined, targets [N] int64, -1 for rows without one;
+/// with R-Drop hidden is [2N, D], row N + n the second pass of row n. Gradients are formed where
+/// grad mode is on; the weight's is summed in fp32 over chunks.
+LossSums projected_cross_entropy(const torch::Tensor& hidden, const torch::Tensor& weight,
+                                 const torch::Tensor& bias, const torch::Tensor& targets,
+                                 const LossConfig& config);
+
+/// The tokens of a chunk, of `tokens` in all: as few chunks as the configuration allows, of the
+/// same size but for the last.
+std::int64_t chunk_size(const LossConfig& config, std::int64_t tokens, std::int64_t vocabulary);
+
+}  // namespace dragoman

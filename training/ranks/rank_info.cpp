@@ -1,0 +1,108 @@
+#include "training/ranks/rank_info.h"
+
+#include <charconv>
+#include <cstdlib>
+
+#include "base/error.h"
+
+namespace dragoman {
+
+namespace {
+
+/// Slurm gives no port. Jobs of one host use different ports, below the range that systems hand
+/// out.
+constexpr int kFirstPort = 15'000, kPorts = 15'000;
+
+class Variables {
+ public:
+  explicit Variables(const Environment& environment) : environment_(environment) {}
+
+  bool has(const std::string& name) const { return environment_(name).has_value(); }
+  std::string text(const std::string& name) const {
+    const auto found = environment_(name);
+    if (!found || found->empty())
+      throw UsageError("the variable ", name,
+                       " is not set; training on several ranks needs it (scripts/launch, torchrun "
+                       "and srun set it)");
+    return *found;
+  }
+  int integer(const std::string& name, int least, int most) const {
+    const std::string digits = text(name);
+    int value = -1;
+    const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    if (code != std::errc{} || end != digits.data() + digits.size() || value < least ||
+        value > most)
+      throw UsageError("the variable ", name, " is '", digits, "': a number from ", least, " to ",
+                       most, " is needed");
+    return value;
+  }
+  int integer_or(const std::string& name, int missing, int least, int most) const {
+    return has(name) ? integer(name, least, most) : missing;
+  }
+
+ private:
+  const Environment& environment_;
+};
+
+constexpr int kMostRanks = 1 << 20, kMostPort = 65'535;
+
+RankInfo torchrun_info(const Variables& variables) {
+  RankInfo info;
+  info.size = variables.integer("WORLD_SIZE", 1, kMostRanks);
+  if (info.size == 1) return info;
+  info.rank = variables.integer("RANK", 0, info.size - 1);
+  info.local_rank = variables.integer_or("LOCAL_RANK", info.rank, 0, info.rank);
+  info.local_size = variables.integer_or("LOCAL_WORLD_SIZE", 1, 1, info.size);
+  info.master_host = variables.text("MASTER_ADDR");
+  info.master_port = variables.integer("MASTER_PORT", 1, kMostPort);
+  if (variables.has("TORCHELASTIC_USE_AGENT_STORE"))
+    info.launcher_serves_store = variables.text("TORCHELASTIC_USE_AGENT_STORE") == "True";
+  if (variables.has("TORCHELASTIC_RESTART_COUNT"))
+    info.attempt = variables.text("TORCHELASTIC_RESTART_COUNT");
+  return info;
+}
+
+RankInfo slurm_info(const Variables& variables) {
+  const auto first_of = [&](const std::string& step, const std::string& job) {
+    return variables.has(step) ? step : job;
+  };
+  RankInfo info;
+  info.size = variables.integer(first_of("SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"), 1, kMostRanks);
+  if (info.size == 1) return info;
+  info.rank = variables.integer("SLURM_PROCID", 0, info.size - 1);
+  info.local_rank = variables.integer("SLURM_LOCALID", 0, info.rank);
+  info.master_host =
+      variables.has("MASTER_ADDR")
+          ? variables.text("MASTER_ADDR")
+          : first_host(variables.text(first_of("SLURM_STEP_NODELIST", "SLURM_JOB_NODELIST")));
+  info.master_port = variables.has("MASTER_PORT")
+                         ? variables.integer("MASTER_PORT", 1, kMostPort)
+                         : kFirstPort + variables.integer("SLURM_JOB_ID", 0, 1 << 30) % kPorts;
+  return info;
+}
+
+}  // namespace
+
+Environment process_environment() {
+  return [](const std::string& name) -> std::optional<std::string> {
+    const char* value = std::getenv(name.c_str());
+    return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+  };
+}
+
+RankInfo rank_info(const Environment& environment) {
+  const Variables variables(environment);
+  if (variables.has("RANK") || variables.has("WORLD_SIZE")) return torchrun_info(variables);
+  if (variables.has("SLURM_PROCID") && variables.has("SLURM_NTASKS")) return slurm_info(variables);
+  return {};
+}
+
+std::string first_host(const std::string& list) {
+  const std::size_t end = list.find_first_of(",[");
+  std::string host = list.substr(0, end);
+  if (end == std::string::npos || list[end] == ',') return host;
+  const std::size_t last = list.find_first_of(",-]", end + 1);
+  return host + list.substr(end + 1, last - end - 1);
+}
+
+}  // namespace dragoman

@@ -1,0 +1,106 @@
+// The place where ranks meet: a store in which each rank counts up its heartbeats, leaves texts for
+// the others, and says why it stops. The first rank that misses another tells all ranks its name.
+//
+// A thread sends the heartbeats, so a rank may work alone for as long as it likes, on a
+// validation, say. Only a stopped process, a dead machine or a cut network is silent. A call to a
+// store whose server hangs never returns. So that thread makes all calls to the store. A second
+// thread counts how long the store has not answered, and then names rank 0, which has the store.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/mutex.h"
+#include "training/ranks/c10d.h"
+#include "training/ranks/rank_info.h"
+
+namespace dragoman {
+
+/// The object is shared with its thread, as a thread that hangs in a call outlives its owner.
+class Rendezvous : public std::enable_shared_from_this<Rendezvous> {
+ public:
+  /// A rank without a heartbeat for `silence` counts as lost.
+  Rendezvous(const RankInfo& info, Milliseconds silence);
+
+  /// Waits until all ranks have come, ten times `silence` at most. Throws Error naming the ranks
+  /// that have not come or do not fit.
+  void join();
+  /// To be called once after join(). Tells the others that this rank has done its work (empty
+  /// reason) or cannot go on. Rank 0 waits until the others have read it, as they need its store.
+  void leave(const std::string& reason);
+
+  /// "rank 1 (host b, process 4711)".
+  const std::string& name(int rank) const { return ranks_[static_cast<std::size_t>(rank)].name; }
+  TensorExchange& tensors() { return *tensors_; }
+  /// Hands `text` (at most 8 MiB) to all ranks and returns the texts of all, by rank. All ranks
+  /// call it the same number of times. Throws Error where a rank is lost.
+  std::vector<std::string> exchange(const std::string& text);
+  /// Requested when a rank is lost.
+  std::stop_token lost() const { return lost_.get_token(); }
+  /// Waits until it is known which rank is lost, and throws Error naming it. Where no rank is
+  /// found, the message is `symptom`.
+  [[noreturn]] void throw_loss(const std::string& symptom);
+
+ private:
+  using Time = std::chrono::steady_clock::time_point;
+  struct Rank {
+    std::string name, process;  ///< `process` is empty for a rank of another machine
+    std::string heartbeat;
+    Milliseconds silence{0};
+    bool left = false, process_ended = false;
+  };
+
+  // The thread that calls the store.
+  void call_store();
+  bool meet(RankStore& store);
+  bool wait_for_introductions(RankStore& store);
+  std::string missing_ranks(RankStore& store) const;
+  bool connect(RankStore& store);
+  void hand_over(RankStore& store);
+  bool read_heartbeats(RankStore& store);
+  std::string complaint(RankStore& store);
+  void say_goodbye(RankStore& store);
+  void tell_loss(RankStore& store, const std::string& text);
+  void answered(Milliseconds allowance = Milliseconds(0));
+
+  // Any thread.
+  void watch(const std::stop_token& stop);
+  void set_loss(const std::string& text);
+  std::string loss();
+  std::string server();
+  Milliseconds awake_since(Time& last) const;
+
+  const RankInfo info_;
+  const Milliseconds silence_, joining_, interval_;  ///< the last: of heartbeats
+  const std::size_t size_, own_;
+
+  // Used by the thread that calls the store. Names and tensors do not change after all have joined.
+  std::vector<Rank> ranks_;  ///< [size]
+  std::unique_ptr<TensorExchange> tensors_;
+  Time heartbeats_read_;
+  std::int64_t heartbeats_ = 0, exchanges_ = 0;
+  bool text_is_posted_ = false;
+
+  Mutex mutex_;
+  std::condition_variable_any changed_;
+  bool joined_ GUARDED_BY(mutex_) = false, leaving_ GUARDED_BY(mutex_) = false;
+  bool finished_ GUARDED_BY(mutex_) = false, hangs_ GUARDED_BY(mutex_) = false;
+  std::string reason_ GUARDED_BY(mutex_);               ///< for leaving
+  std::string loss_ GUARDED_BY(mutex_);                 ///< which rank is lost
+  std::optional<std::string> text_ GUARDED_BY(mutex_);  ///< to be handed over
+  std::vector<std::string> texts_ GUARDED_BY(mutex_);   ///< of all ranks
+  /// Since the store's last answer; below zero: an allowance.
+  Milliseconds unanswered_ GUARDED_BY(mutex_);
+
+  std::stop_source lost_;
+  std::thread calls_;
+  std::jthread watch_;
+};
+
+}  // namespace dragoman

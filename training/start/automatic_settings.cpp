@@ -1,0 +1,198 @@
+#include "training/start/automatic_settings.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/amounts.h"
+#include "base/error.h"
+#include "base/fields.h"
+
+namespace dragoman {
+
+namespace {
+
+/// 1,234 -> 1,200: two digits are enough for a number that nobody has asked for.
+std::int64_t rounded(double value) {
+  if (value < 10) return std::max<std::int64_t>(1, std::llround(value));
+  const double unit = std::pow(10.0, std::floor(std::log10(value)) - 1);
+  return std::llround(std::round(value / unit) * unit);
+}
+
+template <class Number>
+Setting setting(const char* name, Number value) {
+  return {name, text_of(value)};
+}
+
+constexpr double kMinute = 60, kHour = 60 * kMinute;
+/// The longest run: 45 minutes for a text of 430,000 target pieces.
+constexpr double kSecondsPerToken = 45 * kMinute / 430'000, kLongestRun = 5 * 24 * kHour;
+
+/// The validations of a run, and the number of them without a gain that ends it.
+constexpr double kValidations = 30;
+constexpr std::int64_t kPatience = 8;
+/// The fraction of the run in which the rate rises, and the most updates of that.
+constexpr double kWarmUp = 0.08;
+constexpr std::int64_t kLongestWarmUp = 4000;
+/// The moving average reaches back over this fraction of the run.
+constexpr double kAverageReach = 0.05;
+}  // namespace
+
+Preset preset_for(const TextSize& text) {
+  constexpr std::int64_t kTiny = 4'000'000, kSmall = 150'000'000;
+  if (text.target_characters < kTiny) return Preset::Tiny;
+  return text.target_characters < kSmall ? Preset::Small : Preset::Base;
+}
+
+ChosenPreset preset_for(const TextSize& text, const SpeedOf& speed_of) {
+  const CorpusSize corpus{.pairs = text.pairs,
+                          .target_tokens = std::llround(
+                              static_cast<double>(text.target_characters) / kCharactersPerPiece)};
+  const double longest =
+      std::min(kLongestRun, kSecondsPerToken * static_cast<double>(corpus.target_tokens));
+  ChosenPreset chosen{preset_for(text), counted(text.pairs, "pair")};
+  while (chosen.preset != Preset::Tiny) {
+    const double speed = speed_of(chosen.preset);
+    const double seconds =
+        static_cast<double>(target_tokens_to_see(corpus, chosen.preset)) / std::max(1.0, speed);
+    if (seconds <= longest) break;
+    chosen.reason += join_text("; ", name_of(chosen.preset),
+                               speed > 0 ? " would take " + duration_text(seconds) + " here"
+                                         : std::string(" does not fit into memory"));
+    chosen.preset = static_cast<Preset>(static_cast<int>(chosen.preset) - 1);
+  }
+  return chosen;
+}
+
+std::int64_t vocabulary_for(const TextSize& text) {
+  // 8,000 pieces for 29,000 pairs of 70 characters, and half as many for a quarter of the text.
+  constexpr double kCharacters = 2e6, kPieces = 8000;
+  const double ratio = static_cast<double>(text.target_characters) / kCharacters;
+  if (ratio >= 1) return ratio < 75 ? 8000 : ratio < 250 ? 16'000 : 32'000;
+  return std::max<std::int64_t>(500, rounded(kPieces * std::sqrt(ratio)));
+}
+
+std::vector<Setting> text_settings(Preset preset, const TextSize& text) {
+  std::vector<Setting> settings = {setting("vocab-size", vocabulary_for(text))};
+  if (preset == Preset::Tiny || preset == Preset::Small) {
+    settings.push_back({"tokenizer-type", "bpe"});
+    settings.push_back(setting("augment-join", 0.05));
+    settings.push_back(setting("max-tokens", std::int64_t{2048}));
+    constexpr std::int64_t kLittle = 6'000'000;
+    settings.push_back(setting("dropout", text.target_characters < kLittle ? 0.3 : 0.1));
+  }
+  if (preset == Preset::Tiny) settings.push_back(setting("lr", 4e-3));
+  if (preset == Preset::Small) {
+    settings.push_back(setting("subword-sampling", 0.1));
+    settings.push_back(setting("attention-dropout", 0.0));
+    settings.push_back(setting("activation-dropout", 0.0));
+  }
+  return settings;
+}
+
+std::int64_t target_tokens_to_see(const CorpusSize& corpus, Preset preset) {
+  constexpr double kTokens = 430'000, kTinyToSee = 23e6, kSmallToSee = 18e6;
+  constexpr double kPassesOfThePaper = 21;
+  const auto tokens = static_cast<double>(std::max<std::int64_t>(1, corpus.target_tokens));
+  const bool large = preset == Preset::Base || preset == Preset::Big;
+  if (large) return rounded(kPassesOfThePaper * tokens);
+  return rounded((preset == Preset::Tiny ? kTinyToSee : kSmallToSee) * std::sqrt(tokens / kTokens));
+}
+
+std::int64_t updates_for(const CorpusSize& corpus, Preset preset, double target_tokens_per_update) {
+  const double updates = static_cast<double>(target_tokens_to_see(corpus, preset)) /
+                         std::max(1.0, target_tokens_per_update);
+  return rounded(std::max(updates, 10 * kValidations));
+}
+
+std::vector<Setting> length_settings(std::int64_t updates) {
+  const auto length = static_cast<double>(updates);
+  const double decay = std::clamp(1 - 1 / (kAverageReach * length), 0.9, 0.999);
+  return {setting("valid-every", rounded(length / kValidations)), setting("patience", kPatience),
+          setting("warmup-updates", std::min(kLongestWarmUp, rounded(kWarmUp * length))),
+          setting("ema", std::round(decay * 1e4) / 1e4)};
+}
+
+std::vector<Setting> fine_tuning_settings(std::int64_t updates, const ModelConfig& model) {
+  constexpr std::int64_t kShortWarmUp = 200;
+  // 3e-4 for d_model 128, 1.5e-4 for 512.
+  std::vector<Setting> settings = {
+      {"lr-scheduler", "wsd"},
+      setting("lr", 3e-4 * std::sqrt(128.0 / static_cast<double>(model.d_model))),
+      setting("warmup-updates",
+              std::min(kShortWarmUp, rounded(0.02 * static_cast<double>(updates))))};
+  for (Setting& more : length_settings(updates))
+    if (more.name != "warmup-updates") settings.push_back(std::move(more));
+  return settings;
+}
+
+namespace {
+
+class Doubts {
+ public:
+  template <class... Words>
+  void add(const Words&... words) {
+    list_.push_back(join_text(words...));
+  }
+  std::vector<std::string> take() { return std::move(list_); }
+
+ private:
+  std::vector<std::string> list_;
+};
+
+void doubt_times(const TrainConfig& config, const RunPace& pace, Doubts& doubts) {
+  constexpr double kFirstValidation = 0.05;
+  const auto end = outlook(config, {}, pace).end;
+  const double updates = end ? end->updates_left : 0;
+  const auto every = static_cast<double>(config.valid_every);
+  const double first = every * pace.seconds_per_update;
+  if (!pace.validates)
+    doubts.add(
+        "there is no validation text, so the last model is taken for the best and "
+        "nothing ends the run early; give --valid-src and --valid-tgt");
+  else if (first > kHour)
+    doubts.add("the first validation comes after ", duration_text(first), "; --valid-every ",
+               rounded(kHour / 4 / pace.seconds_per_update),
+               " would bring it in a quarter of an hour");
+  else if (updates > 0 && every > kFirstValidation * updates && every > 1)
+    doubts.add("the first validation comes after ",
+               std::lround(100 * std::min(1.0, every / updates)), " % of the run; --valid-every ",
+               rounded(updates / kValidations), " makes ", std::lround(kValidations), " of them");
+  if (updates > 0 && static_cast<double>(config.warmup_updates) >= updates)
+    doubts.add("the warm-up (--warmup-updates ", config.warmup_updates, ") is as long as the run (",
+               counted(std::llround(updates), "update"),
+               "), so the rate never comes to its peak; give a tenth of the updates");
+}
+
+void doubt_sizes(const ModelConfig& model, const ModelSize& size, const CorpusSize& corpus,
+                 Doubts& doubts) {
+  constexpr std::int64_t kFewPairs = 10'000, kSmallCorpus = 100'000, kLeastUses = 8;
+  if (corpus.pairs < kFewPairs)
+    doubts.add("only ", counted(corpus.pairs, "pair"),
+               ": the model will translate sentences like these and hardly others; tens of "
+               "thousands are usual");
+  if (size.parameters > corpus.target_tokens && size.parameters > 2 * size.fitting)
+    doubts.add("the model has ", with_separators(size.parameters), " parameters for ",
+               with_separators(corpus.target_tokens),
+               " target pieces of text; --preset auto takes ", with_separators(size.fitting));
+  if (model.target_vocabulary * kLeastUses > corpus.target_tokens)
+    doubts.add(with_separators(model.target_vocabulary), " pieces of vocabulary for ",
+               with_separators(corpus.target_tokens),
+               " target pieces of text: most are seen too rarely to be learned; lower "
+               "--vocab-size");
+  if (model.dropout == 0 && corpus.pairs < kSmallCorpus)
+    doubts.add("--dropout 0 and ", counted(corpus.pairs, "pair"),
+               ": the model will learn them by heart; 0.3 is better");
+}
+
+}  // namespace
+
+std::vector<std::string> doubtful_choices(const TrainConfig& config, const ModelConfig& model,
+                                          const ModelSize& size, const CorpusSize& corpus,
+                                          const RunPace& pace) {
+  Doubts doubts;
+  doubt_times(config, pace, doubts);
+  doubt_sizes(model, size, corpus, doubts);
+  return doubts.take();
+}
+
+}  // namespace dragoman

@@ -1,0 +1,180 @@
+#include "training/start/run_start.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/amounts.h"
+#include "base/error.h"
+#include "training/start/expected_hashes.h"
+#include "training/start/given_model.h"
+#include "training/start/resume.h"
+#include "training/start/run_settings.h"
+
+namespace dragoman {
+
+namespace {
+
+/// A curve that has begun ends where it was to end.
+void require_same_schedule(const TrainConfig& config, const RunSettings& settings) {
+  if (!config.has_lr_end() || config.lr_end == 0 || settings.asks_value("lr-end")) return;
+  if (config.max_updates > 0 && config.max_updates <= config.lr_end) return;
+  throw UsageError("--max-updates: this run's learning rate ends at update ", config.lr_end,
+                   "; to go on behind it with --min-lr, give --lr-end ", config.lr_end,
+                   ", or another -o for another run");
+}
+
+void choose_by_models(SettledRun& run, RunSettings& settings, const StartFacts& facts) {
+  const bool has_initial_model = !run.config.train.init_from.empty();
+  if (facts.model && has_initial_model) {
+    take_architecture(*facts.model, settings, run.config.model);
+    refuse_ignored_tokenizer_flags(settings, facts.model->tokenizers, "--init-from");
+  }
+  if (facts.model)
+    take_tokenizers(*facts.model, facts.tokenizer_files, run.config.tokenizer);
+  else if (facts.tokenizer_files && !has_initial_model)
+    refuse_ignored_tokenizer_flags(settings, *facts.tokenizer_files, "--tokenizer");
+}
+
+/// Chooses the size of the model, and the settings that are needed before the text is encoded. A
+/// preset that was asked for decides the size alone.
+void choose_by_text(SettledRun& run, RunSettings& settings, const TextFacts& text) {
+  std::string reason = counted(text.size.pairs, "pair");
+  Preset preset = run.config.train.preset;
+  if (text.preset && settings.is_open("preset")) {
+    preset = text.preset->preset;
+    reason = text.preset->reason;
+    settings.take_defaults(RunConfig::from_preset(preset).fields(),
+                           join_text("--preset ", name_of(preset)));
+    settings.choose("preset", std::string(name_of(preset)), reason);
+    if (const Preset full = preset_for(text.size); full != preset)
+      run.remarks.push_back(
+          {Remark::Kind::Info, join_text("preset ", name_of(preset), ": ", reason, "; --preset ",
+                                         name_of(full), " takes it all the same")});
+  }
+  for (const Setting& setting : text_settings(preset, text.size)) {
+    if (setting.name == "vocab-size" && !run.config.tokenizer.trains()) continue;
+    if (setting.name == "max-tokens" && settings.asks_auto("max-tokens")) continue;  // measured
+    if (setting.name == "augment-join" && !run.config.data.guided_alignment.empty()) continue;
+    settings.choose(setting.name, setting.text, reason);
+  }
+}
+
+/// What the tokenizers decide about the model.
+void choose_by_tokenizers(SettledRun& run, RunSettings& settings, const TokenizerPair& tokenizers) {
+  ModelConfig& model = run.config.model;
+  if (!run.config.tokenizer.trains())
+    settings.choose("vocab-size", text_of(std::int64_t{tokenizers.source->size()}),
+                    "of the tokenizer that was given");
+  model.source_vocabulary = tokenizers.source->size();
+  model.target_vocabulary = tokenizers.target->size();
+  model.unk_id = tokenizers.target->unk_id();
+  model.bos_id = tokenizers.target->bos_id();
+  model.eos_id = tokenizers.target->eos_id();
+  if (tokenizers.joint() || model.tying != Tying::ThreeWay) return;
+  if (settings.asks_value("tying"))
+    throw UsageError("--tying three-way needs one vocabulary for both sides (--joint-vocab)");
+  model.tying = Tying::TwoWay;
+  settings.explain("tying", "two vocabularies");
+  run.remarks.push_back({Remark::Kind::Info,
+                         "two vocabularies: the embeddings of target and output are tied, the "
+                         "source's are not"});
+}
+
+/// Length, warm-up, validations, patience, moving average.
+void choose_by_corpus(SettledRun& run, RunSettings& settings, const EpochFacts& corpus) {
+  const TrainConfig& config = run.config.train;
+  const bool fine_tunes = !config.init_from.empty();
+  auto updates = static_cast<double>(
+      updates_for(corpus.size, config.preset, corpus.target_tokens_per_update()));
+  if (fine_tunes) updates *= kFineTuningLength;
+  const std::string reason = counted(corpus.size.pairs, "pair");
+  if (config.max_epochs == 0 && config.max_seconds() == 0)
+    settings.choose("max-updates", text_of(static_cast<std::int64_t>(updates)), reason);
+  if (config.max_updates > 0) updates = static_cast<double>(config.max_updates);
+  if (config.max_epochs > 0)
+    updates = std::min(updates, static_cast<double>(config.max_epochs) * corpus.updates_per_epoch);
+  if (config.max_seconds() > 0 && corpus.seconds_per_update > 0)
+    updates = std::min(updates, config.max_seconds() / corpus.seconds_per_update);
+  const auto length = static_cast<std::int64_t>(std::max(1.0, updates));
+  for (const Setting& setting :
+       fine_tunes ? fine_tuning_settings(length, run.config.model) : length_settings(length))
+    settings.choose(setting.name, setting.text, reason);
+}
+
+/// Gives the learning rate the end that is left open, unless the corpus is still to choose it.
+void settle_lr_end(TrainConfig& config, RunSettings& settings, const StartFacts& facts) {
+  if (!config.has_lr_end() || config.lr_end > 0) return;
+  const bool has_limit =
+      settings.asks_value("max-updates") || config.max_epochs > 0 || config.max_seconds() > 0;
+  if (config.max_updates == 0 && !has_limit && !facts.corpus) return;
+  config.settle_lr_end();
+  settings.explain("lr-end", "--max-updates");
+}
+
+void warn_of_other_machine(SettledRun& run, const ProgressRecord& begun,
+                           const MachineFacts& machine) {
+  const auto compare = [&run](const std::string& what, const std::string& before,
+                              const std::string& now) {
+    if (before != now)
+      run.remarks.push_back(
+          {Remark::Kind::Warning, join_text(what, " ", before, " -> ", now,
+                                            ": the run goes on, but not bit-identically")});
+  };
+  compare("ranks", std::to_string(begun.ranks), std::to_string(machine.ranks));
+  compare("precision", begun.precision, machine.precision);
+  compare("threads", begun.threads, machine.threads);
+  compare("processor", begun.processor, machine.processor);
+}
+
+/// Refuses what would make another run; says what a changed setting means.
+void compare_with_begun(SettledRun& run, const StartFacts& facts) {
+  const ProgressRecord& begun = *facts.begun;
+  const auto fields = run.config.fields();
+  const ResumeChanges changes = compare_configuration(fields, begun.settings.values);
+  run.text_hashes = expected_hashes(fields, begun);
+  if (begun.update > 0 && begun.keep_value < 0 && !run.config.data.keep_valid_source.empty())
+    throw UsageError(
+        "--keep-valid-src: this run was started without it, so nothing is known to compare with; "
+        "leave it out, or give another -o for another run");
+  if (!facts.machine) return;
+  for (const std::string& change : changes.allowed)
+    run.remarks.push_back({Remark::Kind::Info, "changed: " + change});
+  for (const std::string& change : changes.not_exact)
+    run.remarks.push_back({Remark::Kind::Warning,
+                           "changed: " + change + "; the run goes on, but not bit-identically"});
+  warn_of_other_machine(run, begun, *facts.machine);
+}
+
+}  // namespace
+
+bool SettledRun::wants_max_tokens() const {
+  const auto asked = settings.asked.find("max-tokens");
+  return asked != settings.asked.end() && asked->second == kAuto && open.contains("max-tokens");
+}
+
+SettledRun settle(const RunRequest& request, const StartFacts& facts) {
+  SettledRun run{.config = request.config};
+  const std::vector<Field> fields = run.config.fields();
+  RunSettings settings(fields, request.settings);
+  if (facts.remembered) settings.recall(*facts.remembered);
+  if (facts.begun) require_same_schedule(run.config.train, settings);
+  run.config.validate();
+  choose_by_models(run, settings, facts);
+  if (facts.model) run.config.validate();
+  if (facts.text) choose_by_text(run, settings, *facts.text);
+  if (facts.tokenizers) choose_by_tokenizers(run, settings, *facts.tokenizers);
+  if (facts.max_tokens)
+    settings.choose("max-tokens", text_of(*facts.max_tokens),
+                    "the fewest that are nearly as fast as any, measured here");
+  if (facts.corpus) choose_by_corpus(run, settings, *facts.corpus);
+  settle_lr_end(run.config.train, settings, facts);
+  if (facts.corpus) run.config.validate();
+  if (facts.begun) compare_with_begun(run, facts);
+  run.settings = settings.record();
+  for (const Field& field : fields)
+    if (const auto name = field.info.name; settings.is_open(name) && !is_of_the_call(name))
+      run.open.emplace(name);
+  return run;
+}
+
+}  // namespace dragoman

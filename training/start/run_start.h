@@ -1,0 +1,93 @@
+// The settings of a run as a pure function, settle(), of the request and the facts known so far. It
+// also returns the messages for the user.
+//
+// The facts are found in this order: a checkpoint, a model to start from, the size of the text, the
+// tokenizers, the corpus, the machine. Measuring a fact needs the settings that the earlier facts
+// have decided. So settle() is called again after each fact, always from the same request.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "data/text_size.h"
+#include "tokenizer/tokenizer_pair.h"
+#include "training/progress_record.h"
+#include "training/start/automatic_settings.h"
+#include "training/start/given_model.h"
+#include "training/start/run_config.h"
+
+namespace dragoman {
+
+/// The settings that a command asks for.
+struct RunRequest {
+  RunConfig config;         ///< what was asked for, and the preset's values or defaults
+  SettingsRecord settings;  ///< `asked`, and the `reasons` of the preset's values; no values
+};
+
+/// Of the training text, before there is a tokenizer.
+struct TextFacts {
+  TextSize size;
+  std::optional<ChosenPreset> preset = {};  ///< that suits text and machine; where it is open
+};
+
+/// Of the encoded training text, with the batches that are settled.
+struct EpochFacts {
+  CorpusSize size;
+  double updates_per_epoch = 0;
+  double seconds_per_update = 0;  ///< 0: not known
+
+  double target_tokens_per_update() const {
+    return static_cast<double>(size.target_tokens) / updates_per_epoch;
+  }
+};
+
+/// The facts that must not change if a resumed run is to be bit-identical.
+struct MachineFacts {
+  std::int64_t ranks = 1;
+  std::string precision, threads, processor;
+};
+
+struct StartFacts {
+  /// Settings that the checkpoint remembers; on other ranks those that rank 0 has settled.
+  std::optional<SettingsRecord> remembered = {};
+  /// The record of the checkpoint that the run goes on from; on rank 0.
+  std::optional<ProgressRecord> begun = {};
+  /// The checkpoint; in a new run the model of --init-from.
+  std::optional<GivenModel> model = {};
+  /// The files of --tokenizer and --target-tokenizer.
+  std::optional<TokenizerPair> tokenizer_files = {};
+  std::optional<TextFacts> text = {};
+  std::optional<TokenizerPair> tokenizers = {};  ///< that the text was encoded with
+  std::optional<std::int64_t> max_tokens = {};   ///< the best here, for --max-tokens auto
+  std::optional<EpochFacts> corpus = {};
+  std::optional<MachineFacts> machine = {};
+};
+
+struct Remark {
+  enum class Kind { Info, Warning };
+  Kind kind;
+  std::string text;
+};
+
+struct SettledRun {
+  RunConfig config;
+  SettingsRecord settings = {};                  ///< for the progress record and config.toml
+  std::set<std::string, std::less<>> open = {};  ///< fields whose value may still be chosen
+  std::vector<Remark> remarks = {};              ///< with another fact more may follow them
+  /// In a run that has begun: the hash that each text file must have, by its path.
+  std::map<std::string, std::string> text_hashes = {};
+
+  /// Whether --max-tokens is to be measured.
+  bool wants_max_tokens() const;
+};
+
+/// Throws UsageError naming the flag that does not go with the others, with the checkpoint or with
+/// a fact; Error where a file of --tokenizer is not the tokenizer of the model.
+SettledRun settle(const RunRequest& request, const StartFacts& facts);
+
+}  // namespace dragoman
