@@ -1,5 +1,5 @@
-# cmake -DFOLDER=... -DOUTPUT=... -P embed.cmake: the files of a folder as strings of a C++ source, for
-# report/page_files.h.
+# cmake -DFOLDER=... -DOUTPUT=... -DHEADER=... -DFUNCTION=... -P embed.cmake: the files of a folder as strings of a C++
+# source. It defines the function that the header declares: std::string_view FUNCTION(std::string_view name).
 file(GLOB FILES RELATIVE ${FOLDER} ${FOLDER}/*)
 set(ENTRIES "")
 foreach(NAME ${FILES})
@@ -7,7 +7,7 @@ foreach(NAME ${FILES})
   string(APPEND ENTRIES "    {\"${NAME}\", R\"page(${TEXT})page\"},\n")
 endforeach()
 file(WRITE ${OUTPUT} "// Made of ${FOLDER} by cmake/embed.cmake.
-#include \"report/page_files.h\"
+#include \"${HEADER}\"
 
 #include <array>
 #include <stdexcept>
@@ -15,12 +15,12 @@ file(WRITE ${OUTPUT} "// Made of ${FOLDER} by cmake/embed.cmake.
 
 namespace dragoman {
 
-std::string_view page_file(std::string_view name) {
+std::string_view ${FUNCTION}(std::string_view name) {
   static constexpr auto kFiles = std::to_array<std::pair<std::string_view, std::string_view>>({
 ${ENTRIES}  });
   for (const auto& [file, text] : kFiles)
     if (file == name) return text;
-  throw std::logic_error(\"report/page has no \" + std::string(name));
+  throw std::logic_error(\"${FUNCTION}: there is no \" + std::string(name));
 }
 
 }  // namespace dragoman

@@ -23,3 +23,16 @@ function(dragoman_room FOLDER)
   endforeach()
   target_link_libraries(dragoman_${NAME} PUBLIC ${ROOM_LINKS} PRIVATE ${ROOM_PRIVATE})
 endfunction()
+
+# dragoman_embed(FOLDER FILES HEADER FUNCTION): the files of the folder FILES are strings of the room's library, which
+# the function gives (cmake/embed.cmake).
+function(dragoman_embed FOLDER FILES HEADER FUNCTION)
+  string(REPLACE "/" "_" NAME ${FOLDER})
+  file(GLOB EMBEDDED CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${FILES}/*)
+  set(SOURCE ${CMAKE_BINARY_DIR}/${FUNCTION}.cpp)
+  add_custom_command(OUTPUT ${SOURCE}
+    COMMAND ${CMAKE_COMMAND} -DFOLDER=${CMAKE_SOURCE_DIR}/${FILES} -DOUTPUT=${SOURCE} -DHEADER=${HEADER}
+      -DFUNCTION=${FUNCTION} -P ${CMAKE_SOURCE_DIR}/cmake/embed.cmake
+    DEPENDS ${EMBEDDED} ${CMAKE_SOURCE_DIR}/cmake/embed.cmake VERBATIM)
+  target_sources(dragoman_${NAME} PRIVATE ${SOURCE})
+endfunction()

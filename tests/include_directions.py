@@ -21,6 +21,7 @@ ALLOWED = {
     "inference": ["model/file", "tokenizer", "base"],
     "model": ["model/ops", "model/file", "kernels", "base"],
     "model/ops": ["kernels", "base"],
+    "server": ["inference", "tokenizer", "base"],
     "formats": ["model/file", "tokenizer", "base"],
     "data": ["tokenizer", "base"],
     "data/sample": ["base"],
@@ -32,7 +33,7 @@ ALLOWED = {
     "base": [],
 }
 ALLOWED["app/frame"] = ["base"]
-ALLOWED["app/commands"] = ["app/frame", "report", "formats", "inference/cpu", "inference", "evaluation", "model/file",
+ALLOWED["app/commands"] = ["app/frame", "server", "report", "formats", "inference/cpu", "inference", "evaluation", "model/file",
                            "data", "data/sample", "tokenizer", "base"]
 ALLOWED["app/lite"] = ["app/commands", "app/frame"]
 ALLOWED["app/torch"] = [room for room in ALLOWED if room != "app/lite"]
@@ -46,6 +47,9 @@ LIBRARIES = {
     r"re2/.*": ["inference/demands.cpp"],
     r"zlib.h": ["base/compressed_text.cpp", "formats/zip_archive.cpp"],
     r"yaml-cpp/.*": ["formats/yaml_map.cpp"],
+    r"microhttpd.h": ["server/http_server.cpp"],
+    r"cld2/.*": ["server/language_detector.cpp"],
+    r"nettle/.*": ["server/api_keys.cpp"],
     r"CLI/.*": ["app/frame/command_line.cpp"],
     r"toml\+\+/.*": ["app/frame/config_file.cpp"],
     r"(spdlog|fmt)/.*": ["app/frame/log.cpp"],

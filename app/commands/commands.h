@@ -9,6 +9,7 @@ namespace dragoman {
 
 Command sample_command();
 Command translate_command(DeviceEngine device_engine);
+Command serve_command(DeviceEngine device_engine);
 Command evaluate_command(DeviceEngine device_engine);
 Command average_command();
 Command export_command();

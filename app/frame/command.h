@@ -45,6 +45,8 @@ struct Command {
   /// Sets defaults that depend on them (presets).
   std::function<void(const GivenValues&)> prepare = {};
   std::function<int()> run;  ///< returns the exit code
+  /// A signal is how the command ends, not how it is broken off: its exit code counts.
+  bool ends_by_signal = false;
   /// Names of fields that the program chooses where they are left open: "auto" in --help.
   std::vector<std::string> automatic = {};
   /// A line or two for --help, without "dragoman ".

@@ -69,7 +69,8 @@ int run_command(const Program& program, const Command& command,
   configure_log(common.log_format, common.quiet ? Verbosity::Quiet : Verbosity::Normal);
   for (const std::string& warning : call.warnings) log_warning(warning);
   const int code = run_command(command, call.typed);
-  if (const auto signal = received_signal()) return 128 + *signal;
+  if (const auto signal = received_signal(); signal && !command.ends_by_signal)
+    return 128 + *signal;
   return code;
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 
 #include "app/frame/log.h"
 #include "app/frame/terminal.h"
@@ -19,6 +20,7 @@ namespace {
 
 std::atomic<int> first_signal = 0;
 std::atomic<bool> somebody_listens = false;
+std::atomic<const std::function<void()>*> hangup_action = nullptr;
 
 // Never destroyed: the waiting thread outlives main's static objects.
 std::stop_source& source() {
@@ -58,6 +60,10 @@ void wait_for_signals(sigset_t awaited) {
   for (;;) {
     int signal = 0;
     if (sigwait(&awaited, &signal) != 0) continue;
+    if (const auto* action = hangup_action.load(); signal == SIGHUP && action != nullptr) {
+      (*action)();
+      continue;
+    }
     const bool again = first_signal != 0;
     if (again && Clock::now() - first_at < kSameRequest) continue;
     if (!somebody_listens || again) leave(signal);
@@ -88,6 +94,11 @@ void install_signal_handling() {
 std::stop_token listen_for_stop() {
   somebody_listens = true;
   return source().get_token();
+}
+
+void on_hangup(std::function<void()> action) {
+  // Never destroyed: the waiting thread may call it while main returns.
+  hangup_action = new std::function<void()>(std::move(action));
 }
 
 std::optional<int> received_signal() {

@@ -2,6 +2,7 @@
 // signal handler. SIGPIPE is ignored: a closed pipe is a failed write.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <stop_token>
 
@@ -15,6 +16,9 @@ void install_signal_handling();
 /// second signal ends the process at once with exit code 128 + signal, unless it comes within 300
 /// ms: then both mean the same request. Before the first call, the first signal ends the process.
 std::stop_token listen_for_stop();
+
+/// From now on SIGHUP calls this function, on the thread that waits for signals, and stops nothing.
+void on_hangup(std::function<void()> action);
 
 /// The first signal that came, if one did.
 std::optional<int> received_signal();

@@ -9,6 +9,7 @@ namespace {
 
 std::vector<Command> commands() {
   return {translate_command(no_device_engine),
+          serve_command(no_device_engine),
           evaluate_command(no_device_engine),
           average_command(),
           export_command(),

@@ -43,6 +43,7 @@ std::unique_ptr<Engine> torch_engine(const std::string& device, const ModelFileR
 std::vector<Command> commands() {
   return {train_command(),
           translate_command(torch_engine),
+          serve_command(torch_engine),
           evaluate_command(torch_engine),
           score_command(),
           average_command(),

@@ -1,0 +1,199 @@
+// dragoman serve: translates over HTTP, with the interfaces of LibreTranslate and DeepL.
+#include <sys/resource.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <stop_token>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/commands/commands.h"
+#include "app/commands/open_translator.h"
+#include "app/commands/serve_options.h"
+#include "app/frame/log.h"
+#include "app/frame/signals.h"
+#include "base/amounts.h"
+#include "base/error.h"
+#include "base/file_stamp.h"
+#include "server/http_server.h"
+#include "server/served_models.h"
+#include "server/translation_server.h"
+
+namespace dragoman {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+std::string milliseconds_since(Clock::time_point begin) {
+  return fixed_text(std::chrono::duration<double, std::milli>(Clock::now() - begin).count(), 0) +
+         " ms";
+}
+
+std::string name_of(const LanguagePair& languages) {
+  return languages.source + "-" + languages.target;
+}
+
+/// A model and what it needs as long as it lives.
+struct ResidentModel {
+  ResidentModel(OpenedTranslator model, const Workers::Limits& limits)
+      : opened(std::move(model)),
+        service(pointers_to(opened.engines), *opened.tokenizers.source, *opened.tokenizers.target,
+                {.limits = limits, .several_sentences = opened.several_sentences}) {}
+
+  const OpenedTranslator opened;
+  TranslationService service;
+};
+
+/// The files of the models, and what of them is served.
+class ModelFiles {
+ public:
+  ModelFiles(const ServeConfig& config, const Invocation& call, DeviceEngine device_engine)
+      : config_(config), call_(call), device_engine_(std::move(device_engine)) {
+    for (const NamedModel& model : config.models()) load(model);
+  }
+
+  const ServedModels& served() const { return served_; }
+
+  /// Loads the models whose files have changed. One that cannot be loaded stays as it was.
+  void reload() {
+    for (const NamedModel& model : config_.models()) {
+      try {
+        if (stamp_of(resolve_model_path(model.path)) != stamps_.at(model.languages)) load(model);
+      } catch (const std::exception& error) {
+        log_error(join_text(name_of(model.languages), " stays as it was: ", error.what()));
+      }
+    }
+  }
+
+ private:
+  void load(const NamedModel& model) {
+    const Clock::time_point begin = Clock::now();
+    const std::filesystem::path file = resolve_model_path(model.path);
+    const FileStamp stamp = stamp_of(file);
+    OpenedTranslator opened = open_translator({model.path}, config_.hardware, device_engine_);
+    DecodeConfig search = opened.search_with(config_.decode, call_.origins);
+    const auto resident = std::make_shared<ResidentModel>(
+        std::move(opened),
+        Workers::Limits{.rows = search.batch_size, .waiting = config_.flags.waiting_limit});
+    served_.set(std::make_shared<ServedModel>(
+        model.languages, std::shared_ptr<TranslationService>(resident, &resident->service),
+        std::move(search),
+        ServedModel::Facts{.checksum = ModelFileReader(file, Verify::Header).checksum(),
+                           .updates = resident->opened.updates}));
+    stamps_[model.languages] = stamp;
+    log_info(join_text(name_of(model.languages), ": ", file.string(), " is loaded, ",
+                       milliseconds_since(begin)));
+  }
+
+  const ServeConfig& config_;
+  const Invocation& call_;
+  const DeviceEngine device_engine_;
+  ServedModels served_;
+  std::map<LanguagePair, FileStamp> stamps_;
+};
+
+/// A line for each request, without its text.
+void log_request(const AnsweredRequest& request) {
+  const double milliseconds = request.seconds * 1000;
+  std::string text = join_text(request.client, ' ', request.method, ' ', request.path, ' ',
+                               request.status, ' ', fixed_text(milliseconds, 1), " ms");
+  nlohmann::ordered_json facts = {{"client", request.client},
+                                  {"method", request.method},
+                                  {"path", request.path},
+                                  {"status", request.status},
+                                  {"milliseconds", milliseconds}};
+  if (!request.languages.empty()) {
+    text += join_text(' ', request.languages, ", ", counted(request.texts, "text"), ", ",
+                      counted(request.characters, "character"), ", ",
+                      counted(request.target_tokens, "piece"));
+    facts["languages"] = request.languages;
+    facts["texts"] = request.texts;
+    facts["characters"] = request.characters;
+    facts["pieces"] = request.target_tokens;
+  }
+  log_facts(text, facts);
+}
+
+/// As many open files as the system allows: each connection is one.
+void raise_open_files() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/// Waits for signals: SIGHUP loads models anew, others end the wait.
+void wait_for_end(ModelFiles& files) {
+  // What the thread of the signals uses; it may run until the process ends.
+  struct Hangups {
+    std::mutex mutex;
+    std::condition_variable_any came;
+    bool is_waiting = false;
+  };
+  const auto hangups = std::make_shared<Hangups>();
+  on_hangup([hangups] {
+    const std::lock_guard lock(hangups->mutex);
+    hangups->is_waiting = true;
+    hangups->came.notify_all();
+  });
+  const std::stop_token stop = listen_for_stop();
+  while (!stop.stop_requested()) {
+    {
+      std::unique_lock lock(hangups->mutex);
+      hangups->came.wait(lock, stop, [&] { return hangups->is_waiting; });
+      if (!std::exchange(hangups->is_waiting, false)) continue;
+    }
+    log_info("SIGHUP: models whose files have changed are loaded");
+    files.reload();
+  }
+}
+
+int run_serve(const ServeConfig& config, const Invocation& call,
+              const DeviceEngine& device_engine) {
+  const Clock::time_point begin = Clock::now();
+  config.validate();
+  raise_open_files();
+  ModelFiles files(config, call, device_engine);
+  const ServerConfig settings = config.server();
+  TranslationServer server(files.served(), settings, log_request);
+  HttpServer http(config.http(),
+                  [&server](HttpRequest request, std::stop_token gone, HttpReply reply) {
+                    server.handle(std::move(request), std::move(gone), std::move(reply));
+                  });
+  const bool is_v6 = config.flags.host.find(':') != std::string::npos;
+  log_info(join_text("serving at http://", is_v6 ? "[" : "", config.flags.host, is_v6 ? "]" : "",
+                     ':', http.port(), ", ready after ", milliseconds_since(begin)));
+  wait_for_end(files);
+  const auto limit = config.http().timeout + settings.request_timeout;
+  if (const std::int64_t left = http.drain(limit); left > 0)
+    log_warning(join_text(counted(left, "request"), " not finished"));
+  return 0;
+}
+
+}  // namespace
+
+Command serve_command(DeviceEngine device_engine) {
+  const auto config = std::make_shared<ServeConfig>();
+  const auto invocation = std::make_shared<Invocation>();
+  return {
+      .name = "serve",
+      .summary = "translate over HTTP: the interfaces of LibreTranslate and DeepL",
+      .fields = config->fields(),
+      .short_flags = {{"m", "model"}, {"p", "port"}, {"b", "beam-size"}},
+      .run =
+          [config, invocation, device_engine = std::move(device_engine)] {
+            return run_serve(*config, *invocation, device_engine);
+          },
+      .ends_by_signal = true,
+      .examples = {"serve -m en-de=run/", "serve -m en-de=run/ de-en=other.safetensors --port 5000",
+                   "serve -m en-de=run/ --host 0.0.0.0 --api-keys keys.txt --req-limit 60"},
+      .invocation = invocation};
+}
+
+}  // namespace dragoman

@@ -1,0 +1,127 @@
+// The flags of dragoman serve.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/commands/hardware_choice.h"
+#include "base/fields.h"
+#include "inference/decode_config.h"
+#include "server/http_server.h"
+#include "server/language_codes.h"
+#include "server/translation_server.h"
+
+namespace dragoman {
+
+/// A value of --model.
+struct NamedModel {
+  LanguagePair languages;
+  std::string path;
+};
+
+struct ServeFlags {
+  std::vector<std::string> models;
+  std::string source_lang, target_lang;
+  std::string host = "127.0.0.1";
+  std::int64_t port = 5000;
+  std::vector<std::string> cors_origins;
+  bool behind_proxy = false;
+  std::string api_keys, suggestions;
+  std::int64_t char_limit = 100'000, batch_limit = 1'000, alternatives_limit = 10, req_limit = -1;
+  std::int64_t body_limit = 2'097'152, waiting_limit = 65'536, connection_limit = 1'000;
+  double request_timeout = 60, connection_timeout = 60;
+
+  template <class Visit>
+  void for_each_field(Visit&& visit) {
+    constexpr std::string_view kModels = "Models", kNetwork = "Network", kLimits = "Limits",
+                               kAccess = "Access";
+    visit(
+        {.name = "model",
+         .help = "LANGUAGES=PATH, as en-de=run/: run folder or model file, and the languages that "
+                 "it translates; several for several languages",
+         .group = kModels,
+         .aliases = "models"},
+        models);
+    visit({.name = "source-lang",
+           .help = "source language of the one --model that is given by its PATH alone",
+           .group = kModels},
+          source_lang);
+    visit({.name = "target-lang", .help = "target language likewise", .group = kModels},
+          target_lang);
+    visit({.name = "host",
+           .help = "address to listen at; 0.0.0.0 or ::: all of this machine",
+           .group = kNetwork},
+          host);
+    visit({.name = "port", .help = "port to listen at; 0: one that is free", .group = kNetwork},
+          port);
+    visit({.name = "cors-origins",
+           .help = "web pages that may ask, as https://example.org; *: all",
+           .group = kNetwork},
+          cors_origins);
+    visit({.name = "behind-proxy",
+           .help = "a client is the last address in X-Forwarded-For, which the proxy in front "
+                   "writes",
+           .group = kNetwork},
+          behind_proxy);
+    visit({.name = "api-keys",
+           .help = "file of keys, one a line, each with the characters that it may have translated "
+                   "in a month; without it everybody may ask",
+           .group = kAccess},
+          api_keys);
+    visit({.name = "suggestions",
+           .help = "file to which POST /suggest appends lines of JSON; without it none are taken",
+           .group = kAccess},
+          suggestions);
+    visit({.name = "char-limit",
+           .help = "characters of a request's texts; -1: no limit",
+           .group = kLimits},
+          char_limit);
+    visit({.name = "batch-limit", .help = "texts of a request; -1: no limit", .group = kLimits},
+          batch_limit);
+    visit({.name = "alternatives-limit",
+           .help = "alternatives that a request may ask for",
+           .group = kLimits},
+          alternatives_limit);
+    visit({.name = "req-limit",
+           .help = "requests of a client in a minute; -1: no limit",
+           .group = kLimits},
+          req_limit);
+    visit({.name = "body-limit", .help = "bytes of a request's body", .group = kLimits},
+          body_limit);
+    visit({.name = "waiting-limit",
+           .help = "sentences that wait for a model; while there are more, requests are refused "
+                   "(503)",
+           .group = kLimits},
+          waiting_limit);
+    visit({.name = "connection-limit",
+           .help = "open connections; others wait to be accepted",
+           .group = kLimits},
+          connection_limit);
+    visit({.name = "request-timeout",
+           .help = "seconds that a translation may take",
+           .group = kLimits},
+          request_timeout);
+    visit({.name = "connection-timeout",
+           .help = "seconds in which a client must send its request, and take the answer",
+           .group = kLimits},
+          connection_timeout);
+  }
+};
+
+struct ServeConfig {
+  ServeFlags flags;
+  DecodeConfig decode;
+  EngineChoice hardware;
+
+  /// Those of the search but for what belongs to a request.
+  std::vector<Field> fields();
+
+  void validate() const;                   ///< throws UsageError naming the flag
+  std::vector<NamedModel> models() const;  ///< throws UsageError
+  HttpConfig http() const;
+  ServerConfig server() const;  ///< throws Error where a file cannot be read
+};
+
+}  // namespace dragoman

@@ -1,0 +1,113 @@
+#include "server/api_keys.h"
+
+#include <nettle/memops.h>
+#include <nettle/sha2.h>
+
+#include <algorithm>
+#include <charconv>
+#include <ctime>
+
+#include "base/error.h"
+#include "base/text_lines.h"
+#include "base/utf8.h"
+
+namespace dragoman {
+
+namespace {
+
+using Hash = std::array<std::uint8_t, SHA256_DIGEST_SIZE>;
+
+Hash sha256(std::string_view text) {
+  sha256_ctx state;
+  sha256_init(&state);
+  sha256_update(&state, text.size(), reinterpret_cast<const std::uint8_t*>(text.data()));
+  Hash hash;
+  sha256_digest(&state, hash.size(), hash.data());
+  return hash;
+}
+
+std::optional<Hash> parse_hash(std::string_view digits) {
+  Hash hash;
+  if (digits.size() != 2 * hash.size()) return std::nullopt;
+  for (std::size_t i = 0; i < hash.size(); ++i) {
+    const char* at = digits.data() + 2 * i;
+    if (std::from_chars(at, at + 2, hash[i], 16).ptr != at + 2) return std::nullopt;
+  }
+  return hash;
+}
+
+std::optional<std::int64_t> parse_limit(std::string_view text) {
+  std::int64_t limit = 0;
+  const char* end = text.data() + text.size();
+  const auto [read, error] = std::from_chars(text.data(), end, limit);
+  if (error != std::errc() || read != end || limit < 0) return std::nullopt;
+  return limit;
+}
+
+int this_month() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  return parts.tm_year * 12 + parts.tm_mon;
+}
+
+}  // namespace
+
+ApiKeys::ApiKeys(const std::filesystem::path& file) : month_(this_month()) {
+  constexpr std::string_view kHashed = "sha256:";
+  std::size_t number = 0;
+  for (const std::string& line : read_lines(file)) {
+    ++number;
+    const std::string_view text = strip(line);
+    if (text.empty() || text.starts_with('#')) continue;
+    const std::string_view key = text.substr(0, text.find_first_of(" \t"));
+    const std::string_view quota = strip(text.substr(key.size()));
+    std::optional<Hash> hash = sha256(key);
+    if (key.starts_with(kHashed)) hash = parse_hash(key.substr(kHashed.size()));
+    if (!hash) throw Error(file.string(), ":", number, ": sha256: needs 64 hexadecimal digits");
+    Entry entry{.hash = *hash, .use = {}};
+    if (!quota.empty() && !(entry.use.limit = parse_limit(quota)))
+      throw Error(file.string(), ":", number, ": '", quota,
+                  "' is no number of characters; a line has a key and, if it has a limit, that");
+    entries_.push_back(entry);
+  }
+  if (entries_.empty()) throw Error(file.string(), ": has no key");
+}
+
+std::optional<ApiKeys::Key> ApiKeys::find(std::string_view key) const {
+  const Hash hash = sha256(key);
+  std::optional<Key> found;
+  for (std::size_t k = 0; k < entries_.size(); ++k)
+    if (memeql_sec(entries_[k].hash.data(), hash.data(), hash.size()) != 0) found = k;
+  return found;
+}
+
+void ApiKeys::begin_month() {
+  const int month = this_month();
+  if (month == month_) return;
+  month_ = month;
+  for (Entry& entry : entries_) entry.use.characters = 0;
+}
+
+bool ApiKeys::take(Key key, std::int64_t characters) {
+  const MutexLock lock(mutex_);
+  begin_month();
+  Use& use = entries_[key].use;
+  if (use.limit && characters > *use.limit - use.characters) return false;
+  use.characters += characters;
+  return true;
+}
+
+void ApiKeys::give_back(Key key, std::int64_t characters) {
+  const MutexLock lock(mutex_);
+  Use& use = entries_[key].use;
+  use.characters = std::max<std::int64_t>(0, use.characters - characters);
+}
+
+ApiKeys::Use ApiKeys::use_of(Key key) {
+  const MutexLock lock(mutex_);
+  begin_month();
+  return entries_[key].use;
+}
+
+}  // namespace dragoman

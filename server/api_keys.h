@@ -1,0 +1,52 @@
+// The keys of those who may use a server, and what each has used. A key itself is kept nowhere:
+// only its SHA-256 is.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "base/mutex.h"
+
+namespace dragoman {
+
+class ApiKeys {
+ public:
+  /// Number of a key in the file, from 0.
+  using Key = std::size_t;
+  struct Use {
+    std::int64_t characters = 0;        ///< in this month (UTC), since the program was started
+    std::optional<std::int64_t> limit;  ///< characters in a month; none: no limit
+  };
+
+  /// A line for each key: the key, or "sha256:" and its SHA-256 in hexadecimal digits; then, where
+  /// the key has a limit, white space and the characters of a month. Blank lines and lines that
+  /// begin with # are skipped. Throws Error naming file and line.
+  explicit ApiKeys(const std::filesystem::path& file);
+
+  /// Nothing for an unknown key. The time does not depend on how much of a key is right.
+  std::optional<Key> find(std::string_view key) const;
+
+  /// Takes the characters out of the key's quota, all of them or none. False where too few are
+  /// left.
+  bool take(Key key, std::int64_t characters);
+  /// For what was not translated after all.
+  void give_back(Key key, std::int64_t characters);
+  Use use_of(Key key);
+
+ private:
+  struct Entry {
+    std::array<std::uint8_t, 32> hash;
+    Use use;
+  };
+  void begin_month() REQUIRES(mutex_);
+
+  mutable Mutex mutex_;
+  std::vector<Entry> entries_;  // the uses are guarded by the mutex
+  int month_ GUARDED_BY(mutex_) = 0;
+};
+
+}  // namespace dragoman

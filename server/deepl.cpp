@@ -1,0 +1,152 @@
+#include "server/deepl.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+
+namespace dragoman::deepl {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string upper(std::string text) {
+  for (char& c : text)
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 32);
+  return text;
+}
+
+/// The served code that DeepL's code ("DE", "EN-US", "ZH-HANT") means: the same, or else the
+/// language without its region. Empty where there is none.
+std::string served_code(const std::string& code, const std::vector<std::string>& served) {
+  const std::string asked = upper(code);
+  const std::string language = asked.substr(0, asked.find('-'));
+  for (const std::string& wanted : {asked, language})
+    for (const std::string& known : served)
+      if (upper(known) == wanted) return known;
+  for (const std::string& known : served)  // "PT" where the model is of pt-BR
+    if (asked == language && upper(known).starts_with(join_text(language, '-'))) return known;
+  return {};
+}
+
+std::string parse_language(const RequestFields& fields, const char* name,
+                           const std::vector<std::string>& served) {
+  const std::string code = fields.text(name);
+  if (code.empty()) return {};
+  std::string found = served_code(code, served);
+  if (found.empty()) throw HttpError(400, join_text("Value for '", name, "' not supported."));
+  return found;
+}
+
+void parse_splitting(const RequestFields& fields, TranslateCall& call) {
+  // Clients send 0 and 1 as texts, numbers or truth values.
+  const std::string split = fields.scalar("split_sentences");
+  if (split.empty() || split == "1" || split == "true") return;
+  call.line_breaks = LineBreaks::Blanks;
+  if (split == "nonewlines")
+    call.split = SplitSentences::Always;
+  else if (split == "0" || split == "false")
+    call.split = SplitSentences::Never;
+  else
+    throw HttpError(400, "Value for 'split_sentences' not supported.");
+}
+
+/// What would change the translation, and is not there, is refused.
+void check_other_parameters(const RequestFields& fields) {
+  for (const char* name : {"tag_handling", "glossary_id", "glossary_ids", "style_id",
+                           "translation_memory_id", "custom_instructions"})
+    if (fields.has(name) && !(fields.is_list(name) && fields.texts(name).empty()))
+      throw HttpError(400, join_text("Parameter '", name, "' is not supported by this server."));
+  const std::string formality = fields.text("formality");
+  if (formality == "more" || formality == "less")
+    throw HttpError(400, "'formality' is not supported for given 'target_lang'.");
+  fields.flag("preserve_formatting");  // it always is; a value that is none is refused
+}
+
+void check_size(std::int64_t size, std::int64_t limit, const char* unit) {
+  if (limit >= 0 && size > limit)
+    throw HttpError(413, join_text("Request Entity Too Large: ", size, ' ', unit, ", at most ",
+                                   limit, " are allowed"));
+}
+
+}  // namespace
+
+TranslateCall parse_translate(const RequestFields& fields, const ServedModels& models,
+                              const RequestLimits& limits) {
+  TranslateCall call{.texts = fields.texts("text"), .source = {}, .target = {}};
+  if (call.texts.empty()) throw HttpError(400, "Parameter 'text' not specified.");
+  if (fields.text("target_lang").empty())
+    throw HttpError(400, "Parameter 'target_lang' not specified.");
+  const std::vector<std::string> served = models.languages();
+  call.source = parse_language(fields, "source_lang", served);
+  call.target = parse_language(fields, "target_lang", served);
+  if (!call.source.empty() && !models.route({call.source, call.target}))
+    throw HttpError(400, join_text("No translation from ", upper(call.source), " to ",
+                                   upper(call.target), " is available."));
+  parse_splitting(fields, call);
+  check_other_parameters(fields);
+  call.shows_characters = fields.flag("show_billed_characters").value_or(false);
+  check_size(static_cast<std::int64_t>(call.texts.size()), limits.texts, "texts");
+  check_size(count_characters(call.texts), limits.characters, "characters");
+  return call;
+}
+
+HttpResponse translate_answer(const TranslateCall& call, const std::vector<TextAnswer>& answers) {
+  Json translations = Json::array();
+  for (const TextAnswer& answer : answers) {
+    Json translation = {{"detected_source_language", upper(answer.source)},
+                        {"text", answer.texts.front()}};
+    if (call.shows_characters) translation["billed_characters"] = answer.characters;
+    if (!answer.pivot.empty()) translation["pivot_language"] = upper(answer.pivot);
+    translations.push_back(std::move(translation));
+  }
+  return json_response(200, Json{{"translations", std::move(translations)}});
+}
+
+HttpResponse languages(const RequestFields& fields, const ServedModels& models) {
+  const std::string type = fields.text("type");
+  if (!type.empty() && type != "source" && type != "target")
+    throw HttpError(400, "Value for 'type' not supported.");
+  const bool is_target = type == "target";
+  Json list = Json::array();
+  const auto add = [&list, is_target](const std::string& code, const std::string& name) {
+    Json language = {{"language", code}, {"name", name}};
+    if (is_target) language["supports_formality"] = false;
+    list.push_back(std::move(language));
+  };
+  for (const std::string& code : models.languages()) {
+    const std::size_t ways = (is_target ? models.sources_of(code) : models.targets_of(code)).size();
+    if (ways < 2) continue;  // to itself alone
+    // DeepL's clients know these two targets by their regions alone.
+    if (is_target && code == "en") {
+      add("EN-GB", "English (British)");
+      add("EN-US", "English (American)");
+    } else if (is_target && code == "pt") {
+      add("PT-BR", "Portuguese (Brazilian)");
+      add("PT-PT", "Portuguese (European)");
+    } else {
+      add(upper(code), language_name(code));
+    }
+  }
+  return json_response(200, list);
+}
+
+HttpResponse usage(const ApiKeys::Use& use) {
+  constexpr std::int64_t kNoLimit = 1'000'000'000'000;
+  return json_response(200, Json{{"character_count", use.characters},
+                                 {"character_limit", use.limit.value_or(kNoLimit)}});
+}
+
+std::string key_of(const HttpRequest& request, const RequestFields& fields) {
+  constexpr std::string_view kScheme = "DeepL-Auth-Key ";
+  const std::string_view header = request.header("authorization");
+  if (header.starts_with(kScheme)) return std::string(header.substr(kScheme.size()));
+  return fields.text("auth_key");
+}
+
+HttpResponse error_answer(const HttpError& error) {
+  return json_response(error.status(), Json{{"message", error.what()}});
+}
+
+}  // namespace dragoman::deepl

@@ -1,0 +1,20 @@
+// The bodies that HTML forms send: application/x-www-form-urlencoded and multipart/form-data
+// (RFC 7578).
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace dragoman {
+
+using FormFields = std::vector<std::pair<std::string, std::string>>;  ///< names and values
+
+/// "a=1&b=%C3%A4+c"; a percent sign without two hexadecimal digits stands for itself.
+FormFields parse_urlencoded(std::string_view body);
+
+/// The parts of a multipart body. Throws HttpError (400) where it is none.
+FormFields parse_multipart(std::string_view body, std::string_view content_type);
+
+}  // namespace dragoman

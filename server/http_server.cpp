@@ -1,0 +1,421 @@
+#include "server/http_server.h"
+
+#include <arpa/inet.h>
+#include <microhttpd.h>
+#include <netdb.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <condition_variable>
+#include <cstring>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <unordered_map>
+#include <utility>
+
+#include "base/error.h"
+#include "inference/wake_up.h"
+
+namespace dragoman {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t kHeaderBytes = 65'536;   // of a connection: request line and headers
+constexpr std::int64_t kBodiesAtOnce = 64;     // as many of the largest size fit into memory
+constexpr std::int64_t kDiscardedBodies = 16;  // so much of a body that is too large is read
+
+std::string lower(std::string text) {
+  std::ranges::transform(text, text.begin(), [](unsigned char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : static_cast<char>(c);
+  });
+  return text;
+}
+
+std::string address_text(const sockaddr* address) {
+  char text[INET6_ADDRSTRLEN] = "";
+  if (address == nullptr) return text;
+  if (address->sa_family == AF_INET)
+    inet_ntop(AF_INET, &reinterpret_cast<const sockaddr_in*>(address)->sin_addr, text, sizeof text);
+  if (address->sa_family == AF_INET6)
+    inet_ntop(AF_INET6, &reinterpret_cast<const sockaddr_in6*>(address)->sin6_addr, text,
+              sizeof text);
+  return text;
+}
+
+/// A socket that listens; its port is put into `port`.
+int listen_at(const HttpConfig& config, int& port) {
+  const std::string number = std::to_string(config.port);
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
+  addrinfo* found = nullptr;
+  const int failed = getaddrinfo(config.host.c_str(), number.c_str(), &hints, &found);
+  if (failed != 0) throw Error("--host ", config.host, ": ", gai_strerror(failed));
+  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> addresses(found, &freeaddrinfo);
+  const int listener = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  const int on = 1;
+  if (listener >= 0) setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  if (listener < 0 || bind(listener, found->ai_addr, found->ai_addrlen) != 0 ||
+      listen(listener, SOMAXCONN) != 0) {
+    const int error = errno;
+    if (listener >= 0) close(listener);
+    throw Error("cannot listen at ", config.host, ", port ", config.port, ": ",
+                std::strerror(error), error == EADDRINUSE ? "; --port names another one" : "");
+  }
+  sockaddr_storage bound{};
+  socklen_t size = sizeof bound;
+  getsockname(listener, reinterpret_cast<sockaddr*>(&bound), &size);
+  char service[NI_MAXSERV] = "";
+  getnameinfo(reinterpret_cast<sockaddr*>(&bound), size, nullptr, 0, service, sizeof service,
+              NI_NUMERICSERV);
+  port = std::atoi(service);
+  return listener;
+}
+
+MHD_Result add_header(void* headers, MHD_ValueKind, const char* name, std::size_t name_size,
+                      const char* value, std::size_t value_size) {
+  const std::string text(value == nullptr ? "" : value, value_size);
+  auto& known = *static_cast<std::map<std::string, std::string, std::less<>>*>(headers);
+  known.emplace(lower(std::string(name, name_size)), text);
+  return MHD_YES;
+}
+
+MHD_Result add_argument(void* query, MHD_ValueKind, const char* name, std::size_t name_size,
+                        const char* value, std::size_t value_size) {
+  static_cast<std::vector<std::pair<std::string, std::string>>*>(query)->emplace_back(
+      std::string(name, name_size),
+      value == nullptr ? std::string() : std::string(value, value_size));
+  return MHD_YES;
+}
+
+/// A request and the way back to its connection.
+struct Exchange {
+  Exchange(MHD_Connection* of, int socket, std::uint64_t number)
+      : connection(of), descriptor(socket), id(number) {}
+
+  MHD_Connection* const connection;
+  const int descriptor;
+  const std::uint64_t id;
+  HttpRequest request = {};
+  std::int64_t kept = 0, discarded = 0;  // bytes of the body
+  int refused = 0;                       // status, where the handler does not get it
+  bool handed_over = false;              // to the handler
+  std::stop_source gone = {};
+  std::mutex mutex = {};
+  std::optional<HttpResponse> response = {};  // guarded by the mutex, as all below
+  bool suspended = false, replied = false;
+};
+
+}  // namespace
+
+class HttpServer::Connections {
+ public:
+  Connections(const HttpConfig& config, HttpHandler handler)
+      : config_(config), handler_(std::move(handler)) {
+    listener_ = listen_at(config, port_);
+    watched_ = epoll_create1(EPOLL_CLOEXEC);
+    epoll_event event{.events = EPOLLIN, .data = {.u64 = 0}};
+    epoll_ctl(watched_, EPOLL_CTL_ADD, wake_up_.descriptor(), &event);
+    daemon_ = MHD_start_daemon(
+        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0, nullptr,
+        nullptr, &Connections::on_data, this, MHD_OPTION_EXTERNAL_LOGGER, &Connections::on_message,
+        nullptr, MHD_OPTION_LISTEN_SOCKET, listener_, MHD_OPTION_NOTIFY_COMPLETED,
+        &Connections::on_completed, this, MHD_OPTION_NOTIFY_CONNECTION, &Connections::on_connection,
+        this, MHD_OPTION_CONNECTION_LIMIT, static_cast<unsigned>(config.connections),
+        MHD_OPTION_CONNECTION_TIMEOUT,
+        static_cast<unsigned>(std::max<std::int64_t>(1, (config.timeout.count() + 999) / 1000)),
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, kHeaderBytes, MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1,
+        MHD_OPTION_END);
+    if (daemon_ == nullptr) {
+      close(watched_);
+      close(listener_);
+      throw Error("cannot serve at ", config.host, ", port ", port_,
+                  ": the HTTP library does not start; more open files (ulimit -n) or memory?");
+    }
+    watcher_ = std::jthread([this](const std::stop_token& stop) { watch(stop); });
+  }
+  Connections(const Connections&) = delete;
+  Connections& operator=(const Connections&) = delete;
+
+  ~Connections() {
+    stop_listening();
+    watcher_.request_stop();
+    wake_up_.wake();
+    watcher_.join();
+    refuse_all();
+    MHD_stop_daemon(daemon_);
+    close(watched_);
+    close(listener_);
+  }
+
+  int port() const { return port_; }
+
+  std::int64_t drain(std::chrono::milliseconds limit) {
+    stop_listening();
+    std::unique_lock lock(mutex_);
+    answered_.wait_for(lock, limit, [this] { return exchanges_.empty(); });
+    return static_cast<std::int64_t>(exchanges_.size());
+  }
+
+ private:
+  /// A connection's phase: it has to end in time, unless its request is worked on.
+  struct Phase {
+    int descriptor;
+    Clock::time_point since;
+    bool worked_on = false;
+  };
+
+  static void on_message(void*, const char*, va_list) {}
+
+  static void on_connection(void* self, MHD_Connection* connection, void**,
+                            MHD_ConnectionNotificationCode code) {
+    static_cast<Connections*>(self)->note_connection(connection, code);
+  }
+
+  static MHD_Result on_data(void* self, MHD_Connection* connection, const char* url,
+                            const char* method, const char*, const char* data, std::size_t* size,
+                            void** exchange) {
+    auto& connections = *static_cast<Connections*>(self);
+    try {
+      if (*exchange == nullptr) {
+        auto begun = connections.begin(connection, url, method);
+        *exchange = new std::shared_ptr<Exchange>(begun);
+        return begun->refused == 0 ? MHD_YES : connections.respond(*begun);
+      }
+      auto& current = *static_cast<std::shared_ptr<Exchange>*>(*exchange);
+      if (*size > 0) {
+        const std::size_t taken = std::exchange(*size, 0);
+        return connections.keep(*current, {data, taken}) ? MHD_YES : MHD_NO;
+      }
+      return connections.finish(current);
+    } catch (...) {
+      return MHD_NO;  // no memory; this closes the connection
+    }
+  }
+
+  static void on_completed(void* self, MHD_Connection*, void** exchange,
+                           MHD_RequestTerminationCode) {
+    if (*exchange == nullptr) return;
+    const std::unique_ptr<std::shared_ptr<Exchange>> ended(
+        static_cast<std::shared_ptr<Exchange>*>(std::exchange(*exchange, nullptr)));
+    static_cast<Connections*>(self)->end(**ended);
+  }
+
+  void note_connection(MHD_Connection* connection, MHD_ConnectionNotificationCode code) {
+    const std::lock_guard lock(mutex_);
+    if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
+      phases_.erase(connection);
+      return;
+    }
+    const auto* info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    phases_[connection] = {.descriptor = info->connect_fd, .since = Clock::now()};
+  }
+
+  std::shared_ptr<Exchange> begin(MHD_Connection* connection, const char* url, const char* method) {
+    const auto* socket = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    const auto exchange = std::make_shared<Exchange>(connection, socket->connect_fd, ++last_id_);
+    HttpRequest& request = exchange->request;
+    request.method = method;
+    request.path = url;
+    const auto* client = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    if (client != nullptr) request.client = address_text(client->client_addr);
+    MHD_get_connection_values_n(connection, MHD_HEADER_KIND, &add_header, &request.headers);
+    MHD_get_connection_values_n(connection, MHD_GET_ARGUMENT_KIND, &add_argument, &request.query);
+    const std::string length(request.header("content-length"));
+    if (std::strtoull(length.c_str(), nullptr, 10) > static_cast<std::uint64_t>(config_.body_limit))
+      exchange->refused = MHD_HTTP_CONTENT_TOO_LARGE;
+    const std::lock_guard lock(mutex_);
+    exchanges_[exchange->id] = exchange;
+    return exchange;
+  }
+
+  /// Keeps a part of the body, or not: nothing can be answered before the body has ended. False
+  /// where that lasts too long.
+  bool keep(Exchange& exchange, std::string_view part) {
+    const auto size = static_cast<std::int64_t>(part.size());
+    std::string& body = exchange.request.body;
+    if (static_cast<std::int64_t>(body.size()) + size > config_.body_limit)
+      exchange.refused = MHD_HTTP_CONTENT_TOO_LARGE;
+    else if (exchange.refused == 0 && bodies_ + size > kBodiesAtOnce * config_.body_limit)
+      exchange.refused = MHD_HTTP_SERVICE_UNAVAILABLE;
+    if (exchange.refused != 0) {
+      exchange.discarded += size;
+      return exchange.discarded <= kDiscardedBodies * config_.body_limit;
+    }
+    body.append(part);
+    exchange.kept += size;
+    bodies_ += size;
+    return true;
+  }
+
+  /// The body is whole, or the reply has come.
+  MHD_Result finish(const std::shared_ptr<Exchange>& exchange) {
+    if (!exchange->handed_over && exchange->refused == 0) hand_over(exchange);
+    const std::lock_guard lock(exchange->mutex);
+    if (exchange->refused != 0 || exchange->response) return respond(*exchange);
+    if (exchange->suspended) return MHD_YES;
+    exchange->suspended = true;
+    watch_for_end(*exchange);
+    MHD_suspend_connection(exchange->connection);
+    return MHD_YES;
+  }
+
+  void hand_over(const std::shared_ptr<Exchange>& exchange) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (stopping_) {
+        exchange->refused = MHD_HTTP_SERVICE_UNAVAILABLE;
+        return;
+      }
+      exchange->handed_over = true;
+    }
+    set_phase(exchange->connection, true);
+    handler_(std::move(exchange->request), exchange->gone.get_token(),
+             [this, exchange](HttpResponse response) { reply(*exchange, std::move(response)); });
+  }
+
+  void reply(Exchange& exchange, HttpResponse response) {
+    const std::lock_guard lock(exchange.mutex);
+    if (std::exchange(exchange.replied, true)) return;
+    exchange.response = std::move(response);
+    set_phase(exchange.connection, false);
+    if (!exchange.suspended) return;
+    epoll_ctl(watched_, EPOLL_CTL_DEL, exchange.descriptor, nullptr);
+    MHD_resume_connection(exchange.connection);
+  }
+
+  MHD_Result respond(Exchange& exchange) {
+    if (exchange.refused != 0 && !exchange.response) exchange.response = refusal(exchange.refused);
+    const HttpResponse& response = *exchange.response;
+    MHD_Response* made = MHD_create_response_from_buffer(
+        response.body.size(), const_cast<char*>(response.body.data()), MHD_RESPMEM_MUST_COPY);
+    if (made == nullptr) return MHD_NO;
+    if (!response.type.empty())
+      MHD_add_response_header(made, "Content-Type", response.type.c_str());
+    for (const auto& [name, value] : response.headers)
+      MHD_add_response_header(made, name.c_str(), value.c_str());
+    if (draining_) MHD_add_response_header(made, "Connection", "close");
+    const MHD_Result queued =
+        MHD_queue_response(exchange.connection, static_cast<unsigned>(response.status), made);
+    MHD_destroy_response(made);
+    return queued;
+  }
+
+  HttpResponse refusal(int status) const {
+    if (status == MHD_HTTP_SERVICE_UNAVAILABLE)
+      return {
+          .status = status,
+          .body = R"({"error":"too many requests at once","message":"too many requests at once"})",
+          .headers = {{"Retry-After", "1"}}};
+    const std::string text = join_text("the request has more than ", config_.body_limit, " bytes");
+    return {.status = status,
+            .body = join_text(R"({"error":")", text, R"(","message":")", text, R"("})")};
+  }
+
+  void end(Exchange& exchange) {
+    exchange.gone.request_stop();
+    {
+      const std::lock_guard lock(exchange.mutex);
+      exchange.replied = true;  // from now on the connection may be another's
+    }
+    bodies_ -= exchange.kept;
+    set_phase(exchange.connection, false);
+    const std::lock_guard lock(mutex_);
+    exchanges_.erase(exchange.id);
+    if (exchanges_.empty()) answered_.notify_all();
+  }
+
+  void set_phase(MHD_Connection* connection, bool worked_on) {
+    const std::lock_guard lock(mutex_);
+    const auto found = phases_.find(connection);
+    if (found == phases_.end()) return;
+    found->second.since = Clock::now();
+    found->second.worked_on = worked_on;
+  }
+
+  /// While a request is worked on, its connection is nobody's else.
+  void watch_for_end(const Exchange& exchange) const {
+    epoll_event event{.events = EPOLLRDHUP | EPOLLONESHOT, .data = {.u64 = exchange.id}};
+    epoll_ctl(watched_, EPOLL_CTL_ADD, exchange.descriptor, &event);
+  }
+
+  void watch(const std::stop_token& stop) {
+    constexpr int kMost = 64;
+    epoll_event events[kMost];
+    while (!stop.stop_requested()) {
+      const int count = epoll_wait(watched_, events, kMost, 1000);
+      for (int i = 0; i < count; ++i) {
+        const std::shared_ptr<Exchange> exchange = find(events[i].data.u64);
+        if (exchange) exchange->gone.request_stop();
+      }
+      close_slow();
+    }
+  }
+
+  std::shared_ptr<Exchange> find(std::uint64_t id) {
+    const std::lock_guard lock(mutex_);
+    const auto found = exchanges_.find(id);
+    return found == exchanges_.end() ? nullptr : found->second.lock();
+  }
+
+  void close_slow() {
+    const Clock::time_point now = Clock::now();
+    const std::lock_guard lock(mutex_);
+    for (auto& [connection, phase] : phases_)
+      if (!phase.worked_on && now - phase.since > config_.timeout)
+        shutdown(phase.descriptor, SHUT_RDWR);
+  }
+
+  void stop_listening() {
+    if (draining_.exchange(true)) return;
+    MHD_quiesce_daemon(daemon_);
+    shutdown(listener_, SHUT_RDWR);
+  }
+
+  void refuse_all() {
+    std::vector<std::shared_ptr<Exchange>> left;
+    {
+      const std::lock_guard lock(mutex_);
+      stopping_ = true;
+      for (const auto& [id, exchange] : exchanges_)
+        if (auto held = exchange.lock(); held && held->handed_over) left.push_back(std::move(held));
+    }
+    for (const auto& exchange : left) reply(*exchange, refusal(MHD_HTTP_SERVICE_UNAVAILABLE));
+  }
+
+  const HttpConfig config_;
+  const HttpHandler handler_;
+  const WakeUp wake_up_;
+  int listener_ = -1;
+  std::atomic<bool> draining_ = false;
+  int port_ = 0;
+  int watched_ = -1;  // an epoll of the connections whose requests are worked on
+  MHD_Daemon* daemon_ = nullptr;
+  std::uint64_t last_id_ = 0;  // of the library's thread, as the next
+  std::int64_t bodies_ = 0;    // bytes that are kept
+  std::mutex mutex_;
+  std::condition_variable answered_;
+  bool stopping_ = false;                                                 // guarded by the mutex
+  std::unordered_map<std::uint64_t, std::weak_ptr<Exchange>> exchanges_;  // guarded by the mutex
+  std::unordered_map<MHD_Connection*, Phase> phases_;                     // likewise
+  std::jthread watcher_;
+};
+
+HttpServer::HttpServer(const HttpConfig& config, HttpHandler handler)
+    : connections_(std::make_unique<Connections>(config, std::move(handler))) {}
+HttpServer::~HttpServer() = default;
+
+int HttpServer::port() const { return connections_->port(); }
+
+std::int64_t HttpServer::drain(std::chrono::milliseconds limit) {
+  return connections_->drain(limit);
+}
+
+}  // namespace dragoman

@@ -1,0 +1,24 @@
+// Codes of languages: those of ISO 639, with a script or region behind a hyphen where one is meant
+// ("de", "pt-BR", "zh-Hant").
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace dragoman {
+
+struct LanguagePair {
+  std::string source, target;
+  auto operator<=>(const LanguagePair&) const = default;
+};
+
+/// "en-de", "zh-Hant-en", "en-pt-BR"; nothing for other texts.
+std::optional<LanguagePair> parse_language_pair(std::string_view text);
+
+bool is_language_code(std::string_view text);
+
+/// In English: "German"; the code itself where it is not known.
+std::string language_name(std::string_view code);
+
+}  // namespace dragoman

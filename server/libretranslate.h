@@ -1,0 +1,42 @@
+// LibreTranslate's REST interface: its parameters, answers, errors and status codes, as its app.py
+// and its OpenAPI description have them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "server/http.h"
+#include "server/language_detector.h"
+#include "server/request_fields.h"
+#include "server/served_models.h"
+#include "server/translate_call.h"
+
+namespace dragoman::libretranslate {
+
+/// POST /translate. Throws HttpError (400).
+TranslateCall parse_translate(const RequestFields& fields, const ServedModels& models,
+                              const RequestLimits& limits);
+HttpResponse translate_answer(const TranslateCall& call, const std::vector<TextAnswer>& answers);
+
+/// POST /detect: the text, checked. Throws HttpError (400).
+std::string parse_detect(const RequestFields& fields, const RequestLimits& limits);
+HttpResponse detect_answer(const DetectedLanguage& detected);
+
+/// GET /languages.
+HttpResponse languages(const ServedModels& models);
+
+struct FrontendFacts {
+  std::int64_t character_limit;
+  std::int64_t timeout;  ///< of a request, in milliseconds
+  bool has_api_keys, takes_suggestions;
+};
+/// GET /frontend/settings.
+HttpResponse frontend_settings(const ServedModels& models, const FrontendFacts& facts);
+
+/// POST /suggest: the suggestion as a line of JSON, with its line end. Throws HttpError (400).
+std::string parse_suggestion(const RequestFields& fields, const RequestLimits& limits);
+
+/// {"error": text}
+HttpResponse error_answer(const HttpError& error);
+
+}  // namespace dragoman::libretranslate

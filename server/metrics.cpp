@@ -1,0 +1,83 @@
+#include "server/metrics.h"
+
+#include <sstream>
+
+#include "base/memory.h"
+
+namespace dragoman {
+
+namespace {
+
+void describe(std::ostream& text, const char* name, const char* type, const char* help) {
+  text << "# HELP " << name << ' ' << help << "\n# TYPE " << name << ' ' << type << '\n';
+}
+
+void single(std::ostream& text, const char* name, const char* type, const char* help,
+            std::int64_t value) {
+  describe(text, name, type, help);
+  text << name << ' ' << value << '\n';
+}
+
+}  // namespace
+
+void Metrics::begin() {
+  const MutexLock lock(mutex_);
+  ++under_way_;
+}
+
+void Metrics::end(const AnsweredRequest& request, const std::string& route) {
+  const MutexLock lock(mutex_);
+  --under_way_;
+  ++requests_[{route, request.status}];
+  if (request.status == 503) ++refused_;
+  texts_ += request.texts;
+  characters_ += request.characters;
+  target_tokens_ += request.target_tokens;
+  Durations& durations = durations_[route];
+  for (std::size_t b = 0; b < kBounds.size(); ++b)
+    if (request.seconds <= kBounds[b]) ++durations.counts[b];
+  ++durations.count;
+  durations.sum += request.seconds;
+}
+
+std::int64_t Metrics::characters() const {
+  const MutexLock lock(mutex_);
+  return characters_;
+}
+
+std::string Metrics::text(const ServedModels& models) const {
+  std::ostringstream text;
+  const MutexLock lock(mutex_);
+  describe(text, "dragoman_requests_total", "counter", "Requests that were answered.");
+  for (const auto& [key, count] : requests_)
+    text << "dragoman_requests_total{path=\"" << key.first << "\",status=\"" << key.second << "\"} "
+         << count << '\n';
+  constexpr const char* kSeconds = "dragoman_request_seconds";
+  describe(text, kSeconds, "histogram", "Time from a whole request to its answer.");
+  for (const auto& [path, durations] : durations_) {
+    for (std::size_t b = 0; b < kBounds.size(); ++b)
+      text << kSeconds << "_bucket{path=\"" << path << "\",le=\"" << kBounds[b] << "\"} "
+           << durations.counts[b] << '\n';
+    text << kSeconds << "_bucket{path=\"" << path << "\",le=\"+Inf\"} " << durations.count << '\n'
+         << kSeconds << "_sum{path=\"" << path << "\"} " << durations.sum << '\n'
+         << kSeconds << "_count{path=\"" << path << "\"} " << durations.count << '\n';
+  }
+  single(text, "dragoman_requests_under_way", "gauge", "Requests that are not answered yet.",
+         under_way_);
+  single(text, "dragoman_refused_total", "counter", "Requests answered by 503, as too much waits.",
+         refused_);
+  describe(text, "dragoman_waiting_sentences", "gauge", "Sentences that no engine works on yet.");
+  for (const auto& model : models.all())
+    text << "dragoman_waiting_sentences{languages=\"" << model->languages().source << '-'
+         << model->languages().target << "\"} " << model->service().waiting() << '\n';
+  single(text, "dragoman_texts_total", "counter", "Texts that were translated.", texts_);
+  single(text, "dragoman_characters_total", "counter", "Characters that were translated.",
+         characters_);
+  single(text, "dragoman_target_pieces_total", "counter", "Subword pieces of translations.",
+         target_tokens_);
+  single(text, "process_resident_memory_bytes", "gauge", "Memory of the process.",
+         resident_memory());
+  return text.str();
+}
+
+}  // namespace dragoman

@@ -1,0 +1,75 @@
+// The translations of requests that are under way. One thread prepares their lines, gives them to
+// the translators, and gathers the answers; it waits for none of them in particular.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <variant>
+#include <vector>
+
+#include "server/http.h"
+#include "server/served_models.h"
+#include "server/text_layout.h"
+
+namespace dragoman {
+
+struct TextToTranslate {
+  std::string text;  ///< valid UTF-8
+  Route route;       ///< none: the translation is the text
+};
+
+struct TextsToTranslate {
+  std::vector<TextToTranslate> texts;
+  std::int64_t alternatives = 0;                       ///< of each, beside the best one
+  std::optional<SplitSentences> split = std::nullopt;  ///< none: as the model needs it
+  LineBreaks line_breaks = LineBreaks::Kept;
+  std::stop_token stop = {};  ///< nobody waits any more
+  std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
+};
+
+struct TranslatedTexts {
+  std::vector<std::vector<std::string>> texts;  ///< of each text the best first, then alternatives
+  std::int64_t target_tokens = 0;               ///< of the best ones
+};
+
+/// HttpError: 499 after a stop, 503 where too much waits, 504 at the deadline, 500 else.
+using TranslationOutcome = std::variant<TranslatedTexts, HttpError>;
+
+class PendingTranslations {
+ public:
+  using Done = std::function<void(TranslationOutcome)>;
+
+  PendingTranslations();
+  PendingTranslations(const PendingTranslations&) = delete;
+  PendingTranslations& operator=(const PendingTranslations&) = delete;
+  /// What is not finished ends with 503.
+  ~PendingTranslations();
+
+  /// Calls `work` on this object's thread, soon. From any thread.
+  void post(std::function<void()> work);
+
+  /// Begins a translation; within posted work alone. `done` is called once, on the same thread,
+  /// maybe at once.
+  void start(TextsToTranslate asked, Done done);
+
+ private:
+  class Translation;
+  struct Inbox;
+
+  void work(const std::stop_token& stop);
+  void look_at(std::uint64_t id);
+
+  const std::shared_ptr<Inbox> inbox_;
+  std::map<std::uint64_t, std::unique_ptr<Translation>> under_way_;  // of the thread, as the next
+  std::uint64_t last_id_ = 0;
+  std::jthread thread_;
+};
+
+}  // namespace dragoman

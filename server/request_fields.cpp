@@ -1,0 +1,138 @@
+#include "server/request_fields.h"
+
+#include <charconv>
+#include <string_view>
+
+#include "base/error.h"
+#include "base/utf8.h"
+#include "server/form_body.h"
+
+namespace dragoman {
+
+namespace {
+
+using Json = nlohmann::json;
+
+[[noreturn]] void refuse(const char* name, const char* fault) {
+  throw HttpError(400, join_text("Invalid request: ", name, " parameter ", fault));
+}
+
+void check_utf8(std::string_view text, std::string_view where) {
+  const std::size_t bad = find_invalid_utf8(text);
+  if (bad != std::string_view::npos)
+    throw HttpError(400, join_text("Invalid request: ", where, " is no UTF-8 at byte ", bad + 1));
+}
+
+Json parse_json(std::string_view body) {
+  check_utf8(body, "the body");
+  try {
+    Json object = Json::parse(body);
+    if (object.is_object()) return object;
+  } catch (const Json::parse_error& error) {
+    throw HttpError(400, join_text("Invalid JSON format: at byte ", error.byte));
+  } catch (const Json::exception&) {
+    throw HttpError(400, "Invalid JSON format: a number is beyond all bounds");
+  }
+  throw HttpError(400, "Invalid JSON format: no object");
+}
+
+/// A name that comes again becomes a list.
+void add(Json& fields, const std::string& name, const std::string& value) {
+  check_utf8(name, "the name of a parameter");
+  check_utf8(value, join_text("the ", name, " parameter"));
+  // PHP and jQuery write the names of lists so.
+  const std::string plain = name.ends_with("[]") ? name.substr(0, name.size() - 2) : name;
+  Json& field = fields[plain];
+  if (field.is_null())
+    field = plain == name ? Json(value) : Json::array({value});
+  else if (field.is_array())
+    field.push_back(value);
+  else
+    field = Json::array({field, value});
+}
+
+Json parse_form(const HttpRequest& request, std::string_view type) {
+  Json fields = Json::object();
+  const bool is_multipart = type.starts_with("multipart/form-data");
+  for (const auto& [name, value] :
+       is_multipart ? parse_multipart(request.body, request.header("content-type"))
+                    : parse_urlencoded(request.body))
+    add(fields, name, value);
+  // What `curl -d '{...}'` sends without a Content-Type.
+  if (!is_multipart && request.body.starts_with('{') && Json::accept(request.body))
+    throw HttpError(400,
+                    "Invalid request: the body is JSON; it needs the header "
+                    "Content-Type: application/json");
+  return fields;
+}
+
+}  // namespace
+
+RequestFields::RequestFields(const HttpRequest& request) {
+  std::string type(request.header("content-type"));
+  for (char& c : type)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + 32);
+  const bool is_json = type.starts_with("application/json");
+  fields_ = is_json ? parse_json(request.body) : parse_form(request, type);
+  Json query = Json::object();
+  for (const auto& [name, value] : request.query) add(query, name, value);
+  for (const auto& [name, value] : query.items())
+    if (!has(name.c_str())) fields_[name] = value;
+}
+
+bool RequestFields::has(const char* name) const {
+  const auto found = fields_.find(name);
+  return found != fields_.end() && !found->is_null();
+}
+
+bool RequestFields::is_list(const char* name) const {
+  return has(name) && fields_.at(name).is_array();
+}
+
+std::string RequestFields::text(const char* name) const {
+  if (!has(name)) return {};
+  const Json& field = fields_.at(name);
+  if (!field.is_string()) refuse(name, "is no text");
+  return field.get<std::string>();
+}
+
+std::string RequestFields::scalar(const char* name) const {
+  if (!has(name)) return {};
+  const Json& field = fields_.at(name);
+  if (field.is_structured()) refuse(name, "is no text");
+  return field.is_string() ? field.get<std::string>() : field.dump();
+}
+
+std::vector<std::string> RequestFields::texts(const char* name) const {
+  if (!is_list(name)) return has(name) ? std::vector{text(name)} : std::vector<std::string>();
+  std::vector<std::string> all;
+  for (const Json& item : fields_.at(name)) {
+    if (!item.is_string()) refuse(name, "has an item that is no text");
+    all.push_back(item.get<std::string>());
+  }
+  return all;
+}
+
+std::optional<std::int64_t> RequestFields::number(const char* name) const {
+  if (!has(name)) return std::nullopt;
+  const Json& field = fields_.at(name);
+  if (field.is_number_integer() &&
+      (!field.is_number_unsigned() || field.get<std::uint64_t>() <= INT64_MAX))
+    return field.get<std::int64_t>();
+  const std::string text = field.is_string() ? field.get<std::string>() : "";
+  std::int64_t value = 0;
+  const char* end = text.data() + text.size();
+  const auto [read, error] = std::from_chars(text.data(), end, value);
+  if (text.empty() || error != std::errc() || read != end) refuse(name, "is not a number");
+  return value;
+}
+
+std::optional<bool> RequestFields::flag(const char* name) const {
+  if (!has(name)) return std::nullopt;
+  const std::string text = scalar(name);
+  if (text == "1" || text == "true") return true;
+  if (text == "0" || text == "false") return false;
+  refuse(name, "is none of true, false, 1, 0");
+}
+
+}  // namespace dragoman

@@ -1,0 +1,38 @@
+// The parameters of a request, however they come: in a JSON object, a form, or the query.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "server/http.h"
+
+namespace dragoman {
+
+/// All members throw HttpError (400) naming the parameter that is wrong.
+class RequestFields {
+ public:
+  /// The body by its Content-Type; without one, or with another, it is a form. Where body and query
+  /// have the same name, the body counts. All texts are valid UTF-8.
+  explicit RequestFields(const HttpRequest& request);
+
+  bool has(const char* name) const;      ///< and is not null
+  bool is_list(const char* name) const;  ///< a list of JSON, or given several times
+  /// Empty where it is missing.
+  std::string text(const char* name) const;
+  /// A text, number or truth value, as text. Empty where it is missing.
+  std::string scalar(const char* name) const;
+  /// A list, or one text; nothing where it is missing.
+  std::vector<std::string> texts(const char* name) const;
+  /// A whole number, also written as text.
+  std::optional<std::int64_t> number(const char* name) const;
+  /// true, false, 1, 0, also written as text.
+  std::optional<bool> flag(const char* name) const;
+
+ private:
+  nlohmann::json fields_ = nlohmann::json::object();
+};
+
+}  // namespace dragoman

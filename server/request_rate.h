@@ -1,0 +1,34 @@
+// Bounds the requests of each client in a minute.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+
+#include "base/mutex.h"
+
+namespace dragoman {
+
+class RequestRate {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+
+  /// `limit` requests in a minute; below 0: any number.
+  explicit RequestRate(std::int64_t limit) : limit_(limit) {}
+
+  /// Counts a request of a client. Returns 0, or the seconds until it may ask again.
+  std::int64_t count(const std::string& client, Time now);
+
+ private:
+  struct Minute {
+    Time begin;
+    std::int64_t requests = 0;
+  };
+
+  const std::int64_t limit_;
+  Mutex mutex_;
+  std::unordered_map<std::string, Minute> clients_ GUARDED_BY(mutex_);
+};
+
+}  // namespace dragoman

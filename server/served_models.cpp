@@ -1,0 +1,76 @@
+#include "server/served_models.h"
+
+#include <algorithm>
+#include <set>
+
+namespace dragoman {
+
+ServedModel::ServedModel(LanguagePair languages, std::shared_ptr<TranslationService> service,
+                         DecodeConfig search, Facts facts)
+    : languages_(std::move(languages)),
+      service_(std::move(service)),
+      search_(std::move(search)),
+      facts_(std::move(facts)) {}
+
+std::shared_ptr<const PreparedRequest> ServedModel::request(
+    std::int64_t n_best, std::optional<SplitSentences> split) const {
+  const MutexLock lock(mutex_);
+  // As many as there are numbers of alternatives, times the ways to split.
+  auto& prepared = prepared_[{n_best, split ? static_cast<int>(*split) : -1}];
+  if (!prepared) {
+    TranslationRequest asked{.search = search_};
+    asked.search.n_best = n_best;
+    asked.search.beam_size = std::max(asked.search.beam_size, n_best);
+    if (split) asked.search.split_sentences = *split;
+    prepared = service_->prepare(asked);
+  }
+  return prepared;
+}
+
+void ServedModels::set(std::shared_ptr<const ServedModel> model) {
+  const MutexLock lock(mutex_);
+  models_[model->languages()].swap(model);
+}
+
+std::vector<std::shared_ptr<const ServedModel>> ServedModels::all() const {
+  const MutexLock lock(mutex_);
+  std::vector<std::shared_ptr<const ServedModel>> models;
+  for (const auto& [languages, model] : models_) models.push_back(model);
+  return models;
+}
+
+std::vector<std::string> ServedModels::languages() const {
+  std::set<std::string> found;
+  for (const auto& model : all())
+    found.insert({model->languages().source, model->languages().target});
+  return {found.begin(), found.end()};
+}
+
+std::vector<std::string> ServedModels::targets_of(const std::string& source) const {
+  std::vector<std::string> targets = languages();
+  std::erase_if(targets, [&](const std::string& target) { return !has_route({source, target}); });
+  return targets;
+}
+
+std::vector<std::string> ServedModels::sources_of(const std::string& target) const {
+  std::vector<std::string> sources = languages();
+  std::erase_if(sources, [&](const std::string& source) { return !has_route({source, target}); });
+  return sources;
+}
+
+std::optional<Route> ServedModels::route(const LanguagePair& languages) const {
+  const MutexLock lock(mutex_);
+  if (languages.source == languages.target) return Route();
+  if (const auto direct = models_.find(languages); direct != models_.end())
+    return Route{direct->second};
+  std::optional<Route> route;
+  for (const auto& [first, model] : models_) {
+    if (first.source != languages.source) continue;
+    const auto second = models_.find({first.target, languages.target});
+    if (second == models_.end()) continue;
+    if (!route || first.target == "en") route = Route{model, second->second};
+  }
+  return route;
+}
+
+}  // namespace dragoman

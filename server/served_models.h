@@ -1,0 +1,73 @@
+// The models of a server, by the languages that they translate. One may be replaced while requests
+// are under way: those end with the model that they began with.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/mutex.h"
+#include "inference/translation_service.h"
+#include "server/language_codes.h"
+
+namespace dragoman {
+
+class ServedModel {
+ public:
+  struct Facts {
+    std::string checksum;      ///< of its file
+    std::int64_t updates = 0;  ///< behind its weights
+  };
+  /// `search` is that of requests that ask for nothing else. The service may own what it needs.
+  ServedModel(LanguagePair languages, std::shared_ptr<TranslationService> service,
+              DecodeConfig search, Facts facts);
+
+  const LanguagePair& languages() const { return languages_; }
+  const Facts& facts() const { return facts_; }
+  TranslationService& service() const { return *service_; }
+
+  /// The request for `n_best` translations; none: split as the model needs it.
+  std::shared_ptr<const PreparedRequest> request(std::int64_t n_best,
+                                                 std::optional<SplitSentences> split) const;
+
+ private:
+  const LanguagePair languages_;
+  const std::shared_ptr<TranslationService> service_;
+  const DecodeConfig search_;
+  const Facts facts_;
+  mutable Mutex mutex_;
+  mutable std::map<std::pair<std::int64_t, int>, std::shared_ptr<const PreparedRequest>> prepared_
+      GUARDED_BY(mutex_);
+};
+
+/// The models that translate one after the other: none where source and target are the same, two
+/// where a third language stands between them.
+using Route = std::vector<std::shared_ptr<const ServedModel>>;
+
+class ServedModels {
+ public:
+  /// Adds a model, or replaces that of the same languages.
+  void set(std::shared_ptr<const ServedModel> model);
+
+  std::vector<std::shared_ptr<const ServedModel>> all() const;
+  std::vector<std::string> languages() const;  ///< sources and targets, sorted
+  /// What `source` can be translated to, sorted; itself, too.
+  std::vector<std::string> targets_of(const std::string& source) const;
+  /// What can be translated to `target`, sorted; itself, too.
+  std::vector<std::string> sources_of(const std::string& target) const;
+  /// One model, or else two: with English between them, or the first language that there is.
+  /// Nothing where there are none.
+  std::optional<Route> route(const LanguagePair& languages) const;
+
+ private:
+  bool has_route(const LanguagePair& languages) const { return route(languages).has_value(); }
+
+  mutable Mutex mutex_;
+  std::map<LanguagePair, std::shared_ptr<const ServedModel>> models_ GUARDED_BY(mutex_);
+};
+
+}  // namespace dragoman

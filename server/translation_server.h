@@ -1,0 +1,83 @@
+// Answers requests: which path and method does what, who may ask, and how much.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/append_file.h"
+#include "server/api_keys.h"
+#include "server/http.h"
+#include "server/metrics.h"
+#include "server/pending_translations.h"
+#include "server/request_rate.h"
+#include "server/served_models.h"
+#include "server/translate_call.h"
+
+namespace dragoman {
+
+struct ServerConfig {
+  RequestLimits limits = {};
+  std::int64_t requests_per_minute = -1;  ///< of each client; below 0: any number
+  std::chrono::milliseconds request_timeout{60'000};
+  std::vector<std::string> cors_origins = {};  ///< "*": any
+  /// The client is the last address of X-Forwarded-For, which the proxy in front has written.
+  bool is_behind_proxy = false;
+  std::string version = {};
+  std::shared_ptr<ApiKeys> api_keys = nullptr;        ///< null: everybody may ask
+  std::shared_ptr<AppendFile> suggestions = nullptr;  ///< null: none are taken
+};
+
+class TranslationServer {
+ public:
+  /// Called for each request when it is answered, from any thread.
+  using OnAnswer = std::function<void(const AnsweredRequest&)>;
+
+  /// At least one model.
+  TranslationServer(const ServedModels& models, ServerConfig config, OnAnswer on_answer);
+
+  /// An HttpHandler. Requests with a body are worked on elsewhere.
+  void handle(HttpRequest request, std::stop_token gone, HttpReply reply);
+
+ private:
+  struct Call;
+  struct Interface;
+  struct Endpoint;
+  using CallPointer = std::shared_ptr<Call>;
+
+  static const Interface kLibreTranslate, kDeepL;
+  static const std::vector<Endpoint>& endpoints();
+  static const Interface& interface_of(const std::string& path);
+
+  HttpResponse languages(Call&);
+  HttpResponse frontend_settings(Call&);
+  HttpResponse health(Call&);
+  HttpResponse metrics(Call&);
+  HttpResponse version(Call&);
+  HttpResponse openapi(Call&);
+  HttpResponse detect(Call& call);
+  HttpResponse suggest(Call& call);
+  HttpResponse deepl_languages(Call& call);
+  HttpResponse deepl_usage(Call& call);
+
+  void answer(const CallPointer& call, const Endpoint& endpoint);
+  void translate(const CallPointer& call);
+  void translated(const CallPointer& call, TranslationOutcome outcome);
+  void admit(Call& call);
+  void choose_routes(Call& call, TextsToTranslate& asked);
+  void finish(Call& call, HttpResponse response);
+  void fail(Call& call, const HttpError& error);
+  void allow_origin(const HttpRequest& request, HttpResponse& response) const;
+
+  const ServedModels& models_;
+  const ServerConfig config_;
+  const OnAnswer on_answer_;
+  RequestRate rate_;
+  Metrics metrics_;
+  PendingTranslations pending_;  // last: its thread uses all above
+};
+
+}  // namespace dragoman
