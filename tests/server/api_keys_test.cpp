@@ -1,0 +1,59 @@
+#include "server/api_keys.h"
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "tests/model/file/scratch_file.h"
+
+namespace dragoman {
+namespace {
+
+ApiKeys keys_of(const std::string& text) {
+  const ScratchFile file("keys.txt", text);
+  return ApiKeys(file.path());
+}
+
+TEST(ApiKeys, AreFoundPlainAndHashed) {
+  // printf secret | sha256sum
+  const ApiKeys keys = keys_of(
+      "# keys\n\nalpha 100\n"
+      "sha256:2bb80d537b1da3e38bd30361aa855686bde0eacd7162fef6a25fe97bf527a25b\n"
+      "\n  gamma\n");
+  EXPECT_EQ(keys.find("alpha"), 0u);
+  EXPECT_EQ(keys.find("secret"), 1u);
+  EXPECT_EQ(keys.find("gamma"), 2u);
+  for (const char* other : {"", "alph", "alphaa", "delta", "100", "# keys"})
+    EXPECT_EQ(keys.find(other), std::nullopt) << other;
+}
+
+TEST(ApiKeys, CharactersAreTakenUntilTheMonthsAreUsedUp) {
+  ApiKeys keys = keys_of("alpha 100\nbeta\n");
+  EXPECT_TRUE(keys.take(0, 60));
+  EXPECT_FALSE(keys.take(0, 41)) << "all or none";
+  EXPECT_TRUE(keys.take(0, 40));
+  EXPECT_FALSE(keys.take(0, 1));
+  keys.give_back(0, 10);
+  EXPECT_TRUE(keys.take(0, 10));
+  EXPECT_EQ(keys.use_of(0).characters, 100);
+  EXPECT_EQ(keys.use_of(0).limit, 100);
+  EXPECT_TRUE(keys.take(1, 1'000'000'000));
+  EXPECT_EQ(keys.use_of(1).limit, std::nullopt);
+}
+
+TEST(ApiKeys, AFaultNamesItsLine) {
+  for (const auto& [text, fault] :
+       {std::pair("a\nb 1x\n", ":2: '1x'"), std::pair("a -5\n", ":1: '-5'"),
+        std::pair("\nsha256:12\n", ":2: sha256:"), std::pair("# none\n", "has no key"),
+        std::pair("a 99999999999999999999\n", ":1:")}) {
+    try {
+      keys_of(text);
+      ADD_FAILURE() << text;
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find(fault), std::string::npos) << error.what();
+    }
+  }
+  EXPECT_THROW(ApiKeys("/nowhere/keys"), Error);
+}
+
+}  // namespace
+}  // namespace dragoman

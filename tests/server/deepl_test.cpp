@@ -1,0 +1,160 @@
+// DeepL's interface, as a client sees it.
+#include "server/deepl.h"
+
+#include "tests/model/file/scratch_file.h"
+#include "tests/server/table_server.h"
+
+namespace dragoman {
+namespace {
+
+using nlohmann::json;
+
+json translations_of(const HttpResponse& response) {
+  EXPECT_EQ(response.status, 200) << response.body;
+  return json_of(response).at("translations");
+}
+
+TEST(DeepL, TextsAreTranslatedEachFromItsLanguage) {
+  TableServer table({"en-de", "fr-de"});
+  const json answers = translations_of(
+      table.post("/v2/translate",
+                 {{"text", {"The men are playing in the park.", "Les hommes jouent dans le parc."}},
+                  {"target_lang", "DE"},
+                  {"show_billed_characters", true}}));
+  ASSERT_EQ(answers.size(), 2u);
+  EXPECT_EQ(answers[0]["detected_source_language"], "EN");
+  EXPECT_EQ(answers[1]["detected_source_language"], "FR");
+  EXPECT_EQ(answers[0]["billed_characters"], 32);
+  EXPECT_FALSE(answers[0].contains("pivot_language"));
+}
+
+TEST(DeepL, FormsRepeatTheText) {
+  TableServer table({"en-de"});
+  const HttpRequest request{.method = "POST",
+                            .path = "/v2/translate",
+                            .headers = {{"content-type", "application/x-www-form-urlencoded"}},
+                            .body = "text=one&text=two&source_lang=EN&target_lang=DE"};
+  EXPECT_EQ(translations_of(table.ask(request)),
+            json::parse(R"([{"detected_source_language": "EN", "text": "one"},
+                            {"detected_source_language": "EN", "text": "two"}])"));
+}
+
+TEST(DeepL, CodesMayHaveRegionsThatModelsHaveNot) {
+  TableServer table({"de-en", "en-pt-BR"});
+  for (const char* target : {"EN", "EN-US", "en-gb"})
+    EXPECT_EQ(table
+                  .post("/v2/translate",
+                        {{"text", "one"}, {"source_lang", "DE"}, {"target_lang", target}})
+                  .status,
+              200)
+        << target;
+  for (const char* target : {"PT-BR", "PT"})
+    EXPECT_EQ(table
+                  .post("/v2/translate",
+                        {{"text", "one"}, {"source_lang", "EN"}, {"target_lang", target}})
+                  .status,
+              200)
+        << target;
+  EXPECT_EQ(table.post("/v2/translate", {{"text", "one"}, {"target_lang", "PT-PT"}}).status, 400);
+}
+
+TEST(DeepL, SplitSentencesDecidesAboutLines) {
+  TableServer table({"en-de"});
+  const auto translate = [&](const json& split) {
+    return translations_of(table.post("/v2/translate", {{"text", {"one two\nthree\n"}},
+                                                        {"source_lang", "EN"},
+                                                        {"target_lang", "DE"},
+                                                        {"split_sentences", split}}))[0]["text"]
+        .get<std::string>();
+  };
+  for (const json& split : {json("1"), json(1), json(true), json(nullptr)})
+    EXPECT_EQ(translate(split), "one two\nthree\n");
+  for (const json& split : {json("0"), json(0), json(false), json("nonewlines")})
+    EXPECT_EQ(translate(split), "one two three\n");
+}
+
+TEST(DeepL, WhatIsMissingOrWrongIs400AndNamesIt) {
+  TableServer table({"en-de", "de-fr"});
+  const json good = {{"text", {"one"}}, {"source_lang", "EN"}, {"target_lang", "DE"}};
+  ASSERT_EQ(table.post("/v2/translate", good).status, 200);
+  const std::vector<std::pair<json, std::string>> bad = {
+      {{{"text", nullptr}}, "'text' not specified"},
+      {{{"text", json::array()}}, "'text' not specified"},
+      {{{"text", {3}}}, "text parameter has an item that is no text"},
+      {{{"target_lang", nullptr}}, "'target_lang' not specified"},
+      {{{"target_lang", "XX"}}, "'target_lang' not supported"},
+      {{{"source_lang", "XX"}}, "'source_lang' not supported"},
+      {{{"source_lang", "FR"}}, "No translation from FR to DE"},
+      {{{"split_sentences", "2"}}, "'split_sentences' not supported"},
+      {{{"tag_handling", "xml"}}, "'tag_handling' is not supported"},
+      {{{"glossary_id", "x"}}, "'glossary_id' is not supported"},
+      {{{"formality", "more"}}, "'formality' is not supported"},
+      {{{"preserve_formatting", "maybe"}}, "preserve_formatting"}};
+  for (const auto& [change, fault] : bad) {
+    json body = good;
+    body.update(change);
+    const HttpResponse response = table.post("/v2/translate", body);
+    EXPECT_EQ(response.status, 400) << change;
+    EXPECT_THAT(json_of(response).at("message"), testing::HasSubstr(fault)) << change;
+  }
+}
+
+TEST(DeepL, TooMuchAtOnceIs413) {
+  TableServer table({"en-de"}, {.limits = {.characters = 20, .texts = 2}});
+  const auto status = [&](const json& texts) {
+    return table
+        .post("/v2/translate", {{"text", texts}, {"source_lang", "EN"}, {"target_lang", "DE"}})
+        .status;
+  };
+  EXPECT_EQ(status({"one", "two"}), 200);
+  EXPECT_EQ(status({"one", "two", "three"}), 413);
+  EXPECT_EQ(status({std::string(21, 'x')}), 413);
+}
+
+TEST(DeepL, LanguagesAreSourcesOrTargets) {
+  TableServer table({"en-de", "de-en"});
+  const auto codes = [&](const std::string& type) {
+    std::vector<std::string> all;
+    HttpRequest request{.method = "GET", .path = "/v2/languages", .query = {{"type", type}}};
+    for (const json& language : json_of(table.ask(request))) all.push_back(language["language"]);
+    return all;
+  };
+  EXPECT_EQ(codes(""), (std::vector<std::string>{"DE", "EN"}));
+  EXPECT_EQ(codes("source"), (std::vector<std::string>{"DE", "EN"}));
+  EXPECT_EQ(codes("target"), (std::vector<std::string>{"DE", "EN-GB", "EN-US"}));
+  // DeepL's client for Python sends the parameter in the body of a GET.
+  HttpRequest request{.method = "GET",
+                      .path = "/v2/languages",
+                      .headers = {{"content-type", "application/x-www-form-urlencoded"}},
+                      .body = "type=target"};
+  EXPECT_EQ(json_of(table.ask(request)).size(), 3u);
+  request.body = "type=both";
+  EXPECT_EQ(table.ask(request).status, 400);
+}
+
+TEST(DeepL, KeysAreAskedForCountedAndUsedUp) {
+  const ScratchFile file("keys.txt", "alpha 10\nbeta\n");
+  TableServer table({"en-de"}, {.api_keys = std::make_shared<ApiKeys>(file.path())});
+  const auto ask = [&](const std::string& key, const std::string& path, const json& body) {
+    HttpRequest request = TableServer::request_of(path, body);
+    if (!key.empty()) request.headers["authorization"] = "DeepL-Auth-Key " + key;
+    return table.ask(request);
+  };
+  const json body = {{"text", {"one two"}}, {"source_lang", "EN"}, {"target_lang", "DE"}};
+  EXPECT_EQ(ask("", "/v2/translate", body).status, 403);
+  EXPECT_EQ(ask("gamma", "/v2/translate", body).status, 403);
+  EXPECT_EQ(ask("alpha", "/v2/translate", body).status, 200);
+  const HttpResponse used_up = ask("alpha", "/v2/translate", body);
+  EXPECT_EQ(used_up.status, 456);
+  EXPECT_TRUE(json_of(used_up).contains("message"));
+  EXPECT_EQ(ask("beta", "/v2/translate", body).status, 200);
+  EXPECT_EQ(json_of(ask("alpha", "/v2/usage", json::object())),
+            json({{"character_count", 7}, {"character_limit", 10}}));
+  EXPECT_EQ(json_of(ask("beta", "/v2/usage", json::object())),
+            json({{"character_count", 7}, {"character_limit", 1'000'000'000'000}}));
+  EXPECT_EQ(ask("", "/v2/usage", json::object()).status, 403);
+  EXPECT_EQ(ask("", "/v2/languages", json::object()).status, 403);
+}
+
+}  // namespace
+}  // namespace dragoman

@@ -1,0 +1,54 @@
+#include "server/form_body.h"
+
+#include <gtest/gtest.h>
+
+#include "server/http.h"
+
+namespace dragoman {
+namespace {
+
+int status_of(std::string_view body, std::string_view type) {
+  try {
+    parse_multipart(body, type);
+  } catch (const HttpError& error) {
+    return error.status();
+  }
+  return 200;
+}
+
+TEST(FormBody, UrlencodedFieldsAreDecoded) {
+  EXPECT_EQ(parse_urlencoded("q=a+b%26%C3%A4&x=&q=2&=e&y"),
+            (FormFields{{"q", "a b&\u00e4"}, {"x", ""}, {"q", "2"}, {"", "e"}, {"y", ""}}));
+  EXPECT_EQ(parse_urlencoded(""), FormFields());
+  EXPECT_EQ(parse_urlencoded("&&"), FormFields());
+}
+
+TEST(FormBody, APercentSignThatBeginsNoByteStandsForItself) {
+  EXPECT_EQ(parse_urlencoded("a=100%&b=%g1&c=%4&d=%41"),
+            (FormFields{{"a", "100%"}, {"b", "%g1"}, {"c", "%4"}, {"d", "A"}}));
+}
+
+TEST(FormBody, MultipartFieldsAreFoundBetweenTheirBoundaries) {
+  const std::string body =
+      "--x\r\nContent-Disposition: form-data; name=\"q\"\r\n\r\ntwo\r\nlines --x\r\n"
+      "--x\r\ncontent-disposition: form-data; filename=\"name=f\"; name=source\r\n"
+      "Content-Type: text/plain\r\n\r\n\r\n"
+      "--x--\r\n";
+  for (const char* type : {"multipart/form-data; boundary=x", "multipart/form-data;BOUNDARY=\"x\""})
+    EXPECT_EQ(parse_multipart(body, type), (FormFields{{"q", "two\r\nlines --x"}, {"source", ""}}));
+  EXPECT_EQ(parse_multipart("preamble\r\n" + body, "multipart/form-data; boundary=x").size(), 2u);
+}
+
+TEST(FormBody, AMultipartBodyThatIsNoneIsRefused) {
+  const std::string type = "multipart/form-data; boundary=x";
+  EXPECT_EQ(status_of("", type), 400);
+  EXPECT_EQ(status_of("--x", type), 400);
+  EXPECT_EQ(status_of("--x\r\n\r\nno headers\r\n--x--", type), 400);
+  EXPECT_EQ(status_of("--x\r\nContent-Disposition: form-data\r\n\r\na\r\n--x--", type), 400);
+  EXPECT_EQ(status_of("--x\r\nContent-Disposition: form-data; name=q\r\n\r\na\r\n", type), 400);
+  EXPECT_EQ(status_of("--x--", "multipart/form-data"), 400);
+  EXPECT_EQ(status_of("--x--", type), 200);
+}
+
+}  // namespace
+}  // namespace dragoman

@@ -1,0 +1,175 @@
+// LibreTranslate's interface, as a client sees it.
+#include "server/libretranslate.h"
+
+#include <algorithm>
+
+#include "base/files.h"
+#include "server/form_body.h"
+#include "tests/model/file/scratch_file.h"
+#include "tests/server/table_server.h"
+
+namespace dragoman {
+namespace {
+
+using nlohmann::json;
+
+std::string error_of(const HttpResponse& response) { return json_of(response).at("error"); }
+
+TEST(LibreTranslate, ATextIsTranslatedAndItsWhiteSpaceStays) {
+  TableServer table({"en-de"});
+  const std::string text = "\n one two  three \r\n\r\n\tFour five.  Four six,\n";
+  const HttpResponse response =
+      table.post("/translate", {{"q", text}, {"source", "en"}, {"target", "de"}});
+  EXPECT_EQ(response.status, 200);
+  EXPECT_EQ(response.type, "application/json");
+  EXPECT_EQ(json_of(response),
+            json({{"translatedText", "\n one two three \r\n\r\n\tFour five.  Four six,\n"}}))
+      << "the tokenizer joins blanks within a sentence";
+}
+
+TEST(LibreTranslate, AListIsAnsweredByAList) {
+  TableServer table({"en-de"});
+  const json body = {{"q", {"one", "", "two\nthree"}}, {"source", "en"}, {"target", "de"}};
+  EXPECT_EQ(json_of(table.post("/translate", body)),
+            json({{"translatedText", {"one", "", "two\nthree"}}}));
+}
+
+TEST(LibreTranslate, FormsAreTakenToo) {
+  TableServer table({"en-de"});
+  HttpRequest request{.method = "POST",
+                      .path = "/translate",
+                      .headers = {{"content-type", "application/x-www-form-urlencoded"}},
+                      .body = "q=one+two&source=en&target=de&format=text"};
+  EXPECT_EQ(json_of(table.ask(request)), json({{"translatedText", "one two"}}));
+  request.headers["content-type"] = "multipart/form-data; boundary=b";
+  request.body.clear();
+  for (const auto& [name, value] : FormFields{{"q", "one two"}, {"source", "en"}, {"target", "de"}})
+    request.body +=
+        "--b\r\nContent-Disposition: form-data; name=\"" + name + "\"\r\n\r\n" + value + "\r\n";
+  request.body += "--b--\r\n";
+  EXPECT_EQ(json_of(table.ask(request)), json({{"translatedText", "one two"}}));
+}
+
+TEST(LibreTranslate, AutoSaysWhatItHasDetected) {
+  TableServer table({"en-de", "fr-de"});
+  const json answer = json_of(table.post(
+      "/translate",
+      {{"q", "The men are playing in the park."}, {"source", "auto"}, {"target", "de"}}));
+  EXPECT_EQ(answer["detectedLanguage"]["language"], "en");
+  EXPECT_GT(answer["detectedLanguage"]["confidence"], 90);
+  const json list = json_of(table.post(
+      "/translate",
+      {{"q", {"Les hommes jouent dans le parc.", "one"}}, {"source", "auto"}, {"target", "de"}}));
+  ASSERT_EQ(list["detectedLanguage"].size(), 2u);
+  EXPECT_EQ(list["detectedLanguage"][1]["language"], "fr") << "all texts together";
+}
+
+TEST(LibreTranslate, ATextInTheTargetLanguageStaysAsItIs) {
+  TableServer table({"en-de"});
+  const std::string text = "Zwei M\u00e4nner spielen  im Park.";
+  const json answer =
+      json_of(table.post("/translate", {{"q", text}, {"source", "auto"}, {"target", "de"}}));
+  EXPECT_EQ(answer["translatedText"], text);
+  EXPECT_EQ(answer["detectedLanguage"]["language"], "de");
+}
+
+TEST(LibreTranslate, AlternativesAreOtherTextsThanTheBest) {
+  TableServer table({"en-de"});
+  json body = {{"q", "one two\nthree"}, {"source", "en"}, {"target", "de"}, {"alternatives", 3}};
+  const json answer = json_of(table.post("/translate", body));
+  ASSERT_GE(answer["alternatives"].size(), 1u);
+  ASSERT_LE(answer["alternatives"].size(), 3u);
+  for (const json& other : answer["alternatives"]) {
+    EXPECT_NE(other, answer["translatedText"]);
+    EXPECT_EQ(std::ranges::count(other.get<std::string>(), '\n'), 1);
+  }
+  body["q"] = {"one", "two"};
+  EXPECT_EQ(json_of(table.post("/translate", body))["alternatives"].size(), 2u) << "of each text";
+  body["alternatives"] = "0";
+  EXPECT_FALSE(json_of(table.post("/translate", body)).contains("alternatives"));
+}
+
+TEST(LibreTranslate, WhatIsMissingOrWrongIs400AndNamesIt) {
+  TableServer table({"en-de", "de-fr"}, {.limits = {.characters = 20, .texts = 2}});
+  const json good = {{"q", "one"}, {"source", "en"}, {"target", "de"}};
+  ASSERT_EQ(table.post("/translate", good).status, 200);
+  const std::vector<std::pair<json, std::string>> bad = {
+      {{{"q", nullptr}}, "missing q parameter"},
+      {{{"q", ""}}, "missing q parameter"},
+      {{{"q", json::array()}}, "missing q parameter"},
+      {{{"q", 7}}, "q parameter is no text"},
+      {{{"q", {"a", 7}}}, "q parameter has an item"},
+      {{{"source", nullptr}}, "missing source parameter"},
+      {{{"target", ""}}, "missing target parameter"},
+      {{{"source", "xx"}}, "xx is not supported"},
+      {{{"target", "auto"}}, "auto is not supported"},
+      {{{"source", "fr"}}, "German (de) is not available as a target language from French (fr)"},
+      {{{"format", "html"}}, "html format is not supported"},
+      {{{"format", "pdf"}}, "pdf format is not supported"},
+      {{{"alternatives", 11}}, "alternatives parameter must be <= 10"},
+      {{{"alternatives", "many"}}, "alternatives parameter is not a number"},
+      {{{"q", std::string(21, 'x')}}, "(21 characters) exceeds text limit (20)"},
+      {{{"q", {"a", "b", "c"}}}, "(3 texts) exceeds text limit (2)"}};
+  for (const auto& [change, fault] : bad) {
+    json body = good;
+    body.update(change);
+    const HttpResponse response = table.post("/translate", body);
+    EXPECT_EQ(response.status, 400) << change;
+    EXPECT_THAT(error_of(response), testing::HasSubstr(fault)) << change;
+  }
+  json umlauts = good;
+  umlauts["q"] = "\u00e4\u00e4\u00e4\u00e4\u00e4\u00e4\u00e4\u00e4\u00e4\u00e4\u00e4";
+  EXPECT_EQ(table.post("/translate", umlauts).status, 200) << "characters, not bytes";
+  HttpRequest broken = TableServer::request_of("/translate", good);
+  broken.body = "{\"q\": \"one\"";
+  EXPECT_EQ(table.ask(broken).status, 400);
+  broken.body = "{\"q\": \"\xff\"}";
+  EXPECT_EQ(table.ask(broken).status, 400);
+}
+
+TEST(LibreTranslate, DetectNamesOneOfTheLanguagesServed) {
+  TableServer table({"en-de"});
+  const HttpResponse response = table.post("/detect", {{"q", "The men are playing in the park."}});
+  const json answer = json_of(response);
+  ASSERT_EQ(answer.size(), 1u);
+  EXPECT_EQ(answer[0]["language"], "en");
+  EXPECT_GT(answer[0]["confidence"], 90);
+  EXPECT_EQ(json_of(table.post("/detect", {{"q", "12"}}))[0]["confidence"], 0);
+  EXPECT_EQ(table.post("/detect", json::object()).status, 400);
+  EXPECT_EQ(table.post("/detect", {{"q", ""}}).status, 400);
+}
+
+TEST(LibreTranslate, LanguagesSayTheirTargets) {
+  TableServer table({"en-de", "de-fr"});
+  EXPECT_EQ(json_of(table.get("/languages")),
+            json::parse(R"([{"code": "de", "name": "German", "targets": ["de", "fr"]},
+                            {"code": "en", "name": "English", "targets": ["de", "en", "fr"]},
+                            {"code": "fr", "name": "French", "targets": ["fr"]}])"));
+}
+
+TEST(LibreTranslate, FrontendSettingsHaveTheFieldsThatPagesRead) {
+  TableServer table({"en-de"}, {.limits = {.characters = 500}});
+  const json settings = json_of(table.get("/frontend/settings"));
+  EXPECT_EQ(settings["charLimit"], 500);
+  EXPECT_EQ(settings["apiKeys"], false);
+  EXPECT_EQ(settings["suggestions"], false);
+  EXPECT_EQ(settings["frontendTimeout"], 60'000);
+  EXPECT_EQ(settings["language"]["source"]["code"], "auto");
+  EXPECT_EQ(settings["language"]["target"]["name"], "German");
+}
+
+TEST(LibreTranslate, SuggestionsAreKeptWhereTheServerTakesThem) {
+  const json good = {{"q", "one"}, {"s", "eins"}, {"source", "en"}, {"target", "de"}};
+  TableServer closed({"en-de"});
+  EXPECT_EQ(closed.post("/suggest", good).status, 403);
+  const ScratchFile file("suggestions.jsonl");
+  TableServer table({"en-de"}, {.suggestions = std::make_shared<AppendFile>(file.path(), 0)});
+  EXPECT_EQ(json_of(table.post("/suggest", good)), json({{"success", true}}));
+  json bad = good;
+  bad.erase("s");
+  EXPECT_EQ(table.post("/suggest", bad).status, 400);
+  EXPECT_EQ(json::parse(read_file(file.path())), good);
+}
+
+}  // namespace
+}  // namespace dragoman

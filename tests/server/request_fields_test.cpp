@@ -1,0 +1,103 @@
+#include "server/request_fields.h"
+
+#include <gtest/gtest.h>
+
+namespace dragoman {
+namespace {
+
+HttpRequest json(const std::string& body) {
+  return {.method = "POST",
+          .path = "/",
+          .headers = {{"content-type", "Application/JSON; charset=utf-8"}},
+          .body = body};
+}
+
+HttpRequest form(const std::string& body) {
+  return {.method = "POST",
+          .path = "/",
+          .headers = {{"content-type", "application/x-www-form-urlencoded"}},
+          .body = body};
+}
+
+/// The fault that reading a request's fields finds; "" where there is none.
+template <class Read>
+std::string fault_of(const HttpRequest& request, Read read) {
+  try {
+    read(RequestFields(request));
+  } catch (const HttpError& error) {
+    EXPECT_EQ(error.status(), 400);
+    return error.what();
+  }
+  return "";
+}
+
+constexpr auto kNothing = [](const RequestFields&) {};
+
+TEST(RequestFields, JsonAndFormsSayTheSame) {
+  for (const HttpRequest& request :
+       {json(R"({"q": ["a", "ä"], "n": 3, "f": true, "e": "", "s": "de", "x": null})"),
+        form("q=a&q=%C3%A4&n=3&f=true&e=&s=de"), form("q[]=a&q%5B%5D=%C3%A4&n=3&f=1&e=&s=de")}) {
+    const RequestFields fields(request);
+    EXPECT_TRUE(fields.is_list("q"));
+    EXPECT_EQ(fields.texts("q"), (std::vector<std::string>{"a", "\u00e4"}));
+    EXPECT_EQ(fields.number("n"), 3);
+    EXPECT_EQ(fields.flag("f"), true);
+    EXPECT_EQ(fields.text("s"), "de");
+    EXPECT_FALSE(fields.is_list("s"));
+    EXPECT_EQ(fields.texts("s"), std::vector<std::string>{"de"});
+    EXPECT_EQ(fields.text("e"), "");
+    EXPECT_FALSE(fields.has("x"));
+    EXPECT_EQ(fields.text("x"), "");
+    EXPECT_EQ(fields.number("x"), std::nullopt);
+    EXPECT_EQ(fields.flag("x"), std::nullopt);
+    EXPECT_TRUE(fields.texts("x").empty());
+  }
+}
+
+TEST(RequestFields, TheQueryFillsInWhatTheBodyLacks) {
+  HttpRequest request = form("a=body");
+  request.query = {{"a", "query"}, {"type", "target"}};
+  const RequestFields fields(request);
+  EXPECT_EQ(fields.text("a"), "body");
+  EXPECT_EQ(fields.text("type"), "target");
+}
+
+TEST(RequestFields, WhatIsNoJsonIsRefused) {
+  for (const char* body :
+       {"", "{", "[1]", "3", "{\"a\": 1e999}", "{\"a\": \"\\ud800\"}", "{\"a\":1} x", "nonsense"})
+    EXPECT_NE(fault_of(json(body), kNothing).find("Invalid JSON format"), std::string::npos)
+        << body;
+  EXPECT_NE(fault_of(json(std::string(100'000, '[')), kNothing), "");
+}
+
+TEST(RequestFields, WhatIsNoUtf8IsRefused) {
+  EXPECT_EQ(fault_of(json("{\"a\": \"\xff\"}"), kNothing),
+            "Invalid request: the body is no UTF-8 at byte 8");
+  EXPECT_EQ(fault_of(form("q=a%FF"), kNothing),
+            "Invalid request: the q parameter is no UTF-8 at byte 2");
+}
+
+TEST(RequestFields, JsonThatIsSentAsAFormIsNamed) {
+  EXPECT_NE(fault_of(form(R"({"q": "a"})"), kNothing).find("Content-Type: application/json"),
+            std::string::npos);
+  EXPECT_EQ(fault_of(form("{a}=1"), kNothing), "") << "a form may have such a name";
+}
+
+TEST(RequestFields, ValuesOfTheWrongKindAreRefusedByName) {
+  const HttpRequest request =
+      json(R"({"t": 7, "l": ["a", 1], "n": "x", "r": 1.5, "big": 18446744073709551615, "f": 2})");
+  const auto fault = [&](auto read) { return fault_of(request, read); };
+  using Fields = const RequestFields&;
+  EXPECT_EQ(fault([](Fields fields) { fields.text("t"); }),
+            "Invalid request: t parameter is no text");
+  EXPECT_EQ(fault([](Fields fields) { fields.texts("l"); }),
+            "Invalid request: l parameter has an item that is no text");
+  EXPECT_NE(fault([](Fields fields) { fields.text("l"); }), "");
+  EXPECT_NE(fault([](Fields fields) { fields.scalar("l"); }), "");
+  for (const char* name : {"n", "r", "big", "l"})
+    EXPECT_NE(fault([&](Fields fields) { fields.number(name); }), "") << name;
+  EXPECT_NE(fault([](Fields fields) { fields.flag("f"); }), "");
+}
+
+}  // namespace
+}  // namespace dragoman

@@ -1,0 +1,247 @@
+#include "server/translation_server.h"
+
+#include <chrono>
+#include <thread>
+
+#include "tests/model/file/scratch_file.h"
+#include "tests/server/table_server.h"
+
+namespace dragoman {
+namespace {
+
+using nlohmann::json;
+using std::chrono::milliseconds;
+using testing::HasSubstr;
+
+const json kOne = {{"q", "one"}, {"source", "en"}, {"target", "de"}};
+
+/// Until the condition holds, a minute at most.
+template <class Condition>
+bool wait_until(Condition condition) {
+  for (int i = 0; i < 60'000 && !condition(); ++i) std::this_thread::sleep_for(milliseconds(1));
+  return condition();
+}
+
+TEST(TranslationServer, UnknownPathsAre404InTheFormOfTheirInterface) {
+  TableServer table({"en-de"});
+  EXPECT_EQ(table.get("/nothing").status, 404);
+  EXPECT_TRUE(json_of(table.get("/nothing")).contains("error"));
+  EXPECT_EQ(table.get("/v2/nothing").status, 404);
+  EXPECT_TRUE(json_of(table.get("/v2/nothing")).contains("message"));
+}
+
+TEST(TranslationServer, AWrongMethodIs405AndSaysTheRightOne) {
+  TableServer table({"en-de"});
+  const HttpResponse response = table.get("/translate");
+  EXPECT_EQ(response.status, 405);
+  EXPECT_EQ(header_of(response, "Allow"), "POST");
+  EXPECT_EQ(header_of(table.ask({.method = "DELETE", .path = "/v2/usage"}), "Allow"), "GET, POST");
+  EXPECT_EQ(table.ask({.method = "HEAD", .path = "/health"}).status, 200);
+}
+
+TEST(TranslationServer, ALanguageBetweenTwoIsSaid) {
+  TableServer table({"fr-en", "en-de", "fr-cs", "cs-de"});
+  const json answer = json_of(table.post(
+      "/translate", {{"q", "one\ntwo"}, {"source", "fr"}, {"target", "de"}, {"alternatives", 1}}));
+  EXPECT_EQ(answer["translatedText"], "one\ntwo");
+  EXPECT_EQ(answer["pivotLanguage"], "en") << "English comes before others";
+  EXPECT_EQ(answer["alternatives"].size(), 1u);
+  const json deepl = json_of(table.post(
+      "/v2/translate", {{"text", {"one"}}, {"source_lang", "FR"}, {"target_lang", "DE"}}));
+  EXPECT_EQ(deepl["translations"][0]["pivot_language"], "EN");
+  EXPECT_FALSE(json_of(table.post("/translate", kOne)).contains("pivotLanguage"));
+  EXPECT_EQ(table.answered().front().languages, "fr-en-de");
+}
+
+TEST(TranslationServer, ManyRequestsAtOnceGetTheirOwnAnswers) {
+  TableServer table({"en-de", "de-fr"});
+  const std::vector<std::string> words = {"one", "two", "three", "Four", "five.", "six,"};
+  std::vector<std::jthread> clients;
+  for (std::size_t c = 0; c < 8; ++c)
+    clients.emplace_back([&, c] {
+      for (std::size_t i = 0; i < 25; ++i) {
+        std::string text;
+        for (std::size_t w = 0; w <= (c + i) % 7; ++w) text += words[(c * i + w) % 6] + "\n";
+        json body = {{"q", text}, {"source", "en"}, {"target", i % 2 == 0 ? "de" : "fr"}};
+        EXPECT_EQ(json_of(table.post("/translate", body))["translatedText"], text);
+      }
+    });
+  clients.clear();
+  EXPECT_EQ(table.answered().size(), 200u);
+}
+
+TEST(TranslationServer, AtTheDeadlineARequestEndsAndItsRowsAreFree) {
+  TableServer table({"en-de"}, {.request_timeout = milliseconds(50)});
+  table.gate.open(false);
+  auto response = table.send(TableServer::request_of("/translate", kOne));
+  EXPECT_EQ(response.get().status, 504);
+  table.gate.open(true);
+  EXPECT_TRUE(wait_until([&] { return table.engines[0]->slots == 0; }));
+}
+
+TEST(TranslationServer, WhenTheClientGoesItsRowsAreFree) {
+  TableServer table({"en-de"});
+  table.gate.open(false);
+  std::stop_source gone;
+  auto response = table.send(TableServer::request_of("/translate", kOne), gone.get_token());
+  ASSERT_EQ(response.wait_for(milliseconds(50)), std::future_status::timeout);
+  gone.request_stop();
+  EXPECT_EQ(response.get().status, kClientGone);
+  table.gate.open(true);
+  EXPECT_TRUE(wait_until([&] { return table.engines[0]->slots == 0; }));
+  EXPECT_EQ(table.post("/translate", kOne).status, 200);
+  EXPECT_EQ(table.send(TableServer::request_of("/translate", kOne), gone.get_token()).get().status,
+            kClientGone)
+      << "gone before it began";
+}
+
+TEST(TranslationServer, WhileTooMuchWaitsRequestsAre503) {
+  TableServer table({"en-de"}, {}, 4);
+  table.gate.open(false);
+  std::vector<std::future<HttpResponse>> admitted;
+  json many = kOne;
+  many["q"] = std::vector<std::string>(100, "one");
+  for (int i = 0; i < 2; ++i)
+    admitted.push_back(table.send(TableServer::request_of("/translate", many)));
+  const HttpResponse refused = table.post("/translate", kOne);
+  EXPECT_EQ(refused.status, 503);
+  EXPECT_NE(header_of(refused, "Retry-After"), "");
+  EXPECT_THAT(json_of(refused)["error"], HasSubstr("wait"));
+  table.gate.open(true);
+  EXPECT_EQ(admitted[0].get().status, 200);
+  EXPECT_TRUE(wait_until([&] { return table.post("/translate", kOne).status == 200; }));
+  EXPECT_THAT(table.get("/metrics").body, HasSubstr("\ndragoman_refused_total "));
+}
+
+TEST(TranslationServer, AnEngineThatFailsIs500AndTheHealthSaysSo) {
+  TableServer table({"en-de"});
+  EXPECT_EQ(json_of(table.get("/health")), json({{"status", "ok"}}));
+  table.engines[0]->fails = true;
+  const HttpResponse response = table.post("/translate", kOne);
+  EXPECT_EQ(response.status, 500);
+  EXPECT_EQ(json_of(response)["error"], "Cannot translate text: the table is broken");
+  EXPECT_EQ(table.get("/health").status, 503);
+  EXPECT_EQ(table.post("/v2/translate", {{"text", {"one"}}, {"target_lang", "DE"}}).status, 500);
+}
+
+TEST(TranslationServer, AModelIsReplacedUnderARequest) {
+  TableServer table({"en-de"});
+  table.gate.open(false);
+  auto response = table.send(TableServer::request_of("/translate", kOne));
+  ASSERT_EQ(response.wait_for(milliseconds(50)), std::future_status::timeout);
+  table.add("en-de");
+  table.gate.open(true);
+  EXPECT_EQ(response.get().status, 200);
+  const std::int64_t admitted = table.engines[0]->admitted;
+  EXPECT_EQ(table.post("/translate", kOne).status, 200);
+  EXPECT_EQ(table.engines[0]->admitted, admitted) << "the new one serves";
+}
+
+TEST(TranslationServer, RequestsAreLimitedByClient) {
+  TableServer table({"en-de"}, {.requests_per_minute = 2});
+  EXPECT_EQ(table.post("/translate", kOne).status, 200);
+  EXPECT_EQ(table.post("/detect", {{"q", "one"}}).status, 200);
+  const HttpResponse refused = table.post("/translate", kOne);
+  EXPECT_EQ(refused.status, 429);
+  EXPECT_THAT(json_of(refused)["error"], HasSubstr("Slowdown"));
+  EXPECT_GE(std::stoi(header_of(refused, "Retry-After")), 1);
+  EXPECT_EQ(table.post("/v2/translate", {{"text", {"one"}}, {"target_lang", "DE"}}).status, 429);
+  HttpRequest other = TableServer::request_of("/translate", kOne);
+  other.client = "192.0.2.2";
+  EXPECT_EQ(table.ask(other).status, 200);
+  EXPECT_EQ(table.get("/languages").status, 200) << "what costs nothing is not counted";
+}
+
+TEST(TranslationServer, BehindAProxyClientsAreThoseThatItNames) {
+  TableServer table({"en-de"}, {.requests_per_minute = 1, .is_behind_proxy = true});
+  HttpRequest request = TableServer::request_of("/translate", kOne);
+  request.headers["x-forwarded-for"] = "198.51.100.7, 203.0.113.1";
+  EXPECT_EQ(table.ask(request).status, 200);
+  request.headers["x-forwarded-for"] = "198.51.100.8, 203.0.113.1";
+  EXPECT_EQ(table.ask(request).status, 429) << "the client may write what it likes in front";
+  request.headers["x-forwarded-for"] = "203.0.113.2";
+  EXPECT_EQ(table.ask(request).status, 200);
+  EXPECT_EQ(table.answered().front().client, "203.0.113.1");
+}
+
+TEST(TranslationServer, LibreTranslatesKeysAreAskedForAndUsedUp) {
+  const ScratchFile file("keys.txt", "alpha 5\n");
+  TableServer table({"en-de"}, {.api_keys = std::make_shared<ApiKeys>(file.path())});
+  json body = kOne;
+  EXPECT_EQ(table.post("/translate", body).status, 400);
+  body["api_key"] = "beta";
+  EXPECT_EQ(table.post("/translate", body).status, 403);
+  body["api_key"] = "alpha";
+  EXPECT_EQ(table.post("/translate", body).status, 200);
+  EXPECT_EQ(table.post("/translate", body).status, 429);
+  table.engines[0]->fails = true;
+  body["q"] = "I";
+  EXPECT_EQ(table.post("/translate", body).status, 500);
+  EXPECT_EQ(table.post("/translate", body).status, 500) << "what failed is not counted";
+  EXPECT_EQ(table.post("/translate", body).status, 500);
+}
+
+TEST(TranslationServer, PagesOfOtherOriginsAskOnlyWhereTheyMay) {
+  TableServer closed({"en-de"});
+  EXPECT_EQ(header_of(closed.post("/translate", kOne), "Access-Control-Allow-Origin"), "");
+  EXPECT_EQ(closed.ask({.method = "OPTIONS", .path = "/translate"}).status, 405);
+  TableServer open({"en-de"}, {.cors_origins = {"*"}});
+  EXPECT_EQ(header_of(open.post("/translate", kOne), "Access-Control-Allow-Origin"), "*");
+  TableServer one({"en-de"}, {.cors_origins = {"https://example.org"}});
+  HttpRequest preflight{
+      .method = "OPTIONS", .path = "/translate", .headers = {{"origin", "https://example.org"}}};
+  const HttpResponse allowed = one.ask(preflight);
+  EXPECT_EQ(allowed.status, 204);
+  EXPECT_EQ(header_of(allowed, "Access-Control-Allow-Origin"), "https://example.org");
+  preflight.headers["origin"] = "https://example.com";
+  EXPECT_EQ(header_of(one.ask(preflight), "Access-Control-Allow-Origin"), "");
+}
+
+TEST(TranslationServer, MetricsCountWhatWasDone) {
+  TableServer table({"en-de"});
+  table.post("/translate", {{"q", {"one", "two"}}, {"source", "en"}, {"target", "de"}});
+  table.get("/nothing");
+  table.get("/other");
+  const HttpResponse response = table.get("/metrics");
+  EXPECT_THAT(response.type, HasSubstr("text/plain; version=0.0.4"));
+  for (const char* line :
+       {"\ndragoman_requests_total{path=\"/translate\",status=\"200\"} 1\n",
+        "\ndragoman_requests_total{path=\"other\",status=\"404\"} 2\n",
+        "\ndragoman_request_seconds_count{path=\"/translate\"} 1\n",
+        "\ndragoman_request_seconds_bucket{path=\"/translate\",le=\"+Inf\"} 1\n",
+        "\ndragoman_waiting_sentences{languages=\"en-de\"} 0\n", "\ndragoman_texts_total 2\n",
+        "\ndragoman_characters_total 6\n", "\ndragoman_requests_under_way 1\n",
+        "\ndragoman_refused_total 0\n", "\nprocess_resident_memory_bytes "})
+    EXPECT_THAT(response.body, HasSubstr(line));
+}
+
+TEST(TranslationServer, TheVersionNamesModelsAndTheDescriptionNamesPaths) {
+  TableServer table({"en-de"}, {.version = "9.9"});
+  EXPECT_EQ(json_of(table.get("/version")),
+            json::parse(R"({"version": "9.9", "models": [{"source": "en", "target": "de",
+                                                          "updates": 7, "checksum": "c0ffee"}]})"));
+  const json description = json_of(table.get("/openapi.json"));
+  EXPECT_EQ(description["openapi"], "3.0.3");
+  for (const auto& [path, methods] : description["paths"].items())
+    for (const auto& [method, facts] : methods.items()) {
+      std::string upper = method;
+      for (char& c : upper) c = static_cast<char>(std::toupper(c));
+      const int status = table.ask({.method = upper, .path = path}).status;
+      EXPECT_TRUE(status != 404 && status != 405) << path;
+      EXPECT_TRUE(facts["responses"].contains("200")) << path;
+    }
+  EXPECT_EQ(table.get("/spec").body, table.get("/openapi.json").body) << "LibreTranslate's path";
+}
+
+TEST(TranslationServer, RequestsThatAreUnderWayAtItsEndAre503) {
+  std::future<HttpResponse> response;
+  TableServer table({"en-de"});
+  table.gate.open(false);
+  response = table.send(TableServer::request_of("/translate", kOne));
+  ASSERT_EQ(response.wait_for(milliseconds(50)), std::future_status::timeout);
+  table.server.reset();
+  EXPECT_EQ(response.get().status, 503);
+}
+
+}  // namespace
+}  // namespace dragoman
