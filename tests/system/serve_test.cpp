@@ -1,0 +1,360 @@
+// serve: the real program, spoken to over sockets.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "base/files.h"
+#include "tests/system/http_client.h"
+#include "tests/system/translate_fixture.h"
+
+namespace dragoman {
+namespace {
+
+using nlohmann::json;
+using std::chrono::milliseconds;
+using testing::AllOf;
+using testing::AnyOf;
+using testing::HasSubstr;
+using testing::Not;
+
+/// A server that runs as long as the object lives.
+class Serving {
+ public:
+  explicit Serving(const std::filesystem::path& model, const std::vector<std::string>& more = {})
+      : process_(CommandWords{command(model, more)}) {
+    EXPECT_TRUE(process_.wait_for_errors("ready after")) << process_.errors();
+    const std::string log = process_.errors();
+    const std::string before = "127.0.0.1:";
+    port = std::stoi(log.substr(log.find(before) + before.size()));
+  }
+
+  static std::vector<std::string> command(const std::filesystem::path& model,
+                                          const std::vector<std::string>& more) {
+    std::vector<std::string> words = {DRAGOMAN_LITE_PROGRAM,     "serve",  "-m",
+                                      "en-de=" + model.string(), "--port", "0"};
+    words.insert(words.end(), more.begin(), more.end());
+    if (std::ranges::find(more, "--max-length") == more.end())
+      words.insert(words.end(), {"--max-length", "6"});
+    return words;
+  }
+
+  HttpClient::Answer ask(const std::string& request) const { return HttpClient(port).ask(request); }
+  /// The number behind a metric's name.
+  double metric(const std::string& name) const {
+    const std::string text = ask(HttpClient::get("/metrics")).body;
+    const std::size_t at = text.find("\n" + name + " ");
+    return at == std::string::npos ? -1 : std::stod(text.substr(at + name.size() + 2));
+  }
+
+  Process& process() { return process_; }
+  int port = 0;
+
+ private:
+  Process process_;
+};
+
+std::string translation_of(const std::string& text) {
+  return HttpClient::post("/translate",
+                          json{{"q", text}, {"source", "en"}, {"target", "de"}}.dump());
+}
+
+class Serve : public Translate {
+ protected:
+  std::filesystem::path model() const { return folder_ / "model.safetensors"; }
+
+  std::string translated(const std::string& line) {
+    return lines_of(run(words(), line + "\n").output).at(0);
+  }
+
+  /// Soon: an engine drops what is given up before its next step.
+  static bool nothing_waits(const Serving& server) {
+    for (int i = 0; i < 500; ++i) {
+      if (server.metric("dragoman_waiting_sentences{languages=\"en-de\"}") == 0) return true;
+      std::this_thread::sleep_for(milliseconds(10));
+    }
+    return false;
+  }
+
+  /// A text whose translation takes many seconds, by flags for that.
+  static std::string long_work() {
+    std::string text;
+    for (int i = 0; i < 900; ++i) text += "the cat number 7 sat on mat 12\n";
+    return translation_of(text);
+  }
+  static inline const std::vector<std::string> kSlowly = {
+      "--beam-size", "100", "--max-length", "400", "--min-length", "400", "--threads", "1"};
+};
+
+TEST_F(Serve, TranslatesAsTheCommandDoes) {
+  const Serving server(model());
+  HttpClient client(server.port);
+  for (const char* line : {"the cat sat", "number 7", "mat"}) {
+    const HttpClient::Answer answer = client.ask(translation_of(line));
+    EXPECT_EQ(answer.status, 200);
+    EXPECT_THAT(answer.head, HasSubstr("Content-Type: application/json\r\n"));
+    EXPECT_EQ(json::parse(answer.body)["translatedText"], translated(line)) << "one connection";
+  }
+}
+
+TEST_F(Serve, ManyClientsAtOnceGetTheirOwnAnswers) {
+  const Serving server(model(), {"--threads", "2"});
+  std::vector<std::string> expected;
+  for (int i = 0; i < 10; ++i)
+    expected.push_back(translated("the cat number " + std::to_string(i)));
+  std::vector<std::jthread> clients;
+  for (int c = 0; c < 20; ++c)
+    clients.emplace_back([&, c] {
+      HttpClient client(server.port);
+      for (int i = 0; i < 20; ++i) {
+        const int n = (c + i) % 10;
+        const auto answer = client.ask(translation_of("the cat number " + std::to_string(n)));
+        ASSERT_EQ(answer.status, 200);
+        EXPECT_EQ(json::parse(answer.body)["translatedText"],
+                  expected[static_cast<std::size_t>(n)]);
+      }
+    });
+  clients.clear();
+  EXPECT_EQ(server.metric("dragoman_texts_total"), 400);
+}
+
+TEST_F(Serve, BadRequestsGetTheirStatusAndCostNoOther) {
+  const Serving server(model(), {"--body-limit", "5000"});
+  const std::string good = translation_of("the cat");
+  EXPECT_EQ(server.ask(HttpClient::post("/translate", "{\"q\":")).status, 400);
+  EXPECT_EQ(server.ask(HttpClient::post("/translate", "{\"q\":\"\xff\"}")).status, 400);
+  EXPECT_EQ(server.ask(HttpClient::post("/translate", std::string(1000, '['))).status, 400);
+  EXPECT_EQ(server.ask(HttpClient::post("/translate", "", "")).status, 400);
+  EXPECT_EQ(server.ask(HttpClient::get("/translate")).status, 405);
+  EXPECT_EQ(server.ask(HttpClient::get("/../etc/passwd")).status, 404);
+  EXPECT_EQ(server.ask(HttpClient::get("/a%00b")).status, 404);
+  EXPECT_THAT(server.ask("nonsense\r\n\r\n").status, AnyOf(0, 400));
+  EXPECT_EQ(server.ask(HttpClient::post("/translate", std::string(5001, ' '))).status, 413);
+  EXPECT_EQ(server.ask(good).status, 200);
+}
+
+TEST_F(Serve, ALargeBodyIs413ThoughItDoesNotSayItsLength) {
+  const Serving server(model(), {"--body-limit", "5000"});
+  HttpClient client(server.port);
+  client.send("POST /translate HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n");
+  for (int i = 0; i < 10; ++i) client.send("3e8\r\n" + std::string(1000, 'x') + "\r\n");
+  client.send("0\r\n\r\n");
+  EXPECT_EQ(client.receive().status, 413);
+  HttpClient endless(server.port);
+  endless.send("POST /translate HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n");
+  for (int i = 0; i < 200; ++i) endless.send("3e8\r\n" + std::string(1000, 'x') + "\r\n");
+  EXPECT_EQ(endless.receive().status, 0) << "nobody reads on for ever";
+  EXPECT_EQ(server.ask(translation_of("the cat")).status, 200);
+}
+
+TEST_F(Serve, SlowClientsAreLetGoAndHoldNobodyUp) {
+  const Serving server(model(), {"--connection-timeout", "1"});
+  std::vector<std::unique_ptr<HttpClient>> slow;
+  for (int i = 0; i < 100; ++i) slow.push_back(std::make_unique<HttpClient>(server.port));
+  const std::string request = translation_of("the cat sat");
+  for (std::size_t i = 0; i < slow.size(); ++i) slow[i]->send(request.substr(0, i));
+  EXPECT_EQ(server.ask(request).status, 200);
+  // One more byte now and then does not keep a connection.
+  const auto begin = std::chrono::steady_clock::now();
+  HttpClient trickling(server.port);
+  std::size_t at = 0;
+  while (trickling.receive(milliseconds(200)).status == 0 && at < 40 && at < request.size())
+    trickling.send(request.substr(at++, 1));
+  for (auto& client : slow) EXPECT_THAT(client->receive().status, AnyOf(0, 400, 408));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
+  trickling.send(request.substr(at));
+  EXPECT_EQ(trickling.receive().status, 0);
+  EXPECT_EQ(server.ask(request).status, 200);
+}
+
+TEST_F(Serve, AClientThatGoesFreesItsRows) {
+  Serving server(model(), kSlowly);
+  {
+    HttpClient client(server.port);
+    client.send(long_work());
+    EXPECT_EQ(client.receive(milliseconds(300)).status, 0) << "it is under way";
+    EXPECT_GT(server.metric("dragoman_waiting_sentences{languages=\"en-de\"}"), 0);
+  }
+  EXPECT_TRUE(server.process().wait_for_errors("POST /translate 499"));
+  EXPECT_TRUE(nothing_waits(server));
+}
+
+TEST_F(Serve, ATranslationThatTakesTooLongIsGivenUp) {
+  std::vector<std::string> flags = kSlowly;
+  flags.insert(flags.end(), {"--request-timeout", "0.3"});
+  const Serving server(model(), flags);
+  const auto answer = server.ask(long_work());
+  EXPECT_EQ(answer.status, 504);
+  EXPECT_THAT(json::parse(answer.body)["error"], HasSubstr("too long"));
+  EXPECT_TRUE(nothing_waits(server));
+}
+
+TEST_F(Serve, WhileTooMuchWaitsRequestsAreRefused) {
+  std::vector<std::string> flags = kSlowly;
+  flags.insert(flags.end(), {"--waiting-limit", "10"});
+  const Serving server(model(), flags);
+  HttpClient client(server.port);
+  client.send(long_work());
+  EXPECT_EQ(client.receive(milliseconds(300)).status, 0);
+  const auto answer = server.ask(translation_of("the cat"));
+  EXPECT_EQ(answer.status, 503);
+  EXPECT_THAT(answer.head, HasSubstr("Retry-After: "));
+  EXPECT_EQ(server.ask(HttpClient::get("/health")).status, 200);
+}
+
+TEST_F(Serve, ASignalEndsItWhenAllUnderWayIsAnswered) {
+  for (const int signal : {SIGTERM, SIGINT}) {
+    Serving server(model(), {"--beam-size", "100", "--max-length", "60", "--min-length", "60"});
+    std::string text;
+    for (int i = 0; i < 6; ++i) text += "the cat number 7\n";
+    HttpClient busy(server.port), idle(server.port);
+    busy.send(translation_of(text));
+    EXPECT_EQ(busy.receive(milliseconds(50)).status, 0);
+    server.process().send_signal(signal);
+    ASSERT_TRUE(server.process().wait_for_errors("finishing cleanly"));
+    std::this_thread::sleep_for(milliseconds(100));
+    EXPECT_EQ(HttpClient(server.port).ask(translation_of("the cat")).status, 0) << "no new ones";
+    const auto answer = busy.receive();
+    EXPECT_EQ(answer.status, 200);
+    EXPECT_THAT(answer.head, HasSubstr("Connection: close"));
+    const ProcessResult result = server.process().wait();
+    EXPECT_EQ(result.exit_code, 0);
+    EXPECT_EQ(result.output, "");
+  }
+}
+
+TEST_F(Serve, UnderLoadASignalLosesNoRequestThatWasTaken) {
+  Serving server(model(), {"--threads", "2"});
+  std::atomic<int> answered = 0, lost = 0;
+  std::vector<std::jthread> clients;
+  for (int c = 0; c < 8; ++c)
+    clients.emplace_back([&] {
+      for (;;) {
+        HttpClient client(server.port);
+        if (!client.connected()) return;
+        const auto answer = client.ask(translation_of("the cat sat on mat 7"));
+        if (answer.status == 0) return;
+        ++(answer.status == 200 ? answered : lost);
+      }
+    });
+  while (answered < 100) std::this_thread::sleep_for(milliseconds(1));
+  server.process().send_signal(SIGTERM);
+  const ProcessResult result = server.process().wait();
+  clients.clear();
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(lost, 0);
+  int logged = 0;
+  for (const std::string& line : lines_of(result.errors))
+    if (line.find("POST /translate 200") != std::string::npos) ++logged;
+  EXPECT_EQ(logged, answered) << "each answer arrived";
+}
+
+TEST_F(Serve, AModelWhoseFileWasReplacedIsLoadedUnderLoad) {
+  Serving server(model());
+  const auto checksum = [&] {
+    return json::parse(server.ask(HttpClient::get("/version")).body)["models"][0]["checksum"];
+  };
+  const json before = checksum();
+  std::atomic<bool> goes_on = true;
+  std::atomic<int> faults = 0, answered = 0;
+  std::vector<std::jthread> clients;
+  for (int c = 0; c < 4; ++c)
+    clients.emplace_back([&] {
+      HttpClient client(server.port);
+      for (; goes_on; ++answered)
+        if (client.ask(translation_of("the cat sat on mat 7")).status != 200) ++faults;
+    });
+  server.process().send_signal(SIGHUP);
+  EXPECT_TRUE(server.process().wait_for_errors("SIGHUP"));
+  EXPECT_EQ(checksum(), before) << "the same file stays";
+  write_model("other.safetensors", 2);
+  std::filesystem::rename(folder_ / "other.safetensors", model());
+  server.process().send_signal(SIGHUP);
+  for (int i = 0; i < 1000 && checksum() == before; ++i)
+    std::this_thread::sleep_for(milliseconds(10));
+  const json replaced = checksum();
+  EXPECT_NE(replaced, before);
+  write_file(model(), "damaged");
+  server.process().send_signal(SIGHUP);
+  EXPECT_TRUE(server.process().wait_for_errors("en-de stays as it was: "));
+  EXPECT_EQ(checksum(), replaced);
+  goes_on = false;
+  clients.clear();
+  EXPECT_EQ(faults, 0);
+  EXPECT_GT(answered, 0);
+}
+
+TEST_F(Serve, TheLogHasALineForEachRequestWithoutItsText) {
+  Serving server(model(), {"--log-format", "json"});
+  server.ask(translation_of("the secret cat"));
+  server.ask(HttpClient::get("/languages?q=secret"));
+  ASSERT_TRUE(server.process().wait_for_errors("/languages"));
+  server.process().send_signal(SIGTERM);
+  const ProcessResult result = server.process().wait();
+  EXPECT_THAT(result.errors, Not(HasSubstr("secret")));
+  std::vector<json> requests;
+  for (const std::string& line : lines_of(result.errors)) {
+    const json object = json::parse(line);
+    if (object.contains("path")) requests.push_back(object);
+  }
+  ASSERT_EQ(requests.size(), 2u);
+  EXPECT_EQ(requests[0]["languages"], "en-de");
+  EXPECT_EQ(requests[0]["characters"], 14);
+  EXPECT_EQ(requests[1]["status"], 200);
+}
+
+TEST_F(Serve, WorksAsTheFirstProcessOfAContainer) {
+  Process probe(CommandWords{{"unshare", "--pid", "--fork", "true"}});
+  if (probe.wait().exit_code != 0) GTEST_SKIP() << "this machine allows no new process namespace";
+  // At the end of its input the shell sends the signal to the first process alone.
+  std::vector<std::string> command = {"sh", "-c",
+                                      "unshare --pid --fork \"$@\" & u=$!; read line; "
+                                      "kill -TERM $(cat /proc/$u/task/$u/children); wait $u",
+                                      "sh"};
+  for (const std::string& word : Serving::command(model(), {})) command.push_back(word);
+  Process process(CommandWords{command});
+  ASSERT_TRUE(process.wait_for_errors("ready after"));
+  const ProcessResult result = process.wait(Process::Seconds(10));
+  EXPECT_FALSE(result.timed_out);
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.errors, HasSubstr("SIGTERM: finishing cleanly"));
+}
+
+TEST_F(Serve, WhatItCannotServeIsRefusedByName) {
+  const std::string path = model().string();
+  const auto fault = [&](std::vector<std::string> words, int code) {
+    words.insert(words.begin(), {DRAGOMAN_LITE_PROGRAM, "serve"});
+    Process process(CommandWords{words});
+    const ProcessResult result = process.wait(Process::Seconds(10));
+    EXPECT_EQ(result.exit_code, code) << result.errors;
+    return result.errors;
+  };
+  EXPECT_THAT(fault({}, 2), HasSubstr("--model: name a run folder"));
+  EXPECT_THAT(fault({"-m", path}, 2), HasSubstr("write SOURCE-TARGET=PATH"));
+  EXPECT_THAT(fault({"-m", "en-en=" + path}, 2), HasSubstr("the same language"));
+  EXPECT_THAT(fault({"-m", "en-de=" + path, "en-de=" + path}, 2), HasSubstr("given twice"));
+  EXPECT_THAT(fault({"-m", "en-de=/nowhere"}, 1), HasSubstr("/nowhere"));
+  EXPECT_THAT(fault({"-m", "en-de=" + path, "--port", "70000"}, 2), HasSubstr("--port"));
+  EXPECT_THAT(fault({"-m", "en-de=" + path, "--host", "no.such.host.invalid"}, 1),
+              HasSubstr("--host no.such.host.invalid"));
+  EXPECT_THAT(fault({"-m", "en-de=" + path, "--api-keys", "/nowhere"}, 1), HasSubstr("/nowhere"));
+  const Serving server(model());
+  EXPECT_THAT(fault({"-m", "en-de=" + path, "--port", std::to_string(server.port)}, 1),
+              AllOf(HasSubstr("Address already in use"), HasSubstr("--port")));
+}
+
+TEST_F(Serve, ALoneModelMayHaveItsLanguagesBesideIt) {
+  Process process(CommandWords{{DRAGOMAN_LITE_PROGRAM, "serve", "-m", folder_.path().string(),
+                                "--source-lang", "fr", "--target-lang", "de", "--port", "0"}});
+  EXPECT_TRUE(process.wait_for_errors("fr-de: "));
+  EXPECT_TRUE(process.wait_for_errors("ready after"));
+  process.send_signal(SIGTERM);
+  EXPECT_EQ(process.wait().exit_code, 0);
+}
+
+}  // namespace
+}  // namespace dragoman
