@@ -128,37 +128,40 @@ void raise_open_files() {
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/// Waits for signals: SIGHUP loads models anew, others end the wait.
-void wait_for_end(ModelFiles& files) {
-  // What the thread of the signals uses; it may run until the process ends.
-  struct Hangups {
-    std::mutex mutex;
-    std::condition_variable_any came;
-    bool is_waiting = false;
-  };
-  const auto hangups = std::make_shared<Hangups>();
-  on_hangup([hangups] {
-    const std::lock_guard lock(hangups->mutex);
-    hangups->is_waiting = true;
-    hangups->came.notify_all();
-  });
-  const std::stop_token stop = listen_for_stop();
-  while (!stop.stop_requested()) {
-    {
-      std::unique_lock lock(hangups->mutex);
-      hangups->came.wait(lock, stop, [&] { return hangups->is_waiting; });
-      if (!std::exchange(hangups->is_waiting, false)) continue;
-    }
-    log_info("SIGHUP: models whose files have changed are loaded");
-    files.reload();
+/// SIGHUP, as the thread that waits for signals tells it. That thread may go on until the process
+/// ends, so what it uses is shared.
+class Hangups {
+ public:
+  Hangups() {
+    on_hangup([state = state_] {
+      const std::lock_guard lock(state->mutex);
+      state->has_come = true;
+      state->changed.notify_all();
+    });
   }
-}
+
+  /// Waits for the next one; false when a stop is requested.
+  bool wait(const std::stop_token& stop) {
+    std::unique_lock lock(state_->mutex);
+    state_->changed.wait(lock, stop, [this] { return state_->has_come; });
+    return std::exchange(state_->has_come, false) && !stop.stop_requested();
+  }
+
+ private:
+  struct State {
+    std::mutex mutex;
+    std::condition_variable_any changed;
+    bool has_come = false;
+  };
+  const std::shared_ptr<State> state_ = std::make_shared<State>();
+};
 
 int run_serve(const ServeConfig& config, const Invocation& call,
               const DeviceEngine& device_engine) {
   const Clock::time_point begin = Clock::now();
   config.validate();
   raise_open_files();
+  Hangups hangups;
   ModelFiles files(config, call, device_engine);
   const ServerConfig settings = config.server();
   TranslationServer server(files.served(), settings, log_request);
@@ -169,7 +172,11 @@ int run_serve(const ServeConfig& config, const Invocation& call,
   const bool is_v6 = config.flags.host.find(':') != std::string::npos;
   log_info(join_text("serving at http://", is_v6 ? "[" : "", config.flags.host, is_v6 ? "]" : "",
                      ':', http.port(), ", ready after ", milliseconds_since(begin)));
-  wait_for_end(files);
+  const std::stop_token stop = listen_for_stop();
+  while (hangups.wait(stop)) {
+    log_info("SIGHUP: models whose files have changed are loaded");
+    files.reload();
+  }
   const auto limit = config.http().timeout + settings.request_timeout;
   if (const std::int64_t left = http.drain(limit); left > 0)
     log_warning(join_text(counted(left, "request"), " not finished"));
