@@ -66,7 +66,8 @@ ApiKeys::ApiKeys(const std::filesystem::path& file) : month_(this_month()) {
     if (key.starts_with(kHashed)) hash = parse_hash(key.substr(kHashed.size()));
     if (!hash) throw Error(file.string(), ":", number, ": sha256: needs 64 hexadecimal digits");
     Entry entry{.hash = *hash, .use = {}};
-    if (!quota.empty() && !(entry.use.limit = parse_limit(quota)))
+    if (!quota.empty()) entry.use.limit = parse_limit(quota);
+    if (!quota.empty() && !entry.use.limit)
       throw Error(file.string(), ":", number, ": '", quota,
                   "' is no number of characters; a line has a key and, if it has a limit, that");
     entries_.push_back(entry);

@@ -1,17 +1,14 @@
 #include "server/http_server.h"
 
-#include <arpa/inet.h>
 #include <microhttpd.h>
-#include <netdb.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
 #include <condition_variable>
-#include <cstring>
+#include <cstdlib>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -20,6 +17,7 @@
 
 #include "base/error.h"
 #include "inference/wake_up.h"
+#include "server/listen_socket.h"
 
 namespace dragoman {
 
@@ -36,47 +34,6 @@ std::string lower(std::string text) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : static_cast<char>(c);
   });
   return text;
-}
-
-std::string address_text(const sockaddr* address) {
-  char text[INET6_ADDRSTRLEN] = "";
-  if (address == nullptr) return text;
-  if (address->sa_family == AF_INET)
-    inet_ntop(AF_INET, &reinterpret_cast<const sockaddr_in*>(address)->sin_addr, text, sizeof text);
-  if (address->sa_family == AF_INET6)
-    inet_ntop(AF_INET6, &reinterpret_cast<const sockaddr_in6*>(address)->sin6_addr, text,
-              sizeof text);
-  return text;
-}
-
-/// A socket that listens; its port is put into `port`.
-int listen_at(const HttpConfig& config, int& port) {
-  const std::string number = std::to_string(config.port);
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
-  addrinfo* found = nullptr;
-  const int failed = getaddrinfo(config.host.c_str(), number.c_str(), &hints, &found);
-  if (failed != 0) throw Error("--host ", config.host, ": ", gai_strerror(failed));
-  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> addresses(found, &freeaddrinfo);
-  const int listener = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  const int on = 1;
-  if (listener >= 0) setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-  if (listener < 0 || bind(listener, found->ai_addr, found->ai_addrlen) != 0 ||
-      listen(listener, SOMAXCONN) != 0) {
-    const int error = errno;
-    if (listener >= 0) close(listener);
-    throw Error("cannot listen at ", config.host, ", port ", config.port, ": ",
-                std::strerror(error), error == EADDRINUSE ? "; --port names another one" : "");
-  }
-  sockaddr_storage bound{};
-  socklen_t size = sizeof bound;
-  getsockname(listener, reinterpret_cast<sockaddr*>(&bound), &size);
-  char service[NI_MAXSERV] = "";
-  getnameinfo(reinterpret_cast<sockaddr*>(&bound), size, nullptr, 0, service, sizeof service,
-              NI_NUMERICSERV);
-  port = std::atoi(service);
-  return listener;
 }
 
 MHD_Result add_header(void* headers, MHD_ValueKind, const char* name, std::size_t name_size,
@@ -118,8 +75,9 @@ struct Exchange {
 class HttpServer::Connections {
  public:
   Connections(const HttpConfig& config, HttpHandler handler)
-      : config_(config), handler_(std::move(handler)) {
-    listener_ = listen_at(config, port_);
+      : config_(config),
+        handler_(std::move(handler)),
+        listener_(listen_at(config.host, config.port)) {
     watched_ = epoll_create1(EPOLL_CLOEXEC);
     epoll_event event{.events = EPOLLIN, .data = {.u64 = 0}};
     epoll_ctl(watched_, EPOLL_CTL_ADD, wake_up_.descriptor(), &event);
@@ -136,7 +94,7 @@ class HttpServer::Connections {
     if (daemon_ == nullptr) {
       close(watched_);
       close(listener_);
-      throw Error("cannot serve at ", config.host, ", port ", port_,
+      throw Error("cannot serve at ", config.host, ", port ", config.port,
                   ": the HTTP library does not start; more open files (ulimit -n) or memory?");
     }
     watcher_ = std::jthread([this](const std::stop_token& stop) { watch(stop); });
@@ -155,7 +113,7 @@ class HttpServer::Connections {
     close(listener_);
   }
 
-  int port() const { return port_; }
+  int port() const { return port_of(listener_); }
 
   std::int64_t drain(std::chrono::milliseconds limit) {
     stop_listening();
@@ -393,9 +351,8 @@ class HttpServer::Connections {
   const HttpConfig config_;
   const HttpHandler handler_;
   const WakeUp wake_up_;
-  int listener_ = -1;
+  const int listener_;
   std::atomic<bool> draining_ = false;
-  int port_ = 0;
   int watched_ = -1;  // an epoll of the connections whose requests are worked on
   MHD_Daemon* daemon_ = nullptr;
   std::uint64_t last_id_ = 0;  // of the library's thread, as the next

@@ -80,7 +80,7 @@ class ModelFiles {
     DecodeConfig search = opened.search_with(config_.decode, call_.origins);
     const auto resident = std::make_shared<ResidentModel>(
         std::move(opened),
-        Workers::Limits{.rows = search.batch_size, .waiting = config_.flags.waiting_limit});
+        Workers::Limits{.rows = search.batch_size, .waiting = config_.limits.waiting_limit});
     served_.set(std::make_shared<ServedModel>(
         model.languages, std::shared_ptr<TranslationService>(resident, &resident->service),
         std::move(search),

@@ -21,6 +21,15 @@ std::chrono::milliseconds milliseconds(double seconds) {
   return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1000));
 }
 
+/// "en-de=run/"; nothing where no languages stand in front.
+std::optional<NamedModel> parse_named_model(const std::string& value) {
+  const std::size_t equals = value.find('=');
+  if (equals == std::string::npos) return std::nullopt;
+  auto languages = parse_language_pair(value.substr(0, equals));
+  if (!languages) return std::nullopt;
+  return NamedModel{*std::move(languages), value.substr(equals + 1)};
+}
+
 std::shared_ptr<AppendFile> open_suggestions(const std::string& path) {
   if (path.empty()) return nullptr;
   const bool exists = std::filesystem::exists(path);
@@ -33,7 +42,7 @@ std::shared_ptr<AppendFile> open_suggestions(const std::string& path) {
 std::vector<Field> ServeConfig::fields() {
   constexpr std::string_view kOfARequest[] = {"n-best", "attention-layer", "attention-head"};
   std::vector<Field> all;
-  for (auto& part : {fields_of(flags), fields_of(decode), fields_of(hardware)})
+  for (auto& part : {fields_of(flags), fields_of(limits), fields_of(decode), fields_of(hardware)})
     std::ranges::copy_if(part, std::back_inserter(all), [&](const Field& field) {
       return std::ranges::find(kOfARequest, field.info.name) == std::end(kOfARequest);
     });
@@ -43,16 +52,16 @@ std::vector<Field> ServeConfig::fields() {
 void ServeConfig::validate() const {
   constexpr double kMost = 1e9;
   check_between("port", static_cast<double>(flags.port), 0, 65'535);
-  check_between("char-limit", static_cast<double>(flags.char_limit), -1, kMost);
-  check_between("batch-limit", static_cast<double>(flags.batch_limit), -1, kMost);
-  check_between("alternatives-limit", static_cast<double>(flags.alternatives_limit), 0,
+  check_between("char-limit", static_cast<double>(limits.char_limit), -1, kMost);
+  check_between("batch-limit", static_cast<double>(limits.batch_limit), -1, kMost);
+  check_between("alternatives-limit", static_cast<double>(limits.alternatives_limit), 0,
                 static_cast<double>(DecodeConfig::kWidest - 1));
-  check_between("req-limit", static_cast<double>(flags.req_limit), -1, kMost);
-  check_between("body-limit", static_cast<double>(flags.body_limit), 1, kMost);
-  check_between("waiting-limit", static_cast<double>(flags.waiting_limit), 1, kMost);
-  check_between("connection-limit", static_cast<double>(flags.connection_limit), 1, 1e6);
-  check_between("request-timeout", flags.request_timeout, 0.001, 1e6);
-  check_between("connection-timeout", flags.connection_timeout, 0.001, 1e6);
+  check_between("req-limit", static_cast<double>(limits.req_limit), -1, kMost);
+  check_between("body-limit", static_cast<double>(limits.body_limit), 1, kMost);
+  check_between("waiting-limit", static_cast<double>(limits.waiting_limit), 1, kMost);
+  check_between("connection-limit", static_cast<double>(limits.connection_limit), 1, 1e6);
+  check_between("request-timeout", limits.request_timeout, 0.001, 1e6);
+  check_between("connection-timeout", limits.connection_timeout, 0.001, 1e6);
   decode.validate();
 }
 
@@ -61,23 +70,20 @@ std::vector<NamedModel> ServeConfig::models() const {
     throw UsageError("--model: name a run folder or a model file with its languages: en-de=run/");
   std::vector<NamedModel> named;
   for (const std::string& value : flags.models) {
-    const std::size_t equals = value.find('=');
-    std::optional<LanguagePair> languages;
-    std::string path = value;
-    if (equals != std::string::npos && (languages = parse_language_pair(value.substr(0, equals))))
-      path = value.substr(equals + 1);
-    if (!languages && flags.models.size() == 1 && is_language_code(flags.source_lang) &&
+    std::optional<NamedModel> model = parse_named_model(value);
+    if (!model && flags.models.size() == 1 && is_language_code(flags.source_lang) &&
         is_language_code(flags.target_lang))
-      languages = LanguagePair{flags.source_lang, flags.target_lang};
-    if (!languages)
+      model = NamedModel{{flags.source_lang, flags.target_lang}, value};
+    if (!model)
       throw UsageError("--model: ", value, ": a model file does not say its languages; write ",
-                       "SOURCE-TARGET=PATH, as en-de=", path,
+                       "SOURCE-TARGET=PATH, as en-de=", value,
                        ", or --source-lang and --target-lang beside a single model");
-    if (std::ranges::find(named, *languages, &NamedModel::languages) != named.end())
-      throw UsageError("--model: ", languages->source, "-", languages->target, " is given twice");
-    if (languages->source == languages->target)
+    const LanguagePair& languages = model->languages;
+    if (std::ranges::find(named, languages, &NamedModel::languages) != named.end())
+      throw UsageError("--model: ", languages.source, "-", languages.target, " is given twice");
+    if (languages.source == languages.target)
       throw UsageError("--model: ", value, ": source and target are the same language");
-    named.push_back({*languages, path});
+    named.push_back(*std::move(model));
   }
   return named;
 }
@@ -85,17 +91,17 @@ std::vector<NamedModel> ServeConfig::models() const {
 HttpConfig ServeConfig::http() const {
   return {.host = flags.host,
           .port = flags.port,
-          .body_limit = flags.body_limit,
-          .connections = flags.connection_limit,
-          .timeout = milliseconds(flags.connection_timeout)};
+          .body_limit = limits.body_limit,
+          .connections = limits.connection_limit,
+          .timeout = milliseconds(limits.connection_timeout)};
 }
 
 ServerConfig ServeConfig::server() const {
-  return {.limits = {.characters = flags.char_limit,
-                     .texts = flags.batch_limit,
-                     .alternatives = flags.alternatives_limit},
-          .requests_per_minute = flags.req_limit,
-          .request_timeout = milliseconds(flags.request_timeout),
+  return {.limits = {.characters = limits.char_limit,
+                     .texts = limits.batch_limit,
+                     .alternatives = limits.alternatives_limit},
+          .requests_per_minute = limits.req_limit,
+          .request_timeout = milliseconds(limits.request_timeout),
           .cors_origins = flags.cors_origins,
           .is_behind_proxy = flags.behind_proxy,
           .version = DRAGOMAN_VERSION,

@@ -29,14 +29,10 @@ struct ServeFlags {
   std::vector<std::string> cors_origins;
   bool behind_proxy = false;
   std::string api_keys, suggestions;
-  std::int64_t char_limit = 100'000, batch_limit = 1'000, alternatives_limit = 10, req_limit = -1;
-  std::int64_t body_limit = 2'097'152, waiting_limit = 65'536, connection_limit = 1'000;
-  double request_timeout = 60, connection_timeout = 60;
 
   template <class Visit>
   void for_each_field(Visit&& visit) {
-    constexpr std::string_view kModels = "Models", kNetwork = "Network", kLimits = "Limits",
-                               kAccess = "Access";
+    constexpr std::string_view kModels = "Models", kNetwork = "Network", kAccess = "Access";
     visit(
         {.name = "model",
          .help = "LANGUAGES=PATH, as en-de=run/: run folder or model file, and the languages that "
@@ -74,6 +70,17 @@ struct ServeFlags {
            .help = "file to which POST /suggest appends lines of JSON; without it none are taken",
            .group = kAccess},
           suggestions);
+  }
+};
+
+struct ServeLimits {
+  std::int64_t char_limit = 100'000, batch_limit = 1'000, alternatives_limit = 10, req_limit = -1;
+  std::int64_t body_limit = 2'097'152, waiting_limit = 65'536, connection_limit = 1'000;
+  double request_timeout = 60, connection_timeout = 60;
+
+  template <class Visit>
+  void for_each_field(Visit&& visit) {
+    constexpr std::string_view kLimits = "Limits";
     visit({.name = "char-limit",
            .help = "characters of a request's texts; -1: no limit",
            .group = kLimits},
@@ -112,6 +119,7 @@ struct ServeFlags {
 
 struct ServeConfig {
   ServeFlags flags;
+  ServeLimits limits;
   DecodeConfig decode;
   EngineChoice hardware;
 
