@@ -47,7 +47,7 @@ struct ServeFlags {
     visit({.name = "target-lang", .help = "target language likewise", .group = kModels},
           target_lang);
     visit({.name = "host",
-           .help = "address to listen at; 0.0.0.0 or ::: all of this machine",
+           .help = "address to listen at; 0.0.0.0: all addresses of this machine",
            .group = kNetwork},
           host);
     visit({.name = "port", .help = "port to listen at; 0: one that is free", .group = kNetwork},

@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "base/files.h"
-#include "tests/system/http_client.h"
+#include "tests/http_client.h"
 #include "tests/system/translate_fixture.h"
 
 namespace dragoman {

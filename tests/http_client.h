@@ -46,7 +46,8 @@ class HttpClient {
     while ((head = received_.find("\r\n\r\n")) == std::string::npos)
       if (!read(limit)) return {};
     head += 4;
-    Answer answer{.status = std::stoi(received_.substr(9, 3)), .head = received_.substr(0, head)};
+    Answer answer{
+        .status = std::stoi(received_.substr(9, 3)), .head = received_.substr(0, head), .body = {}};
     const std::size_t at = answer.head.find("Content-Length: ");
     const std::size_t size = at == std::string::npos ? 0 : std::stoul(answer.head.substr(at + 16));
     while (received_.size() < head + size)

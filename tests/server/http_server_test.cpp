@@ -1,0 +1,153 @@
+#include "server/http_server.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "tests/http_client.h"
+
+namespace dragoman {
+namespace {
+
+using std::chrono::milliseconds;
+
+/// Replies later, from threads of its own, with the body of the request.
+class Echoes {
+ public:
+  explicit Echoes(std::size_t threads) {
+    for (std::size_t i = 0; i < threads; ++i)
+      threads_.emplace_back([this](const std::stop_token& stop) { work(stop); });
+  }
+  ~Echoes() {
+    for (std::jthread& thread : threads_) thread.request_stop();
+    const std::lock_guard lock(mutex_);
+    changed_.notify_all();
+  }
+
+  HttpHandler handler() {
+    return [this](HttpRequest request, const std::stop_token&, HttpReply reply) {
+      const std::lock_guard lock(mutex_);
+      waiting_.push_back([request = std::move(request), reply = std::move(reply)] {
+        reply({.body = request.method + request.path + request.body});
+      });
+      changed_.notify_all();
+    };
+  }
+
+ private:
+  void work(const std::stop_token& stop) {
+    for (;;) {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [&] { return !waiting_.empty() || stop.stop_requested(); });
+      if (waiting_.empty()) return;
+      const auto next = std::move(waiting_.front());
+      waiting_.pop_front();
+      lock.unlock();
+      next();
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::function<void()>> waiting_;
+  std::vector<std::jthread> threads_;
+};
+
+TEST(HttpServer, RepliesFromManyThreadsComeToTheirConnections) {
+  Echoes echoes(3);
+  HttpServer server({.port = 0}, echoes.handler());
+  std::vector<std::jthread> clients;
+  for (int c = 0; c < 8; ++c)
+    clients.emplace_back([&, c] {
+      HttpClient client(server.port());
+      for (int i = 0; i < 50; ++i) {
+        const std::string body = std::to_string(c * 1000 + i);
+        EXPECT_EQ(client.ask(HttpClient::post("/a%20b", body)).body, "POST/a b" + body);
+      }
+    });
+  clients.clear();
+  EXPECT_EQ(server.drain(milliseconds(5000)), 0);
+}
+
+TEST(HttpServer, AReplyAtOnceIsAReply) {
+  HttpServer server({.port = 0}, [](HttpRequest request, const std::stop_token&, HttpReply reply) {
+    std::string text(request.header("x-name"));
+    for (const auto& [name, value] : request.query) text += name + "=" + value + ";";
+    reply({.status = 201, .body = text, .headers = {{"X-Client", request.client}}});
+    reply({.status = 500});  // the first one counts
+  });
+  HttpClient client(server.port());
+  for (int i = 0; i < 3; ++i) {
+    const auto answer = client.ask("GET /?a=%C3%A4+1&b HTTP/1.1\r\nHost: x\r\nX-NAME: n\r\n\r\n");
+    EXPECT_EQ(answer.status, 201);
+    EXPECT_EQ(answer.body, "na=\u00e4 1;b=;");
+    EXPECT_NE(answer.head.find("X-Client: 127.0.0.1\r\n"), std::string::npos);
+  }
+}
+
+TEST(HttpServer, TheHandlerIsToldThatTheClientHasGone) {
+  std::atomic<int> gone = 0;
+  std::mutex mutex;
+  std::vector<HttpReply> replies;
+  std::vector<std::unique_ptr<std::stop_callback<std::function<void()>>>> told;
+  HttpServer server({.port = 0}, [&](HttpRequest, const std::stop_token& stop, HttpReply reply) {
+    const std::lock_guard lock(mutex);
+    replies.push_back(std::move(reply));
+    told.push_back(
+        std::make_unique<std::stop_callback<std::function<void()>>>(stop, [&gone] { ++gone; }));
+  });
+  for (int i = 0; i < 20; ++i) {
+    HttpClient client(server.port());
+    client.send(HttpClient::get("/"));
+    EXPECT_EQ(client.receive(milliseconds(5)).status, 0);
+  }
+  for (int i = 0; i < 5000 && gone < 20; ++i) std::this_thread::sleep_for(milliseconds(1));
+  EXPECT_EQ(gone, 20);
+  const std::lock_guard lock(mutex);
+  for (const HttpReply& reply : replies) reply({.body = "nobody reads it"});
+}
+
+TEST(HttpServer, AtItsEndWhatIsUnderWayIs503AndLateRepliesAreLost) {
+  std::mutex mutex;
+  std::vector<HttpReply> replies;
+  std::vector<std::unique_ptr<HttpClient>> clients;
+  {
+    HttpServer server({.port = 0}, [&](HttpRequest, const std::stop_token&, HttpReply reply) {
+      const std::lock_guard lock(mutex);
+      replies.push_back(std::move(reply));
+    });
+    for (int i = 0; i < 10; ++i) {
+      clients.push_back(std::make_unique<HttpClient>(server.port()));
+      clients.back()->send(HttpClient::get("/"));
+    }
+    const auto taken = [&] {
+      const std::lock_guard lock(mutex);
+      return replies.size();
+    };
+    for (int i = 0; i < 5000 && taken() < 10; ++i) std::this_thread::sleep_for(milliseconds(1));
+    EXPECT_EQ(server.drain(milliseconds(10)), 10) << "it does not wait for ever";
+  }
+  for (const auto& client : clients) {
+    const int status = client->receive().status;
+    EXPECT_TRUE(status == 503 || status == 0) << status;
+  }
+  for (const HttpReply& reply : replies) reply({.body = "late"});
+}
+
+TEST(HttpServer, AnAddressThatIsTakenOrUnknownIsAnError) {
+  Echoes echoes(1);
+  const HttpServer first({.host = "localhost", .port = 0}, echoes.handler());
+  EXPECT_GT(first.port(), 0);
+  EXPECT_ANY_THROW(HttpServer({.port = first.port()}, echoes.handler()));
+  EXPECT_ANY_THROW(HttpServer({.host = "no.such.host.invalid", .port = 0}, echoes.handler()));
+}
+
+}  // namespace
+}  // namespace dragoman
