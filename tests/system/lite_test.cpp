@@ -46,7 +46,7 @@ TEST_F(Lite, ItsModelsNameTheProgramThatMadeThem) {
 TEST_F(Lite, AnyLimitOfMemoryIsAnErrorThatSaysSoOrEnough) {
   std::string call = "ulimit -v $0; exec \"$@\"";
   int refusals = 0;
-  for (const int limit : {26'000, 30'000, 36'000, 44'000, 52'000, 60'000, 80'000, 300'000}) {
+  for (const int limit : {35'200, 39'200, 45'200, 50'000, 60'000, 70'000, 90'000, 300'000}) {
     std::vector<std::string> command = {"sh", "-c", call, std::to_string(limit),
                                         DRAGOMAN_LITE_PROGRAM};
     for (const std::string& word : words({"--threads", "4"})) command.push_back(word);
