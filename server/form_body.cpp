@@ -58,7 +58,7 @@ std::string parameter(std::string_view header, std::string_view name) {
 std::string name_of_part(std::string_view headers) {
   const std::string lower = lower_ascii(headers);
   const std::size_t at = lower.find("content-disposition:");
-  const std::string name = at == std::string::npos ? "" : parameter(headers.substr(at), "name");
+  std::string name = at == std::string::npos ? "" : parameter(headers.substr(at), "name");
   if (name.empty()) refuse("a part has no name");
   return name;
 }

@@ -36,6 +36,7 @@ std::string lower(std::string text) {
   return text;
 }
 
+// NOLINTBEGIN(readability-function-size): the library decides the parameters
 MHD_Result add_header(void* headers, MHD_ValueKind, const char* name, std::size_t name_size,
                       const char* value, std::size_t value_size) {
   const std::string text(value == nullptr ? "" : value, value_size);
@@ -51,6 +52,8 @@ MHD_Result add_argument(void* query, MHD_ValueKind, const char* name, std::size_
       value == nullptr ? std::string() : std::string(value, value_size));
   return MHD_YES;
 }
+
+// NOLINTEND(readability-function-size)
 
 /// A request and the way back to its connection.
 struct Exchange {
@@ -137,6 +140,7 @@ class HttpServer::Connections {
     static_cast<Connections*>(self)->note_connection(connection, code);
   }
 
+  // NOLINTNEXTLINE(readability-function-size): the library decides the parameters
   static MHD_Result on_data(void* self, MHD_Connection* connection, const char* url,
                             const char* method, const char*, const char* data, std::size_t* size,
                             void** exchange) {
@@ -178,7 +182,7 @@ class HttpServer::Connections {
 
   std::shared_ptr<Exchange> begin(MHD_Connection* connection, const char* url, const char* method) {
     const auto* socket = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-    const auto exchange = std::make_shared<Exchange>(connection, socket->connect_fd, ++last_id_);
+    auto exchange = std::make_shared<Exchange>(connection, socket->connect_fd, ++last_id_);
     HttpRequest& request = exchange->request;
     request.method = method;
     request.path = url;
