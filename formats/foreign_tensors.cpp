@@ -17,14 +17,18 @@ std::string text_of(const std::vector<std::int64_t>& shape) {
   return text + "]";
 }
 
-}  // namespace
-
-ForeignTensors::ForeignTensors(std::string file, std::span<const TensorData> tensors)
-    : file_(std::move(file)) {
-  for (const TensorData& tensor : tensors) tensors_[tensor.name] = tensor;
+bool has_fractions(ElementType type) {
+  return type == ElementType::F16 || type == ElementType::BF16 || type == ElementType::F32 ||
+         type == ElementType::F64;
 }
 
-const TensorData& ForeignTensors::find(std::string_view name) const {
+}  // namespace
+
+ForeignTensors::ForeignTensors(std::string file,
+                               const std::map<std::string, StridedTensor>& tensors)
+    : file_(std::move(file)), tensors_(tensors.begin(), tensors.end()) {}
+
+const StridedTensor& ForeignTensors::find(std::string_view name) const {
   const auto found = tensors_.find(name);
   if (found == tensors_.end()) throw Error(file_, ": has no tensor ", name);
   return found->second;
@@ -32,12 +36,14 @@ const TensorData& ForeignTensors::find(std::string_view name) const {
 
 std::vector<float> ForeignTensors::take(const std::string& name,
                                         const std::vector<std::int64_t>& shape) {
-  const TensorData& tensor = find(name);
+  const StridedTensor& tensor = find(name);
   if (tensor.shape != shape)
     throw Error(file_, ": ", name, " has the shape ", text_of(tensor.shape), ", not ",
                 text_of(shape));
-  std::vector<float> values(static_cast<std::size_t>(tensor.elements()));
-  copy_as_floats(tensor, values);
+  if (!has_fractions(tensor.type))
+    throw Error(file_, ": ", name, " has whole numbers (",
+                names_of(tensor.type)[static_cast<std::size_t>(tensor.type)], "), not weights");
+  std::vector<float> values = contiguous_floats(tensor);
   if (!std::ranges::all_of(values, [](float value) { return std::isfinite(value); }))
     throw Error(file_, ": ", name, " has numbers that are not finite");
   taken_.insert(name);

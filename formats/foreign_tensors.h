@@ -5,19 +5,18 @@
 #include <initializer_list>
 #include <map>
 #include <set>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "model/file/safetensors.h"
+#include "formats/strided_tensor.h"
 
 namespace dragoman {
 
 class ForeignTensors {
  public:
   /// The views must stay valid. `file` is for messages.
-  ForeignTensors(std::string file, std::span<const TensorData> tensors);
+  ForeignTensors(std::string file, const std::map<std::string, StridedTensor>& tensors);
 
   const std::string& file() const { return file_; }
   bool has(std::string_view name) const { return tensors_.contains(name); }
@@ -32,10 +31,10 @@ class ForeignTensors {
   void check_all_taken() const;
 
  private:
-  const TensorData& find(std::string_view name) const;
+  const StridedTensor& find(std::string_view name) const;
 
   std::string file_;
-  std::map<std::string, TensorData, std::less<>> tensors_;
+  std::map<std::string, StridedTensor, std::less<>> tensors_;
   std::set<std::string, std::less<>> taken_;
 };
 

@@ -10,6 +10,8 @@
 #include "formats/foreign_tensors.h"
 #include "formats/hf_marian_layout.h"
 #include "formats/json_file.h"
+#include "formats/vocabulary_file.h"
+#include "formats/weight_file.h"
 #include "tokenizer/renumbered_tokenizer.h"
 
 namespace dragoman {
@@ -55,11 +57,11 @@ void drop_padding(std::vector<std::string>& pieces, const fs::path& path) {
 
 Vocabularies read_vocabularies(const fs::path& folder) {
   Vocabularies vocabularies;
-  vocabularies.source = read_json_vocabulary(folder / "vocab.json");
+  vocabularies.source = read_vocabulary(folder / "vocab.json");
   drop_padding(vocabularies.source, folder / "vocab.json");
   if (fs::exists(folder / "target_vocab.json")) {
     vocabularies.joint = false;
-    vocabularies.target = read_json_vocabulary(folder / "target_vocab.json");
+    vocabularies.target = read_vocabulary(folder / "target_vocab.json");
     drop_padding(vocabularies.target, folder / "target_vocab.json");
   } else {
     vocabularies.target = vocabularies.source;
@@ -151,8 +153,14 @@ bool has_bias(ForeignTensors& tensors, std::int64_t pieces) {
   return std::ranges::any_of(bias, [](float value) { return value != 0; });
 }
 
+fs::path weights_of(const fs::path& folder) {
+  for (const char* name : {"model.safetensors", "pytorch_model.bin"})
+    if (fs::exists(folder / name)) return folder / name;
+  throw Error(folder.string(), ": has neither model.safetensors nor pytorch_model.bin");
+}
+
 void read_weights(ImportedModel& model, const fs::path& path) {
-  const SafetensorsFile file(path);
+  const WeightFile file(path);
   ForeignTensors tensors(path.string(), file.tensors());
   join_names(tensors, model.config);
   model.config.output_bias = has_bias(tensors, model.config.target_vocabulary);
@@ -203,7 +211,7 @@ ImportedModel read_hf_marian(const fs::path& folder) {
   model.target_tokenizer =
       renumbered_tokenizer(read_file(target), vocabularies.target, target.string());
   model.decode_defaults = read_decode_defaults(folder, config);
-  read_weights(model, folder / "model.safetensors");
+  read_weights(model, weights_of(folder));
   model.config.validate();
   return model;
 }

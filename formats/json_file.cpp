@@ -85,22 +85,4 @@ std::string JsonFile::text(std::string_view key, std::string_view otherwise) con
 
 const nlohmann::json& JsonFile::all() const { return *json_; }
 
-std::vector<std::string> read_json_vocabulary(const std::filesystem::path& path) {
-  const JsonFile file(path);
-  std::vector<std::string> pieces(file.all().size());
-  std::vector<bool> seen(pieces.size());
-  for (const auto& [piece, value] : file.all().items()) {
-    if (!value.is_number_unsigned() || value.get<std::uint64_t>() >= pieces.size())
-      throw Error(path.string(), ": piece \"", piece, "\" has the id ", value.dump(),
-                  ", but the ids of ", pieces.size(), " pieces go from 0 to ", pieces.size() - 1);
-    const auto id = value.get<std::size_t>();
-    if (seen[id])
-      throw Error(path.string(), ": \"", pieces[id], "\" and \"", piece, "\" have the same id, ",
-                  id);
-    seen[id] = true;
-    pieces[id] = piece;
-  }
-  return pieces;
-}
-
 }  // namespace dragoman

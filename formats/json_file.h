@@ -3,11 +3,10 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <nlohmann/json_fwd.hpp>
-#include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace dragoman {
 
@@ -36,9 +35,5 @@ class JsonFile {
   std::filesystem::path path_;
   std::unique_ptr<nlohmann::json> json_;
 };
-
-/// A vocabulary {"piece": id}: the pieces by id. Throws Error where ids are missing, twice, or no
-/// ids.
-std::vector<std::string> read_json_vocabulary(const std::filesystem::path& path);
 
 }  // namespace dragoman

@@ -1,0 +1,68 @@
+#include "formats/weight_file.h"
+
+#include <optional>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "formats/pytorch_checkpoint.h"
+#include "model/file/safetensors.h"
+
+namespace dragoman {
+
+namespace {
+
+ElementType element_type(Dtype type) {
+  switch (type) {
+    case Dtype::F32:
+      return ElementType::F32;
+    case Dtype::BF16:
+      return ElementType::BF16;
+    case Dtype::F16:
+      return ElementType::F16;
+    case Dtype::I8:
+      return ElementType::I8;
+    case Dtype::U8:
+      return ElementType::U8;
+    case Dtype::I32:
+      return ElementType::I32;
+    case Dtype::I64:
+      return ElementType::I64;
+    case Dtype::U64:
+      return ElementType::U64;
+  }
+  throw Error("unknown type of a tensor");
+}
+
+/// Deflated entries of a checkpoint; torch.save stores its entries as they are.
+constexpr std::size_t kMostInflated = std::size_t{1} << 32;
+
+}  // namespace
+
+struct WeightFile::Source {
+  std::optional<SafetensorsFile> safetensors;
+  MappedFile file;
+  std::optional<PyTorchCheckpoint> checkpoint;
+};
+
+WeightFile::WeightFile(const std::filesystem::path& path) : source_(std::make_unique<Source>()) {
+  if (path.extension() == ".safetensors") {
+    for (const TensorData& tensor : source_->safetensors.emplace(path).tensors())
+      tensors_[tensor.name] =
+          strided_tensor(element_type(tensor.dtype), tensor.shape,
+                         dense_strides(tensor.shape, Order::RowMajor), tensor.raw());
+    return;
+  }
+  source_->file = MappedFile(path);
+  source_->checkpoint.emplace(path.string(), source_->file.bytes(), kMostInflated);
+  try {
+    for (const auto& [name, tensor] : tensors_of(source_->checkpoint->root()))
+      tensors_[name] = *tensor;
+  } catch (const Error& error) {
+    throw Error(path.string(), ": ", error.what());
+  }
+}
+
+WeightFile::WeightFile(WeightFile&&) noexcept = default;
+WeightFile::~WeightFile() = default;
+
+}  // namespace dragoman
