@@ -6,20 +6,25 @@
 
 namespace dragoman {
 
-namespace {
+void Ensemble::LogSums::start(std::size_t count) {
+  largest.assign(count, -kExclude);
+  sums.assign(count, 0);
+}
 
-/// exp(largest) * sum += exp(x). What is not a number stays so.
-void add_exponential(float x, float& largest, float& sum) {
-  if (x == -kExclude) return;
-  if (x <= largest) {
-    sum += std::exp(x - largest);
+/// What is not a number stays so.
+void Ensemble::LogSums::add(std::size_t i, float log_probability) {
+  if (log_probability == -kExclude) return;
+  if (log_probability <= largest[i]) {
+    sums[i] += std::exp(log_probability - largest[i]);
   } else {
-    sum = sum * std::exp(largest - x) + 1;
-    largest = x;
+    sums[i] = sums[i] * std::exp(largest[i] - log_probability) + 1;
+    largest[i] = log_probability;
   }
 }
 
-}  // namespace
+float Ensemble::LogSums::log_of(std::size_t i, float factor) const {
+  return largest[i] + std::log(sums[i] * factor);
+}
 
 Ensemble::Ensemble(std::vector<std::unique_ptr<Engine>> members) {
   for (auto& engine : members) members_.push_back({std::move(engine), {}});
@@ -79,30 +84,34 @@ void Ensemble::step(const Step& step) {
   const auto rows = static_cast<std::int64_t>(step.previous.size());
   const auto share = 1 / static_cast<float>(members_.size());
   candidates_.resize(static_cast<std::size_t>(rows * vocabulary));
-  largest_.assign(candidates_.size(), -kExclude);
-  sums_.assign(candidates_.size(), 0);
+  wanted_.resize(step.wanted.size());
+  sums_.start(candidates_.size());
+  wanted_sums_.start(wanted_.size());
   std::vector<float> attention, mean_attention;
   for (Member& member : members_) {
     member.engine->step({.previous = step.previous,
                          .adjustments = {},
                          .best = vocabulary,
                          .candidates = candidates_,
+                         .wanted = step.wanted,
+                         .wanted_log_probabilities = wanted_,
                          .attention = step.attention == nullptr ? nullptr : &attention,
                          .heads = step.heads});
     for (std::size_t i = 0; i < candidates_.size(); ++i)
-      add_exponential(candidates_[i].log_probability, largest_[i], sums_[i]);
+      sums_.add(i, candidates_[i].log_probability);
+    for (std::size_t i = 0; i < wanted_.size(); ++i) wanted_sums_.add(i, wanted_[i]);
     mean_attention.resize(attention.size());
     for (std::size_t i = 0; i < attention.size(); ++i) mean_attention[i] += share * attention[i];
   }
   if (step.attention != nullptr) *step.attention = std::move(mean_attention);
 
   for (std::size_t i = 0; i < candidates_.size(); ++i)
-    candidates_[i].log_probability = largest_[i] + std::log(sums_[i] * share);
+    candidates_[i].log_probability = sums_.log_of(i, share);
+  for (std::size_t i = 0; i < wanted_.size(); ++i)
+    step.wanted_log_probabilities[i] = wanted_sums_.log_of(i, share);
   const auto log_probability = [&](std::int32_t row, TokenId token) -> float& {
     return candidates_[static_cast<std::size_t>(row * vocabulary + token)].log_probability;
   };
-  for (std::size_t i = 0; i < step.wanted.size(); ++i)
-    step.wanted_log_probabilities[i] = log_probability(step.wanted[i].row, step.wanted[i].token);
   for (const auto& [row, token, factor] : step.adjustments)
     log_probability(row, token) = adjusted(log_probability(row, token), factor);
   for (std::int64_t row = 0; row < rows; ++row) {

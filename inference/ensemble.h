@@ -32,13 +32,24 @@ class Ensemble : public Engine {
     std::vector<std::int32_t> slots;  // of each of our slots
   };
 
+  /// Sums of the members' probabilities. Sum i is exp(largest[i]) * sums[i]: the probabilities
+  /// themselves may be too small for fp32.
+  struct LogSums {
+    void start(std::size_t count);
+    void add(std::size_t i, float log_probability);
+    /// The logarithm of sum i times `factor`.
+    float log_of(std::size_t i, float factor) const;
+
+    std::vector<float> largest, sums;
+  };
+
   std::vector<Member> members_;
   std::vector<std::int32_t> free_slots_;
   std::size_t slots_ = 0;
   std::vector<Candidate> candidates_;  // of one member: [R, V]
-  // [R, V] each. The sum of the members' probabilities is exp(largest) * sum: the probabilities
-  // themselves may be too small for fp32.
-  std::vector<float> largest_, sums_;
+  LogSums sums_;                       // [R, V]
+  std::vector<float> wanted_;          // of one member, as Step::wanted_log_probabilities
+  LogSums wanted_sums_;
 };
 
 }  // namespace dragoman

@@ -71,6 +71,27 @@ TEST(Ensemble, OneMemberTranslatesAsItDoesAlone) {
   for (const auto& [line, result] : expected) EXPECT_EQ(found.at(line).first, result.first);
 }
 
+TEST(Ensemble, APrefixMayHaveATokenThatNoRowProduces) {
+  const auto engine = [] {
+    auto table = std::make_unique<TableEngine>(kMany, random_distribution(kMany, 8));
+    table->never_emitted = {5};
+    return table;
+  };
+  std::vector<std::unique_ptr<Engine>> members;
+  for (int i = 0; i < 2; ++i) members.push_back(engine());
+  Ensemble both(std::move(members));
+  const auto alone = engine();
+  const DecodeConfig config{.beam_size = 2, .max_length = 20};
+  const Results found = translate(both, config), expected = translate(*alone, config);
+  for (const auto& [line, result] : expected) {
+    EXPECT_EQ(found.at(line).first, result.first);
+    EXPECT_NEAR(found.at(line).second, result.second, 1e-5);
+    if (line % 3 == 0) {
+      EXPECT_EQ(Tokens(result.first.begin(), result.first.begin() + 2), (Tokens{5, 6}));
+    }
+  }
+}
+
 /// exp(-200) is no fp32 number.
 TEST(Ensemble, ATinyProbabilityHasAFiniteLogarithm) {
   std::vector<std::unique_ptr<Engine>> members;

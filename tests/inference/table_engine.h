@@ -115,6 +115,8 @@ class TableEngine : public Engine {
         float& value = all[static_cast<std::size_t>(adjustment.token)].log_probability;
         value = adjusted(value, adjustment.factor);
       }
+      for (const TokenId token : never_emitted)
+        all[static_cast<std::size_t>(token)].log_probability = -kExclude;
       if (step.best < vocabulary_)
         std::stable_sort(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) {
           return a.log_probability > b.log_probability;
@@ -136,6 +138,7 @@ class TableEngine : public Engine {
   std::size_t slots_in_use() const { return sources_.size(); }
 
   std::int64_t positions = 1'000'000;
+  std::vector<TokenId> never_emitted = {};
   std::int64_t steps = 0, most_rows = 0, admitted = 0;
 
  private:
