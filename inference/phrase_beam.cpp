@@ -140,7 +140,7 @@ void PhraseBeam::extend(const PhraseRow& row, std::int64_t room,
   }
   const std::int64_t missing = phrases_.missing(row.progress);
   const bool ends = likeliest(row) == tokens_.eos;
-  const bool is_tight = missing >= room - 1;
+  const bool is_tight = missing > 0 && missing >= room - 1;
   if (!is_tight || demand_ == PhraseDemand::Fluent) append_plain(row, pool);
   if ((ends || is_tight) && demand_ == PhraseDemand::Fluent) return;
   for (std::size_t i = 0; i < static_cast<std::size_t>(phrases_.count()); ++i) {

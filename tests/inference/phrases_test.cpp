@@ -210,6 +210,23 @@ TEST(PhraseBeam, NothingButAPhraseThatMustComeFollowsAFinishedSentence) {
     EXPECT_THAT(extended(complete, required, tokens, demand), ElementsAre(Pair(1, kEos)));
 }
 
+TEST(Phrases, ATranslationWithThemMayEndAtTheMaximumLength) {
+  const Tokens whole = {6, 3, 4, 7, 8};
+  const Distribution writes = [&whole](const Tokens&, const Tokens& prefix) {
+    std::vector<float> scores(kMany, -9);
+    scores[static_cast<std::size_t>(prefix.size() < whole.size() ? whole[prefix.size()] : kEos)] =
+        -0.01F;
+    return scores;
+  };
+  DecodeConfig config{.beam_size = 2};
+  config.max_length = static_cast<std::int64_t>(whole.size()) + 1;
+  const auto found =
+      search_and_count(writes, config, kMany, {kEos}, {.prefix = {}, .phrases = phrases({{3, 4}})})
+          .hypotheses.at(0);
+  EXPECT_EQ(found.tokens, whole);
+  EXPECT_FALSE(found.cut);
+}
+
 TEST(PhraseBeam, AHypothesisRanksByTheAttentionThatAPhraseGets) {
   const std::vector<RequiredPhrase> list = {
       {.spellings = {{{3, 4}}}, .ends_word = true, .begin = 1, .end = 2}};
