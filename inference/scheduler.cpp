@@ -13,6 +13,10 @@ AttentionHeads heads_of(const DecodeConfig& search) {
   return {search.attention_layer, search.attention_head};
 }
 
+std::int64_t width_of(const SourceSentence& sentence) {
+  return SentenceSearch::width(sentence.search->config, sentence.required.phrases);
+}
+
 }  // namespace
 
 Scheduler::Scheduler(Engine& engine, std::int64_t rows)
@@ -36,21 +40,21 @@ std::optional<AttentionHeads> Scheduler::heads() const {
 
 std::int64_t Scheduler::count_admitted(const std::deque<SourceSentence>& waiting) const {
   if (waiting.empty()) return 0;
-  const DecodeConfig& first = waiting.front().search->config;
-  const std::int64_t rows = capacity(first) * SentenceSearch::width(first);
+  const std::int64_t first = width_of(waiting.front());
+  const std::int64_t rows = std::max(rows_ / first, std::int64_t{1}) * first;
   std::int64_t free = rows;
-  for (const Active& sentence : active_) free -= SentenceSearch::width(sentence.config());
+  for (const Active& sentence : active_) free -= sentence.search.width();
   // The encoder works better on several sentences than on one, so a few free places wait for more.
   if (!active_.empty() && free * 8 < rows) return 0;
   std::optional<AttentionHeads> told = heads();
   std::int64_t count = 0;
   for (const SourceSentence& sentence : waiting) {
-    const DecodeConfig& search = sentence.search->config;
-    free -= SentenceSearch::width(search);
+    free -= width_of(sentence);
     if (free < 0 && (count > 0 || !active_.empty())) break;
     if (sentence.needs_attention) {
-      if (told && *told != heads_of(search)) break;
-      told = heads_of(search);
+      const AttentionHeads heads = heads_of(sentence.search->config);
+      if (told && *told != heads) break;
+      told = heads;
     }
     ++count;
   }

@@ -57,7 +57,8 @@ class Scheduler {
   Scheduler& operator=(const Scheduler&) = delete;
   ~Scheduler();
 
-  /// The number of sentences with these settings that can be in translation at once.
+  /// The number of sentences with these settings, and without required phrases, that can be in
+  /// translation at once.
   std::int64_t capacity(const DecodeConfig& search) const;
   bool idle() const { return active_.empty(); }
 

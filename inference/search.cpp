@@ -27,12 +27,11 @@ SentenceSearch::SentenceSearch(const DecodeConfig& config, const TargetTokens& t
     : config_(&config),
       tokens_(&tokens),
       max_length_(max_length),
-      beam_(required.phrases.empty() ? config.beam_size
-                                     : std::max(2 * config.beam_size, kLeastForPhrases)),
+      beam_(width(config, required.phrases)),
       key_(key),
       required_(std::move(required)) {
   // For sentences of usual length a step allocates nothing.
-  const auto most = static_cast<std::size_t>(std::max(width(config), beam_));
+  const auto most = static_cast<std::size_t>(beam_);
   for (auto* rows : {&rows_, &next_rows_}) rows->reserve(most);
   extensions_.reserve(most * (most + 1));
   ended_.reserve(kept() + 1);
@@ -41,6 +40,11 @@ SentenceSearch::SentenceSearch(const DecodeConfig& config, const TargetTokens& t
   const auto starts = static_cast<std::int32_t>(config.sampling ? config.n_best : 1);
   for (std::int32_t sample = 0; sample < starts; ++sample)
     rows_.push_back({.parent = -1, .previous = tokens.eos, .sum = 0, .node = -1, .sample = sample});
+}
+
+std::int64_t SentenceSearch::width(const DecodeConfig& config, const RequiredPhrases& phrases) {
+  if (config.sampling) return config.n_best;
+  return phrases.empty() ? config.beam_size : std::max(2 * config.beam_size, kLeastForPhrases);
 }
 
 std::int64_t SentenceSearch::candidates_needed(const DecodeConfig& config,

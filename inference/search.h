@@ -100,14 +100,12 @@ class SentenceSearch {
   SentenceSearch(const DecodeConfig& config, const TargetTokens& tokens, std::int64_t max_length,
                  std::uint64_t key, Requirements required = {});
 
-  /// The most rows of a search without required phrases. (With them a search may have more.)
-  static std::int64_t width(const DecodeConfig& config) {
-    if (config.sampling) return config.n_best;
-    return config.beam_size;
-  }
+  /// The most rows of a search.
+  static std::int64_t width(const DecodeConfig& config, const RequiredPhrases& phrases = {});
   /// The number of candidates that a step needs for each row; at most `vocabulary`.
   static std::int64_t candidates_needed(const DecodeConfig& config, std::int64_t vocabulary);
 
+  std::int64_t width() const { return beam_; }
   std::span<const Row> rows() const { return rows_; }
   bool finished() const { return finished_; }
 
@@ -160,7 +158,7 @@ class SentenceSearch {
 
   const DecodeConfig* config_;
   const TargetTokens* tokens_;
-  std::int64_t max_length_, beam_;
+  std::int64_t max_length_, beam_;  // beam_: the most rows
   std::uint64_t key_;
   Requirements required_;
   std::int64_t length_ = 0;  // of each open hypothesis

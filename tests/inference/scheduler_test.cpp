@@ -74,6 +74,20 @@ TEST(Scheduler, RowsStayWithinTheBatchSizeAndAreFilledAgain) {
   EXPECT_LT(engine.steps, one_by_one.steps / 8 + 40);
 }
 
+TEST(Scheduler, RowsOfSentencesWithPhrasesStayWithinTheBatchSizeToo) {
+  std::vector<SourceSentence> sentences = random_sentences(30, kVocabulary);
+  for (std::size_t i = 0; i < sentences.size(); i += 2) {
+    sentences[i].needs_attention = true;
+    sentences[i].required.phrases =
+        RequiredPhrases({{.spellings = {{{5, 6}}}}, {.spellings = {{{3}}}}});
+  }
+  TableEngine engine = make_engine();
+  const DecodeConfig config{.beam_size = 2, .max_length = 30, .batch_size = 16};
+  EXPECT_EQ(run(engine, config, sentences).size(), 30u);
+  EXPECT_LE(engine.most_rows, 16);
+  EXPECT_GE(engine.most_rows, 12);
+}
+
 TEST(Scheduler, SentencesWithSearchesOfTheirOwnChangeNoOther) {
   const DecodeConfig config{.beam_size = 2, .max_length = 20, .batch_size = 16};
   std::vector<SourceSentence> sentences = random_sentences(40, kVocabulary);
