@@ -97,10 +97,14 @@ void Scheduler::drop_stopped() {
   std::vector<std::int32_t> slots;
   for (const Active& sentence : active_)
     if (sentence.stop.stop_requested()) slots.push_back(sentence.slot);
+  // By slot, not by stop token: another stop may have been requested in between.
+  release(slots);
+}
+
+void Scheduler::release(std::span<const std::int32_t> slots) {
   if (slots.empty()) return;
   engine_.release(slots);
-  // By slot, not by stop token: another stop may have been requested in between.
-  std::erase_if(active_, [&slots](const Active& sentence) {
+  std::erase_if(active_, [slots](const Active& sentence) {
     return std::ranges::find(slots, sentence.slot) != slots.end();
   });
 }
@@ -185,17 +189,21 @@ std::vector<FinishedSentence> Scheduler::advance() {
     const std::size_t places = rows * sentence.source_places;
     if (sentence.needs_attention) results.attention = attention.subspan(first_place, places);
     first_place += places;
-    sentence.search.advance(results);
-    if (!sentence.search.finished()) continue;
+    std::exception_ptr error;
+    try {
+      sentence.search.advance(results);
+    } catch (...) {
+      error = std::current_exception();
+    }
+    if (!error && !sentence.search.finished()) continue;
     finished.push_back({.line = sentence.line,
                         .part = sentence.part,
-                        .hypotheses = sentence.search.best(),
-                        .receiver = sentence.receiver});
+                        .hypotheses = error ? std::vector<Hypothesis>() : sentence.search.best(),
+                        .receiver = sentence.receiver,
+                        .error = error});
     released.push_back(sentence.slot);
   }
-  if (finished.empty()) return finished;
-  engine_.release(released);
-  std::erase_if(active_, [](const Active& sentence) { return sentence.search.finished(); });
+  release(released);
   return finished;
 }
 

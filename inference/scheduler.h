@@ -35,6 +35,7 @@ struct FinishedSentence {
   std::int64_t line, part;
   std::vector<Hypothesis> hypotheses;  ///< best first
   std::shared_ptr<SentenceReceiver> receiver = {};
+  std::exception_ptr error = {};  ///< of its search; not null: there are no hypotheses
 };
 
 /// Receives translated sentences. Several worker threads may call it at once.
@@ -70,7 +71,8 @@ class Scheduler {
   void admit(std::span<SourceSentence> sentences);
   /// Frees the rows of sentences for which nobody waits any more.
   void drop_stopped();
-  /// Takes a step, if something is under way, and returns the sentences that it finished.
+  /// Takes a step, if something is under way, and returns the sentences that it finished. A
+  /// sentence whose search throws is among them, and the others go on.
   std::vector<FinishedSentence> step();
   /// The receivers of the sentences in translation.
   std::vector<std::shared_ptr<SentenceReceiver>> receivers() const;
@@ -92,6 +94,7 @@ class Scheduler {
 
   /// The heads whose attention the step reports; none if no sentence needs attention.
   std::optional<AttentionHeads> heads() const;
+  void release(std::span<const std::int32_t> slots);
   Active start(SourceSentence& sentence, std::int32_t slot, std::size_t places) const;
   void place_rows();
   std::span<const Candidate> candidates_of(const Active& sentence);

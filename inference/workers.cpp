@@ -82,6 +82,10 @@ void Workers::deliver(std::vector<FinishedSentence> finished) {
   std::vector<SourceSentence> again;
   for (FinishedSentence& sentence : finished) {
     const std::shared_ptr<SentenceReceiver> receiver = sentence.receiver;
+    if (sentence.error) {
+      receiver->fail(sentence.error);
+      continue;
+    }
     try {
       if (auto more = receiver->finish(std::move(sentence))) again.push_back(std::move(*more));
     } catch (...) {

@@ -41,7 +41,10 @@ class LoneWorker {
                                       std::make_move_iterator(waiting_.begin() + count));
     waiting_.erase(waiting_.begin(), waiting_.begin() + count);
     scheduler_.admit(taken);
-    return scheduler_.step();
+    std::vector<FinishedSentence> finished = scheduler_.step();
+    for (const FinishedSentence& sentence : finished)
+      if (sentence.error) std::rethrow_exception(sentence.error);
+    return finished;
   }
 
  private:

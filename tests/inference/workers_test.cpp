@@ -5,6 +5,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <latch>
+#include <limits>
 #include <map>
 #include <memory>
 #include <thread>
@@ -189,6 +190,35 @@ TEST(Workers, WaitingSentencesFailWithTheLastEngine) {
   EXPECT_THROW(waiting->wait_for(3), Error);
   EXPECT_THROW(team.add(sentences_for(waiting, 1)), Error);
   EXPECT_EQ(failing.slots_in_use(), 0u);
+}
+
+TEST(Workers, ProbabilitiesThatAreNotNumbersFailTheirSentenceAlone) {
+  constexpr TokenId kBroken = 11;
+  TableEngine engine(
+      kVocabulary, [](const std::vector<TokenId>& source, const std::vector<TokenId>& prefix) {
+        if (source.front() == kBroken && prefix.size() == 3)
+          return std::vector<float>(kVocabulary, std::numeric_limits<float>::quiet_NaN());
+        return random_distribution(kVocabulary, 1, 3, -3)(source, prefix);
+      });
+  Engine* const engines[] = {&engine};
+  const auto sound = std::make_shared<Collecting>(), broken = std::make_shared<Collecting>();
+  std::vector<SourceSentence> all = sentences_for(sound, 4);
+  for (SourceSentence& sentence : all) sentence.tokens.front() = 3;
+  all.push_back(sentences_for(broken, 1).front());
+  all.back().tokens = {kBroken, kEos};
+  {
+    Workers team(engines, {});
+    team.add(std::move(all));
+    EXPECT_EQ(sound->wait_for(4).size(), 4u);
+    EXPECT_THROW(broken->wait_for(1), Error);
+    EXPECT_EQ(team.failure(), nullptr);
+    const auto later = std::make_shared<Collecting>();
+    std::vector<SourceSentence> more = sentences_for(later, 4);
+    for (SourceSentence& sentence : more) sentence.tokens.front() = 3;
+    team.add(std::move(more));
+    EXPECT_EQ(later->wait_for(4), sound->wait_for(4));
+  }
+  EXPECT_EQ(engine.slots_in_use(), 0u);
 }
 
 TEST(Workers, EndInTheMiddleOfTheWork) {
