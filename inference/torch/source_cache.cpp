@@ -32,7 +32,9 @@ std::vector<std::int32_t> SourceCache::admit(Transformer& model, const torch::Te
   std::vector<std::int32_t> admitted;
   const auto lengths = layout.lengths.cpu();
   for (std::int64_t b = 0; b < layout.sentences; ++b) {
-    admitted.push_back(next_slot_++);
+    if (free_slots_.empty()) free_slots_.push_back(next_slot_++);
+    admitted.push_back(free_slots_.back());
+    free_slots_.pop_back();
     slots_.push_back(admitted.back());
     lengths_.push_back(lengths.const_data_ptr<std::int32_t>()[b]);
   }
@@ -81,6 +83,7 @@ void SourceCache::keep_places(const std::vector<std::int64_t>& kept, std::int64_
 
 void SourceCache::release(std::span<const std::int32_t> slots) {
   for (const std::int32_t slot : slots) *std::find(slots_.begin(), slots_.end(), slot) = -1;
+  free_slots_.insert(free_slots_.end(), slots.begin(), slots.end());
 }
 
 void SourceCache::set_rows(std::span<const RowOrigin> rows) {

@@ -47,8 +47,9 @@ class SourceCache {
   std::vector<Layer> layers_;
   std::vector<std::int32_t> slots_;    // of each place; -1 once released
   std::vector<std::int64_t> lengths_;  // of each place's sentence
-  std::int32_t next_slot_ = 0;
-  torch::Tensor mask_;  // [places, 1, 1, S], true within the sentence
+  std::vector<std::int32_t> free_slots_;
+  std::int32_t next_slot_ = 0;  // where none is free
+  torch::Tensor mask_;          // [places, 1, 1, S], true within the sentence
   std::vector<std::int32_t> row_slots_;
   std::int64_t rows_per_place_ = 1;  // J
   torch::Tensor rows_at_;            // [places * J]: row at each place, 0 where there is none

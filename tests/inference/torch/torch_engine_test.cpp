@@ -19,6 +19,20 @@ TEST(TorchEngine, StepByStepIsTheWholeSequenceWhateverHappensToRows) {
   }
 }
 
+TEST(TorchEngine, AReleasedSlotIsGivenToAnotherSentence) {
+  TorchEngine engine(make_model(configs()[0], test_device()), {});
+  const auto stays = engine.admit(sentences(1, 8));
+  for (int i = 0; i < 20; ++i) {
+    const auto slots = engine.admit(sentences(2, 8));
+    for (const std::int32_t slot : slots) {
+      EXPECT_LT(slot, 3);
+      EXPECT_NE(slot, stays[0]);
+    }
+    EXPECT_NE(slots[0], slots[1]);
+    engine.release(slots);
+  }
+}
+
 TEST(TorchEngine, CandidatesAreTheBestOfTheDistribution) {
   TorchEngine engine(make_model(configs()[0], test_device()), {5, 7});
   const auto slots = engine.admit(sentences(2, 8));
