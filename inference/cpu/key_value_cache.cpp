@@ -7,18 +7,18 @@ namespace dragoman {
 KeyValueCache::KeyValueCache(std::int64_t layers, std::int64_t record_bytes)
     : record_bytes_(record_bytes), layers_(static_cast<std::size_t>(layers)) {}
 
-std::int32_t KeyValueCache::new_strip() {
+std::int32_t KeyValueCache::new_block() {
   if (free_.empty()) {
     // Twice as many at once, so that rows come and go without a copy of the cache.
-    const std::int32_t more = std::max(8, strips_);
-    for (std::int32_t i = more; i-- > 0;) free_.push_back(strips_ + i);
-    strips_ += more;
+    const std::int32_t more = std::max(8, blocks_);
+    for (std::int32_t i = more; i-- > 0;) free_.push_back(blocks_ + i);
+    blocks_ += more;
     for (auto& layer : layers_)
-      layer.resize(static_cast<std::size_t>(strips_ * capacity_ * record_bytes_));
+      layer.resize(static_cast<std::size_t>(std::int64_t{blocks_} * kBlock * record_bytes_));
   }
-  const std::int32_t strip = free_.back();
+  const std::int32_t block = free_.back();
   free_.pop_back();
-  return strip;
+  return block;
 }
 
 void KeyValueCache::select(std::span<const RowOrigin> rows) {
@@ -28,13 +28,14 @@ void KeyValueCache::select(std::span<const RowOrigin> rows) {
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const RowOrigin& origin = rows[i];
     of_slot = i > 0 && rows[i - 1].slot == origin.slot ? of_slot + 1 : 0;
-    const auto slot = static_cast<std::size_t>(origin.slot);
-    if (slot_strips_.size() <= slot) slot_strips_.resize(slot + 1);
-    auto& strips = slot_strips_[slot];
-    if (strips.size() <= of_slot) strips.push_back(new_strip());
-    Row row{origin.slot, strips[of_slot], 0};
+    const auto number = static_cast<std::size_t>(origin.slot);
+    if (slots_.size() <= number) slots_.resize(number + 1);
+    Slot& slot = slots_[number];
+    Row row{origin.slot, 0, origin.parent < 0 ? 0 : at(origin.parent).places};
+    if (of_slot == 0 && row.places % kBlock == 0) slot.first = slot.blocks.size();
+    if (slot.blocks.size() <= slot.first + of_slot) slot.blocks.push_back(new_block());
+    row.block = slot.blocks[slot.first + of_slot];
     if (origin.parent >= 0) {
-      row.places = at(origin.parent).places;
       std::copy_n(records(origin.parent), row.places,
                   next_history_.begin() + static_cast<std::ptrdiff_t>(i) * capacity_);
     }
@@ -45,27 +46,16 @@ void KeyValueCache::select(std::span<const RowOrigin> rows) {
 }
 
 void KeyValueCache::release(std::int32_t slot) {
-  if (static_cast<std::size_t>(slot) >= slot_strips_.size()) return;
-  auto& strips = slot_strips_[static_cast<std::size_t>(slot)];
-  free_.insert(free_.end(), strips.rbegin(), strips.rend());
-  strips.clear();
+  if (static_cast<std::size_t>(slot) >= slots_.size()) return;
+  auto& blocks = slots_[static_cast<std::size_t>(slot)].blocks;
+  free_.insert(free_.end(), blocks.rbegin(), blocks.rend());
+  blocks.clear();
 }
 
 void KeyValueCache::widen(std::int64_t capacity) {
-  for (auto& layer : layers_) {
-    std::vector<std::uint8_t> moved(static_cast<std::size_t>(strips_ * capacity * record_bytes_));
-    for (std::int64_t strip = 0; strip < strips_; ++strip)
-      std::copy_n(layer.begin() + strip * capacity_ * record_bytes_, capacity_ * record_bytes_,
-                  moved.begin() + strip * capacity * record_bytes_);
-    layer = std::move(moved);
-  }
   next_history_.assign(rows_.size() * static_cast<std::size_t>(capacity), 0);
   for (std::int64_t row = 0; row < rows(); ++row)
-    for (std::int64_t j = 0; j < places(row); ++j) {
-      const std::int64_t record = records(row)[j];
-      next_history_[static_cast<std::size_t>(row * capacity + j)] =
-          static_cast<std::int32_t>(record / capacity_ * capacity + record % capacity_);
-    }
+    std::copy_n(records(row), places(row), next_history_.begin() + row * capacity);
   history_.swap(next_history_);
   capacity_ = capacity;
 }
@@ -77,7 +67,7 @@ void KeyValueCache::begin_step() {
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     Row& row = rows_[i];
     history_[i * static_cast<std::size_t>(capacity_) + static_cast<std::size_t>(row.places)] =
-        static_cast<std::int32_t>(row.strip * capacity_ + row.places);
+        row.block * kBlock + row.places % kBlock;
     ++row.places;
   }
 }

@@ -12,16 +12,16 @@
 namespace dragoman {
 
 /// A record holds the key and value of one position in one layer (HeadOrder::record_bytes). All
-/// rows of a slot have the same length. The n-th row of a slot writes into the slot's n-th strip,
-/// at the position of the step. So a record is written only once, and all rows of the slot may
-/// refer to it until the slot is released.
+/// rows of a slot have the same length. For each kBlock positions each row of a slot has a block of
+/// records, into which it writes at the position of the step. So a record is written only once, and
+/// all rows of the slot may refer to it until the slot is released.
 class KeyValueCache {
  public:
   KeyValueCache(std::int64_t layers, std::int64_t record_bytes);
 
   /// Replaces all rows as Engine::select does.
   void select(std::span<const RowOrigin> rows);
-  /// The slot's rows are gone; its strips serve others.
+  /// The slot's rows are gone; its blocks serve others.
   void release(std::int32_t slot);
 
   /// One more place of each row, whose records are to be written for each layer.
@@ -44,21 +44,27 @@ class KeyValueCache {
   }
 
  private:
+  static constexpr std::int32_t kBlock = 64;
+
   struct Row {
-    std::int32_t slot, strip;
+    std::int32_t slot, block;  // block: of the current position
     std::int32_t places;
+  };
+  struct Slot {
+    std::vector<std::int32_t> blocks;
+    std::size_t first = 0;  // blocks[first + n] has the current position of the n-th row
   };
 
   const Row& at(std::int64_t row) const { return rows_[static_cast<std::size_t>(row)]; }
-  std::int32_t new_strip();
+  std::int32_t new_block();
   void widen(std::int64_t capacity);
 
   std::int64_t record_bytes_;
-  std::int64_t capacity_ = 64;                     // places of a strip
-  std::vector<std::vector<std::uint8_t>> layers_;  // records [strips * capacity]
-  std::int32_t strips_ = 0;
-  std::vector<std::int32_t> free_;                      // strips
-  std::vector<std::vector<std::int32_t>> slot_strips_;  // [slot], the strip of its n-th row
+  std::vector<std::vector<std::uint8_t>> layers_;  // records [blocks * kBlock]
+  std::int32_t blocks_ = 0;
+  std::vector<std::int32_t> free_;  // blocks
+  std::vector<Slot> slots_;
+  std::int64_t capacity_ = kBlock;  // places of the longest row
   std::vector<Row> rows_, next_rows_;
   std::vector<std::int32_t> history_, next_history_;  // [rows, capacity]
 };

@@ -108,5 +108,24 @@ TEST(KeyValueCache, AReleasedSlotGivesItsRecordsToOthers) {
   }
 }
 
+TEST(KeyValueCache, ALongRowTakesNoMemoryForTheOthers) {
+  constexpr std::int32_t kSlots = 30;
+  KeyValueCache cache(1, sizeof(Record));
+  std::int64_t records = 0;
+  for (std::int32_t length = 0; length < 1000; ++length) {
+    std::vector<RowOrigin> origins = {{length == 0 ? -1 : 0, 0}};
+    for (std::int32_t slot = 1; slot <= kSlots; ++slot) {
+      const bool begins = length % 20 == 0;
+      if (begins && length > 0) cache.release(slot);
+      origins.push_back({begins ? -1 : slot, slot});
+    }
+    cache.select(origins);
+    cache.begin_step();
+    for (std::int64_t r = 0; r < cache.rows(); ++r)
+      records = std::max<std::int64_t>(records, cache.records(r)[cache.places(r) - 1] + 1);
+  }
+  EXPECT_LE(records, 64 * (1000 / 64 + 1 + kSlots));
+}
+
 }  // namespace
 }  // namespace dragoman
