@@ -30,6 +30,10 @@ auto activation_kernel(Activation activation) -> void (*)(const ActivationArgume
   throw Error("this engine has no such activation");
 }
 
+/// The most tokens of a pass through the encoder, unless one sentence has more. More tokens would
+/// make it no faster, but the workspace larger.
+constexpr std::size_t kTokensOfPass = 1024;
+
 void append_sinusoids(std::vector<float>& table, std::int64_t places, std::int64_t d_model) {
   const std::int64_t known = static_cast<std::int64_t>(table.size()) / d_model;
   for (std::int64_t place = known; place < places; ++place)
@@ -72,8 +76,28 @@ void CpuEngine::check(const AttentionHeads& heads) const {
 }
 
 std::vector<std::int32_t> CpuEngine::admit(std::span<const std::vector<TokenId>> sentences) {
-  team_.hold(static_cast<std::int64_t>(sentences.size()));
-  work_.linear.helpers = team_.helpers();
+  const auto count = static_cast<std::int64_t>(sentences.size());
+  team_.hold(count);
+  try {
+    work_.linear.helpers = team_.helpers();
+    std::vector<std::int32_t> slots;
+    for (std::size_t begin = 0, end; begin < sentences.size(); begin = end) {
+      std::size_t tokens = sentences[begin].size();
+      for (end = begin + 1; end < sentences.size(); ++end) {
+        tokens += sentences[end].size();
+        if (tokens > kTokensOfPass) break;
+      }
+      admit_in_one_pass(sentences.subspan(begin, end - begin), slots);
+    }
+    return slots;
+  } catch (...) {
+    team_.hold(-count);  // nobody will release them
+    throw;
+  }
+}
+
+void CpuEngine::admit_in_one_pass(std::span<const std::vector<TokenId>> sentences,
+                                  std::vector<std::int32_t>& slots) {
   std::vector<TokenId> tokens;
   std::vector<std::int32_t> starts = {0};
   work_.places.clear();
@@ -88,30 +112,33 @@ std::vector<std::int32_t> CpuEngine::admit(std::span<const std::vector<TokenId>>
   embed(tokens, work_.places, model_->source_embedding, model_->source_positions);
   encode(starts);
 
-  std::vector<std::int32_t> slots;
-  for (std::size_t s = 0; s < sentences.size(); ++s) {
-    if (free_slots_.empty()) {
-      free_slots_.push_back(static_cast<std::int32_t>(sources_.size()));
-      sources_.emplace_back();
-    }
-    slots.push_back(free_slots_.back());
-    free_slots_.pop_back();
-    Source& source = sources_[static_cast<std::size_t>(slots.back())];
-    source.places = starts[s + 1] - starts[s];
-    source.keys_values.resize(
-        static_cast<std::size_t>(model_->config.decoder_layers * source.places * record_bytes()));
-  }
+  const std::size_t first = slots.size();
+  for (std::size_t s = 0; s < sentences.size(); ++s)
+    slots.push_back(new_slot(starts[s + 1] - starts[s]));
   for (std::size_t layer = 0; layer < model_->decoder.size(); ++layer) {
     run(model_->decoder[layer].cross_attention.key_value, work_.x.data(), rows, work_.wide.data());
-    for (std::size_t s = 0; s < slots.size(); ++s) {
-      Source& source = sources_[static_cast<std::size_t>(slots[s])];
+    for (std::size_t s = 0; s < sentences.size(); ++s) {
+      Source& source = sources_[static_cast<std::size_t>(slots[first + s])];
       std::uint8_t* record = source.keys_values.data() +
                              static_cast<std::int64_t>(layer) * source.places * record_bytes();
       for (std::int64_t row = starts[s]; row < starts[s + 1]; ++row, record += record_bytes())
         store_record(work_.wide.data() + row * 2 * model_->order.width, record);
     }
   }
-  return slots;
+}
+
+std::int32_t CpuEngine::new_slot(std::int64_t places) {
+  if (free_slots_.empty()) {
+    free_slots_.push_back(static_cast<std::int32_t>(sources_.size()));
+    sources_.emplace_back();
+  }
+  const std::int32_t slot = free_slots_.back();
+  free_slots_.pop_back();
+  Source& source = sources_[static_cast<std::size_t>(slot)];
+  source.places = places;
+  source.keys_values.resize(
+      static_cast<std::size_t>(model_->config.decoder_layers * places * record_bytes()));
+  return slot;
 }
 
 void CpuEngine::release(std::span<const std::int32_t> slots) {

@@ -61,6 +61,11 @@ class CpuEngine : public Engine {
     std::int64_t places = 0;
   };
 
+  /// Appends the sentences' slots.
+  void admit_in_one_pass(std::span<const std::vector<TokenId>> sentences,
+                         std::vector<std::int32_t>& slots);
+  /// A slot for a sentence of so many places.
+  std::int32_t new_slot(std::int64_t places);
   void run(const PackedLinear& layer, const float* x, std::int64_t rows, float* y,
            bool relu = false);
   void embed(std::span<const TokenId> tokens, std::span<const std::int64_t> places,

@@ -79,6 +79,14 @@ TEST(CpuEngine, WithHelpersGivesTheSameBits) {
   }
 }
 
+TEST(CpuEngine, AnEncoderThatFailsLeavesTheHelpersToTheOthers) {
+  Transformer model = make_model(configs()[1], torch::kCPU);  // learned positions
+  const auto team = std::make_shared<EngineTeam>(3);
+  CpuEngine engine(packed(model, ComputeType::Float32), {}, team);
+  EXPECT_THROW(engine.admit(std::vector<Tokens>{Tokens(41, 9)}), Error);
+  EXPECT_EQ(team->busy, 0);
+}
+
 TEST(CpuEngine, WeightsInMemoryAreThoseOfTheFile) {
   for (const ModelConfig& config : all_configs()) {
     Transformer model = make_model(config, torch::kCPU);
@@ -261,6 +269,26 @@ TEST(CpuEngine, ANeighbourOfAnyLengthChangesNoBit) {
           EXPECT_EQ(found[i].log_probability, expected[i].log_probability)
               << heads << " heads, beside " << length << " pieces";
       }
+    }
+  }
+}
+
+TEST(CpuEngine, SentencesOfSeveralPassesOfTheEncoderHaveTheSameBits) {
+  Transformer model = make_model(configs()[0], torch::kCPU);
+  std::vector<Tokens> many = sentences(60, 60);
+  many[7].assign(1500, 9);
+  for (const ComputeType type : {ComputeType::Float32, ComputeType::Int8}) {
+    const auto weights = packed(model, type);
+    CpuEngine together(weights, {}), alone(weights, {});
+    const auto slots = together.admit(many);
+    std::vector<RowOrigin> rows;
+    for (const std::int32_t slot : slots) rows.push_back({-1, slot});
+    together.select(rows);
+    const auto found = step(together, Tokens(many.size(), kEos), kVocabulary);
+    for (std::size_t s = 0; s < many.size(); ++s) {
+      const auto expected = first_candidates(alone, {many[s]});
+      for (std::size_t i = 0; i < expected.size(); ++i)
+        ASSERT_EQ(found[s * kVocabulary + i].log_probability, expected[i].log_probability) << s;
     }
   }
 }
