@@ -23,9 +23,10 @@ struct Submission {
   std::shared_ptr<const PreparedRequest> request;  ///< of lines that have none of their own
   std::int64_t first_line = 0;                     ///< number of the first; it decides random draws
   std::stop_token stop = {};                       ///< ends the work on unfinished lines
-  /// Called on any thread, each time a sentence is finished, and once the rest will not be. A line
-  /// without text is finished when submit() returns, and is not announced. The function may only
-  /// wake up another thread: it must not wait, and must not call the answers or the service.
+  /// Called on any thread, each time a sentence is finished, and once the rest will not be.
+  /// submit() itself calls it if the first lines have no text, since these are finished at once.
+  /// The function may only wake up another thread: it must not wait, and must not call the answers
+  /// or the service.
   std::function<void()> on_progress = {};
 };
 

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/error.h"
 #include "inference/assemble_translation.h"
 
 namespace dragoman {
@@ -16,12 +17,15 @@ std::vector<SourceSentence> TranslationJob::begin(Submission submission) {
   for (LineInput& input : submission.lines) {
     const auto number = submission.first_line + static_cast<std::int64_t>(lines_.size());
     auto request = input.request ? std::move(input.request) : submission.request;
+    if (request->search->config.sampling && !input.terms.empty())
+      throw UsageError("--sampling: draws cannot be made to have terms");
     auto& line = lines_.emplace_back(std::make_unique<PreparedLine>(number, std::move(request)));
     std::vector<SourceSentence> of_line = preparer_.prepare(std::move(input), *line);
     order_.add(of_line.size());
     for (SourceSentence& sentence : of_line) sentences.push_back(addressed(std::move(sentence)));
   }
   on_progress_ = std::move(submission.on_progress);
+  if (order_.ready() && on_progress_) on_progress_();
   lock.unlock();  // give_up() locks it
   on_stop_.emplace(submission.stop, [this] { give_up(); });
   return sentences;

@@ -32,7 +32,7 @@ struct LineInput {
   /// Valid UTF-8; the translation begins with it. If white space ends it, its last word is
   /// complete.
   std::string prefix = {};
-  Terms terms = {};  ///< of this line alone; they come before the others
+  Terms terms = {};  ///< of this line alone; they come before the others. None with sampling
   std::shared_ptr<const PreparedRequest> request = {};  ///< null: Submission::request
 };
 

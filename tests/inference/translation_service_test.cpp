@@ -190,6 +190,31 @@ TEST(TranslationService, ProgressIsToldAndTheOrderKept) {
   EXPECT_FALSE(answers.next_if_finished());
 }
 
+TEST(TranslationService, ProgressIsToldOfLinesWithoutTextToo) {
+  CopyingEngine engine;
+  TranslationService service({&engine}, tokenizer(), tokenizer());
+  std::counting_semaphore<> progress{0};
+  auto answers =
+      service.submit({.lines = {{""}, {" "}}, .request = service.prepare({}), .on_progress = [&] {
+                        progress.release();
+                      }});
+  EXPECT_TRUE(progress.try_acquire_for(std::chrono::seconds(5)));
+  EXPECT_TRUE(answers.next_if_finished());
+  EXPECT_TRUE(answers.next_if_finished());
+  EXPECT_EQ(answers.left(), 0u);
+}
+
+TEST(TranslationService, DrawsWithTermsAreRefusedWhoeverAsks) {
+  CopyingEngine engine;
+  TranslationService service({&engine}, tokenizer(), tokenizer());
+  LineInput line{.text = "one two"};
+  line.terms = Terms(std::vector<std::pair<std::string, std::string>>{{"two", "six"}});
+  const auto draws = service.prepare({.search = {.sampling = true}});
+  EXPECT_THROW(service.submit({.lines = {{"one"}, line}, .request = draws}), UsageError);
+  EXPECT_EQ(engine.admitted, 0);
+  EXPECT_TRUE(service.submit({.lines = {line}, .request = service.prepare({})}).next());
+}
+
 TEST(TranslationService, EndsWithWorkUnderWayAndSaysSo) {
   Engines engines(2);
   std::optional<TranslationAnswers> answers;
