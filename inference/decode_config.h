@@ -141,18 +141,18 @@ struct DecodeConfig {
            .group = kSearch},
           stop);
     visit({.name = "min-length",
-           .help = "shortest translation in pieces",
+           .help = "fewest pieces of a translation, its end </s> not counted",
            .group = kSearch,
            .aliases = "min-len,min-decoding-length"},
           min_length);
     visit({.name = "max-length",
-           .help = "longest translation in pieces; 0: only --max-length-ratio counts",
+           .help = "most pieces of a translation, its end </s> counted; 0: only "
+                   "--max-length-ratio counts",
            .group = kSearch,
            .aliases = "max-len,max-decoding-length"},
           max_length);
     visit({.name = "max-length-ratio",
-           .help =
-               "longest translation, in pieces for each source piece; 50 pieces are always allowed",
+           .help = "the same for each source piece; 50 pieces are always allowed",
            .group = kSearch,
            .aliases = "max-length-factor,max-len-a"},
           max_length_ratio);

@@ -56,13 +56,8 @@ std::int64_t SentenceSearch::candidates_needed(const DecodeConfig& config,
   return std::min(needed, vocabulary);
 }
 
-bool SentenceSearch::must_go_on() const {
-  return length_ < config_->min_length && length_ + 1 < max_length_;
-}
-
 std::size_t SentenceSearch::kept() const {
-  return static_cast<std::size_t>(config_->sampling ? config_->n_best
-                                                    : std::max(config_->n_best, beam_));
+  return static_cast<std::size_t>(std::max(config_->n_best, beam_));
 }
 
 std::vector<TokenId> SentenceSearch::history(std::int32_t node) const {
@@ -89,7 +84,7 @@ void SentenceSearch::ask(std::int32_t first_row, std::vector<Adjustment>& adjust
     beam.append_wanted(row.progress, number, wanted_);
     append_adjustments({.number = first_row + number,
                         .history = looks_back ? history(row.node) : std::vector<TokenId>(),
-                        .must_go_on = must_go_on()},
+                        .must_go_on = is_too_short()},
                        *config_, *tokens_, adjustments);
     if (is_behind_prefix() && required_.prefix_ends_word)
       exclude_longer_word(first_row + number, *tokens_, adjustments);

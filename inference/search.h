@@ -140,7 +140,7 @@ class SentenceSearch {
   bool is_behind_prefix() const {
     return length_ > 0 && length_ == static_cast<std::int64_t>(required_.prefix.size());
   }
-  bool must_go_on() const;  // below the minimum length
+  bool is_too_short() const { return length_ < config_->min_length; }
   std::vector<TokenId> history(std::int32_t node) const;
 
   // The first four each leave in `extensions_` the extensions that the step keeps.

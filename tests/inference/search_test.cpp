@@ -225,6 +225,18 @@ TEST(Search, NoTranslationIsShorterThanTheMinimumLength) {
   }
 }
 
+TEST(Search, AMinimumLengthThatIsTheMaximumIsTheNumberOfPieces) {
+  const Distribution brief = random_distribution(kVocabulary, 1, 3, 9);
+  for (const DecodeConfig& config :
+       {DecodeConfig{.beam_size = 1, .min_length = 6, .max_length = 6},
+        DecodeConfig{.beam_size = 3, .min_length = 6, .max_length = 6},
+        DecodeConfig{.min_length = 6, .max_length = 6, .sampling = true}}) {
+    const auto found = search(brief, config).at(0);
+    EXPECT_EQ(found.tokens.size(), 6u);
+    EXPECT_TRUE(found.cut);
+  }
+}
+
 TEST(Search, ATranslationThatDoesNotEndIsCutAtTheMaximumLength) {
   const Distribution endless = random_distribution(kVocabulary, 1, 3, -50);
   const auto found = search(endless, {.beam_size = 3, .max_length = 7}).at(0);
