@@ -168,7 +168,7 @@ void SentenceSearch::end_all_rows() {
 
 void SentenceSearch::extend_beam(const StepResults& results) {
   list_candidates(results);
-  if (extensions_.empty()) end_all_rows();
+  if (extensions_.empty() && ended_.empty()) end_all_rows();
   keep_beam(extensions_, beam_, tokens_->eos);
 }
 

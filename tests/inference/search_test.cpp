@@ -309,9 +309,22 @@ TEST(Search, ProbabilitiesThatAreNotNumbersAreAnError) {
   EXPECT_THROW(search(broken, {.sampling = true}), Error);
 }
 
+TEST(Search, ATranslationThatHasEndedComesBeforeDeadEnds) {
+  const Distribution dead = [](const Tokens&, const Tokens& prefix) {
+    return prefix.empty() ? log_softmax({0, 0, 3, 5, 0})
+                          : std::vector<float>(kVocabulary, -INFINITY);
+  };
+  for (const Stop stop : {Stop::Full, Stop::Exact, Stop::Hf}) {
+    const auto found = search(dead, {.beam_size = 3, .n_best = 3, .stop = stop});
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_TRUE(found[0].tokens.empty());
+    EXPECT_FALSE(found[0].cut);
+  }
+}
+
 TEST(Search, ADeadEndEndsTheTranslation) {
   const Distribution dead = [](const Tokens&, const Tokens& prefix) {
-    return prefix.size() < 2 ? log_softmax({0, 1, -50, 2, 3})
+    return prefix.size() < 2 ? log_softmax({0, 1, -INFINITY, 2, 3})
                              : std::vector<float>(kVocabulary, -INFINITY);
   };
   for (const DecodeConfig& config : {DecodeConfig{}, DecodeConfig{.sampling = true}}) {
