@@ -83,9 +83,9 @@ struct RowAttentionArguments {
   float* output;   ///< [width]
 };
 
-/// The largest values of a row that is met in parts, and their indices, larger first, of equal ones
-/// the smaller index first; those below `best` that are minus infinity come last. The first part
-/// fills them as far as it goes.
+/// The `best` largest values of a row and their indices, larger first; of equal ones, minus
+/// infinity among them, the smaller index first. The row comes in parts, one for each call, and
+/// each call updates the list. Until `best` values have come, the list has only as many.
 struct BestArguments {
   const float* values;  ///< the row's next part
   std::int64_t count;   ///< of this part
