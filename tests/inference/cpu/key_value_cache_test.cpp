@@ -94,7 +94,7 @@ TEST(KeyValueCache, ARowReadsWhatItAndTheRowsThatItContinuesWrote) {
       longest = std::max(longest, beams.longest());
     }
   }
-  EXPECT_GT(longest, 128);  // the strips of records have grown twice
+  EXPECT_GT(longest, 128);  // rows have several blocks
 }
 
 TEST(KeyValueCache, AReleasedSlotGivesItsRecordsToOthers) {
@@ -103,7 +103,7 @@ TEST(KeyValueCache, AReleasedSlotGivesItsRecordsToOthers) {
     const std::vector<RowOrigin> fresh = {{-1, slot}, {-1, slot}};
     cache.select(fresh);
     cache.begin_step();
-    EXPECT_LT(std::max(cache.records(0)[0], cache.records(1)[0]), 8 * 64);  // the first strips
+    EXPECT_LT(std::max(cache.records(0)[0], cache.records(1)[0]), 8 * 64);  // the first blocks
     cache.release(slot);
   }
 }
