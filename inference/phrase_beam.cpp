@@ -145,9 +145,11 @@ void PhraseBeam::extend(const PhraseRow& row, std::int64_t room,
   if ((ends || is_tight) && demand_ == PhraseDemand::Fluent) return;
   for (std::size_t i = 0; i < static_cast<std::size_t>(phrases_.count()); ++i) {
     if (phrases_.is_met(row.progress, i)) continue;
-    for (std::size_t spelling = 0; spelling < phrases_[i].spellings.size(); ++spelling)
-      if (is_tight || may_begin(row, phrases_[i], phrases_[i].spellings[spelling].place))
+    for (std::size_t spelling = 0; spelling < phrases_[i].spellings.size(); ++spelling) {
+      const PhrasePlace place = phrases_[i].spellings[spelling].place;
+      if ((is_tight && place == PhrasePlace::Word) || may_begin(row, phrases_[i], place))
         append_begun(row, i, spelling, pool);
+    }
   }
 }
 

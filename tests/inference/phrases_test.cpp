@@ -134,9 +134,10 @@ TEST(Phrases, APrefixBeginsTheTranslation) {
 std::vector<std::pair<std::uint64_t, TokenId>> extended(const PhraseRow& row,
                                                         const RequiredPhrases& required,
                                                         const TargetTokens& tokens,
-                                                        PhraseDemand demand) {
+                                                        PhraseDemand demand,
+                                                        std::int64_t room = 50) {
   std::vector<PhraseExtension> pool;
-  PhraseBeam(required, tokens, demand).extend(row, 50, pool);
+  PhraseBeam(required, tokens, demand).extend(row, room, pool);
   std::vector<std::pair<std::uint64_t, TokenId>> found;
   for (const PhraseExtension& extension : pool)
     found.emplace_back(extension.progress.met, extension.extension.token);
@@ -189,6 +190,8 @@ TEST(PhraseBeam, AnAttachedSpellingStandsAtOpeningPunctuation) {
   PhraseRow row{0, 6, 0, none, {}, wanted, log_probabilities, {}};
   using testing::ElementsAre, testing::Pair;
   EXPECT_THAT(extended(row, required, tokens, PhraseDemand::Fluent), ElementsAre(Pair(1, 3)));
+  EXPECT_THAT(extended(row, required, tokens, PhraseDemand::Always, 2), ElementsAre(Pair(1, 3)))
+      << "not even where nothing else fits";
   row.previous = 5;
   EXPECT_THAT(extended(row, required, tokens, PhraseDemand::Fluent),
               ElementsAre(Pair(1, 3), Pair(1, 4)));
