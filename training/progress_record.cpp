@@ -4,6 +4,7 @@
 
 #include "base/byte_text.h"
 #include "base/error.h"
+#include "base/fields.h"
 
 namespace dragoman {
 

@@ -5,6 +5,7 @@
 
 #include "base/byte_text.h"
 #include "base/error.h"
+#include "training/checkpoint.h"
 
 namespace dragoman {
 
