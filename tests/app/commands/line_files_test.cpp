@@ -30,7 +30,10 @@ class PartFileTest : public testing::Test {
     output->flush();
   }
 
-  const fs::path folder_ = fs::path(testing::TempDir()) / "line_files_test";
+  /// Tests run side by side.
+  const fs::path folder_ =
+      fs::path(testing::TempDir()) /
+      (std::string("line_files_") + testing::UnitTest::GetInstance()->current_test_info()->name());
   const fs::path path_ = folder_ / "out";
 };
 

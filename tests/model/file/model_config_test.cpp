@@ -128,7 +128,9 @@ TEST(ModelConfig, JsonWithoutAFieldOrWithAWrongOneIsRefused) {
   for (const auto& [key, value] : good.items()) {
     auto missing = good;
     missing.erase(key);
-    if (key != "norm-epsilon") EXPECT_THROW(model_config_from_json(missing.dump()), Error) << key;
+    if (key != "norm-epsilon") {
+      EXPECT_THROW(model_config_from_json(missing.dump()), Error) << key;
+    }
     for (const char* wrong : {"null", "[1]", "-1", "1e30", "18446744073709551615", "\"x\"", "{}"}) {
       auto changed = good;
       changed[key] = nlohmann::json::parse(wrong);
