@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "tokenizer/model_facts.h"
 #include "tokenizer/term_marks.h"
 
 namespace dragoman {
@@ -11,15 +10,6 @@ namespace {
 
 /// Makes the random numbers for each use of a key different.
 enum Use : std::uint64_t { kFreshEncoding = 0x6672657368, kText = 1, kSource = 2, kTarget = 3 };
-
-std::vector<std::string> user_symbols(const Tokenizer& tokenizer) {
-  const TokenizerFacts facts = tokenizer_facts(tokenizer.model_bytes(), "the tokenizer");
-  std::vector<std::string> symbols;
-  for (std::size_t id = 0; id < facts.kinds.size(); ++id)
-    if (facts.kinds[id] == PieceKind::UserDefined)
-      symbols.push_back(tokenizer.piece(static_cast<TokenId>(id)));
-  return symbols;
-}
 
 }  // namespace
 
@@ -38,8 +28,8 @@ FreshEncoder::FreshEncoder(std::shared_ptr<const ParallelText> text,
       seed_(seed),
       tags_(data, *tokenizers.source),
       terms_(data.train_terms.empty() ? Terms() : Terms(std::filesystem::path(data.train_terms))),
-      kept_(user_symbols(*tokenizers.source)) {
-  for (std::string& symbol : user_symbols(*tokenizers.target)) kept_.push_back(std::move(symbol));
+      kept_(tokenizers.source->user_symbols()) {
+  for (std::string& symbol : tokenizers.target->user_symbols()) kept_.push_back(std::move(symbol));
   if (data.subword_sampling == 0) return;
   if (data.subword_sampling_side != SamplingSide::Target)
     source_sampler_.emplace(tokenizers.source, data.subword_sampling);

@@ -6,7 +6,6 @@
 #include "base/error.h"
 #include "base/utf8.h"
 #include "inference/required_phrases.h"
-#include "tokenizer/model_facts.h"
 #include "tokenizer/sentence_splitter.h"
 
 namespace dragoman {
@@ -50,11 +49,8 @@ SourceSentence sentence_of(const PreparedLine& line, std::size_t part,
 
 LinePreparer::LinePreparer(const Tokenizer& source, const Tokenizer& target, const Model& model)
     : source_(source), target_(target), model_(model), knows_terms_(has_term_marks(source)) {
-  const auto kinds = tokenizer_facts(source.model_bytes(), "the source tokenizer").kinds;
-  for (std::size_t id = 0; id < kinds.size(); ++id)
-    if (std::string piece = source.piece(static_cast<TokenId>(id));
-        kinds[id] == PieceKind::UserDefined && !is_term_mark(piece))
-      tags_.insert(std::move(piece));
+  for (std::string& symbol : source.user_symbols())
+    if (!is_term_mark(symbol)) tags_.insert(std::move(symbol));
 }
 
 std::int64_t LinePreparer::most_pieces(const PreparedLine& line) const {

@@ -14,9 +14,7 @@ PieceKind read_kind(std::string_view piece) {
   PieceKind kind = PieceKind::Normal;
   WireReader reader(piece);
   while (const auto field = reader.next()) {
-    if (field->number != kType) continue;
-    if (field->value < 1 || field->value > 6) throw Malformed();
-    kind = static_cast<PieceKind>(field->value);
+    if (field->number == kType) kind = piece_kind(field->value);
   }
   return kind;
 }
@@ -44,6 +42,11 @@ TokenizerFacts read_facts(std::string_view model_bytes) {
 }
 
 }  // namespace
+
+PieceKind piece_kind(std::uint64_t number) {
+  if (number < 1 || number > 6) throw Malformed();
+  return static_cast<PieceKind>(number);
+}
 
 TokenizerFacts tokenizer_facts(std::string_view model_bytes, const std::string& name) {
   try {

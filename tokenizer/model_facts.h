@@ -25,6 +25,9 @@ struct TokenizerFacts {
 /// the numbers from 200 on to others.
 inline constexpr std::uint64_t kVocabularyField = 200;
 
+/// The kind with a number of the format. Throws Malformed for other numbers.
+PieceKind piece_kind(std::uint64_t number);
+
 /// Throws Error where the bytes are no protocol buffer. `name` is for messages.
 TokenizerFacts tokenizer_facts(std::string_view model_bytes, const std::string& name);
 

@@ -37,9 +37,7 @@ Piece read_piece(std::string_view message) {
   while (const auto field = reader.next()) {
     if (field->number == kText) piece.text = field->bytes;
     if (field->number == kScore) piece.score = float_of(field->bytes);
-    if (field->number != kKind) continue;
-    if (field->value < 1 || field->value > 6) throw Malformed();
-    piece.kind = static_cast<PieceKind>(field->value);
+    if (field->number == kKind) piece.kind = piece_kind(field->value);
   }
   return piece;
 }

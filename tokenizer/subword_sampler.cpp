@@ -4,7 +4,6 @@
 #include <charconv>
 
 #include "base/error.h"
-#include "tokenizer/model_facts.h"
 
 namespace dragoman {
 
@@ -21,7 +20,7 @@ char byte_of(const std::string& piece) {
 
 SubwordSampler::SubwordSampler(std::shared_ptr<const Tokenizer> tokenizer, double strength)
     : tokenizer_(std::move(tokenizer)), strength_(strength) {
-  const TokenizerFacts facts = tokenizer_facts(tokenizer_->model_bytes(), "the tokenizer");
+  const TokenizerFacts& facts = tokenizer_->facts();
   bpe_ = facts.type == "bpe";
   if (!bpe_ && facts.type != "unigram")
     throw Error("subword sampling needs a tokenizer of type bpe or unigram, not ", facts.type);

@@ -1,12 +1,11 @@
 #include "tokenizer/term_marks.h"
 
 #include "base/error.h"
-#include "tokenizer/model_facts.h"
 
 namespace dragoman {
 
 bool has_term_marks(const Tokenizer& source) {
-  const auto kinds = tokenizer_facts(source.model_bytes(), "the source tokenizer").kinds;
+  const std::vector<PieceKind>& kinds = source.facts().kinds;
   const auto is_symbol = [&](std::string_view piece) {
     return kinds[static_cast<std::size_t>(source.id(piece))] == PieceKind::UserDefined;
   };

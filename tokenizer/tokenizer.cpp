@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
-#include "tokenizer/model_facts.h"
+#include "tokenizer/renumbered_tokenizer.h"
 #include "tokenizer/term_marks.h"
 
 namespace dragoman {
@@ -15,10 +15,11 @@ namespace dragoman {
 struct Tokenizer::Impl {
   std::string model_bytes;
   sentencepiece::SentencePieceProcessor processor;
-  TokenId vocabulary = 0;
+  TokenizerFacts facts;
   bool is_renumbered = false;
 
-  bool has(TokenId id) const { return id >= 0 && id < vocabulary; }
+  TokenId vocabulary() const { return static_cast<TokenId>(facts.vocabulary); }
+  bool has(TokenId id) const { return id >= 0 && id < vocabulary(); }
 
   /// The id of a piece that a text is segmented into. A renumbered model (renumbered_tokenizer.h)
   /// stands for one whose pieces are looked up in a vocabulary by their texts: there a run of
@@ -40,8 +41,7 @@ Tokenizer::Tokenizer(std::string model_bytes, const std::string& name)
   if (!status.ok() || impl_->processor.GetPieceSize() == 0)
     throw Error(name, ": is not a SentencePiece model");
   if (eos_id() < 0) throw Error(name, ": the SentencePiece model has no end of sentence (</s>)");
-  const TokenizerFacts facts = tokenizer_facts(impl_->model_bytes, name);
-  impl_->vocabulary = static_cast<TokenId>(facts.vocabulary);
+  const TokenizerFacts& facts = impl_->facts = tokenizer_facts(impl_->model_bytes, name);
   impl_->is_renumbered = facts.vocabulary < facts.kinds.size() ||
                          std::ranges::find(facts.kinds, PieceKind::Unused) != facts.kinds.end();
 }
@@ -87,7 +87,7 @@ std::string Tokenizer::decode(std::span<const TokenId> ids) const {
   return text;
 }
 
-std::int64_t Tokenizer::size() const { return impl_->vocabulary; }
+std::int64_t Tokenizer::size() const { return impl_->vocabulary(); }
 TokenId Tokenizer::unk_id() const { return impl_->processor.unk_id(); }
 TokenId Tokenizer::bos_id() const { return impl_->processor.bos_id(); }
 TokenId Tokenizer::eos_id() const { return impl_->processor.eos_id(); }
@@ -108,7 +108,7 @@ TokenId Tokenizer::id(std::string_view piece) const {
 std::vector<TokenId> Tokenizer::never_emitted() const {
   const auto& processor = impl_->processor;
   std::vector<TokenId> ids;
-  for (TokenId id = 0; id < impl_->vocabulary; ++id) {
+  for (TokenId id = 0; id < impl_->vocabulary(); ++id) {
     if (id == eos_id()) continue;
     const std::string& piece = processor.IdToPiece(id);
     const bool special = processor.IsUnknown(id) || processor.IsControl(id);
@@ -119,6 +119,16 @@ std::vector<TokenId> Tokenizer::never_emitted() const {
   }
   return ids;
 }
+
+std::vector<std::string> Tokenizer::user_symbols() const {
+  std::vector<std::string> symbols;
+  for (TokenId id = 0; id < impl_->vocabulary(); ++id)
+    if (impl_->facts.kinds[static_cast<std::size_t>(id)] == PieceKind::UserDefined)
+      symbols.push_back(without_tag_space(piece(id)));
+  return symbols;
+}
+
+const TokenizerFacts& Tokenizer::facts() const { return impl_->facts; }
 
 const std::string& Tokenizer::model_bytes() const { return impl_->model_bytes; }
 

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "tokenizer/model_facts.h"
+
 namespace dragoman {
 
 using TokenId = std::int32_t;
@@ -55,6 +57,11 @@ class Tokenizer {
   /// terms, and the byte pieces of 00, 0A and 0D, which would break lines.
   std::vector<TokenId> never_emitted() const;
 
+  /// The pieces that text has as symbols of its own: marks of terms, tags such as "<bt>", and
+  /// language tags such as ">>fra<<", as they stand in text.
+  std::vector<std::string> user_symbols() const;
+
+  const TokenizerFacts& facts() const;
   const std::string& model_bytes() const;  ///< to be stored in the model file
 
  private:

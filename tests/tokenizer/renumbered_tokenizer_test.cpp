@@ -88,6 +88,7 @@ TEST_P(RenumberedTokenizer, ALanguageTagIsReadAtTheBeginningOfAText) {
   std::vector<std::string> expected = texts(original_, "the old dog");
   expected.insert(expected.begin(), "\u2581>>fra<<");
   EXPECT_EQ(texts(tokenizer, ">>fra<< the old dog"), expected);
+  EXPECT_THAT(tokenizer.user_symbols(), testing::Contains(">>fra<<"));
   EXPECT_EQ(without_tag_space(expected.front()), ">>fra<<");
   EXPECT_EQ(without_tag_space("\u2581dog"), "\u2581dog");
 }

@@ -5,7 +5,6 @@
 
 #include "base/error.h"
 #include "inference/model_tokenizers.h"
-#include "tokenizer/model_facts.h"
 
 namespace dragoman {
 
@@ -65,7 +64,7 @@ void refuse_ignored_tokenizer_flags(const RunSettings& settings, const Tokenizer
   const Tokenizer& source = *given.source;
   const std::map<std::string, std::string> facts = {
       {"vocab-size", text_of(std::int64_t{source.size()})},
-      {"tokenizer-type", std::string(tokenizer_facts(source.model_bytes(), "").type)},
+      {"tokenizer-type", std::string(source.facts().type)},
       {"joint-vocab", text_of(given.joint())},
       {"lowercase", text_of(lower_cases(source))},
       {"character-coverage", ""},
