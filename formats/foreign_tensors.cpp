@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/fields.h"
 
 namespace dragoman {
 
@@ -41,8 +42,7 @@ std::vector<float> ForeignTensors::take(const std::string& name,
     throw Error(file_, ": ", name, " has the shape ", text_of(tensor.shape), ", not ",
                 text_of(shape));
   if (!has_fractions(tensor.type))
-    throw Error(file_, ": ", name, " has whole numbers (",
-                names_of(tensor.type)[static_cast<std::size_t>(tensor.type)], "), not weights");
+    throw Error(file_, ": ", name, " has whole numbers (", name_of(tensor.type), "), not weights");
   std::vector<float> values = contiguous_floats(tensor);
   if (!std::ranges::all_of(values, [](float value) { return std::isfinite(value); }))
     throw Error(file_, ": ", name, " has numbers that are not finite");

@@ -27,9 +27,7 @@ void require(const JsonFile& file, std::string_view key, bool is_it, const char*
 
 Activation activation_of(const JsonFile& file) {
   const std::string name = file.text("activation_function", "gelu");
-  if (name == "swish" || name == "silu") return Activation::Swish;
-  if (name == "relu") return Activation::Relu;
-  if (name == "gelu") return Activation::Gelu;
+  if (const auto known = marian_activation(name)) return *known;
   throw Error(file.path().string(), ": the activation function \"", name,
               "\" is not known; relu, gelu and swish are");
 }
@@ -111,25 +109,15 @@ ModelConfig read_config(const JsonFile& file, const Vocabularies& vocabularies) 
   return config;
 }
 
-/// Their shape of a tensor: ours, and padding.
-std::vector<std::int64_t> shape_of(const MarianTensor& tensor) {
-  std::vector<std::int64_t> shape = tensor.shape;
-  if (tensor.has_padding) ++shape.front();
-  if (tensor.ours == "output.bias") shape.insert(shape.begin(), 1);
-  return shape;
-}
-
 std::vector<float> read_tensor(ForeignTensors& tensors, const MarianTensor& tensor) {
-  std::vector<float> values = tensors.take(tensor.theirs, shape_of(tensor));
-  if (!tensor.has_padding) return from_marian(tensor, std::move(values));
-  const std::int64_t width = tensor.shape.size() == 1 ? 1 : tensor.shape[1];
+  const std::vector<float> values = tensors.take(tensor.theirs, tensor.their_shape());
   // The decoder begins with padding.
-  if (tensor.ours == "embedding.weight" || tensor.ours == "embedding.target.weight")
-    if (std::any_of(values.end() - width, values.end(), [](float value) { return value != 0; }))
-      throw Error(tensors.file(), ": ", tensor.theirs,
-                  ": the last row, of <pad>, with which the decoder begins, is not zero");
-  values.resize(values.size() - static_cast<std::size_t>(width));
-  return from_marian(tensor, std::move(values));
+  const bool begins = tensor.ours == "embedding.weight" || tensor.ours == "embedding.target.weight";
+  const auto padding = values.end() - static_cast<std::ptrdiff_t>(tensor.padding());
+  if (begins && std::any_of(padding, values.end(), [](float value) { return value != 0; }))
+    throw Error(tensors.file(), ": ", tensor.theirs,
+                ": the last row, of <pad>, with which the decoder begins, is not zero");
+  return from_marian(tensor, values);
 }
 
 /// Files may have a matrix that is used twice under either name, or both.

@@ -1,6 +1,5 @@
 #include "formats/hf_marian_layout.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "base/error.h"
@@ -8,6 +7,12 @@
 namespace dragoman {
 
 namespace {
+
+/// The first name of an activation is the one that we write.
+constexpr std::pair<std::string_view, Activation> kActivations[] = {{"relu", Activation::Relu},
+                                                                    {"swish", Activation::Swish},
+                                                                    {"silu", Activation::Swish},
+                                                                    {"gelu", Activation::Gelu}};
 
 /// Of each of our columns, Marian's.
 std::vector<std::size_t> marian_columns(std::size_t d_model) {
@@ -132,16 +137,41 @@ std::vector<MarianTensor> marian_tensors(const ModelConfig& config) {
   return Tensors(config).all();
 }
 
-std::vector<float> from_marian(const MarianTensor& tensor, std::vector<float> theirs) {
-  std::vector<float> ours(theirs.size());
+std::vector<std::int64_t> MarianTensor::their_shape() const {
+  std::vector<std::int64_t> theirs_shape = shape;
+  if (!has_padding) return theirs_shape;
+  ++theirs_shape.front();
+  if (shape.size() == 1) theirs_shape.insert(theirs_shape.begin(), 1);
+  return theirs_shape;
+}
+
+std::size_t MarianTensor::padding() const {
+  if (!has_padding) return 0;
+  return static_cast<std::size_t>(shape.size() == 1 ? 1 : shape[1]);
+}
+
+std::vector<float> from_marian(const MarianTensor& tensor, const std::vector<float>& theirs) {
+  std::vector<float> ours(theirs.size() - tensor.padding());
   for_each_element(tensor, [&](std::size_t to, std::size_t from) { ours[to] = theirs[from]; });
   return ours;
 }
 
-std::vector<float> to_marian(const MarianTensor& tensor, std::vector<float> ours) {
-  std::vector<float> theirs(ours.size());
+std::vector<float> to_marian(const MarianTensor& tensor, const std::vector<float>& ours) {
+  std::vector<float> theirs(ours.size() + tensor.padding());
   for_each_element(tensor, [&](std::size_t from, std::size_t to) { theirs[to] = ours[from]; });
   return theirs;
+}
+
+std::string marian_name(Activation activation) {
+  for (const auto& [name, known] : kActivations)
+    if (known == activation) return std::string(name);
+  throw Error("MarianMTModel has no gated feed-forward networks (--activation)");
+}
+
+std::optional<Activation> marian_activation(std::string_view name) {
+  for (const auto& [known, activation] : kActivations)
+    if (known == name) return activation;
+  return std::nullopt;
 }
 
 }  // namespace dragoman

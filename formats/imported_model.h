@@ -17,8 +17,6 @@ struct ImportedModel {
   std::string source_tokenizer, target_tokenizer;        ///< SentencePiece models
   std::map<std::string, std::vector<float>> parameters;  ///< those of parameter_shapes(config)
   DecodeDefaults decode_defaults;
-  /// What the other system does and this program does not, one sentence each, for the user.
-  std::vector<std::string> remarks;
 };
 
 /// Throws Error where writing fails. A file that is there is replaced.

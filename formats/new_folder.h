@@ -2,6 +2,9 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
+
+#include "base/scratch_folder.h"
 
 namespace dragoman {
 
@@ -13,14 +16,13 @@ class NewFolder {
   explicit NewFolder(std::filesystem::path folder);
   NewFolder(const NewFolder&) = delete;
   NewFolder& operator=(const NewFolder&) = delete;
-  ~NewFolder();
 
-  const std::filesystem::path& path() const { return part_; }
+  const std::filesystem::path& path() const { return part_->path(); }
   void commit();  ///< throws Error
 
  private:
-  std::filesystem::path folder_, part_;
-  bool committed_ = false;
+  std::filesystem::path folder_;
+  std::optional<ScratchFolder> part_;  ///< removes nothing once it has its name
 };
 
 }  // namespace dragoman

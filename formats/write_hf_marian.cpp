@@ -19,19 +19,6 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-std::string activation_name(Activation activation) {
-  switch (activation) {
-    case Activation::Relu:
-      return "relu";
-    case Activation::Swish:
-      return "swish";
-    case Activation::Gelu:
-      return "gelu";
-    default:
-      throw Error("MarianMTModel has no gated feed-forward networks (--activation)");
-  }
-}
-
 /// A piece's text as MarianTokenizer knows it.
 std::string piece_text(const Tokenizer& tokenizer, TokenId id) {
   return without_tag_space(tokenizer.piece(id));
@@ -83,7 +70,7 @@ Json model_config(const ModelConfig& config) {
           {"decoder_attention_heads", config.heads},
           {"encoder_ffn_dim", config.d_ff},
           {"decoder_ffn_dim", config.d_ff},
-          {"activation_function", activation_name(config.activation)},
+          {"activation_function", marian_name(config.activation)},
           {"dropout", config.dropout},
           {"attention_dropout", config.attention_dropout},
           {"activation_dropout", config.activation_dropout},
@@ -103,22 +90,13 @@ Json model_config(const ModelConfig& config) {
           {"torch_dtype", "float32"}};
 }
 
-/// The weights in their layout; padding's row is zero, as our decoder begins with the zero vector.
 void write_weights(const ModelFileReader& model, const fs::path& path) {
   const ModelConfig& config = model.config();
   std::vector<std::vector<float>> values;
   std::vector<TensorData> tensors;
   for (const MarianTensor& tensor : marian_tensors(config)) {
-    std::vector<float> theirs = to_marian(tensor, model.floats(tensor.ours));
-    std::vector<std::int64_t> shape = tensor.shape;
-    if (tensor.has_padding) {
-      ++shape.front();
-      theirs.resize(theirs.size() + static_cast<std::size_t>(shape.size() == 1 ? 1 : shape[1]),
-                    0.0F);
-    }
-    if (tensor.ours == "output.bias") shape.insert(shape.begin(), 1);
-    values.push_back(std::move(theirs));
-    tensors.push_back({tensor.theirs, Dtype::F32, shape, values.back().data()});
+    values.push_back(to_marian(tensor, model.floats(tensor.ours)));
+    tensors.push_back({tensor.theirs, Dtype::F32, tensor.their_shape(), values.back().data()});
   }
   if (!config.output_bias) {
     values.emplace_back(static_cast<std::size_t>(config.target_vocabulary + 1), 0.0F);

@@ -20,7 +20,7 @@ struct ImportConfig {
     visit({.name = "model",
            .help = "a folder of Hugging Face's MarianMTModel (OPUS-MT)",
            .group = "Import",
-           .placeholder = "FILE"},
+           .placeholder = "FOLDER"},
           model);
     visit({.name = "output",
            .help = "the model file to write",
@@ -41,7 +41,6 @@ int run(const ImportConfig& config, const Invocation& invocation) {
     parameters += static_cast<std::int64_t>(values.size());
   log_info(join_text(config.output, ": a model of ", model.kind, ", ", with_separators(parameters),
                      " parameters"));
-  for (const std::string& remark : model.remarks) log_warning(remark);
   return 0;
 }
 
