@@ -3,32 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <utility>
 
 #include "base/error.h"
-#include "kernels/inference_kernels.h"
-#include "kernels/kernels.h"
 #include "model/file/sinusoids.h"
 
 namespace dragoman {
 
 namespace {
-
-/// The kernel of an activation; null for ReLU, which the linear layer applies itself.
-auto activation_kernel(Activation activation) -> void (*)(const ActivationArguments&) {
-  switch (activation) {
-    case Activation::Relu:
-      return nullptr;
-    case Activation::Gelu:
-    case Activation::GatedGelu:
-      return inference_kernels().gelu;
-    case Activation::Swish:
-    case Activation::GatedSwish:
-      return inference_kernels().swish;
-  }
-  throw Error("this engine has no such activation");
-}
 
 /// The most tokens of a pass through the encoder, unless one sentence has more. More tokens would
 /// make it no faster, but the workspace larger.
@@ -169,12 +151,6 @@ void CpuEngine::step(const Step& step) {
   choice_.run(*model_->output, work_.x.data(), rows, step, work_.linear);
 }
 
-void CpuEngine::run(const PackedLinear& layer, const float* x, std::int64_t rows, float* y,
-                    bool relu) {
-  const PartTimer timer(times_, EnginePart::Linear);
-  layer.run(x, rows, y, work_.linear, relu);
-}
-
 const float* CpuEngine::position(std::int64_t place, const std::vector<float>& learned) {
   const std::int64_t d_model = model_->config.d_model;
   if (learned.empty()) {
@@ -198,218 +174,6 @@ void CpuEngine::embed(std::span<const TokenId> tokens, std::span<const std::int6
     std::copy_n(position(places[i], learned), d_model, x);
     if (tokens[i] >= 0) embedding.add(tokens[i], scale, {x, static_cast<std::size_t>(d_model)});
   }
-}
-
-void CpuEngine::normalize(const CpuNorm& norm, std::int64_t rows, const float* added, float* y) {
-  const PartTimer timer(times_, EnginePart::Normalization);
-  kernels().add_norm[0]({.x = work_.x.data(),
-                         .residual = added,
-                         .gain = norm.gain.data(),
-                         .bias = norm.bias.data(),
-                         .sum = added == nullptr ? nullptr : work_.x.data(),
-                         .y = y,
-                         .means = nullptr,
-                         .inverse_deviations = nullptr,
-                         .columns = model_->config.d_model,
-                         .epsilon = static_cast<float>(model_->config.norm_epsilon),
-                         .dropout = {}},
-                        0, rows);
-}
-
-template <class SubLayer>
-const float* CpuEngine::residual(const CpuNorm& norm, std::int64_t rows, const float* added,
-                                 SubLayer&& sub_layer) {
-  if (model_->config.norm == NormPosition::After) {
-    sub_layer(work_.x.data());
-    normalize(norm, rows, work_.output.data(), work_.x.data());
-    return nullptr;
-  }
-  normalize(norm, rows, added, work_.input.data());
-  sub_layer(work_.input.data());
-  return work_.output.data();
-}
-
-/// Key and value [W] side by side.
-void CpuEngine::store_record(const float* key_value, std::uint8_t* record) const {
-  const auto type = static_cast<std::size_t>(model_->cache_type);
-  inference_kernels().store_record[type](model_->order, key_value, key_value + model_->order.width,
-                                         record);
-}
-
-const float* CpuEngine::attend_row(const float* q, const std::uint8_t* cache,
-                                   const std::int32_t* records, std::int64_t places,
-                                   float* output) {
-  grow(work_.attention, model_->order.scratch(places));
-  const auto attend =
-      inference_kernels().row_attention[static_cast<std::size_t>(model_->cache_type)];
-  attend({.order = model_->order,
-          .q = q,
-          .cache = cache,
-          .records = records,
-          .places = places,
-          .scale = 1 / std::sqrt(static_cast<float>(model_->config.d_k())),
-          .scratch = work_.attention.data(),
-          .output = output});
-  return work_.attention.data();
-}
-
-/// Attention of all positions of a sentence to all, from query, key and value in `wide` to
-/// `attended`. The length of the sentence alone chooses the kernel, so other sentences change no
-/// bit.
-void CpuEngine::attend_in_sentences(std::span<const std::int32_t> starts) {
-  const PartTimer timer(times_, EnginePart::Attention);
-  const std::int64_t d_model = model_->config.d_model, heads = model_->config.heads;
-  const std::int64_t d_k = model_->config.d_k();
-  const float* qkv = work_.wide.data();
-  PackedAttentionArguments arguments{.q = qkv,
-                                     .k = qkv + d_model,
-                                     .v = qkv + 2 * d_model,
-                                     .output = work_.attended.data(),
-                                     .log_sums = work_.log_sums.data(),
-                                     .query_starts = starts.data(),
-                                     .key_starts = starts.data(),
-                                     .heads = heads,
-                                     .d_k = d_k,
-                                     .query_stride = 3 * d_model,
-                                     .key_stride = 3 * d_model,
-                                     .longest_keys = 0,
-                                     .scale = 1 / std::sqrt(static_cast<float>(d_k)),
-                                     .causal = false,
-                                     .dropout = {}};
-  const auto sentences = static_cast<std::int64_t>(starts.size()) - 1;
-  for (std::int64_t s = 0; s < sentences; ++s) {
-    const std::int32_t begin = starts[static_cast<std::size_t>(s)];
-    const std::int32_t end = starts[static_cast<std::size_t>(s) + 1];
-    arguments.longest_keys = end - begin;
-    if (fits_packed_attention(arguments.longest_keys, d_k))
-      kernels().packed_attention[0](arguments, s * heads, (s + 1) * heads);
-    else
-      attend_long_sentence(begin, end);
-  }
-}
-
-/// Row by row, by the decoder's kernel, for which queries, keys and values are brought into
-/// HeadOrder. Keys and values are rounded as in the decoder's cache (bf16, int8).
-void CpuEngine::attend_long_sentence(std::int64_t begin, std::int64_t end) {
-  const HeadOrder& order = model_->order;
-  const std::int64_t d_model = model_->config.d_model;
-  const auto width = static_cast<std::size_t>(order.width);
-  std::vector<float> q(width), key_value(2 * width), output(width);
-  std::vector<std::uint8_t> records(static_cast<std::size_t>((end - begin) * record_bytes()));
-  const auto to_heads = [&](const float* plain, float* ordered) {
-    for (std::int64_t h = 0; h < order.heads; ++h)
-      for (std::int64_t c = 0; c < order.d_k; ++c) ordered[order.place(h, c)] = *plain++;
-  };
-  for (std::int64_t t = begin; t < end; ++t) {
-    const float* qkv = work_.wide.data() + t * 3 * d_model;
-    to_heads(qkv + d_model, key_value.data());
-    to_heads(qkv + 2 * d_model, key_value.data() + width);
-    store_record(key_value.data(), records.data() + (t - begin) * record_bytes());
-  }
-  for (std::int64_t t = begin; t < end; ++t) {
-    to_heads(work_.wide.data() + t * 3 * d_model, q.data());
-    attend_row(q.data(), records.data(), nullptr, end - begin, output.data());
-    float* attended = work_.attended.data() + t * d_model;
-    for (std::int64_t h = 0; h < order.heads; ++h)
-      for (std::int64_t c = 0; c < order.d_k; ++c)
-        *attended++ = output[static_cast<std::size_t>(order.place(h, c))];
-  }
-}
-
-void CpuEngine::feed_forward(const CpuFeedForward& layer, const float* input, std::int64_t rows) {
-  const Activation activation = model_->config.activation;
-  const std::int64_t d_ff = model_->config.d_ff;
-  const auto activate = activation_kernel(activation);
-  run(layer.inner, input, rows, work_.wide.data(), activate == nullptr);
-  const float* hidden = work_.wide.data();
-  if (activate != nullptr) {
-    activate({.x = hidden,
-              .gate = is_gated(activation) ? hidden + d_ff : nullptr,
-              .y = work_.attended.data(),
-              .rows = rows,
-              .columns = d_ff,
-              .x_stride = layer.inner.outputs()});
-    hidden = work_.attended.data();
-  }
-  run(layer.outer, hidden, rows, work_.output.data());
-}
-
-void CpuEngine::encode(std::span<const std::int32_t> starts) {
-  const std::int64_t rows = starts.back();
-  const float* added = nullptr;
-  for (const CpuEncoderLayer& layer : model_->encoder) {
-    added = residual(layer.self_attention.norm, rows, added, [&](const float* input) {
-      run(layer.self_attention.query_key_value, input, rows, work_.wide.data());
-      attend_in_sentences(starts);
-      run(layer.self_attention.output, work_.attended.data(), rows, work_.output.data());
-    });
-    added = residual(layer.feed_forward.norm, rows, added,
-                     [&](const float* input) { feed_forward(layer.feed_forward, input, rows); });
-  }
-  if (model_->encoder_norm) normalize(*model_->encoder_norm, rows, added, work_.x.data());
-}
-
-void CpuEngine::attend_to_history(const CpuDecoderLayer& layer, std::int64_t number,
-                                  const float* input, std::int64_t rows) {
-  const std::int64_t width = model_->order.width;
-  run(layer.self_attention.query_key_value, input, rows, work_.wide.data());
-  {
-    const PartTimer timer(times_, EnginePart::Attention);
-    for (std::int64_t r = 0; r < rows; ++r) {
-      const float* qkv = work_.wide.data() + r * 3 * width;
-      store_record(qkv + width, cache_.current(number, r));
-      attend_row(qkv, cache_.layer(number), cache_.records(r), cache_.places(r),
-                 work_.attended.data() + r * width);
-    }
-  }
-  run(layer.self_attention.output, work_.attended.data(), rows, work_.output.data());
-}
-
-void CpuEngine::attend_to_source(const CpuDecoderLayer& layer, std::int64_t number,
-                                 const float* input, std::int64_t rows, const Step* told) {
-  const std::int64_t width = model_->order.width;
-  run(layer.cross_attention.query, input, rows, work_.wide.data());
-  {
-    const PartTimer timer(times_, EnginePart::Attention);
-    for (std::int64_t r = 0; r < rows; ++r) {
-      const Source& source = sources_[static_cast<std::size_t>(cache_.slot(r))];
-      const float* weights =
-          attend_row(work_.wide.data() + r * width,
-                     source.keys_values.data() + number * source.places * record_bytes(), nullptr,
-                     source.places, work_.attended.data() + r * width);
-      if (told != nullptr) tell_attention(weights, source.places, *told);
-    }
-  }
-  run(layer.cross_attention.output, work_.attended.data(), rows, work_.output.data());
-}
-
-void CpuEngine::tell_attention(const float* weights, std::int64_t places, const Step& step) const {
-  const std::int64_t first = step.heads.head == 0 ? 0 : step.heads.head - 1;
-  const std::int64_t last = step.heads.head == 0 ? model_->config.heads : first + 1;
-  for (std::int64_t place = 0; place < places; ++place) {
-    const float* heads = weights + place * model_->order.lanes;
-    step.attention->push_back(std::accumulate(heads + first, heads + last, 0.0F) /
-                              static_cast<float>(last - first));
-  }
-}
-
-void CpuEngine::decode(std::int64_t rows, const Step& step) {
-  if (step.attention != nullptr) step.attention->clear();
-  const float* added = nullptr;
-  for (std::size_t i = 0; i < model_->decoder.size(); ++i) {
-    const CpuDecoderLayer& layer = model_->decoder[i];
-    const auto number = static_cast<std::int64_t>(i);
-    added = residual(layer.self_attention.norm, rows, added,
-                     [&](const float* input) { attend_to_history(layer, number, input, rows); });
-    const bool tells = step.attention != nullptr &&
-                       step.heads.is_of_layer(number + 1, model_->config.decoder_layers);
-    added = residual(layer.cross_attention.norm, rows, added, [&](const float* input) {
-      attend_to_source(layer, number, input, rows, tells ? &step : nullptr);
-    });
-    added = residual(layer.feed_forward.norm, rows, added,
-                     [&](const float* input) { feed_forward(layer.feed_forward, input, rows); });
-  }
-  if (model_->decoder_norm) normalize(*model_->decoder_norm, rows, added, work_.x.data());
 }
 
 std::vector<std::unique_ptr<Engine>> cpu_engines(const std::shared_ptr<const CpuModel>& model,

@@ -1,7 +1,7 @@
 // The engine on packed weights, without LibTorch. It works on one thread; helper threads may
 // compute some outputs of its products (EngineTeam). Each row is computed in the same order of
 // operations, whatever rows stand beside it. So a sentence's translation is the same, bit for bit,
-// whatever else is translated.
+// whatever else is translated. Its layers are in cpu_engine_layers.cpp.
 #pragma once
 
 #include <cstdint>
