@@ -23,8 +23,13 @@ char32_t next_code_point(std::string_view text, std::size_t& offset);
 
 /// `text` must be valid UTF-8.
 std::u32string code_points(std::string_view text);
+std::size_t count_code_points(std::string_view text);
 void append_utf8(std::string& text, char32_t code_point);
 std::string to_utf8(std::u32string_view code_points);
+
+/// The letters A to Z in lower case, a to z in upper case; all other bytes stay.
+std::string ascii_lower(std::string_view text);
+std::string ascii_upper(std::string_view text);
 
 /// Python's str.lower(): full lower-casing, with the final sigma rule. `text` must be valid UTF-8.
 std::string lower_case(std::string_view text);

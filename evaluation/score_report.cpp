@@ -139,15 +139,15 @@ std::string latex_table(const Table& table) {
 
 /// Columns one below the other.
 std::string text_table(const Table& table) {
-  const auto width_of = [](const std::string& text) { return code_points(text).size(); };
   std::vector<std::size_t> widths(table.front().size());
   for (const auto& row : table)
-    for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], width_of(row[c]));
+    for (std::size_t c = 0; c < row.size(); ++c)
+      widths[c] = std::max(widths[c], count_code_points(row[c]));
   std::string text;
   for (const auto& row : table) {
     std::string line;
     for (std::size_t c = 0; c < row.size(); ++c)
-      line += row[c] + std::string(widths[c] + 2 - width_of(row[c]), ' ');
+      line += row[c] + std::string(widths[c] + 2 - count_code_points(row[c]), ' ');
     text += std::string(strip_right(line)) + "\n";
   }
   return text;

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/utf8.h"
 
 namespace dragoman::deepl {
 
@@ -11,22 +12,16 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string upper(std::string text) {
-  for (char& c : text)
-    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 32);
-  return text;
-}
-
 /// The served code that DeepL's code ("DE", "EN-US", "ZH-HANT") means: the same, or else the
 /// language without its region. Empty where there is none.
 std::string served_code(const std::string& code, const std::vector<std::string>& served) {
-  const std::string asked = upper(code);
+  const std::string asked = ascii_upper(code);
   const std::string language = asked.substr(0, asked.find('-'));
   for (const std::string& wanted : {asked, language})
     for (const std::string& known : served)
-      if (upper(known) == wanted) return known;
+      if (ascii_upper(known) == wanted) return known;
   for (const std::string& known : served)  // "PT" where the model is of pt-BR
-    if (asked == language && upper(known).starts_with(join_text(language, '-'))) return known;
+    if (asked == language && ascii_upper(known).starts_with(join_text(language, '-'))) return known;
   return {};
 }
 
@@ -82,8 +77,8 @@ TranslateCall parse_translate(const RequestFields& fields, const ServedModels& m
   call.source = parse_language(fields, "source_lang", served);
   call.target = parse_language(fields, "target_lang", served);
   if (!call.source.empty() && !models.route({call.source, call.target}))
-    throw HttpError(400, join_text("No translation from ", upper(call.source), " to ",
-                                   upper(call.target), " is available."));
+    throw HttpError(400, join_text("No translation from ", ascii_upper(call.source), " to ",
+                                   ascii_upper(call.target), " is available."));
   parse_splitting(fields, call);
   check_other_parameters(fields);
   call.shows_characters = fields.flag("show_billed_characters").value_or(false);
@@ -95,10 +90,10 @@ TranslateCall parse_translate(const RequestFields& fields, const ServedModels& m
 HttpResponse translate_answer(const TranslateCall& call, const std::vector<TextAnswer>& answers) {
   Json translations = Json::array();
   for (const TextAnswer& answer : answers) {
-    Json translation = {{"detected_source_language", upper(answer.source)},
+    Json translation = {{"detected_source_language", ascii_upper(answer.source)},
                         {"text", answer.texts.front()}};
     if (call.shows_characters) translation["billed_characters"] = answer.characters;
-    if (!answer.pivot.empty()) translation["pivot_language"] = upper(answer.pivot);
+    if (!answer.pivot.empty()) translation["pivot_language"] = ascii_upper(answer.pivot);
     translations.push_back(std::move(translation));
   }
   return json_response(200, Json{{"translations", std::move(translations)}});
@@ -126,7 +121,7 @@ HttpResponse languages(const RequestFields& fields, const ServedModels& models) 
       add("PT-BR", "Portuguese (Brazilian)");
       add("PT-PT", "Portuguese (European)");
     } else {
-      add(upper(code), language_name(code));
+      add(ascii_upper(code), language_name(code));
     }
   }
   return json_response(200, list);

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "base/error.h"
+#include "base/utf8.h"
 #include "server/http.h"
 
 namespace dragoman {
@@ -26,17 +27,9 @@ std::string decoded(std::string_view text) {
   return result;
 }
 
-std::string lower_ascii(std::string_view text) {
-  std::string result(text);
-  std::ranges::transform(result, result.begin(), [](unsigned char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : static_cast<char>(c);
-  });
-  return result;
-}
-
 /// The value of a parameter of a header: name="value" or name=value. Empty where there is none.
 std::string parameter(std::string_view header, std::string_view name) {
-  const std::string lower = lower_ascii(header);
+  const std::string lower = ascii_lower(header);
   for (std::size_t at = 0; (at = lower.find(name, at)) != std::string::npos; at += name.size()) {
     const bool begins = at > 0 && (lower[at - 1] == ';' || lower[at - 1] == ' ');
     if (!begins || lower.substr(at + name.size(), 1) != "=") continue;
@@ -56,7 +49,7 @@ std::string parameter(std::string_view header, std::string_view name) {
 
 /// The name that a part's headers give.
 std::string name_of_part(std::string_view headers) {
-  const std::string lower = lower_ascii(headers);
+  const std::string lower = ascii_lower(headers);
   const std::size_t at = lower.find("content-disposition:");
   std::string name = at == std::string::npos ? "" : parameter(headers.substr(at), "name");
   if (name.empty()) refuse("a part has no name");

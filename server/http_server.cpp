@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/utf8.h"
 #include "inference/wake_up.h"
 #include "server/listen_socket.h"
 
@@ -29,19 +30,12 @@ constexpr std::size_t kHeaderBytes = 65'536;   // of a connection: request line 
 constexpr std::int64_t kBodiesAtOnce = 64;     // as many of the largest size fit into memory
 constexpr std::int64_t kDiscardedBodies = 16;  // so much of a body that is too large is read
 
-std::string lower(std::string text) {
-  std::ranges::transform(text, text.begin(), [](unsigned char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : static_cast<char>(c);
-  });
-  return text;
-}
-
 // NOLINTBEGIN(readability-function-size): the library decides the parameters
 MHD_Result add_header(void* headers, MHD_ValueKind, const char* name, std::size_t name_size,
                       const char* value, std::size_t value_size) {
   const std::string text(value == nullptr ? "" : value, value_size);
   auto& known = *static_cast<std::map<std::string, std::string, std::less<>>*>(headers);
-  known.emplace(lower(std::string(name, name_size)), text);
+  known.emplace(ascii_lower({name, name_size}), text);
   return MHD_YES;
 }
 

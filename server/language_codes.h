@@ -11,6 +11,8 @@ namespace dragoman {
 struct LanguagePair {
   std::string source, target;
   auto operator<=>(const LanguagePair&) const = default;
+
+  std::string name() const { return source + "-" + target; }  ///< "en-de"
 };
 
 /// "en-de", "zh-Hant-en", "en-pt-BR"; nothing for other texts.

@@ -68,8 +68,8 @@ std::string Metrics::text(const ServedModels& models) const {
          refused_);
   describe(text, "dragoman_waiting_sentences", "gauge", "Sentences that no engine works on yet.");
   for (const auto& model : models.all())
-    text << "dragoman_waiting_sentences{languages=\"" << model->languages().source << '-'
-         << model->languages().target << "\"} " << model->service().waiting() << '\n';
+    text << "dragoman_waiting_sentences{languages=\"" << model->languages().name() << "\"} "
+         << model->service().waiting() << '\n';
   single(text, "dragoman_texts_total", "counter", "Texts that were translated.", texts_);
   single(text, "dragoman_characters_total", "counter", "Characters that were translated.",
          characters_);

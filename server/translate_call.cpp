@@ -1,12 +1,11 @@
 #include "server/translate_call.h"
 
-#include <algorithm>
+#include "base/utf8.h"
 
 namespace dragoman {
 
 std::int64_t count_characters(std::string_view text) {
-  return std::ranges::count_if(
-      text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; });
+  return static_cast<std::int64_t>(count_code_points(text));
 }
 
 std::int64_t count_characters(const std::vector<std::string>& texts) {

@@ -245,7 +245,8 @@ void TranslationServer::translate(const CallPointer& call) {
   AnsweredRequest& facts = call->facts;
   facts.texts = static_cast<std::int64_t>(call->answers.size());
   facts.languages = languages_of(call->answers, call->translate.target);
-  const std::int64_t characters = count_characters(call->translate.texts);
+  std::int64_t characters = 0;
+  for (const TextAnswer& answer : call->answers) characters += answer.characters;
   if (call->key && !config_.api_keys->take(*call->key, characters))
     throw HttpError(call->interface->used_up,
                     "Quota exceeded: the characters of this month are used up");
@@ -283,8 +284,8 @@ HttpResponse TranslationServer::health(Call&) {
   for (const auto& model : models_.all())
     if (model->service().failure())
       return json_response(
-          503, Json{{"status", join_text("an engine of ", model->languages().source, '-',
-                                         model->languages().target, " has failed")}});
+          503,
+          Json{{"status", join_text("an engine of ", model->languages().name(), " has failed")}});
   return json_response(200, Json{{"status", "ok"}});
 }
 

@@ -167,7 +167,7 @@ bool add_translations(EvaluatedTexts& texts, const EvaluateOptions& options, con
     texts.systems.push_back(path);
     texts.updates.push_back(model.updates);
     const DecodeConfig search = model.search_with(options.decode, origins);
-    TranslationService service = model.service(search.batch_size);
+    TranslationService service = model.service({.rows = search.batch_size});
     texts.hypotheses.push_back(translate_text(service, search, texts.source));
     if (listen_for_stop().stop_requested()) return false;
     if (!options.files.force) warn_of_empty(texts.hypotheses.back(), texts.references, path);
@@ -185,7 +185,7 @@ bool add_tuned_translations(EvaluatedTexts& texts, const EvaluateOptions& option
   warn_of_few_lines(texts.source);
   const Metric metric = metrics_of(options.metrics, texts.references, "").front();
   const DecodeConfig start = model.search_with(options.decode, origins);
-  TranslationService service = model.service(start.batch_size);
+  TranslationService service = model.service({.rows = start.batch_size});
   const auto score = [&](const DecodeConfig& search) {
     if (listen_for_stop().stop_requested()) return 0.0;
     log_info("translating with " + name_of(search));

@@ -86,11 +86,11 @@ DecodeConfig OpenedTranslator::search_with(DecodeConfig flags, const Origins& or
   return flags;
 }
 
-TranslationService OpenedTranslator::service(std::int64_t rows) const {
+TranslationService OpenedTranslator::service(const Workers::Limits& limits) const {
   return {pointers_to(engines),
           *tokenizers.source,
           *tokenizers.target,
-          {.limits = {.rows = rows}, .several_sentences = several_sentences}};
+          {.limits = limits, .several_sentences = several_sentences}};
 }
 
 }  // namespace dragoman

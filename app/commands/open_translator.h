@@ -29,9 +29,9 @@ struct OpenedTranslator {
   /// The search that the flags ask for; what they leave open is as the model has it. Throws
   /// UsageError where that is no valid search.
   DecodeConfig search_with(DecodeConfig flags, const Origins& origins) const;
-  /// A translation service on these engines. This object must outlive it. `rows` is
+  /// A translation service on these engines. This object must outlive it. `limits.rows` is
   /// DecodeConfig::batch_size.
-  TranslationService service(std::int64_t rows = 0) const;
+  TranslationService service(const Workers::Limits& limits = {}) const;
 };
 
 /// Makes a model's engine on the device that --device names; null where that is the CPU. Each

@@ -1,12 +1,11 @@
 #include "app/commands/output_file.h"
 
-#include <algorithm>
-#include <cctype>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 
 #include "base/error.h"
+#include "base/utf8.h"
 #include "model/file/run_folder.h"
 
 namespace dragoman {
@@ -20,8 +19,7 @@ bool is_page(const std::string& path) {
   std::string text(kBegin.size(), '\0');
   std::ifstream(path, std::ios::binary)
       .read(text.data(), static_cast<std::streamsize>(text.size()));
-  std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
-  return text == kBegin;
+  return ascii_lower(text) == kBegin;
 }
 
 bool is_run(const RunFolder& run) {

@@ -35,16 +35,10 @@ std::string milliseconds_since(Clock::time_point begin) {
          " ms";
 }
 
-std::string name_of(const LanguagePair& languages) {
-  return languages.source + "-" + languages.target;
-}
-
 /// A model and what it needs as long as it lives.
 struct ResidentModel {
   ResidentModel(OpenedTranslator model, const Workers::Limits& limits)
-      : opened(std::move(model)),
-        service(pointers_to(opened.engines), *opened.tokenizers.source, *opened.tokenizers.target,
-                {.limits = limits, .several_sentences = opened.several_sentences}) {}
+      : opened(std::move(model)), service(opened.service(limits)) {}
 
   const OpenedTranslator opened;
   TranslationService service;
@@ -66,7 +60,7 @@ class ModelFiles {
       try {
         if (stamp_of(resolve_model_path(model.path)) != stamps_.at(model.languages)) load(model);
       } catch (const std::exception& error) {
-        log_error(join_text(name_of(model.languages), " stays as it was: ", error.what()));
+        log_error(join_text(model.languages.name(), " stays as it was: ", error.what()));
       }
     }
   }
@@ -87,7 +81,7 @@ class ModelFiles {
         ServedModel::Facts{.checksum = ModelFileReader(file, Verify::Header).checksum(),
                            .updates = resident->opened.updates}));
     stamps_[model.languages] = stamp;
-    log_info(join_text(name_of(model.languages), ": ", file.string(), " is loaded, ",
+    log_info(join_text(model.languages.name(), ": ", file.string(), " is loaded, ",
                        milliseconds_since(begin)));
   }
 

@@ -80,7 +80,7 @@ std::vector<NamedModel> ServeConfig::models() const {
                        ", or --source-lang and --target-lang beside a single model");
     const LanguagePair& languages = model->languages;
     if (std::ranges::find(named, languages, &NamedModel::languages) != named.end())
-      throw UsageError("--model: ", languages.source, "-", languages.target, " is given twice");
+      throw UsageError("--model: ", languages.name(), " is given twice");
     if (languages.source == languages.target)
       throw UsageError("--model: ", value, ": source and target are the same language");
     named.push_back(*std::move(model));

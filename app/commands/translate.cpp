@@ -256,7 +256,7 @@ int run_translate(const TranslateConfig& config, const Invocation& call,
   const std::int64_t failed_before = files.json ? failed_answers(output->kept()) : 0;
   const OpenedTranslator model = open_translator(files.models, config.hardware, device_engine);
   const TranslationRequest request = request_of(config, model, call.origins, std::move(demands));
-  TranslationService service = model.service(request.search.batch_size);
+  TranslationService service = model.service({.rows = request.search.batch_size});
   const auto prepare = [&service](const TranslationRequest& any) { return service.prepare(any); };
   JsonRequests requests(prepare, request,
                         {.n_best = request.search.n_best,

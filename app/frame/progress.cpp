@@ -73,7 +73,7 @@ std::vector<std::string> facts(const ProgressState& state) {
   return parts;
 }
 
-int width_of(const std::string& text) { return static_cast<int>(code_points(text).size()); }
+int width_of(const std::string& text) { return static_cast<int>(count_code_points(text)); }
 
 std::string joined(const std::vector<std::string>& parts, std::string_view separator) {
   std::string text;
