@@ -7,8 +7,8 @@
 
 namespace dragoman {
 
-/// The n best translations of the line's parts joined rank by rank; a part with fewer gives its
-/// last one to the ranks beyond.
+/// Joins the n best translations of the line's parts: the best of each part, the second best of
+/// each, and so on. A part that has fewer gives its last one again.
 Translation assemble_translation(const PreparedLine& line, const Tokenizer& target);
 
 }  // namespace dragoman

@@ -25,8 +25,8 @@ struct Demands {
   std::vector<std::string> avoided{};  ///< texts that no translation may have
 
   bool requires_any() const { return protects || !terms.empty(); }
-  /// The texts that the translation of `source` must have, in the order of `source`. Of texts that
-  /// overlap one is kept: first those of `first`, then those of `terms`, then protected texts.
+  /// The texts that the translation of `source` must have, in the order of `source`. Where texts
+  /// overlap, those of `first` are kept before those of `terms`, and these before protected texts.
   std::vector<RequiredText> of(std::string_view source, const Terms& first = {}) const;
 };
 

@@ -26,9 +26,10 @@ struct Extension {
 /// equal sums the smaller row comes first, then the smaller token.
 void keep_beam(std::vector<Extension>& extensions, std::int64_t beam, TokenId eos);
 
-/// Draws a candidate: of the sampling-topk best, by the probabilities sharpened by temperature, cut
-/// to the smallest set that has sampling-topp. `uniform` in [0, 1). Candidates of probability 0 are
-/// never drawn; -1 where there is no other. Returns an index into `candidates`.
+/// Draws a candidate and returns its index; -1 if all have probability 0. Keeps the sampling-topk
+/// best, divides their log-probabilities by the temperature, then keeps the fewest that together
+/// have the fraction sampling-topp of their probability, and draws among these. `uniform` in
+/// [0, 1) decides.
 std::int64_t draw(std::span<const Candidate> candidates, const DecodeConfig& config,
                   double uniform);
 

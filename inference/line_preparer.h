@@ -1,6 +1,6 @@
 // Makes sentences for the search of a line of text: repairs UTF-8, splits, tokenizes, and finds the
 // texts that the translation must have. If the translation lacks some of them, the sentence is
-// searched for once more, with these texts as required phrases.
+// searched again, with these texts as required phrases; and again, if that loses another one.
 #pragma once
 
 #include <cstdint>
@@ -30,9 +30,10 @@ class LinePreparer {
   /// line is split; none if it is empty.
   std::vector<SourceSentence> prepare(LineInput input, PreparedLine& line) const;
 
-  /// Keeps the hypotheses of a part if they are its first, or lack fewer required texts than those
-  /// kept before. Returns the sentence again, for another search, where a text is missing that no
-  /// search was asked for yet. For different parts of a line it may be called at once.
+  /// Takes the hypotheses of a search. Keeps them if they are the part's first, or lack fewer
+  /// required texts than those kept before. Returns the sentence for another search if a text is
+  /// missing that no search of the part has had as a phrase. Threads may call it at once for
+  /// different parts of a line.
   std::optional<SourceSentence> take(PreparedLine& line, std::size_t part,
                                      std::vector<Hypothesis> hypotheses) const;
 

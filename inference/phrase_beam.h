@@ -1,8 +1,8 @@
 // A step of beam search with required phrases: which tokens may follow a hypothesis, and which
 // hypotheses are kept. Hypotheses are compared by the sum of their log-probabilities plus a bonus.
-// The bonus gives back what a phrase costs, but for some of its first token. It is lower if a
-// phrase begins while its source positions get little attention, and if another token is written
-// while they get much.
+// The bonus gives back what a phrase costs, except up to kMostFirst for its first token.
+// The bonus is lower if a phrase begins while its source positions get little attention, and if
+// another token is written while they get much.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ struct PhraseRow {
   double sum;
   const PhraseProgress& progress;
   std::span<const Candidate> candidates;
-  std::span<const RowToken> wanted;  ///< PhraseBeam::wanted
+  std::span<const RowToken> wanted;  ///< as append_wanted() lists them for this row
   std::span<const float> wanted_log_probabilities;
   std::span<const float> attention;  ///< [S], or nothing
 };

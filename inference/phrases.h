@@ -13,7 +13,7 @@ namespace dragoman {
 
 /// How far a hypothesis is: which phrases it has, and which one it is in the middle of.
 struct PhraseProgress {
-  std::uint64_t met = 0;      ///< a bit for each phrase, the one begun among them
+  std::uint64_t met = 0;      ///< a bit for each phrase that is begun, complete or not
   std::int16_t phrase = -1;   ///< the one begun, or -1
   std::int16_t position = 0;  ///< in its tokens
   std::int16_t spelling = 0;
@@ -37,9 +37,9 @@ struct RequiredPhrase {
   std::vector<PhraseSpelling> spellings;
   bool ends_word = true;           ///< what follows must not lengthen its last word
   std::size_t begin = 0, end = 0;  ///< source positions that it translates; empty: unknown
-  /// In a translation without the phrase: the first token of the word in its place, or -1; and the
-  /// attention to [begin, end) when that token was written, or 0 if the token was written only
-  /// once.
+  /// In a translation without the phrase: the first token of the word that stands instead of it, or
+  /// -1. The attention to [begin, end) when that token was written; 0 if the translation has the
+  /// token only once, as no attention is needed to tell which one is meant.
   TokenId instead = -1;
   double instead_attention = 0;
 
@@ -63,7 +63,7 @@ class RequiredPhrases {
   std::int64_t tokens() const { return tokens_; }  ///< of all phrases
   const RequiredPhrase& operator[](std::size_t phrase) const { return phrases_[phrase]; }
 
-  /// The number of phrases that are not begun.
+  /// The number of phrases that the hypothesis has not begun.
   std::int64_t unmet(const PhraseProgress& progress) const;
   /// Tokens that the hypothesis still needs.
   std::int64_t missing(const PhraseProgress& progress) const;

@@ -57,8 +57,9 @@ std::pair<std::size_t, std::size_t> places_of(const RequiredText& text,
   return {begin, end};
 }
 
-/// The first piece of the word that translates a phrase's source: of words that begin while these
-/// places get about the most attention, the longest, since a noun's article looks at it, too.
+/// Finds the word that the hypothesis has instead of the phrase, and keeps its first token. Among
+/// the words that begin while the phrase's source positions get about the most attention it is the
+/// longest: an article attends to its noun, too.
 void find_instead(RequiredPhrase& phrase, const Hypothesis& lacking, const Tokenizer& tokenizer) {
   constexpr double kAboutTheMost = 0.6;
   if (lacking.tokens.empty() || lacking.attention.empty() || !phrase.has_places()) return;

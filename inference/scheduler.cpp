@@ -44,7 +44,7 @@ std::int64_t Scheduler::count_admitted(const std::deque<SourceSentence>& waiting
   const std::int64_t rows = std::max(rows_ / first, std::int64_t{1}) * first;
   std::int64_t free = rows;
   for (const Active& sentence : active_) free -= sentence.search.width();
-  // The encoder works better on several sentences than on one, so a few free places wait for more.
+  // The encoder works better on several sentences than on one, so a few free rows stay free.
   if (!active_.empty() && free * 8 < rows) return 0;
   std::optional<AttentionHeads> told = heads();
   std::int64_t count = 0;

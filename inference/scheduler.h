@@ -42,8 +42,8 @@ struct FinishedSentence {
 class SentenceReceiver {
  public:
   virtual ~SentenceReceiver() = default;
-  /// Takes the hypotheses of a sentence. A sentence that it returns is searched for next, and comes
-  /// back here in its turn.
+  /// Takes the hypotheses of a sentence. If it returns a sentence, that is put into the queue, and
+  /// its hypotheses come here, too.
   virtual std::optional<SourceSentence> finish(FinishedSentence sentence) = 0;
   /// Some of its sentences will never be finished. May be called several times.
   virtual void fail(std::exception_ptr error) = 0;

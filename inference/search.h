@@ -77,7 +77,7 @@ struct SearchSettings {
 
 /// The results of an engine's step for the rows of one sentence.
 struct StepResults {
-  std::span<const Candidate> candidates;  ///< [rows * k]
+  std::span<const Candidate> candidates;  ///< [rows, candidates_needed()]
   std::span<const float> wanted = {};     ///< log-probabilities of ask()'s `wanted`, in its order
   std::span<const float> attention = {};  ///< [rows, S], where asked for
 };
@@ -117,8 +117,9 @@ class SentenceSearch {
   /// a log-probability is not a number.
   void advance(const StepResults& results);
 
-  /// The n best finished hypotheses, best first; at least one. Requires finished(). With required
-  /// phrases the order counts PhraseProgress::bonus too, so scores may rise along the list.
+  /// The n best hypotheses that have ended, best first; at least one. Requires finished(). With
+  /// required phrases PhraseProgress::bonus also counts in the order, so a later one may have a
+  /// higher score.
   std::vector<Hypothesis> best() const;
 
  private:

@@ -1,6 +1,6 @@
-// Lines are translated in parts where they hold several sentences, or are long: split at sentence
-// ends, what is still long at clauses, then between words, and where there is no space, between
-// characters.
+// A line with several sentences, or a long one, is translated in parts. It is split at the ends of
+// sentences. A sentence that is still too long is split at clauses, else between words, else
+// between characters.
 #pragma once
 
 #include <cstdint>

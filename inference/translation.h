@@ -51,7 +51,7 @@ struct TranslationFacts {
 struct Translation {
   std::int64_t line;                    ///< its number
   std::vector<TranslatedText> n_best;   ///< best first, at least one
-  std::vector<std::string> unmet = {};  ///< texts that the best one should have and has not
+  std::vector<std::string> unmet = {};  ///< texts that the best one should have but lacks
   TranslationFacts facts = {};          ///< of this line
 };
 

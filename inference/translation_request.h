@@ -13,7 +13,7 @@
 namespace dragoman {
 
 struct TranslationRequest {
-  DecodeConfig search = {};                     ///< batch_size is ignored: the service has it
+  DecodeConfig search = {};                     ///< batch_size is ignored: see Workers::Limits
   std::shared_ptr<const Demands> demands = {};  ///< null: none
   bool reports_words = false;
   bool reports_attention = false;  ///< of each word; words are then reported, too

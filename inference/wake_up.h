@@ -1,4 +1,4 @@
-// A descriptor to wait for beside others (poll): readable from wake() until clear().
+// Wakes a thread that waits in poll(): a descriptor that is readable from wake() until clear().
 #pragma once
 
 namespace dragoman {

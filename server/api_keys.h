@@ -27,7 +27,8 @@ class ApiKeys {
   /// begin with # are skipped. Throws Error naming file and line.
   explicit ApiKeys(const std::filesystem::path& file);
 
-  /// Nothing for an unknown key. The time does not depend on how much of a key is right.
+  /// The number of a key; nothing for an unknown one. It takes the same time, however many
+  /// characters of a key are right.
   std::optional<Key> find(std::string_view key) const;
 
   /// Takes the characters out of the key's quota, all of them or none. False where too few are

@@ -47,7 +47,7 @@ void parse_splitting(const RequestFields& fields, TranslateCall& call) {
     throw HttpError(400, "Value for 'split_sentences' not supported.");
 }
 
-/// What would change the translation, and is not there, is refused.
+/// Refuses parameters that would change the translation and that this server does not have.
 void check_other_parameters(const RequestFields& fields) {
   for (const char* name : {"tag_handling", "glossary_id", "glossary_ids", "style_id",
                            "translation_memory_id", "custom_instructions"})

@@ -54,7 +54,7 @@ inline constexpr int kClientGone = 499;
 
 /// Called once for each request, from any thread.
 using HttpReply = std::function<void(HttpResponse)>;
-/// `gone` is requested to stop when the client closes its connection. A handler returns at once:
+/// `gone` reports a stop when the client has closed its connection. A handler returns at once, as
 /// other connections wait for it. Long work replies later, from another thread.
 using HttpHandler = std::function<void(HttpRequest request, std::stop_token gone, HttpReply reply)>;
 

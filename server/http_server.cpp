@@ -296,7 +296,7 @@ class HttpServer::Connections {
     found->second.worked_on = worked_on;
   }
 
-  /// While a request is worked on, its connection is nobody's else.
+  /// Only while a request is worked on: then no other connection can have got its descriptor.
   void watch_for_end(const Exchange& exchange) const {
     epoll_event event{.events = EPOLLRDHUP | EPOLLONESHOT, .data = {.u64 = exchange.id}};
     epoll_ctl(watched_, EPOLL_CTL_ADD, exchange.descriptor, &event);

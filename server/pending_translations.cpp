@@ -14,7 +14,8 @@ namespace dragoman {
 
 using Clock = std::chrono::steady_clock;
 
-/// What other threads leave for the thread. Engines may hold it longer than the object lives.
+/// Work, and news of progress, that other threads leave for the object's thread. The callbacks that
+/// engines hold own it too, as they may live longer than the object.
 struct PendingTranslations::Inbox {
   void post(std::function<void()> work) {
     const MutexLock lock(mutex);

@@ -39,7 +39,8 @@ struct TranslatedTexts {
   std::int64_t target_tokens = 0;               ///< of the best ones
 };
 
-/// HttpError: 499 after a stop, 503 where too much waits, 504 at the deadline, 500 else.
+/// The status of the HttpError: 499 after a stop, 503 if too much waits or the server stops, 504 at
+/// the deadline, else 500.
 using TranslationOutcome = std::variant<TranslatedTexts, HttpError>;
 
 class PendingTranslations {
@@ -49,14 +50,15 @@ class PendingTranslations {
   PendingTranslations();
   PendingTranslations(const PendingTranslations&) = delete;
   PendingTranslations& operator=(const PendingTranslations&) = delete;
-  /// What is not finished ends with 503.
+  /// Translations that are not finished end with 503. Posted work that has not begun may be
+  /// dropped.
   ~PendingTranslations();
 
   /// Calls `work` on this object's thread, soon. From any thread.
   void post(std::function<void()> work);
 
-  /// Begins a translation; within posted work alone. `done` is called once, on the same thread,
-  /// maybe at once.
+  /// Begins a translation. Only posted work may call it. It calls `done` once, on this object's
+  /// thread, perhaps before it returns.
   void start(TextsToTranslate asked, Done done);
 
  private:
@@ -67,7 +69,7 @@ class PendingTranslations {
   void look_at(std::uint64_t id);
 
   const std::shared_ptr<Inbox> inbox_;
-  std::map<std::uint64_t, std::unique_ptr<Translation>> under_way_;  // of the thread, as the next
+  std::map<std::uint64_t, std::unique_ptr<Translation>> under_way_;  // thread_ alone uses both
   std::uint64_t last_id_ = 0;
   std::jthread thread_;
 };

@@ -30,7 +30,8 @@ class ServedModel {
   const Facts& facts() const { return facts_; }
   TranslationService& service() const { return *service_; }
 
-  /// The request for `n_best` translations; none: split as the model needs it.
+  /// The request for `n_best` translations of each line. Without `split` the model's own setting
+  /// decides.
   std::shared_ptr<const PreparedRequest> request(std::int64_t n_best,
                                                  std::optional<SplitSentences> split) const;
 

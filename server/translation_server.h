@@ -39,7 +39,8 @@ class TranslationServer {
   /// At least one model.
   TranslationServer(const ServedModels& models, ServerConfig config, OnAnswer on_answer);
 
-  /// An HttpHandler. Requests with a body are worked on elsewhere.
+  /// An HttpHandler. Requests with parameters are answered later, by the thread of
+  /// PendingTranslations, the others before it returns.
   void handle(HttpRequest request, std::stop_token gone, HttpReply reply);
 
  private:

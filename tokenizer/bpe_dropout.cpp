@@ -17,7 +17,7 @@ struct Part {
 struct Merge {
   double score;
   int left, right;
-  std::size_t size;  ///< of the piece; another size means that a neighbour has changed
+  std::size_t size;  ///< of the piece, in bytes; if the parts have another size, one has changed
 };
 
 /// Whether `a` is less urgent than `b`.

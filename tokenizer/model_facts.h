@@ -16,8 +16,8 @@ struct TokenizerFacts {
   std::string_view type = "unigram";  ///< "unigram", "bpe", "word" or "char"
   std::vector<PieceKind> kinds;       ///< of all pieces, by id
   bool byte_fallback = false;         ///< unknown characters become pieces of single bytes
-  /// Pieces that count; text that is segmented into one behind them is unknown. All, unless the
-  /// model has been renumbered (renumbered_tokenizer.h).
+  /// The number of pieces with an id. It is the number of all pieces, unless the model has been
+  /// renumbered (renumbered_tokenizer.h): text that is segmented into one of the others is unknown.
   std::uint64_t vocabulary = 0;
 };
 
@@ -25,7 +25,7 @@ struct TokenizerFacts {
 /// the numbers from 200 on to others.
 inline constexpr std::uint64_t kVocabularyField = 200;
 
-/// The kind with a number of the format. Throws Malformed for other numbers.
+/// The kind with a number of the format. Throws Malformed (wire_format.h) for other numbers.
 PieceKind piece_kind(std::uint64_t number);
 
 /// Throws Error where the bytes are no protocol buffer. `name` is for messages.

@@ -19,7 +19,8 @@ namespace dragoman {
 std::string renumbered_tokenizer(std::string_view model_bytes, std::span<const std::string> pieces,
                                  const std::string& name);
 
-/// The text of such a model's piece in the other system's vocabulary.
+/// A piece of such a model as the other system's vocabulary has it: a language tag loses the space
+/// (U+2581) in front of it, other pieces do not change.
 std::string without_tag_space(const std::string& piece);
 
 }  // namespace dragoman

@@ -11,7 +11,7 @@
 
 namespace dragoman {
 
-/// A text that the translation must have, for a stretch [begin, end) of the source.
+/// A text that the translation must have, for the bytes [begin, end) of the source.
 struct RequiredText {
   std::size_t begin, end;
   std::string text;

@@ -48,8 +48,8 @@ class Tokenizer {
   TokenId bos_id() const;
   TokenId eos_id() const;
   std::string piece(TokenId id) const;
-  /// In a unigram model the piece's log-probability; in a BPE model the higher, the earlier the
-  /// piece is merged.
+  /// In a unigram model the piece's log-probability. In a BPE model a piece with a higher score is
+  /// merged earlier.
   double score(TokenId id) const;
   /// The id of a piece, or unk_id() for an unknown one.
   TokenId id(std::string_view piece) const;
@@ -57,8 +57,8 @@ class Tokenizer {
   /// terms, and the byte pieces of 00, 0A and 0D, which would break lines.
   std::vector<TokenId> never_emitted() const;
 
-  /// The pieces that text has as symbols of its own: marks of terms, tags such as "<bt>", and
-  /// language tags such as ">>fra<<", as they stand in text.
+  /// The user-defined pieces as they stand in text: marks of terms, tags such as "<bt>", and
+  /// language tags such as ">>fra<<".
   std::vector<std::string> user_symbols() const;
 
   const TokenizerFacts& facts() const;

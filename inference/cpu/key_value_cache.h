@@ -12,8 +12,8 @@
 namespace dragoman {
 
 /// A record holds the key and value of one position in one layer (HeadOrder::record_bytes). All
-/// rows of a slot have the same length. For each kBlock positions each row of a slot has a block of
-/// records, into which it writes at the position of the step. So a record is written only once, and
+/// rows of a slot have the same length. Each row of a slot has a block of records for every kBlock
+/// positions, and writes into it at the position of the step. So a record is written only once, and
 /// all rows of the slot may refer to it until the slot is released.
 class KeyValueCache {
  public:

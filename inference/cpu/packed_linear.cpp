@@ -10,9 +10,9 @@ namespace dragoman {
 
 namespace {
 
-/// From this many bytes of weights on two threads are faster than one, though they wait for each
-/// other. Up to kRowsPerRead rows a product takes the time to read its weights; beyond that, its
-/// time grows with the rows.
+/// With this many bytes of weights or more, two threads are faster than one, though they wait for
+/// each other. Up to kRowsPerRead rows a product takes the time to read its weights; beyond that,
+/// its time grows with the rows.
 constexpr std::int64_t kWorthHelp = 1 << 19, kRowsPerRead = 8;
 
 /// The number of tasks into which a product is divided. A long product has more tasks than threads,

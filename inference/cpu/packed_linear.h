@@ -23,7 +23,7 @@ enum class ComputeType {
 constexpr std::array<std::string_view, 4> names_of(ComputeType) {
   return {"auto", "float32", "bfloat16", "int8"};
 }
-/// The type that weights get which the file has in fp32.
+/// The type that the weights get if the file has them in fp32.
 constexpr NumberType number_type(ComputeType type) {
   return type == ComputeType::Int8       ? NumberType::Int8
          : type == ComputeType::BFloat16 ? NumberType::BFloat16

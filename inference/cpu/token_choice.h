@@ -42,7 +42,7 @@ class TokenChoice {
 
   std::vector<TokenId> never_emitted_;
   std::int64_t vocabulary_ = 0;
-  std::vector<float> logits_;              // [rows, tokens of the part]
+  std::vector<float> logits_;              // [rows, tokens at once]
   std::vector<float> references_;          // [rows]
   std::vector<float> sums_;                // [rows] of exp(logit - reference)
   std::vector<float> log_sums_;            // [rows]

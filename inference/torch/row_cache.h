@@ -15,8 +15,8 @@
 
 namespace dragoman {
 
-/// All rows write the column of the current step, whatever their lengths: a row that began later
-/// has its first token further right, and columns before every row's first token are dropped.
+/// In a step all rows write the same column, whatever their lengths. So a row that began later has
+/// its first token further right. Columns before the first token of every row are dropped.
 class RowCache {
  public:
   /// Tensors are made in the type and on the device of `like`.

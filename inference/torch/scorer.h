@@ -18,9 +18,9 @@ struct TokenPair {
 
 /// Log-probability, to base e, of each target token given those before it and the source: one list
 /// per pair, as long as its target. Pairs go through the model in batches of similar lengths, whose
-/// sides have up to `max_tokens` tokens each, or one pair that is longer. What stands beside a pair
-/// changes its values by rounding only. Stops early where a stop is requested: what was not reached
-/// is empty. Throws Error for a sentence longer than the learned positions of the model.
+/// sides have up to `max_tokens` tokens each, or one pair that is longer. The other pairs of
+/// a batch change its values by rounding only. After a stop the lists of the pairs that were not
+/// reached are empty. Throws Error for a sentence longer than the learned positions of the model.
 std::vector<std::vector<float>> token_log_probabilities(Transformer& model,
                                                         std::span<const TokenPair> pairs,
                                                         std::int64_t max_tokens,
