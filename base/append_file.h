@@ -10,6 +10,9 @@ namespace dragoman {
 
 class AppendFile {
  public:
+  /// Opens for appending behind all that is there. Other processes may append to the same file: no
+  /// record is lost or divided.
+  explicit AppendFile(const std::filesystem::path& path);
   /// Opens for appending behind the first `keep_bytes` bytes; all bytes after them are cut off.
   AppendFile(const std::filesystem::path& path, std::int64_t keep_bytes);
   AppendFile(const AppendFile&) = delete;
@@ -22,7 +25,10 @@ class AppendFile {
   void sync();
 
  private:
+  bool write_record(std::string_view record);
+
   int descriptor_;
+  bool is_shared_;
   std::int64_t bytes_;
 };
 

@@ -38,13 +38,13 @@ constexpr Signature kSignatures[] = {
     {"\xfe\xff"sv, TextCoding::Plain, "UTF-16, not UTF-8; convert it (iconv -f UTF-16 -t UTF-8)"},
 };
 
-/// Text of wider units without a byte order mark: its characters are those of ASCII at first, which
-/// have a byte at the same place of each unit, and NUL around it.
+/// Text in units of two or four bytes without a byte order mark. Its first characters are ASCII, so
+/// each unit has one byte at `place`, and NUL in all others.
 struct WideUnits {
   std::size_t bytes, place;
   std::string_view name;
 
-  /// Of as much as there is of the first units.
+  /// Whether the first units look like that, as far as `first` has them.
   bool fit(std::string_view first) const {
     for (std::size_t i = 0; i < std::min(first.size(), kUnits * bytes); ++i)
       if ((first[i] == '\0') == (i % bytes == place)) return false;
@@ -56,7 +56,7 @@ struct WideUnits {
 constexpr WideUnits kWideUnits[] = {
     {2, 0, "UTF-16LE"}, {2, 1, "UTF-16BE"}, {4, 0, "UTF-32LE"}, {4, 3, "UTF-32BE"}};
 
-/// Whether more bytes may show wide units. Throws Error where these do.
+/// Throws Error where the bytes are such text. Otherwise returns whether more bytes may show it.
 bool may_be_wide(std::string_view first, bool is_all, const std::string& name) {
   bool may_be = false;
   for (const WideUnits& units : kWideUnits) {
@@ -112,7 +112,7 @@ class ZstdDecompressor : public Decompressor {
         context_(ZSTD_createDCtx(), ZSTD_freeDCtx),
         block_(ZSTD_DStreamOutSize()) {
     if (context_ == nullptr) throw std::bad_alloc();
-    ZSTD_DCtx_setParameter(context_.get(), ZSTD_d_windowLogMax, 31);  // of zstd --long
+    ZSTD_DCtx_setParameter(context_.get(), ZSTD_d_windowLogMax, 31);  // as zstd --long=31 needs
   }
 
   void add(std::string_view bytes, const TextSink& sink) override {

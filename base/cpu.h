@@ -1,7 +1,7 @@
-// The instruction sets of the processor, found once.
+// The features of the processor, found once: on x86-64 by CPUID (cpu_x86_64.cpp), on 64-bit ARM
+// from the kernel's auxiliary vector (cpu_aarch64.cpp). Of any other processor nothing is known.
 #pragma once
 
-#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -9,25 +9,24 @@
 namespace dragoman {
 
 struct CpuFeatures {
-  std::string model;    ///< as the processor names itself
-  bool avx2 = false;    ///< with FMA, F16C, BMI and BMI2
-  bool avx512 = false;  ///< F, BW, DQ, VL
-  bool avx512_vnni = false;
-  bool avx512_bf16 = false;
-  bool amx_int8 = false;
+  std::string model;         ///< as the processor names itself
+  std::string instructions;  ///< those that make programs faster, for people: "AVX2 AVX-512 VNNI"
   bool amx_bf16 = false;
   /// Matrix products in bf16 take less time than in fp32. This is not so with Intel's AVX-512 BF16
   /// without AMX: it multiplies two numbers a lane, but on one port, and fp32 has two ports.
   bool bf16_is_faster = false;
 };
 
-/// The features that follow from the instruction sets that `supports` knows, each by GCC's name. A
-/// virtual machine may lack any of them. AMX and the model's name are left out.
-CpuFeatures features_of(const std::function<bool(std::string_view instructions)>& supports);
-
 const CpuFeatures& cpu_features();
 
-/// For --version and logs: "AVX2 AVX-512 VNNI BF16".
-std::string cpu_features_text();
+/// Whether the processor has some instructions and the system lets programs use them, by GCC's name
+/// ("avx2", "dotprod"). A virtual machine may lack any of them. Throws std::logic_error for a name
+/// that is not known on this architecture.
+bool cpu_supports(std::string_view instructions);
+
+/// Whether `supports` is true for each of GCC's target options, of which none is too few:
+/// "avx2,fma" on x86-64, "arch=armv8.2-a+dotprod" on ARM.
+bool supports_all(std::string_view options,
+                  const std::function<bool(std::string_view instructions)>& supports);
 
 }  // namespace dragoman

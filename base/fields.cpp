@@ -8,13 +8,15 @@ namespace dragoman {
 namespace {
 
 template <class T>
-T parse_with_from_chars(std::string_view flag, const std::string& text, const char* what) {
+T parse_with_from_chars(std::string_view flag, const std::string& text, const char* type_name) {
   T value{};
   const char* begin = text.data() + (text.starts_with('+') ? 1 : 0);
   const char* end = text.data() + text.size();
   const auto [stop, code] = std::from_chars(begin, end, value);
+  if (code == std::errc::result_out_of_range && stop == end)
+    throw UsageError("--", flag, ": ", text, " is beyond the numbers that can be held");
   if (code != std::errc{} || stop != end || begin == end)
-    throw UsageError("--", flag, ": '", text, "' is not ", what);
+    throw UsageError("--", flag, ": '", text, "' is not ", type_name);
   return value;
 }
 

@@ -65,6 +65,8 @@ std::string text_of(bool value);
 std::string text_of(std::int64_t value);
 std::string text_of(double value);  ///< the shortest text that reads back as the same number
 
+/// Throw UsageError that names the flag. A whole number may have "_" between its digits, and "k"
+/// (1,000) or "M" (1,000,000) at its end.
 bool parse_flag(std::string_view flag, const std::string& text);
 std::int64_t parse_integer(std::string_view flag, const std::string& text);
 double parse_number(std::string_view flag, const std::string& text);

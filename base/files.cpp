@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/read_all.h"
 
 namespace dragoman {
 
@@ -62,10 +63,11 @@ std::filesystem::path resolved_links(std::filesystem::path path) {
 void sync_folder(const std::filesystem::path& folder) {
   const int descriptor = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) throw Error(folder.string(), ": cannot open the folder: ", reason());
-  const int result = fsync(descriptor);
-  const std::string why = reason();
+  const int fault = fsync(descriptor) == 0 ? 0 : errno;
   close(descriptor);
-  if (result != 0) throw Error(folder.string(), ": cannot sync the folder: ", why);
+  // Some file systems (of FUSE, CIFS) cannot sync a folder.
+  if (fault != 0 && fault != EINVAL)
+    throw Error(folder.string(), ": cannot sync the folder: ", std::strerror(fault));
 }
 
 MappedFile::MappedFile(const std::filesystem::path& path) {
@@ -110,7 +112,9 @@ void MappedFile::give_back(std::string_view bytes) {
   madvise(const_cast<char*>(bytes.data()) + before, whole, MADV_DONTNEED);
 }
 
-AtomicFile::AtomicFile(std::filesystem::path path) : path_(resolved_links(std::move(path))) {
+AtomicFile::AtomicFile(std::filesystem::path path, Links links)
+    : path_(links == Links::Follow && !is_device(path) ? resolved_links(std::move(path))
+                                                       : std::move(path)) {
   if (is_device(path_)) {
     descriptor_ = open(path_.c_str(), O_WRONLY | O_CLOEXEC);
   } else {
@@ -164,8 +168,8 @@ void remove_leftovers(const std::filesystem::path& folder) {
   }
 }
 
-void write_file(const std::filesystem::path& path, std::string_view text) {
-  AtomicFile file(path);
+void write_file(const std::filesystem::path& path, std::string_view text, Links links) {
+  AtomicFile file(path, links);
   file.write(text);
   file.commit();
 }
@@ -175,13 +179,13 @@ std::string read_file(const std::filesystem::path& path) {
   const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) throw Error(path.string(), ": cannot open: ", reason());
   std::string text;
-  char block[1 << 16];
-  ssize_t count = 0;
-  while ((count = read(descriptor, block, sizeof block)) > 0 || (count < 0 && errno == EINTR))
-    if (count > 0) text.append(block, static_cast<std::size_t>(count));
-  const std::string why = reason();
+  try {
+    text = read_all(descriptor, path.string());
+  } catch (...) {
+    close(descriptor);
+    throw;
+  }
   close(descriptor);
-  if (count < 0) throw Error(path.string(), ": cannot read: ", why);
   return text;
 }
 

@@ -28,12 +28,18 @@ class MappedFile {
   std::size_t size_ = 0;
 };
 
+/// The fate of a symbolic link in the place of a new file.
+enum class Links {
+  Follow,   ///< the file takes the place of the link's target
+  Replace,  ///< the file takes the place of the link
+};
+
 /// Writes to a temporary name in the folder of `path`. commit() puts the file in place: fsync,
 /// rename, fsync of the folder. Devices and pipes are written directly. Without commit() no file is
 /// left behind. Every error names the file and the system's reason (disk full, no permission).
 class AtomicFile {
  public:
-  explicit AtomicFile(std::filesystem::path path);
+  explicit AtomicFile(std::filesystem::path path, Links links = Links::Follow);
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
   ~AtomicFile();
@@ -54,7 +60,8 @@ class AtomicFile {
 void remove_leftovers(const std::filesystem::path& folder);
 
 /// Writes the whole text through AtomicFile.
-void write_file(const std::filesystem::path& path, std::string_view text);
+void write_file(const std::filesystem::path& path, std::string_view text,
+                Links links = Links::Follow);
 
 /// Reads the whole file or pipe; "-" is not special.
 std::string read_file(const std::filesystem::path& path);

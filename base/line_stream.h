@@ -25,12 +25,13 @@ class LineReader {
   /// The next line that has come whole.
   std::optional<std::string> next_line();
   /// Waits until more has come, at most this long (below 0: as long as it takes), and takes it in.
-  /// False where nothing came, as when the descriptor `other` became readable before, or at the
-  /// end. Throws Error where reading fails, or for what is no text (coding_of).
+  /// Returns false where nothing came: the time was over, the descriptor `other` became readable
+  /// before, or the input has ended. Throws Error where reading fails or the input is no text
+  /// (coding_of).
   bool receive(std::chrono::milliseconds wait, int other = -1);
   /// Whether the input has ended; next_line() may still have lines.
   bool at_end() const { return at_end_; }
-  std::int64_t lines() const { return lines_; }  ///< that next_line() has given
+  std::int64_t lines() const { return lines_; }  ///< given by next_line() so far
 
  private:
   void take(std::string_view bytes);

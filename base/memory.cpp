@@ -10,14 +10,18 @@
 #include <string>
 #include <string_view>
 
+#include "base/cgroup.h"
+
 /// jemalloc reads this before main(). Freed blocks stay with the process, large ones too: giving
 /// them back to the kernel means faulting them in again in each step of a training, which takes as
 /// long as the rest of it. The kernel is asked for large pages. Freed neighbours become one
 /// block. A block of any size may be cut from a free one; by default only blocks of at least a 64th
-/// of its size are. Otherwise memory grows without end.
+/// of its size are. Otherwise memory grows without end. Threads share arenas (make_arenas) and have
+/// no caches of their own: jemalloc 5.3 dereferences null in a new thread where memory does not
+/// suffice for its arena or its cache.
 const char* malloc_conf =
     "retain:false,dirty_decay_ms:-1,muzzy_decay_ms:-1,oversize_threshold:0,thp:always,"
-    "lg_extent_max_active_fit:63";
+    "lg_extent_max_active_fit:63,narenas:16,tcache:false";
 
 /// jemalloc's; null without it.
 extern "C" int mallctl(const char* name, void* old_value, std::size_t* old_size, void* new_value,
@@ -36,31 +40,11 @@ std::optional<std::int64_t> number_in(const char* path, std::string_view name) {
   return std::nullopt;
 }
 
-/// The only number of a file; none where it says "max".
-std::optional<std::int64_t> number_of(const char* path) {
-  std::ifstream file(path);
-  std::int64_t number = 0;
-  return file >> number ? std::optional(number) : std::nullopt;
-}
-
 std::int64_t status_bytes(std::string_view name) {
   return number_in("/proc/self/status", name).value_or(0) * 1024;
 }
 
 constexpr std::int64_t kUnlimited = std::numeric_limits<std::int64_t>::max();
-
-std::int64_t left_by_cgroup() {
-  const auto left = [](std::optional<std::int64_t> limit, const char* used, const char* statistics,
-                       std::string_view cached) {
-    if (!limit) return kUnlimited;
-    return *limit - number_of(used).value_or(0) + number_in(statistics, cached).value_or(0);
-  };
-  return std::min(left(number_of("/sys/fs/cgroup/memory.max"), "/sys/fs/cgroup/memory.current",
-                       "/sys/fs/cgroup/memory.stat", "file"),
-                  left(number_of("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
-                       "/sys/fs/cgroup/memory/memory.usage_in_bytes",
-                       "/sys/fs/cgroup/memory/memory.stat", "total_cache"));
-}
 
 std::int64_t left_by_address_space() {
   rlimit limit{};
@@ -93,12 +77,23 @@ void reset_peak_resident_memory() { std::ofstream("/proc/self/clear_refs") << "5
 
 std::int64_t available_memory() {
   const std::int64_t machine = number_in("/proc/meminfo", "MemAvailable:").value_or(0) * 1024;
-  const std::int64_t left = std::min({machine, left_by_cgroup(), left_by_address_space()});
+  const std::int64_t left =
+      std::min({machine, memory_left_by_cgroups().value_or(kUnlimited), left_by_address_space()});
   return std::max<std::int64_t>(0, left) + kept_by_allocator();
 }
 
 void require_memory(std::int64_t bytes) {
   if (bytes > 0 && bytes > available_memory()) throw std::bad_alloc();
+}
+
+void make_arenas() {
+  unsigned arenas = 0;
+  std::size_t size = sizeof arenas;
+  if (mallctl == nullptr || mallctl("opt.narenas", &arenas, &size, nullptr, 0) != 0) return;
+  // To bind this thread to an arena makes it. The first arena is there already, and is bound last.
+  while (arenas-- > 0)
+    if (mallctl("thread.arena", nullptr, nullptr, &arenas, sizeof arenas) != 0)
+      throw std::bad_alloc();
 }
 
 void give_back_freed_memory() {

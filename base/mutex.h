@@ -1,6 +1,6 @@
-// A mutex that clang's thread-safety analysis knows: GUARDED_BY says which members belong to it,
-// REQUIRES which functions want it locked. The preset tidy checks both; other compilers see
-// nothing. Waiting is std::condition_variable_any's part, with a MutexLock.
+// A mutex that clang's thread-safety analysis knows. GUARDED_BY marks the members that it guards,
+// REQUIRES the functions that need it locked. The preset tidy checks both; other compilers see
+// nothing. To wait, use std::condition_variable_any with a MutexLock.
 #pragma once
 
 #include <mutex>
@@ -25,7 +25,7 @@ class DRAGOMAN_ANALYSIS(capability("mutex")) Mutex {
   std::mutex mutex_;
 };
 
-/// Locked from its construction to its destruction, but for what lies between unlock() and lock().
+/// Holds the mutex from its construction to its destruction, except between unlock() and lock().
 class DRAGOMAN_ANALYSIS(scoped_lockable) MutexLock {
  public:
   explicit MutexLock(Mutex& mutex) DRAGOMAN_ANALYSIS(acquire_capability(mutex)) : mutex_(mutex) {

@@ -8,7 +8,7 @@ namespace dragoman {
 /// A new folder, which is removed with all that is in it when the object dies.
 class ScratchFolder {
  public:
-  /// The folder gets the name `begin` and six more characters, so it never was there before. Only
+  /// The folder gets the name `begin` and six more characters, and did not exist before. Only
   /// this user may read it. Throws Error that names it.
   explicit ScratchFolder(const std::filesystem::path& begin);
   ScratchFolder(const ScratchFolder&) = delete;

@@ -1,14 +1,15 @@
 #include "base/text_lines.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdint>
-#include <iostream>
-#include <iterator>
 
 #include "base/amounts.h"
 #include "base/compressed_text.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "base/read_all.h"
 #include "base/utf8.h"
 
 namespace dragoman {
@@ -16,9 +17,8 @@ namespace dragoman {
 std::vector<std::string> read_lines(const std::string& path, ByteOrderMark mark) {
   const bool is_standard = path == "-";
   const std::string name = is_standard ? "standard input" : path;
-  const std::string text = plain_text(
-      is_standard ? std::string(std::istreambuf_iterator<char>(std::cin), {}) : read_file(path),
-      name);
+  const std::string text =
+      plain_text(is_standard ? read_all(STDIN_FILENO, name) : read_file(path), name);
   std::vector<std::string> lines;
   const bool skips = mark == ByteOrderMark::LeftOut && text.starts_with(kByteOrderMark);
   std::size_t begin = skips ? kByteOrderMark.size() : 0;

@@ -6,45 +6,38 @@
 #include <atomic>
 #include <cmath>
 #include <exception>
-#include <fstream>
+#include <limits>
 #include <mutex>
-#include <string>
 #include <thread>
 #include <vector>
 
+#include "base/cgroup.h"
 #include "base/error.h"
 
 namespace dragoman {
 
 namespace {
 
-/// The cgroup's quota in cores, or 0 where there is none.
-double cgroup_quota() {
-  std::string quota;
-  double period = 0;
-  if (std::ifstream file("/sys/fs/cgroup/cpu.max"); file >> quota >> period)
-    return quota == "max" || period <= 0 ? 0 : std::stod(quota) / period;
-  double limit = 0;
-  std::ifstream v1_quota("/sys/fs/cgroup/cpu/cpu.cfs_quota_us");
-  std::ifstream v1_period("/sys/fs/cgroup/cpu/cpu.cfs_period_us");
-  if (v1_quota >> limit && v1_period >> period && limit > 0 && period > 0) return limit / period;
-  return 0;
+int count_cores() {
+  cpu_set_t set;
+  int count = sched_getaffinity(0, sizeof set, &set) == 0
+                  ? CPU_COUNT(&set)
+                  : static_cast<int>(std::thread::hardware_concurrency());
+  if (const auto quota = cores_of_cgroups())
+    count = std::min(count, static_cast<int>(std::ceil(*quota)));
+  return std::max(1, count);
 }
+
+std::atomic<int> core_limit = std::numeric_limits<int>::max();
 
 }  // namespace
 
 int available_cores() {
-  static const int cores = [] {
-    cpu_set_t set;
-    int count = sched_getaffinity(0, sizeof set, &set) == 0
-                    ? CPU_COUNT(&set)
-                    : static_cast<int>(std::thread::hardware_concurrency());
-    if (const double quota = cgroup_quota(); quota > 0)
-      count = std::min(count, static_cast<int>(std::ceil(quota)));
-    return std::max(1, count);
-  }();
-  return cores;
+  static const int cores = count_cores();
+  return std::min(cores, core_limit.load());
 }
+
+void limit_cores(int cores) { core_limit = std::max(1, cores); }
 
 int threads_to_use(std::int64_t flag, int processes) {
   const int cores = available_cores(), most = std::max(64, 8 * cores);

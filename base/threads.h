@@ -6,8 +6,12 @@
 
 namespace dragoman {
 
-/// Cores that the affinity mask and the cgroup's quota (v1 and v2) allow; at least 1.
+/// Cores that the affinity mask and the cgroups' quotas (v1 and v2) allow; at least 1.
 int available_cores();
+
+/// From now on available_cores() is at most `cores`. To be called at the start of a command, with
+/// its --threads.
+void limit_cores(int cores);
 
 /// The number of threads for a flag's value. 0 stands for all cores that this process may use,
 /// divided by the number of processes that share them; at least 1. Throws UsageError for far more

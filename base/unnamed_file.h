@@ -1,5 +1,5 @@
-// A file without a name, for data that do not fit memory. It goes with its process, however that
-// ends.
+// A file without a name, for data that do not fit into memory. It disappears when its process ends,
+// however that happens.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// UTF-8: checking, replacing what is invalid, walking over code points, changing case.
+// UTF-8: checking, replacing invalid bytes, walking over code points, changing case.
 #pragma once
 
 #include <cstddef>

@@ -74,8 +74,8 @@ struct Measurement {
   double bytes_per_pair, seconds;
 };
 
-void print(const char* what, const Measurement& measured) {
-  std::printf("%-34s %7.2f bytes a pair  %7.1f s\n", what, measured.bytes_per_pair,
+void print(const char* step, const Measurement& measured) {
+  std::printf("%-34s %7.2f bytes a pair  %7.1f s\n", step, measured.bytes_per_pair,
               measured.seconds);
   std::fflush(stdout);
 }
@@ -95,7 +95,8 @@ void print_fresh_encoding(DataConfig data, const TokenizerConfig& tokenizer,
   data.subword_sampling = 0.2;
   const PreparedData prepared =
       prepare_data({.data = data, .tokenizer = tokenizer, .cache_folder = folder / "corpus"});
-  const BatchPacker packer(prepared.train, end_ids(prepared.tokenizers), 4096, {prepared.encoder});
+  const BatchPacker packer(prepared.train, end_ids(prepared.tokenizers), {.max_tokens = 4096},
+                           {prepared.encoder});
   const EpochPlan plan = plan_epoch(prepared.train, {.max_tokens = packer.planned_tokens()}, 0);
   const auto start = std::chrono::steady_clock::now();
   const std::int64_t batches = std::min<std::int64_t>(plan.batches(), 200);

@@ -1,9 +1,8 @@
 // Training speed on random tokens: target tokens per second over windows of updates after warm-up,
 // dropout (everywhere) and label smoothing on. The last line of standard output is JSON.
-// "shares" are fractions of the time of a few more updates, measured with record functions on.
-//   train_speed --preset tiny|small|base|big [--precision auto|fp32|bf16] [--windows N] [--threads
-//   N]
-//               [--length N] [--spread N] [--max-tokens N]
+// "time_by_part" has fractions of the time of some more updates, measured with record functions.
+//   train_speed --preset tiny|small|base|big [--precision auto|fp32|bf16] [--windows N]
+//               [--threads N] [--length N] [--spread N] [--max-tokens N]
 // On several ranks (scripts/launch N train_speed ...) the tokens of all ranks are counted.
 #include <ATen/Parallel.h>
 
@@ -79,7 +78,7 @@ struct Bench {
   }
 };
 
-nlohmann::ordered_json shares(Bench& bench) {
+nlohmann::ordered_json time_by_part(Bench& bench) {
   const PartTimes parts;
   const StepTimes times = bench.run_updates();
   // Threads work side by side: their sums stand for the wall time of both passes.
@@ -151,14 +150,14 @@ int main(int count, char** arguments) try {
   nlohmann::ordered_json result{
       {"preset", preset_name},
       {"precision", names_of(precision)[static_cast<std::size_t>(precision)]},
-      {"processor", cpu_features().model + " (" + cpu_features_text() + ")"},
+      {"processor", cpu_features().model + " (" + cpu_features().instructions + ")"},
       {"threads", threads},
       {"ranks", ranks.size()},
       {"target_tokens_per_second_median", rates[rates.size() / 2]},
       {"target_tokens_per_second_min", rates.front()},
       {"target_tokens_per_second_max", rates.back()},
       {"peak_memory_gib", static_cast<double>(peak_resident_memory()) / (1 << 30)},
-      {"shares", shares(bench)}};
+      {"time_by_part", time_by_part(bench)}};
   if (ranks.leads()) std::puts(result.dump().c_str());
 } catch (const std::exception& error) {
   std::fprintf(stderr, "train_speed: %s\n", error.what());

@@ -49,7 +49,7 @@ std::vector<SourceSentence> read_sentences(const std::string& path, const Tokeni
     SourceSentence sentence{.line = static_cast<std::int64_t>(sentences.size()),
                             .part = 0,
                             .tokens = {},
-                            .search = search};
+                            .settings = search};
     std::istringstream pieces(line);
     for (std::string piece; pieces >> piece;) sentence.tokens.push_back(tokenizer.id(piece));
     sentence.tokens.push_back(tokenizer.eos_id());
@@ -100,19 +100,19 @@ double tokenizer_seconds(const std::vector<SourceSentence>& sentences, const Tok
 }
 
 /// The fractions of `total` seconds. The rest is the search, with the choice of its sentences.
-nlohmann::ordered_json shares(const EngineTimes& times, double total) {
+nlohmann::ordered_json fractions_of(const EngineTimes& times, double total) {
   nlohmann::ordered_json parts;
   double left = 1;
   for (std::size_t part = 0; part < times.size(); ++part) {
-    parts[names_of(EnginePart{})[part]] = times[part] / total;
+    parts[names_of(EngineWork{})[part]] = times[part] / total;
     left -= times[part] / total;
   }
   parts["search_and_other"] = left;
   return parts;
 }
 
-double quantile(const std::vector<double>& sorted, double share) {
-  return sorted[static_cast<std::size_t>(share * static_cast<double>(sorted.size() - 1))];
+double quantile(const std::vector<double>& sorted, double fraction) {
+  return sorted[static_cast<std::size_t>(fraction * static_cast<double>(sorted.size() - 1))];
 }
 
 }  // namespace
@@ -138,7 +138,7 @@ int main(int count, char** arguments) try {
   app.add_option("--repeat", repeat, "measured passes, after one")->check(CLI::PositiveNumber);
   app.add_option("--limit", limit, "sentences, the first ones; 0: all");
   app.add_flag("--latency", latency, "one sentence at a time, on which the threads work together");
-  app.add_flag("--by-part", by_part, "how the time of a thread is shared among parts");
+  app.add_flag("--by-part", by_part, "the fraction of a thread's time that each part takes");
   app.add_flag("--json", json, "the result is always JSON");
   CLI11_PARSE(app, count, arguments);
   decode.validate();
@@ -163,7 +163,7 @@ int main(int count, char** arguments) try {
 
   const auto sentences = read_sentences(pieces, *tokenizers.source, decode, limit);
   nlohmann::ordered_json result{
-      {"processor", cpu_features().model + " (" + cpu_features_text() + ")"},
+      {"processor", cpu_features().model + " (" + cpu_features().instructions + ")"},
       {"beam", decode.beam_size},
       {"compute_type", type_name},
       {"threads", threads},
@@ -187,7 +187,7 @@ int main(int count, char** arguments) try {
   }
   if (by_part) {
     const double seconds = seconds_since(measured_from);
-    result["time_by_part"] = shares(times, seconds);
+    result["time_by_part"] = fractions_of(times, seconds);
     result["tokenizer_would_add"] = tokenizer_seconds(sentences, *tokenizers.source) * repeat /
                                     static_cast<double>(pointers.size()) / seconds;
   }

@@ -21,8 +21,10 @@ void append_end(PackedSide& side, TokenId end) {
   side.starts.push_back(static_cast<std::int32_t>(side.size()));
 }
 
-/// Training keeps the cores busy, so one core in four encodes.
-int encoding_threads() { return std::max(1, available_cores() / 4); }
+/// Training keeps its threads busy, so one in four encodes.
+int encoding_threads(const PackingConfig& config) {
+  return std::max(1, (config.threads > 0 ? config.threads : available_cores()) / 4);
+}
 
 /// Numbers of tokens, </s> included.
 struct Tokens {
@@ -50,7 +52,7 @@ EndIds end_ids(const TokenizerPair& tokenizers) {
 }
 
 PackedBatch pack_batch(const Corpus& corpus, std::span<const std::uint32_t> pairs, EndIds ends) {
-  return BatchPacker(corpus, ends, 0, {}).pack(pairs, {});
+  return BatchPacker(corpus, ends, {}, {}).pack(pairs, {});
 }
 
 std::vector<PackedBatch> all_batches(const Corpus& corpus, std::int64_t max_tokens, EndIds ends) {
@@ -61,17 +63,17 @@ std::vector<PackedBatch> all_batches(const Corpus& corpus, std::int64_t max_toke
   return batches;
 }
 
-BatchPacker::BatchPacker(const Corpus& corpus, EndIds ends, std::int64_t max_tokens,
+BatchPacker::BatchPacker(const Corpus& corpus, EndIds ends, PackingConfig config,
                          PairSupplements supplements)
     : corpus_(corpus),
       ends_(ends),
-      max_tokens_(max_tokens),
+      config_(config),
       encoder_(std::move(supplements.encoder)),
       alignments_(std::move(supplements.alignments)),
       planned_tokens_(find_planned_tokens()) {}
 
 std::int64_t BatchPacker::find_planned_tokens() const {
-  if (!encoder_) return max_tokens_;
+  if (!encoder_) return config_.max_tokens;
   Tokens own, fresh;
   const std::int64_t step = std::max<std::int64_t>(1, corpus_.pairs() / kPairsMeasured);
   for (std::int64_t pair = 0; pair < corpus_.pairs(); pair += step) {
@@ -85,13 +87,14 @@ std::int64_t BatchPacker::find_planned_tokens() const {
   const double factor =
       std::max({1.0, ratio(fresh.source, own.source), ratio(fresh.target, own.target)});
   return std::max<std::int64_t>(
-      1, static_cast<std::int64_t>(static_cast<double>(max_tokens_) / (factor * kRoomToVary)));
+      1,
+      static_cast<std::int64_t>(static_cast<double>(config_.max_tokens) / (factor * kRoomToVary)));
 }
 
 PackedBatch BatchPacker::pack(std::span<const std::uint32_t> pairs, Turn turn) const {
   std::vector<std::optional<EncodedSides>> fresh(pairs.size());
   if (encoder_) {
-    parallel_for(std::ssize(pairs), encoding_threads(), [&](std::int64_t i) {
+    parallel_for(std::ssize(pairs), encoding_threads(config_), [&](std::int64_t i) {
       const auto at = static_cast<std::size_t>(i);
       fresh[at] = encoder_->encode(corpus_, pairs[at], turn);
     });
@@ -99,7 +102,7 @@ PackedBatch BatchPacker::pack(std::span<const std::uint32_t> pairs, Turn turn) c
     for (std::size_t i = 0; i < pairs.size(); ++i)
       tokens.add(fresh[i] ? lengths_of(*fresh[i]) : corpus_.lengths(pairs[i]));
     for (std::size_t i = pairs.size();
-         i-- > 0 && std::max(tokens.source, tokens.target) > max_tokens_;) {
+         i-- > 0 && std::max(tokens.source, tokens.target) > config_.max_tokens;) {
       if (!fresh[i]) continue;
       tokens.remove(lengths_of(*fresh[i]));
       tokens.add(corpus_.lengths(pairs[i]));
@@ -135,7 +138,7 @@ void BatchPacker::add_links(PackedBatch& batch) const {
     return std::span(side.tokens).subspan(begin, end - 1 - begin);  // without </s>
   };
   batch.links.resize(batch.sentences.size());
-  parallel_for(std::ssize(batch.sentences), encoding_threads(), [&](std::int64_t i) {
+  parallel_for(std::ssize(batch.sentences), encoding_threads(config_), [&](std::int64_t i) {
     const auto at = static_cast<std::size_t>(i);
     batch.links[at] = alignments_->links(corpus_.line(batch.sentences[at]),
                                          pieces(batch.source, at), pieces(batch.target, at));

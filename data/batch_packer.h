@@ -31,15 +31,19 @@ struct PairSupplements {
   std::shared_ptr<const PairAlignments> alignments = nullptr;  ///< links their pieces
 };
 
+struct PackingConfig {
+  std::int64_t max_tokens = 0;  ///< as in PlanConfig
+  int threads = 0;              ///< of the training, of which a quarter encode; 0: all cores
+};
+
 /// Pairs that are encoded anew have other lengths than in the corpus, but the plan knows only the
 /// lengths in the corpus. So the plan gets a smaller budget: by the factor by which encoding anew
 /// lengthens some 2,000 pairs of the corpus, and by 3 % more, since lengths vary. Where a batch is
 /// still too long, its last pairs stay as the corpus has them until it fits.
 class BatchPacker {
  public:
-  /// `max_tokens` as in PlanConfig. Without an encoder, pairs are as the corpus has them.
-  BatchPacker(const Corpus& corpus, EndIds ends, std::int64_t max_tokens,
-              PairSupplements supplements);
+  /// Without an encoder, pairs are as the corpus has them.
+  BatchPacker(const Corpus& corpus, EndIds ends, PackingConfig config, PairSupplements supplements);
 
   /// The budget for the plan of an epoch.
   std::int64_t planned_tokens() const { return planned_tokens_; }
@@ -51,7 +55,7 @@ class BatchPacker {
 
   Corpus corpus_;
   EndIds ends_;
-  std::int64_t max_tokens_;
+  PackingConfig config_;
   std::shared_ptr<const FreshEncoder> encoder_;
   std::shared_ptr<const PairAlignments> alignments_;
   std::int64_t planned_tokens_;

@@ -59,16 +59,16 @@ struct BatchStream::Producer {
       };
       for (;;) {
         if (!enter()) return;
-        ReadyBatch ready{.batch = {}, .first = {at, plan.batches()}, .after = {}};
+        ReadyBatch next{.batch = {}, .first = {at, plan.batches()}, .after = {}};
         for (std::int64_t i = 0; i < share.size; ++i, ++at.batch) {
           if (!enter()) return;
           if (i == share.rank)
-            ready.batch = packer.pack(plan.batch(at.batch), {at.epoch, plan.round(at.batch)});
+            next.batch = packer.pack(plan.batch(at.batch), {at.epoch, plan.round(at.batch)});
         }
         const bool through = at.batch >= plan.batches();
-        ready.after = {through ? DataPosition{.epoch = at.epoch + 1, .batch = 0} : at,
-                       plan.batches()};
-        if (!offer(std::move(ready), stop)) return;
+        next.after = {through ? DataPosition{.epoch = at.epoch + 1, .batch = 0} : at,
+                      plan.batches()};
+        if (!offer(std::move(next), stop)) return;
       }
     } catch (...) {
       const MutexLock lock(mutex);
@@ -98,7 +98,10 @@ BatchStream::BatchStream(const Corpus& corpus, const PlanConfig& config, EndIds 
                          DataPosition position, StreamOptions options) {
   if (corpus.pairs() == 0) throw Error("there is no pair to train on");
   producer_ = std::make_unique<Producer>(
-      corpus, BatchPacker(corpus, ends, config.max_tokens, std::move(options.supplements)), config);
+      corpus,
+      BatchPacker(corpus, ends, {.max_tokens = config.max_tokens, .threads = config.threads},
+                  std::move(options.supplements)),
+      config);
   producer_->config.max_tokens = producer_->packer.planned_tokens();
   producer_->share = options.share;
   producer_->thread =

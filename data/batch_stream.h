@@ -25,6 +25,7 @@ struct BatchShare {
   std::int64_t rank = 0, size = 1;
 };
 
+/// The sources of a batch besides the corpus, and the rank's share of the batches.
 struct StreamOptions {
   PairSupplements supplements = {};
   BatchShare share = {};
@@ -34,7 +35,8 @@ class BatchStream {
  public:
   /// Starts at `position`. A batch number at or past the end of the epoch means the first batch of
   /// the next one. With an encoder, pairs are encoded anew, and batches hold as many of them as fit
-  /// the budget. Throws Error for a corpus without pairs.
+  /// the budget. PlanConfig::threads plan an epoch, and a quarter of them encode the pairs of a
+  /// batch anew. Throws Error for a corpus without pairs.
   BatchStream(const Corpus& corpus, const PlanConfig& config, EndIds ends, DataPosition position,
               StreamOptions options = {});
   BatchStream(const BatchStream&) = delete;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/divide_up.h"
 #include "base/threads.h"
 #include "data/preparation_stopped.h"
 
@@ -14,7 +15,7 @@ std::int64_t blocks_at_once(const WorkContext& context) {
 void for_each_block(std::int64_t pairs, const WorkContext& context,
                     const std::function<void(std::int64_t, std::int64_t, std::int64_t)>& block,
                     const std::function<void(std::int64_t)>& done) {
-  const std::int64_t blocks = (pairs + kPairsPerBlock - 1) / kPairsPerBlock;
+  const std::int64_t blocks = divide_up(pairs, kPairsPerBlock);
   const std::int64_t at_once = blocks_at_once(context);
   for (std::int64_t begin = 0; begin < blocks; begin += at_once) {
     if (context.stop.stop_requested()) throw PreparationStopped();

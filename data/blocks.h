@@ -22,8 +22,8 @@ inline constexpr std::int64_t kPairsPerBlock = 2048;
 void for_each_block(std::int64_t pairs, const WorkContext& context,
                     const std::function<void(std::int64_t, std::int64_t, std::int64_t)>& block,
                     const std::function<void(std::int64_t)>& done);
-/// The number of blocks between two calls of done(). Their numbers are [k * count, (k + 1) *
-/// count).
+/// The number of blocks between two rounds of done(). The numbers of these blocks are
+/// [k * count, (k + 1) * count).
 std::int64_t blocks_at_once(const WorkContext& context);
 
 }  // namespace dragoman

@@ -194,7 +194,7 @@ void build_corpus(const std::filesystem::path& path, const ParallelText& text,
   PairSelection selection(text, data, choice.seed, quiet, {.folder = path.parent_path()});
   const SourceTags tags(data, *tokenizers.source);
   const BlockEncoder encoder{text, tokenizers, tags, data.max_length};
-  AtomicFile file(path);
+  AtomicFile file(path, Links::Replace);
   CorpusWriter writer([&file](std::string_view bytes) { file.write(bytes); },
                       larger_vocabulary(tokenizers));
   PairFilter filter(data, selection, writer);

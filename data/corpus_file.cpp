@@ -17,13 +17,13 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "the corpus file is little-endian");
 
 constexpr std::size_t kBlockPairs = 1024;
-constexpr std::size_t kSectionBytes = std::size_t{1} << 20;  ///< hashed by itself, on any thread
+constexpr std::size_t kStretchBytes = std::size_t{1} << 20;  ///< hashed by itself, on any thread
 
 struct Trailer {
   char magic[8];
   std::uint64_t pairs, table, json, json_size;
   std::uint64_t wide;                 ///< 0: tokens are uint16, 1: uint32
-  std::uint64_t checksum_of_rest;     ///< of the hashes of kSectionBytes each before the trailer
+  std::uint64_t checksum_of_rest;     ///< of the hashes of kStretchBytes each before the trailer
   std::uint64_t checksum_of_trailer;  ///< of the fields above
 };
 constexpr char kMagic[8] = {'d', 'r', 'a', 'g', 'c', 'o', 'r', '1'};
@@ -32,8 +32,8 @@ std::uint64_t checksum(const Trailer& trailer) {
   return xxh3(&trailer, offsetof(Trailer, checksum_of_trailer));
 }
 
-std::uint64_t checksum(const std::vector<std::uint64_t>& section_hashes) {
-  return xxh3(section_hashes.data(), section_hashes.size() * sizeof(std::uint64_t));
+std::uint64_t checksum(const std::vector<std::uint64_t>& stretch_hashes) {
+  return xxh3(stretch_hashes.data(), stretch_hashes.size() * sizeof(std::uint64_t));
 }
 
 /// Visits the numbers of a report with their names.
@@ -82,18 +82,18 @@ void CorpusWriter::write(const void* bytes, std::size_t size) {
   const char* next = static_cast<const char*>(bytes);
   size_ += size;
   while (size > 0) {
-    const std::size_t taken = std::min(size, kSectionBytes - section_.size());
-    section_.append(next, taken);
+    const std::size_t taken = std::min(size, kStretchBytes - stretch_.size());
+    stretch_.append(next, taken);
     next += taken;
     size -= taken;
-    if (section_.size() == kSectionBytes) pass_on_section();
+    if (stretch_.size() == kStretchBytes) pass_on_stretch();
   }
 }
 
-void CorpusWriter::pass_on_section() {
-  section_hashes_.push_back(xxh3(section_));
-  sink_(section_);
-  section_.clear();
+void CorpusWriter::pass_on_stretch() {
+  stretch_hashes_.push_back(xxh3(stretch_));
+  sink_(stretch_);
+  stretch_.clear();
 }
 
 void CorpusWriter::add(std::int64_t line, std::span<const TokenId> source,
@@ -146,8 +146,8 @@ void CorpusWriter::finish(const CorpusFacts& facts) {
   trailer.json = size_;
   trailer.json_size = json.size();
   write(json.data(), json.size());
-  pass_on_section();
-  trailer.checksum_of_rest = checksum(section_hashes_);
+  pass_on_stretch();
+  trailer.checksum_of_rest = checksum(stretch_hashes_);
   trailer.checksum_of_trailer = checksum(trailer);
   sink_({reinterpret_cast<const char*>(&trailer), sizeof trailer});
 }
@@ -177,11 +177,11 @@ void Corpus::Storage::check(const std::string& name, int threads) {
   if (!std::equal(std::begin(kMagic), std::end(kMagic), trailer.magic) ||
       trailer.checksum_of_trailer != checksum(trailer))
     throw Error(name, ": is cut short or its end is damaged");
-  // An empty last section is hashed too, as the writer does.
-  std::vector<std::uint64_t> hashes(rest.size() / kSectionBytes + 1);
+  // An empty last stretch is hashed too, as the writer does.
+  std::vector<std::uint64_t> hashes(rest.size() / kStretchBytes + 1);
   parallel_for(static_cast<std::int64_t>(hashes.size()), threads, [&](std::int64_t i) {
-    const auto section = static_cast<std::size_t>(i);
-    hashes[section] = xxh3(rest.substr(section * kSectionBytes, kSectionBytes));
+    const auto stretch = static_cast<std::size_t>(i);
+    hashes[stretch] = xxh3(rest.substr(stretch * kStretchBytes, kStretchBytes));
   });
   if (trailer.checksum_of_rest != checksum(hashes))
     throw Error(name, ": is damaged (checksum mismatch)");

@@ -49,14 +49,14 @@ class CorpusWriter {
     std::int64_t first_line;
   };
   void write(const void* bytes, std::size_t size);
-  void pass_on_section();
+  void pass_on_stretch();
   void write_block();
 
   Sink sink_;
   bool wide_;
-  std::string section_;  ///< not yet passed on
+  std::string stretch_;  ///< not yet passed on
   std::uint64_t size_ = 0;
-  std::vector<std::uint64_t> section_hashes_;
+  std::vector<std::uint64_t> stretch_hashes_;
   std::vector<BlockEntry> table_;
   std::uint64_t pairs_ = 0;
   std::vector<std::uint32_t> starts_{0}, lines_;  ///< of the current block

@@ -27,7 +27,7 @@ void check_one_for_each_file(std::string_view flag, std::size_t values, std::siz
 }
 
 void check_fraction(std::string_view flag, double value) {
-  if (!(value >= 0 && value <= 1)) throw UsageError("--", flag, " ", value, ": must lie in 0 to 1");
+  if (!(value >= 0 && value <= 1)) throw UsageError("--", flag, " ", value, ": is not from 0 to 1");
 }
 
 bool has_space(const std::string& text) {
@@ -45,7 +45,7 @@ std::vector<double> DataConfig::weights() const {
   for (const std::string& text : corpus_weights) {
     weights.push_back(parse_number("corpus-weights", text));
     if (!(weights.back() > 0 && weights.back() <= kMostWeight))
-      throw UsageError("--corpus-weights ", text, ": must lie above 0, up to ", kMostWeight);
+      throw UsageError("--corpus-weights ", text, ": must be above 0, and at most ", kMostWeight);
   }
   return weights;
 }
@@ -72,7 +72,7 @@ void DataConfig::validate() const {
   if (!(max_ratio == 0 || max_ratio >= 1))
     throw UsageError("--max-ratio ", max_ratio, ": must be 0 (no limit) or at least 1");
   if (!(valid_fraction >= 0 && valid_fraction <= 0.5))
-    throw UsageError("--valid-fraction ", valid_fraction, ": must lie in 0 to 0.5");
+    throw UsageError("--valid-fraction ", valid_fraction, ": is not from 0 to 0.5");
   check_fraction("subword-sampling", subword_sampling);
   check_fraction("train-terms-share", train_terms_share);
   if (!guided_alignment.empty() && (!train_terms.empty() || augment_join > 0))

@@ -46,11 +46,11 @@ std::uint32_t permute_back(std::uint32_t x, std::uint64_t key) {
 enum Purpose : std::uint64_t { kPairOrder = 1, kBatchOrder = 2, kFraction = 3 };
 
 /// The weights by range of pairs, with the end of the corpus as the last element.
-std::vector<WeightedPairs> parts_of(const Corpus& corpus, const PlanConfig& config) {
-  auto parts = config.weights;
-  if (parts.empty()) parts.push_back({.first_pair = 0, .weight = 1});
-  parts.push_back({.first_pair = corpus.pairs(), .weight = 0});
-  return parts;
+std::vector<WeightedPairs> sections_of(const Corpus& corpus, const PlanConfig& config) {
+  auto sections = config.weights;
+  if (sections.empty()) sections.push_back({.first_pair = 0, .weight = 1});
+  sections.push_back({.first_pair = corpus.pairs(), .weight = 0});
+  return sections;
 }
 
 }  // namespace
@@ -95,7 +95,8 @@ class EpochPlan::Round {
           std::min(corpus_.lengths(static_cast<std::int64_t>(pair)).source, kLongest));
       keys_[next[target_length(pair)]++] = source << 32 | rank(pair);
     });
-    parallel_for(std::ssize(ends_), available_cores(), [&](std::int64_t length) {
+    const int threads = config_.threads > 0 ? config_.threads : available_cores();
+    parallel_for(std::ssize(ends_), threads, [&](std::int64_t length) {
       std::sort(keys_.begin() + begin_of(length), keys_.begin() + end_of(length));
     });
   }
@@ -150,15 +151,16 @@ class EpochPlan::Round {
 
 EpochPlan plan_epoch(const Corpus& corpus, const PlanConfig& config, std::int64_t epoch) {
   EpochPlan plan;
-  const auto parts = parts_of(corpus, config);
+  const auto sections = sections_of(corpus, config);
   double largest = 0;
-  for (const WeightedPairs& part : parts) largest = std::max(largest, part.weight);
+  for (const WeightedPairs& section : sections) largest = std::max(largest, section.weight);
   for (std::uint32_t number = 0; number < std::ceil(largest); ++number) {
     const std::uint64_t key = random_bits(config.seed, kPairOrder, epoch, number);
     const auto for_each_pair = [&](auto&& visit) {
-      for (std::size_t part = 0; part + 1 < parts.size(); ++part)
-        for (std::int64_t pair = parts[part].first_pair; pair < parts[part + 1].first_pair; ++pair)
-          if (times_seen(parts[part].weight, config.seed, epoch, pair) > number)
+      for (std::size_t section = 0; section + 1 < sections.size(); ++section)
+        for (std::int64_t pair = sections[section].first_pair;
+             pair < sections[section + 1].first_pair; ++pair)
+          if (times_seen(sections[section].weight, config.seed, epoch, pair) > number)
             visit(static_cast<std::uint32_t>(pair));
     };
     EpochPlan::Round round(corpus, config, number);

@@ -24,6 +24,7 @@ struct PlanConfig {
   std::int64_t max_sentences = 0;  ///< 0: no limit
   std::uint64_t seed = 1;
   std::vector<WeightedPairs> weights = {};  ///< from pair 0 on; none: all pairs once
+  int threads = 0;                          ///< that sort; 0: all cores
 };
 
 /// How often a pair is seen in an epoch: floor(weight) or ceil(weight) times. The mean over the
@@ -57,8 +58,7 @@ class EpochPlan {
 /// length, then at random by (seed, epoch), and cut into batches as full as the budget allows. The
 /// batches are shuffled by (seed, epoch). A pair longer than the budget is a batch of its own.
 /// Pairs that are seen more than once are in further rounds, each sorted and cut by itself, so no
-/// batch has a pair twice. Takes 12 bytes for each pair while it works, 4 after. Works on all
-/// cores.
+/// batch has a pair twice. Takes 12 bytes for each pair while it works, 4 after.
 EpochPlan plan_epoch(const Corpus& corpus, const PlanConfig& config, std::int64_t epoch);
 
 /// All pairs once, without randomness: batches from short to long, for validation.

@@ -105,7 +105,7 @@ std::int64_t FreshEncoder::another_of_the_file(const Corpus& corpus, std::int64_
 std::optional<std::string> FreshEncoder::with_terms(const TextPair& pair,
                                                     RandomStream& random) const {
   std::vector<RequiredText> terms = terms_.find(pair.source);
-  for (const RequiredText& missing : missing_texts(terms, pair.target)) std::erase(terms, missing);
+  for (const RequiredText& missing : unmet_texts(terms, pair.target)) std::erase(terms, missing);
   if (terms.empty()) return std::nullopt;
   const auto sure = static_cast<std::size_t>(random.uniform() * static_cast<double>(terms.size()));
   std::vector<RequiredText> written;

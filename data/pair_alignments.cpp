@@ -32,7 +32,7 @@ std::size_t normalised_bytes(const Tokenizer& tokenizer, TokenId id) {
 /// make another text.
 std::vector<WordRange> ranges_of(const Tokenizer& tokenizer, std::string_view line,
                                  std::span<const TokenId> ids) {
-  const std::vector<PlacedPiece> own = tokenizer.encode_with_places(line);
+  const std::vector<PieceSpan> own = tokenizer.encode_with_offsets(line);
   const std::vector<WordRange> own_ranges = words_of_pieces(own, line);
   std::vector<WordRange> by_byte;
   for (std::size_t i = 0; i < own.size(); ++i)

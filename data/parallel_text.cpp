@@ -31,17 +31,17 @@ bool may_change_unseen(const FileStamp& stamp, std::chrono::system_clock::time_p
 /// The text of a compressed file, in a file without a name that disappears with this process.
 MappedFile decompressed(Decompressor& decompressor, std::string_view bytes,
                         const TextReading& reading) {
-  constexpr std::size_t kSectionBytes = std::size_t{1} << 20;
+  constexpr std::size_t kStretchBytes = std::size_t{1} << 20;
   if (!reading.index_folder.empty()) create_folders(reading.index_folder);
   UnnamedFile text(reading.index_folder.empty() ? std::filesystem::temp_directory_path()
                                                 : reading.index_folder);
   while (!bytes.empty()) {
     if (reading.stop.stop_requested()) throw PreparationStopped();
-    const std::string_view section = bytes.substr(0, kSectionBytes);
-    decompressor.add(section,
+    const std::string_view stretch = bytes.substr(0, kStretchBytes);
+    decompressor.add(stretch,
                      [&text](std::string_view more) { text.append(more.data(), more.size()); });
-    bytes.remove_prefix(section.size());
-    reading.report(static_cast<std::int64_t>(section.size()));
+    bytes.remove_prefix(stretch.size());
+    reading.report(static_cast<std::int64_t>(stretch.size()));
   }
   decompressor.finish();
   return text.map();
@@ -92,7 +92,7 @@ ParallelText::ParallelText(const std::vector<std::string>& source,
       all_valid_ = false;
       if (invalid == InvalidLines::Error)
         throw Error(file->path(), ":", file->first_problem()->line + 1, ": ",
-                    file->first_problem()->what,
+                    file->first_problem()->fault,
                     "; correct the line, or leave such pairs out with --invalid skip");
     }
     first_pairs_.push_back(first_pairs_.back() + from.lines());

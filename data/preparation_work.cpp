@@ -50,7 +50,8 @@ TextReading reading_of(const PreparationWork& work) {
 
 void store_indexes(const PreparationWork& work, const std::vector<TextFile>& files) {
   for (const TextFile& file : files)
-    if (file.new_index()) write_file(index_path(work.cache_folder, file.path()), *file.new_index());
+    if (file.new_index())
+      write_file(index_path(work.cache_folder, file.path()), *file.new_index(), Links::Replace);
 }
 
 }  // namespace dragoman

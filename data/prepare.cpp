@@ -93,7 +93,7 @@ std::string trained_model(const PreparationWork& work, const ParallelText& text,
   std::string bytes =
       train_tokenizer(sample_of(text, side, config.sample_lines), config).model_bytes;
   work.observe("training the tokenizer", 1, 1);
-  write_file(path, bytes + checksum(bytes));
+  write_file(path, bytes + checksum(bytes), Links::Replace);
   return bytes;
 }
 
@@ -216,7 +216,8 @@ void take_hashes(const PreparationWork& work, const std::vector<const TextFile*>
     prepared.file_hashes[path] = hash;
   };
   for (const TextFile* file : files) take(file->path(), hex16(file->hash()));
-  const std::string& terms = work.data.train_terms;
+  const std::string& terms = work.data.train_terms;  // read more than once
+  if (!terms.empty() && !fs::is_regular_file(terms)) throw Error(terms, ": is not a regular file");
   if (!terms.empty()) take(terms, hex16(xxh3(read_file(terms))));
 }
 
@@ -246,21 +247,17 @@ double fraction_with_terms(const ParallelText& text, const Terms& terms) {
     if (!is_valid_line(source) || !is_valid_line(target)) continue;
     const auto here = terms.find(source);
     ++seen;
-    found += missing_texts(here, target).size() < here.size();
+    found += unmet_texts(here, target).size() < here.size();
   }
   return static_cast<double>(found) / static_cast<double>(std::max<std::int64_t>(1, seen));
 }
 
-}  // namespace
-
-std::vector<WeightedPairs> PreparedData::weights() const {
-  std::vector<WeightedPairs> weights;
-  for (const CorpusSection& section : sections)
-    weights.push_back({.first_pair = section.first_pair, .weight = section.weight});
-  return weights;
+/// Throws Error where a text that was given has no pair for the loss.
+void require_pairs(const std::vector<std::string>& files, const ValidSet& set) {
+  if (!files.empty() && set.tokens.pairs() == 0)
+    throw Error(files[0],
+                ": has no pair to validate with: all are invalid or longer than --max-length");
 }
-
-namespace {
 
 /// The pairs of the text that was given, or else those held out of the training text.
 void take_validation(const PreparationWork& work, const ParallelText& text,
@@ -274,6 +271,7 @@ void take_validation(const PreparationWork& work, const ParallelText& text,
     add_valid_lines(text, valid);
   }
   encode_valid(work, prepared.tokenizers, valid);
+  require_pairs(work.data.valid_source, valid);
 }
 
 void take_keep_validation(const PreparationWork& work, const ParallelText& text,
@@ -281,12 +279,17 @@ void take_keep_validation(const PreparationWork& work, const ParallelText& text,
   if (work.data.keep_valid_source.empty()) return;
   add_valid_lines(text, prepared.keep_valid);
   encode_valid(work, prepared.tokenizers, prepared.keep_valid);
-  if (prepared.keep_valid.tokens.pairs() == 0)
-    throw Error(work.data.keep_valid_source[0],
-                ": has no pair to validate with: all are invalid or longer than --max-length");
+  require_pairs(work.data.keep_valid_source, prepared.keep_valid);
 }
 
 }  // namespace
+
+std::vector<WeightedPairs> PreparedData::weights() const {
+  std::vector<WeightedPairs> weights;
+  for (const CorpusSection& section : sections)
+    weights.push_back({.first_pair = section.first_pair, .weight = section.weight});
+  return weights;
+}
 
 PreparedData prepare_data(const Preparation& preparation) {
   const PreparationWork work(preparation);

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "base/divide_up.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/threads.h"
@@ -64,7 +65,7 @@ void append(TextIndex& index, const ScannedStretch& stretch) {
   index.hash = xxh3(&stretch.hash, sizeof stretch.hash, index.hash);
   if (stretch.problem && !index.first_problem)
     index.first_problem =
-        TextIndex::Problem{index.lines + stretch.problem->line, stretch.problem->what};
+        TextIndex::Problem{index.lines + stretch.problem->line, stretch.problem->fault};
   index.stretches.push_back(
       {.first_line = index.lines, .first_start = static_cast<std::int64_t>(index.starts.size())});
   index.starts.insert(index.starts.end(), stretch.starts.begin(), stretch.starts.end());
@@ -132,7 +133,7 @@ std::size_t TextIndex::start_of(std::int64_t line, std::string_view text) const 
 TextIndex index_of(std::string_view text, const TextReading& reading) {
   TextIndex index;
   index.hash = text.size();
-  const auto count = static_cast<std::int64_t>((text.size() + kStretchBytes - 1) / kStretchBytes);
+  const auto count = static_cast<std::int64_t>(divide_up(text.size(), kStretchBytes));
   const std::int64_t at_once = std::int64_t{8} * reading.threads;
   for (std::int64_t first = 0; first < count; first += at_once) {
     if (reading.stop.stop_requested()) throw PreparationStopped();
@@ -163,7 +164,7 @@ std::string stored_index(const TextIndex& index, const FileStamp& stamp) {
   packer.add(index.hash);
   packer.add(index.lines);
   packer.add(index.first_problem ? index.first_problem->line : std::int64_t{-1});
-  packer.add_all(index.first_problem ? index.first_problem->what : std::string());
+  packer.add_all(index.first_problem ? index.first_problem->fault : std::string());
   packer.add_all(index.stretches);
   packer.add_all(index.starts);
   packer.add(xxh3(packer.bytes));
@@ -183,8 +184,8 @@ std::optional<TextIndex> read_index(std::string_view stored, const FileStamp& st
   index.hash = unpacker.take<std::uint64_t>();
   index.lines = unpacker.take<std::int64_t>();
   const auto line = unpacker.take<std::int64_t>();
-  const auto what = unpacker.take_all<std::string>();
-  if (line >= 0) index.first_problem = TextIndex::Problem{line, what};
+  const auto fault = unpacker.take_all<std::string>();
+  if (line >= 0) index.first_problem = TextIndex::Problem{line, fault};
   index.stretches = unpacker.take_all<std::vector<TextIndex::Stretch>>();
   index.starts = unpacker.take_all<std::vector<std::uint64_t>>();
   return index;

@@ -30,7 +30,7 @@ struct TextReading {
 struct TextIndex {
   struct Problem {
     std::int64_t line;  ///< from 0
-    std::string what;   ///< "invalid UTF-8 (byte FF)"
+    std::string fault;  ///< "invalid UTF-8 (byte FF)"
   };
   /// The lines that start in one stretch of the file.
   struct Stretch {

@@ -46,11 +46,11 @@ std::vector<WordLink> parse_links(std::string_view line) {
   return links;
 }
 
-std::vector<WordRange> words_of_pieces(std::span<const PlacedPiece> pieces, std::string_view line) {
+std::vector<WordRange> words_of_pieces(std::span<const PieceSpan> pieces, std::string_view line) {
   const std::vector<WordPlace> words = word_places(line);
   std::vector<WordRange> ranges;
   std::size_t first = 0;  // the first word that does not end before the current piece
-  for (const PlacedPiece& piece : pieces) {
+  for (const PieceSpan& piece : pieces) {
     while (first < words.size() && words[first].end <= piece.begin) ++first;
     std::size_t last = first;
     while (last < words.size() && words[last].begin < piece.end) ++last;

@@ -1,6 +1,6 @@
-// Word alignments in Pharaoh format, and the way from words to pieces. A line of "0-0 1-2" says
-// which words of the source line belong to which words of the target line. Words stand between
-// white space and are counted from 0.
+// Word alignments in Pharaoh format, and the way from words to pieces. A line like "0-0 1-2" links
+// words of the source line to words of the target line. Words stand between white space and are
+// counted from 0.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ std::vector<WordPlace> word_places(std::string_view line);
 struct WordRange {
   std::size_t first, last;
 };
-std::vector<WordRange> words_of_pieces(std::span<const PlacedPiece> pieces, std::string_view line);
+std::vector<WordRange> words_of_pieces(std::span<const PieceSpan> pieces, std::string_view line);
 
 /// Links every piece of a target word to all pieces of the source words that belong to it, with
 /// equal weights.

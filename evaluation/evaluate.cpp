@@ -10,11 +10,11 @@ namespace dragoman {
 
 namespace {
 
-/// The signature with facts about the resampling in front of its version:
-/// "...|bs:1000|seed:12345|...".
+/// The signature with facts about the resampling behind its first part, as sacreBLEU has them:
+/// "nrefs:1|bs:1000|seed:12345|...".
 std::string resampled_signature(const std::string& signature, std::string_view kind,
                                 std::int64_t samples) {
-  const std::size_t behind = signature.find('|') + 1;  // behind the references, as in sacreBLEU
+  const std::size_t behind = signature.find('|') + 1;
   return join_text(signature.substr(0, behind), kind, ":", samples, "|seed:", kSignificanceSeed,
                    "|", signature.substr(behind));
 }

@@ -188,7 +188,7 @@ struct EvaluateConfig {
   void significance_fields(Visit& visit) {
     constexpr std::string_view kSignificance = "Significance";
     visit({.name = "confidence",
-           .help = "95 % intervals of one system's scores, by bootstrap resampling",
+           .help = "95 % intervals of each system's scores, by bootstrap resampling",
            .group = kSignificance,
            .aliases = "ci"},
           confidence);

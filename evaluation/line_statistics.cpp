@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/amounts.h"
+#include "base/divide_up.h"
 #include "base/error.h"
 #include "base/threads.h"
 
@@ -19,7 +20,7 @@ LineStatistics count_lines(std::size_t lines, std::size_t width,
                            const std::function<LineCounter()>& make_counter) {
   constexpr std::size_t kBlockLines = 128;
   LineStatistics statistics{width, std::vector<double>(lines * width)};
-  const std::size_t blocks = (lines + kBlockLines - 1) / kBlockLines;
+  const std::size_t blocks = divide_up(lines, kBlockLines);
   parallel_for(static_cast<std::int64_t>(blocks), available_cores(), [&](std::int64_t block) {
     const LineCounter count = make_counter();
     const std::size_t begin = static_cast<std::size_t>(block) * kBlockLines;

@@ -12,7 +12,7 @@ namespace dragoman {
 
 namespace {
 
-/// The first number of each group; the last group has no end.
+/// The group of a value. `begins` has the first number of each group; the last group has no end.
 template <std::size_t N>
 std::size_t group_of(const std::array<std::int64_t, N>& begins, std::int64_t value) {
   const auto above = std::upper_bound(begins.begin(), begins.end(), value);

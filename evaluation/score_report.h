@@ -20,7 +20,7 @@ std::string report(std::span<const NamedScore> scores, ReportFormat format, int 
 using Table = std::vector<std::vector<std::string>>;
 
 /// A row for each system, a column for each metric, with intervals and p-values where they were
-/// computed. The baseline is marked, and so are p-values below 0.05 (*).
+/// computed. The baseline is marked, and so are p-values up to 0.05 (*).
 Table score_table(const Comparison& comparison, int width);
 
 /// That table, and the signatures behind it. JSON: a list of objects with sacreBLEU's keys.

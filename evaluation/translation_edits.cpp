@@ -29,36 +29,42 @@ struct Cell {
 };
 
 /// The matrix of edit distances between beginnings of the hypothesis (rows) and of the reference
-/// (columns). Rows of the beginning that a hypothesis has in common with the one before are kept.
+/// (columns). Of a row only the columns of the beam are kept, of the first and the last all. Rows
+/// of the beginning that a hypothesis has in common with the one before are kept.
 class EditDistance {
  public:
   EditDistance(std::span<const std::uint32_t> reference, std::size_t hypothesis_length)
-      : reference_(reference),
-        length_(hypothesis_length),
-        columns_(reference.size() + 1),
-        ratio_(hypothesis_length > 0
-                   ? static_cast<double>(reference.size()) / static_cast<double>(hypothesis_length)
-                   : 1),
-        beam_(kBeam < ratio_ / 2 ? static_cast<std::int64_t>(std::ceil(ratio_ / 2 + kBeam))
-                                 : kBeam),
-        cells_((length_ + 1) * columns_) {
-    for (std::size_t j = 0; j < columns_; ++j)
-      cells_[j] = {static_cast<std::int32_t>(j), Edit::Insert};
+      : reference_(reference), rows_(hypothesis_length + 1) {
+    const std::size_t columns = reference.size() + 1, last = hypothesis_length;
+    const double ratio =
+        last > 0 ? static_cast<double>(reference.size()) / static_cast<double>(last) : 1;
+    const std::int64_t beam =
+        kBeam < ratio / 2 ? static_cast<std::int64_t>(std::ceil(ratio / 2 + kBeam)) : kBeam;
+    rows_[0].cells.resize(columns);
+    for (std::size_t j = 0; j < columns; ++j)
+      rows_[0].cells[j] = {static_cast<std::int32_t>(j), Edit::Insert};
+    for (std::size_t i = 1; i <= last; ++i) {
+      const auto diagonal = static_cast<std::int64_t>(std::floor(static_cast<double>(i) * ratio));
+      rows_[i].begin = static_cast<std::size_t>(std::max<std::int64_t>(0, diagonal - beam));
+      const std::size_t end =
+          i == last ? columns : std::min(columns, static_cast<std::size_t>(diagonal + beam));
+      rows_[i].cells.resize(end - rows_[i].begin);
+    }
   }
 
   std::int32_t operator()(const Words& hypothesis) {
     std::size_t same = 0;
     while (same < words_.size() && words_[same] == hypothesis[same]) ++same;
     words_ = hypothesis;
-    for (std::size_t i = same + 1; i <= length_; ++i) fill_row(i);
-    return cells_.back().cost;
+    for (std::size_t i = same + 1; i < rows_.size(); ++i) fill_row(i);
+    return rows_.back().cells.back().cost;
   }
 
   /// The edits of the last hypothesis, from its beginning.
   std::vector<Edit> edits() const {
     std::vector<Edit> edits;
-    for (std::size_t i = length_, j = columns_ - 1; i > 0 || j > 0;) {
-      const Edit edit = cells_[i * columns_ + j].edit;
+    for (std::size_t i = rows_.size() - 1, j = reference_.size(); i > 0 || j > 0;) {
+      const Edit edit = rows_[i].at(j).edit;
       edits.push_back(edit);
       if (edit != Edit::Insert) --i;
       if (edit != Edit::Delete) --j;
@@ -68,34 +74,38 @@ class EditDistance {
   }
 
  private:
+  struct Row {
+    std::size_t begin = 0;  // the first column
+    std::vector<Cell> cells;
+
+    Cell at(std::size_t column) const {
+      const std::size_t i = column - begin;  // huge where the column is before the first
+      return i < cells.size() ? cells[i] : Cell();
+    }
+  };
+
   void fill_row(std::size_t i) {
-    const auto diagonal = static_cast<std::int64_t>(std::floor(static_cast<double>(i) * ratio_));
-    const auto begin = static_cast<std::size_t>(std::max<std::int64_t>(0, diagonal - beam_));
-    const std::size_t end =
-        i == length_ ? columns_ : std::min(columns_, static_cast<std::size_t>(diagonal + beam_));
-    Cell* row = &cells_[i * columns_];
-    const Cell* above = row - columns_;
-    std::fill(row, row + columns_, Cell());
-    for (std::size_t j = begin; j < end; ++j) {
-      if (j == 0) {
-        row[0] = {above[0].cost + 1, Edit::Delete};
-        continue;
-      }
-      const bool equal = words_[i - 1] == reference_[j - 1];
-      const auto offer = [&cell = row[j]](std::int32_t cost, Edit edit) {
+    Row& row = rows_[i];
+    const Row& above = rows_[i - 1];
+    Cell left;
+    for (std::size_t c = 0; c < row.cells.size(); ++c) {
+      const std::size_t j = row.begin + c;
+      Cell cell;
+      const auto offer = [&cell](std::int32_t cost, Edit edit) {
         if (cost < cell.cost) cell = {cost, edit};
       };
-      offer(above[j - 1].cost + (equal ? 0 : 1), equal ? Edit::None : Edit::Substitute);
-      offer(above[j].cost + 1, Edit::Delete);
-      offer(row[j - 1].cost + 1, Edit::Insert);
+      if (j > 0) {
+        const bool equal = words_[i - 1] == reference_[j - 1];
+        offer(above.at(j - 1).cost + (equal ? 0 : 1), equal ? Edit::None : Edit::Substitute);
+      }
+      offer(above.at(j).cost + 1, Edit::Delete);
+      offer(left.cost + 1, Edit::Insert);
+      row.cells[c] = left = cell;
     }
   }
 
   std::span<const std::uint32_t> reference_;
-  std::size_t length_, columns_;
-  double ratio_;
-  std::int64_t beam_;
-  std::vector<Cell> cells_;  // [length + 1, columns]
+  std::vector<Row> rows_;
   Words words_;
 };
 
@@ -170,9 +180,9 @@ class ShiftSearch {
     before_ = distance_(words_);
     const Alignment alignment(distance_.edits());
     std::optional<Shift> best;
-    for (std::size_t start = 0; start < words_.size(); ++start)
-      for (std::size_t to = 0; to < reference_.size(); ++to) {
-        if ((to > start ? to - start : start - to) > kFarthestShift) continue;
+    for (std::size_t start = 0; start < words_.size(); ++start) {
+      const std::size_t last = std::min(reference_.size(), start + kFarthestShift + 1);
+      for (std::size_t to = start - std::min(start, kFarthestShift); to < last; ++to)
         for (std::size_t length = 1; length <= kLongestShift; ++length) {
           if (start + length > words_.size() || to + length > reference_.size() ||
               words_[start + length - 1] != reference_[to + length - 1])
@@ -182,7 +192,7 @@ class ShiftSearch {
           try_targets(alignment, match, best);
           if (tried_ >= kMostCandidates) return best;
         }
-      }
+    }
     return best;
   }
 

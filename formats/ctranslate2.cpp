@@ -134,10 +134,11 @@ std::int8_t activation_number(Activation activation) {
   throw Error("CTranslate2 has no such activation");
 }
 
-std::vector<float> sinusoids(std::int64_t places, std::int64_t d_model) {
+std::vector<float> sinusoids(std::int64_t places, const ModelConfig& config) {
   std::vector<float> table;
   for (std::int64_t place = 0; place < places; ++place)
-    for (std::int64_t c = 0; c < d_model; ++c) table.push_back(sinusoid(place, c, d_model));
+    for (std::int64_t c = 0; c < config.d_model; ++c)
+      table.push_back(sinusoid(place, c, config.d_model, config.positions));
   return table;
 }
 
@@ -196,7 +197,7 @@ class Exporter {
     const std::string ours = side == "encoder" ? "source" : "target";
     variables_.floats(
         side + "/position_encodings/encodings", {places, d_model},
-        learned ? floats("positions." + ours + ".weight") : sinusoids(places, d_model));
+        learned ? floats("positions." + ours + ".weight") : sinusoids(places, config_));
     if (config_.norm == NormPosition::Before) norm(side + "/layer_norm", side + ".norm");
     for (std::int64_t i = 0; i < layers; ++i) {
       const std::string from = side + ".layers." + std::to_string(i);

@@ -1,11 +1,12 @@
-// Writes a model as a folder that CTranslate2 4 loads: model.bin (version 6), config.json, the
-// vocabularies and the SentencePiece models.
+// Folders of CTranslate2 4: model.bin (version 6), config.json, the vocabularies and the
+// SentencePiece models.
 #pragma once
 
 #include <array>
 #include <filesystem>
 #include <string_view>
 
+#include "formats/foreign_model.h"
 #include "model/file/model_file.h"
 
 namespace dragoman {
@@ -28,5 +29,14 @@ inline constexpr std::int64_t kExportedPositions = 2048;
 /// Makes the folder, which must not exist or must be empty. It gets its name when it is complete.
 void write_ctranslate2(const ModelFileReader& model, const std::filesystem::path& folder,
                        ExportType type);
+
+/// Whether the folder has model.bin and a vocabulary.
+bool is_ctranslate2(const std::filesystem::path& folder);
+
+/// A Transformer with encoder and decoder, its weights in float32, float16, bfloat16, int16 or
+/// int8. The SentencePiece models are source.spm and target.spm, as write_ctranslate2() has them,
+/// or sentencepiece.model. Throws Error that names the file and the fault: one is missing or
+/// damaged, or the model has a choice that this program does not know.
+ForeignModel read_ctranslate2(const std::filesystem::path& folder);
 
 }  // namespace dragoman

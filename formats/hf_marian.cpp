@@ -1,6 +1,7 @@
 #include "formats/hf_marian.h"
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
@@ -12,7 +13,6 @@
 #include "formats/json_file.h"
 #include "formats/vocabulary_file.h"
 #include "formats/weight_file.h"
-#include "tokenizer/renumbered_tokenizer.h"
 
 namespace dragoman {
 
@@ -110,14 +110,15 @@ ModelConfig read_config(const JsonFile& file, const Vocabularies& vocabularies) 
 }
 
 std::vector<float> read_tensor(ForeignTensors& tensors, const MarianTensor& tensor) {
-  const std::vector<float> values = tensors.take(tensor.theirs, tensor.their_shape());
+  std::vector<float> values = tensors.take(tensor.theirs, tensor.their_shape());
   // The decoder begins with padding.
   const bool begins = tensor.ours == "embedding.weight" || tensor.ours == "embedding.target.weight";
   const auto padding = values.end() - static_cast<std::ptrdiff_t>(tensor.padding());
   if (begins && std::any_of(padding, values.end(), [](float value) { return value != 0; }))
     throw Error(tensors.file(), ": ", tensor.theirs,
                 ": the last row, of <pad>, with which the decoder begins, is not zero");
-  return from_marian(tensor, values);
+  values.erase(padding, values.end());
+  return values;
 }
 
 /// Files may have a matrix that is used twice under either name, or both.
@@ -138,7 +139,7 @@ bool has_bias(ForeignTensors& tensors, std::int64_t pieces) {
   constexpr const char* kName = "final_logits_bias";
   if (!tensors.has(kName)) return false;
   const std::vector<float> bias = tensors.take(kName, {1, pieces + 1});
-  return std::ranges::any_of(bias, [](float value) { return value != 0; });
+  return std::any_of(bias.begin(), bias.end() - 1, [](float value) { return value != 0; });
 }
 
 fs::path weights_of(const fs::path& folder) {
@@ -147,7 +148,7 @@ fs::path weights_of(const fs::path& folder) {
   throw Error(folder.string(), ": has neither model.safetensors nor pytorch_model.bin");
 }
 
-void read_weights(ImportedModel& model, const fs::path& path) {
+void read_weights(ForeignModel& model, const fs::path& path) {
   const WeightFile file(path);
   ForeignTensors tensors(path.string(), file.tensors());
   join_names(tensors, model.config);
@@ -165,13 +166,17 @@ DecodeDefaults read_decode_defaults(const fs::path& folder, const JsonFile& conf
   defaults["beam-size"] = std::to_string(generation.integer("num_beams", 1));
   defaults["length-penalty"] = join_text(generation.number("length_penalty", 1));
   // Theirs counts the token that the decoder begins with.
-  if (const std::int64_t longest = generation.integer("max_length", 512); longest > 1)
+  if (const std::int64_t longest = generation.integer("max_length", 512); longest > 1) {
     defaults["max-length"] = std::to_string(longest - 1);
+    defaults["max-length-ratio"] = std::to_string(std::min<std::int64_t>(longest - 1, 1000));
+  }
   if (const std::int64_t size = generation.integer("no_repeat_ngram_size", 0); size > 0)
     defaults["no-repeat-ngram-size"] = std::to_string(size);
-  if (generation.has("early_stopping") && generation.all()["early_stopping"].is_boolean() &&
-      generation.flag("early_stopping", false))
-    defaults["stop"] = "full";
+  if (generation.has("early_stopping")) {
+    const bool is_text = generation.all()["early_stopping"].is_string();  // "never"
+    if (is_text || generation.flag("early_stopping", false))
+      defaults["stop"] = is_text ? "exact" : "full";
+  }
   return defaults;
 }
 
@@ -182,22 +187,22 @@ bool is_hf_marian(const fs::path& folder) {
   return fs::exists(path) && JsonFile(path).text("model_type", "") == "marian";
 }
 
-ImportedModel read_hf_marian(const fs::path& folder) {
+ForeignModel read_hf_marian(const fs::path& folder) {
   const JsonFile config(folder / "config.json");
   const Vocabularies vocabularies = read_vocabularies(folder);
-  ImportedModel model;
-  model.kind = "Hugging Face's MarianMTModel";
+  ForeignModel model;
+  model.kind = "MarianMTModel";
+  model.columns = ColumnOrder::Halves;
   model.config = read_config(config, vocabularies);
+  model.embedding_scale = std::sqrt(static_cast<double>(model.config.d_model));
   model.config.unk_id = id_of(vocabularies.target, "<unk>", folder);
   model.config.eos_id = id_of(vocabularies.target, "</s>", folder);
   model.config.bos_id = model.config.eos_id;
   require(config, "eos_token_id", config.integer("eos_token_id") == model.config.eos_id,
           "is not the id of </s> in the vocabulary");
   const fs::path source = folder / "source.spm", target = folder / "target.spm";
-  model.source_tokenizer =
-      renumbered_tokenizer(read_file(source), vocabularies.source, source.string());
-  model.target_tokenizer =
-      renumbered_tokenizer(read_file(target), vocabularies.target, target.string());
+  model.source = {vocabularies.source, read_file(source), source.string()};
+  model.target = {vocabularies.target, read_file(target), target.string()};
   model.decode_defaults = read_decode_defaults(folder, config);
   read_weights(model, weights_of(folder));
   model.config.validate();

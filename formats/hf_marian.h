@@ -6,7 +6,7 @@
 
 #include <filesystem>
 
-#include "formats/imported_model.h"
+#include "formats/foreign_model.h"
 
 namespace dragoman {
 
@@ -15,7 +15,7 @@ bool is_hf_marian(const std::filesystem::path& folder);
 
 /// Throws Error that names the file and the fault: one is missing or damaged, or the model has a
 /// choice that this program does not know.
-ImportedModel read_hf_marian(const std::filesystem::path& folder);
+ForeignModel read_hf_marian(const std::filesystem::path& folder);
 
 /// Makes a folder that transformers loads as it is; it must not exist, or be empty. Throws Error
 /// that names our flag where MarianMTModel has no such model (marian_tensors()).

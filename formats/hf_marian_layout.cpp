@@ -14,32 +14,6 @@ constexpr std::pair<std::string_view, Activation> kActivations[] = {{"relu", Act
                                                                     {"silu", Activation::Swish},
                                                                     {"gelu", Activation::Gelu}};
 
-/// Of each of our columns, Marian's.
-std::vector<std::size_t> marian_columns(std::size_t d_model) {
-  std::vector<std::size_t> columns;
-  for (std::size_t c = 0; c < d_model; ++c)
-    columns.push_back(c % 2 == 0 ? c / 2 : (d_model + 1) / 2 + c / 2);
-  return columns;
-}
-
-std::vector<std::size_t> in_place(std::size_t size) {
-  std::vector<std::size_t> columns(size);
-  for (std::size_t c = 0; c < size; ++c) columns[c] = c;
-  return columns;
-}
-
-/// Calls move(index of ours, index of theirs) for each element.
-template <class Move>
-void for_each_element(const MarianTensor& tensor, Move&& move) {
-  const auto rows = static_cast<std::size_t>(tensor.shape.front());
-  const auto width = static_cast<std::size_t>(tensor.shape.size() == 1 ? 1 : tensor.shape[1]);
-  const auto row_of = tensor.rows_are_columns ? marian_columns(rows) : in_place(rows);
-  const auto column_of = tensor.columns_are_columns ? marian_columns(width) : in_place(width);
-  for (std::size_t row = 0; row < rows; ++row)
-    for (std::size_t c = 0; c < width; ++c)
-      move(row * width + c, row_of[row] * width + column_of[c]);
-}
-
 class Tensors {
  public:
   explicit Tensors(const ModelConfig& config) : config_(config), d_(config.d_model) {}
@@ -53,11 +27,8 @@ class Tensors {
 
  private:
   void embedding(const char* ours, const char* theirs, std::int64_t pieces) {
-    tensors_.push_back({.ours = ours,
-                        .theirs = theirs,
-                        .shape = {pieces, d_},
-                        .columns_are_columns = true,
-                        .has_padding = true});
+    tensors_.push_back(
+        {.ours = ours, .theirs = theirs, .shape = {pieces, d_}, .has_padding = true});
   }
   void embeddings() {
     if (config_.tying == Tying::ThreeWay) {
@@ -77,35 +48,23 @@ class Tensors {
                           .has_padding = true});
   }
 
-  void vector(const std::string& ours, const std::string& theirs, std::int64_t size,
-              bool of_d_model) {
+  void vector(const std::string& ours, const std::string& theirs, std::int64_t size) {
+    tensors_.push_back({.ours = ours, .theirs = theirs, .shape = {size}});
+  }
+  void linear(const std::string& ours, const std::string& theirs, std::int64_t outputs,
+              std::int64_t inputs) {
     tensors_.push_back(
-        {.ours = ours, .theirs = theirs, .shape = {size}, .rows_are_columns = of_d_model});
-  }
-  /// A linear layer that reads the residual stream.
-  void reader(const std::string& ours, const std::string& theirs, std::int64_t outputs) {
-    tensors_.push_back({.ours = ours + ".weight",
-                        .theirs = theirs + ".weight",
-                        .shape = {outputs, d_},
-                        .columns_are_columns = true});
-    vector(ours + ".bias", theirs + ".bias", outputs, false);
-  }
-  /// A linear layer that adds to the residual stream.
-  void writer(const std::string& ours, const std::string& theirs, std::int64_t inputs) {
-    tensors_.push_back({.ours = ours + ".weight",
-                        .theirs = theirs + ".weight",
-                        .shape = {d_, inputs},
-                        .rows_are_columns = true});
-    vector(ours + ".bias", theirs + ".bias", d_, true);
+        {.ours = ours + ".weight", .theirs = theirs + ".weight", .shape = {outputs, inputs}});
+    vector(ours + ".bias", theirs + ".bias", outputs);
   }
   void norm(const std::string& ours, const std::string& theirs) {
-    for (const char* kind : {".weight", ".bias"}) vector(ours + kind, theirs + kind, d_, true);
+    for (const char* kind : {".weight", ".bias"}) vector(ours + kind, theirs + kind, d_);
   }
   void attention(const std::string& ours, const std::string& theirs) {
-    reader(ours + ".query", theirs + ".q_proj", d_);
-    reader(ours + ".key", theirs + ".k_proj", d_);
-    reader(ours + ".value", theirs + ".v_proj", d_);
-    writer(ours + ".output", theirs + ".out_proj", d_);
+    linear(ours + ".query", theirs + ".q_proj", d_, d_);
+    linear(ours + ".key", theirs + ".k_proj", d_, d_);
+    linear(ours + ".value", theirs + ".v_proj", d_, d_);
+    linear(ours + ".output", theirs + ".out_proj", d_, d_);
     norm(ours + "_norm", theirs + "_layer_norm");
   }
   void stack(const std::string& side, std::int64_t layers) {
@@ -113,8 +72,8 @@ class Tensors {
       const std::string ours = side + ".layers." + std::to_string(i), theirs = "model." + ours;
       attention(ours + ".self_attention", theirs + ".self_attn");
       if (side == "decoder") attention(ours + ".cross_attention", theirs + ".encoder_attn");
-      reader(ours + ".feed_forward.inner", theirs + ".fc1", config_.d_ff);
-      writer(ours + ".feed_forward.outer", theirs + ".fc2", config_.d_ff);
+      linear(ours + ".feed_forward.inner", theirs + ".fc1", config_.d_ff, d_);
+      linear(ours + ".feed_forward.outer", theirs + ".fc2", d_, config_.d_ff);
       norm(ours + ".feed_forward_norm", theirs + ".final_layer_norm");
     }
   }
@@ -131,7 +90,9 @@ std::vector<MarianTensor> marian_tensors(const ModelConfig& config) {
     if (is_other) throw Error("MarianMTModel has no ", what, " (--", flag, ")");
   };
   refuse(config.norm != NormPosition::After, "norm before", "normalisation before the sub-layers");
-  refuse(config.positions != Positions::Sinusoidal, "positions learned", "learned positions");
+  refuse(config.positions == Positions::Learned, "positions learned", "learned positions");
+  refuse(config.positions == Positions::Marian, "positions marian",
+         "positions with Marian's frequencies: its own are the paper's");
   refuse(is_gated(config.activation), "activation", "gated feed-forward networks");
   refuse(config.norm_epsilon != 1e-5, "norm-epsilon", "epsilon of normalisation other than 1e-5");
   return Tensors(config).all();
@@ -148,18 +109,6 @@ std::vector<std::int64_t> MarianTensor::their_shape() const {
 std::size_t MarianTensor::padding() const {
   if (!has_padding) return 0;
   return static_cast<std::size_t>(shape.size() == 1 ? 1 : shape[1]);
-}
-
-std::vector<float> from_marian(const MarianTensor& tensor, const std::vector<float>& theirs) {
-  std::vector<float> ours(theirs.size() - tensor.padding());
-  for_each_element(tensor, [&](std::size_t to, std::size_t from) { ours[to] = theirs[from]; });
-  return ours;
-}
-
-std::vector<float> to_marian(const MarianTensor& tensor, const std::vector<float>& ours) {
-  std::vector<float> theirs(ours.size() + tensor.padding());
-  for_each_element(tensor, [&](std::size_t from, std::size_t to) { theirs[to] = ours[from]; });
-  return theirs;
 }
 
 std::string marian_name(Activation activation) {

@@ -1,9 +1,4 @@
 // Which tensor of Hugging Face's MarianMTModel is which of our parameters, for both directions.
-//
-// The one difference in the numbers is the order of the columns of d_model: Marian's positional
-// encoding has all sines in front and all cosines behind, where the paper's alternates them
-// (section 3.5). Everything else in a Transformer treats these columns alike. So a model becomes
-// ours, bit for bit, when its matrices have their columns in the paper's order.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +11,11 @@
 
 namespace dragoman {
 
-/// A parameter under both names. Both have the same elements, but for the order of d_model and for
-/// padding, which ours lack.
+/// A parameter under both names. Both have the same elements, but for the order of d_model
+/// (ColumnOrder::Halves) and for padding, which ours lack.
 struct MarianTensor {
   std::string ours, theirs;
   std::vector<std::int64_t> shape;  ///< ours
-  /// The axes of `shape` that are columns of d_model, in their order.
-  bool rows_are_columns = false, columns_are_columns = false;
   /// Their last row (of the bias the last element) is that of <pad>, the piece behind ours.
   bool has_padding = false;
 
@@ -40,10 +33,5 @@ std::optional<Activation> marian_activation(std::string_view name);
 /// naming our flag: normalisation before the sub-layers, learned positions, gated networks, another
 /// epsilon.
 std::vector<MarianTensor> marian_tensors(const ModelConfig& config);
-
-/// `theirs` in our order. Padding is left out.
-std::vector<float> from_marian(const MarianTensor& tensor, const std::vector<float>& theirs);
-/// `ours` in their order. Padding is zero, as our decoder begins with the zero vector.
-std::vector<float> to_marian(const MarianTensor& tensor, const std::vector<float>& ours);
 
 }  // namespace dragoman

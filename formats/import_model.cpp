@@ -1,8 +1,17 @@
 #include "formats/import_model.h"
 
+#include <fstream>
+#include <optional>
+
 #include "base/error.h"
+#include "formats/checkpoint_file.h"
+#include "formats/ctranslate2.h"
+#include "formats/fairseq.h"
 #include "formats/hf_marian.h"
+#include "formats/joeynmt.h"
 #include "formats/json_file.h"
+#include "formats/marian.h"
+#include "formats/marian_settings.h"
 
 namespace dragoman {
 
@@ -10,25 +19,98 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kKnown = "; a folder of Hugging Face's MarianMTModel can be imported";
+constexpr const char* kKnown =
+    "; folders of Hugging Face's MarianMTModel, of CTranslate2 and of JoeyNMT can be imported, "
+    "checkpoints of fairseq, and Marian's model.npz with its decoder.yml";
+
+constexpr const char* kBest = "checkpoint_best.pt";  // fairseq's
+
+std::string first_bytes(const fs::path& path, std::size_t count) {
+  std::string bytes(count, '\0');
+  std::ifstream file(path, std::ios::binary);
+  file.read(bytes.data(), static_cast<std::streamsize>(count));
+  bytes.resize(static_cast<std::size_t>(file.gcount()));
+  return bytes;
+}
+
+/// What a file seems to be, from its first bytes and its name.
+std::string description_of_file(const fs::path& path) {
+  const std::string ending = path.extension().string();
+  const std::string begin = first_bytes(path, 8);
+  if (ending == ".bin" && begin == std::string("\1\0\0\0\0\0\0\0", 8))
+    return "is a binary model of Marian, as students with weights of 8 bits (intgemm) are";
+  if (ending == ".safetensors") return "is weights alone, without vocabulary and configuration";
+  if (ending == ".gguf") return "is a model of llama.cpp";
+  if (ending == ".onnx") return "is a model of ONNX";
+  if (begin.starts_with("PK\3\4")) return "is a ZIP archive";
+  return "is a file";
+}
+
+std::vector<fs::path> with_ending(const fs::path& folder, std::string_view ending) {
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator(folder))
+    if (entry.path().extension() == ending) files.push_back(entry.path());
+  return files;
+}
+
+/// The checkpoint that a path names, or that a folder has: fairseq's best one, or the only one.
+std::optional<fs::path> checkpoint_at(const fs::path& path) {
+  if (fs::is_directory(path)) {
+    if (fs::exists(path / kBest)) return path / kBest;
+    const std::vector<fs::path> files = with_ending(path, ".pt");
+    return files.size() == 1 ? std::optional(files.front()) : std::nullopt;
+  }
+  const std::string begin = first_bytes(path, 2);
+  const bool is_checkpoint = begin == "PK" || begin == "\x80\2" || path.extension() == ".pt";
+  return is_checkpoint ? std::optional(path) : std::nullopt;
+}
+
+ForeignModel read_checkpoint(const fs::path& path) {
+  const CheckpointFile file(path);
+  if (is_fairseq(file)) return read_fairseq(file);
+  const bool is_opennmt = file.find("generator") != nullptr && file.find("opt") != nullptr;
+  const bool is_joeynmt = file.find("model_state") != nullptr;
+  throw Error(path.string(), ": ",
+              is_opennmt   ? "is a checkpoint of OpenNMT-py, whose sources do not end with </s>"
+              : is_joeynmt ? "is a checkpoint of JoeyNMT without config.yaml beside it"
+                           : "is a checkpoint of PyTorch, of no system that this program knows",
+              kKnown);
+}
 
 /// What a folder seems to be.
-std::string description_of(const fs::path& folder) {
+std::string description_of_folder(const fs::path& folder) {
   if (fs::exists(folder / "config.json")) {
     const std::string type = JsonFile(folder / "config.json").text("model_type", "");
     if (!type.empty()) return "is a model of the type \"" + type + "\"";
-    if (fs::exists(folder / "model.bin")) return "is a folder of CTranslate2";
   }
+  if (fs::exists(folder / "model.bin")) return "is a folder of CTranslate2 without a vocabulary";
+  if (fs::exists(folder / "model.safetensors") && fs::exists(folder / "config.toml"))
+    return "is a run of this program";
+  if (!fs::exists(folder / kBest) && !with_ending(folder, ".pt").empty())
+    return "has several checkpoints; name one";
+  for (const auto& entry : fs::directory_iterator(folder))
+    if (entry.path().extension() == ".npz") return "has a .npz file, but no one decoder.yml";
   return "is no folder of a model that this program knows";
 }
 
 }  // namespace
 
-ImportedModel import_model(const fs::path& path) {
+ForeignModel import_model(const fs::path& path) {
   if (!fs::exists(path)) throw Error(path.string(), ": does not exist");
-  if (!fs::is_directory(path)) throw Error(path.string(), ": is a file", kKnown);
-  if (is_hf_marian(path)) return read_hf_marian(path);
-  throw Error(path.string(), ": ", description_of(path), kKnown);
+  if (!fs::is_directory(path) && !fs::is_regular_file(path))
+    throw Error(path.string(), ": is neither a file nor a folder");
+  try {
+    if (fs::is_directory(path) && is_hf_marian(path)) return read_hf_marian(path);
+    if (is_ctranslate2(path)) return read_ctranslate2(path);
+    if (is_marian(path)) return read_marian(path);
+    if (is_joeynmt(path)) return read_joeynmt(path);
+    if (const auto checkpoint = checkpoint_at(path)) return read_checkpoint(*checkpoint);
+  } catch (const UsageError& error) {  // of ModelConfig::validate(), which names our flags
+    throw Error(path.string(), ": ", error.what());
+  }
+  const bool is_folder = fs::is_directory(path);
+  throw Error(path.string(), ": ",
+              is_folder ? description_of_folder(path) : description_of_file(path), kKnown);
 }
 
 }  // namespace dragoman

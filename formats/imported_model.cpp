@@ -2,22 +2,27 @@
 
 namespace dragoman {
 
+std::vector<TensorData> tensors_of(const ImportedModel& model) {
+  std::vector<TensorData> tensors;
+  for (const ParameterShape& parameter : parameter_shapes(model.config))
+    tensors.push_back(
+        {parameter.name, Dtype::F32, parameter.shape, model.parameters.at(parameter.name).data()});
+  return tensors;
+}
+
 void write_imported(const ImportedModel& model, const std::filesystem::path& path,
                     const std::string& command) {
   ModelContents contents{.config = model.config,
                          .tokenizer_source = model.source_tokenizer,
                          .tokenizer_target = {},
                          .provenance = {},
-                         .parameters = {},
+                         .parameters = tensors_of(model),
                          .training = {},
                          .progress = {},
                          .decode_defaults = model.decode_defaults};
   if (model.target_tokenizer != model.source_tokenizer)
     contents.tokenizer_target = model.target_tokenizer;
   contents.provenance.command = command;
-  for (const ParameterShape& parameter : parameter_shapes(model.config))
-    contents.parameters.push_back(
-        {parameter.name, Dtype::F32, parameter.shape, model.parameters.at(parameter.name).data()});
   write_model_file(path, contents);
 }
 

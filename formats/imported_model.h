@@ -19,6 +19,9 @@ struct ImportedModel {
   DecodeDefaults decode_defaults;
 };
 
+/// Views of the parameters.
+std::vector<TensorData> tensors_of(const ImportedModel& model);
+
 /// Throws Error where writing fails. A file that is there is replaced.
 void write_imported(const ImportedModel& model, const std::filesystem::path& path,
                     const std::string& command);

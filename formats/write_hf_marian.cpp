@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "formats/foreign_model.h"
 #include "formats/hf_marian.h"
 #include "formats/hf_marian_layout.h"
 #include "formats/new_folder.h"
@@ -90,16 +91,30 @@ Json model_config(const ModelConfig& config) {
           {"torch_dtype", "float32"}};
 }
 
+/// transformers divides the probability among all pieces, padding too. This bias leaves none to it.
+constexpr float kPaddingBias = -10'000;
+
+/// In their order, with padding behind. Its embedding is zero, as our decoder begins with the zero
+/// vector.
+std::vector<float> to_theirs(const MarianTensor& tensor, const ModelFileReader& model) {
+  std::vector<float> values =
+      reordered({tensor.ours, tensor.shape}, model.floats(tensor.ours), ColumnOrder::Halves,
+                model.config().d_model, Direction::ToTheirs);
+  values.resize(values.size() + tensor.padding(), tensor.shape.size() == 1 ? kPaddingBias : 0);
+  return values;
+}
+
 void write_weights(const ModelFileReader& model, const fs::path& path) {
   const ModelConfig& config = model.config();
   std::vector<std::vector<float>> values;
   std::vector<TensorData> tensors;
   for (const MarianTensor& tensor : marian_tensors(config)) {
-    values.push_back(to_marian(tensor, model.floats(tensor.ours)));
+    values.push_back(to_theirs(tensor, model));
     tensors.push_back({tensor.theirs, Dtype::F32, tensor.their_shape(), values.back().data()});
   }
   if (!config.output_bias) {
-    values.emplace_back(static_cast<std::size_t>(config.target_vocabulary + 1), 0.0F);
+    values.emplace_back(static_cast<std::size_t>(config.target_vocabulary), 0.0F);
+    values.back().push_back(kPaddingBias);
     tensors.push_back(
         {"final_logits_bias", Dtype::F32, {1, config.target_vocabulary + 1}, values.back().data()});
   }

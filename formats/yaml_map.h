@@ -1,6 +1,6 @@
 // YAML files that are one map of names to scalars or lists of scalars: Marian's vocabularies and
-// the text in its models. Parsed with yaml-cpp, event by event, so that lines are known, nothing
-// nested is followed, and a file of any depth is refused at its second level.
+// the text in its models, and, with maps within the map, JoeyNMT's settings. Parsed with yaml-cpp,
+// event by event, so that lines are known and a file of any depth is refused at a known one.
 #pragma once
 
 #include <string>
@@ -20,5 +20,9 @@ struct YamlEntry {
 /// map: nested further, aliases, a second document, text that is not UTF-8, and whatever yaml-cpp
 /// refuses. A name may occur twice.
 std::vector<YamlEntry> parse_yaml_map(std::string_view text);
+
+/// The same, of a map that may have maps in it, 8 deep: their names are joined by '.', as in
+/// "model.encoder.num_layers". An empty map has no entry.
+std::vector<YamlEntry> parse_yaml_settings(std::string_view text);
 
 }  // namespace dragoman

@@ -21,11 +21,6 @@ constexpr std::uint32_t kIn64 = 0xFFFFFFFF;   // the number stands in the extra 
 constexpr std::size_t kMostExpansion = 1032;  // deflate's: a match of 258 bytes from 2 bits
 constexpr std::string_view kRestore = "; restore the file from a copy";
 
-std::uint32_t checksum_of(std::string_view bytes) {
-  const auto* data = reinterpret_cast<const Bytef*>(bytes.data());
-  return static_cast<std::uint32_t>(crc32_z(0, data, bytes.size()));
-}
-
 /// The `size` bytes at `offset`; throws Error where they are not there.
 std::string_view part_of(std::string_view bytes, std::uint64_t offset, std::uint64_t size,
                          std::string_view what) {
@@ -191,6 +186,11 @@ class Inflater {
 
 }  // namespace
 
+std::uint32_t zip_checksum(std::string_view bytes) {
+  const auto* data = reinterpret_cast<const Bytef*>(bytes.data());
+  return static_cast<std::uint32_t>(crc32_z(0, data, bytes.size()));
+}
+
 ZipArchive::ZipArchive(std::string name, std::string_view bytes, std::size_t limit)
     : name_(std::move(name)), bytes_(bytes), limit_(limit) {
   try {
@@ -230,7 +230,7 @@ std::string_view ZipArchive::read(std::string_view name) {
   try {
     if (!entry.is_checked && entry.is_deflated) inflate(entry);
     const std::string_view bytes = entry.is_deflated ? entry.inflated : entry.packed;
-    if (!entry.is_checked && checksum_of(bytes) != entry.checksum)
+    if (!entry.is_checked && zip_checksum(bytes) != entry.checksum)
       throw Error("its checksum is wrong", kRestore);
     entry.is_checked = true;
     return bytes;

@@ -13,6 +13,9 @@
 
 namespace dragoman {
 
+/// CRC-32 of an entry's bytes.
+std::uint32_t zip_checksum(std::string_view bytes);
+
 class ZipArchive {
  public:
   /// `name` stands at the front of messages. `bytes` are the whole file and must outlive the

@@ -23,7 +23,7 @@ std::string on_one_line(std::string text) {
 void append_words(const PreparedLine& line, const PreparedPart& part, const Hypothesis& hypothesis,
                   const Tokenizer& target, std::vector<TranslatedWord>& words) {
   const std::vector<TokenId>& tokens = hypothesis.tokens;
-  const std::size_t places = part.words.size() + 1;  // </s> at the end
+  const std::size_t source_length = part.words.size() + 1;  // </s> at the end
   for (std::size_t begin = 0, end; begin < tokens.size(); begin = end) {
     end = begin + 1;
     while (end < tokens.size() && !target.piece(tokens[end]).starts_with("\u2581")) ++end;
@@ -35,9 +35,9 @@ void append_words(const PreparedLine& line, const PreparedPart& part, const Hypo
     if (line.request->reports_attention) {
       translated.attention.resize(line.words);
       for (std::size_t t = begin; t < end; ++t)
-        for (std::size_t place = 0; place < part.words.size(); ++place)
-          translated.attention[part.words[place]] +=
-              hypothesis.attention[t * places + place] / static_cast<float>(end - begin);
+        for (std::size_t position = 0; position < part.words.size(); ++position)
+          translated.attention[part.words[position]] +=
+              hypothesis.attention[t * source_length + position] / static_cast<float>(end - begin);
     }
     words.push_back(std::move(translated));
   }
@@ -65,7 +65,7 @@ TranslatedText join(const PreparedLine& line, std::size_t rank, const Tokenizer&
   if (length == 0) joined.text = strip(line.prefix);
   joined.text = on_one_line(std::move(joined.text));
   if (length > 0)
-    joined.score = normalized_score(joined.sum, length, line.request->search->config) + penalties;
+    joined.score = normalized_score(joined.sum, length, line.request->settings->config) + penalties;
   return joined;
 }
 
@@ -76,7 +76,7 @@ Translation assemble_translation(const PreparedLine& line, const Tokenizer& targ
   std::size_t ranks = 1;
   for (const PreparedPart& part : line.parts) {
     ranks = std::max(ranks, part.hypotheses.size());
-    for (const RequiredText& text : part.missing) translation.unmet.push_back(text.text);
+    for (const RequiredText& text : part.unmet) translation.unmet.push_back(text.text);
     if (part.hypotheses.empty()) continue;
     const Hypothesis& best = part.hypotheses.front();
     if (best.cut) translation.facts.cut = 1;
@@ -87,8 +87,8 @@ Translation assemble_translation(const PreparedLine& line, const Tokenizer& targ
     translation.n_best.push_back(join(line, rank, target));
   // After a search for terms the order stays: a translation that has its terms comes first, though
   // one that lacks them may have a higher score.
-  const auto is_asked = [](const PreparedPart& part) { return !part.asked.empty(); };
-  if (std::ranges::none_of(line.parts, is_asked))
+  const auto was_searched = [](const PreparedPart& part) { return !part.searched.empty(); };
+  if (std::ranges::none_of(line.parts, was_searched))
     std::stable_sort(
         translation.n_best.begin(), translation.n_best.end(),
         [](const TranslatedText& a, const TranslatedText& b) { return a.score > b.score; });

@@ -1,5 +1,5 @@
-// What the translation of a line must have, and what none may have: terms, and what is copied
-// intact (numbers, addresses, placeholders).
+// The texts that the translation of a line must have: terms, and texts that are copied as they are
+// (numbers, addresses, placeholders). And the texts that no translation may have.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "inference/number_format.h"
-#include "inference/phrase_beam.h"
+#include "inference/search/phrase_beam.h"
 #include "tokenizer/terms.h"
 
 namespace dragoman {
@@ -21,7 +21,7 @@ struct Demands {
   Terms terms;
   bool protects = false;                      ///< protected_texts()
   std::optional<NumberConversion> numbers{};  ///< for numbers among the protected texts
-  PhraseDemand demand = PhraseDemand::Fluent;
+  PhrasePolicy phrase_policy = PhrasePolicy::Fluent;
   std::vector<std::string> avoided{};  ///< texts that no translation may have
 
   bool requires_any() const { return protects || !terms.empty(); }

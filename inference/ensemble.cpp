@@ -48,6 +48,7 @@ std::vector<std::int32_t> Ensemble::admit(std::span<const std::vector<TokenId>> 
     if (free_slots_.empty()) {
       free_slots_.push_back(static_cast<std::int32_t>(slots_++));
       for (Member& member : members_) member.slots.resize(slots_);
+      free_slots_.reserve(slots_);  // release() takes no memory
     }
     slots.push_back(free_slots_.back());
     free_slots_.pop_back();
@@ -61,13 +62,11 @@ std::vector<std::int32_t> Ensemble::admit(std::span<const std::vector<TokenId>> 
 }
 
 void Ensemble::release(std::span<const std::int32_t> slots) {
-  for (Member& member : members_) {
-    std::vector<std::int32_t> given;
-    for (const std::int32_t slot : slots)
-      given.push_back(member.slots[static_cast<std::size_t>(slot)]);
-    member.engine->release(given);
+  for (const std::int32_t slot : slots) {
+    for (const Member& member : members_)
+      member.engine->release({&member.slots[static_cast<std::size_t>(slot)], 1});
+    free_slots_.push_back(slot);
   }
-  free_slots_.insert(free_slots_.end(), slots.begin(), slots.end());
 }
 
 void Ensemble::select(std::span<const RowOrigin> rows) {
@@ -79,36 +78,36 @@ void Ensemble::select(std::span<const RowOrigin> rows) {
   }
 }
 
-void Ensemble::step(const Step& step) {
+void Ensemble::step(const StepRequest& step) {
   const std::int64_t vocabulary = this->vocabulary();
   const auto rows = static_cast<std::int64_t>(step.previous.size());
-  const auto share = 1 / static_cast<float>(members_.size());
+  const auto weight = 1 / static_cast<float>(members_.size());
   candidates_.resize(static_cast<std::size_t>(rows * vocabulary));
-  wanted_.resize(step.wanted.size());
+  reported_.resize(step.reported.size());
   sums_.start(candidates_.size());
-  wanted_sums_.start(wanted_.size());
+  reported_sums_.start(reported_.size());
   std::vector<float> attention, mean_attention;
   for (Member& member : members_) {
     member.engine->step({.previous = step.previous,
                          .adjustments = {},
-                         .best = vocabulary,
+                         .candidates_per_row = vocabulary,
                          .candidates = candidates_,
-                         .wanted = step.wanted,
-                         .wanted_log_probabilities = wanted_,
+                         .reported = step.reported,
+                         .reported_log_probabilities = reported_,
                          .attention = step.attention == nullptr ? nullptr : &attention,
                          .heads = step.heads});
     for (std::size_t i = 0; i < candidates_.size(); ++i)
       sums_.add(i, candidates_[i].log_probability);
-    for (std::size_t i = 0; i < wanted_.size(); ++i) wanted_sums_.add(i, wanted_[i]);
+    for (std::size_t i = 0; i < reported_.size(); ++i) reported_sums_.add(i, reported_[i]);
     mean_attention.resize(attention.size());
-    for (std::size_t i = 0; i < attention.size(); ++i) mean_attention[i] += share * attention[i];
+    for (std::size_t i = 0; i < attention.size(); ++i) mean_attention[i] += weight * attention[i];
   }
   if (step.attention != nullptr) *step.attention = std::move(mean_attention);
 
   for (std::size_t i = 0; i < candidates_.size(); ++i)
-    candidates_[i].log_probability = sums_.log_of(i, share);
-  for (std::size_t i = 0; i < wanted_.size(); ++i)
-    step.wanted_log_probabilities[i] = wanted_sums_.log_of(i, share);
+    candidates_[i].log_probability = sums_.log_of(i, weight);
+  for (std::size_t i = 0; i < reported_.size(); ++i)
+    step.reported_log_probabilities[i] = reported_sums_.log_of(i, weight);
   const auto log_probability = [&](std::int32_t row, TokenId token) -> float& {
     return candidates_[static_cast<std::size_t>(row * vocabulary + token)].log_probability;
   };
@@ -116,10 +115,23 @@ void Ensemble::step(const Step& step) {
     log_probability(row, token) = adjusted(log_probability(row, token), factor);
   for (std::int64_t row = 0; row < rows; ++row) {
     const auto all = candidates_.begin() + row * vocabulary;
-    if (step.best < vocabulary)
-      std::partial_sort(all, all + step.best, all + vocabulary, ranks_before);
-    std::copy_n(all, step.best, step.candidates.begin() + row * step.best);
+    if (step.candidates_per_row < vocabulary)
+      std::partial_sort(all, all + step.candidates_per_row, all + vocabulary, ranks_before);
+    std::copy_n(all, step.candidates_per_row,
+                step.candidates.begin() + row * step.candidates_per_row);
   }
+}
+
+std::vector<std::unique_ptr<Engine>> ensembles_of(
+    std::vector<std::vector<std::unique_ptr<Engine>>> models) {
+  if (models.size() == 1) return std::move(models.front());
+  std::vector<std::unique_ptr<Engine>> ensembles;
+  for (std::size_t thread = 0; thread < models.front().size(); ++thread) {
+    std::vector<std::unique_ptr<Engine>> together;
+    for (auto& engines : models) together.push_back(std::move(engines[thread]));
+    ensembles.push_back(std::make_unique<Ensemble>(std::move(together)));
+  }
+  return ensembles;
 }
 
 }  // namespace dragoman

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "inference/engine.h"
+#include "inference/search/engine.h"
 
 namespace dragoman {
 
@@ -24,12 +24,12 @@ class Ensemble : public Engine {
   void release(std::span<const std::int32_t> slots) override;
   void select(std::span<const RowOrigin> rows) override;
   /// Attention is the mean of the members'.
-  void step(const Step& step) override;
+  void step(const StepRequest& step) override;
 
  private:
   struct Member {
     std::unique_ptr<Engine> engine;
-    std::vector<std::int32_t> slots;  // of each of our slots
+    std::vector<std::int32_t> slots;  // [our slot]: the slot of this engine
   };
 
   /// Sums of the members' probabilities. Sum i is exp(largest[i]) * sums[i]: the probabilities
@@ -48,8 +48,13 @@ class Ensemble : public Engine {
   std::size_t slots_ = 0;
   std::vector<Candidate> candidates_;  // of one member: [R, V]
   LogSums sums_;                       // [R, V]
-  std::vector<float> wanted_;          // of one member, as Step::wanted_log_probabilities
-  LogSums wanted_sums_;
+  std::vector<float> reported_;        // of one member, as StepRequest::reported_log_probabilities
+  LogSums reported_sums_;
 };
+
+/// The engines of several models, [models][threads], as one engine for each thread. Those of a
+/// single model stay as they are.
+std::vector<std::unique_ptr<Engine>> ensembles_of(
+    std::vector<std::vector<std::unique_ptr<Engine>>> models);
 
 }  // namespace dragoman

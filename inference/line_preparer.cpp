@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
-#include "inference/required_phrases.h"
+#include "inference/make_phrases.h"
 #include "tokenizer/sentence_splitter.h"
 
 namespace dragoman {
@@ -32,7 +32,7 @@ std::string tagged(std::string_view tag, std::string_view text) {
 
 bool needs_attention(const PreparedLine& line) {
   const PreparedRequest& request = *line.request;
-  return request.reports_attention || request.search->config.coverage_penalty > 0 ||
+  return request.reports_attention || request.settings->config.coverage_penalty > 0 ||
          request.demands->requires_any() || !line.terms.empty();
 }
 
@@ -41,8 +41,15 @@ SourceSentence sentence_of(const PreparedLine& line, std::size_t part,
   return {.line = line.number,
           .part = static_cast<std::int64_t>(part),
           .tokens = std::move(tokens),
-          .search = line.request->search,
+          .settings = line.request->settings,
           .needs_attention = needs_attention(line)};
+}
+
+/// Whether a user-defined piece is a tag ("<bt>", ">>fra<<") that speaks of the text behind it.
+/// Others ("@@", an emoji) are text themselves.
+bool is_tag(std::string_view piece) {
+  return !is_term_mark(piece) && ((piece.starts_with('<') && piece.ends_with('>')) ||
+                                  (piece.starts_with(">>") && piece.ends_with("<<")));
 }
 
 }  // namespace
@@ -50,14 +57,14 @@ SourceSentence sentence_of(const PreparedLine& line, std::size_t part,
 LinePreparer::LinePreparer(const Tokenizer& source, const Tokenizer& target, const Model& model)
     : source_(source), target_(target), model_(model), knows_terms_(has_term_marks(source)) {
   for (std::string& symbol : source.user_symbols())
-    if (!is_term_mark(symbol)) tags_.insert(std::move(symbol));
+    if (is_tag(symbol)) tags_.insert(std::move(symbol));
 }
 
 std::int64_t LinePreparer::most_pieces(const PreparedLine& line) const {
-  return std::min(line.request->search->config.split_length, model_.max_positions - 1);
+  return std::min(line.request->settings->config.split_length, model_.max_positions - 1);
 }
 
-/// The user-defined piece in front of a text ("<bt> one two"); empty where there is none.
+/// The tag in front of a text ("<bt> one two"); empty where there is none.
 std::string_view LinePreparer::tag_of(std::string_view text) const {
   const std::string_view first = text.substr(0, text.find(' '));
   return first.size() < text.size() && tags_.contains(first) ? first : std::string_view();
@@ -81,7 +88,7 @@ std::vector<SourceSentence> LinePreparer::prepare(LineInput input, PreparedLine&
     if (p > 0) part.tag = tag;
     part.required = line.request->demands->of(part.text.text, line.terms);
     std::vector<TokenId> tokens = mark_terms(line, part);
-    if (line.request->reports_attention) place_words(line.text, words, part);
+    if (line.request->reports_attention) find_words(line.text, words, part);
     line.facts.source_tokens += static_cast<std::int64_t>(tokens.size());
     tokens.push_back(source_.eos_id());
     sentences.push_back(sentence_of(line, p, std::move(tokens)));
@@ -98,7 +105,7 @@ std::vector<SourceSentence> LinePreparer::prepare(LineInput input, PreparedLine&
 /// front.
 void LinePreparer::split(PreparedLine& line, std::string_view text, std::string_view tag) const {
   const auto cuts =
-      splits_sentences(line.request->search->config.split_sentences, model_.several_sentences)
+      splits_sentences(line.request->settings->config.split_sentences, model_.several_sentences)
           ? SentenceCuts::InAllLines
           : SentenceCuts::InLongLines;
   const auto encode = [&](std::string_view part) {
@@ -124,15 +131,14 @@ std::vector<TokenId> LinePreparer::mark_terms(const PreparedLine& line, Prepared
 }
 
 /// Finds the word of each source piece. `starts` has the first byte of each word of the line.
-void LinePreparer::place_words(std::string_view line, std::span<const std::size_t> starts,
-                               PreparedPart& part) const {
+void LinePreparer::find_words(std::string_view line, std::span<const std::size_t> starts,
+                              PreparedPart& part) const {
   const auto offset = static_cast<std::size_t>(part.text.text.data() - line.data());
   const std::size_t lead = part.tag.empty() ? 0 : part.tag.size() + 1;
-  for (const PlacedPiece& piece :
-       source_.encode_with_places(tagged(part.tag, part.marked.text()))) {
+  for (const PieceSpan& piece : source_.encode_with_offsets(tagged(part.tag, part.marked.text()))) {
     const std::size_t last = std::max(piece.end, piece.begin + 1) - 1;
-    const std::size_t place = last < lead ? 0 : offset + part.marked.original_of(last - lead);
-    const auto next = std::ranges::upper_bound(starts, place);
+    const std::size_t byte = last < lead ? 0 : offset + part.marked.original_offset(last - lead);
+    const auto next = std::ranges::upper_bound(starts, byte);
     part.words.push_back(
         static_cast<std::size_t>(std::max<std::ptrdiff_t>(next - starts.begin() - 1, 0)));
   }
@@ -155,43 +161,44 @@ void LinePreparer::require_prefix(std::string_view prefix,
   sentences[s].required.prefix_ends_word = !prefix.ends_with(text);
 }
 
-std::optional<SourceSentence> LinePreparer::take(PreparedLine& line, std::size_t number,
-                                                 std::vector<Hypothesis> hypotheses) const {
+std::optional<SourceSentence> LinePreparer::keep_or_search_again(
+    PreparedLine& line, std::size_t number, std::vector<Hypothesis> hypotheses) const {
   PreparedPart& part = line.parts[number];
   if (part.required.empty()) {
     part.hypotheses = std::move(hypotheses);
     return std::nullopt;
   }
-  std::vector<RequiredText> missing =
-      missing_texts(part.required, target_.decode(hypotheses.front().tokens));
-  if (part.hypotheses.empty() || missing.size() < part.missing.size()) {
+  std::vector<RequiredText> unmet =
+      unmet_texts(part.required, target_.decode(hypotheses.front().tokens));
+  if (part.hypotheses.empty() || unmet.size() < part.unmet.size()) {
     part.hypotheses = std::move(hypotheses);
-    part.missing = missing;
+    part.unmet = unmet;
   }
-  const std::size_t asked = part.asked.size();
+  const std::size_t searched_before = part.searched.size();
   // If a text is required twice, the search gets both: while it gains one it may lose the other.
   for (const RequiredText& text : part.required)
-    if (std::ranges::find(missing, text.text, &RequiredText::text) != missing.end() &&
-        std::ranges::find(part.asked, text) == part.asked.end())
-      part.asked.push_back(text);
-  if (part.missing.empty() || part.asked.size() == asked) return std::nullopt;
-  return demanding(line, number);
+    if (std::ranges::find(unmet, text.text, &RequiredText::text) != unmet.end() &&
+        std::ranges::find(part.searched, text) == part.searched.end())
+      part.searched.push_back(text);
+  if (part.unmet.empty() || part.searched.size() == searched_before) return std::nullopt;
+  return sentence_with_phrases(line, number);
 }
 
-SourceSentence LinePreparer::demanding(const PreparedLine& line, std::size_t number) const {
+SourceSentence LinePreparer::sentence_with_phrases(const PreparedLine& line,
+                                                   std::size_t number) const {
   const PreparedPart& part = line.parts[number];
   const std::string source = tagged(part.tag, part.marked.text());
   const std::size_t lead = source.size() - part.marked.text().size();
-  std::vector<RequiredText> asked = part.asked;
-  for (RequiredText& text : asked) {
-    text.begin = lead + part.marked.place_of(text.begin);
-    text.end = lead + part.marked.place_of(text.end);
+  std::vector<RequiredText> texts = part.searched;
+  for (RequiredText& text : texts) {
+    text.begin = lead + part.marked.marked_offset(text.begin);
+    text.end = lead + part.marked.marked_offset(text.end);
   }
   SourceSentence sentence = sentence_of(line, number, source_.encode(source));
   sentence.tokens.push_back(source_.eos_id());
   sentence.required = part.prefix;
-  sentence.required.phrases = phrases_of(asked, source, part.hypotheses.front(), source_, target_);
-  sentence.required.demand = line.request->demands->demand;
+  sentence.required.phrases = phrases_of(texts, source, part.hypotheses.front(), source_, target_);
+  sentence.required.phrase_policy = line.request->demands->phrase_policy;
   return sentence;
 }
 

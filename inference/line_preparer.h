@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "inference/prepared_line.h"
-#include "inference/scheduler.h"
+#include "inference/sentence.h"
 #include "tokenizer/tokenizer.h"
 
 namespace dragoman {
@@ -34,24 +34,24 @@ class LinePreparer {
   /// required texts than those kept before. Returns the sentence for another search if a text is
   /// missing that no search of the part has had as a phrase. Threads may call it at once for
   /// different parts of a line.
-  std::optional<SourceSentence> take(PreparedLine& line, std::size_t part,
-                                     std::vector<Hypothesis> hypotheses) const;
+  std::optional<SourceSentence> keep_or_search_again(PreparedLine& line, std::size_t part,
+                                                     std::vector<Hypothesis> hypotheses) const;
 
  private:
   std::string_view tag_of(std::string_view text) const;
   std::int64_t most_pieces(const PreparedLine& line) const;
   void split(PreparedLine& line, std::string_view text, std::string_view tag) const;
   std::vector<TokenId> mark_terms(const PreparedLine& line, PreparedPart& part) const;
-  void place_words(std::string_view line, std::span<const std::size_t> starts,
-                   PreparedPart& part) const;
+  void find_words(std::string_view line, std::span<const std::size_t> starts,
+                  PreparedPart& part) const;
   void require_prefix(std::string_view prefix, std::vector<SourceSentence>& sentences) const;
-  SourceSentence demanding(const PreparedLine& line, std::size_t part) const;
+  SourceSentence sentence_with_phrases(const PreparedLine& line, std::size_t part) const;
 
   const Tokenizer& source_;
   const Tokenizer& target_;
   Model model_;
-  std::set<std::string, std::less<>> tags_;  // user-defined pieces
-  bool knows_terms_;                         // the model: see MarkedText
+  std::set<std::string, std::less<>> tags_;  // user-defined pieces of the source that are tags
+  bool knows_terms_;                         // whether the model has learned MarkedText
 };
 
 }  // namespace dragoman

@@ -35,4 +35,11 @@ bool lower_cases(const Tokenizer& tokenizer) {
   return tokenizer.decode(tokenizer.encode("A")) == "a";
 }
 
+void require_same(const TokenizerPair& of_model, const TokenizerPair& of_other,
+                  const std::string& model, const std::string& other) {
+  if (of_model.source->model_bytes() != of_other.source->model_bytes() ||
+      of_model.target->model_bytes() != of_other.target->model_bytes())
+    throw Error(other, ": has another tokenizer than ", model, "; an ensemble needs the same");
+}
+
 }  // namespace dragoman

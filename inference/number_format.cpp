@@ -59,19 +59,19 @@ NumberConversion::NumberConversion(std::string_view languages) {
 
 std::string NumberConversion::operator()(std::string_view text) const {
   std::u32string number = code_points(text);
-  std::size_t place = digits(number, 0);
-  const bool may_have_groups = place >= 1 && place <= 3;
-  if (place == 0) return std::string(text);
-  while (may_have_groups && place < number.size() && groups(number[place], source_) &&
-         digits(number, place + 1) == 3) {
-    number[place] = target_.group;
-    place += 4;
+  std::size_t at = digits(number, 0);
+  const bool may_have_groups = at >= 1 && at <= 3;
+  if (at == 0) return std::string(text);
+  while (may_have_groups && at < number.size() && groups(number[at], source_) &&
+         digits(number, at + 1) == 3) {
+    number[at] = target_.group;
+    at += 4;
   }
-  if (place < number.size()) {
+  if (at < number.size()) {
     const bool has_decimals =
-        number[place] == source_.decimal && place + 1 + digits(number, place + 1) == number.size();
-    if (!has_decimals || place + 1 == number.size()) return std::string(text);
-    number[place] = target_.decimal;
+        number[at] == source_.decimal && at + 1 + digits(number, at + 1) == number.size();
+    if (!has_decimals || at + 1 == number.size()) return std::string(text);
+    number[at] = target_.decimal;
   }
   return to_utf8(number);
 }

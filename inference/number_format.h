@@ -1,4 +1,5 @@
-// How languages write numbers: what groups thousands, what stands before decimals (Unicode CLDR).
+// How languages write numbers: the sign between groups of thousands, and the sign before decimals
+// (Unicode CLDR).
 #pragma once
 
 #include <string>

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "inference/search.h"
+#include "inference/search/search.h"
 #include "inference/split.h"
 #include "inference/translation.h"
 #include "inference/translation_request.h"
@@ -25,8 +25,8 @@ struct PreparedPart {
   MarkedText marked = {};               ///< the text with its terms, for a model that knows them
   Requirements prefix = {};             ///< the prefix of its translation; no phrases
   std::vector<RequiredText> required = {};  ///< texts that its translation must have
-  std::vector<RequiredText> missing = {};   ///< texts of `required` that `hypotheses` [0] lacks
-  std::vector<RequiredText> asked = {};     ///< texts of `required` that a search got as phrases
+  std::vector<RequiredText> unmet = {};     ///< texts of `required` that `hypotheses` [0] lacks
+  std::vector<RequiredText> searched = {};  ///< texts of `required` that a search got as phrases
   std::vector<Hypothesis> hypotheses = {};
 };
 
@@ -40,7 +40,7 @@ struct PreparedLine {
   std::int64_t number;
   std::shared_ptr<const PreparedRequest> request;
   std::string text = {};    ///< valid UTF-8
-  std::string prefix = {};  ///< what its translation begins with
+  std::string prefix = {};  ///< the text that its translation begins with
   Terms terms = {};
   std::vector<PreparedPart> parts = {};  ///< none for an empty line
   std::size_t words = 0;                 ///< number of words in `text`; for attention only

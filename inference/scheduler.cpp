@@ -9,12 +9,12 @@ namespace dragoman {
 
 namespace {
 
-AttentionHeads heads_of(const DecodeConfig& search) {
-  return {search.attention_layer, search.attention_head};
+AttentionHeads heads_of(const DecodeConfig& config) {
+  return {config.attention_layer, config.attention_head};
 }
 
 std::int64_t width_of(const SourceSentence& sentence) {
-  return SentenceSearch::width(sentence.search->config, sentence.required.phrases);
+  return SentenceSearch::width(sentence.settings->config, sentence.required.phrases);
 }
 
 }  // namespace
@@ -23,13 +23,11 @@ Scheduler::Scheduler(Engine& engine, std::int64_t rows)
     : engine_(engine), rows_(rows > 0 ? rows : engine.preferred_rows()) {}
 
 Scheduler::~Scheduler() {
-  std::vector<std::int32_t> slots;
-  for (const Active& sentence : active_) slots.push_back(sentence.slot);
-  if (!slots.empty()) engine_.release(slots);
+  for (const Active& sentence : active_) engine_.release({&sentence.slot, 1});
 }
 
-std::int64_t Scheduler::capacity(const DecodeConfig& search) const {
-  return std::max<std::int64_t>(1, rows_ / SentenceSearch::width(search));
+std::int64_t Scheduler::capacity(const DecodeConfig& config) const {
+  return std::max<std::int64_t>(1, rows_ / SentenceSearch::width(config));
 }
 
 std::optional<AttentionHeads> Scheduler::heads() const {
@@ -38,7 +36,7 @@ std::optional<AttentionHeads> Scheduler::heads() const {
   return std::nullopt;
 }
 
-std::int64_t Scheduler::count_admitted(const std::deque<SourceSentence>& waiting) const {
+std::int64_t Scheduler::count_admissible(const std::deque<SourceSentence>& waiting) const {
   if (waiting.empty()) return 0;
   const std::int64_t first = width_of(waiting.front());
   const std::int64_t rows = std::max(rows_ / first, std::int64_t{1}) * first;
@@ -46,15 +44,15 @@ std::int64_t Scheduler::count_admitted(const std::deque<SourceSentence>& waiting
   for (const Active& sentence : active_) free -= sentence.search.width();
   // The encoder works better on several sentences than on one, so a few free rows stay free.
   if (!active_.empty() && free * 8 < rows) return 0;
-  std::optional<AttentionHeads> told = heads();
+  std::optional<AttentionHeads> reported_heads = heads();
   std::int64_t count = 0;
   for (const SourceSentence& sentence : waiting) {
     free -= width_of(sentence);
     if (free < 0 && (count > 0 || !active_.empty())) break;
     if (sentence.needs_attention) {
-      const AttentionHeads heads = heads_of(sentence.search->config);
-      if (told && *told != heads) break;
-      told = heads;
+      const AttentionHeads heads = heads_of(sentence.settings->config);
+      if (reported_heads && *reported_heads != heads) break;
+      reported_heads = heads;
     }
     ++count;
   }
@@ -71,9 +69,9 @@ void Scheduler::admit(std::span<SourceSentence> sentences) {
 }
 
 Scheduler::Active Scheduler::start(SourceSentence& sentence, std::int32_t slot,
-                                   std::size_t places) const {
-  const auto& [config, tokens] = *sentence.search;
-  const auto pieces = static_cast<std::int64_t>(places) - 1;
+                                   std::size_t source_length) const {
+  const auto& [config, tokens] = *sentence.settings;
+  const auto pieces = static_cast<std::int64_t>(source_length) - 1;
   // The limit leaves room for the required prefix and phrases.
   const std::int64_t least = static_cast<std::int64_t>(sentence.required.prefix.size()) +
                              sentence.required.phrases.tokens() + 1;
@@ -84,16 +82,16 @@ Scheduler::Active Scheduler::start(SourceSentence& sentence, std::int32_t slot,
           .part = sentence.part,
           .slot = slot,
           .first_row = 0,
-          .first_wanted = 0,
-          .source_places = places,
+          .first_reported = 0,
+          .source_length = source_length,
           .needs_attention = sentence.needs_attention,
-          .settings = sentence.search,
+          .settings = sentence.settings,
           .receiver = sentence.receiver,
           .stop = sentence.stop,
           .search = {config, tokens, max_length, key, std::move(sentence.required)}};
 }
 
-void Scheduler::drop_stopped() {
+void Scheduler::drop_cancelled() {
   std::vector<std::int32_t> slots;
   for (const Active& sentence : active_)
     if (sentence.stop.stop_requested()) slots.push_back(sentence.slot);
@@ -109,43 +107,44 @@ void Scheduler::release(std::span<const std::int32_t> slots) {
   });
 }
 
-std::vector<std::shared_ptr<SentenceReceiver>> Scheduler::receivers() const {
-  std::vector<std::shared_ptr<SentenceReceiver>> all;
-  for (const Active& sentence : active_) all.push_back(sentence.receiver);
-  return all;
+void Scheduler::fail_all(const std::exception_ptr& error) {
+  for (const Active& sentence : active_) engine_.release({&sentence.slot, 1});
+  for (const Active& sentence : active_) sentence.receiver->fail(error);
+  active_.clear();
 }
 
 std::vector<FinishedSentence> Scheduler::step() {
   if (idle()) return {};
-  place_rows();
+  list_rows();
   engine_.select(origins_);
-  candidates_.resize(previous_.size() * static_cast<std::size_t>(best_));
-  wanted_log_probabilities_.resize(wanted_.size());
-  const std::optional<AttentionHeads> told = heads();
+  candidates_.resize(previous_.size() * static_cast<std::size_t>(candidates_per_row_));
+  reported_log_probabilities_.resize(reported_.size());
+  const std::optional<AttentionHeads> reported_heads = heads();
   engine_.step({.previous = previous_,
                 .adjustments = adjustments_,
-                .best = best_,
+                .candidates_per_row = candidates_per_row_,
                 .candidates = candidates_,
-                .wanted = wanted_,
-                .wanted_log_probabilities = wanted_log_probabilities_,
-                .attention = told ? &attention_ : nullptr,
-                .heads = told.value_or(AttentionHeads())});
+                .reported = reported_,
+                .reported_log_probabilities = reported_log_probabilities_,
+                .attention = reported_heads ? &attention_ : nullptr,
+                .heads = reported_heads.value_or(AttentionHeads())});
   return advance();
 }
 
-void Scheduler::place_rows() {
+void Scheduler::list_rows() {
   origins_.clear();
   previous_.clear();
   adjustments_.clear();
-  wanted_.clear();
-  best_ = 0;
+  reported_.clear();
+  candidates_per_row_ = 0;
   for (Active& sentence : active_) {
-    best_ =
-        std::max(best_, SentenceSearch::candidates_needed(sentence.config(), engine_.vocabulary()));
+    candidates_per_row_ =
+        std::max(candidates_per_row_,
+                 SentenceSearch::candidates_needed(sentence.config(), engine_.vocabulary()));
     const std::int32_t old_first = sentence.first_row;
     sentence.first_row = static_cast<std::int32_t>(origins_.size());
-    sentence.first_wanted = wanted_.size();
-    sentence.search.ask(sentence.first_row, adjustments_, wanted_);
+    sentence.first_reported = reported_.size();
+    sentence.search.prepare_step(sentence.first_row, adjustments_, reported_);
     for (const SentenceSearch::Row& row : sentence.search.rows()) {
       origins_.push_back(
           {.parent = row.parent < 0 ? -1 : old_first + row.parent, .slot = sentence.slot});
@@ -157,7 +156,7 @@ void Scheduler::place_rows() {
 /// The candidates of the sentence's rows, as many as its search needs. The step may have found
 /// more, since another sentence needed more.
 std::span<const Candidate> Scheduler::candidates_of(const Active& sentence) {
-  const auto best = static_cast<std::size_t>(best_);
+  const auto best = static_cast<std::size_t>(candidates_per_row_);
   const std::size_t rows = sentence.search.rows().size();
   const std::span<Candidate> all =
       std::span(candidates_)
@@ -170,7 +169,7 @@ std::span<const Candidate> Scheduler::candidates_of(const Active& sentence) {
     const auto of_row = all.subspan(row * best, best);
     const auto end = of_row.begin() + static_cast<std::ptrdiff_t>(needed);
     // The candidates of a whole vocabulary are not sorted by probability.
-    if (best_ == engine_.vocabulary())
+    if (candidates_per_row_ == engine_.vocabulary())
       std::partial_sort(of_row.begin(), end, of_row.end(), ranks_before);
     own_candidates_.insert(own_candidates_.end(), of_row.begin(), end);
   }
@@ -180,15 +179,15 @@ std::span<const Candidate> Scheduler::candidates_of(const Active& sentence) {
 std::vector<FinishedSentence> Scheduler::advance() {
   std::vector<FinishedSentence> finished;
   std::vector<std::int32_t> released;
-  const std::span<const float> wanted = wanted_log_probabilities_, attention = attention_;
-  std::size_t first_place = 0;
+  const std::span<const float> reported = reported_log_probabilities_, attention = attention_;
+  std::size_t attention_begin = 0;
   for (Active& sentence : active_) {
     const std::size_t rows = sentence.search.rows().size();
     StepResults results{.candidates = candidates_of(sentence),
-                        .wanted = wanted.subspan(sentence.first_wanted)};
-    const std::size_t places = rows * sentence.source_places;
-    if (sentence.needs_attention) results.attention = attention.subspan(first_place, places);
-    first_place += places;
+                        .reported = reported.subspan(sentence.first_reported)};
+    const std::size_t weights = rows * sentence.source_length;
+    if (sentence.needs_attention) results.attention = attention.subspan(attention_begin, weights);
+    attention_begin += weights;
     std::exception_ptr error;
     try {
       sentence.search.advance(results);

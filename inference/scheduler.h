@@ -13,41 +13,11 @@
 #include <stop_token>
 #include <vector>
 
-#include "inference/engine.h"
-#include "inference/search.h"
+#include "inference/search/engine.h"
+#include "inference/search/search.h"
+#include "inference/sentence.h"
 
 namespace dragoman {
-
-class SentenceReceiver;
-
-struct SourceSentence {
-  std::int64_t line;
-  std::int64_t part;            ///< of the line; seed, line and part decide the random draws
-  std::vector<TokenId> tokens;  ///< with </s>
-  std::shared_ptr<const SearchSettings> search = {};
-  bool needs_attention = false;  ///< fills Hypothesis::attention
-  Requirements required = {};
-  std::shared_ptr<SentenceReceiver> receiver = {};
-  std::stop_token stop = {};  ///< requested once nobody waits for the sentence any more
-};
-
-struct FinishedSentence {
-  std::int64_t line, part;
-  std::vector<Hypothesis> hypotheses;  ///< best first
-  std::shared_ptr<SentenceReceiver> receiver = {};
-  std::exception_ptr error = {};  ///< of its search; not null: there are no hypotheses
-};
-
-/// Receives translated sentences. Several worker threads may call it at once.
-class SentenceReceiver {
- public:
-  virtual ~SentenceReceiver() = default;
-  /// Takes the hypotheses of a sentence. If it returns a sentence, that is put into the queue, and
-  /// its hypotheses come here, too.
-  virtual std::optional<SourceSentence> finish(FinishedSentence sentence) = 0;
-  /// Some of its sentences will never be finished. May be called several times.
-  virtual void fail(std::exception_ptr error) = 0;
-};
 
 class Scheduler {
  public:
@@ -60,29 +30,30 @@ class Scheduler {
 
   /// The number of sentences with these settings, and without required phrases, that can be in
   /// translation at once.
-  std::int64_t capacity(const DecodeConfig& search) const;
+  std::int64_t capacity(const DecodeConfig& config) const;
   bool idle() const { return active_.empty(); }
 
   /// The number of sentences at the front of `waiting` that there is room for now; at least one if
   /// the scheduler is idle. A step reports the attention of one layer and head. So a sentence that
   /// needs another layer or head waits, and those behind it wait, too.
-  std::int64_t count_admitted(const std::deque<SourceSentence>& waiting) const;
+  std::int64_t count_admissible(const std::deque<SourceSentence>& waiting) const;
   /// Encodes the sentences and begins their searches. Moves tokens and requirements out of them.
   void admit(std::span<SourceSentence> sentences);
   /// Frees the rows of sentences for which nobody waits any more.
-  void drop_stopped();
+  void drop_cancelled();
   /// Takes a step, if something is under way, and returns the sentences that it finished. A
   /// sentence whose search throws is among them, and the others go on.
   std::vector<FinishedSentence> step();
-  /// The receivers of the sentences in translation.
-  std::vector<std::shared_ptr<SentenceReceiver>> receivers() const;
+  /// Ends the work on all sentences: frees their rows, and their receivers get the error. Takes no
+  /// memory.
+  void fail_all(const std::exception_ptr& error);
 
  private:
   struct Active {
     std::int64_t line, part;
     std::int32_t slot;
     std::int32_t first_row;  ///< in the last step; its rows stand side by side
-    std::size_t first_wanted, source_places;
+    std::size_t first_reported, source_length;
     bool needs_attention;
     std::shared_ptr<const SearchSettings> settings;
     std::shared_ptr<SentenceReceiver> receiver;
@@ -95,22 +66,22 @@ class Scheduler {
   /// The heads whose attention the step reports; none if no sentence needs attention.
   std::optional<AttentionHeads> heads() const;
   void release(std::span<const std::int32_t> slots);
-  Active start(SourceSentence& sentence, std::int32_t slot, std::size_t places) const;
-  void place_rows();
+  Active start(SourceSentence& sentence, std::int32_t slot, std::size_t source_length) const;
+  void list_rows();
   std::span<const Candidate> candidates_of(const Active& sentence);
   std::vector<FinishedSentence> advance();
 
   Engine& engine_;
   std::int64_t rows_;
-  std::int64_t best_ = 0;  // candidates per row of the step under way
+  std::int64_t candidates_per_row_ = 0;  // of the step under way
   std::vector<Active> active_;
   // Of the step under way, kept for their memory.
   std::vector<RowOrigin> origins_;
   std::vector<TokenId> previous_;
   std::vector<Adjustment> adjustments_;
-  std::vector<RowToken> wanted_;
+  std::vector<RowToken> reported_;
   std::vector<Candidate> candidates_, own_candidates_;
-  std::vector<float> wanted_log_probabilities_;
+  std::vector<float> reported_log_probabilities_;
   std::vector<float> attention_;
 };
 

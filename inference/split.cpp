@@ -95,7 +95,7 @@ class SentenceHalving {
     return std::nullopt;
   }
 
-  /// Whether such a stretch ends before character i, i > 0.
+  /// Whether a clause, word or character ends before character i, i > 0.
   bool is_boundary(Boundary kind, std::size_t i) const {
     switch (kind) {
       case Boundary::Clause:

@@ -13,7 +13,7 @@
 
 namespace dragoman {
 
-/// Which lines are split at the ends of their sentences.
+/// The lines that are split at the ends of their sentences.
 enum class SentenceCuts { InAllLines, InLongLines };
 
 /// A stretch of a line. All texts and separators in their order are the line.

@@ -8,7 +8,7 @@
 #include <optional>
 #include <utility>
 
-#include "inference/wake_up.h"
+#include "base/wake_up.h"
 
 namespace dragoman {
 
@@ -33,7 +33,8 @@ class Stream {
         input_(input),
         output_(output),
         request_(request),
-        capacity_(service.capacity(request.request->search->config)) {}
+        capacity_(std::min(service.capacity(request.request->settings->config),
+                           service.most_waiting())) {}
 
   TranslationFacts run(const std::stop_token& stop) {
     const std::stop_callback on_stop(stop, [this] { wake_up_.wake(); });

@@ -16,7 +16,7 @@ TranslationAnswers& TranslationAnswers::operator=(TranslationAnswers&& other) no
 }
 
 TranslationAnswers::~TranslationAnswers() {
-  if (job_) job_->abandon();
+  if (job_) job_->cancel();
 }
 
 std::optional<Translation> TranslationAnswers::next() {

@@ -17,7 +17,7 @@ std::vector<SourceSentence> TranslationJob::begin(Submission submission) {
   for (LineInput& input : submission.lines) {
     const auto number = submission.first_line + static_cast<std::int64_t>(lines_.size());
     auto request = input.request ? std::move(input.request) : submission.request;
-    if (request->search->config.sampling && !input.terms.empty())
+    if (request->settings->config.sampling && !input.terms.empty())
       throw UsageError("--sampling: draws cannot be made to have terms");
     auto& line = lines_.emplace_back(std::make_unique<PreparedLine>(number, std::move(request)));
     std::vector<SourceSentence> of_line = preparer_.prepare(std::move(input), *line);
@@ -26,21 +26,21 @@ std::vector<SourceSentence> TranslationJob::begin(Submission submission) {
   }
   on_progress_ = std::move(submission.on_progress);
   if (order_.ready() && on_progress_) on_progress_();
-  lock.unlock();  // give_up() locks it
-  on_stop_.emplace(submission.stop, [this] { give_up(); });
+  lock.unlock();  // stop_work() locks it
+  on_stop_.emplace(submission.stop, [this] { stop_work(); });
   return sentences;
 }
 
 SourceSentence TranslationJob::addressed(SourceSentence sentence) {
   sentence.receiver = shared_from_this();
-  sentence.stop = given_up_.get_token();
+  sentence.stop = cancelled_.get_token();
   return sentence;
 }
 
 std::optional<SourceSentence> TranslationJob::finish(FinishedSentence sentence) {
   const auto line = static_cast<std::size_t>(sentence.line - first_line_);
-  if (auto again = preparer_.take(*lines_[line], static_cast<std::size_t>(sentence.part),
-                                  std::move(sentence.hypotheses)))
+  if (auto again = preparer_.keep_or_search_again(
+          *lines_[line], static_cast<std::size_t>(sentence.part), std::move(sentence.hypotheses)))
     return addressed(std::move(*again));
   const MutexLock lock(mutex_);
   order_.finish(line);
@@ -54,22 +54,22 @@ void TranslationJob::fail(std::exception_ptr error) {
     const MutexLock lock(mutex_);
     if (error_ == nullptr) error_ = std::move(error);
   }
-  give_up();
+  stop_work();
 }
 
-void TranslationJob::give_up() {
-  given_up_.request_stop();
+void TranslationJob::stop_work() {
+  cancelled_.request_stop();
   const MutexLock lock(mutex_);
   changed_.notify_all();
   if (on_progress_) on_progress_();
 }
 
-void TranslationJob::abandon() {
+void TranslationJob::cancel() {
   {
     const MutexLock lock(mutex_);
     on_progress_ = nullptr;
   }
-  give_up();
+  stop_work();
 }
 
 std::optional<Translation> TranslationJob::next(Wait wait) {
@@ -77,7 +77,7 @@ std::optional<Translation> TranslationJob::next(Wait wait) {
   {
     MutexLock lock(mutex_);
     if (wait == Wait::UntilFinished)
-      while (!order_.ready() && order_.left() > 0 && !given_up_.stop_requested())
+      while (!order_.ready() && order_.left() > 0 && !cancelled_.stop_requested())
         changed_.wait(lock);
     if (!order_.ready()) {
       if (order_.left() > 0 && error_) std::rethrow_exception(error_);

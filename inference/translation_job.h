@@ -15,7 +15,7 @@
 #include "inference/line_order.h"
 #include "inference/line_preparer.h"
 #include "inference/prepared_line.h"
-#include "inference/scheduler.h"
+#include "inference/sentence.h"
 #include "inference/translation.h"
 #include "inference/translation_answers.h"
 #include "tokenizer/tokenizer.h"
@@ -38,11 +38,11 @@ class TranslationJob : public SentenceReceiver,
   std::optional<Translation> next(Wait wait);  ///< see TranslationAnswers
   std::size_t left() const;
   /// Stops the work. on_progress is not called any more.
-  void abandon();
+  void cancel();
 
  private:
   SourceSentence addressed(SourceSentence sentence);
-  void give_up();
+  void stop_work();
 
   const LinePreparer& preparer_;
   const Tokenizer& target_;
@@ -50,7 +50,7 @@ class TranslationJob : public SentenceReceiver,
   /// Null once next() has taken the line. No mutex guards it: workers write to different parts of a
   /// line, and next() takes a line only after all its parts are finished (order_).
   std::vector<std::unique_ptr<PreparedLine>> lines_;
-  std::stop_source given_up_;
+  std::stop_source cancelled_;
   mutable Mutex mutex_;
   LineOrder order_ GUARDED_BY(mutex_);
   std::exception_ptr error_ GUARDED_BY(mutex_);

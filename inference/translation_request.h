@@ -5,15 +5,15 @@
 #include <memory>
 #include <string>
 
-#include "inference/decode_config.h"
 #include "inference/demands.h"
-#include "inference/search.h"
+#include "inference/search/decode_config.h"
+#include "inference/search/search.h"
 #include "tokenizer/terms.h"
 
 namespace dragoman {
 
 struct TranslationRequest {
-  DecodeConfig search = {};                     ///< batch_size is ignored: see Workers::Limits
+  DecodeConfig config = {};                     ///< batch_size is ignored: see Workers::Limits
   std::shared_ptr<const Demands> demands = {};  ///< null: none
   bool reports_words = false;
   bool reports_attention = false;  ///< of each word; words are then reported, too
@@ -21,7 +21,7 @@ struct TranslationRequest {
 
 /// A request that has been checked, with its texts as tokens; made by TranslationService::prepare.
 struct PreparedRequest {
-  std::shared_ptr<const SearchSettings> search;
+  std::shared_ptr<const SearchSettings> settings;
   std::shared_ptr<const Demands> demands;  ///< not null
   bool reports_words, reports_attention;
 };

@@ -21,15 +21,15 @@ std::shared_ptr<const PreparedRequest> TranslationService::prepare(
     const TranslationRequest& request) const {
   static const auto none = std::make_shared<const Demands>();
   const std::shared_ptr<const Demands>& demands = request.demands ? request.demands : none;
-  request.search.validate();
-  if (request.search.sampling && demands->requires_any())
+  request.config.validate();
+  if (request.config.sampling && demands->requires_any())
     throw UsageError("--sampling: draws cannot be made to have --terms or --protect");
-  engine_.check({request.search.attention_layer, request.search.attention_head});
-  TargetTokens tokens = target_tokens(target_, request.search, demands->avoided);
+  engine_.check({request.config.attention_layer, request.config.attention_head});
+  TargetTokens tokens = target_tokens(target_, request.config, demands->avoided);
   tokens.edges = edges_;
   return std::make_shared<const PreparedRequest>(
-      PreparedRequest{.search = std::make_shared<const SearchSettings>(
-                          SearchSettings{.config = request.search, .tokens = std::move(tokens)}),
+      PreparedRequest{.settings = std::make_shared<const SearchSettings>(
+                          SearchSettings{.config = request.config, .tokens = std::move(tokens)}),
                       .demands = demands,
                       .reports_words = request.reports_words || request.reports_attention,
                       .reports_attention = request.reports_attention});

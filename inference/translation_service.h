@@ -10,10 +10,10 @@
 //   repair, split, tokenize        LinePreparer::prepare, split_line                 caller
 //   wait                           Workers::add, Workers::take                       -
 //   encode; get a slot             Scheduler::admit, Engine::admit                   worker
-//   step: requests to the engine   Scheduler::place_rows, SentenceSearch::ask        worker
+//   step: requests to the engine   Scheduler::list_rows, SentenceSearch::prepare_step worker
 //   step: candidates               Engine::step                                      worker
 //   step: new hypotheses           Scheduler::advance, SentenceSearch::advance       worker
-//   keep, or search once more      TranslationJob::finish, LinePreparer::take        worker
+//   keep, or search once more      LinePreparer::keep_or_search_again               worker
 //   wait for the lines before it   LineOrder                                         -
 //   join the parts                 TranslationJob::next, assemble_translation        caller
 //   write                          Stream::write_finished, TranslationSink           caller
@@ -25,9 +25,9 @@
 #include <optional>
 #include <vector>
 
-#include "inference/engine.h"
 #include "inference/line_preparer.h"
-#include "inference/token_rules.h"
+#include "inference/search/engine.h"
+#include "inference/search/token_rules.h"
 #include "inference/translation_answers.h"
 #include "inference/translation_request.h"
 #include "inference/workers.h"
@@ -62,7 +62,9 @@ class TranslationService {
   TranslationAnswers submit(Submission submission);
 
   /// The number of sentences with these settings that can be in translation at once.
-  std::int64_t capacity(const DecodeConfig& search) const { return workers_.capacity(search); }
+  std::int64_t capacity(const DecodeConfig& config) const { return workers_.capacity(config); }
+  /// While so many sentences wait, more are refused.
+  std::int64_t most_waiting() const { return workers_.limits().waiting; }
   /// The number of sentences that no engine has taken yet.
   std::int64_t waiting() const { return workers_.waiting(); }
   /// The error of the first engine that failed; null while all work. The other engines go on.

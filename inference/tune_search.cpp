@@ -20,14 +20,14 @@ class Tuning {
 
   void attempt(std::int64_t beam_size, double length_penalty) {
     if (!tried_.emplace(beam_size, length_penalty).second) return;
-    DecodeConfig search = best_;
-    search.beam_size = beam_size;
-    search.length_penalty = length_penalty;
-    const double score = score_(search);
+    DecodeConfig config = best_;
+    config.beam_size = beam_size;
+    config.length_penalty = length_penalty;
+    const double score = score_(config);
     const bool better = !best_score_ || score > *best_score_ ||
                         (score == *best_score_ && beam_size < best_.beam_size);
     if (!better) return;
-    best_ = search;
+    best_ = config;
     best_score_ = score;
   }
 

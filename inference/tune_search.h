@@ -1,15 +1,15 @@
-// Which beam size and length penalty suit a model (dragoman evaluate --tune).
+// Finds the beam size and length penalty that suit a model (dragoman evaluate --tune).
 #pragma once
 
 #include <functional>
 
-#include "inference/decode_config.h"
+#include "inference/search/decode_config.h"
 
 namespace dragoman {
 
 /// Tries `start`, then length penalties at its beam size, beam sizes at the best of them, and,
 /// where the beam size has changed, penalties near the best once more: about twenty searches.
-/// Returns the one with the highest score, of equal ones that with the smaller beam. `score` is
+/// Returns the search with the highest score; of equal ones, that with the smaller beam. `score` is
 /// called once for each pair of values.
 DecodeConfig tune_search(const DecodeConfig& start,
                          const std::function<double(const DecodeConfig&)>& score);

@@ -8,7 +8,7 @@ namespace dragoman {
 
 namespace {
 
-bool is_given_up(const SourceSentence& sentence) { return sentence.stop.stop_requested(); }
+bool is_cancelled(const SourceSentence& sentence) { return sentence.stop.stop_requested(); }
 
 }  // namespace
 
@@ -23,8 +23,7 @@ Workers::Workers(std::span<Engine* const> engines, const Limits& limits)
 Workers::~Workers() {
   for (std::jthread& thread : threads_) thread.request_stop();
   for (std::jthread& thread : threads_) thread.join();
-  const auto ended = std::make_exception_ptr(Error("the translation was given up"));
-  for (const SourceSentence& sentence : waiting_) sentence.receiver->fail(ended);
+  for (const SourceSentence& sentence : waiting_) sentence.receiver->fail(cancellation_error_);
 }
 
 void Workers::add(std::vector<SourceSentence> sentences) {
@@ -36,22 +35,32 @@ void Workers::add(std::vector<SourceSentence> sentences) {
   const MutexLock lock(mutex_);
   if (working_ == 0) std::rethrow_exception(failure_);
   if (static_cast<std::int64_t>(waiting_.size()) >= limits_.waiting)
-    std::erase_if(waiting_, is_given_up);
+    std::erase_if(waiting_, is_cancelled);
   if (static_cast<std::int64_t>(waiting_.size()) >= limits_.waiting)
     throw ServiceBusy("too much to translate: ", waiting_.size(),
                       " sentences wait already; try again later");
-  put(std::move(sentences));
+  put(sentences);
 }
 
-void Workers::put(std::vector<SourceSentence> sentences) {
+void Workers::put(std::vector<SourceSentence>& sentences) {
+  const auto known = static_cast<std::ptrdiff_t>(waiting_.size());
+  // A submission begins in the next turn, not in this one: else a stream of small ones would keep
+  // the rest of a large one waiting for ever.
+  std::int64_t turn = waiting_.empty() ? 0 : waiting_.front().turn + 1;
+  for (SourceSentence& sentence : sentences)
+    if (limits_.order == QueueOrder::Turns) sentence.turn = turn++;
   waiting_.insert(waiting_.end(), std::make_move_iterator(sentences.begin()),
                   std::make_move_iterator(sentences.end()));
+  if (limits_.order == QueueOrder::Turns)
+    std::inplace_merge(
+        waiting_.begin(), waiting_.begin() + known, waiting_.end(),
+        [](const SourceSentence& a, const SourceSentence& b) { return a.turn < b.turn; });
   added_.notify_all();
 }
 
-std::int64_t Workers::capacity(const DecodeConfig& search) const {
+std::int64_t Workers::capacity(const DecodeConfig& config) const {
   std::int64_t sum = 0;
-  for (Engine* engine : engines_) sum += Scheduler(*engine, limits_.rows).capacity(search);
+  for (Engine* engine : engines_) sum += Scheduler(*engine, limits_.rows).capacity(config);
   return sum;
 }
 
@@ -66,20 +75,19 @@ std::exception_ptr Workers::failure() const {
 }
 
 std::vector<SourceSentence> Workers::take(const Scheduler& scheduler) {
-  while (!waiting_.empty() && is_given_up(waiting_.front())) waiting_.pop_front();
+  while (!waiting_.empty() && is_cancelled(waiting_.front())) waiting_.pop_front();
   const auto all = static_cast<std::int64_t>(waiting_.size());
   // At most its fraction of the queue, so that every engine gets some of the last sentences.
   const std::int64_t count =
-      std::min(scheduler.count_admitted(waiting_), (all + working_ - 1) / working_);
+      std::min(scheduler.count_admissible(waiting_), (all + working_ - 1) / working_);
   std::vector<SourceSentence> taken(std::make_move_iterator(waiting_.begin()),
                                     std::make_move_iterator(waiting_.begin() + count));
   waiting_.erase(waiting_.begin(), waiting_.begin() + count);
-  std::erase_if(taken, is_given_up);
+  std::erase_if(taken, is_cancelled);
   return taken;
 }
 
-void Workers::deliver(std::vector<FinishedSentence> finished) {
-  std::vector<SourceSentence> again;
+void Workers::deliver(std::vector<FinishedSentence> finished, std::vector<SourceSentence>& again) {
   for (FinishedSentence& sentence : finished) {
     const std::shared_ptr<SentenceReceiver> receiver = sentence.receiver;
     if (sentence.error) {
@@ -94,13 +102,14 @@ void Workers::deliver(std::vector<FinishedSentence> finished) {
   }
   if (again.empty()) return;
   const MutexLock lock(mutex_);
-  put(std::move(again));
+  put(again);
+  again.clear();
 }
 
 void Workers::serve(Scheduler& scheduler, std::vector<SourceSentence>& taken,
                     const std::stop_token& stop) {
   while (true) {
-    scheduler.drop_stopped();
+    scheduler.drop_cancelled();
     {
       MutexLock lock(mutex_);
       added_.wait(lock, stop,
@@ -110,32 +119,38 @@ void Workers::serve(Scheduler& scheduler, std::vector<SourceSentence>& taken,
     }
     scheduler.admit(taken);
     taken.clear();
-    deliver(scheduler.step());
+    deliver(scheduler.step(), taken);
   }
 }
 
 void Workers::work(Engine& engine, const std::stop_token& stop) {
-  std::vector<std::shared_ptr<SentenceReceiver>> left;
-  std::exception_ptr error = std::make_exception_ptr(Error("the translation was given up"));
-  {
-    Scheduler scheduler(engine, limits_.rows);
-    std::vector<SourceSentence> taken;
-    try {
-      serve(scheduler, taken, stop);
-    } catch (...) {
-      error = std::current_exception();
-      for (const SourceSentence& sentence : end_engine(error)) left.push_back(sentence.receiver);
-    }
-    for (const SourceSentence& sentence : taken) left.push_back(sentence.receiver);
-    for (auto& receiver : scheduler.receivers()) left.push_back(std::move(receiver));
+  Scheduler scheduler(engine, limits_.rows);
+  std::vector<SourceSentence> taken;
+  std::exception_ptr error = cancellation_error_;
+  try {
+    serve(scheduler, taken, stop);
+  } catch (...) {
+    error = std::current_exception();
+    end_engine(error);
   }
-  for (const auto& receiver : left) receiver->fail(error);
+  // Memory may have run out, so nothing from here on takes any.
+  scheduler.fail_all(error);
+  for (const SourceSentence& sentence : taken) sentence.receiver->fail(error);
+  while (const auto receiver = next_without_engine()) receiver->fail(error);
 }
 
-std::deque<SourceSentence> Workers::end_engine(std::exception_ptr error) {
+void Workers::end_engine(std::exception_ptr error) {
   const MutexLock lock(mutex_);
   if (failure_ == nullptr) failure_ = std::move(error);
-  return --working_ == 0 ? std::exchange(waiting_, {}) : std::deque<SourceSentence>();
+  --working_;
+}
+
+std::shared_ptr<SentenceReceiver> Workers::next_without_engine() {
+  const MutexLock lock(mutex_);
+  if (working_ > 0 || waiting_.empty()) return nullptr;
+  std::shared_ptr<SentenceReceiver> receiver = std::move(waiting_.front().receiver);
+  waiting_.pop_front();
+  return receiver;
 }
 
 }  // namespace dragoman

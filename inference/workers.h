@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <deque>
 #include <exception>
+#include <memory>
 #include <span>
 #include <stop_token>
 #include <thread>
@@ -24,11 +25,18 @@ class ServiceBusy : public Error {
   using Error::Error;
 };
 
+/// Which of the sentences that wait is taken first.
+enum class QueueOrder {
+  Arrival,  ///< those that came first
+  Turns     ///< one of each submission in turn: many sentences do not hold up a few that come later
+};
+
 class Workers {
  public:
   struct Limits {
     std::int64_t rows = 0;          ///< of each engine's step; 0: Engine::preferred_rows()
     std::int64_t waiting = 65'536;  ///< while so many sentences wait, add() refuses more
+    QueueOrder order = QueueOrder::Arrival;
   };
 
   /// At least one engine; all must outlive the workers.
@@ -38,13 +46,14 @@ class Workers {
   /// Sentences that are not finished fail (SentenceReceiver::fail).
   ~Workers();
 
-  /// Adds the sentences behind those that wait already, the longest first. Each has a receiver. May
-  /// be called from any thread. Adds none if it throws: ServiceBusy, or the first engine's error if
-  /// all engines have failed.
+  /// Adds the sentences to those that wait already (QueueOrder), the longest first. Each has a
+  /// receiver. May be called from any thread. Adds none if it throws: ServiceBusy, or the first
+  /// engine's error if all engines have failed.
   void add(std::vector<SourceSentence> sentences);
 
   /// The number of sentences with these settings that can be in translation at once.
-  std::int64_t capacity(const DecodeConfig& search) const;
+  std::int64_t capacity(const DecodeConfig& config) const;
+  const Limits& limits() const { return limits_; }
   std::int64_t waiting() const;
   /// The error of the first engine that failed; null while all work. A failed engine gets no more
   /// sentences, and those that it had fail (SentenceReceiver::fail).
@@ -57,13 +66,21 @@ class Workers {
   void serve(Scheduler& scheduler, std::vector<SourceSentence>& taken, const std::stop_token& stop);
   /// Removes from the queue the sentences that the scheduler has room for, and returns them.
   std::vector<SourceSentence> take(const Scheduler& scheduler) REQUIRES(mutex_);
-  void deliver(std::vector<FinishedSentence> finished);
-  void put(std::vector<SourceSentence> sentences) REQUIRES(mutex_);
-  /// Notes that an engine has failed. After the last one it returns all sentences that wait.
-  std::deque<SourceSentence> end_engine(std::exception_ptr error);
+  /// Gives the sentences to their receivers, and puts those that are searched again into the
+  /// queue. Until they are there, `again` (empty before and after) has them.
+  void deliver(std::vector<FinishedSentence> finished, std::vector<SourceSentence>& again);
+  /// Moves the sentences into the queue. Where memory runs out, they stay as they are.
+  void put(std::vector<SourceSentence>& sentences) REQUIRES(mutex_);
+  /// Notes that an engine has failed.
+  void end_engine(std::exception_ptr error);
+  /// Removes the next sentence of the queue and returns its receiver, if all engines have failed;
+  /// null otherwise, and after the last sentence.
+  std::shared_ptr<SentenceReceiver> next_without_engine();
 
   const Limits limits_;
   const std::vector<Engine*> engines_;
+  const std::exception_ptr cancellation_error_ =
+      std::make_exception_ptr(Error("the translation was cancelled"));
   mutable Mutex mutex_;
   std::deque<SourceSentence> waiting_ GUARDED_BY(mutex_);
   std::int64_t working_ GUARDED_BY(mutex_);  ///< engines that have not failed

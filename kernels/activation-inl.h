@@ -17,9 +17,9 @@ DRAGOMAN_INLINE F32 swish_of(F32 x) {
   return x * (x < 0.0F ? e : splat(1)) / (splat(1) + e);
 }
 
-/// x times the normal distribution's share below x: max(x, 0) - |x| erfc(|x| / sqrt(2)) / 2. With
-/// t = 1 / (1 + 0.3 |x|), exp(x^2 / 2) erfc(|x| / sqrt(2)) / 2 is t times a polynomial in t, of
-/// least relative error (3e-7) for |x| < 13.
+/// x times the probability that a standard normal number is below x: max(x, 0) - |x| erfc(|x| /
+/// sqrt(2)) / 2. With t = 1 / (1 + 0.3 |x|), exp(x^2 / 2) erfc(|x| / sqrt(2)) / 2 is t times a
+/// polynomial in t, of least relative error (3e-7) for |x| < 13.
 DRAGOMAN_INLINE F32 gelu_of(F32 x) {
   const F32 size = negative_absolute(x), t = splat(1) / fused(size, splat(-0.3F), splat(1));
   F32 p = splat(0.03603645F);

@@ -12,7 +12,7 @@ DRAGOMAN_BEGIN_KERNELS
 template <class E>
 void add_norm(const NormArguments& a, std::int64_t begin, std::int64_t end) {
   typedef typename E::Type T;
-  const float share = 1.0F / (float)a.columns;
+  const float fraction = 1.0F / (float)a.columns;
   const T *gain = (const T*)a.gain, *bias = (const T*)a.bias;
   for (std::int64_t row = begin; row < end; ++row) {
     const std::int64_t at = row * a.columns;
@@ -25,14 +25,14 @@ void add_norm(const NormArguments& a, std::int64_t begin, std::int64_t end) {
         __attribute__((always_inline)) {
       return total + load_some(sum + c, left, 0);
     };
-    const float mean = sum_of(a.columns, add) * share;
+    const float mean = sum_of(a.columns, add) * fraction;
     const auto add_square = [&](F32 squares, std::int64_t c, std::int64_t left)
         __attribute__((always_inline)) {
       const F32 d = load_some(sum + c, left, mean) - mean;
       return fused(d, d, squares);
     };
     const float squares = sum_of(a.columns, add_square);
-    const float inverse = 1.0F / __builtin_sqrtf(fused(squares, share, a.epsilon));
+    const float inverse = 1.0F / __builtin_sqrtf(fused(squares, fraction, a.epsilon));
     for (std::int64_t c = 0; c < a.columns; c += kLanes) {
       const std::int64_t left = a.columns - c;
       const F32 normalized = (load_some(sum + c, left, 0) - mean) * inverse;
@@ -48,7 +48,7 @@ void add_norm(const NormArguments& a, std::int64_t begin, std::int64_t end) {
 template <class E>
 void add_norm_gradient(const NormGradientArguments& a, std::int64_t begin, std::int64_t end) {
   typedef typename E::Type T;
-  const float share = 1.0F / (float)a.columns;
+  const float fraction = 1.0F / (float)a.columns;
   const bool drops = a.dropout.row_keys != nullptr;
   const float scale = a.dropout.scale();
   const T* gain = (const T*)a.gain;
@@ -73,7 +73,8 @@ void add_norm_gradient(const NormGradientArguments& a, std::int64_t begin, std::
       store_some(d_gain + c, load_some(d_gain + c, left, 0) + d * normalized, left);
       store_some(d_bias + c, load_some(d_bias + c, left, 0) + d, left);
     }
-    const float mean_total = sum_lanes(totals) * share, mean_product = sum_lanes(products) * share;
+    const float mean_total = sum_lanes(totals) * fraction,
+                mean_product = sum_lanes(products) * fraction;
 
     const std::uint32_t key = drops ? row_key(a.dropout, row) : 0;
     T* d_x = a.d_x ? (T*)a.d_x + row * a.columns : nullptr;

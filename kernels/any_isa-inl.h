@@ -1,8 +1,8 @@
 // Operations on GCC's vector types that work with any instruction set. A set's header derives Isa
 // from AnyIsa. It overrides the operations that the set does in fewer instructions, and it must add
 // two that have no general form:
-//   I16x2 widen_bytes(I8x2 bytes)      each byte to 16 bits, with its sign
-//   I32 dot_pairs(I16x2 a, I16x2 b)    in lane i: a[2i] * b[2i] + a[2i+1] * b[2i+1]
+//   I16x2 widen_bytes(I8x2 bytes)                 each byte to 16 bits, with its sign
+//   void add_pairs(I32& sum, I16x2 a, I16x2 b)    sum[i] += a[2i] * b[2i] + a[2i+1] * b[2i+1]
 // A set with DRAGOMAN_BF16_PRODUCTS also adds round_two_to_bf16(F32 low, F32 high), and has 16
 // lanes.
 #pragma once
@@ -42,10 +42,24 @@ struct AnyIsa {
   /// has kernels for inference alone.
   static constexpr bool kInferenceAlone = false;
 
-  /// a * b + c, rounded once.
+  static constexpr int kRegisters = 16;  ///< for vectors
+
+  /// a * b + c, rounded once, where the compiler may contract it to one instruction.
   DRAGOMAN_INLINE F32 fused(F32 a, F32 b, F32 c) { return a * b + c; }
   DRAGOMAN_INLINE float fused(float a, float b, float c) { return a * b + c; }
-  /// sum += a * b, in place.
+  /// The same where there is no such instruction. In double, so it rounds twice. The result seldom
+  /// differs from that of one rounding.
+  DRAGOMAN_INLINE F32 fused_in_double(F32 a, F32 b, F32 c) {
+    typedef double F64 __attribute__((vector_size(8 * lanes)));
+    return __builtin_convertvector(
+        __builtin_convertvector(a, F64) * __builtin_convertvector(b, F64) +
+            __builtin_convertvector(c, F64),
+        F32);
+  }
+  DRAGOMAN_INLINE float fused_in_double(float a, float b, float c) {
+    return (float)((double)a * b + c);
+  }
+  /// sum += a * b, where it stands.
   DRAGOMAN_INLINE void add_product(F32& sum, F32 a, F32 b) { sum = sum + a * b; }
 
   /// b where either is NaN.
@@ -81,11 +95,12 @@ struct AnyIsa {
   static F32 fraction(F32 x);            ///< x less the whole number below it, in [0, 1]
 
   static constexpr bool kDotsBytes = false;
-  /// add_bytes adds to each lane of sum the products of four unsigned bytes of a with four signed
-  /// bytes of b; add_pairs the products of two 16-bit numbers. Without them kernels use
-  /// dot_pairs().
+  /// Adds to each lane of sum the products of four bytes of a with four signed bytes of b. Without
+  /// it kernels widen bytes and use add_pairs().
   static void add_bytes(I32& sum, I32 a, I32 b);
-  static void add_pairs(I32& sum, I16x2 a, I16x2 b);
+  /// What a byte of `a` has more than the number that it stands for: 128 where add_bytes takes it
+  /// without a sign.
+  static constexpr std::int32_t kByteExcess = 0;
 
   static constexpr bool kDotsBf16 = false;
   /// To each lane of sum the products of two numbers in bf16.

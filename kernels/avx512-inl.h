@@ -11,6 +11,8 @@
 DRAGOMAN_BEGIN_KERNELS
 
 struct Avx512 : AnyIsa<16> {
+  static constexpr int kRegisters = 32;
+
   /// Without a copy of the sum, which g++ 12 would make.
   DRAGOMAN_INLINE void add_product(F32& sum, F32 a, F32 b) {
     asm("vfmadd231ps %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b));
@@ -37,14 +39,15 @@ struct Avx512 : AnyIsa<16> {
   DRAGOMAN_INLINE I16x2 widen_bytes(I8x2 bytes) {
     return (I16x2)_mm512_cvtepi8_epi16((__m256i)bytes);
   }
-  DRAGOMAN_INLINE I32 dot_pairs(I16x2 a, I16x2 b) {
-    return (I32)_mm512_madd_epi16((__m512i)a, (__m512i)b);
+  DRAGOMAN_INLINE void add_pairs(I32& sum, I16x2 a, I16x2 b) {
+    sum = sum + (I32)_mm512_madd_epi16((__m512i)a, (__m512i)b);
   }
 };
 
 /// With VNNI.
 struct Avx512Vnni : Avx512 {
   static constexpr bool kDotsBytes = true;
+  static constexpr std::int32_t kByteExcess = 128;
   DRAGOMAN_INLINE void add_bytes(I32& sum, I32 a, I32 b) {
     asm("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b));
   }

@@ -55,12 +55,12 @@ DRAGOMAN_INLINE void store_sums(float* tile, const F32 (&sums)[R][kVectors]) {
 constexpr std::int64_t kSummedInputs = 2048;  // of a panel, which a second-level cache holds
 constexpr std::int64_t kProductRows = 48;     // meet them one after another
 
-/// Where a tile of a product stands.
-struct ProductPlace {
+/// A tile of a product.
+struct ProductTile {
   std::int64_t row, column;
   std::int64_t begin, end;  ///< of the inputs that are summed now
   const std::uint16_t* panel;
-  float* tile;        ///< the sums so far [R, kPanel], if begin > 0
+  float* sums;        ///< so far [R, kPanel], if begin > 0
   std::int64_t done;  ///< rows that the tile before has finished
 };
 
@@ -68,38 +68,38 @@ struct ProductPlace {
 /// there. What will be written, and the rows of the next block, are fetched meanwhile: products of
 /// few inputs would wait for them.
 template <int R, class Finish>
-void product_tile(const ProductArguments& a, const ProductPlace& place, Finish finish) {
-  const auto* x = (const std::uint16_t*)a.x + place.row * a.inputs;
-  const std::int64_t count = place.end - place.begin, left = a.outputs - place.column;
+void product_tile(const ProductArguments& a, const ProductTile& tile, Finish finish) {
+  const auto* x = (const std::uint16_t*)a.x + tile.row * a.inputs;
+  const std::int64_t count = tile.end - tile.begin, left = a.outputs - tile.column;
   for (int r = 0; r < R; ++r) {
-    const auto* y = (const std::uint16_t*)a.y + (place.row + r) * a.outputs + place.column;
+    const auto* y = (const std::uint16_t*)a.y + (tile.row + r) * a.outputs + tile.column;
     __builtin_prefetch(y, 1);
     __builtin_prefetch(y + kPanel / 2, 1);
-    if (place.column == 0)
-      for (std::int64_t k = place.begin; k < place.end; k += 32)
+    if (tile.column == 0)
+      for (std::int64_t k = tile.begin; k < tile.end; k += 32)
         __builtin_prefetch(x + (kProductRows + r) * a.inputs + k);
   }
   F32 sums[R][kVectors];
-  if (place.begin > 0)
-    load_sums<R>(place.tile, sums);
+  if (tile.begin > 0)
+    load_sums<R>(tile.sums, sums);
   else
-    start_sums<R>(a.bias ? (const std::uint16_t*)a.bias + place.column : nullptr, left, sums);
-  multiply_pairs<R>(x + place.begin, {.row = a.inputs, .word = 2},
-                    place.panel + place.begin * kPanel, count / 2, sums);
-  if (place.end == a.inputs && count % 2 == 0 && left >= kPanel) {
+    start_sums<R>(a.bias ? (const std::uint16_t*)a.bias + tile.column : nullptr, left, sums);
+  multiply_pairs<R>(x + tile.begin, {.row = a.inputs, .word = 2}, tile.panel + tile.begin * kPanel,
+                    count / 2, sums);
+  if (tile.end == a.inputs && count % 2 == 0 && left >= kPanel) {
 #pragma GCC unroll 8
     for (int r = 0; r < R; ++r)
-      if (r >= place.done) finish(sums[r], place.row + r, place.column, kPanel);
+      if (r >= tile.done) finish(sums[r], tile.row + r, tile.column, kPanel);
     return;
   }
-  store_sums<R>(place.tile, sums);
-  if (place.end < a.inputs) return;
-  for (std::int64_t r = place.done; r < R; ++r) {
+  store_sums<R>(tile.sums, sums);
+  if (tile.end < a.inputs) return;
+  for (std::int64_t r = tile.done; r < R; ++r) {
     F32 row[1][kVectors];
-    load_sums<1>(place.tile + r * kPanel, row);
-    const std::uint16_t last[2] = {x[r * a.inputs + place.end - 1], 0};  // of an odd number
-    multiply_pairs<1>(last, {}, place.panel + (place.end - 1) * kPanel, count % 2, row);
-    finish(row[0], place.row + r, place.column, left);
+    load_sums<1>(tile.sums + r * kPanel, row);
+    const std::uint16_t last[2] = {x[r * a.inputs + tile.end - 1], 0};  // of an odd number
+    multiply_pairs<1>(last, {}, tile.panel + (tile.end - 1) * kPanel, count % 2, row);
+    finish(row[0], tile.row + r, tile.column, left);
   }
 }
 
@@ -107,19 +107,19 @@ void product_tile(const ProductArguments& a, const ProductPlace& place, Finish f
 template <int R, class Finish>
 DRAGOMAN_INLINE void product_of_rows(const ProductArguments& a, std::int64_t row, std::int64_t rows,
                                      float* tiles, const Finish& finish) {
-  ProductPlace place = {0, 0, 0, 0, (const std::uint16_t*)a.packed, nullptr, 0};
-  for (; place.column < a.outputs; place.column += kPanel) {
-    for (place.begin = 0; place.begin < a.inputs; place.begin = place.end) {
-      const std::int64_t left = a.inputs - place.begin;
-      place.end = place.begin + (left < kSummedInputs ? left : kSummedInputs);
-      place.tile = tiles;
-      for (std::int64_t r = 0; r < rows; r += R, place.tile += R * kPanel) {
-        place.done = r + R < rows ? 0 : r + R - rows;
-        place.row = row + r - place.done;
-        product_tile<R>(a, place, finish);
+  ProductTile tile = {0, 0, 0, 0, (const std::uint16_t*)a.packed, nullptr, 0};
+  for (; tile.column < a.outputs; tile.column += kPanel) {
+    for (tile.begin = 0; tile.begin < a.inputs; tile.begin = tile.end) {
+      const std::int64_t left = a.inputs - tile.begin;
+      tile.end = tile.begin + (left < kSummedInputs ? left : kSummedInputs);
+      tile.sums = tiles;
+      for (std::int64_t r = 0; r < rows; r += R, tile.sums += R * kPanel) {
+        tile.done = r + R < rows ? 0 : r + R - rows;
+        tile.row = row + r - tile.done;
+        product_tile<R>(a, tile, finish);
       }
     }
-    place.panel += packed_size(kPanel, a.inputs);
+    tile.panel += packed_size(kPanel, a.inputs);
   }
 }
 

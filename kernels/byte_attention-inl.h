@@ -7,17 +7,17 @@
 
 #include "kernels/inference_kernels.h"
 #include "kernels/operand_layout-inl.h"
-#include "kernels/places-inl.h"
+#include "kernels/positions-inl.h"
 #include "kernels/vectors-inl.h"
 
 DRAGOMAN_BEGIN_KERNELS
 
 /// Interleaves 16-bit numbers of `one` and `other`: of each eight, the four from `first` on.
 DRAGOMAN_INLINE I16x2 interleave_words(I16x2 one, I16x2 other, int first) {
-  I16x2 places;
+  I16x2 from;
   for (int i = 0; i < 2 * kLanes; ++i)
-    places[i] = (std::int16_t)(i / 8 * 8 + first + i % 8 / 2 + i % 2 * 2 * kLanes);
-  return __builtin_shuffle(one, other, places);
+    from[i] = (std::int16_t)(i / 8 * 8 + first + i % 8 / 2 + i % 2 * 2 * kLanes);
+  return __builtin_shuffle(one, other, from);
 }
 
 /// The scales of a part's heads, and their inverses: each head's largest number becomes 127. A head
@@ -74,7 +74,8 @@ DRAGOMAN_INLINE void store_record(const HeadOrder& order, const float* key, cons
       group_of(key, part, parts, group, inverses, numbers);
       std::uint8_t* at = record + (group * parts + part) * kGroup * kLanes;
       if constexpr (Isa::kDotsBytes) {
-        const I32 bytes = word_of(numbers) ^ (std::int32_t)0x80808080;  // value + 128
+        // An excess of 128 turns a byte's highest bit over.
+        const I32 bytes = word_of(numbers) ^ (std::int32_t)(Isa::kByteExcess * 0x01010101U);
         __builtin_memcpy(at, &bytes, sizeof bytes);
       } else {
         const U16 bytes =
@@ -94,7 +95,7 @@ DRAGOMAN_INLINE void store_record(const HeadOrder& order, const float* key, cons
 }
 
 /// A query's numbers as the keys' bytes meet them [width], the scales of its products with them,
-/// and what their excess of 128 adds, scales_stride() each.
+/// and what the excess of the keys' bytes adds, scales_stride() each.
 struct QueryBytes {
   std::uint8_t* bytes;
   float* scales;
@@ -116,7 +117,7 @@ DRAGOMAN_INLINE void round_query(const RowAttentionArguments& a, const QueryByte
       const I32 bytes = word_of(numbers);
       __builtin_memcpy(query.bytes + (group * parts + part) * sizeof bytes, &bytes, sizeof bytes);
     }
-    sum = sum_apart<L>(sum) * 128;
+    sum = sum_apart<L>(sum) * Isa::kByteExcess;
     __builtin_memcpy(query.excess + part * kLanes, &sum, sizeof sum);
   }
 }
@@ -133,27 +134,27 @@ DRAGOMAN_INLINE void add_key(I32& sum, const std::uint8_t* bytes, QueryGroup num
   } else {
     I8x2 key;
     __builtin_memcpy(&key, bytes, sizeof key);
-    sum = sum + Isa::dot_pairs((I16x2)numbers, Isa::widen_bytes(key));
+    Isa::add_pairs(sum, (I16x2)numbers, Isa::widen_bytes(key));
   }
 }
 
 /// Computes the factors of the values' bytes: attention weight times scale of the value, as
 /// integers that add up to about 32,767 for each head. The factors of positions 2 i and 2 i + 1
-/// stand side by side in the lanes of position 2 i of [places, lanes]. Returns for each head the
+/// stand side by side in the lanes of position 2 i of [length, lanes]. Returns for each head the
 /// number that a factor of 1 stands for.
 template <int L>
 DRAGOMAN_INLINE F32 round_weights(const RowAttentionArguments& a, std::int64_t bytes,
                                   std::int64_t part, std::int32_t* numbers) {
-  const std::int64_t vectors = vectors_of<L>(a.places), stride = parts_of<L>(a.order) * kLanes;
+  const std::int64_t vectors = vectors_of<L>(a.length), stride = parts_of<L>(a.order) * kLanes;
   const std::int64_t scales_at = 2 * a.order.width + 4 * (a.order.scales_stride() + part * kLanes);
   float* products = (float*)numbers + part * kLanes;
-  const F32 sum = sum_over_places<L>(
+  const F32 sum = sum_over_positions<L>(
       a.order, vectors, [&](std::int64_t i) __attribute__((always_inline)) {
-        const auto scales = [&](std::int64_t place) __attribute__((always_inline)) {
-          return load((const float*)(record_of(a, place, bytes) + scales_at));
+        const auto scales = [&](std::int64_t position) __attribute__((always_inline)) {
+          return load((const float*)(record_of(a, position, bytes) + scales_at));
         };
         const F32 product =
-            load(a.scratch + part * kLanes + i * stride) * from_places<L>(i, a.places, scales);
+            load(a.scratch + part * kLanes + i * stride) * from_positions<L>(i, a.length, scales);
         store(products + i * stride, product);
         return product;
       });
@@ -172,16 +173,17 @@ DRAGOMAN_INLINE F32 round_weights(const RowAttentionArguments& a, std::int64_t b
   return sum * (1.0F / 32767.0F);
 }
 
-/// N pairs of vectors of the output from number `first` of a part on. Two places are met at once.
+/// N pairs of vectors of the output from number `first` of a part on. Two positions are met at
+/// once.
 template <int L, int N>
 DRAGOMAN_INLINE void mix_bytes(const RowAttentionArguments& a, std::int64_t bytes,
                                const std::int32_t* numbers, F32 scales, std::int64_t part,
                                std::int64_t parts, std::int64_t first) {
   I32 sums[2 * N] = {};
-  for (std::int64_t place = 0; place < a.places; place += 2) {
-    const std::uint8_t* value = record_of(a, place, bytes);
-    const std::uint8_t* next = place + 1 < a.places ? record_of(a, place + 1, bytes) : value;
-    const auto both = (I16x2)of_place<L>((const float*)numbers, a.order, place, part);
+  for (std::int64_t position = 0; position < a.length; position += 2) {
+    const std::uint8_t* value = record_of(a, position, bytes);
+    const std::uint8_t* next = position + 1 < a.length ? record_of(a, position + 1, bytes) : value;
+    const auto both = (I16x2)of_position<L>((const float*)numbers, a.order, position, part);
 #pragma GCC unroll 8
     for (std::int64_t n = 0; n < N; ++n) {
       const std::int64_t at = a.order.width + ((first + n) * parts + part) * 2 * kLanes;
@@ -189,13 +191,8 @@ DRAGOMAN_INLINE void mix_bytes(const RowAttentionArguments& a, std::int64_t byte
       __builtin_memcpy(&upper, value + at, sizeof upper);
       __builtin_memcpy(&lower, next + at, sizeof lower);
       const I16x2 one = Isa::widen_bytes(upper), other = Isa::widen_bytes(lower);
-      if constexpr (Isa::kDotsBytes) {
-        Isa::add_pairs(sums[2 * n], both, interleave_words(one, other, 0));
-        Isa::add_pairs(sums[2 * n + 1], both, interleave_words(one, other, 4));
-      } else {
-        sums[2 * n] = sums[2 * n] + Isa::dot_pairs(both, interleave_words(one, other, 0));
-        sums[2 * n + 1] = sums[2 * n + 1] + Isa::dot_pairs(both, interleave_words(one, other, 4));
-      }
+      Isa::add_pairs(sums[2 * n], both, interleave_words(one, other, 0));
+      Isa::add_pairs(sums[2 * n + 1], both, interleave_words(one, other, 4));
     }
   }
 #pragma GCC unroll 16
@@ -210,21 +207,22 @@ void attend_bytes(const RowAttentionArguments& arguments) {
   const std::int64_t bytes = a.order.record_bytes(NumberType::Int8), parts = parts_of<L>(a.order);
   const std::int64_t pairs = a.order.width / kLanes / parts / 2;
   // What lies behind what: HeadOrder::scratch.
-  auto* numbers = (std::int32_t*)a.scratch + a.order.per_head(a.places);
-  float* behind = (float*)numbers + a.order.per_head(a.places);
+  auto* numbers = (std::int32_t*)a.scratch + a.order.per_head(a.length);
+  float* behind = (float*)numbers + a.order.per_head(a.length);
   const QueryBytes query = {(std::uint8_t*)(behind + 2 * a.order.scales_stride()), behind,
                             (std::int32_t*)(behind + a.order.scales_stride())};
   round_query<L>(a, query);
   for (std::int64_t part = 0; part < parts; ++part) {
-    const auto scales_of_key = [&](std::int64_t place) __attribute__((always_inline)) {
-      return load((const float*)(record_of(a, place, bytes) + 2 * a.order.width) + part * kLanes);
+    const auto scales_of_key = [&](std::int64_t position) __attribute__((always_inline)) {
+      return load((const float*)(record_of(a, position, bytes) + 2 * a.order.width) +
+                  part * kLanes);
     };
     I32 excess;
     __builtin_memcpy(&excess, query.excess + part * kLanes, sizeof excess);
     const F32 query_scales = load(query.scales + part * kLanes);
-    for (std::int64_t i = 0; i < vectors_of<L>(a.places); i += kTogether<L>) {
+    for (std::int64_t i = 0; i < vectors_of<L>(a.length); i += kTogether<L>) {
       I32 products[kTogether<L>];
-      products_of_places<L>(
+      products_of_positions<L>(
           a, bytes, i, part, a.order.width / kGroup / kLanes, products,
           [&](std::int64_t group) __attribute__((always_inline)) {
             QueryGroup numbers;
@@ -235,14 +233,14 @@ void attend_bytes(const RowAttentionArguments& arguments) {
               __attribute__((always_inline)) {
                 add_key(sum, key + group * kGroup * kLanes, numbers);
               });
-      for (std::int64_t v = 0; v < kTogether<L> && i + v < vectors_of<L>(a.places); ++v)
+      for (std::int64_t v = 0; v < kTogether<L> && i + v < vectors_of<L>(a.length); ++v)
         store(a.scratch + ((i + v) * parts + part) * kLanes,
               __builtin_convertvector(products[v] - excess, F32) * query_scales *
-                  from_places<L>(i + v, a.places, scales_of_key));
+                  from_positions<L>(i + v, a.length, scales_of_key));
     }
-    softmax_over_places<L>(a, part);
+    softmax_over_positions<L>(a, part);
     const F32 scales = round_weights<L>(a, bytes, part, numbers);
-    constexpr int kMost = kLanes == 16 ? 8 : 4;  // pairs of sums in registers
+    constexpr int kMost = Isa::kRegisters == 32 ? 8 : 4;  // pairs of sums in registers
     std::int64_t first = 0;
     for (; first + kMost <= pairs; first += kMost)
       mix_bytes<L, kMost>(a, bytes, numbers, scales, part, parts, first);

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/cpu.h"
@@ -9,15 +11,30 @@
 #include "kernels/instruction_sets.h"
 #include "kernels/kernels.h"
 
-/// A line for each instruction set, the best first: its namespace, and whether the processor has
-/// it.
-#define DRAGOMAN_INSTRUCTION_SETS(line)                                                   \
-  line(avx512_bf16, cpu.avx512_vnni&& cpu.avx512_bf16) line(avx512_vnni, cpu.avx512_vnni) \
-      line(avx512, cpu.avx512) line(avx2, cpu.avx2) line(sse2, true)
+// A line for each instruction set of an architecture, the best first: its namespace.
+// clang-format off
+#if defined(__x86_64__)
+#define DRAGOMAN_INSTRUCTION_SETS(set) \
+  set(avx512_bf16)                     \
+  set(avx512_vnni)                     \
+  set(avx512)                          \
+  set(avx2)                            \
+  set(sse2)                            \
+  set(portable)
+#elif defined(__aarch64__)
+#define DRAGOMAN_INSTRUCTION_SETS(set) \
+  set(neon_dotprod)                    \
+  set(neon)                            \
+  set(portable)
+#else
+#define DRAGOMAN_INSTRUCTION_SETS(set) \
+  set(portable)
+#endif
+// clang-format on
 
 namespace dragoman {
 
-#define DRAGOMAN_DECLARE(isa, offered)         \
+#define DRAGOMAN_DECLARE(isa)                  \
   namespace isa {                              \
   extern const InstructionSet kInstructionSet; \
   }
@@ -49,13 +66,23 @@ const KernelTable& first_kernels(const std::vector<const InstructionSet*>& sets)
 
 }  // namespace
 
-std::vector<const InstructionSet*> offered_instruction_sets() {
-  const CpuFeatures& cpu = cpu_features();
-  std::vector<const InstructionSet*> sets;
-#define DRAGOMAN_OFFER(isa, offered) \
-  if (offered) sets.push_back(&isa::kInstructionSet);
-  DRAGOMAN_INSTRUCTION_SETS(DRAGOMAN_OFFER)
+const std::vector<const InstructionSet*>& built_instruction_sets() {
+#define DRAGOMAN_ADDRESS(isa) &isa::kInstructionSet,
+  static const std::vector<const InstructionSet*> sets = {
+      DRAGOMAN_INSTRUCTION_SETS(DRAGOMAN_ADDRESS)};
   return sets;
+}
+
+std::vector<const InstructionSet*> offered_instruction_sets(
+    const std::function<bool(std::string_view instructions)>& supports) {
+  std::vector<const InstructionSet*> sets;
+  for (const InstructionSet* set : built_instruction_sets())
+    if (supports_all(set->instructions, supports)) sets.push_back(set);
+  return sets;
+}
+
+std::vector<const InstructionSet*> offered_instruction_sets() {
+  return offered_instruction_sets(cpu_supports);
 }
 
 const KernelTable& kernels() {

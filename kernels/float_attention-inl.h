@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "kernels/inference_kernels.h"
-#include "kernels/places-inl.h"
+#include "kernels/positions-inl.h"
 #include "kernels/vectors-inl.h"
 
 DRAGOMAN_BEGIN_KERNELS
@@ -17,9 +17,9 @@ DRAGOMAN_INLINE void mix_floats(const RowAttentionArguments& a, std::int64_t byt
   F32 sums[N];
 #pragma GCC unroll 16
   for (int n = 0; n < N; ++n) sums[n] = splat(0);
-  for (std::int64_t place = 0; place < a.places; ++place) {
-    const auto* value = (const Number*)record_of(a, place, bytes) + a.order.width + at;
-    const F32 weight = of_place<L>(a.scratch, a.order, place, part);
+  for (std::int64_t position = 0; position < a.length; ++position) {
+    const auto* value = (const Number*)record_of(a, position, bytes) + a.order.width + at;
+    const F32 weight = of_position<L>(a.scratch, a.order, position, part);
 #pragma GCC unroll 16
     for (int n = 0; n < N; ++n) sums[n] = fused(weight, load(value + n * parts * kLanes), sums[n]);
   }
@@ -34,18 +34,18 @@ void attend_floats(const RowAttentionArguments& arguments) {
   const std::int64_t bytes = a.order.record_bytes(kType), parts = parts_of<L>(a.order);
   const std::int64_t vectors = a.order.width / kLanes / parts;
   for (std::int64_t part = 0; part < parts; ++part) {
-    for (std::int64_t i = 0; i < vectors_of<L>(a.places); i += kTogether<L>) {
+    for (std::int64_t i = 0; i < vectors_of<L>(a.length); i += kTogether<L>) {
       F32 products[kTogether<L>];
-      products_of_places<L>(
+      products_of_positions<L>(
           a, bytes, i, part, a.order.width / kLanes, products,
           [&](std::int64_t c) __attribute__((always_inline)) { return load(a.q + c * kLanes); },
           [](F32 & sum, const std::uint8_t* key, std::int64_t c, F32 q) __attribute__((
               always_inline)) { sum = sum + q * load((const Number*)key + c * kLanes); });
-      for (std::int64_t v = 0; v < kTogether<L> && i + v < vectors_of<L>(a.places); ++v)
+      for (std::int64_t v = 0; v < kTogether<L> && i + v < vectors_of<L>(a.length); ++v)
         store(a.scratch + ((i + v) * parts + part) * kLanes, a.scale * products[v]);
     }
-    softmax_over_places<L>(a, part);
-    constexpr int kMost = kLanes == 16 ? 16 : 8;  // sums in registers
+    softmax_over_positions<L>(a, part);
+    constexpr int kMost = Isa::kRegisters == 32 ? 16 : 8;  // sums in registers
     std::int64_t first = 0;
     for (; first + kMost <= vectors; first += kMost)
       mix_floats<L, kMost, Number>(a, bytes, part, parts, first);

@@ -51,35 +51,35 @@ struct HeadOrder {
     const std::int64_t step = lanes < 16 ? 64 / lanes : 4;
     width = (d_k + step - 1) / step * step * lanes;
   }
-  constexpr std::int64_t place(std::int64_t head, std::int64_t c) const { return c * lanes + head; }
+  constexpr std::int64_t index(std::int64_t head, std::int64_t c) const { return c * lanes + head; }
   /// Scales of heads in bytes: the heads again and again where a vector holds more than there are.
   constexpr std::int64_t scales_stride() const { return lanes < 16 ? 16 : lanes; }
-  /// Numbers of [places, lanes], with room for whole vectors behind them.
-  constexpr std::int64_t per_head(std::int64_t places) const { return places * lanes + 16; }
+  /// Numbers of [length, lanes], with room for whole vectors behind them.
+  constexpr std::int64_t per_head(std::int64_t length) const { return length * lanes + 16; }
   /// Floats of a row's scratch memory: the softmax and, of bytes, the weights of the values
-  /// [places, lanes] each, scales and excess of the query [scales_stride()] each, and its bytes
+  /// [length, lanes] each, scales and excess of the query [scales_stride()] each, and its bytes
   /// [width].
-  constexpr std::int64_t scratch(std::int64_t places) const {
-    return 2 * per_head(places) + 2 * scales_stride() + width;
+  constexpr std::int64_t scratch(std::int64_t length) const {
+    return 2 * per_head(length) + 2 * scales_stride() + width;
   }
-  /// Bytes of a record of the cache: key and value of a place; of bytes with scales of their heads,
-  /// scales_stride() each.
+  /// Bytes of a record of the cache: key and value of a position; of bytes with scales of their
+  /// heads, scales_stride() each.
   constexpr std::int64_t record_bytes(NumberType type) const {
     if (type == NumberType::Int8) return 2 * width + 8 * scales_stride();
     return (type == NumberType::Float32 ? 8 : 4) * width;
   }
 };
 
-/// softmax(scale * q K^T) V of each head of one row. The record of place j is number records[j] of
-/// the cache, or j where records is null.
+/// softmax(scale * q K^T) V of each head of one row. The record of position j is number records[j]
+/// of the cache, or j where records is null.
 struct RowAttentionArguments {
   HeadOrder order;
   const float* q;  ///< [width]
   const std::uint8_t* cache;
   const std::int32_t* records;
-  std::int64_t places;
+  std::int64_t length;
   float scale;
-  float* scratch;  ///< [order.scratch(places)]; begins with the softmax: [places, lanes]
+  float* scratch;  ///< [order.scratch(length)]; begins with the softmax: [length, lanes]
   float* output;   ///< [width]
 };
 

@@ -1,6 +1,7 @@
 // The instruction sets that kernels are built for. isa.h says how one is added.
 #pragma once
 
+#include <functional>
 #include <string_view>
 #include <vector>
 
@@ -10,10 +11,18 @@
 namespace dragoman {
 
 struct InstructionSet {
-  std::string_view name;       ///< as the environment variable DRAGOMAN_ISA names it
-  const KernelTable* kernels;  ///< null: the next set's are used, which are as fast
+  std::string_view name;          ///< as the environment variable DRAGOMAN_ISA names it
+  std::string_view instructions;  ///< GCC's target options that its kernels are compiled with
+  const KernelTable* kernels;     ///< null: the next set's are used, which are as fast
   const InferenceKernels* inference;
 };
+
+/// Those of this architecture, the best first.
+const std::vector<const InstructionSet*>& built_instruction_sets();
+
+/// Those whose instructions are all supported (base/cpu.h), the best first.
+std::vector<const InstructionSet*> offered_instruction_sets(
+    const std::function<bool(std::string_view instructions)>& supports);
 
 /// Those that this processor has, the best first.
 std::vector<const InstructionSet*> offered_instruction_sets();

@@ -24,8 +24,8 @@ struct Isa : AnyIsa<8> {
   DRAGOMAN_INLINE I16x2 widen_bytes(I8x2 bytes) {
     return (I16x2)_mm256_cvtepi8_epi16((__m128i)bytes);
   }
-  DRAGOMAN_INLINE I32 dot_pairs(I16x2 a, I16x2 b) {
-    return (I32)_mm256_madd_epi16((__m256i)a, (__m256i)b);
+  DRAGOMAN_INLINE void add_pairs(I32& sum, I16x2 a, I16x2 b) {
+    sum = sum + (I32)_mm256_madd_epi16((__m256i)a, (__m256i)b);
   }
 };
 

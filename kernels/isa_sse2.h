@@ -11,22 +11,15 @@
 DRAGOMAN_BEGIN_KERNELS
 
 struct Isa : AnyIsa<4> {
-  /// In double, so it rounds twice. The result seldom differs from that of one rounding.
-  DRAGOMAN_INLINE F32 fused(F32 a, F32 b, F32 c) {
-    typedef double F64 __attribute__((vector_size(8 * kLanes)));
-    return __builtin_convertvector(
-        __builtin_convertvector(a, F64) * __builtin_convertvector(b, F64) +
-            __builtin_convertvector(c, F64),
-        F32);
-  }
-  DRAGOMAN_INLINE float fused(float a, float b, float c) { return (float)((double)a * b + c); }
+  DRAGOMAN_INLINE F32 fused(F32 a, F32 b, F32 c) { return fused_in_double(a, b, c); }
+  DRAGOMAN_INLINE float fused(float a, float b, float c) { return fused_in_double(a, b, c); }
 
   DRAGOMAN_INLINE I16x2 widen_bytes(I8x2 bytes) {
     const __m128i x = _mm_cvtsi64_si128((long long)bytes);
     return (I16x2)_mm_srai_epi16(_mm_unpacklo_epi8(x, x), 8);
   }
-  DRAGOMAN_INLINE I32 dot_pairs(I16x2 a, I16x2 b) {
-    return (I32)_mm_madd_epi16((__m128i)a, (__m128i)b);
+  DRAGOMAN_INLINE void add_pairs(I32& sum, I16x2 a, I16x2 b) {
+    sum = sum + (I32)_mm_madd_epi16((__m128i)a, (__m128i)b);
   }
 };
 

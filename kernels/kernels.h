@@ -85,8 +85,8 @@ struct AttentionWeightsGradientArguments {
 
 /// Equation 1 for all sentences of a packed batch at once, without padding: for task b * heads + h
 /// the queries [starts[b], starts[b + 1]) of head h attend to the keys of sentence b, none after
-/// their own place where causal. A token's row of q, k and v is heads * d_k wide, and the rows lie
-/// a stride apart; output is [tokens, heads * d_k]; `log_sums` [query tokens, heads] keeps the
+/// their own position where causal. A token's row of q, k and v is heads * d_k wide, and the rows
+/// lie a stride apart; output is [tokens, heads * d_k]; `log_sums` [query tokens, heads] keeps the
 /// logarithm of each softmax's denominator for the backward pass. row_keys are by query token.
 struct PackedAttentionArguments {
   const void *q, *k, *v;

@@ -167,8 +167,7 @@ DRAGOMAN_INLINE void multiply_twos(const LinearArguments& a, std::int64_t row, s
       __builtin_memcpy(&two, x + r * padded + k, 4);
       const I16x2 values = (I16x2)(I32{} + two);
 #pragma GCC unroll 4
-      for (std::int64_t v = 0; v < kVectors; ++v)
-        sums[r][v] = sums[r][v] + Isa::dot_pairs(values, weights[v]);
+      for (std::int64_t v = 0; v < kVectors; ++v) Isa::add_pairs(sums[r][v], values, weights[v]);
     }
   }
 }

@@ -85,9 +85,9 @@ void loss(const LossArguments& a, std::int64_t begin, std::int64_t end) {
   }
 }
 
-/// Gradients of the row's objective in the logits of both passes, but for the target's share: `l`
-/// and `m` are the logarithms of their probabilities, `forth` is KL(first || second), `back` the
-/// other.
+/// Gradients of the row's objective in the logits of both passes, but for the target's own part:
+/// `l` and `m` are the logarithms of their probabilities, `forth` is KL(first || second), `back`
+/// the other.
 struct RDropGradients {
   F32 first, second;
 
@@ -143,9 +143,9 @@ void r_drop(const RDropArguments& a, std::int64_t begin, std::int64_t end) {
       store_some(second + c, gradients.second, left);
     }
     const RDropGradients of_target(splat(l), splat(m), forth, back, a);
-    const float share = 0.5F * (1 - a.smoothing);
-    store_element(first + target, of_target.first[0] - share);
-    store_element(second + target, of_target.second[0] - share);
+    const float own = 0.5F * (1 - a.smoothing);
+    store_element(first + target, of_target.first[0] - own);
+    store_element(second + target, of_target.second[0] - own);
   }
 }
 

@@ -35,7 +35,7 @@ DRAGOMAN_INLINE void store_rows(const float* from, std::int64_t width, std::int6
 }
 
 /// One step of the transposition of kLanes rows: in each square of 2 * H rows and lanes the upper
-/// right quarter and the lower left one change places.
+/// right quarter and the lower left one are exchanged.
 template <int H>
 DRAGOMAN_INLINE void swap_quarters(F32 (&rows)[kLanes]) {
   const I32 lane = lane_numbers();
@@ -51,11 +51,11 @@ DRAGOMAN_INLINE void swap_quarters(F32 (&rows)[kLanes]) {
   if constexpr (2 * H < kLanes) swap_quarters<2 * H>(rows);
 }
 
-/// [count, width] -> [width, places], zero beyond count; width and places are multiples of the
-/// lanes.
+/// [count, width] -> [width, columns], zero beyond count; width and columns are multiples of
+/// the lanes.
 DRAGOMAN_INLINE void transpose(const float* rows, std::int64_t count, std::int64_t width,
-                               std::int64_t places, float* to) {
-  for (std::int64_t r = 0; r < places; r += kLanes)
+                               std::int64_t columns, float* to) {
+  for (std::int64_t r = 0; r < columns; r += kLanes)
     for (std::int64_t d = 0; d < width; d += kLanes) {
       F32 square[kLanes];
 #pragma GCC unroll 16
@@ -63,7 +63,7 @@ DRAGOMAN_INLINE void transpose(const float* rows, std::int64_t count, std::int64
         square[i] = r + i < count ? load(rows + (r + i) * width + d) : splat(0);
       swap_quarters<1>(square);
 #pragma GCC unroll 16
-      for (int i = 0; i < kLanes; ++i) store(to + (d + i) * places + r, square[i]);
+      for (int i = 0; i < kLanes; ++i) store(to + (d + i) * columns + r, square[i]);
     }
 }
 

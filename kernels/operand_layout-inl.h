@@ -10,9 +10,9 @@
 
 DRAGOMAN_BEGIN_KERNELS
 
-// In registers a tile has kTileRows * kVectors sums, kVectors weights and an input: 29 of AVX-512's
-// 32 registers, 15 of the 16 of AVX2 and SSE2.
-constexpr std::int64_t kVectors = kLanes == 16 ? 4 : 2;  // of a panel
+// In registers a tile has kTileRows * kVectors sums, kVectors weights and an input: 29 of 32
+// registers (AVX-512, NEON), 15 of 16 (AVX2, SSE2).
+constexpr std::int64_t kVectors = Isa::kRegisters == 32 ? 4 : 2;  // of a panel
 constexpr std::int64_t kPanel = kVectors * kLanes;
 constexpr int kTileRows = 6;
 
@@ -77,9 +77,9 @@ void round_bf16(const float* x, std::int64_t rows, std::int64_t inputs, void* ro
 /// Bytes side by side that one instruction multiplies: of an output's inputs, of a head's keys.
 constexpr std::int64_t kGroup = Isa::kDotsBytes ? 4 : 2;
 
-/// packed [panel][inputs / kGroup][output][kGroup]. Dot products of bytes take one factor without a
-/// sign. For them activations are stored as value + 128, and the offsets subtract 128 times the sum
-/// of the weights.
+/// packed [panel][inputs / kGroup][output][kGroup]. Where dot products of bytes take one factor
+/// without a sign, activations are stored as value + Isa::kByteExcess. The offsets subtract the
+/// excess times the sum of the weights.
 void pack_int8(const std::int8_t* weights, std::int64_t outputs, std::int64_t inputs,
                std::int8_t* packed, std::int32_t* offsets) {
   const std::int64_t padded = InferenceKernels::padded_inputs(inputs);
@@ -92,7 +92,7 @@ void pack_int8(const std::int8_t* weights, std::int64_t outputs, std::int64_t in
       at[k / kGroup * kPanel * kGroup + k % kGroup] = weight;
       sum += weight;
     }
-    offsets[output] = Isa::kDotsBytes ? -128 * sum : 0;
+    offsets[output] = -Isa::kByteExcess * sum;
   }
 }
 
@@ -102,7 +102,7 @@ constexpr std::int64_t kQuantizedBytes = Isa::kDotsBytes ? 1 : 2;
 
 DRAGOMAN_INLINE void store_quantized(std::uint8_t* row, std::int64_t k, I32 numbers) {
   if constexpr (Isa::kDotsBytes) {
-    store_bytes(row + k, numbers + 128);
+    store_bytes(row + k, numbers + Isa::kByteExcess);
   } else {
     const I16 narrow = __builtin_convertvector(numbers, I16);
     __builtin_memcpy(row + 2 * k, &narrow, sizeof narrow);

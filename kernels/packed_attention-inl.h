@@ -19,14 +19,14 @@ constexpr std::int64_t kQueries = 32;
 /// Some queries of a sentence and the keys that they may see.
 struct QueryBlock {
   std::int64_t first, count;  ///< tokens [first, first + count)
-  std::int64_t place;         ///< of the first in its sentence
+  std::int64_t position;      ///< of the first in its sentence
   std::int64_t keys;          ///< of the sentence
   bool causal;
 
   std::int64_t columns() const { return round_to_lanes(count); }
   /// Keys that query i of the block may see.
   std::int64_t length(std::int64_t i) const {
-    return causal && place + i + 1 < keys ? place + i + 1 : keys;
+    return causal && position + i + 1 < keys ? position + i + 1 : keys;
   }
   /// Keys that the last one may see.
   std::int64_t seen() const { return length(count - 1); }

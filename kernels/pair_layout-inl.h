@@ -16,10 +16,10 @@ typedef std::uint16_t Halves __attribute__((vector_size(4 * kLanes)));
 
 /// What stands from column `first` of two rows on, side by side.
 DRAGOMAN_INLINE Halves interleave(Halves upper, Halves lower, int first) {
-  Halves places;
+  Halves from;
   for (int i = 0; i < 2 * kLanes; ++i)
-    places[i] = (std::uint16_t)(first + i / 2 + i % 2 * 2 * kLanes);
-  return __builtin_shuffle(upper, lower, places);
+    from[i] = (std::uint16_t)(first + i / 2 + i % 2 * 2 * kLanes);
+  return __builtin_shuffle(upper, lower, from);
 }
 
 /// packed [pairs of rows][width][2] of x [rows, columns], a row `stride` from the next; zero where
@@ -47,8 +47,8 @@ DRAGOMAN_INLINE void pack_pairs(const std::uint16_t* x, std::int64_t stride, std
   }
 }
 
-/// The words of kLanes rows [kLanes, kLanes] to columns: a perfect shuffle moves each place's
-/// number one bit around.
+/// The words of kLanes rows [kLanes, kLanes] to columns: each perfect shuffle rotates a number's
+/// index by one bit.
 DRAGOMAN_INLINE void transpose(I32 (&rows)[kLanes]) {
   const I32 lanes = lane_numbers(), odd = lanes & 1;
   const I32 front = lanes / 2 + odd * (std::int32_t)kLanes, back = front + (std::int32_t)kLanes / 2;

@@ -23,6 +23,9 @@
 #include "kernels/weight_gradient-inl.h"
 #endif
 
+#ifndef DRAGOMAN_ISA_OPTIONS
+#define DRAGOMAN_ISA_OPTIONS ""
+#endif
 #define DRAGOMAN_QUOTED(text) #text
 #define DRAGOMAN_NAME(isa) DRAGOMAN_QUOTED(isa)
 
@@ -87,6 +90,7 @@ const InferenceKernels kInferenceKernels = {
 
 const InstructionSet kInstructionSet = {
     .name = DRAGOMAN_NAME(DRAGOMAN_ISA),
+    .instructions = DRAGOMAN_ISA_OPTIONS,
     .kernels = Isa::kInferenceAlone ? nullptr : &kKernelTable,
     .inference = &kInferenceKernels,
 };

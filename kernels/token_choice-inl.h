@@ -74,7 +74,7 @@ void best(const BestArguments& a) {
   std::int64_t filled = a.first < a.best ? a.first : a.best, c = 0;
   const float reached = filled == 0 ? reached_by(a.best, a.values, a.count) : -__builtin_inff();
   if (reached >
-      -__builtin_inff()) {  // most are below: begin with places that those above will take
+      -__builtin_inff()) {  // most are below: begin with entries that those above will replace
     for (; filled < a.best; ++filled)
       a.best_values[filled] = __builtin_nextafterf(reached, -__builtin_inff());
   }

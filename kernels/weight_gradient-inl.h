@@ -13,34 +13,34 @@ DRAGOMAN_BEGIN_KERNELS
 constexpr std::int64_t kPackedRows = 256;    // at a time
 constexpr std::int64_t kPackedInputs = 512;  // laid out once for all outputs
 
-/// Where a tile's rows belong.
-struct GradientPlace {
+/// A tile of the gradient.
+struct GradientTile {
   bool first, last;  ///< of the rows that are summed
   std::int64_t output, input;
   std::int64_t outputs;  ///< that there are
 };
 
 void gradient_tile(const WeightGradientArguments& a, const std::uint16_t* d_outputs,
-                   const std::uint16_t* inputs, std::int64_t pairs, const GradientPlace& place) {
-  float tile[kTileRows * kPanel];
+                   const std::uint16_t* inputs, std::int64_t pairs, const GradientTile& tile) {
+  float totals[kTileRows * kPanel];
   for (int r = 0; r < kTileRows; ++r)
     for (std::int64_t v = 0; v < kPanel; v += kLanes)
-      __builtin_prefetch(a.sums + (place.output + r) * a.inputs + place.input + v, 1);
+      __builtin_prefetch(a.sums + (tile.output + r) * a.inputs + tile.input + v, 1);
   F32 sums[kTileRows][kVectors];
   start_sums<kTileRows>(nullptr, 0, sums);
   multiply_pairs<kTileRows>(d_outputs, {.row = 2, .word = 2 * kOutputBlock}, inputs, pairs, sums);
-  store_sums<kTileRows>(tile, sums);
-  for (std::int64_t r = 0; r < place.outputs; ++r)
+  store_sums<kTileRows>(totals, sums);
+  for (std::int64_t r = 0; r < tile.outputs; ++r)
     for (std::int64_t v = 0; v < kPanel; v += kLanes) {
-      const std::int64_t at = (place.output + r) * a.inputs + place.input + v;
-      const std::int64_t left = a.inputs - place.input - v;
+      const std::int64_t at = (tile.output + r) * a.inputs + tile.input + v;
+      const std::int64_t left = a.inputs - tile.input - v;
       if (left <= 0) continue;
-      F32 sum = load(tile + r * kPanel + v);
-      if (!place.first)
+      F32 sum = load(totals + r * kPanel + v);
+      if (!tile.first)
         sum = sum + load_some(a.sums + at, left, 0);
       else if (a.start)
-        sum = sum + load_some(a.start + place.input + v, left, 0);
-      if (place.last)
+        sum = sum + load_some(a.start + tile.input + v, left, 0);
+      if (tile.last)
         store_some((std::uint16_t*)a.gradient + at, sum, left);
       else
         store_some(a.sums + at, sum, left);
@@ -58,12 +58,12 @@ DRAGOMAN_INLINE void add_to_block(const WeightGradientArguments& a, std::int64_t
   const std::int64_t pairs = (rows + 1) / 2;
   pack_pairs((const std::uint16_t*)a.d_output + row * a.outputs + output, a.outputs, rows, outputs,
              kOutputBlock, d_outputs);
-  GradientPlace place = {row == 0 && !a.add, row + rows == a.rows && a.gradient, 0, 0, 0};
-  for (place.input = begin; place.input < end; place.input += kPanel) {
+  GradientTile tile = {row == 0 && !a.add, row + rows == a.rows && a.gradient, 0, 0, 0};
+  for (tile.input = begin; tile.input < end; tile.input += kPanel) {
     for (std::int64_t r = 0; r < outputs; r += kTileRows) {
-      place.output = output + r;
-      place.outputs = outputs - r < kTileRows ? outputs - r : kTileRows;
-      gradient_tile(a, d_outputs + 2 * r, inputs, pairs, place);
+      tile.output = output + r;
+      tile.outputs = outputs - r < kTileRows ? outputs - r : kTileRows;
+      gradient_tile(a, d_outputs + 2 * r, inputs, pairs, tile);
     }
     inputs += pairs * 2 * kPanel;
   }

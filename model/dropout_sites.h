@@ -24,14 +24,14 @@ enum class DecoderDropout : std::uint32_t {
 
 /// The embeddings have 0 and 1. Each layer has eight: the encoder's layers from 8 on, the decoder's
 /// from 8 * 1024 on. Layers count from 0.
-constexpr std::uint32_t dropout_site(EmbeddingDropout which) {
-  return static_cast<std::uint32_t>(which);
+constexpr std::uint32_t dropout_site(EmbeddingDropout dropout) {
+  return static_cast<std::uint32_t>(dropout);
 }
-constexpr std::uint32_t dropout_site(EncoderDropout which, std::int64_t layer) {
-  return static_cast<std::uint32_t>((1 + layer) * 8) + static_cast<std::uint32_t>(which);
+constexpr std::uint32_t dropout_site(EncoderDropout dropout, std::int64_t layer) {
+  return static_cast<std::uint32_t>((1 + layer) * 8) + static_cast<std::uint32_t>(dropout);
 }
-constexpr std::uint32_t dropout_site(DecoderDropout which, std::int64_t layer) {
-  return static_cast<std::uint32_t>((1024 + layer) * 8) + static_cast<std::uint32_t>(which);
+constexpr std::uint32_t dropout_site(DecoderDropout dropout, std::int64_t layer) {
+  return static_cast<std::uint32_t>((1024 + layer) * 8) + static_cast<std::uint32_t>(dropout);
 }
 
 }  // namespace dragoman

@@ -13,8 +13,10 @@
 
 namespace dragoman {
 
-/// Rows [0, positions) of the sinusoidal encoding, [positions, D] fp32.
-torch::Tensor sinusoidal_encoding(std::int64_t positions, std::int64_t d_model);
+/// Rows [0, positions) of the sinusoidal encoding, [positions, D] fp32. `kind`: the paper's, or
+/// Marian's (model/file/sinusoids.h).
+torch::Tensor sinusoidal_encoding(std::int64_t positions, std::int64_t d_model,
+                                  Positions kind = Positions::Sinusoidal);
 
 struct PositionalEncodingImpl : torch::nn::Module {
   explicit PositionalEncodingImpl(const ModelConfig& config);
@@ -30,7 +32,9 @@ struct PositionalEncodingImpl : torch::nn::Module {
   torch::Tensor sinusoidal(const torch::Tensor& x, const torch::Tensor& positions,
                            std::int64_t length);
 
-  std::int64_t d_model_, max_positions_;
+  std::int64_t d_model_;
+  Positions kind_;
+  std::int64_t max_positions_;
   torch::nn::Embedding source_{nullptr}, target_{nullptr};
   Mutex mutex_;
   // Sinusoidal rows made so far, in the type and on the device of the last use.

@@ -16,7 +16,7 @@ inline AddNorm add_norm(torch::nn::LayerNorm& norm, const Dropout& dropout) {
 
 /// The value between two sub-layers, residual + dropout(output), [N, D], not yet added up. `output`
 /// is the last sub-layer's. The next normalisation does the addition, as it reads both anyway. An
-/// undefined `output` counts as zero; with norm = after it always is.
+/// undefined `output` counts as zero. With norm = after it is undefined between two sub-layers.
 struct ResidualStream {
   torch::Tensor residual, output;
   Dropout dropout;

@@ -10,13 +10,9 @@ namespace dragoman {
 
 namespace {
 
-/// The JSON with escapes, so that nothing in it ends its <script>.
-std::string json_in_script(const nlohmann::ordered_json& data) {
-  using Json = nlohmann::ordered_json;
-  std::string text;
-  for (const char c : data.dump(-1, ' ', false, Json::error_handler_t::replace))
-    c == '<' ? text += "\\u003c" : text += c;
-  return text;
+/// Its texts may be no UTF-8.
+std::string dumped(const nlohmann::ordered_json& data) {
+  return data.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
 }
 
 std::string curves_html(const std::vector<PageChart>& charts) {
@@ -33,15 +29,17 @@ std::string curves_html(const std::vector<PageChart>& charts) {
 std::string evaluation_page(const std::string& title, const std::vector<PageChart>& charts,
                             const nlohmann::ordered_json& data) {
   std::string script;
-  for (const char* file : {"words.js", "elements.js", "charts.js", "analysis.js", "sentences.js",
-                           "tables.js", "ngrams.js", "evaluation.js"})
+  for (const char* file : {"words.js", "elements.js", "svg.js", "charts.js", "analysis.js",
+                           "sentences.js", "tables.js", "ngrams.js", "evaluation.js"})
     script += page_file(file);
-  return to_html({.title = title,
-                  .style = training_style(1) + std::string(page_file("evaluation.css")),
-                  .body = filled_page_file("evaluation.html", {{"title", escaped(title)},
-                                                               {"curves", curves_html(charts)},
-                                                               {"data", json_in_script(data)}}),
-                  .script = script});
+  return to_html(
+      {.title = title,
+       .style = training_style(1) + std::string(page_file("controls.css")) +
+                std::string(page_file("evaluation.css")),
+       .body = filled_page_file("evaluation.html", {{"title", escaped(title)},
+                                                    {"curves", curves_html(charts)},
+                                                    {"data", json_in_script(dumped(data))}}),
+       .script = script});
 }
 
 }  // namespace dragoman

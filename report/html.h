@@ -4,10 +4,9 @@
 #include <string>
 #include <string_view>
 
-namespace dragoman {
+#include "base/html_text.h"
 
-/// Escapes text for HTML and for attributes in double quotes. Invalid UTF-8 becomes U+FFFD.
-std::string escaped(std::string_view text);
+namespace dragoman {
 
 struct HtmlPage {
   std::string title;   ///< plain text
@@ -16,5 +15,8 @@ struct HtmlPage {
   std::string script;  ///< JavaScript, run behind the body; may be empty
 };
 std::string to_html(const HtmlPage& page);
+
+/// JSON with escapes, so that nothing in it ends the <script> that it stands in.
+std::string json_in_script(std::string_view json);
 
 }  // namespace dragoman

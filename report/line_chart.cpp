@@ -172,6 +172,7 @@ std::string mark(std::size_t run, double x, double y) {
 
 std::vector<ChartPoint> thinned(const std::vector<ChartPoint>& points, std::size_t columns) {
   if (points.size() <= 4 * columns) return points;
+  if (!(points.back().x > points.front().x)) return {points.front(), points.back()};
   const double low = points.front().x,
                width = (points.back().x - low) / static_cast<double>(columns);
   const auto column = [&](std::size_t i) { return std::floor((points[i].x - low) / width); };

@@ -23,14 +23,20 @@ Ticks round_ticks(double low, double high, int count) {
     if (digit * power >= least * (1 - 1e-9)) ticks.step = digit * power;
   const double first = std::ceil(low / ticks.step - 1e-9),
                last = std::floor(high / ticks.step + 1e-9);
-  for (double n = first; n <= last; ++n) ticks.at.push_back(n * ticks.step + 0.0);  // -0 is 0
+  // Near 2^53 and above, n + 1 may be n.
+  const double steps = std::min(last - first, 10.0 * count);
+  for (int n = 0; n <= steps; ++n) ticks.at.push_back((first + n) * ticks.step + 0.0);  // -0 is 0
   return ticks;
 }
 
 std::string tick_text(double value, double step) {
   const int exponent = exponent_of(step);
-  if (exponent >= 0) return with_separators(std::llround(value));
   char text[64];
+  if (exponent >= 0 && std::abs(value) >= 1e15) {
+    std::snprintf(text, sizeof text, "%.3g", value);
+    return text;
+  }
+  if (exponent >= 0) return with_separators(std::llround(value));
   if (exponent > -4) {
     std::snprintf(text, sizeof text, "%.*f", -exponent, value);
     return text;

@@ -220,7 +220,7 @@ std::string settings_tables(const std::vector<PlottedRun>& runs) {
   std::string html = "<section>\n<h2>Settings</h2>\n";
   if (known > 1)
     html += unlike.empty() ? "<p>The same in all runs.</p>\n"
-                           : "<h3>What differs</h3>\n" + table("What differs", runs, unlike);
+                           : "<h3>Differences</h3>\n" + table("Differences", runs, unlike);
   return html + "<details><summary>All settings</summary>\n" + table("All settings", runs, all) +
          "</details>\n</section>\n";
 }

@@ -83,6 +83,17 @@ std::optional<ApiKeys::Key> ApiKeys::find(std::string_view key) const {
   return found;
 }
 
+std::string ApiKeys::owner_of(Key key) const {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  const Hash& hash = entries_[key].hash;
+  std::string name;
+  for (std::size_t i = 0; i < hash.size() / 2; ++i) {
+    name += kDigits[hash[i] >> 4];
+    name += kDigits[hash[i] & 15];
+  }
+  return name;
+}
+
 void ApiKeys::begin_month() {
   const int month = this_month();
   if (month == month_) return;

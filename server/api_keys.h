@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -30,6 +31,10 @@ class ApiKeys {
   /// The number of a key; nothing for an unknown one. It takes the same time, however many
   /// characters of a key are right.
   std::optional<Key> find(std::string_view key) const;
+
+  /// A name for what belongs to a key, which stays the same wherever the key stands in the file:
+  /// the first half of its SHA-256 in hexadecimal digits.
+  std::string owner_of(Key key) const;
 
   /// Takes the characters out of the key's quota, all of them or none. False where too few are
   /// left.

@@ -12,19 +12,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The served code that DeepL's code ("DE", "EN-US", "ZH-HANT") means: the same, or else the
-/// language without its region. Empty where there is none.
-std::string served_code(const std::string& code, const std::vector<std::string>& served) {
-  const std::string asked = ascii_upper(code);
-  const std::string language = asked.substr(0, asked.find('-'));
-  for (const std::string& wanted : {asked, language})
-    for (const std::string& known : served)
-      if (ascii_upper(known) == wanted) return known;
-  for (const std::string& known : served)  // "PT" where the model is of pt-BR
-    if (asked == language && ascii_upper(known).starts_with(join_text(language, '-'))) return known;
-  return {};
-}
-
 std::string parse_language(const RequestFields& fields, const char* name,
                            const std::vector<std::string>& served) {
   const std::string code = fields.text(name);
@@ -34,10 +21,17 @@ std::string parse_language(const RequestFields& fields, const char* name,
   return found;
 }
 
-void parse_splitting(const RequestFields& fields, TranslateCall& call) {
+void parse_splitting(const RequestFields& fields, TranslateParameters& call) {
   // Clients send 0 and 1 as texts, numbers or truth values.
   const std::string split = fields.scalar("split_sentences");
-  if (split.empty() || split == "1" || split == "true") return;
+  LineEnds& line_ends = call.markup_options.line_ends;
+  if (split.empty()) {
+    if (call.markup == MarkupFormat::Xml) line_ends = LineEnds::Split;
+    return;
+  }
+  const bool splits = split == "1" || split == "true";
+  line_ends = splits ? LineEnds::Split : LineEnds::Blanks;
+  if (splits) return;
   call.line_breaks = LineBreaks::Blanks;
   if (split == "nonewlines")
     call.split = SplitSentences::Always;
@@ -47,10 +41,37 @@ void parse_splitting(const RequestFields& fields, TranslateCall& call) {
     throw HttpError(400, "Value for 'split_sentences' not supported.");
 }
 
+/// A list, or names with commas between them.
+MarkupOptions::Names parse_names(const RequestFields& fields, const char* name) {
+  MarkupOptions::Names names;
+  for (const std::string& text : fields.texts(name))
+    for (std::size_t begin = 0; begin <= text.size();) {
+      const std::size_t end = std::min(text.find(',', begin), text.size());
+      const std::string_view found = strip(std::string_view(text).substr(begin, end - begin));
+      if (!found.empty()) names.emplace(found);
+      begin = end + 1;
+    }
+  return names;
+}
+
+void parse_tag_handling(const RequestFields& fields, TranslateParameters& call) {
+  const std::string handling = fields.text("tag_handling");
+  if (handling == "xml")
+    call.markup = MarkupFormat::Xml;
+  else if (handling == "html")
+    call.markup = MarkupFormat::Html;
+  else if (!handling.empty())
+    throw HttpError(400, "Value for 'tag_handling' not supported.");
+  call.markup_options = {.ignore_tags = parse_names(fields, "ignore_tags"),
+                         .splitting_tags = parse_names(fields, "splitting_tags"),
+                         .non_splitting_tags = parse_names(fields, "non_splitting_tags"),
+                         .outline_detection = fields.flag("outline_detection").value_or(true)};
+}
+
 /// Refuses parameters that would change the translation and that this server does not have.
 void check_other_parameters(const RequestFields& fields) {
-  for (const char* name : {"tag_handling", "glossary_id", "glossary_ids", "style_id",
-                           "translation_memory_id", "custom_instructions"})
+  for (const char* name :
+       {"glossary_ids", "style_id", "translation_memory_id", "custom_instructions"})
     if (fields.has(name) && !(fields.is_list(name) && fields.texts(name).empty()))
       throw HttpError(400, join_text("Parameter '", name, "' is not supported by this server."));
   const std::string formality = fields.text("formality");
@@ -67,9 +88,20 @@ void check_size(std::int64_t size, std::int64_t limit, const char* unit) {
 
 }  // namespace
 
-TranslateCall parse_translate(const RequestFields& fields, const ServedModels& models,
-                              const RequestLimits& limits) {
-  TranslateCall call{.texts = fields.texts("text"), .source = {}, .target = {}};
+std::string served_code(const std::string& code, const std::vector<std::string>& served) {
+  const std::string upper = ascii_upper(code);
+  const std::string language = upper.substr(0, upper.find('-'));
+  for (const std::string& spelling : {upper, language})
+    for (const std::string& known : served)
+      if (ascii_upper(known) == spelling) return known;
+  for (const std::string& known : served)  // "PT" where the model is of pt-BR
+    if (upper == language && ascii_upper(known).starts_with(join_text(language, '-'))) return known;
+  return {};
+}
+
+TranslateParameters parse_translate(const RequestFields& fields, const ServedModels& models,
+                                    const RequestLimits& limits) {
+  TranslateParameters call{.texts = fields.texts("text"), .source = {}, .target = {}};
   if (call.texts.empty()) throw HttpError(400, "Parameter 'text' not specified.");
   if (fields.text("target_lang").empty())
     throw HttpError(400, "Parameter 'target_lang' not specified.");
@@ -79,15 +111,20 @@ TranslateCall parse_translate(const RequestFields& fields, const ServedModels& m
   if (!call.source.empty() && !models.route({call.source, call.target}))
     throw HttpError(400, join_text("No translation from ", ascii_upper(call.source), " to ",
                                    ascii_upper(call.target), " is available."));
+  parse_tag_handling(fields, call);
   parse_splitting(fields, call);
   check_other_parameters(fields);
+  call.glossary = fields.text("glossary_id");
+  if (!call.glossary.empty() && call.source.empty())
+    throw HttpError(400, "Parameter 'source_lang' not specified: a glossary needs it.");
   call.shows_characters = fields.flag("show_billed_characters").value_or(false);
   check_size(static_cast<std::int64_t>(call.texts.size()), limits.texts, "texts");
   check_size(count_characters(call.texts), limits.characters, "characters");
   return call;
 }
 
-HttpResponse translate_answer(const TranslateCall& call, const std::vector<TextAnswer>& answers) {
+HttpResponse translate_answer(const TranslateParameters& call,
+                              const std::vector<TextAnswer>& answers) {
   Json translations = Json::array();
   for (const TextAnswer& answer : answers) {
     Json translation = {{"detected_source_language", ascii_upper(answer.source)},

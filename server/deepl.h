@@ -10,15 +10,19 @@
 #include "server/http.h"
 #include "server/request_fields.h"
 #include "server/served_models.h"
-#include "server/translate_call.h"
+#include "server/translate_parameters.h"
 
 namespace dragoman::deepl {
 
 /// POST /v2/translate. Throws HttpError (400, 413).
-TranslateCall parse_translate(const RequestFields& fields, const ServedModels& models,
-                              const RequestLimits& limits);
-HttpResponse translate_answer(const TranslateCall& call, const std::vector<TextAnswer>& answers);
+TranslateParameters parse_translate(const RequestFields& fields, const ServedModels& models,
+                                    const RequestLimits& limits);
+HttpResponse translate_answer(const TranslateParameters& call,
+                              const std::vector<TextAnswer>& answers);
 
+/// The served code that DeepL's code ("DE", "EN-US", "ZH-HANT") means: the same, or else the
+/// language without its region. Empty where there is none.
+std::string served_code(const std::string& code, const std::vector<std::string>& served);
 /// GET /v2/languages. Throws HttpError (400) where the type is wrong.
 HttpResponse languages(const RequestFields& fields, const ServedModels& models);
 

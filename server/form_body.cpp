@@ -47,13 +47,15 @@ std::string parameter(std::string_view header, std::string_view name) {
   throw HttpError(400, join_text("Invalid request: the body is no multipart/form-data: ", fault));
 }
 
-/// The name that a part's headers give.
-std::string name_of_part(std::string_view headers) {
-  const std::string lower = ascii_lower(headers);
-  const std::size_t at = lower.find("content-disposition:");
-  std::string name = at == std::string::npos ? "" : parameter(headers.substr(at), "name");
-  if (name.empty()) refuse("a part has no name");
-  return name;
+FormField read_part(std::string_view headers, std::string_view value) {
+  const std::size_t at = ascii_lower(headers).find("content-disposition:");
+  if (at == std::string::npos) refuse("a part has no name");
+  const std::string_view disposition = headers.substr(at);
+  FormField field{.name = parameter(disposition, "name"),
+                  .value = std::string(value),
+                  .file_name = parameter(disposition, "filename")};
+  if (field.name.empty()) refuse("a part has no name");
+  return field;
 }
 
 }  // namespace
@@ -65,8 +67,8 @@ FormFields parse_urlencoded(std::string_view body) {
     body.remove_prefix(std::min(body.size(), field.size() + 1));
     if (field.empty()) continue;
     const std::size_t equals = std::min(field.find('='), field.size());
-    fields.emplace_back(decoded(field.substr(0, equals)),
-                        decoded(field.substr(std::min(equals + 1, field.size()))));
+    fields.push_back({.name = decoded(field.substr(0, equals)),
+                      .value = decoded(field.substr(std::min(equals + 1, field.size())))});
   }
   return fields;
 }
@@ -84,8 +86,8 @@ FormFields parse_multipart(std::string_view body, std::string_view content_type)
     const std::size_t text = body.find("\r\n\r\n", at);
     const std::size_t end = text == std::string_view::npos ? text : body.find(next, text + 4);
     if (end == std::string_view::npos) refuse("it ends within a part");
-    fields.emplace_back(name_of_part(body.substr(headers, text - headers)),
-                        body.substr(text + 4, end - text - 4));
+    fields.push_back(
+        read_part(body.substr(headers, text - headers), body.substr(text + 4, end - text - 4)));
     at = end + next.size();
   }
   return fields;

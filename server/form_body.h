@@ -4,12 +4,16 @@
 
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace dragoman {
 
-using FormFields = std::vector<std::pair<std::string, std::string>>;  ///< names and values
+struct FormField {
+  std::string name, value;
+  std::string file_name = {};  ///< of a part that is a file; else empty
+  bool operator==(const FormField&) const = default;
+};
+using FormFields = std::vector<FormField>;
 
 /// "a=1&b=%C3%A4+c"; a percent sign without two hexadecimal digits stands for itself.
 FormFields parse_urlencoded(std::string_view body);

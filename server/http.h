@@ -15,9 +15,11 @@ namespace dragoman {
 
 struct HttpRequest {
   std::string method;
-  std::string path;                                              ///< without the query, decoded
-  std::vector<std::pair<std::string, std::string>> query = {};   ///< decoded
-  std::map<std::string, std::string, std::less<>> headers = {};  ///< names in lower case
+  std::string path;                                             ///< without the query, decoded
+  std::vector<std::pair<std::string, std::string>> query = {};  ///< decoded
+  /// Names in lower case. Lines of the same name are one value, with ", " between them (RFC 9110,
+  /// section 5.3): a proxy may add a line of its own behind the client's.
+  std::map<std::string, std::string, std::less<>> headers = {};
   std::string body = {};
   std::string client = {};  ///< its address, without the port
 

@@ -17,7 +17,7 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
-#include "inference/wake_up.h"
+#include "base/wake_up.h"
 #include "server/listen_socket.h"
 
 namespace dragoman {
@@ -35,7 +35,8 @@ MHD_Result add_header(void* headers, MHD_ValueKind, const char* name, std::size_
                       const char* value, std::size_t value_size) {
   const std::string text(value == nullptr ? "" : value, value_size);
   auto& known = *static_cast<std::map<std::string, std::string, std::less<>>*>(headers);
-  known.emplace(ascii_lower({name, name_size}), text);
+  const auto [header, is_new] = known.emplace(ascii_lower({name, name_size}), text);
+  if (!is_new) header->second.append(", ").append(text);
   return MHD_YES;
 }
 
@@ -143,7 +144,7 @@ class HttpServer::Connections {
       if (*exchange == nullptr) {
         auto begun = connections.begin(connection, url, method);
         *exchange = new std::shared_ptr<Exchange>(begun);
-        return begun->refused == 0 ? MHD_YES : connections.respond(*begun);
+        return connections.is_refused_unread(*begun) ? connections.respond(*begun) : MHD_YES;
       }
       auto& current = *static_cast<std::shared_ptr<Exchange>*>(*exchange);
       if (*size > 0) {
@@ -184,12 +185,25 @@ class HttpServer::Connections {
     if (client != nullptr) request.client = address_text(client->client_addr);
     MHD_get_connection_values_n(connection, MHD_HEADER_KIND, &add_header, &request.headers);
     MHD_get_connection_values_n(connection, MHD_GET_ARGUMENT_KIND, &add_argument, &request.query);
-    const std::string length(request.header("content-length"));
-    if (std::strtoull(length.c_str(), nullptr, 10) > static_cast<std::uint64_t>(config_.body_limit))
+    if (length_of(request) > static_cast<std::uint64_t>(config_.body_limit))
       exchange->refused = MHD_HTTP_CONTENT_TOO_LARGE;
     const std::lock_guard lock(mutex_);
     exchanges_[exchange->id] = exchange;
     return exchange;
+  }
+
+  static std::uint64_t length_of(const HttpRequest& request) {
+    const std::string length(request.header("content-length"));
+    return std::strtoull(length.c_str(), nullptr, 10);
+  }
+
+  /// Whether a request is answered before its body is read. A client that sends all the same finds
+  /// its connection reset, and may not see the answer. So a body that is only somewhat too large is
+  /// read first, unless the client waits for leave to send it.
+  bool is_refused_unread(const Exchange& exchange) const {
+    if (exchange.refused == 0) return false;
+    const auto most = static_cast<std::uint64_t>(kDiscardedBodies * config_.body_limit);
+    return length_of(exchange.request) > most || !exchange.request.header("expect").empty();
   }
 
   /// Keeps a part of the body, or not: nothing can be answered before the body has ended. False

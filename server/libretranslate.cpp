@@ -1,9 +1,13 @@
 #include "server/libretranslate.h"
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/utf8.h"
+#include "server/file_kinds.h"
+#include "server/translated_files.h"
 
 namespace dragoman::libretranslate {
 
@@ -32,14 +36,14 @@ std::int64_t parse_alternatives(const RequestFields& fields, std::int64_t limit)
   return number;
 }
 
-void check_format(const RequestFields& fields) {
+MarkupFormat parse_format(const RequestFields& fields) {
   const std::string format = fields.text("format");
-  if (format == "html")
-    refuse("html format is not supported yet: send text without markup and \"format\": \"text\"");
+  if (format == "html") return MarkupFormat::Html;
   if (!format.empty() && format != "text") refuse(format + " format is not supported");
+  return MarkupFormat::None;
 }
 
-void check_languages(const TranslateCall& call, const ServedModels& models) {
+void check_languages(const TranslateParameters& call, const ServedModels& models) {
   const std::vector<std::string> served = models.languages();
   for (const std::string& code : {call.source, call.target})
     if (!code.empty() && std::ranges::find(served, code) == served.end())
@@ -50,44 +54,135 @@ void check_languages(const TranslateCall& call, const ServedModels& models) {
                    " (", call.source, ')'));
 }
 
+/// "source=target" or "source<TAB>target", a term a line.
+std::shared_ptr<const Demands> parse_terms(const RequestFields& fields) {
+  std::vector<std::pair<std::string, std::string>> terms;
+  const std::string text = fields.text("terms");
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::string_view line = strip(rest.substr(0, rest.find('\n')));
+    rest.remove_prefix(std::min(rest.find('\n'), rest.size() - 1) + 1);
+    if (line.empty()) continue;
+    const std::size_t at = line.find(line.find('\t') != line.npos ? '\t' : '=');
+    const std::string_view source = strip(line.substr(0, at));
+    const std::string_view target = at == line.npos ? "" : strip(line.substr(at + 1));
+    if (source.empty() || target.empty())
+      refuse(join_text("Invalid request: terms parameter: '", line, "' is not source=target"));
+    terms.emplace_back(source, target);
+  }
+  if (terms.empty()) return nullptr;
+  return std::make_shared<const Demands>(Demands{.terms = Terms(terms)});
+}
+
+/// Where the words of a translation stand, and their source words: [begin, end, begin, end].
+Json links_of(const std::vector<ReportedWord>& words) {
+  Json links = Json::array();
+  for (const auto& [target, probability, source] : words)
+    if (!source.empty()) links.push_back({source.begin, source.end, target.begin, target.end});
+  return links;
+}
+
+Json scores_of(const std::vector<ReportedWord>& words) {
+  Json scores = Json::array();
+  for (const ReportedWord& word : words)
+    scores.push_back(
+        {word.target.begin, word.target.end, std::round(word.probability * 1e4) / 1e4});
+  return scores;
+}
+
 Json detection(const std::string& language, double confidence) {
   return {{"confidence", confidence}, {"language", language}};
 }
 
 }  // namespace
 
-TranslateCall parse_translate(const RequestFields& fields, const ServedModels& models,
-                              const RequestLimits& limits) {
-  TranslateCall call{.texts = fields.texts("q"),
-                     .is_list = fields.is_list("q"),
-                     .source = {},
-                     .target = {},
-                     .detects_each = false};
+TranslateParameters parse_translate(const RequestFields& fields, const ServedModels& models,
+                                    const RequestLimits& limits) {
+  TranslateParameters call{.texts = fields.texts("q"),
+                           .is_list = fields.is_list("q"),
+                           .source = {},
+                           .target = {},
+                           .detects_each = false};
   const auto is_empty = [](const std::string& text) { return text.empty(); };
   if (call.texts.empty() || (!call.is_list && is_empty(call.texts.front())))
     refuse("Invalid request: missing q parameter");
   call.source = required_text(fields, "source");
   call.target = required_text(fields, "target");
   if (call.source == "auto") call.source.clear();
+  call.shows_alignment = fields.flag("alignment").value_or(false);
+  call.shows_word_scores = fields.flag("word_scores").value_or(false);
+  call.demands = parse_terms(fields);
   call.alternatives = parse_alternatives(fields, limits.alternatives);
   check_size(static_cast<std::int64_t>(call.texts.size()), limits.texts, "texts");
   check_size(count_characters(call.texts), limits.characters, "characters");
-  check_format(fields);
+  call.markup = parse_format(fields);
   check_languages(call, models);
   return call;
 }
 
-HttpResponse translate_answer(const TranslateCall& call, const std::vector<TextAnswer>& answers) {
+TranslateParameters parse_translate_file(const RequestFields& fields, const ServedModels& models,
+                                         const RequestLimits& limits) {
+  std::optional<UploadedFile> file = fields.file("file");
+  if (!file) refuse("Invalid request: missing file parameter");
+  const FileKind* kind = file_kind_of(file->name);
+  if (kind == nullptr) refuse("Invalid request: file format not supported");
+  const std::string mark(file->text.starts_with(kByteOrderMark) ? kByteOrderMark : "");
+  file->text.erase(0, mark.size());
+  if (strip(file->text).empty()) refuse("Invalid request: empty file");
+  TranslateParameters call{.texts = {std::move(file->text)},
+                           .is_list = false,
+                           .source = required_text(fields, "source"),
+                           .target = required_text(fields, "target"),
+                           .detects_each = false,
+                           .demands = parse_terms(fields),
+                           .file_name = safe_file_name(file->name),
+                           .file_mark = mark,
+                           .markup = kind->markup};
+  if (call.source == "auto") call.source.clear();
+  check_size(count_characters(call.texts), limits.characters, "characters");
+  check_languages(call, models);
+  return call;
+}
+
+const std::vector<std::string>& file_endings() {
+  static const std::vector<std::string> endings = [] {
+    std::vector<std::string> all;
+    for (const FileKind& kind : file_kinds()) all.emplace_back(kind.ending);
+    return all;
+  }();
+  return endings;
+}
+
+std::string translated_file_name(const TranslateParameters& call) {
+  const std::size_t dot = std::min(call.file_name.rfind('.'), call.file_name.size());
+  return join_text(call.file_name.substr(0, dot), '_', call.target, call.file_name.substr(dot));
+}
+
+HttpResponse file_answer(const HttpRequest& request, const std::string& kept_name) {
+  // Clients want a whole address. A proxy in front says by which scheme it was asked.
+  const std::string host(request.header("host"));
+  const bool is_https = request.header("x-forwarded-proto") == "https";
+  const std::string root = host.empty() ? "" : join_text(is_https ? "https://" : "http://", host);
+  return json_response(200,
+                       Json{{"translatedFileUrl", join_text(root, "/download_file/", kept_name)}});
+}
+
+HttpResponse translate_answer(const TranslateParameters& call,
+                              const std::vector<TextAnswer>& answers) {
   Json texts = Json::array(), languages = Json::array(), alternatives = Json::array();
+  Json links = Json::array(), scores = Json::array();
   for (const TextAnswer& answer : answers) {
     texts.push_back(answer.texts.front());
     languages.push_back(detection(answer.source, answer.confidence));
     alternatives.push_back(std::vector<std::string>(answer.texts.begin() + 1, answer.texts.end()));
+    links.push_back(links_of(answer.words));
+    scores.push_back(scores_of(answer.words));
   }
   const auto shown = [&call](Json& list) -> Json& { return call.is_list ? list : list[0]; };
   Json body = {{"translatedText", shown(texts)}};
   if (call.source.empty()) body["detectedLanguage"] = shown(languages);
   if (call.alternatives > 0) body["alternatives"] = shown(alternatives);
+  if (call.shows_alignment) body["alignment"] = shown(links);
+  if (call.shows_word_scores) body["wordScores"] = shown(scores);
   // All texts have the same languages, and so the same way.
   if (!answers.front().pivot.empty()) body["pivotLanguage"] = answers.front().pivot;
   return json_response(200, body);
@@ -122,8 +217,8 @@ HttpResponse frontend_settings(const ServedModels& models, const FrontendFacts& 
                             {"apiKeys", facts.has_api_keys},
                             {"keyRequired", facts.has_api_keys},
                             {"suggestions", facts.takes_suggestions},
-                            {"filesTranslation", false},
-                            {"supportedFilesFormat", Json::array()},
+                            {"filesTranslation", true},
+                            {"supportedFilesFormat", file_endings()},
                             {"language",
                              {{"source", {{"code", "auto"}, {"name", "Auto Detect"}}},
                               {"target", {{"code", target}, {"name", language_name(target)}}}}}});

@@ -9,14 +9,25 @@
 #include "server/language_detector.h"
 #include "server/request_fields.h"
 #include "server/served_models.h"
-#include "server/translate_call.h"
+#include "server/translate_parameters.h"
 
 namespace dragoman::libretranslate {
 
 /// POST /translate. Throws HttpError (400).
-TranslateCall parse_translate(const RequestFields& fields, const ServedModels& models,
-                              const RequestLimits& limits);
-HttpResponse translate_answer(const TranslateCall& call, const std::vector<TextAnswer>& answers);
+TranslateParameters parse_translate(const RequestFields& fields, const ServedModels& models,
+                                    const RequestLimits& limits);
+HttpResponse translate_answer(const TranslateParameters& call,
+                              const std::vector<TextAnswer>& answers);
+
+/// POST /translate_file: its one text is the file's. Throws HttpError (400).
+TranslateParameters parse_translate_file(const RequestFields& fields, const ServedModels& models,
+                                         const RequestLimits& limits);
+/// The endings of the files that can be translated, with their full stops.
+const std::vector<std::string>& file_endings();
+/// "letter_de.txt"
+std::string translated_file_name(const TranslateParameters& call);
+/// The answer to POST /translate_file, with the address of the translated file.
+HttpResponse file_answer(const HttpRequest& request, const std::string& kept_name);
 
 /// POST /detect: the text, checked. Throws HttpError (400).
 std::string parse_detect(const RequestFields& fields, const RequestLimits& limits);

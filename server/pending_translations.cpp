@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/mutex.h"
+#include "base/utf8.h"
 #include "inference/workers.h"
 
 namespace dragoman {
@@ -36,19 +37,34 @@ struct PendingTranslations::Inbox {
 namespace {
 
 /// A line of a text.
-struct Place {
+struct LineIndex {
   std::size_t text, line;
 };
 
 /// Lines that take the same route.
-struct Passage {
+struct RoutedLines {
   Route route;
-  std::vector<Place> places = {};
+  std::vector<LineIndex> indices = {};
   std::vector<std::string> lines = {};  ///< the source of the model that translates now
   std::size_t model = 0;                ///< in the route
   std::size_t answered = 0;
   std::optional<TranslationAnswers> answers = {};
+  std::vector<std::vector<TranslatedWord>> pivot_words = {};  ///< of the first of two models
+  std::vector<AlignedText> pivots = {};                       ///< the same, of lines with tags
 };
+
+struct TranslatedLine {
+  std::vector<AlignedText> texts = {};  ///< the best, then others; aligned where it has tags
+  std::vector<ReportedWord> words = {};
+};
+
+/// The lines that are translated of a text: those between its line ends, or passages of its markup.
+TextLayout layout_of(const TextToTranslate& text, LineBreaks breaks) {
+  if (!text.document) return take_apart(text.text, breaks);
+  TextLayout layout;
+  for (const Passage& passage : text.document->passages) layout.lines.push_back(passage.text);
+  return layout;
+}
 
 HttpError http_error_of(const std::exception_ptr& error) {
   try {
@@ -57,6 +73,8 @@ HttpError http_error_of(const std::exception_ptr& error) {
     return known;
   } catch (const ServiceBusy&) {
     return {503, "too many sentences wait already; try again later", 1};
+  } catch (const UsageError& unfit) {
+    return {400, join_text("Invalid request: ", unfit.what())};
   } catch (const std::exception& other) {
     return {500, join_text("Cannot translate text: ", other.what())};
   }
@@ -66,109 +84,174 @@ HttpError http_error_of(const std::exception_ptr& error) {
 
 class PendingTranslations::Translation {
  public:
-  Translation(TextsToTranslate asked, Done done, std::function<void()> on_progress)
-      : asked_(std::move(asked)), done_(std::move(done)), on_progress_(std::move(on_progress)) {
-    for (const TextToTranslate& text : asked_.texts) {
-      layouts_.push_back(take_apart(text.text, asked_.line_breaks));
+  Translation(TextsToTranslate task, Done done, std::function<void()> on_progress)
+      : task_(std::move(task)), done_(std::move(done)), on_progress_(std::move(on_progress)) {
+    for (const TextToTranslate& text : task_.texts) {
+      layouts_.push_back(layout_of(text, task_.line_breaks));
       translated_.emplace_back(layouts_.back().lines.size());
     }
-    on_stop_.emplace(asked_.stop, [this] { stop_.request_stop(); });
+    on_stop_.emplace(task_.stop, [this] { stop_.request_stop(); });
   }
 
-  Clock::time_point deadline() const { return asked_.deadline; }
+  Clock::time_point deadline() const { return task_.deadline; }
 
   /// Goes on as far as it can. True when it has ended.
   bool go_on() {
+    if (!done_) return true;
+    std::optional<TranslationOutcome> outcome;
     try {
-      if (asked_.stop.stop_requested()) throw HttpError(kClientGone, "the client is gone");
-      if (Clock::now() >= asked_.deadline)
+      if (task_.stop.stop_requested()) throw HttpError(kClientGone, "the client is gone");
+      if (Clock::now() >= task_.deadline)
         throw HttpError(504, "the translation takes too long; send less text at once");
       if (!begun_) begin();
       bool is_finished = true;
-      for (Passage& passage : passages_) is_finished = take_answers(passage) && is_finished;
+      for (RoutedLines& lines : routed_) is_finished = take_answers(lines) && is_finished;
       if (!is_finished) return false;
-      done_(result());
+      outcome = result();
     } catch (...) {
-      fail(http_error_of(std::current_exception()));
+      outcome = http_error_of(std::current_exception());
     }
+    routed_.clear();  // gives up what is under way
+    tell(*std::move(outcome));
     return true;
   }
 
   void fail(const HttpError& error) {
-    passages_.clear();  // gives up what is under way
-    done_(error);
+    routed_.clear();
+    if (done_) tell(error);
   }
 
  private:
+  /// Once, also where it throws.
+  void tell(TranslationOutcome outcome) { std::exchange(done_, nullptr)(std::move(outcome)); }
+
   void begin() {
     begun_ = true;
     for (std::size_t t = 0; t < layouts_.size(); ++t) {
-      const Route& route = asked_.texts[t].route;
-      auto passage = std::ranges::find(passages_, route, &Passage::route);
-      if (passage == passages_.end()) passage = passages_.insert(passage, Passage{.route = route});
+      const Route& route = task_.texts[t].route;
+      auto lines = std::ranges::find(routed_, route, &RoutedLines::route);
+      if (lines == routed_.end()) lines = routed_.insert(lines, RoutedLines{.route = route});
       for (std::size_t l = 0; l < layouts_[t].lines.size(); ++l) {
-        passage->places.push_back({t, l});
-        passage->lines.push_back(layouts_[t].lines[l]);
+        lines->indices.push_back({t, l});
+        lines->lines.push_back(layouts_[t].lines[l]);
       }
     }
-    for (Passage& passage : passages_) {
-      if (!passage.route.empty() && !passage.lines.empty())
-        submit(passage);
+    for (RoutedLines& lines : routed_) {
+      if (!lines.route.empty() && !lines.lines.empty())
+        submit(lines);
       else
-        for (const Place& at : passage.places)
-          translated_[at.text][at.line] = {layouts_[at.text].lines[at.line]};
+        for (const LineIndex& at : lines.indices)
+          translated_[at.text][at.line] = {.texts = {{.text = layouts_[at.text].lines[at.line]}}};
     }
   }
 
-  void submit(Passage& passage) {
-    const ServedModel& model = *passage.route[passage.model];
-    const bool is_last = passage.model + 1 == passage.route.size();
-    Submission submission{
-        .lines = {},
-        .request = model.request(is_last ? asked_.alternatives + 1 : 1, asked_.split),
-        .stop = stop_.get_token(),
-        .on_progress = on_progress_};
-    for (std::string& line : passage.lines) submission.lines.push_back({.text = std::move(line)});
-    passage.answered = 0;
-    passage.answers = model.service().submit(std::move(submission));
+  void submit(RoutedLines& lines) {
+    const ServedModel& model = *lines.route[lines.model];
+    const bool is_last = lines.model + 1 == lines.route.size();
+    RequestedTranslations wanted{.n_best = is_last ? task_.alternatives + 1 : 1,
+                                 .split = task_.split,
+                                 .demands = task_.demands,
+                                 .reports_words = task_.reports_words};
+    Submission submission{.lines = {},
+                          .request = model.request(wanted),
+                          .stop = stop_.get_token(),
+                          .on_progress = on_progress_};
+    wanted.reports_words = true;
+    std::shared_ptr<const PreparedRequest> of_tagged_lines;
+    for (std::size_t l = 0; l < lines.lines.size(); ++l) {
+      LineInput line{.text = std::move(lines.lines[l])};
+      if (has_tags(lines.indices[l])) {
+        if (!of_tagged_lines) of_tagged_lines = model.request(wanted);
+        line.request = of_tagged_lines;
+      }
+      submission.lines.push_back(std::move(line));
+    }
+    lines.answered = 0;
+    lines.answers = model.service().submit(std::move(submission));
   }
 
   /// True when the last model has translated all lines.
-  bool take_answers(Passage& passage) {
-    while (passage.answers) {
-      while (auto answer = passage.answers->next_if_finished()) keep(passage, std::move(*answer));
-      if (passage.answers->left() > 0) return false;
-      passage.answers.reset();
-      if (++passage.model < passage.route.size()) submit(passage);
+  bool take_answers(RoutedLines& lines) {
+    while (lines.answers) {
+      while (auto answer = lines.answers->next_if_finished()) keep(lines, std::move(*answer));
+      if (lines.answers->left() > 0) return false;
+      lines.answers.reset();
+      if (++lines.model < lines.route.size()) submit(lines);
     }
     return true;
   }
 
-  void keep(Passage& passage, dragoman::Translation answer) {
-    const std::size_t number = passage.answered++;
+  void keep(RoutedLines& lines, dragoman::Translation answer) {
+    const std::size_t number = lines.answered++;
     target_tokens_ += answer.facts.target_tokens;
-    if (passage.model + 1 < passage.route.size()) {
-      passage.lines[number] = std::move(answer.n_best.front().text);
+    TranslatedText& best = answer.n_best.front();
+    if (lines.model + 1 < lines.route.size()) {
+      lines.pivots.push_back(aligned_text(best));
+      lines.lines[number] = std::move(best.text);
+      if (task_.reports_words) lines.pivot_words.push_back(std::move(best.words));
       return;
     }
-    const Place& at = passage.places[number];
-    for (TranslatedText& text : answer.n_best)
-      translated_[at.text][at.line].push_back(std::move(text.text));
+    const LineIndex& at = lines.indices[number];
+    TranslatedLine& line = translated_[at.text][at.line];
+    for (const TranslatedText& text : answer.n_best) {
+      AlignedText aligned = aligned_text(text);
+      if (has_tags(at) && !lines.pivots.empty())
+        aligned = through_pivot(lines.pivots[number], std::move(aligned));
+      line.texts.push_back(std::move(aligned));
+    }
+    if (!task_.reports_words) return;
+    if (!lines.pivot_words.empty())
+      best.words = through_pivot(lines.pivot_words[number], std::move(best.words));
+    line.words = report_words(layouts_[at.text].lines[at.line], best);
+  }
+
+  bool has_tags(const LineIndex& at) const {
+    const auto& document = task_.texts[at.text].document;
+    return document && needs_alignment(document->passages[at.line]);
   }
 
   /// The translation of a text where each line has its own of that rank, or its last.
   std::string text_of_rank(std::size_t text, std::size_t rank) const {
+    const TextToTranslate& source = task_.texts[text];
+    if (source.document && source.route.empty()) return source.text;
+    std::vector<AlignedText> aligned;
+    for (const TranslatedLine& line : translated_[text])
+      aligned.push_back(line.texts[std::min(rank, line.texts.size() - 1)]);
+    if (source.document) return translated_document(*source.document, aligned);
     std::vector<std::string> lines;
-    for (const std::vector<std::string>& line : translated_[text])
-      lines.push_back(line[std::min(rank, line.size() - 1)]);
+    for (AlignedText& line : aligned) lines.push_back(std::move(line.text));
     return put_together(layouts_[text], lines);
+  }
+
+  /// The words of the best translation of a text, where they stand in both texts.
+  std::vector<ReportedWord> words_of(std::size_t text) const {
+    const TextLayout& layout = layouts_[text];
+    std::vector<ReportedWord> all;
+    if (task_.texts[text].document) return all;  // places among tags help nobody
+    std::size_t source = 0, target = 0;          // code points in front of the line
+    for (std::size_t l = 0; l < layout.lines.size(); ++l) {
+      const TranslatedLine& line = translated_[text][l];
+      const std::size_t between = count_code_points(layout.around[l]);
+      source += between;
+      target += between;
+      for (ReportedWord word : line.words) {
+        if (!word.source.empty())
+          word.source = {.begin = word.source.begin + source, .end = word.source.end + source};
+        word.target = {.begin = word.target.begin + target, .end = word.target.end + target};
+        all.push_back(word);
+      }
+      source += count_code_points(layout.lines[l]);
+      target += count_code_points(line.texts.front().text);
+    }
+    return all;
   }
 
   TranslatedTexts result() const {
     TranslatedTexts result{.texts = {}, .target_tokens = target_tokens_};
     for (std::size_t t = 0; t < layouts_.size(); ++t) {
+      if (task_.reports_words) result.words.push_back(words_of(t));
       std::vector<std::string>& ranks = result.texts.emplace_back();
-      for (std::size_t rank = 0; rank <= static_cast<std::size_t>(asked_.alternatives); ++rank) {
+      for (std::size_t rank = 0; rank <= static_cast<std::size_t>(task_.alternatives); ++rank) {
         std::string text = text_of_rank(t, rank);
         if (std::ranges::find(ranks, text) == ranks.end()) ranks.push_back(std::move(text));
       }
@@ -176,15 +259,15 @@ class PendingTranslations::Translation {
     return result;
   }
 
-  const TextsToTranslate asked_;
-  const Done done_;
+  const TextsToTranslate task_;
+  Done done_;  // null when it has been called
   const std::function<void()> on_progress_;
-  std::vector<TextLayout> layouts_;                                // of each text
-  std::vector<std::vector<std::vector<std::string>>> translated_;  // [texts][lines][ranks]
+  std::vector<TextLayout> layouts_;                      // of each text
+  std::vector<std::vector<TranslatedLine>> translated_;  // [texts][lines]
   std::int64_t target_tokens_ = 0;
   bool begun_ = false;
   std::stop_source stop_;
-  std::vector<Passage> passages_;
+  std::vector<RoutedLines> routed_;
   std::optional<std::stop_callback<std::function<void()>>> on_stop_;
 };
 
@@ -202,14 +285,14 @@ PendingTranslations::~PendingTranslations() {
 
 void PendingTranslations::post(std::function<void()> work) { inbox_->post(std::move(work)); }
 
-void PendingTranslations::start(TextsToTranslate asked, Done done) {
+void PendingTranslations::start(TextsToTranslate task, Done done) {
   const std::uint64_t id = ++last_id_;
   const auto tell = [inbox = inbox_, id] { inbox->tell(id); };
-  under_way_[id] = std::make_unique<Translation>(std::move(asked), std::move(done), tell);
-  look_at(id);
+  under_way_[id] = std::make_unique<Translation>(std::move(task), std::move(done), tell);
+  go_on(id);
 }
 
-void PendingTranslations::look_at(std::uint64_t id) {
+void PendingTranslations::go_on(std::uint64_t id) {
   const auto found = under_way_.find(id);
   if (found != under_way_.end() && found->second->go_on()) under_way_.erase(found);
 }
@@ -229,11 +312,11 @@ void PendingTranslations::work(const std::stop_token& stop) {
       progressed.swap(inbox_->progressed);
     }
     for (const auto& work : posted) work();
-    for (const std::uint64_t id : progressed) look_at(id);
+    for (const std::uint64_t id : progressed) go_on(id);
     std::vector<std::uint64_t> late;
     for (const auto& [id, translation] : under_way_)
       if (Clock::now() >= translation->deadline()) late.push_back(id);
-    for (const std::uint64_t id : late) look_at(id);
+    for (const std::uint64_t id : late) go_on(id);
   }
 }
 

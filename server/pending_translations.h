@@ -14,15 +14,18 @@
 #include <variant>
 #include <vector>
 
+#include "markup/document.h"
 #include "server/http.h"
 #include "server/served_models.h"
 #include "server/text_layout.h"
+#include "server/word_report.h"
 
 namespace dragoman {
 
 struct TextToTranslate {
-  std::string text;  ///< valid UTF-8
-  Route route;       ///< none: the translation is the text
+  std::string text;                                     ///< valid UTF-8
+  Route route;                                          ///< none: the translation is the text
+  std::shared_ptr<const MarkupDocument> document = {};  ///< the text, if it has markup
 };
 
 struct TextsToTranslate {
@@ -30,6 +33,8 @@ struct TextsToTranslate {
   std::int64_t alternatives = 0;                       ///< of each, beside the best one
   std::optional<SplitSentences> split = std::nullopt;  ///< none: as the model needs it
   LineBreaks line_breaks = LineBreaks::Kept;
+  std::shared_ptr<const Demands> demands = nullptr;  ///< null: none; of routes of one model
+  bool reports_words = false;
   std::stop_token stop = {};  ///< nobody waits any more
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
 };
@@ -37,10 +42,12 @@ struct TextsToTranslate {
 struct TranslatedTexts {
   std::vector<std::vector<std::string>> texts;  ///< of each text the best first, then alternatives
   std::int64_t target_tokens = 0;               ///< of the best ones
+  /// Of the best translation of each text; empty where they were not asked for.
+  std::vector<std::vector<ReportedWord>> words = {};
 };
 
-/// The status of the HttpError: 499 after a stop, 503 if too much waits or the server stops, 504 at
-/// the deadline, else 500.
+/// The status of the HttpError: 400 where the model cannot have what is asked for, 499 after a
+/// stop, 503 if too much waits or the server stops, 504 at the deadline, else 500.
 using TranslationOutcome = std::variant<TranslatedTexts, HttpError>;
 
 class PendingTranslations {
@@ -59,14 +66,14 @@ class PendingTranslations {
 
   /// Begins a translation. Only posted work may call it. It calls `done` once, on this object's
   /// thread, perhaps before it returns.
-  void start(TextsToTranslate asked, Done done);
+  void start(TextsToTranslate task, Done done);
 
  private:
   class Translation;
   struct Inbox;
 
   void work(const std::stop_token& stop);
-  void look_at(std::uint64_t id);
+  void go_on(std::uint64_t id);
 
   const std::shared_ptr<Inbox> inbox_;
   std::map<std::uint64_t, std::unique_ptr<Translation>> under_way_;  // thread_ alone uses both

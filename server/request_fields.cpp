@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <string_view>
+#include <utility>
 
 #include "base/error.h"
 #include "base/utf8.h"
@@ -51,29 +52,36 @@ void add(Json& fields, const std::string& name, const std::string& value) {
     field = Json::array({field, value});
 }
 
-Json parse_form(const HttpRequest& request, std::string_view type) {
-  Json fields = Json::object();
+}  // namespace
+
+void RequestFields::read_form(const HttpRequest& request, std::string_view type) {
   const bool is_multipart = type.starts_with("multipart/form-data");
-  for (const auto& [name, value] :
-       is_multipart ? parse_multipart(request.body, request.header("content-type"))
-                    : parse_urlencoded(request.body))
-    add(fields, name, value);
+  for (FormField& field : is_multipart
+                              ? parse_multipart(request.body, request.header("content-type"))
+                              : parse_urlencoded(request.body)) {
+    if (field.file_name.empty()) {
+      add(fields_, field.name, field.value);
+      continue;
+    }
+    check_utf8(field.name, "the name of a parameter");
+    check_utf8(field.file_name, "the name of a file");
+    check_utf8(field.value, join_text("the file '", field.file_name, '\''));
+    files_[field.name] = {.name = std::move(field.file_name), .text = std::move(field.value)};
+  }
   // What `curl -d '{...}'` sends without a Content-Type.
   if (!is_multipart && request.body.starts_with('{') && Json::accept(request.body))
     throw HttpError(400,
                     "Invalid request: the body is JSON; it needs the header "
                     "Content-Type: application/json");
-  return fields;
 }
 
-}  // namespace
-
 RequestFields::RequestFields(const HttpRequest& request) {
-  std::string type(request.header("content-type"));
-  for (char& c : type)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + 32);
+  const std::string type = ascii_lower(request.header("content-type"));
   const bool is_json = type.starts_with("application/json");
-  fields_ = is_json ? parse_json(request.body) : parse_form(request, type);
+  if (is_json)
+    fields_ = parse_json(request.body);
+  else
+    read_form(request, type);
   Json query = Json::object();
   for (const auto& [name, value] : request.query) add(query, name, value);
   for (const auto& [name, value] : query.items())
@@ -111,6 +119,12 @@ std::vector<std::string> RequestFields::texts(const char* name) const {
     all.push_back(item.get<std::string>());
   }
   return all;
+}
+
+std::optional<UploadedFile> RequestFields::file(const char* name) const {
+  const auto found = files_.find(name);
+  if (found == files_.end()) return std::nullopt;
+  return found->second;
 }
 
 std::optional<std::int64_t> RequestFields::number(const char* name) const {

@@ -2,14 +2,20 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "server/http.h"
 
 namespace dragoman {
+
+struct UploadedFile {
+  std::string name, text;  ///< valid UTF-8
+};
 
 /// All members throw HttpError (400) naming the parameter that is wrong.
 class RequestFields {
@@ -30,9 +36,14 @@ class RequestFields {
   std::optional<std::int64_t> number(const char* name) const;
   /// true, false, 1, 0, also written as text.
   std::optional<bool> flag(const char* name) const;
+  /// A part of a multipart body that has the name of a file; nothing where it is missing.
+  std::optional<UploadedFile> file(const char* name) const;
 
  private:
+  void read_form(const HttpRequest& request, std::string_view type);
+
   nlohmann::json fields_ = nlohmann::json::object();
+  std::map<std::string, UploadedFile, std::less<>> files_;
 };
 
 }  // namespace dragoman

@@ -2,28 +2,37 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 namespace dragoman {
 
 ServedModel::ServedModel(LanguagePair languages, std::shared_ptr<TranslationService> service,
-                         DecodeConfig search, Facts facts)
+                         DecodeConfig config, Facts facts)
     : languages_(std::move(languages)),
       service_(std::move(service)),
-      search_(std::move(search)),
+      config_(std::move(config)),
       facts_(std::move(facts)) {}
 
+std::shared_ptr<const PreparedRequest> ServedModel::prepare(
+    const RequestedTranslations& wanted) const {
+  TranslationRequest request{.config = config_,
+                             .demands = wanted.demands,
+                             .reports_words = wanted.reports_words,
+                             .reports_attention = wanted.reports_words};
+  request.config.n_best = wanted.n_best;
+  request.config.beam_size = std::max(request.config.beam_size, wanted.n_best);
+  if (wanted.split) request.config.split_sentences = *wanted.split;
+  return service_->prepare(request);
+}
+
 std::shared_ptr<const PreparedRequest> ServedModel::request(
-    std::int64_t n_best, std::optional<SplitSentences> split) const {
+    const RequestedTranslations& wanted) const {
+  if (wanted.demands) return prepare(wanted);
   const MutexLock lock(mutex_);
-  // As many as there are numbers of alternatives, times the ways to split.
-  auto& prepared = prepared_[{n_best, split ? static_cast<int>(*split) : -1}];
-  if (!prepared) {
-    TranslationRequest asked{.search = search_};
-    asked.search.n_best = n_best;
-    asked.search.beam_size = std::max(asked.search.beam_size, n_best);
-    if (split) asked.search.split_sentences = *split;
-    prepared = service_->prepare(asked);
-  }
+  // As many as there are numbers of alternatives, times the ways to split and to report.
+  auto& prepared = prepared_[{wanted.n_best, wanted.split ? static_cast<int>(*wanted.split) : -1,
+                              wanted.reports_words}];
+  if (!prepared) prepared = prepare(wanted);
   return prepared;
 }
 

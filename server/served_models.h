@@ -7,7 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 #include "base/mutex.h"
@@ -16,33 +16,41 @@
 
 namespace dragoman {
 
+/// What a request asks of a model.
+struct RequestedTranslations {
+  std::int64_t n_best = 1;                             ///< translations of each line
+  std::optional<SplitSentences> split = std::nullopt;  ///< none: the model's own setting
+  std::shared_ptr<const Demands> demands = nullptr;    ///< null: none
+  bool reports_words = false;                          ///< with attention to the source's words
+};
+
 class ServedModel {
  public:
   struct Facts {
     std::string checksum;      ///< of its file
     std::int64_t updates = 0;  ///< behind its weights
   };
-  /// `search` is that of requests that ask for nothing else. The service may own what it needs.
+  /// `config` is that of requests that ask for nothing else. The service may own what it needs.
   ServedModel(LanguagePair languages, std::shared_ptr<TranslationService> service,
-              DecodeConfig search, Facts facts);
+              DecodeConfig config, Facts facts);
 
   const LanguagePair& languages() const { return languages_; }
   const Facts& facts() const { return facts_; }
   TranslationService& service() const { return *service_; }
 
-  /// The request for `n_best` translations of each line. Without `split` the model's own setting
-  /// decides.
-  std::shared_ptr<const PreparedRequest> request(std::int64_t n_best,
-                                                 std::optional<SplitSentences> split) const;
+  /// Throws UsageError where the model's settings cannot have it (draws with terms).
+  std::shared_ptr<const PreparedRequest> request(const RequestedTranslations& wanted) const;
 
  private:
   const LanguagePair languages_;
   const std::shared_ptr<TranslationService> service_;
-  const DecodeConfig search_;
+  const DecodeConfig config_;
   const Facts facts_;
+  std::shared_ptr<const PreparedRequest> prepare(const RequestedTranslations& wanted) const;
+
   mutable Mutex mutex_;
-  mutable std::map<std::pair<std::int64_t, int>, std::shared_ptr<const PreparedRequest>> prepared_
-      GUARDED_BY(mutex_);
+  mutable std::map<std::tuple<std::int64_t, int, bool>, std::shared_ptr<const PreparedRequest>>
+      prepared_ GUARDED_BY(mutex_);
 };
 
 /// The models that translate one after the other: none where source and target are the same, two

@@ -10,12 +10,14 @@
 
 #include "base/append_file.h"
 #include "server/api_keys.h"
+#include "server/glossaries.h"
 #include "server/http.h"
 #include "server/metrics.h"
 #include "server/pending_translations.h"
 #include "server/request_rate.h"
 #include "server/served_models.h"
-#include "server/translate_call.h"
+#include "server/translate_parameters.h"
+#include "server/translated_files.h"
 
 namespace dragoman {
 
@@ -29,6 +31,7 @@ struct ServerConfig {
   std::string version = {};
   std::shared_ptr<ApiKeys> api_keys = nullptr;        ///< null: everybody may ask
   std::shared_ptr<AppendFile> suggestions = nullptr;  ///< null: none are taken
+  std::shared_ptr<Glossaries> glossaries = nullptr;   ///< null: none are kept
 };
 
 class TranslationServer {
@@ -49,7 +52,7 @@ class TranslationServer {
   struct Endpoint;
   using CallPointer = std::shared_ptr<Call>;
 
-  static const Interface kLibreTranslate, kDeepL;
+  static const Interface kLibreTranslate, kDeepL, kFiles, kPage;
   static const std::vector<Endpoint>& endpoints();
   static const Interface& interface_of(const std::string& path);
 
@@ -63,12 +66,28 @@ class TranslationServer {
   HttpResponse suggest(Call& call);
   HttpResponse deepl_languages(Call& call);
   HttpResponse deepl_usage(Call& call);
+  HttpResponse add_glossary(Call& call);
+  HttpResponse list_glossaries(Call& call);
+  HttpResponse get_glossary(Call& call);
+  HttpResponse delete_glossary(Call& call);
+  HttpResponse glossary_languages(Call& call);
+  HttpResponse download_file(Call& call);
+  HttpResponse page(Call& call);
+  HttpResponse page_part(Call& call);
+
+  HttpResponse file_answer(const Call& call);
+  HttpResponse page_answer(const Call& call);
+  HttpResponse page_error(const Call& call, const HttpError& error);
+  Glossaries& glossaries() const;
+  std::string owner_of(const Call& call) const;
+  void use_glossary(Call& call) const;
 
   void answer(const CallPointer& call, const Endpoint& endpoint);
   void translate(const CallPointer& call);
   void translated(const CallPointer& call, TranslationOutcome outcome);
   void admit(Call& call);
-  void choose_routes(Call& call, TextsToTranslate& asked);
+  static void read_markup(Call& call, TextsToTranslate& task);
+  void choose_routes(Call& call, TextsToTranslate& task);
   void finish(Call& call, HttpResponse response);
   void fail(Call& call, const HttpError& error);
   void allow_origin(const HttpRequest& request, HttpResponse& response) const;
@@ -78,6 +97,7 @@ class TranslationServer {
   const OnAnswer on_answer_;
   RequestRate rate_;
   Metrics metrics_;
+  TranslatedFiles files_;
   PendingTranslations pending_;  // last: its thread uses all above
 };
 

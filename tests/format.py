@@ -1,5 +1,5 @@
-"""Fails where a source is not as clang-format 16 writes it; exits with 77 (skipped) where there is no
-clang-format 16.
+"""Fails where a source is not as clang-format 16 writes it, or where a file has both sides of a merge that
+was not decided; exits with 77 (skipped) where there is no clang-format 16.
 
 Usage: format.py SOURCE_FOLDER
 """
@@ -33,7 +33,15 @@ def sources_below(root):
         yield from (os.path.join(folder, name) for name in files if name.endswith((".h", ".cpp")))
 
 
+def undecided_merges(root):
+    """The lines of marks that git leaves where two sides change the same lines; none outside a repository."""
+    found = subprocess.run(["git", "-C", root, "grep", "-nIE", "^(<{7}|>{7}) "], capture_output=True, text=True)
+    return found.stdout
+
+
 def main():
+    if marks := undecided_merges(sys.argv[1]):
+        sys.exit(marks)
     sources = sorted(sources_below(sys.argv[1]))
     sys.exit(subprocess.run([clang_format(), "--dry-run", "-Werror", *sources]).returncode)
 

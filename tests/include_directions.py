@@ -8,35 +8,44 @@ import pathlib
 import re
 import sys
 
-# The rooms whose headers a room may include besides its own.
-ALLOWED = {
-    "training": ["training/loss", "training/ranks", "inference/cpu", "inference/torch", "inference", "evaluation", "model",
-                 "model/ops", "model/file", "data", "tokenizer", "kernels", "base"],
-    "training/start": ["training", "training/loss", "inference", "model", "model/ops", "model/file", "data", "tokenizer",
-                       "base"],
-    "training/loss": ["model", "model/ops", "data", "kernels", "base"],
-    "training/ranks": ["base"],
-    "inference/torch": ["inference", "model", "model/ops", "model/file", "kernels", "base"],
-    "inference/cpu": ["inference", "model/file", "kernels", "base"],
-    "inference": ["model/file", "tokenizer", "base"],
-    "model": ["model/ops", "model/file", "kernels", "base"],
-    "model/ops": ["kernels", "base"],
-    "server": ["inference", "tokenizer", "base"],
-    "formats": ["model/file", "tokenizer", "base"],
-    "data": ["tokenizer", "base"],
-    "data/sample": ["base"],
-    "evaluation": ["tokenizer", "base"],
-    "model/file": ["base"],
-    "tokenizer": ["base"],
-    "kernels": ["base"],
-    "report": ["base"],
-    "base": [],
-}
-ALLOWED["app/frame"] = ["base"]
-ALLOWED["app/commands"] = ["app/frame", "server", "report", "formats", "inference/cpu", "inference", "evaluation", "model/file",
-                           "data", "data/sample", "tokenizer", "base"]
-ALLOWED["app/lite"] = ["app/commands", "app/frame"]
-ALLOWED["app/torch"] = [room for room in ALLOWED if room != "app/lite"]
+
+def rooms_of(design):
+    """The rooms whose headers a room may include besides its own: the list of the design's page.
+
+    A line of it is "room, room -> room, room"; "all but ROOM and ROOM" stands for all others."""
+    begin = design.index("```", design.index("Who may include whom")) + 3
+    rules = re.sub(r",\n +", ", ", design[begin : design.index("```", begin)])
+    allowed = {"base": []}
+    for line in rules.strip().splitlines():
+        rooms, others = line.split(" -> ")
+        for room in rooms.split(", "):
+            allowed[room] = others.split(", ")
+    for room, others in allowed.items():
+        if others and others[0].startswith("all but "):
+            allowed[room] = [other for other in allowed if other not in (room, *others[0][8:].split(" and "))]
+    return allowed
+
+
+DESIGN = pathlib.Path(__file__).parent.parent / "docs" / "design.md"
+ALLOWED = rooms_of(DESIGN.read_text(encoding="utf-8"))
+
+
+def levels_of(contributing):
+    """The rooms in the order of the levels of CONTRIBUTING.md: [[rooms of level 1], ...]."""
+    begin = contributing.index("\n1. `base`")
+    lines = contributing[begin : contributing.index("\n\n", begin)].strip().splitlines()
+    return [re.findall(r"`([a-z/]+)`", line) for line in lines]
+
+
+def complaints_of_levels(levels):
+    """A room stands behind all rooms that it may include."""
+    order = [room for level in levels for room in level]
+    for room in ALLOWED:
+        if room not in order:
+            yield f"CONTRIBUTING.md: {room} is missing among the levels"
+        elif late := [other for other in ALLOWED[room] if other in order and order.index(other) > order.index(room)]:
+            yield f"CONTRIBUTING.md: {room} stands before {', '.join(late)}, which it may include"
+
 
 LIBTORCH = r"(torch|ATen|c10)/.*"
 # The only files that see a library: the headers' pattern -> the files' patterns.
@@ -47,9 +56,13 @@ LIBRARIES = {
     r"re2/.*": ["inference/demands.cpp"],
     r"zlib.h": ["base/compressed_text.cpp", "formats/zip_archive.cpp"],
     r"yaml-cpp/.*": ["formats/yaml_map.cpp"],
+    r"gumbo.h": ["markup/html_tokens.cpp"],
+    r"expat.h": ["markup/xml_tokens.cpp"],
+    r"md4c.h": ["markup/markdown_blocks.cpp"],
     r"microhttpd.h": ["server/http_server.cpp"],
     r"cld2/.*": ["server/language_detector.cpp"],
     r"nettle/.*": ["server/api_keys.cpp"],
+    r"nanobind/.*": ["python/*"],
     r"CLI/.*": ["app/frame/command_line.cpp"],
     r"toml\+\+/.*": ["app/frame/config_file.cpp"],
     r"(spdlog|fmt)/.*": ["app/frame/log.cpp"],
@@ -103,7 +116,9 @@ def main():
                 sources[path.relative_to(root).as_posix()] = path.read_text(encoding="utf-8")
     if not sources:
         sys.exit(f"{root}: no sources found")
-    found = [line for path, text in sorted(sources.items()) for line in complaints(path, text, sources)]
+    contributing = (root / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    found = list(complaints_of_levels(levels_of(contributing)))
+    found += [line for path, text in sorted(sources.items()) for line in complaints(path, text, sources)]
     print("\n".join(found) or f"{len(sources)} files include only what they may")
     sys.exit(1 if found else 0)
 

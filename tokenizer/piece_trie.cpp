@@ -13,7 +13,7 @@ void PieceTrie::add(std::string_view piece, TokenId id) {
       next = static_cast<std::uint32_t>(ids_.size());
       ids_.push_back(kNoPiece);
       const std::uint64_t edge = edge_of(node, byte);
-      edges_[place_of(edge)] = {edge, next};
+      edges_[index_of(edge)] = {edge, next};
     }
     node = next;
   }
@@ -33,7 +33,7 @@ void PieceTrie::grow() {
   std::vector<Edge> before(2 * edges_.size());
   std::swap(before, edges_);
   for (const Edge& edge : before)
-    if (edge.child != kNoNode) edges_[place_of(edge.from)] = edge;
+    if (edge.child != kNoNode) edges_[index_of(edge.from)] = edge;
 }
 
 }  // namespace dragoman

@@ -40,14 +40,14 @@ class PieceTrie {
     return std::uint64_t{node} << 8 | static_cast<unsigned char>(byte);
   }
   /// The index of an edge, or the free index where it belongs.
-  std::size_t place_of(std::uint64_t edge) const {
-    std::size_t place = mix64(edge) & (edges_.size() - 1);
-    while (edges_[place].child != kNoNode && edges_[place].from != edge)
-      place = (place + 1) & (edges_.size() - 1);
-    return place;
+  std::size_t index_of(std::uint64_t edge) const {
+    std::size_t index = mix64(edge) & (edges_.size() - 1);
+    while (edges_[index].child != kNoNode && edges_[index].from != edge)
+      index = (index + 1) & (edges_.size() - 1);
+    return index;
   }
   std::uint32_t child(std::uint32_t node, char byte) const {
-    return edges_[place_of(edge_of(node, byte))].child;
+    return edges_[index_of(edge_of(node, byte))].child;
   }
   void grow();
 

@@ -4,9 +4,11 @@
 #include <bit>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <vector>
 
 #include "base/error.h"
+#include "base/utf8.h"
 #include "tokenizer/model_facts.h"
 #include "tokenizer/wire_format.h"
 
@@ -77,7 +79,8 @@ bool is_language_tag(std::string_view piece) {
 
 /// A piece that the model lacks.
 Piece added_piece(const std::string& text, float lowest_score) {
-  if (text == "</s>") return {text, 0, PieceKind::Control};
+  for (const char* control : {"</s>", "<s>", "<pad>", "<blank>"})
+    if (text == control) return {text, 0, PieceKind::Control};
   // SentencePiece puts a space in front of a text, so a tag's piece begins with one.
   if (is_language_tag(text)) return {std::string(kSpace) + text, 0, PieceKind::UserDefined};
   // With bpe, pieces of the lowest score are merged last, and so change no other merge.
@@ -121,7 +124,29 @@ std::string renumber(const Model& model, std::span<const std::string> pieces,
   return written.message() + model.rest;
 }
 
+std::string restrict(const Model& model, std::span<const std::string> pieces) {
+  const std::set<std::string_view> allowed(pieces.begin(), pieces.end());
+  WireWriter written;
+  for (Piece piece : model.pieces) {
+    if (piece.kind == PieceKind::Normal || piece.kind == PieceKind::Unused)
+      piece.kind = allowed.contains(piece.text) || count_code_points(piece.text) == 1
+                       ? PieceKind::Normal
+                       : PieceKind::Unused;
+    written.bytes(kPieces, message_of(piece));
+  }
+  return written.message() + model.rest;
+}
+
 }  // namespace
+
+std::string restricted_tokenizer(std::string_view model_bytes, std::span<const std::string> pieces,
+                                 const std::string& name) {
+  try {
+    return restrict(read_model(model_bytes), pieces);
+  } catch (const Malformed&) {
+    throw Error(name, ": not a SentencePiece model");
+  }
+}
 
 std::string renumbered_tokenizer(std::string_view model_bytes, std::span<const std::string> pieces,
                                  const std::string& name) {

@@ -13,10 +13,17 @@ namespace dragoman {
 /// unknown (TokenizerFacts::vocabulary).
 ///
 /// A piece of `pieces` that the model lacks is Unused: it can be decoded, but no text is segmented
-/// into it, except a run of unknown characters that is its text. "</s>" becomes a control piece,
-/// and a language tag such as ">>fra<<" is read at the beginning of a text. `pieces` must have
-/// "</s>" and the model's unknown piece, and nothing twice. Throws Error, with `name` for messages.
+/// into it, except a run of unknown characters that is its text. "</s>", "<s>", "<pad>" and
+/// "<blank>" become control pieces, which stand for no text, and a language tag such as ">>fra<<"
+/// is read at the beginning of a text. `pieces` must have "</s>" and the model's unknown piece, and
+/// nothing twice. Throws Error, with `name` for messages.
 std::string renumbered_tokenizer(std::string_view model_bytes, std::span<const std::string> pieces,
+                                 const std::string& name);
+
+/// The bytes of a SentencePiece model that segments text into `pieces`, single characters and the
+/// model's control pieces alone, as SentencePieceProcessor::SetVocabulary() has it. Throws Error,
+/// with `name` for messages.
+std::string restricted_tokenizer(std::string_view model_bytes, std::span<const std::string> pieces,
                                  const std::string& name);
 
 /// A piece of such a model as the other system's vocabulary has it: a language tag loses the space

@@ -316,8 +316,8 @@ class SentenceSplitter {
     }
     if (begins_sentence(next)) return true;
     if (before == "und" || before == "bis" || before == "oder") {  // "17. und 18. Jahrhundert"
-      const std::size_t place = begin - 2 - code_points(before).size();
-      return !(place > begin_ + 1 && characters_[place - 1] == '.');
+      const std::size_t word = word_begin(begin - 1);
+      return word >= begin_ + 2 && characters_[word - 2] != '.';
     }
     return !comes_before_ordinal(before);
   }

@@ -26,21 +26,21 @@ MarkedText::MarkedText(std::string_view text, std::span<const RequiredText> term
   text_ += text.substr(copied);
 }
 
-std::size_t MarkedText::place_of(std::size_t original) const {
-  std::size_t place = original;
+std::size_t MarkedText::marked_offset(std::size_t original) const {
+  std::size_t offset = original;
   for (const Insertion& insertion : insertions_)
-    if (insertion.original <= original) place += insertion.size;
-  return place;
+    if (insertion.original <= original) offset += insertion.size;
+  return offset;
 }
 
-std::size_t MarkedText::original_of(std::size_t place) const {
+std::size_t MarkedText::original_offset(std::size_t offset) const {
   std::size_t inserted = 0;
   for (const Insertion& insertion : insertions_) {
-    if (place < insertion.begin) break;
-    if (place < insertion.begin + insertion.size) return insertion.original - 1;
+    if (offset < insertion.begin) break;
+    if (offset < insertion.begin + insertion.size) return insertion.original - 1;
     inserted += insertion.size;
   }
-  return place - inserted;
+  return offset - inserted;
 }
 
 }  // namespace dragoman

@@ -31,10 +31,10 @@ class MarkedText {
   const std::string& text() const { return text_; }
   /// The offset in the marked text of a byte of the original text. The end of a term's stretch lies
   /// behind the translation that is written there.
-  std::size_t place_of(std::size_t original) const;
+  std::size_t marked_offset(std::size_t original) const;
   /// The offset in the original text of a byte of the marked text. A byte of a written translation
   /// has the offset of the term's last byte.
-  std::size_t original_of(std::size_t place) const;
+  std::size_t original_offset(std::size_t offset) const;
 
  private:
   struct Insertion {

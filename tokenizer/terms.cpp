@@ -25,9 +25,9 @@ std::u32string lower(std::u32string_view text) {
 }
 
 /// Whether a term may begin or end between two characters.
-bool is_boundary(std::u32string_view text, std::size_t place) {
-  return place == 0 || place == text.size() || !is_word_character(text[place - 1]) ||
-         !is_word_character(text[place]);
+bool is_boundary(std::u32string_view text, std::size_t at) {
+  return at == 0 || at == text.size() || !is_word_character(text[at - 1]) ||
+         !is_word_character(text[at]);
 }
 
 /// The end of the word that reaches up to `end` or beyond.
@@ -133,17 +133,17 @@ std::vector<RequiredText> Terms::find(std::string_view source) const {
   return found;
 }
 
-std::vector<RequiredText> missing_texts(const std::vector<RequiredText>& required,
-                                        std::string_view translation) {
+std::vector<RequiredText> unmet_texts(const std::vector<RequiredText>& required,
+                                      std::string_view translation) {
   const std::u32string characters = with_equal_spaces(translation);
   std::map<std::string, std::int64_t> unused;
-  std::vector<RequiredText> missing;
+  std::vector<RequiredText> unmet;
   for (const RequiredText& text : required) {
-    const auto [place, is_new] = unused.try_emplace(text.text);
-    if (is_new) place->second = count_of(uncapitalised(characters, text), text);
-    if (place->second-- <= 0) missing.push_back(text);
+    const auto [entry, is_new] = unused.try_emplace(text.text);
+    if (is_new) entry->second = count_of(uncapitalised(characters, text), text);
+    if (entry->second-- <= 0) unmet.push_back(text);
   }
-  return missing;
+  return unmet;
 }
 
 }  // namespace dragoman

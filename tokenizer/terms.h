@@ -50,7 +50,7 @@ class Terms {
 
 /// The texts of `required` that the translation does not have as whole words as often as it should.
 /// The first letter of a text may be a capital in the translation.
-std::vector<RequiredText> missing_texts(const std::vector<RequiredText>& required,
-                                        std::string_view translation);
+std::vector<RequiredText> unmet_texts(const std::vector<RequiredText>& required,
+                                      std::string_view translation);
 
 }  // namespace dragoman

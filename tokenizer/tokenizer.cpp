@@ -55,7 +55,7 @@ Tokenizer::~Tokenizer() = default;
 std::vector<TokenId> Tokenizer::encode(std::string_view text) const {
   std::vector<TokenId> ids;
   if (impl_->is_renumbered) {
-    for (const PlacedPiece& piece : encode_with_places(text)) ids.push_back(piece.id);
+    for (const PieceSpan& piece : encode_with_offsets(text)) ids.push_back(piece.id);
     return ids;
   }
   const auto status = impl_->processor.Encode({text.data(), text.size()}, &ids);
@@ -67,12 +67,12 @@ std::vector<std::string> Tokenizer::pieces(std::string_view text) const {
   return impl_->processor.EncodeAsPieces({text.data(), text.size()});
 }
 
-std::vector<PlacedPiece> Tokenizer::encode_with_places(std::string_view text) const {
-  std::vector<PlacedPiece> placed;
+std::vector<PieceSpan> Tokenizer::encode_with_offsets(std::string_view text) const {
+  std::vector<PieceSpan> spans;
   const auto encoded = impl_->processor.EncodeAsImmutableProto({text.data(), text.size()});
   for (const auto& piece : encoded.pieces())
-    placed.push_back({impl_->id_of(piece), piece.begin(), piece.end()});
-  return placed;
+    spans.push_back({impl_->id_of(piece), piece.begin(), piece.end()});
+  return spans;
 }
 
 std::string Tokenizer::decode(std::span<const TokenId> ids) const {

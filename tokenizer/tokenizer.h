@@ -18,7 +18,7 @@ using TokenId = std::int32_t;
 /// A piece and the bytes [begin, end) of the text that it stands for, spaces before a word
 /// included. Where a character falls back to pieces of single bytes, the last of them has all its
 /// bytes, the others none.
-struct PlacedPiece {
+struct PieceSpan {
   TokenId id;
   std::size_t begin, end;
 };
@@ -37,8 +37,8 @@ class Tokenizer {
   std::vector<TokenId> encode(std::string_view text) const;
   /// The texts of the pieces; an unknown one has the characters that it stands for.
   std::vector<std::string> pieces(std::string_view text) const;
-  /// The same ids with their positions in the text.
-  std::vector<PlacedPiece> encode_with_places(std::string_view text) const;
+  /// The same ids with their offsets in the text.
+  std::vector<PieceSpan> encode_with_offsets(std::string_view text) const;
   /// Text of the ids; special ids are left out, runs of byte pieces that are not valid UTF-8 become
   /// U+FFFD.
   std::string decode(std::span<const TokenId> ids) const;

@@ -149,13 +149,13 @@ torch::Tensor load_flat_weights(const std::filesystem::path& path, const FlatLay
   return flat;
 }
 
-bool try_to_save(std::string_view what, std::string_view consequence, TrainingObserver& observer,
+bool try_to_save(std::string_view name, std::string_view consequence, TrainingObserver& observer,
                  const std::function<void()>& save) {
   try {
     save();
     return true;
   } catch (const Error& problem) {
-    observer.warned(join_text(what, " not saved, ", consequence, ": ", problem.what()));
+    observer.warned(join_text(name, " not saved, ", consequence, ": ", problem.what()));
     return false;
   }
 }

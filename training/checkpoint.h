@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "model/file/model_file.h"
 #include "model/file/run_folder.h"
@@ -45,9 +46,9 @@ using Warn = std::function<void(const std::string&)>;
 /// Calls `warn` for each newer one that is damaged. Throws Error where there are checkpoints but
 /// none is readable.
 std::optional<FoundCheckpoint> find_checkpoint(const RunFolder& run, const Warn& warn);
-/// The newest of the numbered checkpoints and the start checkpoint that fits. Checkpoints that the
-/// clock or a signal has written are no targets, so a run that was stopped rolls back as one that
-/// was not.
+/// The newest checkpoint that fits, among the numbered ones and the start checkpoint. Checkpoints
+/// that the clock or a signal has written are no targets, so a run that was stopped rolls back as
+/// one that was not.
 std::optional<FoundCheckpoint> find_rollback_target(
     const RunFolder& run, const Warn& warn, const std::function<bool(const ProgressRecord&)>& fits);
 
@@ -58,9 +59,9 @@ void load_checkpoint(const std::filesystem::path& path, TrainingModel& model);
 torch::Tensor load_flat_weights(const std::filesystem::path& path, const FlatLayout& layout,
                                 torch::Device device);
 
-/// Where `save` throws Error, for a full disk, say, warns "`what` not saved, `consequence`: ..."
+/// Where `save` throws Error, for a full disk, say, warns "`name` not saved, `consequence`: ..."
 /// and returns false.
-bool try_to_save(std::string_view what, std::string_view consequence, TrainingObserver& observer,
+bool try_to_save(std::string_view name, std::string_view consequence, TrainingObserver& observer,
                  const std::function<void()>& save);
 
 }  // namespace dragoman

@@ -9,7 +9,7 @@ namespace dragoman {
 
 namespace {
 
-/// What a rollback does to the learning rate.
+/// A rollback multiplies the learning rate by this.
 constexpr double kRollbackRate = 0.5;
 
 /// Cancels the checkpoint's cooldown where the run has cancelled it since, as it was made longer.
@@ -25,6 +25,7 @@ void cancel_cooldown_of_the_past(const ProgressRecord& diverged, ProgressRecord&
 ProgressRecord rolled_back(const ProgressRecord& diverged, ProgressRecord sound) {
   cancel_cooldown_of_the_past(diverged, sound);
   sound.returned_to = sound.update;
+  sound.seconds = diverged.seconds;
   sound.rollbacks = diverged.rollbacks + 1;
   sound.rate_factor = diverged.rate_factor * kRollbackRate;
   sound.left_out = diverged.left_out;
@@ -82,7 +83,10 @@ void CheckpointKeeper::save_numbered(ProgressRecord& progress) {
   numbered_update_ = progress.update;
   // A rollback whose state could not be saved has left them there.
   if (progress.rollbacks > 0) remove_checkpoints_after(run_.folder, progress.update);
-  remove_old_checkpoints(run_.folder, run_.config.keep_last, sound);
+  // Damaged ones of higher numbers may lie there: the one just written stays in any case.
+  std::vector<std::int64_t> needed = sound;
+  needed.push_back(progress.update);
+  remove_old_checkpoints(run_.folder, run_.config.keep_last, needed);
 }
 
 void CheckpointKeeper::save_latest(ProgressRecord& progress) {

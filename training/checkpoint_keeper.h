@@ -65,7 +65,7 @@ class CheckpointKeeper {
   RunLog& log_;
   TrainingObserver& observer_;
   Warn warn_;
-  std::int64_t numbered_update_ = 0;  // of the last checkpoint at an update count
+  std::int64_t numbered_update_ = 0;  // of the last numbered checkpoint
   std::chrono::steady_clock::time_point last_save_ = std::chrono::steady_clock::now();
 };
 

@@ -1,5 +1,5 @@
 // Keeps the ranks of a run in the same state: weights, progress and decisions. All ranks make the
-// same calls in the same order. With one rank they do nothing.
+// same calls in the same order. With one rank nothing is sent.
 #pragma once
 
 #include <cstdint>

@@ -9,7 +9,7 @@ namespace dragoman {
 
 namespace {
 
-/// Whether the stable part of a run up to this limit is over.
+/// Whether the stable phase of a run up to this limit is over.
 bool is_in_sight(StopReason limit, const TrainConfig& config, const RunPosition& position) {
   const auto reached = [fraction = 1 - config.cooldown](double value, double end) {
     return end > 0 && value >= fraction * end;

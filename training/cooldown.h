@@ -15,7 +15,7 @@ namespace dragoman {
 /// How far a run is, as the limits count it.
 struct RunPosition {
   std::int64_t update = 0;
-  double epochs = 0;              ///< passes over the corpus, with the part of the last one
+  double epochs = 0;              ///< passes over the corpus, with the fraction of the current one
   double seconds = 0;             ///< of training and validation
   std::int64_t without_gain = 0;  ///< validations, for --patience
 };

@@ -53,13 +53,14 @@ bool is_sound_in_itself(const LossHistory& history) {
 }
 
 bool is_sound(const LossHistory& history, std::int64_t updates_before) {
-  return is_sound_in_itself(history) && (updates_before >= kRemembered || history.updates == 0);
+  return is_sound_in_itself(history) &&
+         (updates_before >= kUpdatesBeforeDivergence || history.updates == 0);
 }
 
 std::vector<std::int64_t> still_needed(const std::vector<std::int64_t>& sound,
                                        std::int64_t update) {
   auto first = std::find_if(sound.rbegin(), sound.rend(), [update](std::int64_t candidate) {
-    return update - candidate >= kRemembered;
+    return update - candidate >= kUpdatesBeforeDivergence;
   });
   return {first == sound.rend() ? sound.begin() : first.base() - 1, sound.end()};
 }

@@ -22,6 +22,8 @@ struct LossHistory {
   bool operator==(const LossHistory&) const = default;
 };
 
+/// A checkpoint this many updates before a divergence is from before the trouble.
+inline constexpr std::int64_t kUpdatesBeforeDivergence = 50;
 /// A run has diverged when this many updates in a row were left out.
 inline constexpr std::int64_t kMostLeftOutInARow = 10;
 

@@ -53,11 +53,11 @@ std::string bytes_field(std::uint64_t field, std::string_view bytes) {
 
 // TensorFlow's messages.
 
-/// Event { wall_time = 1, step = 2, and `what` }.
-std::string event(std::int64_t step, const std::string& what) {
+/// Event { wall_time = 1, step = 2, and `field` }.
+std::string event(std::int64_t step, const std::string& field) {
   const double now =
       std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-  return double_field(1, now) + integer_field(2, step) + what;
+  return double_field(1, now) + integer_field(2, step) + field;
 }
 
 /// Event.file_version = 3: readers of version 2 obey session_start.
@@ -112,11 +112,13 @@ std::string sample_text(const nlohmann::ordered_json& sample) {
 /// Readers take the files with "tfevents" in their names, in the order of the names.
 std::filesystem::path next_path(const std::filesystem::path& folder) {
   long long number = static_cast<long long>(std::time(nullptr));
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+  std::error_code fault;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, fault)) {
     long long other = 0;
     if (std::sscanf(entry.path().filename().c_str(), "events.out.tfevents.%lld", &other) == 1)
       number = std::max(number, other + 1);
   }
+  if (fault) throw Error(folder.string(), ": cannot list the folder: ", fault.message());
   return folder / join_text("events.out.tfevents.", number, ".dragoman");
 }
 

@@ -13,7 +13,7 @@
 
 namespace dragoman {
 
-/// The position of each parameter in the buffer. Parameters are in the order of parameter_shapes(),
+/// The offset of each parameter in the buffer. Parameters are in the order of parameter_shapes(),
 /// each aligned to 32 elements (64 bytes in bf16). The weights of query, key and value of a layer
 /// lie side by side as one matrix.
 class FlatLayout {

@@ -60,7 +60,7 @@ std::optional<double> ModelSelection::validate(ProgressRecord& progress, std::st
   if (progress.update == 0 && scores.keep) progress.keep_value = scores.keep->value(metric);
   const auto save = [&] {
     for (const auto& path : {run_.folder.best(), run_.folder.model()})
-      write(path, model_.output_weights(), provenance_of(progress, scores.valid));
+      write(path, model_.output_weights(), provenance_of(progress, &scores.valid));
   };
   bool best = scores.beat(progress.best, metric);
   // A model that could not be saved does not count as the best, so that a later one can. At update
@@ -96,7 +96,7 @@ bool ModelSelection::take_average_if_better(const CheckpointMean& mean, Progress
   progress.seconds += scores.seconds();
   progress.averaged_update = progress.update;
   const ValidationResult& result = scores.valid;
-  Provenance provenance = provenance_of(progress, result);
+  Provenance provenance = provenance_of(progress, &result);
   provenance.averaged_from = mean.names;
   // The model last: where it cannot be saved, it stays the one that the record knows.
   const auto save = [&] {
@@ -120,7 +120,7 @@ bool ModelSelection::take_average_if_better(const CheckpointMean& mean, Progress
 }
 
 void ModelSelection::take_last_weights(const ProgressRecord& progress) {
-  write(run_.folder.model(), model_.output_weights(), provenance_of(progress, {}));
+  write(run_.folder.model(), model_.output_weights(), provenance_of(progress, nullptr));
 }
 
 void ModelSelection::restore_if_lost(const ProgressRecord& progress) {
@@ -153,13 +153,14 @@ void ModelSelection::write(const std::filesystem::path& path, const torch::Tenso
 }
 
 Provenance ModelSelection::provenance_of(const ProgressRecord& progress,
-                                         const ValidationResult& result) const {
+                                         const ValidationResult* result) const {
   Provenance provenance = run_.attachments.provenance;
   provenance.updates = progress.update;
-  provenance.scores = {{"valid-loss", result.loss},
-                       {"valid-perplexity", result.perplexity},
-                       {"valid-bleu", result.bleu},
-                       {"valid-chrf", result.chrf}};
+  if (result != nullptr)
+    provenance.scores = {{"valid-loss", result->loss},
+                         {"valid-perplexity", result->perplexity},
+                         {"valid-bleu", result->bleu},
+                         {"valid-chrf", result->chrf}};
   return provenance;
 }
 

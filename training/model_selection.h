@@ -31,7 +31,8 @@ class ModelSelection {
   /// where a stop was requested meanwhile. Throws Error where the loss is not finite, or a model to
   /// start with cannot be saved.
   std::optional<double> validate(ProgressRecord& progress, std::stop_token stop);
-  /// Keeps the average as the model where it scores better, and notes that. Returns whether it has.
+  /// Keeps the average as the model where it scores better, and notes that. Returns whether it
+  /// was kept.
   bool take_average_if_better(const CheckpointMean& mean, ProgressRecord& progress,
                               std::stop_token stop);
   /// Saves the current weights as the model, in a run without a validation text. This and the next
@@ -46,8 +47,9 @@ class ModelSelection {
                    std::stop_token stop);
   void write(const std::filesystem::path& path, const torch::Tensor& weights,
              const Provenance& provenance);
-  /// The run's provenance with what these weights have of their own.
-  Provenance provenance_of(const ProgressRecord& progress, const ValidationResult& result) const;
+  /// The run's provenance, with the update and the scores of these weights. `result` is null where
+  /// they have no scores.
+  Provenance provenance_of(const ProgressRecord& progress, const ValidationResult* result) const;
   std::vector<TranslatedSample> samples_of(const ValidationResult& result) const;
 
   const TrainingRun& run_;

@@ -11,7 +11,8 @@ double updates_to_validation(const TrainConfig& config, const ProgressRecord& pr
   return static_cast<double>(config.valid_every - progress.update % config.valid_every);
 }
 
-/// Until patience is over if no validation gains any more, with wsd and its cooldown.
+/// The updates until --patience ends the run if no validation gains any more. With wsd the cooldown
+/// is included.
 double updates_by_patience(const TrainConfig& config, const ProgressRecord& progress) {
   const auto validations = static_cast<double>(
       std::max<std::int64_t>(1, config.patience - progress.patience.without_gain));
@@ -45,7 +46,8 @@ Outlook outlook(const TrainConfig& config, const ProgressRecord& progress, const
     limit(static_cast<double>(progress.cooldown_end) - update);
   } else if (config.patience > 0 && pace.validates) {
     const double updates = updates_by_patience(config, progress);
-    if (!result.end || updates < result.end->updates_left) result.without_gain = end_after(updates);
+    if (!result.end || updates < result.end->updates_left)
+      result.end_without_gain = end_after(updates);
   }
   if (pace.validates) {  // the last update is validated, too
     const double updates = updates_to_validation(config, progress);

@@ -30,7 +30,7 @@ struct Outlook {
   /// By the first of the limits that are set, or at the end of a cooldown that has begun.
   std::optional<ExpectedEnd> end = {};
   /// The end by --patience if no validation gains any more, where that is before `end`.
-  std::optional<ExpectedEnd> without_gain = {};
+  std::optional<ExpectedEnd> end_without_gain = {};
 };
 
 Outlook outlook(const TrainConfig& config, const ProgressRecord& progress, const RunPace& pace);

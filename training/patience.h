@@ -1,6 +1,7 @@
-// Does a run still get better? A validation's score moves by chance: from update to update, and
-// with the sentences that the validation text happens to have. So patience looks at the mean of the
-// last scores. A gain has to exceed a fraction of the score's standard error.
+// Decides whether a run still gets better. A validation's score moves by chance: from update to
+// update, and with the sentences that the validation text happens to have. So patience looks at the
+// mean of the last scores. A gain has to exceed a fraction of the score's standard error. Where the
+// mean is the same to two decimals, a lower loss is a gain, too.
 #pragma once
 
 #include <cstdint>

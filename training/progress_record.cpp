@@ -10,7 +10,8 @@ namespace dragoman {
 
 namespace {
 
-/// Visits each member with its name: one list for both directions.
+/// Visits each member with its name: one list for both directions. A name that is stored stays,
+/// so "skipped" is `left_out`.
 template <class Record, class Visit>
 void for_each_member(Record& r, Visit&& visit) {
   visit("update", r.update);

@@ -1,6 +1,5 @@
-// The log of a run: log.jsonl, and the same as TensorBoard's event files. Rank 0 alone opens it;
-// what is told to a log that is not open is dropped. A full disk costs lines, which is warned
-// about, and never the run.
+// The log of a run: log.jsonl, and the same as TensorBoard's event files. Rank 0 alone opens it. A
+// log that is not open drops all lines. A full disk costs lines, with a warning, and never the run.
 #pragma once
 
 #include <cstdint>

@@ -73,7 +73,7 @@ struct TrainConfig {
 
   /// Sets rate, warm-up and batch to the preset's.
   void apply_preset(Preset chosen);
-  /// Whether the learning rate comes to --min-lr at an update.
+  /// Whether the learning rate comes to --min-lr at a fixed update (cosine and linear).
   bool has_lr_end() const;
   /// Replaces a `lr_end` of 0 by the update that it stands for. Throws UsageError where there is
   /// none.
@@ -137,8 +137,8 @@ struct TrainConfig {
   template <class Visit>
   void batch_fields(Visit& visit) {
     visit({.name = "max-tokens",
-           .help = "most source pieces, and most target pieces, of a batch; auto: the number above "
-                   "which updates get no faster, measured when the run starts",
+           .help = "most source pieces, and most target pieces, of a batch; auto: the fewest with "
+                   "nearly the highest speed, measured when the run starts",
            .group = "Batches",
            .aliases = "mini-batch-words"},
           max_tokens);
@@ -328,7 +328,7 @@ struct TrainConfig {
            .on_resume = kAllowed},
           keep_last);
     visit({.name = "average-last",
-           .help = "newest checkpoints that are averaged at the end; 0: none",
+           .help = "newest checkpoints that are averaged at the end; 0 or 1: no average",
            .group = "Checkpoints and log"},
           average_last);
     visit({.name = "log-every",

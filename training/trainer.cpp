@@ -34,7 +34,7 @@ PlanConfig plan_of(const TrainingRun& run, std::int64_t rollbacks) {
   const auto seed = static_cast<std::uint64_t>(run.config.seed);
   return {run.config.max_tokens, run.config.max_sentences,
           rollbacks == 0 ? seed : random_bits(seed, static_cast<std::uint64_t>(rollbacks)),
-          run.data.weights()};
+          run.data.weights(), run.threads};
 }
 
 /// --patience of the last start, where there was one.
@@ -48,7 +48,7 @@ std::int64_t patience_before(const TrainingRun& run, const SettingsRecord& setti
 void note_start(ProgressRecord& progress, const TrainingRun& run, int ranks) {
   progress.precision = name_of(run.precision);
   progress.ranks = ranks;
-  progress.threads = run.threads;
+  progress.threads = std::to_string(run.threads);
   progress.processor = run.processor;
   progress.data = run.data.file_hashes;
   progress.settings = run.settings;
@@ -104,7 +104,8 @@ StopReason Trainer::train(std::stop_token stop) {
 StopReason Trainer::make_updates(const std::stop_token& stop) {
   for (;;) {
     const StopAndClock agreed = stop_and_clock_of_all(ranks_, stop.stop_requested(), seconds());
-    if (!validate_and_save_if_due(stop) || agreed.stop) return StopReason::Requested;
+    // A stop leaves a validation that is due to the resumed run.
+    if (agreed.stop || !validate_and_save_if_due(stop)) return StopReason::Requested;
     if (const auto limit = reached_limit(run_.config, progress_, agreed.seconds)) return *limit;
     if (const auto notice = begin_cooldown(progress_, run_.config, run_position(agreed.seconds)))
       observer_.noticed(*notice);
@@ -268,7 +269,7 @@ void Trainer::roll_back() {
   interval_.begin(seconds(), 0);
 }
 
-/// Goes on where the progress says.
+/// Opens the stream at the place where the progress stands.
 void Trainer::open_stream() {
   stream_.emplace(run_.data.train, plan_of(run_, progress_.rollbacks),
                   end_ids(run_.data.tokenizers), DataPosition{progress_.epoch, progress_.batch},
@@ -299,10 +300,10 @@ double Trainer::seconds() const {
 }
 
 RunPosition Trainer::run_position(double seconds) const {
-  const double part =
+  const double fraction =
       static_cast<double>(progress_.batch) / static_cast<double>(stream_->batches_in_epoch());
   return {.update = progress_.update,
-          .epochs = static_cast<double>(progress_.epoch) + part,
+          .epochs = static_cast<double>(progress_.epoch) + fraction,
           .seconds = seconds,
           .without_gain = progress_.patience.without_gain};
 }

@@ -72,7 +72,7 @@ class TrainingModel {
   const FlatLayout& layout() const { return layout_; }
   /// Flat fp32. Call weights_changed() after writing.
   torch::Tensor& weights() { return weights_; }
-  /// Flat fp32: what accumulate() has summed since the last step, over target tokens.
+  /// Flat fp32: the sum over target tokens that accumulate() has made since the last step.
   torch::Tensor& gradient() { return gradient_; }
   Adam& adam() { return adam_; }
   /// The largest number of shares that have been computed at once so far.

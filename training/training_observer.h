@@ -20,7 +20,7 @@ struct UpdateFacts {
   IntervalMeans means = {};  ///< over the updates since the last line
   double learning_rate = 0;
   std::int64_t target_tokens = 0;  ///< seen since the run began
-  double elapsed = 0;  ///< seconds of training and validation since then, over all starts
+  double elapsed = 0;              ///< seconds of training and validation, over all starts
   Outlook outlook = {};
 };
 
@@ -57,7 +57,7 @@ struct LeftOutFacts {
 class TrainingObserver {
  public:
   virtual ~TrainingObserver() = default;
-  /// After each update; the outlook is of the pace of this start's updates so far.
+  /// After each update. The outlook assumes the pace of this start's updates so far.
   virtual void updated(const ProgressRecord& progress, double loss, const Outlook& outlook) = 0;
   virtual void logged(const UpdateFacts& facts, const ProgressRecord& progress) = 0;
   virtual void validated(const ValidationFacts& facts) = 0;

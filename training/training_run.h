@@ -21,9 +21,10 @@ struct TrainingRun {
   torch::Device device;
   RunFolder folder;
   ModelAttachments attachments;
-  const PreparedData& data;        ///< outlives the run
-  SettingsRecord settings;         ///< for the progress record
-  std::string threads, processor;  ///< for the progress record, too
+  const PreparedData& data;  ///< outlives the run
+  SettingsRecord settings;   ///< for the progress record
+  int threads;               ///< on the CPU; for the progress record, too
+  std::string processor;     ///< for the progress record
 };
 
 }  // namespace dragoman

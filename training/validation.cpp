@@ -100,7 +100,7 @@ ValidationResult Validator::run(TrainingModel& model, const torch::Tensor& weigh
                              *data_.tokenizers.target,
                              {.several_sentences = data_.report.several_sentences_fraction()});
   result.translations =
-      best_texts(translate_lines(service, set_.source_lines, {.search = decode}, stop));
+      best_texts(translate_lines(service, set_.source_lines, {.config = decode}, stop));
   if (result.translations.size() == set_.target_lines.size()) {
     EvaluateConfig evaluate;
     evaluate.confidence = true;

@@ -21,7 +21,7 @@ struct ValidationScore {
 struct ValidationResult {
   double loss = 0;        ///< negative log-likelihood per target piece, </s> included, no smoothing
   double perplexity = 0;  ///< exp(loss)
-  double bleu = 0;        ///< 13a, cased
+  double bleu = 0;        ///< 13a; cased, unless the tokenizer lower-cases (--lowercase)
   double chrf = 0;
   /// Standard errors of BLEU and chrF by bootstrap over the validation lines: the change that other
   /// lines would make.

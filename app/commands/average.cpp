@@ -66,6 +66,8 @@ std::vector<fs::path> models_of(const AverageConfig& config, Fewer fewer) {
     throw UsageError("--models: name the model files, or a run folder, to average");
   if (config.models.size() == 1 && fs::is_directory(config.models.front()))
     return newest_checkpoints({config.models.front()}, config.last, fewer);
+  if (fewer == Fewer::Refused)
+    throw UsageError("--last: counts the checkpoints of one run folder; leave it out, or name one");
   std::vector<fs::path> paths;
   for (const std::string& model : config.models) paths.push_back(resolve_model_path(model));
   return paths;

@@ -11,6 +11,7 @@ Command sample_command();
 Command translate_command(DeviceEngine device_engine);
 Command serve_command(DeviceEngine device_engine);
 Command evaluate_command(DeviceEngine device_engine);
+Command explain_command();
 Command average_command();
 Command export_command();
 Command import_command();

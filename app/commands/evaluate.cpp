@@ -7,6 +7,7 @@
 #include "app/commands/evaluated_texts.h"
 #include "app/commands/evaluation_page_data.h"
 #include "base/files.h"
+#include "base/threads.h"
 #include "evaluation/evaluate.h"
 #include "evaluation/score_report.h"
 
@@ -17,9 +18,12 @@ namespace {
 int run_evaluate(const EvaluateOptions& options, const Origins& origins,
                  const DeviceEngine& device_engine) {
   options.validate(origins);
+  limit_cores(threads_to_use(options.hardware.threads));
   const EvaluateFiles& files = options.files;
   // Files are read first, so that their faults are found before a long translation.
   EvaluatedTexts texts = read_texts(files);
+  for (const std::string& model : files.models)
+    const ModelFileReader tried(resolve_model_path(model), Verify::Header);
   const bool whole = files.tune ? add_tuned_translations(texts, options, origins, device_engine)
                                 : add_translations(texts, options, origins, device_engine);
   if (!whole) return 1;  // main turns it into the signal's code
@@ -34,9 +38,10 @@ int run_evaluate(const EvaluateOptions& options, const Origins& origins,
   }
   const auto counts = count_systems(texts.hypotheses, texts.references, options.metrics, kVersion);
   const Comparison comparison = compare(texts.systems, counts, options.metrics);
+  // The report first: the page may not be writable.
+  std::cout << report(comparison, format, width) << std::flush;
   if (!files.html.empty())
     write_file(files.html, evaluation_page(texts, comparison, counts, options.metrics));
-  std::cout << report(comparison, format, width);
   return 0;
 }
 

@@ -75,6 +75,7 @@ std::vector<Field> EvaluateOptions::fields() {
   std::vector<Field> all;
   for (auto group : {fields_of(files), fields_of(hardware), fields_of(metrics), fields_of(decode)})
     all.insert(all.end(), group.begin(), group.end());
+  std::erase_if(all, [](const Field& field) { return field.info.name == "n-best"; });
   return all;
 }
 

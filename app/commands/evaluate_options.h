@@ -9,7 +9,7 @@
 #include "app/frame/command.h"
 #include "base/fields.h"
 #include "evaluation/evaluate_config.h"
-#include "inference/decode_config.h"
+#include "inference/search/decode_config.h"
 
 namespace dragoman {
 

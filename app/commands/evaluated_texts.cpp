@@ -119,15 +119,15 @@ void warn_of_case(const Tokenizer& tokenizer, const EvaluateConfig& metrics,
 
 /// Translates the lines; ends before the last one where a stop is requested.
 Lines translate_text(TranslationService& service, const DecodeConfig& search, const Lines& lines) {
-  return best_texts(translate_with_progress(service, lines, {.search = search}));
+  return best_texts(translate_with_progress(service, lines, {.config = search}));
 }
 
 std::string name_of(const DecodeConfig& search) {
   return join_text("beam ", search.beam_size, ", length penalty ", text_of(search.length_penalty));
 }
 
-DecodeDefaults defaults_of(DecodeConfig search) {
-  DecodeDefaults defaults;
+/// The model's defaults with the settings that --tune has chosen.
+DecodeDefaults defaults_of(DecodeConfig search, DecodeDefaults defaults) {
   for (const Field& field : fields_of(search))
     for (const char* name : {"beam-size", "length-penalty", "length-penalty-kind", "stop"})
       if (field.info.name == name) defaults[name] = field.text();
@@ -198,8 +198,8 @@ bool add_tuned_translations(EvaluatedTexts& texts, const EvaluateOptions& option
   };
   const DecodeConfig best = tune_search(start, score);
   if (listen_for_stop().stop_requested()) return false;
-  write_decode_defaults(resolve_model_path(path), defaults_of(best));
-  const bool as_before = defaults_of(model.search_with({}, {})) == defaults_of(best);
+  write_decode_defaults(resolve_model_path(path), defaults_of(best, model.decode_defaults));
+  const bool as_before = defaults_of(model.search_with({}, {}), {}) == defaults_of(best, {});
   log_info(join_text(path, ": translates with ", name_of(best),
                      as_before ? ", as before: nothing scored better" : " from now on"));
   return true;

@@ -1,20 +1,24 @@
 // dragoman export: a model in another system's format.
 #include <array>
+#include <filesystem>
 #include <memory>
 
 #include "app/commands/commands.h"
+#include "app/commands/parity.h"
 #include "app/frame/log.h"
 #include "base/error.h"
 #include "formats/ctranslate2.h"
 #include "formats/hf_marian.h"
+#include "formats/import_model.h"
+#include "formats/marian.h"
 
 namespace dragoman {
 
 namespace {
 
-enum class ExportFormat { Ctranslate2, HfMarian };
-constexpr std::array<std::string_view, 2> names_of(ExportFormat) {
-  return {"ctranslate2", "hf-marian"};
+enum class ExportFormat { Ctranslate2, HfMarian, Marian };
+constexpr std::array<std::string_view, 3> names_of(ExportFormat) {
+  return {"ctranslate2", "hf-marian", "marian"};
 }
 
 struct ExportConfig {
@@ -44,20 +48,48 @@ struct ExportConfig {
   }
 };
 
+/// Of log-probabilities in float32.
+constexpr double kTolerance = 5e-3;
+
+/// Writes the folder and returns its files, for the message.
+std::string write(const ModelFileReader& model, const ExportConfig& config) {
+  switch (config.format) {
+    case ExportFormat::Ctranslate2:
+      write_ctranslate2(model, config.output, config.type);
+      return "model.bin, config.json, vocabulary, source.spm and target.spm";
+    case ExportFormat::HfMarian:
+      write_hf_marian(model, config.output);
+      return "model.safetensors, config.json, vocab.json, source.spm and target.spm";
+    case ExportFormat::Marian:
+      write_marian(model, config.output);
+      return "model.npz, decoder.yml and vocabulary";
+  }
+  throw Error("an unknown format");
+}
+
+/// Reads the folder as a stranger's, computes that model by its own formulas, and compares it with
+/// ours. A folder of another model is removed.
+void check(const ModelFileReader& model, const ExportConfig& config) {
+  const ForeignModel theirs = import_model(config.output);
+  const Parity parity = compare(
+      theirs, model, Tokenizer(std::string(model.tokenizer_source()), "the source tokenizer"),
+      Tokenizer(std::string(model.tokenizer_target()), "the target tokenizer"));
+  if (config.type == ExportType::Float32 && !parity.is_same(kTolerance)) {
+    std::filesystem::remove_all(config.output);
+    throw Error(config.output, ": the check failed, and the folder was removed: ", parity.text());
+  }
+  log_info("check against " + theirs.kind + "'s formulas: " + parity.text());
+}
+
 int run(const ExportConfig& config) {
   if (config.model.empty()) throw UsageError("--model: name a run folder or a model file");
   if (config.output.empty()) throw UsageError("--output: name the folder to make");
+  if (config.format != ExportFormat::Ctranslate2 && config.type != ExportType::Float32)
+    throw UsageError("--type: only folders of CTranslate2 have other weights than float32");
   const ModelFileReader model(resolve_model_path(config.model));
-  if (config.format == ExportFormat::HfMarian) {
-    if (config.type != ExportType::Float32)
-      throw UsageError("--type: a folder of MarianMTModel has float32 weights here");
-    write_hf_marian(model, config.output);
-    log_info(config.output +
-             ": model.safetensors, config.json, vocab.json, source.spm and target.spm");
-    return 0;
-  }
-  write_ctranslate2(model, config.output, config.type);
-  log_info(config.output + ": model.bin, config.json, vocabulary, source.spm and target.spm");
+  const std::string files = write(model, config);
+  log_info(config.output + ": " + files);
+  check(model, config);
   return 0;
 }
 
@@ -67,13 +99,15 @@ Command export_command() {
   const auto config = std::make_shared<ExportConfig>();
   return {
       .name = "export",
-      .summary = "write a model in another system's format: CTranslate2's or Hugging Face's",
+      .summary =
+          "write a model in another system's format: CTranslate2's, Hugging Face's or Marian's",
       .fields = fields_of(*config),
       .positionals = {"model", "output"},
       .short_flags = {{"m", "model"}, {"o", "output"}},
       .run = [config] { return run(*config); },
       .examples = {"export --format ctranslate2 run/ en-de.ct2",
-                   "export run/ en-de.ct2 --type int8", "export --format hf-marian run/ en-de-hf"}};
+                   "export run/ en-de.ct2 --type int8", "export --format hf-marian run/ en-de-hf",
+                   "export --format marian run/ en-de-marian"}};
 }
 
 }  // namespace dragoman

@@ -3,6 +3,7 @@
 
 #include "app/commands/commands.h"
 #include "app/commands/output_file.h"
+#include "app/commands/parity.h"
 #include "app/frame/log.h"
 #include "base/amounts.h"
 #include "base/error.h"
@@ -12,13 +13,17 @@ namespace dragoman {
 
 namespace {
 
+/// Of log-probabilities in float32.
+constexpr double kTolerance = 5e-3;
+
 struct ImportConfig {
   std::string model, output;
 
   template <class Visit>
   void for_each_field(Visit&& visit) {
     visit({.name = "model",
-           .help = "a folder of Hugging Face's MarianMTModel (OPUS-MT)",
+           .help = "a folder of Hugging Face's MarianMTModel (OPUS-MT), Marian, CTranslate2 or "
+                   "JoeyNMT, a model.npz of Marian, or a checkpoint of fairseq or JoeyNMT",
            .group = "Import",
            .placeholder = "FOLDER"},
           model);
@@ -34,13 +39,20 @@ int run(const ImportConfig& config, const Invocation& invocation) {
   if (config.model.empty()) throw UsageError("--model: name the folder to import");
   if (config.output.empty()) throw UsageError("--output: name the file to write");
   check_model_output("--output", config.output, {config.model});
-  const ImportedModel model = import_model(config.model);
+  const ForeignModel theirs = import_model(config.model);
+  const ImportedModel model = to_imported(theirs);
+  const Parity parity = compare(theirs, ParametersInMemory(model.config, tensors_of(model)),
+                                Tokenizer(model.source_tokenizer, "the source tokenizer"),
+                                Tokenizer(model.target_tokenizer, "the target tokenizer"));
+  if (!parity.is_same(kTolerance))
+    throw Error(config.model, ": the check failed, and nothing was written: ", parity.text());
   write_imported(model, config.output, invocation.command_line);
   std::int64_t parameters = 0;
   for (const auto& [name, values] : model.parameters)
     parameters += static_cast<std::int64_t>(values.size());
   log_info(join_text(config.output, ": a model of ", model.kind, ", ", with_separators(parameters),
                      " parameters"));
+  log_info("check against " + model.kind + "'s formulas: " + parity.text());
   return 0;
 }
 
@@ -55,7 +67,8 @@ Command import_command() {
           .positionals = {"model"},
           .short_flags = {{"m", "model"}, {"o", "output"}},
           .run = [config, invocation] { return run(*config, *invocation); },
-          .examples = {"import opus-mt-en-de/ -o en-de.safetensors"},
+          .examples = {"import opus-mt-en-de/ -o en-de.safetensors",
+                       "import marian/model.npz -o en-de.safetensors"},
           .invocation = invocation};
 }
 

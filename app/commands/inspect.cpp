@@ -84,8 +84,8 @@ bool is_finite(const TensorData& tensor) {
   return std::ranges::all_of(values, [](float value) { return std::isfinite(value); });
 }
 
-/// Names of the weights with NaN or infinity, and of such scales where the weights are whole
-/// numbers.
+/// Names of the weights with NaN or infinite values. Where weights are whole numbers, their scales
+/// are checked.
 std::vector<std::string> broken_weights(const ModelFileReader& model) {
   std::vector<std::string> broken;
   for (const TensorData& tensor : model.tensors()) {

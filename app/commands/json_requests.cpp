@@ -27,7 +27,7 @@ std::string one_line(std::string text) {
   return text;
 }
 
-/// Those that can be passed on.
+/// The members that can be passed on: those in valid UTF-8.
 std::vector<JsonMember> readable(std::vector<JsonMember> members) {
   std::erase_if(members, [](const JsonMember& member) {
     return find_invalid_utf8(member.whole) != std::string_view::npos;
@@ -137,7 +137,7 @@ Json answer_fields(const Translation& translation, const AnswerFormat& format) {
   return fields;
 }
 
-/// One object of both.
+/// One object that has the members and the fields.
 std::string joined(const std::vector<JsonMember>& members, const Json& fields) {
   const auto is_replaced = [&fields](const std::string& name) {
     return fields.contains(name) ||
@@ -171,8 +171,8 @@ std::shared_ptr<const PreparedRequest> JsonRequests::prepared(const Choice& choi
   std::shared_ptr<const PreparedRequest>& request = prepared_[choice];
   if (!request) {
     TranslationRequest asked = defaults_;
-    asked.search.beam_size = choice.beam_size;
-    asked.search.n_best = choice.n_best;
+    asked.config.beam_size = choice.beam_size;
+    asked.config.n_best = choice.n_best;
     asked.reports_attention = choice.reports_attention;
     request = prepare_(asked);
   }
@@ -190,13 +190,13 @@ LineInput JsonRequests::understand(Request& request) {
                   .terms = terms_field(fields)};
   request.format.alignment = alignment_field(fields, format_.alignment);
   request.format.n_best = number_field(fields, "n_best", format_.n_best);
-  const DecodeConfig& search = defaults_.search;
-  const Choice choice{.beam_size = number_field(fields, "beam_size", search.beam_size),
+  const DecodeConfig& config = defaults_.config;
+  const Choice choice{.beam_size = number_field(fields, "beam_size", config.beam_size),
                       .n_best = request.format.n_best,
                       .reports_attention = request.format.alignment != AlignmentFormat::None};
-  if (!search.sampling && choice.n_best > choice.beam_size)
+  if (!config.sampling && choice.n_best > choice.beam_size)
     throw Error("\"n_best\" ", choice.n_best, " exceeds the beam size ", choice.beam_size);
-  if (search.sampling && !input.terms.empty())
+  if (config.sampling && !input.terms.empty())
     throw Error("\"terms\": draws cannot be made to have them (--sampling)");
   input.request = prepared(choice);
   return input;

@@ -19,7 +19,7 @@
 
 namespace dragoman {
 
-/// What an answer has beside the translation.
+/// The fields that an answer has beside the translation.
 struct AnswerFormat {
   std::int64_t n_best = 1;
   bool word_scores = false;
@@ -28,31 +28,32 @@ struct AnswerFormat {
 
 class JsonRequests {
  public:
-  /// Checks a request; TranslationService::prepare().
+  /// Checks a request, as TranslationService::prepare() does.
   using Prepare = std::function<std::shared_ptr<const PreparedRequest>(const TranslationRequest&)>;
 
   /// `defaults` and `format` are for the fields that a request leaves out.
   JsonRequests(Prepare prepare, TranslationRequest defaults, const AnswerFormat& format);
 
-  /// The request of a line, which waits for its answer. Of a line that is none the text is empty.
+  /// Reads the request of a line, which then waits for its answer. If the line is no request, the
+  /// returned text is empty.
   LineInput read(std::string line);
 
   struct Answer {
     std::string text;   ///< one line, an object
     std::string error;  ///< why there is no translation; empty where there is one
   };
-  /// To the request that has waited longest, whose translation it must be.
+  /// The answer to the request that has waited longest; `translation` must be that of its text.
   Answer answer(const Translation& translation);
 
  private:
   struct Request {
     std::string line;
-    std::vector<JsonMember> members;  ///< of the object, that can be passed on
+    std::vector<JsonMember> members;  ///< of the object, if they can be passed on
     AnswerFormat format;
     std::string error;
   };
 
-  /// The fields that change the search or what it reports.
+  /// The fields that change the search or its report.
   struct Choice {
     std::int64_t beam_size, n_best;
     bool reports_attention;

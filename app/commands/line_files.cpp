@@ -66,23 +66,22 @@ std::int64_t number_of(std::string_view line, const fs::path& path) {
   return number;
 }
 
-/// The whole lines of a part file, which can be kept. Of numbered lines, those of the last line of
-/// input are dropped, as some of them may be missing.
-Kept kept_of(const fs::path& path, bool is_numbered) {
-  const MappedFile file(path);
-  const std::string_view text = file.bytes().substr(0, file.bytes().rfind('\n') + 1);
-  if (!is_numbered)
-    return {.bytes = text.size(), .lines = std::count(text.begin(), text.end(), '\n')};
-  Kept kept;
-  std::size_t end = text.size();
-  for (std::int64_t last = -1; end > 0;) {
-    const std::size_t begin = end < 2 ? 0 : text.rfind('\n', end - 2) + 1;
-    const std::int64_t number = number_of(text.substr(begin, end - begin), path);
-    if (last >= 0 && number != last) break;
-    kept.lines = last = number;
-    end = begin;
+/// The most lines of input that are expected again.
+constexpr std::int64_t kExpectedAgain = 10;
+
+/// The whole lines of a part file without those of its last `again` lines of input.
+Kept kept_before(std::string_view text, std::int64_t again, bool is_numbered,
+                 const fs::path& path) {
+  Kept kept{.bytes = text.size(),
+            .lines = is_numbered ? 0 : std::count(text.begin(), text.end(), '\n')};
+  std::int64_t last = -1;  // the number of the last line of input that is left out
+  while (kept.bytes > 0) {
+    const std::size_t begin = kept.bytes < 2 ? 0 : text.rfind('\n', kept.bytes - 2) + 1;
+    const std::int64_t number =
+        is_numbered ? number_of(text.substr(begin, kept.bytes - begin), path) : kept.lines - 1;
+    if (number != last && again-- == 0) break;
+    kept = {.bytes = begin, .lines = last = number};
   }
-  kept.bytes = end;
   return kept;
 }
 
@@ -95,15 +94,9 @@ class PartOutput : public Output {
         writer_(descriptor_, path_.string()) {
     if (flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
       throw Error(path_.string(), ": another process is writing it");
-    Kept kept;
     if (!part.goes_on && fs::file_size(path_) > 0)
       log_warning(path_.string() + ": begun anew; --resume would have gone on from there");
-    if (part.goes_on) kept = kept_of(path_, part.is_numbered);
-    done_ = kept.lines;
-    is_empty_ = kept.bytes == 0;
-    if (ftruncate(descriptor_, static_cast<off_t>(kept.bytes)) != 0 ||
-        lseek(descriptor_, 0, SEEK_END) < 0)
-      throw Error(path_.string(), ": cannot cut back: ", std::strerror(errno));
+    go_behind(part.goes_on ? take_kept(part) : 0);
     keep_permissions();
   }
 
@@ -112,12 +105,18 @@ class PartOutput : public Output {
   }
 
   void write_line(const std::string& line) override {
+    const std::string_view expected = std::string_view(expected_).substr(0, line.size() + 1);
+    if (!expected.empty() && (expected.back() != '\n' || !expected.starts_with(line)))
+      fail_as_of_another_input();
+    expected_.erase(0, expected.size());
+    if (!expected.empty()) return;
     is_empty_ = false;
     writer_.write_line(line);
   }
   void flush() override { writer_.flush(); }
 
   void finish() override {
+    if (!expected_.empty()) fail_as_of_another_input();
     writer_.flush();
     if (fsync(descriptor_) != 0) fail("cannot sync");
     if (rename(path_.c_str(), target_.c_str()) != 0) fail("cannot take its name");
@@ -132,6 +131,30 @@ class PartOutput : public Output {
   }
 
  private:
+  /// Notes the lines that an earlier call has left. Returns the number of bytes that stay.
+  std::size_t take_kept(const PartFile& part) {
+    const MappedFile file(path_);
+    const std::string_view text = file.bytes().substr(0, file.bytes().rfind('\n') + 1);
+    // Of the last line of input, some numbered lines may be missing.
+    const Kept whole = kept_before(text, part.is_numbered ? 1 : 0, part.is_numbered, path_);
+    const std::string_view kept = text.substr(0, whole.bytes);
+    const Kept done = kept_before(kept, part.expects_last_lines_again ? kExpectedAgain : 0,
+                                  part.is_numbered, path_);
+    done_ = part.expects_last_lines_again ? done.lines : whole.lines;
+    if (part.expects_last_lines_again) expected_ = kept.substr(done.bytes);
+    is_empty_ = kept.empty();
+    return kept.size();
+  }
+  void go_behind(std::size_t bytes) {
+    if (ftruncate(descriptor_, static_cast<off_t>(bytes)) != 0 ||
+        lseek(descriptor_, 0, SEEK_END) < 0)
+      throw Error(path_.string(), ": cannot cut back: ", std::strerror(errno));
+  }
+  [[noreturn]] void fail_as_of_another_input() const {
+    throw Error(path_.string(),
+                ": is of another input: its last lines are not the translations of this one; give "
+                "the input that it was begun with, or remove it");
+  }
   [[noreturn]] void fail(std::string_view what) const {
     throw Error(path_.string(), ": ", what, ": ", std::strerror(errno));
   }
@@ -145,6 +168,7 @@ class PartOutput : public Output {
   Descriptor descriptor_;
   LineWriter writer_;
   std::int64_t done_ = 0;
+  std::string expected_;  // the lines that are there and must come once more
   bool is_empty_ = true, finished_ = false;
 };
 

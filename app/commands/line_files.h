@@ -29,10 +29,12 @@ class Descriptor {
 class Output {
  public:
   virtual ~Output() = default;
+  /// Throws Error where the line can't be written, or is not the one that was expected again.
   virtual void write_line(const std::string& line) = 0;
   virtual void flush() {}
-  virtual void finish() {}  ///< called when all lines are written
-  /// The number of lines of input that an earlier run has answered.
+  virtual void finish() {}  ///< called when all lines are written; throws Error
+  /// The number of lines of input that an earlier call has answered and that are not expected
+  /// again.
   virtual std::int64_t done() const { return 0; }
   /// The file that keeps the lines until finish(); empty where there is no such file, or no line in
   /// it.
@@ -43,16 +45,19 @@ class Output {
 std::unique_ptr<Output> open_stream(const std::string& path);
 
 /// A plain file in the making. Lines are kept in a part file beside it, which takes its place when
-/// it is whole. A later run can go on from the part file.
+/// it is whole. A later call can go on from the part file.
 struct PartFile {
   std::filesystem::path path;  ///< the whole file
   std::uint64_t work;          ///< hash of flags, model and input; names the part file
   bool goes_on = false;        ///< goes on with the part file that is there
   bool is_numbered = false;    ///< lines begin with the number of their line of input
+  /// The input may be another one than before (a pipe). So the last lines that are there are
+  /// expected once more, and must be the same.
+  bool expects_last_lines_again = false;
 };
 
-/// Where the whole file is there and no part file beside it, the number of lines of input that it
-/// answers; otherwise nothing. Throws as open_part() does for lines without numbers.
+/// The number of lines of input that the whole file answers; nothing where it is not there, or has
+/// a part file beside it. Throws Error where lines should have numbers and have none.
 std::optional<std::int64_t> finished_lines(const PartFile& part);
 
 /// Throws Error where the part file cannot be made, where another process writes it, or where it

@@ -27,12 +27,6 @@ std::vector<std::unique_ptr<Engine>> engines_of(const ModelFileReader& file,
                      threads_to_use(choice.threads));
 }
 
-void check_same(const Tokenizer& a, const Tokenizer& b, const std::string& model,
-                const std::string& other) {
-  if (a.model_bytes() != b.model_bytes())
-    throw Error(other, ": has another tokenizer than ", model, "; an ensemble needs the same");
-}
-
 }  // namespace
 
 std::unique_ptr<Engine> no_device_engine(const std::string& device, const ModelFileReader&,
@@ -58,29 +52,21 @@ OpenedTranslator open_translator(const std::vector<std::string>& models, const E
       opened.updates = file.provenance().updates;
       opened.several_sentences = file.provenance().several_sentences;
     }
-    check_same(*opened.tokenizers.source, *tokenizers.source, models.front(), model);
-    check_same(*opened.tokenizers.target, *tokenizers.target, models.front(), model);
+    require_same(opened.tokenizers, tokenizers, models.front(), model);
     members.push_back(engines_of(file, choice, tokenizers.target->never_emitted(), device_engine));
   }
-  if (members.size() == 1) {
-    opened.engines = std::move(members.front());
-    return opened;
-  }
-  for (std::size_t worker = 0; worker < members.front().size(); ++worker) {
-    std::vector<std::unique_ptr<Engine>> together;
-    for (auto& engines : members) together.push_back(std::move(engines[worker]));
-    opened.engines.push_back(std::make_unique<Ensemble>(std::move(together)));
-  }
+  opened.engines = ensembles_of(std::move(members));
   return opened;
 }
 
-DecodeConfig OpenedTranslator::search_with(DecodeConfig flags, const Origins& origins) const {
+DecodeConfig search_with(DecodeConfig flags, const Origins& origins,
+                         const DecodeDefaults& defaults) {
   for (Field& field : fields_of(flags)) {
     const std::string name(field.info.name);
-    const auto value = decode_defaults.find(name);
+    const auto value = defaults.find(name);
     const auto origin = origins.find(name);
     const bool is_open = origin == origins.end() || origin->second == Origin::Default;
-    if (value != decode_defaults.end() && is_open) field.assign({value->second});
+    if (value != defaults.end() && is_open) field.assign({value->second});
   }
   flags.validate();
   return flags;

@@ -10,13 +10,18 @@
 
 #include "app/commands/hardware_choice.h"
 #include "app/frame/command.h"
-#include "inference/decode_config.h"
-#include "inference/engine.h"
+#include "inference/search/decode_config.h"
+#include "inference/search/engine.h"
 #include "inference/translation_service.h"
 #include "model/file/model_file.h"
 #include "tokenizer/tokenizer_pair.h"
 
 namespace dragoman {
+
+/// The search that the flags ask for. Values that they leave open are those of the model. Throws
+/// UsageError where that is no valid search.
+DecodeConfig search_with(DecodeConfig flags, const Origins& origins,
+                         const DecodeDefaults& defaults);
 
 /// A model as translation needs it: on the CPU an engine for each thread, on a GPU one.
 struct OpenedTranslator {
@@ -26,9 +31,9 @@ struct OpenedTranslator {
   std::int64_t updates;                     ///< behind its weights
   std::optional<double> several_sentences;  ///< see Provenance
 
-  /// The search that the flags ask for; what they leave open is as the model has it. Throws
-  /// UsageError where that is no valid search.
-  DecodeConfig search_with(DecodeConfig flags, const Origins& origins) const;
+  DecodeConfig search_with(const DecodeConfig& flags, const Origins& origins) const {
+    return dragoman::search_with(flags, origins, decode_defaults);
+  }
   /// A translation service on these engines. This object must outlive it. `limits.rows` is
   /// DecodeConfig::batch_size.
   TranslationService service(const Workers::Limits& limits = {}) const;
@@ -46,7 +51,7 @@ std::unique_ptr<Engine> no_device_engine(const std::string& device, const ModelF
                                          const std::vector<TokenId>& never_emitted);
 
 /// Opens one model, or several as an ensemble. Throws Error where a file is damaged or the models'
-/// tokenizers differ, and what `device_engine` throws.
+/// tokenizers differ, and the errors of `device_engine`.
 OpenedTranslator open_translator(const std::vector<std::string>& models, const EngineChoice& choice,
                                  const DeviceEngine& device_engine);
 

@@ -101,7 +101,7 @@ class RoundingTrial {
     const OpenedTranslator opened = open_translator({model}, choice, no_device_engine);
     TranslationService service = opened.service();
     const std::vector<std::string> lines = best_texts(
-        translate_with_progress(service, source_, {.search = opened.search_with({}, {})}));
+        translate_with_progress(service, source_, {.config = opened.search_with({}, {})}));
     if (lines.size() < source_.size()) return std::nullopt;
     EvaluateConfig evaluate;
     evaluate.lowercase = evaluate.chrf_lowercase = lower_cases(*opened.tokenizers.target);

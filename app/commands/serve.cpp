@@ -35,7 +35,7 @@ std::string milliseconds_since(Clock::time_point begin) {
          " ms";
 }
 
-/// A model and what it needs as long as it lives.
+/// A loaded model and its translation service.
 struct ResidentModel {
   ResidentModel(OpenedTranslator model, const Workers::Limits& limits)
       : opened(std::move(model)), service(opened.service(limits)) {}
@@ -44,7 +44,7 @@ struct ResidentModel {
   TranslationService service;
 };
 
-/// The files of the models, and what of them is served.
+/// The model files that --model names, and the models that are loaded from them.
 class ModelFiles {
  public:
   ModelFiles(const ServeConfig& config, const Invocation& call, DeviceEngine device_engine)
@@ -73,8 +73,9 @@ class ModelFiles {
     OpenedTranslator opened = open_translator({model.path}, config_.hardware, device_engine_);
     DecodeConfig search = opened.search_with(config_.decode, call_.origins);
     const auto resident = std::make_shared<ResidentModel>(
-        std::move(opened),
-        Workers::Limits{.rows = search.batch_size, .waiting = config_.limits.waiting_limit});
+        std::move(opened), Workers::Limits{.rows = search.batch_size,
+                                           .waiting = config_.limits.waiting_limit,
+                                           .order = QueueOrder::Turns});
     served_.set(std::make_shared<ServedModel>(
         model.languages, std::shared_ptr<TranslationService>(resident, &resident->service),
         std::move(search),
@@ -114,7 +115,7 @@ void log_request(const AnsweredRequest& request) {
   log_facts(text, facts);
 }
 
-/// As many open files as the system allows: each connection is one.
+/// Allows as many open files as the system permits: each connection is one.
 void raise_open_files() {
   rlimit limit{};
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
@@ -122,8 +123,8 @@ void raise_open_files() {
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/// SIGHUP, as the thread that waits for signals tells it. That thread may go on until the process
-/// ends, so what it uses is shared.
+/// Waits for SIGHUP, which the thread for signals reports. That thread may go on until the process
+/// ends, so it shares the state.
 class Hangups {
  public:
   Hangups() {
@@ -158,6 +159,8 @@ int run_serve(const ServeConfig& config, const Invocation& call,
   Hangups hangups;
   ModelFiles files(config, call, device_engine);
   const ServerConfig settings = config.server();
+  // Before anyone can know that it serves: a signal that comes right after must not kill it.
+  const std::stop_token stop = listen_for_stop();
   TranslationServer server(files.served(), settings, log_request);
   HttpServer http(config.http(),
                   [&server](HttpRequest request, std::stop_token gone, HttpReply reply) {
@@ -166,7 +169,6 @@ int run_serve(const ServeConfig& config, const Invocation& call,
   const bool is_v6 = config.flags.host.find(':') != std::string::npos;
   log_info(join_text("serving at http://", is_v6 ? "[" : "", config.flags.host, is_v6 ? "]" : "",
                      ':', http.port(), ", ready after ", milliseconds_since(begin)));
-  const std::stop_token stop = listen_for_stop();
   while (hangups.wait(stop)) {
     log_info("SIGHUP: models whose files have changed are loaded");
     files.reload();

@@ -31,10 +31,7 @@ std::optional<NamedModel> parse_named_model(const std::string& value) {
 }
 
 std::shared_ptr<AppendFile> open_suggestions(const std::string& path) {
-  if (path.empty()) return nullptr;
-  const bool exists = std::filesystem::exists(path);
-  return std::make_shared<AppendFile>(
-      path, exists ? static_cast<std::int64_t>(std::filesystem::file_size(path)) : 0);
+  return path.empty() ? nullptr : std::make_shared<AppendFile>(path);
 }
 
 }  // namespace
@@ -106,7 +103,9 @@ ServerConfig ServeConfig::server() const {
           .is_behind_proxy = flags.behind_proxy,
           .version = DRAGOMAN_VERSION,
           .api_keys = flags.api_keys.empty() ? nullptr : std::make_shared<ApiKeys>(flags.api_keys),
-          .suggestions = open_suggestions(flags.suggestions)};
+          .suggestions = open_suggestions(flags.suggestions),
+          .glossaries =
+              flags.glossaries.empty() ? nullptr : std::make_shared<Glossaries>(flags.glossaries)};
 }
 
 }  // namespace dragoman

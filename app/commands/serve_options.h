@@ -8,7 +8,7 @@
 
 #include "app/commands/hardware_choice.h"
 #include "base/fields.h"
-#include "inference/decode_config.h"
+#include "inference/search/decode_config.h"
 #include "server/http_server.h"
 #include "server/language_codes.h"
 #include "server/translation_server.h"
@@ -28,7 +28,7 @@ struct ServeFlags {
   std::int64_t port = 5000;
   std::vector<std::string> cors_origins;
   bool behind_proxy = false;
-  std::string api_keys, suggestions;
+  std::string api_keys, suggestions, glossaries;
 
   template <class Visit>
   void for_each_field(Visit&& visit) {
@@ -44,7 +44,7 @@ struct ServeFlags {
            .help = "source language of the one --model that is given by its PATH alone",
            .group = kModels},
           source_lang);
-    visit({.name = "target-lang", .help = "target language likewise", .group = kModels},
+    visit({.name = "target-lang", .help = "target language of that model", .group = kModels},
           target_lang);
     visit({.name = "host",
            .help = "address to listen at; 0.0.0.0: all addresses of this machine",
@@ -64,12 +64,19 @@ struct ServeFlags {
     visit({.name = "api-keys",
            .help = "file of keys, one a line, each with the characters that it may have translated "
                    "in a month; without it everybody may ask",
-           .group = kAccess},
+           .group = kAccess,
+           .placeholder = "FILE"},
           api_keys);
     visit({.name = "suggestions",
            .help = "file to which POST /suggest appends lines of JSON; without it none are taken",
-           .group = kAccess},
+           .group = kAccess,
+           .placeholder = "FILE"},
           suggestions);
+    visit({.name = "glossaries",
+           .help = "folder that keeps the glossaries of DeepL's interface; without it none are "
+                   "taken",
+           .group = kAccess},
+          glossaries);
   }
 };
 
@@ -123,7 +130,7 @@ struct ServeConfig {
   DecodeConfig decode;
   EngineChoice hardware;
 
-  /// Those of the search but for what belongs to a request.
+  /// All flags, without those of the search that belong to a single request.
   std::vector<Field> fields();
 
   void validate() const;                   ///< throws UsageError naming the flag

@@ -19,6 +19,7 @@
 #include "app/commands/line_files.h"
 #include "app/commands/open_translator.h"
 #include "app/commands/output_file.h"
+#include "app/commands/translate_document.h"
 #include "app/commands/translate_options.h"
 #include "app/commands/translation_summary.h"
 #include "app/commands/written_translations.h"
@@ -44,7 +45,7 @@ bool is_file(int descriptor) {
   return fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
 }
 
-/// The lines of a plain file, 0 for what cannot be counted before it is read.
+/// The number of lines of a plain file; 0 for an input that must be read before it can be counted.
 std::int64_t count_lines(int descriptor, const std::string& path) {
   if (path == "-" || !is_file(descriptor)) return 0;
   const MappedFile file(path);
@@ -106,7 +107,8 @@ PartFile part_of(const TranslateConfig& config) {
   return {.path = files.output,
           .work = work_hash(config),
           .goes_on = files.resume,
-          .is_numbered = !files.json && config.decode.n_best > 1};
+          .is_numbered = !files.json && config.decode.n_best > 1,
+          .expects_last_lines_again = is_stream(files.input)};
 }
 
 std::unique_ptr<Output> open_output(const TranslateConfig& config) {
@@ -119,7 +121,7 @@ std::string name_of_input(const TranslateFiles& files) {
   return files.input == "-" ? "standard input" : files.input;
 }
 
-/// Whether --resume finds the whole output. Throws Error where it finds another's.
+/// Whether --resume finds the whole output. Throws Error if that has another number of lines.
 bool is_finished(const TranslateConfig& config, int input) {
   const TranslateFiles& files = config.files;
   if (!files.resume) return false;
@@ -141,10 +143,10 @@ bool is_finished(const TranslateConfig& config, int input) {
   return true;
 }
 
-/// What flags and model ask for.
+/// The request that flags and model make together.
 TranslationRequest request_of(const TranslateConfig& config, const OpenedTranslator& model,
                               const Origins& origins, Demands demands) {
-  return {.search = model.search_with(config.decode, origins),
+  return {.config = model.search_with(config.decode, origins),
           .demands = std::make_shared<const Demands>(std::move(demands)),
           .reports_words = config.files.word_scores,
           .reports_attention = config.files.alignment != AlignmentFormat::None};
@@ -152,7 +154,7 @@ TranslationRequest request_of(const TranslateConfig& config, const OpenedTransla
 
 using Prefixes = std::shared_ptr<const std::vector<std::string>>;
 
-/// Of each line of input; null where none are given. `lines` of input, 0: not known.
+/// The prefix of each line of input; null without a file. `lines`: of the input; 0: not known.
 Prefixes read_prefixes(const std::string& path, std::int64_t lines) {
   if (path.empty()) return nullptr;
   std::vector<std::string> prefixes = read_lines(path);
@@ -195,7 +197,7 @@ ReadLine line_reader(const TranslateFiles& files, JsonRequests& requests,
   return text_reader(prefixes ? prefix_reader(prefixes, files.prefix_file) : nullptr);
 }
 
-/// Leaves out the lines that an earlier run has translated.
+/// Leaves out the lines that an earlier call has translated.
 void skip_lines(LineReader& reader, std::int64_t lines, const std::string& name,
                 const std::stop_token& stop) {
   while (reader.lines() < lines && !stop.stop_requested()) {
@@ -241,6 +243,19 @@ bool is_stopped_at_the_end(const std::stop_token& stop) {
   return stop.stop_requested();
 }
 
+/// --markup: the input is a document.
+int run_document(const TranslateConfig& config, const Invocation& call, Demands demands, int input,
+                 const DeviceEngine& device_engine) {
+  const TranslateFiles& files = config.files;
+  if (!is_stream(files.output)) check_output("--output", files.output, {});
+  const MarkupDocument document = read_document(input, name_of_input(files), config.markup);
+  const OpenedTranslator model = open_translator(files.models, config.hardware, device_engine);
+  const TranslationRequest request = request_of(config, model, call.origins, std::move(demands));
+  TranslationService service = model.service({.rows = request.config.batch_size});
+  translate_document(document, service, request, files.output);
+  return 0;
+}
+
 int run_translate(const TranslateConfig& config, const Invocation& call,
                   const DeviceEngine& device_engine) {
   const TranslateFiles& files = config.files;
@@ -249,6 +264,8 @@ int run_translate(const TranslateConfig& config, const Invocation& call,
   Demands demands = config.demands.read();
   const Descriptor input(files.input, STDIN_FILENO, O_RDONLY);
   refuse_own_input(config, call, input);
+  if (config.markup.markup != MarkupFormat::None)
+    return run_document(config, call, std::move(demands), input, device_engine);
   if (is_finished(config, input)) return files.json && failed_answers(files.output) > 0 ? 1 : 0;
   const std::int64_t lines = count_lines(input, files.input);
   const Prefixes prefixes = read_prefixes(files.prefix_file, lines);
@@ -256,15 +273,15 @@ int run_translate(const TranslateConfig& config, const Invocation& call,
   const std::int64_t failed_before = files.json ? failed_answers(output->kept()) : 0;
   const OpenedTranslator model = open_translator(files.models, config.hardware, device_engine);
   const TranslationRequest request = request_of(config, model, call.origins, std::move(demands));
-  TranslationService service = model.service({.rows = request.search.batch_size});
+  TranslationService service = model.service({.rows = request.config.batch_size});
   const auto prepare = [&service](const TranslationRequest& any) { return service.prepare(any); };
   JsonRequests requests(prepare, request,
-                        {.n_best = request.search.n_best,
+                        {.n_best = request.config.n_best,
                          .word_scores = files.word_scores,
                          .alignment = files.alignment});
   const StreamRequest asked{.request = prepare(request),
                             .read_line = line_reader(files, requests, prefixes)};
-  WrittenTranslations written = written_to(*output, requests, files, request.search);
+  WrittenTranslations written = written_to(*output, requests, files, request.config);
 
   const std::stop_token stop = listen_for_stop();
   LineReader reader(input, name_of_input(files));
@@ -311,6 +328,7 @@ Command translate_command(DeviceEngine device_engine) {
           .examples = {"translate -m run/ < in.en > out.de",
                        "translate -m run/ -i in.en -o out.de -b 1",
                        "translate -m run/ --n-best 5 < in.en",
+                       "translate -m run/ --markup html -i page.html -o page.de.html",
                        "translate -m run/ --terms terms.tsv --protect < in.en"},
           .invocation = invocation};
 }

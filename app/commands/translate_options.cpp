@@ -21,13 +21,20 @@ Demands DemandFiles::read() const {
           .protects = protect,
           .numbers = number_format.empty() ? std::optional<NumberConversion>()
                                            : NumberConversion(number_format),
-          .demand = terms_force ? PhraseDemand::Always : PhraseDemand::Fluent,
+          .phrase_policy = terms_force ? PhrasePolicy::Always : PhrasePolicy::Fluent,
           .avoided = std::move(avoided)};
+}
+
+MarkupOptions MarkupFiles::options() const {
+  return {.ignore_tags = {ignore_tags.begin(), ignore_tags.end()},
+          .splitting_tags = {splitting_tags.begin(), splitting_tags.end()},
+          .non_splitting_tags = {non_splitting_tags.begin(), non_splitting_tags.end()}};
 }
 
 std::vector<Field> TranslateConfig::fields() {
   std::vector<Field> all;
-  for (auto& part : {fields_of(files), fields_of(demands), fields_of(decode), fields_of(hardware)})
+  for (auto& part : {fields_of(files), fields_of(markup), fields_of(demands), fields_of(decode),
+                     fields_of(hardware)})
     all.insert(all.end(), part.begin(), part.end());
   return all;
 }
@@ -40,12 +47,37 @@ std::vector<std::string> TranslateConfig::read_besides() const {
   return paths;
 }
 
+void TranslateConfig::validate_markup() const {
+  const auto refuse = [](bool is_given, const char* flag) {
+    if (is_given) throw UsageError(flag, ": does not go with --markup, which reads one document");
+  };
+  const bool has_elements =
+      markup.markup == MarkupFormat::Html || markup.markup == MarkupFormat::Xml;
+  if (!has_elements && markup.names_tags())
+    throw UsageError(
+        "--ignore-tags, --splitting-tags, --non-splitting-tags: need --markup html or "
+        "xml");
+  if (markup.markup == MarkupFormat::None) return;
+  refuse(files.json, "--json");
+  refuse(files.resume, "--resume");
+  refuse(!files.prefix_file.empty(), "--prefix-file");
+  refuse(decode.n_best > 1, "--n-best");
+  refuse(files.with_scores, "--with-scores");
+  refuse(files.word_scores, "--word-scores");
+  refuse(files.alignment != AlignmentFormat::None, "--alignment");
+}
+
 void TranslateConfig::validate() const {
   if (files.models.empty()) throw UsageError("--model: name a run folder or a model file");
   if (files.json && !files.prefix_file.empty())
     throw UsageError("--prefix-file: with --json the prefix is a field of each line");
+  if (files.json && files.with_scores)
+    throw UsageError("--with-scores: with --json each answer has its scores; leave the flag out");
+  if (!files.json && files.json_errors == JsonErrors::Stop)
+    throw UsageError("--json-errors: needs --json");
   if (files.resume && is_stream(files.output))
     throw UsageError("--resume: needs --output with the name of a file");
+  validate_markup();
   decode.validate();
 }
 

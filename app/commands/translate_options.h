@@ -9,8 +9,9 @@
 #include "app/commands/translation_format.h"
 #include "app/commands/written_translations.h"
 #include "base/fields.h"
-#include "inference/decode_config.h"
 #include "inference/demands.h"
+#include "inference/search/decode_config.h"
+#include "markup/markup_format.h"
 
 namespace dragoman {
 
@@ -36,7 +37,7 @@ struct TranslateFiles {
            .placeholder = "FILE"},
           models);
     visit({.name = "input",
-           .help = "sentences, one a line; - for standard input",
+           .help = "text, translated line by line; - for standard input",
            .group = kFiles,
            .aliases = "src,source",
            .placeholder = "FILE"},
@@ -86,6 +87,44 @@ struct TranslateFiles {
   }
 };
 
+/// Documents with markup.
+struct MarkupFiles {
+  MarkupFormat markup = MarkupFormat::None;
+  std::vector<std::string> ignore_tags = {}, splitting_tags = {}, non_splitting_tags = {};
+
+  template <class Visit>
+  void for_each_field(Visit&& visit) {
+    constexpr std::string_view kMarkup = "Markup";
+    visit(
+        {.name = "markup",
+         .help = "the input is one document: a page (html), XML, subtitles (srt), messages (po) or "
+                 "Markdown; its texts are translated, and its tags stay with their words",
+         .group = kMarkup},
+        markup);
+    visit({.name = "ignore-tags",
+           .help = "elements that are kept as they are, besides scripts, code and those with "
+                   "translate=\"no\"",
+           .group = kMarkup,
+           .placeholder = "NAME"},
+          ignore_tags);
+    visit({.name = "splitting-tags",
+           .help = "elements that no sentence goes across",
+           .group = kMarkup,
+           .placeholder = "NAME"},
+          splitting_tags);
+    visit({.name = "non-splitting-tags",
+           .help = "elements that stand within sentences",
+           .group = kMarkup,
+           .placeholder = "NAME"},
+          non_splitting_tags);
+  }
+
+  bool names_tags() const {
+    return !ignore_tags.empty() || !splitting_tags.empty() || !non_splitting_tags.empty();
+  }
+  MarkupOptions options() const;
+};
+
 /// Files and flags that say which texts the translations must have.
 struct DemandFiles {
   std::string terms;
@@ -132,6 +171,7 @@ struct DemandFiles {
 
 struct TranslateConfig {
   TranslateFiles files;
+  MarkupFiles markup;
   DemandFiles demands;
   DecodeConfig decode;
   EngineChoice hardware;
@@ -142,6 +182,9 @@ struct TranslateConfig {
   std::vector<std::string> read_besides() const;
 
   void validate() const;  ///< throws UsageError naming the flag
+
+ private:
+  void validate_markup() const;
 };
 
 }  // namespace dragoman

@@ -16,7 +16,7 @@ std::vector<Translation> translate_with_progress(TranslationService& service,
                                                  std::span<const std::string> lines,
                                                  const TranslationRequest& request);
 
-/// Logs warnings about faults and the amount of work done. `before`: lines that an earlier run has
+/// Logs warnings about faults and the amount of work done. `before`: lines that an earlier call has
 /// translated.
 void log_summary(const TranslationFacts& facts, std::int64_t failed, std::int64_t before,
                  double seconds);

@@ -44,7 +44,7 @@ class WrittenTranslations : public TranslationSink {
   }
 
   std::int64_t failed() const { return failed_; }  ///< lines that were no requests
-  /// Lines of the input that are answered by now, also by an earlier run.
+  /// Lines of the input that are answered by now, also by an earlier call.
   std::int64_t lines() const { return std::max(lines_, output_.done()); }
 
  private:

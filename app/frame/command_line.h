@@ -38,7 +38,7 @@ struct CommonConfig {
 /// The names of fields, and the alias that was typed for each.
 using Aliases = std::map<std::string, std::string>;
 
-/// What a command line says beside the values of the command's own fields.
+/// The parts of a command line that are no values of the command's own fields.
 struct Call {
   CommonConfig common;
   std::vector<std::string> warnings;  ///< to be logged once the log is configured
@@ -49,11 +49,10 @@ struct Call {
 std::string with_typed_flag(const std::string& message, const Aliases& typed);
 
 /// Sets the command's configuration from the arguments behind its name, and fills its invocation,
-/// which names the program. A
-/// list takes every value after its flag and may be repeated. Of another field the last value
-/// counts, with a warning where an earlier one differs. With --help only the defaults (of the given
-/// preset) are set. Throws UsageError that names the flag, or file, line and key. One error names
-/// all unknown flags, each with the flag that may have been meant.
+/// which names the program. A list takes every value after its flag and may be repeated. Of another
+/// field the last value counts, with a warning where an earlier one differs. With --help only the
+/// defaults (of the given preset) are set. Throws UsageError that names the flag, or file, line and
+/// key. One error names all unknown flags, each with the flag that may have been meant.
 Call configure(std::string_view program, const Command& command,
                const std::vector<std::string>& arguments);
 

@@ -34,7 +34,7 @@ constexpr std::array kForeignFlags = {
                 "leave it out; memory is taken as it is needed, and smaller batches need less"},
     ForeignFlag{" maxi-batch maxi-batch-sort ", "Marian",
                 "leave it out; batches are of sentences of like length in any case"},
-    ForeignFlag{" mini-batch-fit ", "Marian", "--max-tokens auto, which is the default"},
+    ForeignFlag{" mini-batch-fit ", "Marian", "--max-tokens auto"},
     ForeignFlag{" l ", "Marian", "--lr X", "train"},
     ForeignFlag{" fp16 ", "fairseq", "train has --precision bf16, translate --compute-type"},
     ForeignFlag{" share-all-embeddings ", "fairseq", "--tying three-way, which is the default"},

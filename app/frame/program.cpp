@@ -1,5 +1,7 @@
 #include "app/frame/program.h"
 
+#include <unistd.h>
+
 #if defined(__SSE2__)
 #include <xmmintrin.h>
 #endif
@@ -11,6 +13,7 @@
 #include <iostream>
 #include <new>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
@@ -40,13 +43,14 @@ void prepare_process() {
   // A denormal number costs a hundred times the time of a normal one, and we need none.
   _mm_setcsr(_mm_getcsr() | 0x8040);  // flush to zero, denormals are zero
 #endif
+  make_arenas();
   install_signal_handling();
   install_standard_output();
 }
 
 std::string version_text(const Program& program) {
   return join_text(program.name, ' ', DRAGOMAN_VERSION, '\n', program.libraries(), "processor ",
-                   cpu_features().model, ": ", cpu_features_text(), ", ",
+                   cpu_features().model, ": ", cpu_features().instructions, ", ",
                    counted(available_cores(), "core"), "\n");
 }
 
@@ -146,16 +150,13 @@ std::string system_error_text(const std::system_error& error) {
 int report_unexpected(const Program& program, const std::exception& error) {
   if (is_out_of_memory(error))  // LibTorch's message quotes its own source
     return report(program, kFailed,
-                  "not enough memory; smaller batches, --max-tokens or --batch-size, need less");
+                  "not enough memory; smaller batches (--max-tokens, --batch-size) need less");
   const std::string_view whole = error.what();
   const std::string_view text = whole.substr(0, whole.find('\n'));
   return report(program, kDefect, join_text("a defect of dragoman, please report it: ", text));
 }
 
-}  // namespace
-
-int run_program(const Program& program, int argc, char** argv) {
-  const std::vector<std::string> arguments(argv + 1, argv + argc);
+int run_and_report(const Program& program, const std::vector<std::string>& arguments) {
   try {
     prepare_process();
     if (asks_for_json(arguments)) configure_log(LogFormat::Json, Verbosity::Normal);
@@ -177,6 +178,18 @@ int run_program(const Program& program, int argc, char** argv) {
   } catch (...) {
     return report(program, kDefect,
                   "a defect of dragoman, please report it: an exception without a text");
+  }
+}
+
+}  // namespace
+
+int run_program(const Program& program, int argc, char** argv) {
+  try {
+    return run_and_report(program, {argv + 1, argv + argc});
+  } catch (const std::bad_alloc&) {  // too little memory to say what has failed
+    constexpr std::string_view kText = "error: not enough memory\n";
+    (void)!write(STDERR_FILENO, kText.data(), kText.size());
+    return kFailed;
   }
 }
 

@@ -82,7 +82,7 @@ bool is_ignored(int signal) {
 }  // namespace
 
 void install_signal_handling() {
-  std::signal(SIGPIPE, SIG_IGN);
+  for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_IGN);  // write() says why
   sigset_t awaited;
   sigemptyset(&awaited);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP})

@@ -17,6 +17,7 @@ std::vector<Command> commands() {
           quantize_command(),
           sample_command(),
           inspect_command(),
+          explain_command(),
           plot_command()};
 }
 

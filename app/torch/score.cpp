@@ -23,9 +23,9 @@
 #include "base/text_lines.h"
 #include "base/threads.h"
 #include "base/utf8.h"
-#include "inference/decode_config.h"
+#include "inference/search/decode_config.h"
 #include "inference/torch/scorer.h"
-#include "tokenizer/sentence_splitter.h"
+#include "tokenizer/sentence_pairs.h"
 
 namespace dragoman {
 
@@ -120,17 +120,6 @@ std::vector<TokenId> encode(const Tokenizer& tokenizer, std::string_view line) {
   std::vector<TokenId> tokens = tokenizer.encode(line);
   tokens.push_back(tokenizer.eos_id());
   return tokens;
-}
-
-/// The sentences of a line beside those of its translation, where both have the same number;
-/// otherwise the line and its translation as one pair.
-std::vector<std::pair<std::string_view, std::string_view>> pairs_of_sentences(
-    std::string_view source, std::string_view target) {
-  const auto sources = split_sentences(source), targets = split_sentences(target);
-  if (sources.size() != targets.size() || sources.size() < 2) return {{source, target}};
-  std::vector<std::pair<std::string_view, std::string_view>> pairs;
-  for (std::size_t i = 0; i < sources.size(); ++i) pairs.emplace_back(sources[i], targets[i]);
-  return pairs;
 }
 
 /// Scores texts window by window and writes a line for each.

@@ -30,8 +30,8 @@ RunConfig config_of(Preset preset, const TextSize& text) {
 }
 
 /// Measures the speed of all ranks together, on sentences as long as those of the text.
-SpeedOf speed_on(const TextSize& text, const TextMeasurement& trial, std::int64_t ranks) {
-  return [text, trial, ranks](Preset preset) {
+SpeedOf speed_on(const TextSize& text, const TextMeasurement& measurement, std::int64_t ranks) {
+  return [text, measurement, ranks](Preset preset) {
     const RunConfig config = config_of(preset, text);
     const double characters = static_cast<double>(text.target_characters) /
                               static_cast<double>(std::max<std::int64_t>(1, text.pairs));
@@ -39,14 +39,14 @@ SpeedOf speed_on(const TextSize& text, const TextMeasurement& trial, std::int64_
     const auto& train = config.train;
     return static_cast<double>(ranks) *
            measured_speed({.model = config.model,
-                           .precision = resolve_precision(train.precision, trial.device),
-                           .device = trial.device,
+                           .precision = resolve_precision(train.precision, measurement.device),
+                           .device = measurement.device,
                            .text = {.vocabulary = config.model.target_vocabulary,
                                     .length = std::clamp<std::int64_t>(length, 1, train.max_tokens),
                                     .spread = 0,
                                     .batch_tokens = train.max_tokens},
                            .update_freq = train.update_freq,
-                           .stop = trial.stop});
+                           .stop = measurement.stop});
   };
 }
 
@@ -69,12 +69,11 @@ ModelConfig fitting_model(const ModelConfig& model, const CorpusSize& corpus) {
   return fitting;
 }
 
-double updates_per_epoch(const TrialSettings& trial, int ranks) {
-  const TrainConfig& config = trial.config;
-  const PlanConfig plan{config.max_tokens, config.max_sentences,
-                        static_cast<std::uint64_t>(config.seed)};
-  const auto batches = static_cast<double>(plan_in_length_order(trial.corpus, plan).batches());
-  return std::max(1.0, batches / static_cast<double>(config.update_freq * ranks));
+std::int64_t target_tokens_of(const EpochPlan& epoch, const Corpus& corpus) {
+  std::int64_t tokens = 0;
+  for (std::int64_t batch = 0; batch < epoch.batches(); ++batch)
+    for (const std::uint32_t pair : epoch.batch(batch)) tokens += corpus.lengths(pair).target + 1;
+  return tokens;
 }
 
 /// The seconds of an update on this machine. Zero where memory does not suffice to measure it; the
@@ -92,16 +91,19 @@ double measured_update(const TrialSettings& settings) {
 
 }  // namespace
 
-TextFacts text_facts(const SettledRun& run, const TextMeasurement& trial, int ranks) {
-  TextFacts facts{.size = trial.measure_text()};
+TextFacts measure_text_facts(const SettledRun& run, const TextMeasurement& measurement, int ranks) {
+  TextFacts facts{.size = measurement.measure_text()};
   if (run.open.contains("preset"))
-    facts.preset = preset_for(facts.size, speed_on(facts.size, trial, ranks));
+    facts.preset = preset_for(facts.size, speed_on(facts.size, measurement, ranks));
   return facts;
 }
 
-EpochFacts epoch_facts(const TrialSettings& trial, int ranks) {
-  return {.size = size_of(trial.corpus),
-          .updates_per_epoch = updates_per_epoch(trial, ranks),
+EpochFacts measure_epoch(const TrialSettings& trial) {
+  const Corpus& corpus = trial.data.train;
+  const EpochPlan epoch = first_epoch(trial, trial.config.max_tokens);
+  return {.size = size_of(corpus),
+          .target_tokens_per_epoch = target_tokens_of(epoch, corpus),
+          .updates_per_epoch = updates_of(epoch, trial),
           .seconds_per_update = trial.config.max_seconds() > 0 ? measured_update(trial) : 0};
 }
 
@@ -126,7 +128,7 @@ void log_choices(const TrialSettings& trial, const EpochFacts& corpus) {
       corpus.seconds_per_update > 0 ? corpus.seconds_per_update : measured_update(trial);
   const RunPace pace{.seconds_per_update = seconds,
                      .updates_per_epoch = corpus.updates_per_epoch,
-                     .validates = trial.validates};
+                     .validates = trial.validates()};
   const auto end = outlook(config, {}, pace).end;
   std::string text = join_text(counted(corpus.size.pairs, "pair"), ": ");
   if (config.init_from.empty()) text += join_text(name_of(config.preset), ", ");
@@ -135,10 +137,10 @@ void log_choices(const TrialSettings& trial, const EpochFacts& corpus) {
     text += join_text(counted(std::llround(end->updates_left), "update"), " of ",
                       counted(std::llround(corpus.target_tokens_per_update()), "target piece"));
     if (seconds > 0) text += ", about " + duration_text(end->seconds_left);
-    text += config.patience > 0 && trial.validates ? ", less if the score stops rising earlier; "
-                                                   : "; ";
+    text += config.patience > 0 && trial.validates() ? ", less if the score stops rising earlier; "
+                                                     : "; ";
   }
-  if (trial.validates) {
+  if (trial.validates()) {
     text += join_text("validated every ", counted(config.valid_every, "update"));
     if (seconds > 0)
       text +=

@@ -1,5 +1,5 @@
 // Measures the text and the machine where a train command leaves settings open, and says what was
-// chosen. training/run_start and training/automatic_settings make the choices.
+// chosen. training/start/run_start and training/start/automatic_settings make the choices.
 #pragma once
 
 #include <functional>
@@ -23,11 +23,11 @@ struct TextMeasurement {
 
 /// Measures the size of the text. Where the preset is open, also finds the preset that fits text
 /// and machine. Not for a run that starts from another model.
-TextFacts text_facts(const SettledRun& run, const TextMeasurement& trial, int ranks);
+TextFacts measure_text_facts(const SettledRun& run, const TextMeasurement& measurement, int ranks);
 
 /// The facts of the encoded text, with the settings of the trial. An update is timed only where
 /// --max-time asks for it.
-EpochFacts epoch_facts(const TrialSettings& trial, int ranks);
+EpochFacts measure_epoch(const TrialSettings& trial);
 
 /// Logs one line about the run, and a warning for each choice that cannot go well. Times an update
 /// where the facts of the corpus have no time.

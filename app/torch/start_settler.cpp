@@ -82,7 +82,7 @@ MachineFacts machine_facts(Precision precision, int threads, int ranks) {
   return {.ranks = ranks,
           .precision = std::string(name_of(precision)),
           .threads = std::to_string(threads),
-          .processor = cpu_features().model + " (" + cpu_features_text() + ")"};
+          .processor = cpu_features().model + " (" + cpu_features().instructions + ")"};
 }
 
 }  // namespace dragoman

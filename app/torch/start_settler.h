@@ -19,17 +19,17 @@ class StartSettler {
 
   StartFacts facts;
 
-  /// Settles what the known facts decide. Logs the remarks that are new.
+  /// Settles the values that the known facts decide. Logs the remarks that are new.
   SettledRun settle();
   /// Gives all ranks the settings of rank 0. Each host keeps the fields that may differ from host
   /// to host.
   void broadcast(Communicator& ranks);
 
-  /// Takes the facts that the checkpoint remembers. Returns whether rank 0 has found a checkpoint.
+  /// Takes the facts that rank 0's checkpoint remembers, and gives its settings to all ranks.
+  /// Returns whether there is a checkpoint.
   bool take_from_checkpoint(const std::optional<FoundCheckpoint>& found, Communicator& ranks);
   /// Opens the checkpoint, or in a new run the model of --init-from, and the files of --tokenizer
-  /// and
-  /// --target-tokenizer.
+  /// and --target-tokenizer.
   void find_models(const std::optional<FoundCheckpoint>& found);
 
  private:

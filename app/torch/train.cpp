@@ -36,7 +36,7 @@ DataObserver shown_stages() {
   return [progress = std::shared_ptr<Progress>(), shown = std::string()](
              std::string_view stage, std::int64_t done, std::int64_t total) mutable {
     if (stage != shown) {
-      // A single step has no share to show.
+      // A stage of a single step has no fraction to show.
       progress = std::make_shared<Progress>(std::string(stage), "", total > 1 ? total : 0);
       shown = stage;
     }
@@ -98,60 +98,59 @@ TextMeasurement text_measurement_of(const SettledRun& run, const RunFolder& fold
           .stop = stop};
 }
 
-TrialSettings trial_of(const RunConfig& config, const PreparedData& data, torch::Device device) {
+TrialSettings trial_of(const RunConfig& config, const PreparedData& data, torch::Device device,
+                       int ranks) {
   return {.config = config.train,
           .model = config.model,
           .precision = resolve_precision(config.train.precision, device),
           .device = device,
-          .corpus = data.train,
-          .ends = end_ids(data.tokenizers),
-          .validates = !data.valid.source_lines.empty(),
+          .data = data,
+          .ranks = ranks,
           .stop = listen_for_stop()};
 }
 
-/// In a new run: what the text and the machine decide before there is a tokenizer. A model to start
-/// from has decided that.
+/// In a new run: finds the facts of the text and the machine before there is a tokenizer. A run
+/// that starts from a model needs none.
 void find_text_facts(StartSettler& settler, const RunFolder& folder, torch::Device device,
-                     Communicator& ranks, const std::stop_token& stop) {
+                     int ranks, const std::stop_token& stop) {
   const SettledRun run = settler.settle();
-  if (!run.config.train.init_from.empty()) return;
-  if (ranks.leads())
+  if (run.config.train.init_from.empty())
     settler.facts.text =
-        text_facts(run, text_measurement_of(run, folder, device, stop), ranks.size());
-  settler.broadcast(ranks);
+        measure_text_facts(run, text_measurement_of(run, folder, device, stop), ranks);
 }
 
-/// In a new run: what the encoded text and the machine decide.
+/// In a new run: finds the facts of the encoded text and the machine.
 void find_corpus_facts(StartSettler& settler, const PreparedData& data, torch::Device device,
                        int ranks) {
   const SettledRun known = settler.settle();
   if (known.wants_max_tokens())
-    settler.facts.max_tokens = automatic_max_tokens(trial_of(known.config, data, device));
+    settler.facts.max_tokens = automatic_max_tokens(trial_of(known.config, data, device, ranks));
   const SettledRun with_batches = settler.settle();
-  settler.facts.corpus = epoch_facts(trial_of(with_batches.config, data, device), ranks);
+  settler.facts.corpus = measure_epoch(trial_of(with_batches.config, data, device, ranks));
 }
 
-void plan(TrainOptions& options) {
+/// The plan of a run of `info.size` ranks, from this process alone.
+void plan(TrainOptions& options, const RankInfo& info) {
   const TrainConfig& asked = options.config.train;
   asked.check_output();
   StartSettler settler(options.request());
-  if (const auto found = find_checkpoint({asked.output}, log_warning))
-    settler.facts.remembered = found->progress.settings;
+  Communicator alone({}, asked.rank_timeout);
+  const auto found = find_checkpoint({asked.output}, log_warning);
+  const bool begun = settler.take_from_checkpoint(found, alone);
   const TrainConfig settled_so_far = settler.settle().config.train;
-  const torch::Device device = parse_device(settled_so_far.device);
-  use_threads(settled_so_far.threads);
+  const torch::Device device = parse_device(settled_so_far.device, info.local_rank);
+  use_threads(settled_so_far.threads, info.local_size);
   const PlanFolder folder(asked.output);
   const RunFolder planned{folder.path()};
-  Communicator alone({}, asked.rank_timeout);
-  settler.find_models({});
-  find_text_facts(settler, planned, device, alone, listen_for_stop());
+  settler.find_models(found);
+  if (!begun) find_text_facts(settler, planned, device, info.size, listen_for_stop());
   const SettledRun with_text = settler.settle();
   const PreparedData data = prepare_data(preparation_of(with_text, planned, listen_for_stop()));
   settler.facts.tokenizers = data.tokenizers;
   log_data(data);
-  find_corpus_facts(settler, data, device, 1);
+  if (!begun) find_corpus_facts(settler, data, device, info.size);
   const SettledRun run = settler.settle();
-  print_plan(trial_of(run.config, data, device));
+  print_plan(trial_of(run.config, data, device, info.size));
 }
 
 void run_trainer(TrainingRun run, const std::optional<FoundCheckpoint>& found, Communicator& ranks,
@@ -178,6 +177,13 @@ void run_trainer(TrainingRun run, const std::optional<FoundCheckpoint>& found, C
   log_end(reason, trainer.progress(), folder, config);
 }
 
+/// The checkpoint that rank 0 has found, as this rank sees it. Another host may not have the
+/// folder.
+std::optional<FoundCheckpoint> own_checkpoint(const StartPoint& start, const RunFolder& folder,
+                                              const Communicator& ranks) {
+  return ranks.leads() ? start.found : find_checkpoint(folder, [](const std::string&) {});
+}
+
 void train(TrainOptions& options, Communicator& ranks) {
   const std::stop_token stop = ranks.stop_token(listen_for_stop());
   require_same_configuration(configuration_of(options.config.fields()), ranks);
@@ -193,8 +199,10 @@ void train(TrainOptions& options, Communicator& ranks) {
     lock_folder(folder, start);
   else
     create_folders(folder.root);
-  settler.find_models(start.found);
-  if (!begun) find_text_facts(settler, folder, device, ranks, stop);
+  const auto found = begun ? own_checkpoint(start, folder, ranks) : std::nullopt;
+  settler.find_models(found);
+  if (!begun && ranks.leads()) find_text_facts(settler, folder, device, ranks.size(), stop);
+  if (!begun) settler.broadcast(ranks);
 
   const PreparedData data = prepare_in_turn(settler.settle(), folder, ranks, stop);
   settler.facts.tokenizers = data.tokenizers;
@@ -205,44 +213,51 @@ void train(TrainOptions& options, Communicator& ranks) {
   settler.facts.machine = machine_facts(precision, threads, ranks.size());
   const SettledRun settled = settler.settle();
   if (ranks.leads()) write_file(folder.config(), config_toml(settled.config, settled.settings));
-  TrainingRun run{
-      .config = settled.config.train,
-      .model = settled.config.model,
-      .precision = precision,
-      .device = device,
-      .folder = folder,
-      .attachments = attachments_of(settled.config, *options.invocation, data,
-                                    initial_checksum(settled_so_far.init_from, start.found)),
-      .data = data,
-      .settings = settled.settings,
-      .threads = settler.facts.machine->threads,
-      .processor = settler.facts.machine->processor};
+  TrainingRun run{.config = settled.config.train,
+                  .model = settled.config.model,
+                  .precision = precision,
+                  .device = device,
+                  .folder = folder,
+                  .attachments = attachments_of(settled.config, *options.invocation, data,
+                                                initial_checksum(settled_so_far.init_from, found)),
+                  .data = data,
+                  .settings = settled.settings,
+                  .threads = threads,
+                  .processor = settler.facts.machine->processor};
   require_same_data(run, ranks);
   log_run(run);
   if (ranks.size() > 1) log_info(join_text("training on ", ranks.size(), " ranks"));
   if (ranks.leads() && !begun)
-    log_choices(trial_of(settled.config, data, device), *settler.facts.corpus);
+    log_choices(trial_of(settled.config, data, device, ranks.size()), *settler.facts.corpus);
   run_trainer(std::move(run), start.found, ranks, stop);
+}
+
+void train_as_rank(TrainOptions& options, const RankInfo& info) {
+  Communicator ranks(info, options.config.train.rank_timeout);
+  try {
+    train(options, ranks);
+  } catch (const PreparationStopped& stopped) {
+    // No signal: a rank was lost. This call throws the error that names it.
+    if (!received_signal()) ranks.wait_for_all();
+    ranks.give_up(stopped.what());
+    throw;
+  } catch (const std::exception& error) {
+    ranks.give_up(error.what());
+    throw;
+  }
 }
 
 int run_train(TrainOptions& options) {
   options.config.train.check_rank_timeout();
   const RankInfo info = rank_info(process_environment());
   if (info.rank > 0) configure_log(log_format(), Verbosity::Quiet);
-  Communicator ranks(info, options.config.train.rank_timeout);
   try {
-    if (options.mode.plan)
-      plan(options);
-    else
-      train(options, ranks);
-  } catch (const PreparationStopped& stopped) {
-    // No signal: a rank was lost. This call throws the error that names it.
-    if (!received_signal()) ranks.wait_for_all();
-    ranks.give_up(stopped.what());
+    if (!options.mode.plan)
+      train_as_rank(options, info);
+    else if (info.rank == 0)
+      plan(options, info);
+  } catch (const PreparationStopped&) {
     log_info("stopped before the first update; the same command starts again");
-  } catch (const std::exception& error) {
-    ranks.give_up(error.what());
-    throw;
   }
   return 0;
 }

@@ -22,7 +22,7 @@ std::string rate_text(const BatchCost& cost) {
 }
 
 void print_line(std::string name, const std::string& value) {
-  constexpr std::size_t kColumn = 26;
+  constexpr std::size_t kColumn = 30;
   if (name.size() < kColumn) name.append(kColumn - name.size(), ' ');
   std::cout << name << value << '\n';
 }
@@ -58,7 +58,7 @@ std::int64_t automatic_max_tokens(const TrialSettings& settings) {
     throw UsageError("--max-tokens auto: the memory of a GPU is not measured; give a number");
   log_info("--max-tokens auto: trying token budgets");
   Trial trial(settings);
-  const std::vector<BudgetTrial> trials = try_budgets(trial, settings.corpus);
+  const std::vector<BudgetTrial> trials = try_budgets(trial, settings.data.train);
   std::string tried;
   for (const BudgetTrial& t : trials)
     tried += join_text(tried.empty() ? "" : ", ", with_separators(t.max_tokens), " ",
@@ -74,6 +74,8 @@ void print_plan(const TrialSettings& settings) {
   const auto preset = settings.config.preset;
   print_line("parameters",
              join_text(with_separators(plan.parameters), "; --preset ", name_of(preset)));
+  if (settings.ranks > 1)
+    print_line("ranks", join_text(settings.ranks, "; memory and speed are of one"));
   print_line("--max-tokens", with_separators(settings.config.max_tokens));
   print_memory(plan.memory, settings.device, settings.config.ema > 0);
   print_line(
@@ -92,7 +94,8 @@ void print_plan(const TrialSettings& settings) {
   };
   const auto& end = plan.outlook.end;
   print_line("run", end ? end_text(*end) : "until --patience is over: no other limit is set");
-  if (plan.outlook.without_gain) print_line("earliest end", end_text(*plan.outlook.without_gain));
+  if (plan.outlook.end_without_gain)
+    print_line("earliest end", end_text(*plan.outlook.end_without_gain));
   print_line("disk", join_text(bytes_text(plan.disk_bytes), "; ", bytes_text(plan.checkpoint_bytes),
                                " a checkpoint"));
 }

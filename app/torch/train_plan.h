@@ -14,7 +14,7 @@ std::int64_t automatic_max_tokens(const TrialSettings& settings);
 void print_plan(const TrialSettings& settings);
 
 /// A temporary folder for a run that is only planned. Its token cache has links to the files of the
-/// run's own cache. New files are removed with the folder.
+/// run's own cache. A new file takes the place of a link, and is removed with the folder.
 class PlanFolder {
  public:
   explicit PlanFolder(const std::filesystem::path& run);

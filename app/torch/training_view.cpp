@@ -25,10 +25,11 @@ std::string format(const char* pattern, Numbers... numbers) {
 std::string left_text(const Outlook& outlook, const ProgressRecord& progress) {
   const auto left = [](const ExpectedEnd& end) { return duration_text(end.seconds_left); };
   if (!outlook.end)
-    return outlook.without_gain ? left(*outlook.without_gain) + " left at the earliest" : "";
+    return outlook.end_without_gain ? left(*outlook.end_without_gain) + " left at the earliest"
+                                    : "";
   std::string text = left(*outlook.end) + " left";
-  if (outlook.without_gain && progress.patience.without_gain > 0)
-    text += ", " + left(*outlook.without_gain) + " without a gain";
+  if (outlook.end_without_gain && progress.patience.without_gain > 0)
+    text += ", " + left(*outlook.end_without_gain) + " without a gain";
   return text;
 }
 
@@ -58,8 +59,8 @@ std::string validation_text(const TrainConfig& config, const ProgressRecord& pro
 
 std::string dropped_text(const CorpusReport& report) {
   std::string text;
-  const auto add = [&](std::int64_t count, const char* what) {
-    if (count > 0) text += join_text(", ", with_separators(count), " ", what);
+  const auto add = [&](std::int64_t count, const char* reason) {
+    if (count > 0) text += join_text(", ", with_separators(count), " ", reason);
   };
   add(report.held_out, "held out for validation");
   add(report.empty, "empty");
@@ -81,7 +82,10 @@ void log_data(const PreparedData& data) {
       with_separators(report.kept), " of ", counted(report.read, "pair"), dropped_text(report),
       "; ", with_separators(report.source_tokens), " source and ",
       counted(report.target_tokens, "target piece"), "; ",
-      counted(static_cast<std::int64_t>(data.valid.source_lines.size()), "validation pair"), "; ",
+      counted(static_cast<std::int64_t>(data.valid.source_lines.size()), "validation pair"),
+      data.valid.too_long > 0
+          ? ", " + with_separators(data.valid.too_long) + " of them too long for the loss; "
+          : "; ",
       format("%.1f %% of the lines have several sentences",
              100 * report.several_sentences_fraction())));
   if (2 * report.same_text > report.kept)
@@ -115,9 +119,8 @@ void log_run(const TrainingRun& run) {
       "model: ", with_separators(FlatLayout(run.model).parameters()), " parameters, d_model ",
       run.model.d_model, ", ", run.model.encoder_layers, "+", run.model.decoder_layers, " layers, ",
       with_separators(run.model.target_vocabulary), " pieces; ", name_of(run.precision), " on ",
-      run.device.is_cpu()
-          ? join_text(run.processor, ", ", counted(std::stoll(run.threads), "thread"))
-          : run.device.str()));
+      run.device.is_cpu() ? join_text(run.processor, ", ", counted(run.threads, "thread"))
+                          : run.device.str()));
   const std::string root = run.folder.root.string();
   log_info(join_text("to watch it: dragoman plot ", root, " -o page.html, or tensorboard --logdir ",
                      root));

@@ -158,10 +158,12 @@ Phrase draw_direction(RandomStream& random, const Verb& motion) {
 }
 
 Phrase draw_clock(RandomStream& random) {
-  const Phrase time = random.chance(0.75) ? clock_time(1 + static_cast<int>(random.below(12)),
-                                                       5 * static_cast<int>(random.below(12)))
-                                          : digital_time(static_cast<int>(random.below(24)),
-                                                         static_cast<int>(random.below(60)));
+  const bool in_words = random.chance(0.75);
+  const int minute =
+      in_words ? 5 * static_cast<int>(random.below(12)) : static_cast<int>(random.below(60));
+  const int hour =
+      in_words ? 1 + static_cast<int>(random.below(12)) : static_cast<int>(random.below(24));
+  const Phrase time = in_words ? clock_time(hour, minute) : digital_time(hour, minute);
   return {"at " + time.english, "um " + time.german};
 }
 

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <array>
 #include <iterator>
 #include <utility>
 
@@ -38,6 +40,12 @@ std::int64_t draw_number(RandomStream& random, int most_digits) {
 
 Phrase words_or_digits(RandomStream& random, std::int64_t number) {
   return random.chance(0.75) ? number_in_words(number) : number_in_digits(number);
+}
+
+/// Of a month in a leap year.
+int days_of(int month) {
+  constexpr std::array kDays = {31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+  return kDays.at(static_cast<std::size_t>(month - 1));
 }
 
 Date draw_date(RandomStream& random) {
@@ -104,7 +112,8 @@ Phrase somebody_pays(RandomStream& random) {
 }
 
 Phrase time_now(RandomStream& random) {
-  const Phrase time = clock_time(draw_between(random, 1, 12), 5 * draw_between(random, 0, 11));
+  const int minute = 5 * draw_between(random, 0, 11);
+  const Phrase time = clock_time(draw_between(random, 1, 12), minute);
   return closed({{"it is", "es ist"}, time});
 }
 
@@ -142,7 +151,8 @@ Phrase born_on(RandomStream& random) {
   const bool singular = subject == Agreement::FirstSingular || subject == Agreement::ThirdSingular;
   const Phrase who{english_phrase(person, Role::Subject), german_phrase(person, Case::Nominative)};
   const Phrase born{singular ? "was born" : "were born", singular ? "wurde" : "wurden"};
-  Phrase when = on_day_in_words(draw_between(random, 1, 12), draw_between(random, 1, 31));
+  const int day = draw_between(random, 1, 31), month = draw_between(random, 1, 12);
+  Phrase when = on_day_in_words(month, std::min(day, days_of(month)));
   const double draw = random.uniform();
   if (draw < 0.4) {
     const Phrase date = full_date(draw_date(random));
@@ -160,10 +170,10 @@ Phrase on_a_date(RandomStream& random) {
   if (clause.verb->stative) return on_a_date(random);
   if (clause.tense == Tense::Perfect) clause.tense = Tense::Past;
   if (!shows_past(clause)) return on_a_date(random);
-  const Phrase when = random.chance(0.6) ? on_weekday_and_date(draw_date(random))
-                                         : on_day_in_words(draw_between(random, 1, 12),
-                                                           draw_between(random, 1, 28));
-  return closed({statement(clause, when)});
+  if (random.chance(0.6))
+    return closed({statement(clause, on_weekday_and_date(draw_date(random)))});
+  const int day = draw_between(random, 1, 28);
+  return closed({statement(clause, on_day_in_words(draw_between(random, 1, 12), day))});
 }
 
 Phrase age(RandomStream& random) {

@@ -16,10 +16,13 @@ namespace {
 /// make it no faster, but the workspace larger.
 constexpr std::size_t kTokensOfPass = 1024;
 
-void append_sinusoids(std::vector<float>& table, std::int64_t places, std::int64_t d_model) {
+void append_sinusoids(std::vector<float>& table, std::int64_t positions,
+                      const ModelConfig& config) {
+  const std::int64_t d_model = config.d_model;
   const std::int64_t known = static_cast<std::int64_t>(table.size()) / d_model;
-  for (std::int64_t place = known; place < places; ++place)
-    for (std::int64_t c = 0; c < d_model; ++c) table.push_back(sinusoid(place, c, d_model));
+  for (std::int64_t position = known; position < positions; ++position)
+    for (std::int64_t c = 0; c < d_model; ++c)
+      table.push_back(sinusoid(position, c, d_model, config.positions));
 }
 
 }  // namespace
@@ -82,16 +85,18 @@ void CpuEngine::admit_in_one_pass(std::span<const std::vector<TokenId>> sentence
                                   std::vector<std::int32_t>& slots) {
   std::vector<TokenId> tokens;
   std::vector<std::int32_t> starts = {0};
-  work_.places.clear();
+  work_.positions.clear();
   for (const std::vector<TokenId>& sentence : sentences) {
     tokens.insert(tokens.end(), sentence.begin(), sentence.end());
     for (std::size_t i = 0; i < sentence.size(); ++i)
-      work_.places.push_back(static_cast<std::int64_t>(i));
+      work_.positions.push_back(static_cast<std::int64_t>(i));
     starts.push_back(static_cast<std::int32_t>(tokens.size()));
   }
   const auto rows = static_cast<std::int64_t>(tokens.size());
   work_.reserve(rows, *model_);
-  embed(tokens, work_.places, model_->source_embedding, model_->source_positions);
+  embed(tokens, work_.positions, model_->source_embedding, model_->source_positions);
+  if (activations_ != nullptr)
+    record_embedding(tokens, model_->source_embedding, activations_->source);
   encode(starts);
 
   const std::size_t first = slots.size();
@@ -99,27 +104,29 @@ void CpuEngine::admit_in_one_pass(std::span<const std::vector<TokenId>> sentence
     slots.push_back(new_slot(starts[s + 1] - starts[s]));
   for (std::size_t layer = 0; layer < model_->decoder.size(); ++layer) {
     run(model_->decoder[layer].cross_attention.key_value, work_.x.data(), rows, work_.wide.data());
+    if (activations_ != nullptr) record_memory(layer, rows);
     for (std::size_t s = 0; s < sentences.size(); ++s) {
       Source& source = sources_[static_cast<std::size_t>(slots[first + s])];
       std::uint8_t* record = source.keys_values.data() +
-                             static_cast<std::int64_t>(layer) * source.places * record_bytes();
+                             static_cast<std::int64_t>(layer) * source.length * record_bytes();
       for (std::int64_t row = starts[s]; row < starts[s + 1]; ++row, record += record_bytes())
         store_record(work_.wide.data() + row * 2 * model_->order.width, record);
     }
   }
 }
 
-std::int32_t CpuEngine::new_slot(std::int64_t places) {
+std::int32_t CpuEngine::new_slot(std::int64_t length) {
   if (free_slots_.empty()) {
     free_slots_.push_back(static_cast<std::int32_t>(sources_.size()));
     sources_.emplace_back();
+    free_slots_.reserve(sources_.size());  // release() takes no memory
   }
   const std::int32_t slot = free_slots_.back();
   free_slots_.pop_back();
   Source& source = sources_[static_cast<std::size_t>(slot)];
-  source.places = places;
+  source.length = length;
   source.keys_values.resize(
-      static_cast<std::size_t>(model_->config.decoder_layers * places * record_bytes()));
+      static_cast<std::size_t>(model_->config.decoder_layers * length * record_bytes()));
   return slot;
 }
 
@@ -133,45 +140,47 @@ void CpuEngine::release(std::span<const std::int32_t> slots) {
 
 void CpuEngine::select(std::span<const RowOrigin> rows) { cache_.select(rows); }
 
-void CpuEngine::step(const Step& step) {
+void CpuEngine::step(const StepRequest& step) {
   work_.linear.helpers = team_.helpers();
   const std::int64_t rows = cache_.rows();
   cache_.begin_step();
   work_.tokens.assign(step.previous.begin(), step.previous.end());
-  work_.places.clear();
+  work_.positions.clear();
   for (std::int64_t r = 0; r < rows; ++r) {
-    work_.places.push_back(cache_.places(r) - 1);
-    if (work_.places.back() == 0)
+    work_.positions.push_back(cache_.length(r) - 1);
+    if (work_.positions.back() == 0)
       work_.tokens[static_cast<std::size_t>(r)] = -1;  // the zero vector
   }
   work_.reserve(rows, *model_);
-  embed(work_.tokens, work_.places, model_->target_embedding, model_->target_positions);
+  embed(work_.tokens, work_.positions, model_->target_embedding, model_->target_positions);
+  if (activations_ != nullptr)
+    record_embedding(work_.tokens, model_->target_embedding, activations_->target);
   decode(rows, step);
-  const PartTimer timer(times_, EnginePart::Projection);
+  const WorkTimer timer(times_, EngineWork::Projection);
   choice_.run(*model_->output, work_.x.data(), rows, step, work_.linear);
 }
 
-const float* CpuEngine::position(std::int64_t place, const std::vector<float>& learned) {
+const float* CpuEngine::position(std::int64_t position, const std::vector<float>& learned) {
   const std::int64_t d_model = model_->config.d_model;
   if (learned.empty()) {
-    if (place * d_model >= static_cast<std::int64_t>(sinusoids_.size()))
-      append_sinusoids(sinusoids_, std::max<std::int64_t>(256, 2 * place), d_model);
-    return sinusoids_.data() + place * d_model;
+    if (position * d_model >= static_cast<std::int64_t>(sinusoids_.size()))
+      append_sinusoids(sinusoids_, std::max<std::int64_t>(256, 2 * position), model_->config);
+    return sinusoids_.data() + position * d_model;
   }
-  if (place >= model_->config.max_positions)
+  if (position >= model_->config.max_positions)
     throw Error("a sentence has more than the ", model_->config.max_positions,
                 " positions that this model has learned (--max-positions)");
-  return learned.data() + place * d_model;
+  return learned.data() + position * d_model;
 }
 
 /// E[token] sqrt(D) + position, section 3.4 of the paper; the zero vector for token -1.
-void CpuEngine::embed(std::span<const TokenId> tokens, std::span<const std::int64_t> places,
+void CpuEngine::embed(std::span<const TokenId> tokens, std::span<const std::int64_t> positions,
                       const CpuEmbedding& embedding, const std::vector<float>& learned) {
   const std::int64_t d_model = model_->config.d_model;
   const float scale = std::sqrt(static_cast<float>(d_model));
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     float* x = work_.x.data() + static_cast<std::int64_t>(i) * d_model;
-    std::copy_n(position(places[i], learned), d_model, x);
+    std::copy_n(position(positions[i], learned), d_model, x);
     if (tokens[i] >= 0) embedding.add(tokens[i], scale, {x, static_cast<std::size_t>(d_model)});
   }
 }

@@ -9,12 +9,13 @@
 #include <span>
 #include <vector>
 
+#include "inference/cpu/activations.h"
 #include "inference/cpu/cpu_model.h"
 #include "inference/cpu/engine_team.h"
 #include "inference/cpu/engine_times.h"
 #include "inference/cpu/key_value_cache.h"
 #include "inference/cpu/token_choice.h"
-#include "inference/engine.h"
+#include "inference/search/engine.h"
 
 namespace dragoman {
 
@@ -33,58 +34,63 @@ class CpuEngine : public Engine {
   std::vector<std::int32_t> admit(std::span<const std::vector<TokenId>> sentences) override;
   void release(std::span<const std::int32_t> slots) override;
   void select(std::span<const RowOrigin> rows) override;
-  void step(const Step& step) override;
+  void step(const StepRequest& step) override;
 
   /// Time spent from now on is added to `times`, which must outlive the engine; null: none.
   void measure(EngineTimes* times) { times_ = times; }
+
+  /// Empties `activations`, and appends to them from now on what is computed for one sentence: one
+  /// that is admitted, and the steps of one row. They must outlive the engine; null: none. Keys and
+  /// values are those before they are rounded for the cache.
+  void record(Activations* activations);
 
  private:
   /// Buffers of a pass over `rows` rows; they grow to the largest pass.
   struct Workspace {
     void reserve(std::int64_t rows, const CpuModel& model);
 
-    std::vector<TokenId> tokens;       // [rows]
-    std::vector<std::int64_t> places;  // [rows]: in their sentences
-    std::vector<float> x;              // [rows, D]: the residual stream
-    std::vector<float> input;          // [rows, D]: normalised before a sub-layer
-    std::vector<float> wide;           // [rows, 3 W or F or 2 F]; W of HeadOrder
-    std::vector<float> attended;       // [rows, W or F]
-    std::vector<float> output;         // [rows, D]: of the sub-layer
-    std::vector<float> log_sums;       // [rows, H]
-    std::vector<float> attention;      // scratch of a row's
+    std::vector<TokenId> tokens;          // [rows]
+    std::vector<std::int64_t> positions;  // [rows]: in their sentences
+    std::vector<float> x;                 // [rows, D]: the residual stream
+    std::vector<float> input;             // [rows, D]: normalised before a sub-layer
+    std::vector<float> wide;              // [rows, 3 W or F or 2 F]; W of HeadOrder
+    std::vector<float> attended;          // [rows, W or F]
+    std::vector<float> output;            // [rows, D]: of the sub-layer
+    std::vector<float> log_sums;          // [rows, H]
+    std::vector<float> attention;         // scratch of a row's attention
     LinearScratch linear;
   };
 
-  /// Keys and values of the memory for each decoder layer: records [layers, places].
+  /// Keys and values of the memory for each decoder layer: records [layers, length].
   struct Source {
     std::vector<std::uint8_t> keys_values;
-    std::int64_t places = 0;
+    std::int64_t length = 0;  // of the source, with </s>
   };
 
   /// Appends the sentences' slots.
   void admit_in_one_pass(std::span<const std::vector<TokenId>> sentences,
                          std::vector<std::int32_t>& slots);
-  /// A slot for a sentence of so many places.
-  std::int32_t new_slot(std::int64_t places);
+  /// A slot for a sentence of so many tokens.
+  std::int32_t new_slot(std::int64_t length);
   void run(const PackedLinear& layer, const float* x, std::int64_t rows, float* y,
            bool relu = false);
-  void embed(std::span<const TokenId> tokens, std::span<const std::int64_t> places,
+  void embed(std::span<const TokenId> tokens, std::span<const std::int64_t> positions,
              const CpuEmbedding& embedding, const std::vector<float>& learned);
-  const float* position(std::int64_t place, const std::vector<float>& learned);
+  const float* position(std::int64_t position, const std::vector<float>& learned);
   void encode(std::span<const std::int32_t> starts);
-  void decode(std::int64_t rows, const Step& step);
+  void decode(std::int64_t rows, const StepRequest& step);
   void attend_in_sentences(std::span<const std::int32_t> starts);
   void attend_to_history(const CpuDecoderLayer& layer, std::int64_t number, const float* input,
                          std::int64_t rows);
-  /// If `told` is not null, appends the attention weights [S] of its heads for each row.
+  /// If `report` is not null, appends the attention weights [S] of its heads for each row.
   void attend_to_source(const CpuDecoderLayer& layer, std::int64_t number, const float* input,
-                        std::int64_t rows, const Step* told);
+                        std::int64_t rows, const StepRequest* report);
   void attend_long_sentence(std::int64_t begin, std::int64_t end);
-  /// Returns the weights [places, lanes], which stand until the next row's.
+  /// Returns the weights [length, lanes], which stand until the next row's.
   const float* attend_row(const float* q, const std::uint8_t* cache, const std::int32_t* records,
-                          std::int64_t places, float* output);
-  /// Appends to step.attention the mean of the weights [places, lanes] over the chosen heads.
-  void tell_attention(const float* weights, std::int64_t places, const Step& step) const;
+                          std::int64_t length, float* output);
+  /// Appends to step.attention the mean of the weights [length, lanes] over the chosen heads.
+  void report_attention(const float* weights, std::int64_t length, const StepRequest& step) const;
   std::int64_t record_bytes() const { return model_->order.record_bytes(model_->cache_type); }
   void store_record(const float* key_value, std::uint8_t* record) const;
   void feed_forward(const CpuFeedForward& layer, const float* input, std::int64_t rows);
@@ -95,18 +101,27 @@ class CpuEngine : public Engine {
   template <class SubLayer>
   const float* residual(const CpuNorm& norm, std::int64_t rows, const float* added,
                         SubLayer&& sub_layer);
+  // Called only where activations_ is not null.
+  void record_embedding(std::span<const TokenId> tokens, const CpuEmbedding& embedding,
+                        Activations::Embedding& to) const;
+  void record_encoder(std::size_t layer, std::int64_t rows);
+  void record_memory(std::size_t layer, std::int64_t rows);
+  void record_history(std::size_t layer, std::int64_t rows);
+  /// The query is the first of `stride` columns of `wide`.
+  void record_query(std::int64_t rows, std::int64_t stride, Activations::Attention& to);
   /// y = norm(x). If `added` is not null, it is added to x first.
   void normalize(const CpuNorm& norm, std::int64_t rows, const float* added, float* y);
 
   std::shared_ptr<const CpuModel> model_;
-  TeamPlace team_;
-  std::vector<float> sinusoids_;  // [places, D], as far as they were asked for
+  TeamMember team_;
+  std::vector<float> sinusoids_;  // [positions, D], as far as they were asked for
   std::vector<Source> sources_;   // [slot]
   std::vector<std::int32_t> free_slots_;
   KeyValueCache cache_;
   Workspace work_;
   TokenChoice choice_;
   EngineTimes* times_ = nullptr;
+  Activations* activations_ = nullptr;
 };
 
 /// `count` engines that share one model, each for a thread of its own.

@@ -31,12 +31,12 @@ auto activation_kernel(Activation activation) -> void (*)(const ActivationArgume
 
 void CpuEngine::run(const PackedLinear& layer, const float* x, std::int64_t rows, float* y,
                     bool relu) {
-  const PartTimer timer(times_, EnginePart::Linear);
+  const WorkTimer timer(times_, EngineWork::Linear);
   layer.run(x, rows, y, work_.linear, relu);
 }
 
 void CpuEngine::normalize(const CpuNorm& norm, std::int64_t rows, const float* added, float* y) {
-  const PartTimer timer(times_, EnginePart::Normalization);
+  const WorkTimer timer(times_, EngineWork::Normalization);
   kernels().add_norm[0]({.x = work_.x.data(),
                          .residual = added,
                          .gain = norm.gain.data(),
@@ -72,16 +72,16 @@ void CpuEngine::store_record(const float* key_value, std::uint8_t* record) const
 }
 
 const float* CpuEngine::attend_row(const float* q, const std::uint8_t* cache,
-                                   const std::int32_t* records, std::int64_t places,
+                                   const std::int32_t* records, std::int64_t length,
                                    float* output) {
-  grow(work_.attention, model_->order.scratch(places));
+  grow(work_.attention, model_->order.scratch(length));
   const auto attend =
       inference_kernels().row_attention[static_cast<std::size_t>(model_->cache_type)];
   attend({.order = model_->order,
           .q = q,
           .cache = cache,
           .records = records,
-          .places = places,
+          .length = length,
           .scale = 1 / std::sqrt(static_cast<float>(model_->config.d_k())),
           .scratch = work_.attention.data(),
           .output = output});
@@ -92,7 +92,7 @@ const float* CpuEngine::attend_row(const float* q, const std::uint8_t* cache,
 /// `attended`. The length of the sentence alone chooses the kernel, so other sentences change no
 /// bit.
 void CpuEngine::attend_in_sentences(std::span<const std::int32_t> starts) {
-  const PartTimer timer(times_, EnginePart::Attention);
+  const WorkTimer timer(times_, EngineWork::Attention);
   const std::int64_t d_model = model_->config.d_model, heads = model_->config.heads;
   const std::int64_t d_k = model_->config.d_k();
   const float* qkv = work_.wide.data();
@@ -133,7 +133,7 @@ void CpuEngine::attend_long_sentence(std::int64_t begin, std::int64_t end) {
   std::vector<std::uint8_t> records(static_cast<std::size_t>((end - begin) * record_bytes()));
   const auto to_heads = [&](const float* plain, float* ordered) {
     for (std::int64_t h = 0; h < order.heads; ++h)
-      for (std::int64_t c = 0; c < order.d_k; ++c) ordered[order.place(h, c)] = *plain++;
+      for (std::int64_t c = 0; c < order.d_k; ++c) ordered[order.index(h, c)] = *plain++;
   };
   for (std::int64_t t = begin; t < end; ++t) {
     const float* qkv = work_.wide.data() + t * 3 * d_model;
@@ -147,7 +147,7 @@ void CpuEngine::attend_long_sentence(std::int64_t begin, std::int64_t end) {
     float* attended = work_.attended.data() + t * d_model;
     for (std::int64_t h = 0; h < order.heads; ++h)
       for (std::int64_t c = 0; c < order.d_k; ++c)
-        *attended++ = output[static_cast<std::size_t>(order.place(h, c))];
+        *attended++ = output[static_cast<std::size_t>(order.index(h, c))];
   }
 }
 
@@ -172,11 +172,13 @@ void CpuEngine::feed_forward(const CpuFeedForward& layer, const float* input, st
 void CpuEngine::encode(std::span<const std::int32_t> starts) {
   const std::int64_t rows = starts.back();
   const float* added = nullptr;
-  for (const CpuEncoderLayer& layer : model_->encoder) {
+  for (std::size_t i = 0; i < model_->encoder.size(); ++i) {
+    const CpuEncoderLayer& layer = model_->encoder[i];
     added = residual(layer.self_attention.norm, rows, added, [&](const float* input) {
       run(layer.self_attention.query_key_value, input, rows, work_.wide.data());
       attend_in_sentences(starts);
       run(layer.self_attention.output, work_.attended.data(), rows, work_.output.data());
+      if (activations_ != nullptr) record_encoder(i, rows);
     });
     added = residual(layer.feed_forward.norm, rows, added,
                      [&](const float* input) { feed_forward(layer.feed_forward, input, rows); });
@@ -189,46 +191,50 @@ void CpuEngine::attend_to_history(const CpuDecoderLayer& layer, std::int64_t num
   const std::int64_t width = model_->order.width;
   run(layer.self_attention.query_key_value, input, rows, work_.wide.data());
   {
-    const PartTimer timer(times_, EnginePart::Attention);
+    const WorkTimer timer(times_, EngineWork::Attention);
     for (std::int64_t r = 0; r < rows; ++r) {
       const float* qkv = work_.wide.data() + r * 3 * width;
       store_record(qkv + width, cache_.current(number, r));
-      attend_row(qkv, cache_.layer(number), cache_.records(r), cache_.places(r),
+      attend_row(qkv, cache_.layer(number), cache_.records(r), cache_.length(r),
                  work_.attended.data() + r * width);
     }
   }
   run(layer.self_attention.output, work_.attended.data(), rows, work_.output.data());
+  if (activations_ != nullptr) record_history(static_cast<std::size_t>(number), rows);
 }
 
 void CpuEngine::attend_to_source(const CpuDecoderLayer& layer, std::int64_t number,
-                                 const float* input, std::int64_t rows, const Step* told) {
+                                 const float* input, std::int64_t rows, const StepRequest* report) {
   const std::int64_t width = model_->order.width;
   run(layer.cross_attention.query, input, rows, work_.wide.data());
   {
-    const PartTimer timer(times_, EnginePart::Attention);
+    const WorkTimer timer(times_, EngineWork::Attention);
     for (std::int64_t r = 0; r < rows; ++r) {
       const Source& source = sources_[static_cast<std::size_t>(cache_.slot(r))];
       const float* weights =
           attend_row(work_.wide.data() + r * width,
-                     source.keys_values.data() + number * source.places * record_bytes(), nullptr,
-                     source.places, work_.attended.data() + r * width);
-      if (told != nullptr) tell_attention(weights, source.places, *told);
+                     source.keys_values.data() + number * source.length * record_bytes(), nullptr,
+                     source.length, work_.attended.data() + r * width);
+      if (report != nullptr) report_attention(weights, source.length, *report);
     }
   }
   run(layer.cross_attention.output, work_.attended.data(), rows, work_.output.data());
+  if (activations_ != nullptr)
+    record_query(rows, width, activations_->cross[static_cast<std::size_t>(number)]);
 }
 
-void CpuEngine::tell_attention(const float* weights, std::int64_t places, const Step& step) const {
+void CpuEngine::report_attention(const float* weights, std::int64_t length,
+                                 const StepRequest& step) const {
   const std::int64_t first = step.heads.head == 0 ? 0 : step.heads.head - 1;
   const std::int64_t last = step.heads.head == 0 ? model_->config.heads : first + 1;
-  for (std::int64_t place = 0; place < places; ++place) {
-    const float* heads = weights + place * model_->order.lanes;
+  for (std::int64_t position = 0; position < length; ++position) {
+    const float* heads = weights + position * model_->order.lanes;
     step.attention->push_back(std::accumulate(heads + first, heads + last, 0.0F) /
                               static_cast<float>(last - first));
   }
 }
 
-void CpuEngine::decode(std::int64_t rows, const Step& step) {
+void CpuEngine::decode(std::int64_t rows, const StepRequest& step) {
   if (step.attention != nullptr) step.attention->clear();
   const float* added = nullptr;
   for (std::size_t i = 0; i < model_->decoder.size(); ++i) {
@@ -236,10 +242,10 @@ void CpuEngine::decode(std::int64_t rows, const Step& step) {
     const auto number = static_cast<std::int64_t>(i);
     added = residual(layer.self_attention.norm, rows, added,
                      [&](const float* input) { attend_to_history(layer, number, input, rows); });
-    const bool tells = step.attention != nullptr &&
-                       step.heads.is_of_layer(number + 1, model_->config.decoder_layers);
+    const bool reports = step.attention != nullptr &&
+                         step.heads.is_of_layer(number + 1, model_->config.decoder_layers);
     added = residual(layer.cross_attention.norm, rows, added, [&](const float* input) {
-      attend_to_source(layer, number, input, rows, tells ? &step : nullptr);
+      attend_to_source(layer, number, input, rows, reports ? &step : nullptr);
     });
     added = residual(layer.feed_forward.norm, rows, added,
                      [&](const float* input) { feed_forward(layer.feed_forward, input, rows); });

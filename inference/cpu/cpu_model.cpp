@@ -141,7 +141,7 @@ class Weights {
       for (std::int64_t h = 0; h < order_.heads; ++h)
         for (std::int64_t c = 0; c < order_.d_k; ++c, row += columns)
           std::copy_n(row, columns,
-                      all.begin() + (group * order_.width + order_.place(h, c)) * columns);
+                      all.begin() + (group * order_.width + order_.index(h, c)) * columns);
     return all;
   }
 

@@ -22,14 +22,14 @@ struct EngineTeam {
   HelperTeam helpers;
 };
 
-/// An engine's place in its team.
-class TeamPlace {
+/// An engine as a member of its team.
+class TeamMember {
  public:
   /// Without a team nobody helps.
-  explicit TeamPlace(std::shared_ptr<EngineTeam> team) : team_(std::move(team)) {}
-  TeamPlace(const TeamPlace&) = delete;
-  TeamPlace& operator=(const TeamPlace&) = delete;
-  ~TeamPlace() { hold(-held_); }
+  explicit TeamMember(std::shared_ptr<EngineTeam> team) : team_(std::move(team)) {}
+  TeamMember(const TeamMember&) = delete;
+  TeamMember& operator=(const TeamMember&) = delete;
+  ~TeamMember() { hold(-held_); }
 
   /// The engine holds `more` sentences more (below 0: fewer).
   void hold(std::int64_t more) {

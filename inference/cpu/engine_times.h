@@ -1,4 +1,4 @@
-// Where the engine's time goes, for those who ask.
+// The time that each kind of work of the engine takes, for benchmarks.
 #pragma once
 
 #include <array>
@@ -8,33 +8,33 @@
 
 namespace dragoman {
 
-enum class EnginePart { Linear, Attention, Normalization, Projection };
-constexpr std::array<std::string_view, 4> names_of(EnginePart) {
+enum class EngineWork { Linear, Attention, Normalization, Projection };
+constexpr std::array<std::string_view, 4> names_of(EngineWork) {
   return {"linear", "attention", "normalization", "projection"};
 }
 
-/// Seconds by EnginePart. Projection is the projection to the vocabulary and the choice of tokens;
+/// Seconds by EngineWork. Projection is the projection to the vocabulary and the choice of tokens;
 /// Linear is all other linear layers.
-using EngineTimes = std::array<double, names_of(EnginePart{}).size()>;
+using EngineTimes = std::array<double, names_of(EngineWork{}).size()>;
 
-/// Adds its lifetime to a part; does nothing without times.
-class PartTimer {
+/// Adds its lifetime to the time of a kind of work; does nothing without times.
+class WorkTimer {
  public:
-  PartTimer(EngineTimes* times, EnginePart part) : times_(times), part_(part) {
+  WorkTimer(EngineTimes* times, EngineWork work) : times_(times), work_(work) {
     if (times_ != nullptr) start_ = Clock::now();
   }
-  PartTimer(const PartTimer&) = delete;
-  PartTimer& operator=(const PartTimer&) = delete;
-  ~PartTimer() {
+  WorkTimer(const WorkTimer&) = delete;
+  WorkTimer& operator=(const WorkTimer&) = delete;
+  ~WorkTimer() {
     if (times_ == nullptr) return;
     const std::chrono::duration<double> spent = Clock::now() - start_;
-    (*times_)[static_cast<std::size_t>(part_)] += spent.count();
+    (*times_)[static_cast<std::size_t>(work_)] += spent.count();
   }
 
  private:
   using Clock = std::chrono::steady_clock;
   EngineTimes* times_;
-  EnginePart part_;
+  EngineWork work_;
   Clock::time_point start_;
 };
 

@@ -13,6 +13,7 @@ std::int32_t KeyValueCache::new_block() {
     const std::int32_t more = std::max(8, blocks_);
     for (std::int32_t i = more; i-- > 0;) free_.push_back(blocks_ + i);
     blocks_ += more;
+    free_.reserve(static_cast<std::size_t>(blocks_));  // release() takes no memory
     for (auto& layer : layers_)
       layer.resize(static_cast<std::size_t>(std::int64_t{blocks_} * kBlock * record_bytes_));
   }
@@ -31,12 +32,12 @@ void KeyValueCache::select(std::span<const RowOrigin> rows) {
     const auto number = static_cast<std::size_t>(origin.slot);
     if (slots_.size() <= number) slots_.resize(number + 1);
     Slot& slot = slots_[number];
-    Row row{origin.slot, 0, origin.parent < 0 ? 0 : at(origin.parent).places};
-    if (of_slot == 0 && row.places % kBlock == 0) slot.first = slot.blocks.size();
+    Row row{origin.slot, 0, origin.parent < 0 ? 0 : at(origin.parent).length};
+    if (of_slot == 0 && row.length % kBlock == 0) slot.first = slot.blocks.size();
     if (slot.blocks.size() <= slot.first + of_slot) slot.blocks.push_back(new_block());
     row.block = slot.blocks[slot.first + of_slot];
     if (origin.parent >= 0) {
-      std::copy_n(records(origin.parent), row.places,
+      std::copy_n(records(origin.parent), row.length,
                   next_history_.begin() + static_cast<std::ptrdiff_t>(i) * capacity_);
     }
     next_rows_.push_back(row);
@@ -55,20 +56,20 @@ void KeyValueCache::release(std::int32_t slot) {
 void KeyValueCache::widen(std::int64_t capacity) {
   next_history_.assign(rows_.size() * static_cast<std::size_t>(capacity), 0);
   for (std::int64_t row = 0; row < rows(); ++row)
-    std::copy_n(records(row), places(row), next_history_.begin() + row * capacity);
+    std::copy_n(records(row), length(row), next_history_.begin() + row * capacity);
   history_.swap(next_history_);
   capacity_ = capacity;
 }
 
 void KeyValueCache::begin_step() {
   std::int64_t longest = 0;
-  for (const Row& row : rows_) longest = std::max<std::int64_t>(longest, row.places + 1);
+  for (const Row& row : rows_) longest = std::max<std::int64_t>(longest, row.length + 1);
   if (longest > capacity_) widen(std::max(longest, 2 * capacity_));
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     Row& row = rows_[i];
-    history_[i * static_cast<std::size_t>(capacity_) + static_cast<std::size_t>(row.places)] =
-        row.block * kBlock + row.places % kBlock;
-    ++row.places;
+    history_[i * static_cast<std::size_t>(capacity_) + static_cast<std::size_t>(row.length)] =
+        row.block * kBlock + row.length % kBlock;
+    ++row.length;
   }
 }
 

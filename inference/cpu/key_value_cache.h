@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "inference/engine.h"
+#include "inference/search/engine.h"
 
 namespace dragoman {
 
@@ -24,14 +24,14 @@ class KeyValueCache {
   /// The slot's rows are gone; its blocks serve others.
   void release(std::int32_t slot);
 
-  /// One more place of each row, whose records are to be written for each layer.
+  /// One more position of each row, whose records are to be written for each layer.
   void begin_step();
 
   std::int64_t rows() const { return static_cast<std::int64_t>(rows_.size()); }
   std::int32_t slot(std::int64_t row) const { return at(row).slot; }
-  /// Places of the row, the current step's included.
-  std::int64_t places(std::int64_t row) const { return at(row).places; }
-  /// Numbers of the row's records [places], in the order of their places.
+  /// The length of the row, the current step's included.
+  std::int64_t length(std::int64_t row) const { return at(row).length; }
+  /// Numbers of the row's records [length], in the order of their positions.
   const std::int32_t* records(std::int64_t row) const { return history_.data() + row * capacity_; }
 
   const std::uint8_t* layer(std::int64_t layer) const {
@@ -40,7 +40,7 @@ class KeyValueCache {
   /// The row's record of the current step.
   std::uint8_t* current(std::int64_t layer, std::int64_t row) {
     return layers_[static_cast<std::size_t>(layer)].data() +
-           records(row)[places(row) - 1] * record_bytes_;
+           records(row)[length(row) - 1] * record_bytes_;
   }
 
  private:
@@ -48,7 +48,7 @@ class KeyValueCache {
 
   struct Row {
     std::int32_t slot, block;  // block: of the current position
-    std::int32_t places;
+    std::int32_t length;
   };
   struct Slot {
     std::vector<std::int32_t> blocks;
@@ -64,7 +64,7 @@ class KeyValueCache {
   std::int32_t blocks_ = 0;
   std::vector<std::int32_t> free_;  // blocks
   std::vector<Slot> slots_;
-  std::int64_t capacity_ = kBlock;  // places of the longest row
+  std::int64_t capacity_ = kBlock;  // of the longest row
   std::vector<Row> rows_, next_rows_;
   std::vector<std::int32_t> history_, next_history_;  // [rows, capacity]
 };

@@ -17,8 +17,8 @@ constexpr std::int64_t kWorthHelp = 1 << 19, kRowsPerRead = 8;
 
 /// The number of tasks into which a product is divided. A long product has more tasks than threads,
 /// since one thread may be slow.
-std::int64_t pieces_of(const HelperTeam* helpers, std::int64_t bytes, std::int64_t rows,
-                       std::int64_t panels) {
+std::int64_t tasks_of(const HelperTeam* helpers, std::int64_t bytes, std::int64_t rows,
+                      std::int64_t panels) {
   const std::int64_t cost = bytes * std::max(rows, kRowsPerRead) / kRowsPerRead;
   const auto threads = helpers == nullptr ? 1 : static_cast<std::int64_t>(helpers->size());
   if (threads == 1 || cost < kWorthHelp) return 1;
@@ -125,14 +125,14 @@ void PackedLinear::multiply(const LinearRows& rows, std::int64_t begin, std::int
     arguments.offsets = offsets_.data() + begin;
   }
   const auto run_panels = kernels.linear[static_cast<std::size_t>(type_)];
-  const std::int64_t pieces =
-      pieces_of(scratch.helpers, bytes() / outputs_ * (end - begin), rows.count, panels);
-  if (pieces == 1) return run_panels(arguments, rows.count, 0, panels);
-  const auto run_piece = [&](std::size_t i) {
-    const auto piece = static_cast<std::int64_t>(i);
-    run_panels(arguments, rows.count, panels * piece / pieces, panels * (piece + 1) / pieces);
+  const std::int64_t tasks =
+      tasks_of(scratch.helpers, bytes() / outputs_ * (end - begin), rows.count, panels);
+  if (tasks == 1) return run_panels(arguments, rows.count, 0, panels);
+  const auto run_task = [&](std::size_t i) {
+    const auto task = static_cast<std::int64_t>(i);
+    run_panels(arguments, rows.count, panels * task / tasks, panels * (task + 1) / tasks);
   };
-  scratch.helpers->run(static_cast<std::size_t>(pieces), std::ref(run_piece));
+  scratch.helpers->run(static_cast<std::size_t>(tasks), std::ref(run_task));
 }
 
 }  // namespace dragoman

@@ -73,12 +73,12 @@ class PackedLinear {
   /// y [rows, outputs] = x [rows, inputs] W^T + bias, where `relu` then max(0, y).
   void run(const float* x, std::int64_t rows, float* y, LinearScratch& scratch,
            bool relu = false) const;
-  static constexpr std::int64_t kPartStep = 64;  ///< a multiple of every panel
+  static constexpr std::int64_t kChunkStep = 64;  ///< a multiple of every panel
   /// Computes `step` outputs at a time and calls visit(begin, end, y) with y [rows, end - begin].
-  /// So the outputs stay in the caches. `step` is a multiple of kPartStep.
+  /// So the outputs stay in the caches. `step` is a multiple of kChunkStep.
   template <class Visit>
-  void run_in_parts(const LinearRows& rows, std::int64_t step, LinearScratch& scratch,
-                    Visit&& visit) const {
+  void run_in_chunks(const LinearRows& rows, std::int64_t step, LinearScratch& scratch,
+                     Visit&& visit) const {
     round(rows.x, rows.count, scratch);
     for (std::int64_t begin = 0; begin < outputs_; begin += step) {
       const std::int64_t end = std::min(begin + step, outputs_);
@@ -90,7 +90,7 @@ class PackedLinear {
  private:
   const void* packed(std::int64_t first_output) const;
   void round(const float* x, std::int64_t rows, LinearScratch& scratch) const;
-  /// Outputs [begin, end), x rounded before; begin is a multiple of kPartStep.
+  /// Outputs [begin, end), x rounded before; begin is a multiple of kChunkStep.
   void multiply(const LinearRows& rows, std::int64_t begin, std::int64_t end,
                 const LinearScratch& scratch, bool relu) const;
 

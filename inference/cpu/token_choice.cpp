@@ -13,12 +13,12 @@ namespace {
 
 /// The tokens of a chunk. It does not depend on the number of rows, so that a row's sum of
 /// exponentials is always added up in the same order.
-constexpr std::int64_t kTokensOfPart = 1024;
-static_assert(kTokensOfPart % PackedLinear::kPartStep == 0);
+constexpr std::int64_t kChunkTokens = 1024;
+static_assert(kChunkTokens % PackedLinear::kChunkStep == 0);
 
 /// How many chunks the projection computes at once: as many as a core's caches hold, since helpers
 /// wait for each other each time.
-std::int64_t parts_at_once(std::int64_t rows) { return std::max<std::int64_t>(8 / rows, 1); }
+std::int64_t chunks_at_once(std::int64_t rows) { return std::max<std::int64_t>(8 / rows, 1); }
 
 }  // namespace
 
@@ -26,12 +26,12 @@ TokenChoice::TokenChoice(std::vector<TokenId> never_emitted)
     : never_emitted_(std::move(never_emitted)) {}
 
 void TokenChoice::run(const PackedLinear& projection, const float* x, std::int64_t rows,
-                      const Step& step, LinearScratch& scratch) {
+                      const StepRequest& step, LinearScratch& scratch) {
   const InferenceKernels& kernels = inference_kernels();
   vocabulary_ = projection.outputs();
-  const std::int64_t best = step.best;
+  const std::int64_t best = step.candidates_per_row;
   const bool wants_all = best == vocabulary_;
-  const std::int64_t at_once = parts_at_once(rows) * kTokensOfPart;
+  const std::int64_t at_once = chunks_at_once(rows) * kChunkTokens;
   grow(logits_, rows * at_once);
   references_.assign(static_cast<std::size_t>(rows), -kExclude);
   sums_.assign(static_cast<std::size_t>(rows), 0);
@@ -40,13 +40,13 @@ void TokenChoice::run(const PackedLinear& projection, const float* x, std::int64
     grow(best_values_, rows * best);
   }
   list_named(step);
-  projection.run_in_parts(
+  projection.run_in_chunks(
       {.x = x, .count = rows, .y = logits_.data()}, at_once, scratch,
       [&](std::int64_t begin, std::int64_t end, float* logits) {
         const std::int64_t count = end - begin;
         for (std::int64_t r = 0; r < rows; ++r)
-          for (std::int64_t c = 0; c < count; c += kTokensOfPart)
-            add_exponentials(r, logits + r * count + c, std::min(kTokensOfPart, count - c));
+          for (std::int64_t c = 0; c < count; c += kChunkTokens)
+            add_exponentials(r, logits + r * count + c, std::min(kChunkTokens, count - c));
         take_out(rows, begin, end, logits);
         for (std::int64_t r = 0; r < rows; ++r) {
           const float* row = logits + r * count;
@@ -73,8 +73,8 @@ void TokenChoice::run(const PackedLinear& projection, const float* x, std::int64
   answer_named(step);
 }
 
-/// The sum is of exp(logit - reference); the first part's largest logit is the reference until much
-/// larger ones come.
+/// The sum is of exp(logit - reference); the first chunk's largest logit is the reference until
+/// much larger ones come.
 void TokenChoice::add_exponentials(std::int64_t row, const float* logits, std::int64_t count) {
   constexpr float kTooLarge = 0x1p60F;
   const InferenceKernels& kernels = inference_kernels();
@@ -107,24 +107,24 @@ void TokenChoice::take_out(std::int64_t rows, std::int64_t begin, std::int64_t e
       for (std::int64_t r = 0; r < rows; ++r) logits[r * count + token - begin] = -kExclude;
 }
 
-void TokenChoice::list_named(const Step& step) {
+void TokenChoice::list_named(const StepRequest& step) {
   named_.clear();
   next_named_ = 0;
-  for (std::size_t i = 0; i < step.wanted.size(); ++i)
-    named_.push_back({step.wanted[i].token, step.wanted[i].row, false, i, 0});
+  for (std::size_t i = 0; i < step.reported.size(); ++i)
+    named_.push_back({step.reported[i].token, step.reported[i].row, false, i, 0});
   for (std::size_t i = 0; i < step.adjustments.size(); ++i)
     named_.push_back({step.adjustments[i].token, step.adjustments[i].row, true, i, 0});
-  // What is wanted is read before an adjustment of the same token takes it out.
+  // What is reported is read before an adjustment of the same token takes it out.
   std::ranges::sort(named_, {}, [](const Named& named) {
     return std::tuple(named.token, named.adjusts, named.row);
   });
 }
 
-void TokenChoice::answer_named(const Step& step) const {
+void TokenChoice::answer_named(const StepRequest& step) const {
   for (const Named& named : named_) {
     const float log_probability = named.logit - log_sums_[static_cast<std::size_t>(named.row)];
     if (!named.adjusts) {
-      step.wanted_log_probabilities[named.index] = log_probability;
+      step.reported_log_probabilities[named.index] = log_probability;
     } else if (std::ranges::find(never_emitted_, named.token) == never_emitted_.end()) {
       const float factor = step.adjustments[named.index].factor;
       insert(named.row, {named.token, adjusted(log_probability, factor)}, step);
@@ -134,22 +134,22 @@ void TokenChoice::answer_named(const Step& step) const {
 
 /// Inserts an adjusted token among the row's candidates. It replaces its own excluded entry if
 /// there is one, else the worst candidate.
-void TokenChoice::insert(std::int64_t row, const Candidate& candidate, const Step& step) const {
-  const auto best = static_cast<std::size_t>(step.best);
+void TokenChoice::insert(std::int64_t row, const Candidate& candidate,
+                         const StepRequest& step) const {
+  const auto best = static_cast<std::size_t>(step.candidates_per_row);
   const auto candidates = step.candidates.subspan(static_cast<std::size_t>(row) * best, best);
-  if (step.best == vocabulary_) {
+  if (step.candidates_per_row == vocabulary_) {
     candidates[static_cast<std::size_t>(candidate.token)] = candidate;
     return;
   }
   if (candidate.log_probability == -kExclude) return;
-  auto place = std::ranges::find(candidates, candidate.token, &Candidate::token);
-  if (place == candidates.end()) {
-    --place;
-    if (!ranks_before(candidate, *place)) return;
+  auto at = std::ranges::find(candidates, candidate.token, &Candidate::token);
+  if (at == candidates.end()) {
+    --at;
+    if (!ranks_before(candidate, *at)) return;
   }
-  for (; place != candidates.begin() && ranks_before(candidate, place[-1]); --place)
-    *place = place[-1];
-  *place = candidate;
+  for (; at != candidates.begin() && ranks_before(candidate, at[-1]); --at) *at = at[-1];
+  *at = candidate;
 }
 
 }  // namespace dragoman

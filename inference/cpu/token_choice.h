@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "inference/cpu/packed_linear.h"
-#include "inference/engine.h"
+#include "inference/search/engine.h"
 
 namespace dragoman {
 
@@ -18,27 +18,27 @@ class TokenChoice {
   explicit TokenChoice(std::vector<TokenId> never_emitted);
 
   /// Candidates and log-probabilities of the step, from x [rows, D] by `projection` (D -> V).
-  void run(const PackedLinear& projection, const float* x, std::int64_t rows, const Step& step,
-           LinearScratch& scratch);
+  void run(const PackedLinear& projection, const float* x, std::int64_t rows,
+           const StepRequest& step, LinearScratch& scratch);
 
  private:
-  /// A token that the step names for a row: in Step::adjustments if `adjusts`, else in
-  /// Step::wanted.
+  /// A token that the step names for a row: in StepRequest::adjustments if `adjusts`, else in
+  /// StepRequest::reported.
   struct Named {
     TokenId token;
     std::int32_t row;
     bool adjusts;
-    std::size_t index;  // of Step::wanted or Step::adjustments
+    std::size_t index;  // of StepRequest::reported or StepRequest::adjustments
     float logit;
   };
 
   void add_exponentials(std::int64_t row, const float* logits, std::int64_t count);
-  void list_named(const Step& step);
+  void list_named(const StepRequest& step);
   /// In the logits of tokens [begin, end): notes those of named tokens. Sets to minus infinity
   /// those that are adjusted, which insert() adds later, and those that are never emitted.
   void take_out(std::int64_t rows, std::int64_t begin, std::int64_t end, float* logits);
-  void answer_named(const Step& step) const;
-  void insert(std::int64_t row, const Candidate& candidate, const Step& step) const;
+  void answer_named(const StepRequest& step) const;
+  void insert(std::int64_t row, const Candidate& candidate, const StepRequest& step) const;
 
   std::vector<TokenId> never_emitted_;
   std::int64_t vocabulary_ = 0;

@@ -28,37 +28,38 @@ void choose(std::span<const float> row, std::span<Candidate> candidates) {
 
 /// The flat indices [n] of (row, token) in a table [R, V].
 template <class Items>
-torch::Tensor places_of(const Items& items, const torch::Tensor& table) {
-  std::vector<std::int64_t> places;
-  for (const auto& item : items) places.push_back(item.row * table.size(1) + item.token);
-  return to_device(places, table.device());
+torch::Tensor flat_indices(const Items& items, const torch::Tensor& table) {
+  std::vector<std::int64_t> indices;
+  for (const auto& item : items) indices.push_back(item.row * table.size(1) + item.token);
+  return to_device(indices, table.device());
 }
 
-void tell_wanted(const torch::Tensor& log_p, const Step& step) {
-  if (step.wanted.empty()) return;
-  const auto values = log_p.view(-1).index_select(0, places_of(step.wanted, log_p)).cpu();
-  std::copy_n(values.const_data_ptr<float>(), step.wanted.size(),
-              step.wanted_log_probabilities.begin());
+void report_log_probabilities(const torch::Tensor& log_p, const StepRequest& step) {
+  if (step.reported.empty()) return;
+  const auto values = log_p.view(-1).index_select(0, flat_indices(step.reported, log_p)).cpu();
+  std::copy_n(values.const_data_ptr<float>(), step.reported.size(),
+              step.reported_log_probabilities.begin());
 }
 
-void adjust(torch::Tensor& log_p, const Step& step) {
+void adjust(torch::Tensor& log_p, const StepRequest& step) {
   if (step.adjustments.empty()) return;
   std::vector<float> factors;
   for (const Adjustment& adjustment : step.adjustments) factors.push_back(adjustment.factor);
-  const auto places = places_of(step.adjustments, log_p);
+  const auto indices = flat_indices(step.adjustments, log_p);
   const auto factor = to_device(factors, log_p.device());
-  const auto values = log_p.view(-1).index_select(0, places) * factor;
-  log_p.view(-1).index_copy_(0, places, values.masked_fill(factor == kExclude, -kExclude));
+  const auto values = log_p.view(-1).index_select(0, indices) * factor;
+  log_p.view(-1).index_copy_(0, indices, values.masked_fill(factor == kExclude, -kExclude));
 }
 
 }  // namespace
 
 void best_candidates(const torch::Tensor& logits, std::span<const std::int64_t> never_emitted,
-                     const Step& step) {
-  const std::int64_t rows = logits.size(0), vocabulary = logits.size(1), best = step.best;
+                     const StepRequest& step) {
+  const std::int64_t rows = logits.size(0), vocabulary = logits.size(1),
+                     best = step.candidates_per_row;
   const std::span<Candidate> candidates = step.candidates;
   auto log_p = logits.to(torch::kFloat32).log_softmax(1);  // [R, V]
-  tell_wanted(log_p, step);
+  report_log_probabilities(log_p, step);
   adjust(log_p, step);
   if (!never_emitted.empty()) {
     const auto tokens =

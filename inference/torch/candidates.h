@@ -6,13 +6,13 @@
 #include <cstdint>
 #include <span>
 
-#include "inference/engine.h"
+#include "inference/search/engine.h"
 
 namespace dragoman {
 
-/// The candidates and wanted log-probabilities of `step`. logits [R, V] in any type on any device;
-/// they are not changed.
+/// The candidates and reported log-probabilities of `step`. logits [R, V] in any type on any
+/// device; they are not changed.
 void best_candidates(const torch::Tensor& logits, std::span<const std::int64_t> never_emitted,
-                     const Step& step);
+                     const StepRequest& step);
 
 }  // namespace dragoman

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "inference/engine.h"
+#include "inference/search/engine.h"
 #include "model/attention.h"
 #include "model/file/model_config.h"
 

@@ -6,7 +6,7 @@
 #include <stop_token>
 #include <vector>
 
-#include "inference/engine.h"
+#include "inference/search/engine.h"
 #include "model/transformer.h"
 
 namespace dragoman {

@@ -22,12 +22,12 @@ std::vector<std::int32_t> SourceCache::admit(Transformer& model, const torch::Te
                                              const PackedLayout& layout) {
   std::vector<std::int64_t> kept;
   std::int64_t longest = layout.longest;
-  for (std::size_t place = 0; place < slots_.size(); ++place) {
-    if (slots_[place] < 0) continue;
-    kept.push_back(static_cast<std::int64_t>(place));
-    longest = std::max(longest, lengths_[place]);
+  for (std::size_t sentence = 0; sentence < slots_.size(); ++sentence) {
+    if (slots_[sentence] < 0) continue;
+    kept.push_back(static_cast<std::int64_t>(sentence));
+    longest = std::max(longest, lengths_[sentence]);
   }
-  keep_places(kept, layout.sentences, longest);
+  keep_sentences(kept, layout.sentences, longest);
 
   std::vector<std::int32_t> admitted;
   const auto lengths = layout.lengths.cpu();
@@ -55,8 +55,8 @@ std::vector<std::int32_t> SourceCache::admit(Transformer& model, const torch::Te
   return admitted;
 }
 
-void SourceCache::keep_places(const std::vector<std::int64_t>& kept, std::int64_t added,
-                              std::int64_t longest) {
+void SourceCache::keep_sentences(const std::vector<std::int64_t>& kept, std::int64_t added,
+                                 std::int64_t longest) {
   const auto count = static_cast<std::int64_t>(kept.size());
   const torch::Tensor index = to_device(kept, options_.device());
   const auto keep = [&](torch::Tensor& cache) {
@@ -87,9 +87,9 @@ void SourceCache::release(std::span<const std::int32_t> slots) {
 }
 
 void SourceCache::set_rows(std::span<const RowOrigin> rows) {
-  std::unordered_map<std::int32_t, std::int64_t> place_of;
-  for (std::size_t place = 0; place < slots_.size(); ++place)
-    place_of[slots_[place]] = static_cast<std::int64_t>(place);
+  std::unordered_map<std::int32_t, std::int64_t> sentence_of;
+  for (std::size_t sentence = 0; sentence < slots_.size(); ++sentence)
+    sentence_of[slots_[sentence]] = static_cast<std::int64_t>(sentence);
 
   std::vector<std::int64_t> number(rows.size());  // of each row among its slot's rows
   std::int64_t most = 1;
@@ -97,49 +97,49 @@ void SourceCache::set_rows(std::span<const RowOrigin> rows) {
     number[r] = rows[r].slot == rows[r - 1].slot ? number[r - 1] + 1 : 0;
     most = std::max(most, number[r] + 1);
   }
-  rows_per_place_ = most;
-  std::vector<std::int64_t> rows_at(slots_.size() * static_cast<std::size_t>(most), 0);
-  std::vector<std::int64_t> places_of(rows.size());
+  rows_per_sentence_ = most;
+  std::vector<std::int64_t> row_of_cell(slots_.size() * static_cast<std::size_t>(most), 0);
+  std::vector<std::int64_t> cell_of_row(rows.size());
   for (std::size_t r = 0; r < rows.size(); ++r) {
-    places_of[r] = place_of.at(rows[r].slot) * most + number[r];
-    rows_at[static_cast<std::size_t>(places_of[r])] = static_cast<std::int64_t>(r);
+    cell_of_row[r] = sentence_of.at(rows[r].slot) * most + number[r];
+    row_of_cell[static_cast<std::size_t>(cell_of_row[r])] = static_cast<std::int64_t>(r);
   }
-  rows_at_ = to_device(rows_at, options_.device());
-  places_of_ = to_device(places_of, options_.device());
+  row_of_cell_ = to_device(row_of_cell, options_.device());
+  cell_of_row_ = to_device(cell_of_row, options_.device());
 }
 
-torch::Tensor SourceCache::placed(const torch::Tensor& q) const {
-  const auto places = static_cast<std::int64_t>(slots_.size());
-  return q.index_select(0, rows_at_)
-      .view({places, rows_per_place_, heads_, d_k_})
+torch::Tensor SourceCache::by_sentence(const torch::Tensor& q) const {
+  const auto sentences = static_cast<std::int64_t>(slots_.size());
+  return q.index_select(0, row_of_cell_)
+      .view({sentences, rows_per_sentence_, heads_, d_k_})
       .transpose(1, 2);  // [R, D] -> [A, H, J, K]
 }
 
 torch::Tensor SourceCache::attend(std::int64_t layer, const torch::Tensor& q) const {
   const Layer& cache = layers_[static_cast<std::size_t>(layer)];
-  const std::int64_t places = cache.keys.size(0);
+  const std::int64_t sentences = cache.keys.size(0);
   const auto attended =
-      at::scaled_dot_product_attention(placed(q), cache.keys, cache.values, mask_);
+      at::scaled_dot_product_attention(by_sentence(q), cache.keys, cache.values, mask_);
   return attended.transpose(1, 2)
-      .reshape({places * rows_per_place_, heads_ * d_k_})
-      .index_select(0, places_of_);  // [A, H, J, K] -> [R, D]
+      .reshape({sentences * rows_per_sentence_, heads_ * d_k_})
+      .index_select(0, cell_of_row_);  // [A, H, J, K] -> [R, D]
 }
 
 std::vector<float> SourceCache::weights(std::int64_t layer, const torch::Tensor& q,
                                         std::int64_t head) const {
   const Layer& cache = layers_[static_cast<std::size_t>(layer)];
   const std::int64_t longest = cache.keys.size(2);
-  const auto scores = placed(q).matmul(cache.keys.transpose(2, 3)) / std::sqrt(double(d_k_));
+  const auto scores = by_sentence(q).matmul(cache.keys.transpose(2, 3)) / std::sqrt(double(d_k_));
   auto softmax =
       scores.masked_fill(~mask_, -INFINITY).softmax(-1, torch::kFloat32);  // [A, H, J, S]
   softmax = head == 0 ? softmax.mean(1) : softmax.select(1, head - 1);     // [A, J, S]
-  const auto rows = softmax.reshape({-1, longest}).index_select(0, places_of_).cpu().contiguous();
-  const auto places = places_of_.cpu();
+  const auto rows = softmax.reshape({-1, longest}).index_select(0, cell_of_row_).cpu().contiguous();
+  const auto cells = cell_of_row_.cpu();
   std::vector<float> all;
   for (std::int64_t r = 0; r < rows.size(0); ++r) {
-    const std::int64_t place = places.const_data_ptr<std::int64_t>()[r] / rows_per_place_;
+    const std::int64_t sentence = cells.const_data_ptr<std::int64_t>()[r] / rows_per_sentence_;
     const float* row = rows.const_data_ptr<float>() + r * longest;
-    all.insert(all.end(), row, row + lengths_[static_cast<std::size_t>(place)]);
+    all.insert(all.end(), row, row + lengths_[static_cast<std::size_t>(sentence)]);
   }
   return all;
 }

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "inference/engine.h"
+#include "inference/search/engine.h"
 #include "model/transformer.h"
 
 namespace dragoman {
@@ -33,27 +33,26 @@ class SourceCache {
 
  private:
   /// q [R, D] -> [A, H, J, K].
-  torch::Tensor placed(const torch::Tensor& q) const;
+  torch::Tensor by_sentence(const torch::Tensor& q) const;
 
   struct Layer {
-    torch::Tensor keys, values;  // [places, H, S, K], places in the order of slots_
+    torch::Tensor keys, values;  // [sentences, H, S, K], in the order of slots_
   };
 
-  void keep_places(const std::vector<std::int64_t>& kept, std::int64_t added, std::int64_t longest);
-  void place_rows();
+  void keep_sentences(const std::vector<std::int64_t>& kept, std::int64_t added,
+                      std::int64_t longest);
 
   std::int64_t heads_, d_k_;
   torch::TensorOptions options_;
   std::vector<Layer> layers_;
-  std::vector<std::int32_t> slots_;    // of each place; -1 once released
-  std::vector<std::int64_t> lengths_;  // of each place's sentence
+  std::vector<std::int32_t> slots_;    // of each sentence; -1 once released
+  std::vector<std::int64_t> lengths_;  // of each sentence
   std::vector<std::int32_t> free_slots_;
-  std::int32_t next_slot_ = 0;  // where none is free
-  torch::Tensor mask_;          // [places, 1, 1, S], true within the sentence
-  std::vector<std::int32_t> row_slots_;
-  std::int64_t rows_per_place_ = 1;  // J
-  torch::Tensor rows_at_;            // [places * J]: row at each place, 0 where there is none
-  torch::Tensor places_of_;          // [R]: the inverse
+  std::int32_t next_slot_ = 0;          // where none is free
+  torch::Tensor mask_;                  // [sentences, 1, 1, S], true within the sentence
+  std::int64_t rows_per_sentence_ = 1;  // J
+  torch::Tensor row_of_cell_;  // [sentences * J]: the row of each cell, 0 where there is none
+  torch::Tensor cell_of_row_;  // [R]: the inverse
 };
 
 }  // namespace dragoman

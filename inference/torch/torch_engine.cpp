@@ -17,7 +17,7 @@ namespace {
 class CachedAttention : public DecoderAttention {
  public:
   CachedAttention(RowCache& rows, const SourceCache& sources, const ModelConfig& config,
-                  const Step& step)
+                  const StepRequest& step)
       : rows_(rows), sources_(sources), layers_(config.decoder_layers), step_(step) {}
 
   torch::Tensor self(std::int64_t layer, MultiHeadAttention& module,
@@ -36,7 +36,7 @@ class CachedAttention : public DecoderAttention {
   RowCache& rows_;
   const SourceCache& sources_;
   std::int64_t layers_;
-  const Step& step_;
+  const StepRequest& step_;
 };
 
 }  // namespace
@@ -78,7 +78,7 @@ void TorchEngine::select(std::span<const RowOrigin> rows) {
   sources_.set_rows(rows);
 }
 
-void TorchEngine::step(const Step& step) {
+void TorchEngine::step(const StepRequest& step) {
   const c10::InferenceMode inference;
   rows_.begin_step();
   const std::vector<std::int64_t> positions = rows_.positions();

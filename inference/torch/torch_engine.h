@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "inference/engine.h"
+#include "inference/search/engine.h"
 #include "inference/torch/row_cache.h"
 #include "inference/torch/source_cache.h"
 #include "model/transformer.h"
@@ -27,7 +27,7 @@ class TorchEngine : public Engine {
   std::vector<std::int32_t> admit(std::span<const std::vector<TokenId>> sentences) override;
   void release(std::span<const std::int32_t> slots) override;
   void select(std::span<const RowOrigin> rows) override;
-  void step(const Step& step) override;
+  void step(const StepRequest& step) override;
 
  private:
   torch::Device device() const { return options_.device(); }

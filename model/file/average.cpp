@@ -10,15 +10,20 @@ namespace {
 
 /// Throws Error naming the first field that differs.
 void check_same_architecture(const ModelFileReader& first, const ModelFileReader& other) {
-  if (to_json(first.config()) == to_json(other.config())) return;
-  const std::string files = other.path().string() + " and " + first.path().string();
   ModelConfig one = first.config(), two = other.config();
+  two.dropout = one.dropout;  // rates of training, which may differ
+  two.attention_dropout = one.attention_dropout;
+  two.activation_dropout = one.activation_dropout;
+  if (to_json(one) == to_json(two)) return;
+  const std::string files = other.path().string() + " and " + first.path().string();
   const auto fields = fields_of(one), others = fields_of(two);
   for (std::size_t i = 0; i < fields.size(); ++i)
     if (fields[i].text() != others[i].text())
       throw Error(files, " cannot be averaged: ", fields[i].info.name, " is ", others[i].text(),
                   " in the one and ", fields[i].text(), " in the other");
-  throw Error(files, " cannot be averaged: their vocabularies differ");
+  throw Error(files,
+              " cannot be averaged: their vocabularies or the epsilons of their layer "
+              "normalisation differ");
 }
 
 std::vector<float> mean(const std::vector<ModelFileReader>& models, const std::string& name) {
@@ -70,6 +75,7 @@ void write_average(std::span<const std::filesystem::path> paths,
   contents.tokenizer_source = first.tokenizer_source();
   if (first.has_two_tokenizers()) contents.tokenizer_target = first.tokenizer_target();
   contents.provenance = provenance_of(models, command);
+  contents.decode_defaults = first.decode_defaults();
   std::vector<std::vector<float>> means;
   for (const std::string& name : first.names()) {
     means.push_back(mean(models, name));

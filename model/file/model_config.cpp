@@ -30,7 +30,7 @@ void check_rate(std::string_view flag, double value) {
     throw UsageError("--", flag, ": ", value, " is not a rate from 0 to below 1");
 }
 
-/// What the tokenizer decides, under the names of the stored text.
+/// The values that the tokenizer decides, under the names of the stored text.
 template <class Config, class Visit>
 void for_each_tokenizer_value(Config& config, Visit&& visit) {
   visit("source-vocabulary", config.source_vocabulary);
@@ -185,7 +185,7 @@ void ModelConfig::validate() const {
   check_size("max-positions", max_positions, kMaxRows);
   if (d_model % heads != 0)
     throw UsageError("--heads: ", heads, " heads do not divide --d-model ", d_model);
-  if (positions == Positions::Sinusoidal && d_model % 2 != 0)
+  if (positions != Positions::Learned && d_model % 2 != 0)
     throw UsageError("--d-model: ", d_model, " is odd, but sinusoidal positions come in pairs");
   check_rate("dropout", dropout);
   check_rate("attention-dropout", attention_dropout);

@@ -30,8 +30,14 @@ constexpr bool is_gated(Activation a) {
   return a == Activation::GatedGelu || a == Activation::GatedSwish;
 }
 
-enum class Positions { Sinusoidal, Learned };
-constexpr std::array<std::string_view, 2> names_of(Positions) { return {"sinusoidal", "learned"}; }
+enum class Positions {
+  Sinusoidal,  ///< the paper's, section 3.5
+  Learned,
+  Marian,  ///< sinusoidal with the frequencies of Marian and tensor2tensor: see sinusoid()
+};
+constexpr std::array<std::string_view, 3> names_of(Positions) {
+  return {"sinusoidal", "learned", "marian"};
+}
 
 /// The embedding matrices that are one: source, target and output projection (section 3.4 of the
 /// paper); target and output; none.
@@ -68,8 +74,8 @@ struct ModelConfig {
   /// The values of a preset; base and big are the rows of the paper's table 3.
   static ModelConfig from_preset(Preset preset);
 
-  /// Throws UsageError naming the flag: heads must divide d_model, sizes be positive, rates in [0,
-  /// 1).
+  /// Throws UsageError naming the flag. The heads must divide d_model, sizes must be positive, and
+  /// rates must lie in [0, 1).
   void validate() const;
 
   std::int64_t d_k() const { return d_model / heads; }
@@ -121,9 +127,13 @@ struct ModelConfig {
            .help = "activation function of the feed-forward networks",
            .group = "Model"},
           activation);
-    visit({.name = "positions", .help = "positional encoding", .group = "Model"}, positions);
+    visit({.name = "positions",
+           .help = "positional encoding; marian: sinusoidal with Marian's frequencies, for "
+                   "export --format marian",
+           .group = "Model"},
+          positions);
     visit({.name = "max-positions",
-           .help = "longest sentence with learned positions, in pieces",
+           .help = "longest sentence with learned positions, in pieces, </s> included",
            .group = "Model"},
           max_positions);
     visit({.name = "tying",

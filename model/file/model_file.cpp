@@ -73,8 +73,8 @@ void check_parameter(const ParameterShape& expected, const TensorData* tensor,
     throw Error("parameter ", expected.name, " has no scale for each of its rows");
 }
 
-/// The bits, but for the sign, of the number that is largest by them: those of one that is not
-/// finite are above all others'.
+/// The largest bits of the tensor's numbers, without their signs. The bits of infinity and of NaN
+/// are larger than those of any finite number.
 template <class Bits>
 Bits largest_bits(const TensorData& tensor) {
   const auto* bits = static_cast<const Bits*>(tensor.data);
@@ -147,12 +147,12 @@ Metadata make_metadata(const ModelContents& contents, std::span<const TensorData
 }
 
 /// A JSON object of texts.
-std::map<std::string, std::string> texts_of(const std::string& json, std::string_view what) {
+std::map<std::string, std::string> texts_of(const std::string& json, std::string_view name) {
   const Json object = Json::parse(json, nullptr, /*allow_exceptions=*/false);
-  if (!object.is_object()) throw Error(what, ": not a JSON object");
+  if (!object.is_object()) throw Error(name, ": not a JSON object");
   std::map<std::string, std::string> texts;
-  for (const auto& [name, text] : object.items())
-    texts[name] = text.is_string() ? text.get<std::string>() : "";
+  for (const auto& [key, text] : object.items())
+    texts[key] = text.is_string() ? text.get<std::string>() : "";
   return texts;
 }
 
@@ -246,8 +246,8 @@ void ModelFileReader::check_header() const {
       throw Error(path, ": the metadata have no ", key, "; ", kRestore);
 }
 
-/// Exactly the parameters of the configuration, the tokenizer, and the training state; all aligned
-/// to their elements, which files that this program writes are.
+/// There must be exactly the parameters of the configuration, the tokenizer, and the training
+/// state. All must be aligned to their elements, as they are in files of this program.
 void ModelFileReader::check_tensors() const {
   std::set<std::string> parameters;
   for (const ParameterShape& expected : parameter_shapes(config_)) {

@@ -33,7 +33,7 @@ struct Provenance {
   std::string configuration;  ///< effective configuration, TOML
   std::int64_t seed = 0;
   std::int64_t updates = 0;                     ///< optimizer steps behind these weights
-  std::map<std::string, std::string> data;      ///< file -> hash of its contents
+  std::map<std::string, std::string> data;      ///< "training-text", "init-from" -> hash
   std::map<std::string, std::string> versions;  ///< "dragoman", "libtorch", "processor", ...
   /// Fraction of the training pairs that have several sentences on a side, if it was recorded.
   std::optional<double> several_sentences;

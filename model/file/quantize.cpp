@@ -57,7 +57,7 @@ std::size_t write_quantized(const ModelFileReader& model, const std::filesystem:
   if (model.has_two_tokenizers()) contents.tokenizer_target = model.tokenizer_target();
   contents.provenance.command = command;
   contents.provenance.scores.clear();
-  std::deque<QuantizedRows> rounded;  // what the contents are views of
+  std::deque<QuantizedRows> rounded;  // the contents are views of it
   for (const ParameterShape& parameter : parameter_shapes(model.config())) {
     if (model.is_int8(parameter.name))
       throw Error(model.path().string(), ": its weights are whole numbers of 8 bits already");

@@ -6,7 +6,7 @@
 namespace dragoman {
 
 QuantizedRows quantize_rows(std::span<const float> values, std::int64_t columns) {
-  constexpr float kLargest = 127;  // -128 is not used: a range that is its own mirror image
+  constexpr float kLargest = 127;  // -128 is not used, so that the range is symmetric
   QuantizedRows rows;
   rows.whole.reserve(values.size());
   const auto width = static_cast<std::size_t>(columns);

@@ -8,7 +8,7 @@
 namespace dragoman {
 
 /// values[row, column] is about whole[row * columns + column] * scales[row]. Whole numbers are from
-/// -127 to 127. The value of a row with the largest magnitude becomes one of these two.
+/// -127 to 127. In each row the value of largest magnitude becomes -127 or 127.
 struct QuantizedRows {
   std::vector<std::int8_t> whole;
   std::vector<float> scales;

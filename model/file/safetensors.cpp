@@ -25,13 +25,13 @@ constexpr std::size_t kMaxHeader = 100'000'000;  // the limit of the reference i
 constexpr std::size_t kAlignment = 64;
 constexpr std::string_view kMetadataKey = "__metadata__";
 
-/// What breaks the rules of the format, found where the path is not known.
+/// A breach of the format's rules, found where the path is not known.
 struct Malformed {
-  std::string what;
+  std::string breach;
 };
 
-/// The offset just behind the header; throws Error for what is no safetensors file, or only the
-/// beginning of one.
+/// The offset just behind the header. Throws Error for a file that is not safetensors, or that ends
+/// within its header.
 std::size_t find_data(const std::filesystem::path& path, std::string_view bytes) {
   std::uint64_t length = 0;
   if (bytes.size() < kLengthBytes + 2) {
@@ -191,9 +191,9 @@ std::size_t size_of(Dtype dtype) {
 }
 
 std::int64_t TensorData::elements() const {
-  std::int64_t product = 1;
-  for (std::int64_t dimension : shape) product *= dimension;
-  return product;
+  std::uint64_t product = 1;  // a product that a dimension of 0 ends may have no signed value
+  for (const std::int64_t dimension : shape) product *= static_cast<std::uint64_t>(dimension);
+  return static_cast<std::int64_t>(product);
 }
 
 void copy_as_floats(const TensorData& tensor, std::span<float> values) {
@@ -235,7 +235,7 @@ SafetensorsFile::SafetensorsFile(const std::filesystem::path& path) : path_(path
     if (end < bytes.size())
       throw Malformed{join_text(bytes.size() - end, " bytes follow the last tensor")};
   } catch (const Malformed& malformed) {
-    throw Error(path.string(), ": not a well-formed safetensors file (", malformed.what,
+    throw Error(path.string(), ": not a well-formed safetensors file (", malformed.breach,
                 "); restore it from a copy if it was one");
   } catch (const Error& error) {
     throw Error(path.string(), ": ", error.what());
@@ -251,7 +251,7 @@ std::size_t write_safetensors(const std::filesystem::path& path,
                               std::span<const TensorData> tensors, const Metadata& metadata) {
   std::vector<const TensorData*> sorted;
   for (const TensorData& tensor : tensors) sorted.push_back(&tensor);
-  // Each begins at a sum of sizes that its own alignment divides.
+  // By falling alignment: then each tensor begins at a multiple of its own alignment.
   const auto alignment = [](const TensorData* tensor) {
     return tensor->bytes() == 0 ? kAlignment
                                 : std::min(kAlignment, tensor->bytes() & -tensor->bytes());

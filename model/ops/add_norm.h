@@ -13,9 +13,9 @@ struct NormalizedSum {
   torch::Tensor sum, normalized;  // [N, D]
 };
 
-/// The sum residual + dropout(x) and its layer normalisation. gain, bias [D]. One pass of a kernel
-/// over the rows, forward and backward. Backward saves the sum, and mean and inverse deviation of
-/// each row.
+/// The sum residual + dropout(x) and its layer normalisation. gain, bias [D]. The forward pass and
+/// the backward pass are one pass of a kernel over the rows each. Backward saves the sum, and mean
+/// and inverse deviation of each row.
 struct AddNorm {
   const torch::Tensor& gain;
   const torch::Tensor& bias;

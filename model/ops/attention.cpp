@@ -108,7 +108,7 @@ struct AttentionWeightsFunction : torch::autograd::Function<AttentionWeightsFunc
   }
 };
 
-/// What PackedAttentionFunction remembers besides tensors.
+/// The numbers that PackedAttentionFunction saves beside its tensors.
 struct PackedAttentionNumbers {
   std::int64_t sentences, heads, longest_keys;
   bool causal;

@@ -41,8 +41,8 @@ torch::Tensor padded_cross_attention(const torch::Tensor& q, const torch::Tensor
 torch::Tensor scaled_dot_product_attention(const torch::Tensor& q, const torch::Tensor& k,
                                            const torch::Tensor& v, const AttentionPattern& pattern);
 
-/// scale * scores, with -infinity where a query may not see a key. scores [B*H, T, S] -> [B, H, T,
-/// S].
+/// scale * scores, with -infinity where a query may not see a key.
+/// scores [B*H, T, S] -> [B, H, T, S].
 torch::Tensor masked_scores(const torch::Tensor& scores, const AttentionPattern& pattern,
                             double scale);
 

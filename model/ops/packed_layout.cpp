@@ -37,14 +37,14 @@ struct UnpadHeads : torch::autograd::Function<UnpadHeads> {
   static torch::Tensor forward(torch::autograd::AutogradContext* context,
                                const torch::Tensor& padded, const torch::Tensor& unpad_index) {
     context->save_for_backward({unpad_index});
-    context->saved_data["positions"] = padded.size(0);
+    context->saved_data["rows"] = padded.size(0);
     return padded.index_select(0, unpad_index);
   }
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
                                                  torch::autograd::variable_list gradients) {
     const auto saved = context->get_saved_variables();
-    const std::int64_t positions = context->saved_data["positions"].toInt();
-    auto gradient = gradients[0].new_zeros({positions, gradients[0].size(1)});
+    const std::int64_t rows = context->saved_data["rows"].toInt();
+    auto gradient = gradients[0].new_zeros({rows, gradients[0].size(1)});
     gradient.index_copy_(0, saved[0], gradients[0]);
     return {gradient, {}};
   }

@@ -13,12 +13,12 @@ namespace dragoman {
 
 /// Where the heads of a packed batch stand in the padded layout.
 struct PaddedLayout {
-  /// [B*H*L] int64: for each position of the padded layout, the row n*H+h of [tokens*H, K] that
+  /// [B*H*L] int64: for row (b*H+h)*L+t of the padded layout, the row n*H+h of [tokens*H, K] that
   /// stands there; 0 for padding.
   torch::Tensor pad_index;
-  /// [tokens*H] int64: the inverse, for row n*H+h the position (b*H+h)*L+t.
+  /// [tokens*H] int64: the inverse, for row n*H+h the row (b*H+h)*L+t.
   torch::Tensor unpad_index;
-  torch::Tensor row_keys;  ///< [B*L] int32 dropout key per padded position; undefined = no dropout
+  torch::Tensor row_keys;  ///< [B*L] int32 dropout key of each place; undefined = no dropout
 };
 
 struct PackedLayout {
@@ -27,7 +27,7 @@ struct PackedLayout {
   std::int64_t rows;        ///< N: the tokens, and perhaps filler rows behind them
   std::int64_t longest;     ///< L: tokens of the longest sentence
   std::int64_t heads;       ///< H
-  torch::Tensor starts;     ///< [B+1] int32
+  torch::Tensor starts;     ///< [B+1] int32, row of each sentence's first token; last: tokens
   torch::Tensor lengths;    ///< [B] int32
   torch::Tensor positions;  ///< [N] int64, position of each token in its sentence; 0 in filler rows
   torch::Tensor row_keys;   ///< [N] int32 dropout key per token; undefined = no dropout

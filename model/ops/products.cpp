@@ -36,7 +36,7 @@ void run_weight_gradient(const torch::Tensor& dy, const torch::Tensor& x, torch:
                                    gradient.defined() ? gradient.mutable_data_ptr() : nullptr,
                                    start.defined() ? start.const_data_ptr<float>() : nullptr,
                                    dy.size(0), dy.size(1), x.size(1), add},
-           count, part_of_thread(count));
+           count, items_of_thread(count));
 }
 
 enum class Orientation { AsStored, Transposed };
@@ -51,7 +51,7 @@ torch::Tensor packed(const torch::Tensor& weight, Orientation orientation) {
   run_rows(
       kernels().pack_weights, element_type(weight),
       PackArguments{rows.const_data_ptr(), result.mutable_data_ptr(), inputs, outputs, transposed},
-      panels, part_of_thread(panels));
+      panels, items_of_thread(panels));
   return result;
 }
 

@@ -25,8 +25,8 @@ torch::Tensor pack_transposed(const torch::Tensor& weight);
 ProductArguments product_arguments(torch::Tensor& y, const torch::Tensor& x,
                                    const torch::Tensor& packed_weight, const torch::Tensor& bias);
 
-/// The part of `count` items that each thread gets.
-inline std::int64_t part_of_thread(std::int64_t count) {
+/// The number of items that each thread gets, of `count` in all.
+inline std::int64_t items_of_thread(std::int64_t count) {
   return divide_up<std::int64_t>(count, at::get_num_threads());
 }
 
@@ -34,7 +34,7 @@ inline std::int64_t part_of_thread(std::int64_t count) {
 template <class Arguments>
 void run_product(void (*const (&kernel)[2])(const Arguments&, std::int64_t, std::int64_t),
                  const Arguments& arguments, const torch::Tensor& x) {
-  run_rows(kernel, ElementType::BFloat16, arguments, x.size(0), part_of_thread(x.size(0)));
+  run_rows(kernel, ElementType::BFloat16, arguments, x.size(0), items_of_thread(x.size(0)));
 }
 
 /// x W^T + b. x [N, C], weight [D, C], bias [D] -> [N, D]. The bias must be defined.

@@ -4,13 +4,6 @@ const kChart = { width: 400, height: 236, right: 392, top: 10, bottom: 196 };
 // The greatest width of a character of the axes, at the largest size of the style sheet.
 const kCharacter = 8.2;
 
-const drawn = (tag, attributes, ...children) => {
-  const made = document.createElementNS('http://www.w3.org/2000/svg', tag);
-  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-  made.append(...children);
-  return made;
-};
-
 // 0, then round numbers up to one that is not below `most`.
 const roundTicks = most => {
   const rough = Math.max(most, 1e-9) / 4,

@@ -88,7 +88,9 @@ const readAddress = () => {
     ['b', data.systems.length],
     ['metric', data.metrics.length],
   ])
-    if (!(Number(view[name]) >= 0 && Number(view[name]) < most)) view[name] = kDefaults[name];
+    if (!(Number.isInteger(Number(view[name])) && Number(view[name]) >= 0 && Number(view[name]) < most))
+      view[name] = kDefaults[name];
+  if (Number(view.a) === Number(view.b)) Object.assign(view, { a: kDefaults.a, b: kDefaults.b });
   for (const name of Object.keys(kChoices))
     if (!choicesOf(name).some(([value]) => value === view[name])) view[name] = kDefaults[name];
   for (const name of [...kOfNgrams, 'whose', 'size'])

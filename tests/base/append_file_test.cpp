@@ -5,7 +5,10 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <map>
+#include <sstream>
 #include <string>
+#include <thread>
 
 #include "base/error.h"
 #include "base/files.h"
@@ -56,6 +59,36 @@ TEST_F(AppendedFile, DropsALineThatFitsOnlyInPartOnTheDisk) {
 
 TEST_F(AppendedFile, NamesAFileThatCannotBeOpened) {
   EXPECT_THROW(AppendFile(std::filesystem::path(testing::TempDir()), 0), Error);
+  EXPECT_THROW(AppendFile(std::filesystem::path(testing::TempDir())), Error);
+}
+
+TEST_F(AppendedFile, SeveralProcessesMayAppend) {
+  AppendFile first(path_), second(path_);  // descriptors of their own, as two processes have
+  EXPECT_TRUE(first.append("one\n"));
+  EXPECT_TRUE(second.append("two\n"));
+  EXPECT_TRUE(first.append("three\n"));
+  EXPECT_EQ(read_file(path_), "one\ntwo\nthree\n");
+  EXPECT_EQ(first.bytes(), 14);
+  AppendFile later(path_);
+  EXPECT_TRUE(later.append("four\n"));
+  EXPECT_EQ(read_file(path_), "one\ntwo\nthree\nfour\n");
+}
+
+TEST_F(AppendedFile, RecordsOfTwoAtOnceAreNeitherLostNorDivided) {
+  constexpr int kRecords = 500;
+  const auto append = [this](char letter) {
+    AppendFile file(path_);
+    for (int i = 0; i < kRecords; ++i) file.append(std::string(3'000, letter) + "\n");
+  };
+  std::thread first(append, 'a'), second(append, 'b');
+  first.join();
+  second.join();
+  std::istringstream text(read_file(path_));
+  std::map<std::string, int> lines;
+  for (std::string line; std::getline(text, line);) ++lines[line];
+  const std::map<std::string, int> expected = {{std::string(3'000, 'a'), kRecords},
+                                               {std::string(3'000, 'b'), kRecords}};
+  EXPECT_TRUE(lines == expected) << lines.size() << " kinds of lines";
 }
 
 }  // namespace

@@ -2,41 +2,80 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <fstream>
-#include <regex>
+#include <iterator>
+#include <map>
 #include <set>
+#include <sstream>
+#include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace dragoman {
 namespace {
 
-/// The instructions that the kernels of a set are compiled with.
-std::set<std::string> targets_of(const std::string& set) {
-  std::ifstream stream(std::string(DRAGOMAN_SOURCES) + "/kernels/isa_" + set + ".h");
-  const std::string source{std::istreambuf_iterator<char>(stream), {}};
-  std::smatch found;
-  EXPECT_TRUE(std::regex_search(source, found,
-                                std::regex(R"re(define DRAGOMAN_ISA_OPTIONS[^"]*"([^"]*)")re")));
-  const std::string list = found[1];
-  const std::regex comma(",");
-  return {std::sregex_token_iterator(list.begin(), list.end(), comma, -1), {}};
-}
-
-CpuFeatures without(const std::string& masked) {
-  return features_of([&](std::string_view instructions) { return instructions != masked; });
-}
-
-TEST(CpuFeatures, KernelsAreOfferedWhereTheProcessorHasAllTheirInstructions) {
-  EXPECT_TRUE(without("").avx2 && without("").avx512_vnni && without("").avx512_bf16);
-  for (const std::string& masked : targets_of("avx2")) EXPECT_FALSE(without(masked).avx2);
-  for (const std::string& masked : targets_of("avx512")) EXPECT_FALSE(without(masked).avx512);
-  for (const std::string& masked : targets_of("avx512_vnni"))
-    EXPECT_FALSE(without(masked).avx512_vnni) << masked;
-  for (const std::string& masked : targets_of("avx512_bf16")) {
-    const CpuFeatures cpu = without(masked);
-    EXPECT_FALSE(cpu.avx512_vnni && cpu.avx512_bf16) << masked;
+TEST(Cpu, SupportsAllWhereEachOfTheOptionsIsThere) {
+  for (const std::string options : {"avx2,fma,bmi", "+avx2+fma+bmi"}) {
+    std::vector<std::string> asked;
+    EXPECT_TRUE(supports_all(options, [&](std::string_view name) {
+      asked.emplace_back(name);
+      return true;
+    }));
+    EXPECT_EQ(asked, (std::vector<std::string>{"avx2", "fma", "bmi"}));
+    for (const std::string& masked : asked)
+      EXPECT_FALSE(supports_all(options, [&](std::string_view name) { return name != masked; }));
   }
+}
+
+TEST(Cpu, SupportsAllOfNoOptions) {
+  EXPECT_TRUE(supports_all("", [](std::string_view) { return false; }));
+}
+
+TEST(Cpu, RefusesInstructionsThatItDoesNotKnow) {
+  EXPECT_THROW(cpu_supports("sse9"), std::logic_error);
+}
+
+/// The words of the line of /proc/cpuinfo in which the system lists the processor's features. (An
+/// emulator of ARM may show the file of an x86-64 processor, without that line.)
+std::set<std::string> features_of_the_system() {
+#if defined(__x86_64__)
+  const std::string key = "flags";
+#else
+  const std::string key = "Features";
+#endif
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with(key)) {
+      std::istringstream words(line.substr(line.find(':') + 1));
+      return {std::istream_iterator<std::string>(words), {}};
+    }
+  return {};
+}
+
+TEST(Cpu, SupportsWhatTheSystemLists) {
+  const std::set<std::string> listed = features_of_the_system();
+#if defined(__x86_64__)
+  const std::map<std::string, std::string> names = {{"sse2", "sse2"},
+                                                    {"avx2", "avx2"},
+                                                    {"fma", "fma"},
+                                                    {"f16c", "f16c"},
+                                                    {"bmi", "bmi1"},
+                                                    {"bmi2", "bmi2"},
+                                                    {"avx512f", "avx512f"},
+                                                    {"avx512bw", "avx512bw"},
+                                                    {"avx512dq", "avx512dq"},
+                                                    {"avx512vl", "avx512vl"},
+                                                    {"avx512vnni", "avx512_vnni"},
+                                                    {"avx512bf16", "avx512_bf16"}};
+#elif defined(__aarch64__)
+  const std::map<std::string, std::string> names = {
+      {"simd", "asimd"}, {"arch=armv8.2-a", "asimdrdm"}, {"dotprod", "asimddp"}};
+#else
+  const std::map<std::string, std::string> names;
+#endif
+  if (listed.empty()) GTEST_SKIP() << "the system lists no features";
+  for (const auto& [name, of_the_system] : names)
+    EXPECT_EQ(cpu_supports(name), listed.contains(of_the_system)) << name;
 }
 
 }  // namespace

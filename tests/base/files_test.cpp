@@ -47,6 +47,15 @@ TEST_F(Files, ALinkStaysALink) {
   EXPECT_EQ(read_file(folder_ / "new"), "3");
 }
 
+TEST_F(Files, ALinkIsReplacedWhereThatIsAskedFor) {
+  write_file(folder_ / "old", "1");
+  fs::create_symlink("old", folder_ / "link");
+  write_file(folder_ / "link", "2", Links::Replace);
+  EXPECT_FALSE(fs::is_symlink(folder_ / "link"));
+  EXPECT_EQ(read_file(folder_ / "link"), "2");
+  EXPECT_EQ(read_file(folder_ / "old"), "1");
+}
+
 TEST_F(Files, KeepTheirPermissionsWhenTheyAreReplaced) {
   for (const auto mode : {fs::perms(0600), fs::perms(0640), fs::perms(0666)}) {
     write_file(folder_ / "secret", "1");

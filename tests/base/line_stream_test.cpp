@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "tests/base/gzipped.h"
-#include "tests/inference/pipe.h"
+#include "tests/base/pipe.h"
 
 namespace dragoman {
 namespace {

@@ -75,7 +75,8 @@ TEST(Memory, ALimitOfTheAddressSpaceIsHeeded) {
   EXPECT_GT(available_memory(), 0);
   give_back_freed_memory();  // by tests before this one
   const AddressSpaceLeft limit(64 * kMebibyte);
-  EXPECT_LE(available_memory(), 64 * kMebibyte);
+  EXPECT_LE(available_memory(), 65 * kMebibyte)
+      << "a few kilobytes that are freed since count, too";
 }
 
 TEST(Memory, FreedMemoryIsAvailableAgain) {

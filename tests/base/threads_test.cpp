@@ -39,5 +39,14 @@ TEST(ThreadsToUse, DividesTheCoresAmongProcessesUnlessTheFlagSaysHowMany) {
   EXPECT_THROW(threads_to_use(100'000, 1), UsageError);
 }
 
+TEST(LimitCores, BoundsWhatAThreadsFlagOf0StandsFor) {
+  const int all = available_cores();
+  limit_cores(1);
+  EXPECT_EQ(available_cores(), 1);
+  EXPECT_EQ(threads_to_use(0), 1);
+  limit_cores(all);
+  EXPECT_EQ(available_cores(), all);
+}
+
 }  // namespace
 }  // namespace dragoman

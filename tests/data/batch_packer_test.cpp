@@ -101,7 +101,8 @@ TEST_F(FreshBatches, AreTheSameAfterAResume) {
 
 TEST_F(FreshBatches, DifferBetweenEpochs) {
   const PreparedData prepared = prepare();
-  const BatchPacker packer(prepared.train, end_ids(prepared.tokenizers), 1000, {prepared.encoder});
+  const BatchPacker packer(prepared.train, end_ids(prepared.tokenizers), {.max_tokens = 1000},
+                           {prepared.encoder});
   const std::uint32_t pairs[] = {3, 4, 5};
   EXPECT_FALSE(same(packer.pack(pairs, {0, 0}), packer.pack(pairs, {1, 0})));
 }

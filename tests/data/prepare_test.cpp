@@ -261,6 +261,17 @@ TEST_F(PrepareTest, ValidationFilesKeepAllTheirLines) {
   EXPECT_EQ(prepared.valid.tokens.source(2), prepared.tokenizers.source->encode("the dog"));
 }
 
+TEST_F(PrepareTest, AValidationTextNeedsAPairForTheLoss) {
+  set_text(sample_text(300));
+  data.max_length = 30;
+  std::string long_line;
+  for (int i = 0; i < 50; ++i) long_line += "dog ";
+  data.valid_source = {write("v.en", long_line + "\n")};
+  data.valid_target = {write("v.de", "y\n")};
+  EXPECT_THAT(message_of<Error>([&] { prepare(); }),
+              HasSubstr("v.en: has no pair to validate with"));
+}
+
 TEST_F(PrepareTest, TheTextOfKeepValidSrcIsASetOfItsOwn) {
   set_text(sample_text(300));
   EXPECT_TRUE(prepare().keep_valid.source_lines.empty());
@@ -281,6 +292,8 @@ TEST_F(PrepareTest, AGlossaryToTrainWithIsCheckedBeforeTheWork) {
   data.train_terms = write("terms.tsv", "# none\n");
   EXPECT_THAT(message_of<Error>([&] { prepare(); }), HasSubstr("terms.tsv: has no terms"));
   EXPECT_FALSE(std::filesystem::exists(folder / "corpus"));
+  data.train_terms = "/dev/null";
+  EXPECT_THAT(message_of<Error>([&] { prepare(); }), HasSubstr("/dev/null: is not a regular file"));
   data.train_terms = write("terms.tsv", "zebra\tZebra\n");
   EXPECT_EQ(prepare().pairs_with_terms, 0.0);
   data.train_terms = write("terms.tsv", "the\tdas\n");

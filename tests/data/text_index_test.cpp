@@ -40,7 +40,7 @@ TEST_F(TextIndexTest, IsReadBackAsItWasStored) {
   EXPECT_EQ(read->lines, 300'001);
   ASSERT_TRUE(read->first_problem);
   EXPECT_EQ(read->first_problem->line, 300'000);
-  EXPECT_EQ(read->first_problem->what, "invalid UTF-8 (byte FF)");
+  EXPECT_EQ(read->first_problem->fault, "invalid UTF-8 (byte FF)");
   for (const std::int64_t line : {0, 1, 63, 64, 100'000, 299'999})
     EXPECT_TRUE(
         text.substr(read->start_of(line, text)).starts_with("line " + std::to_string(line)));

@@ -41,8 +41,8 @@ TEST(WordAlignment, ReadsPharaohLines) {
 TEST(WordAlignment, APieceBelongsToTheWordsItOverlaps) {
   // "ab  cd e": pieces " a"-like ranges, one over two words, one of space alone, empty ones.
   const std::string line = "ab  cd e";
-  const std::vector<PlacedPiece> pieces = {{5, 0, 1}, {5, 1, 2}, {5, 2, 3}, {5, 2, 5},
-                                           {5, 5, 8}, {5, 7, 7}, {5, 7, 8}, {5, 8, 8}};
+  const std::vector<PieceSpan> pieces = {{5, 0, 1}, {5, 1, 2}, {5, 2, 3}, {5, 2, 5},
+                                         {5, 5, 8}, {5, 7, 7}, {5, 7, 8}, {5, 8, 8}};
   EXPECT_THAT(words_of_pieces(pieces, line),
               ElementsAre(FieldsAre(0, 1), FieldsAre(0, 1), FieldsAre(1, 2), FieldsAre(1, 2),
                           FieldsAre(1, 3), FieldsAre(2, 3), FieldsAre(2, 3), FieldsAre(3, 3)));
@@ -56,9 +56,9 @@ TEST(WordAlignment, PiecesOfATrainedTokenizerCoverTheirWords) {
       train_tokenizer(std::vector<std::string_view>(40, text[0]), {.vocab_size = 280}).model_bytes,
       "tokenizer");
   for (const std::string& line : lines) {
-    const auto pieces = tokenizer.encode_with_places(line);
+    const auto pieces = tokenizer.encode_with_offsets(line);
     std::vector<TokenId> ids;
-    for (const PlacedPiece& piece : pieces) ids.push_back(piece.id);
+    for (const PieceSpan& piece : pieces) ids.push_back(piece.id);
     EXPECT_EQ(ids, tokenizer.encode(line));
     const auto words = word_places(line);
     const auto ranges = words_of_pieces(pieces, line);

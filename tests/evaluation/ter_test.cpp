@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <numeric>
+
+#include "base/memory.h"
 #include "evaluation/words.h"
 #include "tests/evaluation/example_lines.h"
 
@@ -53,6 +56,16 @@ TEST(Ter, EditsCountAShiftOfAnyLengthOnce) {
     EXPECT_EQ(translation_edits(hypothesis, reference), c.edits)
         << c.hypothesis << " | " << c.reference;
   }
+}
+
+TEST(Ter, LongLinesNeedNoSquareOfMemory) {
+  std::vector<std::uint32_t> hypothesis(60'000);
+  std::iota(hypothesis.begin(), hypothesis.end(), 0u);
+  std::vector<std::uint32_t> reference = hypothesis;
+  reference[30'000] = 70'000;
+  reset_peak_resident_memory();
+  EXPECT_EQ(translation_edits(hypothesis, reference), 1);
+  EXPECT_LT(peak_resident_memory(), std::int64_t{500'000'000});
 }
 
 TEST(Ter, EndsForVeryUnlikeLengths) {

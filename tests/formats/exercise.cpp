@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/utf8.h"
 #include "formats/ctranslate2_model.h"
+#include "formats/foreign_options.h"
 #include "formats/numpy.h"
 #include "formats/pytorch_checkpoint.h"
 #include "formats/unpickler.h"
@@ -86,6 +87,7 @@ bool exercise_pickle(std::string_view bytes) {
       for (const PickleValue* item : value.items())
         if (item->text() != nullptr) touch(*item->text());
     }
+    accepts([&pickle] { pickled_options("file", *pickle.root); });
     tensors_of(*pickle.root);
   });
 }
@@ -111,6 +113,7 @@ bool exercise_json_vocabulary(std::string_view bytes) {
 }
 
 bool exercise_yaml_vocabulary(std::string_view bytes) {
+  accepts([bytes] { yaml_settings("file", bytes); });
   return accepts([bytes] { check(parse_yaml_vocabulary(bytes)); });
 }
 

@@ -15,7 +15,7 @@ class Line : public PreparedLine {
  public:
   explicit Line(bool reports = false, DecodeConfig search = {.length_penalty = 1})
       : PreparedLine(4, std::make_shared<const PreparedRequest>(
-                            PreparedRequest{.search = std::make_shared<const SearchSettings>(
+                            PreparedRequest{.settings = std::make_shared<const SearchSettings>(
                                                 SearchSettings{std::move(search), {.eos = kEos}}),
                                             .demands = std::make_shared<const Demands>(),
                                             .reports_words = reports,
@@ -74,7 +74,7 @@ TEST(AssembleTranslation, TheBestComesFirstUnlessTermsWereAskedFor) {
     Line line;
     PreparedPart& part = line.add("a", "");
     part.hypotheses = {hypothesis("one two", -9), hypothesis("two one", -1)};
-    if (asked) part.asked.push_back({0, 1, "one two"});
+    if (asked) part.searched.push_back({0, 1, "one two"});
     const Translation translation = assemble_translation(line, tokenizer());
     if (asked)
       EXPECT_THAT(texts_of(translation), ElementsAre("one two", "two one"));
@@ -89,7 +89,7 @@ TEST(AssembleTranslation, TellsWhatIsLackingAndCut) {
   PreparedPart& part = line.add("b", "");
   part.hypotheses = {hypothesis("two", -1)};
   part.hypotheses[0].cut = true;
-  part.missing.push_back({0, 1, "six"});
+  part.unmet.push_back({0, 1, "six"});
   const Translation translation = assemble_translation(line, tokenizer());
   EXPECT_THAT(translation.unmet, ElementsAre("six"));
   EXPECT_EQ(translation.facts.unmet, 1);

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "tests/inference/table_engine.h"
+#include "tests/inference/search/table_engine.h"
 #include "tokenizer/train_tokenizer.h"
 
 namespace dragoman {

@@ -107,17 +107,17 @@ TEST(Ensemble, ATinyProbabilityHasAFiniteLogarithm) {
   const std::vector<RowOrigin> rows = {{-1, slots[0]}};
   both.select(rows);
   std::vector<Candidate> found(kMany);
-  std::vector<float> wanted(1);
+  std::vector<float> reported(1);
   const std::vector<RowToken> of_row = {{0, 7}};
   both.step({.previous = Tokens{kEos},
              .adjustments = {},
-             .best = kMany,
+             .candidates_per_row = kMany,
              .candidates = found,
-             .wanted = of_row,
-             .wanted_log_probabilities = wanted});
+             .reported = of_row,
+             .reported_log_probabilities = reported});
   const double mean = -200 + std::log((1 + std::exp(-1.0)) / 2);
   EXPECT_NEAR(found[7].log_probability, mean, 1e-4);
-  EXPECT_NEAR(wanted[0], mean, 1e-4);
+  EXPECT_NEAR(reported[0], mean, 1e-4);
   EXPECT_EQ(found[4].log_probability, 0);
   EXPECT_EQ(found[5].log_probability, -kExclude);
 }

@@ -15,7 +15,7 @@ using testing::IsEmpty;
 std::shared_ptr<const PreparedRequest> request(DecodeConfig search, Demands demands = {},
                                                bool reports_attention = false) {
   return std::make_shared<const PreparedRequest>(
-      PreparedRequest{.search = std::make_shared<const SearchSettings>(
+      PreparedRequest{.settings = std::make_shared<const SearchSettings>(
                           SearchSettings{std::move(search), {.eos = tokenizer().eos_id()}}),
                       .demands = std::make_shared<const Demands>(std::move(demands)),
                       .reports_words = reports_attention,
@@ -60,7 +60,7 @@ TEST(LinePreparer, ALineIsItsSentences) {
   EXPECT_EQ(sentences[1].tokens, with_end("Three Four five."));
   for (const SourceSentence& sentence : sentences) {
     EXPECT_EQ(sentence.line, 7);
-    EXPECT_EQ(sentence.search, line.request->search);
+    EXPECT_EQ(sentence.settings, line.request->settings);
     EXPECT_FALSE(sentence.needs_attention);
   }
   EXPECT_EQ(sentences[1].part, 1);
@@ -128,30 +128,30 @@ TEST(LinePreparer, PiecesKnowTheirWords) {
 TEST(LinePreparer, AMissingTermIsSearchedForOnce) {
   PreparedLine line(3, request({.beam_size = 2}, {.terms = terms("two", "six")}));
   ASSERT_EQ(preparer().prepare({"one two three"}, line).size(), 1u);
-  const auto again = preparer().take(line, 0, {hypothesis("one two three")});
+  const auto again = preparer().keep_or_search_again(line, 0, {hypothesis("one two three")});
   ASSERT_TRUE(again);
   EXPECT_EQ(again->line, 3);
   EXPECT_EQ(again->tokens, with_end("one two three"));
   EXPECT_EQ(again->required.phrases.count(), 1);
   EXPECT_TRUE(again->needs_attention);
-  EXPECT_FALSE(preparer().take(line, 0, {hypothesis("one six three")}));
+  EXPECT_FALSE(preparer().keep_or_search_again(line, 0, {hypothesis("one six three")}));
   EXPECT_EQ(line.parts[0].hypotheses[0].tokens, tokenizer().encode("one six three"));
-  EXPECT_THAT(line.parts[0].missing, IsEmpty());
+  EXPECT_THAT(line.parts[0].unmet, IsEmpty());
 }
 
 TEST(LinePreparer, ASecondTranslationThatIsNoBetterIsNotTaken) {
   PreparedLine line(0, request({}, {.terms = terms("two", "six")}));
   preparer().prepare({"one two three"}, line);
-  ASSERT_TRUE(preparer().take(line, 0, {hypothesis("one two three")}));
-  EXPECT_FALSE(preparer().take(line, 0, {hypothesis("three three")}));
+  ASSERT_TRUE(preparer().keep_or_search_again(line, 0, {hypothesis("one two three")}));
+  EXPECT_FALSE(preparer().keep_or_search_again(line, 0, {hypothesis("three three")}));
   EXPECT_EQ(line.parts[0].hypotheses[0].tokens, tokenizer().encode("one two three"));
-  EXPECT_THAT(line.parts[0].missing, testing::SizeIs(1));
+  EXPECT_THAT(line.parts[0].unmet, testing::SizeIs(1));
 }
 
 TEST(LinePreparer, ALineThatHasAllItsTermsIsNotSearchedAgain) {
   PreparedLine line(0, request({}, {.terms = terms("two", "six")}));
   preparer().prepare({"one two three"}, line);
-  EXPECT_FALSE(preparer().take(line, 0, {hypothesis("one six three")}));
+  EXPECT_FALSE(preparer().keep_or_search_again(line, 0, {hypothesis("one six three")}));
 }
 
 }  // namespace

@@ -26,8 +26,8 @@ class LoneWorker {
                        return a.tokens.size() > b.tokens.size();
                      });
     for (SourceSentence& sentence : sentences) {
-      if (!sentence.search) sentence.search = search_;
-      if (sentence.search->config.coverage_penalty > 0) sentence.needs_attention = true;
+      if (!sentence.settings) sentence.settings = search_;
+      if (sentence.settings->config.coverage_penalty > 0) sentence.needs_attention = true;
       waiting_.push_back(std::move(sentence));
     }
   }
@@ -35,8 +35,8 @@ class LoneWorker {
   bool idle() const { return waiting_.empty() && scheduler_.idle(); }
 
   std::vector<FinishedSentence> step() {
-    scheduler_.drop_stopped();
-    const std::int64_t count = scheduler_.count_admitted(waiting_);
+    scheduler_.drop_cancelled();
+    const std::int64_t count = scheduler_.count_admissible(waiting_);
     std::vector<SourceSentence> taken(std::make_move_iterator(waiting_.begin()),
                                       std::make_move_iterator(waiting_.begin() + count));
     waiting_.erase(waiting_.begin(), waiting_.begin() + count);

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "base/random.h"
-#include "inference/engine.h"
 #include "inference/scheduler.h"
+#include "inference/search/engine.h"
 #include "inference/torch/scorer.h"
 #include "model/transformer.h"
 #include "tests/inference/lone_worker.h"
@@ -40,7 +40,9 @@ inline std::vector<ModelConfig> configs() {
   other.tying = Tying::None;
   other.output_bias = true;
   other.activation = Activation::GatedGelu;
-  return {config, other};
+  ModelConfig marian = config;
+  marian.positions = Positions::Marian;
+  return {config, other, marian};
 }
 
 /// Random weights, sharper than those training starts from, so that searches have something to
@@ -69,8 +71,10 @@ inline std::vector<Tokens> sentences(std::size_t count, std::uint64_t longest) {
 inline std::vector<Candidate> step(Engine& engine, const Tokens& previous, std::int64_t best,
                                    const std::vector<Adjustment>& adjustments = {}) {
   std::vector<Candidate> candidates(previous.size() * static_cast<std::size_t>(best));
-  engine.step(
-      {.previous = previous, .adjustments = adjustments, .best = best, .candidates = candidates});
+  engine.step({.previous = previous,
+               .adjustments = adjustments,
+               .candidates_per_row = best,
+               .candidates = candidates});
   return candidates;
 }
 

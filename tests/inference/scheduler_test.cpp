@@ -6,7 +6,7 @@
 #include <set>
 
 #include "tests/inference/lone_worker.h"
-#include "tests/inference/table_engine.h"
+#include "tests/inference/search/table_engine.h"
 
 namespace dragoman {
 namespace {
@@ -105,7 +105,7 @@ TEST(Scheduler, SentencesWithSearchesOfTheirOwnChangeNoOther) {
     if (i % 6 == 2) tokens.avoided = {{3, 5}};
     sentences[i].needs_attention = i % 5 == 0;
     if (i % 4 != 0)
-      sentences[i].search =
+      sentences[i].settings =
           std::make_shared<const SearchSettings>(SearchSettings{own, std::move(tokens)});
   }
   Results alone;
@@ -122,7 +122,7 @@ TEST(Scheduler, AttentionOfOtherHeadsWaitsUntilTheStepsTellIt) {
   class TwoHeads : public TableEngine {
    public:
     using TableEngine::TableEngine;
-    void step(const Step& step) override {
+    void step(const StepRequest& step) override {
       if (step.attention != nullptr) told.push_back(step.heads.head);
       TableEngine::step(step);
     }
@@ -131,7 +131,7 @@ TEST(Scheduler, AttentionOfOtherHeadsWaitsUntilTheStepsTellIt) {
   std::vector<SourceSentence> sentences = random_sentences(12, kVocabulary);
   for (std::size_t i = 0; i < sentences.size(); ++i) {
     const DecodeConfig own{.beam_size = 2, .attention_head = i % 2 == 0 ? 1 : 2};
-    sentences[i].search = std::make_shared<const SearchSettings>(SearchSettings{own, {kEos}});
+    sentences[i].settings = std::make_shared<const SearchSettings>(SearchSettings{own, {kEos}});
     sentences[i].needs_attention = true;
   }
   EXPECT_EQ(run(engine, {.beam_size = 2}, sentences).size(), 12u);

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "tests/inference/lone_worker.h"
-#include "tests/inference/table_engine.h"
+#include "tests/inference/search/table_engine.h"
 
 namespace dragoman {
 
@@ -29,7 +29,7 @@ inline Found search_and_count(const Distribution& distribution, const DecodeConf
   worker.add({{.line = 0,
                .part = 0,
                .tokens = kSource,
-               .search = {},
+               .settings = {},
                .needs_attention = !required.phrases.empty(),
                .required = required}});
   std::vector<FinishedSentence> finished;

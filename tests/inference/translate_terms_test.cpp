@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "inference/translate_text.h"
-#include "tests/inference/table_engine.h"
+#include "tests/inference/search/table_engine.h"
 #include "tokenizer/train_tokenizer.h"
 
 namespace dragoman {
@@ -67,7 +67,7 @@ Translation translated(const std::string& line, Demands demands, float other = -
   TableEngine engine(tokenizer().size(), copying(other));
   TranslationService service({&engine}, tokenizer(), tokenizer());
   const std::vector<std::string> lines = {line};
-  return translate_lines(service, lines, {.search = config, .demands = shared(std::move(demands))})
+  return translate_lines(service, lines, {.config = config, .demands = shared(std::move(demands))})
       .at(0);
 }
 
@@ -107,15 +107,16 @@ TEST(TranslateTerms, ATermThatSpoilsTheRestIsLeftOutAndReportedUnlessForced) {
     return scores;
   };
   const std::vector<std::string> line = {"one two three four ."};
-  for (const PhraseDemand demand : {PhraseDemand::Fluent, PhraseDemand::Always}) {
+  for (const PhrasePolicy policy : {PhrasePolicy::Fluent, PhrasePolicy::Always}) {
     TableEngine engine(tokenizer().size(), strict);
     TranslationService service({&engine}, tokenizer(), tokenizer());
     const Translation translation =
-        translate_lines(service, line,
-                        {.search = {.beam_size = 3},
-                         .demands = shared({.terms = terms("one\tsix\n"), .demand = demand})})
+        translate_lines(
+            service, line,
+            {.config = {.beam_size = 3},
+             .demands = shared({.terms = terms("one\tsix\n"), .phrase_policy = policy})})
             .at(0);
-    if (demand == PhraseDemand::Always) {
+    if (policy == PhrasePolicy::Always) {
       EXPECT_THAT(translation.n_best.at(0).text, HasSubstr("six"));
       EXPECT_THAT(translation.unmet, IsEmpty());
     } else {
@@ -152,7 +153,7 @@ TEST(TranslateTerms, AModelThatKnowsTermsIsShownThemInTheSource) {
   TranslationService service({&engine}, marking, marking);
   const std::vector<std::string> lines = {"one two three four .", "one two ."};
   const auto translations = translate_lines(service, lines,
-                                            {.search = {.beam_size = 3},
+                                            {.config = {.beam_size = 3},
                                              .demands = shared({.terms = terms("three\tsix\n")}),
                                              .reports_words = true,
                                              .reports_attention = true});

@@ -8,8 +8,8 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
+#include "tests/base/pipe.h"
 #include "tests/inference/copying_model.h"
-#include "tests/inference/pipe.h"
 
 namespace dragoman {
 namespace {
@@ -19,7 +19,7 @@ using testing::ElementsAre;
 
 /// A service for a test, and what its lines are asked for.
 struct Copier {
-  explicit Copier(TranslationRequest asked = {.search = {.beam_size = 2}},
+  explicit Copier(TranslationRequest asked = {.config = {.beam_size = 2}},
                   std::int64_t positions = 1'000'000, ServiceConfig config = {})
       : engine(positions),
         service({&engine}, tokenizer(), tokenizer(), config),
@@ -78,6 +78,13 @@ TEST(TranslateText, LineIOutIsLineIIn) {
   EXPECT_EQ(copier.engine.admitted, 3) << "the model is not asked about blank lines";
 }
 
+TEST(TranslateText, NoMoreLinesAreReadThanMayWait) {
+  Copier copier({.config = {.beam_size = 1}}, 1'000'000, {.limits = {.rows = 64, .waiting = 4}});
+  std::string text;
+  for (int i = 0; i < 500; ++i) text += "one two\n";
+  EXPECT_EQ(stream(copier, text).first.size(), 500u);
+}
+
 TEST(TranslateText, AnyBytesComeThroughAsOneLineEach) {
   Copier copier;
   const auto [lines, facts] =
@@ -120,7 +127,7 @@ TEST(TranslateText, APrefixThatEndsInASpaceHasAWholeLastWord) {
                                      DecodeConfig{.sampling = true}}) {
     DecodeConfig config = search;
     config.max_length = 12;
-    Copier copier({.search = config});
+    Copier copier({.config = config});
     const auto begun = [&](const std::string& prefix) {
       Pipe pipe;
       pipe.send(text + "\n");
@@ -168,7 +175,7 @@ TEST(TranslateText, RandomBytesKeepTheContract) {
                                    : static_cast<char>(random.below(256));
     text += '\n';
     for (const char c : text) line_feeds += c == '\n';
-    Copier copier({.search = {.beam_size = 1, .split_length = 8}});
+    Copier copier({.config = {.beam_size = 1, .split_length = 8}});
     const auto [lines, facts] = stream(copier, text);
     EXPECT_EQ(static_cast<std::int64_t>(lines.size()), line_feeds);
     EXPECT_EQ(facts.lines, line_feeds);
@@ -183,7 +190,7 @@ TEST(TranslateText, AVeryLongLineIsTranslatedWhole) {
   std::string line;
   for (int i = 0; i < 10'000; ++i) line += i % 7 == 6 ? "five. " : i % 3 == 2 ? "six, " : "Four ";
   line.pop_back();
-  Copier copier({.search = {.beam_size = 1, .split_length = 40}});
+  Copier copier({.config = {.beam_size = 1, .split_length = 40}});
   const auto [lines, facts] = stream(copier, "one\n" + line + "\ntwo\n");
   EXPECT_THAT(lines, ElementsAre("one", line, "two"));
   EXPECT_EQ(facts.split, 1);
@@ -192,7 +199,7 @@ TEST(TranslateText, AVeryLongLineIsTranslatedWhole) {
 }
 
 TEST(TranslateText, LinesBeyondTheModelsPositionsAreSplit) {
-  Copier copier({.search = {.beam_size = 1, .split_length = 1000}}, 9);
+  Copier copier({.config = {.beam_size = 1, .split_length = 1000}}, 9);
   const std::vector<std::string> line = {"one two three Four one two three Four one two three"};
   EXPECT_EQ(best_texts(copier.translate(line)), line);
 }
@@ -200,7 +207,7 @@ TEST(TranslateText, LinesBeyondTheModelsPositionsAreSplit) {
 TEST(TranslateText, SentencesAreTranslatedOneByOneWhereTheModelWasTrainedOnSingleOnes) {
   const std::vector<std::string> lines = {"One two five.  Three Four five. Six", "one two"};
   const auto admitted = [&](SplitSentences choice, std::optional<double> several_sentences) {
-    Copier copier({.search = {.beam_size = 1, .split_sentences = choice}}, 1'000'000,
+    Copier copier({.config = {.beam_size = 1, .split_sentences = choice}}, 1'000'000,
                   {.several_sentences = several_sentences});
     const auto texts = best_texts(copier.translate(lines));
     const bool split = copier.engine.admitted > 2;
@@ -218,7 +225,7 @@ TEST(TranslateText, SentencesAreTranslatedOneByOneWhereTheModelWasTrainedOnSingl
 TEST(TranslateText, ATagInFrontOfALineStandsInFrontOfEachOfItsSentences) {
   TokenizerConfig config;
   config.vocab_size = 300;
-  config.user_symbols = {"<bt>"};
+  config.user_symbols = {"<bt>", "@@"};
   const std::vector<std::string> text(100, "One two five. Three Four five.");
   const Tokenizer with_tag(train_tokenizer({text.begin(), text.end()}, config).model_bytes, "test");
   TableEngine engine(with_tag.size(), [&](const auto& source, const auto& prefix) {
@@ -227,17 +234,19 @@ TEST(TranslateText, ATagInFrontOfALineStandsInFrontOfEachOfItsSentences) {
     return scores;
   });
   TranslationService service({&engine}, with_tag, with_tag);
-  const std::vector<std::string> lines = {"<bt> One two five. Three Four five.", "<bt>Two. Four."};
+  const std::vector<std::string> lines = {"<bt> One two five. Three Four five.", "<bt>Two. Four.",
+                                          "@@ One two five. Three Four five."};
   const auto translations = translate_lines(
       service, lines,
-      {.search = {.beam_size = 1}, .reports_words = true, .reports_attention = true});
+      {.config = {.beam_size = 1}, .reports_words = true, .reports_attention = true});
   EXPECT_EQ(translations[0].n_best[0].text, "<bt> One two five. <bt> Three Four five.");
   EXPECT_EQ(translations[0].n_best[0].words.at(5).attention.size(), 7u);
   EXPECT_EQ(translations[1].n_best[0].text, lines[1]) << "not a tag, but a part of a word";
+  EXPECT_EQ(translations[2].n_best[0].text, lines[2]) << "not a tag, but a symbol";
 }
 
 TEST(TranslateText, WordsOfALineOfSentencesAreAlignedToTheWholeLine) {
-  Copier copier({.search = {.beam_size = 1}, .reports_words = true, .reports_attention = true});
+  Copier copier({.config = {.beam_size = 1}, .reports_words = true, .reports_attention = true});
   const std::vector<std::string> lines = {"One two five. Three Four five."};
   const Translation translation = copier.translate(lines)[0];
   const auto& words = translation.n_best[0].words;
@@ -255,7 +264,7 @@ TEST(TranslateText, WordsOfALineOfSentencesAreAlignedToTheWholeLine) {
 }
 
 TEST(TranslateText, APrefixOfSeveralSentencesIsWhatTheirTranslationsBeginWith) {
-  Copier copier({.search = {.beam_size = 1}});
+  Copier copier({.config = {.beam_size = 1}});
   Pipe pipe;
   pipe.send("One two five. Three Four five. Six\nOne two\n");
   pipe.close_end(1);
@@ -312,7 +321,7 @@ TEST(TranslateText, StreamAndListGiveTheSame) {
     for (std::uint64_t w = random.below(4); w > 0; --w) lines.back() += "one two five. ";
     text += lines.back() + "\n";
   }
-  Copier copier({.search = {.beam_size = 2, .split_length = 10}});
+  Copier copier({.config = {.beam_size = 2, .split_length = 10}});
   EXPECT_EQ(stream(copier, text).first, best_texts(copier.translate(lines)));
 }
 
@@ -321,7 +330,7 @@ TEST(TranslateText, NBestOfASplitLineAreJoinedRankByRank) {
   const DecodeConfig config{.beam_size = 3, .n_best = 3, .max_length = 8, .split_length = 8};
   TranslationService service({&engine}, tokenizer(), tokenizer());
   const std::vector<std::string> lines = {"one two three Four five. One two three Four five.", ""};
-  const std::vector<Translation> found = translate_lines(service, lines, {.search = config});
+  const std::vector<Translation> found = translate_lines(service, lines, {.config = config});
   ASSERT_EQ(found[0].n_best.size(), 3u);
   EXPECT_GE(found[0].n_best[0].score, found[0].n_best[1].score);
   EXPECT_GE(found[0].n_best[1].score, found[0].n_best[2].score);

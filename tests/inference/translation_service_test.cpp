@@ -30,14 +30,14 @@ std::vector<TranslationRequest> requests() {
       Demands{.terms = Terms(std::vector<std::pair<std::string, std::string>>{{"two", "six"}}),
               .avoided = {"three"}});
   return {
-      {.search = {.beam_size = 1}},
-      {.search = {.beam_size = 4, .n_best = 3, .length_penalty = 0.3}},
-      {.search = {.n_best = 2, .max_length = 25, .sampling = true, .seed = 5}},
-      {.search = {.max_length = 25, .sampling = true, .sampling_topk = 4, .temperature = 2}},
-      {.search = {.beam_size = 2, .max_length = 9, .split_length = 8}, .reports_words = true},
-      {.search = {.beam_size = 3, .coverage_penalty = 0.2, .no_repeat_ngram_size = 2},
+      {.config = {.beam_size = 1}},
+      {.config = {.beam_size = 4, .n_best = 3, .length_penalty = 0.3}},
+      {.config = {.n_best = 2, .max_length = 25, .sampling = true, .seed = 5}},
+      {.config = {.max_length = 25, .sampling = true, .sampling_topk = 4, .temperature = 2}},
+      {.config = {.beam_size = 2, .max_length = 9, .split_length = 8}, .reports_words = true},
+      {.config = {.beam_size = 3, .coverage_penalty = 0.2, .no_repeat_ngram_size = 2},
        .reports_attention = true},
-      {.search = {.beam_size = 3, .repetition_penalty = 1.4, .min_length = 6}, .demands = demands}};
+      {.config = {.beam_size = 3, .repetition_penalty = 1.4, .min_length = 6}, .demands = demands}};
 }
 
 /// Of probabilities that make searches of all kinds find something else.
@@ -104,8 +104,8 @@ TEST(TranslationService, ManyThreadsWithUnlikeRequestsGetWhatTheyWouldGetAlone) 
 TEST(TranslationService, LinesOfASubmissionMayHaveRequestsOfTheirOwn) {
   Engines engines(2);
   TranslationService service(engines.pointers(), tokenizer(), tokenizer());
-  const auto plain = service.prepare({.search = {.beam_size = 1}}),
-             wide = service.prepare({.search = {.beam_size = 4, .n_best = 4}});
+  const auto plain = service.prepare({.config = {.beam_size = 1}}),
+             wide = service.prepare({.config = {.beam_size = 4, .n_best = 4}});
   auto answers = service.submit(
       {.lines = {{"one two"}, {.text = "one two", .request = wide}}, .request = plain});
   EXPECT_EQ(answers.next().value().n_best.size(), 1u);
@@ -116,7 +116,7 @@ TEST(TranslationService, LinesOfASubmissionMayHaveRequestsOfTheirOwn) {
 /// Waits before each step until the test lets it go on.
 class HeldEngine : public CopyingEngine {
  public:
-  void step(const Step& step) override {
+  void step(const StepRequest& step) override {
     under_way.release();
     go_on.acquire();
     CopyingEngine::step(step);
@@ -128,7 +128,7 @@ class HeldEngine : public CopyingEngine {
 TEST(TranslationService, AStopFreesTheRowsAndEndsTheAnswers) {
   HeldEngine engine;
   TranslationService service({&engine}, tokenizer(), tokenizer());
-  const auto request = service.prepare({.search = {.beam_size = 1}});
+  const auto request = service.prepare({.config = {.beam_size = 1}});
   std::stop_source stop;
   const std::vector<LineInput> lines(500, LineInput{.text = "one two three Four"});
   auto answers = service.submit({.lines = lines, .request = request, .stop = stop.get_token()});
@@ -144,7 +144,7 @@ TEST(TranslationService, AStopFreesTheRowsAndEndsTheAnswers) {
 TEST(TranslationService, WhoLetsGoOfTheAnswersGivesUpTheWork) {
   HeldEngine engine;
   TranslationService service({&engine}, tokenizer(), tokenizer());
-  const auto request = service.prepare({.search = {.beam_size = 1}});
+  const auto request = service.prepare({.config = {.beam_size = 1}});
   {
     const auto answers = service.submit(
         {.lines = std::vector<LineInput>(500, LineInput{.text = "one two"}), .request = request});
@@ -158,7 +158,7 @@ TEST(TranslationService, WhoLetsGoOfTheAnswersGivesUpTheWork) {
 TEST(TranslationService, MoreIsRefusedWhileTooMuchWaits) {
   HeldEngine engine;
   TranslationService service({&engine}, tokenizer(), tokenizer(), {.limits = {.waiting = 20}});
-  const auto request = service.prepare({.search = {.beam_size = 1}});
+  const auto request = service.prepare({.config = {.beam_size = 1}});
   const std::vector<LineInput> lines(50, LineInput{.text = "one two"});
   auto first = service.submit({.lines = lines, .request = request});
   engine.under_way.acquire();
@@ -175,7 +175,7 @@ TEST(TranslationService, ProgressIsToldAndTheOrderKept) {
   TranslationService service({&engine}, tokenizer(), tokenizer());
   std::counting_semaphore<> progress{0};
   auto answers = service.submit({.lines = {{"one"}, {"two three"}, {""}, {"six"}},
-                                 .request = service.prepare({.search = {.beam_size = 1}}),
+                                 .request = service.prepare({.config = {.beam_size = 1}}),
                                  .first_line = 7,
                                  .on_progress = [&] { progress.release(); }});
   std::vector<std::string> texts;
@@ -209,7 +209,7 @@ TEST(TranslationService, DrawsWithTermsAreRefusedWhoeverAsks) {
   TranslationService service({&engine}, tokenizer(), tokenizer());
   LineInput line{.text = "one two"};
   line.terms = Terms(std::vector<std::pair<std::string, std::string>>{{"two", "six"}});
-  const auto draws = service.prepare({.search = {.sampling = true}});
+  const auto draws = service.prepare({.config = {.sampling = true}});
   EXPECT_THROW(service.submit({.lines = {{"one"}, line}, .request = draws}), UsageError);
   EXPECT_EQ(engine.admitted, 0);
   EXPECT_TRUE(service.submit({.lines = {line}, .request = service.prepare({})}).next());
@@ -237,13 +237,13 @@ TEST(TranslationService, EndsWithWorkUnderWayAndSaysSo) {
 TEST(TranslationService, AFailingEngineIsToldToAllWhoseLinesItHeld) {
   class Failing : public HeldEngine {
    public:
-    void step(const Step& step) override {
+    void step(const StepRequest& step) override {
       HeldEngine::step(step);
       throw Error("out of something");
     }
   } engine;
   TranslationService service({&engine}, tokenizer(), tokenizer());
-  const auto request = service.prepare({.search = {.beam_size = 1}});
+  const auto request = service.prepare({.config = {.beam_size = 1}});
   std::vector<TranslationAnswers> all;
   for (int i = 0; i < 3; ++i)
     all.push_back(service.submit({.lines = {{"one"}, {"two"}}, .request = request}));
@@ -274,17 +274,17 @@ TEST(TranslationService, WrongRequestsNameTheirFlag) {
   };
   const auto protects = std::make_shared<const Demands>(Demands{.terms = {}, .protects = true});
   EXPECT_EQ(message({}), "");
-  EXPECT_THAT(message({.search = {.beam_size = 0}}), testing::HasSubstr("--beam-size"));
-  EXPECT_THAT(message({.search = {.suppress = {"no piece"}}}), testing::HasSubstr("--suppress"));
-  EXPECT_THAT(message({.search = {.attention_layer = 2}}), testing::HasSubstr("--attention-layer"));
-  EXPECT_THAT(message({.search = {.sampling = true}, .demands = protects}),
+  EXPECT_THAT(message({.config = {.beam_size = 0}}), testing::HasSubstr("--beam-size"));
+  EXPECT_THAT(message({.config = {.suppress = {"no piece"}}}), testing::HasSubstr("--suppress"));
+  EXPECT_THAT(message({.config = {.attention_layer = 2}}), testing::HasSubstr("--attention-layer"));
+  EXPECT_THAT(message({.config = {.sampling = true}, .demands = protects}),
               testing::HasSubstr("--sampling"));
 }
 
 TEST(TranslationService, ALineThatComesAloneIsAnsweredAtOnce) {
   CopyingEngine one, two;
   TranslationService service({&one, &two}, tokenizer(), tokenizer());
-  const auto request = service.prepare({.search = {.beam_size = 1}});
+  const auto request = service.prepare({.config = {.beam_size = 1}});
   std::vector<double> milliseconds;
   for (int i = 0; i < 21; ++i) {
     const auto start = std::chrono::steady_clock::now();

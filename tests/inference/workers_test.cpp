@@ -2,16 +2,18 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <latch>
 #include <limits>
 #include <map>
 #include <memory>
+#include <string>
 #include <thread>
 
 #include "base/error.h"
-#include "tests/inference/table_engine.h"
+#include "tests/inference/search/table_engine.h"
 
 namespace dragoman {
 namespace {
@@ -55,7 +57,7 @@ std::vector<SourceSentence> sentences_for(const std::shared_ptr<SentenceReceiver
       SearchSettings{{.beam_size = 3, .max_length = max_length}, {kEos}});
   std::vector<SourceSentence> list = random_sentences(count, kVocabulary);
   for (SourceSentence& sentence : list) {
-    sentence.search = search;
+    sentence.settings = search;
     sentence.receiver = receiver;
   }
   return list;
@@ -116,11 +118,45 @@ TEST(Workers, ASentenceMayBeSearchedForAgain) {
   EXPECT_EQ(twice->wait_for(30).begin()->first, 100);
 }
 
+TEST(Workers, ASentenceThatIsToBeSearchedForAgainFailsWithItsEngine) {
+  class Again : public SentenceReceiver {
+   public:
+    explicit Again(SourceSentence again) : again_(std::move(again)) {}
+    std::optional<SourceSentence> finish(FinishedSentence sentence) override {
+      again_.receiver = sentence.receiver;
+      return std::move(again_);
+    }
+    void fail(std::exception_ptr) override { has_failed = true; }
+    std::atomic<bool> has_failed = false;
+
+   private:
+    SourceSentence again_;
+  };
+  /// Throws out of the worker's loop, as where memory runs out.
+  class Throwing : public SentenceReceiver {
+   public:
+    std::optional<SourceSentence> finish(FinishedSentence) override { throw Error("no memory"); }
+    void fail(std::exception_ptr) override { throw Error("no memory"); }
+  };
+  constexpr std::int64_t kOneStep = 1;
+  const auto again = std::make_shared<Again>(sentences_for(nullptr, 1)[0]);
+  std::vector<SourceSentence> both = sentences_for(again, 1, kOneStep);
+  both.push_back(sentences_for(std::make_shared<Throwing>(), 1, kOneStep)[0]);
+  TableEngine engine = make_engine();
+  Engine* const engines[] = {&engine};
+  {
+    Workers team(engines, {.rows = 6});
+    team.add(std::move(both));
+    while (!team.failure()) std::this_thread::yield();
+  }
+  EXPECT_TRUE(again->has_failed);
+}
+
 /// Waits in its first step until it may go on.
 class HeldEngine : public TableEngine {
  public:
   using TableEngine::TableEngine;
-  void step(const Step& step) override {
+  void step(const StepRequest& step) override {
     gate_.wait();
     TableEngine::step(step);
   }
@@ -147,11 +183,85 @@ TEST(Workers, MoreIsRefusedWhileTooMuchWaits) {
   EXPECT_EQ(second->wait_for(3).size(), 3u) << "what is given up waits no more";
 }
 
+/// Notes the order in which the sentences of several receivers are finished.
+class InOrder : public Collecting {
+ public:
+  InOrder(char name, std::string& order) : name_(name), order_(order) {}
+  std::optional<SourceSentence> finish(FinishedSentence sentence) override {
+    order_ += name_;  // a single worker calls it
+    return Collecting::finish(std::move(sentence));
+  }
+
+ private:
+  const char name_;
+  std::string& order_;
+};
+
+std::string order_of_two(QueueOrder queue_order) {
+  HeldEngine engine(kVocabulary, random_distribution(kVocabulary, 1));
+  Engine* const engines[] = {&engine};
+  std::string order;
+  const auto many = std::make_shared<InOrder>('m', order),
+             few = std::make_shared<InOrder>('f', order);
+  Workers team(engines, {.rows = 3, .order = queue_order});  // one sentence at a time
+  team.add(sentences_for(many, 20));
+  while (team.waiting() == 20) std::this_thread::yield();
+  team.add(sentences_for(few, 3));
+  engine.go_on();
+  few->wait_for(3);
+  many->wait_for(20);
+  return order;
+}
+
+TEST(Workers, ManySentencesDoNotHoldUpAFewThatComeLater) {
+  EXPECT_EQ(order_of_two(QueueOrder::Turns), "mmmfmfmf" + std::string(15, 'm'));
+  EXPECT_EQ(order_of_two(QueueOrder::Arrival), std::string(20, 'm') + "fff");
+}
+
+TEST(Workers, AStreamOfSmallSubmissionsDoesNotHoldUpALargeOne) {
+  class Endless : public Collecting {
+   public:
+    std::optional<SourceSentence> finish(FinishedSentence) override {
+      if (++finished < 1000)
+        team->add(sentences_for(shared, 1));
+      else
+        shared.reset();
+      return std::nullopt;
+    }
+    Workers* team = nullptr;
+    std::shared_ptr<SentenceReceiver> shared;
+    std::atomic<int> finished = 0;
+  };
+  class Large : public Collecting {
+   public:
+    std::optional<SourceSentence> finish(FinishedSentence sentence) override {
+      small_before = endless->finished.load();  // the single worker calls both
+      return Collecting::finish(std::move(sentence));
+    }
+    std::shared_ptr<Endless> endless;
+    std::atomic<int> small_before = 0;
+  };
+  HeldEngine engine(kVocabulary, random_distribution(kVocabulary, 1));
+  Engine* const engines[] = {&engine};
+  const auto endless = std::make_shared<Endless>();
+  const auto large = std::make_shared<Large>();
+  large->endless = endless;
+  Workers team(engines, {.rows = 3, .order = QueueOrder::Turns});
+  endless->team = &team;
+  endless->shared = endless;
+  team.add(sentences_for(large, 10));
+  for (int i = 0; i < 3; ++i) team.add(sentences_for(endless, 1));
+  engine.go_on();
+  large->wait_for(10);
+  EXPECT_LT(large->small_before, 100);
+  while (endless->finished < 1000) std::this_thread::yield();
+}
+
 /// Fails after some steps.
 class FailingEngine : public TableEngine {
  public:
   using TableEngine::TableEngine;
-  void step(const Step& step) override {
+  void step(const StepRequest& step) override {
     if (++steps_ == 5) throw Error("out of something");
     TableEngine::step(step);
   }

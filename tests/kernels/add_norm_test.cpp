@@ -14,7 +14,7 @@ class AddNormKernel : public KernelTest {
   DropoutSite site(bool drops) const {
     return {drops ? keys_.data() : nullptr, 9, drops ? 77U : 0U, 1, kRows};
   }
-  static std::string place(std::int64_t columns, std::int64_t i) {
+  static std::string at(std::int64_t columns, std::int64_t i) {
     return "columns " + std::to_string(columns) + ", element " + std::to_string(i);
   }
   void expect_near(double actual, double expected, const std::string& where) const {
@@ -45,8 +45,8 @@ TEST_P(AddNormKernel, NormalizesResidualPlusDropout) {
         EXPECT_NEAR(inverses[row], of.inverse_deviation, 1e-4 * of.inverse_deviation);
         for (std::int64_t c = 0; c < columns; ++c) {
           const std::int64_t i = row * columns + c;
-          expect_rounded(sum[i], residual[i] + dropped[i], place(columns, i));
-          if (columns > 1) expect_near(y[i], normalized[c] * gain[c] + bias[c], place(columns, i));
+          expect_rounded(sum[i], residual[i] + dropped[i], at(columns, i));
+          if (columns > 1) expect_near(y[i], normalized[c] * gain[c] + bias[c], at(columns, i));
         }
       }
       EXPECT_TRUE(sum.guards_stand() && y.guards_stand());
@@ -107,10 +107,10 @@ TEST_P(AddNormKernel, ItsGradientIsTheFormulasOnOneRowAndTheSumsOfParts) {
           if (columns == 1) continue;
           const std::int64_t i = row * columns + c;
           const double expected = gradient[c] + (adds ? elsewhere[i] : 0);
-          expect_near(d_sum[i], expected, place(columns, i));
+          expect_near(d_sum[i], expected, at(columns, i));
           if (drops)
             expect_near(d_x[i], expected * reference::dropout_factor(site(true), row, c),
-                        place(columns, i));
+                        at(columns, i));
         }
       }
       for (std::size_t i = 0; i < gains.size(); ++i) {

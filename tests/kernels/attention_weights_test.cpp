@@ -32,7 +32,7 @@ struct Shape {
     return reference::attention_weights(scores.values(), lengths_of_rows, keys,
                                         static_cast<double>(scale));
   }
-  std::string place(std::int64_t i) const {
+  std::string at(std::int64_t i) const {
     return "keys " + std::to_string(keys) + ", row " + std::to_string(i / keys) + ", key " +
            std::to_string(i % keys);
   }
@@ -92,7 +92,7 @@ class AttentionWeightsKernel : public KernelTest {
       for (std::int64_t s = 0; s < shape.keys; ++s) {
         sum += result.weights[at + s];
         ASSERT_NEAR(result.weights[at + s], expected[at + s], tolerance() * expected[at + s] + 1e-9)
-            << shape.place(at + s);
+            << shape.at(at + s);
         if (s >= shape.visible(row)) {
           ASSERT_EQ(result.weights[at + s], 0);
         }
@@ -142,9 +142,9 @@ TEST_P(AttentionWeightsKernel, StandLargeScores) {
 
 TEST_P(AttentionWeightsKernel, ShowNotANumberThatTheyMaySee) {
   const Shape shape{.lengths = {19}, .queries = 1, .keys = 21, .heads = 1};
-  for (const std::int64_t place : {0, 7, 18}) {
+  for (const std::int64_t index : {0, 7, 18}) {
     std::vector<double> values(21, 1);
-    values[place] = kNaN;
+    values[index] = kNaN;
     Elements scores(type(), values);
     const Result result = run(shape, scores, {});
     for (std::int64_t s = 0; s < 21; ++s) EXPECT_EQ(std::isnan(result.weights[s]), s < 19);
@@ -167,7 +167,7 @@ TEST_P(AttentionWeightsKernel, AreDroppedAfterTheSoftmax) {
       // Both were rounded from the same exact weight.
       EXPECT_NEAR(result.dropped[i], plain.weights[i] * factor,
                   2 * tolerance() * plain.weights[i] * factor)
-          << shape.place(i);
+          << shape.at(i);
     }
   }
 }
@@ -196,7 +196,7 @@ TEST_P(AttentionWeightsKernel, GradientIsTheFormulas) {
           reference::attention_weights_gradient(shape.weights(scores), d_dropped.values(), keys,
                                                 static_cast<double>(shape.scale), dropout);
       for (std::int64_t i = 0; i < scores.size(); ++i)
-        ASSERT_NEAR(d_scores[i], expected[i], is_float() ? 1e-6 : 4e-3) << shape.place(i);
+        ASSERT_NEAR(d_scores[i], expected[i], is_float() ? 1e-6 : 4e-3) << shape.at(i);
     }
 }
 

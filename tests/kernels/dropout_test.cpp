@@ -16,7 +16,7 @@ class DropoutKernel : public KernelTest {
   DropoutSite site(std::uint32_t threshold = 77) const {
     return {keys_.data(), 9, threshold, kHeads, kQueries};
   }
-  static std::string place(std::int64_t columns, std::int64_t i) {
+  static std::string at(std::int64_t columns, std::int64_t i) {
     return "columns " + std::to_string(columns) + ", row " + std::to_string(i / columns) +
            ", column " + std::to_string(i % columns);
   }
@@ -32,9 +32,9 @@ TEST_P(DropoutKernel, MultipliesByTheFactorsThatTheHeaderDefines) {
     table().dropout[index()]({x.data(), residual.data(), sum.data(), columns, site()}, 0, kRows);
     const reference::Numbers expected = reference::dropout(x.values(), columns, site());
     for (std::int64_t i = 0; i < x.size(); ++i) {
-      expect_rounded(dropped[i], expected[i], place(columns, i));
-      EXPECT_EQ(dropped[i] == 0, expected[i] == 0) << place(columns, i);
-      expect_rounded(sum[i], residual[i] + expected[i], place(columns, i));
+      expect_rounded(dropped[i], expected[i], at(columns, i));
+      EXPECT_EQ(dropped[i] == 0, expected[i] == 0) << at(columns, i);
+      expect_rounded(sum[i], residual[i] + expected[i], at(columns, i));
     }
     EXPECT_TRUE(dropped.guards_stand() && sum.guards_stand());
   }
@@ -62,8 +62,7 @@ TEST_P(DropoutKernel, AfterReluMultipliesWhatIsPositive) {
       table().relu_dropout[index()]({x.data(), y.data(), columns, dropout}, 0, kRows);
       table().relu_dropout[index()]({over_x.data(), over_x.data(), columns, dropout}, 0, kRows);
       const auto expected = reference::dropout(reference::relu(x.values()), columns, dropout);
-      for (std::int64_t i = 0; i < x.size(); ++i)
-        expect_rounded(y[i], expected[i], place(columns, i));
+      for (std::int64_t i = 0; i < x.size(); ++i) expect_rounded(y[i], expected[i], at(columns, i));
       EXPECT_EQ(over_x, y);
       EXPECT_TRUE(y.guards_stand());
     }
@@ -81,7 +80,7 @@ TEST_P(DropoutKernel, GradientAfterReluIsTheFactorWhereTheOutputIsPositive) {
         {y.data(), over_dy.data(), over_dy.data(), columns, scale}, 0, kRows);
     const reference::Numbers dropped = reference::dropout(dy.values(), columns, site());
     for (std::int64_t i = 0; i < x.size(); ++i)
-      expect_rounded(dx[i], x[i] > 0 ? dropped[i] : 0, place(columns, i));
+      expect_rounded(dx[i], x[i] > 0 ? dropped[i] : 0, at(columns, i));
     EXPECT_EQ(over_dy, dx);
     EXPECT_TRUE(dx.guards_stand());
   }

@@ -20,7 +20,7 @@ TEST_P(EmbeddingKernel, ScalesTheRowsOfTokensAndMakesZeroWhereThereIsNone) {
     const auto expected = reference::embedding(weight.values(), tokens, columns, 1.5);
     for (std::int64_t i = 0; i < y.size(); ++i)
       expect_rounded(y[i], expected[i],
-                     "columns " + std::to_string(columns) + ", place " + std::to_string(i));
+                     "columns " + std::to_string(columns) + ", index " + std::to_string(i));
   }
 }
 

@@ -79,9 +79,9 @@ TEST_P(LossKernel, StaysFiniteForLargeLogits) {
 }
 
 TEST_P(LossKernel, ShowsNotANumber) {
-  for (const std::int64_t place : {0, 16, 18}) {
+  for (const std::int64_t index : {0, 16, 18}) {
     std::vector<double> values(19, 1);
-    values[place] = std::numeric_limits<double>::quiet_NaN();
+    values[index] = std::numeric_limits<double>::quiet_NaN();
     const Result result = run({type(), values}, {3}, 0.1F);
     EXPECT_TRUE(std::isnan(result.losses[0]));
     for (std::int64_t c = 0; c < 19; ++c) EXPECT_TRUE(std::isnan(result.gradient[c])) << c;

@@ -12,9 +12,9 @@ struct Shape {
   std::int64_t rows, outputs, inputs;
 };
 
-std::string place(const Shape& shape, std::int64_t i) {
+std::string at(const Shape& shape, std::int64_t i) {
   return std::to_string(shape.rows) + " rows, " + std::to_string(shape.outputs) + " outputs, " +
-         std::to_string(shape.inputs) + " inputs, place " + std::to_string(i);
+         std::to_string(shape.inputs) + " inputs, index " + std::to_string(i);
 }
 
 class ProductKernels : public ProductTest {
@@ -59,7 +59,7 @@ class ProductKernels : public ProductTest {
   void expect_all(const Shape& shape, const Layer& layer, Expected&& expected) {
     EXPECT_TRUE(layer.y.guards_stand());
     for (std::int64_t i = 0; i < layer.y.size(); ++i)
-      expect_rounded(layer.y[i], expected(i), place(shape, i));
+      expect_rounded(layer.y[i], expected(i), at(shape, i));
   }
 
   /// One and a few of each; parts of tiles, panels, vectors and pairs; more rows than are met one
@@ -74,7 +74,7 @@ TEST_P(ProductKernels, PackWeightsAndTransposedOnesAlike) {
     Layer l = layer(shape);
     Elements again(type(), l.packed.size());
     pack(shape, l.transposed, true, again);
-    EXPECT_EQ(again, l.packed) << place(shape, 0);
+    EXPECT_EQ(again, l.packed) << at(shape, 0);
   }
 }
 
@@ -157,7 +157,7 @@ TEST_P(ProductKernels, KeepNotANumberInItsRow) {
   l.x = {type(), values};
   table().relu_product[index()]({l.arguments(shape), {}}, 0, shape.rows);
   for (std::int64_t i = 0; i < l.y.size(); ++i)
-    EXPECT_EQ(std::isnan(l.y[i]), i / shape.outputs == 1) << place(shape, i);
+    EXPECT_EQ(std::isnan(l.y[i]), i / shape.outputs == 1) << at(shape, i);
 }
 
 DRAGOMAN_FOR_EACH_PRODUCT_TABLE(ProductKernels);

@@ -21,11 +21,11 @@ std::vector<float> in_order(const HeadOrder& order, const std::vector<float>& pl
   std::vector<float> ordered(static_cast<std::size_t>(order.width));
   for (std::int64_t h = 0; h < order.heads; ++h)
     for (std::int64_t c = 0; c < order.d_k; ++c)
-      ordered[order.place(h, c)] = plain[begin + h * order.d_k + c];
+      ordered[order.index(h, c)] = plain[begin + h * order.d_k + c];
   return ordered;
 }
 
-/// A query, and keys and values of places side by side: [heads * d_k] each, head after head.
+/// A query, and keys and values of positions side by side: [heads * d_k] each, head after head.
 struct Attention {
   const HeadOrder& order;
   std::vector<float> q, keys, values;
@@ -39,7 +39,7 @@ void expect_equation_1(const Attention& a, const std::vector<std::int64_t>& reco
                        NumberType type, const std::vector<float>& weights,
                        const std::vector<float>& output) {
   const std::int64_t d_k = a.order.d_k;
-  const std::size_t places = records.size();
+  const std::size_t length = records.size();
   // A product of bytes is off by half a step of each of its factors at most, one of bf16 by half a
   // step of the key.
   const double step = type == NumberType::Int8       ? 3.5 * 0.5 / 100
@@ -57,19 +57,19 @@ void expect_equation_1(const Attention& a, const std::vector<std::int64_t>& reco
       return list[records[j] * a.width() + h * d_k + c];
     };
     reference::Numbers scores;
-    for (std::size_t j = 0; j < places; ++j) {
+    for (std::size_t j = 0; j < length; ++j) {
       double score = 0;
       for (std::int64_t c = 0; c < d_k; ++c) score += a.q[h * d_k + c] * at(a.keys, j, c);
       scores.push_back(static_cast<double>(a.scale) * score);
     }
     const reference::Numbers p = reference::softmax(scores);
-    for (std::size_t j = 0; j < places; ++j)
+    for (std::size_t j = 0; j < length; ++j)
       ASSERT_NEAR(weight(j), p[j], 1e-5 + 2 * error * p[j] * std::exp(2 * error));
     for (std::int64_t c = 0; c < d_k; ++c) {
       double expected = 0;
-      for (std::size_t j = 0; j < places; ++j)
+      for (std::size_t j = 0; j < length; ++j)
         expected += static_cast<double>(weight(j)) * static_cast<double>(at(a.values, j, c));
-      ASSERT_NEAR(output[a.order.place(h, c)], expected, off);
+      ASSERT_NEAR(output[a.order.index(h, c)], expected, off);
     }
   }
 }
@@ -78,7 +78,7 @@ void expect_attention(const InferenceKernels& table, const Attention& a,
                       const std::vector<std::int64_t>& records, bool side_by_side,
                       NumberType type) {
   const auto kind = static_cast<std::size_t>(type);
-  const auto places = static_cast<std::int64_t>(records.size());
+  const auto length = static_cast<std::int64_t>(records.size());
   const std::int64_t bytes = a.order.record_bytes(type);
   const auto count = static_cast<std::int64_t>(a.keys.size()) / a.width();
   std::vector<std::uint8_t> cache(static_cast<std::size_t>(count * bytes));
@@ -87,14 +87,14 @@ void expect_attention(const InferenceKernels& table, const Attention& a,
                              in_order(a.order, a.values, record * a.width()).data(),
                              cache.data() + record * bytes);
   const std::vector<std::int32_t> numbers(records.begin(), records.end());
-  std::vector<float> scratch(static_cast<std::size_t>(a.order.scratch(places)) + 1),
+  std::vector<float> scratch(static_cast<std::size_t>(a.order.scratch(length)) + 1),
       output(static_cast<std::size_t>(a.order.width) + 1, kGuard);
   scratch.back() = kGuard;
   table.row_attention[kind]({.order = a.order,
                              .q = in_order(a.order, a.q, 0).data(),
                              .cache = cache.data(),
                              .records = side_by_side ? nullptr : numbers.data(),
-                             .places = places,
+                             .length = length,
                              .scale = a.scale,
                              .scratch = scratch.data(),
                              .output = output.data()});
@@ -109,14 +109,14 @@ TEST_P(RowAttention, IsEquation1OverItsRecords) {
     for (const std::int64_t d_k : {1, 8, 24, 64}) {
       const HeadOrder order(heads, d_k);
       ASSERT_EQ(order.width % 64, 0);
-      for (const std::int64_t places : {1, 5, 16, 37}) {
+      for (const std::int64_t length : {1, 5, 16, 37}) {
         const std::int64_t numbers = kRecords * heads * d_k;
         const Attention attention{.order = order,
                                   .q = values(heads * d_k),
                                   .keys = values(numbers, 1.5),
                                   .values = values(numbers, 1.5),
                                   .scale = 0.3F};
-        std::vector<std::int64_t> in_turn(static_cast<std::size_t>(places)), drawn = in_turn;
+        std::vector<std::int64_t> in_turn(static_cast<std::size_t>(length)), drawn = in_turn;
         std::iota(in_turn.begin(), in_turn.end(), 0);
         for (auto& record : drawn) record = static_cast<std::int64_t>(random_.uniform() * kRecords);
         for (const NumberType type :
@@ -141,15 +141,15 @@ TEST_P(RowAttention, ToBytesIsExactWhereBytesAre) {
     return in_order(order, numbers, 0);
   };
   std::vector<std::uint8_t> bytes, floats;
-  for (int place = 0; place < 9; ++place) {
+  for (int position = 0; position < 9; ++position) {
     const auto key = whole(), value = whole();
     bytes.resize(bytes.size() + static_cast<std::size_t>(order.record_bytes(NumberType::Int8)));
     floats.resize(floats.size() +
                   static_cast<std::size_t>(order.record_bytes(NumberType::Float32)));
     table().store_record[2](order, key.data(), value.data(),
-                            bytes.data() + place * order.record_bytes(NumberType::Int8));
+                            bytes.data() + position * order.record_bytes(NumberType::Int8));
     table().store_record[0](order, key.data(), value.data(),
-                            floats.data() + place * order.record_bytes(NumberType::Float32));
+                            floats.data() + position * order.record_bytes(NumberType::Float32));
   }
   const auto q = whole();
   std::vector<float> scratch(static_cast<std::size_t>(order.scratch(9))), output(order.width),
@@ -158,7 +158,7 @@ TEST_P(RowAttention, ToBytesIsExactWhereBytesAre) {
                                   .q = q.data(),
                                   .cache = bytes.data(),
                                   .records = nullptr,
-                                  .places = 9,
+                                  .length = 9,
                                   .scale = 1e-4F,
                                   .scratch = scratch.data(),
                                   .output = output.data()};

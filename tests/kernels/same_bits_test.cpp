@@ -1,6 +1,6 @@
-// What inference in int8 is made of gives the same bits on every instruction set (SSE2
-// rounds twice where the others round once, which these numbers do not show): a translation does
-// not depend on the processor.
+// What inference in int8 is made of gives the same bits on every instruction set (SSE2, and the
+// portable set on x86-64, round twice where the others round once, which these numbers do not
+// show): a translation does not depend on the processor.
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -119,25 +119,25 @@ TEST_F(SameBits, LinearLayersInInt8AreTheSameOnEveryInstructionSet) {
 }
 
 TEST_F(SameBits, TheDecodersAttentionInInt8IsTheSameOnEveryInstructionSet) {
-  const std::int64_t places = 21;
+  const std::int64_t length = 21;
   for (const HeadOrder order :
        {HeadOrder(1, 20), HeadOrder(4, 32), HeadOrder(8, 64), HeadOrder(16, 20)}) {
-    const auto q = values(order.width), keys_values = values(places * 2 * order.width);
+    const auto q = values(order.width), keys_values = values(length * 2 * order.width);
     expect_same(available_inference_tables(), [&](const InferenceKernels& table) {
       constexpr auto kType = static_cast<std::size_t>(NumberType::Int8);
       const std::int64_t bytes = order.record_bytes(NumberType::Int8);
-      std::vector<std::uint8_t> cache(static_cast<std::size_t>(places * bytes));
-      for (std::int64_t place = 0; place < places; ++place) {
-        const float* key = keys_values.data() + place * 2 * order.width;
-        table.store_record[kType](order, key, key + order.width, cache.data() + place * bytes);
+      std::vector<std::uint8_t> cache(static_cast<std::size_t>(length * bytes));
+      for (std::int64_t position = 0; position < length; ++position) {
+        const float* key = keys_values.data() + position * 2 * order.width;
+        table.store_record[kType](order, key, key + order.width, cache.data() + position * bytes);
       }
-      std::vector<float> scratch(static_cast<std::size_t>(order.scratch(places)));
+      std::vector<float> scratch(static_cast<std::size_t>(order.scratch(length)));
       std::vector<float> output(static_cast<std::size_t>(order.width));
       table.row_attention[kType]({.order = order,
                                   .q = q.data(),
                                   .cache = cache.data(),
                                   .records = nullptr,
-                                  .places = places,
+                                  .length = length,
                                   .scale = 0.2F,
                                   .scratch = scratch.data(),
                                   .output = output.data()});

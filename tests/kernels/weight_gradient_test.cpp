@@ -53,7 +53,7 @@ TEST_P(WeightGradientKernel, IsTheSumOfTheRowsProducts) {
     const reference::Numbers expected = formula(shape, dy, x);
     for (std::int64_t i = 0; i < count; ++i)
       expect_rounded(gradient[i], expected[i],
-                     std::to_string(shape.outputs) + " outputs, place " + std::to_string(i));
+                     std::to_string(shape.outputs) + " outputs, index " + std::to_string(i));
   }
 }
 
@@ -82,7 +82,7 @@ TEST_P(WeightGradientKernel, AddsAStartThatAllOutputsShare) {
     const reference::Numbers expected = formula(shape, dy, x);
     for (std::int64_t i = 0; i < sums.size(); ++i)
       expect_rounded(gradient[i], start[i % shape.inputs] + expected[i],
-                     "place " + std::to_string(i));
+                     "index " + std::to_string(i));
   }
 }
 

@@ -31,7 +31,8 @@ std::vector<ModelConfig> all_options() {
     for (const NormPosition norm : {NormPosition::After, NormPosition::Before})
       for (const Activation activation : {Activation::Relu, Activation::Gelu, Activation::Swish,
                                           Activation::GatedGelu, Activation::GatedSwish})
-        for (const Positions positions : {Positions::Sinusoidal, Positions::Learned})
+        for (const Positions positions :
+             {Positions::Sinusoidal, Positions::Learned, Positions::Marian})
           for (const bool output_bias : {false, true}) {
             ModelConfig config = small_config();
             config.tying = tying;

@@ -20,6 +20,25 @@ TEST(PositionalEncoding, IsThePapersFormula) {
     }
 }
 
+TEST(PositionalEncoding, OfMarianEndsWithTheFrequencyOfATenThousandth) {
+  constexpr std::int64_t positions = 300, width = 10;
+  ModelConfig config = small_config();
+  config.positions = Positions::Marian;
+  config.d_model = width;
+  PositionalEncoding module(config);
+  const auto places = torch::arange(positions, torch::kInt64).to(test_device());
+  const auto encoding =
+      module->source(torch::zeros({positions, width}).to(test_device()), places, positions);
+  for (const std::int64_t pos : {0, 1, 2, 17, 299})
+    for (std::int64_t i = 0; 2 * i < width; ++i) {
+      // Marian: numTimescales = D / 2, log(10000) / (numTimescales - 1) from one to the next
+      const double angle =
+          static_cast<double>(pos) * std::exp(static_cast<double>(-i) * std::log(10000.0) / 4.0);
+      EXPECT_NEAR(encoding[pos][2 * i].item<double>(), std::sin(angle), 1e-6);
+      EXPECT_NEAR(encoding[pos][2 * i + 1].item<double>(), std::cos(angle), 1e-6);
+    }
+}
+
 TEST(PositionalEncoding, IsAddedAtAnyPosition) {
   PositionalEncoding module(small_config());
   for (const std::int64_t pos : {0, 5, 1000, 3}) {  // the table grows and stays

@@ -25,7 +25,7 @@ class SideBySide : public testing::Test {
   ThreadTeam team_;
 };
 
-TEST_F(SideBySide, EachCallHasAPartOfTheThreadsAndAtLeastOne) {
+TEST_F(SideBySide, EachCallHasAFractionOfTheThreadsAndAtLeastOne) {
   for (const std::size_t count : {1U, 2U, 3U, 5U}) {
     std::vector<int> threads(count);
     run_side_by_side(team_, count, [&](std::size_t i) { threads[i] = at::get_num_threads(); });

@@ -1,4 +1,4 @@
-// Identities of the whole model: what must not change the result does not.
+// Identities of the whole model: changes of the input that must not change the result.
 #include "model/transformer.h"
 
 #include <algorithm>
@@ -30,15 +30,15 @@ TEST(Transformer, ALaterTargetTokenChangesNoEarlierHiddenState) {
   auto model = initialized(small_config());
   const auto pairs = pairs_of({{4, 6}, {7, 8}});
   const auto before = hidden_states(model, pairs, RowKeys::None);
-  for (std::int64_t place = 0; place < 8; ++place) {
+  for (std::int64_t position = 0; position < 8; ++position) {
     auto changed = pairs;
-    changed[1].target[place] = (changed[1].target[place] + 1) % 11;
+    changed[1].target[position] = (changed[1].target[position] + 1) % 11;
     const auto after = hidden_states(model, changed, RowKeys::None);
-    // Place t is predicted from the tokens before it.
-    EXPECT_EQ(largest_change(after[1].hidden.slice(0, 0, place + 1),
-                             before[1].hidden.slice(0, 0, place + 1)),
+    // Position t is predicted from the tokens before it.
+    EXPECT_EQ(largest_change(after[1].hidden.slice(0, 0, position + 1),
+                             before[1].hidden.slice(0, 0, position + 1)),
               0);
-    for (std::int64_t later = place + 1; later < 8; ++later)
+    for (std::int64_t later = position + 1; later < 8; ++later)
       EXPECT_GT(largest_change(after[1].hidden[later], before[1].hidden[later]), 1e-3);
     EXPECT_EQ(largest_change(after[0].hidden, before[0].hidden), 0);
   }
@@ -48,9 +48,9 @@ TEST(Transformer, EverySourceTokenReachesEveryHiddenState) {
   auto model = initialized(small_config());
   const auto pairs = pairs_of({{5, 4}});
   const auto before = hidden_states(model, pairs, RowKeys::None);
-  for (std::int64_t place = 0; place < 5; ++place) {
+  for (std::int64_t position = 0; position < 5; ++position) {
     auto changed = pairs;
-    changed[0].source[place] = (changed[0].source[place] + 1) % 11;
+    changed[0].source[position] = (changed[0].source[position] + 1) % 11;
     const auto after = hidden_states(model, changed, RowKeys::None);
     for (std::int64_t t = 0; t < 4; ++t)
       EXPECT_GT(largest_change(after[0].hidden[t], before[0].hidden[t]), 1e-4);

@@ -144,6 +144,7 @@ TEST(Thinned, KeepsEachColumnsEndsAndExtremes) {
     EXPECT_EQ(highest(kept, from, from + width), highest(points, from, from + width));
   }
   EXPECT_EQ(thinned({{0, 1}, {1, 2}}, 1).size(), 2u);
+  EXPECT_EQ(thinned(std::vector<ChartPoint>(3000, {7, 1}), 10).size(), 2u);
 }
 
 }  // namespace

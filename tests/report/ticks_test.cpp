@@ -25,6 +25,11 @@ TEST(Ticks, AreRoundAndCoverTheRange) {
       }
 }
 
+TEST(Ticks, AreFewWhereOneMoreChangesNothing) {
+  EXPECT_LE(round_ticks(1e17, 1e17 + 64, 5).at.size(), 51u);
+  EXPECT_EQ(tick_text(2.5e20, 5e19), "2.5e+20");
+}
+
 TEST(Ticks, AreWrittenWithTheDecimalsOfTheirStep) {
   EXPECT_EQ(tick_text(1500, 500), "1,500");
   EXPECT_EQ(tick_text(0.5, 0.25), "0.5");

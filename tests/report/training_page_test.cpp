@@ -148,13 +148,13 @@ TEST(TrainingPage, TheBestOfEachRunAndOfAllStandsInTheSummary) {
 
 TEST(TrainingPage, SettingsThatDifferStandApart) {
   const std::string page = training_page({run_of("a", "x", 0), run_of("b", "x", 0)});
-  const std::size_t differences = page.find("What differs"), all = page.find("All settings");
+  const std::size_t differences = page.find("<h3>Differences"), all = page.find("All settings");
   ASSERT_LT(differences, all);
   const std::string part = page.substr(differences, all - differences);
   EXPECT_THAT(part, HasSubstr(">lr<"));
   EXPECT_THAT(part, Not(HasSubstr(">seed<")));
   EXPECT_THAT(part, Not(HasSubstr(">output<")));
-  EXPECT_THAT(training_page({run_of("a", "x", 0)}), Not(HasSubstr("What differs")));
+  EXPECT_THAT(training_page({run_of("a", "x", 0)}), Not(HasSubstr("<h3>Differences")));
 }
 
 TEST(TrainingPage, WorksWithoutValidationsTimesOrSettings) {

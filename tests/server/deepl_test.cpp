@@ -86,8 +86,9 @@ TEST(DeepL, WhatIsMissingOrWrongIs400AndNamesIt) {
       {{{"source_lang", "XX"}}, "'source_lang' not supported"},
       {{{"source_lang", "FR"}}, "No translation from FR to DE"},
       {{{"split_sentences", "2"}}, "'split_sentences' not supported"},
-      {{{"tag_handling", "xml"}}, "'tag_handling' is not supported"},
-      {{{"glossary_id", "x"}}, "'glossary_id' is not supported"},
+      {{{"tag_handling", "rtf"}}, "'tag_handling' not supported"},
+      {{{"tag_handling", "xml"}, {"text", "<a>one"}}, "line 1, column 7: an element is not closed"},
+      {{{"glossary_id", "x"}}, "--glossaries"},
       {{{"formality", "more"}}, "'formality' is not supported"},
       {{{"preserve_formatting", "maybe"}}, "preserve_formatting"}};
   for (const auto& [change, fault] : bad) {

@@ -35,7 +35,8 @@ TEST(FormBody, MultipartFieldsAreFoundBetweenTheirBoundaries) {
       "Content-Type: text/plain\r\n\r\n\r\n"
       "--x--\r\n";
   for (const char* type : {"multipart/form-data; boundary=x", "multipart/form-data;BOUNDARY=\"x\""})
-    EXPECT_EQ(parse_multipart(body, type), (FormFields{{"q", "two\r\nlines --x"}, {"source", ""}}));
+    EXPECT_EQ(parse_multipart(body, type),
+              (FormFields{{"q", "two\r\nlines --x"}, {"source", "", "name=f"}}));
   EXPECT_EQ(parse_multipart("preamble\r\n" + body, "multipart/form-data; boundary=x").size(), 2u);
 }
 

@@ -92,6 +92,38 @@ TEST(HttpServer, AReplyAtOnceIsAReply) {
   }
 }
 
+TEST(HttpServer, AClientThatSendsSomewhatTooMuchSeesThe413) {
+  Echoes echoes(1);
+  HttpServer server({.port = 0, .body_limit = 1000}, echoes.handler());
+  HttpClient client(server.port());
+  const std::string request = HttpClient::post("/a", std::string(5000, 'x'));
+  for (std::size_t at = 0; at < request.size(); at += 1000) {
+    if (at > 0) EXPECT_EQ(client.receive(milliseconds(10)).status, 0) << "it reads on";
+    client.send(request.substr(at, 1000));
+  }
+  EXPECT_EQ(client.receive().status, 413);
+  EXPECT_EQ(client.ask(HttpClient::post("/a", "b")).body, "POST/ab") << "the connection goes on";
+}
+
+TEST(HttpServer, AClientThatWaitsForLeaveToSendTooMuchGets413AtOnce) {
+  Echoes echoes(1);
+  HttpServer server({.port = 0, .body_limit = 1000}, echoes.handler());
+  const std::string head = "POST /a HTTP/1.1\r\nHost: x\r\nContent-Length: 5000\r\n";
+  EXPECT_EQ(HttpClient(server.port()).ask(head + "Expect: 100-continue\r\n\r\n").status, 413);
+}
+
+TEST(HttpServer, LinesOfAHeaderAreOneValueInTheirOrder) {
+  HttpServer server({.port = 0}, [](HttpRequest request, const std::stop_token&, HttpReply reply) {
+    reply({.body = std::string(request.header("x-forwarded-for"))});
+  });
+  HttpClient client(server.port());
+  // As HAProxy does it: its own line stands behind the client's.
+  const auto answer = client.ask(
+      "GET / HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 198.51.100.7\r\n"
+      "X-Forwarded-For: 203.0.113.1\r\n\r\n");
+  EXPECT_EQ(answer.body, "198.51.100.7, 203.0.113.1");
+}
+
 TEST(HttpServer, TheHandlerIsToldThatTheClientHasGone) {
   std::atomic<int> gone = 0;
   std::mutex mutex;

@@ -43,9 +43,9 @@ TEST(LibreTranslate, FormsAreTakenToo) {
   EXPECT_EQ(json_of(table.ask(request)), json({{"translatedText", "one two"}}));
   request.headers["content-type"] = "multipart/form-data; boundary=b";
   request.body.clear();
-  for (const auto& [name, value] : FormFields{{"q", "one two"}, {"source", "en"}, {"target", "de"}})
-    request.body +=
-        "--b\r\nContent-Disposition: form-data; name=\"" + name + "\"\r\n\r\n" + value + "\r\n";
+  for (const FormField& field : FormFields{{"q", "one two"}, {"source", "en"}, {"target", "de"}})
+    request.body += "--b\r\nContent-Disposition: form-data; name=\"" + field.name + "\"\r\n\r\n" +
+                    field.value + "\r\n";
   request.body += "--b--\r\n";
   EXPECT_EQ(json_of(table.ask(request)), json({{"translatedText", "one two"}}));
 }
@@ -104,7 +104,7 @@ TEST(LibreTranslate, WhatIsMissingOrWrongIs400AndNamesIt) {
       {{{"source", "xx"}}, "xx is not supported"},
       {{{"target", "auto"}}, "auto is not supported"},
       {{{"source", "fr"}}, "German (de) is not available as a target language from French (fr)"},
-      {{{"format", "html"}}, "html format is not supported"},
+      {{{"format", "rtf"}}, "rtf format is not supported"},
       {{{"format", "pdf"}}, "pdf format is not supported"},
       {{{"alternatives", 11}}, "alternatives parameter must be <= 10"},
       {{{"alternatives", "many"}}, "alternatives parameter is not a number"},
@@ -163,7 +163,7 @@ TEST(LibreTranslate, SuggestionsAreKeptWhereTheServerTakesThem) {
   TableServer closed({"en-de"});
   EXPECT_EQ(closed.post("/suggest", good).status, 403);
   const ScratchFile file("suggestions.jsonl");
-  TableServer table({"en-de"}, {.suggestions = std::make_shared<AppendFile>(file.path(), 0)});
+  TableServer table({"en-de"}, {.suggestions = std::make_shared<AppendFile>(file.path())});
   EXPECT_EQ(json_of(table.post("/suggest", good)), json({{"success", true}}));
   json bad = good;
   bad.erase("s");

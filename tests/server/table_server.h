@@ -42,7 +42,7 @@ class Gate {
 class GatedEngine : public CopyingEngine {
  public:
   explicit GatedEngine(Gate& gate) : gate_(gate) {}
-  void step(const Step& step) override {
+  void step(const StepRequest& step) override {
     gate_.pass();
     if (fails) throw std::runtime_error("the table is broken");
     CopyingEngine::step(step);
@@ -77,9 +77,9 @@ class TableServer {
     engines.push_back(std::make_unique<GatedEngine>(gate));
     models.set(std::make_shared<ServedModel>(
         parse_language_pair(pair).value(),
-        std::make_shared<TranslationService>(std::vector<Engine*>{engines.back().get()},
-                                             tokenizer(), tokenizer(),
-                                             ServiceConfig{.limits = {.waiting = waiting}}),
+        std::make_shared<TranslationService>(
+            std::vector<Engine*>{engines.back().get()}, tokenizer(), tokenizer(),
+            ServiceConfig{.limits = {.waiting = waiting, .order = QueueOrder::Turns}}),
         DecodeConfig{.beam_size = 2}, ServedModel::Facts{.checksum = "c0ffee", .updates = 7}));
   }
 

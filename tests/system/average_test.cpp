@@ -26,6 +26,8 @@ TEST_F(Average, TakesFilesOrTheNewestCheckpointsOfARun) {
       EXPECT_EQ(average.tensor(name).raw(), original.tensor(name).raw());
   }
   expect_one_error(run({"average", "-o", output, run_.path(), "--last", "3"}), 1, "2 checkpoints");
+  expect_one_error(run({"average", "-o", output, model(), model(), "--last", "2"}), 2,
+                   "--last: counts");
   EXPECT_THAT(run({"average", "-o", output, run_.path(), "--last", "1"}).errors,
               testing::HasSubstr("warning: " + output + ": a copy of "));
   expect_one_error(run({"average", "-o", run_.path(), model()}), 2, "is a folder");

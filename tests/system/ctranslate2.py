@@ -1,6 +1,7 @@
 """The same weights in CTranslate2: trains small models on the sample corpus and, where the folder that DRAGOMAN_DATA names
 has it, on Multi30k, exports them, and translates the same lines with both in float32, greedy and with beam 4. At least
-995 of 1,000 lines must be equal, and scores of equal lines differ by less than 1e-3. Exits with 77 (skipped) where
+995 of 1,000 lines must be equal, and scores of equal lines differ by less than 1e-3. A folder that is imported again must
+translate as before. Exits with 77 (skipped) where
 CTranslate2 cannot be installed.
 
 Usage: ctranslate2.py PROGRAM PACKAGES
@@ -37,8 +38,8 @@ def train(program, folder, corpus, flags):
         "--activation-dropout", 0, *flags)
 
 
-def ours(program, folder, lines, beam):
-    output = run(program, "translate", "-m", folder / "run", "-b", beam, "--length-penalty", 1, "--with-scores",
+def ours(program, model, lines, beam):
+    output = run(program, "translate", "-m", model, "-b", beam, "--length-penalty", 1, "--with-scores",
                  "--stop", "full", "--max-length", 60, "--max-length-ratio", 60, text="\n".join(lines) + "\n")
     parts = (line.split(" ||| ") for line in output.splitlines())  # number, text, F0= log-probability, score
     return [(text, float(score)) for _, text, _, score in parts]
@@ -64,15 +65,22 @@ def compare(program, work, corpus, test, flags):
     for export_type in ("float32", "float16", "int8"):
         run(program, "export", "--format", "ctranslate2", work / "run", work / export_type, "--type", export_type)
     for beam in (1, 4):
-        mine, other = ours(program, work, lines, beam), theirs(work, work / "float32", lines, beam)
+        mine, other = ours(program, work / "run", lines, beam), theirs(work, work / "float32", lines, beam)
         equal = [(a[1], b[1]) for a, b in zip(mine, other) if a[0] == b[0]]
         largest = max(abs(a - b) for a, b in equal)
         print(f"{name}, beam {beam}: {len(equal)} of {len(lines)} lines equal, scores within {largest:.1e}")
         assert len(equal) >= 0.995 * len(lines)
         assert largest < 1e-3
+    run(program, "import", work / "float32", "-o", work / "again.safetensors")
+    assert ours(program, work / "again.safetensors", lines, 4) == ours(program, work / "run", lines, 4)
     for export_type in ("float16", "int8"):  # rounded weights translate about as well
         mine, other = (list(zip(*results))[1] for results in
-                       (ours(program, work, lines, 1), theirs(work, work / export_type, lines, 1)))
+                       (ours(program, work / "run", lines, 1), theirs(work, work / export_type, lines, 1)))
+        again = work / f"{export_type}.safetensors"
+        run(program, "import", work / export_type, "-o", again)
+        imported = [score for _, score in ours(program, again, lines, 1)]
+        print(f"{name}, {export_type}, imported again: mean score {statistics.mean(imported):.4f}")
+        assert abs(statistics.mean(imported) - statistics.mean(other)) < 0.01
         print(f"{name}, {export_type}: mean score {statistics.mean(other):.4f}, {statistics.mean(mine):.4f} of float32")
         assert abs(statistics.mean(mine) - statistics.mean(other)) < 0.01
 

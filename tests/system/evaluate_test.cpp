@@ -149,7 +149,7 @@ TEST_F(Evaluate, FlagsOfTheSearchNeedAModel) {
     return result.errors;
   };
   EXPECT_THAT(errors({"-b", "3"}), HasSubstr("--beam-size: is about how a model translates"));
-  EXPECT_THAT(errors({"--nbest", "2"}), HasSubstr("--nbest (here --n-best): is about"));
+  EXPECT_THAT(errors({"--lenpen", "2"}), HasSubstr("--lenpen (here --length-penalty): is about"));
   EXPECT_THAT(errors({"-m", "bleu"}), HasSubstr("metrics are chosen by --metrics bleu"));
 }
 

@@ -32,11 +32,13 @@ TEST_F(EvaluateTune, TranslateTakesTheTunedSearchUnlessFlagsSayOtherwise) {
   write_file(folder_ / "ref", "number 7 7\nthe mat\nsat sat sat\n");
   const auto in = (folder_ / "in").string(), ref = (folder_ / "ref").string();
   const std::string before = run(words({"-i", in})).output;
+  write_decode_defaults(folder_ / "model.safetensors", {{"word-penalty", "0.5"}});
   const ProcessResult tuned =
       run({"evaluate", "-m", folder_.path(), "--src", in, "--ref", ref, "--tune", "--max-length",
            "6", "--metrics", "chrf", "--format", "json"});
   ASSERT_EQ(tuned.exit_code, 0) << tuned.errors;
   const auto defaults = ModelFileReader(folder_ / "model.safetensors").decode_defaults();
+  EXPECT_EQ(defaults.at("word-penalty"), "0.5") << "what is not tuned stays";
   const std::string beam = defaults.at("beam-size"), penalty = defaults.at("length-penalty");
   EXPECT_THAT(tuned.errors, HasSubstr("--tune: 3 lines say little"));
   EXPECT_THAT(tuned.errors, testing::Not(HasSubstr(": chrF2 "))) << "the table has the scores";
@@ -46,14 +48,19 @@ TEST_F(EvaluateTune, TranslateTakesTheTunedSearchUnlessFlagsSayOtherwise) {
   EXPECT_GT(systems.size(), 15U);
   double best = 0;
   for (const auto& system : systems) best = std::max(best, system["chrF2"]["score"].get<double>());
+  int chosen = 0;
   for (const auto& system : systems) {
     if (system["system"] != "beam " + beam + ", length penalty " + penalty) continue;
     EXPECT_EQ(system["chrF2"]["score"], best);
+    ++chosen;
   }
+  EXPECT_EQ(chosen, 1);
   const std::string with_flags =
       run(words({"-i", in, "-b", beam, "--length-penalty", penalty})).output;
   EXPECT_EQ(run(words({"-i", in})).output, with_flags);
-  EXPECT_EQ(run(words({"-i", in, "-b", "5", "--length-penalty", "1"})).output, before);
+  EXPECT_EQ(
+      run(words({"-i", in, "-b", "5", "--length-penalty", "1", "--word-penalty", "0"})).output,
+      before);
 }
 
 }  // namespace

@@ -47,9 +47,26 @@ TEST_F(TrainPlan, UsesTheCacheOfARunThatIsThereAndChangesNothing) {
   EXPECT_EQ(planned.exit_code, 0) << planned.errors;
   EXPECT_THAT(planned.errors, HasSubstr("data (from the cache)"));
   const auto other = plan(command("there", {"--vocab-size", "310"}), path("temporary"));
-  EXPECT_EQ(other.exit_code, 0) << other.errors;
+  EXPECT_EQ(other.exit_code, 2) << "train refuses it, too";
+  EXPECT_THAT(other.errors, HasSubstr("--vocab-size: this run was started with"));
   EXPECT_TRUE(contents(path("there")) == before);
   EXPECT_TRUE(std::filesystem::is_empty(path("temporary")));
+}
+
+/// "123 an epoch" of the line of the update.
+double updates_per_epoch(const std::string& plan) {
+  const auto line = plan.find("\nupdate "), begin = plan.find("; ", line) + 2;
+  std::string number = plan.substr(begin, plan.find(" an epoch", begin) - begin);
+  std::erase(number, ',');
+  return std::stod(number);
+}
+
+TEST_F(TrainPlan, AnEpochHasAPairAsOftenAsItsWeightSays) {
+  const auto once = plan(command("weighed"), path("temporary"));
+  ASSERT_EQ(once.exit_code, 0) << once.errors;
+  const auto thrice = plan(command("weighed", {"--corpus-weights", "3"}), path("temporary"));
+  ASSERT_EQ(thrice.exit_code, 0) << thrice.errors;
+  EXPECT_NEAR(updates_per_epoch(thrice.output), 3 * updates_per_epoch(once.output), 1);
 }
 
 TEST_F(TrainPlan, AnAutomaticTokenBudgetIsMeasuredOnce) {

@@ -149,6 +149,29 @@ TEST_F(TrainRanks, AKilledRankEndsTheRunWhichGoesOnBitIdentically) {
   EXPECT_TRUE(weights(std::string("straight") + kLast) == weights(std::string("killed") + kLast));
 }
 
+TEST_F(TrainRanks, AFineTuningThatHasBegunGoesOnWithoutTheModelThatItBeganWith) {
+  ASSERT_EQ(run(command("initial", {"--max-updates", "2"}), "", kLimit).exit_code, 0);
+  const auto words = [](const std::string& updates) {
+    return train_on_sample(
+        "tuned", {"--init-from", path("initial"), "--max-updates", updates, "--max-tokens", "400",
+                  "--threads", "1", "--lr", "1e-4", "--lr-scheduler", "inverse-sqrt",
+                  "--warmup-updates", "2", "--ema", "0", "--valid-every", "5"});
+  };
+  for (const auto& result : run_two(words("5"))) ASSERT_EQ(result.exit_code, 0) << result.errors;
+  std::filesystem::remove_all(path("initial"));
+  for (const auto& result : run_two(words("8"))) EXPECT_EQ(result.exit_code, 0) << result.errors;
+}
+
+TEST_F(TrainRanks, OnePlanIsPrintedForAll) {
+  Words words = command("planned");
+  words.push_back("--plan");
+  const auto results = run_two(words);
+  EXPECT_EQ(results[0].exit_code, 0) << results[0].errors;
+  EXPECT_THAT(results[0].output, HasSubstr("\nranks                         2; "));
+  EXPECT_EQ(results[1].exit_code, 0) << results[1].errors;
+  EXPECT_EQ(results[1].output, "");
+}
+
 TEST_F(TrainRanks, RollBackTogether) {
   const Words words = command("rolled", {"--lr", "30", "--warmup-updates", "3000", "--max-updates",
                                          "200", "--save-every", "20", "--patience", "0"});
@@ -342,52 +365,6 @@ TEST_F(TrainRanks, TrainAcrossANetwork) {
   EXPECT_THAT(first.errors, HasSubstr("rank 1 (host "));
   EXPECT_EQ(second.exit_code, 1);
   EXPECT_THAT(second.errors, HasSubstr("rank 0 (host "));
-}
-
-/// scripts/launch with a number of ranks and a command.
-CommandWords launch(const std::string& ranks, const std::vector<std::string>& command) {
-  CommandWords words{{"bash", DRAGOMAN_SOURCES "/scripts/launch", ranks}};
-  words.words.insert(words.words.end(), command.begin(), command.end());
-  return words;
-}
-
-TEST_F(TrainRanks, LaunchStartsThem) {
-  Words words = command("launched", {"--max-updates", "20"});
-  words.insert(words.begin(), DRAGOMAN_PROGRAM);
-  const auto result = Process(launch("2", words)).wait(kLimit);
-  EXPECT_EQ(result.exit_code, 0) << result.errors;
-  EXPECT_THAT(result.errors, HasSubstr("training on 2 ranks"));
-  EXPECT_THAT(result.errors, HasSubstr("finished by --max-updates after 20 updates"));
-}
-
-TEST_F(TrainRanks, LaunchPassesSignalsOn) {
-  Words words = command("launched-signal", {"--max-updates", "100000"});
-  words.insert(words.begin(), DRAGOMAN_PROGRAM);
-  Process process(launch("2", words));
-  ASSERT_TRUE(process.wait_for_errors("update 10", kLimit)) << process.errors();
-  process.send_signal(SIGINT);
-  const auto result = process.wait(kLimit);
-  EXPECT_EQ(result.exit_code, 128 + SIGINT) << result.errors;
-  EXPECT_THAT(result.errors, HasSubstr("the same command goes on from here"));
-}
-
-TEST(Launch, EndsAllRanksWhenOneFailsWithItsCode) {
-  const auto result = Process(launch("3", {"bash", "-c", "[ $RANK = 1 ] && exit 7; sleep 100"}))
-                          .wait(std::chrono::seconds(30));
-  EXPECT_FALSE(result.timed_out);
-  EXPECT_EQ(result.exit_code, 7) << result.errors;
-  EXPECT_THAT(result.errors, HasSubstr("rank 1 has ended with code 7"));
-}
-
-TEST(Launch, SaysWhereRanksAre) {
-  const auto result =
-      Process(launch("2", {"bash", "-c",
-                           "echo $RANK/$WORLD_SIZE $LOCAL_RANK/$LOCAL_WORLD_SIZE $MASTER_ADDR"}))
-          .wait();
-  EXPECT_EQ(result.exit_code, 0) << result.errors;
-  EXPECT_THAT(result.output, HasSubstr("0/2 0/2 127.0.0.1"));
-  EXPECT_THAT(result.output, HasSubstr("1/2 1/2 127.0.0.1"));
-  EXPECT_EQ(Process(launch("none", {"true"})).wait().exit_code, 2);
 }
 
 }  // namespace

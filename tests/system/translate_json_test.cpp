@@ -109,6 +109,15 @@ TEST_F(TranslateJson, ABadLineIsAnsweredInItsPlaceAndCostsNoOther) {
                                    HasSubstr("16 lines could not be understood")));
 }
 
+TEST_F(TranslateJson, AFlagWithoutEffectIsRefused) {
+  const ProcessResult scores = ask("{}\n", {"--with-scores"});
+  EXPECT_EQ(scores.exit_code, 2);
+  EXPECT_THAT(scores.errors, HasSubstr("--with-scores: with --json"));
+  const ProcessResult errors = run(words({"--json-errors", "stop"}), "the cat\n");
+  EXPECT_EQ(errors.exit_code, 2);
+  EXPECT_THAT(errors.errors, HasSubstr("--json-errors: needs --json"));
+}
+
 TEST_F(TranslateJson, ABadLineStopsTheWorkWhereThatIsAskedFor) {
   const ProcessResult result =
       ask("{\"text\": \"the cat\"}\nno json\n{\"text\": \"mat\"}\n", {"--json-errors", "stop"});

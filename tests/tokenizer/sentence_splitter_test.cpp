@@ -92,7 +92,8 @@ TEST(SentenceSplitter, OrdinalsAndDecimalsEndNoSentence) {
                 "Der 2. Weltkrieg begann.", "Im 17. und 18. Jahrhundert. |Danach nicht.",
                 "Zu seinem 50. Geburtstag kam er.", "Am 3. 5. 2010 kam er.",
                 "It is 3.5 m long. |Good.", "Dne 3. května přišel.", "He was 42. |Maria was 40.",
-                "It happened in 1990. |Peter was there.", "Er kam auf Platz 2. |Danach ging er."});
+                "It happened in 1990. |Peter was there.", "Er kam auf Platz 2. |Danach ging er.",
+                "und 18. jahrhundert", "bis 3. stock", " oder 2. klasse"});
 }
 
 TEST(SentenceSplitter, InitialsEndNoSentence) {

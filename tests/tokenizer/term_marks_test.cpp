@@ -20,14 +20,15 @@ TEST(TermMarks, OffsetsAreFoundInBothTexts) {
   const std::string text = "the dog and cat.";
   const MarkedText marked(text, kTerms);
   for (std::size_t i = 0; i < text.size(); ++i) {
-    EXPECT_EQ(marked.text()[marked.place_of(i)], text[i]) << i;
-    EXPECT_EQ(marked.original_of(marked.place_of(i)), i);
+    EXPECT_EQ(marked.text()[marked.marked_offset(i)], text[i]) << i;
+    EXPECT_EQ(marked.original_offset(marked.marked_offset(i)), i);
   }
-  EXPECT_EQ(marked.place_of(text.size()), marked.text().size());
-  EXPECT_EQ(marked.text().substr(marked.place_of(4), marked.place_of(7) - marked.place_of(4)),
+  EXPECT_EQ(marked.marked_offset(text.size()), marked.text().size());
+  EXPECT_EQ(marked.text().substr(marked.marked_offset(4),
+                                 marked.marked_offset(7) - marked.marked_offset(4)),
             "dog<term> Hund</term>");
-  EXPECT_EQ(marked.original_of(marked.text().find("Hund")), 6u);
-  EXPECT_EQ(marked.original_of(marked.text().find("Katze")), 14u);
+  EXPECT_EQ(marked.original_offset(marked.text().find("Hund")), 6u);
+  EXPECT_EQ(marked.original_offset(marked.text().find("Katze")), 14u);
 }
 
 TEST(TermMarks, ArePiecesAndLeaveTheOtherWordsUnchanged) {

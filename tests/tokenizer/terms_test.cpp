@@ -67,16 +67,16 @@ TEST(Terms, ABadFileIsNamedWithItsLine) {
 
 TEST(Terms, MissingOnesAreNamed) {
   const std::vector<RequiredText> required = {{0, 1, "a b"}, {2, 3, "7"}, {4, 5, "7"}};
-  EXPECT_THAT(missing_texts(required, "a b 7 7"), IsEmpty());
-  EXPECT_THAT(texts(missing_texts(required, "a  b 7")), ElementsAre("a b", "7"));
-  EXPECT_THAT(missing_texts(required, "(7) a b, 7."), IsEmpty());
-  EXPECT_THAT(texts(missing_texts(required, "a b 77 B7")), ElementsAre("7", "7"));
-  EXPECT_THAT(missing_texts({{0, 1, "1\u202f000"}}, "1 000"), IsEmpty());
+  EXPECT_THAT(unmet_texts(required, "a b 7 7"), IsEmpty());
+  EXPECT_THAT(texts(unmet_texts(required, "a  b 7")), ElementsAre("a b", "7"));
+  EXPECT_THAT(unmet_texts(required, "(7) a b, 7."), IsEmpty());
+  EXPECT_THAT(texts(unmet_texts(required, "a b 77 B7")), ElementsAre("7", "7"));
+  EXPECT_THAT(unmet_texts({{0, 1, "1\u202f000"}}, "1 000"), IsEmpty());
 }
 
 TEST(Terms, ATermMayHaveAnEndingOrTheSentencesCapital) {
   const auto is_there = [](const std::string& term, const std::string& translation) {
-    return missing_texts({{0, 1, term, true}}, translation).empty();
+    return unmet_texts({{0, 1, term, true}}, translation).empty();
   };
   EXPECT_TRUE(is_there("Hund", "mit zwei Hunden"));
   EXPECT_FALSE(is_there("Hund", "eine Hundeleine"));

@@ -43,7 +43,7 @@ TEST_F(CheckpointKeeperTest, SavesAtMultiplesOfSaveEveryOnce) {
   EXPECT_THAT(checkpoints(), IsEmpty());
 }
 
-TEST_F(CheckpointKeeperTest, KeepsTheNewestAndWhatARollbackMayNeed) {
+TEST_F(CheckpointKeeperTest, KeepsTheNewestAndThoseThatARollbackMayNeed) {
   run.config.keep_last = 1;
   keeper.save_start(progress);
   save_at(100);
@@ -54,6 +54,15 @@ TEST_F(CheckpointKeeperTest, KeepsTheNewestAndWhatARollbackMayNeed) {
   save_at(300);
   save_at(400);
   EXPECT_THAT(checkpoints(), ElementsAre("update-00000200", "update-00000400"));
+}
+
+TEST_F(CheckpointKeeperTest, KeepsWhatItHasJustWrittenBesideADamagedOneOfAHigherNumber) {
+  run.config.keep_last = 1;
+  keeper.save_start(progress);
+  write_file(run.folder.at_update(900), "damaged");
+  progress.history.left_out_in_a_row = 1;  // not sound, so no rollback needs it
+  save_at(100);
+  EXPECT_THAT(checkpoints(), Contains("update-00000100"));
 }
 
 TEST_F(CheckpointKeeperTest, SavesByTheClockForAResume) {
@@ -153,10 +162,12 @@ TEST_F(CheckpointKeeperTest, ARollbackKeepsTheFactsOfThisStart) {
   progress.threads = "4";
   progress.processor = "here";
   progress.ranks = 1;
+  progress.seconds = 77;
   const ProgressRecord before = progress;
   come_to(160);
   keeper.roll_back(progress);
   EXPECT_EQ(progress.update, 100);
+  EXPECT_EQ(progress.seconds, 77);
   EXPECT_EQ(progress.data, before.data);
   EXPECT_EQ(progress.precision, before.precision);
   EXPECT_EQ(progress.threads, before.threads);
@@ -193,7 +204,7 @@ TEST_F(CheckpointKeeperTest, ACooldownThatWasCancelledStaysSoInARollback) {
   }
 }
 
-TEST_F(CheckpointKeeperTest, WhatARollbackHasLeftBehindGoesWithTheNextSaveAtTheLatest) {
+TEST_F(CheckpointKeeperTest, CheckpointsLeftBehindByARollbackGoWithTheNextSaveAtTheLatest) {
   log.open(progress, 1);
   keeper.save_start(progress);
   save_at(100);

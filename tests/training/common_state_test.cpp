@@ -66,7 +66,7 @@ TEST(CommonState, OneRankThatIsToStopStopsAll) {
               Each(""));
 }
 
-TEST(CommonState, RanksOfWhichOneLeavesAnUpdateOutHaveParted) {
+TEST(CommonState, RanksHavePartedWhereOnlyOneLeavesAnUpdateOut) {
   for (const int left_out_by : {0, 1})
     EXPECT_THAT(run_two_ranks([left_out_by](Communicator& ranks) {
                   if (ranks.rank() == left_out_by)

@@ -13,14 +13,14 @@ TrainConfig wsd() {
   return config;
 }
 
-TEST(Cooldown, BeginsWhenTheStablePartOfTheUpdatesIsOver) {
+TEST(Cooldown, BeginsWhenTheStablePhaseIsOver) {
   TrainConfig config = wsd();
   config.max_updates = 1000;
   EXPECT_EQ(due_cooldown(config, {.update = 799}), std::nullopt);
   EXPECT_EQ(due_cooldown(config, {.update = 800}), (Cooldown{800, 1000, StopReason::MaxUpdates}));
 }
 
-TEST(Cooldown, TakesItsShareOfAllUpdatesWhereAnotherLimitEndsTheRun) {
+TEST(Cooldown, TakesItsFractionOfAllUpdatesWhereAnotherLimitEndsTheRun) {
   TrainConfig config = wsd();
   config.patience = 5;
   EXPECT_EQ(due_cooldown(config, {.update = 400, .without_gain = 4}), std::nullopt);

@@ -22,7 +22,7 @@ TEST(Divergence, TheFirstUpdatesHaveNothingToBeComparedWith) {
   EXPECT_TRUE(is_spike({}, kNotANumber, kFactor));
 }
 
-TEST(Divergence, LeavesOutWhatIsFarAboveTheMean) {
+TEST(Divergence, AnUpdateFarAboveTheMeanIsLeftOut) {
   const LossHistory history = after(60, 5, 2);
   EXPECT_DOUBLE_EQ(max_gradient_norm(history, kFactor), 20);
   EXPECT_FALSE(is_spike(history, 49, kFactor));
@@ -64,7 +64,7 @@ TEST(Divergence, ALossThatRisesAndStaysIsADivergence) {
   EXPECT_LT(updates, 50);
 }
 
-TEST(Divergence, ALossThatBeginsAboveGuessingAndStaysIsADivergence) {
+TEST(Divergence, ALossThatBeginsAboveGuessingAndStaysThereIsADivergence) {
   LossHistory history{.lowest_loss = 9};
   for (int i = 0; i < 60; ++i) note_made(history, 20, 1);
   EXPECT_TRUE(has_diverged(history));

@@ -1,5 +1,5 @@
-// What needs no validation, and an average that cannot be saved; tests/training/trainer_test has
-// the rest.
+// The choices that need no validation, and an average that cannot be saved;
+// tests/training/trainer_test has the rest.
 #include "training/model_selection.h"
 
 #include <gmock/gmock.h>
@@ -38,6 +38,7 @@ TEST_F(ModelSelectionTest, WithoutAValidationTextItTakesTheLastWeights) {
   selection.take_last_weights(progress);
   EXPECT_EQ(weight_in(run.folder.model()), 7);
   EXPECT_EQ(updates_of_model(), 7);
+  EXPECT_THAT(ModelFileReader(run.folder.model()).provenance().scores, IsEmpty());
 }
 
 TEST_F(ModelSelectionTest, AModelThatIsThereStays) {

@@ -17,7 +17,7 @@ TrainConfig without_limits() {
 
 TEST(Outlook, KnowsNoEndWithoutALimit) {
   EXPECT_FALSE(outlook(without_limits(), {}, kPace).end);
-  EXPECT_FALSE(outlook(without_limits(), {}, kPace).without_gain);
+  EXPECT_FALSE(outlook(without_limits(), {}, kPace).end_without_gain);
 }
 
 TEST(Outlook, TheNearestLimitDecidesAndValidationsTakeTheirTime) {
@@ -50,7 +50,7 @@ TEST(Outlook, WithoutAValidationTextNothingIsValidatedAndPatienceEndsNothing) {
   RunPace pace = kPace;
   pace.validates = false;
   EXPECT_FALSE(outlook(config, {}, pace).seconds_to_validation);
-  EXPECT_FALSE(outlook(config, {}, pace).without_gain);
+  EXPECT_FALSE(outlook(config, {}, pace).end_without_gain);
 }
 
 TEST(Outlook, PatienceGivesTheEarliestEndWithTheCooldownOfWsd) {
@@ -60,13 +60,15 @@ TEST(Outlook, PatienceGivesTheEarliestEndWithTheCooldownOfWsd) {
   progress.update = 350;
   progress.patience.without_gain = 2;
   config.scheduler = LrScheduler::InverseSqrt;
-  EXPECT_DOUBLE_EQ(outlook(config, progress, kPace).without_gain->updates_left, 150);  // 400, 500
+  EXPECT_DOUBLE_EQ(outlook(config, progress, kPace).end_without_gain->updates_left, 150)
+      << "validations at 400 and 500";
   config.scheduler = LrScheduler::Wsd;
   config.cooldown = 0.5;
-  EXPECT_DOUBLE_EQ(outlook(config, progress, kPace).without_gain->updates_left, 650);  // 500 more
+  EXPECT_DOUBLE_EQ(outlook(config, progress, kPace).end_without_gain->updates_left, 650)
+      << "the cooldown takes 500 more";
   config.max_updates = 600;
   EXPECT_DOUBLE_EQ(outlook(config, progress, kPace).end->updates_left, 250);
-  EXPECT_FALSE(outlook(config, progress, kPace).without_gain);
+  EXPECT_FALSE(outlook(config, progress, kPace).end_without_gain);
 }
 
 TEST(Outlook, ACooldownThatHasBegunEndsTheRun) {
@@ -78,7 +80,7 @@ TEST(Outlook, ACooldownThatHasBegunEndsTheRun) {
   progress.cooldown_start = 300;
   progress.cooldown_end = 400;
   EXPECT_DOUBLE_EQ(outlook(config, progress, kPace).end->updates_left, 50);
-  EXPECT_FALSE(outlook(config, progress, kPace).without_gain);
+  EXPECT_FALSE(outlook(config, progress, kPace).end_without_gain);
 }
 
 }  // namespace

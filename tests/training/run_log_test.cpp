@@ -50,7 +50,7 @@ TEST_F(RunLogTest, BeforeItIsOpenNothingIsWritten) {
   EXPECT_TRUE(std::filesystem::is_empty(folder));
 }
 
-TEST_F(RunLogTest, EachStartSaysItsSettingsAndCutsOffWhatItsCheckpointHasNotSeen) {
+TEST_F(RunLogTest, EachStartSaysItsSettingsAndCutsOffLinesAfterItsCheckpoint) {
   ProgressRecord progress;
   progress.settings.values = {{"lr", "0.005"}, {"train-src", "\xE9.en"}};
   {

@@ -55,7 +55,7 @@ class RunWithoutText : public FolderTest {
       .attachments = {.tokenizer_source = "pieces", .tokenizer_target = {}, .provenance = {}},
       .data = data,
       .settings = {},
-      .threads = "1",
+      .threads = 1,
       .processor = "here"};
   TrainingModel model{run.model, {}, Precision::Fp32, torch::kCPU, 1};
   RecordingObserver observer;

@@ -76,7 +76,7 @@ class SmallRun : public testing::Test {
                             .provenance = {}},
             .data = data,
             .settings = {},
-            .threads = "1",
+            .threads = 1,
             .processor = "here"};
   }
 

@@ -3,7 +3,7 @@
 //   e_v = exp(z_v - z_target), total = sum_v e_v, so -log p_target = log(total), p_v = e_v / total
 //   y_v = e_v - [v = target] (1 - smoothing) total, floor = smoothing / V
 //   d loss / d z_v = y_v / total - floor
-// The floor is the same for all v. So what it adds to the gradients needs no product:
+// The floor is the same for all v. So its term in the gradients needs no product:
 //   dh = (y W) / total - floor * (sum of W's rows)
 //   dW = y^T (h / total) - floor * (sum of h over the tokens that have a target)
 #pragma once

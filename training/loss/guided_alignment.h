@@ -1,7 +1,7 @@
 // Guided alignment (Chen et al. 2016): one layer's cross-attention is taught by word alignments.
 // The loss is the cross-entropy between the links of each target piece t and its attention weights,
 // before dropout:
-//   loss = -sum over links (t, s) of share(t, s) * log weight(t, s)
+//   loss = -sum over links (t, s) of link_weight(t, s) * log attention_weight(t, s)
 #pragma once
 
 #include <span>

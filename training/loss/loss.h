@@ -24,8 +24,8 @@ LossSums projected_cross_entropy(const torch::Tensor& hidden, const torch::Tenso
                                  const torch::Tensor& bias, const torch::Tensor& targets,
                                  const LossConfig& config);
 
-/// The tokens of a chunk, of `tokens` in all: as few chunks as the configuration allows, of the
-/// same size but for the last.
+/// The number of tokens in a chunk, where there are `tokens` in all. There are as few chunks as the
+/// configuration allows, and all but the last have the same size.
 std::int64_t chunk_size(const LossConfig& config, std::int64_t tokens, std::int64_t vocabulary);
 
 }  // namespace dragoman

@@ -12,7 +12,7 @@ inline constexpr std::int64_t kTokensPerTask = 8;
 
 /// [N] each, fp32. A row without a target has zeros.
 struct TokenLosses {
-  torch::Tensor objective;                ///< what is minimised
+  torch::Tensor objective;                ///< the number that an update minimises
   torch::Tensor smoothed;                 ///< cross-entropy with label smoothing
   torch::Tensor negative_log_likelihood;  ///< cross-entropy without
 };

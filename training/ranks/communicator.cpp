@@ -16,7 +16,7 @@ struct Communicator::Group {
   using Callback = std::stop_callback<std::function<void()>>;
   std::optional<Callback> by_signal, by_loss;
 
-  /// The texts of all ranks. `call` says what this rank does; all must do the same. Processors of
+  /// The texts of all ranks. `call` names this rank's step; all must be at the same. Processors of
   /// different kinds round a number differently, and a decision may depend on the last digit.
   std::vector<std::string> exchange(const std::string& call, const std::string& text) {
     const std::string head = call + "\n";

@@ -77,7 +77,8 @@ class Rendezvous : public std::enable_shared_from_this<Rendezvous> {
   Milliseconds awake_since(Time& last) const;
 
   const RankInfo info_;
-  const Milliseconds silence_, joining_, interval_;  ///< the last: of heartbeats
+  const Milliseconds silence_, joining_;  ///< limits: of a silent rank, and of the start
+  const Milliseconds interval_;           ///< between heartbeats
   const std::size_t size_, own_;
 
   // Used by the thread that calls the store. Names and tensors do not change after all have joined.
@@ -92,7 +93,7 @@ class Rendezvous : public std::enable_shared_from_this<Rendezvous> {
   bool joined_ GUARDED_BY(mutex_) = false, leaving_ GUARDED_BY(mutex_) = false;
   bool finished_ GUARDED_BY(mutex_) = false, hangs_ GUARDED_BY(mutex_) = false;
   std::string reason_ GUARDED_BY(mutex_);               ///< for leaving
-  std::string loss_ GUARDED_BY(mutex_);                 ///< which rank is lost
+  std::string loss_ GUARDED_BY(mutex_);                 ///< names the lost rank
   std::optional<std::string> text_ GUARDED_BY(mutex_);  ///< to be handed over
   std::vector<std::string> texts_ GUARDED_BY(mutex_);   ///< of all ranks
   /// Since the store's last answer; below zero: an allowance.

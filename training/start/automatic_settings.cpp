@@ -35,6 +35,7 @@ constexpr double kWarmUp = 0.08;
 constexpr std::int64_t kLongestWarmUp = 4000;
 /// The moving average reaches back over this fraction of the run.
 constexpr double kAverageReach = 0.05;
+
 }  // namespace
 
 Preset preset_for(const TextSize& text) {

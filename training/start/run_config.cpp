@@ -21,11 +21,26 @@ std::vector<Field> RunConfig::fields() {
   return all;
 }
 
+namespace {
+
+/// A rate is rounded to 256ths (model/ops/dropout.h).
+void check_dropout_step(std::string_view flag, double rate) {
+  constexpr double kStep = 1.0 / 256;
+  if (rate > 0 && rate < kStep / 2)
+    throw UsageError("--", flag, " ", rate,
+                     ": rates go in steps of 1/256, and this one is 0; give 0.004 or more, or 0");
+}
+
+}  // namespace
+
 void RunConfig::validate() const {
   train.validate();
   model.validate();
   data.validate();
   tokenizer.validate();
+  check_dropout_step("dropout", model.dropout);
+  check_dropout_step("attention-dropout", model.attention_dropout);
+  check_dropout_step("activation-dropout", model.activation_dropout);
   if (train.r_drop > 0 && model.dropout + model.attention_dropout + model.activation_dropout == 0)
     throw UsageError(
         "--r-drop: its two passes differ by dropout alone, and every --dropout is 0; raise one, or "

@@ -1,4 +1,4 @@
-// All that a run remembers of what it was told: how to train, and which model, data and tokenizer.
+// The configuration of a run, which its checkpoints remember: training, model, data, tokenizer.
 #pragma once
 
 #include <vector>

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "training/divergence.h"
+
 namespace dragoman {
 
 namespace {
@@ -27,6 +29,12 @@ MemoryPlan memory_of(const TrialSettings& settings, const Trial& trial) {
   return memory;
 }
 
+/// Those that are kept, or as many as a rollback may need; the latest, and the one being written.
+std::int64_t most_checkpoints(const TrainConfig& config) {
+  const std::int64_t for_rollback = kUpdatesBeforeDivergence / config.save_interval() + 2;
+  return std::max(config.keep_last, for_rollback) + 2;
+}
+
 }  // namespace
 
 RunPlan plan_run(const TrialSettings& settings) {
@@ -38,20 +46,18 @@ RunPlan plan_run(const TrialSettings& settings) {
   plan.usual = trial.usual_batches(config.max_tokens);
   plan.memory = memory_of(settings, trial);
 
-  const auto batches = static_cast<double>(
-      plan_in_length_order(settings.corpus, trial.plan(config.max_tokens)).batches());
-  const auto accumulated = static_cast<double>(config.update_freq);
-  plan.updates_per_epoch = batches / accumulated;
-  plan.seconds_per_update = accumulated * plan.usual.seconds + trial.step_seconds();
+  plan.updates_per_epoch = updates_of(first_epoch(settings, config.max_tokens), settings);
+  plan.seconds_per_update =
+      static_cast<double>(config.update_freq) * plan.usual.seconds + trial.step_seconds();
   plan.outlook = outlook(config, {},
                          {.seconds_per_update = plan.seconds_per_update,
                           .updates_per_epoch = plan.updates_per_epoch,
                           .seconds_per_validation = 0,
-                          .validates = settings.validates});
+                          .validates = settings.validates()});
 
   const std::int64_t model = plan.parameters * kFp32;
   plan.checkpoint_bytes = model * (config.ema > 0 ? 4 : 3);
-  plan.disk_bytes = (config.keep_last + 1) * plan.checkpoint_bytes + 2 * model;
+  plan.disk_bytes = most_checkpoints(config) * plan.checkpoint_bytes + 2 * model;
   return plan;
 }
 

@@ -30,7 +30,7 @@ struct RunPlan {
   double seconds_per_update = 0;
   Outlook outlook;                    ///< before the first update, without validations
   std::int64_t checkpoint_bytes = 0;  ///< of one
-  std::int64_t disk_bytes = 0;        ///< of all that are kept, and the models
+  std::int64_t disk_bytes = 0;  ///< of all that are there at once, and the models; no token cache
 };
 
 RunPlan plan_run(const TrialSettings& settings);

@@ -14,7 +14,7 @@ namespace dragoman {
 
 namespace {
 
-/// A curve that has begun ends where it was to end.
+/// A learning rate that has begun ends where it was to end.
 void require_same_schedule(const TrainConfig& config, const RunSettings& settings) {
   if (!config.has_lr_end() || config.lr_end == 0 || settings.asks_value("lr-end")) return;
   if (config.max_updates > 0 && config.max_updates <= config.lr_end) return;
@@ -51,6 +51,8 @@ void choose_by_text(SettledRun& run, RunSettings& settings, const TextFacts& tex
           {Remark::Kind::Info, join_text("preset ", name_of(preset), ": ", reason, "; --preset ",
                                          name_of(full), " takes it all the same")});
   }
+  if (preset == Preset::Tiny && run.config.model.norm == NormPosition::After)
+    settings.choose("lr", "0.002", "--norm after");
   for (const Setting& setting : text_settings(preset, text.size)) {
     if (setting.name == "vocab-size" && !run.config.tokenizer.trains()) continue;
     if (setting.name == "max-tokens" && settings.asks_auto("max-tokens")) continue;  // measured
@@ -59,7 +61,7 @@ void choose_by_text(SettledRun& run, RunSettings& settings, const TextFacts& tex
   }
 }
 
-/// What the tokenizers decide about the model.
+/// Chooses the settings that follow from the tokenizers: vocabularies, special ids, tying.
 void choose_by_tokenizers(SettledRun& run, RunSettings& settings, const TokenizerPair& tokenizers) {
   ModelConfig& model = run.config.model;
   if (!run.config.tokenizer.trains())
@@ -102,7 +104,7 @@ void choose_by_corpus(SettledRun& run, RunSettings& settings, const EpochFacts& 
 }
 
 /// Gives the learning rate the end that is left open, unless the corpus is still to choose it.
-void settle_lr_end(TrainConfig& config, RunSettings& settings, const StartFacts& facts) {
+void choose_lr_end(TrainConfig& config, RunSettings& settings, const StartFacts& facts) {
   if (!config.has_lr_end() || config.lr_end > 0) return;
   const bool has_limit =
       settings.asks_value("max-updates") || config.max_epochs > 0 || config.max_seconds() > 0;
@@ -113,11 +115,11 @@ void settle_lr_end(TrainConfig& config, RunSettings& settings, const StartFacts&
 
 void warn_of_other_machine(SettledRun& run, const ProgressRecord& begun,
                            const MachineFacts& machine) {
-  const auto compare = [&run](const std::string& what, const std::string& before,
+  const auto compare = [&run](const std::string& fact, const std::string& before,
                               const std::string& now) {
     if (before != now)
       run.remarks.push_back(
-          {Remark::Kind::Warning, join_text(what, " ", before, " -> ", now,
+          {Remark::Kind::Warning, join_text(fact, " ", before, " -> ", now,
                                             ": the run goes on, but not bit-identically")});
   };
   compare("ranks", std::to_string(begun.ranks), std::to_string(machine.ranks));
@@ -126,7 +128,7 @@ void warn_of_other_machine(SettledRun& run, const ProgressRecord& begun,
   compare("processor", begun.processor, machine.processor);
 }
 
-/// Refuses what would make another run; says what a changed setting means.
+/// Refuses changes that would make another run, and reports all others.
 void compare_with_begun(SettledRun& run, const StartFacts& facts) {
   const ProgressRecord& begun = *facts.begun;
   const auto fields = run.config.fields();
@@ -167,7 +169,7 @@ SettledRun settle(const RunRequest& request, const StartFacts& facts) {
     settings.choose("max-tokens", text_of(*facts.max_tokens),
                     "the fewest that are nearly as fast as any, measured here");
   if (facts.corpus) choose_by_corpus(run, settings, *facts.corpus);
-  settle_lr_end(run.config.train, settings, facts);
+  choose_lr_end(run.config.train, settings, facts);
   if (facts.corpus) run.config.validate();
   if (facts.begun) compare_with_begun(run, facts);
   run.settings = settings.record();

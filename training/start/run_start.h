@@ -38,11 +38,13 @@ struct TextFacts {
 /// Of the encoded training text, with the batches that are settled.
 struct EpochFacts {
   CorpusSize size;
+  /// </s> included; a pair counts as often as it is seen.
+  std::int64_t target_tokens_per_epoch = 0;
   double updates_per_epoch = 0;
   double seconds_per_update = 0;  ///< 0: not known
 
   double target_tokens_per_update() const {
-    return static_cast<double>(size.target_tokens) / updates_per_epoch;
+    return static_cast<double>(target_tokens_per_epoch) / updates_per_epoch;
   }
 };
 

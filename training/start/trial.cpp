@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "base/memory.h"
-#include "data/prepare.h"
+#include "data/batch_packer.h"
+#include "data/preparation_stopped.h"
 #include "training/split_update.h"
 
 namespace dragoman {
@@ -24,7 +25,25 @@ double seconds_of(const auto& work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+PlanConfig plan_of(const TrialSettings& settings, std::int64_t max_tokens) {
+  return {max_tokens, settings.config.max_sentences,
+          static_cast<std::uint64_t>(settings.config.seed), settings.data.weights(),
+          static_cast<int>(settings.config.threads)};
+}
+
 }  // namespace
+
+EpochPlan first_epoch(const TrialSettings& settings, std::int64_t max_tokens) {
+  const PreparedData& data = settings.data;
+  const BatchPacker packer(data.train, end_ids(data.tokenizers), {.max_tokens = max_tokens},
+                           {data.encoder, nullptr});
+  return plan_epoch(data.train, plan_of(settings, packer.planned_tokens()), 0);
+}
+
+double updates_of(const EpochPlan& epoch, const TrialSettings& settings) {
+  return std::max(1.0, static_cast<double>(epoch.batches()) /
+                           static_cast<double>(settings.config.update_freq * settings.ranks));
+}
 
 Trial::Trial(const TrialSettings& settings)
     : settings_(settings),
@@ -37,38 +56,35 @@ Trial::Trial(const TrialSettings& settings)
   before_ = resident_memory();
 }
 
-PlanConfig Trial::plan(std::int64_t max_tokens) const {
-  return {max_tokens, settings_.config.max_sentences,
-          static_cast<std::uint64_t>(settings_.config.seed)};
-}
-
 BatchCost Trial::usual_batches(std::int64_t max_tokens) {
-  const EpochPlan epoch = plan_epoch(settings_.corpus, plan(max_tokens), 0);
+  const EpochPlan epoch = first_epoch(settings_, max_tokens);
+  const EndIds ends = end_ids(settings_.data.tokenizers);
   std::vector<PackedBatch> batches;
   for (std::int64_t i = 0; i < std::min(epoch.batches(), kTimedBatches + 1); ++i)
-    batches.push_back(pack_batch(settings_.corpus, epoch.batch(i), settings_.ends));
-  return measure(batches);
+    batches.push_back(pack_batch(settings_.data.train, epoch.batch(i), ends));
+  return cost_of(batches);
 }
 
 BatchCost Trial::longest_batch(std::int64_t max_tokens) {
-  const EpochPlan ordered = plan_in_length_order(settings_.corpus, plan(max_tokens));
+  const Corpus& corpus = settings_.data.train;
+  const EndIds ends = end_ids(settings_.data.tokenizers);
+  const EpochPlan ordered = plan_in_length_order(corpus, plan_of(settings_, max_tokens));
   const auto last = ordered.batch(ordered.batches() - 1),
              before = ordered.batch(std::max<std::int64_t>(0, ordered.batches() - 2));
-  // The last batch may be nearly empty.
-  return measure({pack_batch(settings_.corpus, before, settings_.ends),
-                  pack_batch(settings_.corpus, last, settings_.ends)});
+  // The last batch may be nearly empty, so it is the one that is not timed.
+  return cost_of({pack_batch(corpus, last, ends), pack_batch(corpus, before, ends)});
 }
 
-BatchCost Trial::measure(const std::vector<PackedBatch>& batches) {
+BatchCost Trial::cost_of(const std::vector<PackedBatch>& batches) {
   double seconds = 0, tokens = 0, count = 0;
   for (std::size_t i = 0; i < batches.size(); ++i) {
     const PackedBatch& batch = batches[i];
     if (settings_.stop.stop_requested()) throw PreparationStopped();
-    AccumulateConfig part{
+    AccumulateConfig config{
         .update = ++update_, .loss = settings_.config.loss(), .precision = settings_.precision};
     const double spent = seconds_of([&] {  // as the trainer does
-      while (!try_to_accumulate(model_, {&batch, 1}, part))
-        part.token_budget = lowered_budget({&batch, 1}, part.token_budget);
+      while (!try_to_accumulate(model_, {&batch, 1}, config))
+        config.token_budget = lowered_budget({&batch, 1}, config.token_budget);
     });
     if (i == 0 && batches.size() > 1) continue;
     seconds += spent;

@@ -5,24 +5,32 @@
 #include <cstdint>
 #include <stop_token>
 
-#include "data/batch_stream.h"
+#include "data/epoch_plan.h"
+#include "data/prepare.h"
 #include "training/train_config.h"
 #include "training/training_model.h"
 
 namespace dragoman {
 
-/// Model, corpus and device of a trial; they must outlive it. The trial throws PreparationStopped
+/// Model, data and device of a trial; they must outlive it. The trial throws PreparationStopped
 /// where a stop is requested meanwhile.
 struct TrialSettings {
   const TrainConfig& config;
   const ModelConfig& model;
   Precision precision;  ///< resolved
   torch::Device device;
-  const Corpus& corpus;
-  EndIds ends;
-  bool validates = true;  ///< whether there is a validation text
+  const PreparedData& data;
+  int ranks = 1;  ///< that will train together; the trial is of one
   std::stop_token stop = {};
+
+  bool validates() const { return !data.valid.source_lines.empty(); }
 };
+
+/// The batches of the first epoch as the run will have them: with the weights of its texts, and
+/// with the budget for pairs that are encoded anew.
+EpochPlan first_epoch(const TrialSettings& settings, std::int64_t max_tokens);
+/// At least 1.
+double updates_of(const EpochPlan& epoch, const TrialSettings& settings);
 
 struct BatchCost {
   double target_tokens_per_second = 0;  ///< of forward and backward passes
@@ -37,8 +45,6 @@ class Trial {
   BatchCost usual_batches(std::int64_t max_tokens);
   /// The batch of the longest sentences, which takes the most memory.
   BatchCost longest_batch(std::int64_t max_tokens);
-  /// The plan of an epoch with this token budget.
-  PlanConfig plan(std::int64_t max_tokens) const;
   double step_seconds();  ///< of the optimizer
 
   /// The peak of memory so far beside weights, moments and gradients, in bytes.
@@ -48,7 +54,7 @@ class Trial {
   std::int64_t shares() const { return model_.replicas(); }
 
  private:
-  BatchCost measure(const std::vector<PackedBatch>& batches);
+  BatchCost cost_of(const std::vector<PackedBatch>& batches);
 
   TrialSettings settings_;
   TrainingModel model_;

@@ -20,7 +20,16 @@ class PartFileTest : public testing::Test {
   ~PartFileTest() override { fs::remove_all(folder_); }
 
   PartFile part(std::uint64_t work, bool goes_on, bool is_numbered = false) const {
-    return {.path = path_, .work = work, .goes_on = goes_on, .is_numbered = is_numbered};
+    return {.path = path_,
+            .work = work,
+            .goes_on = goes_on,
+            .is_numbered = is_numbered,
+            .expects_last_lines_again = false};
+  }
+  PartFile from_a_pipe(bool is_numbered = false) const {
+    PartFile resumed = part(1, true, is_numbered);
+    resumed.expects_last_lines_again = true;
+    return resumed;
   }
   /// An interrupted run that has written these lines.
   void write_part(std::uint64_t work, const std::vector<std::string>& lines,
@@ -68,6 +77,45 @@ TEST_F(PartFileTest, TheLastNumberedLineOfInputIsWrittenAgain) {
   output->write_line("1 c");
   output->finish();
   EXPECT_EQ(read_file(path_), "0 a\n0 b\n1 c\n");
+}
+
+TEST_F(PartFileTest, TheLastTenLinesFromAPipeMustComeAgain) {
+  std::vector<std::string> lines;
+  for (int i = 0; i < 25; ++i) lines.push_back("line " + std::to_string(i));
+  write_part(1, lines);
+  const auto output = open_part(from_a_pipe());
+  EXPECT_EQ(output->done(), 15);
+  for (int i = 15; i < 25; ++i) output->write_line(lines[static_cast<std::size_t>(i)]);
+  output->write_line("another");
+  output->finish();
+  std::string text;
+  for (const std::string& line : lines) text += line + "\n";
+  EXPECT_EQ(read_file(path_), text + "another\n");
+}
+
+TEST_F(PartFileTest, NumberedLinesFromAPipeMustComeAgainToo) {
+  write_part(1, {"0 a", "0 b", "1 a", "1 b", "2 a"}, true);
+  const auto output = open_part(from_a_pipe(true));
+  EXPECT_EQ(output->done(), 0);
+  for (const char* line : {"0 a", "0 b", "1 a", "1 b", "2 a", "2 b"}) output->write_line(line);
+  output->finish();
+  EXPECT_EQ(read_file(path_), "0 a\n0 b\n1 a\n1 b\n2 a\n2 b\n");
+}
+
+TEST_F(PartFileTest, AnotherInputOfAPipeIsRefusedAndNothingIsLost) {
+  write_part(1, {"a", "b"});
+  {
+    const auto output = open_part(from_a_pipe());
+    output->write_line("a");
+    EXPECT_THROW(output->write_line("bb"), Error);
+    EXPECT_THROW(output->write_line(""), Error);
+    EXPECT_THROW(output->finish(), Error) << "the input is shorter";
+  }
+  const auto output = open_part(from_a_pipe());
+  output->write_line("a");
+  output->write_line("b");
+  output->finish();
+  EXPECT_EQ(read_file(path_), "a\nb\n");
 }
 
 TEST_F(PartFileTest, TwoProcessesCannotWriteOneFile) {

@@ -155,22 +155,22 @@ TEST(CpuEngine, ARoundedFileComputesAsWeightsThatAreRoundedWhenLoaded) {
 /// What a step tells besides candidates.
 struct Told {
   std::vector<Candidate> candidates;
-  std::vector<float> wanted, attention;
+  std::vector<float> reported, attention;
 };
 
 Told adjusted_step(Engine& engine, const std::vector<RowOrigin>& rows, AttentionHeads heads) {
   engine.select(rows);
   const std::vector<Adjustment> adjustments = {{0, 6, 2.5F}, {1, 4, kExclude}, {1, 9, 0.5F}};
-  const std::vector<RowToken> wanted = {{0, 3}, {0, 6}, {1, 4}};
+  const std::vector<RowToken> reported = {{0, 3}, {0, 6}, {1, 4}};
   Told told{.candidates = std::vector<Candidate>(2 * kVocabulary),
-            .wanted = std::vector<float>(wanted.size()),
+            .reported = std::vector<float>(reported.size()),
             .attention = {}};
   engine.step({.previous = Tokens{kEos, kEos},
                .adjustments = adjustments,
-               .best = kVocabulary,
+               .candidates_per_row = kVocabulary,
                .candidates = told.candidates,
-               .wanted = wanted,
-               .wanted_log_probabilities = told.wanted,
+               .reported = reported,
+               .reported_log_probabilities = told.reported,
                .attention = &told.attention,
                .heads = heads});
   return told;
@@ -200,9 +200,9 @@ TEST(CpuEngine, GivesTheLogProbabilitiesAndAttentionOfTheModuleTree) {
             EXPECT_NEAR(ours.candidates[c].log_probability, expected.candidates[c].log_probability,
                         1e-4);
         }
-        EXPECT_FLOAT_EQ(ours.candidates[6].log_probability, 2.5F * ours.wanted[1]);
-        for (std::size_t w = 0; w < expected.wanted.size(); ++w)
-          EXPECT_NEAR(ours.wanted[w], expected.wanted[w], 1e-4);
+        EXPECT_FLOAT_EQ(ours.candidates[6].log_probability, 2.5F * ours.reported[1]);
+        for (std::size_t w = 0; w < expected.reported.size(); ++w)
+          EXPECT_NEAR(ours.reported[w], expected.reported[w], 1e-4);
         ASSERT_EQ(expected.attention.size(), sources[0].size() + sources[1].size());
         ASSERT_EQ(ours.attention.size(), expected.attention.size());
         double total = 0;

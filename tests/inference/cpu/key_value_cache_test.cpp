@@ -60,8 +60,8 @@ class Beams {
       const Row& row = rows_[static_cast<std::size_t>(r)];
       EXPECT_EQ(cache_.slot(r), row.slot);
       for (std::int64_t l = 0; l < kLayers; ++l) {
-        ASSERT_EQ(cache_.places(r), static_cast<std::int64_t>(row.written[l].size()));
-        for (std::int64_t j = 0; j < cache_.places(r); ++j) {
+        ASSERT_EQ(cache_.length(r), static_cast<std::int64_t>(row.written[l].size()));
+        for (std::int64_t j = 0; j < cache_.length(r); ++j) {
           Record record = 0;
           std::memcpy(&record, cache_.layer(l) + cache_.records(r)[j] * sizeof(record),
                       sizeof(record));
@@ -73,7 +73,7 @@ class Beams {
 
   std::int64_t longest() const {
     std::int64_t most = 0;
-    for (std::int64_t r = 0; r < cache_.rows(); ++r) most = std::max(most, cache_.places(r));
+    for (std::int64_t r = 0; r < cache_.rows(); ++r) most = std::max(most, cache_.length(r));
     return most;
   }
 
@@ -122,7 +122,7 @@ TEST(KeyValueCache, ALongRowTakesNoMemoryForTheOthers) {
     cache.select(origins);
     cache.begin_step();
     for (std::int64_t r = 0; r < cache.rows(); ++r)
-      records = std::max<std::int64_t>(records, cache.records(r)[cache.places(r) - 1] + 1);
+      records = std::max<std::int64_t>(records, cache.records(r)[cache.length(r) - 1] + 1);
   }
   EXPECT_LE(records, 64 * (1000 / 64 + 1 + kSlots));
 }

@@ -71,7 +71,7 @@ TEST(LineCount, AsManyLinesComeOutAsWentIn) {
                                 .batch_size = engine == engines.back() && batch == 1 ? 30 : batch};
       TranslationService service({engine.get()}, tokenizer, tokenizer,
                                  {.limits = {.rows = decode.batch_size}});
-      const auto translations = translate_lines(service, lines, {.search = decode});
+      const auto translations = translate_lines(service, lines, {.config = decode});
       ASSERT_EQ(translations.size(), lines.size());
       for (std::size_t i = 0; i < lines.size(); ++i) {
         EXPECT_EQ(translations[i].line, static_cast<std::int64_t>(i));

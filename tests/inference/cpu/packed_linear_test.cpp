@@ -100,11 +100,11 @@ TEST(PackedLinear, PartsHaveTheBitsOfTheWhole) {
   for (const ComputeType type : kTypes) {
     const PackedLinear layer = e.packed(type);
     const auto whole = run(layer, e.x);
-    constexpr std::int64_t kStep = 2 * PackedLinear::kPartStep;
+    constexpr std::int64_t kStep = 2 * PackedLinear::kChunkStep;
     std::vector<float> part(static_cast<std::size_t>(e.rows * kStep));
     LinearScratch scratch;
     std::int64_t met = 0;
-    layer.run_in_parts(
+    layer.run_in_chunks(
         {.x = e.x.data(), .count = e.rows, .y = part.data()}, kStep, scratch,
         [&](std::int64_t begin, std::int64_t end, const float* y) {
           EXPECT_EQ(begin, met);

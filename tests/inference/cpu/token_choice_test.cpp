@@ -43,12 +43,12 @@ struct Example {
 struct Request {
   std::vector<TokenId> never_emitted;
   std::vector<Adjustment> adjustments;
-  std::vector<RowToken> wanted;
+  std::vector<RowToken> reported;
 };
 
 struct Answer {
   std::vector<Candidate> candidates;
-  std::vector<float> wanted;
+  std::vector<float> reported;
 };
 
 Answer ask(const Example& e, const Request& request, std::int64_t best) {
@@ -56,14 +56,14 @@ Answer ask(const Example& e, const Request& request, std::int64_t best) {
   TokenChoice choice(request.never_emitted);
   LinearScratch scratch;
   Answer answer{.candidates = std::vector<Candidate>(static_cast<std::size_t>(kRows * best)),
-                .wanted = std::vector<float>(request.wanted.size())};
+                .reported = std::vector<float>(request.reported.size())};
   choice.run(projection, e.x.data(), kRows,
              {.previous = {},
               .adjustments = request.adjustments,
-              .best = best,
+              .candidates_per_row = best,
               .candidates = answer.candidates,
-              .wanted = request.wanted,
-              .wanted_log_probabilities = answer.wanted},
+              .reported = request.reported,
+              .reported_log_probabilities = answer.reported},
              scratch);
   return answer;
 }
@@ -104,10 +104,11 @@ void expect_plain(const Example& e, const Request& request) {
           EXPECT_NEAR(found.log_probability, right.log_probability, 1e-4);
       }
     }
-    for (std::size_t i = 0; i < request.wanted.size(); ++i) {
-      const RowToken& wanted = request.wanted[i];
-      EXPECT_NEAR(answer.wanted[i],
-                  log_p[static_cast<std::size_t>(wanted.row * kVocabulary + wanted.token)], 1e-4);
+    for (std::size_t i = 0; i < request.reported.size(); ++i) {
+      const RowToken& reported = request.reported[i];
+      EXPECT_NEAR(answer.reported[i],
+                  log_p[static_cast<std::size_t>(reported.row * kVocabulary + reported.token)],
+                  1e-4);
     }
   }
 }
@@ -133,7 +134,7 @@ TEST(TokenChoice, GivesNoTokenThatIsNeverEmitted) {
   const auto best = best_tokens(e, 1);
   expect_plain(
       e,
-      {.never_emitted = {0, best[0], best[2], kVocabulary - 1}, .adjustments = {}, .wanted = {}});
+      {.never_emitted = {0, best[0], best[2], kVocabulary - 1}, .adjustments = {}, .reported = {}});
 }
 
 TEST(TokenChoice, AdjustsTokensAfterTheyAreNormalised) {
@@ -144,7 +145,7 @@ TEST(TokenChoice, AdjustsTokensAfterTheyAreNormalised) {
                                         {1, best[1], 1.01F},
                                         {2, 7, 0.01F},
                                         {0, 12'000, 0.1F}},
-                        .wanted = {}};
+                        .reported = {}};
   expect_plain(e, request);
 }
 
@@ -153,7 +154,7 @@ TEST(TokenChoice, TellsLogProbabilitiesAsTheyWereBeforeAdjustments) {
   const auto best = best_tokens(e, 0);
   expect_plain(e, {.never_emitted = {5},
                    .adjustments = {{0, best[0], kExclude}, {1, 17'000, 3}},
-                   .wanted = {{0, best[0]}, {1, 17'000}, {2, 17'000}, {2, 0}}});
+                   .reported = {{0, best[0]}, {1, 17'000}, {2, 17'000}, {2, 0}}});
 }
 
 }  // namespace

@@ -24,6 +24,7 @@ std::vector<float> floats(const ModelFileReader& model, const std::string& name)
 TEST(Average, LeavesASingleModelAsItIsWithoutTrainingState) {
   SmallModel model;
   model.make_checkpoint();
+  model.contents.decode_defaults = {{"beam-size", "3"}};
   const ScratchFile input("one.safetensors"), output("average.safetensors");
   write_model_file(input.path(), model.contents);
   write_average(std::vector{input.path()}, output.path(), "dragoman average");
@@ -32,6 +33,7 @@ TEST(Average, LeavesASingleModelAsItIsWithoutTrainingState) {
     EXPECT_EQ(after.tensor(name).raw(), before.tensor(name).raw()) << name;
   EXPECT_EQ(to_json(after.config()), to_json(before.config()));
   EXPECT_EQ(after.tokenizer_source(), before.tokenizer_source());
+  EXPECT_EQ(after.decode_defaults(), before.decode_defaults());
   EXPECT_FALSE(after.is_checkpoint());
   EXPECT_TRUE(after.training_names().empty());
 }
@@ -75,6 +77,18 @@ TEST(Average, SaysHowItWasMade) {
   EXPECT_TRUE(provenance.scores.empty());
   EXPECT_THAT(provenance.averaged_from,
               ::testing::ElementsAre(a.path().string(), b.path().string()));
+}
+
+TEST(Average, DropoutMayDiffer) {
+  SmallModel model, tuned;
+  tuned.contents.config.dropout = 0.37;
+  tuned.contents.config.attention_dropout = 0.31;
+  tuned.contents.config.activation_dropout = 0.29;
+  const ScratchFile one("one.safetensors"), other("other.safetensors"), mean("mean");
+  write_model_file(one.path(), model.contents);
+  write_model_file(other.path(), tuned.contents);
+  write_average(std::vector{one.path(), other.path()}, mean.path(), "");
+  EXPECT_TRUE(std::filesystem::exists(mean.path()));
 }
 
 TEST(Average, ModelsThatDifferAreRefused) {

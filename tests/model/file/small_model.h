@@ -26,7 +26,14 @@ struct SmallModel {
     contents.tokenizer_source = "pretend tokenizer";
     contents.provenance.command = "dragoman train";
     contents.provenance.scores = {{"valid-bleu", 38.51}};
-    for (const auto& [name, shape] : parameter_shapes(config)) {
+    fill();
+  }
+
+  /// Makes the parameters of the configuration anew.
+  void fill() {
+    values.clear();
+    contents.parameters.clear();
+    for (const auto& [name, shape] : parameter_shapes(contents.config)) {
       TensorData tensor{name, Dtype::F32, shape, nullptr};
       values.emplace_back(tensor.elements());
       for (float& value : values.back())

@@ -7,7 +7,7 @@
 namespace dragoman {
 namespace {
 
-TEST(Resume, RefusesWhatMakesAnotherRunAndListsTheRest) {
+TEST(Resume, RefusesAFlagThatMakesAnotherRunAndListsOtherChanges) {
   TrainConfig config;
   config.apply_preset(Preset::Tiny);
   const auto remembered = configuration_of(fields_of(config));

@@ -65,7 +65,9 @@ class RunStart : public testing::Test {
     return {.size = {.pairs = 29'000, .target_characters = 2'000'000}, .preset = std::move(preset)};
   }
   static EpochFacts corpus() {
-    return {.size = {.pairs = 29'000, .target_tokens = 430'000}, .updates_per_epoch = 100};
+    return {.size = {.pairs = 29'000, .target_tokens = 430'000},
+            .target_tokens_per_epoch = 430'000,
+            .updates_per_epoch = 100};
   }
   /// The run that is asked for has begun, and goes on from update 500.
   void begin() {
@@ -88,7 +90,7 @@ class RunStart : public testing::Test {
 
 // ---- what is settled ----------------------------------------------------------------------------
 
-TEST_F(RunStart, WithoutFactsItIsWhatWasAskedFor) {
+TEST_F(RunStart, WithoutFactsTheSettingsAreThoseAskedFor) {
   ask("lr", "0.004");
   ask("patience", kAuto);
   const SettledRun run = settled();
@@ -101,7 +103,7 @@ TEST_F(RunStart, WithoutFactsItIsWhatWasAskedFor) {
   EXPECT_EQ(request.config.train.lr, 0.004);
 }
 
-TEST_F(RunStart, TheTextDecidesThePresetAndWhatComesWithIt) {
+TEST_F(RunStart, TheTextDecidesThePresetAndThePresetsSettings) {
   ask("dropout", "0.25");
   facts.text = text(ChosenPreset{Preset::Tiny, "29,000 pairs"});
   const SettledRun run = settled();
@@ -113,6 +115,17 @@ TEST_F(RunStart, TheTextDecidesThePresetAndWhatComesWithIt) {
   EXPECT_EQ(reason(run, "update-freq"), "--preset tiny");
   EXPECT_FALSE(run.open.contains("vocab-size"));
   EXPECT_TRUE(run.open.contains("max-updates"));
+}
+
+TEST_F(RunStart, NormalisationAfterTheSubLayersLearnsAtALowerRate) {
+  facts.text = text(ChosenPreset{Preset::Tiny, "29,000 pairs"});
+  const double before = settled().config.train.lr;
+  ask("norm", "after");
+  const SettledRun run = settled();
+  EXPECT_EQ(run.config.train.lr, before / 2);
+  EXPECT_EQ(reason(run, "lr"), "--norm after");
+  ask("lr", "0.003");
+  EXPECT_EQ(settled().config.train.lr, 0.003);
 }
 
 TEST_F(RunStart, APresetThatWasAskedForLeavesTheTextTheVocabularyAlone) {
@@ -159,7 +172,7 @@ TEST_F(RunStart, TwoVocabulariesAreNotTiedThreeWays) {
   EXPECT_THAT(refusal(), HasSubstr("--tying three-way needs one vocabulary"));
 }
 
-TEST_F(RunStart, TheCorpusDecidesTheLengthAndWhatFollowsFromIt) {
+TEST_F(RunStart, TheCorpusDecidesTheLengthAndTheSettingsThatFollowFromIt) {
   ask("patience", "3");
   facts.corpus = corpus();
   SettledRun run = settled();
@@ -318,7 +331,7 @@ TEST_F(RunStart, RefusesToBendARateThatHasBegun) {
   EXPECT_EQ(refusal(), "");
 }
 
-TEST_F(RunStart, RefusesWhatWouldMakeAnotherRun) {
+TEST_F(RunStart, RefusesAFlagThatWouldMakeAnotherRun) {
   ask("lr", "0.004");
   begin();
   ask("lr", "0.005");
@@ -342,7 +355,7 @@ TEST_F(RunStart, RefusesOneFileThatStandsForTwo) {
   EXPECT_THAT(refusal(), HasSubstr("a.en stands for two files of this run"));
 }
 
-TEST_F(RunStart, RefusesATextToKeepOfWhichNothingIsKnown) {
+TEST_F(RunStart, RefusesATextToKeepWithoutAScoreFromTheStart) {
   request.config.train.init_from = "first";
   request.config.data.keep_valid_source = {"k.en"};
   request.config.data.keep_valid_target = {"k.de"};

@@ -1,0 +1,211 @@
+#include "explanation/explainer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <set>
+#include <utility>
+
+#include "base/error.h"
+#include "base/utf8.h"
+#include "inference/scheduler.h"
+#include "inference/search/token_rules.h"
+
+namespace dragoman {
+
+namespace {
+
+constexpr std::size_t kMostProbable = 10;
+constexpr std::size_t kAlternatives = 3;
+const float kLeastLogProbability = std::log(0.01F);  // of an alternative
+
+/// The mark that SentencePiece writes before a word.
+constexpr std::string_view kWordMark = "\xE2\x96\x81";
+
+/// The tokens with their pieces. `tags` belong to no word.
+std::vector<ExplainedToken> explained(const std::vector<TokenId>& tokens,
+                                      const std::vector<std::string>& pieces,
+                                      const Tokenizer& tokenizer) {
+  const std::vector<std::string> symbols = tokenizer.user_symbols();
+  const std::set<std::string, std::less<>> tags(symbols.begin(), symbols.end());
+  std::vector<ExplainedToken> all;
+  std::int64_t word = -1;
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const bool is_known = i < pieces.size();
+    ExplainedToken token{.id = tokens[i],
+                         .piece = is_known ? pieces[i] : tokenizer.piece(tokens[i]),
+                         .word = std::nullopt};
+    if (tokens[i] != tokenizer.eos_id() && !tags.contains(token.piece)) {
+      if (word < 0 || token.piece.starts_with(kWordMark)) ++word;
+      token.word = word;
+    }
+    all.push_back(std::move(token));
+  }
+  return all;
+}
+
+/// The best hypotheses of sentences, by their line numbers 0, 1, ...
+std::vector<Hypothesis> search_all(Engine& engine, std::deque<SourceSentence> waiting) {
+  std::vector<Hypothesis> best(waiting.size());
+  Scheduler scheduler(engine);
+  while (!waiting.empty() || !scheduler.idle()) {
+    std::vector<SourceSentence> admitted;
+    for (std::int64_t n = scheduler.count_admissible(waiting); n > 0; --n) {
+      admitted.push_back(std::move(waiting.front()));
+      waiting.pop_front();
+    }
+    scheduler.admit(admitted);
+    for (FinishedSentence& finished : scheduler.step()) {
+      if (finished.error) std::rethrow_exception(finished.error);
+      best[static_cast<std::size_t>(finished.line)] = std::move(finished.hypotheses.front());
+    }
+  }
+  return best;
+}
+
+SearchSettings settings_of(const DecodeConfig& config, const Tokenizer& target) {
+  return {.config = config, .tokens = target_tokens(target, config)};
+}
+
+DecodeConfig greedy_of(DecodeConfig config) {
+  config.beam_size = config.n_best = 1;
+  return config;
+}
+
+}  // namespace
+
+Explainer::Explainer(std::shared_ptr<const CpuModel> model, TokenizerPair tokenizers,
+                     const DecodeConfig& search)
+    : model_(std::move(model)),
+      tokenizers_(std::move(tokenizers)),
+      settings_(settings_of(search, *tokenizers_.target)),
+      greedy_(std::make_shared<const SearchSettings>(
+          settings_of(greedy_of(search), *tokenizers_.target))),
+      engine_(model_, tokenizers_.target->never_emitted()) {
+  engine_.check({search.attention_layer, search.attention_head});
+}
+
+std::vector<TokenId> Explainer::tokens_of(const Tokenizer& tokenizer, std::string_view text,
+                                          std::string_view name) const {
+  if (find_invalid_utf8(text) != std::string_view::npos)
+    throw Error("the ", name, " is no valid UTF-8");
+  std::vector<TokenId> tokens = tokenizer.encode(text);
+  if (tokens.empty()) throw Error("the ", name, " has no text");
+  tokens.push_back(tokenizer.eos_id());
+  const std::int64_t most = std::min(kMostPieces, engine_.max_positions());
+  if (static_cast<std::int64_t>(tokens.size()) > most)
+    throw Error("the ", name, " has ", tokens.size(), " pieces; explain looks at ", most,
+                " at most");
+  return tokens;
+}
+
+SentenceExplanation Explainer::explain(std::string_view source,
+                                       std::optional<std::string_view> target) {
+  const std::vector<TokenId> tokens = tokens_of(*tokenizers_.source, source, "sentence");
+  SentenceExplanation explanation;
+  explanation.source = source;
+  explanation.source_tokens =
+      explained(tokens, tokenizers_.source->pieces(source), *tokenizers_.source);
+  std::vector<TokenId> translation;
+  if (target) {
+    explanation.target = *target;
+    translation = tokens_of(*tokenizers_.target, *target, "translation");
+  } else {
+    explanation.search = search(tokens);
+    translation = explanation.search->trace.translation.tokens;
+    explanation.target = tokenizers_.target->decode(translation);
+    translation.push_back(tokenizers_.target->eos_id());
+  }
+  explanation.target_tokens = explained(
+      translation, target ? tokenizers_.target->pieces(*target) : std::vector<std::string>(),
+      *tokenizers_.target);
+  force(tokens, explanation);
+  find_alternatives(tokens, explanation);
+  return explanation;
+}
+
+TracedTranslation Explainer::search(const std::vector<TokenId>& source) {
+  SearchTrace trace = trace_search(engine_, source, settings_);
+  const Hypothesis greedy = trace_search(engine_, source, *greedy_).translation;
+  return {.trace = std::move(trace),
+          .greedy = tokenizers_.target->decode(greedy.tokens),
+          .greedy_sum = greedy.sum,
+          .greedy_score = greedy.score};
+}
+
+void Explainer::force(const std::vector<TokenId>& source, SentenceExplanation& explanation) {
+  engine_.record(&explanation.activations);
+  const std::int32_t slot = engine_.admit({&source, 1}).front();
+  const std::int64_t per_row = std::min<std::int64_t>(kMostProbable, engine_.vocabulary());
+  TokenId previous = 0;
+  for (std::size_t t = 0; t < explanation.target_tokens.size(); ++t) {
+    ExplainedToken& token = explanation.target_tokens[t];
+    const RowOrigin origin{.parent = t == 0 ? -1 : 0, .slot = slot};
+    const RowToken reported{0, token.id};
+    token.most_probable.resize(static_cast<std::size_t>(per_row));
+    engine_.select({&origin, 1});
+    engine_.step({.previous = {&previous, 1},
+                  .adjustments = {},
+                  .candidates_per_row = per_row,
+                  .candidates = token.most_probable,
+                  .reported = {&reported, 1},
+                  .reported_log_probabilities = {&token.log_probability, 1}});
+    std::erase_if(token.most_probable, [](const Candidate& c) { return !is_possible(c); });
+    previous = token.id;
+  }
+  engine_.release({&slot, 1});
+  engine_.record(nullptr);
+  const auto weights = [&](const std::vector<Activations::Attention>& layers, KeyMask mask) {
+    std::vector<AttentionWeights> all;
+    for (const Activations::Attention& layer : layers)
+      all.push_back(attention_weights(layer, model_->config.heads, model_->config.d_model, mask));
+    return all;
+  };
+  explanation.encoder = weights(explanation.activations.encoder, KeyMask::None);
+  explanation.decoder = weights(explanation.activations.decoder, KeyMask::Causal);
+  explanation.cross = weights(explanation.activations.cross, KeyMask::None);
+}
+
+void Explainer::find_alternatives(const std::vector<TokenId>& source,
+                                  SentenceExplanation& explanation) {
+  struct Place {
+    std::size_t position;
+    TokenId token;
+  };
+  std::vector<Place> places;  // of each sentence that is searched
+  std::deque<SourceSentence> sentences;
+  std::vector<TokenId> prefix;
+  double sum = 0;
+  for (std::size_t t = 0; t < explanation.target_tokens.size(); ++t) {
+    ExplainedToken& token = explanation.target_tokens[t];
+    std::size_t found = 0;
+    for (const Candidate& other : token.most_probable) {
+      if (other.token == token.id) continue;
+      if (++found > kAlternatives || other.log_probability < kLeastLogProbability) break;
+      if (other.token == tokenizers_.target->eos_id()) {
+        token.alternatives.push_back({.token = other.token,
+                                      .text = tokenizers_.target->decode(prefix),
+                                      .sum = sum + other.log_probability});
+        continue;
+      }
+      std::vector<TokenId> required = prefix;
+      required.push_back(other.token);
+      sentences.push_back({.line = static_cast<std::int64_t>(places.size()),
+                           .part = 0,
+                           .tokens = source,
+                           .settings = greedy_,
+                           .required = {.prefix = std::move(required)}});
+      places.push_back({t, other.token});
+    }
+    sum += token.log_probability;
+    prefix.push_back(token.id);
+  }
+  const std::vector<Hypothesis> found = search_all(engine_, std::move(sentences));
+  for (std::size_t i = 0; i < found.size(); ++i)
+    explanation.target_tokens[places[i].position].alternatives.push_back(
+        {.token = places[i].token,
+         .text = tokenizers_.target->decode(found[i].tokens),
+         .sum = found[i].sum});
+}
+
+}  // namespace dragoman

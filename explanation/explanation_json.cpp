@@ -1,0 +1,158 @@
+#include "explanation/explanation_json.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <span>
+
+#include "explanation/number_blocks.h"
+
+namespace dragoman {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Five digits behind the point.
+double rounded(double value) { return std::round(value * 1e5) / 1e5; }
+
+/// The block of the learned vectors [positions, d_model] that an explained sentence may have.
+Json positions_json(std::span<const float> learned, std::int64_t d_model) {
+  const auto most = static_cast<std::size_t>(Explainer::kMostPieces * d_model);
+  return vectors_block(learned.first(std::min(learned.size(), most)), d_model, VectorBytes::One);
+}
+
+Json model_json(const ExplainedModel& model) {
+  const ModelConfig& config = model.weights->config;
+  Json parameters = Json::array();
+  for (const ParameterShape& parameter : parameter_shapes(config))
+    parameters.push_back({{"name", parameter.name}, {"shape", parameter.shape}});
+  const std::int64_t layer = model.search.attention_layer;
+  const std::int64_t head = model.search.attention_head;
+  Json json = {{"name", model.name},
+               {"config", Json::parse(to_json(config))},
+               {"parameters", std::move(parameters)},
+               {"begin", {{"piece", kBeginPiece}}},
+               {"alignment",
+                {{"layer", (layer == 0 ? config.decoder_layers : layer) - 1},
+                 {"head", head == 0 ? Json() : Json(head - 1)}}}};
+  if (config.positions == Positions::Learned)
+    json["positions"] = {
+        {"source", positions_json(model.weights->source_positions, config.d_model)},
+        {"target", positions_json(model.weights->target_positions, config.d_model)}};
+  return json;
+}
+
+Json token_json(const ExplainedToken& token) {
+  return {
+      {"piece", token.piece}, {"id", token.id}, {"word", token.word ? Json(*token.word) : Json()}};
+}
+
+Json target_token_json(const ExplainedToken& token, const Tokenizer& target) {
+  Json top = Json::array(), alternatives = Json::array();
+  for (const Candidate& candidate : token.most_probable)
+    top.push_back({{"piece", target.piece(candidate.token)},
+                   {"probability", rounded(std::exp(candidate.log_probability))}});
+  for (const Alternative& other : token.alternatives)
+    alternatives.push_back({{"piece", target.piece(other.token)},
+                            {"text", other.text},
+                            {"log_probability", rounded(other.sum)}});
+  Json json = token_json(token);
+  json["log_probability"] = rounded(token.log_probability);
+  json["top"] = std::move(top);
+  json["alternatives"] = std::move(alternatives);
+  return json;
+}
+
+Json weights_json(const std::vector<AttentionWeights>& layers) {
+  Json json = Json::array();
+  for (const AttentionWeights& weights : layers) json.push_back(weights_block(weights));
+  return json;
+}
+
+Json vectors_json(const std::vector<Activations::Attention>& layers, std::int64_t d_model) {
+  Json json = Json::array();
+  for (const Activations::Attention& layer : layers)
+    json.push_back({{"q", vectors_block(layer.query, d_model, VectorBytes::Two)},
+                    {"k", vectors_block(layer.key, d_model, VectorBytes::Two)},
+                    {"v", vectors_block(layer.value, d_model, VectorBytes::One)},
+                    {"output", vectors_block(layer.output, d_model, VectorBytes::One)}});
+  return json;
+}
+
+Json embedding_json(const Activations::Embedding& embedding, std::int64_t d_model) {
+  return {{"token", vectors_block(embedding.token, d_model, VectorBytes::One)},
+          {"position", vectors_block(embedding.position, d_model, VectorBytes::One)},
+          {"sum", vectors_block(embedding.sum, d_model, VectorBytes::One)}};
+}
+
+Json search_json(const TracedTranslation& search, const DecodeConfig& config,
+                 const Tokenizer& target) {
+  Json nodes = Json::array();
+  for (const SearchNode& node : search.trace.nodes)
+    nodes.push_back(
+        {{"id", nodes.size()},
+         {"parent", node.parent < 0 ? Json() : Json(node.parent)},
+         {"step", node.step},
+         {"piece", node.step == 0 ? std::string(kBeginPiece) : target.piece(node.token)},
+         {"log_probability", rounded(node.sum)},
+         {"score", rounded(node.score)},
+         {"state", name_of(node.state)}});
+  return {{"beam_size", config.beam_size},
+          {"length_penalty", config.length_penalty},
+          {"nodes", std::move(nodes)},
+          {"best", search.trace.best},
+          {"greedy",
+           {{"text", search.greedy},
+            {"log_probability", rounded(search.greedy_sum)},
+            {"score", rounded(search.greedy_score)}}}};
+}
+
+std::string text_of(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace
+
+std::string sentence_json(const ExplainedModel& model, const SentenceExplanation& sentence,
+                          const Tokenizer& target) {
+  const std::int64_t d_model = model.weights->config.d_model;
+  const Activations& activations = sentence.activations;
+  Json source_tokens = Json::array(), target_tokens = Json::array();
+  for (const ExplainedToken& token : sentence.source_tokens)
+    source_tokens.push_back(token_json(token));
+  for (const ExplainedToken& token : sentence.target_tokens)
+    target_tokens.push_back(target_token_json(token, target));
+  Json json = {{"source", sentence.source},
+               {"target", sentence.target},
+               {"given", !sentence.search},
+               {"source_tokens", std::move(source_tokens)},
+               {"target_tokens", std::move(target_tokens)},
+               {"attention",
+                {{"encoder", weights_json(sentence.encoder)},
+                 {"decoder", weights_json(sentence.decoder)},
+                 {"cross", weights_json(sentence.cross)}}},
+               {"vectors",
+                {{"encoder", vectors_json(activations.encoder, d_model)},
+                 {"decoder", vectors_json(activations.decoder, d_model)},
+                 {"cross", vectors_json(activations.cross, d_model)}}},
+               {"embedding",
+                {{"source", embedding_json(activations.source, d_model)},
+                 {"target", embedding_json(activations.target, d_model)}}}};
+  if (sentence.search) json["search"] = search_json(*sentence.search, model.search, target);
+  return text_of(json);
+}
+
+std::string explanation_json(const ExplainedModel& model,
+                             const std::vector<std::string>& sentences) {
+  std::string text = text_of({{"format", "dragoman explanation"},
+                              {"version", 1},
+                              {"dragoman", model.program_version},
+                              {"model", model_json(model)}});
+  text.back() = ',';  // instead of the brace
+  text += "\"sentences\":[";
+  for (std::size_t i = 0; i < sentences.size(); ++i) text += (i > 0 ? "," : "") + sentences[i];
+  return text + "]}";
+}
+
+}  // namespace dragoman

@@ -1,0 +1,30 @@
+// Explanations as JSON. docs/explanation.md describes it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "explanation/explainer.h"
+#include "inference/search/decode_config.h"
+#include "tokenizer/tokenizer_pair.h"
+
+namespace dragoman {
+
+/// What all sentences have in common.
+struct ExplainedModel {
+  std::string program_version;
+  std::string name;  ///< of the model, as it was given
+  std::shared_ptr<const CpuModel> weights;
+  DecodeConfig search;
+};
+
+/// The JSON object of a sentence. `target` made the explanation.
+std::string sentence_json(const ExplainedModel& model, const SentenceExplanation& sentence,
+                          const Tokenizer& target);
+
+/// The whole JSON object, with `sentences` as sentence_json() gives them.
+std::string explanation_json(const ExplainedModel& model,
+                             const std::vector<std::string>& sentences);
+
+}  // namespace dragoman

@@ -1,0 +1,88 @@
+#include "explanation/number_blocks.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "base/base64.h"
+
+namespace dragoman {
+
+namespace {
+
+template <class Number>
+std::string base64_of(const std::vector<Number>& numbers) {
+  return base64(std::as_bytes(std::span(numbers)));
+}
+
+/// Six digits, so that no text of a scale is long.
+double six_digits(double value) {
+  if (value == 0) return 0;
+  const double unit = std::pow(10.0, std::floor(std::log10(std::abs(value))) - 5);
+  return std::round(value / unit) * unit;
+}
+
+float largest(std::span<const float> vector) {
+  float most = 0;
+  for (const float value : vector) most = std::max(most, std::abs(value));
+  return most;
+}
+
+template <class Number>
+nlohmann::ordered_json vectors_of(std::span<const float> vectors, std::size_t size, double most) {
+  std::vector<Number> numbers;
+  std::vector<double> scales;
+  for (std::size_t i = 0; i < vectors.size(); i += size) {
+    const std::span<const float> vector = vectors.subspan(i, size);
+    // Rounded up: the largest number is never beyond `most`.
+    const double scale = six_digits(largest(vector) / most * (1 + 1e-5));
+    scales.push_back(scale);
+    for (const float value : vector)
+      numbers.push_back(static_cast<Number>(scale == 0 ? 0 : std::lround(value / scale)));
+  }
+  return {{"shape", {scales.size(), size}},
+          {"bytes", sizeof(Number)},
+          {"scales", std::move(scales)},
+          {"data", base64_of(numbers)}};
+}
+
+}  // namespace
+
+std::vector<std::uint16_t> whole_weights(std::span<const float> row) {
+  std::vector<std::uint16_t> numbers;
+  std::vector<double> remainders;
+  double sum = 0;
+  for (const float weight : row) sum += weight;
+  std::int64_t left = kWholeRow;
+  for (const float weight : row) {
+    const double exact = weight / sum * static_cast<double>(kWholeRow);
+    numbers.push_back(static_cast<std::uint16_t>(exact));
+    remainders.push_back(exact - numbers.back());
+    left -= numbers.back();
+  }
+  std::vector<std::size_t> order(row.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, std::greater(), [&](std::size_t i) { return remainders[i]; });
+  for (std::size_t i = 0; left > 0; ++i, --left) ++numbers[order[i]];
+  return numbers;
+}
+
+nlohmann::ordered_json weights_block(const AttentionWeights& weights) {
+  std::vector<std::uint16_t> numbers;
+  const auto keys = static_cast<std::size_t>(weights.keys);
+  const std::span<const float> values = weights.values;
+  for (std::size_t i = 0; i < values.size(); i += keys) {
+    const std::vector<std::uint16_t> row = whole_weights(values.subspan(i, keys));
+    numbers.insert(numbers.end(), row.begin(), row.end());
+  }
+  return {{"shape", {weights.heads, weights.queries, weights.keys}}, {"data", base64_of(numbers)}};
+}
+
+nlohmann::ordered_json vectors_block(std::span<const float> vectors, std::int64_t size,
+                                     VectorBytes bytes) {
+  const auto columns = static_cast<std::size_t>(size);
+  return bytes == VectorBytes::One ? vectors_of<std::int8_t>(vectors, columns, 127)
+                                   : vectors_of<std::int16_t>(vectors, columns, 32767);
+}
+
+}  // namespace dragoman

@@ -1,0 +1,46 @@
+// What a search did: the tree of its hypotheses.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "inference/search/engine.h"
+#include "inference/search/search.h"
+
+namespace dragoman {
+
+enum class NodeState {
+  Alive,     ///< went on
+  Dropped,   ///< not among the best of its step, or still open when the search ended
+  Finished,  ///< ended with </s>
+  Best,      ///< the translation
+};
+constexpr std::array<std::string_view, 4> names_of(NodeState) {
+  return {"alive", "dropped", "finished", "best"};
+}
+
+/// A hypothesis after one more token. The first node is the start, before any token.
+struct SearchNode {
+  std::int32_t parent;  ///< index of the node that it continues; -1: the start
+  std::int64_t step;    ///< number of its tokens
+  TokenId token;
+  double sum;    ///< of log-probabilities
+  double score;  ///< normalized_score, without a coverage penalty
+  NodeState state;
+};
+
+struct SearchTrace {
+  std::vector<SearchNode> nodes;
+  std::int32_t best;       ///< index of the node that is the translation
+  Hypothesis translation;  ///< as SentenceSearch::best gives it
+};
+
+/// Searches the translation of a source (with </s>) as the Scheduler does, and keeps all nodes that
+/// a step has kept, and of those that it has dropped the most probable ones, as many as the beam is
+/// wide. The engine must hold no other sentence.
+SearchTrace trace_search(Engine& engine, const std::vector<TokenId>& source,
+                         const SearchSettings& settings);
+
+}  // namespace dragoman

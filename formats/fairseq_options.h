@@ -1,0 +1,41 @@
+// The options in a checkpoint of fairseq, and what this program knows of them.
+#pragma once
+
+#include "formats/beside_checkpoint.h"
+#include "formats/checkpoint_file.h"
+#include "formats/foreign_options.h"
+#include "model/file/model_config.h"
+#include "model/file/model_file.h"
+
+namespace dragoman {
+
+/// Until 0.10 a checkpoint had all options in "args". Since then "cfg" has groups of them: model,
+/// task, bpe, tokenizer, generation.
+class FairseqOptions {
+ public:
+  /// Throws Error naming the option that cannot be imported.
+  explicit FairseqOptions(const CheckpointFile& file);
+
+  const std::string& file() const { return options_.file(); }
+  /// Without vocabularies.
+  ModelConfig config() const;
+  bool has_scale() const;
+  DecodeDefaults decode_defaults() const;
+  /// "en", or empty.
+  std::string language(Side side) const;
+  /// A path of the machine that trained it, or empty.
+  std::string sentencepiece() const;
+
+ private:
+  std::string in(const std::string& group, const std::string& name) const;
+  std::string kind(const std::string& group) const;
+  void check_kinds() const;
+  void check_model() const;
+  std::int64_t of_both(const std::string& name, std::int64_t otherwise) const;
+  bool flag_of_both(const std::string& name) const;
+
+  bool has_groups_;
+  ForeignOptions options_;
+};
+
+}  // namespace dragoman

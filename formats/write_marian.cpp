@@ -1,0 +1,125 @@
+#include <string>
+#include <utility>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "formats/marian.h"
+#include "formats/marian_layout.h"
+#include "formats/new_folder.h"
+#include "formats/npz_writer.h"
+#include "tokenizer/tokenizer.h"
+
+namespace dragoman {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+void refuse(bool is_other, const char* flag, const char* what) {
+  if (is_other) throw Error("Marian has no ", what, " (--", flag, ")");
+}
+
+void check_is_marian(const ModelConfig& config) {
+  if (config.positions == Positions::Sinusoidal)
+    throw Error(
+        "Marian's positions have other frequencies than the paper's: only a model that was trained "
+        "with --positions marian, or that came from Marian, can be exported to it");
+  refuse(config.positions == Positions::Learned, "positions learned",
+         "learned positions that its decoder can use");
+  refuse(config.norm == NormPosition::Before, "norm before",
+         "such normalisation before the sub-layers: it leaves keys and values as they are");
+  refuse(is_gated(config.activation), "activation", "gated feed-forward networks");
+}
+
+MarianTying tying_of(const ModelConfig& config) {
+  switch (config.tying) {
+    case Tying::ThreeWay:
+      return MarianTying::All;
+    case Tying::TwoWay:
+      return MarianTying::Output;
+    case Tying::None:
+      return MarianTying::None;
+  }
+  throw Error("an unknown tying");
+}
+
+std::string yes_no(bool value) { return value ? "true" : "false"; }
+
+/// Marian's own name. Its GELU is exact in the version that model_options() names.
+std::string_view activation_name(Activation activation) {
+  return activation == Activation::Relu   ? "relu"
+         : activation == Activation::Gelu ? "gelu"
+                                          : "swish";
+}
+
+/// The options with which Marian builds the model.
+std::string model_options(const ModelConfig& config) {
+  const bool before = config.norm == NormPosition::Before;
+  const MarianTying tying = tying_of(config);
+  return join_text(
+      "type: transformer\nversion: v1.12.0\ndim-vocabs:\n  - ", config.source_vocabulary, "\n  - ",
+      config.target_vocabulary, "\ndim-emb: ", config.d_model,
+      "\nenc-depth: ", config.encoder_layers, "\ndec-depth: ", config.decoder_layers,
+      "\ntransformer-heads: ", config.heads, "\ntransformer-dim-ffn: ", config.d_ff,
+      "\ntransformer-ffn-depth: 2\ntransformer-ffn-activation: ",
+      activation_name(config.activation), "\ntransformer-preprocess: \"", before ? "n" : "",
+      "\"\ntransformer-postprocess: ", before ? "da" : "dan", "\ntransformer-postprocess-top: \"",
+      before ? "n" : "", "\"\ntransformer-postprocess-emb: d\ntransformer-no-projection: false",
+      "\ntransformer-decoder-autoreg: self-attention\ntransformer-tied-layers:\n  []",
+      "\ntransformer-train-position-embeddings: false\ntransformer-guided-alignment-layer: last",
+      "\ntied-embeddings-all: ", yes_no(tying == MarianTying::All),
+      "\ntied-embeddings-src: false\ntied-embeddings: ", yes_no(tying == MarianTying::Output),
+      "\noutput-omit-bias: ", yes_no(!config.output_bias), "\nskip: false\nright-left: false",
+      "\nlemma-dim-emb: 0\nlemma-dependency: \"\"\nfactors-combine: sum\nfactors-dim-emb: 0",
+      "\nulr: false\nulr-dim-emb: 0\ninput-types:\n  []\nlayer-normalization: false",
+      "\ntransformer-decoder-dim-ffn: 0\ntransformer-decoder-ffn-depth: 0",
+      "\ntransformer-no-bias: false\ntransformer-no-affine: false\ntransformer-pool: false",
+      "\ntransformer-attention-mask: default\ntransformer-disable-position-embeddings: false\n");
+}
+
+/// Its search ends as ours does with --stop marian.
+std::string decoder_options(const ModelFileReader& model, const std::string& source,
+                            const std::string& target) {
+  const DecodeDefaults& defaults = model.decode_defaults();
+  const auto value = [&defaults](const char* flag, const char* otherwise) {
+    const auto found = defaults.find(flag);
+    return found == defaults.end() ? std::string(otherwise) : found->second;
+  };
+  return join_text("relative-paths: true\nmodels:\n  - model.npz\nvocabs:\n  - ", source, "\n  - ",
+                   target, "\nbeam-size: ", value("beam-size", "5"),
+                   "\nnormalize: ", value("length-penalty", "1"),
+                   "\nword-penalty: ", value("word-penalty", "0"),
+                   "\nmax-length-factor: ", value("max-length-ratio", "3"), "\n");
+}
+
+void write_weights(const ModelFileReader& model, const fs::path& path) {
+  const ModelConfig& config = model.config();
+  AtomicFile file(path);
+  NpzWriter npz(file);
+  for (const NpzTensor& tensor : npz_tensors(config, tying_of(config))) {
+    std::vector<float> values = reordered(tensor.ours, model.floats(tensor.ours.name),
+                                          ColumnOrder::Halves, config.d_model, Direction::ToTheirs);
+    if (tensor.is_transposed)
+      values = transposed(values, tensor.ours.shape[0], tensor.ours.shape[1]);
+    npz.add(tensor.theirs, tensor.their_shape(), values);
+  }
+  npz.add_text("special:model.yml", model_options(config) + std::string(1, '\0'));
+  npz.finish();
+  file.commit();
+}
+
+}  // namespace
+
+void write_marian(const ModelFileReader& model, const fs::path& folder) {
+  check_is_marian(model.config());
+  const bool two = model.has_two_tokenizers();
+  const std::string source = two ? "source.spm" : "vocab.spm", target = two ? "target.spm" : source;
+  NewFolder made(folder);
+  write_weights(model, made.path() / "model.npz");
+  write_file(made.path() / source, model.tokenizer_source());
+  if (two) write_file(made.path() / target, model.tokenizer_target());
+  write_file(made.path() / "decoder.yml", decoder_options(model, source, target));
+  made.commit();
+}
+
+}  // namespace dragoman

@@ -1,0 +1,232 @@
+// The settings of the search. All of them change the output, except batch_size, which changes only
+// speed and memory.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/fields.h"
+
+namespace dragoman {
+
+/// When the search of a sentence ends. Where nothing else ends it, its maximum length does.
+enum class Stop {
+  Full,    ///< as many hypotheses are finished as the beam is wide (CTranslate2)
+  Exact,   ///< no open hypothesis can still enter the n best
+  Hf,      ///< Hugging Face's early_stopping=False: the best open hypothesis, scored as if it ended
+           ///< now, does not beat the worst of the beam-size best finished ones. At the maximum
+           ///< length the open ones end with </s>, at no cost (forced_eos_token_id)
+  Marian,  ///< each hypothesis that is finished leaves the beam one narrower, until none is open
+};
+constexpr std::array<std::string_view, 4> names_of(Stop) {
+  return {"full", "exact", "hf", "marian"};
+}
+
+/// The divisor of the sum of log-probabilities; length counts </s>.
+enum class LengthPenalty {
+  Average,  ///< length^alpha
+  Gnmt,     ///< ((5 + length) / 6)^alpha, Wu et al. 2016, equation 14
+};
+constexpr std::array<std::string_view, 2> names_of(LengthPenalty) { return {"average", "gnmt"}; }
+
+/// Whether lines are translated sentence by sentence.
+enum class SplitSentences {
+  Auto,  ///< where the model was trained on single sentences, or nothing is known about it
+  Always,
+  Never,
+};
+constexpr std::array<std::string_view, 3> names_of(SplitSentences) {
+  return {"auto", "always", "never"};
+}
+
+/// Whether lines are split. `several_sentences` is the fraction of the model's training pairs that
+/// have several sentences on a side, if it is known.
+bool splits_sentences(SplitSentences choice, std::optional<double> several_sentences);
+
+struct DecodeConfig {
+  static constexpr std::int64_t kWidest = 1000;  ///< beam
+
+  std::int64_t beam_size = 5;
+  std::int64_t n_best = 1;
+  double length_penalty = 1.0;
+  LengthPenalty length_penalty_kind = LengthPenalty::Average;
+  double word_penalty = 0;
+  double coverage_penalty = 0;
+  double repetition_penalty = 1;
+  std::int64_t no_repeat_ngram_size = 0;
+  std::vector<std::string> suppress = {};
+  Stop stop = Stop::Full;
+  std::int64_t min_length = 0;
+  std::int64_t max_length = 0;
+  double max_length_ratio = 3.0;
+  SplitSentences split_sentences = SplitSentences::Auto;
+  std::int64_t split_length = 150;
+
+  bool sampling = false;
+  std::int64_t sampling_topk = 0;
+  double sampling_topp = 1.0;
+  double temperature = 1.0;
+  std::int64_t seed = 1;
+
+  std::int64_t batch_size = 0;
+
+  std::int64_t attention_layer = 0;
+  std::int64_t attention_head = 0;
+
+  /// Throws UsageError naming the flag.
+  void validate() const;
+
+  /// The most tokens, </s> included, of the translation of a sentence of `source_pieces`.
+  std::int64_t max_target_length(std::int64_t source_pieces) const;
+
+  template <class Visit>
+  void for_each_field(Visit&& visit) {
+    score_fields(visit);
+    length_fields(visit);
+    attention_fields(visit);
+    sampling_fields(visit);
+    speed_fields(visit);
+  }
+
+ private:
+  static constexpr std::string_view kSearch = "Search";
+
+  template <class Visit>
+  void score_fields(Visit& visit) {
+    visit({.name = "beam-size",
+           .help = "hypotheses kept open at each step; 1 is greedy",
+           .group = kSearch,
+           .aliases = "beam,num-beams"},
+          beam_size);
+    visit({.name = "n-best",
+           .help = "translations of each line, best first",
+           .group = kSearch,
+           .aliases = "nbest,num-hypotheses"},
+          n_best);
+    visit({.name = "length-penalty",
+           .help = "alpha: scores are divided by length^alpha; 0 prefers short translations",
+           .group = kSearch,
+           .aliases = "lenpen,normalize,alpha"},
+          length_penalty);
+    visit({.name = "length-penalty-kind",
+           .help = "divide by length^alpha or by GNMT's ((5 + length) / 6)^alpha",
+           .group = kSearch},
+          length_penalty_kind);
+    visit({.name = "word-penalty",
+           .help = "subtracted from the log-probability of a translation for each of its pieces",
+           .group = kSearch},
+          word_penalty);
+    visit({.name = "coverage-penalty",
+           .help = "beta of GNMT's penalty for source pieces that get little attention; 0: none",
+           .group = kSearch},
+          coverage_penalty);
+    visit(
+        {.name = "repetition-penalty",
+         .help =
+             "factor for the log-probabilities of pieces that the translation already has; 1: none",
+         .group = kSearch},
+        repetition_penalty);
+    visit({.name = "no-repeat-ngram-size",
+           .help = "no translation has the same sequence of N pieces twice; 0: no such rule",
+           .group = kSearch},
+          no_repeat_ngram_size);
+    visit({.name = "suppress",
+           .help = "pieces that are never produced",
+           .group = kSearch,
+           .aliases = "suppress-tokens"},
+          suppress);
+  }
+
+  template <class Visit>
+  void length_fields(Visit& visit) {
+    visit({.name = "stop",
+           .help = "the search of a sentence ends when --beam-size translations are finished "
+                   "(full), when no unfinished one can still become one of the best (exact), where "
+                   "Hugging Face's rule says so (hf), or when each finished one has left the beam "
+                   "one narrower, and none is left (marian)",
+           .group = kSearch},
+          stop);
+    visit({.name = "min-length",
+           .help = "fewest pieces of a translation, its end </s> not counted",
+           .group = kSearch,
+           .aliases = "min-len,min-decoding-length"},
+          min_length);
+    visit({.name = "max-length",
+           .help = "most pieces of a translation, its end </s> counted; 0: only "
+                   "--max-length-ratio counts",
+           .group = kSearch,
+           .aliases = "max-len,max-decoding-length"},
+          max_length);
+    visit({.name = "max-length-ratio",
+           .help = "most pieces of a translation for each source piece; 50 are always allowed",
+           .group = kSearch,
+           .aliases = "max-length-factor,max-len-a"},
+          max_length_ratio);
+    visit({.name = "split-sentences",
+           .help = "translate the sentences of a line one by one; auto: if the model was trained "
+                   "on single sentences",
+           .group = kSearch},
+          split_sentences);
+    visit({.name = "split-length",
+           .help = "most source pieces that are translated at once; longer lines are split at "
+                   "sentence ends, then at clauses, then between words",
+           .group = kSearch},
+          split_length);
+  }
+
+  template <class Visit>
+  void attention_fields(Visit& visit) {
+    visit(
+        {.name = "attention-layer",
+         .help = "decoder layer whose attention alignments and --coverage-penalty use, from 1; 0: "
+                 "the last",
+         .group = kSearch},
+        attention_layer);
+    visit({.name = "attention-head",
+           .help = "head of that layer, from 1; 0: the mean of all",
+           .group = kSearch},
+          attention_head);
+  }
+
+  template <class Visit>
+  void sampling_fields(Visit& visit) {
+    constexpr std::string_view kSampling = "Sampling";
+    visit({.name = "sampling",
+           .help = "draw each token at random instead of searching for the best translation",
+           .group = kSampling,
+           .aliases = "output-sampling"},
+          sampling);
+    visit({.name = "sampling-topk",
+           .help = "draw from the k most probable tokens; 0: from all",
+           .group = kSampling,
+           .aliases = "top-k,topk"},
+          sampling_topk);
+    visit({.name = "sampling-topp",
+           .help = "draw from the fewest tokens that together have this probability",
+           .group = kSampling,
+           .aliases = "top-p,topp"},
+          sampling_topp);
+    visit({.name = "temperature",
+           .help = "below 1 sharpens the distribution that is drawn from, above 1 flattens it",
+           .group = kSampling,
+           .aliases = "sampling-temperature,softmax-temperature"},
+          temperature);
+    visit({.name = "seed", .help = "seed of the random draws", .group = kSampling}, seed);
+  }
+
+  template <class Visit>
+  void speed_fields(Visit& visit) {
+    visit({.name = "batch-size",
+           .help = "hypotheses that are computed together; 0: as suits the device; changes speed "
+                   "and memory, not the output",
+           .group = kSearch,
+           .aliases = "max-rows,mini-batch"},
+          batch_size);
+  }
+};
+
+}  // namespace dragoman

@@ -1,0 +1,137 @@
+// The interface between the search and a model. The search knows no Transformer; an engine knows no
+// hypothesis.
+//
+// A *slot* holds an encoded source sentence. A *row* is the decoder's state of one hypothesis: it
+// belongs to a slot and has seen some target tokens. All rows take a step together. The rows of one
+// slot have the same length; rows of different slots may not, so a waiting sentence can take over
+// the rows of a finished one at any step.
+//
+// One thread at a time calls the non-const functions. Meanwhile any thread may call the const ones.
+// After an exception from admit(), select() or step() only release() may be called.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/error.h"
+#include "tokenizer/tokenizer.h"
+
+namespace dragoman {
+
+struct Candidate {
+  TokenId token;
+  float log_probability;
+};
+
+/// The order of StepRequest::candidates.
+inline bool ranks_before(const Candidate& a, const Candidate& b) {
+  return a.log_probability != b.log_probability ? a.log_probability > b.log_probability
+                                                : a.token < b.token;
+}
+
+/// The origin of a row after Engine::select: a copy of an old row, or a fresh one at the start of a
+/// sentence.
+struct RowOrigin {
+  std::int32_t parent;  ///< index of the row it continues, or -1 for a fresh row
+  std::int32_t slot;    ///< of the row; a copy stays in its parent's slot
+};
+
+struct RowToken {
+  std::int32_t row;
+  TokenId token;
+};
+
+/// Multiplies a token's log-probability by a factor. A factor above 1 makes the token less likely;
+/// kExclude excludes it.
+struct Adjustment {
+  std::int32_t row;
+  TokenId token;
+  float factor;
+};
+inline constexpr float kExclude = std::numeric_limits<float>::infinity();
+
+/// Log-probability times factor.
+inline float adjusted(float log_probability, float factor) {
+  return factor == kExclude ? -kExclude : log_probability * factor;
+}
+
+/// Heads of the decoder's attention to the source.
+struct AttentionHeads {
+  std::int64_t layer = 0;  ///< from 1; 0: the last
+  std::int64_t head = 0;   ///< from 1; 0: the mean of all
+
+  bool operator==(const AttentionHeads&) const = default;
+  /// Whether layer `number` (from 1) of `layers` is meant.
+  bool is_of_layer(std::int64_t number, std::int64_t layers) const {
+    return number == (layer == 0 ? layers : layer);
+  }
+  /// Throws UsageError where a model of so many layers and heads has no such one.
+  void check(std::int64_t layers, std::int64_t heads) const {
+    if (layer > layers)
+      throw UsageError("--attention-layer ", layer, ": the decoder has ", layers, " layers");
+    if (head > heads) throw UsageError("--attention-head ", head, ": there are ", heads, " heads");
+  }
+};
+
+/// The inputs of a step of R rows, and the caller's memory for its results. Probabilities are
+/// normalised before any token is adjusted or excluded.
+struct StepRequest {
+  std::span<const TokenId> previous;        ///< [R]: each row's last token; of a fresh row ignored
+  std::span<const Adjustment> adjustments;  ///< at most one for each token of a row
+  std::int64_t candidates_per_row;          ///< at most vocabulary()
+  /// [R, candidates_per_row]: the most probable tokens of each row, best first. Of equal ones the
+  /// smaller token comes first (on CUDA their order is undefined). Where the whole vocabulary is
+  /// asked for, the tokens stand in ascending order. An excluded token has log-probability minus
+  /// infinity.
+  std::span<Candidate> candidates;
+  /// Tokens whose log-probabilities are reported in any case, and the memory for these numbers.
+  /// Neither adjustments nor Tokenizer::never_emitted change them.
+  std::span<const RowToken> reported = {};
+  std::span<float> reported_log_probabilities = {};
+  /// If not null, it is filled with each row's attention to the positions of its source sentence
+  /// ([S], </s> included), one row after the other.
+  std::vector<float>* attention = nullptr;
+  AttentionHeads heads = {};
+};
+
+/// An engine gets Tokenizer::never_emitted when it is made. As candidates these tokens always have
+/// log-probability minus infinity.
+class Engine {
+ public:
+  virtual ~Engine() = default;
+
+  virtual std::int64_t vocabulary() const = 0;
+  /// The longest source sentence (with </s>) and the longest output that the model has positions
+  /// for.
+  virtual std::int64_t max_positions() const = 0;
+  /// How many rows keep the device busy.
+  virtual std::int64_t preferred_rows() const = 0;
+
+  /// Throws UsageError if the model has no such layer or head. A step may only name heads that have
+  /// passed this check.
+  virtual void check(const AttentionHeads& heads) const = 0;
+
+  /// Encodes sentences (each ends with </s>) and returns a slot for each.
+  virtual std::vector<std::int32_t> admit(std::span<const std::vector<TokenId>> sentences) = 0;
+  /// Frees slots, with their rows. Must not throw: destructors call it.
+  virtual void release(std::span<const std::int32_t> slots) = 0;
+
+  /// Sets the rows of the next step; called before each step. The rows of one slot stand side by
+  /// side, and a parent is a row of the same slot.
+  virtual void select(std::span<const RowOrigin> rows) = 0;
+
+  /// Feeds each row its previous token (a fresh row starts from the zero vector).
+  virtual void step(const StepRequest& step) = 0;
+};
+
+/// Pointers to engines that the caller keeps.
+inline std::vector<Engine*> pointers_to(const std::vector<std::unique_ptr<Engine>>& engines) {
+  std::vector<Engine*> pointers;
+  for (const auto& engine : engines) pointers.push_back(engine.get());
+  return pointers;
+}
+
+}  // namespace dragoman

@@ -1,0 +1,186 @@
+// The search for the translation of one sentence: beam search (greedy with a beam of 1) and
+// sampling. It knows tokens and log-probabilities, no model. A step is a function of the open
+// hypotheses and their candidates alone, so a sentence's result does not depend on what else is
+// translated.
+//
+// One step with a beam of 2. Two hypotheses are open, each a row with the sum of its tokens'
+// log-probabilities:
+//
+//     row 0   Ein  -0.4
+//     row 1   Der  -1.1
+//
+// prepare_step() lists the tokens that the engine must exclude or make less likely, and the tokens
+// whose log-probabilities it must report in any case. Here both lists are empty. The engine finds
+// the most probable next tokens of each row, one more than the beam size:
+//
+//     row 0   Hund -0.5   Mann -1.8   </s> -3.0
+//     row 1   </s> -0.8   Hund -0.9   Mann -2.3
+//
+// advance() adds them to the sums and ranks all six extensions:
+//
+//     Ein Hund -0.9   Der </s> -1.9   Der Hund -2.0   Ein Mann -2.2   Ein </s> -3.4   Der Mann -3.4
+//
+// "Der </s>" is among the best two, so this hypothesis has ended. Its score is -1.9 / 2 (length
+// penalty 1). The best two of the others stay open: "Ein Hund" continues row 0, "Der Hund" row 1.
+// Everything else is dropped, also "Ein </s>". The search ends when two hypotheses have ended
+// (--stop full). best() returns them, best first. Sampling takes the same step, but draws one token
+// for each row. Within a required prefix the step takes the prefix's next token.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "inference/search/decode_config.h"
+#include "inference/search/engine.h"
+#include "inference/search/extensions.h"
+#include "inference/search/phrase_beam.h"
+#include "inference/search/required_phrases.h"
+#include "inference/search/token_rules.h"
+
+namespace dragoman {
+
+struct Hypothesis {
+  std::vector<TokenId> tokens;           ///< without </s>
+  std::int64_t length;                   ///< tokens, and </s> where it ended with one
+  double sum;                            ///< of log-probabilities
+  double coverage_penalty;               ///< 0 or less
+  double score;                          ///< normalized_score(sum, length), coverage penalty added
+  bool cut;                              ///< without </s>: maximum length, or no token was possible
+  std::vector<float> log_probabilities;  ///< [length]
+  std::vector<float>
+      attention;  ///< [tokens, S] where asked for: see SourceSentence::needs_attention
+};
+
+/// sum / length^alpha, or sum / ((5 + length) / 6)^alpha, by config.length_penalty_kind. The word
+/// penalty is subtracted from the sum for each token before.
+double normalized_score(double sum, std::int64_t length, const DecodeConfig& config);
+
+/// GNMT's coverage penalty (Wu et al. 2016, equation 14): beta times the sum of log(min(1, c)) over
+/// the source tokens. `coverage` [S] has c of each source token: the attention that it gets from
+/// all tokens of the translation together.
+double coverage_penalty(std::span<const float> coverage, double beta);
+
+/// The prefix and the phrases that a sentence's translation must have.
+struct Requirements {
+  std::vector<TokenId> prefix = {};  ///< the translation begins with these tokens
+  bool prefix_ends_word = false;     ///< the token behind the prefix must begin a new word
+  RequiredPhrases phrases = {};
+  PhrasePolicy phrase_policy = PhrasePolicy::Always;
+};
+
+/// The settings of a search. Many sentences share one object.
+struct SearchSettings {
+  DecodeConfig config;
+  TargetTokens tokens;
+};
+
+/// The results of an engine's step for the rows of one sentence.
+struct StepResults {
+  std::span<const Candidate> candidates;  ///< [rows, candidates_needed()]
+  std::span<const float> reported =
+      {};  ///< log-probabilities of prepare_step()'s `reported`, in its order
+  std::span<const float> attention = {};  ///< [rows, S], where asked for
+};
+
+class SentenceSearch {
+ public:
+  /// An open hypothesis.
+  struct Row {
+    std::int32_t parent;  ///< row of the last step that it continues; -1 at the start
+    TokenId previous;     ///< its last token; eos at the start
+    double sum;
+    std::int32_t node;    ///< its last token in the tree of hypotheses; -1 at the start
+    std::int32_t sample;  ///< which of the n draws it is
+    PhraseProgress progress = {};
+  };
+
+  /// `max_length` counts </s>. `key` makes the sentence's random draws differ from those of other
+  /// sentences. With required phrases the beam is twice as wide, and at least kLeastForPhrases;
+  /// config.stop is not used then. `config` and `tokens` must outlive the search.
+  SentenceSearch(const DecodeConfig& config, const TargetTokens& tokens, std::int64_t max_length,
+                 std::uint64_t key, Requirements required = {});
+
+  /// The most rows of a search.
+  static std::int64_t width(const DecodeConfig& config, const RequiredPhrases& phrases = {});
+  /// The number of candidates that a step needs for each row; at most `vocabulary`.
+  static std::int64_t candidates_needed(const DecodeConfig& config, std::int64_t vocabulary);
+
+  std::int64_t width() const { return beam_; }
+  std::span<const Row> rows() const { return rows_; }
+  bool finished() const { return finished_; }
+
+  /// Appends the adjustments for the next step, and the tokens whose log-probabilities it must
+  /// report. Row i of this search is row `first_row` + i of the step.
+  void prepare_step(std::int32_t first_row, std::vector<Adjustment>& adjustments,
+                    std::vector<RowToken>& reported);
+  /// Takes the results of the step that prepare_step() prepared, and extends the hypotheses. Throws
+  /// Error if a log-probability is not a number.
+  void advance(const StepResults& results);
+  /// The extensions that the last advance() has kept. Those with </s> have ended.
+  std::span<const Extension> kept() const { return extensions_; }
+
+  /// The n best hypotheses that have ended, best first; at least one. Requires finished(). With
+  /// required phrases PhraseProgress::bonus also counts in the order, so a later one may have a
+  /// higher score.
+  std::vector<Hypothesis> best() const;
+
+ private:
+  static constexpr std::int64_t kLeastForPhrases = 8;
+
+  struct Node {
+    std::int32_t parent;
+    TokenId token;
+    float log_probability;
+  };
+  struct Ended {
+    double rank, score, sum, coverage_penalty;
+    std::int64_t length;
+    std::int32_t node;
+    bool cut;
+  };
+
+  bool is_in_prefix() const { return length_ < static_cast<std::int64_t>(required_.prefix.size()); }
+  bool is_behind_prefix() const {
+    return length_ > 0 && length_ == static_cast<std::int64_t>(required_.prefix.size());
+  }
+  /// Whether the step's token is the last one, and it is </s> in any case.
+  bool must_end() const { return config_->stop == Stop::Hf && length_ + 1 == max_length_; }
+  bool is_too_short() const { return length_ < config_->min_length; }
+  std::vector<TokenId> history(std::int32_t node) const;
+
+  // The first four each leave in `extensions_` the extensions that the step keeps.
+  void extend_along_prefix(const StepResults& results);
+  void extend_beam(const StepResults& results);
+  void extend_beam_with_phrases(const StepResults& results);
+  void extend_by_sampling(const StepResults& results);
+  void list_candidates(const StepResults& results);
+  void end_all_rows();
+  void finish(const Row& row, std::int64_t length, bool cut,
+              std::span<const float> last_attention = {});
+  std::span<const float> attention(std::int32_t node) const;
+  bool no_open_row_matters() const;
+  double best_score_possible(double sum) const;
+  std::size_t most_ended() const;
+
+  const DecodeConfig* config_;
+  const TargetTokens* tokens_;
+  std::int64_t max_length_, beam_;  // beam_: the most rows
+  std::int64_t beam_left_;          // of Stop::Marian: the most rows of the next step
+  std::uint64_t key_;
+  Requirements required_;
+  std::int64_t length_ = 0;  // of each open hypothesis
+  std::vector<Row> rows_, next_rows_;
+  std::vector<Node> nodes_;
+  std::vector<Ended> ended_;  // best first, at most most_ended()
+  std::vector<Extension> extensions_;
+  std::vector<PhraseExtension> phrase_extensions_;  // the same where there are phrases
+  std::vector<RowToken> reported_;                  // of the step under way, rows counted from 0
+  std::vector<float> attention_;                    // [nodes, S], where asked for
+  std::size_t source_length_ = 0;                   // S
+  std::int64_t complete_ = 0;                       // hypotheses that have ended with all phrases
+  bool finished_ = false;
+};
+
+}  // namespace dragoman

@@ -1,0 +1,72 @@
+// A document with markup: its passages, which are translated, and all its other bytes, which stay.
+#pragma once
+
+#include <cstddef>
+#include <limits>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "markup/aligned_text.h"
+#include "markup/byte_range.h"
+
+namespace dragoman {
+
+/// Markup inside a passage. Its bytes appear once in the translated document.
+struct InlineTag {
+  static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
+
+  ByteRange source;  ///< in the document
+  /// In Passage::text. Empty: the tag stands in front of it. Not empty: the text stands for an
+  /// element that is kept as it is (`<code>x</code>`), and gives way to it.
+  ByteRange text;
+  std::size_t partner = kNone;  ///< the tag that begins or ends the same element
+  /// One of a pair whose partner stands outside of the passage: it keeps its order among such tags.
+  bool keeps_order = false;
+  bool is_spaced = false;  ///< white space stands on both sides
+  bool divides = false;    ///< stands where the text has the same fraction of its length before it
+
+  bool is_kept_text() const { return text.size() > 0; }
+};
+
+/// How a translation is written into the document.
+enum class Writing {
+  HtmlText,
+  HtmlAttribute,  ///< in quotes, which belong to Passage::source
+  XmlText,
+  PoString,  ///< between quotes
+  MarkdownText,
+  MarkdownCell,   ///< of a table
+  MarkdownTitle,  ///< in quotes, which belong to Passage::source
+  Plain,
+};
+
+/// A stretch of a document that is translated as one line.
+struct Passage {
+  ByteRange source;                  ///< in the document
+  std::string text;                  ///< without tags, entities and line ends; valid UTF-8
+  std::vector<InlineTag> tags = {};  ///< in their order
+  Writing writing = Writing::HtmlText;
+};
+
+struct MarkupDocument {
+  std::string bytes;
+  /// Sorted by their begin. An attribute's passage may lie inside a tag of another one.
+  std::vector<Passage> passages = {};
+};
+
+/// The document with a translation in the place of each passage. Tags move with the words that they
+/// belong to (place_tags()).
+std::string translated_document(const MarkupDocument& document,
+                                std::span<const AlignedText> translations);
+
+/// Whether the passage has tags that an alignment places. For very long passages attention would
+/// take much memory, for the words of the source times those of the translation: their tags go by
+/// the place in the text alone.
+bool needs_alignment(const Passage& passage);
+
+/// Unicode code points of all passages.
+std::size_t count_characters_of(const MarkupDocument& document);
+
+}  // namespace dragoman

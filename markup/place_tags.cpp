@@ -1,0 +1,204 @@
+#include "markup/place_tags.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "markup/fragment_links.h"
+#include "markup/tag_tree.h"
+
+namespace dragoman {
+
+namespace {
+
+class TagPlacer {
+ public:
+  TagPlacer(const Passage& passage, const AlignedText& translation)
+      : passage_(passage),
+        translation_(translation),
+        links_(passage.text, translation),
+        nodes_(tag_tree(passage)),
+        places_(nodes_.size()),
+        owners_(links_.target().size(), 0) {}
+
+  std::vector<PlacedTag> placed() {
+    places_[0] = {0, translation_.text.size()};
+    place_children(0);
+    write(0);
+    return std::move(written_);
+  }
+
+ private:
+  using Stretch = FragmentLinks::Stretch;
+
+  bool has_text(std::size_t node) const {
+    return nodes_[node].text.size() > 0 && !translation_.text.empty();
+  }
+
+  /// Children that have text take theirs first, those that fit best before the others.
+  void place_children(std::size_t parent) {
+    std::vector<std::size_t> left;
+    for (const std::size_t child : nodes_[parent].children)
+      if (!claim_same_text(parent, child)) left.push_back(child);
+    for (const std::size_t child : by_gain(parent, left)) claim_stretch(parent, child);
+    place_single_tags(parent);
+    for (const std::size_t child : nodes_[parent].children)
+      if (nodes_[child].is_element()) place_children(child);
+  }
+
+  /// Text that is kept is best replaced where the translation has the same text.
+  bool claim_same_text(std::size_t parent, std::size_t child) {
+    const TagNode& node = nodes_[child];
+    if (node.is_element() || !has_text(child)) return false;
+    const std::string_view text = node.text.of(passage_.text);
+    const std::vector<WordFragment>& fragments = links_.target();
+    for (std::size_t begin = 0; begin < fragments.size(); ++begin) {
+      const std::size_t from = fragments[begin].place.begin;
+      if (owners_[begin] != parent || translation_.text.compare(from, text.size(), text) != 0)
+        continue;
+      std::size_t end = begin;
+      while (end < fragments.size() && owners_[end] == parent &&
+             fragments[end].place.end <= from + text.size())
+        ++end;
+      if (end == begin || fragments[end - 1].place.end != from + text.size()) continue;
+      claim(child, {.begin = begin, .end = end, .gain = 0});
+      return true;
+    }
+    return false;
+  }
+
+  std::vector<std::size_t> by_gain(std::size_t parent, const std::vector<std::size_t>& children) {
+    std::vector<std::pair<double, std::size_t>> gains;
+    for (const std::size_t child : children)
+      if (has_text(child))
+        if (const auto stretch = best_stretch(parent, child))
+          gains.emplace_back(-stretch->gain, child);
+    std::ranges::stable_sort(gains, {}, [](const auto& gain) { return gain.first; });
+    std::vector<std::size_t> sorted;
+    for (const auto& [gain, child] : gains) sorted.push_back(child);
+    return sorted;
+  }
+
+  /// Text that is kept takes the place of other text: only of what is known to translate it alone.
+  std::optional<Stretch> best_stretch(std::size_t parent, std::size_t child) const {
+    const auto stretch = links_.best_stretch(nodes_[child].text, owners_, parent);
+    const bool is_sure = stretch && stretch->gain > 0 && !translation_.words.empty();
+    return nodes_[child].is_element() || is_sure ? stretch : std::nullopt;
+  }
+
+  void claim_stretch(std::size_t parent, std::size_t child) {
+    if (const auto stretch = best_stretch(parent, child)) claim(child, *stretch);
+  }
+
+  void claim(std::size_t child, const Stretch& stretch) {
+    std::fill(owners_.begin() + static_cast<std::ptrdiff_t>(stretch.begin),
+              owners_.begin() + static_cast<std::ptrdiff_t>(stretch.end), child);
+    places_[child] = {links_.target()[stretch.begin].place.begin,
+                      links_.target()[stretch.end - 1].place.end};
+  }
+
+  /// Of all children that have no stretch. Those that keep their order never go back.
+  void place_single_tags(std::size_t parent) {
+    std::vector<ByteRange> taken;
+    for (const std::size_t child : nodes_[parent].children)
+      if (places_[child]) taken.push_back(*places_[child]);
+    std::ranges::sort(taken, {}, &ByteRange::begin);
+    std::size_t earliest = places_[parent]->begin;
+    for (const std::size_t child : nodes_[parent].children) {
+      if (places_[child]) continue;
+      const bool keeps_order = nodes_[child].keeps_order;
+      std::size_t place = std::clamp(place_of(nodes_[child].text.begin), places_[parent]->begin,
+                                     places_[parent]->end);
+      if (keeps_order) place = std::max(place, earliest);
+      place = outside(taken, place);
+      places_[child] = {place, place};
+      if (divides(child)) places_[child] = gap_for(child, *places_[parent], taken, earliest);
+      if (keeps_order) earliest = places_[child]->end;
+    }
+  }
+
+  bool divides(std::size_t node) const { return passage_.tags[nodes_[node].first].divides; }
+
+  /// The blank between two words of `parent`, outside of what is taken and not before `earliest`,
+  /// that has most nearly the fraction of the text before it that the source has; else the end.
+  ByteRange gap_for(std::size_t node, const ByteRange& parent, const std::vector<ByteRange>& taken,
+                    std::size_t earliest) const {
+    const std::string& text = translation_.text;
+    const double wanted = static_cast<double>(nodes_[node].text.begin) *
+                          static_cast<double>(text.size()) /
+                          static_cast<double>(passage_.text.size());
+    ByteRange best{parent.end, parent.end};
+    double least = std::numeric_limits<double>::max();
+    for (std::size_t gap = text.find(' ', std::max(parent.begin, earliest)); gap < parent.end;
+         gap = text.find(' ', gap + 1)) {
+      const double distance = std::abs(static_cast<double>(gap) - wanted);
+      if (outside(taken, gap) != gap || distance >= least) continue;
+      least = distance;
+      best = {gap, gap + 1};
+    }
+    return best;
+  }
+
+  static std::size_t outside(const std::vector<ByteRange>& taken, std::size_t place) {
+    auto next = std::ranges::upper_bound(taken, place, {}, &ByteRange::begin);
+    if (next == taken.begin()) return place;
+    const ByteRange& before = *--next;
+    return before.begin < place && place < before.end ? before.end : place;
+  }
+
+  /// The place in the translation for a place in the source.
+  std::size_t place_of(std::size_t offset) const {
+    const std::vector<WordFragment>& source = links_.source();
+    const auto ends_before = [](const WordFragment& fragment, std::size_t place) {
+      return fragment.place.end <= place;
+    };
+    const auto next = std::lower_bound(source.begin(), source.end(), offset, ends_before);
+    const auto number = static_cast<std::size_t>(next - source.begin());
+    const bool touches_before = number > 0 && source[number - 1].place.end == offset;
+    const bool touches_next = next != source.end() && next->place.begin <= offset;
+    if (touches_next && !touches_before)
+      if (const auto target = links_.best_target(number)) return begin_of(*target);
+    for (std::size_t before = number; before-- > 0;)
+      if (const auto target = links_.best_target(before)) return end_of(*target);
+    return places_[0]->begin;
+  }
+
+  std::size_t begin_of(std::size_t fragment) const { return links_.target()[fragment].place.begin; }
+  std::size_t end_of(std::size_t fragment) const { return links_.target()[fragment].place.end; }
+
+  void write(std::size_t parent) {
+    std::vector<std::size_t> children = nodes_[parent].children;
+    std::ranges::stable_sort(children, {}, [this](std::size_t child) {
+      return std::pair(places_[child]->begin, places_[child]->size() > 0);
+    });
+    for (const std::size_t child : children) {
+      const TagNode& node = nodes_[child];
+      const ByteRange& place = *places_[child];
+      if (!node.is_element()) {
+        const bool is_spaced = passage_.tags[node.first].is_spaced && place.size() == 0;
+        written_.push_back({.tag = node.first, .text = place, .is_spaced = is_spaced});
+        continue;
+      }
+      written_.push_back({.tag = node.first, .text = {place.begin, place.begin}});
+      write(child);
+      written_.push_back({.tag = node.last, .text = {place.end, place.end}});
+    }
+  }
+
+  const Passage& passage_;
+  const AlignedText& translation_;
+  const FragmentLinks links_;
+  const std::vector<TagNode> nodes_;
+  std::vector<std::optional<ByteRange>> places_;  // of each node, in the translation
+  std::vector<std::size_t> owners_;               // of each fragment of the translation: a node
+  std::vector<PlacedTag> written_;
+};
+
+}  // namespace
+
+std::vector<PlacedTag> place_tags(const Passage& passage, const AlignedText& translation) {
+  return TagPlacer(passage, translation).placed();
+}
+
+}  // namespace dragoman

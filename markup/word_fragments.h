@@ -1,0 +1,27 @@
+// Words in fragments: letters and digits, or signs. "(Haus)," has four: "(", "Haus", ")" and ",".
+// Tags may stand between them.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "markup/byte_range.h"
+
+namespace dragoman {
+
+struct WordFragment {
+  ByteRange place;   ///< in the text
+  std::size_t word;  ///< its number among the words
+  bool has_letters;  ///< letters, digits and marks; otherwise signs
+};
+
+/// A sign is a fragment by itself, up to 32 fragments of a word. `words` are in their order; the
+/// text is valid UTF-8.
+std::vector<WordFragment> fragments_of(std::string_view text, std::span<const ByteRange> words);
+
+/// Whether a text has a letter or a digit.
+bool has_letters(std::string_view text);
+
+}  // namespace dragoman

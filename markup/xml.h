@@ -1,0 +1,22 @@
+// XML: whole documents, and fragments with text and elements side by side.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "markup/document.h"
+#include "markup/markup_options.h"
+#include "markup/markup_token.h"
+
+namespace dragoman {
+
+/// `xml` is valid UTF-8. Its options say which elements split sentences. CDATA sections, comments,
+/// processing instructions and entities of the document type stay as they are, and so do
+/// attributes. Throws Error, with line and column, where `xml` is not well-formed or declares an
+/// encoding other than UTF-8.
+MarkupDocument parse_xml(std::string xml, const MarkupOptions& options = {});
+
+/// The tokens that make up `xml`. All elements are inline.
+std::vector<MarkupToken> xml_tokens(const std::string& xml);
+
+}  // namespace dragoman

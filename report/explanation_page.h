@@ -1,0 +1,14 @@
+// One page about what a model does with a sentence: its attention, the computation of one word's,
+// the search, the sizes of the model. It needs no network. Its script draws it from the JSON of
+// `dragoman explain` (docs/explanation.md).
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace dragoman {
+
+/// `json`: the text of one explanation.
+std::string explanation_page(std::string_view json);
+
+}  // namespace dragoman

@@ -1,0 +1,250 @@
+// One word's attention, step by step (section 3.2 of the paper), on the numbers of the model.
+
+const kSteps = [
+  {
+    name: 'all',
+    text: () =>
+      'All six steps at once. Choose a step to read it alone; choose another word, layer or head above, and the picture follows.',
+  },
+  {
+    name: 'q, k, v',
+    text: ({ query, size, sizes }) =>
+      `The vector of ${quoted(query)} times W^{Q} gives its query q; each word’s vector times W^{K} and W^{V} gives its key k and its value v. ` +
+      `This head has ${size} of the ${sizes} numbers of each (section 3.2.2). Blue is above 0, orange below.`,
+  },
+  {
+    name: 'q · k',
+    text: ({ best, score }) =>
+      `The query times each key is a score: the more alike, the larger. ${quoted(best)} has the largest, ${decimal(score)} (equation 1, QK^{T}).`,
+  },
+  {
+    name: '÷ √d_{k}',
+    text: ({ best, score, size }) =>
+      `Each score is divided by √d_{k} = √${size} = ${+Math.sqrt(size).toFixed(2)}, as long vectors would have large products (section 3.2.1, footnote 4). ` +
+      `${quoted(best)}: ${decimal(score / Math.sqrt(size))}.`,
+  },
+  {
+    name: 'softmax',
+    text: ({ best, weight, masked }) =>
+      (masked
+        ? `Words that are not yet written are masked: a score of −∞, a weight of exactly 0. `
+        : '') +
+      `Softmax makes the scores positive weights whose sum is 1: e to the score, divided by the sum of all. ${quoted(best)} gets ${percent(weight)}.`,
+  },
+  {
+    name: 'sum of values',
+    text: () =>
+      'Each value times its weight, added up, is what this head has found (equation 1, softmax(…)V). A value is drawn as strongly as it counts.',
+  },
+  {
+    name: 'heads × W^{O}',
+    text: ({ heads, sizes }) =>
+      `The results of all ${heads} heads, side by side, are ${sizes} numbers again. Times W^{O} they are the output of the layer’s attention (section 3.2.2, MultiHead).`,
+  },
+];
+
+const partOf = (vector, head, heads) => {
+  const size = vector.length / heads;
+  return vector.subarray(head * size, (head + 1) * size);
+};
+
+// Of all heads, side by side: the sums of the values, weighted.
+const contextOf = (values, block, position) => {
+  const { count: keys, size, vector } = vectorBlock(values);
+  const context = new Float32Array(size);
+  for (let k = 0; k < keys; ++k)
+    vector(k).forEach((value, i) => {
+      const head = Math.floor((i * block.heads) / size);
+      context[i] += block.at(head, position, k) * value;
+    });
+  return context;
+};
+
+// What the steps compute for the chosen word and head.
+const stepsOf = () => {
+  const sides = kSides[view.kind];
+  const position = view[sides.queries];
+  const vectors = sentence().vectors[view.kind][view.layer];
+  const block = blockOf(view.kind, view.layer);
+  const { heads, keys } = block,
+    head = Math.min(view.head, heads - 1);
+  const part = (name, i) => partOf(vectorBlock(vectors[name]).vector(i), head, heads);
+  const q = part('q', position),
+    size = q.length;
+  const tokens = tokensOf(sides.keys);
+  const rows = tokens.slice(0, keys).map((token, k) => {
+    const key = part('k', k);
+    const masked = view.kind === 'decoder' && k > position;
+    return {
+      token,
+      key,
+      value: part('v', k),
+      score: dotProduct(q, key),
+      weight: block.at(head, position, k),
+      masked,
+    };
+  });
+  const best = rows.reduce((most, row) => (row.weight > most.weight ? row : most));
+  const context = contextOf(vectors.v, block, position);
+  return {
+    ...{ head, heads, size, q, rows, context, sizes: context.length },
+    output: vectorBlock(vectors.output).vector(position),
+    sum: partOf(context, head, heads),
+    query: tokensOf(sides.queries)[position].piece,
+    best: best.token.piece,
+    score: best.score,
+    weight: best.weight,
+    masked: rows.some(row => row.masked),
+  };
+};
+
+const stepCell = (step, properties, ...children) =>
+  element('td', { ...properties, 'data-step': step }, ...children);
+
+const hiddenStrip = (vector, most, opacity) => {
+  const canvas = strip(vector, most, '');
+  canvas.removeAttribute('role');
+  canvas.removeAttribute('aria-label');
+  canvas.setAttribute('aria-hidden', 'true');
+  if (opacity !== undefined) canvas.style.opacity = opacity;
+  return canvas;
+};
+
+const stepRow = ({ size }, row, { most, bestScore }) =>
+  element(
+    'tr',
+    { class: row.masked ? 'masked-row' : row.score === bestScore ? 'best-row' : '' },
+    element('th', { scope: 'row', dir: 'auto' }, row.token.piece),
+    stepCell(1, {}, hiddenStrip(row.key, most.key)),
+    stepCell(2, { class: 'number' }, row.masked ? '−∞' : decimal(row.score)),
+    stepCell(3, { class: 'number' }, row.masked ? '−∞' : decimal(row.score / Math.sqrt(size))),
+    stepCell(
+      4,
+      { class: 'number weight' },
+      element('i', { style: `width: ${(100 * row.weight).toFixed(2)}%`, 'aria-hidden': 'true' }),
+      element('span', {}, row.masked ? '0' : row.weight.toFixed(3)),
+    ),
+    stepCell(5, {}, hiddenStrip(row.value, most.value, opacityOf(row.weight).toFixed(3))),
+  );
+
+const stepHead = (step, text) =>
+  element(
+    'th',
+    { scope: 'col', 'data-step': step, class: step > 1 && step < 5 ? 'number' : '' },
+    text,
+  );
+
+// The rows that are shown: of many words those of the largest weights, in the order of the text.
+const kRowsShown = 12;
+const shownRows = rows => {
+  if (view.rows === 'all' || rows.length <= kRowsShown + 2) return rows;
+  const least = [...rows].sort((a, b) => b.weight - a.weight)[kRowsShown - 1].weight;
+  return rows.filter(row => !row.masked && row.weight >= least).slice(0, kRowsShown);
+};
+
+// The rows that are not shown, in one.
+const otherRows = (rows, shown) => {
+  const others = rows.filter(row => !shown.includes(row));
+  if (!others.length) return [];
+  const weight = others.reduce((sum, row) => sum + row.weight, 0);
+  return [
+    element(
+      'tr',
+      { class: 'masked-row' },
+      element('th', { scope: 'row' }, `${others.length} others`),
+      stepCell(1, {}),
+      stepCell(2, { class: 'number' }, '…'),
+      stepCell(3, { class: 'number' }, '…'),
+      stepCell(4, { class: 'number weight' }, element('span', {}, weight.toFixed(3))),
+      stepCell(5, {}),
+    ),
+  ];
+};
+
+const stepsTable = steps => {
+  const most = {
+    key: largest(steps.rows.map(row => largest(row.key))),
+    value: largest(steps.rows.map(row => largest(row.value))),
+  };
+  const shown = shownRows(steps.rows);
+  return element(
+    'table',
+    { class: 'steps-table' },
+    element(
+      'thead',
+      {},
+      element(
+        'tr',
+        {},
+        element('th', { scope: 'col' }, 'word'),
+        stepHead(1, 'key k'),
+        stepHead(2, 'q · k'),
+        stepHead(3, `÷ ${+Math.sqrt(steps.size).toFixed(2)}`),
+        stepHead(4, 'softmax'),
+        stepHead(5, 'value v × weight'),
+      ),
+    ),
+    element(
+      'tbody',
+      {},
+      ...shown.map(row => stepRow(steps, row, { most, bestScore: steps.score })),
+      ...otherRows(steps.rows, shown),
+    ),
+  );
+};
+
+// A strip with its name in front.
+const namedStrip = (step, name, vector, label) =>
+  element(
+    'div',
+    { class: 'named-strip', 'data-step': step },
+    element('span', {}, ...formula(name)),
+    strip(vector, largest(vector), label),
+  );
+
+const headBars = ({ heads, head }) =>
+  element(
+    'div',
+    { class: 'head-bars', 'data-step': 6, style: `--heads: ${heads}` },
+    ...Array.from({ length: heads }, (_, h) =>
+      choiceButton(`${h + 1}`, h === head, () => change({ head: h }), {
+        class: 'head-button',
+        'aria-label': `Head ${h + 1}`,
+        style: `--head: ${headColor(h)}`,
+      }),
+    ),
+  );
+
+const showSteps = () => {
+  const steps = stepsOf();
+  byId('step-buttons').replaceChildren(
+    ...kSteps.map(({ name }, step) =>
+      choiceButton(formula(step ? `${step}  ${name}` : name), step === view.step, () =>
+        change({ step }),
+      ),
+    ),
+  );
+  byId('step-note').replaceChildren(...formula(kSteps[view.step].text(steps)));
+  byId('step-title').textContent =
+    `${quoted(steps.query)} in ${kKinds[view.kind]}, layer ${view.layer + 1}, head ${steps.head + 1}`;
+  byId('rows').value = view.rows;
+  byId('steps').dataset.at = view.step;
+  byId('steps').replaceChildren(
+    namedStrip(1, 'query q', steps.q, `The query of ${steps.query}, ${steps.size} numbers`),
+    stepsTable(steps),
+    namedStrip(5, 'sum', steps.sum, `The weighted sum of the values, ${steps.size} numbers`),
+    headBars(steps),
+    namedStrip(6, 'all heads', steps.context, `The results of all heads, ${steps.sizes} numbers`),
+    namedStrip(6, '× W^{O}', steps.output, `The output of the attention, ${steps.sizes} numbers`),
+  );
+};
+
+const fillTokenChoice = (select, side) => {
+  fillSelect(
+    select,
+    tokensOf(side).map((token, i) => [i, `${i + 1}  ${token.piece}`]),
+  );
+  select.value = view[side];
+};
+
+const showStepWord = () => fillTokenChoice(byId('step-word'), kSides[view.kind].queries);

@@ -1,0 +1,153 @@
+#include "server/deepl_glossaries.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
+
+#include "base/error.h"
+#include "base/utf8.h"
+#include "server/deepl.h"
+
+namespace dragoman::deepl {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Entries = std::vector<std::pair<std::string, std::string>>;
+
+[[noreturn]] void refuse(std::size_t line, std::string_view fault) {
+  throw HttpError(400, join_text("Invalid glossary entries provided: line ", line, ": ", fault));
+}
+
+std::string required_text(const RequestFields& fields, const char* name) {
+  std::string text(strip(fields.text(name)));
+  if (text.empty()) throw HttpError(400, join_text("Parameter '", name, "' not specified."));
+  return text;
+}
+
+/// The fields of a line of CSV (RFC 4180), which is taken from the text.
+std::vector<std::string> next_csv_line(std::string_view& text) {
+  std::vector<std::string> fields(1);
+  bool is_quoted = false;
+  while (!text.empty()) {
+    const char c = text.front();
+    text.remove_prefix(1);
+    if (is_quoted && c == '"' && text.starts_with('"')) {
+      fields.back() += c;
+      text.remove_prefix(1);
+    } else if (c == '"') {
+      is_quoted = !is_quoted;
+    } else if (c == ',' && !is_quoted) {
+      fields.emplace_back();
+    } else if (c == '\n' && !is_quoted) {
+      break;
+    } else {
+      fields.back() += c;
+    }
+  }
+  return fields;
+}
+
+std::vector<std::string> next_tsv_line(std::string_view& text) {
+  std::string_view line = text.substr(0, text.find('\n'));
+  text.remove_prefix(std::min(text.size(), line.size() + 1));
+  std::vector<std::string> fields;
+  while (true) {
+    const std::string_view field = line.substr(0, line.find('\t'));
+    fields.emplace_back(field);
+    if (field.size() == line.size()) return fields;
+    line.remove_prefix(field.size() + 1);
+  }
+}
+
+void check_term(std::size_t line, std::string_view term) {
+  if (term.empty()) refuse(line, "a source term and a target term are needed");
+  if (std::ranges::any_of(term, [](char c) { return static_cast<unsigned char>(c) < ' '; }))
+    refuse(line, "a term has a control character");
+}
+
+/// Columns behind the two terms are their languages, in CSV.
+Entries parse_entries(std::string_view text, std::string_view format) {
+  const bool is_csv = format == "csv";
+  const std::size_t most_fields = is_csv ? 4 : 2;
+  Entries entries;
+  std::set<std::string> sources;
+  for (std::size_t line = 1; !text.empty(); ++line) {
+    const std::vector<std::string> fields = is_csv ? next_csv_line(text) : next_tsv_line(text);
+    if (fields.size() == 1 && strip(fields[0]).empty()) continue;
+    if (fields.size() < 2 || fields.size() > most_fields)
+      refuse(line, "a source term and a target term are needed");
+    const std::string source(strip(fields[0])), target(strip(fields[1]));
+    check_term(line, source);
+    check_term(line, target);
+    if (!sources.insert(source).second) refuse(line, "the source term has come before");
+    entries.emplace_back(source, target);
+  }
+  if (entries.empty()) throw HttpError(400, "Missing or invalid argument: entries");
+  return entries;
+}
+
+Json json_of(const Glossary& glossary) {
+  return {{"glossary_id", glossary.id},
+          {"name", glossary.name},
+          {"ready", true},
+          {"source_lang", ascii_lower(glossary.languages.source)},
+          {"target_lang", ascii_lower(glossary.languages.target)},
+          {"creation_time", glossary.created},
+          {"entry_count", glossary.entries.size()}};
+}
+
+}  // namespace
+
+Entries parse_glossary_entries(const RequestFields& fields) {
+  const std::string format = required_text(fields, "entries_format");
+  if (format != "tsv" && format != "csv")
+    throw HttpError(400, "Value for 'entries_format' not supported.");
+  return parse_entries(fields.text("entries"), format);
+}
+
+Glossary parse_glossary(const RequestFields& fields, const ServedModels& models) {
+  constexpr std::size_t kLongestName = 1024;
+  Glossary glossary{
+      .name = required_text(fields, "name"),
+      .languages = {required_text(fields, "source_lang"), required_text(fields, "target_lang")},
+      .owner = {},
+      .entries = {}};
+  if (glossary.name.size() > kLongestName) throw HttpError(400, "The name is too long.");
+  const std::vector<std::string> served = models.languages();
+  for (std::string* code : {&glossary.languages.source, &glossary.languages.target})
+    *code = served_code(*code, served);
+  const auto route = models.route(glossary.languages);
+  if (!route || route->size() != 1)
+    throw HttpError(400, "Unsupported glossary source and target language pair");
+  glossary.entries = parse_glossary_entries(fields);
+  return glossary;
+}
+
+HttpResponse glossary_answer(const Glossary& glossary, int status) {
+  return json_response(status, json_of(glossary));
+}
+
+HttpResponse glossary_list(const std::vector<GlossaryPointer>& glossaries) {
+  Json list = Json::array();
+  for (const GlossaryPointer& glossary : glossaries) list.push_back(json_of(*glossary));
+  return json_response(200, Json{{"glossaries", std::move(list)}});
+}
+
+HttpResponse glossary_entries(const Glossary& glossary) {
+  std::string text;
+  for (const auto& [source, target] : glossary.entries)
+    text += join_text(source, '\t', target, '\n');
+  return {.body = std::move(text), .type = "text/tab-separated-values; charset=utf-8"};
+}
+
+HttpResponse glossary_languages(const ServedModels& models) {
+  Json list = Json::array();
+  for (const auto& model : models.all())
+    list.push_back({{"source_lang", ascii_lower(model->languages().source)},
+                    {"target_lang", ascii_lower(model->languages().target)}});
+  return json_response(200, Json{{"supported_languages", std::move(list)}});
+}
+
+}  // namespace dragoman::deepl

@@ -1,0 +1,122 @@
+// Files that are opened or dropped: a text goes to the server in portions, so that its progress is
+// known; a file of another kind goes as a whole.
+import { patiently, translate, translateFile } from './server.js';
+
+const CHARACTERS = 2000; // of a portion
+const AT_ONCE = 3; // portions under way
+
+const byId = id => document.getElementById(id);
+
+// Whole lines, but for a line that is longer than a portion: the server divides it.
+export const portions = text => {
+  const parts = [];
+  for (const line of text.split(/(?<=\n)/)) {
+    const last = parts.length - 1;
+    if (last >= 0 && parts[last].length + line.length <= CHARACTERS) parts[last] += line;
+    else parts.push(line);
+  }
+  return parts;
+};
+
+// "letter.txt" becomes "letter.de.txt".
+const translatedName = (name, target) => name.replace(/(\.[^.]*)?$/, ending => `.${target}${ending}`);
+
+const decoded = async file => {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(await file.arrayBuffer());
+  } catch {
+    throw new Error(`${file.name} is no text in UTF-8. Save it as UTF-8 and open it again.`);
+  }
+};
+
+const translateText = async (text, parameters, signal, onProgress) => {
+  const parts = portions(text);
+  const translated = Array(parts.length).fill('');
+  let next = 0;
+  let done = 0;
+  const work = async () => {
+    while (next < parts.length) {
+      const at = next++;
+      const part = parts[at];
+      const answer = part.trim()
+        ? await patiently(() => translate({ ...parameters, q: part }, signal), signal)
+        : { translatedText: part };
+      translated[at] = answer.translatedText;
+      done += part.length;
+      onProgress(done / text.length);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  return translated.join('');
+};
+
+export class Files {
+  // `parameters` gives source, target, key and terms of the form.
+  constructor(parameters, showError) {
+    this.parameters = parameters;
+    this.showError = showError;
+    this.running = null;
+    byId('file-cancel').addEventListener('click', () => this.close());
+  }
+
+  close() {
+    this.running?.abort();
+    this.running = null;
+    byId('file-panel').hidden = true;
+    if (this.address?.startsWith('blob:')) URL.revokeObjectURL(this.address);
+    this.address = null;
+  }
+
+  show(state, fraction) {
+    byId('file-state').textContent = state;
+    if (fraction === undefined) byId('file-progress').removeAttribute('value');
+    else byId('file-progress').value = fraction;
+  }
+
+  async translate(file) {
+    this.close();
+    const running = (this.running = new AbortController());
+    const parameters = this.parameters();
+    byId('file-panel').hidden = false;
+    byId('file-name').textContent = file.name;
+    byId('file-link').hidden = true;
+    byId('file-progress').hidden = false;
+    byId('file-cancel').textContent = 'Cancel';
+    try {
+      const address = await this.addressOf(file, parameters, running.signal);
+      if (running === this.running) this.finish(address, translatedName(file.name, parameters.target));
+    } catch (error) {
+      if (running !== this.running) return;
+      this.close();
+      this.showError(error.message);
+    }
+  }
+
+  async addressOf(file, parameters, signal) {
+    if (!/\.txt$/i.test(file.name)) {
+      this.show('is being translated');
+      const { translatedFileUrl } = await translateFile(file, parameters, signal);
+      // Below the path of the page, wherever a proxy has put it.
+      return `download_file/${translatedFileUrl.split('/').pop()}`;
+    }
+    this.show('0 %', 0);
+    const text = await decoded(file);
+    if (!text.trim()) throw new Error(`${file.name} has no text.`);
+    const translation = await translateText(text, parameters, signal, fraction =>
+      this.show(`${Math.floor(fraction * 100)} %`, fraction),
+    );
+    return URL.createObjectURL(new Blob([translation], { type: 'text/plain;charset=utf-8' }));
+  }
+
+  finish(address, name) {
+    this.address = address;
+    this.show('is translated', 1);
+    byId('file-progress').hidden = true;
+    byId('file-cancel').textContent = 'Close';
+    const link = byId('file-link');
+    link.href = address;
+    link.download = name;
+    link.hidden = false;
+    link.focus();
+  }
+}

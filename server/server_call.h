@@ -1,0 +1,55 @@
+// A request on its way through the server, and what the server knows about its path.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "server/request_fields.h"
+#include "server/translation_server.h"
+
+namespace dragoman {
+
+/// What differs between the interfaces.
+struct TranslationServer::Interface {
+  TranslateParameters (*parse_translate)(const RequestFields&, const ServedModels&,
+                                         const RequestLimits&);
+  HttpResponse (*translate_answer)(TranslationServer&, const Call&);
+  HttpResponse (*error_answer)(TranslationServer&, const Call&, const HttpError&);
+  std::string (*key_of)(const HttpRequest&, const RequestFields&);
+  int missing_key, used_up;  ///< status codes
+};
+
+/// A request that is being answered.
+struct TranslationServer::Call {
+  HttpRequest request;
+  std::stop_token gone;
+  HttpReply reply;
+  const Interface* interface;
+  std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
+  std::string route = "other";  ///< for the metrics
+  AnsweredRequest facts = {};
+  std::optional<RequestFields> fields = {};
+  std::optional<ApiKeys::Key> key = {};
+  TranslateParameters translate = {};
+  std::vector<TextAnswer> answers = {};
+};
+
+struct TranslationServer::Endpoint {
+  const char* method;
+  std::string_view path;                              ///< "/a/": all paths that begin so
+  HttpResponse (TranslationServer::*respond)(Call&);  ///< null: a translation
+  bool needs_fields = false;                          ///< Call::fields
+  const Interface* interface = nullptr;               ///< null: interface_of(path)
+
+  bool serves(std::string_view requested) const {
+    const bool is_folder = path.size() > 1 && path.ends_with('/');
+    return is_folder ? requested.starts_with(path) && requested.size() > path.size()
+                     : requested == path;
+  }
+};
+
+}  // namespace dragoman

@@ -1,0 +1,63 @@
+#include "server/translated_files.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.h"
+#include "base/utf8.h"
+#include "server/random_name.h"
+
+namespace dragoman {
+
+namespace {
+
+bool is_safe(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '.' ||
+         c == '-' || c == '_';
+}
+
+}  // namespace
+
+std::string TranslatedFiles::keep(TranslatedFile file, Time now) {
+  std::string name = random_name() + "." + file.name;
+  const MutexLock lock(mutex_);
+  drop_old(now);
+  bytes_ += static_cast<std::int64_t>(file.text.size());
+  files_.push_back({.name = name, .file = std::move(file), .since = now});
+  while (bytes_ > limits_.bytes && files_.size() > 1) drop_first();
+  return name;
+}
+
+std::optional<TranslatedFile> TranslatedFiles::find(std::string_view name, Time now) {
+  const MutexLock lock(mutex_);
+  drop_old(now);
+  const auto found = std::ranges::find(files_, name, &Kept::name);
+  if (found == files_.end()) return std::nullopt;
+  return found->file;
+}
+
+void TranslatedFiles::drop_old(Time now) {
+  while (!files_.empty() && now - files_.front().since >= limits_.age) drop_first();
+}
+
+void TranslatedFiles::drop_first() {
+  bytes_ -= static_cast<std::int64_t>(files_.front().file.text.size());
+  files_.pop_front();
+}
+
+std::string safe_file_name(std::string_view name) {
+  constexpr std::size_t kLongest = 100;
+  name.remove_prefix(std::min(name.size(), name.find_last_of("/\\") + 1));  // npos + 1 is 0
+  std::string safe;
+  for (const char c : name)
+    if (is_safe(c))
+      safe += c;
+    else if (!safe.ends_with('_'))
+      safe += '_';
+  safe.erase(0, std::min(safe.find_first_not_of("._-"), safe.size()));
+  // The ending says the kind of the file.
+  if (safe.size() > kLongest) safe.erase(0, safe.size() - kLongest);
+  return safe.empty() ? "file" : safe;
+}
+
+}  // namespace dragoman

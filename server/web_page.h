@@ -1,0 +1,35 @@
+// The page at the server's address, for people. Without JavaScript it is a form that the server
+// fills; with JavaScript it asks LibreTranslate's interface.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "server/http.h"
+#include "server/request_fields.h"
+#include "server/served_models.h"
+
+namespace dragoman {
+
+/// What the form holds.
+struct WebPageForm {
+  std::string text = {}, source = "auto", target = {}, terms = {};
+  std::string result = {}, status = {}, error = {};
+};
+
+struct WebPageFacts {
+  std::string version;
+  bool has_api_keys;
+};
+
+/// The form as it was sent. What is missing or no text stays empty.
+WebPageForm read_form(const RequestFields& fields);
+
+/// The page. Its headers forbid scripts and styles in the text, and any other server.
+HttpResponse web_page(const WebPageForm& form, const ServedModels& models,
+                      const WebPageFacts& facts, int status = 200);
+
+/// A file that the page needs ("page.css"). Throws HttpError (404).
+HttpResponse web_page_part(std::string_view name);
+
+}  // namespace dragoman

@@ -1,0 +1,52 @@
+#include "app/commands/parity.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/formats/random_model.h"
+
+namespace dragoman {
+namespace {
+
+Parity compared(const ForeignModel& theirs, const ImportedModel& ours) {
+  return compare(theirs, ParametersInMemory(ours.config, tensors_of(ours)),
+                 Tokenizer(ours.source_tokenizer, "source"),
+                 Tokenizer(ours.target_tokenizer, "target"));
+}
+
+TEST(Parity, FindsAnImportedModelTheSame) {
+  for (const Tying tying : {Tying::ThreeWay, Tying::None}) {
+    ForeignModel model = random_model(tying);
+    model.columns = ColumnOrder::Halves;
+    model.config.positions = Positions::Marian;
+    model.swish_factor = 1.702;
+    const Parity parity = compared(model, to_imported(model));
+    EXPECT_TRUE(parity.is_same(1e-4)) << parity.text();
+    EXPECT_GT(parity.largest, 0);
+    EXPECT_THAT(parity.text(), testing::MatchesRegex("6 lines: the same pieces, log-probabilities "
+                                                     "within .*, the same greedy translations"));
+  }
+}
+
+TEST(Parity, FindsWhatIsWrong) {
+  const ForeignModel model = random_model();
+  const ImportedModel right = to_imported(model);
+  for (const char* name :
+       {"encoder.layers.1.self_attention.key.weight", "decoder.layers.0.cross_attention_norm.bias",
+        "decoder.layers.0.feed_forward.outer.weight", "embedding.weight", "output.bias"}) {
+    ImportedModel wrong = right;
+    for (float& value : wrong.parameters.at(name)) value = -value;
+    EXPECT_FALSE(compared(model, wrong).is_same(5e-3)) << name;
+  }
+  ForeignModel halves = model;
+  halves.columns = ColumnOrder::Halves;
+  EXPECT_FALSE(compared(halves, right).is_same(5e-3));
+  ForeignModel renumbered = model;
+  std::reverse(renumbered.source.pieces.begin() + 60, renumbered.source.pieces.end());
+  const Parity pieces = compared(renumbered, right);
+  EXPECT_FALSE(pieces.is_same(5e-3));
+  EXPECT_THAT(pieces.text(), testing::HasSubstr("other pieces in"));
+}
+
+}  // namespace
+}  // namespace dragoman

@@ -1,0 +1,104 @@
+#include "app/commands/translate_document.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "tests/inference/copying_model.h"
+#include "tests/model/file/scratch_file.h"
+
+namespace dragoman {
+namespace {
+
+MarkupDocument read(const std::string& text, const MarkupFiles& files) {
+  const ScratchFile file("document", text);
+  const int input = open(file.path().c_str(), O_RDONLY);
+  try {
+    MarkupDocument document = read_document(input, "page", files);
+    close(input);
+    return document;
+  } catch (...) {
+    close(input);
+    throw;
+  }
+}
+
+std::string error_of(const std::string& text, MarkupFormat markup) {
+  try {
+    read(text, {.markup = markup});
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+TEST(TranslateDocument, ADocumentOfManyPassagesIsWrittenWhole) {
+  std::string html;
+  for (int i = 0; i < 1'500; ++i) html += "<p>one <b>two</b> three\n<p>|</p>";
+  CopyingEngine engine;
+  TranslationService service({&engine}, tokenizer(), tokenizer());
+  const ScratchFile output("page.html");
+  translate_document(read(html, {.markup = MarkupFormat::Html}), service,
+                     {.config = {.beam_size = 1}}, output.path().string());
+  EXPECT_EQ(read_file(output.path()), html);
+}
+
+TEST(TranslateDocument, AQueueThatIsFullIsWaitedFor) {
+  std::string html;
+  for (int i = 0; i < 1'500; ++i) html += "<p>one two\n";
+  CopyingEngine engine;
+  TranslationService service({&engine}, tokenizer(), tokenizer(), {.limits = {.waiting = 100}});
+  const ScratchFile output("page.html");
+  translate_document(read(html, {.markup = MarkupFormat::Html}), service,
+                     {.config = {.beam_size = 1}}, output.path().string());
+  EXPECT_EQ(read_file(output.path()), html);
+}
+
+TEST(TranslateDocument, AnOutputThatCannotBeWrittenCostsNoTranslation) {
+  class NoEngine : public CopyingEngine {
+    void step(const StepRequest&) override { ADD_FAILURE() << "a translation has begun"; }
+  } engine;
+  TranslationService service({&engine}, tokenizer(), tokenizer());
+  EXPECT_THROW(translate_document(read("<p>one", {.markup = MarkupFormat::Html}), service,
+                                  {.config = {.beam_size = 1}}, "/proc/none/page.html"),
+               Error);
+}
+
+TEST(TranslateDocument, TermsThatATranslationLacksAreNamedWithTheirLine) {
+  CopyingEngine engine;
+  TranslationService service({&engine}, tokenizer(), tokenizer());
+  const ScratchFile output("page.html");
+  using Pairs = std::vector<std::pair<std::string, std::string>>;
+  const Demands demands{.terms = Terms(Pairs{{"two", "three three three three three"}})};
+  testing::internal::CaptureStderr();
+  translate_document(read("<p>one\n<p>two", {.markup = MarkupFormat::Html}), service,
+                     {.config = {.beam_size = 1, .max_length = 2},
+                      .demands = std::make_shared<const Demands>(demands)},
+                     output.path().string());
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              testing::HasSubstr("line 2: the translation lacks 'three three three three three'"));
+}
+
+TEST(TranslateDocument, TheFlagsNameElements) {
+  const MarkupDocument document = read("one <x>two</x><y>three</y>", {.markup = MarkupFormat::Xml,
+                                                                      .ignore_tags = {"x"},
+                                                                      .splitting_tags = {"y"},
+                                                                      .non_splitting_tags = {}});
+  ASSERT_EQ(document.passages.size(), 2u);
+  EXPECT_EQ(document.passages[0].tags.size(), 1u);
+}
+
+TEST(TranslateDocument, WhatCannotBeReadIsNamedWithItsPlace) {
+  EXPECT_EQ(error_of("<a>\n</b>", MarkupFormat::Xml),
+            "page: xml: line 2, column 3: mismatched tag");
+  EXPECT_THAT(error_of("one caf\xE9", MarkupFormat::Html),
+              testing::StartsWith("page: is no UTF-8 at byte 8; "));
+  EXPECT_THAT(error_of("one\n", MarkupFormat::Srt), testing::StartsWith("page: srt: "));
+  EXPECT_EQ(error_of("", MarkupFormat::Html), "none");
+}
+
+}  // namespace
+}  // namespace dragoman

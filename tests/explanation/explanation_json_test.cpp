@@ -1,0 +1,73 @@
+#include "explanation/explanation_json.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/explanation/explained_model.h"
+
+namespace dragoman {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+const DecodeConfig kSearch{.beam_size = 2, .max_length = 6};
+
+Json json_of(std::optional<std::string_view> target, Positions positions = Positions::Sinusoidal) {
+  const auto weights = weights_of_small_model(positions);
+  Explainer explainer(weights, tokenizer_pair(), kSearch);
+  const ExplainedModel model{
+      .program_version = "1", .name = "run/", .weights = weights, .search = kSearch};
+  return Json::parse(explanation_json(
+      model, {sentence_json(model, explainer.explain("one two", target), tokenizer())}));
+}
+
+TEST(ExplanationJson, HasShapesOfTheModelAndTheSentence) {
+  const Json json = json_of("Four five. six,");
+  EXPECT_EQ(json["format"], "dragoman explanation");
+  EXPECT_EQ(json["model"]["config"]["d-model"], 4);
+  EXPECT_EQ(json["model"]["alignment"], (Json{{"layer", 0}, {"head", nullptr}}));
+  EXPECT_EQ(json["model"]["parameters"][0]["shape"], (Json{tokenizer().size(), 4}));
+  EXPECT_FALSE(json["model"].contains("positions"));
+  const Json& sentence = json["sentences"][0];
+  const std::size_t sources = sentence["source_tokens"].size();
+  const std::size_t targets = sentence["target_tokens"].size();
+  EXPECT_EQ(sentence["attention"]["encoder"][0]["shape"], (Json{2, sources, sources}));
+  EXPECT_EQ(sentence["attention"]["decoder"][0]["shape"], (Json{2, targets, targets}));
+  EXPECT_EQ(sentence["attention"]["cross"][0]["shape"], (Json{2, targets, sources}));
+  EXPECT_EQ(sentence["vectors"]["cross"][0]["q"]["shape"], (Json{targets, 4}));
+  EXPECT_EQ(sentence["vectors"]["cross"][0]["k"]["shape"], (Json{sources, 4}));
+  EXPECT_EQ(sentence["vectors"]["decoder"][0]["output"]["shape"], (Json{targets, 4}));
+  EXPECT_EQ(sentence["embedding"]["target"]["sum"]["shape"], (Json{targets, 4}));
+  EXPECT_EQ(sentence["target_tokens"][0]["top"].size(), 10);
+  EXPECT_EQ(sentence["source_tokens"].back(),
+            (Json{{"piece", "</s>"}, {"id", 2}, {"word", nullptr}}));
+}
+
+TEST(ExplanationJson, ShowsTheSearchWhereThereWasOne) {
+  EXPECT_FALSE(json_of("Four")["sentences"][0].contains("search"));
+  EXPECT_EQ(json_of("Four")["sentences"][0]["given"], true);
+  const Json sentence = json_of(std::nullopt)["sentences"][0];
+  EXPECT_EQ(sentence["given"], false);
+  const Json& nodes = sentence["search"]["nodes"];
+  EXPECT_EQ(nodes[0]["piece"], "<s>");
+  EXPECT_EQ(nodes[0]["parent"], nullptr);
+  const Json& best = nodes[sentence["search"]["best"].get<std::size_t>()];
+  EXPECT_EQ(best["state"], "best");
+  std::string pieces;
+  for (Json node = best; !node["parent"].is_null(); node = nodes[node["parent"].get<std::size_t>()])
+    if (node["piece"] != "</s>") pieces = node["piece"].get<std::string>() + pieces;
+  std::string expected;
+  for (const Json& token : sentence["target_tokens"])
+    if (token["piece"] != "</s>") expected += token["piece"].get<std::string>();
+  EXPECT_EQ(pieces, expected);
+}
+
+TEST(ExplanationJson, HasLearnedPositions) {
+  const Json positions = json_of("Four", Positions::Learned)["model"]["positions"];
+  EXPECT_EQ(positions["source"]["shape"], (Json{30, 4}));
+  EXPECT_EQ(positions["target"]["shape"], (Json{30, 4}));
+}
+
+}  // namespace
+}  // namespace dragoman

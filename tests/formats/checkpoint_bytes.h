@@ -1,0 +1,57 @@
+// Checkpoints of whole models for tests, as other PyTorch systems save them.
+#pragma once
+
+#include <functional>
+#include <numeric>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "formats/foreign_model.h"
+#include "formats/name_table.h"
+#include "tests/formats/pickle_bytes.h"
+
+namespace dragoman {
+
+/// Collects tensors; opcodes() is their state dict, storages() their memory.
+class StateDict {
+ public:
+  StateDict& add(const std::string& name, const std::vector<int>& shape,
+                 const std::vector<float>& values) {
+    std::vector<int> strides(shape.size(), 1);
+    for (std::size_t axis = shape.size(); axis-- > 1;)
+      strides[axis - 1] = strides[axis] * shape[axis];
+    const TensorOp tensor{.storage = {.key = std::to_string(storages_.size()),
+                                      .elements = static_cast<int>(values.size())},
+                          .shape = shape,
+                          .strides = strides};
+    items_.push_back(text_op(name));
+    items_.push_back(tensor.opcodes());
+    storages_.emplace_back(reinterpret_cast<const char*>(values.data()),
+                           values.size() * sizeof(float));
+    return *this;
+  }
+
+  std::string opcodes() const { return dict_op(items_); }
+  const std::vector<std::string>& storages() const { return storages_; }
+
+ private:
+  std::vector<std::string> items_, storages_;
+};
+
+/// The parameters of a model under the names that `name` gives them; those that it gives none are
+/// left out.
+inline StateDict state_dict_of(const ForeignModel& model,
+                               const std::function<std::string(const std::string&)>& name) {
+  StateDict dict;
+  for (const ParameterShape& parameter : parameter_shapes(model.config)) {
+    const std::string theirs = name(parameter.name);
+    if (theirs.empty()) continue;
+    dict.add(theirs, std::vector<int>(parameter.shape.begin(), parameter.shape.end()),
+             model.parameters.at(parameter.name));
+  }
+  return dict;
+}
+
+}  // namespace dragoman

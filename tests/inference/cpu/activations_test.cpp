@@ -1,0 +1,169 @@
+// What the CPU engine writes down of a sentence equals the module tree's.
+#include "inference/cpu/activations.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <memory>
+#include <vector>
+
+#include "explanation/attention_weights.h"
+#include "inference/cpu/cpu_engine.h"
+#include "model/file/parameters.h"
+#include "tests/inference/random_rows.h"
+
+namespace dragoman {
+namespace {
+
+const Tokens kSource = {5, 9, 4, 4, 17, 6, kEos};
+const Tokens kTarget = {8, 3, 12, 7, kEos};
+
+/// One attention sub-layer by the formulas of section 3.2.
+struct ExpectedAttention {
+  torch::Tensor query, key, value, weights, context, output;
+};
+
+torch::Tensor heads_first(const torch::Tensor& x, std::int64_t heads) {
+  return x.view({x.size(0), heads, -1}).transpose(0, 1);  // [H, N, d_k]
+}
+
+ExpectedAttention attend(MultiHeadAttention& module, const torch::Tensor& x,
+                         const torch::Tensor& memory, bool causal) {
+  const torch::Tensor q = module->query(x), k = module->key(memory), v = module->value(memory);
+  const auto d_k = static_cast<double>(q.size(1) / module->heads);
+  torch::Tensor scores =
+      heads_first(q, module->heads).matmul(heads_first(k, module->heads).transpose(1, 2)) /
+      std::sqrt(d_k);
+  if (causal)
+    scores = scores.masked_fill(torch::ones({q.size(0), k.size(0)}).triu(1).to(torch::kBool),
+                                -std::numeric_limits<double>::infinity());
+  const torch::Tensor weights = scores.softmax(-1);
+  const torch::Tensor context =
+      weights.matmul(heads_first(v, module->heads)).transpose(0, 1).reshape(q.sizes());
+  return {q, k, v, weights, context, module->output(context)};
+}
+
+/// Writes down what each layer's attention gets, and what it gives.
+class WatchedAttention : public PackedDecoderAttention {
+ public:
+  WatchedAttention(const torch::Tensor& memory, const PackedLayout& source,
+                   const PackedLayout& target)
+      : PackedDecoderAttention(memory, source, target) {}
+
+  torch::Tensor self(std::int64_t layer, MultiHeadAttention& module,
+                     const torch::Tensor& x) override {
+    self_.push_back(attend(module, x, x, true));
+    return PackedDecoderAttention::self(layer, module, x);
+  }
+  torch::Tensor cross(std::int64_t layer, MultiHeadAttention& module,
+                      const torch::Tensor& x) override {
+    cross_.push_back(attend(module, x, memory(), false));
+    return PackedDecoderAttention::cross(layer, module, x);
+  }
+
+  std::vector<ExpectedAttention> self_, cross_;
+};
+
+std::vector<ExpectedAttention> encoder_attention(Transformer& model, const PackedTokens& source) {
+  const PackedLayout& layout = source.layout;
+  ResidualStream stream{model->positional_encoding->source(model->embedding->source(source.tokens),
+                                                           layout.positions, layout.longest),
+                        {},
+                        {}};
+  std::vector<ExpectedAttention> all;
+  for (const auto& item : *model->encoder->layers) {
+    auto& layer = *item->as<EncoderLayerImpl>();
+    const torch::Tensor input =
+        model->config.norm == NormPosition::Before
+            ? stream.normalized(layer.self_attention_norm, layout.row_keys).normalized
+            : stream.residual;
+    all.push_back(attend(layer.self_attention, input, input, false));
+    stream = layer.forward(stream, layout);
+  }
+  return all;
+}
+
+PackedTokens packed(const Tokens& tokens, const ModelConfig& config) {
+  const std::vector<std::int32_t> starts = {0, static_cast<std::int32_t>(tokens.size())};
+  return packed_tokens(tokens, starts, config.heads, torch::kCPU);
+}
+
+void expect_near(const torch::Tensor& expected, const std::vector<float>& found,
+                 const std::string& name) {
+  const torch::Tensor flat = expected.contiguous().view(-1);
+  ASSERT_EQ(flat.size(0), static_cast<std::int64_t>(found.size())) << name;
+  for (std::int64_t i = 0; i < flat.size(0); ++i)
+    ASSERT_NEAR(flat[i].item<float>(), found[static_cast<std::size_t>(i)], 1e-4)
+        << name << ", number " << i;
+}
+
+void expect_equal(const std::vector<ExpectedAttention>& expected,
+                  const std::vector<Activations::Attention>& found, const ModelConfig& config,
+                  KeyMask mask, const std::string& name) {
+  ASSERT_EQ(expected.size(), found.size());
+  for (std::size_t layer = 0; layer < found.size(); ++layer) {
+    const std::string place = name + " " + std::to_string(layer);
+    expect_near(expected[layer].query, found[layer].query, place + " query");
+    expect_near(expected[layer].key, found[layer].key, place + " key");
+    expect_near(expected[layer].value, found[layer].value, place + " value");
+    expect_near(expected[layer].context, found[layer].context, place + " context");
+    expect_near(expected[layer].output, found[layer].output, place + " output");
+    expect_near(expected[layer].weights,
+                attention_weights(found[layer], config.heads, config.d_model, mask).values,
+                place + " weights");
+  }
+}
+
+std::shared_ptr<const CpuModel> packed_model(const Transformer& model) {
+  std::vector<TensorData> tensors;
+  for (const auto& item : model->named_parameters())
+    tensors.push_back(
+        {item.key(), Dtype::F32, item.value().sizes().vec(), item.value().const_data_ptr<float>()});
+  return std::make_shared<CpuModel>(ParametersInMemory(model->config, std::move(tensors)),
+                                    ComputeType::Float32);
+}
+
+/// The activations of one sentence and its translation, step by step.
+Activations recorded(const Transformer& model) {
+  CpuEngine engine(packed_model(model), {});
+  Activations activations;
+  engine.record(&activations);
+  const std::int32_t slot = engine.admit({&kSource, 1}).front();
+  for (std::size_t t = 0; t < kTarget.size(); ++t) {
+    const RowOrigin origin{.parent = t == 0 ? -1 : 0, .slot = slot};
+    engine.select({&origin, 1});
+    step(engine, {t == 0 ? kEos : kTarget[t - 1]}, 1);
+  }
+  engine.record(nullptr);
+  const RowOrigin again{.parent = 0, .slot = slot};
+  engine.select({&again, 1});
+  step(engine, {4}, 1);  // is not written down
+  engine.release({&slot, 1});
+  return activations;
+}
+
+TEST(Activations, AreThoseOfTheModuleTree) {
+  const torch::NoGradGuard no_grad;
+  std::vector<ModelConfig> all = configs();
+  all.push_back(all.front());
+  all.back().heads = 4;
+  all.back().norm = NormPosition::Before;
+  for (const ModelConfig& config : all) {
+    Transformer model = make_model(config, torch::kCPU);
+    const Activations found = recorded(model);
+    const PackedTokens source = packed(kSource, config), target = packed(kTarget, config);
+    const torch::Tensor memory = model->encode(source);
+    WatchedAttention attention(memory, source.layout, target.layout);
+    model->decode(target, attention);
+    expect_equal(encoder_attention(model, source), found.encoder, config, KeyMask::None, "encoder");
+    expect_equal(attention.self_, found.decoder, config, KeyMask::Causal, "decoder");
+    expect_equal(attention.cross_, found.cross, config, KeyMask::None, "cross");
+    expect_near(model->embedding->source(source.tokens), found.source.token, "source token");
+    expect_near(model->positional_encoding->source(model->embedding->source(source.tokens),
+                                                   source.layout.positions, source.layout.longest),
+                found.source.sum, "source sum");
+  }
+}
+
+}  // namespace
+}  // namespace dragoman

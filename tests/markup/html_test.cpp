@@ -1,0 +1,188 @@
+#include "markup/html.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <ctime>
+
+#include "base/error.h"
+#include "tests/markup/word_translators.h"
+
+namespace dragoman {
+namespace {
+
+std::string reversed_html(const std::string& html, const MarkupOptions& options = {}) {
+  return translated(parse_html(html, options), reversed);
+}
+
+std::vector<std::string> texts_of(const std::string& html, const MarkupOptions& options = {}) {
+  std::vector<std::string> texts;
+  for (const Passage& passage : parse_html(html, options).passages) texts.push_back(passage.text);
+  return texts;
+}
+
+TEST(Html, InlineTagsMoveWithTheirWords) {
+  EXPECT_EQ(reversed_html("<p>one <b>two</b> three</p>"), "<p>three <b>two</b> one</p>");
+  EXPECT_EQ(reversed_html("<p><b>one two</b> three</p>"), "<p>three <b>two one</b></p>");
+  EXPECT_EQ(reversed_html("<p>one <a href='x'>two <i>three</i></a> four</p>"),
+            "<p>four <a href='x'><i>three</i> two</a> one</p>");
+  EXPECT_EQ(reversed_html("<i>one</i> <b>two</b>"), "<b>two</b> <i>one</i>");
+}
+
+TEST(Html, SignsBesideATagStayOutsideOfIt) {
+  EXPECT_EQ(reversed_html("<b>one</b>, (<i>two</i>) three"), "three (<i>two</i>) <b>one</b>,");
+  EXPECT_EQ(reversed_html("<b>one</b>/<i>two</i> three"), "three <b>one</b>/<i>two</i>");
+  EXPECT_EQ(reversed_html("one <q>two!</q> three"), "three <q>two!</q> one");
+}
+
+TEST(Html, SpaceInsideOfATagGoesOutside) {
+  EXPECT_EQ(reversed_html("one<b> two </b>three"), "three <b>two</b> one");
+}
+
+TEST(Html, TagsAroundATextStayAsTheyAre) {
+  EXPECT_EQ(reversed_html("<div\n ><a HREF=x><b >one two</b ></a>  <br><i></i> three </div>"),
+            "<div\n ><a HREF=x><b >two one</b ></a>  <br><i></i> three </div>");
+}
+
+TEST(Html, BlocksAndLineBreaksSplitSentences) {
+  EXPECT_EQ(texts_of("<h1>one two</h1>three<br>four<ul><li>five<li>six</ul>"),
+            (std::vector<std::string>{"one two", "three", "four", "five", "six"}));
+  EXPECT_EQ(texts_of("<table><tr><td>one<td>two</table>"),
+            (std::vector<std::string>{"one", "two"}));
+  EXPECT_EQ(texts_of("<td>one</td><td>two</td>"), (std::vector<std::string>{"one", "two"}));
+}
+
+TEST(Html, AnElementAcrossALineBreakStaysInOrder) {
+  EXPECT_EQ(reversed_html("one <b>two<br>three</b> four"), "<b>two one<br>four three</b>");
+  EXPECT_EQ(reversed_html("one <i><b>two x<br>three</b> y</i> four"),
+            "x <i><b>two one<br>four y three</b></i>");
+}
+
+TEST(Html, WhiteSpaceAroundTextsStays) {
+  EXPECT_EQ(reversed_html("  <p>\n  one\n   two </p>\n\n"), "  <p>\n  two one </p>\n\n");
+  EXPECT_EQ(reversed_html("<p>&nbsp;one two\u00A0&nbsp; </p>"),
+            "<p>&nbsp;two one\u00A0&nbsp; </p>");
+}
+
+TEST(Html, CodeAndWhatIsNotToBeTranslatedIsKept) {
+  EXPECT_EQ(texts_of("press <kbd>Enter</kbd> now"), (std::vector<std::string>{"press Enter now"}));
+  EXPECT_EQ(reversed_html("press <kbd>Enter</kbd> now"), "now <kbd>Enter</kbd> press");
+  EXPECT_EQ(reversed_html("a <code title='no'>b&amp;<i>c</i></code> d"),
+            "d <code title='no'>b&amp;<i>c</i></code> a");
+  EXPECT_EQ(reversed_html("one <span translate=\"no\">two three</span> four"),
+            "four <span translate=\"no\">two three</span> one");
+  EXPECT_EQ(reversed_html("one <span class='x notranslate'>two three</span> four"),
+            "four <span class='x notranslate'>two three</span> one");
+  for (const std::string kept :
+       {"<script>if (a < b) one();</script>", "<style>p { color: red }</style>",
+        "<pre>one  two\nthree</pre>", "<!-- one two -->", "<textarea>one two</textarea>",
+        "<div translate='no'><p title='one two'>one two</p></div>",
+        "<svg><title>one two</title></svg>", "<template><p>one two</p></template>"}) {
+    EXPECT_EQ(reversed_html(kept), kept);
+    EXPECT_EQ(reversed_html("<p>one two</p>" + kept + "<p>three four</p>"),
+              "<p>two one</p>" + kept + "<p>four three</p>");
+  }
+}
+
+TEST(Html, KeptTextReplacesItsTranslation) {
+  // The translator writes another text for what is kept.
+  const MarkupDocument document = parse_html("one <code>x y</code> two");
+  AlignedText translation = {
+      .text = "zwei Ix Ypsilon eins",
+      .words = {{{0, 4}, {{3, 1}}}, {{5, 7}, {{1, 1}}}, {{8, 15}, {{2, 1}}}, {{16, 20}, {{0, 1}}}}};
+  EXPECT_EQ(translated_document(document, std::vector{translation}), "zwei <code>x y</code> eins");
+}
+
+TEST(Html, AttributesAreTranslated) {
+  EXPECT_EQ(reversed_html("<img alt='one two' src='one two'>"),
+            "<img alt='two one' src='one two'>");
+  EXPECT_EQ(reversed_html("one <a title=\"two three\">four</a> five"),
+            "five <a title=\"three two\">four</a> one");
+  EXPECT_EQ(reversed_html("<input placeholder=one title=''>"),
+            "<input placeholder=\"one\" title=''>");
+  EXPECT_EQ(reversed_html("<p title='one &quot;two&quot; &amp; &lt;x'>"),
+            "<p title='&lt;x &amp; \"two\" one'>");
+}
+
+TEST(Html, EntitiesAreReadAndWritten) {
+  EXPECT_EQ(reversed_html("<p>&lt;one&gt; &amp;two caf&eacute;&nbsp;x</p>"),
+            "<p>x café &amp;two &lt;one&gt;</p>");
+  EXPECT_EQ(reversed_html("<p>AT&T R & D</p>"), "<p>D & R AT&amp;T</p>");
+  EXPECT_EQ(reversed_html("<title>one <b> &amp; two</title>"),
+            "<title>two &amp; &lt;b&gt; one</title>");
+}
+
+TEST(Html, TextWithoutTagsIsTranslatedLineByLine) {
+  EXPECT_EQ(texts_of("one  two\n three & four\n\nfive > six"),
+            (std::vector<std::string>{"one  two", "three & four", "five > six"}));
+  EXPECT_EQ(reversed_html("one two\n three & four\r\n"), "two one\n four & three\r\n");
+}
+
+TEST(Html, SinglesStandWhereTheyStood) {
+  EXPECT_EQ(reversed_html("one <img src=x> two three"), "three <img src=x> two one");
+  EXPECT_EQ(reversed_html("one<sup><!-- note --></sup> two"), "two one<sup><!-- note --></sup>");
+  EXPECT_EQ(reversed_html("one <img src=x>two"), "<img src=x>two one");
+}
+
+TEST(Html, BrokenPagesLoseNothing) {
+  EXPECT_EQ(reversed_html("<b><i>one two</b> three</i>"), "three <b>two <i>one</b></i>");
+  EXPECT_EQ(reversed_html("one </em> two</p></div>"), "</em>two one</p></div>");
+  for (const std::string html :
+       {"<", "<p", "<p title='one", "</", "<!--", "<![CDATA[one two]]>", "&", "&#", "&#0;", "<a<b>",
+        "<table>one<tr>two", "<select><b>one", "<p><code>one<p>two", "<svg><p>one",
+        "<html><body><html>one", "</body>one</html>two", "<frameset>one", "<title>one"})
+    EXPECT_EQ(reversed_html(html), html);
+}
+
+TEST(Html, FragmentsStayFragments) {
+  EXPECT_EQ(reversed_html("<li>one two"), "<li>two one");
+  EXPECT_EQ(reversed_html("one two</div>"), "two one</div>");
+  EXPECT_EQ(reversed_html("\xEF\xBB\xBFone two"), "\xEF\xBB\xBFtwo one");
+  EXPECT_EQ(reversed_html(""), "");
+}
+
+TEST(Html, TheCallerMayNameTags) {
+  EXPECT_EQ(texts_of("one <x>two</x> three"), (std::vector<std::string>{"one two three"}));
+  EXPECT_EQ(texts_of("one <x>two</x> three", {.splitting_tags = {"x"}}),
+            (std::vector<std::string>{"one", "two", "three"}));
+  EXPECT_EQ(texts_of("<p>one</p><p>two</p>", {.non_splitting_tags = {"p"}}),
+            (std::vector<std::string>{"onetwo"}));
+  EXPECT_EQ(reversed_html("one <x>two three</x> four", {.ignore_tags = {"x"}}),
+            "four <x>two three</x> one");
+}
+
+std::string repeated(const std::string& text, int times) {
+  std::string all;
+  for (int i = 0; i < times; ++i) all += text;
+  return all;
+}
+
+TEST(Html, NestingOfSomeHundredsSurvives) {
+  const std::string begin = "one " + repeated("<i>", 500), end = repeated("</i>", 500);
+  EXPECT_EQ(reversed_html(begin + "two" + end + " three").size(), begin.size() + end.size() + 9);
+  const std::string deep = repeated("<div>", 500);
+  EXPECT_EQ(reversed_html(deep + "one two"), deep + "two one");
+  const std::string list = "<ul>" + repeated("<li>one two", 2'000);
+  EXPECT_EQ(texts_of(list).size(), 2'000u) << "each <li> ends the one before";
+  EXPECT_THROW(parse_html(repeated("<div>", 600)), Error);
+}
+
+TEST(Html, NestingWithoutBoundIsRefusedInAnInstant) {
+  std::string wide = "<p>";  // each paragraph gets all the open elements anew
+  for (int i = 0; i < 4'000; ++i) wide += "<b a=" + std::to_string(i) + ">";
+  for (const std::string& html : {repeated("<div>", 19'000), repeated("<i>", 30'000),
+                                  repeated("<div/>", 16'000), wide + repeated("<p>x", 10'000)}) {
+    const std::clock_t begin = std::clock();
+    try {
+      parse_html(html);
+      ADD_FAILURE() << html.substr(0, 10);
+    } catch (const Error& error) {
+      EXPECT_THAT(error.what(), testing::HasSubstr("at most 512 can be; close its tags"));
+    }
+    EXPECT_LT(static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC, 0.4)
+        << html.substr(0, 10);
+  }
+}
+
+}  // namespace
+}  // namespace dragoman

@@ -1,0 +1,366 @@
+#include "markup/markdown.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+
+#include "base/error.h"
+#include "markup/markdown_blocks.h"
+#include "markup/markdown_masks.h"
+#include "markup/markdown_writing.h"
+#include "markup/word_fragments.h"
+#include "tests/markup/word_translators.h"
+
+namespace dragoman {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+Texts texts_of(const std::string& markdown) {
+  Texts texts;
+  for (const Passage& passage : parse_markdown(markdown).passages) texts.push_back(passage.text);
+  return texts;
+}
+
+std::string turned(const std::string& markdown) {
+  return translated(parse_markdown(markdown), reversed);
+}
+
+std::string same(const std::string& markdown) {
+  return translated(parse_markdown(markdown), in_order);
+}
+
+/// Every passage becomes this text, whatever it was.
+std::string with_text(const std::string& markdown, const std::string& text) {
+  return translated(parse_markdown(markdown), [&](std::string_view) { return in_order(text); });
+}
+
+TEST(Markdown, BlocksKeepTheirMarks) {
+  EXPECT_EQ(turned("# One two #\n\nThree four\n===\n"), "# two One #\n\nfour Three\n===\n");
+  EXPECT_EQ(turned("- one two\n- three four\n  - [x] five six\n1. a b\n"),
+            "- two one\n- four three\n  - [x] six five\n1. b a\n");
+  EXPECT_EQ(turned("> one two\n>> three four\n\n***\n\n**a b** c\n"),
+            "> two one\n>> four three\n\n***\n\nc **b a**\n");
+}
+
+TEST(Markdown, LinesStayLines) {
+  EXPECT_EQ(turned("aa bb\ncc dd\n"), "dd cc\nbb aa\n");
+  EXPECT_EQ(turned("> aa bb\n> cc dd\n\n- ee ff\n  gg hh"), "> dd cc\n> bb aa\n\n- hh gg\n  ff ee");
+  EXPECT_EQ(with_text("aa bb\ncc dd\nee\n", "eins"), "eins\n");
+}
+
+TEST(Markdown, HardLineBreaksEndSentences) {
+  EXPECT_EQ(texts_of("one two  \nthree\\\nfour<br>five\n"),
+            (Texts{"one two", "three", "four", "five"}));
+  EXPECT_EQ(turned("one two  \nthree four\\\nfive"), "two one  \nfour three\\\nfive");
+}
+
+TEST(Markdown, CodeIsLeftAlone) {
+  const std::string code =
+      "```python\nprint('one two')\n```\n\n    indented code\n\n~~~\nthree four\n~~~\n";
+  EXPECT_EQ(turned(code), code);
+  EXPECT_EQ(turned("run `make all` now"), "now `make all` run");
+  EXPECT_EQ(turned("`` a`b `` one"), "one `` a`b ``");
+  EXPECT_EQ(turned("```c\nopen for ever\n"), "```c\nopen for ever\n");
+}
+
+TEST(Markdown, EmphasisMovesWithItsWords) {
+  EXPECT_EQ(turned("one **two** *three* ~~four~~"), "~~four~~ *three* **two** one");
+  EXPECT_EQ(turned("***one*** two __three _four_ five__"), "__five _four_ three__ two ***one***");
+  EXPECT_EQ(turned("**one\ntwo** three"), "three **two\none**");
+}
+
+TEST(Markdown, LinksKeepTheirUrls) {
+  EXPECT_EQ(turned("see [the page](http://a.b/c_(d)) now"), "now [page the](http://a.b/c_(d)) see");
+  EXPECT_EQ(turned("[one two](<u v> \"three four\")"), "[two one](<u v> \"four three\")");
+  EXPECT_EQ(turned("one [two three][ref]\n\n[ref]: http://a.b 'Some title'\n"),
+            "[three two][ref] one\n\n[ref]: http://a.b 'Some title'\n");
+  EXPECT_EQ(turned("one <http://a.b> https://c.d/e_f me@a.org"),
+            "me@a.org https://c.d/e_f <http://a.b> one");
+}
+
+TEST(Markdown, ALinkWhoseTextIsItsLabelGetsTheLabelBesideIt) {
+  const std::string definition = "\n\n[one two]: http://a.b\n";
+  EXPECT_EQ(turned("see [one two]" + definition), "[two one][one two] see" + definition);
+  EXPECT_EQ(turned("see [one two][] *x*" + definition), "*x* [two one][one two] see" + definition);
+  EXPECT_EQ(turned("no [link here] today"), "today here\\] \\[link no");
+}
+
+TEST(Markdown, ImagesHaveTextAndTitle) {
+  EXPECT_EQ(turned("![one two](a.png \"three four\")"), "![two one](a.png \"four three\")");
+  EXPECT_EQ(turned("[![one two](a.svg)](http://a.b) three"),
+            "[![two one](a.svg)](http://a.b) three");
+  EXPECT_EQ(turned("[![](a.svg)](http://a.b)\n[![](b.svg)](http://a.b)\n\none two"),
+            "[![](a.svg)](http://a.b)\n[![](b.svg)](http://a.b)\n\ntwo one");
+  EXPECT_EQ(turned("![one *two* three](a.png) four"), "four ![three *two* one](a.png)");
+}
+
+TEST(Markdown, TablesKeepTheirForm) {
+  EXPECT_EQ(turned("| One two | *b* c |\n|:---|---:|\n| d e | `f|g` |\n"),
+            "| two One | c *b* |\n|:---|---:|\n| e d | `f|g` |\n");
+  EXPECT_EQ(with_text("|aa|\n|--|\n|bb|\n", "a | b"), "|a \\| b|\n|--|\n|a \\| b|\n");
+}
+
+TEST(Markdown, HtmlIsKept) {
+  EXPECT_EQ(turned("<div align=\"center\">\none two\n</div>\n\nthree four\n"),
+            "<div align=\"center\">\none two\n</div>\n\nfour three\n");
+  EXPECT_EQ(turned("one <b>two</b> three <!-- four --> five"),
+            "<!-- four --> five three <b>two</b> one");
+  EXPECT_EQ(turned("one <a\nhref='x'>two</a> three"), "three <a\nhref='x'>two</a> one");
+}
+
+TEST(Markdown, FrontMatterStays) {
+  const std::string matter = "---\ntitle: One two\n---\n";
+  EXPECT_EQ(turned(matter + "# three four"), matter + "# four three");
+  EXPECT_EQ(turned("+++\na = 'b c'\n+++\nd e"), "+++\na = 'b c'\n+++\ne d");
+  EXPECT_EQ(turned("\xEF\xBB\xBF# one two"), "\xEF\xBB\xBF# two one");
+}
+
+TEST(Markdown, FootnotesKeepTheirLabels) {
+  EXPECT_EQ(turned("one[^1] two\n\n[^1]: three four\n[^note]: five\n\n    six seven\n"),
+            "two one[^1]\n\n[^1]: four three\n[^note]: five\n\n    seven six\n");
+  EXPECT_EQ(turned("> [!NOTE]\n> one two\n"), "> [!NOTE]\n> two one\n");
+}
+
+TEST(Markdown, EscapesAndEntitiesAreRead) {
+  EXPECT_EQ(texts_of("\\*one\\* &amp; two &eacute; [x] ![a \\\" &lt;](u)"),
+            (Texts{"*one* & two \u00E9 [x]", "a \" <"}));
+}
+
+TEST(Markdown, ATranslationIsNoMarkup) {
+  for (const std::string text : {"- a",
+                                 "1. a",
+                                 "12) a",
+                                 "# a",
+                                 "> a",
+                                 "*a*",
+                                 "_a_",
+                                 "`a`",
+                                 "[a](b)",
+                                 "<b>",
+                                 "&amp;",
+                                 "~~a~~",
+                                 "---",
+                                 "===",
+                                 "a\\",
+                                 "\\*",
+                                 "| a |",
+                                 "***",
+                                 "+ a",
+                                 "!",
+                                 "_ _ _",
+                                 "C #",
+                                 "a_b 2 * 3 < 4 & 5"}) {
+    const std::string markdown = "# x\n\nxx\nyy\n\n- **xx**[y](u) z\n  yy\n\n|x|\n|-|\n|x|\n";
+    const std::string result = with_text(markdown, text);
+    EXPECT_THAT(texts_of(result), testing::Each(text)) << result;
+    EXPECT_EQ(texts_of(result).size(), has_letters(text) ? 5u : 0u) << result;
+    EXPECT_EQ(markdown_blocks(result).size(), 5u) << result;
+  }
+  EXPECT_EQ(with_text("xx", "snake_case 2 * 3 < 4 & 5 - 6. (a) C# 1."),
+            "snake_case 2 * 3 < 4 & 5 - 6. (a) C# 1.");
+}
+
+/// The document with the two tags of its one passage around a stretch of its translation.
+std::string with_marks(const std::string& markdown, const std::string& text, ByteRange stretch) {
+  const MarkupDocument document = parse_markdown(markdown);
+  const std::vector<PlacedTag> tags = {{.tag = 0, .text = {stretch.begin, stretch.begin}},
+                                       {.tag = 1, .text = {stretch.end, stretch.end}}};
+  std::string marked;
+  std::size_t place = 0;
+  for (const PlacedTag& tag : readable_marks(document, document.passages.at(0), text, tags)) {
+    marked += text.substr(place, tag.text.begin - place);
+    marked += document.passages[0].tags[tag.tag].source.of(document.bytes);
+    place = tag.text.begin;
+  }
+  return marked + text.substr(place);
+}
+
+TEST(Markdown, MarksAreReadAsMarks) {
+  const std::string next = "\u91CD\u3002\u6B21";  // two letters with a full stop between them
+  EXPECT_EQ(with_marks("**one.** two", next, {0, 6}), "**\u91CD**\u3002\u6B21");
+  EXPECT_EQ(with_marks("**one.** two", next, {3, 9}), "\u91CD\u3002**\u6B21**");
+  EXPECT_EQ(with_marks("_one_ two", "einszwei drei", {4, 8}), "_einszwei_ drei");
+  EXPECT_EQ(with_marks("*one* two", "einszwei drei", {4, 8}), "eins*zwei* drei");
+  EXPECT_EQ(with_marks("*one* two", "eins zwei", {4, 5}), "eins zwei");
+  EXPECT_EQ(with_text("**x** yy", ""), "");
+}
+
+TEST(Markdown, WhatHasNothingToTranslateStays) {
+  for (const std::string markdown :
+       {"", "\n", "\r\n\r\n", "---\n", "|--|\n", "![](a.png)\n", "[a]: http://b.c\n", "***",
+        "<!-- one -->", "```\na\n```", "- \n- ", "> ", "\\", "`a`", "[", "*", "[](u)",
+        "[!]\n\n[!]: u"})
+    EXPECT_EQ(turned(markdown), markdown);
+}
+
+TEST(Markdown, LineEndsStay) {
+  EXPECT_EQ(turned("# one two\r\n\r\naa bb\r\ncc dd"), "# two one\r\n\r\ndd cc\r\nbb aa");
+  EXPECT_EQ(same("one\rtwo  \r\nthree"), "one\rtwo  \r\nthree");
+}
+
+TEST(Markdown, DeepAndLongDocumentsTakeNoQuadraticTime) {
+  const auto repeated = [](const std::string& text, int n) {
+    std::string all;
+    for (int i = 0; i < n; ++i) all += text;
+    return all;
+  };
+  constexpr int kDepth = 10'000;
+  const auto start = std::chrono::steady_clock::now();
+  for (const std::string& markdown :
+       {repeated("> ", kDepth) + "one two", repeated("*", kDepth) + "one" + repeated("*", kDepth),
+        repeated("[", kDepth) + "one" + repeated("](u)", kDepth),
+        repeated("![", kDepth) + "one" + repeated("](u)", kDepth), repeated("- ", kDepth) + "one",
+        repeated("<b>", kDepth) + "one" + repeated("</i>", kDepth), repeated("`", kDepth) + "one",
+        repeated("one\n", kDepth), repeated("*a ", kDepth), repeated("[a](u \"", kDepth),
+        repeated("a **b** ", kDepth), repeated("[^1]", kDepth)})
+    EXPECT_GE(same(markdown).size(), markdown.size());
+  const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
+  EXPECT_LT(spent.count(), 20);
+}
+
+/// Every word is another one.
+class RandomMarkdown {
+ public:
+  explicit RandomMarkdown(RandomStream& random) : random_(random) {}
+
+  std::string document() {
+    std::string text;
+    for (std::uint64_t n = random_.below(4) + 1; n-- > 0;) text += block() + "\n";
+    return text;
+  }
+
+  /// Words with spans.
+  std::string line(int depth, const std::string& around = {}) {
+    std::string text;
+    for (std::uint64_t n = random_.below(4) + 1; n-- > 0;)
+      text += (text.empty() ? "" : " ") + item(depth, around);
+    return text;
+  }
+
+ private:
+  std::string word() { return join_text("w", ++words_); }
+
+  /// Not within another mark of the same sign, which would be text.
+  std::string item(int depth, const std::string& around) {
+    const std::uint64_t kind = depth == 0 ? 0 : random_.below(14);
+    if (kind == 1) return "`" + word() + "`";
+    if (kind == 2) return "![" + word() + "](u" + std::to_string(words_) + " 'x " + word() + "')";
+    if (kind == 3) return "<http://a.b/" + word() + ">";
+    if (kind == 4) return word() + "[^n" + std::to_string(words_) + "]";
+    if (kind == 5) return "<i>" + line(depth - 1, around) + "</i>";
+    if (kind == 6) return "[" + line(0) + "](u" + word() + ")";
+    static const std::vector<std::string> kMarks = {"*", "**", "_", "__", "~~"};
+    const std::string& mark = random_.choice(kMarks);
+    if (kind < 11 || around.find(mark[0]) != std::string::npos) return word();
+    return mark + word() + " " + line(depth - 1, around + mark) + " " + word() + mark;
+  }
+
+  std::string block() {
+    switch (random_.below(7)) {
+      case 0:
+        return "## " + line(2) + "\n";
+      case 1:
+        return "- " + line(2) + "\n  " + line(2) + "\n1. " + line(2) + "\n";
+      case 2:
+        return "> " + line(2) + "\n> " + line(1) + "\n";
+      case 3:
+        return "| " + line(2) + " | " + line(1) + "|\n|-|:-:|\n|" + line(1) + "||\n";
+      case 4:
+        return "```\n" + word() + "\n```\n";
+      default:
+        return line(3) + "\n" + line(2) + "\n";
+    }
+  }
+
+  RandomStream& random_;
+  int words_ = 0;
+};
+
+/// The spans of all blocks, and how many lines and rows there are.
+std::map<std::string, int> counted_spans(const std::string& markdown) {
+  std::map<std::string, int> counts;
+  for (const MarkdownBlock& block : markdown_blocks(masked_markdown(markdown).text)) {
+    ++counts[block.is_cell ? "cells" : "blocks"];
+    for (const MarkdownEvent& event : block.events)
+      if (event.kind == MarkdownEvent::Kind::Opens)
+        ++counts["span " + std::to_string(static_cast<int>(event.span))];
+  }
+  for (const char* mark : {"<i>", "</i>", "[^n", "](u", "\n", "```", "http://a.b/w"})
+    for (std::size_t at = markdown.find(mark); at != std::string::npos;
+         at = markdown.find(mark, at + 1))
+      ++counts[mark];
+  return counts;
+}
+
+/// Without blanks, escapes, and line ends with the marks of quotes, which may move.
+std::string without_lines(std::string text) {
+  std::erase_if(text,
+                [](char c) { return std::string_view(" \n\\>").find(c) != std::string::npos; });
+  return text;
+}
+
+constexpr int kDocuments = 5'000;
+
+TEST(RandomMarkdownDocuments, NoMarkIsLostOrDoubled) {
+  for (int i = 0; i < kDocuments; ++i) {
+    RandomStream random(4, i);
+    const std::string markdown = RandomMarkdown(random).document();
+    for (const std::string& result : {turned(markdown), same(markdown)})
+      ASSERT_EQ(counted_spans(result), counted_spans(markdown)) << markdown << "\n->\n" << result;
+    ASSERT_EQ(without_lines(same(markdown)), without_lines(markdown));
+  }
+}
+
+TEST(RandomMarkdownDocuments, WithoutItsMarksATextIsItsTranslation) {
+  for (int i = 0; i < kDocuments; ++i) {
+    RandomStream random(5, i);
+    const std::string markdown = RandomMarkdown(random).line(3);
+    if (texts_of(markdown).empty()) continue;
+    const std::string result = turned(markdown);
+    // The texts of images and titles are passages of their own.
+    if (markdown.find("![") != std::string::npos) continue;
+    ASSERT_FALSE(texts_of(result).empty()) << markdown << "\n->\n" << result;
+    ASSERT_EQ(texts_of(result).at(0), reversed(texts_of(markdown).at(0)).text)
+        << markdown << "\n->\n"
+        << result;
+  }
+}
+
+TEST(RandomMarkdownDocuments, BytesThatAreNoMarkdownDoNoHarm) {
+  static const std::vector<std::string> kBits = {
+      "*",       "**",     "_",        "`",           "``",
+      "[",       "]",      "(",        ")",           "!",
+      "<",       ">",      "|",        "-",           "\n",
+      "\n\n",    "    ",   "one ",     "two",         "\\",
+      "&amp;",   "~~",     "# ",       "> ",          "- ",
+      "1.",      "```\n",  "---\n",    "|-|\n",       "[^1]",
+      "[^1]:",   "\r\n",   "\t",       "<b>",         "</b>",
+      "u \"t\"", "](u)",   "[a]: u\n", "http://a.b ", "<!-- ",
+      "-->",     "\u00E9", "  \n",     ":-",          std::string(1, '\0')};
+  for (int i = 0; i < 4 * kDocuments; ++i) {
+    RandomStream random(6, i);
+    std::string markdown;
+    for (std::uint64_t n = random.below(30); n-- > 0;) markdown += random.choice(kBits);
+    const MarkupDocument document = parse_markdown(markdown);
+    std::size_t end = 0;
+    for (const Passage& passage : document.passages) {
+      ASSERT_LE(passage.source.end, document.bytes.size()) << markdown;
+      for (const InlineTag& tag : passage.tags) {
+        ASSERT_LE(std::max(end, passage.source.begin), tag.source.begin) << markdown;
+        ASSERT_LE(tag.source.end, passage.source.end) << markdown;
+        end = tag.source.end;
+      }
+    }
+    translated(document, [&](std::string_view text) { return random_translation(text, random); });
+    if (document.passages.empty()) {
+      ASSERT_EQ(turned(markdown), markdown);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace dragoman

@@ -1,0 +1,100 @@
+#include "markup/po.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "markup/text_tokens.h"
+#include "tests/markup/word_translators.h"
+
+namespace dragoman {
+namespace {
+
+std::string reversed_po(const std::string& po) { return translated(parse_po(po), reversed); }
+
+std::string error_of(const std::string& po) {
+  try {
+    parse_po(po);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+TEST(Po, EmptyTranslationsAreFilled) {
+  EXPECT_EQ(reversed_po("# a comment\nmsgid \"one two\"\nmsgstr \"\"\n"),
+            "# a comment\nmsgid \"one two\"\nmsgstr \"two one\"\n");
+  EXPECT_EQ(reversed_po("msgctxt \"x\"\nmsgid \"one\"\n\" two\"\nmsgstr \"\""),
+            "msgctxt \"x\"\nmsgid \"one\"\n\" two\"\nmsgstr \"two one\"");
+}
+
+TEST(Po, AllElseStays) {
+  const std::string po =
+      "\xEF\xBB\xBFmsgid \"\"\nmsgstr \"\"\n\"Language: de\\n\"\n\n#, fuzzy\nmsgid \"one two\"\n"
+      "msgstr \"da\"\n\n#~ msgid \"one two\"\n#~ msgstr \"\"\n";
+  EXPECT_EQ(reversed_po(po), po);
+}
+
+TEST(Po, PluralsHaveTheirOwnMessage) {
+  EXPECT_EQ(reversed_po("msgid \"%d cat\"\nmsgid_plural \"%d big cats\"\nmsgstr[0] \"\"\nmsgstr[1] "
+                        "\"\"\nmsgstr[2] \"\"\n"),
+            "msgid \"%d cat\"\nmsgid_plural \"%d big cats\"\nmsgstr[0] \"cat %d\"\nmsgstr[1] "
+            "\"cats big %d\"\nmsgstr[2] \"cats big %d\"\n");
+}
+
+TEST(Po, LinesAndEscapesStay) {
+  EXPECT_EQ(reversed_po("msgid \"\"\n\"one two\\n\"\n\"say \\\"x\\\" \\\\y\\n\"\nmsgstr \"\"\n"),
+            "msgid \"\"\n\"one two\\n\"\n\"say \\\"x\\\" \\\\y\\n\"\nmsgstr \"\"\n"
+            "\"two one\\n\"\n\"\\\\y \\\"x\\\" say\\n\"\n");
+}
+
+TEST(Po, PlaceholdersComeOutOnce) {
+  // The translator loses one, and doubles another.
+  const MarkupDocument document =
+      parse_po("msgid \"The %s of %(name)s has <b>{0}</b>\"\nmsgstr \"\"\n");
+  ASSERT_EQ(document.passages.size(), 1u);
+  EXPECT_EQ(document.passages[0].text, "The %s of %(name)s has {0}");
+  const std::string po =
+      translated_document(document, std::vector{AlignedText{.text = "Das %s von hat {0}"}});
+  for (const std::string kept : {"%(name)s", "%s", "{0}", "<b>", "</b>"}) {
+    const std::string filled = po.substr(po.find("msgstr"));
+    EXPECT_NE(filled.find(kept), std::string::npos) << kept << " in " << po;
+    EXPECT_EQ(filled.find(kept), filled.rfind(kept)) << kept << " in " << po;
+  }
+}
+
+TEST(Po, APlaceholderReplacesNoOtherWord) {
+  const MarkupDocument document = parse_po("msgid \"a %s man\"\nmsgstr \"\"\n");
+  const auto filled = [&](const AlignedText& translation) {
+    const std::string po = translated_document(document, std::vector{translation});
+    return po.substr(po.find("msgstr"));
+  };
+  // Of a word that comes from all words of the source.
+  EXPECT_EQ(filled({.text = "Mann", .words = {{{0, 4}, {{0, 0.35}, {1, 0.3}, {2, 0.35}}}}}),
+            "msgstr \"Mann %s\"\n");
+  EXPECT_EQ(filled({.text = "Mann"}), "msgstr \"%s Mann\"\n");
+  EXPECT_EQ(filled({.text = "Mann x", .words = {{{0, 4}, {{2, 1}}}, {{5, 6}, {{1, 1}}}}}),
+            "msgstr \"Mann %s\"\n");
+}
+
+TEST(Po, PlaceholdersAreThoseOfPrintfPythonAndBraces) {
+  for (const std::string kept : {"%s", "%1$d", "%-5.2f", "%lu", "%(name)s", "{0}", "{}", "{name}",
+                                 "{0:.2f}", "${name}", "{{name}}", "%@", "%%"})
+    EXPECT_EQ(placeholder_length(kept + " x"), kept == "%%" ? 0 : kept.size()) << kept;
+  for (const std::string text :
+       {"100% sure", "% d", "%", "%(name", "{a b}", "{", "$x", "%discount"})
+    for (std::size_t i = 0; i < text.size(); ++i)
+      EXPECT_EQ(placeholder_length(text.substr(i)), 0u) << text;
+}
+
+TEST(Po, FaultsAreNamedWithTheirLine) {
+  EXPECT_THAT(error_of("msgid \"one\"\nmsgstr one\n"), testing::StartsWith("po: line 2: "));
+  EXPECT_THAT(error_of("msgid \"one\nmsgstr \"\"\n"), testing::StartsWith("po: line 1: "));
+  EXPECT_THAT(error_of("\"one\"\n"), testing::StartsWith("po: line 1: "));
+  EXPECT_THAT(error_of("msgid \"one\" two \"three\"\n"), testing::HasSubstr("behind a string"));
+  EXPECT_THAT(error_of("msgid \"one\\\""), testing::HasSubstr("second quote"));
+  EXPECT_EQ(error_of(""), "none");
+}
+
+}  // namespace
+}  // namespace dragoman

@@ -1,0 +1,69 @@
+#include "markup/srt.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "tests/markup/word_translators.h"
+
+namespace dragoman {
+namespace {
+
+std::vector<std::string> texts_of(const std::string& srt) {
+  std::vector<std::string> texts;
+  for (const Passage& passage : parse_srt(srt).passages) texts.push_back(passage.text);
+  return texts;
+}
+
+const std::string kFirst = "1\n00:00:01,000 --> 00:00:02,500\n";
+const std::string kSecond = "\n\n2\n00:00:02,600 --> 00:00:04,000\n";
+
+TEST(Srt, NumbersAndTimesStay) {
+  const std::string srt = kFirst + "One two." + kSecond + "Three four.\n\n";
+  EXPECT_EQ(translated(parse_srt(srt), reversed),
+            kFirst + "two. One" + kSecond + "four. Three\n\n");
+}
+
+TEST(Srt, ASentenceOverTwoCaptionsIsJoinedAndDividedAgain) {
+  const std::string srt = kFirst + "One two three" + kSecond + "four five.\nSix.";
+  EXPECT_EQ(texts_of(srt), (std::vector<std::string>{"One two three four five.", "Six."}));
+  EXPECT_EQ(translated(parse_srt(srt), in_order), srt);
+  EXPECT_EQ(translated(parse_srt(srt), reversed),
+            kFirst + "five. four" + kSecond + "three two One\nSix.");
+}
+
+TEST(Srt, LinesOfACaptionAreOneSentenceUnlessSpeakersChange) {
+  EXPECT_EQ(texts_of(kFirst + "one two\r\nthree"), (std::vector<std::string>{"one two three"}));
+  EXPECT_EQ(texts_of(kFirst + "- One?\n- Two"), (std::vector<std::string>{"- One?", "- Two"}));
+  EXPECT_EQ(translated(parse_srt(kFirst + "one two\r\nthree"), in_order),
+            kFirst + "one two\r\nthree");
+}
+
+TEST(Srt, TagsAndPositionsStay) {
+  const std::string srt = kFirst + "{\\an8}<i>one two</i> three" + kSecond + "<i>four</i>";
+  EXPECT_EQ(translated(parse_srt(srt), in_order), srt);
+  EXPECT_EQ(texts_of(kFirst + "I <3 you"), (std::vector<std::string>{"I <3 you"}));
+}
+
+TEST(Srt, AShortTranslationLosesNoCaption) {
+  const auto one_word = [](std::string_view) { return AlignedText{.text = "eins"}; };
+  const auto nothing = [](std::string_view) { return AlignedText{}; };
+  const std::string srt = kFirst + "one\ntwo" + kSecond + "three";
+  EXPECT_EQ(translated(parse_srt(srt), one_word), kFirst + "eins\n" + kSecond);
+  EXPECT_EQ(translated(parse_srt(srt), nothing), kFirst + "\n" + kSecond);
+}
+
+TEST(Srt, WhatHasNoTimesIsRefused) {
+  EXPECT_THROW(parse_srt("one two\n"), Error);
+  EXPECT_EQ(translated(parse_srt("\n"), reversed), "\n");
+  EXPECT_EQ(translated(parse_srt(kFirst + "\u266A \u266A"), reversed), kFirst + "\u266A \u266A");
+}
+
+TEST(Srt, ManyLinesWithoutStopsAreNotOneSentence) {
+  std::string lyrics = kFirst;
+  for (int i = 0; i < 30; ++i) lyrics += "la la\n";
+  EXPECT_EQ(texts_of(lyrics).size(), 4u);
+}
+
+}  // namespace
+}  // namespace dragoman

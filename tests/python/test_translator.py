@@ -1,0 +1,261 @@
+"""dragoman.Translator gives the numbers of the program, in order, for every kind of input."""
+
+import json
+import pickle
+import subprocess
+
+import dragoman
+import pytest
+
+SHORT = {"max_length": 8, "max_length_ratio": 0.1, "beam_size": 2}
+FLAGS = ["--max-length", "8", "--max-length-ratio", "0.1", "--beam-size", "2"]
+
+
+def program_answers(path, model, lines, *flags):
+    requests = "".join(json.dumps({"text": line}) + "\n" for line in lines)
+    run = subprocess.run([path, "translate", "-m", model, "--json", "--threads", "2", *FLAGS, *flags],
+                         input=requests, capture_output=True, text=True, check=True)
+    return [json.loads(answer) for answer in run.stdout.splitlines()]
+
+
+def test_translations_are_those_of_the_program(translator, model, lines, program):
+    expected = program_answers(program("dragoman-lite"), model, lines, "--n-best", "2", "--alignment", "hard",
+                               "--word-scores")
+    ours = translator.translate(lines, n_best=2, alignment=True, word_scores=True, **SHORT)
+    assert len(ours) == len(lines)
+    for translation, answer in zip(ours, expected):
+        assert translation.text == answer["translation"]
+        assert translation.score == answer["score"]
+        assert translation.log_probability == answer["log_probability"]
+        assert translation.alignment == [tuple(link) for link in answer["alignment"]]
+        assert translation.word_scores == [word["log_probability"] for word in answer["words"]]
+        assert [word.text for word in translation.words] == [word["text"] for word in answer["words"]]
+        assert [other.text for other in translation.n_best[1:]] == [o["translation"] for o in answer["alternatives"]]
+
+
+@pytest.mark.parametrize("options", [
+    {"beam_size": 1}, {"beam_size": 3, "length_penalty": 0.2, "stop": "exact"}, {"no_repeat_ngram_size": 1},
+    {"repetition_penalty": 1.5}, {"suppress": ["kp"]},
+    {"length_penalty_kind": "gnmt", "coverage_penalty": 0.3},
+    {"sampling": True, "seed": 5, "sampling_topk": 20, "temperature": 0.8}])
+def test_options_are_the_flags_of_the_program(translator, model, lines, program, options):
+    flags = []
+    for name, value in options.items():
+        values = value if isinstance(value, list) else [] if value is True else [value]
+        flags += ["--" + name.replace("_", "-"), *map(str, values)]
+    expected = [(answer["translation"], answer["score"])
+                for answer in program_answers(program("dragoman-lite"), model, lines, *flags)]
+    plain = [(t.text, t.score) for t in translator.translate(lines, **SHORT)]
+    ours = [(t.text, t.score) for t in translator.translate(lines, **{**SHORT, **options})]
+    assert ours == expected
+    assert ours != plain
+
+
+def test_one_line_gives_one_translation(translator, lines):
+    assert translator.translate(lines[3], **SHORT) == translator.translate(lines, **SHORT)[3]
+    assert str(translator.translate("", **SHORT)) == ""
+
+
+@pytest.mark.parametrize("make", [list, tuple, iter, lambda lines: (line for line in lines), dict.fromkeys])
+def test_any_iterable_is_translated(translator, make):
+    lines = ["one", "two words", "three"]
+    assert translator.translate(make(lines), **SHORT) == [translator.translate(line, **SHORT) for line in lines]
+
+
+def test_nothing_gives_nothing(translator):
+    assert translator.translate([]) == []
+    assert list(translator.translate_iter(iter([]))) == []
+
+
+def test_line_ends_and_half_surrogates_do_not_split_a_line(translator):
+    odd = ["a\nb", "a\r\nb", "a\0b", "a\ud800b", "\ufeffa", "a" * 3000]
+    translations = translator.translate(odd, **SHORT)
+    assert len(translations) == len(odd)
+    assert not any(set("\n\r\0") & set(translation.text) for translation in translations)
+    assert translations[0] == translator.translate("a b", **SHORT)
+
+
+def test_an_iterator_is_read_as_translations_are_taken(translator):
+    read = 0
+    def endless():
+        nonlocal read
+        while True:
+            read += 1
+            yield f"line {read}"
+    stream = translator.translate_iter(endless(), read_ahead=10, **SHORT)
+    assert read == 0
+    given = []
+    for _ in range(95):
+        given.append(next(stream).text)
+        assert read <= len(given) - 1 + 20 + 1
+    assert given == [t.text for t in translator.translate([f"line {i}" for i in range(1, 96)], **SHORT)]
+
+
+def test_the_seed_counts_lines_over_a_whole_stream(translator):
+    options = {**SHORT, "sampling": True, "seed": 3}
+    lines = ["same line"] * 50
+    texts = [t.text for t in translator.translate(lines, **options)]
+    assert len(set(texts)) > 10
+    assert texts == [t.text for t in translator.translate_iter(lines, read_ahead=7, **options)]
+
+
+def test_an_error_of_the_iterator_is_raised(translator):
+    def failing():
+        yield "a"
+        raise KeyError("mine")
+    with pytest.raises(KeyError, match="mine"):
+        translator.translate(failing(), **SHORT)
+    assert translator.translate("a", **SHORT).text  # it goes on to work
+
+
+def test_prefixes_begin_translations(translator):
+    lines = ["one", "two", "three"]
+    prefixes = ["abc de ", "", "xyz "]
+    translations = translator.translate(lines, prefixes=prefixes, **SHORT)
+    assert [t.text.startswith(p.strip()) for t, p in zip(translations, prefixes)] == [True] * 3
+    assert translations[1] == translator.translate("two", **SHORT)
+    assert translator.translate("one", prefixes="abc de ", **SHORT) == translations[0]
+    for wrong in (["a"], ["a"] * 4, []):
+        with pytest.raises(ValueError, match="prefixes: must have as many texts"):
+            translator.translate(lines, prefixes=wrong, **SHORT)
+    with pytest.raises(TypeError, match="prefixes"):
+        translator.translate(lines, prefixes="abc", **SHORT)
+
+
+def test_terms_are_met_or_named(translator, tmp_path):
+    terms = {"one": "uno", "two": "dos"}
+    options = {"beam_size": 2, "max_length": 30, "terms_force": True}
+    [translation] = translator.translate(["one xx two"], terms=terms, **options)
+    assert not translation.unmet and "uno" in translation.text and "dos" in translation.text
+    glossary = tmp_path / "terms.tsv"
+    glossary.write_text("one\tuno\ntwo\tdos\n")
+    assert translator.translate(["one xx two"], terms=glossary, **options) == [translation]
+    [cut] = translator.translate(["one xx two"], terms={"one": "uno"}, beam_size=1, max_length=2, max_length_ratio=0.1)
+    assert cut.cut and cut.unmet in ([], ["uno"])
+
+
+def test_protected_texts_are_met_or_named(translator):
+    options = {"beam_size": 2, "max_length": 40}
+    [kept] = translator.translate(["xx 6,263 yy"], protect=True, terms_force=True, number_format="en-de", **options)
+    assert "6.263" in kept.text or kept.unmet == ["6.263"]
+
+
+def test_avoided_texts_are_those_of_the_program(translator, model, lines, program, tmp_path):
+    sampling = {**SHORT, "sampling": True, "seed": 2}
+    plain = translator.translate(lines, **sampling)
+    avoid = sorted({word for translation in plain for word in translation.text.split()})
+    (tmp_path / "avoid").write_text("".join(text + "\n" for text in avoid))
+    expected = program_answers(program("dragoman-lite"), model, lines, "--sampling", "--seed", "2", "--avoid",
+                               str(tmp_path / "avoid"))
+    ours = translator.translate(lines, avoid=avoid, **sampling)
+    assert [t.text for t in ours] == [answer["translation"] for answer in expected]
+    assert [t.text for t in ours] != [t.text for t in plain]
+
+
+def test_results_are_plain_data(translator):
+    translation = translator.translate("some words", alignment=True, **SHORT)
+    assert pickle.loads(pickle.dumps(translation)) == translation
+    assert len(translation.words[0].attention) == 2
+
+
+def test_a_pickled_translator_opens_its_files_anew(translator):
+    again = pickle.loads(pickle.dumps(translator))
+    assert again.translate("some words", **SHORT) == translator.translate("some words", **SHORT)
+
+
+def test_an_ensemble_of_equals_translates_as_one(translator, model):
+    both = dragoman.Translator([model, model], threads=1)
+    line = "some words"
+    ours, one = both.translate(line, **SHORT), translator.translate(line, **SHORT)
+    assert ours.text == one.text and abs(ours.score - one.score) < 1e-4
+
+
+def test_compute_types_differ(translator, model, lines):
+    int8 = dragoman.Translator(model, threads=1, compute_type="int8", batch_size=4)
+    scores = [t.score for t in int8.translate(lines[:5], **SHORT)]
+    assert scores != [t.score for t in translator.translate(lines[:5], **SHORT)]
+
+
+def test_scores_are_those_of_the_program(translator, model, lines, program, tmp_path):
+    targets = [t.text for t in translator.translate(lines, **SHORT)]
+    for name, texts in (("src", lines), ("tgt", targets)):
+        (tmp_path / name).write_text("".join(text + "\n" for text in texts))
+    run = subprocess.run([program("dragoman"), "score", "-m", model, "--device", "cpu", "--per-token", "--src",
+                          tmp_path / "src", "--tgt", tmp_path / "tgt"], capture_output=True, text=True, check=True)
+    for score, line in zip(translator.score(lines, targets), run.stdout.splitlines(), strict=True):
+        total, tokens = line.split("\t")
+        expected = [float(token) for token in tokens.split()]
+        assert score.tokens == pytest.approx(expected, abs=1e-4)
+        assert score.log_probability == pytest.approx(float(total), abs=1e-3)
+
+
+def test_scores_are_those_of_the_search(translator, lines):
+    """The search's sum of log-probabilities is the score of its translation, where the pieces are the same."""
+    options = {"beam_size": 1, "max_length": 60}
+    translations = translator.translate(lines[:20], split_sentences="never", **options)
+    scores = translator.score(lines[:20], [t.text for t in translations], split_sentences="never")
+    pairs = [(t, s) for t, s in zip(translations, scores) if t.text and not t.cut]
+    same = [abs(t.log_probability - s.log_probability) < 1e-3 for t, s in pairs]
+    assert all(s.log_probability <= 0 for s in scores)
+    assert not pairs or sum(same) >= len(pairs) // 2
+
+
+def test_scores_need_as_many_translations_as_lines(translator):
+    with pytest.raises(ValueError, match="sources: has 2 lines, but targets has 1"):
+        translator.score(["a", "b"], ["c"])
+    with pytest.raises(TypeError, match="both must be str"):
+        translator.score("a", ["c"])
+    assert translator.score([], []) == []
+    assert translator.score("a", "b") == translator.score(["a"], ["b"])[0]
+
+
+@pytest.mark.parametrize(("options", "message"), [
+    ({"beam_size": 0}, "beam_size 0: must be from 1 to 1000"), ({"beem_size": 3}, "did you mean beam_size?"),
+    ({"beam_size": 2.5}, "beam_size"), ({"n_best": 9}, "n_best 9: must not exceed beam_size"),
+    ({"stop": "soon"}, "none of full, exact, hf"), ({"terms": {"a": " "}}, "has no target term"),
+    ({"terms": {"a": "b\nc"}}, "line end"), ({"number_format": "en-de"}, "needs protect"),
+    ({"attention_layer": 99, "alignment": True}, "attention_layer 99"), ({"read_ahead": 0}, "read_ahead 0"),
+    ({"temperature": float("nan")}, "temperature")])
+def test_wrong_options_are_named(translator, options, message):
+    with pytest.raises(ValueError, match=message.replace("?", r"\?")):
+        translator.translate_iter(["a"], **options)  # at the call, not when the first line is taken
+
+
+@pytest.mark.parametrize("lines", [None, 5, [5], [b"bytes"], [None]])
+def test_what_is_no_text_is_refused(translator, lines):
+    with pytest.raises(TypeError):
+        translator.translate(lines)
+
+
+def test_lists_of_texts_are_no_text(translator):
+    for name in ("suppress", "avoid"):
+        with pytest.raises(TypeError, match=name):
+            translator.translate("a", **{name: "abc"})
+
+
+def test_missing_and_damaged_files_are_named(model, tmp_path):
+    with pytest.raises(dragoman.Error, match="nowhere"):
+        dragoman.Translator(tmp_path / "nowhere")
+    damaged = tmp_path / "damaged.safetensors"
+    whole = open(f"{model}/model.safetensors", "rb").read()
+    damaged.write_bytes(whole[:-1000])
+    with pytest.raises(dragoman.Error, match="damaged.safetensors"):
+        dragoman.Translator(damaged)
+    changed = bytearray(whole)
+    changed[-5000] ^= 1
+    damaged.write_bytes(changed)
+    with pytest.raises(dragoman.Error, match="damaged"):
+        dragoman.Translator(damaged)
+    for arguments in ({"threads": -1}, {"threads": 10**6}, {"compute_type": "int9"}, {"batch_size": -1}):
+        with pytest.raises(ValueError, match=next(iter(arguments))):
+            dragoman.Translator(model, **arguments)
+    with pytest.raises(ValueError):
+        dragoman.Translator([])
+
+
+def test_facts_of_a_model(model, tmp_path):
+    facts = dragoman.inspect(model)
+    assert facts.architecture["d-model"] > 0 and facts.provenance["command"] == "random_model"
+    assert facts.bytes > 1000 and facts.path.endswith("model.safetensors")
+    with pytest.raises(dragoman.Error):
+        dragoman.inspect(tmp_path / "nowhere")

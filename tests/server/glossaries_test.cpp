@@ -1,0 +1,165 @@
+// Glossaries that are kept, and DeepL's interface to them.
+#include "server/glossaries.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/error.h"
+#include "base/scratch_folder.h"
+#include "tests/server/table_server.h"
+
+namespace dragoman {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+class KeptGlossaries : public testing::Test {
+ protected:
+  ServerConfig config() const {
+    return {.glossaries = std::make_shared<Glossaries>(folder_.path())};
+  }
+  static json terms(const std::string& entries, const std::string& format = "tsv") {
+    return {{"name", "mine"},
+            {"source_lang", "en"},
+            {"target_lang", "DE"},
+            {"entries", entries},
+            {"entries_format", format}};
+  }
+
+  const ScratchFolder folder_{testing::TempDir() + "glossaries-"};
+};
+
+TEST_F(KeptGlossaries, AreMadeListedReadAndDeleted) {
+  std::string id;
+  json made;
+  {
+    TableServer table({"en-de"}, config());
+    const HttpResponse response = table.post("/v2/glossaries", terms("one\ttwo\nFour\tsix,\n"));
+    ASSERT_EQ(response.status, 201) << response.body;
+    made = json_of(response);
+    id = made["glossary_id"];
+    EXPECT_EQ(made["entry_count"], 2);
+    EXPECT_EQ(made["source_lang"], "en");
+    EXPECT_EQ(made["target_lang"], "de");
+    EXPECT_EQ(made["ready"], true);
+    EXPECT_THAT(made["creation_time"].get<std::string>(),
+                testing::MatchesRegex("20..-..-..T..:..:..\\.......Z"))
+        << "DeepL's client wants the fraction";
+  }
+  TableServer again({"en-de"}, config());  // after a restart
+  EXPECT_EQ(json_of(again.get("/v2/glossaries")), json({{"glossaries", {made}}}));
+  EXPECT_EQ(json_of(again.get("/v2/glossaries/" + id)), made);
+  const HttpResponse entries = again.get("/v2/glossaries/" + id + "/entries");
+  EXPECT_EQ(entries.body, "one\ttwo\nFour\tsix,\n");
+  EXPECT_THAT(entries.type, HasSubstr("text/tab-separated-values"));
+  const HttpRequest remove{.method = "DELETE", .path = "/v2/glossaries/" + id};
+  EXPECT_EQ(again.ask(remove).status, 204);
+  EXPECT_EQ(again.ask(remove).status, 404);
+  EXPECT_EQ(again.get("/v2/glossaries/" + id).status, 404);
+  EXPECT_TRUE(std::filesystem::is_empty(folder_.path()));
+}
+
+TEST_F(KeptGlossaries, ATranslationHasTheirTerms) {
+  TableServer table({"en-de", "de-en"}, config());
+  const std::string id =
+      json_of(table.post("/v2/glossaries", terms("\"one\",three\n", "csv")))["glossary_id"];
+  json body = {{"text", {"one two"}}, {"source_lang", "EN"}, {"target_lang", "DE"}};
+  EXPECT_EQ(json_of(table.post("/v2/translate", body))["translations"][0]["text"], "one two");
+  body["glossary_id"] = id;
+  EXPECT_THAT(json_of(table.post("/v2/translate", body))["translations"][0]["text"],
+              HasSubstr("three"));
+  body["target_lang"] = "EN";
+  body["source_lang"] = "DE";
+  EXPECT_EQ(table.post("/v2/translate", body).status, 400) << "for other languages";
+  body.erase("source_lang");
+  EXPECT_EQ(table.post("/v2/translate", body).status, 400);
+  body["source_lang"] = "DE";
+  body["glossary_id"] = "../" + id;
+  EXPECT_EQ(table.post("/v2/translate", body).status, 404);
+}
+
+TEST_F(KeptGlossaries, EntriesThatAreNoneAreRefusedWithTheirLine) {
+  TableServer table({"en-de"}, config());
+  const auto fault = [&](const std::string& entries, const std::string& format = "tsv") {
+    const HttpResponse response = table.post("/v2/glossaries", terms(entries, format));
+    EXPECT_EQ(response.status, 400) << entries;
+    return json_of(response).at("message").get<std::string>();
+  };
+  EXPECT_THAT(fault("a\tb\n\nc\n"), HasSubstr("line 3"));
+  EXPECT_THAT(fault("a\tb\na\tc\n"), HasSubstr("line 2"));
+  EXPECT_THAT(fault("a\tb\tc\n"), HasSubstr("line 1"));
+  EXPECT_THAT(fault("a\t \n"), HasSubstr("line 1"));
+  EXPECT_THAT(fault("\"a\nb\",c\n", "csv"), HasSubstr("control character"));
+  EXPECT_THAT(fault("\n"), HasSubstr("entries"));
+  EXPECT_THAT(fault("a\tb\n", "xml"), HasSubstr("entries_format"));
+  json other = terms("a\tb");
+  other["target_lang"] = "fr";
+  EXPECT_EQ(table.post("/v2/glossaries", other).status, 400);
+  EXPECT_TRUE(std::filesystem::is_empty(folder_.path()));
+  const std::string id =
+      json_of(table.post("/v2/glossaries", terms("\"a \"\"b\"\", c\",d,en,de\n", "csv")))
+          .at("glossary_id");
+  EXPECT_EQ(table.get("/v2/glossaries/" + id + "/entries").body, "a \"b\", c\td\n");
+}
+
+TEST_F(KeptGlossaries, AKeySeesItsOwn) {
+  const auto keys = folder_.path() / "keys.txt";
+  std::ofstream(keys) << "alpha\nbeta\n";
+  ServerConfig with_keys = config();
+  with_keys.api_keys = std::make_shared<ApiKeys>(keys);
+  TableServer table({"en-de"}, with_keys);
+  json body = terms("one\ttwo");
+  body["auth_key"] = "alpha";
+  const std::string path =
+      "/v2/glossaries/" +
+      json_of(table.post("/v2/glossaries", body))["glossary_id"].get<std::string>();
+  const auto status = [&](const std::string& key) {
+    return table
+        .ask({.method = "GET",
+              .path = path,
+              .headers = {{"authorization", "DeepL-Auth-Key " + key}}})
+        .status;
+  };
+  EXPECT_EQ(status("alpha"), 200);
+  EXPECT_EQ(status("beta"), 404);
+  EXPECT_EQ(status("gamma"), 403);
+}
+
+TEST_F(KeptGlossaries, AFileThatIsNoGlossaryIsNamedAtTheStart) {
+  const auto file = folder_.path() / "00000000-0000-4000-8000-000000000000.json";
+  for (
+      const char* text :
+      {"", "{}", "\xff", R"({"name": 1})",
+       R"({"name":"a","source":"en","target":"de","created":"","owner":"","entries":[["a",""]]})"}) {
+    std::ofstream(file) << text;
+    try {
+      Glossaries{folder_.path()};
+      ADD_FAILURE() << text;
+    } catch (const Error& error) {
+      EXPECT_THAT(error.what(), HasSubstr(file.string()));
+    }
+  }
+}
+
+TEST_F(KeptGlossaries, TwoServersMayShareTheFolder) {
+  TableServer first({"en-de"}, config()), second({"en-de"}, config());
+  const json made = json_of(first.post("/v2/glossaries", terms("one\ttwo")));
+  EXPECT_EQ(json_of(second.get("/v2/glossaries"))["glossaries"][0], made);
+}
+
+TEST(Glossaries, WithoutAFolderNoneAreKept) {
+  TableServer table({"en-de"});
+  const HttpResponse response = table.get("/v2/glossaries");
+  EXPECT_EQ(response.status, 400);
+  EXPECT_THAT(response.body, HasSubstr("--glossaries"));
+  EXPECT_EQ(
+      json_of(table.get("/v2/glossary-language-pairs")),
+      json::parse(R"({"supported_languages": [{"source_lang": "en", "target_lang": "de"}]})"));
+}
+
+}  // namespace
+}  // namespace dragoman

@@ -1,0 +1,100 @@
+"""Checkpoints of another PyTorch system, beside its own package: random models of odd shapes, made by the package, become
+ours. The log-probabilities of 40 lines must be theirs within 1e-4, and greedy translations theirs. Exits with 77 (skipped)
+where pip cannot install the package.
+
+Usage: checkpoints.py PROGRAM PACKAGES fairseq|joeynmt
+"""
+
+import importlib
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import packages
+
+LONGEST = 40
+TOLERANCE = 1e-4
+
+
+def run(*words, text=None):
+    result = subprocess.run([str(word) for word in words], input=text, capture_output=True, text=True)
+    assert result.returncode == 0, (words, result.stderr)
+    return result
+
+
+def train_tokenizers(folder, corpus, size):
+    import sentencepiece
+    for language, kind in (("en", "bpe"), ("de", "unigram")):
+        sentencepiece.SentencePieceTrainer.train(input=str(corpus / f"train.{language}"), vocab_size=size, minloglevel=2,
+                                                 model_prefix=str(folder / language), character_coverage=0.99,
+                                                 model_type=kind)
+
+
+def same_log_probabilities(program, model, model_file, sources, targets):
+    """Theirs of each target piece, and `dragoman score`'s: as many pieces, and the same numbers."""
+    folder = model_file.parent
+    (folder / "s").write_text("\n".join(sources) + "\n")
+    (folder / "t").write_text("\n".join(targets) + "\n")
+    scores = run(program, "score", "-m", model_file, "--src", folder / "s", "--tgt", folder / "t", "--per-token",
+                 "--split-sentences", "never", "--threads", 1).stdout.splitlines()
+    assert len(scores) == len(sources)
+    largest = 0
+    for source, target, line in zip(sources, targets, scores):
+        theirs = model.log_probabilities(source, target)
+        ours = [float(number) for number in line.split("\t")[1].split()]
+        assert len(ours) == len(theirs), (source, target, len(ours), len(theirs))
+        largest = max(largest, max(abs(a - b) for a, b in zip(ours, theirs)))
+    print(f"  {len(sources)} lines, log-probabilities within {largest:.1e}", flush=True)
+    assert largest < TOLERANCE
+
+
+def plain(line):
+    return " ".join(line.replace("\u2581", " ").split())
+
+
+def same_translations(program, model, model_file, sources):
+    ours = run(program, "translate", "-m", model_file, "--beam-size", 1, "--max-length", LONGEST, "--max-length-ratio", 1000,
+               "--length-penalty", 0, "--split-sentences", "never", "--threads", 1,
+               text="\n".join(sources) + "\n").stdout.split("\n")[:-1]
+    # Of pieces that its tokenizer lacks SentencePiece leaves the sign of a space.
+    ours = [plain(line) for line in ours]
+    theirs = [plain(model.translate(source, LONGEST)) for source in sources]
+    equal = sum(a == b for a, b in zip(ours, theirs))
+    print(f"  {equal} of {len(sources)} greedy translations equal, {len(set(theirs))} of them unlike", flush=True)
+    for a, b in zip(ours, theirs):
+        if a != b:
+            print("   ours  ", a, "\n   theirs", b)
+    assert len(ours) == len(theirs) and equal == len(sources) and len(set(theirs)) > len(sources) / 8
+
+
+def main():
+    program, packages_folder, system = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3]
+    models = importlib.import_module(f"{system}_models")
+    sys.path.remove(str(pathlib.Path(__file__).parent))  # its tensorboard.py is not the package
+    packages.install(packages_folder, *models.PACKAGES, alone=models.ALONE)
+    import torch
+    torch.set_grad_enabled(False)
+    torch.set_num_threads(1)
+    can_score = "dragoman-lite" not in pathlib.Path(program).name
+    with tempfile.TemporaryDirectory() as work:
+        corpus = pathlib.Path(work) / "sample"
+        run(program, "sample", "-o", corpus, "--train-size", 4000, "--valid-size", 50, "--test-size", 40)
+        sources = (corpus / "test.en").read_text().splitlines()
+        targets = (corpus / "test.de").read_text().splitlines()
+        sources[3] += " \u4f60\u597d Zs\u00f3fia & 17%"  # pieces that no vocabulary has
+        for number, name in enumerate(models.MODELS):
+            folder = pathlib.Path(work) / name
+            folder.mkdir()
+            train_tokenizers(folder, corpus, 300 + 50 * number)
+            model = models.make(folder, name)
+            (folder / "en.model").rename(folder / "source.spm")
+            (folder / "de.model").rename(folder / "target.spm")
+            model_file = folder / "ours.safetensors"
+            print(name, run(program, "import", model.path, "-o", model_file).stderr.splitlines()[-1], flush=True)
+            if can_score:
+                same_log_probabilities(program, model, model_file, sources, targets)
+            same_translations(program, model, model_file, sources)
+
+
+main()

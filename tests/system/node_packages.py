@@ -1,0 +1,32 @@
+"""Chromium, and the packages of Node.js that drive it. Exits with 77 (skipped) where they are not to be had."""
+
+import shutil
+import subprocess
+import sys
+
+SKIPPED = 77
+
+
+def skip(why):
+    print("skipped:", why)
+    sys.exit(SKIPPED)
+
+
+def browser():
+    for name in ("chromium", "chromium-browser", "google-chrome"):
+        if shutil.which(name):
+            return shutil.which(name)
+    skip("there is no Chromium (apt-get install chromium)")
+
+
+def modules(folder):
+    """The folder of the packages of Node.js, installed once into a folder of the build."""
+    if not shutil.which("node") or not shutil.which("npm"):
+        skip("there is no Node.js (apt-get install nodejs npm)")
+    if not (folder / "node_modules" / "axe-core").exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        command = ["npm", "install", "--silent", "--no-audit", "--no-fund", "--prefix", str(folder), "playwright-core",
+                   "axe-core"]
+        if subprocess.run(command).returncode != 0:
+            skip("npm cannot install playwright-core and axe-core")
+    return folder / "node_modules"

@@ -1,0 +1,301 @@
+// Works with the page of dragoman serve as a reader does, in Chromium. Started by server_page.py.
+//
+// Usage: node server_page.js MODULES CHROMIUM ADDRESS [FOLDER for screenshots]
+const assert = require('node:assert/strict');
+const fs = require('node:fs');
+const path = require('node:path');
+
+const { ARGUMENTS, DESKTOP, PHONE, Runner, expectWellMade } = require('./chromium_checks.js');
+
+const [modules, executablePath, address, screenshots] = process.argv.slice(2);
+const { chromium } = require(path.join(modules, 'playwright-core'));
+const axe = fs.readFileSync(path.join(modules, 'axe-core', 'axe.min.js'), 'utf8');
+
+const SENTENCE = 'The old man reads a book in the garden.';
+
+const text = page => page.locator('#text');
+const result = page => page.locator('#result');
+const settled = page =>
+  page.waitForFunction(
+    () => !document.body.classList.contains('old') && document.querySelector('#result').textContent,
+  );
+
+// A page whose console and requests are watched.
+const open = async (browser, options = {}) => {
+  const context = await browser.newContext({ viewport: DESKTOP, ...options });
+  const page = await context.newPage();
+  page.setDefaultTimeout(60_000);
+  page.faults = [];
+  page.expected = () => false; // faults that a check provokes
+  page.on('console', message => {
+    if (message.type() === 'error' && !page.expected(message.text())) page.faults.push(message.text());
+  });
+  page.on('pageerror', error => page.faults.push(String(error)));
+  page.on('request', request => {
+    if (!request.url().startsWith(address) && !request.url().startsWith('blob:'))
+      page.faults.push(`asks ${request.url()}`);
+  });
+  await page.goto(`${address}/`);
+  if (options.javaScriptEnabled !== false)
+    await page.waitForFunction(() => document.querySelector('#target [disabled], #file[accept]'));
+  await page.locator('#target').selectOption('de');
+  return page;
+};
+
+const answered = (page, written) =>
+  page.waitForResponse(
+    response => response.url().endsWith('/translate') && response.request().postDataJSON().q === written,
+  );
+
+const write = async (page, written) => {
+  await Promise.all([answered(page, written), text(page).fill(written)]);
+  await settled(page);
+};
+
+const inPage = (page, parameters) =>
+  page.evaluate(
+    async body =>
+      (await fetch('translate', {
+        method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body),
+      })).json(),
+    parameters,
+  );
+
+const checks = {
+  async 'a text is translated while it is typed'(page) {
+    await Promise.all([answered(page, SENTENCE), text(page).pressSequentially(SENTENCE)]);
+    await settled(page);
+    const answer = await inPage(page, { q: SENTENCE, source: 'auto', target: 'de', alternatives: 2 });
+    assert.equal(await result(page).textContent(), answer.translatedText);
+    assert.deepEqual(
+      await page.locator('#alternatives li span').allTextContents(),
+      answer.alternatives,
+    );
+    assert.match(await page.locator('#status').textContent(), /English \(\d+ %\)/);
+    assert.equal(await result(page).getAttribute('lang'), 'de');
+  },
+
+  async 'a few requests are made for many keys'(page) {
+    let requests = 0;
+    page.on('request', request => (requests += request.url().endsWith('/translate')));
+    const typed = text(page).evaluate((field, sentence) => {
+      for (const letter of sentence) {
+        field.value += letter;
+        field.dispatchEvent(new Event('input'));
+      }
+    }, SENTENCE);
+    await Promise.all([answered(page, SENTENCE), typed]);
+    await settled(page);
+    assert.equal(requests, 1);
+  },
+
+  async 'an answer that comes too late is dropped'(page) {
+    let first = true;
+    await page.route('**/translate', async route => {
+      const late = first;
+      first = false;
+      if (late) await new Promise(done => setTimeout(done, 1200));
+      await route.continue().catch(() => {});
+    });
+    await text(page).fill('A dog is running.');
+    await page.waitForTimeout(500);
+    await write(page, SENTENCE);
+    await page.waitForTimeout(1500);
+    const answer = await inPage(page, { q: SENTENCE, source: 'en', target: 'de' });
+    assert.equal(await result(page).textContent(), answer.translatedText);
+  },
+
+  async 'words that belong together are marked, by pointer and by keyboard'(page) {
+    await write(page, SENTENCE);
+    const linked = within => page.locator(`${within} .linked`).count();
+    const words = page.locator('#result .word');
+    const linkedTarget = await page.evaluate(() => {
+      const sources = [...document.querySelectorAll('#mirror .word')];
+      return sources.length;
+    });
+    assert.ok(linkedTarget > 0, 'no word of the source is linked');
+    await words.first().hover();
+    assert.equal(await linked('#result'), 1);
+    assert.equal(await linked('#mirror'), 1);
+    await page.mouse.move(2, 2);
+    assert.equal(await linked('main'), 0);
+    const box = await page.locator('#mirror .word').first().boundingBox();
+    await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+    assert.equal(await linked('#mirror'), 1);
+    assert.ok((await linked('#result')) >= 1);
+    await page.mouse.move(2, 2);
+    await result(page).focus();
+    await page.keyboard.press('ArrowRight');
+    assert.equal(await words.first().getAttribute('class').then(c => c.includes('linked')), true);
+  },
+
+  async 'words of which the model is less sure are shaded'(page) {
+    await write(page, SENTENCE);
+    const { wordScores } = await inPage(page, { q: SENTENCE, source: 'en', target: 'de', word_scores: true });
+    const unsure = wordScores.filter(([, , probability]) => probability < 0.5).length;
+    assert.equal(await page.locator('#result .unsure').count(), unsure);
+    assert.equal(await page.locator('#legend').isVisible(), true);
+  },
+
+  async 'the copy of the text lies exactly behind the text'(page) {
+    await write(page, `${SENTENCE}\n\n${SENTENCE.repeat(12)}\n`);
+    const [field, mirror] = await page.evaluate(() =>
+      ['text', 'mirror'].map(id => {
+        const found = document.getElementById(id);
+        const { x, y, width, height } = found.getBoundingClientRect();
+        return { x, y, width, height, inner: found.scrollHeight };
+      }),
+    );
+    assert.deepEqual(field, mirror);
+  },
+
+  async 'another translation can be taken'(page) {
+    await write(page, SENTENCE);
+    const [best, other] = [await result(page).textContent(), await page.locator('#alternatives li span').first().textContent()];
+    await page.locator('#alternatives li button').first().click();
+    assert.equal(await result(page).textContent(), other);
+    assert.equal(await page.locator('#alternatives li span').first().textContent(), best);
+  },
+
+  async 'languages are swapped, with the texts'(page) {
+    await page.locator('#source').selectOption('en');
+    await write(page, SENTENCE);
+    const german = await result(page).textContent();
+    await page.locator('#swap').click();
+    assert.equal(await text(page).inputValue(), german);
+    assert.deepEqual([await page.locator('#source').inputValue(), await page.locator('#target').inputValue()], ['de', 'en']);
+  },
+
+  async 'the glossary is obeyed'(page) {
+    await page.locator('summary').click();
+    await page.locator('#terms').fill('garden=Lustgarten');
+    await write(page, SENTENCE);
+    // A model that knows nothing may not find room for a term; other tests say what becomes of terms.
+    const answer = await inPage(page, { q: SENTENCE, source: 'en', target: 'de', terms: 'garden=Lustgarten' });
+    assert.equal(await result(page).textContent(), answer.translatedText);
+    page.expected = message => message.includes('400');
+    await page.locator('#terms').fill('garden');
+    await page.waitForFunction(() => document.querySelector('#error').textContent.includes('source=target'));
+  },
+
+  async 'the translation is copied'(page) {
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await write(page, SENTENCE);
+    await page.locator('#copy').click();
+    await page.waitForFunction(() => document.querySelector('#copy').textContent === 'Copied');
+    assert.equal(await page.evaluate(() => navigator.clipboard.readText()), await result(page).textContent());
+  },
+
+  async 'a file is translated, with its lines'(page) {
+    const lines = Array.from({ length: 150 }, (_, i) => (i % 10 === 3 ? '' : `${SENTENCE} A dog is running.`));
+    await page.locator('#file').setInputFiles({
+      name: 'a letter.txt', mimeType: 'text/plain', buffer: Buffer.from(`${lines.join('\r\n')}\r\n`),
+    });
+    await page.locator('#file-link').waitFor();
+    const [download] = await Promise.all([page.waitForEvent('download'), page.locator('#file-link').click()]);
+    assert.equal(download.suggestedFilename(), 'a letter.de.txt');
+    const translated = fs.readFileSync(await download.path(), 'utf8').split('\r\n');
+    assert.equal(translated.length, lines.length + 1);
+    assert.deepEqual(translated.map(line => line === ''), [...lines, ''].map(line => line === ''));
+    await page.locator('#file-cancel').click();
+    assert.equal(await page.locator('#file-panel').isVisible(), false);
+  },
+
+  async 'a file that is dropped is translated; others are refused by name'(page) {
+    const drop = (name, bytes) =>
+      page.evaluate(([fileName, content]) => {
+        const dataTransfer = new DataTransfer();
+        dataTransfer.items.add(new File([new Uint8Array(content)], fileName));
+        document.body.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }));
+      }, [name, bytes]);
+    await drop('small.TXT', [...Buffer.from('A dog is running.\n')]);
+    await page.locator('#file-link').waitFor();
+    await drop('page.html', [...Buffer.from('<p>A <b>dog</b> is running.</p>\n')]);
+    await page.waitForFunction(() => document.querySelector('#file-link').download === 'page.de.html');
+    await page.locator('#file-link').waitFor();
+    const [download] = await Promise.all([page.waitForEvent('download'), page.locator('#file-link').click()]);
+    assert.match(fs.readFileSync(await download.path(), 'utf8'), /^<p>.*<b>.*<\/b>.*<\/p>\n$/);
+    await drop('picture.png', [1, 2, 3]);
+    assert.match(await page.locator('#error').textContent(), /picture\.png/);
+    await drop('latin1.txt', [0xe4, 0x0a]);
+    await page.waitForFunction(() => document.querySelector('#error').textContent.includes('UTF-8'));
+  },
+
+  async 'right-to-left text begins on the right'(page) {
+    await text(page).fill('مرحبا بالعالم');
+    assert.equal(await text(page).evaluate(found => getComputedStyle(found).direction), 'rtl');
+    assert.equal(await page.locator('#mirror').evaluate(found => getComputedStyle(found).direction), 'rtl');
+  },
+
+  async 'a busy server is asked again, an error is said'(page) {
+    let refusals = 0;
+    page.expected = message => /503|500/.test(message);
+    await page.route('**/translate', route =>
+      refusals++ === 0
+        ? route.fulfill({ status: 503, headers: { 'Retry-After': '1' }, body: '{"error": "busy"}' })
+        : route.continue(),
+    );
+    await write(page, SENTENCE);
+    assert.equal(await page.locator('#error').isVisible(), false);
+    await page.unroute('**/translate');
+    await page.route('**/translate', route => route.fulfill({ status: 500, body: '{"error": "it is broken"}' }));
+    await text(page).fill('A dog.');
+    await page.waitForFunction(() => document.querySelector('#error').textContent === 'it is broken');
+  },
+
+  async 'an empty text has an empty translation'(page) {
+    await write(page, SENTENCE);
+    await page.locator('#clear').click();
+    await page.waitForTimeout(300);
+    assert.equal(await result(page).textContent(), '');
+    assert.equal(await page.locator('#alternatives').isVisible(), false);
+    assert.equal(await page.locator('body.old').count(), 0);
+  },
+};
+
+const checkWithoutScripts = async browser => {
+  const page = await open(browser, { javaScriptEnabled: false });
+  await text(page).fill(`${SENTENCE} <b>`);
+  await page.locator('#target').selectOption('de');
+  await page.getByRole('button', { name: 'Translate' }).click();
+  assert.ok((await result(page).textContent()).length > 0);
+  assert.equal(await text(page).inputValue(), `${SENTENCE} <b>`);
+  assert.equal(await page.locator('#swap').isVisible(), false);
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+};
+
+// What axe-core finds, and that nothing is wider than the page.
+const checkLook = async (browser, name, viewport, colorScheme) => {
+  const page = await open(browser, { viewport, colorScheme, bypassCSP: true });
+  await page.locator('summary').click();
+  await page.locator('#terms').fill('garden=Lustgarten');
+  await write(page, `${SENTENCE} Two children are playing with the dog.`);
+  await page.locator('#result .word').nth(1).hover();
+  if (screenshots) await page.screenshot({ path: path.join(screenshots, `${name}.png`), fullPage: true });
+  await page.mouse.move(1, 1);
+  await page.locator('#file').setInputFiles({ name: 'a.txt', mimeType: 'text/plain', buffer: Buffer.from('A dog.\n') });
+  await page.locator('#file-link').waitFor();
+  await expectWellMade(page, axe);
+  await page.context().close();
+};
+
+const main = async () => {
+  const browser = await chromium.launch({ executablePath, args: ARGUMENTS });
+  const checked = new Runner();
+  for (const [name, check] of Object.entries(checks))
+    await checked.run(name, async () => {
+      const page = await open(browser, { acceptDownloads: true });
+      await check(page);
+      assert.deepEqual(page.faults, []);
+      await page.context().close();
+    });
+  await checked.run('without JavaScript the form translates', () => checkWithoutScripts(browser));
+  for (const [size, viewport] of Object.entries({ desktop: DESKTOP, phone: PHONE }))
+    for (const scheme of ['light', 'dark'])
+      await checked.run(`it looks well: ${size}, ${scheme}`, () => checkLook(browser, `${size}-${scheme}`, viewport, scheme));
+  await browser.close();
+  process.exit(checked.failed ? 1 : 0);
+};
+
+main();
