@@ -106,6 +106,7 @@ class HttpServer::Connections {
     wake_up_.wake();
     watcher_.join();
     refuse_all();
+    wait_until_answered(std::chrono::seconds(1));
     MHD_stop_daemon(daemon_);
     close(watched_);
     close(listener_);
@@ -115,9 +116,7 @@ class HttpServer::Connections {
 
   std::int64_t drain(std::chrono::milliseconds limit) {
     stop_listening();
-    std::unique_lock lock(mutex_);
-    answered_.wait_for(lock, limit, [this] { return exchanges_.empty(); });
-    return static_cast<std::int64_t>(exchanges_.size());
+    return wait_until_answered(limit);
   }
 
  private:
@@ -279,14 +278,16 @@ class HttpServer::Connections {
   }
 
   HttpResponse refusal(int status) const {
-    if (status == MHD_HTTP_SERVICE_UNAVAILABLE)
-      return {
-          .status = status,
-          .body = R"({"error":"too many requests at once","message":"too many requests at once"})",
-          .headers = {{"Retry-After", "1"}}};
-    const std::string text = join_text("the request has more than ", config_.body_limit, " bytes");
-    return {.status = status,
-            .body = join_text(R"({"error":")", text, R"(","message":")", text, R"("})")};
+    const bool is_too_large = status == MHD_HTTP_CONTENT_TOO_LARGE;
+    const std::string text =
+        is_too_large ? join_text("the request has more than ", config_.body_limit, " bytes")
+        : draining_  ? "the server is stopping"
+                     : "too many requests at once";
+    HttpResponse response{
+        .status = status,
+        .body = join_text(R"({"error":")", text, R"(","message":")", text, R"("})")};
+    if (!is_too_large) response.headers.emplace_back("Retry-After", "1");
+    return response;
   }
 
   void end(Exchange& exchange) {
@@ -347,6 +348,14 @@ class HttpServer::Connections {
     if (draining_.exchange(true)) return;
     MHD_quiesce_daemon(daemon_);
     shutdown(listener_, SHUT_RDWR);
+  }
+
+  /// From its return on, no request is taken. Returns how many are still under way.
+  std::int64_t wait_until_answered(std::chrono::milliseconds limit) {
+    std::unique_lock lock(mutex_);
+    answered_.wait_for(lock, limit, [this] { return exchanges_.empty(); });
+    stopping_ = true;  // still locked: none is taken between the last answer and this
+    return static_cast<std::int64_t>(exchanges_.size());
   }
 
   void refuse_all() {

@@ -237,7 +237,7 @@ TEST_F(Serve, UnderLoadASignalLosesNoRequestThatWasTaken) {
         HttpClient client(server.port);
         if (!client.connected()) return;
         const auto answer = client.ask(translation_of("the cat sat on mat 7"));
-        if (answer.status == 0) return;
+        if (answer.status == 0 || answer.status == 503) return;  // not taken
         ++(answer.status == 200 ? answered : lost);
       }
     });
