@@ -19,6 +19,19 @@ std::int64_t width_of(const SourceSentence& sentence) {
 
 }  // namespace
 
+std::int64_t max_length_of(const SourceSentence& sentence, std::size_t source_length,
+                           std::int64_t max_positions) {
+  const auto pieces = static_cast<std::int64_t>(source_length) - 1;
+  const std::int64_t least = static_cast<std::int64_t>(sentence.required.prefix.size()) +
+                             sentence.required.phrases.tokens() + 1;
+  const DecodeConfig& config = sentence.settings->config;
+  return std::min(std::max(config.max_target_length(pieces), least), max_positions);
+}
+
+std::uint64_t random_key_of(const SourceSentence& sentence) {
+  return random_bits(static_cast<std::uint64_t>(sentence.line), sentence.part);
+}
+
 Scheduler::Scheduler(Engine& engine, std::int64_t rows)
     : engine_(engine), rows_(rows > 0 ? rows : engine.preferred_rows()) {}
 
@@ -71,13 +84,8 @@ void Scheduler::admit(std::span<SourceSentence> sentences) {
 Scheduler::Active Scheduler::start(SourceSentence& sentence, std::int32_t slot,
                                    std::size_t source_length) const {
   const auto& [config, tokens] = *sentence.settings;
-  const auto pieces = static_cast<std::int64_t>(source_length) - 1;
-  // The limit leaves room for the required prefix and phrases.
-  const std::int64_t least = static_cast<std::int64_t>(sentence.required.prefix.size()) +
-                             sentence.required.phrases.tokens() + 1;
-  const std::int64_t max_length =
-      std::min(std::max(config.max_target_length(pieces), least), engine_.max_positions());
-  const std::uint64_t key = random_bits(static_cast<std::uint64_t>(sentence.line), sentence.part);
+  const std::int64_t max_length = max_length_of(sentence, source_length, engine_.max_positions());
+  const std::uint64_t key = random_key_of(sentence);
   return {.line = sentence.line,
           .part = sentence.part,
           .slot = slot,

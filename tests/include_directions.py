@@ -50,7 +50,7 @@ def complaints_of_levels(levels):
 LIBTORCH = r"(torch|ATen|c10)/.*"
 # The only files that see a library: the headers' pattern -> the files' patterns.
 LIBRARIES = {
-    LIBTORCH: ["model/*", "training/*", "inference/torch/*", "app/torch/*"],
+    LIBTORCH: ["model/*", "training/*", "inference/device/*", "inference/torch/*", "app/torch/*"],
     r".*c10d/.*": ["training/ranks/c10d.cpp"],
     r"sentencepiece.*": ["tokenizer/*.cpp"],
     r"re2/.*": ["inference/demands.cpp"],

@@ -21,6 +21,8 @@
 
 namespace dragoman {
 
+class SentenceScheduler;  // inference/sentence_scheduler.h
+
 struct Candidate {
   TokenId token;
   float log_probability;
@@ -125,6 +127,13 @@ class Engine {
 
   /// Feeds each row its previous token (a fresh row starts from the zero vector).
   virtual void step(const StepRequest& step) = 0;
+
+  /// A scheduler for about `rows` rows (0: preferred_rows()) that searches on the engine's own
+  /// device. Null: SentenceSearch searches on the host, through the functions above. The engine
+  /// must outlive it, and serves one of them at a time.
+  virtual std::shared_ptr<SentenceScheduler> own_scheduler([[maybe_unused]] std::int64_t rows) {
+    return nullptr;
+  }
 };
 
 /// Pointers to engines that the caller keeps.
