@@ -8,6 +8,10 @@ namespace dragoman {
 
 namespace {
 
+/// A submission of so many sentences is taken whole. Were it one, all that wait would end at the same
+/// time, and engines would stand idle until the next come.
+constexpr std::int64_t kOfATurn = 8;
+
 bool is_cancelled(const SourceSentence& sentence) { return sentence.stop.stop_requested(); }
 
 std::shared_ptr<SentenceScheduler> scheduler_of(Engine& engine, std::int64_t rows) {
@@ -51,9 +55,9 @@ void Workers::put(std::vector<SourceSentence>& sentences) {
   const auto known = static_cast<std::ptrdiff_t>(waiting_.size());
   // A submission begins in the next turn, not in this one: else a stream of small ones would keep
   // the rest of a large one waiting for ever.
-  std::int64_t turn = waiting_.empty() ? 0 : waiting_.front().turn + 1;
-  for (SourceSentence& sentence : sentences)
-    if (limits_.order == QueueOrder::Turns) sentence.turn = turn++;
+  const std::int64_t turn = waiting_.empty() ? 0 : waiting_.front().turn + 1;
+  for (std::size_t i = 0; limits_.order == QueueOrder::Turns && i < sentences.size(); ++i)
+    sentences[i].turn = turn + static_cast<std::int64_t>(i) / kOfATurn;
   waiting_.insert(waiting_.end(), std::make_move_iterator(sentences.begin()),
                   std::make_move_iterator(sentences.end()));
   if (limits_.order == QueueOrder::Turns)

@@ -1,9 +1,9 @@
 #include "inference/device/device_scheduler.h"
 
+#include <c10/core/InferenceMode.h>
+
 #include <algorithm>
 #include <utility>
-
-#include <c10/core/InferenceMode.h>
 
 #include "base/error.h"
 
@@ -33,7 +33,8 @@ std::int64_t DeviceScheduler::count_admissible(const std::deque<SourceSentence>&
   if (!host_.idle()) return host_.count_admissible(waiting);
   const bool begins = active_.empty();
   if (begins && !first.required.phrases.empty()) return host_.count_admissible(waiting);
-  const auto groups = begins ? capacity(first.settings->config) : search_->groups();
+  const auto groups = begins ? capacity(first.settings->config)
+                             : static_cast<std::int64_t>(active_.size() + free_groups_.size());
   const auto free = begins ? groups : static_cast<std::int64_t>(free_groups_.size());
   // The encoder works better on several sentences than on one, so a few free groups stay free.
   if (free * 8 < groups) return 0;

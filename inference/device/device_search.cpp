@@ -1,10 +1,7 @@
 #include "inference/device/device_search.h"
 
 #include <ATen/ops/arange.h>
-#include <ATen/ops/cat.h>
-#include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/full.h>
-#include <ATen/ops/stack.h>
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
@@ -14,92 +11,15 @@
 #include <utility>
 
 #include "base/random.h"
+#include "inference/device/device_candidates.h"
 
 namespace dragoman {
 
 namespace {
 
-/// Numbers that sort like (value, then the smaller token): [R, V] fp32 -> int64.
-torch::Tensor rank_keys(const torch::Tensor& values, const torch::Tensor& tokens) {
-  const auto bits = (values + 0.0F).view(torch::kInt32);  // no -0
-  // The bits of floats sort like integers, those of negative ones the other way round.
-  const auto ordered = bits.bitwise_xor((bits < 0).to(torch::kInt32) * 0x7FFFFFFF);
-  return ordered.to(torch::kInt64) * (std::int64_t{1} << 32) + (values.size(1) - 1 - tokens);
-}
-
-/// The tokens [R, count] of the largest values of each row, the largest first; of equal values the
-/// smaller token first.
-torch::Tensor best_tokens(const torch::Tensor& values, std::int64_t count) {
-  const std::int64_t vocabulary = values.size(1);
-  const auto tokens = torch::arange(vocabulary, values.options().dtype(torch::kInt64));
-  const auto keys = std::get<0>(rank_keys(values, tokens).topk(count, 1));
-  return vocabulary - 1 - keys.bitwise_and(0xFFFFFFFF);
-}
-
 /// Puts the rows of `values` [n, ...] into `into` [G, ...] at `groups` [n].
 void put(torch::Tensor& into, const torch::Tensor& groups, const torch::Tensor& values) {
   into.index_copy_(0, groups, values.to(into.options()));
-}
-
-/// The same with more room in dimension `dim`.
-torch::Tensor widened(const torch::Tensor& tensor, std::int64_t dim, std::int64_t size) {
-  std::vector<std::int64_t> shape = tensor.sizes().vec();
-  shape[static_cast<std::size_t>(dim)] = size;
-  auto wide = torch::zeros(shape, tensor.options());
-  wide.narrow(dim, 0, tensor.size(dim)).copy_(tensor);
-  return wide;
-}
-
-/// On the host, of the n groups that are asked for.
-struct EndedNumbers {
-  torch::Tensor scores;  // [n, E, 3]: score, sum, coverage penalty
-  torch::Tensor counts;  // [n, E, 4]: length, count, row, cut
-};
-struct Nodes {
-  torch::Tensor tokens, parents, log_probabilities;  // [n, T, B]
-  torch::Tensor attention;                           // [n, T, B, S], or undefined
-  torch::Tensor source_lengths;                      // [n]
-};
-
-Hypothesis hypothesis_of(const EndedNumbers& ended, const Nodes& nodes, std::int64_t group,
-                         std::int64_t number) {
-  const auto scores = ended.scores.accessor<double, 3>()[group][number];
-  const auto counts = ended.counts.accessor<std::int64_t, 3>()[group][number];
-  const std::int64_t count = counts[1];
-  Hypothesis hypothesis{.tokens = std::vector<TokenId>(static_cast<std::size_t>(count)),
-                        .length = counts[0],
-                        .sum = scores[1],
-                        .coverage_penalty = scores[2],
-                        .score = scores[0],
-                        .cut = counts[3] != 0,
-                        .log_probabilities = {},
-                        .attention = {}};
-  hypothesis.log_probabilities.resize(static_cast<std::size_t>(hypothesis.length));
-  const std::int64_t source_length =
-      nodes.attention.defined() ? nodes.source_lengths.accessor<std::int64_t, 1>()[group] : 0;
-  hypothesis.attention.resize(static_cast<std::size_t>(count * source_length));
-  const auto tokens = nodes.tokens.accessor<std::int64_t, 3>()[group],
-             parents = nodes.parents.accessor<std::int64_t, 3>()[group];
-  const auto log_probabilities = nodes.log_probabilities.accessor<float, 3>()[group];
-  double before_eos = 0;
-  std::int64_t row = counts[2];
-  for (std::int64_t t = count; t-- > 0; row = parents[t][row]) {
-    const auto at = static_cast<std::size_t>(t);
-    hypothesis.tokens[at] = static_cast<TokenId>(tokens[t][row]);
-    hypothesis.log_probabilities[at] = log_probabilities[t][row];
-    before_eos += log_probabilities[t][row];
-    for (std::int64_t s = 0; s < source_length; ++s)
-      hypothesis.attention[static_cast<std::size_t>(t * source_length + s)] =
-          nodes.attention.accessor<float, 4>()[group][t][row][s];
-  }
-  if (hypothesis.length > count)
-    hypothesis.log_probabilities[static_cast<std::size_t>(count)] =
-        static_cast<float>(hypothesis.sum - before_eos);
-  return hypothesis;
-}
-
-torch::Tensor in_dimension_1(const torch::Tensor& tensor, const torch::Tensor& index) {
-  return tensor.gather(1, index);
 }
 
 }  // namespace
@@ -110,7 +30,6 @@ DeviceSearch::DeviceSearch(const SearchSettings& settings, const DeviceModel& mo
       eos_(settings.tokens.eos),
       groups_(options.groups),
       width_(SentenceSearch::width(config_)),
-      most_ended_(std::max(config_.n_best, width_)),
       vocabulary_(model.vocabulary()),
       candidates_(SentenceSearch::candidates_needed(config_, vocabulary_)),
       keeps_attention_(options.keeps_attention),
@@ -118,10 +37,11 @@ DeviceSearch::DeviceSearch(const SearchSettings& settings, const DeviceModel& mo
                   !settings.tokens.avoided.empty()),
       integers_(torch::TensorOptions().dtype(torch::kInt64).device(model.device())),
       rules_(config_, settings.tokens, never_emitted, vocabulary_, model.device()),
+      tree_(groups_, width_, keeps_attention_, integers_),
+      ended_(groups_, std::max(config_.n_best, width_), integers_),
       begun_at_(static_cast<std::size_t>(groups_), -1) {
   const auto bools = integers_.dtype(torch::kBool), doubles = integers_.dtype(torch::kFloat64);
-  const std::vector<std::int64_t> of_groups = {groups_}, of_rows = {groups_, width_},
-                                  of_ended = {groups_, most_ended_};
+  const std::vector<std::int64_t> of_groups = {groups_}, of_rows = {groups_, width_};
   for (auto* tensor : {&length_, &max_length_, &prefix_length_, &source_length_, &beam_left_})
     *tensor = torch::zeros(of_groups, integers_);
   end_ = torch::full(of_groups, kGoesOn, integers_);
@@ -131,32 +51,19 @@ DeviceSearch::DeviceSearch(const SearchSettings& settings, const DeviceModel& mo
   sums_ = torch::zeros(of_rows, doubles);
   parents_ = torch::arange(width_, integers_).repeat({groups_, 1});
   previous_ = torch::full(of_rows, -1, integers_);
-  node_tokens_ = node_parents_ = torch::zeros({groups_, 0, width_}, integers_);
-  node_log_probabilities_ = torch::zeros({groups_, 0, width_}, integers_.dtype(torch::kFloat32));
   if (looks_back_) history_ = torch::zeros({groups_, width_, 0}, integers_);
   if (config_.sampling) uniforms_ = torch::zeros({groups_, width_, 0}, doubles);
-  if (keeps_attention_) {
+  if (keeps_attention_)
     coverage_ = torch::zeros({groups_, width_, 0}, integers_.dtype(torch::kFloat32));
-    node_attention_ = torch::zeros({groups_, 0, width_, 0}, coverage_.options());
-  }
-  ended_ = {.score = torch::full(of_ended, -INFINITY, doubles),
-            .sum = torch::zeros(of_ended, doubles),
-            .penalty = torch::zeros(of_ended, doubles),
-            .length = torch::zeros(of_ended, integers_),
-            .count = torch::zeros(of_ended, integers_),
-            .row = torch::zeros(of_ended, integers_),
-            .cut = torch::zeros(of_ended, bools)};
 }
 
 // ---- sentences come and go ----------------------------------------------------------------------
 
-/// One column more than a hypothesis has tokens: a group whose search has ended writes there.
+/// One token more than a hypothesis has: a group whose search has ended writes there.
 void DeviceSearch::make_room(std::int64_t longest, std::int64_t prefix, std::int64_t source) {
   if (prefix > prefix_capacity_) prefix_ = widened(prefix_, 1, prefix_capacity_ = prefix);
   if (longest > capacity_) {
     capacity_ = longest;
-    for (auto* nodes : {&node_tokens_, &node_parents_, &node_log_probabilities_, &node_attention_})
-      if (nodes->defined()) *nodes = widened(*nodes, 1, capacity_ + 1);
     for (auto* of_rows : {&history_, &uniforms_})
       if (of_rows->defined()) *of_rows = widened(*of_rows, 2, capacity_ + 1);
     std::vector<double> divisors = {1};  // of no token: never used
@@ -164,11 +71,9 @@ void DeviceSearch::make_room(std::int64_t longest, std::int64_t prefix, std::int
       divisors.push_back(score_divisor(length, config_));
     divisors_ = torch::tensor(divisors, integers_.dtype(torch::kFloat64));
   }
-  if (keeps_attention_ && source > source_capacity_) {
-    coverage_ = widened(coverage_, 2, source);
-    node_attention_ = widened(node_attention_, 3, source);
-  }
+  if (keeps_attention_ && source > source_capacity_) coverage_ = widened(coverage_, 2, source);
   source_capacity_ = std::max(source_capacity_, source);
+  tree_.make_room(capacity_ + 1, source_capacity_);
 }
 
 void DeviceSearch::begin(std::span<const DeviceSentence> sentences, std::int64_t source_capacity) {
@@ -219,7 +124,7 @@ void DeviceSearch::begin(std::span<const DeviceSentence> sentences, std::int64_t
     open_.select(1, row).index_fill_(0, groups, true);
   sums_.index_fill_(0, groups, 0);
   previous_.index_fill_(0, groups, -1);
-  ended_.score.index_fill_(0, groups, -INFINITY);
+  ended_.forget(groups);
   if (keeps_attention_) coverage_.index_fill_(0, groups, 0);
 }
 
@@ -260,7 +165,7 @@ void DeviceSearch::advance(const DeviceStepResults& results) {
         .copy_(results.attention.view({groups_, width_, -1}));
     coverage = coverage_ + attention;
   }
-  keep_best_ended({ended_rows(extensions), ended_extensions(extensions, coverage)});
+  ended_.add({ended_rows(extensions), ended_extensions(extensions, coverage)});
   continue_rows(extensions, attention);
   length_ += was_active;
   if (config_.stop == Stop::Marian)
@@ -291,7 +196,7 @@ DeviceSearch::Candidates DeviceSearch::list_candidates(
     const torch::Tensor& log_probabilities) const {
   const auto values = adjusted(log_probabilities);
   const auto tokens = best_tokens(values, candidates_);
-  const auto chosen = in_dimension_1(values, tokens);
+  const auto chosen = values.gather(1, tokens);
   const auto is_possible = chosen.gt(-INFINITY) & open_.view({-1, 1});
   return {.tokens = tokens,
           .sums = torch::where(is_possible, sums_.view({-1, 1}) + chosen.to(torch::kFloat64),
@@ -304,25 +209,13 @@ DeviceSearch::Candidates DeviceSearch::list_draws(const torch::Tensor& log_proba
   const bool is_ordered = candidates_ < vocabulary_ || config_.sampling_topp < 1;
   const auto tokens = is_ordered ? best_tokens(values, candidates_)
                                  : torch::arange(vocabulary_, integers_).expand_as(values);
-  const auto chosen = in_dimension_1(values, tokens);
-  const auto is_possible = chosen.gt(-INFINITY);
-  const auto exact = chosen.to(torch::kFloat64);
-  auto weights =
-      torch::where(is_possible, ((exact - exact.amax(1, true)) / config_.temperature).exp(), 0.0);
-  if (config_.sampling_topp < 1) {
-    const auto before = weights.cumsum(1) - weights;
-    weights = torch::where(before.lt(config_.sampling_topp * weights.sum(1, true)), weights, 0.0);
-  }
+  const auto chosen = values.gather(1, tokens);
   const auto place = length_.view({-1, 1, 1}).expand({groups_, width_, 1});
-  const auto uniform = uniforms_.gather(2, place).view({-1, 1});
-  const auto left = uniform * weights.sum(1, true);
-  const auto number = torch::arange(weights.size(1), integers_);
-  const auto last = torch::where(weights.gt(0), number, 0).amax(1, true);
-  const auto choice = weights.cumsum(1).le(left).sum(1, true).minimum(last);  // [R, 1]
-  const auto can_draw = is_possible.any(1, true) & open_.view({-1, 1});
-  return {.tokens = in_dimension_1(tokens, choice),
-          .sums = torch::where(can_draw, sums_.view({-1, 1}) + in_dimension_1(exact, choice),
-                               -INFINITY)};
+  const auto choice = draw(chosen, config_, uniforms_.gather(2, place).view({-1, 1}));
+  const auto can_draw = chosen.gt(-INFINITY).any(1, true) & open_.view({-1, 1});
+  const auto log_probability = chosen.gather(1, choice).to(torch::kFloat64);
+  return {.tokens = tokens.gather(1, choice),
+          .sums = torch::where(can_draw, sums_.view({-1, 1}) + log_probability, -INFINITY)};
 }
 
 /// Within its prefix a row has one candidate: the prefix's next token, which no rule excludes.
@@ -330,9 +223,9 @@ void DeviceSearch::follow_prefix(const torch::Tensor& log_probabilities,
                                  Candidates& candidates) const {
   if (prefix_capacity_ == 0) return;
   const auto place = length_.clamp_max(prefix_capacity_ - 1).unsqueeze(1);
-  const auto next = in_dimension_1(prefix_, place).expand({groups_, width_}).reshape({-1, 1});
+  const auto next = prefix_.gather(1, place).expand({groups_, width_}).reshape({-1, 1});
   const auto is_inside = is_in_prefix().unsqueeze(1).expand({groups_, width_}).reshape({-1, 1});
-  const auto value = in_dimension_1(log_probabilities, next);
+  const auto value = log_probabilities.gather(1, next);
   const auto sum = torch::where(value.gt(-INFINITY) & open_.view({-1, 1}),
                                 sums_.view({-1, 1}) + value.to(torch::kFloat64), -INFINITY);
   const auto is_first = torch::arange(candidates.tokens.size(1), integers_).eq(0);
@@ -348,9 +241,10 @@ DeviceSearch::Extensions DeviceSearch::beam_of(const Candidates& candidates) con
   const auto [sorted, order] = all.sort(/*stable=*/true, 1, /*descending=*/true);
   const std::int64_t ranked = std::min(2 * width_, width_ * of_row);  // K
   const auto indices = order.narrow(1, 0, ranked);
-  Extensions extensions{.rows = indices.div(of_row, "floor"),
-                        .tokens = in_dimension_1(candidates.tokens.view_as(all), indices),
-                        .sums = sorted.narrow(1, 0, ranked)};
+  Extensions extensions;
+  extensions.rows = indices.div(of_row, "floor");
+  extensions.tokens = candidates.tokens.view_as(all).gather(1, indices);
+  extensions.sums = sorted.narrow(1, 0, ranked);
   extensions.ends = extensions.tokens.eq(eos_);
   const auto is_possible = extensions.sums.gt(-INFINITY);
   const auto rank = torch::arange(ranked, integers_);
@@ -379,13 +273,13 @@ DeviceSearch::Extensions DeviceSearch::draws_of(const Candidates& candidates) co
           .places = rows};
 }
 
-DeviceSearch::Ended DeviceSearch::ended_rows(const Extensions& extensions) const {
+Ended DeviceSearch::ended_rows(const Extensions& extensions) const {
   const auto none_kept = ~extensions.kept.any(1);  // [G]
   torch::Tensor ends;                              // [G, B]
   if (config_.sampling)
     ends = torch::where(is_in_prefix().unsqueeze(1), none_kept.unsqueeze(1), ~extensions.kept);
   else
-    ends = (none_kept & (is_in_prefix() | ~ended_.score.gt(-INFINITY).any(1))).unsqueeze(1);
+    ends = (none_kept & (is_in_prefix() | ~ended_.has(1))).unsqueeze(1);
   auto length = length_;
   if (config_.stop == Stop::Hf && !config_.sampling) {
     const auto must_end = is_at_end() & ~is_in_prefix();
@@ -406,12 +300,12 @@ DeviceSearch::Ended DeviceSearch::ended_rows(const Extensions& extensions) const
       .cut = torch::ones_like(open_)};
 }
 
-DeviceSearch::Ended DeviceSearch::ended_extensions(const Extensions& extensions,
-                                                   const torch::Tensor& coverage) const {
+Ended DeviceSearch::ended_extensions(const Extensions& extensions,
+                                     const torch::Tensor& coverage) const {
   const auto length = (length_ + 1).unsqueeze(1).expand_as(extensions.rows);
   const auto ends = extensions.kept & (extensions.ends | is_at_end().unsqueeze(1));
   auto penalty = penalty_of(coverage);
-  if (penalty.dim() > 0) penalty = in_dimension_1(penalty, extensions.rows);
+  if (penalty.dim() > 0) penalty = penalty.gather(1, extensions.rows);
   penalty = penalty.expand_as(extensions.rows);
   // One that ends with </s> is the row that it comes from; one that is cut is a new row.
   return {.score = torch::where(ends, normalized(extensions.sums, length) + penalty, -INFINITY),
@@ -421,21 +315,6 @@ DeviceSearch::Ended DeviceSearch::ended_extensions(const Extensions& extensions,
           .count = torch::where(extensions.ends, length - 1, length),
           .row = torch::where(extensions.ends, extensions.rows, extensions.places),
           .cut = ~extensions.ends};
-}
-
-void DeviceSearch::keep_best_ended(const std::vector<Ended>& more) {
-  const auto joined = [&](torch::Tensor Ended::*member) {
-    std::vector<torch::Tensor> all = {ended_.*member};
-    for (const Ended& some : more) all.push_back((some.*member).expand_as(some.row));
-    return torch::cat(all, 1);
-  };
-  const auto order =
-      std::get<1>(joined(&Ended::score).sort(/*stable=*/true, 1, true)).narrow(1, 0, most_ended_);
-  Ended kept;
-  for (auto member : {&Ended::score, &Ended::sum, &Ended::penalty, &Ended::length, &Ended::count,
-                      &Ended::row, &Ended::cut})
-    kept.*member = in_dimension_1(joined(member), order);
-  ended_ = kept;
 }
 
 void DeviceSearch::continue_rows(const Extensions& extensions, const torch::Tensor& attention) {
@@ -449,33 +328,30 @@ void DeviceSearch::continue_rows(const Extensions& extensions, const torch::Tens
   const auto is_there = torch::zeros({groups_, width_ + 1}, open_.options())
                             .scatter_(1, target, true)
                             .narrow(1, 0, width_);
-  parents_ = in_dimension_1(extensions.rows, chosen);
-  previous_ = in_dimension_1(extensions.tokens, chosen);
-  const auto sums = in_dimension_1(extensions.sums, chosen);
-  note_nodes(attention, sums);
+  parents_ = extensions.rows.gather(1, chosen);
+  previous_ = extensions.tokens.gather(1, chosen);
+  const auto sums = extensions.sums.gather(1, chosen);
+  note_tokens(attention, sums);
   sums_ = sums;
   open_ = is_there & ~is_at_end().unsqueeze(1);
 }
 
-/// Writes token `length_` of the new rows into the tree.
-void DeviceSearch::note_nodes(const torch::Tensor& attention, const torch::Tensor& new_sums) {
-  const auto place = length_.view({-1, 1, 1}).expand({groups_, 1, width_});
-  const auto log_probabilities = (new_sums - in_dimension_1(sums_, parents_)).to(torch::kFloat32);
-  node_tokens_.scatter_(1, place, previous_.unsqueeze(1));
-  node_parents_.scatter_(1, place, parents_.unsqueeze(1));
-  node_log_probabilities_.scatter_(1, place, log_probabilities.unsqueeze(1));
-  if (looks_back_) {
-    const auto tokens = parents_.unsqueeze(2).expand({groups_, width_, capacity_ + 1});
-    history_ = history_.gather(1, tokens);
-    const auto next = length_.view({-1, 1, 1}).expand({groups_, width_, 1});
-    history_.scatter_(2, next, previous_.unsqueeze(2));
+/// Token `length_` of the new rows: into the tree, and into what the rules look back at.
+void DeviceSearch::note_tokens(const torch::Tensor& attention, const torch::Tensor& new_sums) {
+  HypothesisTree::Nodes nodes{
+      .parents = parents_,
+      .tokens = previous_,
+      .log_probabilities = (new_sums - sums_.gather(1, parents_)).to(torch::kFloat32)};
+  if (keeps_attention_) {
+    const auto of_parents = parents_.unsqueeze(2).expand_as(coverage_);
+    nodes.attention = attention.gather(1, of_parents);
+    coverage_ = coverage_.gather(1, of_parents) + nodes.attention;
   }
-  if (!keeps_attention_) return;
-  const auto weights = parents_.unsqueeze(2).expand_as(coverage_);
-  const auto of_parents = attention.gather(1, weights);  // [G, B, S]
-  coverage_ = coverage_.gather(1, weights) + of_parents;
-  node_attention_.scatter_(1, place.unsqueeze(3).expand({groups_, 1, width_, source_capacity_}),
-                           of_parents.unsqueeze(1));
+  tree_.add(nodes, length_);
+  if (!looks_back_) return;
+  history_ = history_.gather(1, parents_.unsqueeze(2).expand({groups_, width_, capacity_ + 1}));
+  const auto place = length_.view({-1, 1, 1}).expand({groups_, width_, 1});
+  history_.scatter_(2, place, previous_.unsqueeze(2));
 }
 
 // ---- scores and ends ----------------------------------------------------------------------------
@@ -500,20 +376,17 @@ torch::Tensor DeviceSearch::penalty_of(const torch::Tensor& coverage) const {
 torch::Tensor DeviceSearch::no_open_row_matters() const {
   const auto no_row = ~is_active();
   if (config_.sampling || config_.stop == Stop::Marian) return no_row;
-  const auto has_ended = [this](std::int64_t count) {
-    return ended_.score.gt(-INFINITY).sum(1).ge(count);
-  };
   const auto best_open = std::get<0>(torch::where(open_, sums_, -INFINITY).max(1));  // [G]
-  if (config_.stop == Stop::Full) return no_row | has_ended(width_);
+  if (config_.stop == Stop::Full) return no_row | ended_.has(width_);
   if (config_.stop == Stop::Hf)
-    return no_row | (has_ended(width_) &
-                     ended_.score.select(1, width_ - 1).ge(normalized(best_open, length_)));
+    return no_row |
+           (ended_.has(width_) & ended_.score_of(width_ - 1).ge(normalized(best_open, length_)));
   const auto zero = torch::zeros_like(best_open);
   const auto divisors = divisors_.index_select(0, max_length_);
   const auto best_possible =
       best_open / divisors + normalized(zero, length_ + 1).maximum(normalized(zero, max_length_));
   return no_row |
-         (has_ended(config_.n_best) & ended_.score.select(1, config_.n_best - 1).ge(best_possible));
+         (ended_.has(config_.n_best) & ended_.score_of(config_.n_best - 1).ge(best_possible));
 }
 
 // ---- results ------------------------------------------------------------------------------------
@@ -526,29 +399,9 @@ std::vector<std::int64_t> DeviceSearch::ends() const {
 
 std::vector<std::vector<Hypothesis>> DeviceSearch::best(
     std::span<const std::int64_t> groups) const {
-  const auto index =
-      torch::tensor(std::vector<std::int64_t>(groups.begin(), groups.end()), torch::kInt64)
-          .to(integers_);
-  const auto of_groups = [&index](const torch::Tensor& tensor) {
-    return tensor.index_select(0, index).cpu().contiguous();
-  };
-  const EndedNumbers ended{
-      .scores = of_groups(torch::stack({ended_.score, ended_.sum, ended_.penalty}, 2)),
-      .counts = of_groups(torch::stack(
-          {ended_.length, ended_.count, ended_.row, ended_.cut.to(torch::kInt64)}, 2))};
-  const Nodes nodes{.tokens = of_groups(node_tokens_),
-                    .parents = of_groups(node_parents_),
-                    .log_probabilities = of_groups(node_log_probabilities_),
-                    .attention = keeps_attention_ ? of_groups(node_attention_) : torch::Tensor(),
-                    .source_lengths = of_groups(source_length_)};
-  std::vector<std::vector<Hypothesis>> best(groups.size());
-  for (std::size_t i = 0; i < groups.size(); ++i)
-    for (std::int64_t number = 0; number < config_.n_best; ++number) {
-      const auto group = static_cast<std::int64_t>(i);
-      if (ended.scores[group][number][0].item<double>() == -INFINITY) break;
-      best[i].push_back(hypothesis_of(ended, nodes, group, number));
-    }
-  return best;
+  const std::vector<std::int64_t> numbers(groups.begin(), groups.end());
+  return tree_.trace(ended_.all(), torch::tensor(numbers, torch::kInt64).to(integers_),
+                     config_.n_best, source_length_);
 }
 
 }  // namespace dragoman

@@ -15,6 +15,8 @@
 
 #include "inference/device/device_model.h"
 #include "inference/device/device_rules.h"
+#include "inference/device/ended_hypotheses.h"
+#include "inference/device/hypothesis_tree.h"
 #include "inference/search/search.h"
 
 namespace dragoman {
@@ -70,13 +72,6 @@ class DeviceSearch {
     torch::Tensor kept, ends;    // bool: whether the step keeps it; whether the token is </s>
     torch::Tensor places;        // int64: the row that it becomes, if it is kept and does not end
   };
-  /// Hypotheses [G, N] that have ended. Their last token is node (count - 1, row).
-  struct Ended {
-    torch::Tensor score, sum, penalty;  // double; the score is minus infinity where there is none
-    torch::Tensor length, count, row;   // int64: length as in Hypothesis; tokens without </s>
-    torch::Tensor cut;                  // bool
-  };
-
   Candidates list_candidates(const torch::Tensor& log_probabilities) const;
   Candidates list_draws(const torch::Tensor& log_probabilities) const;
   void follow_prefix(const torch::Tensor& log_probabilities, Candidates& candidates) const;
@@ -85,9 +80,8 @@ class DeviceSearch {
   /// Rows that end although they get no more token [G, B].
   Ended ended_rows(const Extensions& extensions) const;
   Ended ended_extensions(const Extensions& extensions, const torch::Tensor& coverage) const;
-  void keep_best_ended(const std::vector<Ended>& more);
   void continue_rows(const Extensions& extensions, const torch::Tensor& attention);
-  void note_nodes(const torch::Tensor& attention, const torch::Tensor& new_sums);
+  void note_tokens(const torch::Tensor& attention, const torch::Tensor& new_sums);
   torch::Tensor no_open_row_matters() const;
 
   torch::Tensor adjusted(const torch::Tensor& log_probabilities) const;
@@ -100,10 +94,12 @@ class DeviceSearch {
   void make_room(std::int64_t longest, std::int64_t prefix, std::int64_t source);
 
   const DecodeConfig& config_;
-  const std::int64_t eos_, groups_, width_, most_ended_, vocabulary_, candidates_;
+  const std::int64_t eos_, groups_, width_, vocabulary_, candidates_;
   const bool keeps_attention_, looks_back_;
   const torch::TensorOptions integers_;  // on the device
   const DeviceRules rules_;
+  HypothesisTree tree_;
+  EndedHypotheses ended_;
 
   std::int64_t capacity_ = 0, prefix_capacity_ = 0, source_capacity_ = 0;  // T, -, S
   std::int64_t steps_ = 0;                                                 // taken
@@ -118,10 +114,6 @@ class DeviceSearch {
   torch::Tensor open_, sums_, parents_, previous_, history_;
   torch::Tensor coverage_;  // [G, B, S]: the row's attention, summed up; where it is kept
   torch::Tensor uniforms_;  // [G, B, T]: of the draws of sampling
-  // The tree of hypotheses: token t of a row of the time [G, T, B], and the row before [G, T, B].
-  torch::Tensor node_tokens_, node_parents_, node_log_probabilities_;
-  torch::Tensor node_attention_;  // [G, T, B, S] where it is kept
-  Ended ended_;                   // [G, E], best first
 };
 
 }  // namespace dragoman

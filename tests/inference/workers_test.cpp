@@ -214,7 +214,7 @@ std::string order_of_two(QueueOrder queue_order) {
 }
 
 TEST(Workers, ManySentencesDoNotHoldUpAFewThatComeLater) {
-  EXPECT_EQ(order_of_two(QueueOrder::Turns), "mmmfmfmf" + std::string(15, 'm'));
+  EXPECT_EQ(order_of_two(QueueOrder::Turns), std::string(16, 'm') + "fff" + "mmmm");
   EXPECT_EQ(order_of_two(QueueOrder::Arrival), std::string(20, 'm') + "fff");
 }
 

@@ -1,10 +1,12 @@
 // The search on a device, with the module tree, beside the search on the host.
 #include "inference/torch/torch_device_model.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "inference/device/device_scheduler.h"
 #include "inference/torch/torch_engine.h"
+#include "tests/inference/device/called_operations.h"
 #include "tests/inference/random_rows.h"
 #include "tests/test_device.h"
 
@@ -79,6 +81,39 @@ TEST(TorchDeviceModel, ReportsTheAttentionOfOneHeadOrTheMean) {
                                 .attention_layer = layer,
                                 .attention_head = head},
                                /*with_attention=*/true);
+}
+
+TEST(TorchDeviceModel, NoStepWaitsForTheHost) {
+  Transformer model = make_model(configs()[0], test_device());
+  for (const DecodeConfig& config :
+       {DecodeConfig{.beam_size = 4,
+       .coverage_penalty = 0.2,
+       .repetition_penalty = 1.2,
+       .no_repeat_ngram_size = 3,
+       .stop = Stop::Exact,
+       .min_length = 2,
+       .max_length = 20},
+        DecodeConfig{.n_best = 3, .max_length = 20, .sampling = true, .sampling_topp = 0.9}}) {
+    const SearchSettings settings{config, {.eos = kEos, .avoided = {{3, 4}}}};
+    TorchDeviceModel device_model(model);
+    DeviceSearch search(settings, device_model, {}, {.groups = 4, .keeps_attention = true});
+    device_model.shape(4, SentenceSearch::width(config));
+    const std::vector<std::int64_t> groups = {0, 1, 2};
+    device_model.admit(sentences(3, 8), groups);
+    std::vector<DeviceSentence> begun;
+    for (const std::int64_t group : groups)
+      begun.push_back({.group = group,
+                       .max_length = 20,
+                       .key = 1,
+                       .source_length = 9,
+                       .prefix = {3, 4},
+                       .prefix_ends_word = true});
+    search.begin(begun, device_model.source_capacity());
+    const CalledOperations called;
+    for (int step = 0; step < 8; ++step) search.advance(device_model.step(search.next_step()));
+    EXPECT_TRUE(called.names().contains("aten::topk")) << "operations are noted";
+    EXPECT_THAT(called.host_waits(), testing::IsEmpty());
+  }
 }
 
 TEST(TorchDeviceModel, AnEngineThatSearchesOnTheDeviceHasASchedulerOfItsOwn) {
