@@ -53,7 +53,7 @@ class NodeBlocks {
   const GumboNode* parent_of(const GumboNode* block) const {
     const GumboNode* parent = nullptr;
     std::memcpy(&parent, reinterpret_cast<const char*>(block) + offsetof(GumboNode, parent),
-                sizeof(parent));
+                sizeof(void*));
     return has(parent) ? parent : nullptr;
   }
 

@@ -24,8 +24,7 @@ TEST(TextTokens, ATagAPositionOrAPlaceholderEndsBeforeTheNextBegins) {
   const auto kept = [](std::string_view text, AlsoKept also) {
     std::string all;
     for (const MarkupToken& token : text_tokens(text, also))
-      if (token.kind != MarkupToken::Kind::Text)
-        all += join_text("[", token.source.of(text), "]");
+      if (token.kind != MarkupToken::Kind::Text) all += join_text("[", token.source.of(text), "]");
     return all;
   };
   EXPECT_EQ(kept("{\\an8}one {\\pos(1,2) {\\an8}", AlsoKept::Positions), "[{\\an8}][{\\an8}]");
