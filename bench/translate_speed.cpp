@@ -68,9 +68,13 @@ class Counting : public SentenceReceiver {
     left_.count_down();
     return std::nullopt;
   }
-  void fail(std::exception_ptr error) override {
-    std::fprintf(stderr, "translate_speed: an engine has failed\n");
-    std::rethrow_exception(error);
+  void fail(std::exception_ptr error) noexcept override {
+    try {
+      std::rethrow_exception(error);
+    } catch (const std::exception& failure) {
+      std::fprintf(stderr, "translate_speed: an engine has failed: %s\n", failure.what());
+    }
+    std::abort();
   }
   std::int64_t wait() {
     left_.wait();

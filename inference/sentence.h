@@ -41,8 +41,9 @@ class SentenceReceiver {
   /// Takes the hypotheses of a sentence. If it returns a sentence, that is put into the queue, and
   /// its hypotheses come here, too.
   virtual std::optional<SourceSentence> finish(FinishedSentence sentence) = 0;
-  /// Some of its sentences will never be finished. May be called several times.
-  virtual void fail(std::exception_ptr error) = 0;
+  /// Some of its sentences will never be finished. May be called several times. Takes no memory, as
+  /// the error may be that there is none.
+  virtual void fail(std::exception_ptr error) noexcept = 0;
 };
 
 }  // namespace dragoman

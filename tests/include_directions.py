@@ -56,7 +56,7 @@ LIBRARIES = {
     r"re2/.*": ["inference/demands.cpp"],
     r"zlib.h": ["base/compressed_text.cpp", "formats/zip_archive.cpp"],
     r"yaml-cpp/.*": ["formats/yaml_map.cpp"],
-    r"gumbo.h": ["markup/html_tokens.cpp"],
+    r"gumbo.h": ["markup/html_tree.h"],
     r"expat.h": ["markup/xml_tokens.cpp"],
     r"md4c.h": ["markup/markdown_blocks.cpp"],
     r"microhttpd.h": ["server/http_server.cpp"],

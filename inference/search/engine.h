@@ -118,7 +118,8 @@ class Engine {
 
   /// Encodes sentences (each ends with </s>) and returns a slot for each.
   virtual std::vector<std::int32_t> admit(std::span<const std::vector<TokenId>> sentences) = 0;
-  /// Frees slots, with their rows. Must not throw: destructors call it.
+  /// Frees slots, with their rows. Must not throw, and so takes no memory: destructors call it, and
+  /// those who let sentences fail because no memory is left.
   virtual void release(std::span<const std::int32_t> slots) = 0;
 
   /// Sets the rows of the next step; called before each step. The rows of one slot stand side by
