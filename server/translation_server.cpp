@@ -93,7 +93,7 @@ void TranslationServer::answer(const CallPointer& call, const Endpoint& endpoint
       call->fields.emplace(call->request);
       call->request.body = std::string();  // its memory: the fields have it all
     }
-    if (endpoint.respond == nullptr) return translate(call);
+    if (endpoint.respond == nullptr) return (this->*endpoint.begin)(call);
     finish(*call, (this->*endpoint.respond)(*call));
   } catch (const HttpError& error) {
     fail(*call, error);
@@ -190,6 +190,25 @@ void TranslationServer::choose_routes(Call& call, TextsToTranslate& task) {
   }
 }
 
+/// Counts the characters of the texts, whose languages are known.
+void TranslationServer::charge(Call& call) {
+  AnsweredRequest& facts = call.facts;
+  facts.languages = languages_of(call.answers, call.translate.target);
+  std::int64_t characters = 0;
+  for (const TextAnswer& answer : call.answers) characters += answer.characters;
+  if (call.key && !config_.api_keys->take(*call.key, characters))
+    throw HttpError(call.interface->used_up,
+                    "Quota exceeded: the characters of this month are used up");
+  facts.characters = characters;
+  facts.texts = static_cast<std::int64_t>(call.answers.size());
+}
+
+/// The request has failed after all.
+void TranslationServer::give_back(Call& call) {
+  if (call.key) config_.api_keys->give_back(*call.key, call.facts.characters);
+  call.facts.characters = call.facts.texts = 0;
+}
+
 void TranslationServer::translate(const CallPointer& call) {
   admit(*call);
   call->translate = call->interface->parse_translate(*call->fields, models_, config_.limits);
@@ -206,29 +225,19 @@ void TranslationServer::translate(const CallPointer& call) {
       .deadline = call->begin + config_.request_timeout};
   read_markup(*call, task);
   choose_routes(*call, task);
-  AnsweredRequest& facts = call->facts;
-  facts.languages = languages_of(call->answers, call->translate.target);
-  std::int64_t characters = 0;
-  for (const TextAnswer& answer : call->answers) characters += answer.characters;
-  if (call->key && !config_.api_keys->take(*call->key, characters))
-    throw HttpError(call->interface->used_up,
-                    "Quota exceeded: the characters of this month are used up");
-  facts.characters = characters;
-  facts.texts = static_cast<std::int64_t>(call->answers.size());
+  charge(*call);
   pending_.start(std::move(task), [this, call](TranslationOutcome outcome) {
     translated(call, std::move(outcome));
   });
 }
 
 void TranslationServer::translated(const CallPointer& call, TranslationOutcome outcome) {
-  AnsweredRequest& facts = call->facts;
   if (const auto* error = std::get_if<HttpError>(&outcome)) {
-    if (call->key) config_.api_keys->give_back(*call->key, facts.characters);
-    facts.characters = facts.texts = 0;
+    give_back(*call);
     return fail(*call, *error);
   }
   auto& texts = std::get<TranslatedTexts>(outcome);
-  facts.target_tokens = texts.target_tokens;
+  call->facts.target_tokens = texts.target_tokens;
   for (std::size_t t = 0; t < call->answers.size(); ++t) {
     call->answers[t].texts = std::move(texts.texts[t]);
     if (!texts.words.empty()) call->answers[t].words = std::move(texts.words[t]);
