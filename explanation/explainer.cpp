@@ -74,14 +74,23 @@ DecodeConfig greedy_of(DecodeConfig config) {
 
 }  // namespace
 
+Explainer::ObservedEngine::ObservedEngine(std::shared_ptr<const CpuModel> model,
+                                          std::vector<TokenId> never_emitted, OnStep on_step)
+    : CpuEngine(std::move(model), std::move(never_emitted)), on_step_(std::move(on_step)) {}
+
+void Explainer::ObservedEngine::step(const StepRequest& step) {
+  if (on_step_) on_step_();
+  CpuEngine::step(step);
+}
+
 Explainer::Explainer(std::shared_ptr<const CpuModel> model, TokenizerPair tokenizers,
-                     const DecodeConfig& search)
+                     const DecodeConfig& search, OnStep on_step)
     : model_(std::move(model)),
       tokenizers_(std::move(tokenizers)),
       settings_(settings_of(search, *tokenizers_.target)),
       greedy_(std::make_shared<const SearchSettings>(
           settings_of(greedy_of(search), *tokenizers_.target))),
-      engine_(model_, tokenizers_.target->never_emitted()) {
+      engine_(model_, tokenizers_.target->never_emitted(), std::move(on_step)) {
   engine_.check({search.attention_layer, search.attention_head});
 }
 

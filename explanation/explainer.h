@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -51,20 +52,34 @@ struct SentenceExplanation {
   std::optional<TracedTranslation> search = {};  ///< none where the target was given
 };
 
+/// Called before each step of the engine. What it throws ends an explanation.
+using OnStep = std::function<void()>;
+
 class Explainer {
  public:
   /// The most pieces of a sentence and of its translation, </s> included.
   static constexpr std::int64_t kMostPieces = 256;
 
-  /// `search` draws no samples. Throws UsageError where it names heads that the model lacks.
+  /// `search` draws no samples. Throws UsageError where it names heads that the model lacks. When
+  /// `on_step` has thrown, the explainer is of no more use.
   Explainer(std::shared_ptr<const CpuModel> model, TokenizerPair tokenizers,
-            const DecodeConfig& search);
+            const DecodeConfig& search, OnStep on_step = {});
 
   /// `target`: the translation to look at, or the model's own. Throws Error where a side has no
   /// text, is no valid UTF-8 or has more than kMostPieces pieces.
   SentenceExplanation explain(std::string_view source, std::optional<std::string_view> target);
 
  private:
+  class ObservedEngine : public CpuEngine {
+   public:
+    ObservedEngine(std::shared_ptr<const CpuModel> model, std::vector<TokenId> never_emitted,
+                   OnStep on_step);
+    void step(const StepRequest& step) override;
+
+   private:
+    const OnStep on_step_;
+  };
+
   std::vector<TokenId> tokens_of(const Tokenizer& tokenizer, std::string_view text,
                                  std::string_view name) const;
   TracedTranslation search(const std::vector<TokenId>& source);
@@ -76,7 +91,7 @@ class Explainer {
   TokenizerPair tokenizers_;
   SearchSettings settings_;
   std::shared_ptr<const SearchSettings> greedy_;
-  CpuEngine engine_;
+  ObservedEngine engine_;
 };
 
 }  // namespace dragoman

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <span>
 
+#include "base/error.h"
 #include "explanation/number_blocks.h"
 
 namespace dragoman {
@@ -153,6 +154,21 @@ std::string explanation_json(const ExplainedModel& model,
   text += "\"sentences\":[";
   for (std::size_t i = 0; i < sentences.size(); ++i) text += (i > 0 ? "," : "") + sentences[i];
   return text + "]}";
+}
+
+std::string explanation_json(const ExplainedModel& model, const TokenizerPair& tokenizers,
+                             const std::vector<GivenSentence>& sentences, const OnStep& on_step) {
+  Explainer explainer(model.weights, tokenizers, model.search, on_step);
+  std::vector<std::string> texts;  // at once, as the numbers of a sentence take much more memory
+  for (const auto& [source, target] : sentences) {
+    try {
+      texts.push_back(sentence_json(model, explainer.explain(source, target), *tokenizers.target));
+    } catch (const Error& error) {
+      if (sentences.size() == 1) throw;
+      throw Error("line ", texts.size() + 1, ": ", error.what());
+    }
+  }
+  return explanation_json(model, texts);
 }
 
 }  // namespace dragoman

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,5 +27,16 @@ std::string sentence_json(const ExplainedModel& model, const SentenceExplanation
 /// The whole JSON object, with `sentences` as sentence_json() gives them.
 std::string explanation_json(const ExplainedModel& model,
                              const std::vector<std::string>& sentences);
+
+/// A sentence and the translation to look at, if one is given.
+struct GivenSentence {
+  std::string source;
+  std::optional<std::string> target = std::nullopt;
+};
+
+/// Explains each sentence. Throws the errors of Explainer, with the sentence's number where there
+/// are several, and what `on_step` throws.
+std::string explanation_json(const ExplainedModel& model, const TokenizerPair& tokenizers,
+                             const std::vector<GivenSentence>& sentences, const OnStep& on_step);
 
 }  // namespace dragoman

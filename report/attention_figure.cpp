@@ -52,7 +52,8 @@ std::string to_svg(const AttentionFigure& figure) {
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"", number(width), "\" height=\"",
       number(bottom + kMargin), "\" viewBox=\"0 0 ", number(width), ' ', number(bottom + kMargin),
       "\" font-family=\"Helvetica, Arial, sans-serif\" font-size=\"", number(kFont),
-      "\" role=\"img\">\n<title>", escaped(figure.title), "</title>\n");
+      "\" role=\"img\" aria-label=\"", escaped(figure.title), "\">\n<title>", escaped(figure.title),
+      "</title>\n<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n");
   svg += text_at(left, kMargin + kFont, " font-weight=\"bold\"", figure.title);
   svg += text_at((left + right) / 2, kMargin + kTitle + kFont / 2,
                  " text-anchor=\"middle\" fill=\"#555555\"", figure.keys_title);

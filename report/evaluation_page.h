@@ -19,7 +19,7 @@ struct PageChart {
 /// `charts`: curves that stand behind the scores, perhaps none. `data`, which report/page/*.js
 /// read:
 ///   width        decimals of scores
-///   systems      [{name, path}]
+///   systems      [{name, path, model: whether it is one that explain can open}]
 ///   paired       whether p-values of the scores are those of differences to the first system
 ///   samples      resampled corpora behind the pairs
 ///   lowercase    whether n-grams are lower-cased
@@ -32,6 +32,7 @@ struct PageChart {
 ///   lengths      {of: source | reference, groups: [{name, words, lines}]}
 ///   frequencies  [{name, words, f1: [system]}]
 ///   ngrams       [{text, order, reference, found: [system], superfluous: [system]}]
+///   explanations [{system, line, page: its address}], perhaps none
 ///   source       [line] texts, or nothing
 ///   references   [reference][line] texts
 ///   translations [system][line] texts

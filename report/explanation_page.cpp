@@ -46,12 +46,13 @@ std::string joined_files(const Names& names) {
 
 }  // namespace
 
-std::string explanation_page(std::string_view json) {
+std::string explanation_page(std::string_view json, const std::string& nonce) {
   return to_html({.title = std::string(kTitle),
                   .style = joined_files(kStyles),
                   .body = filled_page_file("explanation.html", {{"title", std::string(kTitle)},
                                                                 {"data", json_in_script(json)}}),
-                  .script = joined_files(kScripts)});
+                  .script = joined_files(kScripts),
+                  .nonce = nonce});
 }
 
 }  // namespace dragoman

@@ -8,7 +8,7 @@
 
 namespace dragoman {
 
-/// `json`: the text of one explanation.
-std::string explanation_page(std::string_view json);
+/// `json`: the text of one explanation. `nonce`: HtmlPage::nonce.
+std::string explanation_page(std::string_view json, const std::string& nonce = "");
 
 }  // namespace dragoman

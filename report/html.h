@@ -9,10 +9,11 @@
 namespace dragoman {
 
 struct HtmlPage {
-  std::string title;   ///< plain text
-  std::string style;   ///< CSS
-  std::string body;    ///< HTML
-  std::string script;  ///< JavaScript, run behind the body; may be empty
+  std::string title;       ///< plain text
+  std::string style;       ///< CSS
+  std::string body;        ///< HTML
+  std::string script;      ///< JavaScript, run behind the body; may be empty
+  std::string nonce = {};  ///< of the script, where a server's Content-Security-Policy names one
 };
 std::string to_html(const HtmlPage& page);
 

@@ -23,16 +23,31 @@ void forget_behind(std::vector<LogPoint>& points, std::int64_t update) {
   while (!points.empty() && points.back().update > update) points.pop_back();
 }
 
+/// None where the numbers are no weights of these pieces.
+AttentionLine attention_of(const json& line) {
+  AttentionLine attention{.source = line.at("source").get<std::vector<std::string>>(),
+                          .target = line.at("target").get<std::vector<std::string>>(),
+                          .weights = {}};
+  for (const json& row : line.at("weights"))
+    for (const float weight : row.get<std::vector<float>>())
+      attention.weights.push_back(std::clamp(weight, 0.0F, 1.0F));
+  if (attention.weights.size() != attention.source.size() * attention.target.size()) return {};
+  return attention;
+}
+
 LogPoint point_of(const json& line) {
   LogPoint point{.update = line.at("update").get<std::int64_t>(),
                  .numbers = numbers_of(line),
                  .samples = {},
+                 .attention = {},
                  .best = line.value("best", false)};
   if (const auto samples = line.find("samples"); samples != line.end())
     for (const json& sample : *samples)
       point.samples.push_back({.source = sample.at("source").get<std::string>(),
                                .translation = sample.at("translation").get<std::string>(),
                                .reference = sample.at("reference").get<std::string>()});
+  if (const auto attention = line.find("attention"); attention != line.end())
+    point.attention = attention_of(*attention);
   return point;
 }
 

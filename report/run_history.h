@@ -15,11 +15,18 @@ struct SampleLine {
   std::string source, translation, reference;
 };
 
+/// Attention to one sentence.
+struct AttentionLine {
+  std::vector<std::string> source, target;  ///< pieces
+  std::vector<float> weights;               ///< [target, source], from 0 to 1; empty: none
+};
+
 /// One line about an update.
 struct LogPoint {
   std::int64_t update = 0;
   std::map<std::string, double> numbers;  ///< every finite number of the line by its name
   std::vector<SampleLine> samples;        ///< of a validation
+  AttentionLine attention;                ///< of a validation
   bool best = false;  ///< a validation: the model of this update became the best
 
   std::optional<double> number(const std::string& name) const;

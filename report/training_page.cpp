@@ -6,6 +6,7 @@
 #include "report/page_files.h"
 #include "report/page_style.h"
 #include "report/short_names.h"
+#include "report/training_attention.h"
 #include "report/training_charts.h"
 #include "report/training_samples.h"
 #include "report/training_tables.h"
@@ -92,13 +93,14 @@ std::string training_page(const std::vector<PlottedRun>& given) {
   const std::vector<XAxis> axes = training_axes(runs);
   std::string names;
   for (const PlottedRun& run : runs) names += (names.empty() ? "" : ", ") + run.name;
-  return to_html({.title = "Training: " + names,
-                  .style = training_style(runs.size()),
-                  .body = "<main>\n" + switches(runs, axes) + "<h1>Training</h1>\n" +
-                          toolbar(runs, axes) + notes(runs) + training_charts(runs, axes) +
-                          summary_table(runs) + training_samples(runs) + settings_tables(runs) +
-                          "</main>\n" + chart_data(runs),
-                  .script = std::string(page_file("training.js"))});
+  return to_html(
+      {.title = "Training: " + names,
+       .style = training_style(runs.size()) + std::string(page_file("alignment.css")),
+       .body = "<main>\n" + switches(runs, axes) + "<h1>Training</h1>\n" + toolbar(runs, axes) +
+               notes(runs) + training_charts(runs, axes) + summary_table(runs) +
+               training_samples(runs) + training_attention(runs) + settings_tables(runs) +
+               "</main>\n" + chart_data(runs),
+       .script = std::string(page_file("training.js")) + std::string(page_file("alignment.js"))});
 }
 
 }  // namespace dragoman

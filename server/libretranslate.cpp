@@ -122,6 +122,21 @@ TranslateParameters parse_translate(const RequestFields& fields, const ServedMod
   return call;
 }
 
+TranslateParameters parse_explain(const RequestFields& fields, const ServedModels& models,
+                                  const RequestLimits& limits) {
+  if (!strip(fields.text("terms")).empty())
+    refuse("Invalid request: terms parameter: an explanation knows no terms");
+  TranslateParameters call{.texts = {required_text(fields, "q")},
+                           .is_list = false,
+                           .source = required_text(fields, "source"),
+                           .target = required_text(fields, "target"),
+                           .detects_each = false};
+  if (call.source == "auto") call.source.clear();
+  check_size(count_characters(call.texts), limits.explained_characters, "characters");
+  check_languages(call, models);
+  return call;
+}
+
 TranslateParameters parse_translate_file(const RequestFields& fields, const ServedModels& models,
                                          const RequestLimits& limits) {
   std::optional<UploadedFile> file = fields.file("file");

@@ -7,11 +7,12 @@
 namespace dragoman {
 
 ServedModel::ServedModel(LanguagePair languages, std::shared_ptr<TranslationService> service,
-                         DecodeConfig config, Facts facts)
+                         DecodeConfig config, Facts facts, ExplainText explain)
     : languages_(std::move(languages)),
       service_(std::move(service)),
       config_(std::move(config)),
-      facts_(std::move(facts)) {}
+      facts_(std::move(facts)),
+      explain_(std::move(explain)) {}
 
 std::shared_ptr<const PreparedRequest> ServedModel::prepare(
     const RequestedTranslations& wanted) const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -24,6 +25,11 @@ struct RequestedTranslations {
   bool reports_words = false;                          ///< with attention to the source's words
 };
 
+/// Gives the JSON of `dragoman explain` for a text, sentence by sentence. Calls `on_step` often;
+/// what that throws ends the work. Throws Error where a sentence cannot be explained.
+using ExplainText =
+    std::function<std::string(const std::string& text, const std::function<void()>& on_step)>;
+
 class ServedModel {
  public:
   struct Facts {
@@ -32,11 +38,12 @@ class ServedModel {
   };
   /// `config` is that of requests that ask for nothing else. The service may own what it needs.
   ServedModel(LanguagePair languages, std::shared_ptr<TranslationService> service,
-              DecodeConfig config, Facts facts);
+              DecodeConfig config, Facts facts, ExplainText explain = nullptr);
 
   const LanguagePair& languages() const { return languages_; }
   const Facts& facts() const { return facts_; }
   TranslationService& service() const { return *service_; }
+  const ExplainText& explain() const { return explain_; }  ///< null: it cannot
 
   /// Throws UsageError where the model's settings cannot have it (draws with terms).
   std::shared_ptr<const PreparedRequest> request(const RequestedTranslations& wanted) const;
@@ -46,6 +53,7 @@ class ServedModel {
   const std::shared_ptr<TranslationService> service_;
   const DecodeConfig config_;
   const Facts facts_;
+  const ExplainText explain_;
   std::shared_ptr<const PreparedRequest> prepare(const RequestedTranslations& wanted) const;
 
   mutable Mutex mutex_;

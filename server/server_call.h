@@ -38,14 +38,17 @@ struct TranslationServer::Call {
   std::int64_t taken = 0;  ///< characters of the key's quota
   TranslateParameters translate = {};
   std::vector<TextAnswer> answers = {};
+  bool wants_numbers = false;  ///< of an explanation, instead of the page
 };
 
 struct TranslationServer::Endpoint {
   const char* method;
   std::string_view path;                              ///< "/a/": all paths that begin so
-  HttpResponse (TranslationServer::*respond)(Call&);  ///< null: a translation
+  HttpResponse (TranslationServer::*respond)(Call&);  ///< null: answered later
   bool needs_fields = false;                          ///< Call::fields
   const Interface* interface = nullptr;               ///< null: interface_of(path)
+  /// Begins work whose answer comes later.
+  void (TranslationServer::*begin)(const CallPointer&) = &TranslationServer::translate;
 
   bool serves(std::string_view requested) const {
     const bool is_folder = path.size() > 1 && path.ends_with('/');

@@ -61,12 +61,25 @@ const TranslationServer::Interface TranslationServer::kPage = {
     .missing_key = 400,
     .used_up = 429};
 
+const TranslationServer::Interface TranslationServer::kExplanation = {
+    .parse_translate = libretranslate::parse_explain,
+    .translate_answer = nullptr,  // the answer is no translation
+    .error_answer =
+        [](TranslationServer& server, const Call& call, const HttpError& error) {
+          return call.wants_numbers ? libretranslate::error_answer(error)
+                                    : server.page_error(call, error);
+        },
+    .key_of = kLibreTranslate.key_of,
+    .missing_key = 400,
+    .used_up = 429};
+
 const std::vector<TranslationServer::Endpoint>& TranslationServer::endpoints() {
   using Server = TranslationServer;
   static const std::vector<Endpoint> all = {
       {"GET", "/", &Server::page},
       {"POST", "/", nullptr, true, &kPage},
       {"GET", "/page/", &Server::page_part},
+      {"POST", "/explain", nullptr, true, &kExplanation, &Server::explain},
       {"POST", "/translate", nullptr, true},
       {"POST", "/translate_file", nullptr, true, &kFiles},
       {"GET", "/download_file/", &Server::download_file},
@@ -168,9 +181,13 @@ HttpResponse TranslationServer::file_answer(const Call& call) {
   return libretranslate::file_answer(call.request, name);
 }
 
-HttpResponse TranslationServer::page(Call&) {
-  return web_page({}, models_, {config_.version, config_.api_keys != nullptr});
+WebPageFacts TranslationServer::page_facts() const {
+  return {.version = config_.version,
+          .has_api_keys = config_.api_keys != nullptr,
+          .explained_characters = config_.limits.explained_characters};
 }
+
+HttpResponse TranslationServer::page(Call&) { return web_page({}, models_, page_facts()); }
 
 HttpResponse TranslationServer::page_part(Call& call) {
   return web_page_part(std::string_view(call.request.path).substr(call.route.size()));
@@ -181,13 +198,13 @@ HttpResponse TranslationServer::page_answer(const Call& call) {
   const TextAnswer& answer = call.answers.front();
   form.result = answer.texts.front();
   if (call.translate.source.empty()) form.status = "Detected: " + language_name(answer.source);
-  return web_page(form, models_, {config_.version, config_.api_keys != nullptr});
+  return web_page(form, models_, page_facts());
 }
 
 HttpResponse TranslationServer::page_error(const Call& call, const HttpError& error) {
   WebPageForm form = call.fields ? read_form(*call.fields) : WebPageForm();
   form.error = error.what();
-  return web_page(form, models_, {config_.version, config_.api_keys != nullptr}, error.status());
+  return web_page(form, models_, page_facts(), error.status());
 }
 
 HttpResponse TranslationServer::deepl_languages(Call& call) {

@@ -21,6 +21,7 @@ struct RequestLimits {
   std::int64_t characters = 100'000;  ///< Unicode code points of all texts
   std::int64_t texts = 1'000;
   std::int64_t alternatives = 10;
+  std::int64_t explained_characters = 500;  ///< of a text that is explained; 0: none is
 };
 
 struct TranslateParameters {

@@ -100,7 +100,7 @@ void TranslationServer::answer(const CallPointer& call, const Endpoint& endpoint
       call->fields.emplace(call->request);
       call->request.body = std::string();  // its memory: the fields have it all
     }
-    if (endpoint.respond == nullptr) return translate(call);
+    if (endpoint.respond == nullptr) return (this->*endpoint.begin)(call);
     finish(*call, (this->*endpoint.respond)(*call));
   } catch (const std::exception& error) {
     fail(*call, error);
@@ -218,6 +218,23 @@ void TranslationServer::choose_routes(Call& call, TextsToTranslate& task) {
   }
 }
 
+/// Counts the characters of the texts, whose languages are known. finish() gives them back where
+/// the request fails.
+void TranslationServer::charge(Call& call) {
+  AnsweredRequest& facts = call.facts;
+  facts.languages = languages_of(call.answers, call.translate.target);
+  std::int64_t characters = 0;
+  for (const TextAnswer& answer : call.answers) characters += answer.characters;
+  if (call.key) {
+    if (!config_.api_keys->take(*call.key, characters))
+      throw HttpError(call.interface->used_up,
+                      "Quota exceeded: the characters of this month are used up");
+    call.taken = characters;
+  }
+  facts.characters = characters;
+  facts.texts = static_cast<std::int64_t>(call.answers.size());
+}
+
 void TranslationServer::translate(const CallPointer& call) {
   admit(*call);
   call->translate = call->interface->parse_translate(*call->fields, models_, config_.limits);
@@ -234,18 +251,7 @@ void TranslationServer::translate(const CallPointer& call) {
       .deadline = call->begin + config_.request_timeout};
   read_markup(*call, task);
   choose_routes(*call, task);
-  AnsweredRequest& facts = call->facts;
-  facts.languages = languages_of(call->answers, call->translate.target);
-  std::int64_t characters = 0;
-  for (const TextAnswer& answer : call->answers) characters += answer.characters;
-  if (call->key) {
-    if (!config_.api_keys->take(*call->key, characters))
-      throw HttpError(call->interface->used_up,
-                      "Quota exceeded: the characters of this month are used up");
-    call->taken = characters;
-  }
-  facts.characters = characters;
-  facts.texts = static_cast<std::int64_t>(call->answers.size());
+  charge(*call);
   pending_.start(std::move(task), [this, call](TranslationOutcome outcome) {
     translated(call, std::move(outcome));
   });

@@ -14,11 +14,13 @@
 #include "server/glossaries.h"
 #include "server/http.h"
 #include "server/metrics.h"
+#include "server/pending_explanations.h"
 #include "server/pending_translations.h"
 #include "server/request_rate.h"
 #include "server/served_models.h"
 #include "server/translate_parameters.h"
 #include "server/translated_files.h"
+#include "server/web_page.h"
 
 namespace dragoman {
 
@@ -55,7 +57,7 @@ class TranslationServer {
   struct Endpoint;
   using CallPointer = std::shared_ptr<Call>;
 
-  static const Interface kLibreTranslate, kDeepL, kFiles, kPage;
+  static const Interface kLibreTranslate, kDeepL, kFiles, kPage, kExplanation;
   static const std::vector<Endpoint>& endpoints();
   static const Interface& interface_of(const std::string& path);
 
@@ -81,6 +83,7 @@ class TranslationServer {
   HttpResponse file_answer(const Call& call);
   HttpResponse page_answer(const Call& call);
   HttpResponse page_error(const Call& call, const HttpError& error);
+  WebPageFacts page_facts() const;
   Glossaries& glossaries() const;
   std::string owner_of(const Call& call) const;
   void use_glossary(Call& call) const;
@@ -89,7 +92,10 @@ class TranslationServer {
   void answer(const CallPointer& call, const Endpoint& endpoint) noexcept;
   void translate(const CallPointer& call);
   void translated(const CallPointer& call, TranslationOutcome outcome) noexcept;
+  void explain(const CallPointer& call);
+  void explained(const CallPointer& call, ExplanationOutcome outcome) noexcept;
   void admit(Call& call);
+  void charge(Call& call);
   static void read_markup(Call& call, TextsToTranslate& task);
   void choose_routes(Call& call, TextsToTranslate& task);
   void finish(Call& call, HttpResponse response) noexcept;
@@ -103,6 +109,7 @@ class TranslationServer {
   RequestRate rate_;
   Metrics metrics_;
   TranslatedFiles files_;
+  PendingExplanations explanations_;
   PendingTranslations pending_;  // last: its thread uses all above
 };
 

@@ -82,6 +82,8 @@ HttpResponse web_page(const WebPageForm& form, const ServedModels& models,
                           {"terms", escaped(form.terms)},
                           {"terms_open", form.terms.empty() ? "" : " open"},
                           {"key_hidden", facts.has_api_keys ? "" : " hidden"},
+                          {"explained_characters", std::to_string(facts.explained_characters)},
+                          {"explain_hidden", facts.explained_characters > 0 ? "" : " hidden"},
                           {"version", escaped(facts.version)}}),
           .type = "text/html; charset=utf-8",
           .headers = security_headers()};

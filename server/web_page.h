@@ -2,6 +2,7 @@
 // fills; with JavaScript it asks LibreTranslate's interface.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -20,6 +21,7 @@ struct WebPageForm {
 struct WebPageFacts {
   std::string version;
   bool has_api_keys;
+  std::int64_t explained_characters;  ///< of a text, at most; 0: none is explained
 };
 
 /// The form as it was sent. What is missing or no text stays empty.

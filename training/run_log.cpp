@@ -13,6 +13,17 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+/// With three digits of each weight: a picture needs no more.
+Json to_json(const RecordedAttention& attention) {
+  Json rows = Json::array();
+  const std::size_t keys = attention.source.size();
+  for (std::size_t i = 0; i < attention.weights.size(); ++i) {
+    if (i % keys == 0) rows.push_back(Json::array());
+    rows.back().push_back(std::round(static_cast<double>(attention.weights[i]) * 1e3) / 1e3);
+  }
+  return {{"source", attention.source}, {"target", attention.target}, {"weights", rows}};
+}
+
 Json to_json(const ValidationFacts& facts) {
   const ValidationResult& result = facts.scores.valid;
   Json json{{"type", "validation"},
@@ -33,6 +44,7 @@ Json to_json(const ValidationFacts& facts) {
     json["keep_chrf"] = keep->chrf;
     json["keep_has_fallen"] = facts.scores.keep_has_fallen;
   }
+  if (!result.attention.empty()) json["attention"] = to_json(result.attention);
   for (const TranslatedSample& sample : facts.samples)
     json["samples"].push_back({{"source", sample.source},
                                {"translation", sample.translation},

@@ -77,7 +77,8 @@ Validator::Validator(const PreparedData& data, const ValidSet& set, const TrainC
     : data_(data),
       set_(set),
       beam_size_(config.valid_beam_size),
-      batches_(all_batches(set.tokens, config.max_tokens, end_ids(data.tokenizers))) {}
+      batches_(all_batches(set.tokens, config.max_tokens, end_ids(data.tokenizers))),
+      recorder_(data.tokenizers, set.source_lines, set.target_lines) {}
 
 ValidationResult Validator::run(TrainingModel& model, const torch::Tensor& weights,
                                 std::stop_token stop) const {
@@ -96,6 +97,7 @@ ValidationResult Validator::run(TrainingModel& model, const torch::Tensor& weigh
   DecodeConfig decode;
   decode.beam_size = beam_size_;
   const auto engines = engines_of(model, weights, data_.tokenizers.target->never_emitted());
+  result.attention = recorder_.record(*engines.front());
   TranslationService service(pointers_to(engines), *data_.tokenizers.source,
                              *data_.tokenizers.target,
                              {.several_sentences = data_.report.several_sentences_fraction()});

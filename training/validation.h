@@ -8,6 +8,7 @@
 
 #include "data/batch_stream.h"
 #include "data/prepare.h"
+#include "training/attention_recorder.h"
 #include "training/train_config.h"
 #include "training/training_model.h"
 
@@ -28,6 +29,7 @@ struct ValidationResult {
   double bleu_error = 0, chrf_error = 0;
   double seconds = 0;
   std::vector<std::string> translations;  ///< of all validation lines
+  RecordedAttention attention;            ///< of one pair; empty where none is short enough
 
   double value(BestMetric metric) const;
   double standard_error(BestMetric metric) const;  ///< 0 for the loss, where it is not computed
@@ -58,6 +60,7 @@ class Validator {
   const ValidSet& set_;
   std::int64_t beam_size_;
   std::vector<PackedBatch> batches_;
+  AttentionRecorder recorder_;
 };
 
 }  // namespace dragoman

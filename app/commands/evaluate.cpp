@@ -5,6 +5,7 @@
 #include "app/commands/commands.h"
 #include "app/commands/evaluate_options.h"
 #include "app/commands/evaluated_texts.h"
+#include "app/commands/evaluation_explanations.h"
 #include "app/commands/evaluation_page_data.h"
 #include "base/files.h"
 #include "base/threads.h"
@@ -40,8 +41,11 @@ int run_evaluate(const EvaluateOptions& options, const Origins& origins,
   const Comparison comparison = compare(texts.systems, counts, options.metrics);
   // The report first: the page may not be writable.
   std::cout << report(comparison, format, width) << std::flush;
-  if (!files.html.empty())
-    write_file(files.html, evaluation_page(texts, comparison, counts, options.metrics));
+  if (files.html.empty()) return 0;
+  const auto explained = files.explain == 0
+                             ? std::vector<ExplainedLine>()
+                             : write_explanations(texts, counts.front(), options, origins);
+  write_file(files.html, evaluation_page(texts, comparison, counts, explained, options));
   return 0;
 }
 

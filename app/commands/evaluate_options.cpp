@@ -27,6 +27,17 @@ void check_systems(const EvaluateFiles& files, const EvaluateConfig& metrics) {
     throw UsageError(*twice, " is named twice among the systems to score");
 }
 
+/// The pages take a megabyte or more each.
+void check_explain(const EvaluateFiles& files) {
+  constexpr std::int64_t kMost = 100;
+  if (files.explain == 0) return;
+  if (files.explain < 0 || files.explain > kMost)
+    throw UsageError("--explain: ", files.explain, " is not between 0 and ", kMost);
+  if (files.html.empty() || files.models.empty() || files.tune)
+    throw UsageError("--explain: needs --html and a model (-m), and no --tune");
+  if (is_stream(files.html)) throw UsageError("--explain: --html must name a file");
+}
+
 void check_files(const EvaluateFiles& files) {
   if (files.references.empty()) throw UsageError("--ref: name a file of references");
   std::vector<std::string> inputs = files.hypotheses;
@@ -68,6 +79,7 @@ void EvaluateOptions::validate(const Origins& origins) const {
   if (files.models.empty()) refuse_search(decode, origins);
   decode.validate();
   check_files(files);
+  check_explain(files);
   metrics.validate();
 }
 

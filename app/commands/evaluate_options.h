@@ -1,6 +1,7 @@
 // The flags of dragoman evaluate.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,7 @@ struct EvaluateFiles {
   std::vector<std::string> references;
   std::string source;
   std::string html;
+  std::int64_t explain = 0;
   bool force = false;
   bool tune = false;
 
@@ -60,6 +62,11 @@ struct EvaluateFiles {
          .group = kFiles,
          .placeholder = "FILE"},
         html);
+    visit({.name = "explain",
+           .help = "with --html: also explain this many of the sentences, those with the worst "
+                   "scores of the first model, 100 at most; the pages stand in a folder beside it",
+           .group = kFiles},
+          explain);
     visit({.name = "force",
            .help = "do not warn of text that looks tokenized, lower-cased, empty or untranslated",
            .group = kFiles},

@@ -27,12 +27,22 @@ Json rounded(const std::vector<double>& values, int places) {
   return list;
 }
 
-Json systems_of(const std::vector<std::string>& paths) {
+/// Models stand behind the files; with --tune a system is a search.
+Json systems_of(const std::vector<std::string>& paths, const EvaluateFiles& files) {
   Json systems = Json::array();
   const std::vector<std::string> names = short_names(paths);
   for (std::size_t s = 0; s < paths.size(); ++s)
-    systems.push_back({{"name", names[s]}, {"path", paths[s]}});
+    systems.push_back({{"name", names[s]},
+                       {"path", paths[s]},
+                       {"model", s >= files.hypotheses.size() && !files.tune}});
   return systems;
+}
+
+Json explanations_of(const std::vector<ExplainedLine>& explained) {
+  Json list = Json::array();
+  for (const auto& [system, line, page] : explained)
+    list.push_back({{"system", system}, {"line", line}, {"page", page}});
+  return list;
 }
 
 Json scores_of(const std::vector<SystemScore>& scores, int width) {
@@ -168,7 +178,10 @@ BleuConfig ngram_config(const EvaluateConfig& config) {
 }  // namespace
 
 std::string evaluation_page(const EvaluatedTexts& texts, const Comparison& comparison,
-                            const std::vector<SystemCounts>& counts, const EvaluateConfig& config) {
+                            const std::vector<SystemCounts>& counts,
+                            const std::vector<ExplainedLine>& explained,
+                            const EvaluateOptions& options) {
+  const EvaluateConfig& config = options.metrics;
   const bool has_source = !texts.source.empty();
   const auto groups =
       scores_by_length(counts, has_source ? texts.source : texts.references.front());
@@ -176,7 +189,7 @@ std::string evaluation_page(const EvaluatedTexts& texts, const Comparison& compa
   const auto width = static_cast<int>(config.width);
   return evaluation_page("Evaluation", curves_of(texts, comparison),
                          {{"width", width},
-                          {"systems", systems_of(texts.systems)},
+                          {"systems", systems_of(texts.systems, options.files)},
                           {"paired", comparison.paired},
                           {"samples", config.paired_bootstrap_n},
                           {"lowercase", words.lowercase},
@@ -184,6 +197,7 @@ std::string evaluation_page(const EvaluatedTexts& texts, const Comparison& compa
                           {"lengths", lengths_of(groups, has_source ? "source" : "reference")},
                           {"frequencies", frequencies_of(texts, words.tokenization, width)},
                           {"ngrams", ngrams_of(texts, words)},
+                          {"explanations", explanations_of(explained)},
                           {"source", texts.source},
                           {"references", texts.references},
                           {"translations", texts.hypotheses}});

@@ -4,13 +4,17 @@
 #include <string>
 #include <vector>
 
+#include "app/commands/evaluate_options.h"
 #include "app/commands/evaluated_texts.h"
+#include "app/commands/evaluation_explanations.h"
 #include "evaluation/evaluate.h"
 
 namespace dragoman {
 
-/// The page as HTML. `counts` and `comparison` belong to `texts`.
+/// The page as HTML. `counts`, `comparison` and `explained` belong to `texts`.
 std::string evaluation_page(const EvaluatedTexts& texts, const Comparison& comparison,
-                            const std::vector<SystemCounts>& counts, const EvaluateConfig& config);
+                            const std::vector<SystemCounts>& counts,
+                            const std::vector<ExplainedLine>& explained,
+                            const EvaluateOptions& options);
 
 }  // namespace dragoman

@@ -122,12 +122,6 @@ struct ExplainOptions {
 /// More would make a page that no browser opens.
 constexpr std::size_t kMostSentences = 100;
 
-/// A sentence and the translation to look at, if one is given.
-struct GivenSentence {
-  std::string source;
-  std::optional<std::string> target;
-};
-
 void validate(const ExplainFlags& flags, const GivenValues& given) {
   if (flags.model.empty()) throw UsageError("--model: name a run folder or a model file");
   if (flags.text.empty() == flags.input.empty())
@@ -166,27 +160,11 @@ std::vector<GivenSentence> sentences_of(const ExplainFlags& flags) {
   return sentences;
 }
 
-/// An error names the line where there are several.
-SentenceExplanation explained(Explainer& explainer, const std::vector<GivenSentence>& sentences,
-                              std::size_t line) {
-  try {
-    return explainer.explain(sentences[line].source, sentences[line].target);
-  } catch (const Error& error) {
-    if (sentences.size() == 1) throw;
-    throw Error("line ", line + 1, ": ", error.what());
-  }
-}
-
-/// Each sentence becomes text at once, as its numbers take much more memory.
-std::string json_of(Explainer& explainer, const std::vector<GivenSentence>& sentences,
-                    const ExplainedModel& model, const Tokenizer& target) {
-  std::vector<std::string> texts;
-  const std::stop_token stop = listen_for_stop();
-  for (std::size_t line = 0; line < sentences.size(); ++line) {
+/// Ends the work when a stop is requested.
+OnStep stopping() {
+  return [stop = listen_for_stop()] {
     if (stop.stop_requested()) throw Error("stopped; nothing is written");
-    texts.push_back(sentence_json(model, explained(explainer, sentences, line), target));
-  }
-  return explanation_json(model, texts);
+  };
 }
 
 std::vector<std::string> pieces_of(const std::vector<ExplainedToken>& tokens) {
@@ -273,16 +251,18 @@ int run_explain(const ExplainOptions& options, const Invocation& call) {
   const DecodeConfig search = search_with(options.decode, call.origins, file.decode_defaults());
   if (flags.format == ExplanationFormat::Svg) check_figure(flags, file.config());
   const auto weights = std::make_shared<const CpuModel>(file, ComputeType::Float32);
-  Explainer explainer(weights, tokenizers, search);
   if (flags.format == ExplanationFormat::Svg) {
-    write(flags, to_svg(figure_of(flags, explained(explainer, sentences, 0))));
+    const auto& [source, target] = sentences.front();
+    write(flags,
+          to_svg(figure_of(
+              flags, Explainer(weights, tokenizers, search, stopping()).explain(source, target))));
     return 0;
   }
   const ExplainedModel model{.program_version = DRAGOMAN_VERSION,
                              .name = flags.model,
                              .weights = weights,
                              .search = search};
-  const std::string json = json_of(explainer, sentences, model, *tokenizers.target);
+  const std::string json = explanation_json(model, tokenizers, sentences, stopping());
   write(flags, flags.format == ExplanationFormat::Json ? json + "\n" : explanation_page(json));
   if (!is_stream(flags.output))
     log_info(join_text(flags.output, ": ",

@@ -11,20 +11,26 @@ namespace dragoman {
 
 namespace {
 
-/// The engines of one model: on the CPU one for each thread, on a GPU one.
-std::vector<std::unique_ptr<Engine>> engines_of(const ModelFileReader& file,
-                                                const EngineChoice& choice,
-                                                const std::vector<TokenId>& never_emitted,
-                                                const DeviceEngine& device_engine) {
+/// The engines of one model, and their weights if they work on the CPU.
+struct ModelEngines {
+  std::vector<std::unique_ptr<Engine>> engines;
+  std::shared_ptr<const CpuModel> weights;
+};
+
+/// On the CPU an engine for each thread, on a GPU one.
+ModelEngines engines_of(const ModelFileReader& file, const EngineChoice& choice,
+                        const std::vector<TokenId>& never_emitted,
+                        const DeviceEngine& device_engine) {
   if (auto engine = device_engine(choice.device, file, never_emitted)) {
     if (choice.compute_type != ComputeType::Auto)
       throw UsageError("--compute-type: on a GPU it is auto");
-    std::vector<std::unique_ptr<Engine>> engines;
-    engines.push_back(std::move(engine));
-    return engines;
+    ModelEngines one;
+    one.engines.push_back(std::move(engine));
+    return one;
   }
-  return cpu_engines(std::make_shared<CpuModel>(file, choice.compute_type), never_emitted,
-                     threads_to_use(choice.threads));
+  auto weights = std::make_shared<const CpuModel>(file, choice.compute_type);
+  auto engines = cpu_engines(weights, never_emitted, threads_to_use(choice.threads));
+  return {.engines = std::move(engines), .weights = std::move(weights)};
 }
 
 }  // namespace
@@ -53,7 +59,10 @@ OpenedTranslator open_translator(const std::vector<std::string>& models, const E
       opened.several_sentences = file.provenance().several_sentences;
     }
     require_same(opened.tokenizers, tokenizers, models.front(), model);
-    members.push_back(engines_of(file, choice, tokenizers.target->never_emitted(), device_engine));
+    ModelEngines member =
+        engines_of(file, choice, tokenizers.target->never_emitted(), device_engine);
+    members.push_back(std::move(member.engines));
+    opened.weights = models.size() == 1 ? std::move(member.weights) : nullptr;
   }
   opened.engines = ensembles_of(std::move(members));
   return opened;

@@ -18,6 +18,8 @@
 
 namespace dragoman {
 
+struct CpuModel;
+
 /// The search that the flags ask for. Values that they leave open are those of the model. Throws
 /// UsageError where that is no valid search.
 DecodeConfig search_with(DecodeConfig flags, const Origins& origins,
@@ -27,6 +29,7 @@ DecodeConfig search_with(DecodeConfig flags, const Origins& origins,
 struct OpenedTranslator {
   TokenizerPair tokenizers;
   std::vector<std::unique_ptr<Engine>> engines;
+  std::shared_ptr<const CpuModel> weights;  ///< of the engines; null on a GPU and of an ensemble
   DecodeDefaults decode_defaults;
   std::int64_t updates;                     ///< behind its weights
   std::optional<double> several_sentences;  ///< see Provenance

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "app/commands/commands.h"
+#include "app/commands/explain_text.h"
 #include "app/commands/open_translator.h"
 #include "app/commands/serve_options.h"
 #include "app/frame/log.h"
@@ -76,14 +77,32 @@ class ModelFiles {
         std::move(opened), Workers::Limits{.rows = search.batch_size,
                                            .waiting = config_.limits.waiting_limit,
                                            .order = QueueOrder::Turns});
+    const ModelFileReader reader(file, Verify::Header);
+    ExplainText explain = explanations_of(model, reader, resident->opened, search);
     served_.set(std::make_shared<ServedModel>(
         model.languages, std::shared_ptr<TranslationService>(resident, &resident->service),
         std::move(search),
-        ServedModel::Facts{.checksum = ModelFileReader(file, Verify::Header).checksum(),
-                           .updates = resident->opened.updates}));
+        ServedModel::Facts{.checksum = reader.checksum(), .updates = resident->opened.updates},
+        std::move(explain)));
     stamps_[model.languages] = stamp;
     log_info(join_text(model.languages.name(), ": ", file.string(), " is loaded, ",
                        milliseconds_since(begin)));
+  }
+
+  /// A GPU's engine tells nothing about itself: then the same weights explain on the CPU.
+  ExplainText explanations_of(const NamedModel& model, const ModelFileReader& file,
+                              const OpenedTranslator& opened, const DecodeConfig& search) const {
+    if (config_.limits.explain_limit == 0) return nullptr;
+    std::shared_ptr<const CpuModel> weights = opened.weights;
+    if (!weights) weights = std::make_shared<const CpuModel>(file, ComputeType::Float32);
+    const ExplainedTranslator translator{.name = model.languages.name(),
+                                         .tokenizers = opened.tokenizers,
+                                         .weights = std::move(weights),
+                                         .search = search,
+                                         .several_sentences = opened.several_sentences};
+    return [translator](const std::string& text, const OnStep& on_step) {
+      return explain_text(translator, text, on_step);
+    };
   }
 
   const ServeConfig& config_;

@@ -53,6 +53,7 @@ void ServeConfig::validate() const {
   check_between("batch-limit", static_cast<double>(limits.batch_limit), -1, kMost);
   check_between("alternatives-limit", static_cast<double>(limits.alternatives_limit), 0,
                 static_cast<double>(DecodeConfig::kWidest - 1));
+  check_between("explain-limit", static_cast<double>(limits.explain_limit), 0, 2000);
   check_between("req-limit", static_cast<double>(limits.req_limit), -1, kMost);
   check_between("body-limit", static_cast<double>(limits.body_limit), 1, kMost);
   check_between("waiting-limit", static_cast<double>(limits.waiting_limit), 1, kMost);
@@ -96,7 +97,8 @@ HttpConfig ServeConfig::http() const {
 ServerConfig ServeConfig::server() const {
   return {.limits = {.characters = limits.char_limit,
                      .texts = limits.batch_limit,
-                     .alternatives = limits.alternatives_limit},
+                     .alternatives = limits.alternatives_limit,
+                     .explained_characters = limits.explain_limit},
           .requests_per_minute = limits.req_limit,
           .request_timeout = milliseconds(limits.request_timeout),
           .cors_origins = flags.cors_origins,

@@ -82,6 +82,7 @@ struct ServeFlags {
 
 struct ServeLimits {
   std::int64_t char_limit = 100'000, batch_limit = 1'000, alternatives_limit = 10, req_limit = -1;
+  std::int64_t explain_limit = 500;
   std::int64_t body_limit = 2'097'152, waiting_limit = 65'536, connection_limit = 1'000;
   double request_timeout = 60, connection_timeout = 60;
 
@@ -98,6 +99,11 @@ struct ServeLimits {
            .help = "alternatives that a request may ask for",
            .group = kLimits},
           alternatives_limit);
+    visit({.name = "explain-limit",
+           .help = "characters of a text whose translation is explained (POST /explain), 2000 at "
+                   "most; 0: none is",
+           .group = kLimits},
+          explain_limit);
     visit({.name = "req-limit",
            .help = "requests of a client in a minute; -1: no limit",
            .group = kLimits},

@@ -135,6 +135,28 @@ const changedIn = (line, system) => {
   return view.mark === 'pair' && other ? changedPlaces(translation(line, other), text) : [];
 };
 
+const pagesOfLines = new Map(
+  data.explanations.map(({ system, line, page }) => [`${system}-${line}`, page]),
+);
+const shellQuoted = text => `'${text.replaceAll("'", "'\\''")}'`;
+
+// The page about a model's translation of a line, or the command that writes one.
+const explanationOf = (system, line) => {
+  const { model, path } = data.systems[system];
+  const page = pagesOfLines.get(`${system}-${line}`);
+  if (page) {
+    const address = page.split('/').map(encodeURIComponent).join('/');
+    return [' ', element('a', { class: 'explained', href: `./${address}` }, 'explained')];
+  }
+  if (!model || !data.source[line]) return [];
+  const words = ['dragoman explain -m', shellQuoted(path), shellQuoted(data.source[line])];
+  const command = element('code', {}, `${words.join(' ')} -o line-${line + 1}.html`);
+  return [
+    ' ',
+    element('details', { class: 'explained' }, element('summary', {}, 'explain'), command),
+  ];
+};
+
 const sentenceElement = line => {
   const gain = isPair ? gainOf(line) : 0;
   const rows = [];
@@ -146,6 +168,8 @@ const sentenceElement = line => {
   const shown = view.whose === 'all' ? data.systems.map((_, s) => s) : pair;
   for (const system of shown) {
     const side = ['a', 'b'][pair.indexOf(system)] || '';
+    const text = textElement(data.translations[system][line], changedIn(line, system));
+    text.append(...explanationOf(system, line));
     rows.push(
       element(
         'dt',
@@ -154,7 +178,7 @@ const sentenceElement = line => {
         ` ${data.systems[system].name}`,
         element('b', {}, fixed(metric().sentences[system][line], 1)),
       ),
-      textElement(data.translations[system][line], changedIn(line, system)),
+      text,
     );
   }
   return element(

@@ -83,6 +83,7 @@ const show = answer => {
   byId('legend').hidden = !answer.wordScores?.length;
   byId('unsure-legend').hidden = !unsure;
   byId('copy').disabled = translation === '';
+  showExplain();
   showAlternatives(answer.alternatives || []);
 };
 
@@ -172,6 +173,17 @@ const changeText = () => {
   showCount();
 };
 
+// The page about a translation opens beside this one.
+const showExplain = () => {
+  const button = byId('explain');
+  const most = Number(button.dataset.most);
+  const reason = terms.value.trim()
+    ? 'A translation with a glossary cannot be explained'
+    : [...text.value].length > most ? `A text of ${most} characters at most can be explained` : '';
+  button.title = reason || 'What the model does with this text, on a page of its own';
+  button.disabled = translation === '' || reason !== '';
+};
+
 const copy = async () => {
   try {
     await navigator.clipboard.writeText(translation);
@@ -214,6 +226,7 @@ const listen = () => {
   for (const select of [source, target]) select.addEventListener('change', changeLanguages);
   byId('swap').addEventListener('click', swap);
   byId('copy').addEventListener('click', copy);
+  byId('explain').addEventListener('click', () => byId('form').requestSubmit(byId('explain-page')));
   byId('clear').addEventListener('click', () => {
     text.value = '';
     changeText();
@@ -226,6 +239,7 @@ const listen = () => {
     event.target.value = '';
   });
   byId('form').addEventListener('submit', event => {
+    if (event.submitter === byId('explain-page')) return;
     event.preventDefault();
     translateNow();
   });
@@ -262,7 +276,7 @@ const begin = async () => {
   listen();
   if (!text.value) recall();
   changeText();
-  byId('copy').disabled = true;
+  byId('copy').disabled = byId('explain').disabled = true;
   try {
     [known, settings] = await Promise.all([server.languages(), server.settings()]);
   } catch (error) {
@@ -272,7 +286,7 @@ const begin = async () => {
   byId('choose-file').hidden = settings.supportedFilesFormat.length === 0;
   fitTargets();
   changeText();
-  if (text.value) translate();
+  if (text.value && !byId('error').textContent) translate();
   if (matchMedia('(hover: hover)').matches) text.focus();
 };
 

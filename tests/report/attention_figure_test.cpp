@@ -27,6 +27,12 @@ TEST(AttentionFigure, IsAnSvgFileThatNeedsNothingElse) {
   EXPECT_THAT(svg, Not(HasSubstr("href")));
 }
 
+TEST(AttentionFigure, IsReadableOnADarkPage) {
+  const std::string svg = to_svg(figure());
+  const std::size_t paper = svg.find("<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>");
+  EXPECT_LT(paper, svg.find("<text")) << "behind all else";
+}
+
 TEST(AttentionFigure, SaysTheNumberOfEachCellAndEscapesText) {
   const std::string svg = to_svg(figure());
   EXPECT_THAT(svg, HasSubstr("Layer 1, &lt;head&gt; 2"));

@@ -71,6 +71,34 @@ TEST(TrainingPage, TheLossNamesTheObjectiveOfEachRun) {
                         "b: no label smoothing, so the same as nll</small>"));
 }
 
+TEST(TrainingPage, TheAttentionOfEachValidationIsThere) {
+  EXPECT_THAT(training_page({run_of("a", "xy", 0)}), Not(HasSubstr("class=\"run-0 alignment")));
+  const auto line = [](int update, const char* weights) {
+    return join_text("{\"type\":\"validation\",\"update\":", update,
+                     ",\"loss\":2,\"attention\":{\"source\":[\"<b>\",\"</s>\"],\"target\":[\"c\"],"
+                     "\"weights\":[",
+                     weights, "]}}\n");
+  };
+  const std::string page =
+      training_page({{.name = "a",
+                      .history = read_history(line(10, "[0.5,0.5]") + line(20, "[0.25,0.75]") +
+                                              line(30, "[1]"))}});
+  EXPECT_THAT(page, HasSubstr("{\"updates\":[10,20],\"weights\":[[500,500],[250,750]]}"));
+  EXPECT_THAT(page, HasSubstr("c to &lt;b&gt; 0.2500</title>"));
+  EXPECT_THAT(page, HasSubstr("max=\"1\" value=\"1\""));
+}
+
+TEST(TrainingPage, AttentionOfManyValidationsIsThinned) {
+  std::string log;
+  for (int update = 1; update <= 100; ++update)
+    log += join_text("{\"type\":\"validation\",\"update\":", update,
+                     ",\"attention\":{\"source\":[\"a\"],\"target\":[\"b\"],\"weights\":[[1]]}}\n");
+  const std::string page = training_page({{.name = "a", .history = read_history(log)}});
+  EXPECT_THAT(page, HasSubstr("{\"updates\":[1,2,"));
+  EXPECT_THAT(page, HasSubstr(",100],"));
+  EXPECT_THAT(page, HasSubstr("max=\"59\""));
+}
+
 TEST(TrainingPage, ARunWithoutALineOfItsUpdatesSaysWhyThereIsNoCurve) {
   auto run = run_of("a", "xyz", 0);
   EXPECT_THAT(training_page({run}), Not(HasSubstr("no training curve")));

@@ -73,14 +73,15 @@ class TableServer {
   }
   ~TableServer() { gate.open(true); }
 
-  void add(const std::string& pair, std::int64_t waiting = 65'536) {
+  void add(const std::string& pair, std::int64_t waiting = 65'536, ExplainText explain = nullptr) {
     engines.push_back(std::make_unique<GatedEngine>(gate));
     models.set(std::make_shared<ServedModel>(
         parse_language_pair(pair).value(),
         std::make_shared<TranslationService>(
             std::vector<Engine*>{engines.back().get()}, tokenizer(), tokenizer(),
             ServiceConfig{.limits = {.waiting = waiting, .order = QueueOrder::Turns}}),
-        DecodeConfig{.beam_size = 2}, ServedModel::Facts{.checksum = "c0ffee", .updates = 7}));
+        DecodeConfig{.beam_size = 2}, ServedModel::Facts{.checksum = "c0ffee", .updates = 7},
+        std::move(explain)));
   }
 
   std::future<HttpResponse> send(HttpRequest request, std::stop_token gone = {}) {

@@ -72,6 +72,18 @@ def evaluation_pages(program, folder):
     return several, alone
 
 
+def page_of_a_model(page):
+    """The page of one system, as if it were a model whose second line is explained."""
+    text = page.read_text(encoding="utf-8")
+    for old, new in (('"model":false', '"model":true'),
+                     ('"explanations":[]', '"explanations":[{"system":0,"line":1,"page":"a b.explanations/1-2.html"}]')):
+        assert text.count(old) == 1, old
+        text = text.replace(old, new)
+    changed = page.with_name("model.html")
+    changed.write_text(text, encoding="utf-8")
+    return changed
+
+
 def page_of_nothing(program, folder):
     """One line, of which one system has nothing and the other nothing right."""
     page = folder / "nothing.html"
@@ -90,6 +102,7 @@ def training_page(program, folder):
                       "target_tokens": 100 * update, "elapsed": update})
         lines.append({"type": "validation", "update": update, "loss": 7 / update, "bleu": update, "chrf": update,
                       "target_tokens": 100 * update, "elapsed": update,
+                      "attention": {"source": ["a", "</s>"], "target": ["b"], "weights": [[update / 100, 1 - update / 100]]},
                       "samples": [{"source": "s", "translation": f"t {update}", "reference": "r"}]})
     write_lines(run / "log.jsonl", map(json.dumps, lines))
     page = folder / "run.html"
@@ -106,6 +119,7 @@ def main():
         training = training_page(program, folder)
         pages = [(several, "evaluation_page.js", DESKTOP), (several, "evaluation_page_on_a_phone.js", PHONE),
                  (alone, "evaluation_page_of_one.js", DESKTOP),
+                 (page_of_a_model(alone), "evaluation_page_of_a_model.js", DESKTOP),
                  (page_of_nothing(program, folder), "evaluation_page_of_nothing.js", DESKTOP),
                  (training, "training_page.js", DESKTOP), (training, "training_page.js", PHONE)]
         failed = 0

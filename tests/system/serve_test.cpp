@@ -101,6 +101,29 @@ TEST_F(Serve, TranslatesAsTheCommandDoes) {
   }
 }
 
+TEST_F(Serve, ExplainsTheTranslationsThatItMakes) {
+  const Serving server(model(), {"--explain-limit", "40"});
+  const auto explain = [&](const std::string& text) {
+    return server.ask(HttpClient::post(
+        "/explain",
+        json{{"q", text}, {"source", "en"}, {"target", "de"}, {"format", "json"}}.dump()));
+  };
+  const HttpClient::Answer answer = explain("the cat sat\n\nmat number 7\n");
+  ASSERT_EQ(answer.status, 200) << answer.body;
+  const json explanation = json::parse(answer.body);
+  EXPECT_EQ(explanation["model"]["name"], "en-de");
+  ASSERT_EQ(explanation["sentences"].size(), 2u);
+  EXPECT_EQ(explanation["sentences"][0]["source"], "the cat sat");
+  EXPECT_EQ(explanation["sentences"][0]["target"], translated("the cat sat"));
+  EXPECT_EQ(explanation["sentences"][1]["target"], translated("mat number 7"));
+  EXPECT_EQ(explain(" ").status, 400);
+  EXPECT_EQ(explain(std::string(41, 'a')).status, 400);
+  const HttpClient::Answer page = server.ask(
+      HttpClient::post("/explain", json{{"q", "cat"}, {"source", "en"}, {"target", "de"}}.dump()));
+  EXPECT_THAT(page.head, HasSubstr("sandbox allow-scripts"));
+  EXPECT_THAT(page.body, HasSubstr("\"dragoman explanation\""));
+}
+
 TEST_F(Serve, ManyClientsAtOnceGetTheirOwnAnswers) {
   const Serving server(model(), {"--threads", "2"});
   std::vector<std::string> expected;

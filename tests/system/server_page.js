@@ -243,6 +243,38 @@ const checks = {
     await page.waitForFunction(() => document.querySelector('#error').textContent === 'it is broken');
   },
 
+  async 'the explanation of a translation opens beside the page'(page) {
+    await write(page, `${SENTENCE} A dog is running.`);
+    const [popup] = await Promise.all([
+      page.waitForEvent('popup'),
+      page.getByRole('button', { name: 'Explain' }).click(),
+    ]);
+    const faults = [];
+    popup.on('pageerror', error => faults.push(String(error)));
+    popup.on('console', message => message.type() === 'error' && faults.push(message.text()));
+    await popup.waitForFunction(() => document.querySelectorAll('#lines svg path').length > 0);
+    const explained = await popup.evaluate(() => explanation.sentences.map(one => one.source));
+    assert.equal(explained.join(' '), `${SENTENCE} A dog is running.`);
+    assert.equal(await popup.evaluate(() => origin), 'null', 'it may ask the server');
+    const [download] = await Promise.all([
+      popup.waitForEvent('download'),
+      popup.locator('[data-figure=lines] .save').click(),
+    ]);
+    assert.match(download.suggestedFilename(), /\.svg$/);
+    await popup.locator('.query').first().click();
+    assert.deepEqual(faults, []);
+    await popup.close();
+  },
+
+  async 'a text that cannot be explained says why'(page) {
+    const button = page.locator('#explain');
+    await write(page, SENTENCE);
+    assert.equal(await button.isEnabled(), true);
+    await write(page, `${SENTENCE} `.repeat(20));
+    assert.equal(await button.isEnabled(), false);
+    assert.match(await button.getAttribute('title'), /500 characters/);
+  },
+
   async 'an empty text has an empty translation'(page) {
     await write(page, SENTENCE);
     await page.locator('#clear').click();
@@ -261,6 +293,11 @@ const checkWithoutScripts = async browser => {
   assert.ok((await result(page).textContent()).length > 0);
   assert.equal(await text(page).inputValue(), `${SENTENCE} <b>`);
   assert.equal(await page.locator('#swap').isVisible(), false);
+  const [popup] = await Promise.all([
+    page.waitForEvent('popup'),
+    page.getByRole('button', { name: 'Explain' }).click(),
+  ]);
+  assert.match(await popup.content(), /"dragoman explanation"/);
   assert.deepEqual(page.faults, []);
   await page.context().close();
 };

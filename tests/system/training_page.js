@@ -39,6 +39,11 @@ expect(
   [svg, first.querySelector('.by-time')].map(found => getComputedStyle(found).display),
   ['none', 'block'],
 );
+const slider = one('.alignment input');
+expect('the attention of the last validation', all('.alignment rect title')[0].textContent, 'b to a 0.5000');
+slider.value = 0;
+slider.dispatchEvent(new Event('input'));
+expect('and of the first', textsOfAll('.alignment :is(output, rect title)'), ['10', 'b to a 0.100', 'b to </s> 0.900']);
 one('#show-0').click();
 expect('a run that is switched off', getComputedStyle(one('g.run-0')).display, 'none');
 expect(

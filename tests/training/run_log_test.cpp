@@ -78,6 +78,7 @@ TEST_F(RunLogTest, AValidationHasItsSamplesAndTheTextToKeep) {
   scores.valid.bleu = 12.5;
   scores.keep.emplace().bleu = 40;
   scores.keep_has_fallen = true;
+  scores.valid.attention = {.source = {"a", "</s>"}, .target = {"b"}, .weights = {0.25F, 0.75F}};
   RunLog log(run, observer);
   log.open({}, 1);
   log.validated({.update = 7,
@@ -90,6 +91,8 @@ TEST_F(RunLogTest, AValidationHasItsSamplesAndTheTextToKeep) {
   EXPECT_EQ(line.at("best"), true);
   EXPECT_EQ(line.at("keep_bleu"), 40);
   EXPECT_EQ(line.at("keep_has_fallen"), true);
+  EXPECT_EQ(line.at("attention").dump(),
+            R"({"source":["a","</s>"],"target":["b"],"weights":[[0.25,0.75]]})");
   EXPECT_EQ(line.at("samples").dump(), R"([{"reference":"c","source":"a","translation":"b"}])");
 }
 

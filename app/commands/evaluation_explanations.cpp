@@ -1,0 +1,96 @@
+#include "app/commands/evaluation_explanations.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <numeric>
+#include <stop_token>
+#include <system_error>
+#include <utility>
+
+#include "app/commands/explain_text.h"
+#include "app/commands/open_translator.h"
+#include "app/frame/log.h"
+#include "app/frame/signals.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "inference/model_tokenizers.h"
+#include "report/explanation_page.h"
+
+namespace dragoman {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The lines with a source whose scores are the worst, worst first.
+std::vector<std::size_t> worst_lines(const std::vector<std::string>& source,
+                                     const SystemCounts& counts, std::size_t system,
+                                     std::size_t most) {
+  const Metric& metric = counts.metric;
+  std::vector<double> goodness(source.size());
+  for (std::size_t line = 0; line < source.size(); ++line) {
+    const double score = metric.score(counts.systems[system].line(line));
+    goodness[line] = metric.lower_is_better ? -score : score;
+  }
+  std::vector<std::size_t> lines(source.size());
+  std::iota(lines.begin(), lines.end(), std::size_t{0});
+  std::erase_if(lines, [&](std::size_t line) { return source[line].empty(); });
+  std::ranges::stable_sort(lines, {}, [&](std::size_t line) { return goodness[line]; });
+  lines.resize(std::min(lines.size(), most));
+  return lines;
+}
+
+ExplainedTranslator translator_of(const std::string& model, const DecodeConfig& decode,
+                                  const Origins& origins) {
+  const ModelFileReader file(resolve_model_path(model), Verify::Header);
+  return {.name = model,
+          .tokenizers = load_tokenizers(file),
+          .weights = std::make_shared<const CpuModel>(file, ComputeType::Float32),
+          .search = search_with(decode, origins, file.decode_defaults()),
+          .several_sentences = file.provenance().several_sentences};
+}
+
+void make_folder(const fs::path& folder) {
+  std::error_code error;
+  fs::create_directory(folder, error);
+  if (error) throw Error(folder.string(), ": ", error.message());
+}
+
+}  // namespace
+
+std::string explanations_folder(const std::string& html) {
+  return fs::path(html).replace_extension("explanations").string();
+}
+
+std::vector<ExplainedLine> write_explanations(const EvaluatedTexts& texts,
+                                              const SystemCounts& counts,
+                                              const EvaluateOptions& options,
+                                              const Origins& origins) {
+  const std::stop_token stop = listen_for_stop();
+  const std::size_t first = options.files.hypotheses.size();  // models stand behind them
+  const std::vector<std::size_t> lines =
+      worst_lines(texts.source, counts, first, static_cast<std::size_t>(options.files.explain));
+  const fs::path folder = explanations_folder(options.files.html);
+  make_folder(folder);
+  std::vector<ExplainedLine> written;
+  for (std::size_t system = first; system < texts.systems.size(); ++system) {
+    const ExplainedTranslator translator =
+        translator_of(texts.systems[system], options.decode, origins);
+    for (const std::size_t line : lines) {
+      if (stop.stop_requested()) return written;
+      const std::string name = join_text(system + 1, '-', line + 1, ".html");
+      try {
+        write_file(folder / name,
+                   explanation_page(explain_text(translator, texts.source[line], {})));
+      } catch (const Error& error) {
+        log_warning(join_text("line ", line + 1, " is not explained: ", error.what()));
+        continue;
+      }
+      written.push_back({system, line, (folder.filename() / name).string()});
+    }
+  }
+  return written;
+}
+
+}  // namespace dragoman

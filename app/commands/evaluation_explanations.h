@@ -1,0 +1,32 @@
+// The pages about single sentences that evaluate --explain writes beside its own page.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "app/commands/evaluate_options.h"
+#include "app/commands/evaluated_texts.h"
+#include "app/frame/command.h"
+#include "evaluation/significance.h"
+
+namespace dragoman {
+
+/// A page about what a system, which is a model, does with a line.
+struct ExplainedLine {
+  std::size_t system, line;  ///< from 0
+  std::string page;          ///< its path, seen from the page of the evaluation
+};
+
+/// The folder that has the pages: "scores.explanations" beside "scores.html".
+std::string explanations_folder(const std::string& html);
+
+/// Writes pages about the `files.explain` lines with the worst scores of the first model; each
+/// model has one of each. A line that cannot be explained is left out, with a warning. Returns what
+/// is written when a stop is requested.
+std::vector<ExplainedLine> write_explanations(const EvaluatedTexts& texts,
+                                              const SystemCounts& counts,
+                                              const EvaluateOptions& options,
+                                              const Origins& origins);
+
+}  // namespace dragoman

@@ -1,0 +1,29 @@
+// What a model does with a text that is not one sentence: for serve and evaluate.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "explanation/explanation_json.h"
+#include "inference/search/decode_config.h"
+#include "tokenizer/tokenizer_pair.h"
+
+namespace dragoman {
+
+/// A model as it translates.
+struct ExplainedTranslator {
+  std::string name;  ///< shown on the page
+  TokenizerPair tokenizers;
+  std::shared_ptr<const CpuModel> weights;
+  DecodeConfig search;                      ///< explanations draw no samples
+  std::optional<double> several_sentences;  ///< see Provenance
+};
+
+/// The JSON of `dragoman explain` about the sentences of a text: its lines, which are split where
+/// the translator splits them. Throws Error where a sentence cannot be explained, and what
+/// `on_step` throws.
+std::string explain_text(const ExplainedTranslator& translator, const std::string& text,
+                         const OnStep& on_step);
+
+}  // namespace dragoman

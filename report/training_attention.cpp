@@ -1,0 +1,79 @@
+#include "report/training_attention.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/amounts.h"
+#include "base/error.h"
+#include "report/attention_figure.h"
+#include "report/html.h"
+#include "report/page_files.h"
+
+namespace dragoman {
+
+namespace {
+
+constexpr std::size_t kMost = 60;  ///< validations of a run
+
+/// The validations whose attention is about the pieces of the last one.
+std::vector<const LogPoint*> recorded(const RunHistory& history) {
+  std::vector<const LogPoint*> all;
+  for (const LogPoint& point : history.validations)
+    if (!point.attention.weights.empty()) all.push_back(&point);
+  if (all.empty()) return all;
+  const AttentionLine& last = all.back()->attention;
+  std::erase_if(all, [&last](const LogPoint* point) {
+    return point->attention.source != last.source || point->attention.target != last.target;
+  });
+  if (all.size() <= kMost) return all;
+  std::vector<const LogPoint*> some;
+  for (std::size_t i = 0; i < kMost; ++i) some.push_back(all[i * (all.size() - 1) / (kMost - 1)]);
+  return some;
+}
+
+/// Weights in thousandths.
+std::string weights_json(const std::vector<float>& weights) {
+  std::string json;
+  for (const float weight : weights)
+    json += join_text(json.empty() ? "" : ",", std::lround(weight * 1000));
+  return "[" + json + "]";
+}
+
+std::string run_html(std::size_t run, const std::string& name,
+                     const std::vector<const LogPoint*>& points) {
+  const LogPoint& last = *points.back();
+  std::string updates, weights;
+  for (const LogPoint* point : points) {
+    const char* comma = updates.empty() ? "" : ",";
+    updates += join_text(comma, point->update);
+    weights += comma + weights_json(point->attention.weights);
+  }
+  return filled_page_file(
+      "alignment.html",
+      {{"run", std::to_string(run)},
+       {"name", escaped(name)},
+       {"last", std::to_string(points.size() - 1)},
+       {"update", with_separators(last.update)},
+       {"drawing", to_svg({.title = "Attention to the source, mean of the heads",
+                           .rows_title = "piece that is written",
+                           .keys_title = "piece that is attended to",
+                           .rows = last.attention.target,
+                           .keys = last.attention.source,
+                           .weights = last.attention.weights})},
+       {"data", join_text("{\"updates\":[", updates, "],\"weights\":[", weights, "]}")}});
+}
+
+}  // namespace
+
+std::string training_attention(const std::vector<PlottedRun>& runs) {
+  std::string html;
+  for (std::size_t run = 0; run < runs.size(); ++run)
+    if (const auto points = recorded(runs[run].history); !points.empty())
+      html += run_html(run, runs[run].name, points);
+  if (html.empty()) return "";
+  return filled_page_file("alignments.html", {{"alignments", html}});
+}
+
+}  // namespace dragoman

@@ -1,0 +1,73 @@
+#include "server/pending_explanations.h"
+
+#include <optional>
+
+#include "base/error.h"
+
+namespace dragoman {
+
+namespace {
+
+/// Throws HttpError where the work is no longer wanted.
+void check(const TextToExplain& task, const std::stop_token& stopping) {
+  if (stopping.stop_requested()) throw HttpError(503, "the server is stopping", 1);
+  if (task.stop.stop_requested()) throw HttpError(kClientGone, "the client is gone");
+  if (std::chrono::steady_clock::now() >= task.deadline)
+    throw HttpError(504, "the explanation takes too long; send less text at once");
+}
+
+ExplanationOutcome outcome_of(const TextToExplain& task, const std::stop_token& stopping) {
+  try {
+    check(task, stopping);
+    return task.model->explain()(task.text, [&] { check(task, stopping); });
+  } catch (const HttpError& known) {
+    return known;
+  } catch (const Error& unfit) {
+    return HttpError(400, join_text("Invalid request: ", unfit.what()));
+  } catch (const std::exception& other) {
+    return HttpError(500, join_text("Cannot explain text: ", other.what()));
+  }
+}
+
+}  // namespace
+
+PendingExplanations::PendingExplanations()
+    : thread_([this](const std::stop_token& stopping) { work(stopping); }) {}
+
+PendingExplanations::~PendingExplanations() {
+  thread_.request_stop();
+  {
+    const MutexLock lock(mutex_);
+    changed_.notify_all();
+  }
+  thread_.join();
+}
+
+void PendingExplanations::start(TextToExplain task, Done done) {
+  {
+    const MutexLock lock(mutex_);
+    if (waiting_.size() < kMostWaiting) {
+      waiting_.emplace_back(std::move(task), std::move(done));
+      changed_.notify_all();
+      return;
+    }
+  }
+  done(HttpError(503, "too many explanations wait already; try again later", 1));
+}
+
+/// Tasks that wait when the object ends are answered, too: each finds that the server is stopping.
+void PendingExplanations::work(const std::stop_token& stopping) {
+  while (true) {
+    std::optional<std::pair<TextToExplain, Done>> next;
+    {
+      MutexLock lock(mutex_);
+      while (waiting_.empty() && !stopping.stop_requested()) changed_.wait(lock);
+      if (waiting_.empty()) return;
+      next = std::move(waiting_.front());
+      waiting_.pop_front();
+    }
+    next->second(outcome_of(next->first, stopping));
+  }
+}
+
+}  // namespace dragoman

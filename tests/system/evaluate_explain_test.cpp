@@ -1,0 +1,65 @@
+// evaluate --explain writes pages about sentences beside the page of the evaluation.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/files.h"
+#include "tests/system/translate_fixture.h"
+
+namespace dragoman {
+namespace {
+
+using testing::HasSubstr;
+
+class EvaluateExplain : public Translate {
+ protected:
+  EvaluateExplain() {
+    write_file(source_, "the cat sat\nmat number 7\nthe mat\n");
+    // The model says nothing sensible, so the first reference is its own translation.
+    const std::string own = run(words({"-i", source_})).output;
+    write_file(reference_, own.substr(0, own.find('\n')) + "\nx\ny\n");
+  }
+
+  auto evaluate(const std::vector<std::string>& more) const {
+    std::vector<std::string> all = {"evaluate", "--src",        source_, "--ref",
+                                    reference_, "--metrics",    "chrf",  "--force",
+                                    "--quiet",  "--max-length", "6"};
+    all.insert(all.end(), more.begin(), more.end());
+    return run(all);
+  }
+
+  const std::string source_ = folder_ / "in.txt", reference_ = folder_ / "ref.txt";
+};
+
+TEST_F(EvaluateExplain, TheWorstSentencesHavePages) {
+  const std::string page = folder_ / "scores.html", model = folder_ / "model.safetensors";
+  const auto result = evaluate({"-m", model, "--html", page, "--explain", "2"});
+  ASSERT_EQ(result.exit_code, 0) << result.errors;
+  const std::filesystem::path pages = folder_ / "scores.explanations";
+  std::vector<std::string> names;
+  for (const auto& file : std::filesystem::directory_iterator(pages))
+    names.push_back(file.path().filename());
+  EXPECT_THAT(names, testing::UnorderedElementsAre("1-2.html", "1-3.html"));
+  EXPECT_THAT(read_file(pages / "1-2.html"), HasSubstr("\"source\":\"mat number 7\""));
+  const std::string html = read_file(page);
+  EXPECT_THAT(html,
+              HasSubstr("{\"system\":0,\"line\":1,\"page\":\"scores.explanations/1-2.html\"}"));
+  EXPECT_THAT(html, HasSubstr("\"model\":true"));
+}
+
+TEST_F(EvaluateExplain, NeedsAPageAndAModel) {
+  const std::string page = folder_ / "scores.html", model = folder_ / "model.safetensors";
+  const auto expect_refusal = [&](const std::vector<std::string>& more, const std::string& text) {
+    const auto result = evaluate(more);
+    EXPECT_EQ(result.exit_code, 2);
+    EXPECT_THAT(result.errors, HasSubstr(text));
+  };
+  expect_refusal({"-m", model, "--explain", "2"}, "--explain: needs --html");
+  expect_refusal({"-m", model, "--html", page, "--explain", "101"}, "--explain: 101");
+  expect_refusal({"-m", model, "--html", "/dev/null", "--explain", "1"}, "--html must name a file");
+}
+
+}  // namespace
+}  // namespace dragoman
