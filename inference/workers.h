@@ -28,7 +28,7 @@ class ServiceBusy : public Error {
 /// Which of the sentences that wait is taken first.
 enum class QueueOrder {
   Arrival,  ///< those that came first
-  Turns     ///< eight of each submission in turn: many sentences do not hold up a few that come later
+  Turns  ///< eight of each submission in turn: many sentences do not hold up a few that come later
 };
 
 class Workers {

@@ -83,7 +83,8 @@ TEST(TorchDeviceModel, ReportsTheAttentionOfOneHeadOrTheMean) {
                                /*with_attention=*/true);
 }
 
-/// There are no kernels for doubles, so the model computes by tensor operations as on other devices.
+/// There are no kernels for doubles, so the model computes by tensor operations as on other
+/// devices.
 TEST(TorchDeviceModel, NoStepWaitsForTheHost) {
   Transformer model = make_model(configs()[0], test_device());
   model->to(torch::kFloat64);
