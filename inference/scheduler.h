@@ -37,7 +37,7 @@ class Scheduler {
   /// the scheduler is idle. A step reports the attention of one layer and head. So a sentence that
   /// needs another layer or head waits, and those behind it wait, too.
   std::int64_t count_admissible(const std::deque<SourceSentence>& waiting) const;
-  /// Encodes the sentences and begins their searches. Moves tokens and requirements out of them.
+  /// Encodes the sentences and begins their searches. Moves requirements out of them.
   void admit(std::span<SourceSentence> sentences);
   /// Frees the rows of sentences for which nobody waits any more.
   void drop_cancelled();
@@ -66,7 +66,7 @@ class Scheduler {
   /// The heads whose attention the step reports; none if no sentence needs attention.
   std::optional<AttentionHeads> heads() const;
   void release(std::span<const std::int32_t> slots);
-  Active start(SourceSentence& sentence, std::int32_t slot, std::size_t source_length) const;
+  Active start(SourceSentence& sentence, std::int32_t slot) const;
   void list_rows();
   std::span<const Candidate> candidates_of(const Active& sentence);
   std::vector<FinishedSentence> advance();
