@@ -57,7 +57,7 @@ class Scheduler : public SentenceScheduler {
   /// The heads whose attention the step reports; none if no sentence needs attention.
   std::optional<AttentionHeads> heads() const;
   void release(std::span<const std::int32_t> slots);
-  Active start(SourceSentence& sentence, std::int32_t slot, std::size_t source_length) const;
+  Active start(SourceSentence& sentence, std::int32_t slot) const;
   void list_rows();
   std::span<const Candidate> candidates_of(const Active& sentence);
   std::vector<FinishedSentence> advance();

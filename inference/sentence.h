@@ -18,13 +18,19 @@ class SentenceReceiver;
 struct SourceSentence {
   std::int64_t line;
   std::int64_t part;            ///< of the line; seed, line and part decide the random draws
-  std::vector<TokenId> tokens;  ///< with </s>
+  std::vector<TokenId> tokens;  ///< TokenizerPair::source_tokens()
   std::shared_ptr<const SearchSettings> settings = {};
   bool needs_attention = false;  ///< fills Hypothesis::attention
   Requirements required = {};
   std::shared_ptr<SentenceReceiver> receiver = {};
   std::stop_token stop = {};  ///< requested once nobody waits for the sentence any more
   std::int64_t turn = 0;      ///< Workers' own: those with fewer turns are taken first
+  bool has_end = true;        ///< whether the last of the tokens is </s>, which is no piece
+
+  /// The source pieces that the rules about lengths count.
+  std::int64_t pieces() const {
+    return static_cast<std::int64_t>(tokens.size()) - (has_end ? 1 : 0);
+  }
 };
 
 struct FinishedSentence {

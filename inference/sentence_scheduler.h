@@ -13,10 +13,9 @@
 
 namespace dragoman {
 
-/// The most tokens, </s> included, of the translation of a sentence of so many source tokens (</s>
-/// included). Leaves room for the required prefix and phrases.
-std::int64_t max_length_of(const SourceSentence& sentence, std::size_t source_length,
-                           std::int64_t max_positions);
+/// The most tokens, </s> included, of the sentence's translation, by a model of so many positions.
+/// Leaves room for the required prefix and phrases.
+std::int64_t max_length_of(const SourceSentence& sentence, std::int64_t max_positions);
 /// Makes the sentence's random draws differ from those of other sentences.
 std::uint64_t random_key_of(const SourceSentence& sentence);
 
@@ -32,7 +31,7 @@ class SentenceScheduler {
   /// The number of sentences at the front of `waiting` that there is room for now; at least one if
   /// the scheduler is idle.
   virtual std::int64_t count_admissible(const std::deque<SourceSentence>& waiting) const = 0;
-  /// Encodes the sentences and begins their searches. Moves tokens and requirements out of them.
+  /// Encodes the sentences and begins their searches. Moves requirements out of them.
   virtual void admit(std::span<SourceSentence> sentences) = 0;
   /// Frees the rows of sentences for which nobody waits any more.
   virtual void drop_cancelled() = 0;

@@ -71,13 +71,12 @@ void DeviceScheduler::admit(std::span<SourceSentence> sentences) {
   for (SourceSentence& sentence : sentences) {
     groups.push_back(free_groups_.back());
     free_groups_.pop_back();
-    begun.push_back(
-        {.group = groups.back(),
-         .max_length = max_length_of(sentence, sentence.tokens.size(), model_.max_positions()),
-         .key = random_key_of(sentence),
-         .source_length = static_cast<std::int64_t>(sentence.tokens.size()),
-         .prefix = std::move(sentence.required.prefix),
-         .prefix_ends_word = sentence.required.prefix_ends_word});
+    begun.push_back({.group = groups.back(),
+                     .max_length = max_length_of(sentence, model_.max_positions()),
+                     .key = random_key_of(sentence),
+                     .source_length = static_cast<std::int64_t>(sentence.tokens.size()),
+                     .prefix = std::move(sentence.required.prefix),
+                     .prefix_ends_word = sentence.required.prefix_ends_word});
     active_.push_back({.line = sentence.line,
                        .part = sentence.part,
                        .group = groups.back(),

@@ -72,6 +72,7 @@ void choose_by_tokenizers(SettledRun& run, RunSettings& settings, const Tokenize
   model.unk_id = tokenizers.target->unk_id();
   model.bos_id = tokenizers.target->bos_id();
   model.eos_id = tokenizers.target->eos_id();
+  model.source_eos = tokenizers.source_eos;
   if (tokenizers.joint() || model.tying != Tying::ThreeWay) return;
   if (settings.asks_value("tying"))
     throw UsageError("--tying three-way needs one vocabulary for both sides (--joint-vocab)");

@@ -221,6 +221,20 @@ TEST_F(RunStart, AnInitialModelGivesArchitectureAndTokenizers) {
   EXPECT_EQ(reason(run, "d-model"), "the model of --init-from");
 }
 
+TEST_F(RunStart, SourcesEndAsThoseOfTheInitialModel) {
+  for (const bool source_eos : {true, false}) {
+    request.config.train.init_from = "first";
+    facts.model = initial_model();
+    facts.model->config.source_eos = facts.model->tokenizers.source_eos = source_eos;
+    facts.tokenizers.reset();
+    const SettledRun first = settled();
+    EXPECT_EQ(first.config.tokenizer.source_eos, source_eos) << "for the encoding of the text";
+    facts.tokenizers = tokenizers();
+    facts.tokenizers->source_eos = first.config.tokenizer.source_eos;
+    EXPECT_EQ(settled().config.model.source_eos, source_eos);
+  }
+}
+
 TEST_F(RunStart, ARunFromAModelMayBeShorterThanTheUsualWarmUp) {
   request.config.train.init_from = "first";
   facts.model = initial_model();
