@@ -113,7 +113,7 @@ TEST(TorchDeviceModel, ASentenceWithoutNumbersLeavesNoneToTheNextOne) {
   const auto expected = search.best(groups)[0].front().tokens;
   {
     const torch::NoGradGuard no_grad;
-    model->named_parameters()["embedding.source"][9].fill_(NAN);
+    model->named_parameters()["embedding.source.weight"][9].fill_(NAN);
   }
   EXPECT_EQ(translate(device_model, search, damaged), DeviceSearch::kNotANumber);
   EXPECT_GE(translate(device_model, search, source), 0);
