@@ -220,6 +220,14 @@ bool is_space(char32_t c) {
          c == 0x205F || c == 0x3000;
 }
 
+bool has_control_character(std::string_view text) {
+  for (std::size_t offset = 0; offset < text.size();) {
+    const char32_t c = next_code_point(text, offset);
+    if (c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x2028 || c == 0x2029) return true;
+  }
+  return false;
+}
+
 std::string_view strip(std::string_view text) {
   std::size_t begin = text.size(), end = text.size(), last = 0;
   for (std::size_t offset = 0; offset < text.size();) {

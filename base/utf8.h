@@ -48,6 +48,10 @@ std::string_view general_category(char32_t code_point);
 /// splits.
 bool is_space(char32_t code_point);
 
+/// Whether the text has a control character (Unicode's category Cc), or a line or paragraph
+/// separator. `text` must be valid UTF-8.
+bool has_control_character(std::string_view text);
+
 /// The text without the white space (is_space) at both ends. `text` must be valid UTF-8.
 std::string_view strip(std::string_view text);
 

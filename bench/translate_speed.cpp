@@ -38,10 +38,10 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-std::vector<SourceSentence> read_sentences(const std::string& path, const Tokenizer& tokenizer,
+std::vector<SourceSentence> read_sentences(const std::string& path, const TokenizerPair& tokenizers,
                                            const DecodeConfig& decode, std::size_t limit) {
   const auto search = std::make_shared<const SearchSettings>(
-      SearchSettings{.config = decode, .tokens = {.eos = tokenizer.eos_id()}});
+      SearchSettings{.config = decode, .tokens = {.eos = tokenizers.target->eos_id()}});
   std::istringstream text(read_file(path));
   std::vector<SourceSentence> sentences;
   for (std::string line; std::getline(text, line);) {
@@ -51,8 +51,10 @@ std::vector<SourceSentence> read_sentences(const std::string& path, const Tokeni
                             .tokens = {},
                             .settings = search};
     std::istringstream pieces(line);
-    for (std::string piece; pieces >> piece;) sentence.tokens.push_back(tokenizer.id(piece));
-    sentence.tokens.push_back(tokenizer.eos_id());
+    std::vector<TokenId> ids;
+    for (std::string piece; pieces >> piece;) ids.push_back(tokenizers.source->id(piece));
+    sentence.tokens = tokenizers.source_tokens(std::move(ids));
+    sentence.has_end = tokenizers.source_eos;
     sentences.push_back(std::move(sentence));
   }
   return sentences;
@@ -68,9 +70,13 @@ class Counting : public SentenceReceiver {
     left_.count_down();
     return std::nullopt;
   }
-  void fail(std::exception_ptr error) override {
-    std::fprintf(stderr, "translate_speed: an engine has failed\n");
-    std::rethrow_exception(error);
+  void fail(std::exception_ptr error) noexcept override {
+    try {
+      std::rethrow_exception(error);
+    } catch (const std::exception& failure) {
+      std::fprintf(stderr, "translate_speed: an engine has failed: %s\n", failure.what());
+    }
+    std::abort();
   }
   std::int64_t wait() {
     left_.wait();
@@ -93,7 +99,8 @@ std::int64_t translate(Workers& workers, std::vector<SourceSentence> sentences) 
 double tokenizer_seconds(const std::vector<SourceSentence>& sentences, const Tokenizer& tokenizer) {
   const auto begin = Clock::now();
   for (const SourceSentence& sentence : sentences) {
-    const std::vector<TokenId> pieces(sentence.tokens.begin(), sentence.tokens.end() - 1);
+    const std::vector<TokenId> pieces(sentence.tokens.begin(),
+                                      sentence.tokens.begin() + sentence.pieces());
     tokenizer.encode(tokenizer.decode(pieces));
   }
   return seconds_since(begin);
@@ -161,7 +168,7 @@ int main(int count, char** arguments) try {
   Workers workers(pointers, {.rows = decode.batch_size, .waiting = 1 << 30});
   const double load_seconds = seconds_since(start);
 
-  const auto sentences = read_sentences(pieces, *tokenizers.source, decode, limit);
+  const auto sentences = read_sentences(pieces, tokenizers, decode, limit);
   nlohmann::ordered_json result{
       {"processor", cpu_features().model + " (" + cpu_features().instructions + ")"},
       {"beam", decode.beam_size},

@@ -15,9 +15,12 @@ namespace {
 constexpr std::int64_t kPairsMeasured = 2000;
 constexpr double kRoomToVary = 1.03;
 
-/// One side of a batch in the making.
-void append_end(PackedSide& side, TokenId end) {
-  side.tokens.push_back(end);
+/// The number of pieces of the last sentence of a side in the making.
+std::size_t pieces_at_end(const PackedSide& side) {
+  return side.tokens.size() - static_cast<std::size_t>(side.starts.back());
+}
+
+void end_sentence(PackedSide& side) {
   side.starts.push_back(static_cast<std::int32_t>(side.size()));
 }
 
@@ -26,7 +29,7 @@ int encoding_threads(const PackingConfig& config) {
   return std::max(1, (config.threads > 0 ? config.threads : available_cores()) / 4);
 }
 
-/// Numbers of tokens, </s> included.
+/// Numbers of tokens. The </s> of each sentence is counted, also where a model's sources have none.
 struct Tokens {
   std::int64_t source = 0, target = 0;
 
@@ -46,10 +49,6 @@ PairLengths lengths_of(const EncodedSides& sides) {
 }
 
 }  // namespace
-
-EndIds end_ids(const TokenizerPair& tokenizers) {
-  return {.source = tokenizers.source->eos_id(), .target = tokenizers.target->eos_id()};
-}
 
 PackedBatch pack_batch(const Corpus& corpus, std::span<const std::uint32_t> pairs, EndIds ends) {
   return BatchPacker(corpus, ends, {}, {}).pack(pairs, {});
@@ -124,24 +123,27 @@ PackedBatch BatchPacker::pack(std::span<const std::uint32_t> pairs, Turn turn) c
       corpus_.append_source(pairs[i], batch.source.tokens);
       corpus_.append_target(pairs[i], batch.target.tokens);
     }
-    append_end(batch.source, ends_.source);
-    append_end(batch.target, ends_.target);
+    if (ends_.ends_source(pieces_at_end(batch.source))) batch.source.tokens.push_back(ends_.source);
+    end_sentence(batch.source);
+    batch.target.tokens.push_back(ends_.target);
+    end_sentence(batch.target);
   }
   if (alignments_) add_links(batch);
   return batch;
 }
 
 void BatchPacker::add_links(PackedBatch& batch) const {
-  const auto pieces = [](const PackedSide& side, std::size_t sentence) {
+  const auto pieces = [](const PackedSide& side, std::size_t sentence, TokenId eos) {
     const auto begin = static_cast<std::size_t>(side.starts[sentence]);
     const auto end = static_cast<std::size_t>(side.starts[sentence + 1]);
-    return std::span(side.tokens).subspan(begin, end - 1 - begin);  // without </s>
+    return std::span(side.tokens).subspan(begin, end - begin - (side.tokens[end - 1] == eos));
   };
   batch.links.resize(batch.sentences.size());
   parallel_for(std::ssize(batch.sentences), encoding_threads(config_), [&](std::int64_t i) {
     const auto at = static_cast<std::size_t>(i);
     batch.links[at] = alignments_->links(corpus_.line(batch.sentences[at]),
-                                         pieces(batch.source, at), pieces(batch.target, at));
+                                         pieces(batch.source, at, ends_.source),
+                                         pieces(batch.target, at, ends_.target));
   });
 }
 

@@ -14,12 +14,6 @@
 
 namespace dragoman {
 
-/// The token that ends a sentence, on each side.
-struct EndIds {
-  TokenId source, target;
-};
-EndIds end_ids(const TokenizerPair& tokenizers);
-
 PackedBatch pack_batch(const Corpus& corpus, std::span<const std::uint32_t> pairs, EndIds ends);
 
 /// All pairs in batches from short to long, for the validation loss; `max_tokens` as in PlanConfig.

@@ -26,7 +26,7 @@ struct PieceLink {
 };
 
 struct PackedBatch {
-  PackedSide source;  ///< each sentence ends with </s>
+  PackedSide source;  ///< each sentence ends with </s>, unless the model's sources have none
   PackedSide target;  ///< each sentence ends with </s>; the decoder's input is this shifted by one
   std::vector<std::int64_t> sentences;             ///< [B] numbers of the sentences in the corpus
   std::vector<std::vector<PieceLink>> links = {};  ///< [B] with --guided-alignment, else empty

@@ -107,6 +107,7 @@ TokenizerPair tokenizers_of(const PreparationWork& work, const ParallelText& tex
         Tokenizer(trained_model(work, text, side), "the trained tokenizer"));
   };
   TokenizerPair tokenizers;
+  tokenizers.source_eos = config.source_eos;
   if (!config.source_bytes.empty()) {
     tokenizers.source =
         make_shared_tokenizer(Tokenizer(config.source_bytes, "the source tokenizer"));

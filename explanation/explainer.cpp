@@ -63,8 +63,10 @@ std::vector<Hypothesis> search_all(Engine& engine, std::deque<SourceSentence> wa
   return best;
 }
 
-SearchSettings settings_of(const DecodeConfig& config, const Tokenizer& target) {
-  return {.config = config, .tokens = target_tokens(target, config)};
+std::shared_ptr<const SearchSettings> settings_of(const DecodeConfig& config,
+                                                  const Tokenizer& target) {
+  return std::make_shared<const SearchSettings>(
+      SearchSettings{.config = config, .tokens = target_tokens(target, config)});
 }
 
 DecodeConfig greedy_of(DecodeConfig config) {
@@ -88,63 +90,73 @@ Explainer::Explainer(std::shared_ptr<const CpuModel> model, TokenizerPair tokeni
     : model_(std::move(model)),
       tokenizers_(std::move(tokenizers)),
       settings_(settings_of(search, *tokenizers_.target)),
-      greedy_(std::make_shared<const SearchSettings>(
-          settings_of(greedy_of(search), *tokenizers_.target))),
+      greedy_(settings_of(greedy_of(search), *tokenizers_.target)),
       engine_(model_, tokenizers_.target->never_emitted(), std::move(on_step)) {
   engine_.check({search.attention_layer, search.attention_head});
 }
 
-std::vector<TokenId> Explainer::tokens_of(const Tokenizer& tokenizer, std::string_view text,
+std::vector<TokenId> Explainer::pieces_of(const Tokenizer& tokenizer, std::string_view text,
                                           std::string_view name) const {
   if (find_invalid_utf8(text) != std::string_view::npos)
     throw Error("the ", name, " is no valid UTF-8");
-  std::vector<TokenId> tokens = tokenizer.encode(text);
-  if (tokens.empty()) throw Error("the ", name, " has no text");
-  tokens.push_back(tokenizer.eos_id());
+  std::vector<TokenId> pieces = tokenizer.encode(text);
+  if (pieces.empty()) throw Error("the ", name, " has no text");
+  const auto length = static_cast<std::int64_t>(pieces.size()) + 1;
   const std::int64_t most = std::min(kMostPieces, engine_.max_positions());
-  if (static_cast<std::int64_t>(tokens.size()) > most)
-    throw Error("the ", name, " has ", tokens.size(), " pieces; explain looks at ", most,
-                " at most");
-  return tokens;
+  if (length > most)
+    throw Error("the ", name, " has ", length, " pieces; explain looks at ", most, " at most");
+  return pieces;
+}
+
+SourceSentence Explainer::sentence_of(std::string_view source) const {
+  std::vector<TokenId> pieces = pieces_of(*tokenizers_.source, source, "sentence");
+  const bool has_end = end_ids(tokenizers_).ends_source(pieces.size());
+  return {.line = 0,
+          .part = 0,
+          .tokens = tokenizers_.source_tokens(std::move(pieces)),
+          .settings = settings_,
+          .has_end = has_end};
 }
 
 SentenceExplanation Explainer::explain(std::string_view source,
                                        std::optional<std::string_view> target) {
-  const std::vector<TokenId> tokens = tokens_of(*tokenizers_.source, source, "sentence");
+  const SourceSentence sentence = sentence_of(source);
   SentenceExplanation explanation;
   explanation.source = source;
   explanation.source_tokens =
-      explained(tokens, tokenizers_.source->pieces(source), *tokenizers_.source);
+      explained(sentence.tokens, tokenizers_.source->pieces(source), *tokenizers_.source);
   std::vector<TokenId> translation;
   if (target) {
     explanation.target = *target;
-    translation = tokens_of(*tokenizers_.target, *target, "translation");
+    translation = tokenizers_.target_tokens(pieces_of(*tokenizers_.target, *target, "translation"));
   } else {
-    explanation.search = search(tokens);
-    translation = explanation.search->trace.translation.tokens;
-    explanation.target = tokenizers_.target->decode(translation);
-    translation.push_back(tokenizers_.target->eos_id());
+    explanation.search = search(sentence);
+    const std::vector<TokenId>& pieces = explanation.search->trace.translation.tokens;
+    explanation.target = tokenizers_.target->decode(pieces);
+    translation = tokenizers_.target_tokens(pieces);
   }
   explanation.target_tokens = explained(
       translation, target ? tokenizers_.target->pieces(*target) : std::vector<std::string>(),
       *tokenizers_.target);
-  force(tokens, explanation);
-  find_alternatives(tokens, explanation);
+  force(sentence, explanation);
+  find_alternatives(sentence, explanation);
   return explanation;
 }
 
-TracedTranslation Explainer::search(const std::vector<TokenId>& source) {
-  SearchTrace trace = trace_search(engine_, source, settings_);
-  const Hypothesis greedy = trace_search(engine_, source, *greedy_).translation;
+TracedTranslation Explainer::search(const SourceSentence& source) {
+  SearchTrace trace = trace_search(engine_, source);
+  SourceSentence again = source;
+  again.settings = greedy_;
+  const Hypothesis greedy = trace_search(engine_, again).translation;
   return {.trace = std::move(trace),
           .greedy = tokenizers_.target->decode(greedy.tokens),
           .greedy_sum = greedy.sum,
           .greedy_score = greedy.score};
 }
 
-void Explainer::force(const std::vector<TokenId>& source, SentenceExplanation& explanation) {
+void Explainer::force(const SourceSentence& source, SentenceExplanation& explanation) {
   engine_.record(&explanation.activations);
-  const std::int32_t slot = engine_.admit({&source, 1}).front();
+  const std::int32_t slot = engine_.admit({&source.tokens, 1}).front();
   const std::int64_t per_row = std::min<std::int64_t>(kMostProbable, engine_.vocabulary());
   TokenId previous = 0;
   for (std::size_t t = 0; t < explanation.target_tokens.size(); ++t) {
@@ -175,8 +187,7 @@ void Explainer::force(const std::vector<TokenId>& source, SentenceExplanation& e
   explanation.cross = weights(explanation.activations.cross, KeyMask::None);
 }
 
-void Explainer::find_alternatives(const std::vector<TokenId>& source,
-                                  SentenceExplanation& explanation) {
+void Explainer::find_alternatives(const SourceSentence& source, SentenceExplanation& explanation) {
   struct Place {
     std::size_t position;
     TokenId token;
@@ -201,9 +212,10 @@ void Explainer::find_alternatives(const std::vector<TokenId>& source,
       required.push_back(other.token);
       sentences.push_back({.line = static_cast<std::int64_t>(places.size()),
                            .part = 0,
-                           .tokens = source,
+                           .tokens = source.tokens,
                            .settings = greedy_,
-                           .required = {.prefix = std::move(required)}});
+                           .required = {.prefix = std::move(required)},
+                           .has_end = source.has_end});
       places.push_back({t, other.token});
     }
     sum += token.log_probability;

@@ -14,6 +14,7 @@
 #include "explanation/search_trace.h"
 #include "inference/cpu/cpu_engine.h"
 #include "inference/search/search.h"
+#include "inference/sentence.h"
 #include "tokenizer/tokenizer_pair.h"
 
 namespace dragoman {
@@ -46,7 +47,7 @@ inline constexpr std::string_view kBeginPiece = "<s>";
 
 struct SentenceExplanation {
   std::string source, target;
-  std::vector<ExplainedToken> source_tokens = {}, target_tokens = {};  ///< with </s>
+  std::vector<ExplainedToken> source_tokens = {}, target_tokens = {};  ///< as the model reads them
   Activations activations = {};
   std::vector<AttentionWeights> encoder = {}, decoder = {}, cross = {};  ///< of each layer
   std::optional<TracedTranslation> search = {};  ///< none where the target was given
@@ -80,17 +81,17 @@ class Explainer {
     const OnStep on_step_;
   };
 
-  std::vector<TokenId> tokens_of(const Tokenizer& tokenizer, std::string_view text,
+  std::vector<TokenId> pieces_of(const Tokenizer& tokenizer, std::string_view text,
                                  std::string_view name) const;
-  TracedTranslation search(const std::vector<TokenId>& source);
+  SourceSentence sentence_of(std::string_view source) const;
+  TracedTranslation search(const SourceSentence& source);
   /// Feeds the target to the decoder, and writes down what is computed.
-  void force(const std::vector<TokenId>& source, SentenceExplanation& explanation);
-  void find_alternatives(const std::vector<TokenId>& source, SentenceExplanation& explanation);
+  void force(const SourceSentence& source, SentenceExplanation& explanation);
+  void find_alternatives(const SourceSentence& source, SentenceExplanation& explanation);
 
   std::shared_ptr<const CpuModel> model_;
   TokenizerPair tokenizers_;
-  SearchSettings settings_;
-  std::shared_ptr<const SearchSettings> greedy_;
+  std::shared_ptr<const SearchSettings> settings_, greedy_;
   ObservedEngine engine_;
 };
 

@@ -10,18 +10,17 @@ namespace {
 
 class TracedSearch {
  public:
-  TracedSearch(Engine& engine, const std::vector<TokenId>& source, const SearchSettings& settings)
+  TracedSearch(Engine& engine, const SourceSentence& sentence)
       : engine_(engine),
-        settings_(settings),
-        slot_(engine.admit({&source, 1}).front()),
-        search_(settings.config, settings.tokens,
-                std::min(
-                    settings.config.max_target_length(static_cast<std::int64_t>(source.size()) - 1),
-                    engine.max_positions()),
-                0) {
+        settings_(*sentence.settings),
+        slot_(engine.admit({&sentence.tokens, 1}).front()),
+        search_(
+            settings_.config, settings_.tokens,
+            std::min(settings_.config.max_target_length(sentence.pieces()), engine.max_positions()),
+            0) {
     nodes_.push_back({.parent = -1,
                       .step = 0,
-                      .token = settings.tokens.eos,
+                      .token = settings_.tokens.eos,
                       .sum = 0,
                       .score = 0,
                       .state = NodeState::Alive});
@@ -138,9 +137,8 @@ class TracedSearch {
 
 }  // namespace
 
-SearchTrace trace_search(Engine& engine, const std::vector<TokenId>& source,
-                         const SearchSettings& settings) {
-  return TracedSearch(engine, source, settings).run();
+SearchTrace trace_search(Engine& engine, const SourceSentence& sentence) {
+  return TracedSearch(engine, sentence).run();
 }
 
 }  // namespace dragoman

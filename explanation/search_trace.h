@@ -8,6 +8,7 @@
 
 #include "inference/search/engine.h"
 #include "inference/search/search.h"
+#include "inference/sentence.h"
 
 namespace dragoman {
 
@@ -37,10 +38,9 @@ struct SearchTrace {
   Hypothesis translation;  ///< as SentenceSearch::best gives it
 };
 
-/// Searches the translation of a source (with </s>) as the Scheduler does, and keeps all nodes that
-/// a step has kept, and of those that it has dropped the most probable ones, as many as the beam is
-/// wide. The engine must hold no other sentence.
-SearchTrace trace_search(Engine& engine, const std::vector<TokenId>& source,
-                         const SearchSettings& settings);
+/// Searches the translation of a sentence as the Scheduler does, and keeps all nodes that a step
+/// has kept, and of those that it has dropped the most probable ones, as many as the beam is wide.
+/// The engine must hold no other sentence.
+SearchTrace trace_search(Engine& engine, const SourceSentence& sentence);
 
 }  // namespace dragoman

@@ -253,15 +253,18 @@ void write_vocabulary(const fs::path& path, const Tokenizer& tokenizer) {
   write_file(path, pieces.dump(0) + "\n");
 }
 
-void write_config(const fs::path& path, const Tokenizer& target, double norm_epsilon) {
-  const nlohmann::json config = {{"add_source_bos", false},
-                                 {"add_source_eos", true},
-                                 {"bos_token", target.piece(target.bos_id())},
-                                 {"eos_token", target.piece(target.eos_id())},
-                                 {"unk_token", target.piece(target.unk_id())},
-                                 {"decoder_start_token", target.piece(target.eos_id())},
-                                 {"layer_norm_epsilon", norm_epsilon},
-                                 {"multi_query_attention", false}};
+/// CTranslate2 does not read "source_eos". It tells a model whose sources have no end from a
+/// converted one of Marian, whose callers add it (read_ctranslate2.cpp).
+void write_config(const fs::path& path, const Tokenizer& target, const ModelConfig& model) {
+  nlohmann::json config = {{"add_source_bos", false},
+                           {"add_source_eos", model.source_eos},
+                           {"bos_token", target.piece(target.bos_id())},
+                           {"eos_token", target.piece(target.eos_id())},
+                           {"unk_token", target.piece(target.unk_id())},
+                           {"decoder_start_token", target.piece(target.eos_id())},
+                           {"layer_norm_epsilon", model.norm_epsilon},
+                           {"multi_query_attention", false}};
+  if (!model.source_eos) config["source_eos"] = false;
   write_file(path, config.dump(2) + "\n");
 }
 
@@ -279,7 +282,7 @@ void write_ctranslate2(const ModelFileReader& model, const fs::path& folder, Exp
   } else {
     write_vocabulary(part / "shared_vocabulary.json", source);
   }
-  write_config(part / "config.json", target, model.config().norm_epsilon);
+  write_config(part / "config.json", target, model.config());
   write_file(part / "source.spm", model.tokenizer_source());
   write_file(part / "target.spm", model.tokenizer_target());
   made.commit();

@@ -95,6 +95,7 @@ std::vector<MarianTensor> marian_tensors(const ModelConfig& config) {
          "positions with Marian's frequencies: its own are the paper's");
   refuse(is_gated(config.activation), "activation", "gated feed-forward networks");
   refuse(config.norm_epsilon != 1e-5, "norm-epsilon", "epsilon of normalisation other than 1e-5");
+  if (!config.source_eos) throw Error("MarianMTModel has no sources without </s> (source-eos)");
   return Tensors(config).all();
 }
 

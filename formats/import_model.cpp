@@ -12,6 +12,7 @@
 #include "formats/json_file.h"
 #include "formats/marian.h"
 #include "formats/marian_settings.h"
+#include "formats/opennmt.h"
 
 namespace dragoman {
 
@@ -21,7 +22,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kKnown =
     "; folders of Hugging Face's MarianMTModel, of CTranslate2 and of JoeyNMT can be imported, "
-    "checkpoints of fairseq, and Marian's model.npz with its decoder.yml";
+    "checkpoints of fairseq and OpenNMT-py, and Marian's model.npz with its decoder.yml";
 
 constexpr const char* kBest = "checkpoint_best.pt";  // fairseq's
 
@@ -68,12 +69,11 @@ std::optional<fs::path> checkpoint_at(const fs::path& path) {
 ForeignModel read_checkpoint(const fs::path& path) {
   const CheckpointFile file(path);
   if (is_fairseq(file)) return read_fairseq(file);
-  const bool is_opennmt = file.find("generator") != nullptr && file.find("opt") != nullptr;
+  if (is_opennmt(file)) return read_opennmt(file);
   const bool is_joeynmt = file.find("model_state") != nullptr;
   throw Error(path.string(), ": ",
-              is_opennmt   ? "is a checkpoint of OpenNMT-py, whose sources do not end with </s>"
-              : is_joeynmt ? "is a checkpoint of JoeyNMT without config.yaml beside it"
-                           : "is a checkpoint of PyTorch, of no system that this program knows",
+              is_joeynmt ? "is a checkpoint of JoeyNMT without config.yaml beside it"
+                         : "is a checkpoint of PyTorch, of no system that this program knows",
               kKnown);
 }
 

@@ -2,6 +2,13 @@
 
 namespace dragoman {
 
+TokenizerPair tokenizers_of(const ImportedModel& model) {
+  return {
+      .source = std::make_shared<const Tokenizer>(model.source_tokenizer, "the source tokenizer"),
+      .target = std::make_shared<const Tokenizer>(model.target_tokenizer, "the target tokenizer"),
+      .source_eos = model.config.source_eos};
+}
+
 std::vector<TensorData> tensors_of(const ImportedModel& model) {
   std::vector<TensorData> tensors;
   for (const ParameterShape& parameter : parameter_shapes(model.config))

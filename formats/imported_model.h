@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/file/model_file.h"
+#include "tokenizer/tokenizer_pair.h"
 
 namespace dragoman {
 
@@ -18,6 +19,9 @@ struct ImportedModel {
   std::map<std::string, std::vector<float>> parameters;  ///< those of parameter_shapes(config)
   DecodeDefaults decode_defaults;
 };
+
+/// Throws Error where the bytes are no tokenizers.
+TokenizerPair tokenizers_of(const ImportedModel& model);
 
 /// Views of the parameters.
 std::vector<TensorData> tensors_of(const ImportedModel& model);

@@ -32,8 +32,8 @@ class PlainTransformer {
   /// The model must outlive the object.
   explicit PlainTransformer(const ForeignModel& model);
 
-  /// Log-probabilities [target.size(), V] of each next token. `source` ends with </s>; row t is
-  /// what follows the first t tokens of `target`.
+  /// Log-probabilities [target.size(), V] of each next token. Row t is what follows the first t
+  /// tokens of `target`.
   std::vector<std::vector<double>> log_probabilities(std::span<const TokenId> source,
                                                      std::span<const TokenId> target) const;
 

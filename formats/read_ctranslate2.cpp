@@ -170,10 +170,12 @@ class Reader {
     for (const char* name : {"decoder/alibi", "encoder/embeddings_merge",
                              "encoder/multi_query_attention", "decoder/multi_query_attention"})
       need(variables_.scalar(name, 0) == 0, name, "is not known");
-    for (const char* name :
-         {"decoder/alibi_use_positive_positions", "decoder/scale_alibi", "decoder/alignment_layer",
-          "decoder/alignment_heads", "decoder/scale_outputs"})
+    for (const char* name : {"decoder/alibi_use_positive_positions", "decoder/scale_alibi",
+                             "decoder/alignment_layer", "decoder/alignment_heads"})
       variables_.scalar(name, 0);
+    const double scale = variables_.scalar("decoder/scale_outputs", 1);
+    need(scale == 1, "decoder/scale_outputs",
+         "outputs that are multiplied by a factor are not known");
     for (const char* side : {"encoder", "decoder"})
       need(!variables_.has(std::string(side) + "/layernorm_embedding/gamma"), side,
            "normalised embeddings are not known");
@@ -330,8 +332,9 @@ std::int64_t id_of(const std::vector<std::string>& pieces, const std::string& pi
 }
 
 /// Reads config.json, which the first versions do not have, and returns the piece that the decoder
-/// begins with. Sources of Marian's models, whose decoder starts from zero, always end with </s>;
-/// where CTranslate2 does not add it, its callers do.
+/// begins with. Sources of Marian's models, whose decoder starts from zero, always end with </s>:
+/// where CTranslate2 does not add it, its callers do. Ours start from zero, too, and have a word
+/// for sources without an end.
 std::string read_config(const fs::path& folder, ForeignModel& model, bool starts_from_zero) {
   const fs::path path = folder / "config.json";
   if (!fs::exists(path)) return "<s>";
@@ -341,8 +344,8 @@ std::string read_config(const fs::path& folder, ForeignModel& model, bool starts
   };
   need(!config.flag("add_source_bos", false), "add_source_bos",
        "sources that begin with <s> are not known");
-  need(config.flag("add_source_eos", false) || starts_from_zero, "add_source_eos",
-       "sources that do not end with </s> are not known");
+  model.config.source_eos =
+      config.flag("add_source_eos", false) || (starts_from_zero && config.flag("source_eos", true));
   need(config.text("eos_token", "</s>") == "</s>", "eos_token", "is not </s>");
   need(config.text("unk_token", "<unk>") == "<unk>", "unk_token", "is not <unk>");
   model.config.norm_epsilon = config.number("layer_norm_epsilon", 1e-5);

@@ -29,6 +29,7 @@ void check_is_marian(const ModelConfig& config) {
   refuse(config.norm == NormPosition::Before, "norm before",
          "such normalisation before the sub-layers: it leaves keys and values as they are");
   refuse(is_gated(config.activation), "activation", "gated feed-forward networks");
+  if (!config.source_eos) throw Error("Marian has no sources without </s> (source-eos)");
 }
 
 MarianTying tying_of(const ModelConfig& config) {

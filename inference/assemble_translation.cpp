@@ -23,7 +23,6 @@ std::string on_one_line(std::string text) {
 void append_words(const PreparedLine& line, const PreparedPart& part, const Hypothesis& hypothesis,
                   const Tokenizer& target, std::vector<TranslatedWord>& words) {
   const std::vector<TokenId>& tokens = hypothesis.tokens;
-  const std::size_t source_length = part.words.size() + 1;  // </s> at the end
   for (std::size_t begin = 0, end; begin < tokens.size(); begin = end) {
     end = begin + 1;
     while (end < tokens.size() && !target.piece(tokens[end]).starts_with("\u2581")) ++end;
@@ -33,6 +32,7 @@ void append_words(const PreparedLine& line, const PreparedPart& part, const Hypo
     for (std::size_t t = begin; t < end; ++t)
       translated.sum += static_cast<double>(hypothesis.log_probabilities[t]);
     if (line.request->reports_attention) {
+      const std::size_t source_length = hypothesis.attention.size() / tokens.size();
       translated.attention.resize(line.words);
       for (std::size_t t = begin; t < end; ++t)
         for (std::size_t position = 0; position < part.words.size(); ++position)

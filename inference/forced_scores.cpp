@@ -1,37 +1,71 @@
 #include "inference/forced_scores.h"
 
 #include <algorithm>
-#include <cstdint>
+#include <atomic>
+#include <numeric>
+#include <optional>
 
 #include "base/error.h"
+#include "base/threads.h"
 
 namespace dragoman {
 
 namespace {
 
-void check_lengths(std::span<const SentencePair> pairs, std::int64_t most) {
-  for (const SentencePair& pair : pairs) {
-    const auto pieces = static_cast<std::int64_t>(std::max(pair.source.size(), pair.target.size()));
-    if (pieces > most)
-      throw Error("a line or its translation has ", pieces, " pieces, but the model has ", most,
-                  " positions");
-  }
+std::int64_t longer_side(const SentencePair& pair) {
+  return static_cast<std::int64_t>(std::max(pair.source.size(), pair.target.size()));
 }
 
+void check_lengths(std::span<const SentencePair> pairs, std::int64_t most) {
+  for (const SentencePair& pair : pairs)
+    if (longer_side(pair) > most)
+      throw Error("a line or its translation has ", longer_side(pair),
+                  " pieces, but the model has ", most, " positions");
+}
+
+/// The pairs that no engine has taken, the longest first, so that engines end together and rows of
+/// a step have similar lengths.
+class PairQueue {
+ public:
+  explicit PairQueue(std::span<const SentencePair> pairs) : order_(pairs.size()) {
+    std::iota(order_.begin(), order_.end(), std::size_t{0});
+    std::ranges::stable_sort(order_, [pairs](std::size_t a, std::size_t b) {
+      return longer_side(pairs[a]) > longer_side(pairs[b]);
+    });
+  }
+
+  std::optional<std::size_t> take() {
+    const std::size_t next = next_++;
+    return next < order_.size() ? std::optional(order_[next]) : std::nullopt;
+  }
+
+ private:
+  std::vector<std::size_t> order_;
+  std::atomic<std::size_t> next_ = 0;
+};
+
+/// The most tokens of an engine. With fewer than kEnough, its products would be small and slow.
+std::int64_t share_of(std::int64_t max_tokens, std::int64_t engines) {
+  constexpr std::int64_t kEnough = 512;
+  return std::max(std::min(max_tokens, kEnough), max_tokens / engines);
+}
+
+/// The work of one engine. Engines write the scores of different pairs.
 class ForcedDecoding {
  public:
-  ForcedDecoding(Engine& engine, std::span<const SentencePair> pairs)
-      : engine_(engine), pairs_(pairs), scores_(pairs.size()) {}
+  ForcedDecoding(Engine& engine, std::span<const SentencePair> pairs, PairQueue& queue,
+                 std::int64_t max_tokens, std::vector<std::vector<float>>& scores)
+      : engine_(engine), pairs_(pairs), queue_(queue), max_tokens_(max_tokens), scores_(scores) {}
   ForcedDecoding(const ForcedDecoding&) = delete;
   ForcedDecoding& operator=(const ForcedDecoding&) = delete;
   ~ForcedDecoding() {
     for (const Row& row : rows_) engine_.release({&row.slot, 1});
   }
 
-  std::vector<std::vector<float>> run(const std::stop_token& stop) {
+  void run(const std::stop_token& stop) {
+    taken_ = queue_.take();
     for (fill(); !rows_.empty() && !stop.stop_requested(); fill()) step();
     for (const Row& row : rows_) scores_[row.pair].clear();
-    return std::move(scores_);
   }
 
  private:
@@ -41,17 +75,30 @@ class ForcedDecoding {
     std::int32_t parent;  // its row in the last step; -1 at the start
   };
 
+  /// Whether the pair that was taken fits beside those of the engine. One pair always does.
+  bool has_room(std::size_t rows) const {
+    if (!taken_ || rows >= static_cast<std::size_t>(engine_.preferred_rows())) return false;
+    return rows == 0 || max_tokens_ == 0 || tokens_ + longer_side(pairs_[*taken_]) <= max_tokens_;
+  }
+
   void fill() {
     const auto most = static_cast<std::size_t>(engine_.preferred_rows());
     // The encoder works better on several sentences than on one.
-    if (next_ == pairs_.size() || (!rows_.empty() && 8 * (most - rows_.size()) < most)) return;
-    const std::size_t first = next_;
+    const bool is_nearly_full = 8 * (most - rows_.size()) < most ||
+                                (max_tokens_ > 0 && 8 * (max_tokens_ - tokens_) < max_tokens_);
+    if (!rows_.empty() && is_nearly_full) return;
     std::vector<std::vector<TokenId>> sources;
-    for (; next_ < pairs_.size() && rows_.size() + sources.size() < most; ++next_)
-      sources.push_back(pairs_[next_].source);
+    std::vector<std::size_t> admitted;
+    while (has_room(rows_.size() + admitted.size())) {
+      tokens_ += longer_side(pairs_[*taken_]);
+      sources.push_back(pairs_[*taken_].source);
+      admitted.push_back(*taken_);
+      taken_ = queue_.take();
+    }
+    if (admitted.empty()) return;
     const std::vector<std::int32_t> slots = engine_.admit(sources);
     for (std::size_t i = 0; i < slots.size(); ++i)
-      rows_.push_back({.pair = first + i, .slot = slots[i], .parent = -1});
+      rows_.push_back({.pair = admitted[i], .slot = slots[i], .parent = -1});
   }
 
   void step() {
@@ -84,10 +131,12 @@ class ForcedDecoding {
       Row row = rows_[r];
       row.parent = static_cast<std::int32_t>(r);
       scores_[row.pair].push_back(log_probabilities[r]);
-      if (scores_[row.pair].size() < pairs_[row.pair].target.size())
+      if (scores_[row.pair].size() < pairs_[row.pair].target.size()) {
         open.push_back(row);
-      else
+      } else {
         finished.push_back(row.slot);
+        tokens_ -= longer_side(pairs_[row.pair]);
+      }
     }
     rows_ = std::move(open);
     if (!finished.empty()) engine_.release(finished);
@@ -95,17 +144,29 @@ class ForcedDecoding {
 
   Engine& engine_;
   const std::span<const SentencePair> pairs_;
-  std::vector<std::vector<float>> scores_;
+  PairQueue& queue_;
+  const std::int64_t max_tokens_;  // 0: no limit
+  std::vector<std::vector<float>>& scores_;
   std::vector<Row> rows_;
-  std::size_t next_ = 0;  // the first pair that is not admitted
+  std::int64_t tokens_ = 0;           // of the rows, on the longer sides
+  std::optional<std::size_t> taken_;  // the next pair to be admitted
 };
 
 }  // namespace
 
-std::vector<std::vector<float>> forced_scores(Engine& engine, std::span<const SentencePair> pairs,
+std::vector<std::vector<float>> forced_scores(std::span<Engine* const> engines,
+                                              std::span<const SentencePair> pairs,
+                                              const ForcedBatches& batches,
                                               const std::stop_token& stop) {
-  check_lengths(pairs, engine.max_positions());
-  return ForcedDecoding(engine, pairs).run(stop);
+  check_lengths(pairs, engines.front()->max_positions());
+  const auto count = static_cast<std::int64_t>(engines.size());
+  const std::int64_t share = share_of(batches.max_tokens, count);
+  std::vector<std::vector<float>> scores(pairs.size());
+  PairQueue queue(pairs);
+  parallel_for(count, static_cast<int>(count), [&](std::int64_t i) {
+    ForcedDecoding(*engines[static_cast<std::size_t>(i)], pairs, queue, share, scores).run(stop);
+  });
+  return scores;
 }
 
 }  // namespace dragoman

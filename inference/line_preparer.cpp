@@ -36,15 +36,6 @@ bool needs_attention(const PreparedLine& line) {
          request.demands->requires_any() || !line.terms.empty();
 }
 
-SourceSentence sentence_of(const PreparedLine& line, std::size_t part,
-                           std::vector<TokenId> tokens) {
-  return {.line = line.number,
-          .part = static_cast<std::int64_t>(part),
-          .tokens = std::move(tokens),
-          .settings = line.request->settings,
-          .needs_attention = needs_attention(line)};
-}
-
 /// Whether a user-defined piece is a tag ("<bt>", ">>fra<<") that speaks of the text behind it.
 /// Others ("@@", an emoji) are text themselves.
 bool is_tag(std::string_view piece) {
@@ -54,9 +45,11 @@ bool is_tag(std::string_view piece) {
 
 }  // namespace
 
-LinePreparer::LinePreparer(const Tokenizer& source, const Tokenizer& target, const Model& model)
-    : source_(source), target_(target), model_(model), knows_terms_(has_term_marks(source)) {
-  for (std::string& symbol : source.user_symbols())
+LinePreparer::LinePreparer(TokenizerPair tokenizers, const Model& model)
+    : tokenizers_(std::move(tokenizers)),
+      model_(model),
+      knows_terms_(has_term_marks(*tokenizers_.source)) {
+  for (std::string& symbol : tokenizers_.source->user_symbols())
     if (is_tag(symbol)) tags_.insert(std::move(symbol));
 }
 
@@ -90,7 +83,6 @@ std::vector<SourceSentence> LinePreparer::prepare(LineInput input, PreparedLine&
     std::vector<TokenId> tokens = mark_terms(line, part);
     if (line.request->reports_attention) find_words(line.text, words, part);
     line.facts.source_tokens += static_cast<std::int64_t>(tokens.size());
-    tokens.push_back(source_.eos_id());
     sentences.push_back(sentence_of(line, p, std::move(tokens)));
   }
   require_prefix(line.prefix, sentences);
@@ -101,6 +93,19 @@ std::vector<SourceSentence> LinePreparer::prepare(LineInput input, PreparedLine&
   return sentences;
 }
 
+SourceSentence LinePreparer::sentence_of(const PreparedLine& line, std::size_t part,
+                                         std::vector<TokenId> pieces) const {
+  const std::size_t count = pieces.size();
+  std::vector<TokenId> tokens = tokenizers_.source_tokens(std::move(pieces));
+  const bool has_end = tokens.size() > count;
+  return {.line = line.number,
+          .part = static_cast<std::int64_t>(part),
+          .tokens = std::move(tokens),
+          .settings = line.request->settings,
+          .needs_attention = needs_attention(line),
+          .has_end = has_end};
+}
+
 /// The text of the first part has the tag already. The other parts are encoded with the tag in
 /// front.
 void LinePreparer::split(PreparedLine& line, std::string_view text, std::string_view tag) const {
@@ -109,7 +114,8 @@ void LinePreparer::split(PreparedLine& line, std::string_view text, std::string_
           ? SentenceCuts::InAllLines
           : SentenceCuts::InLongLines;
   const auto encode = [&](std::string_view part) {
-    return source_.encode(part.data() == text.data() ? std::string(part) : tagged(tag, part));
+    return tokenizers_.source->encode(part.data() == text.data() ? std::string(part)
+                                                                 : tagged(tag, part));
   };
   for (LinePart& part : split_line(text, cuts, most_pieces(line), encode))
     line.parts.push_back({.text = std::move(part)});
@@ -123,7 +129,7 @@ std::vector<TokenId> LinePreparer::mark_terms(const PreparedLine& line, Prepared
     std::erase_if(terms, [](const RequiredText& text) { return !text.inflects; });
     part.marked = MarkedText(part.text.text, terms);
     if (terms.empty()) return std::move(part.text.tokens);
-    auto tokens = source_.encode(tagged(part.tag, part.marked.text()));
+    auto tokens = tokenizers_.source->encode(tagged(part.tag, part.marked.text()));
     if (static_cast<std::int64_t>(tokens.size()) <= most_pieces(line)) return tokens;
   }
   part.marked = MarkedText(part.text.text);
@@ -135,7 +141,8 @@ void LinePreparer::find_words(std::string_view line, std::span<const std::size_t
                               PreparedPart& part) const {
   const auto offset = static_cast<std::size_t>(part.text.text.data() - line.data());
   const std::size_t lead = part.tag.empty() ? 0 : part.tag.size() + 1;
-  for (const PieceSpan& piece : source_.encode_with_offsets(tagged(part.tag, part.marked.text()))) {
+  for (const PieceSpan& piece :
+       tokenizers_.source->encode_with_offsets(tagged(part.tag, part.marked.text()))) {
     const std::size_t last = std::max(piece.end, piece.begin + 1) - 1;
     const std::size_t byte = last < lead ? 0 : offset + part.marked.original_offset(last - lead);
     const auto next = std::ranges::upper_bound(starts, byte);
@@ -153,11 +160,11 @@ void LinePreparer::require_prefix(std::string_view prefix,
   const std::vector<std::string_view> whole = split_sentences(text);
   std::size_t s = 0;
   for (; s + 1 < std::min(whole.size(), sentences.size()); ++s) {
-    sentences[s].required.prefix = target_.encode(whole[s]);
-    sentences[s].required.prefix.push_back(target_.eos_id());
+    sentences[s].required.prefix = tokenizers_.target->encode(whole[s]);
+    sentences[s].required.prefix.push_back(tokenizers_.target->eos_id());
   }
   const auto begin = static_cast<std::size_t>(whole[s].data() - text.data());
-  sentences[s].required.prefix = target_.encode(text.substr(begin));
+  sentences[s].required.prefix = tokenizers_.target->encode(text.substr(begin));
   sentences[s].required.prefix_ends_word = !prefix.ends_with(text);
 }
 
@@ -169,7 +176,7 @@ std::optional<SourceSentence> LinePreparer::keep_or_search_again(
     return std::nullopt;
   }
   std::vector<RequiredText> unmet =
-      unmet_texts(part.required, target_.decode(hypotheses.front().tokens));
+      unmet_texts(part.required, tokenizers_.target->decode(hypotheses.front().tokens));
   if (part.hypotheses.empty() || unmet.size() < part.unmet.size()) {
     part.hypotheses = std::move(hypotheses);
     part.unmet = unmet;
@@ -194,10 +201,10 @@ SourceSentence LinePreparer::sentence_with_phrases(const PreparedLine& line,
     text.begin = lead + part.marked.marked_offset(text.begin);
     text.end = lead + part.marked.marked_offset(text.end);
   }
-  SourceSentence sentence = sentence_of(line, number, source_.encode(source));
-  sentence.tokens.push_back(source_.eos_id());
+  SourceSentence sentence = sentence_of(line, number, tokenizers_.source->encode(source));
   sentence.required = part.prefix;
-  sentence.required.phrases = phrases_of(texts, source, part.hypotheses.front(), source_, target_);
+  sentence.required.phrases =
+      phrases_of(texts, source, part.hypotheses.front(), *tokenizers_.source, *tokenizers_.target);
   sentence.required.phrase_policy = line.request->demands->phrase_policy;
   return sentence;
 }

@@ -13,7 +13,7 @@
 
 #include "inference/prepared_line.h"
 #include "inference/sentence.h"
-#include "tokenizer/tokenizer.h"
+#include "tokenizer/tokenizer_pair.h"
 
 namespace dragoman {
 
@@ -23,8 +23,8 @@ class LinePreparer {
     std::int64_t max_positions;               ///< Engine::max_positions
     std::optional<double> several_sentences;  ///< splits_sentences()
   };
-  /// The tokenizers must outlive the preparer, whose functions many threads may call at once.
-  LinePreparer(const Tokenizer& source, const Tokenizer& target, const Model& model);
+  /// Many threads may call its functions at once.
+  LinePreparer(TokenizerPair tokenizers, const Model& model);
 
   /// Fills `line`, which has a number and a request, and returns its sentences: one; several if the
   /// line is split; none if it is empty.
@@ -47,8 +47,11 @@ class LinePreparer {
   void require_prefix(std::string_view prefix, std::vector<SourceSentence>& sentences) const;
   SourceSentence sentence_with_phrases(const PreparedLine& line, std::size_t part) const;
 
-  const Tokenizer& source_;
-  const Tokenizer& target_;
+  /// The sentence of a part of the line, of its pieces.
+  SourceSentence sentence_of(const PreparedLine& line, std::size_t part,
+                             std::vector<TokenId> pieces) const;
+
+  TokenizerPair tokenizers_;
   Model model_;
   std::set<std::string, std::less<>> tags_;  // user-defined pieces of the source that are tags
   bool knows_terms_;                         // whether the model has learned MarkedText

@@ -102,7 +102,8 @@ RequiredPhrases phrases_of(const std::vector<RequiredText>& texts, std::string_v
     phrases.push_back({.spellings = spellings_of(text.text, capital, target_tokenizer),
                        .ends_word = is_word_character(code_points(text.text).back()),
                        .begin = begin,
-                       .end = end});
+                       .end = end,
+                       .source_pieces = pieces.size()});
     find_instead(phrases.back(), hypothesis, target_tokenizer);
   }
   return RequiredPhrases(std::move(phrases));

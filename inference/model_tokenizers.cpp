@@ -26,6 +26,7 @@ TokenizerPair load_tokenizers(const ModelFileReader& file) {
   tokenizers.source = load(file.tokenizer_source(), source_name);
   tokenizers.target =
       file.has_two_tokenizers() ? load(file.tokenizer_target(), target_name) : tokenizers.source;
+  tokenizers.source_eos = file.config().source_eos;
   check_size(*tokenizers.source, file.config().source_vocabulary, source_name);
   check_size(*tokenizers.target, file.config().target_vocabulary, target_name);
   return tokenizers;
@@ -40,6 +41,9 @@ void require_same(const TokenizerPair& of_model, const TokenizerPair& of_other,
   if (of_model.source->model_bytes() != of_other.source->model_bytes() ||
       of_model.target->model_bytes() != of_other.target->model_bytes())
     throw Error(other, ": has another tokenizer than ", model, "; an ensemble needs the same");
+  if (of_model.source_eos != of_other.source_eos)
+    throw Error(other, ": its sources end ", of_other.source_eos ? "with" : "without",
+                " </s>, unlike those of ", model, "; an ensemble needs the same");
 }
 
 }  // namespace dragoman

@@ -19,6 +19,17 @@ std::int64_t width_of(const SourceSentence& sentence) {
 
 }  // namespace
 
+std::int64_t max_length_of(const SourceSentence& sentence, std::int64_t max_positions) {
+  const std::int64_t least = static_cast<std::int64_t>(sentence.required.prefix.size()) +
+                             sentence.required.phrases.tokens() + 1;
+  const DecodeConfig& config = sentence.settings->config;
+  return std::min(std::max(config.max_target_length(sentence.pieces()), least), max_positions);
+}
+
+std::uint64_t random_key_of(const SourceSentence& sentence) {
+  return random_bits(static_cast<std::uint64_t>(sentence.line), sentence.part);
+}
+
 Scheduler::Scheduler(Engine& engine, std::int64_t rows)
     : engine_(engine), rows_(rows > 0 ? rows : engine.preferred_rows()) {}
 
@@ -62,28 +73,21 @@ std::int64_t Scheduler::count_admissible(const std::deque<SourceSentence>& waiti
 void Scheduler::admit(std::span<SourceSentence> sentences) {
   if (sentences.empty()) return;
   std::vector<std::vector<TokenId>> tokens;
-  for (SourceSentence& sentence : sentences) tokens.push_back(std::move(sentence.tokens));
+  for (const SourceSentence& sentence : sentences) tokens.push_back(sentence.tokens);
   const std::vector<std::int32_t> slots = engine_.admit(tokens);
-  for (std::size_t i = 0; i < slots.size(); ++i)
-    active_.push_back(start(sentences[i], slots[i], tokens[i].size()));
+  for (std::size_t i = 0; i < slots.size(); ++i) active_.push_back(start(sentences[i], slots[i]));
 }
 
-Scheduler::Active Scheduler::start(SourceSentence& sentence, std::int32_t slot,
-                                   std::size_t source_length) const {
+Scheduler::Active Scheduler::start(SourceSentence& sentence, std::int32_t slot) const {
   const auto& [config, tokens] = *sentence.settings;
-  const auto pieces = static_cast<std::int64_t>(source_length) - 1;
-  // The limit leaves room for the required prefix and phrases.
-  const std::int64_t least = static_cast<std::int64_t>(sentence.required.prefix.size()) +
-                             sentence.required.phrases.tokens() + 1;
-  const std::int64_t max_length =
-      std::min(std::max(config.max_target_length(pieces), least), engine_.max_positions());
-  const std::uint64_t key = random_bits(static_cast<std::uint64_t>(sentence.line), sentence.part);
+  const std::int64_t max_length = max_length_of(sentence, engine_.max_positions());
+  const std::uint64_t key = random_key_of(sentence);
   return {.line = sentence.line,
           .part = sentence.part,
           .slot = slot,
           .first_row = 0,
           .first_reported = 0,
-          .source_length = source_length,
+          .source_length = sentence.tokens.size(),
           .needs_attention = sentence.needs_attention,
           .settings = sentence.settings,
           .receiver = sentence.receiver,

@@ -16,37 +16,28 @@
 #include "inference/search/engine.h"
 #include "inference/search/search.h"
 #include "inference/sentence.h"
+#include "inference/sentence_scheduler.h"
 
 namespace dragoman {
 
-class Scheduler {
+class Scheduler : public SentenceScheduler {
  public:
   /// The engine must outlive the scheduler. A step has about `rows` rows; 0:
   /// Engine::preferred_rows().
   explicit Scheduler(Engine& engine, std::int64_t rows = 0);
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
-  ~Scheduler();
+  ~Scheduler() override;
 
-  /// The number of sentences with these settings, and without required phrases, that can be in
-  /// translation at once.
-  std::int64_t capacity(const DecodeConfig& config) const;
-  bool idle() const { return active_.empty(); }
-
-  /// The number of sentences at the front of `waiting` that there is room for now; at least one if
-  /// the scheduler is idle. A step reports the attention of one layer and head. So a sentence that
-  /// needs another layer or head waits, and those behind it wait, too.
-  std::int64_t count_admissible(const std::deque<SourceSentence>& waiting) const;
-  /// Encodes the sentences and begins their searches. Moves tokens and requirements out of them.
-  void admit(std::span<SourceSentence> sentences);
-  /// Frees the rows of sentences for which nobody waits any more.
-  void drop_cancelled();
-  /// Takes a step, if something is under way, and returns the sentences that it finished. A
-  /// sentence whose search throws is among them, and the others go on.
-  std::vector<FinishedSentence> step();
-  /// Ends the work on all sentences: frees their rows, and their receivers get the error. Takes no
-  /// memory.
-  void fail_all(const std::exception_ptr& error);
+  std::int64_t capacity(const DecodeConfig& config) const override;
+  bool idle() const override { return active_.empty(); }
+  /// A step reports the attention of one layer and head. So a sentence that needs another layer or
+  /// head waits, and those behind it wait, too.
+  std::int64_t count_admissible(const std::deque<SourceSentence>& waiting) const override;
+  void admit(std::span<SourceSentence> sentences) override;
+  void drop_cancelled() override;
+  std::vector<FinishedSentence> step() override;
+  void fail_all(const std::exception_ptr& error) override;
 
  private:
   struct Active {
@@ -66,7 +57,7 @@ class Scheduler {
   /// The heads whose attention the step reports; none if no sentence needs attention.
   std::optional<AttentionHeads> heads() const;
   void release(std::span<const std::int32_t> slots);
-  Active start(SourceSentence& sentence, std::int32_t slot, std::size_t source_length) const;
+  Active start(SourceSentence& sentence, std::int32_t slot) const;
   void list_rows();
   std::span<const Candidate> candidates_of(const Active& sentence);
   std::vector<FinishedSentence> advance();

@@ -25,8 +25,8 @@ struct Submission {
   std::stop_token stop = {};                       ///< ends the work on unfinished lines
   /// Called on any thread, each time a sentence is finished, and once the rest will not be.
   /// submit() itself calls it if the first lines have no text, since these are finished at once.
-  /// The function may only wake up another thread: it must not wait, and must not call the answers
-  /// or the service.
+  /// The function may only wake up another thread: it must not wait or throw, and must not call the
+  /// answers or the service.
   std::function<void()> on_progress = {};
 };
 

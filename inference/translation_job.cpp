@@ -49,7 +49,7 @@ std::optional<SourceSentence> TranslationJob::finish(FinishedSentence sentence) 
   return std::nullopt;
 }
 
-void TranslationJob::fail(std::exception_ptr error) {
+void TranslationJob::fail(std::exception_ptr error) noexcept {
   {
     const MutexLock lock(mutex_);
     if (error_ == nullptr) error_ = std::move(error);
@@ -57,7 +57,7 @@ void TranslationJob::fail(std::exception_ptr error) {
   stop_work();
 }
 
-void TranslationJob::stop_work() {
+void TranslationJob::stop_work() noexcept {
   cancelled_.request_stop();
   const MutexLock lock(mutex_);
   changed_.notify_all();

@@ -32,7 +32,7 @@ class TranslationJob : public SentenceReceiver,
   std::vector<SourceSentence> begin(Submission submission);
 
   std::optional<SourceSentence> finish(FinishedSentence sentence) override;
-  void fail(std::exception_ptr error) override;
+  void fail(std::exception_ptr error) noexcept override;
 
   enum class Wait { UntilFinished, Never };
   std::optional<Translation> next(Wait wait);  ///< see TranslationAnswers
@@ -42,7 +42,7 @@ class TranslationJob : public SentenceReceiver,
 
  private:
   SourceSentence addressed(SourceSentence sentence);
-  void stop_work();
+  void stop_work() noexcept;
 
   const LinePreparer& preparer_;
   const Tokenizer& target_;

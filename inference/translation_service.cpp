@@ -7,14 +7,13 @@
 
 namespace dragoman {
 
-TranslationService::TranslationService(const std::vector<Engine*>& engines, const Tokenizer& source,
-                                       const Tokenizer& target, const ServiceConfig& config)
+TranslationService::TranslationService(const std::vector<Engine*>& engines,
+                                       const TokenizerPair& tokenizers, const ServiceConfig& config)
     : engine_(*engines.front()),
-      target_(target),
-      preparer_(source, target,
-                {.max_positions = engine_.max_positions(),
-                 .several_sentences = config.several_sentences}),
-      edges_(token_edges(target)),
+      target_(tokenizers.target),
+      preparer_(tokenizers, {.max_positions = engine_.max_positions(),
+                             .several_sentences = config.several_sentences}),
+      edges_(token_edges(*target_)),
       workers_(engines, config.limits) {}
 
 std::shared_ptr<const PreparedRequest> TranslationService::prepare(
@@ -25,7 +24,7 @@ std::shared_ptr<const PreparedRequest> TranslationService::prepare(
   if (request.config.sampling && demands->requires_any())
     throw UsageError("--sampling: draws cannot be made to have --terms or --protect");
   engine_.check({request.config.attention_layer, request.config.attention_head});
-  TargetTokens tokens = target_tokens(target_, request.config, demands->avoided);
+  TargetTokens tokens = target_tokens(*target_, request.config, demands->avoided);
   tokens.edges = edges_;
   return std::make_shared<const PreparedRequest>(
       PreparedRequest{.settings = std::make_shared<const SearchSettings>(
@@ -36,7 +35,7 @@ std::shared_ptr<const PreparedRequest> TranslationService::prepare(
 }
 
 TranslationAnswers TranslationService::submit(Submission submission) {
-  const auto job = std::make_shared<TranslationJob>(preparer_, target_);
+  const auto job = std::make_shared<TranslationJob>(preparer_, *target_);
   TranslationAnswers answers(job);
   workers_.add(job->begin(std::move(submission)));
   return answers;

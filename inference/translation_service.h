@@ -31,7 +31,7 @@
 #include "inference/translation_answers.h"
 #include "inference/translation_request.h"
 #include "inference/workers.h"
-#include "tokenizer/tokenizer.h"
+#include "tokenizer/tokenizer_pair.h"
 
 namespace dragoman {
 
@@ -44,9 +44,9 @@ struct ServiceConfig {
 class TranslationService {
  public:
   /// One engine or several of the same model, each of which works on a thread of its own. Engines
-  /// and tokenizers must outlive the service, the tokenizers also its answers.
-  TranslationService(const std::vector<Engine*>& engines, const Tokenizer& source,
-                     const Tokenizer& target, const ServiceConfig& config = {});
+  /// must outlive the service, and the target's tokenizer its answers.
+  TranslationService(const std::vector<Engine*>& engines, const TokenizerPair& tokenizers,
+                     const ServiceConfig& config = {});
   TranslationService(const TranslationService&) = delete;
   TranslationService& operator=(const TranslationService&) = delete;
   /// Lines that are not finished fail: TranslationAnswers::next() throws.
@@ -72,7 +72,7 @@ class TranslationService {
 
  private:
   const Engine& engine_;
-  const Tokenizer& target_;
+  const std::shared_ptr<const Tokenizer> target_;
   const LinePreparer preparer_;
   const std::vector<TokenEdges> edges_;  ///< [V] of the target
   Workers workers_;                      ///< last: its threads use all members above

@@ -8,16 +8,25 @@ namespace dragoman {
 
 namespace {
 
+/// A submission of so many sentences is taken whole. Were it one, all that wait would end at the
+/// same time, and engines would stand idle until the next come.
+constexpr std::int64_t kOfATurn = 8;
+
 bool is_cancelled(const SourceSentence& sentence) { return sentence.stop.stop_requested(); }
+
+std::shared_ptr<SentenceScheduler> scheduler_of(Engine& engine, std::int64_t rows) {
+  if (auto own = engine.own_scheduler(rows)) return own;
+  return std::make_shared<Scheduler>(engine, rows);
+}
 
 }  // namespace
 
 Workers::Workers(std::span<Engine* const> engines, const Limits& limits)
-    : limits_(limits),
-      engines_(engines.begin(), engines.end()),
-      working_(static_cast<std::int64_t>(engines.size())) {
-  for (Engine* engine : engines_)
-    threads_.emplace_back([this, engine](const std::stop_token& stop) { work(*engine, stop); });
+    : limits_(limits), working_(static_cast<std::int64_t>(engines.size())) {
+  for (Engine* engine : engines) schedulers_.push_back(scheduler_of(*engine, limits.rows));
+  for (const auto& scheduler : schedulers_)
+    threads_.emplace_back(
+        [this, &scheduler](const std::stop_token& stop) { work(*scheduler, stop); });
 }
 
 Workers::~Workers() {
@@ -46,9 +55,9 @@ void Workers::put(std::vector<SourceSentence>& sentences) {
   const auto known = static_cast<std::ptrdiff_t>(waiting_.size());
   // A submission begins in the next turn, not in this one: else a stream of small ones would keep
   // the rest of a large one waiting for ever.
-  std::int64_t turn = waiting_.empty() ? 0 : waiting_.front().turn + 1;
-  for (SourceSentence& sentence : sentences)
-    if (limits_.order == QueueOrder::Turns) sentence.turn = turn++;
+  const std::int64_t turn = waiting_.empty() ? 0 : waiting_.front().turn + 1;
+  for (std::size_t i = 0; limits_.order == QueueOrder::Turns && i < sentences.size(); ++i)
+    sentences[i].turn = turn + static_cast<std::int64_t>(i) / kOfATurn;
   waiting_.insert(waiting_.end(), std::make_move_iterator(sentences.begin()),
                   std::make_move_iterator(sentences.end()));
   if (limits_.order == QueueOrder::Turns)
@@ -60,7 +69,7 @@ void Workers::put(std::vector<SourceSentence>& sentences) {
 
 std::int64_t Workers::capacity(const DecodeConfig& config) const {
   std::int64_t sum = 0;
-  for (Engine* engine : engines_) sum += Scheduler(*engine, limits_.rows).capacity(config);
+  for (const auto& scheduler : schedulers_) sum += scheduler->capacity(config);
   return sum;
 }
 
@@ -74,7 +83,7 @@ std::exception_ptr Workers::failure() const {
   return failure_;
 }
 
-std::vector<SourceSentence> Workers::take(const Scheduler& scheduler) {
+std::vector<SourceSentence> Workers::take(const SentenceScheduler& scheduler) {
   while (!waiting_.empty() && is_cancelled(waiting_.front())) waiting_.pop_front();
   const auto all = static_cast<std::int64_t>(waiting_.size());
   // At most its fraction of the queue, so that every engine gets some of the last sentences.
@@ -106,7 +115,7 @@ void Workers::deliver(std::vector<FinishedSentence> finished, std::vector<Source
   again.clear();
 }
 
-void Workers::serve(Scheduler& scheduler, std::vector<SourceSentence>& taken,
+void Workers::serve(SentenceScheduler& scheduler, std::vector<SourceSentence>& taken,
                     const std::stop_token& stop) {
   while (true) {
     scheduler.drop_cancelled();
@@ -123,8 +132,7 @@ void Workers::serve(Scheduler& scheduler, std::vector<SourceSentence>& taken,
   }
 }
 
-void Workers::work(Engine& engine, const std::stop_token& stop) {
-  Scheduler scheduler(engine, limits_.rows);
+void Workers::work(SentenceScheduler& scheduler, const std::stop_token& stop) {
   std::vector<SourceSentence> taken;
   std::exception_ptr error = cancellation_error_;
   try {

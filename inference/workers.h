@@ -28,7 +28,7 @@ class ServiceBusy : public Error {
 /// Which of the sentences that wait is taken first.
 enum class QueueOrder {
   Arrival,  ///< those that came first
-  Turns     ///< one of each submission in turn: many sentences do not hold up a few that come later
+  Turns  ///< eight of each submission in turn: many sentences do not hold up a few that come later
 };
 
 class Workers {
@@ -60,12 +60,13 @@ class Workers {
   std::exception_ptr failure() const;
 
  private:
-  void work(Engine& engine, const std::stop_token& stop);
+  void work(SentenceScheduler& scheduler, const std::stop_token& stop);
   /// Translates until a stop is requested. `taken` has the sentences that are in neither the queue
   /// nor the scheduler: work() lets them fail where an engine throws.
-  void serve(Scheduler& scheduler, std::vector<SourceSentence>& taken, const std::stop_token& stop);
+  void serve(SentenceScheduler& scheduler, std::vector<SourceSentence>& taken,
+             const std::stop_token& stop);
   /// Removes from the queue the sentences that the scheduler has room for, and returns them.
-  std::vector<SourceSentence> take(const Scheduler& scheduler) REQUIRES(mutex_);
+  std::vector<SourceSentence> take(const SentenceScheduler& scheduler) REQUIRES(mutex_);
   /// Gives the sentences to their receivers, and puts those that are searched again into the
   /// queue. Until they are there, `again` (empty before and after) has them.
   void deliver(std::vector<FinishedSentence> finished, std::vector<SourceSentence>& again);
@@ -78,7 +79,7 @@ class Workers {
   std::shared_ptr<SentenceReceiver> next_without_engine();
 
   const Limits limits_;
-  const std::vector<Engine*> engines_;
+  std::vector<std::shared_ptr<SentenceScheduler>> schedulers_;  ///< one for each engine
   const std::exception_ptr cancellation_error_ =
       std::make_exception_ptr(Error("the translation was cancelled"));
   mutable Mutex mutex_;

@@ -1,12 +1,6 @@
-// Tokens of HTML. gumbo, the HTML standard's parser, finds the elements and says where their tags
-// stand; what stands between is text.
-#include <gumbo.h>
-
+// Tokens of HTML. The parser's tree has the elements and says where their tags stand; what stands
+// between is text.
 #include <algorithm>
-#include <csetjmp>
-#include <cstdlib>
-#include <ctime>
-#include <optional>
 #include <unordered_set>
 #include <utility>
 
@@ -14,6 +8,7 @@
 #include "base/utf8.h"
 #include "markup/html.h"
 #include "markup/html_elements.h"
+#include "markup/html_tree.h"
 
 namespace dragoman {
 
@@ -21,77 +16,9 @@ namespace {
 
 using Kind = MarkupToken::Kind;
 
-/// Nesting as deep as browsers take it.
-constexpr std::size_t kMostDepth = 512;
-
-double processor_seconds() {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+const GumboVector& children_of(const GumboNode& node) {
+  return node.type == GUMBO_NODE_DOCUMENT ? node.v.document.children : node.v.element.children;
 }
-
-/// Memory and time for gumbo, which has no bound of its own: a page may be made so that its tree
-/// takes the square of its length, or that each tag is compared with all that are open. The memory
-/// is freed at once, as gumbo's own way calls itself for each level.
-class TreeMemory {
- public:
-  /// For a page of so many bytes.
-  explicit TreeMemory(std::size_t bytes)
-      : left_(4'000'000 + 400 * bytes),
-        deadline_(processor_seconds() + 0.05 + 1e-6 * static_cast<double>(bytes)) {}
-  TreeMemory(const TreeMemory&) = delete;
-  TreeMemory& operator=(const TreeMemory&) = delete;
-  ~TreeMemory() {
-    while (first_) release(first_);
-  }
-
-  /// Runs the parser; null where it needs too much memory or time.
-  GumboOutput* parse(std::string_view html) {
-    GumboOptions options = kGumboDefaultOptions;
-    options.allocator = [](void* memory, std::size_t size) {
-      return static_cast<TreeMemory*>(memory)->take(size);
-    };
-    options.deallocator = [](void* memory, void* block) {
-      if (block) static_cast<TreeMemory*>(memory)->release(static_cast<Block*>(block) - 1);
-    };
-    options.userdata = this;
-    options.max_errors = 0;
-    // Only frames of gumbo, which is C, lie between here and there.
-    if (setjmp(exhausted_) != 0) return nullptr;
-    return gumbo_parse_with_options(&options, html.data(), html.size());
-  }
-
- private:
-  struct alignas(std::max_align_t) Block {
-    Block *before, *next;
-    std::size_t size;
-  };
-
-  void* take(std::size_t size) {
-    constexpr std::size_t kBetweenClocks = 256;
-    if (++taken_ % kBetweenClocks == 0 && processor_seconds() > deadline_)
-      std::longjmp(exhausted_, 1);
-    auto* block = size > left_ ? nullptr : static_cast<Block*>(std::malloc(sizeof(Block) + size));
-    if (!block) std::longjmp(exhausted_, 1);
-    left_ -= size;
-    *block = {.before = nullptr, .next = first_, .size = size};
-    if (first_) first_->before = block;
-    first_ = block;
-    return block + 1;
-  }
-
-  void release(Block* block) {
-    left_ += block->size;
-    (block->before ? block->before->next : first_) = block->next;
-    if (block->next) block->next->before = block->before;
-    std::free(block);
-  }
-
-  std::size_t left_, taken_ = 0;
-  const double deadline_;
-  Block* first_ = nullptr;
-  std::jmp_buf exhausted_;
-};
 
 /// The text of HTML that has no tags: entities become characters. `literal`: "<" means itself.
 enum class TagsIn { Markup, Literal };
@@ -99,16 +26,14 @@ std::string decoded(std::string_view html, TagsIn tags) {
   if (html.find('&') == std::string_view::npos) return std::string(html);
   // Leading white space would be none of the body.
   const std::string page = (tags == TagsIn::Literal ? "<title>" : "<body>.") + std::string(html);
-  TreeMemory memory(page.size());
-  const GumboOutput* output = memory.parse(page);
+  const HtmlTree tree(page);
   std::string text;
-  std::vector<const GumboNode*> open;
-  if (output) open.push_back(output->root);
+  std::vector<const GumboNode*> open = {tree.document()};
   while (!open.empty()) {
     const GumboNode* node = open.back();
     open.pop_back();
-    if (node->type == GUMBO_NODE_ELEMENT) {
-      const GumboVector& children = node->v.element.children;
+    if (node->type == GUMBO_NODE_DOCUMENT || node->type == GUMBO_NODE_ELEMENT) {
+      const GumboVector& children = children_of(*node);
       for (unsigned int i = children.length; i-- > 0;)
         open.push_back(static_cast<const GumboNode*>(children.data[i]));
     } else if (node->type == GUMBO_NODE_TEXT || node->type == GUMBO_NODE_WHITESPACE) {
@@ -131,21 +56,14 @@ class TokenFinder {
       : html_(html), options_(options) {}
 
   std::vector<MarkupToken> tokens() {
-    TreeMemory memory(html_.size());
-    const GumboOutput* output = memory.parse(html_);
-    if (!output) refuse_nesting();
-    walk(output->document);
+    const HtmlTree tree(html_);
+    walk(tree.document());
     std::ranges::stable_sort(found_, {},
                              [](const MarkupToken& token) { return token.source.begin; });
     return with_texts();
   }
 
  private:
-  [[noreturn]] static void refuse_nesting() {
-    throw Error("html: too many elements are open at once, at most ", kMostDepth,
-                " can be; close its tags");
-  }
-
   /// Node by node, in the order of the document.
   void walk(const GumboNode* root) {
     struct Visit {
@@ -155,9 +73,7 @@ class TokenFinder {
     std::vector<Visit> open = {{root}};
     while (!open.empty()) {
       Visit& visit = open.back();
-      const GumboVector& children = visit.node->type == GUMBO_NODE_DOCUMENT
-                                        ? visit.node->v.document.children
-                                        : visit.node->v.element.children;
+      const GumboVector& children = children_of(*visit.node);
       if (visit.child == children.length) {
         if (visit.node->type == GUMBO_NODE_ELEMENT) leave(visit.node->v.element);
         open.pop_back();
@@ -166,10 +82,7 @@ class TokenFinder {
       const auto* child = static_cast<const GumboNode*>(children.data[visit.child++]);
       const bool is_element =
           child->type == GUMBO_NODE_ELEMENT || child->type == GUMBO_NODE_TEMPLATE;
-      if (is_element && enter(child->v.element)) {
-        if (open.size() > kMostDepth) refuse_nesting();
-        open.push_back({child});
-      }
+      if (is_element && enter(child->v.element)) open.push_back({child});
       if (child->type == GUMBO_NODE_COMMENT || child->type == GUMBO_NODE_CDATA)
         add({.kind = Kind::Single, .source = range_of(child->v.text.original_text)});
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <span>
+#include <unordered_map>
 #include <utility>
 
 #include "base/utf8.h"
@@ -106,16 +107,25 @@ class Stretch {
 
   void find_partners() {
     std::vector<std::size_t> open;
+    std::unordered_map<std::string_view, std::vector<std::size_t>> open_of;  // by name
     for (std::size_t t = 0; t < tokens_.size(); ++t) {
-      if (tokens_[t].kind == Kind::Opens) open.push_back(t);
+      const std::string_view name = tokens_[t].name;
+      if (tokens_[t].kind == Kind::Opens) {
+        open.push_back(t);
+        open_of[name].push_back(t);
+      }
       if (tokens_[t].kind != Kind::Closes) continue;
-      const auto found = std::find_if(open.rbegin(), open.rend(), [&](std::size_t candidate) {
-        return tokens_[candidate].name == tokens_[t].name;
-      });
-      if (found == open.rend()) continue;
-      partners_[t] = *found;
-      partners_[*found] = t;
-      open.erase(std::prev(found.base()), open.end());
+      const auto found = open_of.find(name);
+      if (found == open_of.end() || found->second.empty()) continue;
+      const std::size_t partner = found->second.back();
+      partners_[t] = partner;
+      partners_[partner] = t;
+      // Those that were opened within the element end with it.
+      for (std::size_t last = tokens_.size(); last != partner;) {
+        last = open.back();
+        open.pop_back();
+        open_of[tokens_[last].name].pop_back();
+      }
     }
   }
 

@@ -14,6 +14,9 @@ using Kind = MarkupToken::Kind;
 
 constexpr std::string_view kDigits = "0123456789";
 
+// Each of these looks for the end of its kind only as far as another might begin. So no byte is
+// looked at for more than one begin of a kind.
+
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_name(char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '_' || c == '.'; }
 
@@ -26,9 +29,11 @@ std::size_t tag_length(std::string_view text) {
   return end == std::string_view::npos || text[end] == '<' ? 0 : end + 1;
 }
 
+/// {\an8}.
 std::size_t position_length(std::string_view text) {
-  const std::size_t end = text.starts_with("{\\") ? text.find('}') : std::string_view::npos;
-  return end == std::string_view::npos ? 0 : end + 1;
+  if (!text.starts_with("{\\")) return 0;
+  const std::size_t end = text.find_first_of("{}", 1);
+  return end == std::string_view::npos || text[end] == '{' ? 0 : end + 1;
 }
 
 /// {0}, {name}, {0:.2f}, {name!r}, {{name}}.
@@ -44,8 +49,8 @@ std::size_t brace_length(std::string_view text) {
 std::size_t conversion_length(std::string_view text) {
   std::size_t place = 1;
   if (text.substr(1).starts_with('(')) {
-    place = text.find(')');
-    if (place == std::string_view::npos) return 0;
+    place = text.find_first_of("%)", 2);
+    if (place == std::string_view::npos || text[place] == '%') return 0;
     ++place;
   } else if (const std::size_t dollar = text.find_first_not_of(kDigits, 1);
              dollar != std::string_view::npos && dollar > 1 && text[dollar] == '$') {

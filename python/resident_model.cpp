@@ -3,31 +3,24 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
-#include <string_view>
+#include <span>
 #include <utility>
 
 #include "base/error.h"
 #include "base/threads.h"
-#include "base/utf8.h"
 #include "inference/cpu/cpu_engine.h"
 #include "inference/ensemble.h"
+#include "inference/forced_scores.h"
+#include "inference/line_scores.h"
 #include "inference/model_tokenizers.h"
-#include "tokenizer/sentence_pairs.h"
 
 namespace dragoman {
 
 namespace {
 
-std::vector<TokenId> tokens_of(const Tokenizer& tokenizer, std::string_view text) {
-  std::vector<TokenId> tokens = tokenizer.encode(text);
-  tokens.push_back(tokenizer.eos_id());
-  return tokens;
-}
-
-constexpr std::size_t kScoredLines = 1'000;  // that a thread holds as tokens
-
-using TextPair = std::pair<std::string_view, std::string_view>;
+constexpr std::size_t kWindow = 2'000;  // lines that are tokens at a time
 
 }  // namespace
 
@@ -52,7 +45,7 @@ ResidentModel::ResidentModel(const ResidentConfig& config)
   const Workers::Limits limits{.rows = config.batch_size,
                                .waiting = std::numeric_limits<std::int64_t>::max()};
   service_ = std::make_unique<TranslationService>(
-      pointers_to(engines_), *tokenizers_.source, *tokenizers_.target,
+      pointers_to(engines_), tokenizers_,
       ServiceConfig{.limits = limits, .several_sentences = several_sentences_});
 }
 
@@ -96,42 +89,21 @@ std::vector<std::vector<float>> ResidentModel::score(const std::vector<std::stri
                                                      const std::stop_token& stop) const {
   if (sources.size() != targets.size())
     throw UsageError("--sources: has ", sources.size(), " lines, but targets has ", targets.size());
-  const bool by_sentence = splits_sentences(split, several_sentences_);
   std::vector<std::unique_ptr<Engine>> engines = make_engines();
-  std::vector<std::vector<float>> scores(sources.size());
-  const std::size_t shares = engines.size();
-  parallel_for(static_cast<std::int64_t>(shares), static_cast<int>(shares), [&](std::int64_t i) {
-    const auto share = static_cast<std::size_t>(i);
-    const std::size_t end = sources.size() * (share + 1) / shares;
-    for (std::size_t begin = sources.size() * share / shares; begin < end; begin += kScoredLines) {
-      const std::size_t count = std::min(kScoredLines, end - begin);
-      std::vector<SentencePair> pairs;
-      std::vector<std::size_t> lines;  // of each pair
-      for (std::size_t line = begin; line < begin + count; ++line)
-        for (SentencePair& pair : pairs_of(sources[line], targets[line], by_sentence)) {
-          pairs.push_back(std::move(pair));
-          lines.push_back(line);
-        }
-      if (stop.stop_requested()) return;
-      const auto of_pairs = forced_scores(*engines[share], pairs, stop);
-      for (std::size_t p = 0; p < pairs.size(); ++p)
-        scores[lines[p]].insert(scores[lines[p]].end(), of_pairs[p].begin(), of_pairs[p].end());
-    }
-  });
+  const std::vector<Engine*> workers = pointers_to(engines);
+  const PairScorer scorer = [&](std::span<const SentencePair> pairs, const std::stop_token& token) {
+    return forced_scores(workers, pairs, {}, token);
+  };
+  const Pairing pairing{.by_sentence = splits_sentences(split, several_sentences_),
+                        .threads = threads_};
+  std::vector<std::vector<float>> scores;
+  for (std::size_t begin = 0; begin < sources.size() && !stop.stop_requested(); begin += kWindow) {
+    const std::size_t count = std::min(kWindow, sources.size() - begin);
+    auto lines = pairs_of_lines(tokenizers_, std::span(sources).subspan(begin, count),
+                                std::span(targets).subspan(begin, count), pairing);
+    std::ranges::move(scores_of_lines(std::move(lines), scorer, stop), std::back_inserter(scores));
+  }
   return scores;
-}
-
-std::vector<SentencePair> ResidentModel::pairs_of(std::string_view source, std::string_view target,
-                                                  bool by_sentence) const {
-  source = strip(source);
-  target = strip(target);
-  const std::vector<TextPair> texts =
-      by_sentence ? pairs_of_sentences(source, target) : std::vector<TextPair>{{source, target}};
-  std::vector<SentencePair> pairs;
-  for (const auto& [text, translation] : texts)
-    pairs.push_back(
-        {tokens_of(*tokenizers_.source, text), tokens_of(*tokenizers_.target, translation)});
-  return pairs;
 }
 
 }  // namespace dragoman

@@ -7,11 +7,9 @@
 #include <optional>
 #include <stop_token>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "inference/cpu/cpu_model.h"
-#include "inference/forced_scores.h"
 #include "inference/search/decode_config.h"
 #include "inference/translation_service.h"
 #include "model/file/model_file.h"
@@ -59,9 +57,6 @@ class ResidentModel {
 
  private:
   std::vector<std::unique_ptr<Engine>> make_engines() const;
-  /// The pairs that a line and its translation are scored as.
-  std::vector<SentencePair> pairs_of(std::string_view source, std::string_view target,
-                                     bool by_sentence) const;
 
   const int threads_;
   const int process_;

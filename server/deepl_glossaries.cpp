@@ -63,8 +63,7 @@ std::vector<std::string> next_tsv_line(std::string_view& text) {
 
 void check_term(std::size_t line, std::string_view term) {
   if (term.empty()) refuse(line, "a source term and a target term are needed");
-  if (std::ranges::any_of(term, [](char c) { return static_cast<unsigned char>(c) < ' '; }))
-    refuse(line, "a term has a control character");
+  if (has_control_character(term)) refuse(line, "a term has a control character");
 }
 
 /// Columns behind the two terms are their languages, in CSV.

@@ -53,16 +53,13 @@ void TranslationServer::explain(const CallPointer& call) {
       [this, call](ExplanationOutcome outcome) { explained(call, std::move(outcome)); });
 }
 
-void TranslationServer::explained(const CallPointer& call, ExplanationOutcome outcome) {
-  if (const auto* error = std::get_if<HttpError>(&outcome)) {
-    give_back(*call);
-    return fail(*call, *error);
-  }
+void TranslationServer::explained(const CallPointer& call, ExplanationOutcome outcome) noexcept {
+  if (const auto* error = std::get_if<HttpError>(&outcome)) return fail(*call, *error);
   auto& json = std::get<std::string>(outcome);
   try {
     finish(*call, call->wants_numbers ? HttpResponse{.body = std::move(json)} : page_of(json));
   } catch (const std::exception& error) {
-    fail(*call, {500, error.what()});
+    fail(*call, error);
   }
 }
 

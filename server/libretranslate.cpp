@@ -67,6 +67,9 @@ std::shared_ptr<const Demands> parse_terms(const RequestFields& fields) {
     const std::string_view target = at == line.npos ? "" : strip(line.substr(at + 1));
     if (source.empty() || target.empty())
       refuse(join_text("Invalid request: terms parameter: '", line, "' is not source=target"));
+    if (has_control_character(source) || has_control_character(target))
+      refuse(join_text("Invalid request: terms parameter: the term of '", source,
+                       "' has a control character"));
     terms.emplace_back(source, target);
   }
   if (terms.empty()) return nullptr;

@@ -1,5 +1,6 @@
 #include "server/metrics.h"
 
+#include <new>
 #include <sstream>
 
 #include "base/memory.h"
@@ -20,19 +21,26 @@ void single(std::ostream& text, const char* name, const char* type, const char* 
 
 }  // namespace
 
-void Metrics::begin() {
+void Metrics::begin() noexcept {
   const MutexLock lock(mutex_);
   ++under_way_;
 }
 
-void Metrics::end(const AnsweredRequest& request, const std::string& route) {
+void Metrics::end(const AnsweredRequest& request, const std::string& route) noexcept {
   const MutexLock lock(mutex_);
   --under_way_;
-  ++requests_[{route, request.status}];
   if (request.status == 503) ++refused_;
   texts_ += request.texts;
   characters_ += request.characters;
   target_tokens_ += request.target_tokens;
+  try {
+    count(request, route);
+  } catch (const std::bad_alloc&) {
+  }
+}
+
+void Metrics::count(const AnsweredRequest& request, const std::string& route) {
+  ++requests_[{route, request.status}];
   Durations& durations = durations_[route];
   for (std::size_t b = 0; b < kBounds.size(); ++b)
     if (request.seconds <= kBounds[b]) ++durations.counts[b];

@@ -23,9 +23,10 @@ struct AnsweredRequest {
 
 class Metrics {
  public:
-  void begin();
-  /// `route` is the path where the server has it, else "other": there are few of them.
-  void end(const AnsweredRequest& request, const std::string& route);
+  void begin() noexcept;
+  /// Once for each begin(). `route` is the path where the server has it, else "other": there are
+  /// few of them. Where memory runs out, the numbers of the path lack this request.
+  void end(const AnsweredRequest& request, const std::string& route) noexcept;
 
   std::int64_t characters() const;  ///< that have been translated
 
@@ -33,6 +34,8 @@ class Metrics {
   std::string text(const ServedModels& models) const;
 
  private:
+  void count(const AnsweredRequest& request, const std::string& route) REQUIRES(mutex_);
+
   /// Seconds; a bucket counts the requests that took no longer.
   static constexpr std::array kBounds = {0.005, 0.01, 0.025, 0.05, 0.1,  0.25, 0.5,
                                          1.0,   2.5,  5.0,   10.0, 30.0, 60.0};

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <condition_variable>
-#include <deque>
-#include <set>
+#include <list>
+#include <new>
 #include <utility>
 
 #include "base/error.h"
@@ -23,15 +23,36 @@ struct PendingTranslations::Inbox {
     posted.push_back(std::move(work));
     changed.notify_one();
   }
-  void tell(std::uint64_t id) {
-    const MutexLock lock(mutex);
-    if (progressed.insert(id).second) changed.notify_one();
-  }
 
   Mutex mutex;
   std::condition_variable_any changed;
-  std::deque<std::function<void()>> posted GUARDED_BY(mutex);
-  std::set<std::uint64_t> progressed GUARDED_BY(mutex);
+  std::vector<std::function<void()>> posted GUARDED_BY(mutex);
+  std::list<std::uint64_t> progressed GUARDED_BY(mutex);  // ids
+};
+
+/// The news that a translation has made progress. It is made with the translation, as an engine
+/// that tells it may have no memory.
+class PendingTranslations::News {
+ public:
+  News(std::shared_ptr<Inbox> inbox, std::uint64_t id) : inbox_(std::move(inbox)), id_{id} {}
+
+  /// Puts the id into the inbox, if it is not there already.
+  void tell() noexcept {
+    const MutexLock lock(inbox_->mutex);
+    if (id_.empty()) return;
+    inbox_->progressed.splice(inbox_->progressed.end(), id_);
+    inbox_->changed.notify_one();
+  }
+
+  /// Takes the id back, the first of `heard`: there may be more news from now on.
+  void take_back(std::list<std::uint64_t>& heard) noexcept {
+    const MutexLock lock(inbox_->mutex);
+    id_.splice(id_.end(), heard, heard.begin());
+  }
+
+ private:
+  const std::shared_ptr<Inbox> inbox_;
+  std::list<std::uint64_t> id_;  // guarded by the inbox's mutex; empty while the id is there
 };
 
 namespace {
@@ -80,12 +101,21 @@ HttpError http_error_of(const std::exception_ptr& error) {
   }
 }
 
+/// The same; `otherwise` where there is no memory for it.
+HttpError http_error_of(const std::exception_ptr& error, const HttpError& otherwise) noexcept {
+  try {
+    return http_error_of(error);
+  } catch (const std::bad_alloc&) {
+    return otherwise;
+  }
+}
+
 }  // namespace
 
 class PendingTranslations::Translation {
  public:
-  Translation(TextsToTranslate task, Done done, std::function<void()> on_progress)
-      : task_(std::move(task)), done_(std::move(done)), on_progress_(std::move(on_progress)) {
+  Translation(TextsToTranslate task, Done done, std::shared_ptr<News> news)
+      : task_(std::move(task)), done_(std::move(done)), news_(std::move(news)) {
     for (const TextToTranslate& text : task_.texts) {
       layouts_.push_back(layout_of(text, task_.line_breaks));
       translated_.emplace_back(layouts_.back().lines.size());
@@ -94,6 +124,7 @@ class PendingTranslations::Translation {
   }
 
   Clock::time_point deadline() const { return task_.deadline; }
+  News& news() const { return *news_; }
 
   /// Goes on as far as it can. True when it has ended.
   bool go_on() {
@@ -109,7 +140,7 @@ class PendingTranslations::Translation {
       if (!is_finished) return false;
       outcome = result();
     } catch (...) {
-      outcome = http_error_of(std::current_exception());
+      outcome = http_error_of(std::current_exception(), no_memory_);
     }
     routed_.clear();  // gives up what is under way
     tell(*std::move(outcome));
@@ -155,7 +186,7 @@ class PendingTranslations::Translation {
     Submission submission{.lines = {},
                           .request = model.request(wanted),
                           .stop = stop_.get_token(),
-                          .on_progress = on_progress_};
+                          .on_progress = [news = news_] { news->tell(); }};
     wanted.reports_words = true;
     std::shared_ptr<const PreparedRequest> of_tagged_lines;
     for (std::size_t l = 0; l < lines.lines.size(); ++l) {
@@ -261,7 +292,8 @@ class PendingTranslations::Translation {
 
   const TextsToTranslate task_;
   Done done_;  // null when it has been called
-  const std::function<void()> on_progress_;
+  const std::shared_ptr<News> news_;
+  const HttpError no_memory_{500, "Cannot translate text: no memory is left"};
   std::vector<TextLayout> layouts_;                      // of each text
   std::vector<std::vector<TranslatedLine>> translated_;  // [texts][lines]
   std::int64_t target_tokens_ = 0;
@@ -277,46 +309,58 @@ PendingTranslations::PendingTranslations()
 
 PendingTranslations::~PendingTranslations() {
   thread_.request_stop();
-  inbox_->post([] {});
   thread_.join();
-  for (const auto& [id, translation] : under_way_)
-    translation->fail({503, "the server is stopping", 1});
+  for (const auto& [id, translation] : under_way_) translation->fail(stopping_);
 }
 
 void PendingTranslations::post(std::function<void()> work) { inbox_->post(std::move(work)); }
 
 void PendingTranslations::start(TextsToTranslate task, Done done) {
   const std::uint64_t id = ++last_id_;
-  const auto tell = [inbox = inbox_, id] { inbox->tell(id); };
-  under_way_[id] = std::make_unique<Translation>(std::move(task), std::move(done), tell);
-  go_on(id);
+  under_way_[id] = std::make_unique<Translation>(std::move(task), std::move(done),
+                                                 std::make_shared<News>(inbox_, id));
+  go_on(under_way_.find(id));
 }
 
-void PendingTranslations::go_on(std::uint64_t id) {
-  const auto found = under_way_.find(id);
-  if (found != under_way_.end() && found->second->go_on()) under_way_.erase(found);
+void PendingTranslations::go_on(UnderWay::iterator translation) {
+  if (translation->second->go_on()) under_way_.erase(translation);
 }
 
+void PendingTranslations::hear(std::list<std::uint64_t> progressed) {
+  while (!progressed.empty()) {
+    const auto found = under_way_.find(progressed.front());
+    if (found == under_way_.end()) {
+      progressed.pop_front();
+      continue;
+    }
+    found->second->news().take_back(progressed);
+    go_on(found);
+  }
+}
+
+/// Where memory runs out, translations and posted work end by themselves; nothing else here takes
+/// any.
 void PendingTranslations::work(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     Clock::time_point deadline = Clock::now() + std::chrono::hours(1);
     for (const auto& [id, translation] : under_way_)
       deadline = std::min(deadline, translation->deadline());
-    std::deque<std::function<void()>> posted;
-    std::set<std::uint64_t> progressed;
+    std::vector<std::function<void()>> posted;
+    std::list<std::uint64_t> progressed;
     {
       MutexLock lock(inbox_->mutex);
-      while (inbox_->posted.empty() && inbox_->progressed.empty() && Clock::now() < deadline)
-        inbox_->changed.wait_until(lock, deadline);
+      inbox_->changed.wait_until(lock, stop, deadline, [this]() REQUIRES(inbox_->mutex) {
+        return !inbox_->posted.empty() || !inbox_->progressed.empty();
+      });
       posted.swap(inbox_->posted);
       progressed.swap(inbox_->progressed);
     }
     for (const auto& work : posted) work();
-    for (const std::uint64_t id : progressed) go_on(id);
-    std::vector<std::uint64_t> late;
-    for (const auto& [id, translation] : under_way_)
-      if (Clock::now() >= translation->deadline()) late.push_back(id);
-    for (const std::uint64_t id : late) go_on(id);
+    hear(std::move(progressed));
+    for (auto next = under_way_.begin(); next != under_way_.end();) {
+      const auto translation = next++;
+      if (Clock::now() >= translation->second->deadline()) go_on(translation);
+    }
   }
 }
 

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -61,22 +62,26 @@ class PendingTranslations {
   /// dropped.
   ~PendingTranslations();
 
-  /// Calls `work` on this object's thread, soon. From any thread.
+  /// Calls `work` on this object's thread, soon. From any thread. `work` must not throw.
   void post(std::function<void()> work);
 
   /// Begins a translation. Only posted work may call it. It calls `done` once, on this object's
-  /// thread, perhaps before it returns.
+  /// thread, perhaps before it returns. If it throws and `done` does not, `done` is not called.
   void start(TextsToTranslate task, Done done);
 
  private:
   class Translation;
+  class News;
   struct Inbox;
+  using UnderWay = std::map<std::uint64_t, std::unique_ptr<Translation>>;
 
   void work(const std::stop_token& stop);
-  void go_on(std::uint64_t id);
+  void hear(std::list<std::uint64_t> progressed);
+  void go_on(UnderWay::iterator translation);
 
   const std::shared_ptr<Inbox> inbox_;
-  std::map<std::uint64_t, std::unique_ptr<Translation>> under_way_;  // thread_ alone uses both
+  const HttpError stopping_{503, "the server is stopping", 1};
+  UnderWay under_way_;  // thread_ alone uses both
   std::uint64_t last_id_ = 0;
   std::jthread thread_;
 };

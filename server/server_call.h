@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -34,6 +35,7 @@ struct TranslationServer::Call {
   AnsweredRequest facts = {};
   std::optional<RequestFields> fields = {};
   std::optional<ApiKeys::Key> key = {};
+  std::int64_t taken = 0;  ///< characters of the key's quota
   TranslateParameters translate = {};
   std::vector<TextAnswer> answers = {};
   bool wants_numbers = false;  ///< of an explanation, instead of the page

@@ -52,11 +52,19 @@ TranslationServer::TranslationServer(const ServedModels& models, ServerConfig co
       rate_(config_.requests_per_minute) {}
 
 void TranslationServer::handle(HttpRequest request, std::stop_token gone, HttpReply reply) {
-  metrics_.begin();
   const auto call = std::make_shared<Call>(Call{.request = std::move(request),
                                                 .gone = std::move(gone),
                                                 .reply = std::move(reply),
-                                                .interface = nullptr});
+                                                .interface = &kLibreTranslate});
+  metrics_.begin();
+  try {
+    begin(call);
+  } catch (const std::exception& error) {
+    fail(*call, error);
+  }
+}
+
+void TranslationServer::begin(const CallPointer& call) {
   const HttpRequest& received = call->request;
   call->interface = &interface_of(received.path);
   call->facts = {.client = client_of(received, config_.is_behind_proxy),
@@ -76,17 +84,16 @@ void TranslationServer::handle(HttpRequest request, std::stop_token gone, HttpRe
       answer(call, endpoint);
     return;
   }
-  if (allowed.empty()) return fail(*call, {404, join_text("there is no ", received.path)});
+  if (allowed.empty()) throw HttpError(404, join_text("there is no ", received.path));
   if (method == "OPTIONS" && !config_.cors_origins.empty())
     return finish(*call, {.status = 204, .type = "", .headers = {{"Allow", allowed}}});
-  HttpResponse response = call->interface->error_answer(
-      *this, *call,
-      {405, join_text("the method of ", received.path, " is ", allowed, ", not ", method)});
+  HttpResponse response = error_response(
+      *call, {405, join_text("the method of ", received.path, " is ", allowed, ", not ", method)});
   response.headers.emplace_back("Allow", allowed);
   finish(*call, std::move(response));
 }
 
-void TranslationServer::answer(const CallPointer& call, const Endpoint& endpoint) {
+void TranslationServer::answer(const CallPointer& call, const Endpoint& endpoint) noexcept {
   try {
     if (call->gone.stop_requested()) throw HttpError(kClientGone, "the client is gone");
     if (endpoint.needs_fields) {
@@ -95,26 +102,47 @@ void TranslationServer::answer(const CallPointer& call, const Endpoint& endpoint
     }
     if (endpoint.respond == nullptr) return (this->*endpoint.begin)(call);
     finish(*call, (this->*endpoint.respond)(*call));
-  } catch (const HttpError& error) {
-    fail(*call, error);
   } catch (const std::exception& error) {
-    fail(*call, {500, error.what()});
+    fail(*call, error);
   }
 }
 
-void TranslationServer::fail(Call& call, const HttpError& error) {
+HttpResponse TranslationServer::error_response(const Call& call, const HttpError& error) {
   HttpResponse response = call.interface->error_answer(*this, call, error);
   if (error.retry_after() > 0)
     response.headers.emplace_back("Retry-After", std::to_string(error.retry_after()));
+  return response;
+}
+
+void TranslationServer::fail(Call& call, const std::exception& error) noexcept {
+  HttpResponse response{.status = 500, .type = ""};  // takes no memory
+  try {
+    const auto* known = dynamic_cast<const HttpError*>(&error);
+    response = error_response(call, known != nullptr ? *known : HttpError(500, error.what()));
+  } catch (const std::exception&) {
+  }
   finish(call, std::move(response));
 }
 
-void TranslationServer::finish(Call& call, HttpResponse response) {
-  call.facts.status = response.status;
-  call.facts.seconds = std::chrono::duration<double>(Clock::now() - call.begin).count();
-  metrics_.end(call.facts, call.route);
-  on_answer_(call.facts);
-  allow_origin(call.request, response);
+/// Nothing in it may keep the client waiting for ever, or what was counted for it counted.
+void TranslationServer::finish(Call& call, HttpResponse response) noexcept {
+  try {
+    allow_origin(call.request, response);
+  } catch (const std::exception&) {
+    response = {.status = 500, .type = ""};
+  }
+  AnsweredRequest& facts = call.facts;
+  facts.status = response.status;
+  facts.seconds = std::chrono::duration<double>(Clock::now() - call.begin).count();
+  if (facts.status >= 400) {
+    facts.characters = facts.texts = facts.target_tokens = 0;
+    if (call.taken > 0) config_.api_keys->give_back(*call.key, call.taken);
+  }
+  metrics_.end(facts, call.route);
+  try {
+    on_answer_(facts);
+  } catch (const std::exception&) {
+  }
   call.reply(std::move(response));
 }
 
@@ -190,23 +218,21 @@ void TranslationServer::choose_routes(Call& call, TextsToTranslate& task) {
   }
 }
 
-/// Counts the characters of the texts, whose languages are known.
+/// Counts the characters of the texts, whose languages are known. finish() gives them back where
+/// the request fails.
 void TranslationServer::charge(Call& call) {
   AnsweredRequest& facts = call.facts;
   facts.languages = languages_of(call.answers, call.translate.target);
   std::int64_t characters = 0;
   for (const TextAnswer& answer : call.answers) characters += answer.characters;
-  if (call.key && !config_.api_keys->take(*call.key, characters))
-    throw HttpError(call.interface->used_up,
-                    "Quota exceeded: the characters of this month are used up");
+  if (call.key) {
+    if (!config_.api_keys->take(*call.key, characters))
+      throw HttpError(call.interface->used_up,
+                      "Quota exceeded: the characters of this month are used up");
+    call.taken = characters;
+  }
   facts.characters = characters;
   facts.texts = static_cast<std::int64_t>(call.answers.size());
-}
-
-/// The request has failed after all.
-void TranslationServer::give_back(Call& call) {
-  if (call.key) config_.api_keys->give_back(*call.key, call.facts.characters);
-  call.facts.characters = call.facts.texts = 0;
 }
 
 void TranslationServer::translate(const CallPointer& call) {
@@ -231,11 +257,8 @@ void TranslationServer::translate(const CallPointer& call) {
   });
 }
 
-void TranslationServer::translated(const CallPointer& call, TranslationOutcome outcome) {
-  if (const auto* error = std::get_if<HttpError>(&outcome)) {
-    give_back(*call);
-    return fail(*call, *error);
-  }
+void TranslationServer::translated(const CallPointer& call, TranslationOutcome outcome) noexcept {
+  if (const auto* error = std::get_if<HttpError>(&outcome)) return fail(*call, *error);
   auto& texts = std::get<TranslatedTexts>(outcome);
   call->facts.target_tokens = texts.target_tokens;
   for (std::size_t t = 0; t < call->answers.size(); ++t) {
@@ -245,7 +268,7 @@ void TranslationServer::translated(const CallPointer& call, TranslationOutcome o
   try {
     finish(*call, call->interface->translate_answer(*this, *call));
   } catch (const std::exception& error) {
-    fail(*call, {500, error.what()});
+    fail(*call, error);
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <string>
@@ -38,14 +39,16 @@ struct ServerConfig {
 
 class TranslationServer {
  public:
-  /// Called for each request when it is answered, from any thread.
+  /// Called for each request when it is answered, from any thread. If it throws, that is ignored.
   using OnAnswer = std::function<void(const AnsweredRequest&)>;
 
   /// At least one model.
   TranslationServer(const ServedModels& models, ServerConfig config, OnAnswer on_answer);
 
   /// An HttpHandler. Requests with parameters are answered later, by the thread of
-  /// PendingTranslations, the others before it returns.
+  /// PendingTranslations, the others before it returns. Each request is answered once, also where
+  /// memory runs out: then by 500 without a body. If it throws, there was no memory for the request
+  /// itself, which nobody will answer.
   void handle(HttpRequest request, std::stop_token gone, HttpReply reply);
 
  private:
@@ -85,18 +88,19 @@ class TranslationServer {
   std::string owner_of(const Call& call) const;
   void use_glossary(Call& call) const;
 
-  void answer(const CallPointer& call, const Endpoint& endpoint);
+  void begin(const CallPointer& call);
+  void answer(const CallPointer& call, const Endpoint& endpoint) noexcept;
   void translate(const CallPointer& call);
-  void translated(const CallPointer& call, TranslationOutcome outcome);
+  void translated(const CallPointer& call, TranslationOutcome outcome) noexcept;
   void explain(const CallPointer& call);
-  void explained(const CallPointer& call, ExplanationOutcome outcome);
+  void explained(const CallPointer& call, ExplanationOutcome outcome) noexcept;
   void admit(Call& call);
   void charge(Call& call);
-  void give_back(Call& call);
   static void read_markup(Call& call, TextsToTranslate& task);
   void choose_routes(Call& call, TextsToTranslate& task);
-  void finish(Call& call, HttpResponse response);
-  void fail(Call& call, const HttpError& error);
+  void finish(Call& call, HttpResponse response) noexcept;
+  void fail(Call& call, const std::exception& error) noexcept;
+  HttpResponse error_response(const Call& call, const HttpError& error);
   void allow_origin(const HttpRequest& request, HttpResponse& response) const;
 
   const ServedModels& models_;

@@ -26,8 +26,10 @@ struct TokenizerConfig {
   std::string source_model = "",
               target_model = "";  ///< existing SentencePiece models; none is trained then
 
-  // Not flags: the bytes of existing models, which come before the files.
+  // Not flags: the bytes of existing models, which come before the files, and
+  // ModelConfig::source_eos of the model that they are from.
   std::string source_bytes = "", target_bytes = "";  ///< target empty: the same
+  bool source_eos = true;
 
   bool trains() const { return source_model.empty() && source_bytes.empty(); }
 

@@ -8,12 +8,6 @@ namespace {
 
 constexpr std::size_t kLines = 1000;  ///< that are looked at
 
-std::vector<TokenId> tokens_of(const Tokenizer& tokenizer, const std::string& line) {
-  std::vector<TokenId> tokens = tokenizer.encode(line);
-  if (!tokens.empty()) tokens.push_back(tokenizer.eos_id());
-  return tokens;
-}
-
 std::vector<std::string> pieces_of(const Tokenizer& tokenizer, const std::vector<TokenId>& tokens) {
   std::vector<std::string> pieces;
   for (const TokenId token : tokens) pieces.push_back(tokenizer.piece(token));
@@ -25,10 +19,10 @@ std::vector<std::string> pieces_of(const Tokenizer& tokenizer, const std::vector
 AttentionRecorder::AttentionRecorder(const TokenizerPair& tokenizers,
                                      const std::vector<std::string>& source,
                                      const std::vector<std::string>& target) {
-  std::size_t longest = 0;
+  std::size_t longest = 1;  // </s> alone is no sentence
   for (std::size_t line = 0; line < std::min(source.size(), kLines); ++line) {
-    std::vector<TokenId> source_tokens = tokens_of(*tokenizers.source, source[line]);
-    std::vector<TokenId> target_tokens = tokens_of(*tokenizers.target, target[line]);
+    std::vector<TokenId> source_tokens = tokenizers.source_tokens(source[line]);
+    std::vector<TokenId> target_tokens = tokenizers.target_tokens(target[line]);
     const std::size_t least = std::min(source_tokens.size(), target_tokens.size());
     if (std::max(source_tokens.size(), target_tokens.size()) > kMostPieces || least <= longest)
       continue;

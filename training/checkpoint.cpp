@@ -92,7 +92,7 @@ void remove_checkpoints_after(const RunFolder& run, std::int64_t update) {
   }
 }
 
-std::optional<FoundCheckpoint> find_checkpoint(const RunFolder& run, const Warn& warn) {
+std::optional<FoundCheckpoint> find_checkpoint_to_resume(const RunFolder& run, const Warn& warn) {
   const auto paths = start_and_numbered(run);
   const bool has_latest = std::filesystem::exists(run.latest());
   const auto latest = has_latest ? read_progress(run.latest(), warn) : std::nullopt;
@@ -113,7 +113,7 @@ std::optional<FoundCheckpoint> find_checkpoint(const RunFolder& run, const Warn&
   return latest;
 }
 
-std::optional<FoundCheckpoint> find_rollback_target(
+std::optional<FoundCheckpoint> find_checkpoint_to_return_to(
     const RunFolder& run, const Warn& warn,
     const std::function<bool(const ProgressRecord&)>& fits) {
   const auto paths = start_and_numbered(run);

@@ -42,14 +42,14 @@ struct FoundCheckpoint {
   ProgressRecord progress;
 };
 using Warn = std::function<void(const std::string&)>;
-/// The readable checkpoint with the highest update among those that no rollback has left behind.
-/// Calls `warn` for each newer one that is damaged. Throws Error where there are checkpoints but
-/// none is readable.
-std::optional<FoundCheckpoint> find_checkpoint(const RunFolder& run, const Warn& warn);
-/// The newest checkpoint that fits, among the numbered ones and the start checkpoint. Checkpoints
-/// that the clock or a signal has written are no targets, so a run that was stopped rolls back as
-/// one that was not.
-std::optional<FoundCheckpoint> find_rollback_target(
+/// The readable checkpoint with the highest update. A process that is killed in a rollback may
+/// leave checkpoints of later updates behind: they know of fewer rollbacks than latest.safetensors,
+/// and are passed over. Calls `warn` for each newer one that is damaged. Throws Error where there
+/// are checkpoints but none is readable.
+std::optional<FoundCheckpoint> find_checkpoint_to_resume(const RunFolder& run, const Warn& warn);
+/// The newest checkpoint that fits, among the numbered ones and the start checkpoint.
+/// latest.safetensors is none of them, so a run that was stopped rolls back as one that was not.
+std::optional<FoundCheckpoint> find_checkpoint_to_return_to(
     const RunFolder& run, const Warn& warn, const std::function<bool(const ProgressRecord&)>& fits);
 
 /// Puts weights and moments of a checkpoint into the model. Throws Error where the architecture

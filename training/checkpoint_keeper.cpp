@@ -32,13 +32,7 @@ ProgressRecord rolled_back(const ProgressRecord& diverged, ProgressRecord sound)
   sound.token_budget = diverged.token_budget;
   sound.best = diverged.best;  // it is in the folder
   sound.keep_value = diverged.keep_value;
-  // The facts of this start.
-  sound.ranks = diverged.ranks;
-  sound.precision = diverged.precision;
-  sound.threads = diverged.threads;
-  sound.processor = diverged.processor;
-  sound.data = diverged.data;
-  sound.settings = diverged.settings;
+  sound.start = diverged.start;
   return sound;
 }
 
@@ -113,11 +107,12 @@ FoundCheckpoint CheckpointKeeper::rollback_target(const ProgressRecord& diverged
   if (diverged.rollbacks >= run_.config.max_rollbacks)
     throw Error("training has diverged at update ", diverged.update, ", after ", diverged.rollbacks,
                 " rollbacks; ", advice);
-  auto target = find_rollback_target(run_.folder, warn_, [&](const ProgressRecord& earlier) {
-    return is_sound(earlier.history, diverged.update - earlier.update);
-  });
+  auto target =
+      find_checkpoint_to_return_to(run_.folder, warn_, [&](const ProgressRecord& earlier) {
+        return is_sound(earlier.history, diverged.update - earlier.update);
+      });
   if (!target)  // diverged again before a newer sound checkpoint: return to the same one once more
-    target = find_rollback_target(run_.folder, warn_, [&](const ProgressRecord& earlier) {
+    target = find_checkpoint_to_return_to(run_.folder, warn_, [&](const ProgressRecord& earlier) {
       return earlier.update <= diverged.returned_to;
     });
   if (!target)

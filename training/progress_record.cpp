@@ -46,15 +46,15 @@ void for_each_member(Record& r, Visit&& visit) {
   visit("cooldown_end", r.cooldown_end);
   visit("cooldown_limit", r.cooldown_limit);
   visit("averaged_update", r.averaged_update);
-  visit("ranks", r.ranks);
-  visit("precision", r.precision);
-  visit("threads", r.threads);
-  visit("processor", r.processor);
-  visit("data", r.data);
+  visit("ranks", r.start.machine.ranks);
+  visit("precision", r.start.machine.precision);
+  visit("threads", r.start.machine.threads);
+  visit("processor", r.start.machine.processor);
+  visit("data", r.start.data);
   visit("log_bytes", r.log_bytes);
-  visit("configuration", r.settings.values);
-  visit("asked", r.settings.asked);
-  visit("reasons", r.settings.reasons);
+  visit("configuration", r.start.settings.values);
+  visit("asked", r.start.settings.asked);
+  visit("reasons", r.start.settings.reasons);
 }
 
 using Json = nlohmann::ordered_json;

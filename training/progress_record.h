@@ -36,6 +36,23 @@ struct BestModel {
   bool operator==(const BestModel&) const = default;
 };
 
+/// Where a run is started. With other values a resumed run is not bit-identical.
+struct MachineFacts {
+  std::int64_t ranks = 1;
+  std::string precision, threads, processor;
+
+  bool operator==(const MachineFacts&) const = default;
+};
+
+/// The facts of the last start.
+struct StartRecord {
+  MachineFacts machine;
+  std::map<std::string, std::string> data;  ///< hash of each text file, by its path
+  SettingsRecord settings;
+
+  bool operator==(const StartRecord&) const = default;
+};
+
 struct ProgressRecord {
   std::int64_t update = 0;                            ///< updates so far, left-out ones too
   std::int64_t epoch = 0;                             ///< of the next batch, from 0
@@ -63,12 +80,8 @@ struct ProgressRecord {
   StopReason cooldown_limit = {};
   std::int64_t averaged_update = 0;  ///< of the last average of checkpoints that was scored
 
-  std::int64_t ranks = 1;  ///< of the last start
-  /// Of the last start. With others a run is not bit-identical.
-  std::string precision, threads, processor;
-  std::map<std::string, std::string> data;  ///< hash of each text file, by its path
-  std::int64_t log_bytes = 0;               ///< length of log.jsonl at this point
-  SettingsRecord settings;
+  std::int64_t log_bytes = 0;  ///< length of log.jsonl at this point
+  StartRecord start;
 
   bool operator==(const ProgressRecord&) const = default;
 };

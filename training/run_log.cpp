@@ -79,15 +79,17 @@ RunLog::RunLog(RunFolder folder, TrainingObserver& observer)
 void RunLog::open(const ProgressRecord& progress, std::int64_t parameters) {
   lines_.emplace(folder_.log(), progress.log_bytes);
   open_events(progress.update + 1);
+  const MachineFacts& machine = progress.start.machine;
   auto settings = Json::object();
-  for (const auto& [name, text] : progress.settings.values) settings[name] = utf8_of_bytes(text);
+  for (const auto& [name, text] : progress.start.settings.values)
+    settings[name] = utf8_of_bytes(text);
   append({{"type", "start"},
           {"after_update", progress.update},
           {"parameters", parameters},
-          {"ranks", progress.ranks},
-          {"precision", progress.precision},
-          {"threads", progress.threads},
-          {"processor", progress.processor},
+          {"ranks", machine.ranks},
+          {"precision", machine.precision},
+          {"threads", machine.threads},
+          {"processor", machine.processor},
           {"settings", settings}});
 }
 

@@ -44,16 +44,6 @@ std::int64_t patience_before(const TrainingRun& run, const SettingsRecord& setti
                                          : parse_integer("patience", before->second);
 }
 
-/// Writes the facts of this start into the record.
-void note_start(ProgressRecord& progress, const TrainingRun& run, int ranks) {
-  progress.precision = name_of(run.precision);
-  progress.ranks = ranks;
-  progress.threads = std::to_string(run.threads);
-  progress.processor = run.processor;
-  progress.data = run.data.file_hashes;
-  progress.settings = run.settings;
-}
-
 std::string left_out_text(const LeftOutFacts& facts, const RunFolder& folder, std::int64_t so_far) {
   return join_text("update ", facts.update, " left out: its loss or gradient is ",
                    facts.is_finite() ? "far above the usual" : "not finite", " (loss ", facts.loss,
@@ -121,8 +111,8 @@ void Trainer::begin() {
   train_began_ = std::chrono::steady_clock::now();
   share_state(ranks_, model_, progress_);
   seconds_before_ = progress_.seconds;
-  const std::int64_t patience = patience_before(run_, progress_.settings);
-  note_start(progress_, run_, ranks_.size());
+  const std::int64_t patience = patience_before(run_, progress_.start.settings);
+  progress_.start = run_.start;
   open_stream();
   interval_.begin(seconds(), 0);
   if (ranks_.leads()) {

@@ -22,9 +22,8 @@ struct TrainingRun {
   RunFolder folder;
   ModelAttachments attachments;
   const PreparedData& data;  ///< outlives the run
-  SettingsRecord settings;   ///< for the progress record
-  int threads;               ///< on the CPU; for the progress record, too
-  std::string processor;     ///< for the progress record
+  int threads;               ///< on the CPU
+  StartRecord start;         ///< for the progress record
 };
 
 }  // namespace dragoman

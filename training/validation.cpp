@@ -98,8 +98,7 @@ ValidationResult Validator::run(TrainingModel& model, const torch::Tensor& weigh
   decode.beam_size = beam_size_;
   const auto engines = engines_of(model, weights, data_.tokenizers.target->never_emitted());
   result.attention = recorder_.record(*engines.front());
-  TranslationService service(pointers_to(engines), *data_.tokenizers.source,
-                             *data_.tokenizers.target,
+  TranslationService service(pointers_to(engines), data_.tokenizers,
                              {.several_sentences = data_.report.several_sentences_fraction()});
   result.translations =
       best_texts(translate_lines(service, set_.source_lines, {.config = decode}, stop));

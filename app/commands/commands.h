@@ -2,6 +2,7 @@
 // lists those that it has.
 #pragma once
 
+#include "app/commands/open_scorer.h"
 #include "app/commands/open_translator.h"
 #include "app/frame/command.h"
 
@@ -11,6 +12,7 @@ Command sample_command();
 Command translate_command(DeviceEngine device_engine);
 Command serve_command(DeviceEngine device_engine);
 Command evaluate_command(DeviceEngine device_engine);
+Command score_command(OpenScorer open_scorer);
 Command explain_command();
 Command average_command();
 Command export_command();

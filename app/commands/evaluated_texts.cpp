@@ -1,6 +1,7 @@
 #include "app/commands/evaluated_texts.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "app/commands/open_translator.h"
@@ -126,11 +127,18 @@ std::string name_of(const DecodeConfig& search) {
   return join_text("beam ", search.beam_size, ", length penalty ", text_of(search.length_penalty));
 }
 
-/// The model's defaults with the settings that --tune has chosen.
-DecodeDefaults defaults_of(DecodeConfig search, DecodeDefaults defaults) {
-  for (const Field& field : fields_of(search))
-    for (const char* name : {"beam-size", "length-penalty", "length-penalty-kind", "stop"})
-      if (field.info.name == name) defaults[name] = field.text();
+/// The model's defaults with the settings that --tune has chosen, and those that it was given: the
+/// choice holds with them.
+DecodeDefaults defaults_of(DecodeConfig search, const Origins& origins, DecodeDefaults defaults) {
+  const std::set<std::string_view> chosen = {"beam-size", "length-penalty", "length-penalty-kind",
+                                             "stop"};
+  const std::set<std::string_view> of_the_call = {"batch-size", "seed"};
+  for (const Field& field : fields_of(search)) {
+    const auto origin = origins.find(std::string(field.info.name));
+    const bool is_given = origin != origins.end() && origin->second != Origin::Default;
+    if (chosen.contains(field.info.name) || (is_given && !of_the_call.contains(field.info.name)))
+      defaults[std::string(field.info.name)] = field.text();
+  }
   return defaults;
 }
 
@@ -198,8 +206,9 @@ bool add_tuned_translations(EvaluatedTexts& texts, const EvaluateOptions& option
   };
   const DecodeConfig best = tune_search(start, score);
   if (listen_for_stop().stop_requested()) return false;
-  write_decode_defaults(resolve_model_path(path), defaults_of(best, model.decode_defaults));
-  const bool as_before = defaults_of(model.search_with({}, {}), {}) == defaults_of(best, {});
+  const DecodeDefaults tuned = defaults_of(best, origins, model.decode_defaults);
+  write_decode_defaults(resolve_model_path(path), tuned);
+  const bool as_before = defaults_of(model.search_with({}, {}), {}, model.decode_defaults) == tuned;
   log_info(join_text(path, ": translates with ", name_of(best),
                      as_before ? ", as before: nothing scored better" : " from now on"));
   return true;

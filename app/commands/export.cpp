@@ -7,10 +7,12 @@
 #include "app/commands/parity.h"
 #include "app/frame/log.h"
 #include "base/error.h"
+#include "base/files.h"
 #include "formats/ctranslate2.h"
 #include "formats/hf_marian.h"
 #include "formats/import_model.h"
 #include "formats/marian.h"
+#include "inference/model_tokenizers.h"
 
 namespace dragoman {
 
@@ -68,16 +70,11 @@ std::string write(const ModelFileReader& model, const ExportConfig& config) {
 }
 
 /// Reads the folder as a stranger's, computes that model by its own formulas, and compares it with
-/// ours. A folder of another model is removed.
+/// ours. Throws Error that says how they differ, or why the folder cannot be read.
 void check(const ModelFileReader& model, const ExportConfig& config) {
   const ForeignModel theirs = import_model(config.output);
-  const Parity parity = compare(
-      theirs, model, Tokenizer(std::string(model.tokenizer_source()), "the source tokenizer"),
-      Tokenizer(std::string(model.tokenizer_target()), "the target tokenizer"));
-  if (config.type == ExportType::Float32 && !parity.is_same(kTolerance)) {
-    std::filesystem::remove_all(config.output);
-    throw Error(config.output, ": the check failed, and the folder was removed: ", parity.text());
-  }
+  const Parity parity = compare(theirs, model, load_tokenizers(model));
+  if (config.type == ExportType::Float32 && !parity.is_same(kTolerance)) throw Error(parity.text());
   log_info("check against " + theirs.kind + "'s formulas: " + parity.text());
 }
 
@@ -89,7 +86,12 @@ int run(const ExportConfig& config) {
   const ModelFileReader model(resolve_model_path(config.model));
   const std::string files = write(model, config);
   log_info(config.output + ": " + files);
-  check(model, config);
+  try {
+    check(model, config);
+  } catch (const std::exception& problem) {
+    std::filesystem::remove_all(resolved_links(config.output));
+    throw Error(config.output, ": the check failed, and the folder was removed: ", problem.what());
+  }
   return 0;
 }
 

@@ -22,8 +22,9 @@ struct ImportConfig {
   template <class Visit>
   void for_each_field(Visit&& visit) {
     visit({.name = "model",
-           .help = "a folder of Hugging Face's MarianMTModel (OPUS-MT), Marian, CTranslate2 or "
-                   "JoeyNMT, a model.npz of Marian, or a checkpoint of fairseq or JoeyNMT",
+           .help =
+               "a folder of Hugging Face's MarianMTModel (OPUS-MT), Marian, CTranslate2 or "
+               "JoeyNMT, a model.npz of Marian, or a checkpoint of fairseq, JoeyNMT or OpenNMT-py",
            .group = "Import",
            .placeholder = "FOLDER"},
           model);
@@ -41,9 +42,8 @@ int run(const ImportConfig& config, const Invocation& invocation) {
   check_model_output("--output", config.output, {config.model});
   const ForeignModel theirs = import_model(config.model);
   const ImportedModel model = to_imported(theirs);
-  const Parity parity = compare(theirs, ParametersInMemory(model.config, tensors_of(model)),
-                                Tokenizer(model.source_tokenizer, "the source tokenizer"),
-                                Tokenizer(model.target_tokenizer, "the target tokenizer"));
+  const Parity parity =
+      compare(theirs, ParametersInMemory(model.config, tensors_of(model)), tokenizers_of(model));
   if (!parity.is_same(kTolerance))
     throw Error(config.model, ": the check failed, and nothing was written: ", parity.text());
   write_imported(model, config.output, invocation.command_line);

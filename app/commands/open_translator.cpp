@@ -82,10 +82,8 @@ DecodeConfig search_with(DecodeConfig flags, const Origins& origins,
 }
 
 TranslationService OpenedTranslator::service(const Workers::Limits& limits) const {
-  return {pointers_to(engines),
-          *tokenizers.source,
-          *tokenizers.target,
-          {.limits = limits, .several_sentences = several_sentences}};
+  return {
+      pointers_to(engines), tokenizers, {.limits = limits, .several_sentences = several_sentences}};
 }
 
 }  // namespace dragoman

@@ -95,18 +95,21 @@ std::string Parity::text() const {
           : join_text(tokens - same_tokens, " of ", tokens, " tokens of translations differ"));
 }
 
-Parity compare(const ForeignModel& theirs, const ParameterReader& ours, const Tokenizer& source,
-               const Tokenizer& target) {
-  const std::vector<TokenId> excluded = target.never_emitted();
+Parity compare(const ForeignModel& theirs, const ParameterReader& ours,
+               const TokenizerPair& tokenizers) {
+  const std::vector<TokenId> excluded = tokenizers.target->never_emitted();
   CpuEngine engine(std::make_shared<const CpuModel>(ours, ComputeType::Float32), excluded);
   const PlainTransformer plain(theirs);
   const Tokenizer their_source(theirs.source.sentencepiece, theirs.source.file);
   const TokenId eos = static_cast<TokenId>(theirs.config.eos_id);
+  TokenizerPair with_their_ends = tokenizers;
+  with_their_ends.source_eos = theirs.config.source_eos;
   std::vector<Tokens> lines;
   Parity parity;
   for (const char* line : kLines) {
-    lines.push_back(their_tokens(theirs.source, their_source, source.unk_id(), line));
-    parity.lines_of_pieces += lines.back() == source.encode(line);
+    lines.push_back(their_tokens(theirs.source, their_source, tokenizers.source->unk_id(), line));
+    parity.lines_of_pieces +=
+        with_their_ends.source_tokens(lines.back()) == tokenizers.source_tokens(line);
     ++parity.lines_of_text;
   }
   for (std::int64_t line = 0; line < kRandomLines; ++line)
@@ -114,7 +117,7 @@ Parity compare(const ForeignModel& theirs, const ParameterReader& ours, const To
   const std::int64_t longest = std::min(kLongestSource, engine.max_positions());
   for (Tokens& line : lines) {
     line.resize(std::min(line.size(), static_cast<std::size_t>(longest - 1)));
-    line.push_back(source.eos_id());
+    line = with_their_ends.source_tokens(std::move(line));
     const GreedyTranslation translation = translate(engine, line, eos);
     const auto scores = plain.log_probabilities(line, translation.tokens);
     const std::size_t each = translation.candidates.size() / translation.tokens.size();

@@ -7,7 +7,7 @@
 
 #include "formats/foreign_model.h"
 #include "model/file/parameters.h"
-#include "tokenizer/tokenizer.h"
+#include "tokenizer/tokenizer_pair.h"
 
 namespace dragoman {
 
@@ -26,8 +26,8 @@ struct Parity {
   std::string text() const;
 };
 
-/// `ours` is computed on the CPU in float32.
-Parity compare(const ForeignModel& theirs, const ParameterReader& ours, const Tokenizer& source,
-               const Tokenizer& target);
+/// `ours`, whose tokenizers these are, is computed on the CPU in float32.
+Parity compare(const ForeignModel& theirs, const ParameterReader& ours,
+               const TokenizerPair& tokenizers);
 
 }  // namespace dragoman

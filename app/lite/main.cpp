@@ -11,6 +11,7 @@ std::vector<Command> commands() {
   return {translate_command(no_device_engine),
           serve_command(no_device_engine),
           evaluate_command(no_device_engine),
+          score_command(open_cpu_scorer),
           average_command(),
           export_command(),
           import_command(),

@@ -1,4 +1,4 @@
-// The subcommands that need LibTorch.
+// The subcommand that needs LibTorch.
 #pragma once
 
 #include "app/frame/command.h"
@@ -6,6 +6,5 @@
 namespace dragoman {
 
 Command train_command();
-Command score_command();
 
 }  // namespace dragoman

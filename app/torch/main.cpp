@@ -6,6 +6,7 @@
 #include "app/commands/commands.h"
 #include "app/frame/program.h"
 #include "app/torch/commands.h"
+#include "app/torch/torch_scorer.h"
 #include "base/error.h"
 #include "inference/torch/torch_engine.h"
 #include "model/device.h"
@@ -45,7 +46,7 @@ std::vector<Command> commands() {
           translate_command(torch_engine),
           serve_command(torch_engine),
           evaluate_command(torch_engine),
-          score_command(),
+          score_command(open_torch_scorer),
           average_command(),
           export_command(),
           import_command(),

@@ -41,7 +41,7 @@ StartPoint find_start(const RunFolder& folder) {
   StartPoint start;
   if (!std::filesystem::exists(folder.root)) return start;
   lock_folder(folder, start);
-  start.found = find_checkpoint(folder, log_warning);
+  start.found = find_checkpoint_to_resume(folder, log_warning);
   if (!start.found) require_nothing_to_lose(folder);
   return start;
 }

@@ -34,39 +34,39 @@ std::optional<TokenizerPair> tokenizer_files(const TokenizerConfig& config) {
 
 }  // namespace
 
-SettledRun StartSettler::settle() {
-  SettledRun run = dragoman::settle(request_, facts);
-  for (; said_ < run.remarks.size(); ++said_) {
-    const auto& [kind, text] = run.remarks[said_];
+StartSettler::StartSettler(RunRequest request, const std::optional<FoundCheckpoint>& found,
+                           Communicator& ranks)
+    : request_(std::move(request)), has_begun_(ranks.broadcast(found ? "found" : "") == "found") {
+  if (found) {
+    facts_.begun = found->progress;
+    facts_.remembered = found->progress.start.settings;
+  }
+  // Of a run that has begun, the other ranks know nothing yet.
+  if (ranks.leads() || !has_begun_) settle();
+  if (has_begun_) share(ranks);
+}
+
+void StartSettler::find_models(const std::optional<FoundCheckpoint>& found) {
+  facts_.model = given_model(run_.config.train.init_from, found);
+  facts_.tokenizer_files = tokenizer_files(run_.config.tokenizer);
+  settle();
+}
+
+void StartSettler::share(Communicator& ranks) {
+  if (ranks.size() == 1) return;
+  auto settings = broadcast_settings(ranks.leads() ? run_.settings : SettingsRecord{}, ranks);
+  if (!ranks.leads()) learn(&StartFacts::remembered, std::move(settings));
+}
+
+void StartSettler::settle() {
+  run_ = dragoman::settle(request_, facts_);
+  for (; said_ < run_.remarks.size(); ++said_) {
+    const auto& [kind, text] = run_.remarks[said_];
     if (kind == Remark::Kind::Warning)
       log_warning(text);
     else
       log_info(text);
   }
-  return run;
-}
-
-void StartSettler::broadcast(Communicator& ranks) {
-  if (ranks.size() == 1) return;
-  auto settings = broadcast_settings(ranks.leads() ? settle().settings : SettingsRecord{}, ranks);
-  if (!ranks.leads()) facts.remembered = std::move(settings);
-}
-
-bool StartSettler::take_from_checkpoint(const std::optional<FoundCheckpoint>& found,
-                                        Communicator& ranks) {
-  if (found) {
-    facts.begun = found->progress;
-    facts.remembered = found->progress.settings;
-  }
-  const bool begun = ranks.broadcast(found ? "found" : "") == "found";
-  if (begun) broadcast(ranks);
-  return begun;
-}
-
-void StartSettler::find_models(const std::optional<FoundCheckpoint>& found) {
-  const RunConfig config = settle().config;
-  facts.model = given_model(config.train.init_from, found);
-  facts.tokenizer_files = tokenizer_files(config.tokenizer);
 }
 
 std::string initial_checksum(const std::string& init_from,

@@ -1,10 +1,9 @@
-// The facts of a start of training, found and measured one after the other, and the settings that
-// they decide.
+// The settings of a run while its facts are found one after the other.
 #pragma once
 
 #include <optional>
-#include <stop_token>
 #include <string>
+#include <utility>
 
 #include "data/prepare.h"
 #include "training/checkpoint.h"
@@ -13,27 +12,42 @@
 
 namespace dragoman {
 
+/// Settles the settings again after each fact, and logs the remarks that are new.
 class StartSettler {
  public:
-  explicit StartSettler(RunRequest request) : request_(std::move(request)) {}
+  /// Rank 0 has the checkpoint that the run goes on from, if there is one; all ranks take the
+  /// settings that it remembers.
+  StartSettler(RunRequest request, const std::optional<FoundCheckpoint>& found,
+               Communicator& ranks);
 
-  StartFacts facts;
+  /// Whether the run goes on from a checkpoint, on any rank.
+  bool has_begun() const { return has_begun_; }
+  /// The settings that the facts known so far decide.
+  const SettledRun& run() const { return run_; }
+  const StartFacts& facts() const { return facts_; }
 
-  /// Settles the values that the known facts decide. Logs the remarks that are new.
-  SettledRun settle();
-  /// Gives all ranks the settings of rank 0. Each host keeps the fields that may differ from host
-  /// to host.
-  void broadcast(Communicator& ranks);
-
-  /// Takes the facts that rank 0's checkpoint remembers, and gives its settings to all ranks.
-  /// Returns whether there is a checkpoint.
-  bool take_from_checkpoint(const std::optional<FoundCheckpoint>& found, Communicator& ranks);
   /// Opens the checkpoint, or in a new run the model of --init-from, and the files of --tokenizer
   /// and --target-tokenizer.
   void find_models(const std::optional<FoundCheckpoint>& found);
 
+  /// For the facts that the caller measures: learn(&StartFacts::tokenizers, tokenizers).
+  template <class Fact>
+  void learn(std::optional<Fact> StartFacts::*name, Fact fact) {
+    facts_.*name = std::move(fact);
+    settle();
+  }
+
+  /// Gives all ranks the settings of rank 0, which may know more facts. Each host keeps the fields
+  /// that may differ from host to host.
+  void share(Communicator& ranks);
+
  private:
+  void settle();
+
   RunRequest request_;
+  bool has_begun_;
+  StartFacts facts_;
+  SettledRun run_;
   std::size_t said_ = 0;  // remarks
 };
 

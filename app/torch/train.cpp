@@ -1,8 +1,9 @@
 // dragoman train: from text files to a model, or on from where the run folder stands.
 //
-// A start: find the checkpoint, settle, lock the folder, find the models, measure the text, prepare
-// the data, measure the corpus, settle, train. --plan goes the same way, but writes nothing into
-// the run folder and prints the plan at the end.
+// A start finds facts, one after the other: the checkpoint, the models, the size of the text, the
+// tokenizers, the corpus, the machine. Each fact decides more settings (StartSettler). When all are
+// known, the Trainer begins. --plan goes the same way, but writes nothing into the run folder and
+// prints the plan at the end.
 #include <torch/version.h>
 
 #include <memory>
@@ -44,26 +45,33 @@ DataObserver shown_stages() {
   };
 }
 
-Preparation preparation_of(const SettledRun& run, const RunFolder& folder, std::stop_token stop) {
+/// Where a run is prepared.
+struct StartPlace {
+  RunFolder folder;
+  torch::Device device;
+  int ranks;  ///< of the run; the process of a plan is alone
+  std::stop_token stop;
+};
+
+Preparation preparation_of(const SettledRun& run, const StartPlace& place) {
   const RunConfig& config = run.config;
   return {.data = config.data,
           .tokenizer = config.tokenizer,
-          .cache_folder = folder.corpus(),
+          .cache_folder = place.folder.corpus(),
           .seed = static_cast<std::uint64_t>(config.train.seed),
           .started_with = run.text_hashes,
           .observer = shown_stages(),
-          .stop = std::move(stop),
+          .stop = place.stop,
           .threads = static_cast<int>(config.train.threads)};
 }
 
 /// Rank 0 first, then one rank of each other host, then the rest: whoever comes later finds the
 /// work of an earlier one in the cache folder, where the folder is the same.
-PreparedData prepare_in_turn(const SettledRun& run, const RunFolder& folder, Communicator& ranks,
-                             const std::stop_token& stop) {
+PreparedData prepare_in_turn(const SettledRun& run, const StartPlace& place, Communicator& ranks) {
   const int turn = ranks.leads() ? 0 : ranks.info().local_rank == 0 ? 1 : 2;
   std::optional<PreparedData> data;
   for (int i = 0; i < 3; ++i) {
-    if (i == turn) data = prepare_data(preparation_of(run, folder, stop));
+    if (i == turn) data = prepare_data(preparation_of(run, place));
     try {
       ranks.wait_for_all();
     } catch (const Error&) {
@@ -72,6 +80,50 @@ PreparedData prepare_in_turn(const SettledRun& run, const RunFolder& folder, Com
     }
   }
   return std::move(*data);
+}
+
+TrialSettings trial_of(const SettledRun& run, const PreparedData& data, const StartPlace& place) {
+  const RunConfig& config = run.config;
+  return {.config = config.train,
+          .model = config.model,
+          .precision = resolve_precision(config.train.precision, place.device),
+          .device = place.device,
+          .data = data,
+          .ranks = place.ranks,
+          .stop = listen_for_stop()};
+}
+
+/// In a new run, on rank 0: measures the text and the machine before there is a tokenizer. A run
+/// that starts from a model needs none of it.
+void find_text_facts(StartSettler& start, const StartPlace& place) {
+  const SettledRun& run = start.run();
+  if (!run.config.train.init_from.empty()) return;
+  const TextMeasurement measurement{
+      .measure_text = [&run, &place] { return measure_text(preparation_of(run, place)); },
+      .device = place.device,
+      .stop = place.stop};
+  start.learn(&StartFacts::text, measure_text_facts(run, measurement, place.ranks));
+}
+
+/// In a new run, on rank 0: measures the encoded text and the machine.
+void find_corpus_facts(StartSettler& start, const PreparedData& data, const StartPlace& place) {
+  if (start.run().wants_max_tokens())
+    start.learn(&StartFacts::max_tokens, automatic_max_tokens(trial_of(start.run(), data, place)));
+  start.learn(&StartFacts::corpus, measure_epoch(trial_of(start.run(), data, place)));
+}
+
+/// Prepares the text, and finds what is to be known of it. Afterwards the settings of all ranks are
+/// decided.
+PreparedData prepare(StartSettler& start, const StartPlace& place, Communicator& ranks) {
+  const bool measures = ranks.leads() && !start.has_begun();
+  if (measures) find_text_facts(start, place);
+  if (!start.has_begun()) start.share(ranks);
+  PreparedData data = prepare_in_turn(start.run(), place, ranks);
+  start.learn(&StartFacts::tokenizers, data.tokenizers);
+  log_data(data);
+  if (measures) find_corpus_facts(start, data, place);
+  start.share(ranks);
+  return data;
 }
 
 ModelAttachments attachments_of(RunConfig config, const Invocation& invocation,
@@ -90,67 +142,20 @@ ModelAttachments attachments_of(RunConfig config, const Invocation& invocation,
   return attachments;
 }
 
-TextMeasurement text_measurement_of(const SettledRun& run, const RunFolder& folder,
-                                    torch::Device device, const std::stop_token& stop) {
-  return {.measure_text = [&run, folder,
-                           stop] { return measure_text(preparation_of(run, folder, stop)); },
-          .device = device,
-          .stop = stop};
-}
-
-TrialSettings trial_of(const RunConfig& config, const PreparedData& data, torch::Device device,
-                       int ranks) {
-  return {.config = config.train,
-          .model = config.model,
-          .precision = resolve_precision(config.train.precision, device),
-          .device = device,
-          .data = data,
-          .ranks = ranks,
-          .stop = listen_for_stop()};
-}
-
-/// In a new run: finds the facts of the text and the machine before there is a tokenizer. A run
-/// that starts from a model needs none.
-void find_text_facts(StartSettler& settler, const RunFolder& folder, torch::Device device,
-                     int ranks, const std::stop_token& stop) {
-  const SettledRun run = settler.settle();
-  if (run.config.train.init_from.empty())
-    settler.facts.text =
-        measure_text_facts(run, text_measurement_of(run, folder, device, stop), ranks);
-}
-
-/// In a new run: finds the facts of the encoded text and the machine.
-void find_corpus_facts(StartSettler& settler, const PreparedData& data, torch::Device device,
-                       int ranks) {
-  const SettledRun known = settler.settle();
-  if (known.wants_max_tokens())
-    settler.facts.max_tokens = automatic_max_tokens(trial_of(known.config, data, device, ranks));
-  const SettledRun with_batches = settler.settle();
-  settler.facts.corpus = measure_epoch(trial_of(with_batches.config, data, device, ranks));
-}
-
 /// The plan of a run of `info.size` ranks, from this process alone.
 void plan(TrainOptions& options, const RankInfo& info) {
   const TrainConfig& asked = options.config.train;
   asked.check_output();
-  StartSettler settler(options.request());
   Communicator alone({}, asked.rank_timeout);
-  const auto found = find_checkpoint({asked.output}, log_warning);
-  const bool begun = settler.take_from_checkpoint(found, alone);
-  const TrainConfig settled_so_far = settler.settle().config.train;
-  const torch::Device device = parse_device(settled_so_far.device, info.local_rank);
-  use_threads(settled_so_far.threads, info.local_size);
+  const auto found = find_checkpoint_to_resume({asked.output}, log_warning);
+  StartSettler start(options.request(), found, alone);
+  const torch::Device device = parse_device(start.run().config.train.device, info.local_rank);
+  use_threads(start.run().config.train.threads, info.local_size);
   const PlanFolder folder(asked.output);
-  const RunFolder planned{folder.path()};
-  settler.find_models(found);
-  if (!begun) find_text_facts(settler, planned, device, info.size, listen_for_stop());
-  const SettledRun with_text = settler.settle();
-  const PreparedData data = prepare_data(preparation_of(with_text, planned, listen_for_stop()));
-  settler.facts.tokenizers = data.tokenizers;
-  log_data(data);
-  if (!begun) find_corpus_facts(settler, data, device, info.size);
-  const SettledRun run = settler.settle();
-  print_plan(trial_of(run.config, data, device, info.size));
+  start.find_models(found);
+  const StartPlace place{{folder.path()}, device, info.size, listen_for_stop()};
+  const PreparedData data = prepare(start, place, alone);
+  print_plan(trial_of(start.run(), data, place));
 }
 
 void run_trainer(TrainingRun run, const std::optional<FoundCheckpoint>& found, Communicator& ranks,
@@ -181,7 +186,7 @@ void run_trainer(TrainingRun run, const std::optional<FoundCheckpoint>& found, C
 /// folder.
 std::optional<FoundCheckpoint> own_checkpoint(const StartPoint& start, const RunFolder& folder,
                                               const Communicator& ranks) {
-  return ranks.leads() ? start.found : find_checkpoint(folder, [](const std::string&) {});
+  return ranks.leads() ? start.found : find_checkpoint_to_resume(folder, [](const std::string&) {});
 }
 
 void train(TrainOptions& options, Communicator& ranks) {
@@ -189,29 +194,23 @@ void train(TrainOptions& options, Communicator& ranks) {
   require_same_configuration(configuration_of(options.config.fields()), ranks);
   options.config.train.check_output();
   const RunFolder folder{options.config.train.output};
-  StartPoint start = ranks.leads() ? find_start(folder) : StartPoint{};
-  StartSettler settler(options.request());
-  const bool begun = settler.take_from_checkpoint(start.found, ranks);
-  const TrainConfig settled_so_far = settler.settle().config.train;
-  const torch::Device device = parse_device(settled_so_far.device, ranks.info().local_rank);
-  const int threads = use_threads(settled_so_far.threads, ranks.info().local_size);
+  StartPoint point = ranks.leads() ? find_start(folder) : StartPoint{};
+  StartSettler start(options.request(), point.found, ranks);
+  const TrainConfig& config = start.run().config.train;
+  const torch::Device device = parse_device(config.device, ranks.info().local_rank);
+  const int threads = use_threads(config.threads, ranks.info().local_size);
   if (ranks.leads())
-    lock_folder(folder, start);
+    lock_folder(folder, point);
   else
     create_folders(folder.root);
-  const auto found = begun ? own_checkpoint(start, folder, ranks) : std::nullopt;
-  settler.find_models(found);
-  if (!begun && ranks.leads()) find_text_facts(settler, folder, device, ranks.size(), stop);
-  if (!begun) settler.broadcast(ranks);
+  const auto found = start.has_begun() ? own_checkpoint(point, folder, ranks) : std::nullopt;
+  start.find_models(found);
+  const StartPlace place{folder, device, ranks.size(), stop};
+  const PreparedData data = prepare(start, place, ranks);
+  const Precision precision = resolve_precision(config.precision, device);
+  start.learn(&StartFacts::machine, machine_facts(precision, threads, ranks.size()));
 
-  const PreparedData data = prepare_in_turn(settler.settle(), folder, ranks, stop);
-  settler.facts.tokenizers = data.tokenizers;
-  log_data(data);
-  if (!begun && ranks.leads()) find_corpus_facts(settler, data, device, ranks.size());
-  settler.broadcast(ranks);
-  const Precision precision = resolve_precision(settled_so_far.precision, device);
-  settler.facts.machine = machine_facts(precision, threads, ranks.size());
-  const SettledRun settled = settler.settle();
+  const SettledRun& settled = start.run();
   if (ranks.leads()) write_file(folder.config(), config_toml(settled.config, settled.settings));
   TrainingRun run{.config = settled.config.train,
                   .model = settled.config.model,
@@ -219,17 +218,18 @@ void train(TrainOptions& options, Communicator& ranks) {
                   .device = device,
                   .folder = folder,
                   .attachments = attachments_of(settled.config, *options.invocation, data,
-                                                initial_checksum(settled_so_far.init_from, found)),
+                                                initial_checksum(config.init_from, found)),
                   .data = data,
-                  .settings = settled.settings,
                   .threads = threads,
-                  .processor = settler.facts.machine->processor};
+                  .start = {.machine = *start.facts().machine,
+                            .data = data.file_hashes,
+                            .settings = settled.settings}};
   require_same_data(run, ranks);
   log_run(run);
   if (ranks.size() > 1) log_info(join_text("training on ", ranks.size(), " ranks"));
-  if (ranks.leads() && !begun)
-    log_choices(trial_of(settled.config, data, device, ranks.size()), *settler.facts.corpus);
-  run_trainer(std::move(run), start.found, ranks, stop);
+  if (ranks.leads() && !start.has_begun())
+    log_choices(trial_of(settled, data, place), *start.facts().corpus);
+  run_trainer(std::move(run), point.found, ranks, stop);
 }
 
 void train_as_rank(TrainOptions& options, const RankInfo& info) {

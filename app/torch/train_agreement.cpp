@@ -41,8 +41,8 @@ void require_same_configuration(const std::map<std::string, std::string>& config
 SettingsRecord broadcast_settings(SettingsRecord settings, Communicator& ranks) {
   if (ranks.size() == 1) return settings;
   ProgressRecord record;
-  record.settings = std::move(settings);
-  settings = progress_from_json(ranks.broadcast(to_json(record))).settings;
+  record.start.settings = std::move(settings);
+  settings = progress_from_json(ranks.broadcast(to_json(record))).start.settings;
   if (!ranks.leads())
     std::erase_if(settings.values, [](const auto& value) { return is_of_the_host(value.first); });
   return settings;
@@ -60,7 +60,8 @@ void require_same_data(const TrainingRun& run, Communicator& ranks) {
               {"the precision", std::string(name_of(run.precision))}});
   if (!text.empty())
     throw Error(text, "; put the same files on all hosts, and give the same --precision");
-  const auto processors = find_disagreement(ranks, {{"the processor", run.processor}});
+  const auto processors =
+      find_disagreement(ranks, {{"the processor", run.start.machine.processor}});
   if (ranks.leads() && !processors.empty())
     log_warning(processors + ": the ranks' weights may differ in their last digits");
 }

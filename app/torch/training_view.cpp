@@ -119,8 +119,9 @@ void log_run(const TrainingRun& run) {
       "model: ", with_separators(FlatLayout(run.model).parameters()), " parameters, d_model ",
       run.model.d_model, ", ", run.model.encoder_layers, "+", run.model.decoder_layers, " layers, ",
       with_separators(run.model.target_vocabulary), " pieces; ", name_of(run.precision), " on ",
-      run.device.is_cpu() ? join_text(run.processor, ", ", counted(run.threads, "thread"))
-                          : run.device.str()));
+      run.device.is_cpu()
+          ? join_text(run.start.machine.processor, ", ", counted(run.threads, "thread"))
+          : run.device.str()));
   const std::string root = run.folder.root.string();
   log_info(join_text("to watch it: dragoman plot ", root, " -o page.html, or tensorboard --logdir ",
                      root));

@@ -77,6 +77,7 @@ struct DecodeConfig {
   std::int64_t attention_layer = 0;
   std::int64_t attention_head = 0;
 
+  bool operator==(const DecodeConfig&) const = default;
   /// Throws UsageError naming the flag.
   void validate() const;
 

@@ -21,6 +21,8 @@
 
 namespace dragoman {
 
+class SentenceScheduler;  // inference/sentence_scheduler.h
+
 struct Candidate {
   TokenId token;
   float log_probability;
@@ -116,7 +118,8 @@ class Engine {
 
   /// Encodes sentences (each ends with </s>) and returns a slot for each.
   virtual std::vector<std::int32_t> admit(std::span<const std::vector<TokenId>> sentences) = 0;
-  /// Frees slots, with their rows. Must not throw: destructors call it.
+  /// Frees slots, with their rows. Must not throw, and so takes no memory: destructors call it, and
+  /// those who let sentences fail because no memory is left.
   virtual void release(std::span<const std::int32_t> slots) = 0;
 
   /// Sets the rows of the next step; called before each step. The rows of one slot stand side by
@@ -125,6 +128,13 @@ class Engine {
 
   /// Feeds each row its previous token (a fresh row starts from the zero vector).
   virtual void step(const StepRequest& step) = 0;
+
+  /// A scheduler for about `rows` rows (0: preferred_rows()) that searches on the engine's own
+  /// device. Null: SentenceSearch searches on the host, through the functions above. The engine
+  /// must outlive it, and serves one of them at a time.
+  virtual std::shared_ptr<SentenceScheduler> own_scheduler([[maybe_unused]] std::int64_t rows) {
+    return nullptr;
+  }
 };
 
 /// Pointers to engines that the caller keeps.

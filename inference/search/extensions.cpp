@@ -4,8 +4,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "base/error.h"
-
 namespace dragoman {
 
 namespace {
@@ -18,11 +16,14 @@ bool is_better(const Extension& a, const Extension& b) {
 
 }  // namespace
 
+Error not_a_number() {
+  return Error(
+      "the model's probabilities are not numbers: the model file is damaged, or its training "
+      "diverged");
+}
+
 bool is_possible(const Candidate& candidate) {
-  if (std::isnan(candidate.log_probability))
-    throw Error(
-        "the model's probabilities are not numbers: the model file is damaged, or its training "
-        "diverged");
+  if (std::isnan(candidate.log_probability)) throw not_a_number();
   return candidate.log_probability > -INFINITY;
 }
 

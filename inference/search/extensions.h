@@ -6,12 +6,16 @@
 #include <span>
 #include <vector>
 
+#include "base/error.h"
 #include "inference/search/decode_config.h"
 #include "inference/search/engine.h"
 
 namespace dragoman {
 
-/// Whether its probability is above 0. Throws Error where it is not a number.
+/// The error where a log-probability is not a number.
+Error not_a_number();
+
+/// Whether its probability is above 0. Throws not_a_number().
 bool is_possible(const Candidate& candidate);
 
 /// One more token for one of the rows.

@@ -19,10 +19,10 @@ std::int64_t length(const RequiredPhrase& phrase) {
 }  // namespace
 
 double RequiredPhrase::attention(std::span<const float> all) const {
-  if (!has_positions() || end >= all.size()) return 1;
+  if (!has_positions() || end > source_pieces || source_pieces > all.size()) return 1;
   constexpr double kLeast = 0.01;
   double total = 0, of_phrase = 0;
-  for (std::size_t position = 0; position + 1 < all.size(); ++position) {
+  for (std::size_t position = 0; position < source_pieces; ++position) {
     total += all[position];
     if (position >= begin && position < end) of_phrase += all[position];
   }

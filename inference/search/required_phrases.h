@@ -36,7 +36,8 @@ struct PhraseSpelling {
 struct RequiredPhrase {
   std::vector<PhraseSpelling> spellings;
   bool ends_word = true;           ///< the next token must not lengthen its last word
-  std::size_t begin = 0, end = 0;  ///< source positions that it translates; empty: unknown
+  std::size_t begin = 0, end = 0;  ///< source pieces that it translates; empty: unknown
+  std::size_t source_pieces = 0;   ///< of the sentence; </s> may follow them
   /// In a translation without the phrase: the first token of the word that stands instead of it, or
   /// -1. The attention to [begin, end) when that token was written; 0 if the translation has the
   /// token only once, as no attention is needed to tell which one is meant.

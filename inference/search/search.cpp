@@ -8,20 +8,15 @@
 
 namespace dragoman {
 
-namespace {
-
-/// What scores of translations of this length are divided by.
-double divisor(std::int64_t length, const DecodeConfig& config) {
+double score_divisor(std::int64_t length, const DecodeConfig& config) {
   const auto count = static_cast<double>(length);
   const double base =
       config.length_penalty_kind == LengthPenalty::Average ? count : (5.0 + count) / 6.0;
   return std::pow(base, config.length_penalty);
 }
 
-}  // namespace
-
 double normalized_score(double sum, std::int64_t length, const DecodeConfig& config) {
-  return (sum - config.word_penalty * static_cast<double>(length)) / divisor(length, config);
+  return (sum - config.word_penalty * static_cast<double>(length)) / score_divisor(length, config);
 }
 
 double coverage_penalty(std::span<const float> coverage, double beta) {
@@ -295,7 +290,7 @@ bool SentenceSearch::no_open_row_matters() const {
 /// A sum never rises, and it counts least where it is divided by the largest length. The penalty of
 /// the words is smallest at one of the ends.
 double SentenceSearch::best_score_possible(double sum) const {
-  return sum / divisor(max_length_, *config_) +
+  return sum / score_divisor(max_length_, *config_) +
          std::max(normalized_score(0, length_ + 1, *config_),
                   normalized_score(0, max_length_, *config_));
 }

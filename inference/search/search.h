@@ -53,8 +53,9 @@ struct Hypothesis {
       attention;  ///< [tokens, S] where asked for: see SourceSentence::needs_attention
 };
 
-/// sum / length^alpha, or sum / ((5 + length) / 6)^alpha, by config.length_penalty_kind. The word
-/// penalty is subtracted from the sum for each token before.
+/// length^alpha, or ((5 + length) / 6)^alpha, by config.length_penalty_kind.
+double score_divisor(std::int64_t length, const DecodeConfig& config);
+/// sum / score_divisor(). The word penalty is subtracted from the sum for each token before.
 double normalized_score(double sum, std::int64_t length, const DecodeConfig& config);
 
 /// GNMT's coverage penalty (Wu et al. 2016, equation 14): beta times the sum of log(min(1, c)) over
@@ -74,6 +75,8 @@ struct Requirements {
 struct SearchSettings {
   DecodeConfig config;
   TargetTokens tokens;
+
+  bool operator==(const SearchSettings&) const = default;
 };
 
 /// The results of an engine's step for the rows of one sentence.

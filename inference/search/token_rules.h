@@ -23,6 +23,12 @@ struct TargetTokens {
   std::vector<TokenId> suppressed = {};            ///< never produced
   std::vector<std::vector<TokenId>> avoided = {};  ///< sequences that are never produced
   std::span<const TokenEdges> edges = {};          ///< [V], or empty: each token is a word
+
+  /// The same edges are those of one list.
+  bool operator==(const TargetTokens& other) const {
+    return eos == other.eos && suppressed == other.suppressed && avoided == other.avoided &&
+           edges.data() == other.edges.data() && edges.size() == other.edges.size();
+  }
 };
 
 /// The edges of all tokens [V].

@@ -53,7 +53,7 @@ void adjust(torch::Tensor& log_p, const StepRequest& step) {
 
 }  // namespace
 
-void best_candidates(const torch::Tensor& logits, std::span<const std::int64_t> never_emitted,
+void best_candidates(const torch::Tensor& logits, std::span<const TokenId> never_emitted,
                      const StepRequest& step) {
   const std::int64_t rows = logits.size(0), vocabulary = logits.size(1),
                      best = step.candidates_per_row;

@@ -12,7 +12,7 @@ namespace dragoman {
 
 /// The candidates and reported log-probabilities of `step`. logits [R, V] in any type on any
 /// device; they are not changed.
-void best_candidates(const torch::Tensor& logits, std::span<const std::int64_t> never_emitted,
+void best_candidates(const torch::Tensor& logits, std::span<const TokenId> never_emitted,
                      const StepRequest& step);
 
 }  // namespace dragoman

@@ -22,20 +22,20 @@ using Indices = std::vector<std::size_t>;
 
 constexpr std::int64_t kChunkTokens = 512;  // logits [512, V] exist at a time
 
-std::int64_t longer_side(const TokenPair& pair) {
+std::int64_t longer_side(const SentencePair& pair) {
   return static_cast<std::int64_t>(std::max(pair.source.size(), pair.target.size()));
 }
 
-void check_lengths(std::span<const TokenPair> pairs, const ModelConfig& config) {
+void check_lengths(std::span<const SentencePair> pairs, const ModelConfig& config) {
   if (config.positions != Positions::Learned) return;
-  for (const TokenPair& pair : pairs)
+  for (const SentencePair& pair : pairs)
     if (longer_side(pair) > config.max_positions)
       throw Error("a sentence of ", longer_side(pair), " pieces cannot be scored: the model has ",
                   config.max_positions, " learned positions");
 }
 
 /// From short to long.
-std::vector<Indices> batches_of(std::span<const TokenPair> pairs, std::int64_t max_tokens) {
+std::vector<Indices> batches_of(std::span<const SentencePair> pairs, std::int64_t max_tokens) {
   Indices order(pairs.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [pairs](std::size_t a, std::size_t b) {
@@ -60,8 +60,8 @@ std::vector<Indices> batches_of(std::span<const TokenPair> pairs, std::int64_t m
 struct Side {
   std::vector<std::int32_t> tokens, starts = {0};
 
-  Side(std::span<const TokenPair> pairs, const Indices& batch,
-       std::vector<TokenId> TokenPair::*side) {
+  Side(std::span<const SentencePair> pairs, const Indices& batch,
+       std::vector<TokenId> SentencePair::*side) {
     for (std::size_t index : batch) {
       const auto& sentence = pairs[index].*side;
       tokens.insert(tokens.end(), sentence.begin(), sentence.end());
@@ -96,20 +96,22 @@ std::int64_t share_of(std::int64_t max_tokens, std::int64_t threads) {
 /// Pairs that go through the model, and where their values go.
 struct Scoring {
   Transformer& model;
-  std::span<const TokenPair> pairs;
+  std::span<const SentencePair> pairs;
   std::vector<std::vector<float>>& scores;
 
   /// A lower bound of the memory of attention on the CPU (attention_memory); 0 on other devices.
   std::int64_t memory_of(const Indices& batch) const {
     if (!model->output_weight().device().is_cpu()) return 0;
-    const Side source(pairs, batch, &TokenPair::source), target(pairs, batch, &TokenPair::target);
+    const Side source(pairs, batch, &SentencePair::source),
+        target(pairs, batch, &SentencePair::target);
     return attention_memory(model->config, {source.starts, target.starts}, sizeof(float),
                             Pass::Forward);
   }
 
   void score(const Indices& batch) const {
     const torch::NoGradGuard no_grad;
-    const Side source(pairs, batch, &TokenPair::source), target(pairs, batch, &TokenPair::target);
+    const Side source(pairs, batch, &SentencePair::source),
+        target(pairs, batch, &SentencePair::target);
     const auto values =
         log_probabilities(model, source.on_device_of(model), target.on_device_of(model));
     const float* next = values.const_data_ptr<float>();
@@ -136,7 +138,7 @@ struct Scoring {
 }  // namespace
 
 std::vector<std::vector<float>> token_log_probabilities(Transformer& model,
-                                                        std::span<const TokenPair> pairs,
+                                                        std::span<const SentencePair> pairs,
                                                         std::int64_t max_tokens,
                                                         std::stop_token stop) {
   check_lengths(pairs, model->config);

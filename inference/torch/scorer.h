@@ -6,15 +6,10 @@
 #include <stop_token>
 #include <vector>
 
-#include "inference/search/engine.h"
+#include "inference/search/sentence_pair.h"
 #include "model/transformer.h"
 
 namespace dragoman {
-
-/// A sentence and its translation; both end with </s>.
-struct TokenPair {
-  std::vector<TokenId> source, target;
-};
 
 /// Log-probability, to base e, of each target token given those before it and the source: one list
 /// per pair, as long as its target. Pairs go through the model in batches of similar lengths, whose
@@ -22,7 +17,7 @@ struct TokenPair {
 /// a batch change its values by rounding only. After a stop the lists of the pairs that were not
 /// reached are empty. Throws Error for a sentence longer than the learned positions of the model.
 std::vector<std::vector<float>> token_log_probabilities(Transformer& model,
-                                                        std::span<const TokenPair> pairs,
+                                                        std::span<const SentencePair> pairs,
                                                         std::int64_t max_tokens,
                                                         std::stop_token stop = {});
 

@@ -32,7 +32,10 @@ std::vector<std::int32_t> SourceCache::admit(Transformer& model, const torch::Te
   std::vector<std::int32_t> admitted;
   const auto lengths = layout.lengths.cpu();
   for (std::int64_t b = 0; b < layout.sentences; ++b) {
-    if (free_slots_.empty()) free_slots_.push_back(next_slot_++);
+    if (free_slots_.empty()) {
+      free_slots_.push_back(next_slot_++);
+      free_slots_.reserve(static_cast<std::size_t>(next_slot_));  // release() takes no memory
+    }
     admitted.push_back(free_slots_.back());
     free_slots_.pop_back();
     slots_.push_back(admitted.back());

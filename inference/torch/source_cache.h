@@ -20,6 +20,7 @@ class SourceCache {
   /// A slot for each sentence of `layout`, whose encoder output is memory [N, D].
   std::vector<std::int32_t> admit(Transformer& model, const torch::Tensor& memory,
                                   const PackedLayout& layout);
+  /// Takes no memory.
   void release(std::span<const std::int32_t> slots);
 
   /// The slots of the rows that attend from now on [R]; rows of one slot stand side by side.

@@ -6,12 +6,16 @@
 #include <limits>
 #include <utility>
 
+#include "inference/device/device_scheduler.h"
 #include "inference/torch/candidates.h"
 #include "inference/torch/to_device.h"
 
 namespace dragoman {
 
 namespace {
+
+/// A search that has ended waits this long at most for the host to see it.
+constexpr std::int64_t kStepsPerPoll = 8;
 
 /// Attention to what the caches hold instead of to a whole target.
 class CachedAttention : public DecoderAttention {
@@ -41,10 +45,13 @@ class CachedAttention : public DecoderAttention {
 
 }  // namespace
 
-TorchEngine::TorchEngine(Transformer model, std::vector<TokenId> never_emitted)
+TorchEngine::TorchEngine(Transformer model, std::vector<TokenId> never_emitted, SearchPlace place)
     : model_(std::move(model)),
       options_(model_->output_weight().options()),
-      never_emitted_(never_emitted.begin(), never_emitted.end()),
+      never_emitted_(std::move(never_emitted)),
+      searches_on_device_(place == SearchPlace::Device ||
+                          (place == SearchPlace::Auto && !device().is_cpu())),
+      device_model_(model_),
       sources_(model_->config, options_),
       rows_(model_->config, options_) {}
 
@@ -91,6 +98,14 @@ void TorchEngine::step(const StepRequest& step) {
       {to_device(tokens, device()), to_device(positions, device()), length, {}},
       attention);  // [R, D]
   best_candidates(model_->logits(hidden), never_emitted_, step);
+}
+
+std::shared_ptr<SentenceScheduler> TorchEngine::own_scheduler(std::int64_t rows) {
+  if (!searches_on_device_) return nullptr;
+  return std::make_shared<DeviceScheduler>(
+      device_model_, *this, never_emitted_,
+      DeviceScheduler::Options{.rows = rows,
+                               .steps_per_poll = device().is_cpu() ? 1 : kStepsPerPoll});
 }
 
 }  // namespace dragoman

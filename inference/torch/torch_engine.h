@@ -9,15 +9,25 @@
 #include "inference/search/engine.h"
 #include "inference/torch/row_cache.h"
 #include "inference/torch/source_cache.h"
+#include "inference/torch/torch_device_model.h"
 #include "model/transformer.h"
 
 namespace dragoman {
+
+/// Where the search runs. Required phrases, and ensembles, are searched for on the host in any
+/// case.
+enum class SearchPlace {
+  Auto,  ///< on the model's device, unless that is the CPU
+  Host,
+  Device,
+};
 
 class TorchEngine : public Engine {
  public:
   /// Shares the model, whose weights must not change while sentences are under way.
   /// `never_emitted`: tokens that no row produces (Tokenizer::never_emitted of the target side).
-  TorchEngine(Transformer model, std::vector<TokenId> never_emitted);
+  TorchEngine(Transformer model, std::vector<TokenId> never_emitted,
+              SearchPlace place = SearchPlace::Auto);
 
   std::int64_t vocabulary() const override { return model_->config.target_vocabulary; }
   std::int64_t max_positions() const override;
@@ -29,12 +39,16 @@ class TorchEngine : public Engine {
   void select(std::span<const RowOrigin> rows) override;
   void step(const StepRequest& step) override;
 
+  std::shared_ptr<SentenceScheduler> own_scheduler(std::int64_t rows) override;
+
  private:
   torch::Device device() const { return options_.device(); }
 
   Transformer model_;
   torch::TensorOptions options_;
-  std::vector<std::int64_t> never_emitted_;
+  std::vector<TokenId> never_emitted_;
+  bool searches_on_device_;
+  TorchDeviceModel device_model_;  // of a search on the device
   SourceCache sources_;
   RowCache rows_;
 };

@@ -22,8 +22,8 @@ void check_same_architecture(const ModelFileReader& first, const ModelFileReader
       throw Error(files, " cannot be averaged: ", fields[i].info.name, " is ", others[i].text(),
                   " in the one and ", fields[i].text(), " in the other");
   throw Error(files,
-              " cannot be averaged: their vocabularies or the epsilons of their layer "
-              "normalisation differ");
+              " cannot be averaged: their vocabularies, the epsilons of their layer "
+              "normalisation, or the ends of their sources differ");
 }
 
 std::vector<float> mean(const std::vector<ModelFileReader>& models, const std::string& name) {

@@ -19,6 +19,7 @@ constexpr std::int64_t kMaxLayers = 1'000;
 constexpr std::int64_t kMaxRows = 1 << 24;  // of embeddings: pieces or positions
 
 constexpr const char* kNormEpsilon = "norm-epsilon";
+constexpr const char* kSourceEos = "source-eos";
 
 void check_size(std::string_view flag, std::int64_t value, std::int64_t limit) {
   if (value < 1 || value > limit)
@@ -197,6 +198,7 @@ std::string to_json(const ModelConfig& config) {
   nlohmann::ordered_json json;
   for (const Field& field : fields_of(copy)) json[std::string(field.info.name)] = json_of(field);
   json[kNormEpsilon] = config.norm_epsilon;
+  if (!config.source_eos) json[kSourceEos] = false;
   for_each_tokenizer_value(config,
                            [&json](const char* name, std::int64_t value) { json[name] = value; });
   return json.dump();
@@ -225,6 +227,12 @@ ModelConfig model_config_from_json(std::string_view text) {
     config.norm_epsilon = number.is_number() ? number.get<double>() : 0;
     if (!(config.norm_epsilon > 0 && config.norm_epsilon < 1))
       throw Error("model configuration: \"", kNormEpsilon, "\" cannot be ", number.dump());
+  }
+  if (json.contains(kSourceEos)) {
+    const Json flag = take(kSourceEos);
+    if (!flag.is_boolean())
+      throw Error("model configuration: \"", kSourceEos, "\" has the wrong type");
+    config.source_eos = flag.get<bool>();
   }
   for_each_tokenizer_value(config, [&take](std::string_view name, std::int64_t& value) {
     const Json number = take(name);

@@ -62,7 +62,9 @@ struct ModelConfig {
   double attention_dropout = 0.1;   ///< of attention weights
   double activation_dropout = 0.1;  ///< of the feed-forward network's inner activations
 
-  double norm_epsilon = 1e-5;  ///< of layer normalisation, added to the variance; no flag
+  // Of other systems' models, without flags.
+  double norm_epsilon = 1e-5;  ///< of layer normalisation, added to the variance
+  bool source_eos = true;      ///< whether a source sentence ends with </s>
 
   // The tokenizer decides these, not flags.
   std::int64_t source_vocabulary = 0;
@@ -169,7 +171,7 @@ struct ModelConfig {
 /// The stored text: JSON with every field, the vocabulary sizes and the special ids.
 std::string to_json(const ModelConfig& config);
 /// Throws Error on missing or wrong fields. The first model files lack norm-epsilon, which was
-/// 1e-5.
+/// 1e-5, and source-eos, which was true.
 ModelConfig model_config_from_json(std::string_view json);
 
 struct ParameterShape {

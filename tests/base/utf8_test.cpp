@@ -17,5 +17,19 @@ TEST(TitleCase, ChangesTheFirstLetterOfEachWord) {
   EXPECT_EQ(title_case("漢字"), "漢字");
 }
 
+TEST(ControlCharacters, AreThoseOfUnicodeAndItsLineEnds) {
+  for (const char* text : {"", "a b", "\u00A0", "\u00E9 \u200B", "\uFEFF"})
+    EXPECT_FALSE(has_control_character(text)) << text;
+  for (const char* text :
+       {"a\tb", "\n", "a\x1F", "\x7F", "\u0080", "\u0085", "\u009F", "\u2028", "b\u2029"})
+    EXPECT_TRUE(has_control_character(text)) << text;
+  EXPECT_TRUE(has_control_character({"a\0b", 3}));
+  for (char32_t c = 0; c < 0xD800; ++c) {
+    const std::string_view category = general_category(c);
+    const bool is_control = category == "Cc" || category == "Zl" || category == "Zp";
+    ASSERT_EQ(has_control_character(to_utf8({&c, 1})), is_control) << static_cast<unsigned>(c);
+  }
+}
+
 }  // namespace
 }  // namespace dragoman

@@ -29,6 +29,16 @@ TEST(PackBatch, PutsSentencesSideBySideEachWithItsEnd) {
   EXPECT_THAT(batch.sentences, ElementsAre(2, 0, 1));
 }
 
+TEST(PackBatch, SourcesOfAModelMayHaveNoEnd) {
+  const Corpus corpus = corpus_of({{{1, 2}, {3}}, {{}, {4, 5}}, {{6}, {}}});
+  const std::uint32_t pairs[] = {2, 0, 1};
+  const PackedBatch batch =
+      pack_batch(corpus, pairs, {.source = 998, .target = 999, .source_eos = false});
+  EXPECT_THAT(batch.source.tokens, ElementsAre(6, 1, 2, 998)) << "an empty one has its end";
+  EXPECT_THAT(batch.source.starts, ElementsAre(0, 1, 3, 4));
+  EXPECT_THAT(batch.target.tokens, ElementsAre(999, 3, 999, 4, 5, 999));
+}
+
 TEST(AllBatches, HaveEveryPairOnceFromShortToLong) {
   const auto pairs = random_pairs(300, 20);
   std::int64_t sentences = 0;
@@ -48,6 +58,9 @@ TEST(EndIds, AreThoseOfEachTokenizer) {
       std::make_shared<const Tokenizer>(train_on(sample_text(50), {.vocab_size = 300}));
   EXPECT_EQ(end_ids(tokenizers).source, 2);
   EXPECT_EQ(end_ids(tokenizers).target, 2);
+  EXPECT_TRUE(end_ids(tokenizers).source_eos);
+  tokenizers.source_eos = false;
+  EXPECT_FALSE(end_ids(tokenizers).source_eos);
 }
 
 /// Batches of an encoder, as training takes them.

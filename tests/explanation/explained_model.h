@@ -11,11 +11,6 @@
 
 namespace dragoman {
 
-inline TokenizerPair tokenizer_pair() {
-  const auto one = std::make_shared<Tokenizer>(tokenizer().model_bytes(), "test");
-  return {one, one};
-}
-
 /// Weights times `sharpness`: with 1 no token of a step is much more probable than another.
 inline std::shared_ptr<const CpuModel> weights_of_small_model(
     Positions positions = Positions::Sinusoidal, float sharpness = 1) {

@@ -136,6 +136,18 @@ TEST(Explainer, TheSumIsTokenAndPosition) {
   for (std::size_t c = 0; c < 4; ++c) EXPECT_EQ(all.activations.target.token[c], 0);
 }
 
+TEST(Explainer, ASourceMayHaveNoEnd) {
+  TokenizerPair tokenizers = tokenizer_pair();
+  tokenizers.source_eos = false;
+  Explainer explainer(weights_of_small_model(), tokenizers, kSearch);
+  const SentenceExplanation all = explainer.explain("one two three", std::nullopt);
+  const std::size_t pieces = tokenizer().encode("one two three").size();
+  ASSERT_EQ(all.source_tokens.size(), pieces);
+  EXPECT_EQ(all.cross[0].keys, static_cast<std::int64_t>(pieces));
+  EXPECT_EQ(all.target_tokens.back().id, tokenizer().eos_id());
+  EXPECT_EQ(explanation_of("one two three").source_tokens.size(), pieces + 1);
+}
+
 TEST(Explainer, RefusesWhatItCannotShow) {
   const auto message = [](std::string_view source, std::optional<std::string_view> target) {
     return [=] { explanation_of(source, target); };

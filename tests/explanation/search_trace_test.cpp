@@ -12,7 +12,21 @@ namespace {
 
 SearchTrace traced(const Distribution& distribution, const DecodeConfig& config) {
   TableEngine engine(kVocabulary, distribution);
-  return trace_search(engine, kSource, {.config = config, .tokens = {kEos}});
+  const auto settings =
+      std::make_shared<const SearchSettings>(SearchSettings{.config = config, .tokens = {kEos}});
+  return trace_search(engine, {.line = 0, .part = 0, .tokens = kSource, .settings = settings});
+}
+
+TEST(SearchTrace, TheEndOfASourceDoesNotLengthenItsTranslation) {
+  const auto settings = std::make_shared<const SearchSettings>(
+      SearchSettings{.config = {.beam_size = 1, .max_length_ratio = 1}, .tokens = {kEos}});
+  SourceSentence sentence{
+      .line = 0, .part = 0, .tokens = Tokens(60, 4), .settings = settings, .has_end = false};
+  TableEngine engine(kVocabulary, random_distribution(kVocabulary, 1, 3, -60));  // never ends
+  EXPECT_EQ(trace_search(engine, sentence).translation.length, 60);
+  sentence.tokens.push_back(kEos);
+  sentence.has_end = true;
+  EXPECT_EQ(trace_search(engine, sentence).translation.length, 60);
 }
 
 /// The tokens from the start to a node.

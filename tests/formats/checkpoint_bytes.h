@@ -19,18 +19,21 @@ class StateDict {
  public:
   StateDict& add(const std::string& name, const std::vector<int>& shape,
                  const std::vector<float>& values) {
+    items_.push_back(text_op(name));
+    items_.push_back(tensor(shape, values).opcodes());
+    return *this;
+  }
+  /// A tensor that has its storage here, but is no item of the dict.
+  TensorOp tensor(const std::vector<int>& shape, const std::vector<float>& values) {
     std::vector<int> strides(shape.size(), 1);
     for (std::size_t axis = shape.size(); axis-- > 1;)
       strides[axis - 1] = strides[axis] * shape[axis];
-    const TensorOp tensor{.storage = {.key = std::to_string(storages_.size()),
-                                      .elements = static_cast<int>(values.size())},
-                          .shape = shape,
-                          .strides = strides};
-    items_.push_back(text_op(name));
-    items_.push_back(tensor.opcodes());
     storages_.emplace_back(reinterpret_cast<const char*>(values.data()),
                            values.size() * sizeof(float));
-    return *this;
+    return {.storage = {.key = std::to_string(storages_.size() - 1),
+                        .elements = static_cast<int>(values.size())},
+            .shape = shape,
+            .strides = strides};
   }
 
   std::string opcodes() const { return dict_op(items_); }

@@ -272,8 +272,6 @@ TEST_F(Fairseq, AnotherCheckpointIsNamed) {
   };
   EXPECT_THAT(error_of({text_op("weights"), "}"}),
               HasSubstr("of no system that this program knows"));
-  EXPECT_THAT(error_of({text_op("model"), "}", text_op("generator"), "}", text_op("opt"), "}"}),
-              HasSubstr("OpenNMT-py"));
   EXPECT_THAT(error_of({text_op("model_state"), "}"}), HasSubstr("JoeyNMT without config.yaml"));
 }
 

@@ -17,6 +17,9 @@ namespace {
 using testing::HasSubstr;
 namespace fs = std::filesystem;
 
+/// The switch's name, its rank and type, and its size; one byte follows.
+const std::string kStartFromZero("decoder/start_from_zero_embedding\0\0\1\1\0\0\0", 40);
+
 /// A folder that write_ctranslate2() has made of a random model of ours.
 class ReadCtranslate2 : public testing::Test {
  protected:
@@ -29,7 +32,7 @@ class ReadCtranslate2 : public testing::Test {
   fs::path folder() const { return scratch_.path() / "ct2"; }
 
   std::string error() const { return import_error(folder()); }
-  /// Replaces the one place of `from` in a file by as many bytes.
+  /// Replaces the one place of `from` in a file.
   void replace(const char* name, const std::string& from, const std::string& to) {
     std::string bytes = read_file(folder() / name);
     const std::size_t at = bytes.find(from);
@@ -72,6 +75,20 @@ TEST_F(ReadCtranslate2, LearnedPositionsStayLearned) {
   EXPECT_EQ(again.parameters, ours_.parameters);
 }
 
+TEST_F(ReadCtranslate2, SourcesWithoutAnEndStaySo) {
+  ForeignModel model = random_model();
+  model.config.source_eos = false;
+  write(model);
+  EXPECT_THAT(read_file(folder() / "config.json"), HasSubstr("\"add_source_eos\": false"));
+  EXPECT_FALSE(import_model(folder()).config.source_eos);
+  EXPECT_EQ(to_imported(import_model(folder())).parameters, ours_.parameters);
+  write(random_model());
+  replace("config.json", "\"add_source_eos\": true", "\"add_source_eos\": false");
+  EXPECT_TRUE(import_model(folder()).config.source_eos) << "callers add it to Marian's models";
+  replace("model.bin", kStartFromZero + '\1', kStartFromZero + std::string(1, '\0'));
+  EXPECT_FALSE(import_model(folder()).config.source_eos) << "as converted from OpenNMT-py";
+}
+
 TEST_F(ReadCtranslate2, RoundedWeightsAreNear) {
   for (const ExportType type : {ExportType::Float16, ExportType::Int8}) {
     write(random_model(), type);
@@ -86,9 +103,7 @@ TEST_F(ReadCtranslate2, RoundedWeightsAreNear) {
 
 TEST_F(ReadCtranslate2, AFirstPieceOfTheDecoderIsReadAsItsStart) {
   write(random_model());
-  // The switch's name, its rank and type, its size, and its one byte.
-  const std::string name("decoder/start_from_zero_embedding\0\0\1\1\0\0\0", 40);
-  replace("model.bin", name + '\1', name + std::string(1, '\0'));
+  replace("model.bin", kStartFromZero + '\1', kStartFromZero + std::string(1, '\0'));
   const ForeignModel model = import_model(folder());
   const auto& embedding = model.parameters.at("embedding.weight");
   const auto eos = static_cast<std::ptrdiff_t>(model.config.eos_id);
@@ -111,6 +126,11 @@ TEST_F(ReadCtranslate2, DamageAndUnknownChoicesAreNamed) {
   write(random_model());
   replace("config.json", "\"add_source_bos\": false", "\"add_source_bos\": true ");
   EXPECT_THAT(error(), HasSubstr("\"add_source_bos\""));
+  write(random_model());
+  // A switch that is off becomes the factor 0.
+  replace("model.bin", std::string("\x14\0decoder/scale_alibi", 21),
+          std::string("\x16\0decoder/scale_outputs", 23));
+  EXPECT_THAT(error(), HasSubstr("decoder/scale_outputs"));
   write(random_model());
   fs::remove(folder() / "target.spm");
   EXPECT_THAT(error(), HasSubstr("has no SentencePiece model target.spm"));

@@ -119,5 +119,19 @@ TEST(AssembleTranslation, WordsHaveTheSumsOfTheirPiecesAndTheMeanOfTheirAttentio
   EXPECT_THAT(words[1].attention, ElementsAre(0.0F, 0.75F));
 }
 
+TEST(AssembleTranslation, AttentionOfASourceWithoutAnEndIsThatToItsPieces) {
+  Line line(true);
+  line.words = 2;
+  PreparedPart& part = line.add("a b", "");
+  part.words = {0, 1};
+  Hypothesis found = hypothesis("one", -1);
+  for (std::size_t t = 0; t < found.tokens.size(); ++t)
+    found.attention.insert(found.attention.end(), {0.25F, 0.75F});
+  part.hypotheses = {found};
+  const auto words = assemble_translation(line, tokenizer()).n_best.at(0).words;
+  ASSERT_EQ(words.size(), 1u);
+  EXPECT_THAT(words[0].attention, ElementsAre(0.25F, 0.75F));
+}
+
 }  // namespace
 }  // namespace dragoman

@@ -1,17 +1,19 @@
 // A model that translates each sentence into itself, and its tokenizer.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "tests/inference/search/table_engine.h"
+#include "tests/tokenizer/both_sides.h"
 #include "tokenizer/train_tokenizer.h"
 
 namespace dragoman {
 
-inline const Tokenizer& tokenizer() {
-  static const Tokenizer trained = [] {
+inline const TokenizerPair& tokenizer_pair() {
+  static const TokenizerPair trained = [] {
     std::vector<std::string> lines;
     RandomStream random(1);
     const std::vector<std::string> words = {"one", "two", "three", "Four", "five.", "six,"};
@@ -22,10 +24,13 @@ inline const Tokenizer& tokenizer() {
     TokenizerConfig config;
     config.vocab_size = 300;
     config.type = TokenizerType::Bpe;
-    return Tokenizer(train_tokenizer({lines.begin(), lines.end()}, config).model_bytes, "test");
+    return both_sides(
+        Tokenizer(train_tokenizer({lines.begin(), lines.end()}, config).model_bytes, "test"));
   }();
   return trained;
 }
+
+inline const Tokenizer& tokenizer() { return *tokenizer_pair().source; }
 
 /// A model that translates each sentence into itself, or else goes on with another word.
 inline Distribution copying() {

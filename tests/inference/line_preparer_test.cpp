@@ -27,7 +27,7 @@ Terms terms(const std::string& source, const std::string& target) {
 }
 
 const LinePreparer& preparer() {
-  static const LinePreparer all(tokenizer(), tokenizer(),
+  static const LinePreparer all(tokenizer_pair(),
                                 {.max_positions = 1000, .several_sentences = 0.0});
   return all;
 }
@@ -67,6 +67,27 @@ TEST(LinePreparer, ALineIsItsSentences) {
   EXPECT_EQ(line.facts.split, 1);
   EXPECT_EQ(line.facts.source_tokens,
             static_cast<std::int64_t>(sentences[0].tokens.size() + sentences[1].tokens.size()) - 2);
+}
+
+TEST(LinePreparer, SourcesOfAModelMayHaveNoEnd) {
+  TokenizerPair tokenizers = tokenizer_pair();
+  tokenizers.source_eos = false;
+  const LinePreparer without_ends(tokenizers, {.max_positions = 1000, .several_sentences = 0.0});
+  PreparedLine line(0, request({}, {.terms = terms("two", "six")}));
+  const auto sentences = without_ends.prepare({"one two five."}, line);
+  ASSERT_EQ(sentences.size(), 1u);
+  EXPECT_EQ(sentences[0].tokens, tokenizer().encode("one two five."));
+  EXPECT_FALSE(sentences[0].has_end);
+  EXPECT_EQ(sentences[0].pieces(), line.facts.source_tokens);
+  const auto again = without_ends.keep_or_search_again(line, 0, {hypothesis("one two five.")});
+  ASSERT_TRUE(again) << "with its term as a phrase";
+  EXPECT_EQ(again->tokens, sentences[0].tokens);
+  EXPECT_FALSE(again->has_end);
+
+  PreparedLine ended(1, request({}));
+  const auto with_ends = preparer().prepare({"one two five."}, ended);
+  EXPECT_TRUE(with_ends[0].has_end);
+  EXPECT_EQ(with_ends[0].pieces(), sentences[0].pieces());
 }
 
 TEST(LinePreparer, SplittingBelongsToTheRequest) {

@@ -1,4 +1,4 @@
-// One engine's sentences searched for on the test's own thread.
+// Sentences searched for on the test's own thread.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +15,11 @@ namespace dragoman {
 class LoneWorker {
  public:
   /// Sentences that do not say themselves how they are searched for are so by `config`.
-  LoneWorker(Engine& engine, DecodeConfig config, TargetTokens tokens)
-      : scheduler_(engine, config.batch_size),
+  LoneWorker(Engine& engine, const DecodeConfig& config, TargetTokens tokens)
+      : LoneWorker(std::make_unique<Scheduler>(engine, config.batch_size), config,
+                   std::move(tokens)) {}
+  LoneWorker(std::unique_ptr<SentenceScheduler> scheduler, DecodeConfig config, TargetTokens tokens)
+      : scheduler_(std::move(scheduler)),
         search_(std::make_shared<const SearchSettings>(
             SearchSettings{std::move(config), std::move(tokens)})) {}
 
@@ -32,23 +35,23 @@ class LoneWorker {
     }
   }
 
-  bool idle() const { return waiting_.empty() && scheduler_.idle(); }
+  bool idle() const { return waiting_.empty() && scheduler_->idle(); }
 
   std::vector<FinishedSentence> step() {
-    scheduler_.drop_cancelled();
-    const std::int64_t count = scheduler_.count_admissible(waiting_);
+    scheduler_->drop_cancelled();
+    const std::int64_t count = scheduler_->count_admissible(waiting_);
     std::vector<SourceSentence> taken(std::make_move_iterator(waiting_.begin()),
                                       std::make_move_iterator(waiting_.begin() + count));
     waiting_.erase(waiting_.begin(), waiting_.begin() + count);
-    scheduler_.admit(taken);
-    std::vector<FinishedSentence> finished = scheduler_.step();
+    scheduler_->admit(taken);
+    std::vector<FinishedSentence> finished = scheduler_->step();
     for (const FinishedSentence& sentence : finished)
       if (sentence.error) std::rethrow_exception(sentence.error);
     return finished;
   }
 
  private:
-  Scheduler scheduler_;
+  std::unique_ptr<SentenceScheduler> scheduler_;
   std::shared_ptr<const SearchSettings> search_;
   std::deque<SourceSentence> waiting_;
 };

@@ -88,7 +88,7 @@ struct Prefix {
 
 inline void expect_scores_of_whole_sequences(Transformer& model, const std::vector<Tokens>& sources,
                                              const std::vector<Prefix>& prefixes) {
-  std::vector<TokenPair> pairs;
+  std::vector<SentencePair> pairs;
   for (const Prefix& prefix : prefixes) pairs.push_back({sources[prefix.sentence], prefix.tokens});
   const auto expected = token_log_probabilities(model, pairs, 1'000);
   for (std::size_t i = 0; i < prefixes.size(); ++i) {

@@ -172,6 +172,25 @@ TEST(Scheduler, LongestAreAdmittedFirstButNeverBeforeEarlierOnes) {
   EXPECT_EQ(order, (std::vector<std::int64_t>{1, 2, 0, 3}));
 }
 
+TEST(Scheduler, TheEndOfASourceDoesNotLengthenItsTranslation) {
+  TableEngine engine(kVocabulary, random_distribution(kVocabulary, 1, 3, -60));  // never ends
+  const DecodeConfig config{.beam_size = 1, .max_length_ratio = 1};
+  LoneWorker worker(engine, config, {kEos});
+  constexpr std::size_t kPieces = 60;  // above the length that every translation may have
+  std::vector<TokenId> pieces(kPieces, 4), ended = pieces;
+  ended.push_back(kEos);
+  worker.add({{.line = 0, .part = 0, .tokens = pieces, .has_end = false},
+              {.line = 1, .part = 0, .tokens = ended}});
+  std::size_t finished = 0;
+  while (!worker.idle())
+    for (const FinishedSentence& sentence : worker.step()) {
+      EXPECT_EQ(sentence.hypotheses.front().length, static_cast<std::int64_t>(kPieces));
+      EXPECT_TRUE(sentence.hypotheses.front().cut);
+      ++finished;
+    }
+  EXPECT_EQ(finished, 2u);
+}
+
 TEST(Scheduler, SlotsAreReleasedWhenTheWorkIsGivenUp) {
   TableEngine engine = make_engine();
   {

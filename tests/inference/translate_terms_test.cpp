@@ -7,6 +7,7 @@
 
 #include "inference/translate_text.h"
 #include "tests/inference/search/table_engine.h"
+#include "tests/tokenizer/both_sides.h"
 #include "tokenizer/train_tokenizer.h"
 
 namespace dragoman {
@@ -34,10 +35,12 @@ Tokenizer trained_tokenizer(std::vector<std::string> symbols) {
   return Tokenizer(train_tokenizer({lines.begin(), lines.end()}, config).model_bytes, "test");
 }
 
-const Tokenizer& tokenizer() {
-  static const Tokenizer trained = trained_tokenizer({});
+const TokenizerPair& tokenizer_pair() {
+  static const TokenizerPair trained = both_sides(trained_tokenizer({}));
   return trained;
 }
+
+const Tokenizer& tokenizer() { return *tokenizer_pair().source; }
 
 /// Copies place by place; another word at a place costs `other`, the end before its time 30.
 Distribution copying(float other) {
@@ -65,7 +68,7 @@ Translation translated(const std::string& line, Demands demands, float other = -
                        DecodeConfig config = {.beam_size = 3}) {
   EXPECT_EQ(tokenizer().eos_id(), kEos);
   TableEngine engine(tokenizer().size(), copying(other));
-  TranslationService service({&engine}, tokenizer(), tokenizer());
+  TranslationService service({&engine}, tokenizer_pair());
   const std::vector<std::string> lines = {line};
   return translate_lines(service, lines, {.config = config, .demands = shared(std::move(demands))})
       .at(0);
@@ -109,7 +112,7 @@ TEST(TranslateTerms, ATermThatSpoilsTheRestIsLeftOutAndReportedUnlessForced) {
   const std::vector<std::string> line = {"one two three four ."};
   for (const PhrasePolicy policy : {PhrasePolicy::Fluent, PhrasePolicy::Always}) {
     TableEngine engine(tokenizer().size(), strict);
-    TranslationService service({&engine}, tokenizer(), tokenizer());
+    TranslationService service({&engine}, tokenizer_pair());
     const Translation translation =
         translate_lines(
             service, line,
@@ -140,7 +143,9 @@ std::vector<TokenId> with_terms_taken(const std::vector<TokenId>& source,
 }
 
 TEST(TranslateTerms, AModelThatKnowsTermsIsShownThemInTheSource) {
-  const Tokenizer marking = trained_tokenizer({std::string(kTermBegins), std::string(kTermEnds)});
+  const TokenizerPair pair =
+      both_sides(trained_tokenizer({std::string(kTermBegins), std::string(kTermEnds)}));
+  const Tokenizer& marking = *pair.source;
   const Distribution obeying = [&](const std::vector<TokenId>& source,
                                    const std::vector<TokenId>& prefix) {
     const auto copy = with_terms_taken(source, marking);
@@ -150,7 +155,7 @@ TEST(TranslateTerms, AModelThatKnowsTermsIsShownThemInTheSource) {
     return scores;
   };
   TableEngine engine(marking.size(), obeying);
-  TranslationService service({&engine}, marking, marking);
+  TranslationService service({&engine}, pair);
   const std::vector<std::string> lines = {"one two three four .", "one two ."};
   const auto translations = translate_lines(service, lines,
                                             {.config = {.beam_size = 3},

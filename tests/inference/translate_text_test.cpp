@@ -22,7 +22,7 @@ struct Copier {
   explicit Copier(TranslationRequest asked = {.config = {.beam_size = 2}},
                   std::int64_t positions = 1'000'000, ServiceConfig config = {})
       : engine(positions),
-        service({&engine}, tokenizer(), tokenizer(), config),
+        service({&engine}, tokenizer_pair(), config),
         request(std::move(asked)) {}
 
   std::vector<Translation> translate(const std::vector<std::string>& lines,
@@ -227,13 +227,15 @@ TEST(TranslateText, ATagInFrontOfALineStandsInFrontOfEachOfItsSentences) {
   config.vocab_size = 300;
   config.user_symbols = {"<bt>", "@@"};
   const std::vector<std::string> text(100, "One two five. Three Four five.");
-  const Tokenizer with_tag(train_tokenizer({text.begin(), text.end()}, config).model_bytes, "test");
+  const TokenizerPair pair = both_sides(
+      Tokenizer(train_tokenizer({text.begin(), text.end()}, config).model_bytes, "test"));
+  const Tokenizer& with_tag = *pair.source;
   TableEngine engine(with_tag.size(), [&](const auto& source, const auto& prefix) {
     std::vector<float> scores(static_cast<std::size_t>(with_tag.size()), -20);
     if (prefix.size() < source.size()) scores[static_cast<std::size_t>(source[prefix.size()])] = 0;
     return scores;
   });
-  TranslationService service({&engine}, with_tag, with_tag);
+  TranslationService service({&engine}, pair);
   const std::vector<std::string> lines = {"<bt> One two five. Three Four five.", "<bt>Two. Four.",
                                           "@@ One two five. Three Four five."};
   const auto translations = translate_lines(
@@ -328,7 +330,7 @@ TEST(TranslateText, StreamAndListGiveTheSame) {
 TEST(TranslateText, NBestOfASplitLineAreJoinedRankByRank) {
   TableEngine engine(tokenizer().size(), random_distribution(tokenizer().size(), 3, 3, 4));
   const DecodeConfig config{.beam_size = 3, .n_best = 3, .max_length = 8, .split_length = 8};
-  TranslationService service({&engine}, tokenizer(), tokenizer());
+  TranslationService service({&engine}, tokenizer_pair());
   const std::vector<std::string> lines = {"one two three Four five. One two three Four five.", ""};
   const std::vector<Translation> found = translate_lines(service, lines, {.config = config});
   ASSERT_EQ(found[0].n_best.size(), 3u);

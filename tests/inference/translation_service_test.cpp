@@ -76,7 +76,7 @@ TEST(TranslationService, ManyThreadsWithUnlikeRequestsGetWhatTheyWouldGetAlone) 
     alone.emplace_back();
     for (std::size_t i = 0; i < lines[r].size(); ++i) {
       Engines engines(1);
-      TranslationService service(engines.pointers(), tokenizer(), tokenizer());
+      TranslationService service(engines.pointers(), tokenizer_pair());
       Submission one{.lines = {{lines[r][i]}},
                      .request = service.prepare(asked[r]),
                      .first_line = static_cast<std::int64_t>(i)};
@@ -85,7 +85,7 @@ TEST(TranslationService, ManyThreadsWithUnlikeRequestsGetWhatTheyWouldGetAlone) 
   }
   for (const std::size_t count : {1, 3}) {
     Engines engines(count);
-    TranslationService service(engines.pointers(), tokenizer(), tokenizer());
+    TranslationService service(engines.pointers(), tokenizer_pair());
     std::latch together(static_cast<std::ptrdiff_t>(asked.size()));
     std::vector<std::jthread> callers;
     for (std::size_t r = 0; r < asked.size(); ++r)
@@ -103,7 +103,7 @@ TEST(TranslationService, ManyThreadsWithUnlikeRequestsGetWhatTheyWouldGetAlone) 
 
 TEST(TranslationService, LinesOfASubmissionMayHaveRequestsOfTheirOwn) {
   Engines engines(2);
-  TranslationService service(engines.pointers(), tokenizer(), tokenizer());
+  TranslationService service(engines.pointers(), tokenizer_pair());
   const auto plain = service.prepare({.config = {.beam_size = 1}}),
              wide = service.prepare({.config = {.beam_size = 4, .n_best = 4}});
   auto answers = service.submit(
@@ -127,7 +127,7 @@ class HeldEngine : public CopyingEngine {
 
 TEST(TranslationService, AStopFreesTheRowsAndEndsTheAnswers) {
   HeldEngine engine;
-  TranslationService service({&engine}, tokenizer(), tokenizer());
+  TranslationService service({&engine}, tokenizer_pair());
   const auto request = service.prepare({.config = {.beam_size = 1}});
   std::stop_source stop;
   const std::vector<LineInput> lines(500, LineInput{.text = "one two three Four"});
@@ -143,7 +143,7 @@ TEST(TranslationService, AStopFreesTheRowsAndEndsTheAnswers) {
 
 TEST(TranslationService, WhoLetsGoOfTheAnswersGivesUpTheWork) {
   HeldEngine engine;
-  TranslationService service({&engine}, tokenizer(), tokenizer());
+  TranslationService service({&engine}, tokenizer_pair());
   const auto request = service.prepare({.config = {.beam_size = 1}});
   {
     const auto answers = service.submit(
@@ -157,7 +157,7 @@ TEST(TranslationService, WhoLetsGoOfTheAnswersGivesUpTheWork) {
 
 TEST(TranslationService, MoreIsRefusedWhileTooMuchWaits) {
   HeldEngine engine;
-  TranslationService service({&engine}, tokenizer(), tokenizer(), {.limits = {.waiting = 20}});
+  TranslationService service({&engine}, tokenizer_pair(), {.limits = {.waiting = 20}});
   const auto request = service.prepare({.config = {.beam_size = 1}});
   const std::vector<LineInput> lines(50, LineInput{.text = "one two"});
   auto first = service.submit({.lines = lines, .request = request});
@@ -172,7 +172,7 @@ TEST(TranslationService, MoreIsRefusedWhileTooMuchWaits) {
 
 TEST(TranslationService, ProgressIsToldAndTheOrderKept) {
   CopyingEngine engine;
-  TranslationService service({&engine}, tokenizer(), tokenizer());
+  TranslationService service({&engine}, tokenizer_pair());
   std::counting_semaphore<> progress{0};
   auto answers = service.submit({.lines = {{"one"}, {"two three"}, {""}, {"six"}},
                                  .request = service.prepare({.config = {.beam_size = 1}}),
@@ -192,7 +192,7 @@ TEST(TranslationService, ProgressIsToldAndTheOrderKept) {
 
 TEST(TranslationService, ProgressIsToldOfLinesWithoutTextToo) {
   CopyingEngine engine;
-  TranslationService service({&engine}, tokenizer(), tokenizer());
+  TranslationService service({&engine}, tokenizer_pair());
   std::counting_semaphore<> progress{0};
   auto answers =
       service.submit({.lines = {{""}, {" "}}, .request = service.prepare({}), .on_progress = [&] {
@@ -206,7 +206,7 @@ TEST(TranslationService, ProgressIsToldOfLinesWithoutTextToo) {
 
 TEST(TranslationService, DrawsWithTermsAreRefusedWhoeverAsks) {
   CopyingEngine engine;
-  TranslationService service({&engine}, tokenizer(), tokenizer());
+  TranslationService service({&engine}, tokenizer_pair());
   LineInput line{.text = "one two"};
   line.terms = Terms(std::vector<std::pair<std::string, std::string>>{{"two", "six"}});
   const auto draws = service.prepare({.config = {.sampling = true}});
@@ -219,7 +219,7 @@ TEST(TranslationService, EndsWithWorkUnderWayAndSaysSo) {
   Engines engines(2);
   std::optional<TranslationAnswers> answers;
   {
-    TranslationService service(engines.pointers(), tokenizer(), tokenizer());
+    TranslationService service(engines.pointers(), tokenizer_pair());
     std::vector<LineInput> lines;
     for (const std::string& line : random_lines(1, 3000)) lines.push_back({line});
     answers = service.submit({.lines = std::move(lines), .request = service.prepare({})});
@@ -242,7 +242,7 @@ TEST(TranslationService, AFailingEngineIsToldToAllWhoseLinesItHeld) {
       throw Error("out of something");
     }
   } engine;
-  TranslationService service({&engine}, tokenizer(), tokenizer());
+  TranslationService service({&engine}, tokenizer_pair());
   const auto request = service.prepare({.config = {.beam_size = 1}});
   std::vector<TranslationAnswers> all;
   for (int i = 0; i < 3; ++i)
@@ -263,7 +263,7 @@ TEST(TranslationService, AFailingEngineIsToldToAllWhoseLinesItHeld) {
 
 TEST(TranslationService, WrongRequestsNameTheirFlag) {
   CopyingEngine engine;
-  TranslationService service({&engine}, tokenizer(), tokenizer());
+  TranslationService service({&engine}, tokenizer_pair());
   const auto message = [&](const TranslationRequest& request) -> std::string {
     try {
       service.prepare(request);
@@ -283,7 +283,7 @@ TEST(TranslationService, WrongRequestsNameTheirFlag) {
 
 TEST(TranslationService, ALineThatComesAloneIsAnsweredAtOnce) {
   CopyingEngine one, two;
-  TranslationService service({&one, &two}, tokenizer(), tokenizer());
+  TranslationService service({&one, &two}, tokenizer_pair());
   const auto request = service.prepare({.config = {.beam_size = 1}});
   std::vector<double> milliseconds;
   for (int i = 0; i < 21; ++i) {

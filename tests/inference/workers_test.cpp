@@ -9,10 +9,12 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 
 #include "base/error.h"
+#include "tests/allocations.h"
 #include "tests/inference/search/table_engine.h"
 
 namespace dragoman {
@@ -31,7 +33,7 @@ class Collecting : public SentenceReceiver {
     changed_.notify_all();
     return std::nullopt;
   }
-  void fail(std::exception_ptr error) override {
+  void fail(std::exception_ptr error) noexcept override {
     const std::lock_guard lock(mutex_);
     error_ = std::move(error);
     changed_.notify_all();
@@ -118,38 +120,38 @@ TEST(Workers, ASentenceMayBeSearchedForAgain) {
   EXPECT_EQ(twice->wait_for(30).begin()->first, 100);
 }
 
-TEST(Workers, ASentenceThatIsToBeSearchedForAgainFailsWithItsEngine) {
+TEST(Workers, SentencesThatAreToBeSearchedForAgainFailWhereNoMemoryIsLeftForTheQueue) {
   class Again : public SentenceReceiver {
    public:
-    explicit Again(SourceSentence again) : again_(std::move(again)) {}
+    Again(std::vector<SourceSentence> again, std::optional<FailingMemory>& no_memory)
+        : again_(std::move(again)), no_memory_(no_memory) {}
     std::optional<SourceSentence> finish(FinishedSentence sentence) override {
-      again_.receiver = sentence.receiver;
-      return std::move(again_);
+      if (again_.size() == 1) no_memory_.emplace(0, FailingMemory::Fails::FromThenOn);
+      SourceSentence next = std::move(again_.back());
+      again_.pop_back();
+      next.receiver = sentence.receiver;
+      return next;
     }
-    void fail(std::exception_ptr) override { has_failed = true; }
-    std::atomic<bool> has_failed = false;
+    void fail(std::exception_ptr) noexcept override { ++failed; }
+    std::atomic<int> failed = 0;
 
    private:
-    SourceSentence again_;
-  };
-  /// Throws out of the worker's loop, as where memory runs out.
-  class Throwing : public SentenceReceiver {
-   public:
-    std::optional<SourceSentence> finish(FinishedSentence) override { throw Error("no memory"); }
-    void fail(std::exception_ptr) override { throw Error("no memory"); }
+    std::vector<SourceSentence> again_;
+    std::optional<FailingMemory>& no_memory_;
   };
   constexpr std::int64_t kOneStep = 1;
-  const auto again = std::make_shared<Again>(sentences_for(nullptr, 1)[0]);
-  std::vector<SourceSentence> both = sentences_for(again, 1, kOneStep);
-  both.push_back(sentences_for(std::make_shared<Throwing>(), 1, kOneStep)[0]);
+  std::optional<FailingMemory> no_memory;
+  const auto again = std::make_shared<Again>(sentences_for(nullptr, 4), no_memory);
   TableEngine engine = make_engine();
   Engine* const engines[] = {&engine};
   {
-    Workers team(engines, {.rows = 6});
-    team.add(std::move(both));
+    Workers team(engines, {.rows = 12});
+    team.add(sentences_for(again, 4, kOneStep));
     while (!team.failure()) std::this_thread::yield();
   }
-  EXPECT_TRUE(again->has_failed);
+  EXPECT_TRUE(no_memory->has_failed());
+  no_memory.reset();
+  EXPECT_EQ(again->failed, 4);
 }
 
 /// Waits in its first step until it may go on.
@@ -214,7 +216,7 @@ std::string order_of_two(QueueOrder queue_order) {
 }
 
 TEST(Workers, ManySentencesDoNotHoldUpAFewThatComeLater) {
-  EXPECT_EQ(order_of_two(QueueOrder::Turns), "mmmfmfmf" + std::string(15, 'm'));
+  EXPECT_EQ(order_of_two(QueueOrder::Turns), std::string(16, 'm') + "fff" + "mmmm");
   EXPECT_EQ(order_of_two(QueueOrder::Arrival), std::string(20, 'm') + "fff");
 }
 

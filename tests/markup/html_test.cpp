@@ -167,21 +167,59 @@ TEST(Html, NestingOfSomeHundredsSurvives) {
   EXPECT_THROW(parse_html(repeated("<div>", 600)), Error);
 }
 
-TEST(Html, NestingWithoutBoundIsRefusedInAnInstant) {
-  std::string wide = "<p>";  // each paragraph gets all the open elements anew
-  for (int i = 0; i < 4'000; ++i) wide += "<b a=" + std::to_string(i) + ">";
-  for (const std::string& html : {repeated("<div>", 19'000), repeated("<i>", 30'000),
-                                  repeated("<div/>", 16'000), wide + repeated("<p>x", 10'000)}) {
-    const std::clock_t begin = std::clock();
-    try {
-      parse_html(html);
-      ADD_FAILURE() << html.substr(0, 10);
-    } catch (const Error& error) {
-      EXPECT_THAT(error.what(), testing::HasSubstr("at most 512 can be; close its tags"));
-    }
-    EXPECT_LT(static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC, 0.4)
-        << html.substr(0, 10);
+std::string fault_of(const std::string& html) {
+  try {
+    parse_html(html);
+  } catch (const Error& error) {
+    return error.what();
   }
+  return "";
+}
+
+/// Elements with so many attributes each, which differ in the last one.
+std::string elements_with_attributes(int elements, int attributes) {
+  std::string html;
+  for (int e = 0; e < elements; ++e) {
+    html += "<b";
+    for (int a = 0; a < attributes; ++a) html += " a" + std::to_string(a);
+    html += "=" + std::to_string(e) + ">";
+  }
+  return html;
+}
+
+TEST(Html, WhatIsOpenWithoutBoundIsRefusedInAnInstant) {
+  constexpr const char* kNesting = "at most 512 can be; close its tags";
+  constexpr const char* kAttributes = "too many attributes, at most 2000 can be";
+  constexpr const char* kMemory = "takes too much memory";
+  std::string wide = "<p>", in_html;  // each paragraph gets all the open elements anew
+  for (int i = 0; i < 4'000; ++i) wide += "<b a=" + std::to_string(i) + ">";
+  const std::string one_tag = "<p" + elements_with_attributes(1, 20'000).substr(2);
+  for (int i = 0; i < 10'000; ++i) in_html += "x<html a" + std::to_string(i) + ">";
+  for (const auto& [html, fault] :
+       {std::pair(repeated("<div>", 19'000), kNesting),
+        std::pair(repeated("<i>", 30'000), kNesting),
+        std::pair(repeated("<div/>", 16'000), kNesting),
+        std::pair(wide + repeated("<p>x", 10'000), kNesting),
+        std::pair(repeated("<b><i><p></b></p>", 6'000), kNesting),
+        std::pair("<table>" + repeated("<b a><b c><b d><b e>", 5'000), kNesting),
+        std::pair(repeated("<object><a>", 9'000), kNesting),
+        std::pair(repeated("<b><!--x--></body>", 5'000), kNesting),
+        std::pair("<svg>" + repeated("<g>", 30'000), kNesting), std::pair(one_tag, kAttributes),
+        std::pair(in_html, kAttributes), std::pair(elements_with_attributes(300, 60), kAttributes),
+        std::pair("<p>" + elements_with_attributes(500, 1) + repeated("<p>x", 20'000), kMemory)}) {
+    const std::clock_t begin = std::clock();
+    EXPECT_THAT(fault_of(html), testing::HasSubstr(fault)) << html.substr(0, 40);
+    EXPECT_LT(static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC, 0.4)
+        << html.substr(0, 40);
+  }
+}
+
+TEST(Html, PagesAreReadHoweverLongTheyAre) {
+  const std::string deep = repeated("<span>", 480) + repeated("<p>one</p></x>", 5'000);
+  EXPECT_EQ(texts_of(deep).size(), 5'000u);
+  EXPECT_EQ(texts_of("<table>" + repeated("<tr><td>one<td a=1>two", 5'000)).size(), 10'000u);
+  const std::string entities = repeated("one &amp; two ", 40'000);
+  EXPECT_EQ(texts_of(entities + "<p>").at(0).size(), entities.size() - 4 * 40'000 - 1);
 }
 
 }  // namespace

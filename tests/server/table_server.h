@@ -78,7 +78,7 @@ class TableServer {
     models.set(std::make_shared<ServedModel>(
         parse_language_pair(pair).value(),
         std::make_shared<TranslationService>(
-            std::vector<Engine*>{engines.back().get()}, tokenizer(), tokenizer(),
+            std::vector<Engine*>{engines.back().get()}, tokenizer_pair(),
             ServiceConfig{.limits = {.waiting = waiting, .order = QueueOrder::Turns}}),
         DecodeConfig{.beam_size = 2}, ServedModel::Facts{.checksum = "c0ffee", .updates = 7},
         std::move(explain)));

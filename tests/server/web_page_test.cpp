@@ -89,6 +89,9 @@ TEST(WebPage, TermsOfARequestAreInItsTranslation) {
   EXPECT_THAT(refused("one", "en"), HasSubstr("'one' is not source=target"));
   EXPECT_THAT(refused("=x", "en"), HasSubstr("is not source=target"));
   EXPECT_THAT(refused("one=two", "fr"), HasSubstr("terms need"));
+  for (const char* terms : {"one=t\x01wo", "one\ttwo\tthree", "o\x1Bne=two", "one=two\u2028three",
+                            "one=two\u0085three", "one=two\rthree"})
+    EXPECT_THAT(refused(terms, "en"), HasSubstr("has a control character")) << terms;
   EXPECT_THAT(refused("\t\n\n", "en"), HasSubstr("\"one\"")) << "no terms";
 }
 

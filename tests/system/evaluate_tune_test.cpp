@@ -39,6 +39,8 @@ TEST_F(EvaluateTune, TranslateTakesTheTunedSearchUnlessFlagsSayOtherwise) {
   ASSERT_EQ(tuned.exit_code, 0) << tuned.errors;
   const auto defaults = ModelFileReader(folder_ / "model.safetensors").decode_defaults();
   EXPECT_EQ(defaults.at("word-penalty"), "0.5") << "what is not tuned stays";
+  EXPECT_EQ(defaults.at("max-length"), "6") << "it was given";
+  EXPECT_FALSE(defaults.contains("min-length"));
   const std::string beam = defaults.at("beam-size"), penalty = defaults.at("length-penalty");
   EXPECT_THAT(tuned.errors, HasSubstr("--tune: 3 lines say little"));
   EXPECT_THAT(tuned.errors, testing::Not(HasSubstr(": chrF2 "))) << "the table has the scores";
@@ -58,9 +60,10 @@ TEST_F(EvaluateTune, TranslateTakesTheTunedSearchUnlessFlagsSayOtherwise) {
   const std::string with_flags =
       run(words({"-i", in, "-b", beam, "--length-penalty", penalty})).output;
   EXPECT_EQ(run(words({"-i", in})).output, with_flags);
-  EXPECT_EQ(
-      run(words({"-i", in, "-b", "5", "--length-penalty", "1", "--word-penalty", "0"})).output,
-      before);
+  EXPECT_EQ(run(words({"-i", in, "-b", "5", "--length-penalty", "1", "--word-penalty", "0",
+                       "--max-length", "0"}))
+                .output,
+            before);
 }
 
 }  // namespace

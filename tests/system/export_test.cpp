@@ -65,5 +65,17 @@ TEST_F(Export, AFullFolderIsRefusedAndNothingIsLeft) {
   EXPECT_EQ(exported("").exit_code, 2);
 }
 
+TEST_F(Export, AFolderThatCannotBeReadAgainIsRemoved) {
+  // CTranslate2's folders are read where the end of a sentence is </s>.
+  std::string& bytes = tokenizer_;
+  for (std::size_t at; (at = bytes.find("</s>")) != bytes.npos;) bytes.replace(at, 4, "</e>");
+  write_model("model.safetensors", 1);
+  const ProcessResult result = exported(path("en-de"));
+  EXPECT_EQ(result.exit_code, 1);
+  EXPECT_THAT(result.errors, HasSubstr("the check failed, and the folder was removed"));
+  EXPECT_THAT(result.errors, HasSubstr("the vocabulary has no </s>"));
+  EXPECT_EQ(names(), (std::set<std::string>{"model.safetensors"}));
+}
+
 }  // namespace
 }  // namespace dragoman

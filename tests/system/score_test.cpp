@@ -14,9 +14,27 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-class Score : public RunFolderTest {};
+std::vector<double> numbers_of(const std::string& output) {
+  std::istringstream numbers(output);
+  return {std::istream_iterator<double>(numbers), {}};
+}
 
-TEST_F(Score, WritesALineForEachLine) {
+/// Both programs have the command.
+class Score : public RunFolderTest, public testing::WithParamInterface<const char*> {
+ protected:
+  static ProcessResult run_program(const char* program, std::vector<std::string> arguments,
+                                   const std::string& input = "") {
+    arguments.insert(arguments.begin(), program);
+    Process process(CommandWords{std::move(arguments)});
+    process.send(input);
+    return process.wait();
+  }
+  static ProcessResult run(std::vector<std::string> arguments, const std::string& input = "") {
+    return run_program(GetParam(), std::move(arguments), input);
+  }
+};
+
+TEST_P(Score, WritesALineForEachLine) {
   write_file(run_ / "a.en", "the cat sat\n\nnumber 12\r\nmat");
   write_file(run_ / "a.de", "mat 7\nthe cat\n\non\n");
   const std::string source = run_ / "a.en", target = run_ / "a.de";
@@ -47,15 +65,14 @@ TEST_F(Score, WritesALineForEachLine) {
   EXPECT_EQ(score({"--src", "-", "--tgt", target}, read_file(source)).output, plain.output);
 }
 
-TEST_F(Score, TakesSentencesApartWhereBothSidesHaveAsMany) {
+TEST_P(Score, TakesSentencesApartWhereBothSidesHaveAsMany) {
   write_file(run_ / "a.en", "The cat. The mat.\nThe cat. The mat.\nThe cat.\nThe mat.\n");
   write_file(run_ / "a.de", "Mat 7. On 3.  \nMat 7 on 3.\nMat 7.\nOn 3.\n");
   const auto score = [&](const std::string& choice) {
     const auto result = run({"score", "-m", run_.path(), "--src", run_ / "a.en", "--tgt",
                              run_ / "a.de", "--split-sentences", choice});
     EXPECT_EQ(result.exit_code, 0) << result.errors;
-    std::istringstream numbers(result.output);
-    return std::vector<double>{std::istream_iterator<double>(numbers), {}};
+    return numbers_of(result.output);
   };
   const auto apart = score("always"), together = score("never");
   ASSERT_EQ(apart.size(), 4u);
@@ -65,7 +82,45 @@ TEST_F(Score, TakesSentencesApartWhereBothSidesHaveAsMany) {
   EXPECT_EQ(score("auto"), apart) << "of a model that does not say";
 }
 
-TEST_F(Score, RefusesLinesThatItCannotScore) {
+TEST_P(Score, FewPiecesAtATimeHaveTheSameScores) {
+  std::string text;
+  for (int i = 0; i < 40; ++i) text += "the cat number " + std::string(i % 7, '8') + " sat\n";
+  write_file(run_ / "a.txt", text);
+  const auto score = [&](const std::string& max_tokens) {
+    const ProcessResult result = run({"score", "-m", run_.path(), "--src", run_ / "a.txt", "--tgt",
+                                      run_ / "a.txt", "--max-tokens", max_tokens});
+    EXPECT_EQ(result.exit_code, 0) << result.errors;
+    return numbers_of(result.output);
+  };
+  const std::vector<double> together = score("4096"), alone = score("1");
+  ASSERT_EQ(together.size(), 40u);
+  for (std::size_t i = 0; i < together.size(); ++i) EXPECT_NEAR(together[i], alone[i], 1e-4);
+}
+
+class ScoreOfBothPrograms : public Score {};
+
+TEST_F(ScoreOfBothPrograms, IsTheSame) {
+  std::string source, target;
+  for (int i = 0; i < 300; ++i) {
+    source += "the cat number " + std::to_string(i * 31) + (i % 5 == 0 ? ". It sat.\n" : "\n");
+    target += i % 11 == 0 ? "\n" : "mat " + std::to_string(i) + " sat on. The cat \u4f60.\n";
+  }
+  write_file(run_ / "a.en", source);
+  write_file(run_ / "a.de", target);
+  const auto score = [&](const char* program) {
+    const ProcessResult result =
+        run_program(program, {"score", "-m", run_.path(), "--device", "cpu", "--src", run_ / "a.en",
+                              "--tgt", run_ / "a.de", "--per-token"});
+    EXPECT_EQ(result.exit_code, 0) << result.errors;
+    return numbers_of(result.output);
+  };
+  const std::vector<double> torch = score(DRAGOMAN_PROGRAM), lite = score(DRAGOMAN_LITE_PROGRAM);
+  ASSERT_EQ(torch.size(), lite.size());
+  ASSERT_GT(torch.size(), 2000u);
+  for (std::size_t i = 0; i < torch.size(); ++i) EXPECT_NEAR(torch[i], lite[i], 1e-4);
+}
+
+TEST_P(Score, RefusesLinesThatItCannotScore) {
   write_file(run_ / "two.txt", "the cat\nmat\n");
   write_file(run_ / "one.txt", "the cat\n");
   write_file(run_ / "invalid.txt", "the \xff\n");
@@ -81,7 +136,7 @@ TEST_F(Score, RefusesLinesThatItCannotScore) {
   expect_one_error(run({"score", "-m", run_.path(), "--src", one}), 2, "--tgt");
 }
 
-TEST_F(Score, ADamagedOrUnreadableModelIsOneLine) {
+TEST_P(Score, ADamagedOrUnreadableModelIsOneLine) {
   write_file(run_ / "a.txt", "the cat\n");
   const std::string text = run_ / "a.txt";
   auto files = write_unreadable_files();
@@ -89,6 +144,11 @@ TEST_F(Score, ADamagedOrUnreadableModelIsOneLine) {
   for (const auto& [file, what] : files)
     expect_one_error(run({"score", "-m", file, "--src", text, "--tgt", text}), 1, what);
 }
+
+INSTANTIATE_TEST_SUITE_P(Programs, Score, testing::Values(DRAGOMAN_PROGRAM, DRAGOMAN_LITE_PROGRAM),
+                         [](const auto& program) {
+                           return program.index == 0 ? "Dragoman" : "DragomanLite";
+                         });
 
 }  // namespace
 }  // namespace dragoman

@@ -78,7 +78,7 @@ TEST_F(CheckpointKeeperTest, SavesByTheClockForAResume) {
 TEST_F(CheckpointKeeperTest, TheRecordKnowsTheLengthOfTheLog) {
   log.open(progress, 1);
   save_at(100);
-  const auto found = find_checkpoint(run.folder, [](const std::string&) { FAIL(); });
+  const auto found = find_checkpoint_to_resume(run.folder, [](const std::string&) { FAIL(); });
   ASSERT_TRUE(found);
   EXPECT_EQ(found->progress.log_bytes, std::filesystem::file_size(run.folder.log()));
 }
@@ -151,28 +151,21 @@ TEST_F(CheckpointKeeperTest, ACheckpointThatProvesTooNearIsLeftForAnEarlierOne) 
 }
 
 TEST_F(CheckpointKeeperTest, ARollbackKeepsTheFactsOfThisStart) {
-  progress.data = {{"old/train.en", "0123"}};
-  progress.precision = "fp32";
-  progress.threads = "8";
-  progress.processor = "there";
-  progress.ranks = 2;
+  progress.start = {.machine = {.ranks = 2, .precision = "fp32", .threads = "8"},
+                    .data = {{"old/train.en", "0123"}},
+                    .settings = {}};
   save_at(100);
-  progress.data = {{"new/train.en", "0123"}};
-  progress.precision = "bf16";
-  progress.threads = "4";
-  progress.processor = "here";
-  progress.ranks = 1;
+  const StartRecord now{
+      .machine = {.ranks = 1, .precision = "bf16", .threads = "4", .processor = "here"},
+      .data = {{"new/train.en", "0123"}},
+      .settings = {}};
+  progress.start = now;
   progress.seconds = 77;
-  const ProgressRecord before = progress;
   come_to(160);
   keeper.roll_back(progress);
   EXPECT_EQ(progress.update, 100);
   EXPECT_EQ(progress.seconds, 77);
-  EXPECT_EQ(progress.data, before.data);
-  EXPECT_EQ(progress.precision, before.precision);
-  EXPECT_EQ(progress.threads, before.threads);
-  EXPECT_EQ(progress.processor, before.processor);
-  EXPECT_EQ(progress.ranks, before.ranks);
+  EXPECT_EQ(progress.start, now);
 }
 
 TEST_F(CheckpointKeeperTest, ACooldownThatWasCancelledStaysSoInARollback) {
@@ -220,7 +213,7 @@ TEST_F(CheckpointKeeperTest, CheckpointsLeftBehindByARollbackGoWithTheNextSaveAt
   save_at(300);
   EXPECT_THAT(checkpoints(), ElementsAre("latest", "update-00000200", "update-00000300"));
   std::filesystem::remove(run.folder.latest());
-  const auto found = find_checkpoint(run.folder, [](const std::string&) { FAIL(); });
+  const auto found = find_checkpoint_to_resume(run.folder, [](const std::string&) { FAIL(); });
   ASSERT_TRUE(found);
   EXPECT_EQ(found->progress.update, 300);
   EXPECT_EQ(found->progress.rollbacks, 1);

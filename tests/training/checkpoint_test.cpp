@@ -21,7 +21,7 @@ TEST(Checkpoint, AResumedModelGoesOnBitIdentically) {
     for (int u = 1; u <= 3; ++u) update(straight, u);
     ProgressRecord progress;
     progress.update = 3;
-    progress.settings.values = {{"lr", "0.001"}};
+    progress.start.settings.values = {{"lr", "0.001"}};
     write_checkpoint(path, straight,
                      {.tokenizer_source = "pieces", .tokenizer_target = {}, .provenance = {}},
                      progress);

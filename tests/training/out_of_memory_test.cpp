@@ -42,7 +42,7 @@ TEST_F(OutOfMemory, TheLowerBudgetIsSavedBeforeItActs) {
   };
   train(straight, observer);
 
-  const auto found = find_checkpoint(resumed.folder, [](const std::string&) { FAIL(); });
+  const auto found = find_checkpoint_to_resume(resumed.folder, [](const std::string&) { FAIL(); });
   ASSERT_TRUE(found);
   EXPECT_EQ(found->progress.update, 3);
   EXPECT_GT(found->progress.token_budget, 0);

@@ -13,8 +13,8 @@ TEST(ProgressRecord, RoundTripsThroughJson) {
   progress.update = 7;
   progress.seconds = 0.1;
   progress.best.value = 1.0 / 3;
-  progress.settings.values = {{"lr", "0.005"}, {"train-src", "a \"b\".en, \xFF.en"}};
-  progress.data = {{"\xE9t\xE9.en", "0123"}, {"\u00e9t\u00e9.en", "4567"}};
+  progress.start.settings.values = {{"lr", "0.005"}, {"train-src", "a \"b\".en, \xFF.en"}};
+  progress.start.data = {{"\xE9t\xE9.en", "0123"}, {"\u00e9t\u00e9.en", "4567"}};
   EXPECT_EQ(progress_from_json(to_json(progress)), progress);
   EXPECT_THROW(progress_from_json("{\"epoch\": 7}"), Error);
   EXPECT_THROW(progress_from_json("{\"update\": \"7\"}"), Error);

@@ -52,7 +52,7 @@ TEST_F(RunLogTest, BeforeItIsOpenNothingIsWritten) {
 
 TEST_F(RunLogTest, EachStartSaysItsSettingsAndCutsOffLinesAfterItsCheckpoint) {
   ProgressRecord progress;
-  progress.settings.values = {{"lr", "0.005"}, {"train-src", "\xE9.en"}};
+  progress.start.settings.values = {{"lr", "0.005"}, {"train-src", "\xE9.en"}};
   {
     RunLog log(run, observer);
     log.open(progress, 123);

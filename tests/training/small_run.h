@@ -75,15 +75,16 @@ class SmallRun : public testing::Test {
                             .tokenizer_target = {},
                             .provenance = {}},
             .data = data,
-            .settings = {},
             .threads = 1,
-            .processor = "here"};
+            .start = {.machine = {.precision = "fp32", .threads = "1", .processor = "here"},
+                      .data = data.file_hashes,
+                      .settings = {}}};
   }
 
   /// Goes on from the newest checkpoint in the run's folder, if one is there.
   StopReason train(const TrainingRun& run, RecordingObserver& observer, std::stop_token stop = {}) {
-    const auto found =
-        find_checkpoint(run.folder, [](const std::string& damage) { ADD_FAILURE() << damage; });
+    const auto found = find_checkpoint_to_resume(
+        run.folder, [](const std::string& damage) { ADD_FAILURE() << damage; });
     Trainer trainer(run, alone_, observer);
     if (found) trainer.resume(*found);
     const StopReason reason = trainer.train(std::move(stop));

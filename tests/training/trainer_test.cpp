@@ -146,7 +146,7 @@ TEST_F(TrainerTest, ARunThatDivergesGoesBackWithHalfTheRateAndGivesUpInTheEnd) {
   EXPECT_THAT(observer.warnings, Contains(HasSubstr("update 2 left out: its loss")));
   EXPECT_THAT(observer.warnings, Contains(HasSubstr("rolled back to update 0")));
   EXPECT_THAT(logged(run, "rollback", "to_update"), ElementsAre(0));
-  const auto latest = find_checkpoint(run.folder, [](const std::string&) { FAIL(); });
+  const auto latest = find_checkpoint_to_resume(run.folder, [](const std::string&) { FAIL(); });
   ASSERT_TRUE(latest);
   EXPECT_EQ(latest->progress.rollbacks, 1);
   EXPECT_EQ(latest->progress.rate_factor, 0.5);

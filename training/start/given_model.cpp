@@ -47,7 +47,7 @@ void take_architecture(const GivenModel& model, RunSettings& settings, ModelConf
 
 void take_tokenizers(const GivenModel& model, const std::optional<TokenizerPair>& files,
                      TokenizerConfig& config) {
-  const auto& [source, target] = model.tokenizers;
+  const auto &source = model.tokenizers.source, &target = model.tokenizers.target;
   const std::string name = join_text(model.name, " (", model.path.string(), ")");
   if (files) {
     require_same(*files->source, config.source_model, *source, name);
@@ -56,6 +56,7 @@ void take_tokenizers(const GivenModel& model, const std::optional<TokenizerPair>
                  name);
   }
   config.source_bytes = source->model_bytes();
+  config.source_eos = model.tokenizers.source_eos;
   if (!model.tokenizers.joint()) config.target_bytes = target->model_bytes();
 }
 

@@ -72,6 +72,7 @@ void choose_by_tokenizers(SettledRun& run, RunSettings& settings, const Tokenize
   model.unk_id = tokenizers.target->unk_id();
   model.bos_id = tokenizers.target->bos_id();
   model.eos_id = tokenizers.target->eos_id();
+  model.source_eos = tokenizers.source_eos;
   if (tokenizers.joint() || model.tying != Tying::ThreeWay) return;
   if (settings.asks_value("tying"))
     throw UsageError("--tying three-way needs one vocabulary for both sides (--joint-vocab)");
@@ -113,7 +114,7 @@ void choose_lr_end(TrainConfig& config, RunSettings& settings, const StartFacts&
   settings.explain("lr-end", "--max-updates");
 }
 
-void warn_of_other_machine(SettledRun& run, const ProgressRecord& begun,
+void warn_of_other_machine(SettledRun& run, const MachineFacts& begun,
                            const MachineFacts& machine) {
   const auto compare = [&run](const std::string& fact, const std::string& before,
                               const std::string& now) {
@@ -132,8 +133,8 @@ void warn_of_other_machine(SettledRun& run, const ProgressRecord& begun,
 void compare_with_begun(SettledRun& run, const StartFacts& facts) {
   const ProgressRecord& begun = *facts.begun;
   const auto fields = run.config.fields();
-  const ResumeChanges changes = compare_configuration(fields, begun.settings.values);
-  run.text_hashes = expected_hashes(fields, begun);
+  const ResumeChanges changes = compare_configuration(fields, begun.start.settings.values);
+  run.text_hashes = expected_hashes(fields, begun.start);
   if (begun.update > 0 && begun.keep_value < 0 && !run.config.data.keep_valid_source.empty())
     throw UsageError(
         "--keep-valid-src: this run was started without it, so nothing is known to compare with; "
@@ -144,7 +145,7 @@ void compare_with_begun(SettledRun& run, const StartFacts& facts) {
   for (const std::string& change : changes.not_exact)
     run.remarks.push_back({Remark::Kind::Warning,
                            "changed: " + change + "; the run goes on, but not bit-identically"});
-  warn_of_other_machine(run, begun, *facts.machine);
+  warn_of_other_machine(run, begun.start.machine, *facts.machine);
 }
 
 }  // namespace

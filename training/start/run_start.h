@@ -3,7 +3,8 @@
 //
 // The facts are found in this order: a checkpoint, a model to start from, the size of the text, the
 // tokenizers, the corpus, the machine. Measuring a fact needs the settings that the earlier facts
-// have decided. So settle() is called again after each fact, always from the same request.
+// have decided. So the program calls settle() again after each fact, always with the same request
+// (app/torch/start_settler).
 #pragma once
 
 #include <cstdint>
@@ -46,12 +47,6 @@ struct EpochFacts {
   double target_tokens_per_update() const {
     return static_cast<double>(target_tokens_per_epoch) / updates_per_epoch;
   }
-};
-
-/// The facts that must not change if a resumed run is to be bit-identical.
-struct MachineFacts {
-  std::int64_t ranks = 1;
-  std::string precision, threads, processor;
 };
 
 struct StartFacts {

@@ -9,9 +9,7 @@ namespace dragoman {
 namespace {
 
 Parity compared(const ForeignModel& theirs, const ImportedModel& ours) {
-  return compare(theirs, ParametersInMemory(ours.config, tensors_of(ours)),
-                 Tokenizer(ours.source_tokenizer, "source"),
-                 Tokenizer(ours.target_tokenizer, "target"));
+  return compare(theirs, ParametersInMemory(ours.config, tensors_of(ours)), tokenizers_of(ours));
 }
 
 TEST(Parity, FindsAnImportedModelTheSame) {
@@ -26,6 +24,17 @@ TEST(Parity, FindsAnImportedModelTheSame) {
     EXPECT_THAT(parity.text(), testing::MatchesRegex("6 lines: the same pieces, log-probabilities "
                                                      "within .*, the same greedy translations"));
   }
+}
+
+TEST(Parity, SourcesEndAsTheirModelHasThem) {
+  ForeignModel model = random_model();
+  model.config.source_eos = false;
+  ImportedModel ours = to_imported(model);
+  EXPECT_FALSE(ours.config.source_eos);
+  const Parity parity = compared(model, ours);
+  EXPECT_TRUE(parity.is_same(1e-4)) << parity.text();
+  ours.config.source_eos = true;
+  EXPECT_EQ(compared(model, ours).lines_of_pieces, 0);
 }
 
 TEST(Parity, FindsWhatIsWrong) {

@@ -39,7 +39,7 @@ TEST(TranslateDocument, ADocumentOfManyPassagesIsWrittenWhole) {
   std::string html;
   for (int i = 0; i < 1'500; ++i) html += "<p>one <b>two</b> three\n<p>|</p>";
   CopyingEngine engine;
-  TranslationService service({&engine}, tokenizer(), tokenizer());
+  TranslationService service({&engine}, tokenizer_pair());
   const ScratchFile output("page.html");
   translate_document(read(html, {.markup = MarkupFormat::Html}), service,
                      {.config = {.beam_size = 1}}, output.path().string());
@@ -50,7 +50,7 @@ TEST(TranslateDocument, AQueueThatIsFullIsWaitedFor) {
   std::string html;
   for (int i = 0; i < 1'500; ++i) html += "<p>one two\n";
   CopyingEngine engine;
-  TranslationService service({&engine}, tokenizer(), tokenizer(), {.limits = {.waiting = 100}});
+  TranslationService service({&engine}, tokenizer_pair(), {.limits = {.waiting = 100}});
   const ScratchFile output("page.html");
   translate_document(read(html, {.markup = MarkupFormat::Html}), service,
                      {.config = {.beam_size = 1}}, output.path().string());
@@ -61,7 +61,7 @@ TEST(TranslateDocument, AnOutputThatCannotBeWrittenCostsNoTranslation) {
   class NoEngine : public CopyingEngine {
     void step(const StepRequest&) override { ADD_FAILURE() << "a translation has begun"; }
   } engine;
-  TranslationService service({&engine}, tokenizer(), tokenizer());
+  TranslationService service({&engine}, tokenizer_pair());
   EXPECT_THROW(translate_document(read("<p>one", {.markup = MarkupFormat::Html}), service,
                                   {.config = {.beam_size = 1}}, "/proc/none/page.html"),
                Error);
@@ -69,7 +69,7 @@ TEST(TranslateDocument, AnOutputThatCannotBeWrittenCostsNoTranslation) {
 
 TEST(TranslateDocument, TermsThatATranslationLacksAreNamedWithTheirLine) {
   CopyingEngine engine;
-  TranslationService service({&engine}, tokenizer(), tokenizer());
+  TranslationService service({&engine}, tokenizer_pair());
   const ScratchFile output("page.html");
   using Pairs = std::vector<std::pair<std::string, std::string>>;
   const Demands demands{.terms = Terms(Pairs{{"two", "three three three three three"}})};

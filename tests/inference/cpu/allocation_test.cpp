@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "inference/cpu/cpu_engine.h"
-#include "tests/inference/cpu/allocations.h"
+#include "tests/allocations.h"
 #include "tests/inference/lone_worker.h"
 #include "tests/model/file/small_model.h"
 

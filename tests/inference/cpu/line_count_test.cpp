@@ -10,6 +10,7 @@
 #include "model/file/model_file.h"
 #include "tests/inference/random_rows.h"
 #include "tests/model/file/scratch_file.h"
+#include "tests/tokenizer/both_sides.h"
 #include "tokenizer/train_tokenizer.h"
 
 namespace dragoman {
@@ -40,7 +41,9 @@ TEST(LineCount, AsManyLinesComeOutAsWentIn) {
   for (int i = 0; i < 60; ++i) lines.push_back(random_line(random));
   TokenizerConfig tokens;
   tokens.vocab_size = 300;
-  const Tokenizer tokenizer(train_tokenizer({"one two three four five"}, tokens).model_bytes, "t");
+  const TokenizerPair tokenizers =
+      both_sides(Tokenizer(train_tokenizer({"one two three four five"}, tokens).model_bytes, "t"));
+  const Tokenizer& tokenizer = *tokenizers.source;
 
   ModelConfig config = configs()[0];
   config.source_vocabulary = config.target_vocabulary = tokenizer.size();
@@ -69,7 +72,7 @@ TEST(LineCount, AsManyLinesComeOutAsWentIn) {
       const DecodeConfig decode{.beam_size = batch == 7 ? 3 : 1,
                                 .max_length = 3,
                                 .batch_size = engine == engines.back() && batch == 1 ? 30 : batch};
-      TranslationService service({engine.get()}, tokenizer, tokenizer,
+      TranslationService service({engine.get()}, tokenizers,
                                  {.limits = {.rows = decode.batch_size}});
       const auto translations = translate_lines(service, lines, {.config = decode});
       ASSERT_EQ(translations.size(), lines.size());

@@ -244,7 +244,7 @@ TEST(Phrases, ATranslationWithThemMayEndAtTheMaximumLength) {
 
 TEST(PhraseBeam, AHypothesisRanksByTheAttentionThatAPhraseGets) {
   const std::vector<RequiredPhrase> list = {
-      {.spellings = {{{3, 4}}}, .ends_word = true, .begin = 1, .end = 2}};
+      {.spellings = {{{3, 4}}}, .ends_word = true, .begin = 1, .end = 2, .source_pieces = 3}};
   const RequiredPhrases required(list);
   const TargetTokens tokens{kEos};
   const std::vector<Candidate> candidates = {{6, -1}};
@@ -259,6 +259,13 @@ TEST(PhraseBeam, AHypothesisRanksByTheAttentionThatAPhraseGets) {
   ASSERT_EQ(near.size(), 2u);
   EXPECT_GT(near[1].rank(), far[1].rank()) << "the phrase where its source is looked at";
   EXPECT_LT(near[0].rank(), far[0].rank()) << "something else there";
+}
+
+TEST(RequiredPhrase, ItsAttentionIsThatToPiecesAlone) {
+  const RequiredPhrase phrase{.spellings = {{{3, 4}}}, .begin = 2, .end = 3, .source_pieces = 3};
+  const std::vector<float> with_end = {0.3F, 0.1F, 0.1F, 0.5F}, without_end = {0.6F, 0.2F, 0.2F};
+  EXPECT_NEAR(phrase.attention(with_end), 0.2, 1e-6);
+  EXPECT_NEAR(phrase.attention(without_end), 0.2, 1e-6);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/random.h"
+#include "tests/allocations.h"
 #include "tests/inference/random_rows.h"
 #include "tests/test_device.h"
 
@@ -31,6 +32,14 @@ TEST(TorchEngine, AReleasedSlotIsGivenToAnotherSentence) {
     EXPECT_NE(slots[0], slots[1]);
     engine.release(slots);
   }
+}
+
+TEST(TorchEngine, AReleaseTakesNoMemory) {
+  TorchEngine engine(make_model(configs()[0], test_device()), {});
+  const auto slots = engine.admit(sentences(20, 8));
+  const std::int64_t before = allocations();
+  engine.release(slots);
+  EXPECT_EQ(allocations(), before);
 }
 
 TEST(TorchEngine, CandidatesAreTheBestOfTheDistribution) {

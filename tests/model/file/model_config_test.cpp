@@ -122,6 +122,21 @@ TEST(ModelConfig, TheFirstModelFilesLackTheEpsilon) {
   EXPECT_EQ(model_config_from_json(json.dump()).norm_epsilon, 1e-5);
 }
 
+TEST(ModelConfig, SourcesEndUnlessTheModelSaysOtherwise) {
+  ModelConfig config = with_vocabulary(ModelConfig{}, 500);
+  ASSERT_TRUE(config.source_eos);
+  auto json = nlohmann::json::parse(to_json(config));
+  EXPECT_FALSE(json.contains("source-eos")) << "earlier versions read the file";
+  EXPECT_TRUE(model_config_from_json(json.dump()).source_eos);
+  config.source_eos = false;
+  json = nlohmann::json::parse(to_json(config));
+  EXPECT_EQ(json.at("source-eos"), false);
+  EXPECT_FALSE(model_config_from_json(json.dump()).source_eos);
+  json["source-eos"] = "no";
+  EXPECT_THAT([&] { model_config_from_json(json.dump()); },
+              ThrowsMessage<Error>(HasSubstr("\"source-eos\" has the wrong type")));
+}
+
 TEST(ModelConfig, JsonWithoutAFieldOrWithAWrongOneIsRefused) {
   const auto good = nlohmann::json::parse(to_json(with_vocabulary(ModelConfig{}, 500)));
   ASSERT_NO_THROW(model_config_from_json(good.dump()));

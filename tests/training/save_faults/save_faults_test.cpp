@@ -49,8 +49,8 @@ class SaveFaults : public testing::Test {
 
   /// The update of the whole checkpoint that is found.
   std::int64_t found() {
-    const auto checkpoint =
-        find_checkpoint(folder_, [](const std::string& damage) { ADD_FAILURE() << damage; });
+    const auto checkpoint = find_checkpoint_to_resume(
+        folder_, [](const std::string& damage) { ADD_FAILURE() << damage; });
     if (!checkpoint) return 0;
     TrainingModel model(config(), {}, Precision::Fp32, torch::kCPU, 1);
     load_checkpoint(checkpoint->path, model);
@@ -140,7 +140,8 @@ TEST_F(SaveFaults, ACheckpointCutAtAnyOffsetIsPassedOver) {
     const auto size = whole.size() * static_cast<std::size_t>(i) / kOffsets;
     write_file(folder_.latest(), std::string_view(whole).substr(0, size));
     int warnings = 0;
-    const auto checkpoint = find_checkpoint(folder_, [&](const std::string&) { ++warnings; });
+    const auto checkpoint =
+        find_checkpoint_to_resume(folder_, [&](const std::string&) { ++warnings; });
     ASSERT_TRUE(checkpoint) << size << " bytes";
     EXPECT_EQ(checkpoint->progress.update, 1);
     EXPECT_EQ(warnings, 1);

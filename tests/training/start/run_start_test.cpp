@@ -73,12 +73,10 @@ class RunStart : public testing::Test {
   void begin() {
     ProgressRecord begun;
     begun.update = 500;
-    begun.settings = settled().settings;
+    begun.start.settings = settled().settings;
     facts.begun = begun;
-    facts.begun->threads = "2";
-    facts.begun->precision = "fp32";
-    facts.begun->processor = "here";
-    facts.remembered = facts.begun->settings;
+    facts.begun->start.machine = {.precision = "fp32", .threads = "2", .processor = "here"};
+    facts.remembered = facts.begun->start.settings;
   }
 
   RunRequest request;
@@ -223,6 +221,20 @@ TEST_F(RunStart, AnInitialModelGivesArchitectureAndTokenizers) {
   EXPECT_EQ(reason(run, "d-model"), "the model of --init-from");
 }
 
+TEST_F(RunStart, SourcesEndAsThoseOfTheInitialModel) {
+  for (const bool source_eos : {true, false}) {
+    request.config.train.init_from = "first";
+    facts.model = initial_model();
+    facts.model->config.source_eos = facts.model->tokenizers.source_eos = source_eos;
+    facts.tokenizers.reset();
+    const SettledRun first = settled();
+    EXPECT_EQ(first.config.tokenizer.source_eos, source_eos) << "for the encoding of the text";
+    facts.tokenizers = tokenizers();
+    facts.tokenizers->source_eos = first.config.tokenizer.source_eos;
+    EXPECT_EQ(settled().config.model.source_eos, source_eos);
+  }
+}
+
 TEST_F(RunStart, ARunFromAModelMayBeShorterThanTheUsualWarmUp) {
   request.config.train.init_from = "first";
   facts.model = initial_model();
@@ -260,7 +272,7 @@ TEST_F(RunStart, ARunThatGoesOnHasItsOwnSettingsWhereNothingIsAsked) {
 
 TEST_F(RunStart, ARunThatGoesOnKnowsItsTextByItsPlaceInTheCommand) {
   begin();
-  facts.begun->data = {{"a.en", "0123"}, {"a.de", "4567"}};
+  facts.begun->start.data = {{"a.en", "0123"}, {"a.de", "4567"}};
   request.config.data.train_source = {"moved.en"};
   request.settings.asked["train-src"] = "moved.en";
   EXPECT_THAT(settled().text_hashes, ElementsAre(Pair("a.de", "4567"), Pair("moved.en", "0123")));
@@ -349,7 +361,7 @@ TEST_F(RunStart, RefusesMoreOrFewerTextsThanTheRunHad) {
 
 TEST_F(RunStart, RefusesOneFileThatStandsForTwo) {
   begin();
-  facts.begun->data = {{"a.en", "0123"}, {"a.de", "4567"}};
+  facts.begun->start.data = {{"a.en", "0123"}, {"a.de", "4567"}};
   request.config.data.train_target = {"a.en"};
   request.settings.asked["train-tgt"] = "a.en";
   EXPECT_THAT(refusal(), HasSubstr("a.en stands for two files of this run"));

@@ -10,22 +10,18 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <utility>
 
+#include "app/commands/commands.h"
 #include "app/frame/log.h"
 #include "app/frame/progress.h"
 #include "app/frame/signals.h"
-#include "app/torch/commands.h"
-#include "app/torch/open_model.h"
 #include "base/amounts.h"
 #include "base/error.h"
 #include "base/text_lines.h"
-#include "base/threads.h"
-#include "base/utf8.h"
 #include "inference/search/decode_config.h"
-#include "inference/torch/scorer.h"
-#include "tokenizer/sentence_pairs.h"
 
 namespace dragoman {
 
@@ -34,12 +30,11 @@ namespace {
 constexpr std::size_t kWindow = 2'000;  // lines that are sorted by length and written together
 
 struct ScoreConfig {
-  ModelChoice model;
+  ScorerChoice model;
   std::string source, target;
   bool normalize = false;
   bool per_token = false;
   SplitSentences split_sentences = SplitSentences::Auto;
-  std::int64_t max_tokens = 4'096;
   std::int64_t max_length = 2'048;
 
   template <class Visit>
@@ -72,12 +67,6 @@ struct ScoreConfig {
                    "number; auto: if the model was trained on single sentences",
            .group = kScores},
           split_sentences);
-    visit({.name = "max-tokens",
-           .help = "most pieces of each side that are computed together; changes speed and memory, "
-                   "not the output",
-           .group = kHardware,
-           .aliases = "batch-size,max-batch-size"},
-          max_tokens);
     visit({.name = "max-length",
            .help = "longest line, in pieces; attention's memory grows with its square",
            .group = kHardware},
@@ -90,7 +79,6 @@ struct ScoreConfig {
     if (target.empty()) throw UsageError("--tgt: name the file of translations");
     if (source == "-" && target == "-")
       throw UsageError("--src and --tgt cannot both be standard input");
-    if (max_tokens < 1) throw UsageError("--max-tokens: must be at least 1");
     if (max_length < 1) throw UsageError("--max-length: must be at least 1");
   }
 };
@@ -111,77 +99,45 @@ struct Texts {
 Texts read_texts(const ScoreConfig& config) {
   Texts texts{read_lines(config.source), read_lines(config.target)};
   require_same_lines(config.source, texts.source.size(), config.target, texts.target.size());
-  for (auto* lines : {&texts.source, &texts.target})
-    for (std::string& line : *lines) line = strip(line);
   return texts;
-}
-
-std::vector<TokenId> encode(const Tokenizer& tokenizer, std::string_view line) {
-  std::vector<TokenId> tokens = tokenizer.encode(line);
-  tokens.push_back(tokenizer.eos_id());
-  return tokens;
 }
 
 /// Scores texts window by window and writes a line for each.
 class ScoreRun {
  public:
-  ScoreRun(const ScoreConfig& config, const Texts& texts, const OpenedModel& model)
+  ScoreRun(const ScoreConfig& config, const Texts& texts, const OpenedScorer& model)
       : config_(config),
         texts_(texts),
-        threads_(model.threads),
-        by_sentence_(splits_sentences(config.split_sentences, model.several_sentences)) {}
+        model_(model),
+        pairing_{.by_sentence = splits_sentences(config.split_sentences, model.several_sentences),
+                 .threads = model.threads} {}
 
-  Totals run(Transformer& model, const TokenizerPair& tokenizers) {
+  Totals run() {
     std::optional<Progress> progress;  // no bar where results go to the terminal
     if (isatty(STDOUT_FILENO) == 0)
       progress.emplace("score", "lines", static_cast<std::int64_t>(texts_.source.size()));
     const std::stop_token stop = listen_for_stop();
     for (std::size_t begin = 0; begin < texts_.source.size(); begin += kWindow) {
-      const auto lines = encode_window(begin, model->config, tokenizers);
-      std::vector<TokenPair> pairs;
-      for (const auto& line : lines) pairs.insert(pairs.end(), line.begin(), line.end());
-      const auto scores = token_log_probabilities(model, pairs, config_.max_tokens, stop);
+      const std::size_t count = std::min(kWindow, texts_.source.size() - begin);
+      auto lines = pairs_of_lines(model_.tokenizers, std::span(texts_.source).subspan(begin, count),
+                                  std::span(texts_.target).subspan(begin, count), pairing_);
+      for (std::size_t i = 0; i < count; ++i)
+        for (const SentencePair& pair : lines[i]) check_length(pair, begin + i);
+      const auto scores = scores_of_lines(std::move(lines), model_.score, stop);
       if (stop.stop_requested()) break;
-      auto next = scores.begin();
-      for (const auto& line : lines) {
-        std::vector<float> of_line;
-        for (std::size_t i = 0; i < line.size(); ++i, ++next)
-          of_line.insert(of_line.end(), next->begin(), next->end());
-        write(of_line);
-      }
+      for (const std::vector<float>& of_line : scores) write(of_line);
       if (progress) progress->update(totals_.lines);
     }
     return totals_;
   }
 
  private:
-  /// The pairs of each line.
-  std::vector<std::vector<TokenPair>> encode_window(std::size_t begin, const ModelConfig& model,
-                                                    const TokenizerPair& tokenizers) const {
-    std::vector<std::vector<TokenPair>> lines(std::min(kWindow, texts_.source.size() - begin));
-    parallel_for(static_cast<std::int64_t>(lines.size()), threads_, [&](std::int64_t i) {
-      const std::size_t line = begin + static_cast<std::size_t>(i);
-      for (const auto& [source, target] : pairs_of(line)) {
-        lines[i].push_back(
-            {encode(*tokenizers.source, source), encode(*tokenizers.target, target)});
-        check_length(lines[i].back(), line, model);
-      }
-    });
-    return lines;
-  }
-
-  std::vector<std::pair<std::string_view, std::string_view>> pairs_of(std::size_t line) const {
-    const std::string &source = texts_.source[line], &target = texts_.target[line];
-    if (by_sentence_) return pairs_of_sentences(source, target);
-    return {{source, target}};
-  }
-
-  void check_length(const TokenPair& pair, std::size_t line, const ModelConfig& model) const {
+  void check_length(const SentencePair& pair, std::size_t line) const {
     const auto pieces = static_cast<std::int64_t>(std::max(pair.source.size(), pair.target.size()));
     const std::string where = join_text(config_.source, ":", line + 1,
                                         ": the line or its translation has ", pieces, " pieces, ");
-    if (model.positions == Positions::Learned && pieces > model.max_positions)
-      throw Error(where, "but the model has ", model.max_positions, " positions");
+    if (pieces > model_.max_positions)
+      throw Error(where, "but the model has ", model_.max_positions, " positions");
     if (pieces > config_.max_length)
       throw Error(where, "more than --max-length ", config_.max_length);
   }
@@ -206,8 +162,8 @@ class ScoreRun {
 
   const ScoreConfig& config_;
   const Texts& texts_;
-  int threads_;
-  bool by_sentence_;
+  const OpenedScorer& model_;
+  const Pairing pairing_;
   Totals totals_;
 };
 
@@ -224,12 +180,12 @@ void log_totals(const Totals& totals, double seconds) {
              {"seconds", seconds}});
 }
 
-int run_score(const ScoreConfig& config) {
+int run_score(const ScoreConfig& config, const OpenScorer& open_scorer) {
   config.validate();
   const Texts texts = read_texts(config);
-  OpenedModel model = open_model(config.model);
+  const OpenedScorer model = open_scorer(config.model);
   const auto start = std::chrono::steady_clock::now();
-  const Totals totals = ScoreRun(config, texts, model).run(model.transformer, model.tokenizers);
+  const Totals totals = ScoreRun(config, texts, model).run();
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
   log_totals(totals, spent.count());
   return 0;
@@ -237,13 +193,13 @@ int run_score(const ScoreConfig& config) {
 
 }  // namespace
 
-Command score_command() {
+Command score_command(OpenScorer open_scorer) {
   const auto config = std::make_shared<ScoreConfig>();
   return {.name = "score",
           .summary = "log-probability of given translations, line by line, and perplexity",
           .fields = fields_of(*config),
           .short_flags = {{"m", "model"}},
-          .run = [config] { return run_score(*config); },
+          .run = [config, open_scorer] { return run_score(*config, open_scorer); },
           .examples = {"score -m run/ --src test.en --tgt out.de"}};
 }
 

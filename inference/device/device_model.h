@@ -1,0 +1,55 @@
+// The interface between the search on a device and a model. It is to DeviceSearch what Engine is to
+// SentenceSearch: but every step has the same shapes, all that it takes and returns are tensors on
+// the device, and the host waits for none of them.
+//
+// G groups of B rows each, R = G * B. A group holds one sentence; row g * B + b is its hypothesis
+// b.
+#pragma once
+
+#include <torch/types.h>
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "inference/search/engine.h"
+
+namespace dragoman {
+
+/// The inputs of a step: tensors on the device, [R] int64.
+struct DeviceStep {
+  torch::Tensor parents;    ///< the row of the last step that each row continues; in its group
+  torch::Tensor previous;   ///< each row's last token; -1: the zero vector, of a fresh row
+  torch::Tensor positions;  ///< tokens that each row has produced
+  std::int64_t longest;     ///< above every position; known on the host
+  bool reports_attention = false;
+  AttentionHeads heads = {};
+};
+
+struct DeviceStepResults {
+  torch::Tensor log_probabilities;  ///< [R, V] fp32, normalised
+  torch::Tensor attention = {};     ///< [R, S] fp32 where asked for; 0 behind a sentence's end
+};
+
+class DeviceModel {
+ public:
+  virtual ~DeviceModel() = default;
+
+  virtual torch::Device device() const = 0;
+  virtual std::int64_t vocabulary() const = 0;
+  virtual std::int64_t max_positions() const = 0;   ///< as Engine's
+  virtual std::int64_t preferred_rows() const = 0;  ///< as Engine's
+  /// Throws UsageError if the model has no such layer or head.
+  virtual void check(const AttentionHeads& heads) const = 0;
+
+  /// Makes room for G groups of B rows, and forgets all sentences.
+  virtual void shape(std::int64_t groups, std::int64_t rows_per_group) = 0;
+  /// Encodes sentences (each ends with </s>). Sentence i takes group `groups[i]` over.
+  virtual void admit(std::span<const std::vector<TokenId>> sentences,
+                     std::span<const std::int64_t> groups) = 0;
+  /// S: the room for source tokens, at least the longest sentence admitted since shape().
+  virtual std::int64_t source_capacity() const = 0;
+  virtual DeviceStepResults step(const DeviceStep& step) = 0;
+};
+
+}  // namespace dragoman

@@ -1,0 +1,153 @@
+#include "inference/device/device_scheduler.h"
+
+#include <c10/core/InferenceMode.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.h"
+
+namespace dragoman {
+
+DeviceScheduler::DeviceScheduler(DeviceModel& model, Engine& engine,
+                                 std::vector<TokenId> never_emitted, const Options& options)
+    : model_(model),
+      never_emitted_(std::move(never_emitted)),
+      rows_(options.rows > 0 ? options.rows : model.preferred_rows()),
+      steps_per_poll_(options.steps_per_poll),
+      host_(engine, options.rows) {}
+
+std::int64_t DeviceScheduler::capacity(const DecodeConfig& config) const {
+  return std::max<std::int64_t>(1, rows_ / SentenceSearch::width(config));
+}
+
+bool DeviceScheduler::Batch::takes(const SourceSentence& sentence) const {
+  return settings && sentence.required.phrases.empty() &&
+         sentence.needs_attention == needs_attention &&
+         (sentence.settings == settings || *sentence.settings == *settings);
+}
+
+std::int64_t DeviceScheduler::count_admissible(const std::deque<SourceSentence>& waiting) const {
+  if (waiting.empty()) return 0;
+  const SourceSentence& first = waiting.front();
+  if (!host_.idle()) return host_.count_admissible(waiting);
+  const bool begins = active_.empty();
+  if (begins && !first.required.phrases.empty()) return host_.count_admissible(waiting);
+  const auto groups = begins ? capacity(first.settings->config)
+                             : static_cast<std::int64_t>(active_.size() + free_groups_.size());
+  const auto free = begins ? groups : static_cast<std::int64_t>(free_groups_.size());
+  // The encoder works better on several sentences than on one, so a few free groups stay free.
+  if (free * 8 < groups) return 0;
+  const Batch batch = begins ? batch_of(first) : batch_;
+  const auto other = std::ranges::find_if(
+      waiting, [&batch](const SourceSentence& sentence) { return !batch.takes(sentence); });
+  return std::min<std::int64_t>(free, other - waiting.begin());
+}
+
+void DeviceScheduler::begin_search(const SourceSentence& first) {
+  batch_ = batch_of(first);
+  const SearchSettings& settings = *batch_.settings;
+  const std::int64_t groups = capacity(settings.config);
+  search_.emplace(
+      settings, model_, never_emitted_,
+      DeviceSearch::Options{.groups = groups, .keeps_attention = first.needs_attention});
+  model_.shape(groups, SentenceSearch::width(settings.config));
+  free_groups_.clear();
+  free_groups_.reserve(static_cast<std::size_t>(groups));  // release() takes no memory
+  for (std::int64_t group = groups; group-- > 0;) free_groups_.push_back(group);
+}
+
+void DeviceScheduler::admit(std::span<SourceSentence> sentences) {
+  if (sentences.empty()) return;
+  if (!host_.idle() || !sentences.front().required.phrases.empty()) {
+    host_.admit(sentences);
+    return;
+  }
+  const c10::InferenceMode inference;
+  if (active_.empty() && !batch_.takes(sentences.front())) begin_search(sentences.front());
+  std::vector<std::vector<TokenId>> tokens;
+  std::vector<std::int64_t> groups;
+  std::vector<DeviceSentence> begun;
+  for (SourceSentence& sentence : sentences) {
+    groups.push_back(free_groups_.back());
+    free_groups_.pop_back();
+    begun.push_back({.group = groups.back(),
+                     .max_length = max_length_of(sentence, model_.max_positions()),
+                     .key = random_key_of(sentence),
+                     .source_length = static_cast<std::int64_t>(sentence.tokens.size()),
+                     .prefix = std::move(sentence.required.prefix),
+                     .prefix_ends_word = sentence.required.prefix_ends_word});
+    active_.push_back({.line = sentence.line,
+                       .part = sentence.part,
+                       .group = groups.back(),
+                       .receiver = sentence.receiver,
+                       .stop = sentence.stop});
+    tokens.push_back(std::move(sentence.tokens));
+  }
+  model_.admit(tokens, groups);
+  search_->begin(begun, model_.source_capacity());
+}
+
+void DeviceScheduler::drop_cancelled() {
+  host_.drop_cancelled();
+  std::vector<std::int64_t> groups;
+  for (const Active& sentence : active_)
+    if (sentence.stop.stop_requested()) groups.push_back(sentence.group);
+  release(groups);
+}
+
+void DeviceScheduler::release(std::span<const std::int64_t> groups) {
+  if (groups.empty()) return;
+  const c10::InferenceMode inference;
+  search_->release(groups);
+  std::erase_if(active_, [groups](const Active& sentence) {
+    return std::ranges::find(groups, sentence.group) != groups.end();
+  });
+  free_groups_.insert(free_groups_.end(), groups.begin(), groups.end());
+}
+
+void DeviceScheduler::fail_all(const std::exception_ptr& error) {
+  host_.fail_all(error);
+  for (const Active& sentence : active_) sentence.receiver->fail(error);
+  active_.clear();
+}
+
+std::vector<FinishedSentence> DeviceScheduler::step() {
+  if (!host_.idle()) return host_.step();
+  if (active_.empty()) return {};
+  const c10::InferenceMode inference;
+  for (std::int64_t step = 0; step < steps_per_poll_; ++step)
+    search_->advance(model_.step(search_->next_step()));
+  return take_ended();
+}
+
+std::vector<FinishedSentence> DeviceScheduler::take_ended() {
+  const std::vector<std::int64_t> ends = search_->ends();
+  const auto end_of = [&ends](const Active& sentence) {
+    return ends[static_cast<std::size_t>(sentence.group)];
+  };
+  std::vector<Active> ended;
+  for (const Active& sentence : active_)
+    if (end_of(sentence) != DeviceSearch::kGoesOn) ended.push_back(sentence);
+  if (ended.empty()) return {};
+  std::ranges::stable_sort(ended, {}, end_of);
+  std::vector<std::int64_t> groups;
+  for (const Active& sentence : ended) groups.push_back(sentence.group);
+  std::vector<std::vector<Hypothesis>> best = search_->best(groups);
+  std::vector<FinishedSentence> finished;
+  for (std::size_t i = 0; i < ended.size(); ++i) {
+    FinishedSentence sentence{.line = ended[i].line,
+                              .part = ended[i].part,
+                              .hypotheses = std::move(best[i]),
+                              .receiver = ended[i].receiver};
+    if (end_of(ended[i]) == DeviceSearch::kNotANumber) {
+      sentence.hypotheses.clear();
+      sentence.error = std::make_exception_ptr(not_a_number());
+    }
+    finished.push_back(std::move(sentence));
+  }
+  release(groups);
+  return finished;
+}
+
+}  // namespace dragoman

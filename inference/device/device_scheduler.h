@@ -1,0 +1,73 @@
+// Scheduler's work where the search runs on the device: keeps the groups of a DeviceModel full. The
+// host asks only every few steps which searches have ended, and then refills their groups; no shape
+// changes.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <vector>
+
+#include "inference/device/device_search.h"
+#include "inference/scheduler.h"
+
+namespace dragoman {
+
+class DeviceScheduler : public SentenceScheduler {
+ public:
+  struct Options {
+    std::int64_t rows = 0;            ///< of a step, about; 0: DeviceModel::preferred_rows()
+    std::int64_t steps_per_poll = 1;  ///< steps between two questions of the host
+  };
+
+  /// Sentences with required phrases are searched for on the host, by `engine`, which has the same
+  /// model. Model and engine must outlive the scheduler.
+  DeviceScheduler(DeviceModel& model, Engine& engine, std::vector<TokenId> never_emitted,
+                  const Options& options);
+
+  std::int64_t capacity(const DecodeConfig& config) const override;
+  bool idle() const override { return active_.empty() && host_.idle(); }
+  /// Sentences share the device only where their search settings are the same. Others wait until it
+  /// is idle.
+  std::int64_t count_admissible(const std::deque<SourceSentence>& waiting) const override;
+  void admit(std::span<SourceSentence> sentences) override;
+  void drop_cancelled() override;
+  std::vector<FinishedSentence> step() override;
+  void fail_all(const std::exception_ptr& error) override;
+
+ private:
+  struct Active {
+    std::int64_t line, part, group;
+    std::shared_ptr<SentenceReceiver> receiver;
+    std::stop_token stop;
+  };
+
+  /// What sentences must have in common to share the device.
+  struct Batch {
+    std::shared_ptr<const SearchSettings> settings;
+    bool needs_attention = false;
+
+    bool takes(const SourceSentence& sentence) const;
+  };
+
+  static Batch batch_of(const SourceSentence& first) {
+    return {.settings = first.settings, .needs_attention = first.needs_attention};
+  }
+  void begin_search(const SourceSentence& first);
+  std::vector<FinishedSentence> take_ended();
+  void release(std::span<const std::int64_t> groups);
+
+  DeviceModel& model_;
+  const std::vector<TokenId> never_emitted_;
+  const std::int64_t rows_, steps_per_poll_;
+  Scheduler host_;
+  Batch batch_;  // of the search
+  std::optional<DeviceSearch> search_;
+  std::vector<Active> active_;  // in the order in which they came
+  std::vector<std::int64_t> free_groups_;
+};
+
+}  // namespace dragoman

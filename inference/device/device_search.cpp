@@ -1,0 +1,407 @@
+#include "inference/device/device_search.h"
+
+#include <ATen/ops/arange.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/tensor.h>
+#include <ATen/ops/where.h>
+#include <ATen/ops/zeros.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "base/random.h"
+#include "inference/device/device_candidates.h"
+
+namespace dragoman {
+
+namespace {
+
+/// Puts the rows of `values` [n, ...] into `into` [G, ...] at `groups` [n].
+void put(torch::Tensor& into, const torch::Tensor& groups, const torch::Tensor& values) {
+  into.index_copy_(0, groups, values.to(into.options()));
+}
+
+}  // namespace
+
+DeviceSearch::DeviceSearch(const SearchSettings& settings, const DeviceModel& model,
+                           std::span<const TokenId> never_emitted, const Options& options)
+    : config_(settings.config),
+      eos_(settings.tokens.eos),
+      groups_(options.groups),
+      width_(SentenceSearch::width(config_)),
+      vocabulary_(model.vocabulary()),
+      candidates_(SentenceSearch::candidates_needed(config_, vocabulary_)),
+      keeps_attention_(options.keeps_attention),
+      looks_back_(config_.repetition_penalty != 1 || config_.no_repeat_ngram_size > 0 ||
+                  !settings.tokens.avoided.empty()),
+      integers_(torch::TensorOptions().dtype(torch::kInt64).device(model.device())),
+      rules_(config_, settings.tokens, never_emitted, vocabulary_, model.device()),
+      tree_(groups_, width_, keeps_attention_, integers_),
+      ended_(groups_, std::max(config_.n_best, width_), integers_),
+      begun_at_(static_cast<std::size_t>(groups_), -1) {
+  const auto bools = integers_.dtype(torch::kBool), doubles = integers_.dtype(torch::kFloat64);
+  const std::vector<std::int64_t> of_groups = {groups_}, of_rows = {groups_, width_};
+  for (auto* tensor : {&length_, &max_length_, &prefix_length_, &source_length_, &beam_left_})
+    *tensor = torch::zeros(of_groups, integers_);
+  end_ = torch::full(of_groups, kGoesOn, integers_);
+  prefix_ends_word_ = torch::zeros(of_groups, bools);
+  prefix_ = torch::zeros({groups_, 0}, integers_);
+  open_ = torch::zeros(of_rows, bools);
+  sums_ = torch::zeros(of_rows, doubles);
+  parents_ = torch::arange(width_, integers_).repeat({groups_, 1});
+  previous_ = torch::full(of_rows, -1, integers_);
+  if (looks_back_) history_ = torch::zeros({groups_, width_, 0}, integers_);
+  if (config_.sampling) uniforms_ = torch::zeros({groups_, width_, 0}, doubles);
+  if (keeps_attention_)
+    coverage_ = torch::zeros({groups_, width_, 0}, integers_.dtype(torch::kFloat32));
+}
+
+// ---- sentences come and go ----------------------------------------------------------------------
+
+/// One token more than a hypothesis has: a group whose search has ended writes there.
+void DeviceSearch::make_room(std::int64_t longest, std::int64_t prefix, std::int64_t source) {
+  if (prefix > prefix_capacity_) prefix_ = widened(prefix_, 1, prefix_capacity_ = prefix);
+  if (longest > capacity_) {
+    capacity_ = longest;
+    for (auto* of_rows : {&history_, &uniforms_})
+      if (of_rows->defined()) *of_rows = widened(*of_rows, 2, capacity_ + 1);
+    std::vector<double> divisors = {1};  // of no token: never used
+    for (std::int64_t length = 1; length <= capacity_ + 1; ++length)
+      divisors.push_back(score_divisor(length, config_));
+    divisors_ = torch::tensor(divisors, integers_.dtype(torch::kFloat64));
+  }
+  if (keeps_attention_ && source > source_capacity_) coverage_ = widened(coverage_, 2, source);
+  source_capacity_ = std::max(source_capacity_, source);
+  tree_.make_room(capacity_ + 1, source_capacity_);
+}
+
+void DeviceSearch::begin(std::span<const DeviceSentence> sentences, std::int64_t source_capacity) {
+  if (sentences.empty()) return;
+  std::int64_t longest = 0, longest_prefix = 0;
+  for (const DeviceSentence& sentence : sentences) {
+    longest = std::max(longest, sentence.max_length);
+    longest_prefix = std::max(longest_prefix, static_cast<std::int64_t>(sentence.prefix.size()));
+  }
+  make_room(longest, longest_prefix, source_capacity);
+
+  const auto count = static_cast<std::int64_t>(sentences.size());
+  std::vector<std::int64_t> numbers;
+  auto facts = torch::zeros({5, count}, torch::kInt64);
+  auto prefixes = torch::zeros({count, prefix_capacity_}, torch::kInt64);
+  auto uniforms = config_.sampling ? torch::zeros({count, width_, capacity_ + 1}, torch::kFloat64)
+                                   : torch::Tensor();
+  auto fact_of = facts.accessor<std::int64_t, 2>(),
+       prefix_of = prefixes.accessor<std::int64_t, 2>();
+  for (std::int64_t i = 0; i < count; ++i) {
+    const DeviceSentence& sentence = sentences[static_cast<std::size_t>(i)];
+    begun_at_[static_cast<std::size_t>(sentence.group)] = steps_;
+    numbers.push_back(sentence.group);
+    const auto prefix = static_cast<std::int64_t>(sentence.prefix.size());
+    const std::int64_t of_sentence[] = {sentence.max_length, prefix,
+                                        sentence.prefix_ends_word ? 1 : 0, sentence.source_length,
+                                        width_};
+    for (std::int64_t fact = 0; fact < 5; ++fact) fact_of[fact][i] = of_sentence[fact];
+    for (std::int64_t t = 0; t < prefix; ++t)
+      prefix_of[i][t] = sentence.prefix[static_cast<std::size_t>(t)];
+    if (!config_.sampling) continue;
+    auto draws = uniforms.accessor<double, 3>();
+    for (std::int64_t sample = 0; sample < width_; ++sample)
+      for (std::int64_t t = 0; t < sentence.max_length; ++t)
+        draws[i][sample][t] = uniform_of(
+            random_bits(static_cast<std::uint64_t>(config_.seed), sentence.key, sample, t));
+  }
+  const auto groups = torch::tensor(numbers, torch::kInt64).to(integers_);
+  torch::Tensor* const of_facts[] = {&max_length_, &prefix_length_, &prefix_ends_word_,
+                                     &source_length_, &beam_left_};
+  for (std::int64_t fact = 0; fact < 5; ++fact) put(*of_facts[fact], groups, facts[fact]);
+  put(prefix_, groups, prefixes);
+  if (config_.sampling) put(uniforms_, groups, uniforms);
+  length_.index_fill_(0, groups, 0);
+  end_.index_fill_(0, groups, kGoesOn);
+  open_.index_fill_(0, groups, false);
+  for (std::int64_t row = 0; row < starts(); ++row)
+    open_.select(1, row).index_fill_(0, groups, true);
+  sums_.index_fill_(0, groups, 0);
+  previous_.index_fill_(0, groups, -1);
+  ended_.forget(groups);
+  if (keeps_attention_) coverage_.index_fill_(0, groups, 0);
+}
+
+void DeviceSearch::release(std::span<const std::int64_t> groups) {
+  for (const std::int64_t group : groups) {
+    begun_at_[static_cast<std::size_t>(group)] = -1;
+    open_.select(0, group).fill_(false);
+  }
+}
+
+// ---- a step -------------------------------------------------------------------------------------
+
+DeviceStep DeviceSearch::next_step() const {
+  std::int64_t longest = 1;
+  for (const std::int64_t begun : begun_at_)
+    if (begun >= 0) longest = std::max(longest, steps_ - begun + 1);
+  const auto first = torch::arange(groups_, integers_).unsqueeze(1) * width_;
+  const auto positions = torch::where(is_active(), length_, 0).unsqueeze(1);
+  return {.parents = (first + parents_).view(-1),
+          .previous = previous_.view(-1),
+          .positions = positions.expand({groups_, width_}).reshape(-1),
+          .longest = longest,
+          .reports_attention = keeps_attention_,
+          .heads = {config_.attention_layer, config_.attention_head}};
+}
+
+void DeviceSearch::advance(const DeviceStepResults& results) {
+  ++steps_;
+  const auto was_open = open_, was_active = is_active();
+  Candidates candidates = config_.sampling ? list_draws(results.log_probabilities)
+                                           : list_candidates(results.log_probabilities);
+  follow_prefix(results.log_probabilities, candidates);
+  const Extensions extensions = config_.sampling ? draws_of(candidates) : beam_of(candidates);
+  torch::Tensor attention, coverage;  // [G, B, S]
+  if (keeps_attention_) {
+    attention = torch::zeros_like(coverage_);
+    attention.narrow(2, 0, results.attention.size(1))
+        .copy_(results.attention.view({groups_, width_, -1}));
+    coverage = coverage_ + attention;
+  }
+  ended_.add({ended_rows(extensions), ended_extensions(extensions, coverage)});
+  continue_rows(extensions, attention);
+  length_ += was_active;
+  if (config_.stop == Stop::Marian)
+    beam_left_ = torch::where(length_.gt(prefix_length_), open_.sum(1), beam_left_);
+
+  const auto not_numbers = results.log_probabilities.select(1, 0)
+                               .isnan()
+                               .view({groups_, width_})
+                               .logical_and(was_open)
+                               .any(1);
+  const auto has_ended = was_active & (no_open_row_matters() | not_numbers);
+  open_ = open_ & ~has_ended.unsqueeze(1);
+  end_ = torch::where(has_ended, torch::where(not_numbers, kNotANumber, steps_), end_);
+}
+
+torch::Tensor DeviceSearch::adjusted(const torch::Tensor& log_probabilities) const {
+  const auto of_rows = [this](const torch::Tensor& of_groups) {
+    return of_groups.unsqueeze(1).expand({groups_, width_}).reshape(-1);
+  };
+  const auto behind_prefix = prefix_ends_word_ & length_.gt(0) & length_.eq(prefix_length_);
+  return rules_.adjust(log_probabilities,
+                       {.history = looks_back_ ? history_.flatten(0, 1) : torch::Tensor(),
+                        .length = of_rows(length_),
+                        .ends_prefix = of_rows(behind_prefix)});
+}
+
+DeviceSearch::Candidates DeviceSearch::list_candidates(
+    const torch::Tensor& log_probabilities) const {
+  const auto values = adjusted(log_probabilities);
+  const auto tokens = best_tokens(values, candidates_);
+  const auto chosen = values.gather(1, tokens);
+  const auto is_possible = chosen.gt(-INFINITY) & open_.view({-1, 1});
+  return {.tokens = tokens,
+          .sums = torch::where(is_possible, sums_.view({-1, 1}) + chosen.to(torch::kFloat64),
+                               -INFINITY)};
+}
+
+/// draw() of inference/search/extensions, for each row: one candidate.
+DeviceSearch::Candidates DeviceSearch::list_draws(const torch::Tensor& log_probabilities) const {
+  const auto values = adjusted(log_probabilities);
+  const bool is_ordered = candidates_ < vocabulary_ || config_.sampling_topp < 1;
+  const auto tokens = is_ordered ? best_tokens(values, candidates_)
+                                 : torch::arange(vocabulary_, integers_).expand_as(values);
+  const auto chosen = values.gather(1, tokens);
+  const auto place = length_.view({-1, 1, 1}).expand({groups_, width_, 1});
+  const auto choice = draw(chosen, config_, uniforms_.gather(2, place).view({-1, 1}));
+  const auto can_draw = chosen.gt(-INFINITY).any(1, true) & open_.view({-1, 1});
+  const auto log_probability = chosen.gather(1, choice).to(torch::kFloat64);
+  return {.tokens = tokens.gather(1, choice),
+          .sums = torch::where(can_draw, sums_.view({-1, 1}) + log_probability, -INFINITY)};
+}
+
+/// Within its prefix a row has one candidate: the prefix's next token, which no rule excludes.
+void DeviceSearch::follow_prefix(const torch::Tensor& log_probabilities,
+                                 Candidates& candidates) const {
+  if (prefix_capacity_ == 0) return;
+  const auto place = length_.clamp_max(prefix_capacity_ - 1).unsqueeze(1);
+  const auto next = prefix_.gather(1, place).expand({groups_, width_}).reshape({-1, 1});
+  const auto is_inside = is_in_prefix().unsqueeze(1).expand({groups_, width_}).reshape({-1, 1});
+  const auto value = log_probabilities.gather(1, next);
+  const auto sum = torch::where(value.gt(-INFINITY) & open_.view({-1, 1}),
+                                sums_.view({-1, 1}) + value.to(torch::kFloat64), -INFINITY);
+  const auto is_first = torch::arange(candidates.tokens.size(1), integers_).eq(0);
+  candidates.tokens = torch::where(is_inside, next, candidates.tokens);
+  candidates.sums =
+      torch::where(is_inside, torch::where(is_first, sum, -INFINITY), candidates.sums);
+}
+
+/// keep_beam() and keep_best() of inference/search/extensions.
+DeviceSearch::Extensions DeviceSearch::beam_of(const Candidates& candidates) const {
+  const std::int64_t of_row = candidates.tokens.size(1);
+  const auto all = candidates.sums.view({groups_, width_ * of_row});
+  const auto [sorted, order] = all.sort(/*stable=*/true, 1, /*descending=*/true);
+  const std::int64_t ranked = std::min(2 * width_, width_ * of_row);  // K
+  const auto indices = order.narrow(1, 0, ranked);
+  Extensions extensions;
+  extensions.rows = indices.div(of_row, "floor");
+  extensions.tokens = candidates.tokens.view_as(all).gather(1, indices);
+  extensions.sums = sorted.narrow(1, 0, ranked);
+  extensions.ends = extensions.tokens.eq(eos_);
+  const auto is_possible = extensions.sums.gt(-INFINITY);
+  const auto rank = torch::arange(ranked, integers_);
+  const auto is_open = is_possible & ~extensions.ends;
+  const auto number = is_open.cumsum(1);  // among the open ones, from 1
+  extensions.places = number - 1;
+  extensions.kept = config_.stop == Stop::Marian
+                        ? is_possible & rank.lt(beam_left_.unsqueeze(1))
+                        : torch::where(extensions.ends, is_possible & rank.lt(width_),
+                                       is_possible & number.le(width_));
+  if (config_.stop == Stop::Hf)  // all rows end
+    extensions.kept = extensions.kept & (~is_at_end() | is_in_prefix()).unsqueeze(1);
+  return extensions;
+}
+
+/// Each row continues by itself.
+DeviceSearch::Extensions DeviceSearch::draws_of(const Candidates& candidates) const {
+  const auto rows = torch::arange(width_, integers_).expand({groups_, width_});
+  const auto tokens = candidates.tokens.view({groups_, width_});
+  const auto sums = candidates.sums.view({groups_, width_});
+  return {.rows = rows,
+          .tokens = tokens,
+          .sums = sums,
+          .kept = sums.gt(-INFINITY),
+          .ends = tokens.eq(eos_),
+          .places = rows};
+}
+
+Ended DeviceSearch::ended_rows(const Extensions& extensions) const {
+  const auto none_kept = ~extensions.kept.any(1);  // [G]
+  torch::Tensor ends;                              // [G, B]
+  if (config_.sampling)
+    ends = torch::where(is_in_prefix().unsqueeze(1), none_kept.unsqueeze(1), ~extensions.kept);
+  else
+    ends = (none_kept & (is_in_prefix() | ~ended_.has(1))).unsqueeze(1);
+  auto length = length_;
+  if (config_.stop == Stop::Hf && !config_.sampling) {
+    const auto must_end = is_at_end() & ~is_in_prefix();
+    ends = ends | must_end.unsqueeze(1);
+    length = torch::where(must_end, max_length_, length_);
+  }
+  const auto of_rows = [this](const torch::Tensor& of_groups) {
+    return of_groups.unsqueeze(1).expand({groups_, width_});
+  };
+  const auto penalty = penalty_of(coverage_);
+  return {
+      .score = torch::where(ends & open_, normalized(sums_, of_rows(length)) + penalty, -INFINITY),
+      .sum = sums_,
+      .penalty = penalty,
+      .length = of_rows(length),
+      .count = of_rows(length_),
+      .row = torch::arange(width_, integers_).expand({groups_, width_}),
+      .cut = torch::ones_like(open_)};
+}
+
+Ended DeviceSearch::ended_extensions(const Extensions& extensions,
+                                     const torch::Tensor& coverage) const {
+  const auto length = (length_ + 1).unsqueeze(1).expand_as(extensions.rows);
+  const auto ends = extensions.kept & (extensions.ends | is_at_end().unsqueeze(1));
+  auto penalty = penalty_of(coverage);
+  if (penalty.dim() > 0) penalty = penalty.gather(1, extensions.rows);
+  penalty = penalty.expand_as(extensions.rows);
+  // One that ends with </s> is the row that it comes from; one that is cut is a new row.
+  return {.score = torch::where(ends, normalized(extensions.sums, length) + penalty, -INFINITY),
+          .sum = extensions.sums,
+          .penalty = penalty,
+          .length = length,
+          .count = torch::where(extensions.ends, length - 1, length),
+          .row = torch::where(extensions.ends, extensions.rows, extensions.places),
+          .cut = ~extensions.ends};
+}
+
+void DeviceSearch::continue_rows(const Extensions& extensions, const torch::Tensor& attention) {
+  // Column B takes the extensions that become no row.
+  const auto becomes_row = extensions.kept & ~extensions.ends;
+  const auto target = torch::where(becomes_row, extensions.places, width_);
+  const auto numbers = torch::arange(target.size(1), integers_).expand_as(target).contiguous();
+  const auto chosen = torch::zeros({groups_, width_ + 1}, integers_)
+                          .scatter_(1, target, numbers)
+                          .narrow(1, 0, width_);  // [G, B]: the extension of each new row
+  const auto is_there = torch::zeros({groups_, width_ + 1}, open_.options())
+                            .scatter_(1, target, true)
+                            .narrow(1, 0, width_);
+  parents_ = extensions.rows.gather(1, chosen);
+  previous_ = extensions.tokens.gather(1, chosen);
+  const auto sums = extensions.sums.gather(1, chosen);
+  note_tokens(attention, sums);
+  sums_ = sums;
+  open_ = is_there & ~is_at_end().unsqueeze(1);
+}
+
+/// Token `length_` of the new rows: into the tree, and into what the rules look back at.
+void DeviceSearch::note_tokens(const torch::Tensor& attention, const torch::Tensor& new_sums) {
+  HypothesisTree::Nodes nodes{
+      .parents = parents_,
+      .tokens = previous_,
+      .log_probabilities = (new_sums - sums_.gather(1, parents_)).to(torch::kFloat32)};
+  if (keeps_attention_) {
+    const auto of_parents = parents_.unsqueeze(2).expand_as(coverage_);
+    nodes.attention = attention.gather(1, of_parents);
+    coverage_ = coverage_.gather(1, of_parents) + nodes.attention;
+  }
+  tree_.add(nodes, length_);
+  if (!looks_back_) return;
+  history_ = history_.gather(1, parents_.unsqueeze(2).expand({groups_, width_, capacity_ + 1}));
+  const auto place = length_.view({-1, 1, 1}).expand({groups_, width_, 1});
+  history_.scatter_(2, place, previous_.unsqueeze(2));
+}
+
+// ---- scores and ends ----------------------------------------------------------------------------
+
+torch::Tensor DeviceSearch::normalized(const torch::Tensor& sums,
+                                       const torch::Tensor& lengths) const {
+  const auto at_least_one = lengths.clamp_min(1);
+  const auto divisors = divisors_.index_select(0, at_least_one.reshape(-1)).view(lengths.sizes());
+  return (sums - config_.word_penalty * at_least_one.to(torch::kFloat64)) / divisors;
+}
+
+/// coverage_penalty() [G, B] of coverage [G, B, S]; a zero where it is not asked for.
+torch::Tensor DeviceSearch::penalty_of(const torch::Tensor& coverage) const {
+  if (config_.coverage_penalty == 0 || !keeps_attention_) return torch::zeros({}, sums_.options());
+  const auto is_token =
+      torch::arange(source_capacity_, integers_).lt(source_length_.view({-1, 1, 1}));
+  const auto logs = coverage.to(torch::kFloat64).clamp(1e-6, 1.0).log();
+  return config_.coverage_penalty * torch::where(is_token, logs, 0.0).sum(2);
+}
+
+/// SentenceSearch::no_open_row_matters() [G].
+torch::Tensor DeviceSearch::no_open_row_matters() const {
+  const auto no_row = ~is_active();
+  if (config_.sampling || config_.stop == Stop::Marian) return no_row;
+  const auto best_open = std::get<0>(torch::where(open_, sums_, -INFINITY).max(1));  // [G]
+  if (config_.stop == Stop::Full) return no_row | ended_.has(width_);
+  if (config_.stop == Stop::Hf)
+    return no_row |
+           (ended_.has(width_) & ended_.score_of(width_ - 1).ge(normalized(best_open, length_)));
+  const auto zero = torch::zeros_like(best_open);
+  const auto divisors = divisors_.index_select(0, max_length_);
+  const auto best_possible =
+      best_open / divisors + normalized(zero, length_ + 1).maximum(normalized(zero, max_length_));
+  return no_row |
+         (ended_.has(config_.n_best) & ended_.score_of(config_.n_best - 1).ge(best_possible));
+}
+
+// ---- results ------------------------------------------------------------------------------------
+
+std::vector<std::int64_t> DeviceSearch::ends() const {
+  const auto ends = end_.cpu();
+  const auto* values = ends.const_data_ptr<std::int64_t>();
+  return {values, values + groups_};
+}
+
+std::vector<std::vector<Hypothesis>> DeviceSearch::best(
+    std::span<const std::int64_t> groups) const {
+  const std::vector<std::int64_t> numbers(groups.begin(), groups.end());
+  return tree_.trace(ended_.all(), torch::tensor(numbers, torch::kInt64).to(integers_),
+                     config_.n_best, source_length_);
+}
+
+}  // namespace dragoman

@@ -1,0 +1,53 @@
+// The module tree as a DeviceModel: keys and values stand in tensors whose shapes stay, and are
+// written in place.
+#pragma once
+
+#include <torch/types.h>
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "inference/device/device_model.h"
+#include "model/transformer.h"
+
+namespace dragoman {
+
+class TorchDeviceModel : public DeviceModel {
+ public:
+  /// Shares the model, whose weights must not change while sentences are under way.
+  explicit TorchDeviceModel(Transformer model);
+
+  torch::Device device() const override { return options_.device(); }
+  std::int64_t vocabulary() const override { return model_->config.target_vocabulary; }
+  std::int64_t max_positions() const override;
+  std::int64_t preferred_rows() const override;
+  void check(const AttentionHeads& heads) const override;
+
+  void shape(std::int64_t groups, std::int64_t rows_per_group) override;
+  void admit(std::span<const std::vector<TokenId>> sentences,
+             std::span<const std::int64_t> groups) override;
+  std::int64_t source_capacity() const override { return source_capacity_; }
+  DeviceStepResults step(const DeviceStep& step) override;
+
+ private:
+  class CachedAttention;
+  struct KeysAndValues {
+    torch::Tensor keys, values;
+  };
+
+  void make_room_for_source(std::int64_t longest);
+  void make_room_for_target(std::int64_t longest);
+  void reorder(const torch::Tensor& parents, std::int64_t columns);
+
+  Transformer model_;
+  const torch::TensorOptions options_;
+  std::int64_t groups_ = 0, rows_per_group_ = 0;  // G, B; R = G * B
+  std::int64_t source_capacity_ = 0, target_capacity_ = 0;
+  std::vector<KeysAndValues> sources_;  // of each layer [G, H, S, K]
+  std::vector<KeysAndValues> targets_;  // of each layer [R, H, T, K]
+  torch::Tensor spare_;                 // [R, H, T, K]: where the next reordered one is written
+  torch::Tensor source_lengths_;        // [G] int64
+};
+
+}  // namespace dragoman

@@ -1,0 +1,36 @@
+// The tree of HTML as gumbo, a parser after the HTML standard, makes it. gumbo knows no bounds: a
+// page may be made so that each of its tags is compared with all that are open, or that its tree
+// takes the square of its length. The bounds here depend on the page alone, so the same page is
+// always read, or always refused.
+#pragma once
+
+#include <gumbo.h>
+
+#include <cstddef>
+#include <memory>
+#include <string_view>
+
+namespace dragoman {
+
+class HtmlTree {
+ public:
+  /// As many elements may be open at once as browsers take, and their attributes are bounded, too.
+  static constexpr std::size_t kMostOpen = 512, kMostAttributes = 2'000;
+
+  /// `html` must outlive the tree, whose nodes point into it. Throws Error where too many elements
+  /// or attributes are open at once, or where the tree takes too much memory.
+  explicit HtmlTree(std::string_view html);
+  HtmlTree(const HtmlTree&) = delete;
+  HtmlTree& operator=(const HtmlTree&) = delete;
+  ~HtmlTree();
+
+  const GumboNode* document() const { return output_->document; }
+
+ private:
+  class Memory;
+
+  const std::unique_ptr<Memory> memory_;  ///< of all nodes
+  const GumboOutput* output_ = nullptr;
+};
+
+}  // namespace dragoman

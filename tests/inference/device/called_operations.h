@@ -1,0 +1,68 @@
+// The names of the tensor operations that a thread calls, for tests of what a device would wait
+// for.
+#pragma once
+
+#include <ATen/record_function.h>
+
+#include <set>
+#include <string>
+
+namespace dragoman {
+
+/// Operations whose result, or its shape, the host must read from a device before it goes on.
+inline const std::set<std::string> kHostWaits = {"aten::item",
+                                                 "aten::_local_scalar_dense",
+                                                 "aten::is_nonzero",
+                                                 "aten::equal",
+                                                 "aten::nonzero",
+                                                 "aten::masked_select",
+                                                 "aten::unique",
+                                                 "aten::_unique2",
+                                                 "aten::allclose",
+                                                 "aten::bincount",
+                                                 "aten::repeat_interleave"};
+
+/// Notes operations from its beginning to its end, on this thread.
+class CalledOperations {
+ public:
+  CalledOperations() {
+    noted_ = &names_;
+    handle_ = at::addThreadLocalCallback(
+        at::RecordFunctionCallback(
+            [](const at::RecordFunction& function) -> std::unique_ptr<at::ObserverContext> {
+              if (noted_ != nullptr && !is_of_a_number(function)) noted_->insert(function.name());
+              return nullptr;
+            })
+            .needsInputs(true)
+            .scopes({at::RecordScope::FUNCTION}));
+  }
+  CalledOperations(const CalledOperations&) = delete;
+  CalledOperations& operator=(const CalledOperations&) = delete;
+  ~CalledOperations() {
+    at::removeCallback(handle_);
+    noted_ = nullptr;
+  }
+
+  const std::set<std::string>& names() const { return names_; }
+  /// Those of kHostWaits that were called.
+  std::set<std::string> host_waits() const {
+    std::set<std::string> found;
+    for (const std::string& name : names_)
+      if (kHostWaits.contains(name)) found.insert(name);
+    return found;
+  }
+
+ private:
+  /// A number of the program's, such as the 2 of x * 2, is a tensor on the host on any device.
+  static bool is_of_a_number(const at::RecordFunction& function) {
+    const auto inputs = function.inputs();
+    return !inputs.empty() && inputs[0].isTensor() && inputs[0].toTensor().defined() &&
+           inputs[0].toTensor().unsafeGetTensorImpl()->is_wrapped_number();
+  }
+
+  static inline thread_local std::set<std::string>* noted_ = nullptr;
+  std::set<std::string> names_;
+  at::CallbackHandle handle_;
+};
+
+}  // namespace dragoman

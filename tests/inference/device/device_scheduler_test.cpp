@@ -1,0 +1,307 @@
+// The search on a device beside the search on the host, on the distributions of a table: the same
+// sentences end in the same order with the same hypotheses.
+#include "inference/device/device_scheduler.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "tests/inference/device/table_model.h"
+#include "tests/inference/lone_worker.h"
+
+namespace dragoman {
+namespace {
+
+constexpr std::int64_t kVocabulary = 9;
+
+struct Search {
+  DecodeConfig config;
+  TargetTokens tokens = {kEos};
+  std::vector<TokenId> never_emitted = {};
+  Distribution distribution = random_distribution(kVocabulary, 17, 4, 0.5);
+};
+
+/// Adds sentences in parts, as they come to a worker.
+std::vector<FinishedSentence> run(LoneWorker& worker, std::vector<SourceSentence> sentences,
+                                  std::size_t added_at_once) {
+  std::vector<FinishedSentence> finished;
+  std::size_t next = 0;
+  while (next < sentences.size() || !worker.idle()) {
+    const std::size_t end = std::min(next + added_at_once, sentences.size());
+    worker.add({sentences.begin() + static_cast<std::ptrdiff_t>(next),
+                sentences.begin() + static_cast<std::ptrdiff_t>(end)});
+    next = end;
+    for (FinishedSentence& sentence : worker.step()) finished.push_back(std::move(sentence));
+  }
+  return finished;
+}
+
+std::vector<FinishedSentence> on_host(const Search& search, std::vector<SourceSentence> sentences,
+                                      std::size_t added_at_once = 1000) {
+  TableEngine engine(kVocabulary, search.distribution);
+  engine.never_emitted = search.never_emitted;
+  LoneWorker worker(engine, search.config, search.tokens);
+  return run(worker, std::move(sentences), added_at_once);
+}
+
+std::vector<FinishedSentence> on_device(const Search& search, std::vector<SourceSentence> sentences,
+                                        std::size_t added_at_once = 1000,
+                                        std::int64_t steps_per_poll = 1) {
+  TableEngine engine(kVocabulary, search.distribution);
+  engine.never_emitted = search.never_emitted;
+  TableModel model(kVocabulary, search.distribution);
+  LoneWorker worker(std::make_unique<DeviceScheduler>(
+                        model, engine, search.never_emitted,
+                        DeviceScheduler::Options{search.config.batch_size, steps_per_poll}),
+                    search.config, search.tokens);
+  return run(worker, std::move(sentences), added_at_once);
+}
+
+void expect_same(const Hypothesis& device, const Hypothesis& host) {
+  EXPECT_EQ(device.tokens, host.tokens);
+  EXPECT_EQ(device.length, host.length);
+  EXPECT_EQ(device.cut, host.cut);
+  EXPECT_DOUBLE_EQ(device.sum, host.sum);
+  EXPECT_NEAR(device.score, host.score, 1e-6);
+  EXPECT_NEAR(device.coverage_penalty, host.coverage_penalty, 1e-6);
+  EXPECT_EQ(device.log_probabilities, host.log_probabilities);
+  EXPECT_EQ(device.attention, host.attention);
+}
+
+void expect_same(const std::vector<FinishedSentence>& device,
+                 const std::vector<FinishedSentence>& host, bool same_order = true) {
+  ASSERT_EQ(device.size(), host.size());
+  for (std::size_t i = 0; i < host.size(); ++i) {
+    auto found = device.begin() + static_cast<std::ptrdiff_t>(i);
+    if (!same_order) found = std::ranges::find(device, host[i].line, &FinishedSentence::line);
+    ASSERT_NE(found, device.end());
+    ASSERT_EQ(found->line, host[i].line) << "another order";
+    SCOPED_TRACE(join_text("line ", host[i].line));
+    ASSERT_EQ(found->hypotheses.size(), host[i].hypotheses.size());
+    for (std::size_t h = 0; h < host[i].hypotheses.size(); ++h)
+      expect_same(found->hypotheses[h], host[i].hypotheses[h]);
+  }
+}
+
+/// Few rows, so that groups are filled again while others are under way.
+void expect_same_search(Search search) {
+  search.config.validate();
+  const auto sentences = random_sentences(12, kVocabulary);
+  for (const auto& [rows, added_at_once] : {std::pair(1, 1000), {12, 3}, {12, 1000}, {60, 1000}}) {
+    SCOPED_TRACE(join_text(rows, " rows, ", added_at_once, " sentences at once"));
+    search.config.batch_size = rows;
+    const auto at_once = static_cast<std::size_t>(added_at_once);
+    expect_same(on_device(search, sentences, at_once), on_host(search, sentences, at_once));
+  }
+}
+
+TEST(DeviceScheduler, FindsWhatGreedySearchFinds) {
+  expect_same_search({.config = {.beam_size = 1, .max_length = 20}});
+}
+
+TEST(DeviceScheduler, FindsWhatBeamSearchFinds) {
+  for (const std::int64_t beam : {2, 4, 7})
+    expect_same_search({.config = {.beam_size = beam, .max_length = 20}});
+}
+
+TEST(DeviceScheduler, FindsTheSameNBestAsBeamSearch) {
+  expect_same_search({.config = {.beam_size = 3, .n_best = 3, .max_length = 15}});
+  expect_same_search({.config = {.beam_size = 5, .n_best = 2, .max_length = 15}});
+}
+
+TEST(DeviceScheduler, EndsByEachRuleAsTheHostDoes) {
+  for (const Stop stop : {Stop::Full, Stop::Exact, Stop::Hf, Stop::Marian})
+    for (const std::int64_t beam : {1, 4}) {
+      SCOPED_TRACE(join_text(name_of(stop), ", beam ", beam));
+      expect_same_search({.config = {.beam_size = beam, .stop = stop, .max_length = 9}});
+      expect_same_search({.config = {.beam_size = beam,
+                                     .n_best = beam,
+                                     .length_penalty = 0.6,
+                                     .length_penalty_kind = LengthPenalty::Gnmt,
+                                     .stop = stop,
+                                     .min_length = 3,
+                                     .max_length = 12}});
+      expect_same_search(
+          {.config = {.beam_size = beam, .word_penalty = 0.2, .stop = stop, .max_length = 12}});
+    }
+}
+
+TEST(DeviceScheduler, DrawsTheSameSamples) {
+  expect_same_search({.config = {.max_length = 20, .sampling = true}});
+  expect_same_search({.config = {.n_best = 3, .max_length = 20, .sampling = true, .seed = 5}});
+  expect_same_search({.config = {.n_best = 2,
+                                 .max_length = 20,
+                                 .sampling = true,
+                                 .sampling_topk = 3,
+                                 .temperature = 0.7}});
+  expect_same_search(
+      {.config = {.max_length = 20, .sampling = true, .sampling_topp = 0.8, .temperature = 1.5}});
+}
+
+TEST(DeviceScheduler, HoldsToTheRulesForTokens) {
+  const TargetTokens avoiding{.eos = kEos, .suppressed = {5}, .avoided = {{3, 4}, {6}, {7, 7, 8}}};
+  for (const std::int64_t beam : {1, 4}) {
+    SCOPED_TRACE(beam);
+    for (const std::int64_t n : {1, 2, 3})
+      expect_same_search(
+          {.config = {.beam_size = beam, .no_repeat_ngram_size = n, .max_length = 20}});
+    expect_same_search(
+        {.config = {.beam_size = beam, .repetition_penalty = 1.7, .max_length = 20}});
+    expect_same_search({.config = {.beam_size = beam, .min_length = 6, .max_length = 20},
+                        .tokens = avoiding,
+                        .never_emitted = {0, 8}});
+  }
+  expect_same_search({.config = {.no_repeat_ngram_size = 2, .max_length = 20, .sampling = true},
+                      .tokens = avoiding});
+}
+
+TEST(DeviceScheduler, EndsRowsThatCannotGoOn) {
+  // No token may come twice, so after eight tokens nothing is possible.
+  const Search search{
+      .config = {.beam_size = 3, .no_repeat_ngram_size = 1, .min_length = 30, .max_length = 40}};
+  expect_same_search(search);
+  for (const FinishedSentence& sentence : on_device(search, random_sentences(3, kVocabulary)))
+    EXPECT_TRUE(sentence.hypotheses.front().cut);
+}
+
+TEST(DeviceScheduler, BeginsWithTheRequiredPrefix) {
+  const std::vector<TokenEdges> edges = {{}, {}, {}, {true, false}, {}, {true, false}, {}, {}, {}};
+  for (const bool sampling : {false, true}) {
+    Search search{.config = {.beam_size = 4,
+                             .n_best = 2,
+                             .max_length = 12,
+                             .sampling = sampling,
+                             .batch_size = 16},
+                  .tokens = {.eos = kEos, .edges = edges},
+                  .never_emitted = {7}};
+    auto sentences = random_sentences(20, kVocabulary);
+    for (std::size_t i = 0; i < sentences.size(); ++i) {
+      sentences[i].required.prefix.assign(i % 4, static_cast<TokenId>(3 + i % 5));
+      sentences[i].required.prefix_ends_word = i % 3 == 0;
+    }
+    expect_same(on_device(search, sentences, 4), on_host(search, sentences, 4));
+  }
+}
+
+TEST(DeviceScheduler, AddsUpAttentionForTheCoveragePenalty) {
+  Search search{.config = {.beam_size = 4,
+                           .n_best = 3,
+                           .coverage_penalty = 0.4,
+                           .max_length = 12,
+                           .batch_size = 12}};
+  const auto sentences = random_sentences(20, kVocabulary);
+  const auto device = on_device(search, sentences);
+  expect_same(device, on_host(search, sentences));
+  EXPECT_FALSE(device.front().hypotheses.front().attention.empty());
+}
+
+TEST(DeviceScheduler, OfEqualProbabilitiesTakesTheSmallerToken) {
+  const auto coarse = [](const std::vector<TokenId>& source, const std::vector<TokenId>& prefix) {
+    std::vector<double> logits(kVocabulary, 0);
+    if (prefix.size() >= source.size()) logits[kEos] = 1;
+    return log_softmax(logits);
+  };
+  for (const std::int64_t beam : {1, 3})
+    expect_same_search(
+        {.config = {.beam_size = beam, .n_best = beam, .max_length = 8}, .distribution = coarse});
+}
+
+TEST(DeviceScheduler, AHostThatAsksRarelyGetsTheSameResults) {
+  Search search{.config = {.beam_size = 3, .max_length = 20, .batch_size = 12}};
+  const auto sentences = random_sentences(20, kVocabulary);
+  const auto host = on_host(search, sentences);
+  for (const std::int64_t steps : {2, 5, 25}) {
+    SCOPED_TRACE(steps);
+    expect_same(on_device(search, sentences, 1000, steps), host, /*same_order=*/false);
+  }
+}
+
+TEST(DeviceScheduler, SearchesThatEndBetweenTwoQuestionsComeInTheOrderOfTheirEnds) {
+  Search search{.config = {.beam_size = 3, .max_length = 20, .batch_size = 120}};
+  const auto sentences = random_sentences(40, kVocabulary);
+  expect_same(on_device(search, sentences, 1000, 7), on_host(search, sentences));
+}
+
+TEST(DeviceScheduler, SentencesOfOtherSettingsWaitForTheirTurn) {
+  const auto of = [](std::int64_t beam) {
+    return std::make_shared<const SearchSettings>(
+        SearchSettings{{.beam_size = beam, .max_length = 12, .batch_size = 12}, {kEos}});
+  };
+  auto sentences = random_sentences(24, kVocabulary);
+  for (std::size_t i = 0; i < sentences.size(); ++i) sentences[i].settings = of(1 + i / 5 % 3);
+  const Search search{.config = {.batch_size = 12}};
+  expect_same(on_device(search, sentences), on_host(search, sentences), /*same_order=*/false);
+}
+
+TEST(DeviceScheduler, SentencesWithPhrasesAreSearchedForOnTheHost) {
+  auto sentences = random_sentences(24, kVocabulary);
+  for (std::size_t i = 0; i < sentences.size(); i += 5) {
+    sentences[i].needs_attention = true;
+    sentences[i].required.phrases = RequiredPhrases({{.spellings = {{{3, 5}}}}});
+  }
+  const Search search{.config = {.beam_size = 2, .max_length = 12, .batch_size = 12}};
+  expect_same(on_device(search, sentences), on_host(search, sentences), /*same_order=*/false);
+}
+
+TEST(DeviceScheduler, ANumberThatIsNoneFailsItsSentenceAlone) {
+  const auto sound = random_distribution(kVocabulary, 17, 4, 0.5);
+  const auto sentences = random_sentences(10, kVocabulary);
+  const std::vector<TokenId> broken = sentences[4].tokens;
+  Search search{.config = {.beam_size = 3, .max_length = 20, .batch_size = 30}};
+  search.distribution = [&](const std::vector<TokenId>& source,
+                            const std::vector<TokenId>& prefix) {
+    auto scores = sound(source, prefix);
+    if (source == broken && prefix.size() == 2) scores.assign(scores.size(), NAN);
+    return scores;
+  };
+  TableEngine engine(kVocabulary, search.distribution);
+  TableModel model(kVocabulary, search.distribution);
+  DeviceScheduler scheduler(model, engine, {}, {.rows = 30});
+  auto all = sentences;
+  for (SourceSentence& sentence : all)
+    sentence.settings =
+        std::make_shared<const SearchSettings>(SearchSettings{search.config, search.tokens});
+  scheduler.admit(all);
+  std::size_t failed = 0, found = 0;
+  while (!scheduler.idle())
+    for (const FinishedSentence& sentence : scheduler.step()) {
+      if (sentence.error) {
+        ++failed;
+        EXPECT_EQ(sentence.line, 4);
+      } else {
+        ++found;
+        EXPECT_FALSE(sentence.hypotheses.empty());
+      }
+    }
+  EXPECT_EQ(failed, 1u);
+  EXPECT_EQ(found, 9u);
+}
+
+TEST(DeviceScheduler, GroupsOfCancelledSentencesAreFilledAgain) {
+  std::stop_source stop;
+  auto sentences = random_sentences(8, kVocabulary);
+  const auto settings = std::make_shared<const SearchSettings>(
+      SearchSettings{{.beam_size = 2, .min_length = 50, .max_length = 60}, {kEos}});
+  for (SourceSentence& sentence : sentences) {
+    sentence.settings = settings;
+    if (sentence.line % 2 == 0) sentence.stop = stop.get_token();
+  }
+  TableEngine engine(kVocabulary, random_distribution(kVocabulary, 17, 4, 0.5));
+  TableModel model(kVocabulary, random_distribution(kVocabulary, 17, 4, 0.5));
+  DeviceScheduler scheduler(model, engine, {}, {.rows = 8});
+  std::vector<SourceSentence> first(sentences.begin(), sentences.begin() + 4);
+  scheduler.admit(first);
+  EXPECT_TRUE(scheduler.step().empty());
+  std::deque<SourceSentence> waiting(sentences.begin() + 4, sentences.end());
+  EXPECT_EQ(scheduler.count_admissible(waiting), 0);
+  stop.request_stop();
+  scheduler.drop_cancelled();
+  EXPECT_EQ(scheduler.count_admissible(waiting), 2);
+  std::size_t finished = 0;
+  while (!scheduler.idle()) finished += scheduler.step().size();
+  EXPECT_EQ(finished, 2u);
+}
+
+}  // namespace
+}  // namespace dragoman

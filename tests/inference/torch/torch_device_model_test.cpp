@@ -1,0 +1,133 @@
+// The search on a device, with the module tree, beside the search on the host.
+#include "inference/torch/torch_device_model.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "inference/device/device_scheduler.h"
+#include "inference/torch/torch_engine.h"
+#include "tests/inference/device/called_operations.h"
+#include "tests/inference/random_rows.h"
+#include "tests/test_device.h"
+
+namespace dragoman {
+namespace {
+
+std::vector<FinishedSentence> run(std::unique_ptr<SentenceScheduler> scheduler,
+                                  const DecodeConfig& config,
+                                  const std::vector<SourceSentence>& waiting) {
+  LoneWorker worker(std::move(scheduler), config, {kEos});
+  worker.add(waiting);
+  std::vector<FinishedSentence> finished;
+  while (!worker.idle())
+    for (FinishedSentence& sentence : worker.step()) finished.push_back(std::move(sentence));
+  std::ranges::sort(finished, {}, &FinishedSentence::line);
+  return finished;
+}
+
+void expect_same_translations(Transformer& model, DecodeConfig config,
+                              bool with_attention = false) {
+  auto waiting = waiting_sentences(16, 14);
+  for (SourceSentence& sentence : waiting) sentence.needs_attention = with_attention;
+  for (const std::int64_t rows : {4, 12, 100}) {
+    SCOPED_TRACE(rows);
+    TorchEngine engine(model, {0, 7});
+    const auto host = run(std::make_unique<Scheduler>(engine, rows), config, waiting);
+    TorchDeviceModel device_model(model);
+    const auto device = run(std::make_unique<DeviceScheduler>(
+                                device_model, engine, std::vector<TokenId>{0, 7},
+                                DeviceScheduler::Options{.rows = rows, .steps_per_poll = 3}),
+                            config, waiting);
+    ASSERT_EQ(device.size(), host.size());
+    for (std::size_t i = 0; i < host.size(); ++i) {
+      ASSERT_EQ(device[i].hypotheses.size(), host[i].hypotheses.size());
+      for (std::size_t h = 0; h < host[i].hypotheses.size(); ++h) {
+        const Hypothesis &found = device[i].hypotheses[h], &expected = host[i].hypotheses[h];
+        EXPECT_EQ(found.tokens, expected.tokens);
+        EXPECT_NEAR(found.score, expected.score, 1e-4);
+        ASSERT_EQ(found.attention.size(), expected.attention.size());
+        for (std::size_t a = 0; a < expected.attention.size(); ++a)
+          EXPECT_NEAR(found.attention[a], expected.attention[a], 1e-5);
+      }
+    }
+  }
+}
+
+TEST(TorchDeviceModel, TranslatesAsTheSearchOnTheHostDoes) {
+  for (const ModelConfig& model_config : configs()) {
+    Transformer model = make_model(model_config, test_device());
+    for (const DecodeConfig& config :
+         {DecodeConfig{.beam_size = 1, .max_length = 25},
+          DecodeConfig{.beam_size = 4, .n_best = 4, .max_length = 35},
+          DecodeConfig{.beam_size = 3,
+          .no_repeat_ngram_size = 2,
+          .stop = Stop::Exact,
+          .min_length = 4,
+          .max_length = 25},
+          DecodeConfig{.n_best = 2, .max_length = 25, .sampling = true, .sampling_topk = 5}})
+      expect_same_translations(model, config);
+  }
+}
+
+TEST(TorchDeviceModel, ReportsTheAttentionOfOneHeadOrTheMean) {
+  Transformer model = make_model(configs()[1], test_device());
+  for (const std::int64_t head : {0, 2})
+    for (const std::int64_t layer : {0, 1})
+      expect_same_translations(model,
+                               {.beam_size = 3,
+                                .n_best = 2,
+                                .coverage_penalty = 0.3,
+                                .max_length = 20,
+                                .attention_layer = layer,
+                                .attention_head = head},
+                               /*with_attention=*/true);
+}
+
+/// There are no kernels for doubles, so the model computes by tensor operations as on other
+/// devices.
+TEST(TorchDeviceModel, NoStepWaitsForTheHost) {
+  Transformer model = make_model(configs()[0], test_device());
+  model->to(torch::kFloat64);
+  for (const DecodeConfig& config :
+       {DecodeConfig{.beam_size = 4,
+       .coverage_penalty = 0.2,
+       .repetition_penalty = 1.2,
+       .no_repeat_ngram_size = 3,
+       .stop = Stop::Exact,
+       .min_length = 2,
+       .max_length = 20},
+        DecodeConfig{.n_best = 3, .max_length = 20, .sampling = true, .sampling_topp = 0.9}}) {
+    const SearchSettings settings{config, {.eos = kEos, .avoided = {{3, 4}}}};
+    TorchDeviceModel device_model(model);
+    DeviceSearch search(settings, device_model, {}, {.groups = 4, .keeps_attention = true});
+    device_model.shape(4, SentenceSearch::width(config));
+    const std::vector<std::int64_t> groups = {0, 1, 2};
+    device_model.admit(sentences(3, 8), groups);
+    std::vector<DeviceSentence> begun;
+    for (const std::int64_t group : groups)
+      begun.push_back({.group = group,
+                       .max_length = 20,
+                       .key = 1,
+                       .source_length = 9,
+                       .prefix = {3, 4},
+                       .prefix_ends_word = true});
+    search.begin(begun, device_model.source_capacity());
+    const CalledOperations called;
+    for (int step = 0; step < 8; ++step) search.advance(device_model.step(search.next_step()));
+    EXPECT_TRUE(called.names().contains("aten::topk")) << "operations are noted";
+    EXPECT_THAT(called.host_waits(), testing::IsEmpty());
+  }
+}
+
+TEST(TorchDeviceModel, AnEngineThatSearchesOnTheDeviceHasASchedulerOfItsOwn) {
+  Transformer model = make_model(configs()[0], test_device());
+  EXPECT_EQ(TorchEngine(model, {}, SearchPlace::Host).own_scheduler(8), nullptr);
+  TorchEngine engine(model, {}, SearchPlace::Device);
+  const auto scheduler = engine.own_scheduler(8);
+  ASSERT_NE(scheduler, nullptr);
+  EXPECT_EQ(scheduler->capacity({.beam_size = 4}), 2);
+  EXPECT_NE(dynamic_cast<DeviceScheduler*>(scheduler.get()), nullptr);
+}
+
+}  // namespace
+}  // namespace dragoman
