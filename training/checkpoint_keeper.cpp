@@ -19,6 +19,7 @@ void cancel_cooldown_of_the_past(const ProgressRecord& diverged, ProgressRecord&
     return;
   sound.cooldown_start = sound.cooldown_end = 0;
   sound.cooldown_limit = {};
+  sound.cooldown_limit_value = 0;
 }
 
 /// The record after a rollback: the checkpoint's, with those members that no rollback undoes.
@@ -75,8 +76,12 @@ void CheckpointKeeper::save_numbered(ProgressRecord& progress) {
   if (is_sound_in_itself(progress.history)) sound.push_back(progress.update);
   save(run_.folder.at_update(progress.update), progress);
   numbered_update_ = progress.update;
-  // A rollback whose state could not be saved has left them there.
-  if (progress.rollbacks > 0) remove_checkpoints_after(run_.folder, progress.update);
+  // A rollback whose state could not be saved has left later ones there, and perhaps a latest one
+  // from before it. Without a rollback, later ones are damaged, and are kept.
+  if (progress.rollbacks > 0) {
+    remove_checkpoints_after(run_.folder, progress.update);
+    remove_latest();
+  }
   // Damaged ones of higher numbers may lie there: the one just written stays in any case.
   std::vector<std::int64_t> needed = sound;
   needed.push_back(progress.update);

@@ -36,6 +36,23 @@ std::optional<StopReason> limit_in_sight(const TrainConfig& config, const RunPos
   return std::nullopt;
 }
 
+/// Of the limit's flag; 0: there is no such limit.
+double value_of(StopReason limit, const TrainConfig& config) {
+  switch (limit) {
+    case StopReason::MaxUpdates:
+      return static_cast<double>(config.max_updates);
+    case StopReason::MaxEpochs:
+      return static_cast<double>(config.max_epochs);
+    case StopReason::MaxTime:
+      return config.max_seconds();
+    case StopReason::Patience:
+      return static_cast<double>(config.patience);
+    case StopReason::Requested:
+      return 0;
+  }
+  return 0;
+}
+
 }  // namespace
 
 std::optional<Cooldown> due_cooldown(const TrainConfig& config, const RunPosition& position) {
@@ -45,7 +62,10 @@ std::optional<Cooldown> due_cooldown(const TrainConfig& config, const RunPositio
   std::int64_t end = end_of_cooldown(config, position.update);
   if (config.max_updates > 0)
     end = *limit == StopReason::MaxUpdates ? config.max_updates : std::min(end, config.max_updates);
-  return Cooldown{.begin = position.update, .end = end, .limit = *limit};
+  return Cooldown{.begin = position.update,
+                  .end = end,
+                  .limit = *limit,
+                  .limit_value = value_of(*limit, config)};
 }
 
 std::int64_t end_of_cooldown(const TrainConfig& config, std::int64_t update) {
@@ -53,16 +73,9 @@ std::int64_t end_of_cooldown(const TrainConfig& config, std::int64_t update) {
   return update + std::max<std::int64_t>(1, std::llround(fraction * static_cast<double>(update)));
 }
 
-bool goes_on(const Cooldown& cooldown, const TrainConfig& config, const RunPosition& position,
-             std::int64_t patience) {
-  switch (cooldown.limit) {
-    case StopReason::MaxUpdates:
-      return config.max_updates > 0 && config.max_updates <= cooldown.end;
-    case StopReason::Patience:  // a gain while the rate falls does not end the cooldown
-      return config.patience > 0 && config.patience <= patience;
-    default:
-      return is_in_sight(cooldown.limit, config, position);
-  }
+bool goes_on(const Cooldown& cooldown, const TrainConfig& config) {
+  const double now = value_of(cooldown.limit, config);
+  return now > 0 && (cooldown.limit_value == 0 || now <= cooldown.limit_value);
 }
 
 std::optional<std::string> begin_cooldown(ProgressRecord& progress, const TrainConfig& config,
@@ -73,18 +86,20 @@ std::optional<std::string> begin_cooldown(ProgressRecord& progress, const TrainC
   progress.cooldown_start = cooldown->begin;
   progress.cooldown_end = cooldown->end;
   progress.cooldown_limit = cooldown->limit;
+  progress.cooldown_limit_value = cooldown->limit_value;
   const bool by_patience = cooldown->limit == StopReason::Patience;
   return join_text(
       by_patience ? join_text("no gain in ", position.without_gain, " validations: ") : "",
       "the rate falls from here to update ", cooldown->end, ", where the run ends");
 }
 
-std::optional<std::string> end_cooldown(ProgressRecord& progress, const TrainConfig& config,
-                                        const RunPosition& position, std::int64_t patience) {
-  const Cooldown begun{progress.cooldown_start, progress.cooldown_end, progress.cooldown_limit};
-  if (begun.end == 0 || goes_on(begun, config, position, patience)) return std::nullopt;
+std::optional<std::string> end_cooldown(ProgressRecord& progress, const TrainConfig& config) {
+  const Cooldown cooldown{progress.cooldown_start, progress.cooldown_end, progress.cooldown_limit,
+                          progress.cooldown_limit_value};
+  if (cooldown.end == 0 || goes_on(cooldown, config)) return std::nullopt;
   progress.cooldown_start = progress.cooldown_end = 0;
   progress.cooldown_limit = {};
+  progress.cooldown_limit_value = 0;
   return "the run is longer now: its rate, which was falling, is at its peak again";
 }
 

@@ -23,6 +23,7 @@ struct RunPosition {
 struct Cooldown {
   std::int64_t begin, end;  ///< updates: the last one with the peak, the last one of the run
   StopReason limit;         ///< what ends the run
+  double limit_value = 0;   ///< of that flag when the cooldown began; 0: not known
   bool operator==(const Cooldown&) const = default;
 };
 
@@ -36,10 +37,8 @@ std::optional<Cooldown> due_cooldown(const TrainConfig& config, const RunPositio
 std::int64_t end_of_cooldown(const TrainConfig& config, std::int64_t update);
 
 /// Whether a cooldown that has begun goes on in a run whose limits may have been changed since.
-/// Where its limit is gone or has been raised, the rate returns to the peak. `patience`: --patience
-/// when it began.
-bool goes_on(const Cooldown& cooldown, const TrainConfig& config, const RunPosition& position,
-             std::int64_t patience);
+/// Where its limit is gone or has been raised, the rate returns to the peak.
+bool goes_on(const Cooldown& cooldown, const TrainConfig& config);
 
 /// Writes a cooldown into the record where one is due and none has begun, and returns the message
 /// for the user.
@@ -47,7 +46,6 @@ std::optional<std::string> begin_cooldown(ProgressRecord& progress, const TrainC
                                           const RunPosition& position);
 /// For a run that is resumed: cancels the cooldown in the record where goes_on() is false, and
 /// returns the message for the user.
-std::optional<std::string> end_cooldown(ProgressRecord& progress, const TrainConfig& config,
-                                        const RunPosition& position, std::int64_t patience);
+std::optional<std::string> end_cooldown(ProgressRecord& progress, const TrainConfig& config);
 
 }  // namespace dragoman

@@ -98,7 +98,8 @@ bool ModelSelection::take_average_if_better(const CheckpointMean& mean, Progress
   const ValidationResult& result = scores.valid;
   Provenance provenance = provenance_of(progress, &result);
   provenance.averaged_from = mean.names;
-  // The model last: where it cannot be saved, it stays the one that the record knows.
+  // The model last: where it cannot be saved, it stays the one that the record knows, and `best` is
+  // written anew with the next one.
   const auto save = [&] {
     for (const auto& path : {run_.folder.best(), run_.folder.model()})
       write(path, mean.weights, provenance);

@@ -45,6 +45,7 @@ void for_each_member(Record& r, Visit&& visit) {
   visit("cooldown_start", r.cooldown_start);
   visit("cooldown_end", r.cooldown_end);
   visit("cooldown_limit", r.cooldown_limit);
+  visit("cooldown_limit_value", r.cooldown_limit_value);
   visit("averaged_update", r.averaged_update);
   visit("ranks", r.start.machine.ranks);
   visit("precision", r.start.machine.precision);

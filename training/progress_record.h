@@ -78,6 +78,7 @@ struct ProgressRecord {
   /// The cooldown of wsd, once it has begun (see Cooldown).
   std::int64_t cooldown_start = 0, cooldown_end = 0;
   StopReason cooldown_limit = {};
+  double cooldown_limit_value = 0;   ///< of that flag when it began; 0: not known
   std::int64_t averaged_update = 0;  ///< of the last average of checkpoints that was scored
 
   std::int64_t log_bytes = 0;  ///< length of log.jsonl at this point

@@ -37,13 +37,6 @@ PlanConfig plan_of(const TrainingRun& run, std::int64_t rollbacks) {
           run.data.weights(), run.threads};
 }
 
-/// --patience of the last start, where there was one.
-std::int64_t patience_before(const TrainingRun& run, const SettingsRecord& settings) {
-  const auto before = settings.values.find("patience");
-  return before == settings.values.end() ? run.config.patience
-                                         : parse_integer("patience", before->second);
-}
-
 std::string left_out_text(const LeftOutFacts& facts, const RunFolder& folder, std::int64_t so_far) {
   return join_text("update ", facts.update, " left out: its loss or gradient is ",
                    facts.is_finite() ? "far above the usual" : "not finite", " (loss ", facts.loss,
@@ -111,7 +104,6 @@ void Trainer::begin() {
   train_began_ = std::chrono::steady_clock::now();
   share_state(ranks_, model_, progress_);
   seconds_before_ = progress_.seconds;
-  const std::int64_t patience = patience_before(run_, progress_.start.settings);
   progress_.start = run_.start;
   open_stream();
   interval_.begin(seconds(), 0);
@@ -121,16 +113,17 @@ void Trainer::begin() {
     if (progress_.update == 0) checkpoints_.save_start(progress_);
     log_.open(progress_, model_.layout().parameters());
   }
-  if (const auto notice =
-          end_cooldown(progress_, run_.config, run_position(seconds_before_), patience))
-    observer_.noticed(*notice);
+  if (const auto notice = end_cooldown(progress_, run_.config)) observer_.noticed(*notice);
 }
 
 bool Trainer::finish(const std::stop_token& stop) {
   if (progress_.validated_update != progress_.update && !validate(stop)) return false;
+  // The average is of files, so these weights must be in one.
   if (!checkpoints_.has_numbered(progress_.update)) checkpoints_.save_numbered(progress_);
-  if (selection_.validates() && average_checkpoints(stop)) checkpoints_.save_numbered(progress_);
-  if (!selection_.validates()) selection_.take_last_weights(progress_);
+  if (!selection_.validates())
+    selection_.take_last_weights(progress_);
+  else if (average_checkpoints(stop))
+    checkpoints_.save_numbered(progress_);  // its record knows the average
   selection_.restore_if_lost(progress_);
   checkpoints_.remove_latest();
   return !stop.stop_requested();

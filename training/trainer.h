@@ -56,7 +56,8 @@ class Trainer {
   bool validate_and_save_if_due(const std::stop_token& stop);
   bool validation_is_due() const;
   bool validate(const std::stop_token& stop);
-  /// Whether the average of the last checkpoints has become the model.
+  /// Scores the average of the last checkpoints, and makes it the model where it is better. Returns
+  /// whether it did.
   bool average_checkpoints(const std::stop_token& stop);
 
   void update();

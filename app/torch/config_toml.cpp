@@ -1,7 +1,6 @@
 #include "app/torch/config_toml.h"
 
 #include "app/frame/config_file.h"
-#include "training/start/resume.h"
 #include "training/start/run_settings.h"
 
 namespace dragoman {

@@ -10,7 +10,6 @@
 #include "model/device.h"
 #include "training/start/automatic_settings.h"
 #include "training/start/measured_speed.h"
-#include "training/start/resume.h"
 #include "training/start/run_settings.h"
 
 namespace dragoman {

@@ -8,9 +8,6 @@
 
 namespace dragoman {
 
-namespace {
-
-/// Throws Error where the run would write over another run's results.
 void require_nothing_to_lose(const RunFolder& folder) {
   for (const auto& path : {folder.model(), folder.best(), folder.log()})
     if (std::filesystem::is_regular_file(path))
@@ -18,8 +15,6 @@ void require_nothing_to_lose(const RunFolder& folder) {
                   ": is there, but no checkpoint to go on from; give another -o for another run, "
                   "or remove it");
 }
-
-}  // namespace
 
 MadeFolder::~MadeFolder() {
   std::error_code not_empty;

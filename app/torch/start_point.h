@@ -29,6 +29,9 @@ struct StartPoint {
   std::optional<FoundCheckpoint> found;
 };
 
+/// Throws Error where a run without a checkpoint would write over another run's results.
+void require_nothing_to_lose(const RunFolder& folder);
+
 /// Where the folder exists, locks it and finds its checkpoint; otherwise returns nothing. Throws
 /// Error where the folder has results that the run would write over.
 StartPoint find_start(const RunFolder& folder);

@@ -74,7 +74,7 @@ std::string initial_checksum(const std::string& init_from,
   if (init_from.empty()) return "";
   if (!found) return ModelFileReader(resolve_model_path(init_from)).checksum();
   const auto data = ModelFileReader(found->path).provenance().data;
-  const auto remembered = data.find(kInitFrom);  // none: settle() will refuse
+  const auto remembered = data.find(kInitFrom);  // settle() refuses a new --init-from
   return remembered == data.end() ? "" : remembered->second;
 }
 

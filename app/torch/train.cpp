@@ -25,7 +25,6 @@
 #include "base/files.h"
 #include "model/device.h"
 #include "training/ranks/communicator.h"
-#include "training/start/resume.h"
 #include "training/trainer.h"
 
 namespace dragoman {
@@ -46,14 +45,14 @@ DataObserver shown_stages() {
 }
 
 /// Where a run is prepared.
-struct StartPlace {
+struct Workplace {
   RunFolder folder;
   torch::Device device;
   int ranks;  ///< of the run; the process of a plan is alone
   std::stop_token stop;
 };
 
-Preparation preparation_of(const SettledRun& run, const StartPlace& place) {
+Preparation preparation_of(const SettledRun& run, const Workplace& place) {
   const RunConfig& config = run.config;
   return {.data = config.data,
           .tokenizer = config.tokenizer,
@@ -67,7 +66,7 @@ Preparation preparation_of(const SettledRun& run, const StartPlace& place) {
 
 /// Rank 0 first, then one rank of each other host, then the rest: whoever comes later finds the
 /// work of an earlier one in the cache folder, where the folder is the same.
-PreparedData prepare_in_turn(const SettledRun& run, const StartPlace& place, Communicator& ranks) {
+PreparedData prepare_in_turn(const SettledRun& run, const Workplace& place, Communicator& ranks) {
   const int turn = ranks.leads() ? 0 : ranks.info().local_rank == 0 ? 1 : 2;
   std::optional<PreparedData> data;
   for (int i = 0; i < 3; ++i) {
@@ -82,7 +81,7 @@ PreparedData prepare_in_turn(const SettledRun& run, const StartPlace& place, Com
   return std::move(*data);
 }
 
-TrialSettings trial_of(const SettledRun& run, const PreparedData& data, const StartPlace& place) {
+TrialSettings trial_of(const SettledRun& run, const PreparedData& data, const Workplace& place) {
   const RunConfig& config = run.config;
   return {.config = config.train,
           .model = config.model,
@@ -90,12 +89,12 @@ TrialSettings trial_of(const SettledRun& run, const PreparedData& data, const St
           .device = place.device,
           .data = data,
           .ranks = place.ranks,
-          .stop = listen_for_stop()};
+          .stop = place.stop};
 }
 
 /// In a new run, on rank 0: measures the text and the machine before there is a tokenizer. A run
 /// that starts from a model needs none of it.
-void find_text_facts(StartSettler& start, const StartPlace& place) {
+void find_text_facts(StartSettler& start, const Workplace& place) {
   const SettledRun& run = start.run();
   if (!run.config.train.init_from.empty()) return;
   const TextMeasurement measurement{
@@ -106,7 +105,7 @@ void find_text_facts(StartSettler& start, const StartPlace& place) {
 }
 
 /// In a new run, on rank 0: measures the encoded text and the machine.
-void find_corpus_facts(StartSettler& start, const PreparedData& data, const StartPlace& place) {
+void find_corpus_facts(StartSettler& start, const PreparedData& data, const Workplace& place) {
   if (start.run().wants_max_tokens())
     start.learn(&StartFacts::max_tokens, automatic_max_tokens(trial_of(start.run(), data, place)));
   start.learn(&StartFacts::corpus, measure_epoch(trial_of(start.run(), data, place)));
@@ -114,7 +113,7 @@ void find_corpus_facts(StartSettler& start, const PreparedData& data, const Star
 
 /// Prepares the text, and finds what is to be known of it. Afterwards the settings of all ranks are
 /// decided.
-PreparedData prepare(StartSettler& start, const StartPlace& place, Communicator& ranks) {
+PreparedData prepare(StartSettler& start, const Workplace& place, Communicator& ranks) {
   const bool measures = ranks.leads() && !start.has_begun();
   if (measures) find_text_facts(start, place);
   if (!start.has_begun()) start.share(ranks);
@@ -148,12 +147,13 @@ void plan(TrainOptions& options, const RankInfo& info) {
   asked.check_output();
   Communicator alone({}, asked.rank_timeout);
   const auto found = find_checkpoint_to_resume({asked.output}, log_warning);
+  if (!found) require_nothing_to_lose({asked.output});
   StartSettler start(options.request(), found, alone);
   const torch::Device device = parse_device(start.run().config.train.device, info.local_rank);
   use_threads(start.run().config.train.threads, info.local_size);
   const PlanFolder folder(asked.output);
   start.find_models(found);
-  const StartPlace place{{folder.path()}, device, info.size, listen_for_stop()};
+  const Workplace place{{folder.path()}, device, info.size, listen_for_stop()};
   const PreparedData data = prepare(start, place, alone);
   print_plan(trial_of(start.run(), data, place));
 }
@@ -184,9 +184,9 @@ void run_trainer(TrainingRun run, const std::optional<FoundCheckpoint>& found, C
 
 /// The checkpoint that rank 0 has found, as this rank sees it. Another host may not have the
 /// folder.
-std::optional<FoundCheckpoint> own_checkpoint(const StartPoint& start, const RunFolder& folder,
+std::optional<FoundCheckpoint> own_checkpoint(const StartPoint& point, const RunFolder& folder,
                                               const Communicator& ranks) {
-  return ranks.leads() ? start.found : find_checkpoint_to_resume(folder, [](const std::string&) {});
+  return ranks.leads() ? point.found : find_checkpoint_to_resume(folder, [](const std::string&) {});
 }
 
 void train(TrainOptions& options, Communicator& ranks) {
@@ -196,16 +196,16 @@ void train(TrainOptions& options, Communicator& ranks) {
   const RunFolder folder{options.config.train.output};
   StartPoint point = ranks.leads() ? find_start(folder) : StartPoint{};
   StartSettler start(options.request(), point.found, ranks);
-  const TrainConfig& config = start.run().config.train;
+  const TrainConfig& config = start.run().config.train;  // later facts change it
   const torch::Device device = parse_device(config.device, ranks.info().local_rank);
   const int threads = use_threads(config.threads, ranks.info().local_size);
   if (ranks.leads())
     lock_folder(folder, point);
   else
     create_folders(folder.root);
-  const auto found = start.has_begun() ? own_checkpoint(point, folder, ranks) : std::nullopt;
-  start.find_models(found);
-  const StartPlace place{folder, device, ranks.size(), stop};
+  const auto own_found = start.has_begun() ? own_checkpoint(point, folder, ranks) : std::nullopt;
+  start.find_models(own_found);
+  const Workplace place{folder, device, ranks.size(), stop};
   const PreparedData data = prepare(start, place, ranks);
   const Precision precision = resolve_precision(config.precision, device);
   start.learn(&StartFacts::machine, machine_facts(precision, threads, ranks.size()));
@@ -218,7 +218,7 @@ void train(TrainOptions& options, Communicator& ranks) {
                   .device = device,
                   .folder = folder,
                   .attachments = attachments_of(settled.config, *options.invocation, data,
-                                                initial_checksum(config.init_from, found)),
+                                                initial_checksum(config.init_from, own_found)),
                   .data = data,
                   .threads = threads,
                   .start = {.machine = *start.facts().machine,

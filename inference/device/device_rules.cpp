@@ -72,7 +72,7 @@ torch::Tensor DeviceRules::adjust(const torch::Tensor& log_probabilities,
     adjusted = adjusted.masked_fill(rows.length.lt(min_length_).unsqueeze(1) & is_eos, -INFINITY);
   }
   if (lengthens_.defined())
-    adjusted = adjusted.masked_fill(rows.ends_prefix.unsqueeze(1) & lengthens_, -INFINITY);
+    adjusted = adjusted.masked_fill(rows.must_begin_word.unsqueeze(1) & lengthens_, -INFINITY);
   if (ngram_ > 0 || !avoided_.empty())
     adjusted = adjusted.masked_fill(excluded_by_history(rows), -INFINITY);
   return adjusted;

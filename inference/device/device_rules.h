@@ -15,10 +15,9 @@ namespace dragoman {
 
 /// What the rules need to know of R rows.
 struct DeviceRuledRows {
-  torch::Tensor history;  ///< [R, T] int64: tokens that a row has produced, then anything
-  torch::Tensor length;   ///< [R] int64: how many they are
-  torch::Tensor
-      ends_prefix;  ///< [R] bool: the next token must begin a word (exclude_longer_word())
+  torch::Tensor history;          ///< [R, T] int64: tokens that a row has produced, then anything
+  torch::Tensor length;           ///< [R] int64: how many they are
+  torch::Tensor must_begin_word;  ///< [R] bool: see exclude_longer_word()
 };
 
 class DeviceRules {

@@ -21,7 +21,7 @@ std::int64_t DeviceScheduler::capacity(const DecodeConfig& config) const {
   return std::max<std::int64_t>(1, rows_ / SentenceSearch::width(config));
 }
 
-bool DeviceScheduler::Batch::takes(const SourceSentence& sentence) const {
+bool DeviceScheduler::CommonSettings::takes(const SourceSentence& sentence) const {
   return settings && sentence.required.phrases.empty() &&
          sentence.needs_attention == needs_attention &&
          (sentence.settings == settings || *sentence.settings == *settings);
@@ -30,23 +30,29 @@ bool DeviceScheduler::Batch::takes(const SourceSentence& sentence) const {
 std::int64_t DeviceScheduler::count_admissible(const std::deque<SourceSentence>& waiting) const {
   if (waiting.empty()) return 0;
   const SourceSentence& first = waiting.front();
-  if (!host_.idle()) return host_.count_admissible(waiting);
+  const auto count = [&waiting](std::int64_t most, const auto& fits) {
+    const auto end = waiting.begin() + std::min<std::int64_t>(most, std::ssize(waiting));
+    return std::find_if_not(waiting.begin(), end, fits) - waiting.begin();
+  };
+  if (!first.required.phrases.empty()) {
+    if (!active_.empty()) return 0;
+    return count(host_.count_admissible(waiting),
+                 [](const SourceSentence& sentence) { return !sentence.required.phrases.empty(); });
+  }
+  if (!host_.idle()) return 0;
   const bool begins = active_.empty();
-  if (begins && !first.required.phrases.empty()) return host_.count_admissible(waiting);
   const auto groups = begins ? capacity(first.settings->config)
                              : static_cast<std::int64_t>(active_.size() + free_groups_.size());
   const auto free = begins ? groups : static_cast<std::int64_t>(free_groups_.size());
   // The encoder works better on several sentences than on one, so a few free groups stay free.
   if (free * 8 < groups) return 0;
-  const Batch batch = begins ? batch_of(first) : batch_;
-  const auto other = std::ranges::find_if(
-      waiting, [&batch](const SourceSentence& sentence) { return !batch.takes(sentence); });
-  return std::min<std::int64_t>(free, other - waiting.begin());
+  const CommonSettings common = begins ? settings_of(first) : common_;
+  return count(free, [&common](const SourceSentence& sentence) { return common.takes(sentence); });
 }
 
 void DeviceScheduler::begin_search(const SourceSentence& first) {
-  batch_ = batch_of(first);
-  const SearchSettings& settings = *batch_.settings;
+  common_ = settings_of(first);
+  const SearchSettings& settings = *common_.settings;
   const std::int64_t groups = capacity(settings.config);
   search_.emplace(
       settings, model_, never_emitted_,
@@ -59,12 +65,9 @@ void DeviceScheduler::begin_search(const SourceSentence& first) {
 
 void DeviceScheduler::admit(std::span<SourceSentence> sentences) {
   if (sentences.empty()) return;
-  if (!host_.idle() || !sentences.front().required.phrases.empty()) {
-    host_.admit(sentences);
-    return;
-  }
+  if (!sentences.front().required.phrases.empty()) return host_.admit(sentences);
   const c10::InferenceMode inference;
-  if (active_.empty() && !batch_.takes(sentences.front())) begin_search(sentences.front());
+  if (active_.empty() && !common_.takes(sentences.front())) begin_search(sentences.front());
   std::vector<std::vector<TokenId>> tokens;
   std::vector<std::int64_t> groups;
   std::vector<DeviceSentence> begun;

@@ -30,8 +30,8 @@ class DeviceScheduler : public SentenceScheduler {
 
   std::int64_t capacity(const DecodeConfig& config) const override;
   bool idle() const override { return active_.empty() && host_.idle(); }
-  /// Sentences share the device only where their search settings are the same. Others wait until it
-  /// is idle.
+  /// Sentences share the device only where their search settings are the same; others wait until it
+  /// is idle. Those with required phrases are admitted by themselves, too.
   std::int64_t count_admissible(const std::deque<SourceSentence>& waiting) const override;
   void admit(std::span<SourceSentence> sentences) override;
   void drop_cancelled() override;
@@ -46,14 +46,14 @@ class DeviceScheduler : public SentenceScheduler {
   };
 
   /// What sentences must have in common to share the device.
-  struct Batch {
+  struct CommonSettings {
     std::shared_ptr<const SearchSettings> settings;
     bool needs_attention = false;
 
     bool takes(const SourceSentence& sentence) const;
   };
 
-  static Batch batch_of(const SourceSentence& first) {
+  static CommonSettings settings_of(const SourceSentence& first) {
     return {.settings = first.settings, .needs_attention = first.needs_attention};
   }
   void begin_search(const SourceSentence& first);
@@ -64,7 +64,7 @@ class DeviceScheduler : public SentenceScheduler {
   const std::vector<TokenId> never_emitted_;
   const std::int64_t rows_, steps_per_poll_;
   Scheduler host_;
-  Batch batch_;  // of the search
+  CommonSettings common_;  // of the search
   std::optional<DeviceSearch> search_;
   std::vector<Active> active_;  // in the order in which they came
   std::vector<std::int64_t> free_groups_;

@@ -59,13 +59,12 @@ DeviceSearch::DeviceSearch(const SearchSettings& settings, const DeviceModel& mo
 
 // ---- sentences come and go ----------------------------------------------------------------------
 
-/// One token more than a hypothesis has: a group whose search has ended writes there.
+/// Room for one token more than a hypothesis has: a group whose search has ended writes there.
 void DeviceSearch::make_room(std::int64_t longest, std::int64_t prefix, std::int64_t source) {
   if (prefix > prefix_capacity_) prefix_ = widened(prefix_, 1, prefix_capacity_ = prefix);
   if (longest > capacity_) {
     capacity_ = longest;
-    for (auto* of_rows : {&history_, &uniforms_})
-      if (of_rows->defined()) *of_rows = widened(*of_rows, 2, capacity_ + 1);
+    if (config_.sampling) uniforms_ = widened(uniforms_, 2, capacity_ + 1);
     std::vector<double> divisors = {1};  // of no token: never used
     for (std::int64_t length = 1; length <= capacity_ + 1; ++length)
       divisors.push_back(score_divisor(length, config_));
@@ -73,7 +72,23 @@ void DeviceSearch::make_room(std::int64_t longest, std::int64_t prefix, std::int
   }
   if (keeps_attention_ && source > source_capacity_) coverage_ = widened(coverage_, 2, source);
   source_capacity_ = std::max(source_capacity_, source);
-  tree_.make_room(capacity_ + 1, source_capacity_);
+}
+
+/// Room for the tokens that this step may add. It grows with the hypotheses, not with the length
+/// that they may have.
+void DeviceSearch::make_room_for_tokens() {
+  const std::int64_t columns = std::min((longest() / 32 + 1) * 32, capacity_ + 1);
+  columns_ = std::max(columns_, columns);
+  tree_.make_room(columns_, source_capacity_);
+  if (looks_back_ && history_.size(2) < columns_) history_ = widened(history_, 2, columns_);
+}
+
+/// Above the length of every row.
+std::int64_t DeviceSearch::longest() const {
+  std::int64_t longest = 1;
+  for (const std::int64_t begun : begun_at_)  // a step adds a token
+    if (begun >= 0) longest = std::max(longest, steps_ - begun + 1);
+  return longest;
 }
 
 void DeviceSearch::begin(std::span<const DeviceSentence> sentences, std::int64_t source_capacity) {
@@ -111,10 +126,11 @@ void DeviceSearch::begin(std::span<const DeviceSentence> sentences, std::int64_t
         draws[i][sample][t] = uniform_of(
             random_bits(static_cast<std::uint64_t>(config_.seed), sentence.key, sample, t));
   }
-  const auto groups = torch::tensor(numbers, torch::kInt64).to(integers_);
+  const auto groups = indices_of(numbers);
   torch::Tensor* const of_facts[] = {&max_length_, &prefix_length_, &prefix_ends_word_,
                                      &source_length_, &beam_left_};
-  for (std::int64_t fact = 0; fact < 5; ++fact) put(*of_facts[fact], groups, facts[fact]);
+  const auto facts_there = facts.to(integers_);
+  for (std::int64_t fact = 0; fact < 5; ++fact) put(*of_facts[fact], groups, facts_there[fact]);
   put(prefix_, groups, prefixes);
   if (config_.sampling) put(uniforms_, groups, uniforms);
   length_.index_fill_(0, groups, 0);
@@ -129,29 +145,30 @@ void DeviceSearch::begin(std::span<const DeviceSentence> sentences, std::int64_t
 }
 
 void DeviceSearch::release(std::span<const std::int64_t> groups) {
-  for (const std::int64_t group : groups) {
-    begun_at_[static_cast<std::size_t>(group)] = -1;
-    open_.select(0, group).fill_(false);
-  }
+  for (const std::int64_t group : groups) begun_at_[static_cast<std::size_t>(group)] = -1;
+  open_.index_fill_(0, indices_of(groups), false);
+}
+
+torch::Tensor DeviceSearch::indices_of(std::span<const std::int64_t> groups) const {
+  const std::vector<std::int64_t> numbers(groups.begin(), groups.end());
+  return torch::tensor(numbers, torch::kInt64).to(integers_);
 }
 
 // ---- a step -------------------------------------------------------------------------------------
 
 DeviceStep DeviceSearch::next_step() const {
-  std::int64_t longest = 1;
-  for (const std::int64_t begun : begun_at_)
-    if (begun >= 0) longest = std::max(longest, steps_ - begun + 1);
   const auto first = torch::arange(groups_, integers_).unsqueeze(1) * width_;
   const auto positions = torch::where(is_active(), length_, 0).unsqueeze(1);
   return {.parents = (first + parents_).view(-1),
           .previous = previous_.view(-1),
           .positions = positions.expand({groups_, width_}).reshape(-1),
-          .longest = longest,
+          .longest = longest(),
           .reports_attention = keeps_attention_,
           .heads = {config_.attention_layer, config_.attention_head}};
 }
 
 void DeviceSearch::advance(const DeviceStepResults& results) {
+  make_room_for_tokens();
   ++steps_;
   const auto was_open = open_, was_active = is_active();
   Candidates candidates = config_.sampling ? list_draws(results.log_probabilities)
@@ -171,11 +188,16 @@ void DeviceSearch::advance(const DeviceStepResults& results) {
   if (config_.stop == Stop::Marian)
     beam_left_ = torch::where(length_.gt(prefix_length_), open_.sum(1), beam_left_);
 
+  // At its maximum length Stop::Hf ends all rows and asks for no probability.
+  const auto must_end = config_.stop == Stop::Hf && !config_.sampling
+                            ? length_.eq(max_length_) & length_.gt(prefix_length_)
+                            : torch::zeros_like(was_active);
   const auto not_numbers = results.log_probabilities.select(1, 0)
                                .isnan()
                                .view({groups_, width_})
                                .logical_and(was_open)
-                               .any(1);
+                               .any(1)
+                               .logical_and(~must_end);
   const auto has_ended = was_active & (no_open_row_matters() | not_numbers);
   open_ = open_ & ~has_ended.unsqueeze(1);
   end_ = torch::where(has_ended, torch::where(not_numbers, kNotANumber, steps_), end_);
@@ -189,7 +211,7 @@ torch::Tensor DeviceSearch::adjusted(const torch::Tensor& log_probabilities) con
   return rules_.adjust(log_probabilities,
                        {.history = looks_back_ ? history_.flatten(0, 1) : torch::Tensor(),
                         .length = of_rows(length_),
-                        .ends_prefix = of_rows(behind_prefix)});
+                        .must_begin_word = of_rows(behind_prefix)});
 }
 
 DeviceSearch::Candidates DeviceSearch::list_candidates(
@@ -250,7 +272,7 @@ DeviceSearch::Extensions DeviceSearch::beam_of(const Candidates& candidates) con
   const auto rank = torch::arange(ranked, integers_);
   const auto is_open = is_possible & ~extensions.ends;
   const auto number = is_open.cumsum(1);  // among the open ones, from 1
-  extensions.places = number - 1;
+  extensions.new_rows = number - 1;
   extensions.kept = config_.stop == Stop::Marian
                         ? is_possible & rank.lt(beam_left_.unsqueeze(1))
                         : torch::where(extensions.ends, is_possible & rank.lt(width_),
@@ -270,9 +292,12 @@ DeviceSearch::Extensions DeviceSearch::draws_of(const Candidates& candidates) co
           .sums = sums,
           .kept = sums.gt(-INFINITY),
           .ends = tokens.eq(eos_),
-          .places = rows};
+          .new_rows = rows};
 }
 
+/// Within a prefix all rows end where none can follow it. Of a beam all rows end where nothing is
+/// possible and nothing has ended, and with Stop::Hf at the maximum length. In sampling each row
+/// ends that can draw nothing.
 Ended DeviceSearch::ended_rows(const Extensions& extensions) const {
   const auto none_kept = ~extensions.kept.any(1);  // [G]
   torch::Tensor ends;                              // [G, B]
@@ -313,14 +338,14 @@ Ended DeviceSearch::ended_extensions(const Extensions& extensions,
           .penalty = penalty,
           .length = length,
           .count = torch::where(extensions.ends, length - 1, length),
-          .row = torch::where(extensions.ends, extensions.rows, extensions.places),
+          .row = torch::where(extensions.ends, extensions.rows, extensions.new_rows),
           .cut = ~extensions.ends};
 }
 
 void DeviceSearch::continue_rows(const Extensions& extensions, const torch::Tensor& attention) {
   // Column B takes the extensions that become no row.
   const auto becomes_row = extensions.kept & ~extensions.ends;
-  const auto target = torch::where(becomes_row, extensions.places, width_);
+  const auto target = torch::where(becomes_row, extensions.new_rows, width_);
   const auto numbers = torch::arange(target.size(1), integers_).expand_as(target).contiguous();
   const auto chosen = torch::zeros({groups_, width_ + 1}, integers_)
                           .scatter_(1, target, numbers)
@@ -349,7 +374,7 @@ void DeviceSearch::note_tokens(const torch::Tensor& attention, const torch::Tens
   }
   tree_.add(nodes, length_);
   if (!looks_back_) return;
-  history_ = history_.gather(1, parents_.unsqueeze(2).expand({groups_, width_, capacity_ + 1}));
+  history_ = history_.gather(1, parents_.unsqueeze(2).expand_as(history_));
   const auto place = length_.view({-1, 1, 1}).expand({groups_, width_, 1});
   history_.scatter_(2, place, previous_.unsqueeze(2));
 }
@@ -399,9 +424,7 @@ std::vector<std::int64_t> DeviceSearch::ends() const {
 
 std::vector<std::vector<Hypothesis>> DeviceSearch::best(
     std::span<const std::int64_t> groups) const {
-  const std::vector<std::int64_t> numbers(groups.begin(), groups.end());
-  return tree_.trace(ended_.all(), torch::tensor(numbers, torch::kInt64).to(integers_),
-                     config_.n_best, source_length_);
+  return tree_.trace(ended_.all(), indices_of(groups), config_.n_best, source_length_);
 }
 
 }  // namespace dragoman

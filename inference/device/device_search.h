@@ -3,7 +3,7 @@
 // It gives the same results, and ends sentences in the same order. It has no required phrases.
 //
 // Letters as in device_model.h: G groups of B rows, R = G * B. Of each row there are C candidates,
-// of each group K extensions. A hypothesis has up to T tokens, a source sentence up to S. E
+// of each group X extensions. A hypothesis has up to T tokens, a source sentence up to S. E
 // hypotheses that have ended are kept of each sentence.
 #pragma once
 
@@ -65,12 +65,12 @@ class DeviceSearch {
     torch::Tensor tokens;  // int64
     torch::Tensor sums;    // double, the row's included; minus infinity: not possible
   };
-  /// What the step may make of each group's rows, best first [G, K].
+  /// What the step may make of each group's rows, best first [G, X].
   struct Extensions {
     torch::Tensor rows, tokens;  // int64: a row of the group, and its next token
     torch::Tensor sums;          // double
     torch::Tensor kept, ends;    // bool: whether the step keeps it; whether the token is </s>
-    torch::Tensor places;        // int64: the row that it becomes, if it is kept and does not end
+    torch::Tensor new_rows;      // int64: the row that it becomes, if it is kept and does not end
   };
   Candidates list_candidates(const torch::Tensor& log_probabilities) const;
   Candidates list_draws(const torch::Tensor& log_probabilities) const;
@@ -92,6 +92,9 @@ class DeviceSearch {
   torch::Tensor is_active() const { return open_.any(1); }                   // [G]
   std::int64_t starts() const { return config_.sampling ? width_ : 1; }      // rows at the start
   void make_room(std::int64_t longest, std::int64_t prefix, std::int64_t source);
+  void make_room_for_tokens();
+  std::int64_t longest() const;
+  torch::Tensor indices_of(std::span<const std::int64_t> groups) const;
 
   const DecodeConfig& config_;
   const std::int64_t eos_, groups_, width_, vocabulary_, candidates_;
@@ -102,7 +105,8 @@ class DeviceSearch {
   EndedHypotheses ended_;
 
   std::int64_t capacity_ = 0, prefix_capacity_ = 0, source_capacity_ = 0;  // T, -, S
-  std::int64_t steps_ = 0;                                                 // taken
+  std::int64_t columns_ = 0;  // of the tokens that there is room for so far, at most T + 1
+  std::int64_t steps_ = 0;    // taken
   std::vector<std::int64_t> begun_at_;  // [G] in steps_; -1: free
   torch::Tensor divisors_;              // [T + 1]: of the scores, by length
 

@@ -8,8 +8,8 @@
 
 namespace dragoman {
 
-/// N hypotheses of each group [G, N]. The last token of one is in the tree's place `count - 1`, in
-/// the row `row`.
+/// Hypotheses of each group, E of them [G, E]. The last token of one is in the tree's place `count
+/// - 1`, in the row `row`.
 struct Ended {
   torch::Tensor score, sum, penalty;  ///< double; the score is minus infinity where there is none
   torch::Tensor length, count, row;   ///< int64: length as in Hypothesis; tokens without </s>
@@ -22,7 +22,7 @@ struct Ended {
 
 class EndedHypotheses {
  public:
-  /// Keeps the `most` best of each group. `integers`: int64 on the device.
+  /// Keeps the E = `most` best of each group. `integers`: int64 on the device.
   EndedHypotheses(std::int64_t groups, std::int64_t most, torch::TensorOptions integers);
 
   /// Forgets those of groups [n] int64.
@@ -36,7 +36,7 @@ class EndedHypotheses {
 
  private:
   const std::int64_t most_;
-  Ended ended_;  // [G, most]
+  Ended ended_;  // [G, E]
 };
 
 }  // namespace dragoman

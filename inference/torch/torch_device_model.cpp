@@ -137,7 +137,8 @@ void TorchDeviceModel::make_room_for_source(std::int64_t longest) {
 
 void TorchDeviceModel::make_room_for_target(std::int64_t longest) {
   if (longest <= target_capacity_) return;
-  const std::int64_t before = std::exchange(target_capacity_, rounded_up(longest));
+  const std::int64_t before = target_capacity_;
+  target_capacity_ = rounded_up(std::max(longest, before * 3 / 2));  // few growths
   const std::vector<std::int64_t> shape = {groups_ * rows_per_group_, model_->config.heads,
                                            target_capacity_, model_->config.d_k()};
   const auto grow = [&](torch::Tensor& cache) {
@@ -170,6 +171,16 @@ void TorchDeviceModel::admit(std::span<const std::vector<TokenId>> sentences,
   const auto index =
       torch::tensor(std::vector<std::int64_t>(groups.begin(), groups.end()), numbers);
   source_lengths_.index_copy_(0, index, torch::tensor(lengths, numbers));
+  // What a mask hides must still be a number, whatever the sentence before has left.
+  const auto clear = [&](torch::Tensor& cache) {
+    cache.view({groups_, -1}).index_fill_(0, index, 0);
+  };
+  for (auto* caches : {&sources_, &targets_})
+    for (KeysAndValues& cache : *caches) {
+      clear(cache.keys);
+      clear(cache.values);
+    }
+  clear(spare_);
   const auto write = [&](torch::Tensor& cache, const torch::Tensor& projected) {
     const auto padded = pad_heads(projected, source.layout)
                             .view({source.layout.sentences, model_->config.heads,

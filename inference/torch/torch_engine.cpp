@@ -3,7 +3,6 @@
 #include <c10/core/InferenceMode.h>
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 #include "inference/device/device_scheduler.h"
@@ -55,16 +54,11 @@ TorchEngine::TorchEngine(Transformer model, std::vector<TokenId> never_emitted, 
       sources_(model_->config, options_),
       rows_(model_->config, options_) {}
 
-std::int64_t TorchEngine::max_positions() const {
-  if (model_->config.positions == Positions::Learned) return model_->config.max_positions;
-  return std::numeric_limits<std::int32_t>::max();
-}
+std::int64_t TorchEngine::max_positions() const { return device_model_.max_positions(); }
 
-std::int64_t TorchEngine::preferred_rows() const { return device().is_cpu() ? 128 : 1280; }
+std::int64_t TorchEngine::preferred_rows() const { return device_model_.preferred_rows(); }
 
-void TorchEngine::check(const AttentionHeads& heads) const {
-  heads.check(model_->config.decoder_layers, model_->config.heads);
-}
+void TorchEngine::check(const AttentionHeads& heads) const { device_model_.check(heads); }
 
 std::vector<std::int32_t> TorchEngine::admit(std::span<const std::vector<TokenId>> sentences) {
   const c10::InferenceMode inference;

@@ -17,7 +17,8 @@ TEST(Cooldown, BeginsWhenTheStablePhaseIsOver) {
   TrainConfig config = wsd();
   config.max_updates = 1000;
   EXPECT_EQ(due_cooldown(config, {.update = 799}), std::nullopt);
-  EXPECT_EQ(due_cooldown(config, {.update = 800}), (Cooldown{800, 1000, StopReason::MaxUpdates}));
+  EXPECT_EQ(due_cooldown(config, {.update = 800}),
+            (Cooldown{800, 1000, StopReason::MaxUpdates, 1000}));
 }
 
 TEST(Cooldown, TakesItsFractionOfAllUpdatesWhereAnotherLimitEndsTheRun) {
@@ -25,14 +26,14 @@ TEST(Cooldown, TakesItsFractionOfAllUpdatesWhereAnotherLimitEndsTheRun) {
   config.patience = 5;
   EXPECT_EQ(due_cooldown(config, {.update = 400, .without_gain = 4}), std::nullopt);
   EXPECT_EQ(due_cooldown(config, {.update = 400, .without_gain = 5}),
-            (Cooldown{400, 500, StopReason::Patience}));
+            (Cooldown{400, 500, StopReason::Patience, 5}));
   config.max_time = "100s";
   EXPECT_EQ(due_cooldown(config, {.update = 400, .seconds = 79}), std::nullopt);
   EXPECT_EQ(due_cooldown(config, {.update = 400, .seconds = 80}),
-            (Cooldown{400, 500, StopReason::MaxTime}));
+            (Cooldown{400, 500, StopReason::MaxTime, 100}));
   config.max_epochs = 10;
   EXPECT_EQ(due_cooldown(config, {.update = 400, .epochs = 8}),
-            (Cooldown{400, 500, StopReason::MaxEpochs}));
+            (Cooldown{400, 500, StopReason::MaxEpochs, 10}));
 }
 
 TEST(Cooldown, NeverGoesBeyondTheLastUpdate) {
@@ -40,10 +41,10 @@ TEST(Cooldown, NeverGoesBeyondTheLastUpdate) {
   config.max_updates = 600;
   config.patience = 5;
   EXPECT_EQ(due_cooldown(config, {.update = 470, .without_gain = 5}),
-            (Cooldown{470, 588, StopReason::Patience}));
+            (Cooldown{470, 588, StopReason::Patience, 5}));
   config.max_updates = 500;
   EXPECT_EQ(due_cooldown(config, {.update = 400, .without_gain = 5}),
-            (Cooldown{400, 500, StopReason::MaxUpdates}));
+            (Cooldown{400, 500, StopReason::MaxUpdates, 500}));
 }
 
 TEST(Cooldown, BelongsToTheWsdScheduleAlone) {
@@ -62,24 +63,34 @@ TEST(Cooldown, IsNotDueBeforeTheFirstUpdate) {
 TEST(Cooldown, GoesOnUnlessItsLimitIsRaised) {
   TrainConfig config = wsd();
   config.max_updates = 1000;
-  const Cooldown by_updates{800, 1000, StopReason::MaxUpdates};
-  EXPECT_TRUE(goes_on(by_updates, config, {.update = 900}, 0));
-  config.max_updates = 2000;
-  EXPECT_FALSE(goes_on(by_updates, config, {.update = 1000}, 0));
+  const Cooldown by_updates = due_cooldown(config, {.update = 800}).value();
+  EXPECT_TRUE(goes_on(by_updates, config));
+  config.max_updates = 1001;
+  EXPECT_FALSE(goes_on(by_updates, config));
   config.max_updates = 0;
-  EXPECT_FALSE(goes_on(by_updates, config, {.update = 1000}, 0));
+  EXPECT_FALSE(goes_on(by_updates, config));
 
   config.patience = 5;
-  const Cooldown by_patience{400, 500, StopReason::Patience};
-  EXPECT_TRUE(goes_on(by_patience, config, {.update = 450, .without_gain = 0}, 5));
-  config.patience = 8;
-  EXPECT_FALSE(goes_on(by_patience, config, {.update = 450, .without_gain = 5}, 5));
+  const Cooldown by_patience = due_cooldown(config, {.update = 400, .without_gain = 5}).value();
+  EXPECT_TRUE(goes_on(by_patience, config)) << "a gain while the rate falls does not end it";
+  config.patience = 4;
+  EXPECT_TRUE(goes_on(by_patience, config));
+  config.patience = 6;
+  EXPECT_FALSE(goes_on(by_patience, config));
 
+  config.patience = 0;
   config.max_time = "100s";
-  const Cooldown by_time{400, 500, StopReason::MaxTime};
-  EXPECT_TRUE(goes_on(by_time, config, {.update = 450, .seconds = 85}, 5));
-  config.max_time = "200s";
-  EXPECT_FALSE(goes_on(by_time, config, {.update = 450, .seconds = 85}, 5));
+  const Cooldown by_time = due_cooldown(config, {.update = 400, .seconds = 80}).value();
+  EXPECT_TRUE(goes_on(by_time, config));
+  config.max_time = "105s";  // its last fraction has begun all the same
+  EXPECT_FALSE(goes_on(by_time, config));
+
+  config.max_time = "";
+  config.max_epochs = 10;
+  const Cooldown by_epochs = due_cooldown(config, {.update = 400, .epochs = 8}).value();
+  EXPECT_TRUE(goes_on(by_epochs, config));
+  config.max_epochs = 11;
+  EXPECT_FALSE(goes_on(by_epochs, config));
 }
 
 }  // namespace

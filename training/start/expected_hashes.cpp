@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "training/start/resume.h"
 
 namespace dragoman {
 
@@ -22,11 +21,11 @@ bool names_text(const Field& field) {
 }  // namespace
 
 std::map<std::string, std::string> expected_hashes(const std::vector<Field>& fields,
-                                                   const StartRecord& begun) {
+                                                   const StartRecord& start_before) {
   std::map<std::string, std::string> expected;
   for (const Field& field : fields) {
-    const auto text = begun.settings.values.find(std::string(field.info.name));
-    if (!names_text(field) || text == begun.settings.values.end()) continue;
+    const auto text = start_before.settings.values.find(std::string(field.info.name));
+    if (!names_text(field) || text == start_before.settings.values.end()) continue;
     auto before = texts_of(field, text->second), now = field.values();
     for (auto* files : {&before, &now}) std::erase(*files, "");  // no file
     if (before.size() != now.size())
@@ -34,8 +33,8 @@ std::map<std::string, std::string> expected_hashes(const std::vector<Field>& fie
                        "', not '", field.text(),
                        "'; give the same text to go on, or another -o for another run");
     for (std::size_t i = 0; i < now.size(); ++i) {
-      const auto hash = begun.data.find(before[i]);
-      if (hash == begun.data.end()) continue;
+      const auto hash = start_before.data.find(before[i]);
+      if (hash == start_before.data.end()) continue;
       const auto [known, added] = expected.emplace(now[i], hash->second);
       if (!added && known->second != hash->second)
         throw UsageError("--", field.info.name, ": ", now[i], " stands for two files of this run: ",

@@ -14,6 +14,6 @@ namespace dragoman {
 /// the run was started with under the same flag. Throws UsageError where the run had more or fewer
 /// files.
 std::map<std::string, std::string> expected_hashes(const std::vector<Field>& fields,
-                                                   const StartRecord& begun);
+                                                   const StartRecord& start_before);
 
 }  // namespace dragoman

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "training/start/resume.h"
-
 namespace dragoman {
 
 const Field& field_named(const std::vector<Field>& fields, std::string_view name) {

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "training/start/expected_hashes.h"
 #include "training/start/given_model.h"
-#include "training/start/resume.h"
+#include "training/start/resume_changes.h"
 #include "training/start/run_settings.h"
 
 namespace dragoman {
@@ -114,7 +114,7 @@ void choose_lr_end(TrainConfig& config, RunSettings& settings, const StartFacts&
   settings.explain("lr-end", "--max-updates");
 }
 
-void warn_of_other_machine(SettledRun& run, const MachineFacts& begun,
+void warn_of_other_machine(SettledRun& run, const MachineFacts& machine_before,
                            const MachineFacts& machine) {
   const auto compare = [&run](const std::string& fact, const std::string& before,
                               const std::string& now) {
@@ -123,10 +123,10 @@ void warn_of_other_machine(SettledRun& run, const MachineFacts& begun,
           {Remark::Kind::Warning, join_text(fact, " ", before, " -> ", now,
                                             ": the run goes on, but not bit-identically")});
   };
-  compare("ranks", std::to_string(begun.ranks), std::to_string(machine.ranks));
-  compare("precision", begun.precision, machine.precision);
-  compare("threads", begun.threads, machine.threads);
-  compare("processor", begun.processor, machine.processor);
+  compare("ranks", std::to_string(machine_before.ranks), std::to_string(machine.ranks));
+  compare("precision", machine_before.precision, machine.precision);
+  compare("threads", machine_before.threads, machine.threads);
+  compare("processor", machine_before.processor, machine.processor);
 }
 
 /// Refuses changes that would make another run, and reports all others.
@@ -158,12 +158,12 @@ bool SettledRun::wants_max_tokens() const {
 SettledRun settle(const RunRequest& request, const StartFacts& facts) {
   SettledRun run{.config = request.config};
   const std::vector<Field> fields = run.config.fields();
-  RunSettings settings(fields, request.settings);
+  RunSettings settings(fields, request.settings);  // writes into run.config
   if (facts.remembered) settings.recall(*facts.remembered);
   if (facts.begun) require_same_schedule(run.config.train, settings);
   run.config.validate();
   choose_by_models(run, settings, facts);
-  if (facts.model) run.config.validate();
+  if (facts.model) run.config.validate();  // again: its architecture is the model's
   if (facts.text) choose_by_text(run, settings, *facts.text);
   if (facts.tokenizers) choose_by_tokenizers(run, settings, *facts.tokenizers);
   if (facts.max_tokens)

@@ -184,6 +184,34 @@ TEST(DeviceScheduler, BeginsWithTheRequiredPrefix) {
   }
 }
 
+TEST(DeviceScheduler, ARequiredPrefixMayBeImpossibleOrAsLongAsTheTranslation) {
+  for (const Stop stop : {Stop::Full, Stop::Exact, Stop::Hf, Stop::Marian}) {
+    Search search{.config = {.beam_size = 3, .stop = stop, .max_length = 4, .batch_size = 12}};
+    search.distribution = [table = search.distribution](const std::vector<TokenId>& source,
+                                                        const std::vector<TokenId>& prefix) {
+      auto scores = table(source, prefix);
+      if (prefix == std::vector<TokenId>{4}) scores[5] = -INFINITY;
+      return scores;
+    };
+    auto sentences = random_sentences(6, kVocabulary);
+    sentences[0].required.prefix = {4, 5, 6};     // impossible at its second token
+    sentences[1].required.prefix = {3, 4, 3, 4};  // as long as a translation may be
+    sentences[2].required.prefix = {3, 4, 3, 4, 3, 4};
+    sentences[3].required.prefix = {6, 7, 8};
+    expect_same(on_device(search, sentences), on_host(search, sentences));
+  }
+}
+
+TEST(DeviceScheduler, AVocabularyMayBeSmallerThanTheBeam) {
+  expect_same_search({.config = {.beam_size = 12, .n_best = 12, .max_length = 6}});
+  expect_same_search({.config = {.max_length = 9, .sampling = true, .sampling_topk = 50}});
+}
+
+TEST(DeviceScheduler, HypothesesGrowLongerThanTheRoomAtTheStart) {
+  expect_same_search(
+      {.config = {.beam_size = 2, .no_repeat_ngram_size = 4, .min_length = 70, .max_length = 80}});
+}
+
 TEST(DeviceScheduler, AddsUpAttentionForTheCoveragePenalty) {
   Search search{.config = {.beam_size = 4,
                            .n_best = 3,
@@ -281,26 +309,52 @@ TEST(DeviceScheduler, ANumberThatIsNoneFailsItsSentenceAlone) {
 TEST(DeviceScheduler, GroupsOfCancelledSentencesAreFilledAgain) {
   std::stop_source stop;
   auto sentences = random_sentences(8, kVocabulary);
-  const auto settings = std::make_shared<const SearchSettings>(
-      SearchSettings{{.beam_size = 2, .min_length = 50, .max_length = 60}, {kEos}});
-  for (SourceSentence& sentence : sentences) {
-    sentence.settings = settings;
-    if (sentence.line % 2 == 0) sentence.stop = stop.get_token();
-  }
-  TableEngine engine(kVocabulary, random_distribution(kVocabulary, 17, 4, 0.5));
-  TableModel model(kVocabulary, random_distribution(kVocabulary, 17, 4, 0.5));
+  const Search search{.config = {.beam_size = 2, .min_length = 10, .max_length = 20}};
+  const auto settings =
+      std::make_shared<const SearchSettings>(SearchSettings{search.config, search.tokens});
+  for (SourceSentence& sentence : sentences) sentence.settings = settings;
+  const auto expected = on_host(search, {sentences.begin() + 4, sentences.begin() + 6});
+  for (const std::size_t line : {0, 2}) sentences[line].stop = stop.get_token();
+
+  TableEngine engine(kVocabulary, search.distribution);
+  TableModel model(kVocabulary, search.distribution);
   DeviceScheduler scheduler(model, engine, {}, {.rows = 8});
-  std::vector<SourceSentence> first(sentences.begin(), sentences.begin() + 4);
-  scheduler.admit(first);
+  scheduler.admit({sentences.begin(), 4});
   EXPECT_TRUE(scheduler.step().empty());
   std::deque<SourceSentence> waiting(sentences.begin() + 4, sentences.end());
   EXPECT_EQ(scheduler.count_admissible(waiting), 0);
   stop.request_stop();
   scheduler.drop_cancelled();
   EXPECT_EQ(scheduler.count_admissible(waiting), 2);
+  scheduler.admit({sentences.begin() + 4, 2});
+  std::vector<FinishedSentence> later;
   std::size_t finished = 0;
-  while (!scheduler.idle()) finished += scheduler.step().size();
-  EXPECT_EQ(finished, 2u);
+  while (!scheduler.idle())
+    for (FinishedSentence& sentence : scheduler.step()) {
+      ++finished;
+      if (sentence.line >= 4) later.push_back(std::move(sentence));
+    }
+  EXPECT_EQ(finished, 4u);
+  expect_same(later, expected, /*same_order=*/false);
+}
+
+TEST(DeviceScheduler, SentencesWithAndWithoutPhrasesAreAdmittedApart) {
+  auto sentences = random_sentences(6, kVocabulary);
+  const auto settings = std::make_shared<const SearchSettings>(
+      SearchSettings{{.beam_size = 2, .max_length = 12}, {kEos}});
+  for (SourceSentence& sentence : sentences) sentence.settings = settings;
+  for (const std::size_t line : {0, 1, 4})
+    sentences[line].required.phrases = RequiredPhrases({{.spellings = {{{3, 5}}}}});
+  TableEngine engine(kVocabulary, random_distribution(kVocabulary, 17, 4, 0.5));
+  TableModel model(kVocabulary, random_distribution(kVocabulary, 17, 4, 0.5));
+  DeviceScheduler scheduler(model, engine, {}, {.rows = 1000});
+  const std::deque<SourceSentence> waiting(sentences.begin(), sentences.end());
+  EXPECT_EQ(scheduler.count_admissible(waiting), 2);
+  scheduler.admit({sentences.begin(), 2});
+  EXPECT_EQ(scheduler.count_admissible({waiting.begin() + 2, waiting.end()}), 0)
+      << "they wait for the device, which would else stay idle";
+  while (!scheduler.idle()) scheduler.step();
+  EXPECT_EQ(scheduler.count_admissible({waiting.begin() + 2, waiting.end()}), 2);
 }
 
 }  // namespace

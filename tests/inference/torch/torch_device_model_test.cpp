@@ -13,12 +13,15 @@
 namespace dragoman {
 namespace {
 
+/// The sentences `later` come when the others are under way.
 std::vector<FinishedSentence> run(std::unique_ptr<SentenceScheduler> scheduler,
                                   const DecodeConfig& config,
-                                  const std::vector<SourceSentence>& waiting) {
+                                  const std::vector<SourceSentence>& waiting,
+                                  const std::vector<SourceSentence>& later) {
   LoneWorker worker(std::move(scheduler), config, {kEos});
   worker.add(waiting);
-  std::vector<FinishedSentence> finished;
+  std::vector<FinishedSentence> finished = worker.step();
+  worker.add(later);
   while (!worker.idle())
     for (FinishedSentence& sentence : worker.step()) finished.push_back(std::move(sentence));
   std::ranges::sort(finished, {}, &FinishedSentence::line);
@@ -27,17 +30,23 @@ std::vector<FinishedSentence> run(std::unique_ptr<SentenceScheduler> scheduler,
 
 void expect_same_translations(Transformer& model, DecodeConfig config,
                               bool with_attention = false) {
-  auto waiting = waiting_sentences(16, 14);
-  for (SourceSentence& sentence : waiting) sentence.needs_attention = with_attention;
+  auto waiting = waiting_sentences(14, 14), later = waiting_sentences(2, 14);
+  // Longer than there is room for so far; the shortest model has 40 positions.
+  for (SourceSentence& sentence : later) {
+    sentence.line += 100;
+    sentence.tokens.insert(sentence.tokens.begin(), 38 - sentence.tokens.size(), 5);
+  }
+  for (auto* sentences : {&waiting, &later})
+    for (SourceSentence& sentence : *sentences) sentence.needs_attention = with_attention;
   for (const std::int64_t rows : {4, 12, 100}) {
     SCOPED_TRACE(rows);
     TorchEngine engine(model, {0, 7});
-    const auto host = run(std::make_unique<Scheduler>(engine, rows), config, waiting);
+    const auto host = run(std::make_unique<Scheduler>(engine, rows), config, waiting, later);
     TorchDeviceModel device_model(model);
     const auto device = run(std::make_unique<DeviceScheduler>(
                                 device_model, engine, std::vector<TokenId>{0, 7},
                                 DeviceScheduler::Options{.rows = rows, .steps_per_poll = 3}),
-                            config, waiting);
+                            config, waiting, later);
     ASSERT_EQ(device.size(), host.size());
     for (std::size_t i = 0; i < host.size(); ++i) {
       ASSERT_EQ(device[i].hypotheses.size(), host[i].hypotheses.size());
@@ -81,6 +90,34 @@ TEST(TorchDeviceModel, ReportsTheAttentionOfOneHeadOrTheMean) {
                                 .attention_layer = layer,
                                 .attention_head = head},
                                /*with_attention=*/true);
+}
+
+TEST(TorchDeviceModel, ASentenceWithoutNumbersLeavesNoneToTheNextOne) {
+  Transformer model = make_model(configs()[1], test_device());  // source embeddings of its own
+  const std::vector<std::vector<TokenId>> source = {{5, 6, kEos}}, damaged = {{9, 6, kEos}};
+  const SearchSettings settings{{.beam_size = 2, .max_length = 12}, {kEos}};
+  const std::vector<std::int64_t> groups = {0};
+  const auto translate = [&](TorchDeviceModel& device_model, DeviceSearch& search,
+                             const std::vector<std::vector<TokenId>>& sentence) {
+    device_model.admit(sentence, groups);
+    const DeviceSentence begun{.group = 0, .max_length = 12, .key = 1, .source_length = 3};
+    search.begin({&begun, 1}, device_model.source_capacity());
+    while (search.ends()[0] == DeviceSearch::kGoesOn)
+      search.advance(device_model.step(search.next_step()));
+    return search.ends()[0];
+  };
+  TorchDeviceModel device_model(model);
+  DeviceSearch search(settings, device_model, {}, {.groups = 1});
+  device_model.shape(1, 2);
+  translate(device_model, search, source);
+  const auto expected = search.best(groups)[0].front().tokens;
+  {
+    const torch::NoGradGuard no_grad;
+    model->named_parameters()["embedding.source.weight"][9].fill_(NAN);
+  }
+  EXPECT_EQ(translate(device_model, search, damaged), DeviceSearch::kNotANumber);
+  EXPECT_GE(translate(device_model, search, source), 0);
+  EXPECT_EQ(search.best(groups)[0].front().tokens, expected);
 }
 
 /// There are no kernels for doubles, so the model computes by tensor operations as on other

@@ -6,7 +6,6 @@
 #include "base/error.h"
 #include "tests/data/text_files.h"
 #include "tests/tokenizer/sample_text.h"
-#include "training/start/resume.h"
 #include "training/start/run_settings.h"
 
 namespace dragoman {

@@ -1,4 +1,4 @@
-#include "training/start/resume.h"
+#include "training/start/resume_changes.h"
 
 namespace dragoman {
 
