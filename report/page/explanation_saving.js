@@ -1,13 +1,13 @@
 // A figure as a file: drawings as SVG, pictures of cells as PNG.
 
-const kKeptStyles = [
+// Properties that a part of a drawing inherits from the part around it.
+const kInherited = [
   'fill',
   'fill-opacity',
   'stroke',
   'stroke-width',
   'stroke-opacity',
   'stroke-dasharray',
-  'opacity',
   'visibility',
   'font-family',
   'font-size',
@@ -15,16 +15,27 @@ const kKeptStyles = [
   'text-anchor',
 ];
 
+const kLeastWidth = 640; // px of a saved picture of cells
+
 // The drawing by itself, with the styles that the page's style sheet gives it.
 const standaloneSvg = svg => {
   const copy = svg.cloneNode(true);
   const originals = [svg, ...svg.querySelectorAll('*')];
   [copy, ...copy.querySelectorAll('*')].forEach((part, i) => {
     const style = getComputedStyle(originals[i]);
-    for (const name of kKeptStyles) part.setAttribute(name, style.getPropertyValue(name));
-    for (const name of ['class', 'tabindex', 'role', 'aria-pressed']) part.removeAttribute(name);
+    const around = i ? getComputedStyle(originals[i].parentElement) : undefined;
+    for (const name of kInherited) {
+      const value = style.getPropertyValue(name);
+      if (value !== around?.getPropertyValue(name)) part.setAttribute(name, value);
+      else part.removeAttribute(name);
+    }
+    if (style.opacity !== '1') part.setAttribute('opacity', style.opacity);
+    for (const { name } of [...part.attributes])
+      if (/^(class|tabindex|role|aria-pressed|data-.*)$/.test(name)) part.removeAttribute(name);
   });
-  const { width, height } = svg.viewBox.baseVal;
+  const { x, y, width, height } = svg.viewBox.baseVal;
+  const fill = getComputedStyle(svg.closest('figure')).backgroundColor;
+  copy.prepend(drawn('rect', { x, y, width, height, fill, stroke: 'none' })); // dark text on a dark page
   copy.setAttribute('width', width);
   copy.setAttribute('height', height);
   return new Blob([new XMLSerializer().serializeToString(copy)], { type: 'image/svg+xml' });
@@ -38,11 +49,24 @@ const saveAs = (blob, name) => {
   setTimeout(() => URL.revokeObjectURL(address), 10000);
 };
 
+// A cell of a canvas is one pixel; in the file it is a square of several.
+const enlarged = canvas => {
+  const scale = Math.ceil(kLeastWidth / canvas.width);
+  const larger = element('canvas', {
+    width: canvas.width * scale,
+    height: canvas.height * scale,
+  });
+  const context = larger.getContext('2d');
+  context.imageSmoothingEnabled = false;
+  context.drawImage(canvas, 0, 0, larger.width, larger.height);
+  return larger;
+};
+
 const saveFigure = figure => {
   const name = `${figure.dataset.figure}-${view.sentence + 1}`;
   const svg = figure.querySelector('svg');
   if (svg) saveAs(standaloneSvg(svg), `${name}.svg`);
-  else figure.querySelector('canvas').toBlob(blob => saveAs(blob, `${name}.png`));
+  else enlarged(figure.querySelector('canvas')).toBlob(blob => saveAs(blob, `${name}.png`));
 };
 
 const offerFigure = figure =>
