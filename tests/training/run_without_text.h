@@ -55,7 +55,9 @@ class RunWithoutText : public FolderTest {
       .attachments = {.tokenizer_source = "pieces", .tokenizer_target = {}, .provenance = {}},
       .data = data,
       .threads = 1,
-      .start = {.machine = {.threads = "1", .processor = "here"}, .data = {}, .settings = {}}};
+      .start = {.machine = {.precision = "fp32", .threads = "1", .processor = "here"},
+                .data = {},
+                .settings = {}}};
   TrainingModel model{run.model, {}, Precision::Fp32, torch::kCPU, 1};
   RecordingObserver observer;
   RunLog log{run.folder, observer};
