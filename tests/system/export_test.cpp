@@ -66,14 +66,16 @@ TEST_F(Export, AFullFolderIsRefusedAndNothingIsLeft) {
 }
 
 TEST_F(Export, AFolderThatCannotBeReadAgainIsRemoved) {
-  // CTranslate2's folders are read where the end of a sentence is </s>.
-  std::string& bytes = tokenizer_;
-  for (std::size_t at; (at = bytes.find("</s>")) != bytes.npos;) bytes.replace(at, 4, "</e>");
+  // CTranslate2's folders are read where the unknown piece is <unk>.
+  const std::string usual = tokenizer_;
+  for (std::size_t at; (at = tokenizer_.find("<unk>")) != tokenizer_.npos;)
+    tokenizer_.replace(at, 5, "<unq>");
   write_model("model.safetensors", 1);
+  tokenizer_ = usual;
   const ProcessResult result = exported(path("en-de"));
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_THAT(result.errors, HasSubstr("the check failed, and the folder was removed"));
-  EXPECT_THAT(result.errors, HasSubstr("the vocabulary has no </s>"));
+  EXPECT_THAT(result.errors, HasSubstr("the vocabulary has no <unk>"));
   EXPECT_EQ(names(), (std::set<std::string>{"model.safetensors"}));
 }
 

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <iterator>
 #include <sstream>
 
@@ -31,6 +32,9 @@ class Score : public RunFolderTest, public testing::WithParamInterface<const cha
   }
   static ProcessResult run(std::vector<std::string> arguments, const std::string& input = "") {
     return run_program(GetParam(), std::move(arguments), input);
+  }
+  static void expect_error(const ProcessResult& result, int code, const std::string& what) {
+    expect_one_error(result, code, what, std::filesystem::path(GetParam()).filename());
   }
 };
 
@@ -129,11 +133,11 @@ TEST_P(Score, RefusesLinesThatItCannotScore) {
     more.insert(more.begin(), {"score", "-m", run_.path(), "--src", one, "--tgt", run_ / name});
     return run(more);
   };
-  expect_one_error(score("two.txt"), 1, "one.txt has 1 line but ");
-  expect_one_error(score("invalid.txt"), 1, "invalid.txt:1");
-  expect_one_error(score("one.txt", {"--max-length", "2"}), 1, "one.txt:1");
-  expect_one_error(score("one.txt", {"--device", "tpu"}), 2, "--device");
-  expect_one_error(run({"score", "-m", run_.path(), "--src", one}), 2, "--tgt");
+  expect_error(score("two.txt"), 1, "one.txt has 1 line but ");
+  expect_error(score("invalid.txt"), 1, "invalid.txt:1");
+  expect_error(score("one.txt", {"--max-length", "2"}), 1, "one.txt:1");
+  expect_error(score("one.txt", {"--device", "tpu"}), 2, "--device");
+  expect_error(run({"score", "-m", run_.path(), "--src", one}), 2, "--tgt");
 }
 
 TEST_P(Score, ADamagedOrUnreadableModelIsOneLine) {
@@ -142,7 +146,7 @@ TEST_P(Score, ADamagedOrUnreadableModelIsOneLine) {
   auto files = write_unreadable_files();
   files.emplace_back(write_damaged_file(), "is damaged");
   for (const auto& [file, what] : files)
-    expect_one_error(run({"score", "-m", file, "--src", text, "--tgt", text}), 1, what);
+    expect_error(run({"score", "-m", file, "--src", text, "--tgt", text}), 1, what);
 }
 
 INSTANTIATE_TEST_SUITE_P(Programs, Score, testing::Values(DRAGOMAN_PROGRAM, DRAGOMAN_LITE_PROGRAM),
