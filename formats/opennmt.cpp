@@ -150,7 +150,9 @@ class Options {
   }
   /// A path of the machine that trained it, or empty.
   std::string sentencepiece(Side side) const {
-    return options_.text(side == Side::Source ? "src_subword_model" : "tgt_subword_model", "");
+    const std::string of_source = options_.text("src_subword_model", "");
+    if (side == Side::Source) return of_source;
+    return options_.text("tgt_subword_model", options_.flag("share_vocab", false) ? of_source : "");
   }
 
  private:

@@ -48,7 +48,7 @@ std::string run_html(std::size_t run, const std::string& name,
   for (const LogPoint* point : points) {
     const char* comma = updates.empty() ? "" : ",";
     updates += join_text(comma, point->update);
-    weights += comma + weights_json(point->attention.weights);
+    weights += join_text(comma, weights_json(point->attention.weights));
   }
   return filled_page_file(
       "alignment.html",

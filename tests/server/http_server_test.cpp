@@ -98,7 +98,9 @@ TEST(HttpServer, AClientThatSendsSomewhatTooMuchSeesThe413) {
   HttpClient client(server.port());
   const std::string request = HttpClient::post("/a", std::string(5000, 'x'));
   for (std::size_t at = 0; at < request.size(); at += 1000) {
-    if (at > 0) EXPECT_EQ(client.receive(milliseconds(10)).status, 0) << "it reads on";
+    if (at > 0) {
+      EXPECT_EQ(client.receive(milliseconds(10)).status, 0) << "it reads on";
+    }
     client.send(request.substr(at, 1000));
   }
   EXPECT_EQ(client.receive().status, 413);

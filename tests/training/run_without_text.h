@@ -54,9 +54,10 @@ class RunWithoutText : public FolderTest {
       .folder = {folder},
       .attachments = {.tokenizer_source = "pieces", .tokenizer_target = {}, .provenance = {}},
       .data = data,
-      .settings = {},
       .threads = 1,
-      .processor = "here"};
+      .start = {.machine = {.precision = "fp32", .threads = "1", .processor = "here"},
+                .data = {},
+                .settings = {}}};
   TrainingModel model{run.model, {}, Precision::Fp32, torch::kCPU, 1};
   RecordingObserver observer;
   RunLog log{run.folder, observer};

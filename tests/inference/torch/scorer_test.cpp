@@ -38,9 +38,9 @@ std::vector<TokenId> sentence(RandomStream& random, std::size_t length) {
   return tokens;
 }
 
-std::vector<TokenPair> some_pairs(std::size_t count) {
+std::vector<SentencePair> some_pairs(std::size_t count) {
   RandomStream random(11);
-  std::vector<TokenPair> pairs;
+  std::vector<SentencePair> pairs;
   for (std::size_t i = 0; i < count; ++i) {
     auto source = sentence(random, random.below(9));  // with empty sentences among them
     pairs.push_back({std::move(source), sentence(random, random.below(9))});
@@ -69,7 +69,7 @@ TEST(Scorer, TheProbabilitiesOfAllNextTokensSumToOne) {
   auto model = small_model();
   RandomStream random(3);
   const auto source = sentence(random, 6);
-  std::vector<TokenPair> pairs;
+  std::vector<SentencePair> pairs;
   for (TokenId next = 0; next < 20; ++next) pairs.push_back({source, {7, 9, next}});
   double sum = 0;
   for (const auto& scores : token_log_probabilities(model, pairs, 100)) sum += std::exp(scores[2]);
@@ -80,7 +80,7 @@ TEST(Scorer, LaterTargetTokensChangeNoEarlierScore) {
   auto model = small_model();
   RandomStream random(4);
   const auto source = sentence(random, 6);
-  const std::vector<TokenPair> pairs = {{source, {5, 6, kEos}}, {source, {5, 6, 9, 8, kEos}}};
+  const std::vector<SentencePair> pairs = {{source, {5, 6, kEos}}, {source, {5, 6, 9, 8, kEos}}};
   const auto scores = token_log_probabilities(model, pairs, 100);
   EXPECT_NEAR(scores[0][0], scores[1][0], 1e-6);
   EXPECT_NEAR(scores[0][1], scores[1][1], 1e-6);
@@ -90,8 +90,8 @@ TEST(Scorer, LaterTargetTokensChangeNoEarlierScore) {
 TEST(Scorer, MoreTokensThanAreProjectedAtATimeScoreAsFewerDo) {
   auto model = small_model();
   RandomStream random(5);
-  const std::vector<TokenPair> pairs = {{sentence(random, 3), sentence(random, 300)},
-                                        {sentence(random, 3), sentence(random, 700)}};
+  const std::vector<SentencePair> pairs = {{sentence(random, 3), sentence(random, 300)},
+                                           {sentence(random, 3), sentence(random, 700)}};
   const auto together = token_log_probabilities(model, pairs, 2'000);
   for (std::size_t i = 0; i < pairs.size(); ++i)
     expect_near(together[i], token_log_probabilities(model, std::span(&pairs[i], 1), 1)[0]);
@@ -110,8 +110,8 @@ TEST(Scorer, SentencesBeyondLearnedPositionsAreRefused) {
   config.positions = Positions::Learned;
   config.max_positions = 4;
   auto model = small_model(config);
-  const std::vector<TokenPair> fits = {{{3, 4, 5, kEos}, {kEos}}};
-  const std::vector<TokenPair> too_long = {{{kEos}, {3, 4, 5, 6, kEos}}};
+  const std::vector<SentencePair> fits = {{{3, 4, 5, kEos}, {kEos}}};
+  const std::vector<SentencePair> too_long = {{{kEos}, {3, 4, 5, 6, kEos}}};
   EXPECT_NO_THROW(token_log_probabilities(model, fits, 100));
   EXPECT_THROW(token_log_probabilities(model, too_long, 100), Error);
 }
@@ -144,7 +144,7 @@ TEST(Scorer, LongPairsAreScoredBesideOthers) {
     expect_near(together[i], token_log_probabilities(model, std::span(&pairs[i], 1), 1)[0]);
   const auto length =
       static_cast<std::size_t>(std::sqrt(static_cast<double>(available_memory()) / 10));
-  const std::vector<TokenPair> too_long = {{sentence(random, length), sentence(random, 3)}};
+  const std::vector<SentencePair> too_long = {{sentence(random, length), sentence(random, 3)}};
   try {
     token_log_probabilities(model, too_long, 2'000);
     FAIL();
