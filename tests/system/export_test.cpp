@@ -69,6 +69,7 @@ TEST_F(Export, AFolderThatCannotBeReadAgainIsRemoved) {
   // CTranslate2's folders are read where the end of a sentence is </s>.
   std::string& bytes = tokenizer_;
   for (std::size_t at; (at = bytes.find("</s>")) != bytes.npos;) bytes.replace(at, 4, "</e>");
+  bytes += "\x12\x07\xFA\x02\x04</e>";  // the trainer's setting eos_piece
   write_model("model.safetensors", 1);
   const ProcessResult result = exported(path("en-de"));
   EXPECT_EQ(result.exit_code, 1);
