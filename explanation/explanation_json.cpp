@@ -83,8 +83,7 @@ Json vectors_json(const std::vector<Activations::Attention>& layers, std::int64_
 
 Json embedding_json(const Activations::Embedding& embedding, std::int64_t d_model) {
   return {{"token", vectors_block(embedding.token, d_model, VectorBytes::One)},
-          {"position", vectors_block(embedding.position, d_model, VectorBytes::One)},
-          {"sum", vectors_block(embedding.sum, d_model, VectorBytes::One)}};
+          {"position", vectors_block(embedding.position, d_model, VectorBytes::One)}};
 }
 
 Json search_json(const TracedTranslation& search, const DecodeConfig& config,

@@ -1,6 +1,8 @@
 #include "explanation/number_blocks.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cmath>
 #include <numeric>
 
@@ -15,11 +17,14 @@ std::string base64_of(const std::vector<Number>& numbers) {
   return base64(std::as_bytes(std::span(numbers)));
 }
 
-/// Six digits, so that no text of a scale is long.
+/// The number that is written with six digits, so that no text of a scale is long.
 double six_digits(double value) {
-  if (value == 0) return 0;
-  const double unit = std::pow(10.0, std::floor(std::log10(std::abs(value))) - 5);
-  return std::round(value / unit) * unit;
+  std::array<char, 32> text{};
+  const auto written = std::to_chars(text.data(), text.data() + text.size(), value,
+                                     std::chars_format::scientific, 5);
+  double rounded = 0;
+  std::from_chars(text.data(), written.ptr, rounded);
+  return rounded;
 }
 
 float largest(std::span<const float> vector) {

@@ -1,5 +1,6 @@
 #include "server/pending_explanations.h"
 
+#include <new>
 #include <optional>
 
 #include "base/error.h"
@@ -16,7 +17,7 @@ void check(const TextToExplain& task, const std::stop_token& stopping) {
     throw HttpError(504, "the explanation takes too long; send less text at once");
 }
 
-ExplanationOutcome outcome_of(const TextToExplain& task, const std::stop_token& stopping) {
+ExplanationOutcome explained(const TextToExplain& task, const std::stop_token& stopping) {
   try {
     check(task, stopping);
     return task.model->explain()(task.text, [&] { check(task, stopping); });
@@ -26,6 +27,16 @@ ExplanationOutcome outcome_of(const TextToExplain& task, const std::stop_token& 
     return HttpError(400, join_text("Invalid request: ", unfit.what()));
   } catch (const std::exception& other) {
     return HttpError(500, join_text("Cannot explain text: ", other.what()));
+  }
+}
+
+/// `no_memory` where there is none even for the error.
+ExplanationOutcome outcome_of(const TextToExplain& task, const std::stop_token& stopping,
+                              const HttpError& no_memory) noexcept {
+  try {
+    return explained(task, stopping);
+  } catch (const std::bad_alloc&) {
+    return no_memory;
   }
 }
 
@@ -66,7 +77,7 @@ void PendingExplanations::work(const std::stop_token& stopping) {
       next = std::move(waiting_.front());
       waiting_.pop_front();
     }
-    next->second(outcome_of(next->first, stopping));
+    next->second(outcome_of(next->first, stopping, no_memory_));
   }
 }
 

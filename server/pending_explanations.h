@@ -48,6 +48,7 @@ class PendingExplanations {
  private:
   void work(const std::stop_token& stopping);
 
+  const HttpError no_memory_{500, "Cannot explain text: no memory is left"};
   Mutex mutex_;
   std::condition_variable_any changed_;
   std::deque<std::pair<TextToExplain, Done>> waiting_ GUARDED_BY(mutex_);

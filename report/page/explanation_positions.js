@@ -96,11 +96,14 @@ const showInput = () => {
   const vectors = sentence().embedding[view.side === 'source' ? 'source' : 'target'];
   const position = view.side === 'source' ? view.source : view.output;
   const token = tokensOf(view.side)[position];
+  const [embedded, added] = [vectors.token, vectors.position].map(block =>
+    vectorBlock(block).vector(position),
+  );
   const rows = [
-    [`√d_{model} × embedding of ${quoted(token.piece)}`, vectors.token],
-    [`+ position ${position}`, vectors.position],
-    ['= what the first layer gets', vectors.sum],
-  ].map(([name, block]) => [name, vectorBlock(block).vector(position)]);
+    [`√d_{model} × embedding of ${quoted(token.piece)}`, embedded],
+    [`+ position ${position}`, added],
+    ['= what the first layer gets', embedded.map((value, i) => value + added[i])],
+  ];
   const most = Math.max(...rows.map(([, vector]) => largest(vector)));
   byId('input-strips').replaceChildren(
     ...rows.map(([name, vector]) =>

@@ -38,7 +38,7 @@ TEST(ExplanationJson, HasShapesOfTheModelAndTheSentence) {
   EXPECT_EQ(sentence["vectors"]["cross"][0]["q"]["shape"], (Json{targets, 4}));
   EXPECT_EQ(sentence["vectors"]["cross"][0]["k"]["shape"], (Json{sources, 4}));
   EXPECT_EQ(sentence["vectors"]["decoder"][0]["output"]["shape"], (Json{targets, 4}));
-  EXPECT_EQ(sentence["embedding"]["target"]["sum"]["shape"], (Json{targets, 4}));
+  EXPECT_EQ(sentence["embedding"]["target"]["position"]["shape"], (Json{targets, 4}));
   EXPECT_EQ(sentence["target_tokens"][0]["top"].size(), 10);
   EXPECT_EQ(sentence["source_tokens"].back(),
             (Json{{"piece", "</s>"}, {"id", 2}, {"word", nullptr}}));

@@ -10,8 +10,8 @@ namespace {
 
 using testing::ElementsAre;
 
-const std::vector<std::string> kSources = {" one two. three ", "", "Four. five."},
-                               kTargets = {"two. one", "six,", "five. Four.\t"};
+const std::vector<std::string> kSources = {" one two. three ", "", "Four. Five."},
+                               kTargets = {"two. one", "six,", "Five. Four.\t"};
 
 std::vector<TokenId> ended(const std::string& text) { return tokenizer_pair().target_tokens(text); }
 
@@ -25,7 +25,7 @@ TEST(LineScores, ALineIsOnePairOrOneOfEachSentence) {
     EXPECT_EQ(lines[0][0].target, ended(by_sentence ? "two." : "two. one"));
     ASSERT_EQ(lines[1].size(), 1u);
     EXPECT_THAT(lines[1][0].source, ElementsAre(tokenizer().eos_id()));
-    EXPECT_EQ(lines[2].back().target, ended(by_sentence ? "Four." : "five. Four."));
+    EXPECT_EQ(lines[2].back().target, ended(by_sentence ? "Four." : "Five. Four."));
   }
 }
 

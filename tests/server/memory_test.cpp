@@ -30,6 +30,11 @@ HttpRequest html_text() {
                                                 {"api_key", "alpha"}});
 }
 
+HttpRequest text_to_explain() {
+  return TableServer::request_of(
+      "/explain", {{"q", "one two"}, {"source", "en"}, {"target", "de"}, {"api_key", "alpha"}});
+}
+
 /// Sends the request while memory runs out after so many allocations. Whatever becomes of it, it is
 /// answered, or its connection closed, and what was counted for it is right. False where there was
 /// enough memory.
@@ -37,6 +42,7 @@ bool runs_out(const HttpRequest& request, std::int64_t allocations, FailingMemor
   const ScratchFile file("keys.txt", "alpha 1000\n");
   const auto keys = std::make_shared<ApiKeys>(file.path());
   TableServer table({"en-de"}, {.cors_origins = {"https://example.org"}, .api_keys = keys});
+  table.add("en-de", 65'536, [](const std::string& text, const auto&) { return "{}" + text; });
   std::future<HttpResponse> response;
   HttpRequest sent = request;
   bool has_failed = false, is_answered = true;
@@ -61,7 +67,7 @@ bool runs_out(const HttpRequest& request, std::int64_t allocations, FailingMemor
 class Memory : public testing::TestWithParam<FailingMemory::Fails> {};
 
 TEST_P(Memory, ARequestIsAnsweredWhereverItRunsOut) {
-  for (const HttpRequest& request : {page_form(), html_text()}) {
+  for (const HttpRequest& request : {page_form(), html_text(), text_to_explain()}) {
     constexpr std::int64_t kEnough = 10'000'000;
     ASSERT_FALSE(runs_out(request, kEnough, GetParam()));
     // The later ones are mostly the engine's, and much alike.

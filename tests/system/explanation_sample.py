@@ -116,7 +116,7 @@ def sentence(model, draw, source, target):
     return {"source": source, "target": target, "given": False, "source_tokens": source_tokens, "target_tokens": output,
             "attention": {kind: [layer.attention for layer in made] for kind, made in layers.items()},
             "vectors": {kind: [layer.vectors() for layer in made] for kind, made in layers.items()},
-            "embedding": {side: {part: block[side] for part in ("token", "position", "sum")} for side in rows},
+            "embedding": {side: {part: block[side] for part in ("token", "position")} for side in rows},
             "search": search(output)}
 
 

@@ -212,8 +212,8 @@ TEST_F(CheckpointKeeperTest, CheckpointsLeftBehindByARollbackGoWithTheNextSaveAt
   EXPECT_EQ(progress.update, 200);
   EXPECT_THAT(checkpoints(), Contains("update-00000400"));
   save_at(300);
-  EXPECT_THAT(checkpoints(), ElementsAre("latest", "update-00000200", "update-00000300"));
-  std::filesystem::remove(run.folder.latest());
+  EXPECT_THAT(checkpoints(), ElementsAre("update-00000200", "update-00000300"))
+      << "a latest one may be from before the rollback, too";
   const auto found = find_checkpoint_to_resume(run.folder, [](const std::string&) { FAIL(); });
   ASSERT_TRUE(found);
   EXPECT_EQ(found->progress.update, 300);
