@@ -206,7 +206,7 @@ TEST_F(Train, ADamagedCheckpointIsLeftOutOfTheAverageAtTheEnd) {
 TEST_F(Train, AnAverageThatIsKeptIsTheScoreToBeat) {
   std::vector<std::string> more = {"--best-metric",  "loss", "--ema",          "0",
                                    "--average-last", "10",   "--lr-scheduler", "wsd",
-                                   "--cooldown",     "0.01"};
+                                   "--cooldown",     "0.01", "--precision",    "fp32"};
   // Small batches at a high rate: the weights go round the optimum, and their mean lies nearer.
   more.insert(more.end(), {"--lr", "0.03", "--max-tokens", "60", "--max-updates", "900",
                            "--valid-every", "300", "--save-every", "20"});
