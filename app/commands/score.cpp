@@ -199,7 +199,7 @@ Command score_command(OpenScorer open_scorer) {
           .summary = "log-probability of given translations, line by line, and perplexity",
           .fields = fields_of(*config),
           .short_flags = {{"m", "model"}},
-          .run = [config, open_scorer] { return run_score(*config, open_scorer); },
+          .run = [config, open = std::move(open_scorer)] { return run_score(*config, open); },
           .examples = {"score -m run/ --src test.en --tgt out.de"}};
 }
 
