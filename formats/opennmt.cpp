@@ -150,7 +150,7 @@ class Options {
   }
   /// A path of the machine that trained it, or empty.
   std::string sentencepiece(Side side) const {
-    const std::string of_source = options_.text("src_subword_model", "");
+    std::string of_source = options_.text("src_subword_model", "");
     if (side == Side::Source) return of_source;
     return options_.text("tgt_subword_model", options_.flag("share_vocab", false) ? of_source : "");
   }
