@@ -26,13 +26,21 @@ std::vector<GivenSentence> sentences_of(std::string_view text,
     return translator.tokenizers.source->encode(part);
   };
   std::vector<GivenSentence> sentences;
+  std::int64_t pieces = 0;
   while (!text.empty()) {
     const std::string_view line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(line.size() + 1, text.size()));
     if (strip(line).empty()) continue;
     for (const LinePart& part : split_line(strip(line), cuts, most, encode))
-      if (!part.tokens.empty()) sentences.push_back({.source = std::string(part.text)});
+      if (!part.tokens.empty()) {
+        sentences.push_back({.source = std::string(part.text)});
+        pieces += std::ssize(part.tokens);
+      }
   }
+  // The time and the size of the page grow with the square of the pieces.
+  if (pieces > Explainer::kMostPieces)
+    throw Error("the text has ", pieces, " pieces; an explanation takes ", Explainer::kMostPieces,
+                " at most");
   return sentences;
 }
 

@@ -36,7 +36,7 @@ void write_past_locks(std::string_view text) {
 [[noreturn]] void leave(int signal) {
   if (Terminal::standard_error().is_interactive()) write_past_locks("\r\x1b[K");
   if (first_signal != 0 && log_format() == LogFormat::Text)
-    write_past_locks("left at once: nothing was saved after the last checkpoint or line\n");
+    write_past_locks("left at once: what was under way is lost\n");
   _exit(128 + signal);
 }
 

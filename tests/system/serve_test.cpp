@@ -124,6 +124,17 @@ TEST_F(Serve, ExplainsTheTranslationsThatItMakes) {
   EXPECT_THAT(page.body, HasSubstr("\"dragoman explanation\""));
 }
 
+TEST_F(Serve, ALongTextIsNotExplained) {
+  const Serving server(model(), {"--explain-limit", "2000"});
+  std::string text;
+  for (int i = 0; i < 300; ++i) text += "cat ";
+  const HttpClient::Answer answer = server.ask(HttpClient::post(
+      "/explain",
+      json{{"q", text}, {"source", "en"}, {"target", "de"}, {"format", "json"}}.dump()));
+  EXPECT_EQ(answer.status, 400);
+  EXPECT_THAT(answer.body, HasSubstr("pieces; an explanation takes 256 at most"));
+}
+
 TEST_F(Serve, ManyClientsAtOnceGetTheirOwnAnswers) {
   const Serving server(model(), {"--threads", "2"});
   std::vector<std::string> expected;

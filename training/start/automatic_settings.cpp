@@ -108,7 +108,10 @@ std::int64_t updates_for(const CorpusSize& corpus, Preset preset, double target_
 std::vector<Setting> length_settings(std::int64_t updates) {
   const auto length = static_cast<double>(updates);
   const double decay = std::clamp(1 - 1 / (kAverageReach * length), 0.9, 0.999);
-  return {setting("valid-every", rounded(length / kValidations)), setting("patience", kPatience),
+  // A run of few updates has not begun to learn when its validations could be patient.
+  constexpr std::int64_t kFewUpdates = 200;
+  return {setting("valid-every", rounded(length / kValidations)),
+          setting("patience", updates < kFewUpdates ? 0 : kPatience),
           setting("warmup-updates", std::min(kLongestWarmUp, rounded(kWarmUp * length))),
           setting("ema", std::round(decay * 1e4) / 1e4)};
 }

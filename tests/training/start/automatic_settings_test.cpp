@@ -115,6 +115,11 @@ TEST(AutomaticSettings, ValidationWarmUpAndPatienceFitTheLengthOfTheRun) {
   }
 }
 
+TEST(AutomaticSettings, ARunOfAFewUpdatesIsNotEndedEarly) {
+  EXPECT_EQ(number_of(length_settings(28), "patience"), 0);
+  EXPECT_EQ(number_of(length_settings(300), "patience"), 8);
+}
+
 TEST(AutomaticSettings, EverySettingIsAFieldThatTakesItsText) {
   TrainConfig train;
   ModelConfig model;
