@@ -28,13 +28,11 @@ class CalledOperations {
   CalledOperations() {
     noted_ = &names_;
     handle_ = at::addThreadLocalCallback(
-        at::RecordFunctionCallback(
-            [](const at::RecordFunction& function) -> std::unique_ptr<at::ObserverContext> {
-              if (noted_ != nullptr && !is_of_a_number(function)) noted_->insert(function.name());
-              return nullptr;
-            })
-            .needsInputs(true)
-            .scopes({at::RecordScope::FUNCTION}));
+        at::RecordFunctionCallback([](const at::RecordFunction& function)
+                                       -> std::unique_ptr<at::ObserverContext> {
+          if (noted_ != nullptr) noted_->insert(function.name());
+          return nullptr;
+        }).scopes({at::RecordScope::FUNCTION}));
   }
   CalledOperations(const CalledOperations&) = delete;
   CalledOperations& operator=(const CalledOperations&) = delete;
@@ -53,13 +51,6 @@ class CalledOperations {
   }
 
  private:
-  /// A number of the program's, such as the 2 of x * 2, is a tensor on the host on any device.
-  static bool is_of_a_number(const at::RecordFunction& function) {
-    const auto inputs = function.inputs();
-    return !inputs.empty() && inputs[0].isTensor() && inputs[0].toTensor().defined() &&
-           inputs[0].toTensor().unsafeGetTensorImpl()->is_wrapped_number();
-  }
-
   static inline thread_local std::set<std::string>* noted_ = nullptr;
   std::set<std::string> names_;
   at::CallbackHandle handle_;
