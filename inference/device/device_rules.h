@@ -27,6 +27,9 @@ class DeviceRules {
               std::span<const TokenId> never_emitted, std::int64_t vocabulary,
               torch::Device device);
 
+  /// Whether adjust() reads DeviceRuledRows::history.
+  bool looks_back() const { return repetition_penalty_ != 1 || ngram_ > 0 || !avoided_.empty(); }
+
   /// The log-probabilities [R, V] with the likelihood of tokens lowered, and those that are
   /// excluded at minus infinity: what append_adjustments() and exclude_longer_word() ask of an
   /// engine. Returns the tensor itself where there is no rule.

@@ -2,7 +2,6 @@
 
 #include <ATen/ops/arange.h>
 #include <ATen/ops/full.h>
-#include <ATen/ops/tensor.h>
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
 
@@ -10,19 +9,9 @@
 #include <cmath>
 #include <utility>
 
-#include "base/random.h"
 #include "inference/device/device_candidates.h"
 
 namespace dragoman {
-
-namespace {
-
-/// Puts the rows of `values` [n, ...] into `into` [G, ...] at `groups` [n].
-void put(torch::Tensor& into, const torch::Tensor& groups, const torch::Tensor& values) {
-  into.index_copy_(0, groups, values.to(into.options()));
-}
-
-}  // namespace
 
 DeviceSearch::DeviceSearch(const SearchSettings& settings, const DeviceModel& model,
                            std::span<const TokenId> never_emitted, const Options& options)
@@ -33,8 +22,6 @@ DeviceSearch::DeviceSearch(const SearchSettings& settings, const DeviceModel& mo
       vocabulary_(model.vocabulary()),
       candidates_(SentenceSearch::candidates_needed(config_, vocabulary_)),
       keeps_attention_(options.keeps_attention),
-      looks_back_(config_.repetition_penalty != 1 || config_.no_repeat_ngram_size > 0 ||
-                  !settings.tokens.avoided.empty()),
       integers_(torch::TensorOptions().dtype(torch::kInt64).device(model.device())),
       rules_(config_, settings.tokens, never_emitted, vocabulary_, model.device()),
       tree_(groups_, width_, keeps_attention_, integers_),
@@ -51,107 +38,10 @@ DeviceSearch::DeviceSearch(const SearchSettings& settings, const DeviceModel& mo
   sums_ = torch::zeros(of_rows, doubles);
   parents_ = torch::arange(width_, integers_).repeat({groups_, 1});
   previous_ = torch::full(of_rows, -1, integers_);
-  if (looks_back_) history_ = torch::zeros({groups_, width_, 0}, integers_);
+  if (rules_.looks_back()) history_ = torch::zeros({groups_, width_, 0}, integers_);
   if (config_.sampling) uniforms_ = torch::zeros({groups_, width_, 0}, doubles);
   if (keeps_attention_)
     coverage_ = torch::zeros({groups_, width_, 0}, integers_.dtype(torch::kFloat32));
-}
-
-// ---- sentences come and go ----------------------------------------------------------------------
-
-/// Room for one token more than a hypothesis has: a group whose search has ended writes there.
-void DeviceSearch::make_room(std::int64_t longest, std::int64_t prefix, std::int64_t source) {
-  if (prefix > prefix_capacity_) prefix_ = widened(prefix_, 1, prefix_capacity_ = prefix);
-  if (longest > capacity_) {
-    capacity_ = longest;
-    if (config_.sampling) uniforms_ = widened(uniforms_, 2, capacity_ + 1);
-    std::vector<double> divisors = {1};  // of no token: never used
-    for (std::int64_t length = 1; length <= capacity_ + 1; ++length)
-      divisors.push_back(score_divisor(length, config_));
-    divisors_ = torch::tensor(divisors, integers_.dtype(torch::kFloat64));
-  }
-  if (keeps_attention_ && source > source_capacity_) coverage_ = widened(coverage_, 2, source);
-  source_capacity_ = std::max(source_capacity_, source);
-}
-
-/// Room for the tokens that this step may add. It grows with the hypotheses, not with the length
-/// that they may have.
-void DeviceSearch::make_room_for_tokens() {
-  const std::int64_t columns = std::min((longest() / 32 + 1) * 32, capacity_ + 1);
-  columns_ = std::max(columns_, columns);
-  tree_.make_room(columns_, source_capacity_);
-  if (looks_back_ && history_.size(2) < columns_) history_ = widened(history_, 2, columns_);
-}
-
-/// Above the length of every row.
-std::int64_t DeviceSearch::longest() const {
-  std::int64_t longest = 1;
-  for (const std::int64_t begun : begun_at_)  // a step adds a token
-    if (begun >= 0) longest = std::max(longest, steps_ - begun + 1);
-  return longest;
-}
-
-void DeviceSearch::begin(std::span<const DeviceSentence> sentences, std::int64_t source_capacity) {
-  if (sentences.empty()) return;
-  std::int64_t longest = 0, longest_prefix = 0;
-  for (const DeviceSentence& sentence : sentences) {
-    longest = std::max(longest, sentence.max_length);
-    longest_prefix = std::max(longest_prefix, static_cast<std::int64_t>(sentence.prefix.size()));
-  }
-  make_room(longest, longest_prefix, source_capacity);
-
-  const auto count = static_cast<std::int64_t>(sentences.size());
-  std::vector<std::int64_t> numbers;
-  auto facts = torch::zeros({5, count}, torch::kInt64);
-  auto prefixes = torch::zeros({count, prefix_capacity_}, torch::kInt64);
-  auto uniforms = config_.sampling ? torch::zeros({count, width_, capacity_ + 1}, torch::kFloat64)
-                                   : torch::Tensor();
-  auto fact_of = facts.accessor<std::int64_t, 2>(),
-       prefix_of = prefixes.accessor<std::int64_t, 2>();
-  for (std::int64_t i = 0; i < count; ++i) {
-    const DeviceSentence& sentence = sentences[static_cast<std::size_t>(i)];
-    begun_at_[static_cast<std::size_t>(sentence.group)] = steps_;
-    numbers.push_back(sentence.group);
-    const auto prefix = static_cast<std::int64_t>(sentence.prefix.size());
-    const std::int64_t of_sentence[] = {sentence.max_length, prefix,
-                                        sentence.prefix_ends_word ? 1 : 0, sentence.source_length,
-                                        width_};
-    for (std::int64_t fact = 0; fact < 5; ++fact) fact_of[fact][i] = of_sentence[fact];
-    for (std::int64_t t = 0; t < prefix; ++t)
-      prefix_of[i][t] = sentence.prefix[static_cast<std::size_t>(t)];
-    if (!config_.sampling) continue;
-    auto draws = uniforms.accessor<double, 3>();
-    for (std::int64_t sample = 0; sample < width_; ++sample)
-      for (std::int64_t t = 0; t < sentence.max_length; ++t)
-        draws[i][sample][t] = uniform_of(
-            random_bits(static_cast<std::uint64_t>(config_.seed), sentence.key, sample, t));
-  }
-  const auto groups = indices_of(numbers);
-  torch::Tensor* const of_facts[] = {&max_length_, &prefix_length_, &prefix_ends_word_,
-                                     &source_length_, &beam_left_};
-  const auto facts_there = facts.to(integers_);
-  for (std::int64_t fact = 0; fact < 5; ++fact) put(*of_facts[fact], groups, facts_there[fact]);
-  put(prefix_, groups, prefixes);
-  if (config_.sampling) put(uniforms_, groups, uniforms);
-  length_.index_fill_(0, groups, 0);
-  end_.index_fill_(0, groups, kGoesOn);
-  open_.index_fill_(0, groups, false);
-  for (std::int64_t row = 0; row < starts(); ++row)
-    open_.select(1, row).index_fill_(0, groups, true);
-  sums_.index_fill_(0, groups, 0);
-  previous_.index_fill_(0, groups, -1);
-  ended_.forget(groups);
-  if (keeps_attention_) coverage_.index_fill_(0, groups, 0);
-}
-
-void DeviceSearch::release(std::span<const std::int64_t> groups) {
-  for (const std::int64_t group : groups) begun_at_[static_cast<std::size_t>(group)] = -1;
-  open_.index_fill_(0, indices_of(groups), false);
-}
-
-torch::Tensor DeviceSearch::indices_of(std::span<const std::int64_t> groups) const {
-  const std::vector<std::int64_t> numbers(groups.begin(), groups.end());
-  return torch::tensor(numbers, torch::kInt64).to(integers_);
 }
 
 // ---- a step -------------------------------------------------------------------------------------
@@ -209,7 +99,7 @@ torch::Tensor DeviceSearch::adjusted(const torch::Tensor& log_probabilities) con
   };
   const auto behind_prefix = prefix_ends_word_ & length_.gt(0) & length_.eq(prefix_length_);
   return rules_.adjust(log_probabilities,
-                       {.history = looks_back_ ? history_.flatten(0, 1) : torch::Tensor(),
+                       {.history = rules_.looks_back() ? history_.flatten(0, 1) : torch::Tensor(),
                         .length = of_rows(length_),
                         .must_begin_word = of_rows(behind_prefix)});
 }
@@ -373,7 +263,7 @@ void DeviceSearch::note_tokens(const torch::Tensor& attention, const torch::Tens
     coverage_ = coverage_.gather(1, of_parents) + nodes.attention;
   }
   tree_.add(nodes, length_);
-  if (!looks_back_) return;
+  if (!rules_.looks_back()) return;
   history_ = history_.gather(1, parents_.unsqueeze(2).expand_as(history_));
   const auto place = length_.view({-1, 1, 1}).expand({groups_, width_, 1});
   history_.scatter_(2, place, previous_.unsqueeze(2));
@@ -412,19 +302,6 @@ torch::Tensor DeviceSearch::no_open_row_matters() const {
       best_open / divisors + normalized(zero, length_ + 1).maximum(normalized(zero, max_length_));
   return no_row |
          (ended_.has(config_.n_best) & ended_.score_of(config_.n_best - 1).ge(best_possible));
-}
-
-// ---- results ------------------------------------------------------------------------------------
-
-std::vector<std::int64_t> DeviceSearch::ends() const {
-  const auto ends = end_.cpu();
-  const auto* values = ends.const_data_ptr<std::int64_t>();
-  return {values, values + groups_};
-}
-
-std::vector<std::vector<Hypothesis>> DeviceSearch::best(
-    std::span<const std::int64_t> groups) const {
-  return tree_.trace(ended_.all(), indices_of(groups), config_.n_best, source_length_);
 }
 
 }  // namespace dragoman

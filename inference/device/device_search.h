@@ -98,7 +98,7 @@ class DeviceSearch {
 
   const DecodeConfig& config_;
   const std::int64_t eos_, groups_, width_, vocabulary_, candidates_;
-  const bool keeps_attention_, looks_back_;
+  const bool keeps_attention_;
   const torch::TensorOptions integers_;  // on the device
   const DeviceRules rules_;
   HypothesisTree tree_;

@@ -12,6 +12,8 @@
 #include <limits>
 #include <utility>
 
+#include "inference/torch/packed_sentences.h"
+
 namespace dragoman {
 
 namespace {
@@ -156,21 +158,14 @@ void TorchDeviceModel::make_room_for_target(std::int64_t longest) {
 void TorchDeviceModel::admit(std::span<const std::vector<TokenId>> sentences,
                              std::span<const std::int64_t> groups) {
   const c10::InferenceMode inference;
-  std::vector<std::int32_t> tokens, starts = {0};
-  std::vector<std::int64_t> lengths;
-  for (const std::vector<TokenId>& sentence : sentences) {
-    tokens.insert(tokens.end(), sentence.begin(), sentence.end());
-    starts.push_back(static_cast<std::int32_t>(tokens.size()));
-    lengths.push_back(static_cast<std::int64_t>(sentence.size()));
-  }
-  const PackedTokens source = packed_tokens(tokens, starts, model_->config.heads, device());
+  const PackedTokens source = packed_sentences(model_, sentences);
   const torch::Tensor memory = model_->encode(source);
   make_room_for_source(source.layout.longest);
 
   const auto numbers = options_.dtype(torch::kInt64);
   const auto index =
       torch::tensor(std::vector<std::int64_t>(groups.begin(), groups.end()), numbers);
-  source_lengths_.index_copy_(0, index, torch::tensor(lengths, numbers));
+  source_lengths_.index_copy_(0, index, source.layout.lengths.to(numbers));
   // What a mask hides must still be a number, whatever the sentence before has left.
   const auto clear = [&](torch::Tensor& cache) {
     cache.view({groups_, -1}).index_fill_(0, index, 0);

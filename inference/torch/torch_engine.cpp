@@ -7,6 +7,7 @@
 
 #include "inference/device/device_scheduler.h"
 #include "inference/torch/candidates.h"
+#include "inference/torch/packed_sentences.h"
 #include "inference/torch/to_device.h"
 
 namespace dragoman {
@@ -62,12 +63,7 @@ void TorchEngine::check(const AttentionHeads& heads) const { device_model_.check
 
 std::vector<std::int32_t> TorchEngine::admit(std::span<const std::vector<TokenId>> sentences) {
   const c10::InferenceMode inference;
-  std::vector<std::int32_t> tokens, starts = {0};
-  for (const std::vector<TokenId>& sentence : sentences) {
-    tokens.insert(tokens.end(), sentence.begin(), sentence.end());
-    starts.push_back(static_cast<std::int32_t>(tokens.size()));
-  }
-  const PackedTokens source = packed_tokens(tokens, starts, model_->config.heads, device());
+  const PackedTokens source = packed_sentences(model_, sentences);
   return sources_.admit(model_, model_->encode(source), source.layout);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <numeric>
 #include <span>
 #include <string>
@@ -55,6 +56,20 @@ inline StateDict state_dict_of(const ForeignModel& model,
              model.parameters.at(parameter.name));
   }
   return dict;
+}
+
+/// The options that a package stores beside a model: the opcodes of each value.
+using Options = std::map<std::string, std::string>;
+
+inline std::string dict_of(const Options& options) {
+  std::vector<std::string> items;
+  for (const auto& [name, opcodes] : options) items.insert(items.end(), {text_op(name), opcodes});
+  return dict_op(items);
+}
+
+/// argparse.Namespace(...)
+inline std::string namespace_of(const Options& options) {
+  return global_op("argparse", "Namespace") + ")\x81" + dict_of(options) + "b";
 }
 
 }  // namespace dragoman

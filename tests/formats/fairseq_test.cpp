@@ -21,8 +21,6 @@ using testing::StartsWith;
 namespace fs = std::filesystem;
 
 /// Names of options and their opcodes.
-using Options = std::map<std::string, std::string>;
-
 const Options kModel = {{"arch", text_op("transformer_iwslt_de_en")},
                         {"encoder_embed_dim", number_op(16)},
                         {"encoder_ffn_embed_dim", number_op(24)},
@@ -38,17 +36,6 @@ const Options kModel = {{"arch", text_op("transformer_iwslt_de_en")},
                         {"task", text_op("translation")},
                         {"source_lang", text_op("en")},
                         {"target_lang", text_op("de")}};
-
-std::string dict_of(const Options& options) {
-  std::vector<std::string> items;
-  for (const auto& [name, opcodes] : options) items.insert(items.end(), {text_op(name), opcodes});
-  return dict_op(items);
-}
-
-/// argparse.Namespace(...)
-std::string namespace_of(const Options& options) {
-  return global_op("argparse", "Namespace") + ")\x81" + dict_of(options) + "b";
-}
 
 std::string with_layer_parts(std::string name) {
   const std::pair<const char*, const char*> parts[] = {

@@ -27,8 +27,6 @@ namespace fs = std::filesystem;
 constexpr const char *kTrue = "\x88", *kFalse = "\x89";
 
 /// Names of options and their opcodes.
-using Options = std::map<std::string, std::string>;
-
 std::string float_op(double number) {
   std::string bytes(sizeof number, '\0');
   std::memcpy(bytes.data(), &number, sizeof number);
@@ -60,17 +58,6 @@ const Options kModel = {{"encoder_type", text_op("transformer")},
                         {"share_decoder_embeddings", kTrue},
                         {"dropout", "](" + float_op(0.2) + "e"},
                         {"src_subword_model", text_op("/elsewhere/joint.model")}};
-
-std::string dict_of(const Options& options) {
-  std::vector<std::string> items;
-  for (const auto& [name, opcodes] : options) items.insert(items.end(), {text_op(name), opcodes});
-  return dict_op(items);
-}
-
-/// argparse.Namespace(...)
-std::string namespace_of(const Options& options) {
-  return global_op("argparse", "Namespace") + ")\x81" + dict_of(options) + "b";
-}
 
 /// The name of a tensor, as the package has it; those of the output begin with "generator.".
 std::string opennmt_name(std::string name, bool is_gated) {
