@@ -34,7 +34,7 @@ TEST_F(TrainAutomatic, TwoFilesAreEnoughAndTheChoicesAreSaidAndKept) {
   EXPECT_THAT(first.errors, HasSubstr("first update done (1): "));
   const std::string settings = read_file(path("run/config.toml"));
   EXPECT_THAT(settings, HasSubstr("\n# preset = \"tiny\"  # 1,500 pairs\n"));
-  EXPECT_THAT(settings, HasSubstr("\n# patience = 8  # 1,3"));
+  EXPECT_THAT(settings, HasSubstr("\n# patience = 0  # 1,3"));
   EXPECT_THAT(settings, HasSubstr("\n# lr-scheduler = \"wsd\""));
 
   const auto longer = run(two_files("run", {"--max-updates", "12"}), "", kLimit);

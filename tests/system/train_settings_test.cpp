@@ -27,7 +27,7 @@ TEST_F(TrainSettings, TheFileOfARunAsksForTheSameAndLetsTheRestBeChosenAnew) {
   const std::string settings = settings_of("first");
   for (const char* line : {"lr = 0.004", "max-updates = 30", "# lr-end = 30  # --max-updates",
                            "max-tokens = \"auto\"  # 1024: the fewest",
-                           "# patience = 8  # 1,496 pairs", "# update-freq = 1"})
+                           "# patience = 0  # 1,496 pairs", "# update-freq = 1"})
     EXPECT_THAT(settings, HasSubstr(join_text("\n", line)));
   EXPECT_THAT(settings, HasSubstr("\n# output = "));
 
@@ -74,7 +74,7 @@ TEST_F(TrainSettings, AutoLeavesAValueOpenThatTheFileGives) {
       command("open", {"--config", path("given.toml"), "--patience", "auto", "--max-updates", "1"}),
       "", kLimit);
   ASSERT_EQ(result.exit_code, 0) << result.errors;
-  EXPECT_THAT(settings_of("open"), HasSubstr("\npatience = \"auto\"  # 8: 1,496 pairs\n"));
+  EXPECT_THAT(settings_of("open"), HasSubstr("\npatience = \"auto\"  # 0: 1,496 pairs\n"));
   EXPECT_THAT(settings_of("open"), HasSubstr("\nlr = \"auto\"  # 0.004: 1,500 pairs"));
 }
 
