@@ -45,13 +45,16 @@ class DocumentWriter {
 
   void write_passage(const Passage& passage, const AlignedText& translation) {
     const std::string_view text = translation.text;
-    if (passage.tags.empty()) return write_text(text, passage, 0);
+    // For all of the passage: it may have very many tags.
+    const BareSigns bare = bare_signs(passage.source.of(document_.bytes));
+    if (passage.tags.empty()) return write_text(text, passage, bare, 0);
     std::vector<PlacedTag> tags = place_tags(passage, translation);
     if (is_markdown_text(passage.writing)) tags = readable_marks(document_, passage, text, tags);
     std::size_t place = 0;
     for (const PlacedTag& tag : tags) {
       const ByteRange& source = passage.tags[tag.tag].source;
-      write_text(ByteRange{place, tag.text.begin}.of(text), passage, document_.bytes[source.begin]);
+      write_text(ByteRange{place, tag.text.begin}.of(text), passage, bare,
+                 document_.bytes[source.begin]);
       const bool follows_text = tag.text.begin > 0 && text[tag.text.begin - 1] != ' ';
       const bool leads_text = tag.text.end < text.size() && text[tag.text.end] != ' ';
       if (tag.is_spaced && follows_text) text_ += ' ';
@@ -59,13 +62,17 @@ class DocumentWriter {
       if (tag.is_spaced && leads_text) text_ += ' ';
       place = tag.text.end;
     }
-    write_text(text.substr(place), passage, 0);
+    write_text(text.substr(place), passage, bare, 0);
   }
 
   /// `after` is the byte that follows; 0: the passage ends.
-  void write_text(std::string_view text, const Passage& passage, char after) {
-    text_ +=
-        written_text(text, passage.writing, {passage.source.of(document_.bytes), text_, after});
+  void write_text(std::string_view text, const Passage& passage, const BareSigns& bare,
+                  char after) {
+    text_ += written_text(text, passage.writing,
+                          {.source = passage.source.of(document_.bytes),
+                           .bare = bare,
+                           .before = text_,
+                           .after = after});
   }
 
   const MarkupDocument& document_;

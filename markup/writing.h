@@ -8,9 +8,16 @@
 
 namespace dragoman {
 
+/// Signs that HTML has as they are, not as entities.
+struct BareSigns {
+  bool ampersand = false, greater = false;
+};
+BareSigns bare_signs(std::string_view html);
+
 /// Where a text is written.
 struct WritingPlace {
-  std::string_view source;  ///< the bytes that the text replaces
+  std::string_view source;  ///< the bytes of the passage
+  BareSigns bare;           ///< in `source`
   std::string_view before;  ///< all that has been written
   char after = 0;           ///< the byte that follows; 0: the passage ends
 };
