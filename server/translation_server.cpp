@@ -136,7 +136,7 @@ void TranslationServer::finish(Call& call, HttpResponse response) noexcept {
   facts.seconds = std::chrono::duration<double>(Clock::now() - call.begin).count();
   if (facts.status >= 400) {
     facts.characters = facts.texts = facts.target_tokens = 0;
-    if (call.taken > 0) config_.api_keys->give_back(*call.key, call.taken);
+    if (call.taken) config_.api_keys->give_back(*call.taken);
   }
   metrics_.end(facts, call.route);
   try {
@@ -226,10 +226,10 @@ void TranslationServer::charge(Call& call) {
   std::int64_t characters = 0;
   for (const TextAnswer& answer : call.answers) characters += answer.characters;
   if (call.key) {
-    if (!config_.api_keys->take(*call.key, characters))
+    call.taken = config_.api_keys->take(*call.key, characters);
+    if (!call.taken)
       throw HttpError(call.interface->used_up,
                       "Quota exceeded: the characters of this month are used up");
-    call.taken = characters;
   }
   facts.characters = characters;
   facts.texts = static_cast<std::int64_t>(call.answers.size());
