@@ -194,6 +194,7 @@ void TranslationServer::read_markup(Call& call, TextsToTranslate& task) {
 void TranslationServer::choose_routes(Call& call, TextsToTranslate& task) {
   const TranslateParameters& parameters = call.translate;
   const std::vector<std::string> sources = models_.sources_of(parameters.target);
+  call.answers.clear();
   DetectedLanguage source{.language = parameters.source, .confidence = 100};
   if (parameters.source.empty() && !parameters.detects_each) {
     std::string all;
@@ -235,12 +236,38 @@ void TranslationServer::charge(Call& call) {
   facts.texts = static_cast<std::int64_t>(call.answers.size());
 }
 
+/// True where a text needs a model that is not loaded: `go_on` is called on the thread of
+/// PendingTranslations when one more is.
+bool TranslationServer::loads_model(const CallPointer& call, const TextsToTranslate& task,
+                                    std::function<void()> go_on) {
+  for (const TextToTranslate& text : task.texts)
+    for (const auto& model : text.route) {
+      if (model->is_loaded()) continue;
+      loader_.start(model, [this, call, go_on = std::move(go_on)](const std::exception_ptr& fault) {
+        try {
+          if (fault) std::rethrow_exception(fault);
+          pending_.post([this, call, go_on] {
+            try {
+              go_on();
+            } catch (const std::exception& error) {
+              fail(*call, error);
+            }
+          });
+        } catch (const std::exception& error) {
+          fail(*call, error);
+        }
+      });
+      return true;
+    }
+  return false;
+}
+
 void TranslationServer::translate(const CallPointer& call) {
   admit(*call);
   call->translate = call->interface->parse_translate(*call->fields, models_, config_.limits);
   if (!call->translate.glossary.empty()) use_glossary(*call);
   if (call->interface != &kPage) call->fields.reset();  // the page shows them again
-  TextsToTranslate task{
+  const auto task = std::make_shared<TextsToTranslate>(TextsToTranslate{
       .texts = {},
       .alternatives = call->translate.alternatives,
       .split = call->translate.split,
@@ -248,11 +275,17 @@ void TranslationServer::translate(const CallPointer& call) {
       .demands = call->translate.demands,
       .reports_words = call->translate.shows_alignment || call->translate.shows_word_scores,
       .stop = call->gone,
-      .deadline = call->begin + config_.request_timeout};
-  read_markup(*call, task);
-  choose_routes(*call, task);
+      .deadline = call->begin + config_.request_timeout});
+  read_markup(*call, *task);
+  begin_translation(call, task);
+}
+
+void TranslationServer::begin_translation(const CallPointer& call,
+                                          const std::shared_ptr<TextsToTranslate>& task) {
+  choose_routes(*call, *task);
+  if (loads_model(call, *task, [this, call, task] { begin_translation(call, task); })) return;
   charge(*call);
-  pending_.start(std::move(task), [this, call](TranslationOutcome outcome) {
+  pending_.start(std::move(*task), [this, call](TranslationOutcome outcome) {
     translated(call, std::move(outcome));
   });
 }

@@ -81,9 +81,11 @@ DecodeConfig search_with(DecodeConfig flags, const Origins& origins,
   return flags;
 }
 
-TranslationService OpenedTranslator::service(const Workers::Limits& limits) const {
-  return {
-      pointers_to(engines), tokenizers, {.limits = limits, .several_sentences = several_sentences}};
+TranslationService OpenedTranslator::service(const Workers::Limits& limits,
+                                             std::int64_t cache_bytes) const {
+  return {pointers_to(engines),
+          tokenizers,
+          {.limits = limits, .several_sentences = several_sentences, .cache_bytes = cache_bytes}};
 }
 
 }  // namespace dragoman
