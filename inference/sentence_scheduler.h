@@ -1,5 +1,5 @@
-// What a worker needs of a scheduler: it takes sentences in as there is room, and gives them back
-// translated. Scheduler searches on the host, for any Engine.
+// The interface of a scheduler to a worker. A scheduler takes sentences in as there is room, and
+// gives them back translated. Scheduler searches on the host, for any Engine.
 #pragma once
 
 #include <cstdint>

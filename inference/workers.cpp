@@ -9,8 +9,8 @@ namespace dragoman {
 
 namespace {
 
-/// A submission of so many sentences is taken whole. Were it one, all that wait would end at the
-/// same time, and engines would stand idle until the next come.
+/// The sentences of a submission that are taken in one turn. Were it one, all submissions that wait
+/// would end at the same time, and engines would stand idle until the next come.
 constexpr std::int64_t kOfATurn = 8;
 
 bool is_cancelled(const SourceSentence& sentence) { return sentence.stop.stop_requested(); }

@@ -46,7 +46,7 @@ class DeviceScheduler : public SentenceScheduler {
     std::stop_token stop;
   };
 
-  /// What sentences must have in common to share the device.
+  /// The settings that sentences must share to be on the device together.
   struct CommonSettings {
     std::shared_ptr<const SearchSettings> settings;
     bool needs_attention = false;
