@@ -13,17 +13,15 @@ bool blank_at(std::string_view text, std::size_t offset) {
   return offset >= text.size() || text[offset] == ' ' || text[offset] == '\n';
 }
 
-std::string html_text(std::string_view text, std::string_view source) {
-  const bool has_bare_ampersand = source.find("& ") != std::string_view::npos;
-  const bool has_bare_greater = source.find(" > ") != std::string_view::npos;
+std::string html_text(std::string_view text, const BareSigns& bare) {
   std::string written;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
-    if (c == '&' && !(has_bare_ampersand && blank_at(text, i + 1)))
+    if (c == '&' && !(bare.ampersand && blank_at(text, i + 1)))
       written += "&amp;";
     else if (c == '<')
       written += "&lt;";
-    else if (c == '>' && !has_bare_greater)
+    else if (c == '>' && !bare.greater)
       written += "&gt;";
     else if (text.substr(i).starts_with(kNoBreakSpace))
       written += "&nbsp;", ++i;
@@ -66,6 +64,11 @@ std::string xml_text(std::string_view text) {
 
 }  // namespace
 
+BareSigns bare_signs(std::string_view source) {
+  return {.ampersand = source.find("& ") != std::string_view::npos,
+          .greater = source.find(" > ") != std::string_view::npos};
+}
+
 std::string po_string(std::string_view text) {
   std::string written;
   for (const char c : text) {
@@ -85,7 +88,7 @@ std::string po_string(std::string_view text) {
 std::string written_text(std::string_view text, Writing writing, const WritingPlace& place) {
   switch (writing) {
     case Writing::HtmlText:
-      return html_text(text, place.source);
+      return html_text(text, place.bare);
     case Writing::HtmlAttribute:
       return html_attribute(text, place.source);
     case Writing::XmlText:
