@@ -247,6 +247,7 @@ void TranslationServer::translate(const CallPointer& call) {
       .line_breaks = call->translate.line_breaks,
       .demands = call->translate.demands,
       .reports_words = call->translate.shows_alignment || call->translate.shows_word_scores,
+      .reports_attention = call->translate.shows_alignment,
       .stop = call->gone,
       .deadline = call->begin + config_.request_timeout};
   read_markup(*call, task);
