@@ -65,27 +65,29 @@ ApiKeys::ApiKeys(const std::filesystem::path& file) : month_(this_month()) {
     std::optional<Hash> hash = sha256(key);
     if (key.starts_with(kHashed)) hash = parse_hash(key.substr(kHashed.size()));
     if (!hash) throw Error(file.string(), ":", number, ": sha256: needs 64 hexadecimal digits");
-    Entry entry{.hash = *hash, .use = {}};
-    if (!quota.empty()) entry.use.limit = parse_limit(quota);
-    if (!quota.empty() && !entry.use.limit)
-      throw Error(file.string(), ":", number, ": '", quota,
-                  "' is no number of characters; a line has a key and, if it has a limit, that");
-    entries_.push_back(entry);
+    Use use;
+    if (!quota.empty()) use.limit = parse_limit(quota);
+    if (!quota.empty() && !use.limit)
+      throw Error(
+          file.string(), ":", number, ": '", quota,
+          "' is no limit: behind a key stands the number of characters of a month, or nothing");
+    hashes_.push_back(*hash);
+    uses_.push_back(use);
   }
-  if (entries_.empty()) throw Error(file.string(), ": has no key");
+  if (hashes_.empty()) throw Error(file.string(), ": has no key");
 }
 
 std::optional<ApiKeys::Key> ApiKeys::find(std::string_view key) const {
   const Hash hash = sha256(key);
   std::optional<Key> found;
-  for (std::size_t k = 0; k < entries_.size(); ++k)
-    if (memeql_sec(entries_[k].hash.data(), hash.data(), hash.size()) != 0) found = k;
+  for (std::size_t k = 0; k < hashes_.size(); ++k)
+    if (memeql_sec(hashes_[k].data(), hash.data(), hash.size()) != 0) found = k;
   return found;
 }
 
 std::string ApiKeys::owner_of(Key key) const {
   constexpr std::string_view kDigits = "0123456789abcdef";
-  const Hash& hash = entries_[key].hash;
+  const Hash& hash = hashes_[key];
   std::string name;
   for (std::size_t i = 0; i < hash.size() / 2; ++i) {
     name += kDigits[hash[i] >> 4];
@@ -98,13 +100,13 @@ void ApiKeys::begin_month() {
   const int month = this_month();
   if (month == month_) return;
   month_ = month;
-  for (Entry& entry : entries_) entry.use.characters = 0;
+  for (Use& use : uses_) use.characters = 0;
 }
 
 bool ApiKeys::take(Key key, std::int64_t characters) {
   const MutexLock lock(mutex_);
   begin_month();
-  Use& use = entries_[key].use;
+  Use& use = uses_[key];
   if (use.limit && characters > *use.limit - use.characters) return false;
   use.characters += characters;
   return true;
@@ -112,14 +114,14 @@ bool ApiKeys::take(Key key, std::int64_t characters) {
 
 void ApiKeys::give_back(Key key, std::int64_t characters) {
   const MutexLock lock(mutex_);
-  Use& use = entries_[key].use;
+  Use& use = uses_[key];
   use.characters = std::max<std::int64_t>(0, use.characters - characters);
 }
 
 ApiKeys::Use ApiKeys::use_of(Key key) {
   const MutexLock lock(mutex_);
   begin_month();
-  return entries_[key].use;
+  return uses_[key];
 }
 
 }  // namespace dragoman
