@@ -96,7 +96,7 @@ class TranslationServer {
   void explained(const CallPointer& call, ExplanationOutcome outcome) noexcept;
   void admit(Call& call);
   void charge(Call& call);
-  static void read_markup(Call& call, TextsToTranslate& task);
+  void read_markup(Call& call, TextsToTranslate& task);
   void choose_routes(Call& call, TextsToTranslate& task);
   void finish(Call& call, HttpResponse response) noexcept;
   void fail(Call& call, const std::exception& error) noexcept;
