@@ -229,15 +229,18 @@ bool has_control_character(std::string_view text) {
 }
 
 std::string_view strip(std::string_view text) {
-  std::size_t begin = text.size(), end = text.size(), last = 0;
-  for (std::size_t offset = 0; offset < text.size();) {
-    const std::size_t start = offset;
-    if (is_space(next_code_point(text, offset))) continue;
-    if (begin == text.size()) begin = start;
-    last = offset;
+  std::size_t begin = 0;
+  for (std::size_t next = 0; begin < text.size(); begin = next)
+    if (!is_space(next_code_point(text, next))) break;
+  text.remove_prefix(begin);
+  while (!text.empty()) {
+    std::size_t last = text.size() - 1;
+    while (last > 0 && (static_cast<unsigned char>(text[last]) & 0xC0U) == 0x80U) --last;
+    std::size_t behind = last;
+    if (!is_space(next_code_point(text, behind))) break;
+    text.remove_suffix(text.size() - last);
   }
-  end = begin == text.size() ? begin : last;
-  return text.substr(begin, end - begin);
+  return text;
 }
 
 }  // namespace dragoman

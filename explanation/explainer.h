@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/error.h"
 #include "explanation/attention_weights.h"
 #include "explanation/search_trace.h"
 #include "inference/cpu/cpu_engine.h"
@@ -53,6 +54,12 @@ struct SentenceExplanation {
   std::optional<TracedTranslation> search = {};  ///< none where the target was given
 };
 
+/// A text that cannot be explained, as it has no piece or too many.
+class UnfitText : public Error {
+ public:
+  using Error::Error;
+};
+
 /// Called before each step of the engine. What it throws ends an explanation.
 using OnStep = std::function<void()>;
 
@@ -66,7 +73,7 @@ class Explainer {
   Explainer(std::shared_ptr<const CpuModel> model, TokenizerPair tokenizers,
             const DecodeConfig& search, OnStep on_step = {});
 
-  /// `target`: the translation to look at, or the model's own. Throws Error where a side has no
+  /// `target`: the translation to look at, or the model's own. Throws UnfitText where a side has no
   /// text, is no valid UTF-8 or has more than kMostPieces pieces.
   SentenceExplanation explain(std::string_view source, std::optional<std::string_view> target);
 

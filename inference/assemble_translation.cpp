@@ -43,6 +43,21 @@ void append_words(const PreparedLine& line, const PreparedPart& part, const Hypo
   }
 }
 
+/// The part must have hypotheses.
+const Hypothesis& hypothesis_of(const PreparedPart& part, std::size_t rank) {
+  return part.hypotheses[std::min(rank, part.hypotheses.size() - 1)];
+}
+
+std::vector<TranslatedWord> words_of(const PreparedLine& line, std::size_t rank,
+                                     const Tokenizer& target) {
+  std::vector<TranslatedWord> words;
+  for (const PreparedPart& part : line.parts)
+    if (!part.hypotheses.empty())
+      append_words(line, part, hypothesis_of(part, rank), target, words);
+  return words;
+}
+
+/// Without its words.
 TranslatedText join(const PreparedLine& line, std::size_t rank, const Tokenizer& target) {
   TranslatedText joined;
   std::int64_t length = 0;
@@ -50,7 +65,7 @@ TranslatedText join(const PreparedLine& line, std::size_t rank, const Tokenizer&
   for (std::size_t p = 0; p < line.parts.size(); ++p) {
     const PreparedPart& part = line.parts[p];
     if (part.hypotheses.empty()) continue;
-    const Hypothesis& hypothesis = part.hypotheses[std::min(rank, part.hypotheses.size() - 1)];
+    const Hypothesis& hypothesis = hypothesis_of(part, rank);
     const std::string text = target.decode(hypothesis.tokens);
     if (p == 0)
       joined.text = text;
@@ -59,7 +74,6 @@ TranslatedText join(const PreparedLine& line, std::size_t rank, const Tokenizer&
     joined.sum += hypothesis.sum;
     length += hypothesis.length;
     penalties += hypothesis.coverage_penalty;
-    if (line.request->reports_words) append_words(line, part, hypothesis, target, joined.words);
   }
   // The translation of a line without text is its prefix.
   if (length == 0) joined.text = strip(line.prefix);
@@ -68,6 +82,11 @@ TranslatedText join(const PreparedLine& line, std::size_t rank, const Tokenizer&
     joined.score = normalized_score(joined.sum, length, line.request->settings->config) + penalties;
   return joined;
 }
+
+struct Ranked {
+  std::size_t rank;
+  TranslatedText text;
+};
 
 }  // namespace
 
@@ -83,15 +102,21 @@ Translation assemble_translation(const PreparedLine& line, const Tokenizer& targ
     translation.facts.target_tokens += static_cast<std::int64_t>(best.tokens.size());
   }
   translation.facts.unmet = translation.unmet.empty() ? 0 : 1;
+  std::vector<Ranked> ranked;
   for (std::size_t rank = 0; rank < ranks; ++rank)
-    translation.n_best.push_back(join(line, rank, target));
+    ranked.push_back({rank, join(line, rank, target)});
   // After a search for terms the order stays: a translation that has its terms comes first, though
   // one that lacks them may have a higher score.
   const auto was_searched = [](const PreparedPart& part) { return !part.searched.empty(); };
   if (std::ranges::none_of(line.parts, was_searched))
-    std::stable_sort(
-        translation.n_best.begin(), translation.n_best.end(),
-        [](const TranslatedText& a, const TranslatedText& b) { return a.score > b.score; });
+    std::ranges::stable_sort(
+        ranked, [](const Ranked& a, const Ranked& b) { return a.text.score > b.text.score; });
+  for (auto& [rank, text] : ranked) {
+    const bool is_best = translation.n_best.empty();
+    if (line.request->reports_words && (is_best || !line.request->words_of_best_alone))
+      text.words = words_of(line, rank, target);
+    translation.n_best.push_back(std::move(text));
+  }
   return translation;
 }
 

@@ -16,7 +16,8 @@ struct TranslationRequest {
   DecodeConfig config = {};                     ///< batch_size is ignored: see Workers::Limits
   std::shared_ptr<const Demands> demands = {};  ///< null: none
   bool reports_words = false;
-  bool reports_attention = false;  ///< of each word; words are then reported, too
+  bool reports_attention = false;    ///< of each word; words are then reported, too
+  bool words_of_best_alone = false;  ///< the other n_best are texts and scores
 };
 
 /// A request that has been checked, with its texts as tokens; made by TranslationService::prepare.
@@ -24,6 +25,7 @@ struct PreparedRequest {
   std::shared_ptr<const SearchSettings> settings;
   std::shared_ptr<const Demands> demands;  ///< not null
   bool reports_words, reports_attention;
+  bool words_of_best_alone = false;
 };
 
 /// A line to be translated.

@@ -32,7 +32,8 @@ std::shared_ptr<const PreparedRequest> TranslationService::prepare(
                           SearchSettings{.config = request.config, .tokens = std::move(tokens)}),
                       .demands = demands,
                       .reports_words = request.reports_words || request.reports_attention,
-                      .reports_attention = request.reports_attention});
+                      .reports_attention = request.reports_attention,
+                      .words_of_best_alone = request.words_of_best_alone});
 }
 
 TranslationAnswers TranslationService::submit(Submission submission) {

@@ -61,9 +61,12 @@ struct MarkupDocument {
 std::string translated_document(const MarkupDocument& document,
                                 std::span<const AlignedText> translations);
 
-/// Whether the passage has tags that an alignment places. For very long passages attention would
-/// take much memory, for the words of the source times those of the translation: their tags go by
-/// the place in the text alone.
+/// The most words of a line that is aligned with its translation: attention takes memory for the
+/// words of the one times those of the other.
+inline constexpr std::size_t kMostAlignedWords = 1'000;
+
+/// Whether the passage has tags that an alignment places. In longer passages tags go by the place
+/// in the text alone.
 bool needs_alignment(const Passage& passage);
 
 /// Unicode code points of all passages.

@@ -23,6 +23,46 @@ bool is_delimiter_row(std::string_view line) {
          line.find('|') != std::string_view::npos && line.find('-') != std::string_view::npos;
 }
 
+/// Whether no link goes across the beginning of a line: it is blank, or an item of a list.
+bool begins_text(std::string_view line) {
+  const std::size_t first = line.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos) return true;
+  const std::string_view rest = line.substr(first);
+  return first < 4 && line.substr(0, first).find('\t') == std::string_view::npos &&
+         rest.size() > 3 && std::string_view("-+*").find(rest[0]) != std::string_view::npos &&
+         rest[1] == ' ' && rest[2] > ' ';
+}
+
+/// md4c 0.4 looks for the label of each pair of brackets in all the text between them, where there
+/// are definitions at all. Which brackets are pairs is not known yet: code and tags may have
+/// others.
+void check_brackets(std::string_view text) {
+  constexpr std::size_t kMostWork = 100'000'000;  // bytes; less than a second
+  std::size_t opened = 0, deepest = 0;
+  auto left = static_cast<std::size_t>(std::ranges::count(text, ']'));
+  for (const char c : text) {
+    if (c == '[') ++opened;
+    if (c == ']') --left;
+    deepest = std::max(deepest, std::min(opened, left));
+  }
+  if (deepest * text.size() > kMostWork)
+    throw Error("markdown: too many brackets in one paragraph; blank lines divide it");
+}
+
+void check_all_brackets(std::string_view markdown) {
+  if (markdown.find("]:") == std::string_view::npos) return;
+  std::size_t begin = 0;
+  for (std::size_t line = 0; line < markdown.size();) {
+    const std::size_t end = std::min(markdown.find('\n', line), markdown.size() - 1) + 1;
+    if (begins_text(markdown.substr(line, end - line))) {
+      check_brackets(markdown.substr(begin, line - begin));
+      begin = line;
+    }
+    line = end;
+  }
+  check_brackets(markdown.substr(begin));
+}
+
 /// Markdown with longer dashes in the rows below the heads of tables.
 class WidenedMarkdown {
  public:
@@ -76,8 +116,8 @@ class BlockCollector {
     parser.leave_block = [](MD_BLOCKTYPE type, void*, void* self) {
       return static_cast<BlockCollector*>(self)->turn(type, false);
     };
-    parser.enter_span = [](MD_SPANTYPE type, void*, void* self) {
-      return static_cast<BlockCollector*>(self)->add({Kind::Opens, span_of(type)});
+    parser.enter_span = [](MD_SPANTYPE type, void* detail, void* self) {
+      return static_cast<BlockCollector*>(self)->begin_span(type, detail);
     };
     parser.leave_span = [](MD_SPANTYPE type, void*, void* self) {
       return static_cast<BlockCollector*>(self)->add({Kind::Closes, span_of(type)});
@@ -87,13 +127,19 @@ class BlockCollector {
     };
     if (markdown_.size() > std::numeric_limits<MD_SIZE>::max() / 2)
       throw Error("markdown: more than 2 GB");
-    if (md_parse(markdown_.data(), static_cast<MD_SIZE>(markdown_.size()), &parser, this) != 0)
-      throw Error("markdown: not enough memory to read it");
+    check_all_brackets(markdown_);
+    const int code =
+        md_parse(markdown_.data(), static_cast<MD_SIZE>(markdown_.size()), &parser, this);
+    if (code == kTooManyLinks)
+      throw Error("markdown: long definitions of links are used too often; write shorter ones");
+    if (code != 0) throw Error("markdown: not enough memory to read it");
     end_block();
     return std::move(blocks_);
   }
 
  private:
+  static constexpr int kTooManyLinks = 1;  // md_parse returns what a callback returns
+
   static MarkdownSpan span_of(MD_SPANTYPE type) {
     switch (type) {
       case MD_SPAN_EM:
@@ -111,6 +157,21 @@ class BlockCollector {
       default:
         return MarkdownSpan::None;
     }
+  }
+
+  /// md4c reads a link's definition again at each use. All uses together may take so many times
+  /// the document's bytes.
+  int begin_span(MD_SPANTYPE type, const void* detail) {
+    constexpr std::size_t kMostReadings = 16;
+    if (type == MD_SPAN_A) {
+      const auto& link = *static_cast<const MD_SPAN_A_DETAIL*>(detail);
+      link_bytes_ += link.href.size + link.title.size;
+    } else if (type == MD_SPAN_IMG) {
+      const auto& image = *static_cast<const MD_SPAN_IMG_DETAIL*>(detail);
+      link_bytes_ += image.src.size + image.title.size;
+    }
+    if (link_bytes_ > kMostReadings * markdown_.size()) return kTooManyLinks;
+    return add({Kind::Opens, span_of(type)});
   }
 
   int turn(MD_BLOCKTYPE type, bool begins) {
@@ -151,6 +212,7 @@ class BlockCollector {
   std::vector<MarkdownBlock> blocks_;
   MarkdownBlock block_;
   std::size_t end_ = 0;  // of the last text
+  std::size_t link_bytes_ = 0;
   bool is_verbatim_ = false;
 };
 

@@ -42,25 +42,15 @@ constexpr std::string_view kNoBreakSpace = "\u00A0";
 
 /// The length of the white space that a text begins with; `entity` is white space, too.
 std::size_t lead_of(std::string_view text, std::string_view entity = kNoBreakSpace) {
-  std::size_t lead = 0;
-  while (true) {
-    const std::string_view rest = strip(text.substr(lead));
-    if (rest.empty()) return text.size();
-    lead = static_cast<std::size_t>(rest.data() - text.data());
-    if (!rest.starts_with(entity)) return lead;
-    lead += entity.size();
-  }
+  std::string_view rest = strip(text);
+  while (rest.starts_with(entity)) rest = strip(rest.substr(entity.size()));
+  return rest.empty() ? text.size() : static_cast<std::size_t>(rest.data() - text.data());
 }
 
 std::size_t trail_of(std::string_view text, std::string_view entity = kNoBreakSpace) {
-  std::string_view rest = text;
-  while (true) {
-    const std::string_view stripped = strip(rest);
-    rest =
-        rest.substr(0, static_cast<std::size_t>(stripped.data() - rest.data()) + stripped.size());
-    if (stripped.empty() || !rest.ends_with(entity)) return text.size() - rest.size();
-    rest.remove_suffix(entity.size());
-  }
+  std::string_view rest = strip(text);
+  while (rest.ends_with(entity)) rest = strip(rest.substr(0, rest.size() - entity.size()));
+  return static_cast<std::size_t>(text.data() + text.size() - (rest.data() + rest.size()));
 }
 
 /// Without their ends: line feed, carriage return, both, or NUL.

@@ -1,6 +1,7 @@
 #include "markup/po.h"
 
 #include <algorithm>
+#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -22,6 +23,7 @@ struct PoPart {
   std::string bytes;         ///< with line ends
   std::string keyword = {};  ///< "msgid", "msgstr[1]"; empty: a comment or a blank line
   std::string text = {};     ///< of all its strings
+  bool begins_message = false;
 };
 
 class PoReader {
@@ -56,9 +58,25 @@ class PoReader {
       const std::string keyword(strip(line.substr(0, quote)));
       if (!keyword.starts_with("msg") || quote == line.size())
         fail("neither a comment nor a keyword with its string, as msgid \"text\"");
-      parts.push_back(
-          {.bytes = std::string(bytes), .keyword = keyword, .text = unescaped(line.substr(quote))});
+      const bool begins_message = take(keyword);
+      parts.push_back({.bytes = std::string(bytes),
+                       .keyword = keyword,
+                       .text = unescaped(line.substr(quote)),
+                       .begins_message = begins_message});
     }
+  }
+
+  /// Adds a keyword to those of its message. True where it begins another message.
+  bool take(const std::string& keyword) {
+    const bool begins = forms_ > 0 && (keyword == "msgctxt" || keyword == "msgid");
+    if (begins) {
+      keywords_.clear();
+      forms_ = 0;
+    }
+    if (!keywords_.insert(keyword).second) fail(join_text(keyword, " stands twice in a message"));
+    if (keyword.starts_with("msgstr") && ++forms_ > kMostForms)
+      fail(join_text("a message with more than ", kMostForms, " plural forms"));
+    return begins;
   }
 
   std::string unescaped(std::string_view string) const {
@@ -81,8 +99,12 @@ class PoReader {
     throw Error("po: line ", line_, ": ", fault);
   }
 
+  static constexpr int kMostForms = 8;  // Arabic has six
+
   const std::string_view po_;
   int line_ = 0;
+  std::set<std::string> keywords_;  // of the message
+  int forms_ = 0;                   // of its translation
 };
 
 /// The catalogue in which each empty translation is the message itself, and its tokens.
@@ -91,6 +113,7 @@ class FilledCatalogue {
   MarkupDocument filled(const std::vector<PoPart>& parts) {
     std::string message, plural;
     for (const PoPart& part : parts) {
+      if (part.begins_message) message = plural = "";
       if (part.keyword == "msgid") message = plural = part.text;
       if (part.keyword == "msgid_plural") plural = part.text;
       const bool is_translation = part.keyword.starts_with("msgstr");

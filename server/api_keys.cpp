@@ -64,27 +64,29 @@ ApiKeys::ApiKeys(const std::filesystem::path& file, Now now)
     std::optional<Hash> hash = sha256(key);
     if (key.starts_with(kHashed)) hash = parse_hash(key.substr(kHashed.size()));
     if (!hash) throw Error(file.string(), ":", number, ": sha256: needs 64 hexadecimal digits");
-    Entry entry{.hash = *hash, .use = {}};
-    if (!quota.empty()) entry.use.limit = parse_limit(quota);
-    if (!quota.empty() && !entry.use.limit)
-      throw Error(file.string(), ":", number, ": '", quota,
-                  "' is no number of characters; a line has a key and, if it has a limit, that");
-    entries_.push_back(entry);
+    Use use;
+    if (!quota.empty()) use.limit = parse_limit(quota);
+    if (!quota.empty() && !use.limit)
+      throw Error(
+          file.string(), ":", number, ": '", quota,
+          "' is no limit: behind a key stands the number of characters of a month, or nothing");
+    hashes_.push_back(*hash);
+    uses_.push_back(use);
   }
-  if (entries_.empty()) throw Error(file.string(), ": has no key");
+  if (hashes_.empty()) throw Error(file.string(), ": has no key");
 }
 
 std::optional<ApiKeys::Key> ApiKeys::find(std::string_view key) const {
   const Hash hash = sha256(key);
   std::optional<Key> found;
-  for (std::size_t k = 0; k < entries_.size(); ++k)
-    if (memeql_sec(entries_[k].hash.data(), hash.data(), hash.size()) != 0) found = k;
+  for (std::size_t k = 0; k < hashes_.size(); ++k)
+    if (memeql_sec(hashes_[k].data(), hash.data(), hash.size()) != 0) found = k;
   return found;
 }
 
 std::string ApiKeys::owner_of(Key key) const {
   constexpr std::string_view kDigits = "0123456789abcdef";
-  const Hash& hash = entries_[key].hash;
+  const Hash& hash = hashes_[key];
   std::string name;
   for (std::size_t i = 0; i < hash.size() / 2; ++i) {
     name += kDigits[hash[i] >> 4];
@@ -97,13 +99,13 @@ void ApiKeys::begin_month() {
   const int month = month_of(now_());
   if (month == month_) return;
   month_ = month;
-  for (Entry& entry : entries_) entry.use.characters = 0;
+  for (Use& use : uses_) use.characters = 0;
 }
 
 std::optional<ApiKeys::Taken> ApiKeys::take(Key key, std::int64_t characters) {
   const MutexLock lock(mutex_);
   begin_month();
-  Use& use = entries_[key].use;
+  Use& use = uses_[key];
   if (use.limit && characters > *use.limit - use.characters) return std::nullopt;
   use.characters += characters;
   return Taken{.key = key, .characters = characters, .month = month_};
@@ -112,13 +114,13 @@ std::optional<ApiKeys::Taken> ApiKeys::take(Key key, std::int64_t characters) {
 void ApiKeys::give_back(const Taken& taken) {
   const MutexLock lock(mutex_);
   begin_month();
-  if (taken.month == month_) entries_[taken.key].use.characters -= taken.characters;
+  if (taken.month == month_) uses_[taken.key].characters -= taken.characters;
 }
 
 ApiKeys::Use ApiKeys::use_of(Key key) {
   const MutexLock lock(mutex_);
   begin_month();
-  return entries_[key].use;
+  return uses_[key];
 }
 
 }  // namespace dragoman

@@ -56,15 +56,12 @@ class ApiKeys {
   Use use_of(Key key);
 
  private:
-  struct Entry {
-    std::array<std::uint8_t, 32> hash;
-    Use use;
-  };
   void begin_month() REQUIRES(mutex_);
 
   const Now now_;
+  std::vector<std::array<std::uint8_t, 32>> hashes_;  // of the keys; they stay as they are
   mutable Mutex mutex_;
-  std::vector<Entry> entries_;  // the uses are guarded by the mutex
+  std::vector<Use> uses_ GUARDED_BY(mutex_);  // of each key
   int month_ GUARDED_BY(mutex_) = 0;
 };
 

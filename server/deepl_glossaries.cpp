@@ -87,14 +87,14 @@ Entries parse_entries(std::string_view text, std::string_view format) {
   return entries;
 }
 
-Json json_of(const Glossary& glossary) {
+Json json_of(const GlossaryFacts& glossary) {
   return {{"glossary_id", glossary.id},
           {"name", glossary.name},
           {"ready", true},
           {"source_lang", ascii_lower(glossary.languages.source)},
           {"target_lang", ascii_lower(glossary.languages.target)},
           {"creation_time", glossary.created},
-          {"entry_count", glossary.entries.size()}};
+          {"entry_count", glossary.entries}};
 }
 
 }  // namespace
@@ -108,29 +108,26 @@ Entries parse_glossary_entries(const RequestFields& fields) {
 
 Glossary parse_glossary(const RequestFields& fields, const ServedModels& models) {
   constexpr std::size_t kLongestName = 1024;
-  Glossary glossary{
+  GlossaryFacts facts{
       .name = required_text(fields, "name"),
-      .languages = {required_text(fields, "source_lang"), required_text(fields, "target_lang")},
-      .owner = {},
-      .entries = {}};
-  if (glossary.name.size() > kLongestName) throw HttpError(400, "The name is too long.");
+      .languages = {required_text(fields, "source_lang"), required_text(fields, "target_lang")}};
+  if (facts.name.size() > kLongestName) throw HttpError(400, "The name is too long.");
   const std::vector<std::string> served = models.languages();
-  for (std::string* code : {&glossary.languages.source, &glossary.languages.target})
+  for (std::string* code : {&facts.languages.source, &facts.languages.target})
     *code = served_code(*code, served);
-  const auto route = models.route(glossary.languages);
+  const auto route = models.route(facts.languages);
   if (!route || route->size() != 1)
     throw HttpError(400, "Unsupported glossary source and target language pair");
-  glossary.entries = parse_glossary_entries(fields);
-  return glossary;
+  return {.facts = std::move(facts), .entries = parse_glossary_entries(fields)};
 }
 
-HttpResponse glossary_answer(const Glossary& glossary, int status) {
+HttpResponse glossary_answer(const GlossaryFacts& glossary, int status) {
   return json_response(status, json_of(glossary));
 }
 
-HttpResponse glossary_list(const std::vector<GlossaryPointer>& glossaries) {
+HttpResponse glossary_list(const std::vector<GlossaryFacts>& glossaries) {
   Json list = Json::array();
-  for (const GlossaryPointer& glossary : glossaries) list.push_back(json_of(*glossary));
+  for (const GlossaryFacts& glossary : glossaries) list.push_back(json_of(glossary));
   return json_response(200, Json{{"glossaries", std::move(list)}});
 }
 

@@ -15,12 +15,12 @@ namespace dragoman::deepl {
 /// The parameters entries and entries_format. Throws HttpError (400).
 std::vector<std::pair<std::string, std::string>> parse_glossary_entries(
     const RequestFields& fields);
-/// POST /v2/glossaries: the glossary, without id and owner. Throws HttpError (400).
+/// POST /v2/glossaries: the glossary, without id, owner and demands. Throws HttpError (400).
 Glossary parse_glossary(const RequestFields& fields, const ServedModels& models);
 
 /// 200, or 201 for a new one.
-HttpResponse glossary_answer(const Glossary& glossary, int status);
-HttpResponse glossary_list(const std::vector<GlossaryPointer>& glossaries);
+HttpResponse glossary_answer(const GlossaryFacts& glossary, int status);
+HttpResponse glossary_list(const std::vector<GlossaryFacts>& glossaries);
 /// Lines of "source<TAB>target".
 HttpResponse glossary_entries(const Glossary& glossary);
 /// GET /v2/glossary-language-pairs: those of the models.

@@ -9,13 +9,13 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdlib>
-#include <mutex>
 #include <optional>
 #include <thread>
 #include <unordered_map>
 #include <utility>
 
 #include "base/error.h"
+#include "base/mutex.h"
 #include "base/utf8.h"
 #include "base/wake_up.h"
 #include "server/listen_socket.h"
@@ -63,9 +63,10 @@ struct Exchange {
   int refused = 0;                       // status, where the handler does not get it
   bool handed_over = false;              // to the handler
   std::stop_source gone = {};
-  std::mutex mutex = {};
-  std::optional<HttpResponse> response = {};  // guarded by the mutex, as all below
-  bool suspended = false, replied = false;
+  Mutex mutex = {};
+  std::optional<HttpResponse> response GUARDED_BY(mutex) = {};
+  bool suspended GUARDED_BY(mutex) = false;
+  bool replied GUARDED_BY(mutex) = false;
 };
 
 }  // namespace
@@ -143,7 +144,9 @@ class HttpServer::Connections {
       if (*exchange == nullptr) {
         auto begun = connections.begin(connection, url, method);
         *exchange = new std::shared_ptr<Exchange>(begun);
-        return connections.is_refused_unread(*begun) ? connections.respond(*begun) : MHD_YES;
+        if (!connections.is_refused_unread(*begun)) return MHD_YES;
+        const MutexLock lock(begun->mutex);
+        return connections.respond(*begun);
       }
       auto& current = *static_cast<std::shared_ptr<Exchange>*>(*exchange);
       if (*size > 0) {
@@ -165,7 +168,7 @@ class HttpServer::Connections {
   }
 
   void note_connection(MHD_Connection* connection, MHD_ConnectionNotificationCode code) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
       phases_.erase(connection);
       return;
@@ -186,14 +189,13 @@ class HttpServer::Connections {
     MHD_get_connection_values_n(connection, MHD_GET_ARGUMENT_KIND, &add_argument, &request.query);
     if (length_of(request) > static_cast<std::uint64_t>(config_.body_limit))
       exchange->refused = MHD_HTTP_CONTENT_TOO_LARGE;
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     exchanges_[exchange->id] = exchange;
     return exchange;
   }
 
   static std::uint64_t length_of(const HttpRequest& request) {
-    const std::string length(request.header("content-length"));
-    return std::strtoull(length.c_str(), nullptr, 10);
+    return std::strtoull(std::string(request.header("content-length")).c_str(), nullptr, 10);
   }
 
   /// Whether a request is answered before its body is read. A client that sends all the same finds
@@ -227,7 +229,7 @@ class HttpServer::Connections {
   /// The body is whole, or the reply has come.
   MHD_Result finish(const std::shared_ptr<Exchange>& exchange) {
     if (!exchange->handed_over && exchange->refused == 0) hand_over(exchange);
-    const std::lock_guard lock(exchange->mutex);
+    const MutexLock lock(exchange->mutex);
     if (exchange->refused != 0 || exchange->response) return respond(*exchange);
     if (exchange->suspended) return MHD_YES;
     exchange->suspended = true;
@@ -238,7 +240,7 @@ class HttpServer::Connections {
 
   void hand_over(const std::shared_ptr<Exchange>& exchange) {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       if (stopping_) {
         exchange->refused = MHD_HTTP_SERVICE_UNAVAILABLE;
         return;
@@ -251,7 +253,7 @@ class HttpServer::Connections {
   }
 
   void reply(Exchange& exchange, HttpResponse response) {
-    const std::lock_guard lock(exchange.mutex);
+    const MutexLock lock(exchange.mutex);
     if (std::exchange(exchange.replied, true)) return;
     exchange.response = std::move(response);
     set_phase(exchange.connection, false);
@@ -260,7 +262,7 @@ class HttpServer::Connections {
     MHD_resume_connection(exchange.connection);
   }
 
-  MHD_Result respond(Exchange& exchange) {
+  MHD_Result respond(Exchange& exchange) REQUIRES(exchange.mutex) {
     if (exchange.refused != 0 && !exchange.response) exchange.response = refusal(exchange.refused);
     const HttpResponse& response = *exchange.response;
     MHD_Response* made = MHD_create_response_from_buffer(
@@ -293,18 +295,18 @@ class HttpServer::Connections {
   void end(Exchange& exchange) {
     exchange.gone.request_stop();
     {
-      const std::lock_guard lock(exchange.mutex);
+      const MutexLock lock(exchange.mutex);
       exchange.replied = true;  // from now on the connection may be another's
     }
     bodies_ -= exchange.kept;
     set_phase(exchange.connection, false);
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     exchanges_.erase(exchange.id);
     if (exchanges_.empty()) answered_.notify_all();
   }
 
   void set_phase(MHD_Connection* connection, bool worked_on) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto found = phases_.find(connection);
     if (found == phases_.end()) return;
     found->second.since = Clock::now();
@@ -322,23 +324,21 @@ class HttpServer::Connections {
     epoll_event events[kMost];
     while (!stop.stop_requested()) {
       const int count = epoll_wait(watched_, events, kMost, 1000);
-      for (int i = 0; i < count; ++i) {
-        const std::shared_ptr<Exchange> exchange = find(events[i].data.u64);
-        if (exchange) exchange->gone.request_stop();
-      }
+      for (int i = 0; i < count; ++i)
+        if (const auto exchange = find(events[i].data.u64)) exchange->gone.request_stop();
       close_slow();
     }
   }
 
   std::shared_ptr<Exchange> find(std::uint64_t id) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto found = exchanges_.find(id);
     return found == exchanges_.end() ? nullptr : found->second.lock();
   }
 
   void close_slow() {
     const Clock::time_point now = Clock::now();
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     for (auto& [connection, phase] : phases_)
       if (!phase.worked_on && now - phase.since > config_.timeout)
         shutdown(phase.descriptor, SHUT_RDWR);
@@ -352,8 +352,8 @@ class HttpServer::Connections {
 
   /// From its return on, no request is taken. Returns how many are still under way.
   std::int64_t wait_until_answered(std::chrono::milliseconds limit) {
-    std::unique_lock lock(mutex_);
-    answered_.wait_for(lock, limit, [this] { return exchanges_.empty(); });
+    MutexLock lock(mutex_);
+    answered_.wait_for(lock, limit, [this]() REQUIRES(mutex_) { return exchanges_.empty(); });
     stopping_ = true;  // still locked: none is taken between the last answer and this
     return static_cast<std::int64_t>(exchanges_.size());
   }
@@ -361,7 +361,7 @@ class HttpServer::Connections {
   void refuse_all() {
     std::vector<std::shared_ptr<Exchange>> left;
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       stopping_ = true;
       for (const auto& [id, exchange] : exchanges_)
         if (auto held = exchange.lock(); held && held->handed_over) left.push_back(std::move(held));
@@ -378,11 +378,11 @@ class HttpServer::Connections {
   MHD_Daemon* daemon_ = nullptr;
   std::uint64_t last_id_ = 0;  // of the library's thread, as the next
   std::int64_t bodies_ = 0;    // bytes that are kept
-  std::mutex mutex_;
-  std::condition_variable answered_;
-  bool stopping_ = false;                                                 // guarded by the mutex
-  std::unordered_map<std::uint64_t, std::weak_ptr<Exchange>> exchanges_;  // guarded by the mutex
-  std::unordered_map<MHD_Connection*, Phase> phases_;                     // likewise
+  Mutex mutex_;
+  std::condition_variable_any answered_;
+  bool stopping_ GUARDED_BY(mutex_) = false;
+  std::unordered_map<std::uint64_t, std::weak_ptr<Exchange>> exchanges_ GUARDED_BY(mutex_);
+  std::unordered_map<MHD_Connection*, Phase> phases_ GUARDED_BY(mutex_);
   std::jthread watcher_;
 };
 

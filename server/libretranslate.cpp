@@ -76,6 +76,11 @@ std::shared_ptr<const Demands> parse_terms(const RequestFields& fields) {
   return std::make_shared<const Demands>(Demands{.terms = Terms(terms)});
 }
 
+/// Characters of the texts and of the terms, which are looked for in them.
+std::int64_t size_of(const std::vector<std::string>& texts, const RequestFields& fields) {
+  return count_characters(texts) + count_characters(fields.text("terms"));
+}
+
 /// Where the words of a translation stand, and their source words: [begin, end, begin, end].
 Json links_of(const std::vector<ReportedWord>& words) {
   Json links = Json::array();
@@ -116,7 +121,7 @@ TranslateParameters parse_translate(const RequestFields& fields, const ServedMod
   call.demands = parse_terms(fields);
   call.alternatives = parse_alternatives(fields, limits.alternatives);
   check_size(static_cast<std::int64_t>(call.texts.size()), limits.texts, "texts");
-  check_size(count_characters(call.texts), limits.characters, "characters");
+  check_size(size_of(call.texts, fields), limits.characters, "characters");
   call.markup = parse_format(fields);
   check_languages(call, models);
   return call;
@@ -156,7 +161,7 @@ TranslateParameters parse_translate_file(const RequestFields& fields, const Serv
                            .file_mark = mark,
                            .markup = kind->markup};
   if (call.source == "auto") call.source.clear();
-  check_size(count_characters(call.texts), limits.characters, "characters");
+  check_size(size_of(call.texts, fields), limits.characters, "characters");
   check_languages(call, models);
   return call;
 }

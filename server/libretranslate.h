@@ -19,10 +19,12 @@ TranslateParameters parse_translate(const RequestFields& fields, const ServedMod
 HttpResponse translate_answer(const TranslateParameters& call,
                               const std::vector<TextAnswer>& answers);
 
-/// POST /translate_file: its one text is the file's. Throws HttpError (400).
-/// A text to explain: no more than `limits.explained_characters`, and without terms.
+/// POST /explain: a text of no more than `limits.explained_characters`, without terms. Throws
+/// HttpError (400).
 TranslateParameters parse_explain(const RequestFields& fields, const ServedModels& models,
                                   const RequestLimits& limits);
+
+/// POST /translate_file: its one text is the file's. Throws HttpError (400).
 TranslateParameters parse_translate_file(const RequestFields& fields, const ServedModels& models,
                                          const RequestLimits& limits);
 /// The endings of the files that can be translated, with their full stops.

@@ -85,7 +85,7 @@ std::int64_t Metrics::characters() const {
   return characters_;
 }
 
-std::string Metrics::text(const ServedModels& models) const {
+std::string Metrics::text(const ServedModels& models, std::int64_t damaged_glossaries) const {
   std::ostringstream text;
   const MutexLock lock(mutex_);
   describe(text, "dragoman_requests_total", "counter", "Requests that were answered.");
@@ -107,11 +107,14 @@ std::string Metrics::text(const ServedModels& models) const {
   single(text, "dragoman_refused_total", "counter", "Requests answered by 503, as too much waits.",
          refused_);
   write_models(text, models);
-  single(text, "dragoman_texts_total", "counter", "Texts that were translated.", texts_);
-  single(text, "dragoman_characters_total", "counter", "Characters that were translated.",
-         characters_);
+  single(text, "dragoman_texts_total", "counter", "Texts that were translated or explained.",
+         texts_);
+  single(text, "dragoman_characters_total", "counter",
+         "Characters that were translated or explained.", characters_);
   single(text, "dragoman_target_pieces_total", "counter", "Subword pieces of translations.",
          target_tokens_);
+  single(text, "dragoman_damaged_glossaries", "gauge", "Files of glossaries that cannot be read.",
+         damaged_glossaries);
   single(text, "process_resident_memory_bytes", "gauge", "Memory of the process.",
          resident_memory());
   return text.str();

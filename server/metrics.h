@@ -19,6 +19,7 @@ struct AnsweredRequest {
   double seconds = 0;
   std::string languages = {};  ///< "en-de" of a translation, "de-en-fr" with a pivot
   std::int64_t texts = 0, characters = 0, target_tokens = 0;
+  std::string fault = {};  ///< of the server, which the client is not told
 };
 
 class Metrics {
@@ -28,10 +29,10 @@ class Metrics {
   /// few of them. Where memory runs out, the numbers of the path lack this request.
   void end(const AnsweredRequest& request, const std::string& route) noexcept;
 
-  std::int64_t characters() const;  ///< that have been translated
+  std::int64_t characters() const;  ///< that were translated or explained
 
-  /// Prometheus' text format 0.0.4.
-  std::string text(const ServedModels& models) const;
+  /// Prometheus' text format 0.0.4. `damaged_glossaries`: files that cannot be read.
+  std::string text(const ServedModels& models, std::int64_t damaged_glossaries) const;
 
  private:
   void count(const AnsweredRequest& request, const std::string& route) REQUIRES(mutex_);

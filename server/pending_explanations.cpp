@@ -23,8 +23,6 @@ ExplanationOutcome explained(const TextToExplain& task, const std::stop_token& s
     return task.model->explain()(task.text, [&] { check(task, stopping); });
   } catch (const HttpError& known) {
     return known;
-  } catch (const Error& unfit) {
-    return HttpError(400, join_text("Invalid request: ", unfit.what()));
   } catch (const std::exception& other) {
     return HttpError(500, join_text("Cannot explain text: ", other.what()));
   }

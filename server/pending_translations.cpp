@@ -132,8 +132,7 @@ class PendingTranslations::Translation {
     std::optional<TranslationOutcome> outcome;
     try {
       if (task_.stop.stop_requested()) throw HttpError(kClientGone, "the client is gone");
-      if (Clock::now() >= task_.deadline)
-        throw HttpError(504, "the translation takes too long; send less text at once");
+      check_deadline();
       if (!begun_) begin();
       bool is_finished = true;
       for (RoutedLines& lines : routed_) is_finished = take_answers(lines) && is_finished;
@@ -153,6 +152,11 @@ class PendingTranslations::Translation {
   }
 
  private:
+  void check_deadline() const {
+    if (Clock::now() >= task_.deadline)
+      throw HttpError(504, "the translation takes too long; send less text at once");
+  }
+
   /// Once, also where it throws.
   void tell(TranslationOutcome outcome) { std::exchange(done_, nullptr)(std::move(outcome)); }
 
@@ -187,13 +191,17 @@ class PendingTranslations::Translation {
                           .request = model.request(wanted),
                           .stop = stop_.get_token(),
                           .on_progress = [news = news_] { news->tell(); }};
-    wanted.reports_words = true;
-    std::shared_ptr<const PreparedRequest> of_tagged_lines;
+    wanted.reports_attention = true;
+    std::shared_ptr<const PreparedRequest> of_aligned_lines, of_tagged_lines;
     for (std::size_t l = 0; l < lines.lines.size(); ++l) {
       LineInput line{.text = std::move(lines.lines[l])};
-      if (has_tags(lines.indices[l])) {
-        if (!of_tagged_lines) of_tagged_lines = model.request(wanted);
-        line.request = of_tagged_lines;
+      const bool is_tagged = has_tags(lines.indices[l]);
+      if ((is_tagged || task_.reports_attention) &&
+          dragoman::words_of(line.text).size() <= kMostAlignedWords) {
+        auto& request = is_tagged ? of_tagged_lines : of_aligned_lines;
+        wanted.words_of_best_alone = !is_tagged;  // tags are placed in all translations
+        if (!request) request = model.request(wanted);
+        line.request = request;
       }
       submission.lines.push_back(std::move(line));
     }
@@ -204,7 +212,10 @@ class PendingTranslations::Translation {
   /// True when the last model has translated all lines.
   bool take_answers(RoutedLines& lines) {
     while (lines.answers) {
-      while (auto answer = lines.answers->next_if_finished()) keep(lines, std::move(*answer));
+      while (auto answer = lines.answers->next_if_finished()) {
+        check_deadline();
+        keep(lines, std::move(*answer));
+      }
       if (lines.answers->left() > 0) return false;
       lines.answers.reset();
       if (++lines.model < lines.route.size()) submit(lines);

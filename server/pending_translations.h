@@ -36,7 +36,8 @@ struct TextsToTranslate {
   LineBreaks line_breaks = LineBreaks::Kept;
   std::shared_ptr<const Demands> demands = nullptr;  ///< null: none; of routes of one model
   bool reports_words = false;
-  std::stop_token stop = {};  ///< nobody waits any more
+  bool reports_attention = false;  ///< of these words, in lines of at most kMostAlignedWords
+  std::stop_token stop = {};       ///< nobody waits any more
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
 };
 

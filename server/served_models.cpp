@@ -22,7 +22,8 @@ std::shared_ptr<const PreparedRequest> ServedModel::prepare(
   TranslationRequest request{.config = config_,
                              .demands = wanted.demands,
                              .reports_words = wanted.reports_words,
-                             .reports_attention = wanted.reports_words};
+                             .reports_attention = wanted.reports_attention,
+                             .words_of_best_alone = wanted.words_of_best_alone};
   request.config.n_best = wanted.n_best;
   request.config.beam_size = std::max(request.config.beam_size, wanted.n_best);
   if (wanted.split) request.config.split_sentences = *wanted.split;
@@ -34,8 +35,9 @@ std::shared_ptr<const PreparedRequest> ServedModel::request(
   if (wanted.demands) return prepare(wanted);
   const MutexLock lock(mutex_);
   // As many as there are numbers of alternatives, times the ways to split and to report.
-  auto& prepared = prepared_[{wanted.n_best, wanted.split ? static_cast<int>(*wanted.split) : -1,
-                              wanted.reports_words}];
+  auto& prepared =
+      prepared_[{wanted.n_best, wanted.split ? static_cast<int>(*wanted.split) : -1,
+                 wanted.reports_words, wanted.reports_attention, wanted.words_of_best_alone}];
   if (!prepared) prepared = prepare(wanted);
   return prepared;
 }

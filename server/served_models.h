@@ -23,11 +23,13 @@ struct RequestedTranslations {
   std::int64_t n_best = 1;                             ///< translations of each line
   std::optional<SplitSentences> split = std::nullopt;  ///< none: the model's own setting
   std::shared_ptr<const Demands> demands = nullptr;    ///< null: none
-  bool reports_words = false;                          ///< with attention to the source's words
+  bool reports_words = false;
+  bool reports_attention = false;  ///< to the source's words; words are then reported, too
+  bool words_of_best_alone = true;
 };
 
 /// Gives the JSON of `dragoman explain` for a text, sentence by sentence. Calls `on_step` often;
-/// what that throws ends the work. Throws Error where a sentence cannot be explained.
+/// what that throws ends the work. Throws HttpError (400) where a text cannot be explained.
 using ExplainText =
     std::function<std::string(const std::string& text, const std::function<void()>& on_step)>;
 
@@ -66,7 +68,8 @@ class ServedModel {
   std::shared_ptr<const PreparedRequest> prepare(const RequestedTranslations& wanted) const;
 
   mutable Mutex mutex_;
-  mutable std::map<std::tuple<std::int64_t, int, bool>, std::shared_ptr<const PreparedRequest>>
+  mutable std::map<std::tuple<std::int64_t, int, bool, bool, bool>,
+                   std::shared_ptr<const PreparedRequest>>
       prepared_ GUARDED_BY(mutex_);
 };
 

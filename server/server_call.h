@@ -21,7 +21,7 @@ struct TranslationServer::Interface {
   HttpResponse (*translate_answer)(TranslationServer&, const Call&);
   HttpResponse (*error_answer)(TranslationServer&, const Call&, const HttpError&);
   std::string (*key_of)(const HttpRequest&, const RequestFields&);
-  int missing_key, used_up;  ///< status codes
+  int missing_key, used_up, too_large;  ///< status codes
 };
 
 /// A request that is being answered.

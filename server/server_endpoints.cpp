@@ -28,7 +28,8 @@ const TranslationServer::Interface TranslationServer::kLibreTranslate = {
     .key_of = [](const HttpRequest&,
                  const RequestFields& fields) { return fields.text("api_key"); },
     .missing_key = 400,
-    .used_up = 429};
+    .used_up = 429,
+    .too_large = 400};
 
 const TranslationServer::Interface TranslationServer::kDeepL = {
     .parse_translate = deepl::parse_translate,
@@ -40,7 +41,8 @@ const TranslationServer::Interface TranslationServer::kDeepL = {
                        const HttpError& error) { return deepl::error_answer(error); },
     .key_of = deepl::key_of,
     .missing_key = 403,
-    .used_up = 456};
+    .used_up = 456,
+    .too_large = 413};
 
 const TranslationServer::Interface TranslationServer::kFiles = {
     .parse_translate = libretranslate::parse_translate_file,
@@ -49,7 +51,8 @@ const TranslationServer::Interface TranslationServer::kFiles = {
     .error_answer = kLibreTranslate.error_answer,
     .key_of = kLibreTranslate.key_of,
     .missing_key = 400,
-    .used_up = 429};
+    .used_up = 429,
+    .too_large = 400};
 
 const TranslationServer::Interface TranslationServer::kPage = {
     .parse_translate = libretranslate::parse_translate,
@@ -59,7 +62,8 @@ const TranslationServer::Interface TranslationServer::kPage = {
                        const HttpError& error) { return server.page_error(call, error); },
     .key_of = kLibreTranslate.key_of,
     .missing_key = 400,
-    .used_up = 429};
+    .used_up = 429,
+    .too_large = 400};
 
 const TranslationServer::Interface TranslationServer::kExplanation = {
     .parse_translate = libretranslate::parse_explain,
@@ -71,7 +75,8 @@ const TranslationServer::Interface TranslationServer::kExplanation = {
         },
     .key_of = kLibreTranslate.key_of,
     .missing_key = 400,
-    .used_up = 429};
+    .used_up = 429,
+    .too_large = 400};
 
 const std::vector<TranslationServer::Endpoint>& TranslationServer::endpoints() {
   using Server = TranslationServer;
@@ -130,7 +135,9 @@ HttpResponse TranslationServer::health(Call&) {
 }
 
 HttpResponse TranslationServer::metrics(Call&) {
-  return {.body = metrics_.text(models_), .type = "text/plain; version=0.0.4; charset=utf-8"};
+  const std::int64_t damaged = config_.glossaries ? config_.glossaries->damaged() : 0;
+  return {.body = metrics_.text(models_, damaged),
+          .type = "text/plain; version=0.0.4; charset=utf-8"};
 }
 
 HttpResponse TranslationServer::version(Call&) {
@@ -235,8 +242,9 @@ void TranslationServer::use_glossary(Call& call) const {
   TranslateParameters& parameters = call.translate;
   const GlossaryPointer found = glossaries().find(parameters.glossary, owner_of(call));
   if (!found) throw HttpError(404, "Glossary not found");
-  if (found->languages != LanguagePair{parameters.source, parameters.target})
-    throw HttpError(400, join_text("The glossary is for ", found->languages.name(), ", not ",
+  const LanguagePair& languages = found->facts.languages;
+  if (languages != LanguagePair{parameters.source, parameters.target})
+    throw HttpError(400, join_text("The glossary is for ", languages.name(), ", not ",
                                    parameters.source, '-', parameters.target, '.'));
   parameters.demands = found->demands;
 }
@@ -244,9 +252,11 @@ void TranslationServer::use_glossary(Call& call) const {
 HttpResponse TranslationServer::add_glossary(Call& call) {
   admit(call);
   Glossary glossary = deepl::parse_glossary(*call.fields, models_);
-  glossary.owner = owner_of(call);
-  const GlossaryPointer added = glossaries().add(std::move(glossary));
-  if (!added) throw HttpError(456, join_text("No more than ", Glossaries::kMost, " glossaries."));
+  glossary.facts.owner = owner_of(call);
+  const auto added = glossaries().add(std::move(glossary));
+  if (!added)
+    throw HttpError(456, join_text("No more than ", Glossaries::kMost, " glossaries, and ",
+                                   Glossaries::kMostBytes >> 20, " MiB of them."));
   return deepl::glossary_answer(*added, 201);
 }
 
@@ -264,7 +274,7 @@ HttpResponse TranslationServer::get_glossary(Call& call) {
   if (is_entries) id.resize(id.size() - kEntries.size());
   const GlossaryPointer found = glossaries().find(id, owner_of(call));
   if (!found) throw HttpError(404, "Glossary not found");
-  return is_entries ? deepl::glossary_entries(*found) : deepl::glossary_answer(*found, 200);
+  return is_entries ? deepl::glossary_entries(*found) : deepl::glossary_answer(found->facts, 200);
 }
 
 HttpResponse TranslationServer::delete_glossary(Call& call) {

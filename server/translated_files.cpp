@@ -16,6 +16,17 @@ bool is_safe(char c) {
          c == '-' || c == '_';
 }
 
+/// Its safe characters, and an underscore for each stretch of others.
+std::string safe_part(std::string_view part) {
+  std::string safe;
+  for (const char c : part)
+    if (is_safe(c))
+      safe += c;
+    else if (!safe.ends_with('_'))
+      safe += '_';
+  return safe;
+}
+
 }  // namespace
 
 std::string TranslatedFiles::keep(TranslatedFile file, Time now) {
@@ -48,16 +59,17 @@ void TranslatedFiles::drop_first() {
 std::string safe_file_name(std::string_view name) {
   constexpr std::size_t kLongest = 100;
   name.remove_prefix(std::min(name.size(), name.find_last_of("/\\") + 1));  // npos + 1 is 0
-  std::string safe;
-  for (const char c : name)
-    if (is_safe(c))
-      safe += c;
-    else if (!safe.ends_with('_'))
-      safe += '_';
-  safe.erase(0, std::min(safe.find_first_not_of("._-"), safe.size()));
+  const std::size_t dot = std::min(name.rfind('.'), name.size());
+  std::string stem = safe_part(name.substr(0, dot)), ending = safe_part(name.substr(dot));
+  const auto first_letter = [](const std::string& part) {
+    return std::min(part.find_first_not_of("._-"), part.size());
+  };
+  stem.erase(0, first_letter(stem));
+  if (stem.empty()) stem = "file";
   // The ending says the kind of the file.
-  if (safe.size() > kLongest) safe.erase(0, safe.size() - kLongest);
-  return safe.empty() ? "file" : safe;
+  if (first_letter(ending) == ending.size()) ending.clear();
+  const std::string safe = stem + ending;
+  return safe.substr(safe.size() - std::min(safe.size(), kLongest));
 }
 
 }  // namespace dragoman

@@ -87,8 +87,8 @@ void TranslationServer::begin(const CallPointer& call) {
   if (allowed.empty()) throw HttpError(404, join_text("there is no ", received.path));
   if (method == "OPTIONS" && !config_.cors_origins.empty())
     return finish(*call, {.status = 204, .type = "", .headers = {{"Allow", allowed}}});
-  HttpResponse response = error_response(
-      *call, {405, join_text("the method of ", received.path, " is ", allowed, ", not ", method)});
+  HttpResponse response =
+      error_response(*call, {405, join_text(received.path, " takes ", allowed, ", not ", method)});
   response.headers.emplace_back("Allow", allowed);
   finish(*call, std::move(response));
 }
@@ -118,7 +118,10 @@ void TranslationServer::fail(Call& call, const std::exception& error) noexcept {
   HttpResponse response{.status = 500, .type = ""};  // takes no memory
   try {
     const auto* known = dynamic_cast<const HttpError*>(&error);
-    response = error_response(call, known != nullptr ? *known : HttpError(500, error.what()));
+    if (known == nullptr) call.facts.fault = error.what();
+    response = error_response(
+        call,
+        known != nullptr ? *known : HttpError(500, "the server has a fault; its log says which"));
   } catch (const std::exception&) {
   }
   finish(call, std::move(response));
@@ -174,9 +177,12 @@ void TranslationServer::admit(Call& call) {
                   "Please contact the server operator to get an API key");
 }
 
-/// Texts with markup are read before anything is counted.
+/// Texts with markup are read before anything is counted. A catalogue may have a text for several
+/// translations, and so more text than bytes.
 void TranslationServer::read_markup(Call& call, TextsToTranslate& task) {
   const TranslateParameters& parameters = call.translate;
+  const std::int64_t most = config_.limits.characters;
+  std::int64_t characters = 0;
   for (const std::string& text : parameters.texts) {
     TextToTranslate& source = task.texts.emplace_back(TextToTranslate{.text = text, .route = {}});
     if (parameters.markup == MarkupFormat::None) continue;
@@ -187,6 +193,11 @@ void TranslationServer::read_markup(Call& call, TextsToTranslate& task) {
       throw HttpError(400,
                       join_text("Tag handling parsing failed, please check input: ", error.what()));
     }
+    characters += characters_of(source);
+    if (most >= 0 && characters > most)
+      throw HttpError(
+          call.interface->too_large,
+          join_text("Invalid request: the documents have more than ", most, " characters of text"));
   }
 }
 
@@ -274,6 +285,7 @@ void TranslationServer::translate(const CallPointer& call) {
       .line_breaks = call->translate.line_breaks,
       .demands = call->translate.demands,
       .reports_words = call->translate.shows_alignment || call->translate.shows_word_scores,
+      .reports_attention = call->translate.shows_alignment,
       .stop = call->gone,
       .deadline = call->begin + config_.request_timeout});
   read_markup(*call, *task);

@@ -103,7 +103,7 @@ class TranslationServer {
   void explained(const CallPointer& call, ExplanationOutcome outcome) noexcept;
   void admit(Call& call);
   void charge(Call& call);
-  static void read_markup(Call& call, TextsToTranslate& task);
+  void read_markup(Call& call, TextsToTranslate& task);
   void choose_routes(Call& call, TextsToTranslate& task);
   bool loads_model(const CallPointer& call, const TextsToTranslate& task,
                    std::function<void()> go_on);

@@ -56,9 +56,12 @@ std::vector<TranslatedWord> through_pivot(const std::vector<TranslatedWord>& fir
     word.attention.clear();
     if (between.size() != first.size() || first.empty()) continue;
     word.attention.resize(first.front().attention.size());
+    // Fewer than a hundred are left: the work does not grow with the cube of a line's words.
+    constexpr float kLeastWeight = 0.01F;
     for (std::size_t pivot = 0; pivot < first.size(); ++pivot)
-      for (std::size_t s = 0; s < first[pivot].attention.size(); ++s)
-        word.attention[s] += between[pivot] * first[pivot].attention[s];
+      if (between[pivot] >= kLeastWeight)
+        for (std::size_t s = 0; s < first[pivot].attention.size(); ++s)
+          word.attention[s] += between[pivot] * first[pivot].attention[s];
   }
   return second;
 }

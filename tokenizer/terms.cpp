@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <map>
+#include <tuple>
 
 #include "base/error.h"
 #include "base/files.h"
@@ -95,17 +97,66 @@ Terms::Terms(const std::vector<std::pair<std::string, std::string>>& terms) {
 }
 
 void Terms::add(std::string_view source, std::string_view target) {
-  const std::u32string characters = code_points(source);
-  by_first_[lower(characters.front())].push_back({.source = characters,
-                                                  .any_case = lower(characters) == characters,
-                                                  .target = std::string(target)});
+  std::u32string characters = code_points(source);
+  std::u32string folded = lower(characters);
+  terms_.push_back({.lower = std::move(folded),
+                    .source = std::move(characters),
+                    .target = std::string(target),
+                    .number = terms_.size()});
 }
 
+/// Of equal source terms the first stays.
 void Terms::sort() {
-  for (auto& [first, terms] : by_first_)
-    std::stable_sort(terms.begin(), terms.end(), [](const Term& a, const Term& b) {
-      return a.source.size() > b.source.size();
-    });
+  std::ranges::sort(
+      terms_, {}, [](const Term& term) { return std::tie(term.lower, term.source, term.number); });
+  const auto again = std::ranges::unique(terms_, {}, &Term::source);
+  terms_.erase(again.begin(), again.end());
+  std::vector<std::size_t> beginnings;  // of the term before, the shortest last
+  for (std::size_t t = 0; t < terms_.size(); ++t) {
+    Term& term = terms_[t];
+    const bool is_respelled = t > 0 && terms_[t - 1].lower == term.lower;
+    term.first_spelling = is_respelled ? terms_[t - 1].first_spelling : t;
+    if (is_respelled) continue;
+    while (!beginnings.empty() && !term.lower.starts_with(terms_[beginnings.back()].lower))
+      beginnings.pop_back();
+    if (!beginnings.empty()) term.shorter = beginnings.back();
+    beginnings.push_back(t);
+  }
+}
+
+/// The spelling of the text, or the one without capitals: the first of both.
+const Terms::Term* Terms::spelled(std::size_t first, std::u32string_view text) const {
+  const auto begin = terms_.begin() + static_cast<std::ptrdiff_t>(first);
+  const auto end = std::upper_bound(
+      begin, terms_.end(), begin->lower,
+      [](const std::u32string& lower, const Term& term) { return lower < term.lower; });
+  const Term* found = nullptr;
+  for (const std::u32string_view spelling : {text, std::u32string_view(begin->lower)}) {
+    const auto term = std::lower_bound(
+        begin, end, spelling,
+        [](const Term& each, std::u32string_view source) { return each.source < source; });
+    if (term == end || term->source != spelling) continue;
+    if (found == nullptr || term->number < found->number) found = &*term;
+  }
+  return found;
+}
+
+const Terms::Term* Terms::longest_at(std::u32string_view text, std::u32string_view folded,
+                                     std::size_t begin) const {
+  const std::u32string_view rest = folded.substr(begin);
+  const auto behind = std::ranges::upper_bound(
+      terms_, rest, {}, [](const Term& term) { return std::u32string_view(term.lower); });
+  if (behind == terms_.begin()) return nullptr;
+  // Terms that `rest` begins with are the last one before it, or beginnings of that one.
+  const Term& last = *std::prev(behind);
+  const auto common =
+      static_cast<std::size_t>(std::ranges::mismatch(last.lower, rest).in1 - last.lower.begin());
+  for (std::size_t t = last.first_spelling; t != kNone; t = terms_[t].shorter) {
+    const std::size_t size = terms_[t].lower.size();
+    if (size > common || !is_boundary(text, begin + size)) continue;
+    if (const Term* term = spelled(t, text.substr(begin, size))) return term;
+  }
+  return nullptr;
 }
 
 std::vector<RequiredText> Terms::find(std::string_view source) const {
@@ -117,15 +168,9 @@ std::vector<RequiredText> Terms::find(std::string_view source) const {
     offsets.push_back(offset);
   offsets.push_back(source.size());
   for (std::size_t begin = 0; begin < text.size(); ++begin) {
-    const auto terms = by_first_.find(folded[begin]);
-    if (terms == by_first_.end() || !is_boundary(text, begin)) continue;
-    const auto stands_here = [&](const Term& term) {
-      const std::u32string& in = term.any_case ? folded : text;
-      return in.compare(begin, term.source.size(), term.source) == 0 &&
-             is_boundary(text, begin + term.source.size());
-    };
-    const auto term = std::ranges::find_if(terms->second, stands_here);
-    if (term == terms->second.end()) continue;
+    if (!is_boundary(text, begin)) continue;
+    const Term* term = longest_at(text, folded, begin);
+    if (term == nullptr) continue;
     const std::size_t end = begin + term->source.size();
     found.push_back({offsets[begin], offsets[end], term->target, true});
     begin = end - 1;

@@ -3,9 +3,9 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <limits>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -30,22 +30,30 @@ class Terms {
   /// Source and target terms, none of them blank.
   explicit Terms(const std::vector<std::pair<std::string, std::string>>& terms);
 
-  bool empty() const { return by_first_.empty(); }
+  bool empty() const { return terms_.empty(); }
   /// The terms that `source` has as whole words. Where several begin at one word, the longest
   /// counts; terms do not overlap. A source term without capitals is found in upper and lower case.
-  /// Of equal source terms the first in the file counts.
+  /// Of equal source terms the first in the file counts. A word takes the time of a binary search,
+  /// however many terms begin with it.
   std::vector<RequiredText> find(std::string_view source) const;
 
  private:
+  static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
   struct Term {
-    std::u32string source;
-    bool any_case;
+    std::u32string lower, source;
     std::string target;
+    std::size_t number;              // in the order of the file
+    std::size_t first_spelling = 0;  // the first term with the same `lower`
+    std::size_t shorter = kNone;     // of first spellings: the longest that this one begins with
   };
   void add(std::string_view source, std::string_view target);
   void sort();
+  const Term* spelled(std::size_t first, std::u32string_view text) const;
+  /// Null: none. `folded` is the text in lower case.
+  const Term* longest_at(std::u32string_view text, std::u32string_view folded,
+                         std::size_t begin) const;
 
-  std::unordered_map<char32_t, std::vector<Term>> by_first_;  // by lower case; longest first
+  std::vector<Term> terms_;  // sorted by `lower`, then by `source`
 };
 
 /// The texts of `required` that the translation does not have as whole words as often as it should.

@@ -39,8 +39,8 @@ std::vector<GivenSentence> sentences_of(std::string_view text,
   }
   // The time and the size of the page grow with the square of the pieces.
   if (pieces > Explainer::kMostPieces)
-    throw Error("the text has ", pieces, " pieces; an explanation takes ", Explainer::kMostPieces,
-                " at most");
+    throw UnfitText("the text has ", pieces, " pieces; an explanation takes ",
+                    Explainer::kMostPieces, " at most");
   return sentences;
 }
 
@@ -49,7 +49,7 @@ std::vector<GivenSentence> sentences_of(std::string_view text,
 std::string explain_text(const ExplainedTranslator& translator, const std::string& text,
                          const OnStep& on_step) {
   const std::vector<GivenSentence> sentences = sentences_of(text, translator);
-  if (sentences.empty()) throw Error("the text has no sentence");
+  if (sentences.empty()) throw UnfitText("the text has no sentence");
   ExplainedModel model{.program_version = DRAGOMAN_VERSION,
                        .name = translator.name,
                        .weights = translator.weights,

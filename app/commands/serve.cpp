@@ -4,7 +4,6 @@
 #include <chrono>
 #include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <nlohmann/json.hpp>
 #include <stop_token>
 #include <string>
@@ -20,6 +19,7 @@
 #include "base/amounts.h"
 #include "base/error.h"
 #include "base/file_stamp.h"
+#include "base/mutex.h"
 #include "server/http_server.h"
 #include "server/served_models.h"
 #include "server/translation_server.h"
@@ -119,7 +119,11 @@ class ModelFiles {
                                          .search = search,
                                          .several_sentences = opened.several_sentences};
     return [translator](const std::string& text, const OnStep& on_step) {
-      return explain_text(translator, text, on_step);
+      try {
+        return explain_text(translator, text, on_step);
+      } catch (const UnfitText& unfit) {
+        throw HttpError(400, join_text("Invalid request: ", unfit.what()));
+      }
     };
   }
 
@@ -148,6 +152,10 @@ void log_request(const AnsweredRequest& request) {
     facts["characters"] = request.characters;
     facts["pieces"] = request.target_tokens;
   }
+  if (!request.fault.empty()) {
+    log_error(join_text("a fault of the server: ", request.fault));
+    facts["fault"] = request.fault;
+  }
   log_facts(text, facts);
 }
 
@@ -165,7 +173,7 @@ class Hangups {
  public:
   Hangups() {
     on_hangup([state = state_] {
-      const std::lock_guard lock(state->mutex);
+      const MutexLock lock(state->mutex);
       state->has_come = true;
       state->changed.notify_all();
     });
@@ -173,16 +181,16 @@ class Hangups {
 
   /// Waits for the next one; false when a stop is requested.
   bool wait(const std::stop_token& stop) {
-    std::unique_lock lock(state_->mutex);
-    state_->changed.wait(lock, stop, [this] { return state_->has_come; });
+    MutexLock lock(state_->mutex);
+    state_->changed.wait(lock, stop, [this]() REQUIRES(state_->mutex) { return state_->has_come; });
     return std::exchange(state_->has_come, false) && !stop.stop_requested();
   }
 
  private:
   struct State {
-    std::mutex mutex;
+    Mutex mutex;
     std::condition_variable_any changed;
-    bool has_come = false;
+    bool has_come GUARDED_BY(mutex) = false;
   };
   const std::shared_ptr<State> state_ = std::make_shared<State>();
 };

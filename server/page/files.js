@@ -34,17 +34,23 @@ const translateText = async (text, parameters, signal, onProgress) => {
   const translated = Array(parts.length).fill('');
   let next = 0;
   let done = 0;
+  let source = parameters.source;
+  const translateNext = async () => {
+    const at = next++;
+    const part = parts[at];
+    const answer = part.trim()
+      ? await patiently(() => translate({ ...parameters, source, q: part }, signal), signal)
+      : { translatedText: part };
+    translated[at] = answer.translatedText;
+    done += part.length;
+    onProgress(done / text.length);
+    return answer;
+  };
+  // The first portion with text says the language of the others.
+  while (source === 'auto' && next < parts.length)
+    source = (await translateNext()).detectedLanguage?.language || source;
   const work = async () => {
-    while (next < parts.length) {
-      const at = next++;
-      const part = parts[at];
-      const answer = part.trim()
-        ? await patiently(() => translate({ ...parameters, q: part }, signal), signal)
-        : { translatedText: part };
-      translated[at] = answer.translatedText;
-      done += part.length;
-      onProgress(done / text.length);
-    }
+    while (next < parts.length) await translateNext();
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
   return translated.join('');

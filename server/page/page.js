@@ -264,17 +264,17 @@ const listen = () => {
   });
 };
 
-const recall = () => {
+const recallLanguages = () => {
   for (const select of [source, target]) {
     const value = remembered('localStorage', select.id);
     if ([...select.options].some(option => option.value === value)) select.value = value;
   }
-  key.value = remembered('sessionStorage', 'key') || '';
 };
 
 const begin = async () => {
   listen();
-  if (!text.value) recall();
+  if (!text.value) recallLanguages(); // the browser or the server has filled the form
+  if (!key.value) key.value = remembered('sessionStorage', 'key') || '';
   changeText();
   byId('copy').disabled = byId('explain').disabled = true;
   try {

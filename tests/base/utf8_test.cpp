@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <ctime>
+
 namespace dragoman {
 namespace {
 
@@ -15,6 +17,20 @@ TEST(TitleCase, ChangesTheFirstLetterOfEachWord) {
   EXPECT_EQ(title_case("the \"old man\" sings o'clock, NATO's 2nd ǆ élan\tvital"),
             "The \"Old Man\" Sings O'clock, NATO's 2nd ǅ Élan\tVital");
   EXPECT_EQ(title_case("漢字"), "漢字");
+}
+
+TEST(Strip, LooksFromBothEnds) {
+  EXPECT_EQ(strip(" \t\u00A0\u3000a \u00E9\u2028\u0085 "), "a \u00E9");
+  EXPECT_EQ(strip("\u3000"), "");
+  EXPECT_EQ(strip(" \n "), "");
+  EXPECT_EQ(strip(""), "");
+  EXPECT_EQ(strip("\U0001F600"), "\U0001F600");
+  const std::string text = "a" + std::string(1'000'000, 'b') + " ";
+  std::size_t size = 0;
+  const std::clock_t begin = std::clock();
+  for (int i = 0; i < 10'000; ++i) size += strip(text).size();
+  EXPECT_LT(static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC, 0.5);
+  EXPECT_EQ(size, 10'000 * (text.size() - 1));
 }
 
 TEST(ControlCharacters, AreThoseOfUnicodeAndItsLineEnds) {

@@ -156,7 +156,7 @@ TEST(Explainer, RefusesWhatItCannotShow) {
   for (int i = 0; i < 2000; ++i) many += "one ";
   EXPECT_THAT(
       message(many, std::nullopt),
-      ThrowsMessage<Error>(HasSubstr("the sentence has 2001 pieces; explain looks at 256")));
+      ThrowsMessage<UnfitText>(HasSubstr("the sentence has 2001 pieces; explain looks at 256")));
   EXPECT_THAT(message("one", many), ThrowsMessage<Error>(HasSubstr("the translation has 2001")));
   EXPECT_THAT(message(" ", std::nullopt), ThrowsMessage<Error>("the sentence has no text"));
   EXPECT_THAT(message("one", ""), ThrowsMessage<Error>("the translation has no text"));

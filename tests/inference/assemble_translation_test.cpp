@@ -119,6 +119,22 @@ TEST(AssembleTranslation, WordsHaveTheSumsOfTheirPiecesAndTheMeanOfTheirAttentio
   EXPECT_THAT(words[1].attention, ElementsAre(0.0F, 0.75F));
 }
 
+TEST(AssembleTranslation, TheBestAloneHasWordsWhereNoOthersAreAskedFor) {
+  for (const bool alone : {false, true}) {
+    Line line;
+    PreparedRequest request = *line.request;
+    request.reports_words = true;
+    request.words_of_best_alone = alone;
+    line.request = std::make_shared<const PreparedRequest>(request);
+    line.add("a", "").hypotheses = {hypothesis("one two", -9), hypothesis("two one", -1)};
+    const Translation translation = assemble_translation(line, tokenizer());
+    EXPECT_THAT(texts_of(translation), ElementsAre("two one", "one two"));
+    ASSERT_EQ(translation.n_best[0].words.size(), 2u);
+    EXPECT_EQ(translation.n_best[0].words[0].text, "two") << "the best is found first";
+    EXPECT_EQ(translation.n_best[1].words.size(), alone ? 0u : 2u);
+  }
+}
+
 TEST(AssembleTranslation, AttentionOfASourceWithoutAnEndIsThatToItsPieces) {
   Line line(true);
   line.words = 2;

@@ -214,6 +214,26 @@ TEST(Html, WhatIsOpenWithoutBoundIsRefusedInAnInstant) {
   }
 }
 
+TEST(Html, ManyTagsAndNoBreakSpacesTakeNoQuadraticTime) {
+  const auto seconds_since = [](std::clock_t begin) {
+    return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+  };
+  const MarkupDocument tags = parse_html("<p>" + repeated("<br-x></br-x>one two ", 16'000));
+  ASSERT_EQ(tags.passages.size(), 1u);
+  const std::vector<AlignedText> translation(1, {.text = tags.passages[0].text});
+  std::clock_t begin = std::clock();
+  EXPECT_EQ(translated_document(tags, translation).size(), tags.bytes.size());
+  EXPECT_LT(seconds_since(begin), 0.4);
+  for (const std::string& html :
+       {"<p>" + repeated("&nbsp;", 16'000) + "x", "<p>x" + repeated("&nbsp;", 16'000),
+        "<p>x<code>" + repeated(" &nbsp;", 16'000) + "</code>"}) {
+    begin = std::clock();
+    EXPECT_EQ(texts_of(html).at(0)[0], 'x');
+    EXPECT_EQ(reversed_html(html), html);
+    EXPECT_LT(seconds_since(begin), 0.4);
+  }
+}
+
 TEST(Html, PagesAreReadHoweverLongTheyAre) {
   const std::string deep = repeated("<span>", 480) + repeated("<p>one</p></x>", 5'000);
   EXPECT_EQ(texts_of(deep).size(), 5'000u);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <ctime>
 #include <map>
 
 #include "base/error.h"
@@ -220,6 +221,47 @@ TEST(Markdown, DeepAndLongDocumentsTakeNoQuadraticTime) {
     EXPECT_GE(same(markdown).size(), markdown.size());
   const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
   EXPECT_LT(spent.count(), 20);
+}
+
+std::string fault_of(const std::string& markdown) {
+  try {
+    parse_markdown(markdown);
+    return "none";
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+TEST(Markdown, DefinitionsOfLinksTakeBoundedTime) {
+  const auto repeated = [](const std::string& text, std::size_t n) {
+    std::string all;
+    for (std::size_t i = 0; i < n; ++i) all += text;
+    return all;
+  };
+  const auto nested = [&](std::size_t depth) {
+    return "[x]: /foo\n\n" + repeated("[", depth) + repeated("]", depth);
+  };
+  const std::string long_definition = "[x]: /" + std::string(500'000, 'u') + "\n\n";
+  const std::clock_t begin = std::clock();
+  EXPECT_THAT(fault_of(nested(50'000)), testing::HasSubstr("too many brackets"));
+  EXPECT_THAT(fault_of(long_definition + repeated("[x]\n", 5'000)),
+              testing::HasSubstr("used too often"));
+  EXPECT_THAT(fault_of(long_definition + repeated("![x]\n", 5'000)),
+              testing::HasSubstr("used too often"));
+  // Brackets that are none of their pairs do not hide them.
+  EXPECT_THAT(fault_of("[x]: /foo\n\n" + repeated("[`]`", 30'000) + repeated("]", 30'000)),
+              testing::HasSubstr("too many brackets"));
+  EXPECT_LT(static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC, 1);
+}
+
+TEST(Markdown, ManyLinksAreFine) {
+  std::string markdown;
+  for (int i = 0; i < 5'000; ++i) markdown += "- one [two][x] three [four](u)\n";
+  markdown += "\n";
+  for (int i = 0; i < 1'000; ++i) markdown += "one [two][x]\nthree [four](u)\n";
+  markdown += "\n[x]: http://a.b/c 'd'\n";
+  EXPECT_EQ(same(markdown), markdown);
+  EXPECT_EQ(fault_of("[x]: /" + std::string(100'000, 'u') + "\n\n[x] [x] [x]\n"), "none");
 }
 
 /// Every word is another one.

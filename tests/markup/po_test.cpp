@@ -87,6 +87,24 @@ TEST(Po, PlaceholdersAreThoseOfPrintfPythonAndBraces) {
       EXPECT_EQ(placeholder_length(text.substr(i)), 0u) << text;
 }
 
+TEST(Po, AMessageIsFilledInOnlySoOften) {
+  const std::string message = "msgid \"one two\"\nmsgid_plural \"ones\"\n";
+  std::string forms;
+  for (int i = 0; i < 8; ++i) forms += "msgstr[" + std::to_string(i) + "] \"\"\n";
+  EXPECT_EQ(parse_po(message + forms + "\n" + message + forms).passages.size(), 16u);
+  EXPECT_EQ(error_of(message + forms + "msgstr[8] \"\"\n"),
+            "po: line 11: a message with more than 8 plural forms");
+  EXPECT_EQ(error_of("msgid \"one\"\nmsgstr \"\"\nmsgstr \"\"\n"),
+            "po: line 3: msgstr stands twice in a message");
+  EXPECT_EQ(error_of("msgid \"one\"\n\nmsgid \"two\"\n"),
+            "po: line 3: msgid stands twice in a message");
+  const std::string once = "msgid \"one\"\nmsgstr \"\"\n";
+  std::string contexts;
+  for (int i = 0; i < 100; ++i) contexts += "msgctxt \"x\"\nmsgstr \"\"\n";
+  EXPECT_EQ(parse_po(once + contexts).passages.size(), 1u) << "a message is that of its own entry";
+  EXPECT_EQ(parse_po("msgctxt \"x\"\n" + once + "msgctxt \"y\"\n" + once).passages.size(), 2u);
+}
+
 TEST(Po, FaultsAreNamedWithTheirLine) {
   EXPECT_THAT(error_of("msgid \"one\"\nmsgstr one\n"), testing::StartsWith("po: line 2: "));
   EXPECT_THAT(error_of("msgid \"one\nmsgstr \"\"\n"), testing::StartsWith("po: line 1: "));

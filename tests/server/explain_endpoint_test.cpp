@@ -94,7 +94,8 @@ TEST(ExplainEndpoint, AReaderSeesAnErrorOnThePageOfTheServer) {
 
 TEST(ExplainEndpoint, AFaultOfTheTextIs400AndAnotherIs500) {
   const auto thrower = [](const std::string& text, const OnStep&) -> std::string {
-    if (text == "one") throw Error("the sentence has 900 pieces");
+    if (text == "one") throw HttpError(400, "the sentence has 900 pieces");
+    if (text == "two") throw Error("the model's probabilities are not numbers");
     throw std::runtime_error("no more memory");
   };
   ExplainingServer server(thrower);
@@ -102,6 +103,7 @@ TEST(ExplainEndpoint, AFaultOfTheTextIs400AndAnotherIs500) {
   EXPECT_EQ(unfit.status, 400);
   EXPECT_THAT(json_of(unfit)["error"], HasSubstr("900 pieces"));
   EXPECT_EQ(server.explain({{"q", "two"}}).status, 500);
+  EXPECT_EQ(server.explain({{"q", "three"}}).status, 500);
 }
 
 TEST(ExplainEndpoint, CanBeTurnedOff) {

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "base/error.h"
 #include "base/scratch_folder.h"
@@ -143,6 +144,81 @@ TEST_F(KeptGlossaries, AFileThatIsNoGlossaryIsNamedAtTheStart) {
       EXPECT_THAT(error.what(), HasSubstr(file.string()));
     }
   }
+}
+
+TEST_F(KeptGlossaries, ADamagedFileLaterIsNobodyElsesFault) {
+  TableServer table({"en-de"}, config());
+  const json made = json_of(table.post("/v2/glossaries", terms("one\ttwo")));
+  const std::string id = "00000000-0000-4000-8000-000000000000";
+  std::ofstream(folder_.path() / (id + ".json")) << "{";
+  const HttpResponse listed = table.get("/v2/glossaries");
+  EXPECT_EQ(listed.status, 200) << listed.body;
+  EXPECT_EQ(json_of(listed), json({{"glossaries", {made}}}));
+  EXPECT_EQ(table.post("/v2/glossaries", terms("one\tthree")).status, 201);
+  EXPECT_THAT(table.get("/metrics").body, HasSubstr("dragoman_damaged_glossaries 1\n"));
+  const HttpResponse damaged = table.get("/v2/glossaries/" + id);
+  EXPECT_EQ(damaged.status, 500);
+  EXPECT_EQ(json_of(damaged)["message"], "the server has a fault; its log says which");
+  const std::vector<AnsweredRequest> answered = table.answered();
+  EXPECT_THAT(answered.back().fault, HasSubstr(id));
+  EXPECT_EQ(answered.front().fault, "");
+  std::filesystem::remove(folder_.path() / (id + ".json"));
+  EXPECT_EQ(table.get("/v2/glossaries/" + id).status, 404);
+  EXPECT_EQ(json_of(table.get("/v2/glossaries"))["glossaries"].size(), 2u);
+  EXPECT_THAT(table.get("/metrics").body, HasSubstr("dragoman_damaged_glossaries 0\n"));
+}
+
+TEST_F(KeptGlossaries, AnotherServerMayDeleteThemAtAnyTime) {
+  Glossaries first(folder_.path()), second(folder_.path());
+  std::jthread other([&](const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+      const auto made = second.add(
+          {.facts = {.name = "x", .languages = {"en", "de"}}, .entries = {{"one", "two"}}});
+      EXPECT_TRUE(made && second.remove(made->id, ""));
+    }
+  });
+  for (int i = 0; i < 3'000; ++i) {
+    std::vector<GlossaryFacts> found;
+    EXPECT_NO_THROW(found = first.all(""));
+    for (const GlossaryFacts& facts : found) EXPECT_NO_THROW(first.find(facts.id, ""));
+  }
+  EXPECT_EQ(first.damaged(), 0);
+}
+
+TEST_F(KeptGlossaries, AnOwnerHasSoManyBytes) {
+  Glossaries kept(folder_.path());
+  const auto large = [](const std::string& owner) {
+    return Glossary{.facts = {.name = "x", .languages = {"en", "de"}, .owner = owner},
+                    .entries = {{"one", std::string(3'000'000, 'x')}}};
+  };
+  std::string last;
+  for (int i = 0; i < 3; ++i) last = kept.add(large("a")).value().id;
+  EXPECT_FALSE(kept.add(large("a")));
+  EXPECT_TRUE(kept.add(large("b")));
+  EXPECT_TRUE(kept.remove(last, "a"));
+  EXPECT_TRUE(kept.add(large("a")));
+}
+
+TEST_F(KeptGlossaries, OnlyTheLastUsedStayInMemory) {
+  Glossaries kept(folder_.path());
+  std::vector<std::string> ids;
+  std::vector<std::weak_ptr<const Glossary>> used;
+  for (int i = 0; i < 4; ++i) {
+    ids.push_back(kept.add({.facts = {.name = "x", .languages = {"en", "de"}},
+                            .entries = {{"one", std::string(1'500'000, 'x')}}})
+                      .value()
+                      .id);
+    used.emplace_back(kept.find(ids.back(), ""));
+  }
+  EXPECT_EQ(kept.all("").size(), 4u);
+  EXPECT_TRUE(used[0].expired() && used[1].expired());
+  EXPECT_FALSE(used[2].expired() || used[3].expired());
+  EXPECT_EQ(kept.find(ids[2], ""), used[2].lock()) << "the same";
+  EXPECT_EQ(kept.find(ids[0], "")->demands->of("one", {}).size(), 1u);
+  EXPECT_TRUE(used[3].expired());
+  std::filesystem::remove(folder_.path() / (ids[2] + ".json"));
+  kept.all("");
+  EXPECT_TRUE(used[2].expired()) << "the folder no longer has it";
 }
 
 TEST_F(KeptGlossaries, TwoServersMayShareTheFolder) {

@@ -127,6 +127,17 @@ TEST(LibreTranslate, WhatIsMissingOrWrongIs400AndNamesIt) {
   EXPECT_EQ(table.ask(broken).status, 400);
 }
 
+TEST(LibreTranslate, TermsCountAmongTheCharacters) {
+  TableServer table({"en-de"}, {.limits = {.characters = 20}});
+  json body = {{"q", "one two"}, {"source", "en"}, {"target", "de"}, {"terms", "one=two"}};
+  EXPECT_EQ(table.post("/translate", body).status, 200);
+  body["terms"] = "one=two\ntwo=three";
+  const HttpResponse refused = table.post("/translate", body);
+  EXPECT_EQ(refused.status, 400);
+  EXPECT_THAT(json_of(refused)["error"],
+              testing::HasSubstr("(24 characters) exceeds text limit (20)"));
+}
+
 TEST(LibreTranslate, DetectNamesOneOfTheLanguagesServed) {
   TableServer table({"en-de"});
   const HttpResponse response = table.post("/detect", {{"q", "The men are playing in the park."}});

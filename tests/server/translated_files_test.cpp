@@ -46,6 +46,9 @@ TEST(TranslatedFiles, NamesOfFilesAreMadeHarmless) {
   EXPECT_EQ(safe_file_name("../../etc/passwd"), "passwd");
   EXPECT_EQ(safe_file_name("C:\\a\\b c\"\r\n.txt"), "b_c_.txt");
   EXPECT_EQ(safe_file_name("..."), "file");
+  EXPECT_EQ(safe_file_name("\u0434\u043E\u043A.html"), "file.html") << "the ending stays";
+  EXPECT_EQ(safe_file_name("a.\u0434\u043E\u043A"), "a");
+  EXPECT_EQ(safe_file_name(".txt"), "file.txt");
   EXPECT_EQ(safe_file_name(""), "file");
   EXPECT_EQ(safe_file_name(std::string(300, 'a') + ".txt"), std::string(96, 'a') + ".txt");
 }
@@ -116,6 +119,13 @@ TEST(TranslateFile, FilesWithMarkupKeepIt) {
   EXPECT_EQ(fetched(table, "a.txt", "<p").type, "text/plain; charset=utf-8");
 }
 
+TEST(TranslateFile, ANameInOtherLettersKeepsItsKind) {
+  TableServer table({"en-de"});
+  const HttpResponse file = fetched(table, "\u0434\u043E\u043A.html", "<p>one</p>");
+  EXPECT_EQ(file.type, "text/html; charset=utf-8");
+  EXPECT_EQ(header_of(file, "Content-Disposition"), "attachment; filename=\"file_de.html\"");
+}
+
 TEST(TranslateFile, MarkupThatCannotBeReadIsRefused) {
   TableServer table({"en-de"});
   HttpResponse response = table.ask(upload("a.xml", "<a>one"));
@@ -126,6 +136,16 @@ TEST(TranslateFile, MarkupThatCannotBeReadIsRefused) {
   response = table.ask(upload("a.html", deep));
   EXPECT_EQ(response.status, 400);
   EXPECT_THAT(response.body, HasSubstr("close its tags"));
+}
+
+TEST(TranslateFile, TheTextThatACatalogueIsFilledWithCounts) {
+  TableServer table({"en-de"}, {.limits = {.characters = 200}});
+  std::string po = "msgid \"" + std::string(100, 'x') + "\"\n";
+  for (int i = 0; i < 3; ++i) po += "msgstr[" + std::to_string(i) + "] \"\"\n";
+  ASSERT_LT(po.size(), 200u);
+  const HttpResponse response = table.ask(upload("a.po", po));
+  EXPECT_EQ(response.status, 400);
+  EXPECT_THAT(response.body, HasSubstr("more than 200 characters of text"));
 }
 
 TEST(TranslateFile, WhatCannotBeTranslatedIsRefused) {

@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <ctime>
 
 #include "tests/server/table_server.h"
 
@@ -38,6 +40,39 @@ TEST(WordReport, TwoModelsLinkThroughTheWordsBetweenThem) {
   EXPECT_THAT(linked[1].attention, ElementsAre(0.625F, 0.375F));
   EXPECT_EQ(linked[1].sum, -2);
   EXPECT_TRUE(through_pivot({first[0]}, second)[0].attention.empty()) << "other words";
+}
+
+TEST(WordReport, LongLinesAreLinkedInTime) {
+  constexpr std::size_t kWords = 2'000;
+  std::vector<TranslatedWord> first(kWords), second;
+  for (std::size_t w = 0; w < kWords; ++w) {
+    first[w].attention.assign(kWords, 1e-4F);
+    first[w].attention[kWords - 1 - w] = 0.8F;
+  }
+  second = first;
+  const std::clock_t begin = std::clock();
+  const auto linked = through_pivot(first, second);
+  EXPECT_LT(static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC, 1);
+  for (const std::size_t w : {std::size_t{0}, kWords / 3, kWords - 1})
+    EXPECT_EQ(std::ranges::max_element(linked[w].attention) - linked[w].attention.begin(),
+              static_cast<std::ptrdiff_t>(w));
+}
+
+TEST(WordReport, VeryLongLinesHaveScoresWithoutAlignment) {
+  TableServer table({"fr-en", "en-de"});
+  for (const std::string source : {"en", "fr"})
+    for (const std::size_t words : {kMostAlignedWords, kMostAlignedWords + 1}) {
+      std::string line = "one";
+      for (std::size_t w = 1; w < words; ++w) line += w % 20 == 0 ? " five." : " one";
+      const json answer = json_of(table.post("/translate", {{"q", line},
+                                                            {"source", source},
+                                                            {"target", "de"},
+                                                            {"alternatives", 2},
+                                                            {"alignment", true},
+                                                            {"word_scores", true}}));
+      EXPECT_EQ(answer["wordScores"].size(), words);
+      EXPECT_EQ(answer["alignment"].size(), words > kMostAlignedWords ? 0 : words) << source;
+    }
 }
 
 TEST(WordReport, AnAnswerHasItWhereItIsAskedFor) {

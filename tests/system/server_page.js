@@ -201,6 +201,19 @@ const checks = {
     assert.equal(await page.locator('#file-panel').isVisible(), false);
   },
 
+  async 'a file has one language, that of its beginning'(page) {
+    const sources = [];
+    page.on('request', request => {
+      if (request.url().endsWith('/translate')) sources.push(request.postDataJSON().source);
+    });
+    const lines = `${SENTENCE}\n`.repeat(60) + 'Der Hund und die Katze laufen durch den Garten.\n'.repeat(100);
+    await page.locator('#file').setInputFiles({ name: 'a.txt', mimeType: 'text/plain', buffer: Buffer.from(lines) });
+    await page.locator('#file-link').waitFor();
+    assert.ok(sources.length >= 3);
+    assert.deepEqual([...new Set(sources)], ['auto', 'en']);
+    assert.equal(sources.lastIndexOf('auto'), 0);
+  },
+
   async 'a file that is dropped is translated; others are refused by name'(page) {
     const drop = (name, bytes) =>
       page.evaluate(([fileName, content]) => {
@@ -273,6 +286,15 @@ const checks = {
     await write(page, `${SENTENCE} `.repeat(20));
     assert.equal(await button.isEnabled(), false);
     assert.match(await button.getAttribute('title'), /500 characters/);
+  },
+
+  async 'after a reload the page asks with its key'(page) {
+    await write(page, SENTENCE);
+    await page.evaluate(() => sessionStorage.setItem('dragoman.key', 'secret'));
+    const asked = page.waitForRequest(request => request.url().endsWith('/translate'));
+    await page.reload();
+    assert.equal((await asked).postDataJSON().api_key, 'secret');
+    await settled(page);
   },
 
   async 'an empty text has an empty translation'(page) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <ctime>
 #include <fstream>
 
 #include "base/error.h"
@@ -49,6 +50,49 @@ TEST(Terms, AByteOrderMarkAndCommentsAreNoTerms) {
 TEST(Terms, AreFoundInTextWithoutSpaces) {
   const Terms terms(written("東京\tTokyo\n"));
   EXPECT_THAT(texts(terms.find("私は東京に住む")), ElementsAre("Tokyo"));
+}
+
+TEST(Terms, TheLongestCountsWhoseSpellingAndEndFit) {
+  const Terms terms({{"a b C", "1"},
+                     {"a b cd", "2"},
+                     {"A b", "3"},
+                     {"a", "4"},
+                     {"a", "5"},
+                     {"NATO", "6"},
+                     {"nato", "7"},
+                     {"ab", "8"},
+                     {"AB", "9"}});
+  EXPECT_THAT(texts(terms.find("a b C")), ElementsAre("1"));
+  EXPECT_THAT(texts(terms.find("A b c")), ElementsAre("3"));
+  EXPECT_THAT(texts(terms.find("a b c")), ElementsAre("4"));
+  EXPECT_THAT(texts(terms.find("A B CD")), ElementsAre("2"));
+  EXPECT_THAT(texts(terms.find("a b cde")), ElementsAre("4"));
+  EXPECT_THAT(texts(terms.find("NATO, Nato, AB")), ElementsAre("6", "7", "8"))
+      << "of two that fit, the first";
+}
+
+/// The seconds of a search for the terms.
+double seconds_of(const std::vector<std::pair<std::string, std::string>>& list,
+                  const std::string& text, std::size_t expected) {
+  const Terms terms(list);
+  const std::clock_t begin = std::clock();
+  EXPECT_EQ(terms.find(text).size(), expected);
+  return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+}
+
+TEST(Terms, ManyThatBeginAlikeTakeNoLonger) {
+  constexpr int kTerms = 50'000, kWords = 20'000;
+  std::vector<std::pair<std::string, std::string>> words, phrases, respelled;
+  for (int i = 0; i < kTerms; ++i) {
+    words.emplace_back(join_text("a", i), "b");
+    phrases.emplace_back(join_text("a ", i), "b");
+    respelled.emplace_back("A", "b");
+  }
+  std::string text;
+  for (int i = 0; i < kWords; ++i) text += "a ";
+  EXPECT_LT(seconds_of(words, text, 0), 0.3);
+  EXPECT_LT(seconds_of(phrases, text, 0), 0.3);
+  EXPECT_LT(seconds_of(respelled, text, 0), 0.3);
 }
 
 TEST(Terms, ABadFileIsNamedWithItsLine) {
