@@ -4,6 +4,9 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/error.h"
+#include "base/json_depth.h"
+
 namespace dragoman {
 
 namespace {
@@ -95,7 +98,7 @@ RunHistory read_history(std::string_view log) {
     log.remove_prefix(std::min(end + 1, log.size()));
     if (line.empty()) continue;
     try {
-      read_line(history, json::parse(line));
+      read_line(history, json::parse(line, check_json_depth<json>));
     } catch (const json::exception&) {
       ++history.damaged_lines;
     }
@@ -103,4 +106,6 @@ RunHistory read_history(std::string_view log) {
   return history;
 }
 
+    } catch (const Error&) {  // nested too deep
+      ++history.damaged_lines;
 }  // namespace dragoman

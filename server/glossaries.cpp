@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/json_depth.h"
 #include "base/utf8.h"
 #include "server/random_name.h"
 
@@ -58,7 +59,7 @@ GlossaryPointer parse(const std::string& id, const std::filesystem::path& file) 
   if (find_invalid_utf8(text) != std::string::npos)
     throw Error(file.string(), ": is no glossary: not UTF-8");
   try {
-    const Json json = Json::parse(text);
+    const Json json = Json::parse(text, check_json_depth<Json>);
     Glossary glossary{
         .id = id,
         .name = json.at("name"),
