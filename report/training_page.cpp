@@ -82,7 +82,7 @@ std::string notes(const std::vector<PlottedRun>& runs) {
     for (const std::string& note :
          {missing_curve(run.history), missing_validations(run.history), damage(run.history)})
       if (!note.empty())
-        html += join_text("<p class=\"note\">", escaped(run.name), ": ", note, "</p>\n");
+        html += join_text("<p class=\"note\">", escaped(run.name), ": ", escaped(note), "</p>\n");
   return html;
 }
 
