@@ -90,6 +90,11 @@ std::optional<double> LogPoint::number(const std::string& name) const {
   return found == numbers.end() ? std::nullopt : std::optional(found->second);
 }
 
+std::string RunHistory::setting(const std::string& name) const {
+  const auto found = settings.find(name);
+  return found == settings.end() ? "" : found->second;
+}
+
 RunHistory read_history(std::string_view log) {
   RunHistory history;
   while (!log.empty()) {
@@ -101,11 +106,11 @@ RunHistory read_history(std::string_view log) {
       read_line(history, json::parse(line, check_json_depth<json>));
     } catch (const json::exception&) {
       ++history.damaged_lines;
+    } catch (const Error&) {  // nested too deep
+      ++history.damaged_lines;
     }
   }
   return history;
 }
 
-    } catch (const Error&) {  // nested too deep
-      ++history.damaged_lines;
 }  // namespace dragoman
