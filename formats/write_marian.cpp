@@ -2,11 +2,13 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/fields.h"
 #include "base/files.h"
 #include "formats/marian.h"
 #include "formats/marian_layout.h"
 #include "formats/new_folder.h"
 #include "formats/npz_writer.h"
+#include "formats/search_settings.h"
 #include "tokenizer/tokenizer.h"
 
 namespace dragoman {
@@ -81,16 +83,12 @@ std::string model_options(const ModelConfig& config) {
 /// Its search ends as ours does with --stop marian.
 std::string decoder_options(const ModelFileReader& model, const std::string& source,
                             const std::string& target) {
-  const DecodeDefaults& defaults = model.decode_defaults();
-  const auto value = [&defaults](const char* flag, const char* otherwise) {
-    const auto found = defaults.find(flag);
-    return found == defaults.end() ? std::string(otherwise) : found->second;
-  };
+  const SearchSettings settings = search_settings_of(model.decode_defaults());
   return join_text("relative-paths: true\nmodels:\n  - model.npz\nvocabs:\n  - ", source, "\n  - ",
-                   target, "\nbeam-size: ", value("beam-size", "5"),
-                   "\nnormalize: ", value("length-penalty", "1"),
-                   "\nword-penalty: ", value("word-penalty", "0"),
-                   "\nmax-length-factor: ", value("max-length-ratio", "3"), "\n");
+                   target, "\nbeam-size: ", settings.beam_size,
+                   "\nnormalize: ", text_of(settings.length_penalty),
+                   "\nword-penalty: ", text_of(settings.word_penalty),
+                   "\nmax-length-factor: ", text_of(settings.max_length_ratio), "\n");
 }
 
 void write_weights(const ModelFileReader& model, const fs::path& path) {
