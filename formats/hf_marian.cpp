@@ -188,6 +188,7 @@ bool is_hf_marian(const fs::path& folder) {
 }
 
 ForeignModel read_hf_marian(const fs::path& folder) {
+  model.config.validate();
   const JsonFile config(folder / "config.json");
   const Vocabularies vocabularies = read_vocabularies(folder);
   ForeignModel model;
@@ -205,7 +206,6 @@ ForeignModel read_hf_marian(const fs::path& folder) {
   model.target = {vocabularies.target, read_file(target), target.string()};
   model.decode_defaults = read_decode_defaults(folder, config);
   read_weights(model, weights_of(folder));
-  model.config.validate();
   return model;
 }
 

@@ -36,6 +36,14 @@ class HfMarian : public testing::Test {
   nlohmann::json read(const char* name) const {
     return nlohmann::json::parse(read_file(exported() / name));
   }
+  /// The import's error where a key of config.json has this value.
+  std::string error_with(const char* key, const nlohmann::json& value) const {
+    nlohmann::json config = read("config.json");
+    config[key] = value;
+    write_file(exported() / "config.json", config.dump());
+    return import_error(exported());
+  }
+
   ImportedModel ours_ = to_imported(random_model());
   ScratchFolder folder_{fs::temp_directory_path() / "dragoman-hf-marian"};
 };
@@ -73,6 +81,11 @@ TEST_F(HfMarian, AnExportHasTheSettingsOfTheSearchAsNumbers) {
           },
           ThrowsMessage<Error>(HasSubstr(name)))
           << bad;
+}
+
+TEST_F(HfMarian, SizesAreCheckedBeforeTheWeightsAreRead) {
+  for (const char* key : {"encoder_layers", "decoder_layers"})
+    EXPECT_THAT(error_with(key, 1'000'000'000'000), HasSubstr("is not between 1 and 1000"));
 }
 
 TEST_F(HfMarian, ADeepConfigurationIsRefused) {
