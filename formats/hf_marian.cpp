@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "formats/beside_checkpoint.h"
 #include "formats/foreign_tensors.h"
 #include "formats/hf_marian_layout.h"
 #include "formats/json_file.h"
@@ -65,13 +66,6 @@ Vocabularies read_vocabularies(const fs::path& folder) {
     vocabularies.target = vocabularies.source;
   }
   return vocabularies;
-}
-
-std::int64_t id_of(const std::vector<std::string>& pieces, const char* piece,
-                   const fs::path& folder) {
-  const auto found = std::ranges::find(pieces, piece);
-  if (found == pieces.end()) throw Error(folder.string(), ": the vocabulary has no ", piece);
-  return found - pieces.begin();
 }
 
 ModelConfig read_config(const JsonFile& file, const Vocabularies& vocabularies) {
@@ -188,16 +182,16 @@ bool is_hf_marian(const fs::path& folder) {
 }
 
 ForeignModel read_hf_marian(const fs::path& folder) {
-  model.config.validate();
   const JsonFile config(folder / "config.json");
   const Vocabularies vocabularies = read_vocabularies(folder);
   ForeignModel model;
   model.kind = "MarianMTModel";
   model.columns = ColumnOrder::Halves;
   model.config = read_config(config, vocabularies);
+  model.config.validate();
   model.embedding_scale = std::sqrt(static_cast<double>(model.config.d_model));
-  model.config.unk_id = id_of(vocabularies.target, "<unk>", folder);
-  model.config.eos_id = id_of(vocabularies.target, "</s>", folder);
+  model.config.unk_id = piece_id(vocabularies.target, "<unk>", folder.string());
+  model.config.eos_id = piece_id(vocabularies.target, "</s>", folder.string());
   model.config.bos_id = model.config.eos_id;
   require(config, "eos_token_id", config.integer("eos_token_id") == model.config.eos_id,
           "is not the id of </s> in the vocabulary");

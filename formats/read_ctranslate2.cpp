@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "formats/beside_checkpoint.h"
 #include "formats/ctranslate2.h"
 #include "formats/ctranslate2_model.h"
 #include "formats/json_file.h"
@@ -324,13 +325,6 @@ ForeignVocabulary read_side(const fs::path& folder, const char* side) {
   return {std::move(pieces), read_file(path), path.string()};
 }
 
-std::int64_t id_of(const std::vector<std::string>& pieces, const std::string& piece,
-                   const fs::path& file) {
-  const auto found = std::ranges::find(pieces, piece);
-  if (found == pieces.end()) throw Error(file.string(), ": the vocabulary has no ", piece);
-  return found - pieces.begin();
-}
-
 /// Reads config.json, which the first versions do not have, and returns the piece that the decoder
 /// begins with. Sources of Marian's models, whose decoder starts from zero, always end with </s>:
 /// where CTranslate2 does not add it, its callers do. Ours start from zero, too, and have a word
@@ -376,19 +370,13 @@ ForeignModel read_ctranslate2(const fs::path& folder) {
   ModelConfig& config = model.config;
   config.source_vocabulary = static_cast<std::int64_t>(model.source.pieces.size());
   config.target_vocabulary = static_cast<std::int64_t>(model.target.pieces.size());
-  config.unk_id = id_of(model.target.pieces, "<unk>", folder);
-  config.eos_id = config.bos_id = id_of(model.target.pieces, "</s>", folder);
+  config.unk_id = piece_id(model.target.pieces, "<unk>", folder.string());
+  config.eos_id = config.bos_id = piece_id(model.target.pieces, "</s>", folder.string());
   Variables variables(path.string(), file);
   const bool starts_from_zero = variables.scalar("decoder/start_from_zero_embedding", 0) != 0;
   const std::string start = read_config(folder, model, starts_from_zero);
   Reader(variables, model).run();
-  if (!starts_from_zero) {
-    const auto& embedding = model.parameters.at(
-        config.tying == Tying::ThreeWay ? "embedding.weight" : "embedding.target.weight");
-    const auto begin =
-        embedding.begin() + id_of(model.target.pieces, start, folder) * config.d_model;
-    model.start.assign(begin, begin + config.d_model);
-  }
+  if (!starts_from_zero) start_with(model, piece_id(model.target.pieces, start, folder.string()));
   return model;
 }
 
