@@ -57,7 +57,6 @@ std::string_view activation_name(Activation activation) {
 
 /// The options with which Marian builds the model.
 std::string model_options(const ModelConfig& config) {
-  const bool before = config.norm == NormPosition::Before;
   const MarianTying tying = tying_of(config);
   return join_text(
       "type: transformer\nversion: v1.12.0\ndim-vocabs:\n  - ", config.source_vocabulary, "\n  - ",
@@ -65,9 +64,10 @@ std::string model_options(const ModelConfig& config) {
       "\nenc-depth: ", config.encoder_layers, "\ndec-depth: ", config.decoder_layers,
       "\ntransformer-heads: ", config.heads, "\ntransformer-dim-ffn: ", config.d_ff,
       "\ntransformer-ffn-depth: 2\ntransformer-ffn-activation: ",
-      activation_name(config.activation), "\ntransformer-preprocess: \"", before ? "n" : "",
-      "\"\ntransformer-postprocess: ", before ? "da" : "dan", "\ntransformer-postprocess-top: \"",
-      before ? "n" : "", "\"\ntransformer-postprocess-emb: d\ntransformer-no-projection: false",
+      activation_name(config.activation),
+      "\ntransformer-preprocess: \"\"\ntransformer-postprocess: dan"
+      "\ntransformer-postprocess-top: \"\"\ntransformer-postprocess-emb: d"
+      "\ntransformer-no-projection: false",
       "\ntransformer-decoder-autoreg: self-attention\ntransformer-tied-layers:\n  []",
       "\ntransformer-train-position-embeddings: false\ntransformer-guided-alignment-layer: last",
       "\ntied-embeddings-all: ", yes_no(tying == MarianTying::All),
