@@ -20,9 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Positions of the table that stands for CTranslate2's own, which have no end.
-constexpr std::int64_t kTablePositions = 2048;
-
 /// The variables of a file, taken one by one, so that none is forgotten.
 class Variables {
  public:
