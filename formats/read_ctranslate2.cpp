@@ -302,7 +302,8 @@ std::vector<std::string> vocabulary_of(const fs::path& folder, const char* side)
       const fs::path path = folder / (name + "_vocabulary" + ending);
       if (fs::exists(path)) return read_vocabulary(path);
     }
-  throw Error(folder.string(), ": has neither ", side, "_vocabulary nor shared_vocabulary (.json)");
+  throw Error(folder.string(), ": has neither ", side,
+              "_vocabulary nor shared_vocabulary (.json or .txt)");
 }
 
 fs::path sentencepiece_of(const fs::path& folder, const char* side) {
