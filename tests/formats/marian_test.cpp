@@ -17,6 +17,7 @@ namespace dragoman {
 namespace {
 
 using testing::HasSubstr;
+using testing::ThrowsMessage;
 namespace fs = std::filesystem;
 
 constexpr const char* kOptions =
@@ -92,6 +93,25 @@ TEST_F(Marian, SettingsOfTheSearchComeFromDecoderYml) {
                                    {"word-penalty", "0.2"},
                                    {"max-length-ratio", "3"}};
   EXPECT_EQ(import_model(folder_.path()).decode_defaults, expected);
+}
+
+TEST_F(Marian, AnExportHasTheSettingsOfTheSearchAsMarianReadsThem) {
+  ImportedModel ours = to_imported(import_model(folder_.path()));
+  const auto exported = [&] {
+    write_imported(ours, folder_.path() / "model.safetensors", "");
+    write_marian(ModelFileReader(folder_.path() / "model.safetensors"), folder_.path() / "export");
+  };
+  ours.decode_defaults = {{"beam-size", "1k"}, {"length-penalty", "+0.60"}, {"stop", "marian"}};
+  exported();
+  EXPECT_THAT(
+      read_file(folder_.path() / "export/decoder.yml"),
+      HasSubstr("beam-size: 1000\nnormalize: 0.6\nword-penalty: 0\nmax-length-factor: 3\n"));
+  fs::remove_all(folder_.path() / "export");
+  for (const char* bad : {"wide", "", "0", "5\nmodels: [/etc/passwd]", "1e400"}) {
+    ours.decode_defaults = {{"beam-size", bad}};
+    EXPECT_THAT(exported, ThrowsMessage<Error>(HasSubstr("--beam-size"))) << bad;
+    EXPECT_FALSE(fs::exists(folder_.path() / "export"));
+  }
 }
 
 TEST_F(Marian, NormalisationBeforeSubLayersHasNamesOfItsOwn) {

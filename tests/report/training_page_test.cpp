@@ -144,6 +144,10 @@ TEST(TrainingPage, TextOfARunIsShownAsText) {
   EXPECT_THAT(page, Not(HasSubstr("<b onclick")));
   EXPECT_THAT(page, HasSubstr("&lt;/script&gt;&lt;script&gt;alert(1)"));
   EXPECT_THAT(page, HasSubstr("&amp;amp;"));
+  run.history.updates.clear();  // so that a note names the setting
+  run.history.settings["log-every"] = "<script>alert(1)</script>";
+  EXPECT_THAT(training_page({run}), HasSubstr("every &lt;script&gt;alert(1)&lt;/script&gt; upd"));
+  EXPECT_THAT(training_page({run}), Not(HasSubstr("<script>alert(1)")));
 }
 
 TEST(TrainingPage, FetchesNothing) {

@@ -245,7 +245,7 @@ const unusualChecks = {
 };
 
 // Addresses that no page has written.
-const WRONG = ['#sentence=99&layer=99&kind=none&heads=a,b&output=-1&unit=x&step=1.5', '#kind=decoder&layer=1e9&heads=,', '#%'];
+const WRONG = ['#sentence=99&layer=99&kind=none&heads=a,b&output=-1&unit=x&step=1.5', '#kind=decoder&layer=1e9&heads=,', '#heads=-1', '#heads=0.5', '#step=7', '#%'];
 
 // What axe-core finds, and that nothing is wider than the page.
 const checkLook = async (browser, name, options) => {
