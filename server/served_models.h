@@ -26,10 +26,15 @@ struct RequestedTranslations {
   bool reports_words = false;                          ///< with attention to the source's words
 };
 
-/// Gives the JSON of `dragoman explain` for a text, sentence by sentence. Calls `on_step` often;
+struct TextExplanation {
+  std::string json;                ///< of `dragoman explain`
+  std::int64_t target_tokens = 0;  ///< that were written
+};
+
+/// Explains a text, sentence by sentence. Calls `on_step` often;
 /// what that throws ends the work. Throws Error where a sentence cannot be explained.
 using ExplainText =
-    std::function<std::string(const std::string& text, const std::function<void()>& on_step)>;
+    std::function<TextExplanation(const std::string& text, const std::function<void()>& on_step)>;
 
 class ServedModel {
  public:

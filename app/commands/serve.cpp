@@ -119,7 +119,8 @@ class ModelFiles {
                                          .search = search,
                                          .several_sentences = opened.several_sentences};
     return [translator](const std::string& text, const OnStep& on_step) {
-      return explain_text(translator, text, on_step);
+      auto [json, target_tokens] = explain_text(translator, text, on_step);
+      return TextExplanation{.json = std::move(json), .target_tokens = target_tokens};
     };
   }
 
