@@ -1,5 +1,7 @@
 #include "report/training_page.h"
 
+#include <algorithm>
+
 #include "base/amounts.h"
 #include "base/error.h"
 #include "report/html.h"
@@ -63,6 +65,15 @@ std::string missing_validations(const RunHistory& run) {
   return run.validations.empty() ? "no validation yet, so no BLEU, chrF or samples" : "";
 }
 
+std::string missing_attention(const RunHistory& run) {
+  const bool has_any = std::ranges::any_of(run.validations, [](const LogPoint& validation) {
+    return !validation.attention.weights.empty();
+  });
+  if (run.validations.empty() || has_any) return "";
+  return "no picture of how alignment comes about: the log has no attention to a sentence. A newer "
+         "version of Dragoman writes it at each validation, if a pair is short enough";
+}
+
 std::string damage(const RunHistory& run) {
   if (run.damaged_lines == 0) return "";
   return counted(static_cast<std::int64_t>(run.damaged_lines), "damaged line") +
@@ -73,8 +84,8 @@ std::string damage(const RunHistory& run) {
 std::string notes(const std::vector<PlottedRun>& runs) {
   std::string html;
   for (const PlottedRun& run : runs)
-    for (const std::string& note :
-         {missing_curve(run.history), missing_validations(run.history), damage(run.history)})
+    for (const std::string& note : {missing_curve(run.history), missing_validations(run.history),
+                                    missing_attention(run.history), damage(run.history)})
       if (!note.empty())
         html += join_text("<p class=\"note\">", escaped(run.name), ": ", escaped(note), "</p>\n");
   return html;
