@@ -13,8 +13,8 @@
 #include "base/cgroup.h"
 
 /// jemalloc reads this before main(). Freed blocks stay with the process, large ones too: giving
-/// them back to the kernel means faulting them in again in each step of a training, which takes as
-/// long as the rest of it. The kernel is asked for large pages. Freed neighbours become one
+/// them back to the system means faulting them in again in each step of a training, which takes as
+/// long as the rest of it. The system is asked for large pages. Freed neighbours become one
 /// block. A block of any size may be cut from a free one; by default only blocks of at least a 64th
 /// of its size are. Otherwise memory grows without end. Threads share arenas (make_arenas) and have
 /// no caches of their own: jemalloc 5.3 dereferences null in a new thread where memory does not

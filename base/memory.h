@@ -17,7 +17,7 @@ void reset_peak_resident_memory();
 /// keeps, is added.
 std::int64_t available_memory();
 
-/// Throws std::bad_alloc where less is available. The kernel promises more pages than it has, and
+/// Throws std::bad_alloc where less is available. The system promises more pages than it has, and
 /// kills a process that uses too many, without an error before.
 void require_memory(std::int64_t bytes);
 

@@ -31,7 +31,7 @@ std::vector<BatchView> shares_of(const BatchView& part, std::int64_t threads) {
 void add_parts(std::vector<BatchPart>& parts, const BatchView& batch,
                const PartitionConfig& config) {
   const std::size_t sentences = batch.sentences.size();
-  if (config.token_budget == 0 || sentences < 2 || batch.largest_side() <= config.token_budget) {
+  if (config.part_tokens == 0 || sentences < 2 || batch.largest_side() <= config.part_tokens) {
     parts.push_back({batch, shares_of(batch, config.threads)});
     return;
   }

@@ -16,12 +16,12 @@ struct BatchPart {
 };
 
 struct PartitionConfig {
-  std::int64_t token_budget = 0;  ///< of a part's larger side; 0: the batch is one part
-  std::int64_t threads = 1;       ///< the most shares of a part
+  std::int64_t part_tokens = 0;  ///< the most of a part's larger side; 0: the batch is one part
+  std::int64_t threads = 1;      ///< the most shares of a part
 };
 
 /// The batch is halved by sentences again and again, until no part of more than one sentence has
-/// more than the budget. The shares of a part have about the same number of tokens, both sides
+/// more than part_tokens. The shares of a part have about the same number of tokens, both sides
 /// together, and at least some hundreds.
 std::vector<BatchPart> partition(const PackedBatch& batch, const PartitionConfig& config);
 

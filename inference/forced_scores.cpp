@@ -12,10 +12,6 @@ namespace dragoman {
 
 namespace {
 
-std::int64_t longer_side(const SentencePair& pair) {
-  return static_cast<std::int64_t>(std::max(pair.source.size(), pair.target.size()));
-}
-
 void check_lengths(std::span<const SentencePair> pairs, std::int64_t most) {
   for (const SentencePair& pair : pairs)
     if (longer_side(pair) > most)
@@ -43,12 +39,6 @@ class PairQueue {
   std::vector<std::size_t> order_;
   std::atomic<std::size_t> next_ = 0;
 };
-
-/// The most tokens of an engine. With fewer than kEnough, its products would be small and slow.
-std::int64_t share_of(std::int64_t max_tokens, std::int64_t engines) {
-  constexpr std::int64_t kEnough = 512;
-  return std::max(std::min(max_tokens, kEnough), max_tokens / engines);
-}
 
 /// The work of one engine. Engines write the scores of different pairs.
 class ForcedDecoding {
@@ -160,7 +150,7 @@ std::vector<std::vector<float>> forced_scores(std::span<Engine* const> engines,
                                               const std::stop_token& stop) {
   check_lengths(pairs, engines.front()->max_positions());
   const auto count = static_cast<std::int64_t>(engines.size());
-  const std::int64_t share = share_of(batches.max_tokens, count);
+  const std::int64_t share = tokens_of_worker(batches.max_tokens, count);
   std::vector<std::vector<float>> scores(pairs.size());
   PairQueue queue(pairs);
   parallel_for(count, static_cast<int>(count), [&](std::int64_t i) {

@@ -12,7 +12,7 @@
 
 namespace dragoman {
 
-/// What is computed together; it changes speed and memory, not the scores.
+/// The size of the batches; it changes speed and memory, not the scores.
 struct ForcedBatches {
   std::int64_t max_tokens = 0;  ///< of each side, on all engines; 0: as many as suit the engines
 };

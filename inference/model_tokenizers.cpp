@@ -32,10 +32,6 @@ TokenizerPair load_tokenizers(const ModelFileReader& file) {
   return tokenizers;
 }
 
-bool lower_cases(const Tokenizer& tokenizer) {
-  return tokenizer.decode(tokenizer.encode("A")) == "a";
-}
-
 void require_same(const TokenizerPair& of_model, const TokenizerPair& of_other,
                   const std::string& model, const std::string& other) {
   if (of_model.source->model_bytes() != of_other.source->model_bytes() ||

@@ -10,9 +10,6 @@ namespace dragoman {
 /// SentencePiece model, or one whose number of pieces is not the model's.
 TokenizerPair load_tokenizers(const ModelFileReader& file);
 
-/// Whether the texts that the tokenizer decodes have no capitals (see TokenizerConfig::lowercase).
-bool lower_cases(const Tokenizer& tokenizer);
-
 /// Throws Error that names the model `other` where it cannot be in an ensemble with `model`.
 void require_same(const TokenizerPair& of_model, const TokenizerPair& of_other,
                   const std::string& model, const std::string& other);

@@ -4,11 +4,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "inference/search/search.h"
+#include "inference/sentence_cache.h"
 #include "inference/split.h"
 #include "inference/translation.h"
 #include "inference/translation_request.h"
@@ -27,6 +29,7 @@ struct PreparedPart {
   std::vector<RequiredText> required = {};  ///< texts that its translation must have
   std::vector<RequiredText> unmet = {};     ///< texts of `required` that `hypotheses` [0] lacks
   std::vector<RequiredText> searched = {};  ///< texts of `required` that a search got as phrases
+  std::optional<SentenceCache::Key> cache_key = {};  ///< under which its hypotheses are kept
   std::vector<Hypothesis> hypotheses = {};
 };
 

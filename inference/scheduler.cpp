@@ -41,6 +41,12 @@ std::int64_t Scheduler::capacity(const DecodeConfig& config) const {
   return std::max<std::int64_t>(1, rows_ / SentenceSearch::width(config));
 }
 
+std::int64_t Scheduler::rows_in_use() const {
+  std::int64_t rows = 0;
+  for (const Active& sentence : active_) rows += sentence.search.width();
+  return rows;
+}
+
 std::optional<AttentionHeads> Scheduler::heads() const {
   for (const Active& sentence : active_)
     if (sentence.needs_attention) return heads_of(sentence.config());
@@ -51,8 +57,7 @@ std::int64_t Scheduler::count_admissible(const std::deque<SourceSentence>& waiti
   if (waiting.empty()) return 0;
   const std::int64_t first = width_of(waiting.front());
   const std::int64_t rows = std::max(rows_ / first, std::int64_t{1}) * first;
-  std::int64_t free = rows;
-  for (const Active& sentence : active_) free -= sentence.search.width();
+  std::int64_t free = rows - rows_in_use();
   // The encoder works better on several sentences than on one, so a few free rows stay free.
   if (!active_.empty() && free * 8 < rows) return 0;
   std::optional<AttentionHeads> reported_heads = heads();

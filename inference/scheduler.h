@@ -31,6 +31,7 @@ class Scheduler : public SentenceScheduler {
 
   std::int64_t capacity(const DecodeConfig& config) const override;
   bool idle() const override { return active_.empty(); }
+  std::int64_t rows_in_use() const override;
   /// A step reports the attention of one layer and head. So a sentence that needs another layer or
   /// head waits, and those behind it wait, too.
   std::int64_t count_admissible(const std::deque<SourceSentence>& waiting) const override;

@@ -24,7 +24,7 @@ struct SourceSentence {
   Requirements required = {};
   std::shared_ptr<SentenceReceiver> receiver = {};
   std::stop_token stop = {};  ///< requested once nobody waits for the sentence any more
-  std::int64_t turn = 0;      ///< Workers' own: those with fewer turns are taken first
+  std::int64_t turn = 0;      ///< Workers' own: the number of its turn; lower ones come first
   bool has_end = true;        ///< whether the last of the tokens is </s>, which is no piece
 
   /// The source pieces that the rules about lengths count.

@@ -1,5 +1,5 @@
-// What a worker needs of a scheduler: it takes sentences in as there is room, and gives them back
-// translated. Scheduler searches on the host, for any Engine.
+// The interface of a scheduler to a worker. A scheduler takes sentences in as there is room, and
+// gives them back translated. Scheduler searches on the host, for any Engine.
 #pragma once
 
 #include <cstdint>
@@ -28,6 +28,8 @@ class SentenceScheduler {
   /// translation at once.
   virtual std::int64_t capacity(const DecodeConfig& config) const = 0;
   virtual bool idle() const = 0;
+  /// The rows that its sentences may take in a step.
+  virtual std::int64_t rows_in_use() const = 0;
   /// The number of sentences at the front of `waiting` that there is room for now; at least one if
   /// the scheduler is idle.
   virtual std::int64_t count_admissible(const std::deque<SourceSentence>& waiting) const = 0;

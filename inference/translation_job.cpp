@@ -7,8 +7,9 @@
 
 namespace dragoman {
 
-TranslationJob::TranslationJob(const LinePreparer& preparer, const Tokenizer& target)
-    : preparer_(preparer), target_(target) {}
+TranslationJob::TranslationJob(const LinePreparer& preparer, SentenceCache& cache,
+                               const Tokenizer& target)
+    : preparer_(preparer), cache_(cache), target_(target) {}
 
 std::vector<SourceSentence> TranslationJob::begin(Submission submission) {
   first_line_ = submission.first_line;
@@ -20,9 +21,11 @@ std::vector<SourceSentence> TranslationJob::begin(Submission submission) {
     if (request->settings->config.sampling && !input.terms.empty())
       throw UsageError("--sampling: draws cannot be made to have terms");
     auto& line = lines_.emplace_back(std::make_unique<PreparedLine>(number, std::move(request)));
-    std::vector<SourceSentence> of_line = preparer_.prepare(std::move(input), *line);
-    order_.add(of_line.size());
-    for (SourceSentence& sentence : of_line) sentences.push_back(addressed(std::move(sentence)));
+    const std::size_t before = sentences.size();
+    for (SourceSentence& sentence : preparer_.prepare(std::move(input), *line))
+      if (auto searched = look_up(*line, std::move(sentence)))
+        sentences.push_back(addressed(*std::move(searched)));
+    order_.add(sentences.size() - before);
   }
   on_progress_ = std::move(submission.on_progress);
   if (order_.ready() && on_progress_) on_progress_();
@@ -37,10 +40,24 @@ SourceSentence TranslationJob::addressed(SourceSentence sentence) {
   return sentence;
 }
 
+std::optional<SourceSentence> TranslationJob::look_up(PreparedLine& line, SourceSentence sentence) {
+  // Settings with texts to avoid are made for a request and do not come again.
+  auto key = line.request->demands->avoided.empty() ? cache_.key_of(sentence) : std::nullopt;
+  if (!key) return sentence;
+  const auto part = static_cast<std::size_t>(sentence.part);
+  if (auto known = cache_.find(*key))
+    return preparer_.keep_or_search_again(line, part, *std::move(known));
+  line.parts[part].cache_key = std::move(key);
+  return sentence;
+}
+
 std::optional<SourceSentence> TranslationJob::finish(FinishedSentence sentence) {
   const auto line = static_cast<std::size_t>(sentence.line - first_line_);
-  if (auto again = preparer_.keep_or_search_again(
-          *lines_[line], static_cast<std::size_t>(sentence.part), std::move(sentence.hypotheses)))
+  const auto part = static_cast<std::size_t>(sentence.part);
+  if (auto key = std::exchange(lines_[line]->parts[part].cache_key, std::nullopt))
+    cache_.keep(*std::move(key), sentence.hypotheses);
+  if (auto again =
+          preparer_.keep_or_search_again(*lines_[line], part, std::move(sentence.hypotheses)))
     return addressed(std::move(*again));
   const MutexLock lock(mutex_);
   order_.finish(line);

@@ -16,6 +16,7 @@
 #include "inference/line_preparer.h"
 #include "inference/prepared_line.h"
 #include "inference/sentence.h"
+#include "inference/sentence_cache.h"
 #include "inference/translation.h"
 #include "inference/translation_answers.h"
 #include "tokenizer/tokenizer.h"
@@ -25,10 +26,11 @@ namespace dragoman {
 class TranslationJob : public SentenceReceiver,
                        public std::enable_shared_from_this<TranslationJob> {
  public:
-  /// The preparer must outlive the work, the target's tokenizer the answers.
-  TranslationJob(const LinePreparer& preparer, const Tokenizer& target);
+  /// The preparer and the cache must outlive the work, the target's tokenizer the answers.
+  TranslationJob(const LinePreparer& preparer, SentenceCache& cache, const Tokenizer& target);
 
-  /// Prepares the lines and returns their sentences. Called once, before any other function.
+  /// Prepares the lines and returns their sentences, without those that the cache has. Called once,
+  /// before any other function.
   std::vector<SourceSentence> begin(Submission submission);
 
   std::optional<SourceSentence> finish(FinishedSentence sentence) override;
@@ -42,9 +44,13 @@ class TranslationJob : public SentenceReceiver,
 
  private:
   SourceSentence addressed(SourceSentence sentence);
+  /// Gives the sentence the hypotheses that the cache has of it. Returns the sentence that is to be
+  /// searched for, if one is.
+  std::optional<SourceSentence> look_up(PreparedLine& line, SourceSentence sentence);
   void stop_work() noexcept;
 
   const LinePreparer& preparer_;
+  SentenceCache& cache_;
   const Tokenizer& target_;
   std::int64_t first_line_ = 0;
   /// Null once next() has taken the line. No mutex guards it: workers write to different parts of a

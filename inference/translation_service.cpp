@@ -14,6 +14,7 @@ TranslationService::TranslationService(const std::vector<Engine*>& engines,
       preparer_(tokenizers, {.max_positions = engine_.max_positions(),
                              .several_sentences = config.several_sentences}),
       edges_(token_edges(*target_)),
+      cache_(config.cache_bytes),
       workers_(engines, config.limits) {}
 
 std::shared_ptr<const PreparedRequest> TranslationService::prepare(
@@ -36,7 +37,7 @@ std::shared_ptr<const PreparedRequest> TranslationService::prepare(
 }
 
 TranslationAnswers TranslationService::submit(Submission submission) {
-  const auto job = std::make_shared<TranslationJob>(preparer_, *target_);
+  const auto job = std::make_shared<TranslationJob>(preparer_, cache_, *target_);
   TranslationAnswers answers(job);
   workers_.add(job->begin(std::move(submission)));
   return answers;

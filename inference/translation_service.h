@@ -8,6 +8,7 @@
 //   read                           Stream::read (translate_text.cpp)                 caller
 //   submit                         TranslationService::submit, TranslationJob::begin caller
 //   repair, split, tokenize        LinePreparer::prepare, split_line                 caller
+//   look up                        SentenceCache::find                               caller
 //   wait                           Workers::add, Workers::take                       -
 //   encode; get a slot             Scheduler::admit, Engine::admit                   worker
 //   step: requests to the engine   Scheduler::list_rows, SentenceSearch::prepare_step worker
@@ -28,6 +29,7 @@
 #include "inference/line_preparer.h"
 #include "inference/search/engine.h"
 #include "inference/search/token_rules.h"
+#include "inference/sentence_cache.h"
 #include "inference/translation_answers.h"
 #include "inference/translation_request.h"
 #include "inference/workers.h"
@@ -39,6 +41,7 @@ struct ServiceConfig {
   Workers::Limits limits = {};
   /// The fraction of the model's training pairs with several sentences, for splits_sentences().
   std::optional<double> several_sentences = std::nullopt;
+  std::int64_t cache_bytes = 0;  ///< of SentenceCache
 };
 
 class TranslationService {
@@ -67,6 +70,8 @@ class TranslationService {
   std::int64_t most_waiting() const { return workers_.limits().waiting; }
   /// The number of sentences that no engine has taken yet.
   std::int64_t waiting() const { return workers_.waiting(); }
+  std::int64_t rows_in_use() const { return workers_.rows_in_use(); }
+  SentenceCache::Counts cache_counts() const { return cache_.counts(); }
   /// The error of the first engine that failed; null while all work. The other engines go on.
   std::exception_ptr failure() const { return workers_.failure(); }
 
@@ -75,7 +80,8 @@ class TranslationService {
   const std::shared_ptr<const Tokenizer> target_;
   const LinePreparer preparer_;
   const std::vector<TokenEdges> edges_;  ///< [V] of the target
-  Workers workers_;                      ///< last: its threads use all members above
+  SentenceCache cache_;
+  Workers workers_;  ///< last: its threads use all members above
 };
 
 }  // namespace dragoman

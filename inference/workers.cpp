@@ -2,14 +2,15 @@
 
 #include <algorithm>
 #include <iterator>
+#include <numeric>
 #include <utility>
 
 namespace dragoman {
 
 namespace {
 
-/// A submission of so many sentences is taken whole. Were it one, all that wait would end at the
-/// same time, and engines would stand idle until the next come.
+/// The sentences of a submission that are taken in one turn. Were it one, all submissions that wait
+/// would end at the same time, and engines would stand idle until the next come.
 constexpr std::int64_t kOfATurn = 8;
 
 bool is_cancelled(const SourceSentence& sentence) { return sentence.stop.stop_requested(); }
@@ -22,11 +23,12 @@ std::shared_ptr<SentenceScheduler> scheduler_of(Engine& engine, std::int64_t row
 }  // namespace
 
 Workers::Workers(std::span<Engine* const> engines, const Limits& limits)
-    : limits_(limits), working_(static_cast<std::int64_t>(engines.size())) {
+    : limits_(limits),
+      working_(static_cast<std::int64_t>(engines.size())),
+      rows_in_use_(engines.size()) {
   for (Engine* engine : engines) schedulers_.push_back(scheduler_of(*engine, limits.rows));
-  for (const auto& scheduler : schedulers_)
-    threads_.emplace_back(
-        [this, &scheduler](const std::stop_token& stop) { work(*scheduler, stop); });
+  for (std::size_t engine = 0; engine < engines.size(); ++engine)
+    threads_.emplace_back([this, engine](const std::stop_token& stop) { work(engine, stop); });
 }
 
 Workers::~Workers() {
@@ -78,6 +80,11 @@ std::int64_t Workers::waiting() const {
   return static_cast<std::int64_t>(waiting_.size());
 }
 
+std::int64_t Workers::rows_in_use() const {
+  const MutexLock lock(mutex_);
+  return std::accumulate(rows_in_use_.begin(), rows_in_use_.end(), std::int64_t{0});
+}
+
 std::exception_ptr Workers::failure() const {
   const MutexLock lock(mutex_);
   return failure_;
@@ -115,12 +122,14 @@ void Workers::deliver(std::vector<FinishedSentence> finished, std::vector<Source
   again.clear();
 }
 
-void Workers::serve(SentenceScheduler& scheduler, std::vector<SourceSentence>& taken,
+void Workers::serve(std::size_t engine, std::vector<SourceSentence>& taken,
                     const std::stop_token& stop) {
+  SentenceScheduler& scheduler = *schedulers_[engine];
   while (true) {
     scheduler.drop_cancelled();
     {
       MutexLock lock(mutex_);
+      rows_in_use_[engine] = scheduler.rows_in_use();
       added_.wait(lock, stop,
                   [&]() REQUIRES(mutex_) { return !waiting_.empty() || !scheduler.idle(); });
       if (stop.stop_requested()) return;
@@ -132,23 +141,24 @@ void Workers::serve(SentenceScheduler& scheduler, std::vector<SourceSentence>& t
   }
 }
 
-void Workers::work(SentenceScheduler& scheduler, const std::stop_token& stop) {
+void Workers::work(std::size_t engine, const std::stop_token& stop) {
   std::vector<SourceSentence> taken;
   std::exception_ptr error = cancellation_error_;
   try {
-    serve(scheduler, taken, stop);
+    serve(engine, taken, stop);
   } catch (...) {
     error = std::current_exception();
-    end_engine(error);
+    end_engine(engine, error);
   }
   // Memory may have run out, so nothing from here on takes any.
-  scheduler.fail_all(error);
+  schedulers_[engine]->fail_all(error);
   for (const SourceSentence& sentence : taken) sentence.receiver->fail(error);
   while (const auto receiver = next_without_engine()) receiver->fail(error);
 }
 
-void Workers::end_engine(std::exception_ptr error) {
+void Workers::end_engine(std::size_t engine, std::exception_ptr error) {
   const MutexLock lock(mutex_);
+  rows_in_use_[engine] = 0;
   if (failure_ == nullptr) failure_ = std::move(error);
   --working_;
 }

@@ -55,16 +55,17 @@ class Workers {
   std::int64_t capacity(const DecodeConfig& config) const;
   const Limits& limits() const { return limits_; }
   std::int64_t waiting() const;
+  /// The rows of all engines' steps that have a sentence; 0 while nothing is translated.
+  std::int64_t rows_in_use() const;
   /// The error of the first engine that failed; null while all work. A failed engine gets no more
   /// sentences, and those that it had fail (SentenceReceiver::fail).
   std::exception_ptr failure() const;
 
  private:
-  void work(SentenceScheduler& scheduler, const std::stop_token& stop);
+  void work(std::size_t engine, const std::stop_token& stop);
   /// Translates until a stop is requested. `taken` has the sentences that are in neither the queue
   /// nor the scheduler: work() lets them fail where an engine throws.
-  void serve(SentenceScheduler& scheduler, std::vector<SourceSentence>& taken,
-             const std::stop_token& stop);
+  void serve(std::size_t engine, std::vector<SourceSentence>& taken, const std::stop_token& stop);
   /// Removes from the queue the sentences that the scheduler has room for, and returns them.
   std::vector<SourceSentence> take(const SentenceScheduler& scheduler) REQUIRES(mutex_);
   /// Gives the sentences to their receivers, and puts those that are searched again into the
@@ -73,7 +74,7 @@ class Workers {
   /// Moves the sentences into the queue. Where memory runs out, they stay as they are.
   void put(std::vector<SourceSentence>& sentences) REQUIRES(mutex_);
   /// Notes that an engine has failed.
-  void end_engine(std::exception_ptr error);
+  void end_engine(std::size_t engine, std::exception_ptr error);
   /// Removes the next sentence of the queue and returns its receiver, if all engines have failed;
   /// null otherwise, and after the last sentence.
   std::shared_ptr<SentenceReceiver> next_without_engine();
@@ -86,6 +87,7 @@ class Workers {
   std::deque<SourceSentence> waiting_ GUARDED_BY(mutex_);
   std::int64_t working_ GUARDED_BY(mutex_);  ///< engines that have not failed
   std::exception_ptr failure_ GUARDED_BY(mutex_);
+  std::vector<std::int64_t> rows_in_use_ GUARDED_BY(mutex_);  ///< of each engine
   std::condition_variable_any added_;
   std::vector<std::jthread> threads_;  ///< last: they use all above
 };

@@ -3,9 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <optional>
+#include <string_view>
+#include <utility>
 
 #include "markup/fragment_links.h"
+#include "markup/fragment_search.h"
 #include "markup/tag_tree.h"
 
 namespace dragoman {
@@ -38,40 +42,65 @@ class TagPlacer {
 
   /// Children that have text take theirs first, those that fit best before the others.
   void place_children(std::size_t parent) {
-    std::vector<std::size_t> left;
-    for (const std::size_t child : nodes_[parent].children)
-      if (!claim_same_text(parent, child)) left.push_back(child);
-    for (const std::size_t child : by_gain(parent, left)) claim_stretch(parent, child);
+    claim_same_texts(parent);
+    for (const std::size_t child : by_gain(parent)) claim_stretch(parent, child);
     place_single_tags(parent);
     for (const std::size_t child : nodes_[parent].children)
       if (nodes_[child].is_element()) place_children(child);
   }
 
-  /// Text that is kept is best replaced where the translation has the same text.
-  bool claim_same_text(std::size_t parent, std::size_t child) {
-    const TagNode& node = nodes_[child];
-    if (node.is_element() || !has_text(child)) return false;
-    const std::string_view text = node.text.of(passage_.text);
-    const std::vector<WordFragment>& fragments = links_.target();
-    for (std::size_t begin = 0; begin < fragments.size(); ++begin) {
-      const std::size_t from = fragments[begin].place.begin;
-      if (owners_[begin] != parent || translation_.text.compare(from, text.size(), text) != 0)
-        continue;
-      std::size_t end = begin;
-      while (end < fragments.size() && owners_[end] == parent &&
-             fragments[end].place.end <= from + text.size())
-        ++end;
-      if (end == begin || fragments[end - 1].place.end != from + text.size()) continue;
-      claim(child, {.begin = begin, .end = end, .gain = 0});
-      return true;
+  struct LongestFirst {
+    bool operator()(std::string_view a, std::string_view b) const {
+      return a.size() != b.size() ? a.size() > b.size() : a < b;
     }
-    return false;
+  };
+
+  /// Text that is kept is best replaced where the translation has the same text.
+  void claim_same_texts(std::size_t parent) {
+    std::map<std::string_view, std::vector<std::size_t>, LongestFirst> kept;  // children
+    for (const std::size_t child : nodes_[parent].children)
+      if (!nodes_[child].is_element() && has_text(child))
+        kept[nodes_[child].text.of(passage_.text)].push_back(child);
+    if (kept.empty()) return;
+    const FragmentSearch search(translation_.text, links_.target(), fragments_owned_by(parent));
+    for (const auto& [text, children] : kept) {
+      auto child = children.begin();
+      for (const std::size_t begin : search.places_of(text)) {
+        if (child == children.end()) break;
+        const auto stretch = stretch_of(parent, begin, text.size());
+        if (stretch) claim(*child++, *stretch);
+      }
+    }
   }
 
-  std::vector<std::size_t> by_gain(std::size_t parent, const std::vector<std::size_t>& children) {
+  /// The fragments of the translation that belong to the node.
+  std::vector<std::size_t> fragments_owned_by(std::size_t node) const {
+    const std::vector<WordFragment>& all = links_.target();
+    const auto begin_of = [](const WordFragment& fragment) { return fragment.place.begin; };
+    const auto first = std::ranges::lower_bound(all, places_[node]->begin, {}, begin_of);
+    std::vector<std::size_t> fragments;
+    for (auto at = static_cast<std::size_t>(first - all.begin());
+         at < all.size() && all[at].place.begin < places_[node]->end; ++at)
+      if (owners_[at] == node) fragments.push_back(at);
+    return fragments;
+  }
+
+  /// The fragments of `owner` that are the `size` bytes from fragment `begin` on; nothing where
+  /// others have some of them, or a fragment does not end there.
+  std::optional<Stretch> stretch_of(std::size_t owner, std::size_t begin, std::size_t size) const {
+    const std::vector<WordFragment>& fragments = links_.target();
+    const std::size_t end_of_text = begin_of(begin) + size;
+    std::size_t end = begin;
+    while (end < fragments.size() && owners_[end] == owner && end_of(end) <= end_of_text) ++end;
+    if (end == begin || end_of(end - 1) != end_of_text) return std::nullopt;
+    return Stretch{.begin = begin, .end = end, .gain = 0};
+  }
+
+  /// The children that have text and no place yet.
+  std::vector<std::size_t> by_gain(std::size_t parent) {
     std::vector<std::pair<double, std::size_t>> gains;
-    for (const std::size_t child : children)
-      if (has_text(child))
+    for (const std::size_t child : nodes_[parent].children)
+      if (has_text(child) && !places_[child])
         if (const auto stretch = best_stretch(parent, child))
           gains.emplace_back(-stretch->gain, child);
     std::ranges::stable_sort(gains, {}, [](const auto& gain) { return gain.first; });

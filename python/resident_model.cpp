@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/threads.h"
 #include "inference/cpu/cpu_engine.h"
+#include "inference/decode_defaults.h"
 #include "inference/ensemble.h"
 #include "inference/forced_scores.h"
 #include "inference/line_scores.h"
@@ -65,12 +66,8 @@ std::vector<std::unique_ptr<Engine>> ResidentModel::make_engines() const {
 
 DecodeConfig ResidentModel::search_with(const NamedOptions& options) const {
   DecodeConfig config;
-  const std::vector<Field> fields = fields_of(config);
-  for (const Field& field : fields)
-    if (const auto value = decode_defaults_.find(std::string(field.info.name));
-        value != decode_defaults_.end())
-      field.assign({value->second});
-  assign_options(fields, options);
+  take_decode_defaults(config, decode_defaults_, [](std::string_view) { return false; });
+  assign_options(fields_of(config), options);
   config.validate();
   return config;
 }

@@ -3,9 +3,8 @@
 #include <nettle/memops.h>
 #include <nettle/sha2.h>
 
-#include <algorithm>
 #include <charconv>
-#include <ctime>
+#include <utility>
 
 #include "base/error.h"
 #include "base/text_lines.h"
@@ -44,16 +43,16 @@ std::optional<std::int64_t> parse_limit(std::string_view text) {
   return limit;
 }
 
-int this_month() {
-  const std::time_t now = std::time(nullptr);
+int month_of(std::time_t time) {
   std::tm parts{};
-  gmtime_r(&now, &parts);
+  gmtime_r(&time, &parts);
   return parts.tm_year * 12 + parts.tm_mon;
 }
 
 }  // namespace
 
-ApiKeys::ApiKeys(const std::filesystem::path& file) : month_(this_month()) {
+ApiKeys::ApiKeys(const std::filesystem::path& file, Now now)
+    : now_(std::move(now)), month_(month_of(now_())) {
   constexpr std::string_view kHashed = "sha256:";
   std::size_t number = 0;
   for (const std::string& line : read_lines(file)) {
@@ -97,25 +96,25 @@ std::string ApiKeys::owner_of(Key key) const {
 }
 
 void ApiKeys::begin_month() {
-  const int month = this_month();
+  const int month = month_of(now_());
   if (month == month_) return;
   month_ = month;
   for (Use& use : uses_) use.characters = 0;
 }
 
-bool ApiKeys::take(Key key, std::int64_t characters) {
+std::optional<ApiKeys::Taken> ApiKeys::take(Key key, std::int64_t characters) {
   const MutexLock lock(mutex_);
   begin_month();
   Use& use = uses_[key];
-  if (use.limit && characters > *use.limit - use.characters) return false;
+  if (use.limit && characters > *use.limit - use.characters) return std::nullopt;
   use.characters += characters;
-  return true;
+  return Taken{.key = key, .characters = characters, .month = month_};
 }
 
-void ApiKeys::give_back(Key key, std::int64_t characters) {
+void ApiKeys::give_back(const Taken& taken) {
   const MutexLock lock(mutex_);
-  Use& use = uses_[key];
-  use.characters = std::max<std::int64_t>(0, use.characters - characters);
+  begin_month();
+  if (taken.month == month_) uses_[taken.key].characters -= taken.characters;
 }
 
 ApiKeys::Use ApiKeys::use_of(Key key) {

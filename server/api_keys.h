@@ -4,7 +4,9 @@
 
 #include <array>
 #include <cstdint>
+#include <ctime>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,10 +25,19 @@ class ApiKeys {
     std::optional<std::int64_t> limit;  ///< characters in a month; none: no limit
   };
 
+  /// Characters that were taken out of a key's quota.
+  struct Taken {
+    Key key;
+    std::int64_t characters;
+    int month;
+  };
+  using Now = std::function<std::time_t()>;
+
   /// A line for each key: the key, or "sha256:" and its SHA-256 in hexadecimal digits; then, where
   /// the key has a limit, white space and the characters of a month. Blank lines and lines that
   /// begin with # are skipped. Throws Error naming file and line.
-  explicit ApiKeys(const std::filesystem::path& file);
+  explicit ApiKeys(
+      const std::filesystem::path& file, Now now = [] { return std::time(nullptr); });
 
   /// The number of a key; nothing for an unknown one. It takes the same time, however many
   /// characters of a key are right.
@@ -36,16 +47,18 @@ class ApiKeys {
   /// the first half of its SHA-256 in hexadecimal digits.
   std::string owner_of(Key key) const;
 
-  /// Takes the characters out of the key's quota, all of them or none. False where too few are
+  /// Takes the characters out of the key's quota, all of them or none. Nothing where too few are
   /// left.
-  bool take(Key key, std::int64_t characters);
-  /// For what was not translated after all.
-  void give_back(Key key, std::int64_t characters);
+  std::optional<Taken> take(Key key, std::int64_t characters);
+  /// For what was not translated after all. What was taken in another month has no effect on this
+  /// one.
+  void give_back(const Taken& taken);
   Use use_of(Key key);
 
  private:
   void begin_month() REQUIRES(mutex_);
 
+  const Now now_;
   std::vector<std::array<std::uint8_t, 32>> hashes_;  // of the keys; they stay as they are
   mutable Mutex mutex_;
   std::vector<Use> uses_ GUARDED_BY(mutex_);  // of each key

@@ -37,10 +37,16 @@ void TranslationServer::explain(const CallPointer& call) {
     throw HttpError(403, "Explanations are disabled on this server.");
   admit(*call);
   call->translate = call->interface->parse_translate(*call->fields, models_, config_.limits);
-  TextsToTranslate task;
-  read_markup(*call, task);
-  choose_routes(*call, task);
-  const TextToTranslate& text = task.texts.front();
+  const auto task = std::make_shared<TextsToTranslate>();
+  read_markup(*call, *task);
+  begin_explanation(call, task);
+}
+
+void TranslationServer::begin_explanation(const CallPointer& call,
+                                          const std::shared_ptr<TextsToTranslate>& task) {
+  choose_routes(*call, *task);
+  if (loads_model(call, *task, [this, call, task] { begin_explanation(call, task); })) return;
+  const TextToTranslate& text = task->texts.front();
   if (text.route.size() != 1 || !text.route.front()->explain())
     throw HttpError(400, join_text("there is no model from ", call->answers.front().source, " to ",
                                    call->translate.target, " that can be explained"));

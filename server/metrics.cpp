@@ -19,6 +19,38 @@ void single(std::ostream& text, const char* name, const char* type, const char* 
   text << name << ' ' << value << '\n';
 }
 
+struct Label {
+  const char *name, *type, *help;
+};
+
+/// A value of each model, by its languages.
+template <class ValueOf>
+void of_each(std::ostream& text, const ServedModels& models, const Label& label,
+             ValueOf&& value_of) {
+  describe(text, label.name, label.type, label.help);
+  for (const auto& model : models.loaded())
+    text << label.name << "{languages=\"" << model->languages().name() << "\"} "
+         << value_of(model->service()) << '\n';
+}
+
+void write_models(std::ostream& text, const ServedModels& models) {
+  using Service = const TranslationService&;
+  of_each(text, models,
+          {"dragoman_waiting_sentences", "gauge", "Sentences that no engine works on yet."},
+          [](Service service) { return service.waiting(); });
+  of_each(text, models,
+          {"dragoman_rows_in_use", "gauge", "Rows of the engines' steps that have a sentence."},
+          [](Service service) { return service.rows_in_use(); });
+  of_each(text, models,
+          {"dragoman_cache_hits_total", "counter", "Sentences whose translation was kept."},
+          [](Service service) { return service.cache_counts().found; });
+  of_each(text, models,
+          {"dragoman_cache_misses_total", "counter", "Sentences whose translation was not kept."},
+          [](Service service) { return service.cache_counts().missed; });
+  of_each(text, models, {"dragoman_cache_bytes", "gauge", "Memory of the sentences kept, about."},
+          [](Service service) { return service.cache_counts().bytes; });
+}
+
 }  // namespace
 
 void Metrics::begin() noexcept {
@@ -74,10 +106,7 @@ std::string Metrics::text(const ServedModels& models, std::int64_t damaged_gloss
          under_way_);
   single(text, "dragoman_refused_total", "counter", "Requests answered by 503, as too much waits.",
          refused_);
-  describe(text, "dragoman_waiting_sentences", "gauge", "Sentences that no engine works on yet.");
-  for (const auto& model : models.all())
-    text << "dragoman_waiting_sentences{languages=\"" << model->languages().name() << "\"} "
-         << model->service().waiting() << '\n';
+  write_models(text, models);
   single(text, "dragoman_texts_total", "counter", "Texts that were translated or explained.",
          texts_);
   single(text, "dragoman_characters_total", "counter",

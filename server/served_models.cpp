@@ -14,6 +14,9 @@ ServedModel::ServedModel(LanguagePair languages, std::shared_ptr<TranslationServ
       facts_(std::move(facts)),
       explain_(std::move(explain)) {}
 
+ServedModel::ServedModel(LanguagePair languages, std::function<void()> load)
+    : languages_(std::move(languages)), load_(std::move(load)) {}
+
 std::shared_ptr<const PreparedRequest> ServedModel::prepare(
     const RequestedTranslations& wanted) const {
   TranslationRequest request{.config = config_,
@@ -49,6 +52,18 @@ std::vector<std::shared_ptr<const ServedModel>> ServedModels::all() const {
   std::vector<std::shared_ptr<const ServedModel>> models;
   for (const auto& [languages, model] : models_) models.push_back(model);
   return models;
+}
+
+std::vector<std::shared_ptr<const ServedModel>> ServedModels::loaded() const {
+  std::vector<std::shared_ptr<const ServedModel>> models = all();
+  std::erase_if(models, [](const auto& model) { return !model->is_loaded(); });
+  return models;
+}
+
+std::shared_ptr<const ServedModel> ServedModels::find(const LanguagePair& languages) const {
+  const MutexLock lock(mutex_);
+  const auto found = models_.find(languages);
+  return found == models_.end() ? nullptr : found->second;
 }
 
 std::vector<std::string> ServedModels::languages() const {

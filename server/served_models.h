@@ -11,6 +11,7 @@
 #include <tuple>
 #include <vector>
 
+#include "base/file_stamp.h"
 #include "base/mutex.h"
 #include "inference/translation_service.h"
 #include "server/language_codes.h"
@@ -37,12 +38,19 @@ class ServedModel {
   struct Facts {
     std::string checksum;      ///< of its file
     std::int64_t updates = 0;  ///< behind its weights
+    FileStamp stamp = {};      ///< of its file
   };
   /// `config` is that of requests that ask for nothing else. The service may own what it needs.
   ServedModel(LanguagePair languages, std::shared_ptr<TranslationService> service,
               DecodeConfig config, Facts facts, ExplainText explain = nullptr);
 
+  /// A model that is loaded when a request first needs it: `load` puts the loaded one into its
+  /// place (ServedModels::set), or throws Error. It has nothing but its languages.
+  ServedModel(LanguagePair languages, std::function<void()> load);
+
   const LanguagePair& languages() const { return languages_; }
+  bool is_loaded() const { return service_ != nullptr; }
+  void load() const { load_(); }
   const Facts& facts() const { return facts_; }
   TranslationService& service() const { return *service_; }
   const ExplainText& explain() const { return explain_; }  ///< null: it cannot
@@ -56,6 +64,7 @@ class ServedModel {
   const DecodeConfig config_;
   const Facts facts_;
   const ExplainText explain_;
+  const std::function<void()> load_;
   std::shared_ptr<const PreparedRequest> prepare(const RequestedTranslations& wanted) const;
 
   mutable Mutex mutex_;
@@ -74,6 +83,9 @@ class ServedModels {
   void set(std::shared_ptr<const ServedModel> model);
 
   std::vector<std::shared_ptr<const ServedModel>> all() const;
+  std::vector<std::shared_ptr<const ServedModel>> loaded() const;
+  /// Null for languages without a model.
+  std::shared_ptr<const ServedModel> find(const LanguagePair& languages) const;
   std::vector<std::string> languages() const;  ///< sources and targets, sorted
   /// What `source` can be translated to, sorted; itself, too.
   std::vector<std::string> targets_of(const std::string& source) const;

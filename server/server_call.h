@@ -35,7 +35,7 @@ struct TranslationServer::Call {
   AnsweredRequest facts = {};
   std::optional<RequestFields> fields = {};
   std::optional<ApiKeys::Key> key = {};
-  std::int64_t taken = 0;  ///< characters of the key's quota
+  std::optional<ApiKeys::Taken> taken = {};
   TranslateParameters translate = {};
   std::vector<TextAnswer> answers = {};
   bool wants_numbers = false;  ///< of an explanation, instead of the page

@@ -126,7 +126,7 @@ HttpResponse TranslationServer::frontend_settings(Call&) {
 }
 
 HttpResponse TranslationServer::health(Call&) {
-  for (const auto& model : models_.all())
+  for (const auto& model : models_.loaded())
     if (model->service().failure())
       return json_response(
           503,
@@ -142,11 +142,14 @@ HttpResponse TranslationServer::metrics(Call&) {
 
 HttpResponse TranslationServer::version(Call&) {
   Json models = Json::array();
-  for (const auto& model : models_.all())
-    models.push_back({{"source", model->languages().source},
-                      {"target", model->languages().target},
-                      {"updates", model->facts().updates},
-                      {"checksum", model->facts().checksum}});
+  for (const auto& model : models_.all()) {
+    Json& facts = models.emplace_back(Json{{"source", model->languages().source},
+                                           {"target", model->languages().target},
+                                           {"loaded", model->is_loaded()}});
+    if (!model->is_loaded()) continue;
+    facts["updates"] = model->facts().updates;
+    facts["checksum"] = model->facts().checksum;
+  }
   return json_response(200, Json{{"version", config_.version}, {"models", models}});
 }
 

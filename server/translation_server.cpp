@@ -139,7 +139,7 @@ void TranslationServer::finish(Call& call, HttpResponse response) noexcept {
   facts.seconds = std::chrono::duration<double>(Clock::now() - call.begin).count();
   if (facts.status >= 400) {
     facts.characters = facts.texts = facts.target_tokens = 0;
-    if (call.taken > 0) config_.api_keys->give_back(*call.key, call.taken);
+    if (call.taken) config_.api_keys->give_back(*call.taken);
   }
   metrics_.end(facts, call.route);
   try {
@@ -205,6 +205,7 @@ void TranslationServer::read_markup(Call& call, TextsToTranslate& task) {
 void TranslationServer::choose_routes(Call& call, TextsToTranslate& task) {
   const TranslateParameters& parameters = call.translate;
   const std::vector<std::string> sources = models_.sources_of(parameters.target);
+  call.answers.clear();
   DetectedLanguage source{.language = parameters.source, .confidence = 100};
   if (parameters.source.empty() && !parameters.detects_each) {
     std::string all;
@@ -237,13 +238,39 @@ void TranslationServer::charge(Call& call) {
   std::int64_t characters = 0;
   for (const TextAnswer& answer : call.answers) characters += answer.characters;
   if (call.key) {
-    if (!config_.api_keys->take(*call.key, characters))
+    call.taken = config_.api_keys->take(*call.key, characters);
+    if (!call.taken)
       throw HttpError(call.interface->used_up,
                       "Quota exceeded: the characters of this month are used up");
-    call.taken = characters;
   }
   facts.characters = characters;
   facts.texts = static_cast<std::int64_t>(call.answers.size());
+}
+
+/// True where a text needs a model that is not loaded: `go_on` is called on the thread of
+/// PendingTranslations when one more is.
+bool TranslationServer::loads_model(const CallPointer& call, const TextsToTranslate& task,
+                                    std::function<void()> go_on) {
+  for (const TextToTranslate& text : task.texts)
+    for (const auto& model : text.route) {
+      if (model->is_loaded()) continue;
+      loader_.start(model, [this, call, go_on = std::move(go_on)](const std::exception_ptr& fault) {
+        try {
+          if (fault) std::rethrow_exception(fault);
+          pending_.post([this, call, go_on] {
+            try {
+              go_on();
+            } catch (const std::exception& error) {
+              fail(*call, error);
+            }
+          });
+        } catch (const std::exception& error) {
+          fail(*call, error);
+        }
+      });
+      return true;
+    }
+  return false;
 }
 
 void TranslationServer::translate(const CallPointer& call) {
@@ -251,7 +278,7 @@ void TranslationServer::translate(const CallPointer& call) {
   call->translate = call->interface->parse_translate(*call->fields, models_, config_.limits);
   if (!call->translate.glossary.empty()) use_glossary(*call);
   if (call->interface != &kPage) call->fields.reset();  // the page shows them again
-  TextsToTranslate task{
+  const auto task = std::make_shared<TextsToTranslate>(TextsToTranslate{
       .texts = {},
       .alternatives = call->translate.alternatives,
       .split = call->translate.split,
@@ -260,11 +287,17 @@ void TranslationServer::translate(const CallPointer& call) {
       .reports_words = call->translate.shows_alignment || call->translate.shows_word_scores,
       .reports_attention = call->translate.shows_alignment,
       .stop = call->gone,
-      .deadline = call->begin + config_.request_timeout};
-  read_markup(*call, task);
-  choose_routes(*call, task);
+      .deadline = call->begin + config_.request_timeout});
+  read_markup(*call, *task);
+  begin_translation(call, task);
+}
+
+void TranslationServer::begin_translation(const CallPointer& call,
+                                          const std::shared_ptr<TextsToTranslate>& task) {
+  choose_routes(*call, *task);
+  if (loads_model(call, *task, [this, call, task] { begin_translation(call, task); })) return;
   charge(*call);
-  pending_.start(std::move(task), [this, call](TranslationOutcome outcome) {
+  pending_.start(std::move(*task), [this, call](TranslationOutcome outcome) {
     translated(call, std::move(outcome));
   });
 }

@@ -14,6 +14,7 @@
 #include "server/glossaries.h"
 #include "server/http.h"
 #include "server/metrics.h"
+#include "server/model_loader.h"
 #include "server/pending_explanations.h"
 #include "server/pending_translations.h"
 #include "server/request_rate.h"
@@ -44,6 +45,10 @@ class TranslationServer {
 
   /// At least one model.
   TranslationServer(const ServedModels& models, ServerConfig config, OnAnswer on_answer);
+  TranslationServer(const TranslationServer&) = delete;
+  TranslationServer& operator=(const TranslationServer&) = delete;
+  /// Stops the loader first: what it tells uses all members.
+  ~TranslationServer() { loader_.stop(); }
 
   /// An HttpHandler. Requests with parameters are answered later, by the thread of
   /// PendingTranslations, the others before it returns. Each request is answered once, also where
@@ -91,13 +96,17 @@ class TranslationServer {
   void begin(const CallPointer& call);
   void answer(const CallPointer& call, const Endpoint& endpoint) noexcept;
   void translate(const CallPointer& call);
+  void begin_translation(const CallPointer& call, const std::shared_ptr<TextsToTranslate>& task);
   void translated(const CallPointer& call, TranslationOutcome outcome) noexcept;
   void explain(const CallPointer& call);
+  void begin_explanation(const CallPointer& call, const std::shared_ptr<TextsToTranslate>& task);
   void explained(const CallPointer& call, ExplanationOutcome outcome) noexcept;
   void admit(Call& call);
   void charge(Call& call);
   void read_markup(Call& call, TextsToTranslate& task);
   void choose_routes(Call& call, TextsToTranslate& task);
+  bool loads_model(const CallPointer& call, const TextsToTranslate& task,
+                   std::function<void()> go_on);
   void finish(Call& call, HttpResponse response) noexcept;
   void fail(Call& call, const std::exception& error) noexcept;
   HttpResponse error_response(const Call& call, const HttpError& error);
@@ -110,6 +119,7 @@ class TranslationServer {
   Metrics metrics_;
   TranslatedFiles files_;
   PendingExplanations explanations_;
+  ModelLoader loader_;
   PendingTranslations pending_;  // last: its thread uses all above
 };
 

@@ -63,4 +63,8 @@ std::string lowercase_rules(const std::function<std::string(std::string_view)>& 
   return rules;
 }
 
+bool lower_cases(const Tokenizer& tokenizer) {
+  return tokenizer.decode(tokenizer.encode("A")) == "a";
+}
+
 }  // namespace dragoman

@@ -28,7 +28,7 @@ class AttentionRecorder {
   AttentionRecorder(const TokenizerPair& tokenizers, const std::vector<std::string>& source,
                     const std::vector<std::string>& target);
 
-  /// What the model attends to while it reads the pair's target; nothing where it has too few
+  /// The model's attention while it reads the pair's target; nothing where it has too few
   /// positions. The engine holds no other sentence.
   RecordedAttention record(Engine& engine) const;
 

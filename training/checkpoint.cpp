@@ -39,7 +39,8 @@ ModelContents contents_of(TrainingModel& model, const torch::Tensor& cpu_weights
 /// By rising update.
 std::vector<std::filesystem::path> start_and_numbered(const RunFolder& run) {
   auto paths = run.numbered();
-  if (std::filesystem::exists(run.start())) paths.insert(paths.begin(), run.start());
+  if (std::error_code none; std::filesystem::exists(run.start(), none))
+    paths.insert(paths.begin(), run.start());
   return paths;
 }
 
@@ -156,8 +157,10 @@ bool try_to_save(std::string_view name, std::string_view consequence, TrainingOb
     return true;
   } catch (const Error& problem) {
     observer.warned(join_text(name, " not saved, ", consequence, ": ", problem.what()));
-    return false;
+  } catch (const std::system_error& problem) {
+    observer.warned(join_text(name, " not saved, ", consequence, ": ", problem.what()));
   }
+  return false;
 }
 
 }  // namespace dragoman

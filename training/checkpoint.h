@@ -26,8 +26,8 @@ struct ModelAttachments {
 /// Weights alone.
 void write_weights(const std::filesystem::path& path, TrainingModel& model,
                    const torch::Tensor& flat_weights, const ModelAttachments& attachments);
-/// Averaged weights, moments and progress; where a moving average is kept, the weights themselves
-/// as `training.weights`.
+/// The output weights (TrainingModel::output_weights()), moments and progress. Where a moving
+/// average is kept, the weights themselves as `training.weights`.
 void write_checkpoint(const std::filesystem::path& path, TrainingModel& model,
                       const ModelAttachments& attachments, const ProgressRecord& progress);
 /// Removes numbered checkpoints and the start checkpoint, except the newest `keep` of them and

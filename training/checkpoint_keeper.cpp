@@ -12,14 +12,12 @@ namespace {
 /// A rollback multiplies the learning rate by this.
 constexpr double kRollbackRate = 0.5;
 
-/// Cancels the checkpoint's cooldown where the run has cancelled it since, as it was made longer.
+/// Cancels the checkpoint's cooldown where the run has cancelled that cooldown since, because the
+/// run was made longer.
 void cancel_cooldown_of_the_past(const ProgressRecord& diverged, ProgressRecord& sound) {
-  if (sound.cooldown_start == diverged.cooldown_start &&
-      sound.cooldown_end == diverged.cooldown_end)
-    return;
-  sound.cooldown_start = sound.cooldown_end = 0;
-  sound.cooldown_limit = {};
-  sound.cooldown_limit_value = 0;
+  const bool is_the_same = sound.cooldown.begin == diverged.cooldown.begin &&
+                           sound.cooldown.end == diverged.cooldown.end;
+  if (!is_the_same) sound.cooldown = {};
 }
 
 /// The record after a rollback: the checkpoint's, with those members that no rollback undoes.
@@ -30,7 +28,7 @@ ProgressRecord rolled_back(const ProgressRecord& diverged, ProgressRecord sound)
   sound.rollbacks = diverged.rollbacks + 1;
   sound.rate_factor = diverged.rate_factor * kRollbackRate;
   sound.left_out = diverged.left_out;
-  sound.token_budget = diverged.token_budget;
+  sound.part_tokens = diverged.part_tokens;
   sound.best = diverged.best;  // it is in the folder
   sound.keep_value = diverged.keep_value;
   sound.start = diverged.start;
@@ -70,14 +68,16 @@ void CheckpointKeeper::save_numbered(ProgressRecord& progress) {
   auto& sound = progress.sound;
   std::erase(sound, progress.update);
   std::erase_if(sound, [this](std::int64_t update) {  // not saved, or removed
-    return !std::filesystem::exists(run_.folder.at_update(update));
+    std::error_code unknown;
+    return !std::filesystem::exists(run_.folder.at_update(update), unknown) && !unknown;
   });
   sound = still_needed(sound, progress.update);
   if (is_sound_in_itself(progress.history)) sound.push_back(progress.update);
   save(run_.folder.at_update(progress.update), progress);
   numbered_update_ = progress.update;
-  // A rollback whose state could not be saved has left later ones there, and perhaps a latest one
-  // from before it. Without a rollback, later ones are damaged, and are kept.
+  // A rollback whose state could not be saved has left numbered checkpoints of later updates there,
+  // and perhaps a latest.safetensors from before it. In a run without a rollback, checkpoints of
+  // later updates are damaged ones; they are kept.
   if (progress.rollbacks > 0) {
     remove_checkpoints_after(run_.folder, progress.update);
     remove_latest();

@@ -8,9 +8,9 @@ namespace dragoman {
 
 void share_state(Communicator& ranks, TrainingModel& model, ProgressRecord& progress) {
   if (ranks.size() == 1) return;
-  const std::int64_t budget = progress.token_budget;
+  const std::int64_t own = progress.part_tokens;
   progress = progress_from_json(ranks.broadcast(to_json(progress)));
-  if (budget > 0) progress.token_budget = budget;
+  if (own > 0) progress.part_tokens = own;
   for (torch::Tensor& tensor : model.state()) ranks.broadcast(tensor);
   model.weights_changed();
 }
@@ -19,9 +19,9 @@ bool on_rank_0(Communicator& ranks, ProgressRecord& progress, const std::functio
   if (ranks.size() == 1) return work();
   std::array<double, 1> done = {ranks.leads() && work() ? 1.0 : 0.0};
   ranks.sum(done);
-  const std::int64_t budget = progress.token_budget;
+  const std::int64_t own = progress.part_tokens;
   progress = progress_from_json(ranks.broadcast(to_json(progress)));
-  progress.token_budget = budget;
+  progress.part_tokens = own;
   return done[0] > 0;
 }
 

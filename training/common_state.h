@@ -11,12 +11,12 @@
 
 namespace dragoman {
 
-/// All ranks get rank 0's weights, moments and progress record. A token budget that a rank has
-/// already lowered stays its own: memory may differ.
+/// All ranks get rank 0's weights, moments and progress record. The part_tokens that a rank
+/// has already lowered stay its own: memory may differ.
 void share_state(Communicator& ranks, TrainingModel& model, ProgressRecord& progress);
 
 /// Calls work() on rank 0 alone. Then all ranks return its answer and have its progress record;
-/// each keeps its own token budget.
+/// each keeps its own part_tokens.
 bool on_rank_0(Communicator& ranks, ProgressRecord& progress, const std::function<bool()>& work);
 
 BatchLoss sum_over_ranks(Communicator& ranks, const BatchLoss& sums);

@@ -80,26 +80,20 @@ bool goes_on(const Cooldown& cooldown, const TrainConfig& config) {
 
 std::optional<std::string> begin_cooldown(ProgressRecord& progress, const TrainConfig& config,
                                           const RunPosition& position) {
-  if (progress.cooldown_end > 0) return std::nullopt;
+  if (progress.cooldown.has_begun()) return std::nullopt;
   const auto cooldown = due_cooldown(config, position);
   if (!cooldown) return std::nullopt;
-  progress.cooldown_start = cooldown->begin;
-  progress.cooldown_end = cooldown->end;
-  progress.cooldown_limit = cooldown->limit;
-  progress.cooldown_limit_value = cooldown->limit_value;
+  progress.cooldown = *cooldown;
   const bool by_patience = cooldown->limit == StopReason::Patience;
   return join_text(
       by_patience ? join_text("no gain in ", position.without_gain, " validations: ") : "",
       "the rate falls from here to update ", cooldown->end, ", where the run ends");
 }
 
-std::optional<std::string> end_cooldown(ProgressRecord& progress, const TrainConfig& config) {
-  const Cooldown cooldown{progress.cooldown_start, progress.cooldown_end, progress.cooldown_limit,
-                          progress.cooldown_limit_value};
-  if (cooldown.end == 0 || goes_on(cooldown, config)) return std::nullopt;
-  progress.cooldown_start = progress.cooldown_end = 0;
-  progress.cooldown_limit = {};
-  progress.cooldown_limit_value = 0;
+std::optional<std::string> cancel_cooldown_if_longer(ProgressRecord& progress,
+                                                     const TrainConfig& config) {
+  if (!progress.cooldown.has_begun() || goes_on(progress.cooldown, config)) return std::nullopt;
+  progress.cooldown = {};
   return "the run is longer now: its rate, which was falling, is at its peak again";
 }
 

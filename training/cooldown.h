@@ -20,13 +20,6 @@ struct RunPosition {
   std::int64_t without_gain = 0;  ///< validations, for --patience
 };
 
-struct Cooldown {
-  std::int64_t begin, end;  ///< updates: the last one with the peak, the last one of the run
-  StopReason limit;         ///< what ends the run
-  double limit_value = 0;   ///< of that flag when the cooldown began; 0: not known
-  bool operator==(const Cooldown&) const = default;
-};
-
 /// The cooldown that begins at this update, if one is due. It is due when a limit (--max-updates,
 /// --max-epochs or --max-time) is reached up to its last fraction --cooldown, or when --patience is
 /// used up. It takes the fraction --cooldown of all updates, and ends at --max-updates at the
@@ -46,6 +39,7 @@ std::optional<std::string> begin_cooldown(ProgressRecord& progress, const TrainC
                                           const RunPosition& position);
 /// For a run that is resumed: cancels the cooldown in the record where goes_on() is false, and
 /// returns the message for the user.
-std::optional<std::string> end_cooldown(ProgressRecord& progress, const TrainConfig& config);
+std::optional<std::string> cancel_cooldown_if_longer(ProgressRecord& progress,
+                                                     const TrainConfig& config);
 
 }  // namespace dragoman

@@ -42,6 +42,8 @@ void note_made(LossHistory& history, double loss, double gradient_norm) {
 
 void note_left_out(LossHistory& history) { ++history.left_out_in_a_row; }
 
+void note_diverged(LossHistory& history) { history.left_out_in_a_row = kMostLeftOutInARow; }
+
 bool has_diverged(const LossHistory& history) {
   return history.left_out_in_a_row >= kMostLeftOutInARow ||
          (history.updates >= kRemembered && history.loss > 1.5 * history.lowest_loss + 0.5);

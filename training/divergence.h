@@ -39,6 +39,8 @@ double max_gradient_norm(const LossHistory& history, double spike_factor);
 
 void note_made(LossHistory& history, double loss, double gradient_norm);
 void note_left_out(LossHistory& history);
+/// The loss of a validation was not finite: has_diverged() from here on.
+void note_diverged(LossHistory& history);
 
 /// Whether the loss has risen far above its lowest value (to more than 1.5 times that value plus
 /// 0.5), or kMostLeftOutInARow updates in a row were left out.

@@ -23,7 +23,7 @@ class LogInterval {
  public:
   void begin(double now, double waited);
   void add(const BatchLoss& sums, double gradient_norm);
-  /// Seconds of validation: the speed is that of training alone.
+  /// Seconds of validations and checkpoints: the speed is that of training alone.
   void leave_out(double seconds) { start_ += seconds; }
 
   bool empty() const { return updates_ == 0; }

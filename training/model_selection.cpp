@@ -59,8 +59,7 @@ std::optional<double> ModelSelection::validate(ProgressRecord& progress, std::st
   progress.validated_update = progress.update;
   if (progress.update == 0 && scores.keep) progress.keep_value = scores.keep->value(metric);
   const auto save = [&] {
-    for (const auto& path : {run_.folder.best(), run_.folder.model()})
-      write(path, model_.output_weights(), provenance_of(progress, &scores.valid));
+    write_as_model(model_.output_weights(), provenance_of(progress, &scores.valid));
   };
   bool best = scores.beat(progress.best, metric);
   // A model that could not be saved does not count as the best, so that a later one can. At update
@@ -98,12 +97,7 @@ bool ModelSelection::take_average_if_better(const CheckpointMean& mean, Progress
   const ValidationResult& result = scores.valid;
   Provenance provenance = provenance_of(progress, &result);
   provenance.averaged_from = mean.names;
-  // The model last: where it cannot be saved, it stays the one that the record knows, and `best` is
-  // written anew with the next one.
-  const auto save = [&] {
-    for (const auto& path : {run_.folder.best(), run_.folder.model()})
-      write(path, mean.weights, provenance);
-  };
+  const auto save = [&] { write_as_model(mean.weights, provenance); };
   const bool kept = scores.beat(progress.best, run_.config.best_metric) &&
                     try_to_save("average", "the best checkpoint stays the model", observer_, save);
   log_.averaged({.checkpoints = count, .result = result, .kept = kept});
@@ -144,6 +138,11 @@ void ModelSelection::restore_if_lost(const ProgressRecord& progress) {
   Provenance provenance = run_.attachments.provenance;
   provenance.updates = ModelFileReader(*source).provenance().updates;
   write(model, load_flat_weights(*source, model_.layout(), run_.device), provenance);
+}
+
+void ModelSelection::write_as_model(const torch::Tensor& weights, const Provenance& provenance) {
+  for (const auto& path : {run_.folder.best(), run_.folder.model()})
+    write(path, weights, provenance);
 }
 
 void ModelSelection::write(const std::filesystem::path& path, const torch::Tensor& weights,

@@ -28,8 +28,8 @@ class ModelSelection {
 
   /// Scores the model's output weights, writes them where they are the best so far, and notes
   /// both in the progress. Returns the seconds that the scores took; nothing, and nothing is noted,
-  /// where a stop was requested meanwhile. Throws Error where the loss is not finite, or a model to
-  /// start with cannot be saved.
+  /// where a stop was requested meanwhile. Throws LossNotFinite, and Error where a model to start
+  /// with cannot be saved.
   std::optional<double> validate(ProgressRecord& progress, std::stop_token stop);
   /// Keeps the average as the model where it scores better, and notes that. Returns whether it
   /// was kept.
@@ -38,13 +38,17 @@ class ModelSelection {
   /// Saves the current weights as the model, in a run without a validation text. This and the next
   /// throw Error where the file cannot be written.
   void take_last_weights(const ProgressRecord& progress);
-  /// A model that has been lost or damaged since it was written is made anew from the best
-  /// checkpoint, or from the newest that can be read.
+  /// A model that has been lost or damaged since it was written is made anew: from
+  /// best.safetensors, else from the checkpoint of the best update, else from the newest that can
+  /// be read.
   void restore_if_lost(const ProgressRecord& progress);
 
  private:
   Scores scores_of(const torch::Tensor& weights, const ProgressRecord& progress,
                    std::stop_token stop);
+  /// Writes best.safetensors and then the model: where the model cannot be written, it stays the
+  /// one that the record knows, and best.safetensors is written anew with the next one.
+  void write_as_model(const torch::Tensor& weights, const Provenance& provenance);
   void write(const std::filesystem::path& path, const torch::Tensor& weights,
              const Provenance& provenance);
   /// The run's provenance, with the update and the scores of these weights. `result` is null where

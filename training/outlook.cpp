@@ -42,8 +42,8 @@ Outlook outlook(const TrainConfig& config, const ProgressRecord& progress, const
     limit(static_cast<double>(config.max_epochs) * pace.updates_per_epoch - update);
   if (config.max_seconds() > 0 && per_update > 0)
     limit((config.max_seconds() - progress.seconds) / per_update);
-  if (progress.cooldown_end > 0) {
-    limit(static_cast<double>(progress.cooldown_end) - update);
+  if (progress.cooldown.has_begun()) {
+    limit(static_cast<double>(progress.cooldown.end) - update);
   } else if (config.patience > 0 && pace.validates) {
     const double updates = updates_by_patience(config, progress);
     if (!result.end || updates < result.end->updates_left)

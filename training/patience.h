@@ -15,7 +15,7 @@ struct PatienceState {
   double to_beat = 0;          ///< smoothed score of the last gain
   double loss_to_beat = 0;     ///< loss at that validation
   std::int64_t validations = 0;
-  std::int64_t without_gain = 0;  ///< validations since that one
+  std::int64_t without_gain = 0;  ///< validations since the last gain
   bool operator==(const PatienceState&) const = default;
 };
 

@@ -11,7 +11,7 @@ namespace dragoman {
 namespace {
 
 /// Visits each member with its name: one list for both directions. A name that is stored stays,
-/// so "skipped" is `left_out`.
+/// so "skipped" is `left_out` and "token_budget" is `part_tokens`.
 template <class Record, class Visit>
 void for_each_member(Record& r, Visit&& visit) {
   visit("update", r.update);
@@ -30,7 +30,7 @@ void for_each_member(Record& r, Visit&& visit) {
   visit("returned_to", r.returned_to);
   visit("sound", r.sound);
   visit("seconds", r.seconds);
-  visit("token_budget", r.token_budget);
+  visit("token_budget", r.part_tokens);
   visit("validated_update", r.validated_update);
   visit("best_update", r.best.update);
   visit("best_value", r.best.value);
@@ -42,10 +42,10 @@ void for_each_member(Record& r, Visit&& visit) {
   visit("patience_loss_to_beat", r.patience.loss_to_beat);
   visit("patience_validations", r.patience.validations);
   visit("patience_without_gain", r.patience.without_gain);
-  visit("cooldown_start", r.cooldown_start);
-  visit("cooldown_end", r.cooldown_end);
-  visit("cooldown_limit", r.cooldown_limit);
-  visit("cooldown_limit_value", r.cooldown_limit_value);
+  visit("cooldown_start", r.cooldown.begin);
+  visit("cooldown_end", r.cooldown.end);
+  visit("cooldown_limit", r.cooldown.limit);
+  visit("cooldown_limit_value", r.cooldown.limit_value);
   visit("averaged_update", r.averaged_update);
   visit("ranks", r.start.machine.ranks);
   visit("precision", r.start.machine.precision);

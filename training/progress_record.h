@@ -44,6 +44,17 @@ struct MachineFacts {
   bool operator==(const MachineFacts&) const = default;
 };
 
+/// The last part of a run with the wsd schedule, in which the rate falls (training/cooldown.h).
+struct Cooldown {
+  /// Updates: the last one with the peak, the last one of the run. 0: it has not begun.
+  std::int64_t begin = 0, end = 0;
+  StopReason limit = {};   ///< what ends the run
+  double limit_value = 0;  ///< of that flag when the cooldown began; 0: not known
+
+  bool has_begun() const { return end > 0; }
+  bool operator==(const Cooldown&) const = default;
+};
+
 /// The facts of the last start.
 struct StartRecord {
   MachineFacts machine;
@@ -66,8 +77,8 @@ struct ProgressRecord {
   std::vector<std::int64_t> sound;  ///< updates of checkpoints that a rollback may need
   double seconds = 0;               ///< of training and validation, over all starts
 
-  /// The bound since memory ran out: batches with more tokens are split. 0: no bound.
-  std::int64_t token_budget = 0;
+  /// Since memory ran out, the most tokens of a part of a batch, as in partition(). 0: no bound.
+  std::int64_t part_tokens = 0;
 
   std::int64_t validated_update = 0;  ///< of the last validation
   BestModel best;
@@ -75,10 +86,7 @@ struct ProgressRecord {
   /// not measured.
   double keep_value = -1;
   PatienceState patience;
-  /// The cooldown of wsd, once it has begun (see Cooldown).
-  std::int64_t cooldown_start = 0, cooldown_end = 0;
-  StopReason cooldown_limit = {};
-  double cooldown_limit_value = 0;   ///< of that flag when it began; 0: not known
+  Cooldown cooldown;
   std::int64_t averaged_update = 0;  ///< of the last average of checkpoints that was scored
 
   std::int64_t log_bytes = 0;  ///< length of log.jsonl at this point

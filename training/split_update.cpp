@@ -15,7 +15,7 @@ namespace dragoman {
 
 namespace {
 
-/// Bytes of attention scores on the CPU, which must be checked before they are taken: the kernel
+/// Bytes of attention scores on the CPU, which must be checked before they are taken: the system
 /// kills a process that takes too much. Other devices report an error instead: 0.
 std::int64_t memory_of(TrainingModel& model, const BatchView& batch, Precision precision,
                        Pass pass) {
@@ -25,11 +25,11 @@ std::int64_t memory_of(TrainingModel& model, const BatchView& batch, Precision p
 }
 
 std::vector<BatchPart> parts_of(TrainingModel& model, std::span<const PackedBatch> batches,
-                                std::int64_t token_budget) {
+                                std::int64_t part_tokens) {
   std::vector<BatchPart> parts;
   for (const PackedBatch& batch : batches)
     for (BatchPart& part :
-         partition(batch, {.token_budget = token_budget, .threads = model.threads()}))
+         partition(batch, {.part_tokens = part_tokens, .threads = model.threads()}))
       parts.push_back(std::move(part));
   return parts;
 }
@@ -65,7 +65,7 @@ std::optional<BatchLoss> try_to_accumulate(TrainingModel& model,
                                            const AccumulateConfig& config) {
   BatchLoss sums;
   try {
-    for (const BatchPart& batch_part : parts_of(model, batches, config.token_budget)) {
+    for (const BatchPart& batch_part : parts_of(model, batches, config.part_tokens)) {
       std::int64_t bytes = 0;  // of all shares, as they are computed side by side
       for (const BatchView& share : batch_part.shares)
         bytes += memory_of(model, share, config.precision, Pass::Training);
@@ -82,10 +82,10 @@ std::optional<BatchLoss> try_to_accumulate(TrainingModel& model,
   return std::nullopt;
 }
 
-std::int64_t lowered_budget(std::span<const PackedBatch> batches, std::int64_t token_budget) {
+std::int64_t lowered_part_tokens(std::span<const PackedBatch> batches, std::int64_t part_tokens) {
   std::int64_t largest = 0, longest = 0;
   for (const PackedBatch& batch : batches)
-    for (const BatchPart& part : partition(batch, {.token_budget = token_budget})) {
+    for (const BatchPart& part : partition(batch, {.part_tokens = part_tokens})) {
       const std::int64_t tokens = part.whole.largest_side();
       longest = std::max(longest, tokens);
       if (part.whole.sentences.size() > 1) largest = std::max(largest, tokens);
@@ -97,9 +97,9 @@ std::int64_t lowered_budget(std::span<const PackedBatch> batches, std::int64_t t
 }
 
 BatchLoss evaluate_in_parts(TrainingModel& model, std::span<const PackedBatch> batches) {
-  for (std::int64_t token_budget = 0;; token_budget = lowered_budget(batches, token_budget)) {
+  for (std::int64_t part_tokens = 0;; part_tokens = lowered_part_tokens(batches, part_tokens)) {
     try {
-      return losses_of(model, parts_of(model, batches, token_budget));
+      return losses_of(model, parts_of(model, batches, part_tokens));
     } catch (const std::exception& problem) {
       if (!is_out_of_memory(problem)) throw;
     }

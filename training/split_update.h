@@ -14,7 +14,7 @@ namespace dragoman {
 struct AccumulateConfig {
   std::int64_t update = 0;
   LossConfig loss;
-  std::int64_t token_budget = 0;          ///< of a part, as in partition(); 0: batches stay whole
+  std::int64_t part_tokens = 0;           ///< of a part, as in partition(); 0: batches stay whole
   Precision precision = Precision::Fp32;  ///< the model's
 };
 
@@ -24,9 +24,9 @@ std::optional<BatchLoss> try_to_accumulate(TrainingModel& model,
                                            std::span<const PackedBatch> batches,
                                            const AccumulateConfig& config);
 
-/// The next token budget to try: half the tokens of the largest part that has more than one
+/// The next part_tokens to try: half the tokens of the largest part that has more than one
 /// sentence. Throws Error where no part has.
-std::int64_t lowered_budget(std::span<const PackedBatch> batches, std::int64_t token_budget);
+std::int64_t lowered_part_tokens(std::span<const PackedBatch> batches, std::int64_t part_tokens);
 
 /// The losses of all batches under master(), without gradients. Batches are split where memory has
 /// run out. On the CPU each thread computes shares of its own.

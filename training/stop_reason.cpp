@@ -16,7 +16,7 @@ std::optional<StopReason> reached_limit(const TrainConfig& config, const Progres
   if (reached(progress.epoch, config.max_epochs)) return StopReason::MaxEpochs;
   if (config.max_seconds() > 0 && progress.update > 0 && seconds >= config.max_seconds())
     return StopReason::MaxTime;
-  if (reached(progress.update, progress.cooldown_end)) return progress.cooldown_limit;
+  if (reached(progress.update, progress.cooldown.end)) return progress.cooldown.limit;
   if (config.scheduler != LrScheduler::Wsd &&
       reached(progress.patience.without_gain, config.patience))
     return StopReason::Patience;

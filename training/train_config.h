@@ -339,12 +339,13 @@ struct TrainConfig {
           log_every);
   }
 
+  /// Where another precision or number of threads is used than before, MachineFacts tell.
   template <class Visit>
   void hardware_fields(Visit& visit) {
     visit({.name = "precision",
            .help = "number type of the arithmetic; weights are kept in fp32",
            .group = "Hardware",
-           .on_resume = kNotExact},
+           .on_resume = kAllowed},
           precision);
     visit({.name = "device",
            .help = "device to compute on: auto, cpu, cuda or cuda:N",
@@ -356,7 +357,7 @@ struct TrainConfig {
                    "ranks of a machine",
            .group = "Hardware",
            .aliases = "cpu-threads",
-           .on_resume = kNotExact},
+           .on_resume = kAllowed},
           threads);
     visit({.name = "rank-timeout",
            .help = "seconds without a heartbeat after which a rank counts as hung; at the start "

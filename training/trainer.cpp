@@ -23,8 +23,8 @@ Schedule schedule_of(const TrainingRun& run, const ProgressRecord& progress) {
   return {.scheduler = run.config.scheduler,
           .peak = run.config.lr,
           .warmup = run.config.warmup_updates,
-          .end = wsd ? progress.cooldown_end : run.config.lr_end,
-          .cooldown = progress.cooldown_start,
+          .end = wsd ? progress.cooldown.end : run.config.lr_end,
+          .cooldown = progress.cooldown.begin,
           .floor = run.config.min_lr,
           .d_model = run.model.d_model};
 }
@@ -86,16 +86,17 @@ StopReason Trainer::train(std::stop_token stop) {
 
 StopReason Trainer::make_updates(const std::stop_token& stop) {
   for (;;) {
+    if (has_diverged(progress_.history)) roll_back();
     const StopAndClock agreed = stop_and_clock_of_all(ranks_, stop.stop_requested(), seconds());
     // A stop leaves a validation that is due to the resumed run.
-    if (agreed.stop || !validate_and_save_if_due(stop)) return StopReason::Requested;
+    if (agreed.stop || !validate_if_due(stop)) return StopReason::Requested;
+    if (has_diverged(progress_.history)) continue;  // as the validation has found
+    save_if_due();
     if (const auto limit = reached_limit(run_.config, progress_, agreed.seconds)) return *limit;
     if (const auto notice = begin_cooldown(progress_, run_.config, run_position(agreed.seconds)))
       observer_.noticed(*notice);
     update();
-    if (has_diverged(progress_.history))
-      roll_back();
-    else if (progress_.update % run_.config.log_every == 0)
+    if (progress_.update % run_.config.log_every == 0 && !has_diverged(progress_.history))
       log_update();
   }
 }
@@ -113,7 +114,8 @@ void Trainer::begin() {
     if (progress_.update == 0) checkpoints_.save_start(progress_);
     log_.open(progress_, model_.layout().parameters());
   }
-  if (const auto notice = end_cooldown(progress_, run_.config)) observer_.noticed(*notice);
+  if (const auto notice = cancel_cooldown_if_longer(progress_, run_.config))
+    observer_.noticed(*notice);
 }
 
 bool Trainer::finish(const std::stop_token& stop) {
@@ -139,11 +141,24 @@ void Trainer::save_stopped() {
 
 // ---- between two updates ------------------------------------------------------------------------
 
-bool Trainer::validate_and_save_if_due(const std::stop_token& stop) {
-  if (validation_is_due() && !on_rank_0(ranks_, progress_, [&] { return validate(stop); }))
-    return false;
-  if (ranks_.leads() && progress_.update > 0) checkpoints_.save_if_due(progress_);
-  return true;
+bool Trainer::validate_if_due(const std::stop_token& stop) {
+  return !validation_is_due() || on_rank_0(ranks_, progress_, [&] {
+    try {
+      return validate(stop);
+    } catch (const LossNotFinite& problem) {
+      if (progress_.update == 0) throw;
+      observer_.warned(problem.what());
+      note_diverged(progress_.history);
+      return true;
+    }
+  });
+}
+
+void Trainer::save_if_due() {
+  if (!ranks_.leads() || progress_.update == 0) return;
+  const double began = seconds();
+  checkpoints_.save_if_due(progress_);
+  interval_.leave_out(seconds() - began);
 }
 
 /// A model to start with is scored first: the run must beat it.
@@ -210,13 +225,13 @@ std::vector<PackedBatch> Trainer::next_batches() {
 BatchLoss Trainer::accumulate(const std::vector<PackedBatch>& batches) {
   AccumulateConfig config{.update = progress_.update + 1,
                           .loss = run_.config.loss(),
-                          .token_budget = progress_.token_budget,
+                          .part_tokens = progress_.part_tokens,
                           .precision = run_.precision};
   for (;;) {
     if (const auto sums = try_to_accumulate(model_, batches, config)) return *sums;
-    config.token_budget = progress_.token_budget = lowered_budget(batches, config.token_budget);
+    config.part_tokens = progress_.part_tokens = lowered_part_tokens(batches, config.part_tokens);
     observer_.warned(join_text("update ", config.update,
-                               ": memory has run out; batches of more than ", config.token_budget,
+                               ": memory has run out; batches of more than ", config.part_tokens,
                                " pieces on a side are trained on in parts from here on, which "
                                "changes no update"));
     // Before it acts: when the run is resumed, rank 0 makes the same parts. The other ranks' bounds

@@ -38,9 +38,10 @@ class Trainer {
   void resume(const FoundCheckpoint& checkpoint);
   const ProgressRecord& progress() const { return progress_; }
 
-  /// Trains until a limit or a stop request; then, unless stopped by request, validates the last
-  /// weights, averages checkpoints and leaves the best model in the folder. Throws Error where the
-  /// last state cannot be saved, or training has diverged.
+  /// Trains until a limit or a stop request. At a limit it validates the last weights, averages
+  /// checkpoints and leaves the best model in the folder. After a stop request it saves the state.
+  /// Then it scores the average of the checkpoints, if there is a best model. Throws Error where
+  /// the last state cannot be saved, or training has diverged.
   StopReason train(std::stop_token stop);
 
  private:
@@ -51,9 +52,10 @@ class Trainer {
   bool finish(const std::stop_token& stop);
   void save_stopped();
 
-  /// Validations and checkpoints that are due at this update; false where a stop was requested
-  /// during a validation, which is then still due when the run goes on.
-  bool validate_and_save_if_due(const std::stop_token& stop);
+  /// False where a stop was requested during the validation, which is then still due when the run
+  /// goes on. Where it finds that the run has diverged, the history says so.
+  bool validate_if_due(const std::stop_token& stop);
+  void save_if_due();
   bool validation_is_due() const;
   bool validate(const std::stop_token& stop);
   /// Scores the average of the last checkpoints, and makes it the model where it is better. Returns

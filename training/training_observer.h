@@ -38,7 +38,7 @@ struct ValidationFacts {
   std::vector<TranslatedSample> samples = {};
 };
 
-/// The average of the last checkpoints, at the end of a run.
+/// The average of the last checkpoints, at the end of a run or when it is stopped.
 struct AverageFacts {
   std::size_t checkpoints = 0;
   const ValidationResult& result;  ///< valid during the call alone

@@ -9,9 +9,9 @@
 #include "base/error.h"
 #include "evaluation/evaluate.h"
 #include "inference/cpu/cpu_engine.h"
-#include "inference/model_tokenizers.h"
 #include "inference/torch/torch_engine.h"
 #include "inference/translate_text.h"
+#include "tokenizer/lowercase_rules.h"
 #include "training/split_update.h"
 
 namespace dragoman {
@@ -89,7 +89,7 @@ ValidationResult Validator::run(TrainingModel& model, const torch::Tensor& weigh
   if (sums.target_tokens > 0)
     result.loss = sums.negative_log_likelihood / static_cast<double>(sums.target_tokens);
   if (!std::isfinite(result.loss))
-    throw Error(
+    throw LossNotFinite(
         "the loss on the validation text is not finite: training has diverged, or the model was "
         "damaged from the start; start again with a lower --lr");
   result.perplexity = std::exp(result.loss);

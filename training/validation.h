@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.h"
 #include "data/batch_stream.h"
 #include "data/prepare.h"
 #include "training/attention_recorder.h"
@@ -13,6 +14,12 @@
 #include "training/training_model.h"
 
 namespace dragoman {
+
+/// The loss on the validation text is not finite: training has diverged.
+class LossNotFinite : public Error {
+ public:
+  using Error::Error;
+};
 
 struct ValidationScore {
   double value = 0;  ///< of --best-metric
@@ -51,7 +58,7 @@ class Validator {
   const ValidSet& set() const { return set_; }
   bool empty() const { return set_.source_lines.empty(); }
   /// Scores `weights`, a flat buffer like the model's. If a stop was requested meanwhile, the
-  /// result has no scores and must not be used.
+  /// result has no scores and must not be used. Throws LossNotFinite.
   ValidationResult run(TrainingModel& model, const torch::Tensor& weights,
                        std::stop_token stop) const;
 

@@ -18,6 +18,7 @@
 #include "inference/model_tokenizers.h"
 #include "inference/translate_text.h"
 #include "inference/tune_search.h"
+#include "tokenizer/lowercase_rules.h"
 
 namespace dragoman {
 
@@ -134,9 +135,9 @@ DecodeDefaults defaults_of(DecodeConfig search, const Origins& origins, DecodeDe
                                              "stop"};
   const std::set<std::string_view> of_the_call = {"batch-size", "seed"};
   for (const Field& field : fields_of(search)) {
-    const auto origin = origins.find(std::string(field.info.name));
-    const bool is_given = origin != origins.end() && origin->second != Origin::Default;
-    if (chosen.contains(field.info.name) || (is_given && !of_the_call.contains(field.info.name)))
+    const bool is_setting =
+        is_given(origins, field.info.name) && !of_the_call.contains(field.info.name);
+    if (chosen.contains(field.info.name) || is_setting)
       defaults[std::string(field.info.name)] = field.text();
   }
   return defaults;

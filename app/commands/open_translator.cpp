@@ -4,6 +4,7 @@
 
 #include "base/threads.h"
 #include "inference/cpu/cpu_engine.h"
+#include "inference/decode_defaults.h"
 #include "inference/ensemble.h"
 #include "inference/model_tokenizers.h"
 
@@ -70,20 +71,17 @@ OpenedTranslator open_translator(const std::vector<std::string>& models, const E
 
 DecodeConfig search_with(DecodeConfig flags, const Origins& origins,
                          const DecodeDefaults& defaults) {
-  for (Field& field : fields_of(flags)) {
-    const std::string name(field.info.name);
-    const auto value = defaults.find(name);
-    const auto origin = origins.find(name);
-    const bool is_open = origin == origins.end() || origin->second == Origin::Default;
-    if (value != defaults.end() && is_open) field.assign({value->second});
-  }
+  take_decode_defaults(flags, defaults,
+                       [&origins](std::string_view name) { return is_given(origins, name); });
   flags.validate();
   return flags;
 }
 
-TranslationService OpenedTranslator::service(const Workers::Limits& limits) const {
-  return {
-      pointers_to(engines), tokenizers, {.limits = limits, .several_sentences = several_sentences}};
+TranslationService OpenedTranslator::service(const Workers::Limits& limits,
+                                             std::int64_t cache_bytes) const {
+  return {pointers_to(engines),
+          tokenizers,
+          {.limits = limits, .several_sentences = several_sentences, .cache_bytes = cache_bytes}};
 }
 
 }  // namespace dragoman

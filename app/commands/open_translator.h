@@ -38,8 +38,9 @@ struct OpenedTranslator {
     return dragoman::search_with(flags, origins, decode_defaults);
   }
   /// A translation service on these engines. This object must outlive it. `limits.rows` is
-  /// DecodeConfig::batch_size.
-  TranslationService service(const Workers::Limits& limits = {}) const;
+  /// DecodeConfig::batch_size, `cache_bytes` are those of ServiceConfig.
+  TranslationService service(const Workers::Limits& limits = {},
+                             std::int64_t cache_bytes = 0) const;
 };
 
 /// Makes a model's engine on the device that --device names; null where that is the CPU. Each

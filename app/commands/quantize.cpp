@@ -21,6 +21,7 @@
 #include "evaluation/evaluate.h"
 #include "inference/model_tokenizers.h"
 #include "inference/translate_text.h"
+#include "tokenizer/lowercase_rules.h"
 
 namespace dragoman {
 

@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <condition_variable>
-#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <stop_token>
@@ -38,8 +37,8 @@ std::string milliseconds_since(Clock::time_point begin) {
 
 /// A loaded model and its translation service.
 struct ResidentModel {
-  ResidentModel(OpenedTranslator model, const Workers::Limits& limits)
-      : opened(std::move(model)), service(opened.service(limits)) {}
+  ResidentModel(OpenedTranslator model, const Workers::Limits& limits, std::int64_t cache_bytes)
+      : opened(std::move(model)), service(opened.service(limits, cache_bytes)) {}
 
   const OpenedTranslator opened;
   TranslationService service;
@@ -50,7 +49,12 @@ class ModelFiles {
  public:
   ModelFiles(const ServeConfig& config, const Invocation& call, DeviceEngine device_engine)
       : config_(config), call_(call), device_engine_(std::move(device_engine)) {
-    for (const NamedModel& model : config.models()) load(model);
+    for (const NamedModel& model : config.models()) {
+      if (config.flags.load_on_demand)
+        load_later(model);
+      else
+        load(model);
+    }
   }
 
   const ServedModels& served() const { return served_; }
@@ -58,8 +62,10 @@ class ModelFiles {
   /// Loads the models whose files have changed. One that cannot be loaded stays as it was.
   void reload() {
     for (const NamedModel& model : config_.models()) {
+      const auto known = served_.find(model.languages);
+      if (!known->is_loaded()) continue;
       try {
-        if (stamp_of(resolve_model_path(model.path)) != stamps_.at(model.languages)) load(model);
+        if (stamp_of(resolve_model_path(model.path)) != known->facts().stamp) load(model);
       } catch (const std::exception& error) {
         log_error(join_text(model.languages.name(), " stays as it was: ", error.what()));
       }
@@ -67,24 +73,36 @@ class ModelFiles {
   }
 
  private:
+  /// Loads the model when a request needs it. Its file must be there now, with a sound header.
+  void load_later(const NamedModel& model) {
+    const ModelFileReader reader(resolve_model_path(model.path), Verify::Header);
+    served_.set(std::make_shared<ServedModel>(model.languages, [this, model] {
+      // Several requests may have asked for it.
+      if (!served_.find(model.languages)->is_loaded()) load(model);
+    }));
+    log_info(join_text(model.languages.name(), ": is loaded when it is first needed"));
+  }
+
   void load(const NamedModel& model) {
     const Clock::time_point begin = Clock::now();
     const std::filesystem::path file = resolve_model_path(model.path);
     const FileStamp stamp = stamp_of(file);
     OpenedTranslator opened = open_translator({model.path}, config_.hardware, device_engine_);
     DecodeConfig search = opened.search_with(config_.decode, call_.origins);
-    const auto resident = std::make_shared<ResidentModel>(
-        std::move(opened), Workers::Limits{.rows = search.batch_size,
-                                           .waiting = config_.limits.waiting_limit,
-                                           .order = QueueOrder::Turns});
+    const auto resident =
+        std::make_shared<ResidentModel>(std::move(opened),
+                                        Workers::Limits{.rows = search.batch_size,
+                                                        .waiting = config_.limits.waiting_limit,
+                                                        .order = QueueOrder::Turns},
+                                        config_.limits.cache_limit);
     const ModelFileReader reader(file, Verify::Header);
     ExplainText explain = explanations_of(model, reader, resident->opened, search);
     served_.set(std::make_shared<ServedModel>(
         model.languages, std::shared_ptr<TranslationService>(resident, &resident->service),
         std::move(search),
-        ServedModel::Facts{.checksum = reader.checksum(), .updates = resident->opened.updates},
+        ServedModel::Facts{
+            .checksum = reader.checksum(), .updates = resident->opened.updates, .stamp = stamp},
         std::move(explain)));
-    stamps_[model.languages] = stamp;
     log_info(join_text(model.languages.name(), ": ", file.string(), " is loaded, ",
                        milliseconds_since(begin)));
   }
@@ -113,7 +131,6 @@ class ModelFiles {
   const Invocation& call_;
   const DeviceEngine device_engine_;
   ServedModels served_;
-  std::map<LanguagePair, FileStamp> stamps_;
 };
 
 /// A line for each request, without its text.

@@ -57,6 +57,7 @@ void ServeConfig::validate() const {
   check_between("req-limit", static_cast<double>(limits.req_limit), -1, kMost);
   check_between("body-limit", static_cast<double>(limits.body_limit), 1, kMost);
   check_between("waiting-limit", static_cast<double>(limits.waiting_limit), 1, kMost);
+  check_between("cache-limit", static_cast<double>(limits.cache_limit), 0, 1e12);
   check_between("connection-limit", static_cast<double>(limits.connection_limit), 1, 1e6);
   check_between("request-timeout", limits.request_timeout, 0.001, 1e6);
   check_between("connection-timeout", limits.connection_timeout, 0.001, 1e6);

@@ -24,6 +24,7 @@ struct NamedModel {
 struct ServeFlags {
   std::vector<std::string> models;
   std::string source_lang, target_lang;
+  bool load_on_demand = false;
   std::string host = "127.0.0.1";
   std::int64_t port = 5000;
   std::vector<std::string> cors_origins;
@@ -46,6 +47,10 @@ struct ServeFlags {
           source_lang);
     visit({.name = "target-lang", .help = "target language of that model", .group = kModels},
           target_lang);
+    visit({.name = "load-on-demand",
+           .help = "load a model when a request first needs it, not at the start",
+           .group = kModels},
+          load_on_demand);
     visit({.name = "host",
            .help = "address to listen at; 0.0.0.0: all addresses of this machine",
            .group = kNetwork},
@@ -84,6 +89,7 @@ struct ServeLimits {
   std::int64_t char_limit = 100'000, batch_limit = 1'000, alternatives_limit = 10, req_limit = -1;
   std::int64_t explain_limit = 500;
   std::int64_t body_limit = 2'097'152, waiting_limit = 65'536, connection_limit = 1'000;
+  std::int64_t cache_limit = 8'388'608;
   double request_timeout = 60, connection_timeout = 60;
 
   template <class Visit>
@@ -115,6 +121,11 @@ struct ServeLimits {
                    "(503)",
            .group = kLimits},
           waiting_limit);
+    visit({.name = "cache-limit",
+           .help = "bytes of finished sentences that a model keeps, so that they need no "
+                   "translation when they come again; 0: it keeps none",
+           .group = kLimits},
+          cache_limit);
     visit({.name = "connection-limit",
            .help = "open connections; others wait to be accepted",
            .group = kLimits},

@@ -21,6 +21,10 @@ constexpr std::array<std::string_view, 4> names_of(Origin) {
 
 /// By field name, one entry for every field of the command.
 using Origins = std::map<std::string, Origin>;
+inline bool is_given(const Origins& origins, std::string_view field) {
+  const auto origin = origins.find(std::string(field));
+  return origin != origins.end() && origin->second != Origin::Default;
+}
 
 /// The values that were given, by field name: any number for a list, otherwise one.
 using GivenValues = std::map<std::string, std::vector<std::string>>;

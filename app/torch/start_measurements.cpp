@@ -84,8 +84,9 @@ double measured_update(const TrialSettings& settings) {
     return static_cast<double>(settings.config.update_freq) * batch + trial.step_seconds();
   } catch (const std::exception& problem) {
     if (!is_out_of_memory(problem)) throw;
-    return 0;
   }
+  give_back_freed_memory();
+  return 0;
 }
 
 }  // namespace

@@ -132,7 +132,7 @@ namespace {
 /// Logs the shortest good end of a stopped run. Its rate is still at the peak; a cooldown from here
 /// gains most of the gain of the whole rest.
 void log_shortest_end(const ProgressRecord& progress, const TrainConfig& config) {
-  const bool at_the_peak = config.scheduler == LrScheduler::Wsd && progress.cooldown_end == 0 &&
+  const bool at_the_peak = config.scheduler == LrScheduler::Wsd && !progress.cooldown.has_begun() &&
                            progress.update > config.warmup_updates;
   if (!at_the_peak) return;
   const std::int64_t end = end_of_cooldown(config, progress.update);

@@ -41,6 +41,7 @@ DeviceRules::DeviceRules(const DecodeConfig& config, const TargetTokens& tokens,
       min_length_(config.min_length),
       ngram_(config.no_repeat_ngram_size),
       repetition_penalty_(config.repetition_penalty),
+      looks_back_(rules_look_back(config, tokens)),
       avoided_(tokens.avoided) {
   std::vector<TokenId> never(tokens.suppressed);
   never.insert(never.end(), never_emitted.begin(), never_emitted.end());

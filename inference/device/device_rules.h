@@ -13,7 +13,7 @@
 
 namespace dragoman {
 
-/// What the rules need to know of R rows.
+/// The facts about R rows that the rules read.
 struct DeviceRuledRows {
   torch::Tensor history;          ///< [R, T] int64: tokens that a row has produced, then anything
   torch::Tensor length;           ///< [R] int64: how many they are
@@ -28,7 +28,7 @@ class DeviceRules {
               torch::Device device);
 
   /// Whether adjust() reads DeviceRuledRows::history.
-  bool looks_back() const { return repetition_penalty_ != 1 || ngram_ > 0 || !avoided_.empty(); }
+  bool looks_back() const { return looks_back_; }
 
   /// The log-probabilities [R, V] with the likelihood of tokens lowered, and those that are
   /// excluded at minus infinity: what append_adjustments() and exclude_longer_word() ask of an
@@ -43,6 +43,7 @@ class DeviceRules {
   std::int64_t vocabulary_;
   std::int64_t eos_, min_length_, ngram_;
   double repetition_penalty_;
+  bool looks_back_;
   std::vector<std::vector<TokenId>> avoided_;
   torch::Tensor never_;      // [V] bool: suppressed, or never emitted; undefined: none
   torch::Tensor lengthens_;  // [V] bool: lengthens the word before it; undefined: none

@@ -21,6 +21,11 @@ std::int64_t DeviceScheduler::capacity(const DecodeConfig& config) const {
   return std::max<std::int64_t>(1, rows_ / SentenceSearch::width(config));
 }
 
+std::int64_t DeviceScheduler::rows_in_use() const {
+  const auto width = active_.empty() ? 0 : SentenceSearch::width(common_.settings->config);
+  return host_.rows_in_use() + std::ssize(active_) * width;
+}
+
 bool DeviceScheduler::CommonSettings::takes(const SourceSentence& sentence) const {
   return settings && sentence.required.phrases.empty() &&
          sentence.needs_attention == needs_attention &&

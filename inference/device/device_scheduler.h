@@ -30,6 +30,7 @@ class DeviceScheduler : public SentenceScheduler {
 
   std::int64_t capacity(const DecodeConfig& config) const override;
   bool idle() const override { return active_.empty() && host_.idle(); }
+  std::int64_t rows_in_use() const override;
   /// Sentences share the device only where their search settings are the same; others wait until it
   /// is idle. Those with required phrases are admitted by themselves, too.
   std::int64_t count_admissible(const std::deque<SourceSentence>& waiting) const override;
@@ -45,7 +46,7 @@ class DeviceScheduler : public SentenceScheduler {
     std::stop_token stop;
   };
 
-  /// What sentences must have in common to share the device.
+  /// The settings that sentences must share to be on the device together.
   struct CommonSettings {
     std::shared_ptr<const SearchSettings> settings;
     bool needs_attention = false;

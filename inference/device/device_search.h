@@ -53,8 +53,8 @@ class DeviceSearch {
   void advance(const DeviceStepResults& results);
 
   static constexpr std::int64_t kGoesOn = -1, kNotANumber = -2;
-  /// What the host asks for every few steps: for each group the number of the step at which its
-  /// search ended; kGoesOn; or kNotANumber where a log-probability was none.
+  /// For each group: the number of the step at which its search ended, kGoesOn, or kNotANumber
+  /// where a log-probability was none. The host asks every few steps.
   std::vector<std::int64_t> ends() const;
   /// SentenceSearch::best() of groups whose search has ended.
   std::vector<std::vector<Hypothesis>> best(std::span<const std::int64_t> groups) const;
@@ -65,7 +65,7 @@ class DeviceSearch {
     torch::Tensor tokens;  // int64
     torch::Tensor sums;    // double, the row's included; minus infinity: not possible
   };
-  /// What the step may make of each group's rows, best first [G, X].
+  /// The possible extensions of each group's rows, best first [G, X].
   struct Extensions {
     torch::Tensor rows, tokens;  // int64: a row of the group, and its next token
     torch::Tensor sums;          // double

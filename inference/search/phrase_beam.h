@@ -1,6 +1,7 @@
 // A step of beam search with required phrases: which tokens may follow a hypothesis, and which
 // hypotheses are kept. Hypotheses are compared by the sum of their log-probabilities plus a bonus.
-// The bonus gives back what a phrase costs, except up to kMostFirst for its first token.
+// The bonus gives back the cost of a phrase's tokens, which is their negative log-probability. Of
+// the first token's cost it gives back the part above kMostFirst (phrase_beam.cpp).
 // The bonus is lower if a phrase begins while its source positions get little attention, and if
 // another token is written while they get much.
 #pragma once
@@ -52,7 +53,7 @@ class PhraseBeam {
   /// Appends the possible extensions of a row. At most `room` more tokens fit, </s> included.
   void extend(const PhraseRow& row, std::int64_t room, std::vector<PhraseExtension>& pool) const;
   /// Keeps `beam` extensions without </s>, and up to `beam` with it. Extensions with equally many
-  /// phrases form a group; the groups take turns, each with its best.
+  /// phrases form a bank (Post and Vilar 2018). The banks take turns, each with its best.
   void keep(std::vector<PhraseExtension>& pool, std::int64_t beam) const;
 
  private:

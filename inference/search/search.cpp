@@ -76,8 +76,7 @@ std::vector<TokenId> SentenceSearch::history(std::int32_t node) const {
 void SentenceSearch::prepare_step(std::int32_t first_row, std::vector<Adjustment>& adjustments,
                                   std::vector<RowToken>& reported) {
   reported_.clear();
-  const bool looks_back = config_->repetition_penalty != 1 || config_->no_repeat_ngram_size > 0 ||
-                          !tokens_->avoided.empty();
+  const bool looks_back = rules_look_back(*config_, *tokens_);
   const PhraseBeam beam(required_.phrases, *tokens_, required_.phrase_policy);
   for (std::size_t r = 0; r < rows_.size(); ++r) {
     const Row& row = rows_[r];
@@ -126,7 +125,7 @@ void SentenceSearch::advance(const StepResults& results) {
         .sample = row.sample,
         .progress = phrase_extensions_.empty() ? row.progress : phrase_extensions_[i].progress};
     if (extension.token == tokens_->eos) {
-      finish(next, length_, false, attention_of(extension.row));
+      finish(next, length_, End::Eos, attention_of(extension.row));
       continue;
     }
     next.node = static_cast<std::int32_t>(nodes_.size());
@@ -136,7 +135,7 @@ void SentenceSearch::advance(const StepResults& results) {
     const auto seen = attention_of(extension.row);
     attention_.insert(attention_.end(), seen.begin(), seen.end());
     if (length_ == max_length_)
-      finish(next, length_, true);
+      finish(next, length_, End::Cut);
     else
       next_rows_.push_back(next);
   }
@@ -171,12 +170,12 @@ void SentenceSearch::list_candidates(const StepResults& results) {
 }
 
 void SentenceSearch::end_all_rows() {
-  for (const Row& row : rows_) finish(row, length_, true);
+  for (const Row& row : rows_) finish(row, length_, End::Cut);
 }
 
 void SentenceSearch::extend_beam(const StepResults& results) {
   if (must_end()) {
-    for (const Row& row : rows_) finish(row, max_length_, true);
+    for (const Row& row : rows_) finish(row, max_length_, End::Cut);
     return;
   }
   list_candidates(results);
@@ -221,7 +220,7 @@ void SentenceSearch::extend_by_sampling(const StepResults& results) {
         random_bits(static_cast<std::uint64_t>(config_->seed), key_, rows_[row].sample, length_));
     const std::int64_t choice = draw(of_row, *config_, uniform);
     if (choice < 0) {
-      finish(rows_[row], length_, true);
+      finish(rows_[row], length_, End::Cut);
       continue;
     }
     const Candidate& candidate = of_row[static_cast<std::size_t>(choice)];
@@ -236,7 +235,7 @@ std::span<const float> SentenceSearch::attention(std::int32_t node) const {
       .subspan(static_cast<std::size_t>(node) * source_length_, source_length_);
 }
 
-void SentenceSearch::finish(const Row& row, std::int64_t length, bool cut,
+void SentenceSearch::finish(const Row& row, std::int64_t length, End end,
                             std::span<const float> last_attention) {
   double penalty = 0;
   if (config_->coverage_penalty > 0) {
@@ -258,7 +257,7 @@ void SentenceSearch::finish(const Row& row, std::int64_t length, bool cut,
                     .coverage_penalty = penalty,
                     .length = length,
                     .node = row.node,
-                    .cut = cut};
+                    .cut = end == End::Cut};
   if (required_.phrases.phrases_left(row.progress) == 0) ++complete_;
   const auto at = std::upper_bound(ended_.begin(), ended_.end(), ended,
                                    [](const Ended& a, const Ended& b) { return a.rank > b.rank; });

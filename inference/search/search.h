@@ -55,7 +55,7 @@ struct Hypothesis {
 
 /// length^alpha, or ((5 + length) / 6)^alpha, by config.length_penalty_kind.
 double score_divisor(std::int64_t length, const DecodeConfig& config);
-/// sum / score_divisor(). The word penalty is subtracted from the sum for each token before.
+/// (sum - word_penalty * length) / score_divisor(length).
 double normalized_score(double sum, std::int64_t length, const DecodeConfig& config);
 
 /// GNMT's coverage penalty (Wu et al. 2016, equation 14): beta times the sum of log(min(1, c)) over
@@ -95,7 +95,7 @@ class SentenceSearch {
     TokenId previous;     ///< its last token; eos at the start
     double sum;
     std::int32_t node;    ///< its last token in the tree of hypotheses; -1 at the start
-    std::int32_t sample;  ///< which of the n draws it is
+    std::int32_t sample;  ///< number of its draw, from 0
     PhraseProgress progress = {};
   };
 
@@ -160,7 +160,8 @@ class SentenceSearch {
   void extend_by_sampling(const StepResults& results);
   void list_candidates(const StepResults& results);
   void end_all_rows();
-  void finish(const Row& row, std::int64_t length, bool cut,
+  enum class End { Eos, Cut };
+  void finish(const Row& row, std::int64_t length, End end,
               std::span<const float> last_attention = {});
   std::span<const float> attention(std::int32_t node) const;
   bool no_open_row_matters() const;

@@ -63,6 +63,11 @@ TargetTokens target_tokens(const Tokenizer& target, const DecodeConfig& config,
   return tokens;
 }
 
+bool rules_look_back(const DecodeConfig& config, const TargetTokens& tokens) {
+  return config.repetition_penalty != 1 || config.no_repeat_ngram_size > 0 ||
+         !tokens.avoided.empty();
+}
+
 void append_adjustments(const RuledRow& row, const DecodeConfig& config, const TargetTokens& tokens,
                         std::vector<Adjustment>& adjustments) {
   const auto first = static_cast<std::ptrdiff_t>(adjustments.size());

@@ -24,7 +24,7 @@ struct TargetTokens {
   std::vector<std::vector<TokenId>> avoided = {};  ///< sequences that are never produced
   std::span<const TokenEdges> edges = {};          ///< [V], or empty: each token is a word
 
-  /// The same edges are those of one list.
+  /// Edges are compared by address: they are equal where both view the same list.
   bool operator==(const TargetTokens& other) const {
     return eos == other.eos && suppressed == other.suppressed && avoided == other.avoided &&
            edges.data() == other.edges.data() && edges.size() == other.edges.size();
@@ -45,6 +45,9 @@ struct RuledRow {
   std::span<const TokenId> history;  ///< tokens that it has produced
   bool must_go_on = false;           ///< </s> is excluded
 };
+
+/// Whether append_adjustments() reads RuledRow::history.
+bool rules_look_back(const DecodeConfig& config, const TargetTokens& tokens);
 
 /// Appends the row's adjustments: suppressed tokens, ends of avoided sequences and of n-grams that
 /// stand in its history already (DecodeConfig::no_repeat_ngram_size), </s> where it must go on, and

@@ -22,10 +22,6 @@ using Indices = std::vector<std::size_t>;
 
 constexpr std::int64_t kChunkTokens = 512;  // logits [512, V] exist at a time
 
-std::int64_t longer_side(const SentencePair& pair) {
-  return static_cast<std::int64_t>(std::max(pair.source.size(), pair.target.size()));
-}
-
 void check_lengths(std::span<const SentencePair> pairs, const ModelConfig& config) {
   if (config.positions != Positions::Learned) return;
   for (const SentencePair& pair : pairs)
@@ -87,12 +83,6 @@ torch::Tensor log_probabilities(Transformer& model, const PackedTokens& source,
   return torch::cat(chunks).cpu();
 }
 
-/// The most tokens of a thread's batch. With fewer than kEnough, products would be small and slow.
-std::int64_t share_of(std::int64_t max_tokens, std::int64_t threads) {
-  constexpr std::int64_t kEnough = 512;
-  return std::max(std::min(max_tokens, kEnough), max_tokens / threads);
-}
-
 /// Pairs that go through the model, and where their values go.
 struct Scoring {
   Transformer& model;
@@ -147,7 +137,7 @@ std::vector<std::vector<float>> token_log_probabilities(Transformer& model,
   std::vector<std::vector<float>> scores(pairs.size());
   const Scoring scoring{model, pairs, scores};
   std::vector<Indices> together;
-  for (Indices& batch : batches_of(pairs, share_of(max_tokens, threads))) {
+  for (Indices& batch : batches_of(pairs, tokens_of_worker(max_tokens, threads))) {
     const std::int64_t bytes = scoring.memory_of(batch);
     if (threads > 1 && bytes == 0)
       together.push_back(std::move(batch));

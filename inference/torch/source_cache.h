@@ -33,7 +33,7 @@ class SourceCache {
   std::vector<float> weights(std::int64_t layer, const torch::Tensor& q, std::int64_t head) const;
 
  private:
-  /// q [R, D] -> [A, H, J, K].
+  /// q [R, D] -> [A, H, J, K]: of A sentences that the cache holds, released ones too, J rows each.
   torch::Tensor by_sentence(const torch::Tensor& q) const;
 
   struct Layer {

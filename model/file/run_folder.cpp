@@ -16,12 +16,13 @@ std::filesystem::path RunFolder::at_update(std::int64_t update) const {
 
 std::vector<std::filesystem::path> RunFolder::numbered() const {
   std::vector<std::filesystem::path> paths;
-  std::error_code none;
-  for (const auto& entry : std::filesystem::directory_iterator(checkpoints(), none)) {
+  std::error_code problem;  // ends the list, as where the folder is missing
+  for (std::filesystem::directory_iterator entry(checkpoints(), problem), end;
+       !problem && entry != end; entry.increment(problem)) {
     long long update = 0;
-    if (std::sscanf(entry.path().filename().c_str(), "update-%lld", &update) == 1 && update > 0 &&
-        entry.path() == at_update(update))
-      paths.push_back(entry.path());
+    if (std::sscanf(entry->path().filename().c_str(), "update-%lld", &update) == 1 && update > 0 &&
+        entry->path() == at_update(update))
+      paths.push_back(entry->path());
   }
   std::sort(paths.begin(), paths.end());
   return paths;

@@ -8,7 +8,9 @@
 //                                              stay, and those that a rollback may need
 //   checkpoints/latest.safetensors             written by the clock and on a signal; for resume
 //                                              alone
-//   checkpoints/best.safetensors               the weights of the best validation so far
+//   checkpoints/best.safetensors               the same as model.safetensors, which is made anew
+//                                              from it if it is lost; none without a validation
+//                                              text
 #pragma once
 
 #include <cstdint>

@@ -33,7 +33,7 @@ struct PackedLayout {
   torch::Tensor row_keys;   ///< [N] int32 dropout key per token; undefined = no dropout
   mutable std::shared_ptr<const PaddedLayout> padded_layout = {};  ///< made by padded()
 
-  /// `starts` [B+1] is PackedSide::starts or a section of it, and need not begin with 0. The number
+  /// `starts` [B+1] is PackedSide::starts or a stretch of it, and need not begin with 0. The number
   /// of rows is rounded up to a multiple of `row_multiple`, so that libraries that compile a kernel
   /// for each shape see few shapes. The filler rows belong to no sentence and add nothing to any
   /// gradient.

@@ -64,7 +64,7 @@ torch::Tensor weight_gradient(const torch::Tensor& dy, const torch::Tensor& x,
 /// The same added to `sums`, fp32.
 void add_weight_gradient(torch::Tensor& sums, const torch::Tensor& dy, const torch::Tensor& x);
 
-/// The sum of dy's rows, in fp32. [N, D] -> [D].
+/// The sum of dy's rows, in dy's type; added up in fp32. [N, D] -> [D].
 torch::Tensor bias_gradient(const torch::Tensor& dy);
 
 }  // namespace dragoman

@@ -47,28 +47,28 @@ void expect_batch(const std::vector<BatchView>& views, const PackedBatch& batch)
 
 TEST(BatchPartition, PartsKeepToTheBudgetAndAreTheBatchWhenPutTogether) {
   const PackedBatch batch = batch_of(37);
-  for (const std::int64_t budget : {0, 1, 25, 60, 200, 100'000}) {
+  for (const std::int64_t most : {0, 1, 25, 60, 200, 100'000}) {
     std::vector<BatchView> wholes;
-    for (const BatchPart& part : partition(batch, {.token_budget = budget})) {
+    for (const BatchPart& part : partition(batch, {.part_tokens = most})) {
       wholes.push_back(part.whole);
-      EXPECT_TRUE(budget == 0 || part.whole.largest_side() <= budget ||
+      EXPECT_TRUE(most == 0 || part.whole.largest_side() <= most ||
                   part.whole.sentences.size() == 1);
       EXPECT_EQ(part.shares.size(), 1U);
     }
     expect_batch(wholes, batch);
-    const bool whole = budget == 0 || budget == 100'000;
-    EXPECT_EQ(wholes.size() == 1, whole) << budget;
-    EXPECT_EQ(wholes.size() == 37, budget == 1) << budget;
+    const bool whole = most == 0 || most == 100'000;
+    EXPECT_EQ(wholes.size() == 1, whole) << most;
+    EXPECT_EQ(wholes.size() == 37, most == 1) << most;
   }
 }
 
 TEST(BatchPartition, SharesHaveAboutAsManyTokensAndAreTheBatchWhenPutTogether) {
   const PackedBatch batch = batch_of(500);
-  for (const std::int64_t budget : {0, 3000})
+  for (const std::int64_t most : {0, 3000})
     for (const std::int64_t threads : {1, 2, 3, 5}) {
       std::vector<BatchView> all;
       for (const auto& [whole, shares] :
-           partition(batch, {.token_budget = budget, .threads = threads})) {
+           partition(batch, {.part_tokens = most, .threads = threads})) {
         const std::int64_t most = std::max<std::int64_t>(whole.largest_side() / 512, 1);
         const std::int64_t count = std::min(threads, most);
         ASSERT_EQ(static_cast<std::int64_t>(shares.size()), count);
@@ -85,7 +85,7 @@ TEST(BatchPartition, SharesHaveAboutAsManyTokensAndAreTheBatchWhenPutTogether) {
 
 TEST(BatchPartition, NoTokenMoves) {
   const PackedBatch batch = batch_of(500);
-  const auto parts = partition(batch, {.token_budget = 3000, .threads = 2});
+  const auto parts = partition(batch, {.part_tokens = 3000, .threads = 2});
   EXPECT_GT(parts.size(), 1U);
   EXPECT_EQ(parts.front().shares.front().source.tokens.data(), batch.source.tokens.data());
   EXPECT_EQ(&parts.back().shares.back().target.tokens.back(), &batch.target.tokens.back());

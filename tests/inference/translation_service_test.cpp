@@ -58,6 +58,7 @@ class Engines {
     for (const auto& engine : engines_) sum += engine->slots_in_use();
     return sum;
   }
+  std::int64_t admitted() const { return engines_.front()->admitted; }
 
  private:
   std::vector<std::unique_ptr<TableEngine>> engines_;
@@ -101,6 +102,36 @@ TEST(TranslationService, ManyThreadsWithUnlikeRequestsGetWhatTheyWouldGetAlone) 
   }
 }
 
+TEST(TranslationService, SentencesThatAreKeptHaveTheTranslationsThatTheyWouldGetAgain) {
+  Engines engines(1), others(1);
+  TranslationService keeping(engines.pointers(), tokenizer_pair(), {.cache_bytes = 1 << 20}),
+      forgetful(others.pointers(), tokenizer_pair());
+  const std::vector<std::string> lines = random_lines(3, 20);
+  const auto translate = [&lines](TranslationService& service, const auto& request) {
+    Submission submission{.lines = {}, .request = request};
+    for (const std::string& line : lines) submission.lines.push_back({.text = line});
+    TranslationAnswers answers = service.submit(std::move(submission));
+    std::vector<Translation> all;
+    while (auto answer = answers.next()) all.push_back(*std::move(answer));
+    return all;
+  };
+  for (const TranslationRequest& asked : requests()) {
+    const auto request = keeping.prepare(asked);
+    const auto expected = translate(forgetful, forgetful.prepare(asked));
+    for (int time = 0; time < 3; ++time) {
+      const std::int64_t admitted = engines.admitted();
+      const auto found = translate(keeping, request);
+      ASSERT_EQ(found.size(), expected.size());
+      for (std::size_t i = 0; i < found.size(); ++i)
+        EXPECT_TRUE(is_same(found[i], expected[i])) << time << " " << i;
+      if (time > 0)
+        EXPECT_EQ(engines.admitted() > admitted, asked.config.sampling || asked.demands != nullptr);
+    }
+  }
+  EXPECT_GT(keeping.cache_counts().found, 0);
+  EXPECT_EQ(forgetful.cache_counts().found, 0);
+}
+
 TEST(TranslationService, LinesOfASubmissionMayHaveRequestsOfTheirOwn) {
   Engines engines(2);
   TranslationService service(engines.pointers(), tokenizer_pair());
@@ -124,6 +155,21 @@ class HeldEngine : public CopyingEngine {
   void let_go() { go_on.release(1 << 20); }
   std::counting_semaphore<> under_way{0}, go_on{0};
 };
+
+TEST(TranslationService, RowsInUseAreThoseOfSentencesUnderWay) {
+  HeldEngine engine;
+  TranslationService service({&engine}, tokenizer_pair());
+  EXPECT_EQ(service.rows_in_use(), 0);
+  auto answers = service.submit({.lines = {{"one two"}, {"three"}},
+                                 .request = service.prepare({.config = {.beam_size = 3}})});
+  engine.under_way.acquire();
+  engine.go_on.release();
+  engine.under_way.acquire();
+  EXPECT_EQ(service.rows_in_use(), 6);
+  engine.let_go();
+  while (answers.next()) continue;
+  while (service.rows_in_use() != 0) std::this_thread::yield();
+}
 
 TEST(TranslationService, AStopFreesTheRowsAndEndsTheAnswers) {
   HeldEngine engine;

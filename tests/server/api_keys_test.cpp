@@ -30,14 +30,34 @@ TEST(ApiKeys, CharactersAreTakenUntilTheMonthsAreUsedUp) {
   ApiKeys keys = keys_of("alpha 100\nbeta\n");
   EXPECT_TRUE(keys.take(0, 60));
   EXPECT_FALSE(keys.take(0, 41)) << "all or none";
-  EXPECT_TRUE(keys.take(0, 40));
+  EXPECT_TRUE(keys.take(0, 30));
+  const auto last = keys.take(0, 10);
+  ASSERT_TRUE(last);
   EXPECT_FALSE(keys.take(0, 1));
-  keys.give_back(0, 10);
+  keys.give_back(*last);
   EXPECT_TRUE(keys.take(0, 10));
   EXPECT_EQ(keys.use_of(0).characters, 100);
   EXPECT_EQ(keys.use_of(0).limit, 100);
   EXPECT_TRUE(keys.take(1, 1'000'000'000));
   EXPECT_EQ(keys.use_of(1).limit, std::nullopt);
+}
+
+TEST(ApiKeys, WhatWasTakenInOneMonthIsNotGivenBackInAnother) {
+  const ScratchFile file("keys.txt", "alpha 100\n");
+  std::time_t now = 1'795'000'000;  // November 2026
+  ApiKeys keys(file.path(), [&now] { return now; });
+  const auto taken = keys.take(0, 60);
+  ASSERT_TRUE(taken);
+  now += 31 * 24 * 3600;
+  EXPECT_EQ(keys.use_of(0).characters, 0);
+  EXPECT_TRUE(keys.take(0, 70));
+  keys.give_back(*taken);
+  EXPECT_EQ(keys.use_of(0).characters, 70);
+  const auto of_this_month = keys.take(0, 30);
+  ASSERT_TRUE(of_this_month);
+  now += 31 * 24 * 3600;
+  keys.give_back(*of_this_month);
+  EXPECT_EQ(keys.use_of(0).characters, 0) << "the first call of a month";
 }
 
 TEST(ApiKeys, AFaultNamesItsLine) {

@@ -41,7 +41,8 @@ HttpRequest text_to_explain() {
 bool runs_out(const HttpRequest& request, std::int64_t allocations, FailingMemory::Fails fails) {
   const ScratchFile file("keys.txt", "alpha 1000\n");
   const auto keys = std::make_shared<ApiKeys>(file.path());
-  TableServer table({"en-de"}, {.cors_origins = {"https://example.org"}, .api_keys = keys});
+  TableServer table({"en-de"}, {.cors_origins = {"https://example.org"}, .api_keys = keys}, 65'536,
+                    1 << 20);
   table.add("en-de", 65'536, [](const std::string& text, const auto&) { return "{}" + text; });
   std::future<HttpResponse> response;
   HttpRequest sent = request;

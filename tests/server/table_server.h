@@ -63,7 +63,8 @@ class TableServer {
  public:
   /// The language pairs' names: "en-de".
   explicit TableServer(const std::vector<std::string>& pairs, ServerConfig config = {},
-                       std::int64_t waiting = 65'536) {
+                       std::int64_t waiting = 65'536, std::int64_t cache_bytes = 0)
+      : cache_bytes_(cache_bytes) {
     for (const std::string& pair : pairs) add(pair, waiting);
     server = std::make_unique<TranslationServer>(models, std::move(config),
                                                  [this](const AnsweredRequest& request) {
@@ -79,7 +80,8 @@ class TableServer {
         parse_language_pair(pair).value(),
         std::make_shared<TranslationService>(
             std::vector<Engine*>{engines.back().get()}, tokenizer_pair(),
-            ServiceConfig{.limits = {.waiting = waiting, .order = QueueOrder::Turns}}),
+            ServiceConfig{.limits = {.waiting = waiting, .order = QueueOrder::Turns},
+                          .cache_bytes = cache_bytes_}),
         DecodeConfig{.beam_size = 2}, ServedModel::Facts{.checksum = "c0ffee", .updates = 7},
         std::move(explain)));
   }
@@ -115,6 +117,7 @@ class TableServer {
   ServedModels models;
 
  private:
+  const std::int64_t cache_bytes_;
   std::mutex mutex_;
   std::vector<AnsweredRequest> answered_;
 

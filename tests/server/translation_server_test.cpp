@@ -1,8 +1,11 @@
 #include "server/translation_server.h"
 
+#include <atomic>
 #include <chrono>
+#include <future>
 #include <thread>
 
+#include "base/error.h"
 #include "tests/model/file/scratch_file.h"
 #include "tests/server/table_server.h"
 
@@ -153,6 +156,69 @@ TEST(TranslationServer, AModelIsReplacedUnderARequest) {
   EXPECT_EQ(table.engines[0]->admitted, admitted) << "the new one serves";
 }
 
+TEST(TranslationServer, AModelIsLoadedWhenARequestNeedsIt) {
+  TableServer table({"de-en"});
+  Gate gate;
+  std::atomic<int> loads = 0;
+  std::atomic<bool> fails = true;
+  const auto later = [&](const std::string& pair) {
+    table.models.set(std::make_shared<ServedModel>(parse_language_pair(pair).value(), [&, pair] {
+      gate.pass();
+      ++loads;
+      if (fails) throw Error(pair, " is damaged");
+      if (!table.models.find(parse_language_pair(pair).value())->is_loaded()) table.add(pair);
+    }));
+  };
+  later("en-fr");
+  later("fr-en");
+  EXPECT_EQ(table.get("/health").status, 200);
+  EXPECT_THAT(table.get("/metrics").body, HasSubstr("{languages=\"de-en\"} 0"));
+  EXPECT_EQ(json_of(table.get("/version"))["models"][1],
+            json::parse(R"({"source": "en", "target": "fr", "loaded": false})"));
+  const json question = {{"q", "one two"}, {"source", "de"}, {"target", "fr"}};
+  const HttpResponse damaged = table.post("/translate", question);
+  EXPECT_EQ(damaged.status, 500);
+  EXPECT_THAT(damaged.body, HasSubstr("en-fr is damaged"));
+  fails = false;
+  gate.open(false);
+  auto first = table.send(TableServer::request_of("/translate", question)),
+       second = table.send(TableServer::request_of("/translate", question));
+  EXPECT_EQ(table.post("/translate", {{"q", "six"}, {"source", "de"}, {"target", "en"}}).status,
+            200)
+      << "others go on";
+  EXPECT_EQ(first.wait_for(milliseconds(20)), std::future_status::timeout);
+  gate.open(true);
+  for (auto* response : {&first, &second}) {
+    const HttpResponse answer = response->get();
+    EXPECT_EQ(answer.status, 200);
+    EXPECT_EQ(json_of(answer)["translatedText"], "one two");
+    EXPECT_EQ(json_of(answer)["pivotLanguage"], "en");
+  }
+  EXPECT_EQ(loads, 3);
+  EXPECT_EQ(json_of(table.get("/version"))["models"][1]["loaded"], true);
+  EXPECT_EQ(json_of(table.get("/version"))["models"][2]["loaded"], false) << "nobody needs fr-en";
+}
+
+TEST(TranslationServer, AtItsEndRequestsThatWaitForAModelAre503) {
+  Gate gate;
+  gate.open(false);
+  std::future<HttpResponse> first, second;
+  {
+    TableServer table({"de-en"});
+    table.models.set(std::make_shared<ServedModel>(parse_language_pair("en-de").value(),
+                                                   [&gate] { gate.pass(); }));
+    first = table.send(TableServer::request_of("/translate", kOne));
+    second = table.send(TableServer::request_of("/translate", kOne));
+    EXPECT_EQ(second.wait_for(milliseconds(20)), std::future_status::timeout);
+    std::jthread opening([&gate] {
+      std::this_thread::sleep_for(milliseconds(20));
+      gate.open(true);
+    });
+    table.server.reset();
+  }
+  EXPECT_EQ(second.get().status, 503);
+}
+
 TEST(TranslationServer, RequestsAreLimitedByClient) {
   TableServer table({"en-de"}, {.requests_per_minute = 2});
   EXPECT_EQ(table.post("/translate", kOne).status, 200);
@@ -233,11 +299,28 @@ TEST(TranslationServer, MetricsCountWhatWasDone) {
     EXPECT_THAT(response.body, HasSubstr(line));
 }
 
+TEST(TranslationServer, SentencesThatComeAgainAreNotTranslatedAgain) {
+  TableServer table({"en-de"}, {}, 65'536, 1 << 20);
+  const auto ask = [&table](const json& q) {
+    return json_of(table.post("/translate", {{"q", q}, {"source", "en"}, {"target", "de"}}));
+  };
+  const json first = ask("one two\nthree");
+  const std::int64_t admitted = table.engines.front()->admitted;
+  EXPECT_EQ(ask("one two\nthree"), first);
+  EXPECT_EQ(ask({"three", "", "one two"})["translatedText"], json({"three", "", "one two"}));
+  EXPECT_EQ(table.engines.front()->admitted, admitted);
+  const std::string metrics = table.get("/metrics").body;
+  for (const char* line : {"\ndragoman_cache_hits_total{languages=\"en-de\"} 4\n",
+                           "\ndragoman_cache_misses_total{languages=\"en-de\"} 2\n",
+                           "\ndragoman_rows_in_use{languages=\"en-de\"} 0\n"})
+    EXPECT_THAT(metrics, HasSubstr(line));
+}
+
 TEST(TranslationServer, TheVersionNamesModelsAndTheDescriptionNamesPaths) {
   TableServer table({"en-de"}, {.version = "9.9"});
   EXPECT_EQ(json_of(table.get("/version")),
             json::parse(R"({"version": "9.9", "models": [{"source": "en", "target": "de",
-                                                          "updates": 7, "checksum": "c0ffee"}]})"));
+                            "loaded": true, "updates": 7, "checksum": "c0ffee"}]})"));
   const json description = json_of(table.get("/openapi.json"));
   EXPECT_EQ(description["openapi"], "3.0.3");
   for (const auto& [path, methods] : description["paths"].items())

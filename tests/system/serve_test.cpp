@@ -87,18 +87,34 @@ class Serve : public Translate {
     return translation_of(text);
   }
   static inline const std::vector<std::string> kSlowly = {
-      "--beam-size", "100", "--max-length", "400", "--min-length", "400", "--threads", "1"};
+      "--beam-size", "100", "--max-length",  "400", "--min-length", "400",
+      "--threads",   "1",   "--cache-limit", "0"};
 };
 
 TEST_F(Serve, TranslatesAsTheCommandDoes) {
   const Serving server(model());
   HttpClient client(server.port);
-  for (const char* line : {"the cat sat", "number 7", "mat"}) {
+  for (const char* line : {"the cat sat", "number 7", "mat", "the cat sat"}) {
     const HttpClient::Answer answer = client.ask(translation_of(line));
     EXPECT_EQ(answer.status, 200);
     EXPECT_THAT(answer.head, HasSubstr("Content-Type: application/json\r\n"));
     EXPECT_EQ(json::parse(answer.body)["translatedText"], translated(line)) << "one connection";
   }
+  EXPECT_EQ(server.metric("dragoman_cache_hits_total{languages=\"en-de\"}"), 1);
+}
+
+TEST_F(Serve, OnDemandAModelIsLoadedByItsFirstRequest) {
+  Serving server(model(), {"--load-on-demand"});
+  const auto facts = [&] {
+    return json::parse(server.ask(HttpClient::get("/version")).body)["models"][0];
+  };
+  EXPECT_EQ(facts()["loaded"], false);
+  EXPECT_THAT(server.ask(HttpClient::get("/languages")).body, HasSubstr("\"de\""));
+  EXPECT_EQ(server.ask(HttpClient::get("/health")).status, 200);
+  EXPECT_EQ(json::parse(server.ask(translation_of("the cat sat")).body)["translatedText"],
+            translated("the cat sat"));
+  EXPECT_EQ(facts()["loaded"], true);
+  EXPECT_THAT(server.process().errors(), HasSubstr("is loaded, "));
 }
 
 TEST_F(Serve, ExplainsTheTranslationsThatItMakes) {
@@ -242,7 +258,8 @@ TEST_F(Serve, WhileTooMuchWaitsRequestsAreRefused) {
 
 TEST_F(Serve, ASignalEndsItWhenAllUnderWayIsAnswered) {
   for (const int signal : {SIGTERM, SIGINT}) {
-    Serving server(model(), {"--beam-size", "100", "--max-length", "60", "--min-length", "60"});
+    Serving server(model(), {"--beam-size", "100", "--max-length", "60", "--min-length", "60",
+                             "--cache-limit", "0"});
     std::string text;
     for (int i = 0; i < 6; ++i) text += "the cat number 7\n";
     HttpClient busy(server.port), idle(server.port);
@@ -372,6 +389,7 @@ TEST_F(Serve, WhatItCannotServeIsRefusedByName) {
   EXPECT_THAT(fault({"-m", "en-en=" + path}, 2), HasSubstr("the same language"));
   EXPECT_THAT(fault({"-m", "en-de=" + path, "en-de=" + path}, 2), HasSubstr("given twice"));
   EXPECT_THAT(fault({"-m", "en-de=/nowhere"}, 1), HasSubstr("/nowhere"));
+  EXPECT_THAT(fault({"-m", "en-de=/nowhere", "--load-on-demand"}, 1), HasSubstr("/nowhere"));
   EXPECT_THAT(fault({"-m", "en-de=" + path, "--port", "70000"}, 2), HasSubstr("--port"));
   EXPECT_THAT(fault({"-m", "en-de=" + path, "--host", "no.such.host.invalid"}, 1),
               HasSubstr("--host no.such.host.invalid"));

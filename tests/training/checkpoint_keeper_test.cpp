@@ -171,17 +171,17 @@ TEST_F(CheckpointKeeperTest, ARollbackKeepsTheFactsOfThisStart) {
 
 TEST_F(CheckpointKeeperTest, ACooldownThatWasCancelledStaysSoInARollback) {
   const auto cool_down = [this](std::int64_t start, std::int64_t end, StopReason limit) {
-    progress.cooldown_start = start;
-    progress.cooldown_end = end;
-    progress.cooldown_limit = limit;
+    progress.cooldown.begin = start;
+    progress.cooldown.end = end;
+    progress.cooldown.limit = limit;
   };
   cool_down(75, 200, StopReason::MaxEpochs);
   save_at(100);
   come_to(160);
   keeper.roll_back(progress);
-  EXPECT_EQ(progress.cooldown_end, 200) << "it goes on";
-  EXPECT_EQ(progress.cooldown_start, 75);
-  EXPECT_EQ(progress.cooldown_limit, StopReason::MaxEpochs);
+  EXPECT_EQ(progress.cooldown.end, 200) << "it goes on";
+  EXPECT_EQ(progress.cooldown.begin, 75);
+  EXPECT_EQ(progress.cooldown.limit, StopReason::MaxEpochs);
 
   for (const std::int64_t later_end : {0, 400}) {  // none, or another one
     cool_down(75, 200, StopReason::MaxEpochs);
@@ -191,8 +191,8 @@ TEST_F(CheckpointKeeperTest, ACooldownThatWasCancelledStaysSoInARollback) {
     progress.rollbacks = 0;
     keeper.roll_back(progress);
     EXPECT_EQ(progress.update, 300);
-    EXPECT_EQ(progress.cooldown_end, 0);
-    EXPECT_EQ(progress.cooldown_start, 0);
+    EXPECT_EQ(progress.cooldown.end, 0);
+    EXPECT_EQ(progress.cooldown.begin, 0);
     std::filesystem::remove(run.folder.at_update(300));
     save_at(200);
   }

@@ -1,8 +1,12 @@
 #include "training/checkpoint.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "tests/test_device.h"
+#include "tests/training/recording_observer.h"
 #include "tests/training/small_batches.h"
 
 namespace dragoman {
@@ -40,6 +44,16 @@ TEST(Checkpoint, AResumedModelGoesOnBitIdentically) {
     EXPECT_TRUE(torch::equal(straight.output_weights(), resumed.output_weights()));
   }
   std::filesystem::remove(path);
+}
+
+TEST(Checkpoint, AFailureOfTheFileSystemIsToldAndIsNoEndOfTheRun) {
+  RecordingObserver observer;
+  const auto fails = [] { std::filesystem::file_size("/no/such/folder"); };  // not our own Error
+  EXPECT_FALSE(try_to_save("checkpoint", "the next one may succeed", observer, fails));
+  ASSERT_EQ(observer.warnings.size(), 1U);
+  EXPECT_THAT(observer.warnings.front(),
+              testing::StartsWith("checkpoint not saved, the next one may succeed: "));
+  EXPECT_TRUE(try_to_save("checkpoint", "", observer, [] {}));
 }
 
 }  // namespace

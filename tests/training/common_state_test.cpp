@@ -29,12 +29,12 @@ TEST(CommonState, AllRanksHaveTheWeightsAndTheRecordOfRank0) {
                 TrainingModel model(small_config(0), {}, Precision::Fp32, torch::kCPU, seed);
                 ProgressRecord progress;
                 progress.update = 10 + ranks.rank();
-                progress.token_budget = 100 * ranks.rank();
+                progress.part_tokens = 100 * ranks.rank();
                 share_state(ranks, model, progress);
                 TrainingModel of_rank_0(small_config(0), {}, Precision::Fp32, torch::kCPU, 0);
                 EXPECT_TRUE(torch::equal(model.weights(), of_rank_0.weights()));
                 EXPECT_EQ(progress.update, 10);
-                EXPECT_EQ(progress.token_budget, 100 * ranks.rank()) << "its own";
+                EXPECT_EQ(progress.part_tokens, 100 * ranks.rank()) << "its own";
               }),
               Each(""));
 }

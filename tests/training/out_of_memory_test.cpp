@@ -24,8 +24,8 @@ TEST_F(OutOfMemory, TheRunGoesOnInPartsAndSaysSoOnce) {
   };
   train(run_in("split"), observer);
   EXPECT_THAT(observer.warnings, ElementsAre(HasSubstr("update 4: memory has run out")));
-  EXPECT_GT(progress_.token_budget, 0);
-  EXPECT_LE(progress_.token_budget, 150);
+  EXPECT_GT(progress_.part_tokens, 0);
+  EXPECT_LE(progress_.part_tokens, 150);
   const auto whole = weights_at(run_in("whole"), 6), split = weights_at(run_in("split"), 6);
   EXPECT_LT((whole - split).norm().item<double>(), 1e-4 * whole.norm().item<double>());
 }
@@ -45,7 +45,7 @@ TEST_F(OutOfMemory, TheLowerBudgetIsSavedBeforeItActs) {
   const auto found = find_checkpoint_to_resume(resumed.folder, [](const std::string&) { FAIL(); });
   ASSERT_TRUE(found);
   EXPECT_EQ(found->progress.update, 3);
-  EXPECT_GT(found->progress.token_budget, 0);
+  EXPECT_GT(found->progress.part_tokens, 0);
   RecordingObserver quiet;
   train(resumed, quiet);
   EXPECT_TRUE(torch::equal(weights_at(straight, 6), weights_at(resumed, 6)));

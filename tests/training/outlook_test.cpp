@@ -77,8 +77,8 @@ TEST(Outlook, ACooldownThatHasBegunEndsTheRun) {
   config.scheduler = LrScheduler::Wsd;
   ProgressRecord progress;
   progress.update = 350;
-  progress.cooldown_start = 300;
-  progress.cooldown_end = 400;
+  progress.cooldown.begin = 300;
+  progress.cooldown.end = 400;
   EXPECT_DOUBLE_EQ(outlook(config, progress, kPace).end->updates_left, 50);
   EXPECT_FALSE(outlook(config, progress, kPace).end_without_gain);
 }

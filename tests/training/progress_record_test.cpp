@@ -35,12 +35,12 @@ TEST(ProgressRecord, HasTheNameOfTheLimitThatBeganACooldown) {
   ProgressRecord progress;
   for (const StopReason limit :
        {StopReason::MaxUpdates, StopReason::MaxEpochs, StopReason::MaxTime, StopReason::Patience}) {
-    progress.cooldown_limit = limit;
+    progress.cooldown.limit = limit;
     EXPECT_EQ(progress_from_json(to_json(progress)), progress);
   }
   EXPECT_THAT(to_json(progress), testing::HasSubstr("\"cooldown_limit\":\"--patience\""));
   const auto read = [](const std::string& limit) {
-    return progress_from_json("{\"update\": 7, \"cooldown_limit\": " + limit + "}").cooldown_limit;
+    return progress_from_json("{\"update\": 7, \"cooldown_limit\": " + limit + "}").cooldown.limit;
   };
   EXPECT_EQ(read("3"), StopReason::Patience) << "of an earlier version";
   for (const char* nonsense : {"5", "-1", "1.5", "\"--patient\"", "[]"})

@@ -34,7 +34,7 @@ double difference(const torch::Tensor& a, const torch::Tensor& b) {
 }
 
 TEST(SplitUpdate, MemoryMayRunOutAtAnyBlockAndTheUpdateIsTheSame) {
-  const AccumulateConfig whole{.update = 3, .loss = {.label_smoothing = 0.1}, .token_budget = 0};
+  const AccumulateConfig whole{.update = 3, .loss = {.label_smoothing = 0.1}, .part_tokens = 0};
   for (const Precision precision : {Precision::Fp32, Precision::Bf16}) {
     auto model = small_model(precision);
     FailingAllocator allocator;
@@ -49,7 +49,7 @@ TEST(SplitUpdate, MemoryMayRunOutAtAnyBlockAndTheUpdateIsTheSame) {
       ASSERT_FALSE(try_to_accumulate(failing, kBatches, whole)) << at;
       allocator.fails_at = -1;
       AccumulateConfig parts = whole;
-      parts.token_budget = lowered_budget(kBatches, 0);
+      parts.part_tokens = lowered_part_tokens(kBatches, 0);
       const auto again = try_to_accumulate(failing, kBatches, parts);
       ASSERT_TRUE(again);
       EXPECT_EQ(again->target_tokens, sums->target_tokens);
@@ -66,19 +66,19 @@ TEST(SplitUpdate, TheBudgetIsLoweredUntilMemorySuffices) {
   std::vector<std::int64_t> sentences(200);
   std::iota(sentences.begin(), sentences.end(), 1);
   const std::vector<PackedBatch> batches = {batch_of(sentences)};
-  AccumulateConfig part{.update = 1, .loss = {.chunk_tokens = 64}, .token_budget = 0};
+  AccumulateConfig part{.update = 1, .loss = {.chunk_tokens = 64}, .part_tokens = 0};
   FailingAllocator allocator;
   ASSERT_TRUE(try_to_accumulate(model, batches, part));
   allocator.limit = allocator.largest / 3;
   int lowered = 0;
   while (!try_to_accumulate(model, batches, part)) {
-    part.token_budget = lowered_budget(batches, part.token_budget);
+    part.part_tokens = lowered_part_tokens(batches, part.part_tokens);
     ASSERT_LT(++lowered, 20);
   }
   EXPECT_GT(lowered, 0);
   allocator.limit = 1;
   EXPECT_FALSE(try_to_accumulate(model, batches, part));
-  EXPECT_THROW(lowered_budget(batches, 1), Error);
+  EXPECT_THROW(lowered_part_tokens(batches, 1), Error);
 }
 
 TEST(SplitUpdate, LossesWithoutGradientsAreTakenInPartsToo) {
@@ -138,7 +138,7 @@ TEST(SplitUpdate, ASentenceThatIsTooLongForMemoryIsFoundBeforeAnyIsTaken) {
   FailingAllocator allocator;
   allocator.limit = 1 << 30;
   EXPECT_FALSE(try_to_accumulate(model, long_pair(std::sqrt(available / 50)),
-                                 {.update = 1, .loss = {}, .token_budget = 0}));
+                                 {.update = 1, .loss = {}, .part_tokens = 0}));
   const auto longer = long_pair(std::sqrt(available / 10));
   EXPECT_THROW(evaluate_in_parts(model, longer), Error);
   EXPECT_EQ(allocator.blocks, 0);
@@ -159,7 +159,7 @@ TEST(SplitUpdate, SentencesThatAreComputedWithALongOneArePaddedToIt) {
   }
   FailingAllocator allocator;
   allocator.limit = 1 << 30;
-  EXPECT_FALSE(try_to_accumulate(model, batches, {.update = 1, .loss = {}, .token_budget = 0}));
+  EXPECT_FALSE(try_to_accumulate(model, batches, {.update = 1, .loss = {}, .part_tokens = 0}));
   EXPECT_EQ(allocator.blocks, 0);
 }
 
@@ -168,7 +168,7 @@ TEST(SplitUpdate, OtherErrorsPassThrough) {
   FailingAllocator allocator;
   allocator.fails_at = 5;
   allocator.failure = [] { throw std::runtime_error("something else"); };
-  EXPECT_THROW(try_to_accumulate(model, kBatches, {.update = 1, .loss = {}, .token_budget = 0}),
+  EXPECT_THROW(try_to_accumulate(model, kBatches, {.update = 1, .loss = {}, .part_tokens = 0}),
                std::runtime_error);
 }
 

@@ -55,8 +55,8 @@ TEST(StopReason, WithWsdPatienceEndsTheRunByACooldown) {
   config.patience = 5;
   ProgressRecord progress = far_on();
   EXPECT_EQ(reached_limit(config, progress, 0), std::nullopt);
-  progress.cooldown_end = 1001;
-  progress.cooldown_limit = StopReason::Patience;
+  progress.cooldown.end = 1001;
+  progress.cooldown.limit = StopReason::Patience;
   EXPECT_EQ(reached_limit(config, progress, 0), std::nullopt);
   progress.update = 1001;
   EXPECT_EQ(reached_limit(config, progress, 0), StopReason::Patience);

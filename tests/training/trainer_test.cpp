@@ -152,5 +152,30 @@ TEST_F(TrainerTest, ARunThatDivergesGoesBackWithHalfTheRateAndGivesUpInTheEnd) {
   EXPECT_EQ(latest->progress.rate_factor, 0.5);
 }
 
+TEST_F(TrainerTest, AValidationWhoseLossIsNotFiniteIsADivergence) {
+  TrainingRun run = run_in("diverged_validation");
+  run.config.lr = 1e30;
+  run.config.warmup_updates = 1;
+  run.config.max_updates = 100;
+  run.config.max_rollbacks = 1;
+  run.config.valid_every = 4;  // before ten updates in a row are left out
+  RecordingObserver observer;
+  EXPECT_THAT(message_of<Error>([&] { train(run, observer); }),
+              HasSubstr("training has diverged at update 4, after 1 rollbacks"));
+  EXPECT_THAT(observer.warnings,
+              Contains(HasSubstr("the loss on the validation text is not finite")));
+  EXPECT_THAT(observer.warnings, Contains(HasSubstr("rolled back to update 0")));
+}
+
+TEST_F(TrainerTest, TheLastValidationIsFiniteOrTheRunFails) {
+  TrainingRun run = run_in("diverged_end");
+  run.config.lr = 1e30;
+  run.config.warmup_updates = 1;
+  run.config.max_updates = 4;
+  RecordingObserver observer;
+  EXPECT_THAT(message_of<Error>([&] { train(run, observer); }),
+              HasSubstr("the loss on the validation text is not finite"));
+}
+
 }  // namespace
 }  // namespace dragoman

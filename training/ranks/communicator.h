@@ -1,9 +1,9 @@
 // The communication of processes that train together: sums and copies of tensors over c10d, texts
 // and numbers over Rendezvous. A single process is rank 0 of 1, and no call communicates.
 //
-// All ranks make the same calls in the same order. Where they do not, both calls throw Error. Where
-// a rank has died, hangs or has given up, each call throws Error on every remaining rank, and the
-// message names the lost rank.
+// All ranks make the same calls in the same order. Where two ranks make different calls, both calls
+// throw Error. Where a rank has died, hangs or has given up, each call throws Error on every
+// remaining rank, and the message names the lost rank.
 #pragma once
 
 #include <torch/types.h>

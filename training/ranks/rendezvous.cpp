@@ -254,6 +254,7 @@ void Rendezvous::watch(const std::stop_token& stop) {
   }
   hangs_ = true;
   lock.unlock();
+  changed_.notify_all();
   set_loss(server() + silent_for(silence_));
 }
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/error.h"
-#include "inference/model_tokenizers.h"
+#include "tokenizer/lowercase_rules.h"
 
 namespace dragoman {
 
@@ -35,7 +35,7 @@ void take_architecture(const GivenModel& model, RunSettings& settings, ModelConf
   const auto given = fields_of(config), of_model = fields_of(taken);
   for (std::size_t i = 0; i < given.size(); ++i) {
     const std::string name(given[i].info.name), text = given[i].text();
-    if (!settings.asks_value(name)) settings.explain(name, "the model of --init-from");
+    if (!settings.asks_value(name)) settings.keep(name, "the model of --init-from");
     if (!settings.asks_value(name) || text == of_model[i].text()) continue;
     if (is_architecture(name))
       throw UsageError("--", name, " ", text, ": the model of --init-from (", model.path.string(),

@@ -50,8 +50,9 @@ double measured_speed(const SpeedSettings& settings) {
     return batches * tokens / seconds;
   } catch (const std::exception& problem) {
     if (!is_out_of_memory(problem)) throw;
-    return 0;
   }
+  give_back_freed_memory();
+  return 0;
 }
 
 }  // namespace dragoman

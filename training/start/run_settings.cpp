@@ -35,7 +35,7 @@ void RunSettings::choose(std::string_view name, const std::string& value,
                          const std::string& reason) {
   if (!is_open(name)) return;
   assign_text(field_named(fields_, name), value);
-  explain(name, reason);
+  keep(name, reason);
 }
 
 void RunSettings::take_defaults(const std::vector<Field>& defaults, const std::string& reason) {
@@ -48,7 +48,7 @@ void RunSettings::take_defaults(const std::vector<Field>& defaults, const std::s
   }
 }
 
-void RunSettings::explain(std::string_view name, const std::string& reason) {
+void RunSettings::keep(std::string_view name, const std::string& reason) {
   settled_.emplace(name);
   reasons_[std::string(name)] = reason;
 }

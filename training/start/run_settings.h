@@ -3,7 +3,8 @@
 // A flag or a line of --config asks for a value. A value that is not given, or given as "auto", is
 // open. An open value is settled once:
 //   recall()   a run that goes on takes the value from its checkpoint
-//   choose()   the data, the device or a measurement decide; the reason is kept
+//   choose()   the data, the device or a measurement decide; the reason is recorded
+//   keep()     the value that it has is right, for a reason that is recorded
 // Otherwise it keeps its value, the default or the preset's. The progress record has both kinds of
 // settings. config.toml of the run asks for the first kind again, so that another run chooses anew,
 // and shows the second kind in comments.
@@ -47,8 +48,8 @@ class RunSettings {
   /// Gives every open field the value of the field of the same name; it stays open. `reason` is for
   /// the fields whose value changes.
   void take_defaults(const std::vector<Field>& defaults, const std::string& reason);
-  /// Says why a field has its value, and settles it.
-  void explain(std::string_view name, const std::string& reason);
+  /// Settles a field at the value that it has. The reason is for people.
+  void keep(std::string_view name, const std::string& reason);
   /// Gives every open field its remembered value, and settles it.
   void recall(const SettingsRecord& remembered);
 
@@ -60,7 +61,7 @@ class RunSettings {
 
   std::vector<Field> fields_;
   Texts asked_, reasons_;                       // as in the record
-  std::set<std::string, std::less<>> settled_;  // recalled or explained
+  std::set<std::string, std::less<>> settled_;  // recalled, chosen or kept
 };
 
 }  // namespace dragoman

@@ -36,7 +36,7 @@ void choose_by_models(SettledRun& run, RunSettings& settings, const StartFacts& 
 }
 
 /// Chooses the size of the model, and the settings that are needed before the text is encoded. A
-/// preset that was asked for decides the size alone.
+/// preset that was asked for decides nothing but the size.
 void choose_by_text(SettledRun& run, RunSettings& settings, const TextFacts& text) {
   std::string reason = counted(text.size.pairs, "pair");
   Preset preset = run.config.train.preset;
@@ -77,7 +77,7 @@ void choose_by_tokenizers(SettledRun& run, RunSettings& settings, const Tokenize
   if (settings.asks_value("tying"))
     throw UsageError("--tying three-way needs one vocabulary for both sides (--joint-vocab)");
   model.tying = Tying::TwoWay;
-  settings.explain("tying", "two vocabularies");
+  settings.keep("tying", "two vocabularies");
   run.remarks.push_back({Remark::Kind::Info,
                          "two vocabularies: the embeddings of target and output are tied, the "
                          "source's are not"});
@@ -111,7 +111,7 @@ void choose_lr_end(TrainConfig& config, RunSettings& settings, const StartFacts&
       settings.asks_value("max-updates") || config.max_epochs > 0 || config.max_seconds() > 0;
   if (config.max_updates == 0 && !has_limit && !facts.corpus) return;
   config.settle_lr_end();
-  settings.explain("lr-end", "--max-updates");
+  settings.keep("lr-end", "--max-updates");
 }
 
 void warn_of_other_machine(SettledRun& run, const MachineFacts& machine_before,

@@ -1,7 +1,5 @@
 #include "training/start/trial.h"
 
-#include <malloc.h>
-
 #include <algorithm>
 #include <chrono>
 #include <vector>
@@ -50,8 +48,8 @@ Trial::Trial(const TrialSettings& settings)
       model_(settings.model, {}, settings.precision, settings.device,
              static_cast<std::uint64_t>(settings.config.seed)) {
   if (settings.config.ema > 0) model_.keep_moving_average(settings.config.ema);
-  step_seconds();  // memory that the first step allocates is kept
-  malloc_trim(0);  // memory freed by data preparation would hide the growth
+  step_seconds();            // memory that the first step allocates is kept
+  give_back_freed_memory();  // memory that earlier work has freed would hide the growth
   reset_peak_resident_memory();
   before_ = resident_memory();
 }
@@ -84,7 +82,7 @@ BatchCost Trial::cost_of(const std::vector<PackedBatch>& batches) {
         .update = ++update_, .loss = settings_.config.loss(), .precision = settings_.precision};
     const double spent = seconds_of([&] {  // as the trainer does
       while (!try_to_accumulate(model_, {&batch, 1}, config))
-        config.token_budget = lowered_budget({&batch, 1}, config.token_budget);
+        config.part_tokens = lowered_part_tokens({&batch, 1}, config.part_tokens);
     });
     if (i == 0 && batches.size() > 1) continue;
     seconds += spent;

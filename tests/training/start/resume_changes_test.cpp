@@ -12,10 +12,12 @@ TEST(Resume, RefusesAFlagThatMakesAnotherRunAndListsOtherChanges) {
   config.apply_preset(Preset::Tiny);
   const auto remembered = configuration_of(fields_of(config));
   config.max_updates = 500;
+  config.device = "cuda";
   config.threads = 7;
   const auto changes = compare_configuration(fields_of(config), remembered);
-  EXPECT_EQ(changes.allowed, std::vector<std::string>{"--max-updates 0 -> 500"});
-  EXPECT_EQ(changes.not_exact, std::vector<std::string>{"--threads 0 -> 7"});
+  EXPECT_EQ(changes.allowed,
+            (std::vector<std::string>{"--max-updates 0 -> 500", "--threads 0 -> 7"}));
+  EXPECT_EQ(changes.not_exact, std::vector<std::string>{"--device auto -> cuda"});
   config.lr = 1;
   try {
     compare_configuration(fields_of(config), remembered);
