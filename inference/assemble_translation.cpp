@@ -8,6 +8,7 @@
 #include "base/utf8.h"
 #include "inference/split.h"
 
+#include "tokenizer/space_mark.h"
 namespace dragoman {
 
 namespace {
@@ -25,7 +26,7 @@ void append_words(const PreparedLine& line, const PreparedPart& part, const Hypo
   const std::vector<TokenId>& tokens = hypothesis.tokens;
   for (std::size_t begin = 0, end; begin < tokens.size(); begin = end) {
     end = begin + 1;
-    while (end < tokens.size() && !target.piece(tokens[end]).starts_with("\u2581")) ++end;
+    while (end < tokens.size() && !target.piece(tokens[end]).starts_with(kSpaceMark)) ++end;
     const std::span word(tokens.data() + begin, end - begin);
     TranslatedWord translated{.text = on_one_line(std::string(strip(target.decode(word))))};
     if (translated.text.empty()) continue;
