@@ -167,7 +167,7 @@ Explanation explain_all(const ExplainedModel& model, const TokenizerPair& tokeni
       texts.push_back(sentence_json(model, explained, *tokenizers.target));
     } catch (const Error& error) {
       if (sentences.size() == 1) throw;
-      throw Error("line ", texts.size() + 1, ": ", error.what());
+      throw Error("sentence ", texts.size() + 1, ": ", error.what());
     }
   }
   return {.json = explanation_json(model, texts), .target_tokens = target_tokens};

@@ -44,31 +44,35 @@ class DocumentWriter {
   }
 
   void write_passage(const Passage& passage, const AlignedText& translation) {
-    const std::string_view text = translation.text, source = passage.source.of(document_.bytes);
-    WritingPlace place{.source = source, .before = {}};
-    if (passage.writing == Writing::HtmlText) place.bare = bare_signs(source);
-    if (passage.tags.empty()) return write_text(text, passage.writing, place);
+    const std::string_view text = translation.text;
+    // For all of the passage: it may have very many tags.
+    const BareSigns bare = bare_signs(passage.source.of(document_.bytes));
+    if (passage.tags.empty()) return write_text(text, passage, bare, 0);
     std::vector<PlacedTag> tags = place_tags(passage, translation);
     if (is_markdown_text(passage.writing)) tags = readable_marks(document_, passage, text, tags);
-    std::size_t written = 0;
+    std::size_t place = 0;
     for (const PlacedTag& tag : tags) {
-      const ByteRange& bytes = passage.tags[tag.tag].source;
-      place.after = document_.bytes[bytes.begin];
-      write_text(ByteRange{written, tag.text.begin}.of(text), passage.writing, place);
+      const ByteRange& source = passage.tags[tag.tag].source;
+      write_text(ByteRange{place, tag.text.begin}.of(text), passage, bare,
+                 document_.bytes[source.begin]);
       const bool follows_text = tag.text.begin > 0 && text[tag.text.begin - 1] != ' ';
       const bool leads_text = tag.text.end < text.size() && text[tag.text.end] != ' ';
       if (tag.is_spaced && follows_text) text_ += ' ';
-      write_tag(bytes);
+      write_tag(source);
       if (tag.is_spaced && leads_text) text_ += ' ';
-      written = tag.text.end;
+      place = tag.text.end;
     }
-    place.after = 0;
-    write_text(text.substr(written), passage.writing, place);
+    write_text(text.substr(place), passage, bare, 0);
   }
 
-  void write_text(std::string_view text, Writing writing, WritingPlace place) {
-    place.before = text_;
-    text_ += written_text(text, writing, place);
+  /// `after` is the byte that follows; 0: the passage ends.
+  void write_text(std::string_view text, const Passage& passage, const BareSigns& bare,
+                  char after) {
+    text_ += written_text(text, passage.writing,
+                          {.source = passage.source.of(document_.bytes),
+                           .bare = bare,
+                           .before = text_,
+                           .after = after});
   }
 
   const MarkupDocument& document_;

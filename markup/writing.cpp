@@ -64,9 +64,9 @@ std::string xml_text(std::string_view text) {
 
 }  // namespace
 
-BareSigns bare_signs(std::string_view source) {
-  return {.ampersand = source.find("& ") != std::string_view::npos,
-          .greater = source.find(" > ") != std::string_view::npos};
+BareSigns bare_signs(std::string_view html) {
+  return {.ampersand = html.find("& ") != std::string_view::npos,
+          .greater = html.find(" > ") != std::string_view::npos};
 }
 
 std::string po_string(std::string_view text) {

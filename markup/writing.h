@@ -8,19 +8,18 @@
 
 namespace dragoman {
 
-/// The signs that a passage of HTML has without escaping them.
+/// Signs that HTML has as they are, not as entities.
 struct BareSigns {
-  bool ampersand = false;  ///< in front of a blank
-  bool greater = false;    ///< between blanks
+  bool ampersand = false, greater = false;
 };
-BareSigns bare_signs(std::string_view source);
+BareSigns bare_signs(std::string_view html);
 
 /// Where a text is written.
 struct WritingPlace {
   std::string_view source;  ///< the bytes of the passage
+  BareSigns bare;           ///< in `source`
   std::string_view before;  ///< all that has been written
   char after = 0;           ///< the byte that follows; 0: the passage ends
-  BareSigns bare = {};      ///< of the passage that the text belongs to
 };
 
 /// "&" and ">" stay bare in HTML where the source has them bare, and they cannot be misread. An

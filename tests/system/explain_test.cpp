@@ -129,7 +129,7 @@ TEST_F(Explain, NamesTheWrongFlagOrText) {
   expect_no_figure({"input", "--token", "99"}, "--token 99: the sentence has ");
   expect_no_figure({"input", "--token", "0"}, "--token 0: ");
   expect_failure({"a cat", "-o", "-", "--attention-layer", "9"}, 2, "--attention-layer 9");
-  expect_failure({"-i", two, "-o", "-"}, 1, "line 2: the sentence has no text");
+  expect_failure({"-i", two, "-o", "-"}, 1, "sentence 2: the sentence has no text");
   expect_failure({"-i", two, "--target-file", three, "-o", "-"}, 1, "three.txt");
   expect_failure({"-i", folder_ / "nowhere", "-o", "-"}, 1, "nowhere");
   expect_failure({many, "-o", "-"}, 1, " pieces; explain looks at 256 at most");
