@@ -11,11 +11,13 @@
 #include "formats/npz_writer.h"
 #include "formats/plain_transformer.h"
 #include "tests/formats/import_error.h"
+#include "tests/formats/pickle_bytes.h"
 #include "tests/formats/random_model.h"
 
 namespace dragoman {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 namespace fs = std::filesystem;
@@ -169,6 +171,10 @@ TEST_F(Marian, DamageIsNamed) {
 }
 
 TEST_F(Marian, MissingFilesAndOtherModelsAreNamed) {
+  const fs::path ours = folder_.path() / "ours.safetensors";
+  write_imported(to_imported(import_model(folder_.path())), ours, "import");
+  EXPECT_THAT(import_error(ours), HasSubstr("is a model of this program"));
+  fs::remove(ours);
   fs::remove(folder_.path() / "vocab.spm");
   EXPECT_THAT(error(), HasSubstr("decoder.yml: names vocab.spm, which is not there"));
   write_file(folder_.path() / "decoder.yml", "models: [a.npz, b.npz]\nvocabs: [v.spm, v.spm]\n");
@@ -184,7 +190,16 @@ TEST_F(Marian, MissingFilesAndOtherModelsAreNamed) {
   fs::remove(folder_.path() / "model.bin");
   EXPECT_THAT(import_error(folder_.path() / "model.npz"),
               HasSubstr("needs Marian's decoder.yml beside it"));
-  EXPECT_THAT(error(), HasSubstr("has a .npz file, but no one decoder.yml"));
+  const std::string without = "has model.npz, but no one decoder.yml of Marian";
+  EXPECT_THAT(error(), HasSubstr(without));
+  // A checkpoint beside it is named, and so is the model.
+  for (const std::string& bytes :
+       {std::string("junk"), checkpoint_of(pickle_of(dict_op({})), {})}) {
+    write_file(folder_.path() / "other.pt", bytes);
+    EXPECT_THAT(error(), AllOf(HasSubstr("other.pt: "), HasSubstr(without)));
+  }
+  write_file(folder_.path() / "third.pt", "junk");
+  EXPECT_THAT(error(), AllOf(HasSubstr("has several checkpoints; name one"), HasSubstr(without)));
 }
 
 }  // namespace
