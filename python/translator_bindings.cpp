@@ -64,13 +64,12 @@ Terms terms_of(const TermPairs& pairs) {
   return Terms(pairs);
 }
 
-Demands demands_of(const DemandConfig& config, const TermPairs& terms) {
-  return demands_of(
-      {.terms = config.terms_file.empty() ? terms_of(terms) : Terms(config.terms_file),
-       .avoid = config.avoid,
-       .protect = config.protect,
-       .terms_force = config.terms_force,
-       .number_format = config.number_format});
+DemandChoices choices_of(const DemandConfig& config, const TermPairs& terms) {
+  return {.terms = config.terms_file.empty() ? terms_of(terms) : Terms(config.terms_file),
+          .avoid = config.avoid,
+          .protect = config.protect,
+          .terms_force = config.terms_force,
+          .number_format = config.number_format};
 }
 
 /// Checked once, for any number of lines.
@@ -160,7 +159,7 @@ Request prepare(const ResidentModel& model, const NamedOptions& search, const Na
   assign_options(fields_of(config), demands);
   return {model.service().prepare(
       {.config = model.search_with(search),
-       .demands = std::make_shared<const Demands>(demands_of(config, terms)),
+       .demands = std::make_shared<const Demands>(demands_of(choices_of(config, terms))),
        .reports_words = config.word_scores,
        .reports_attention = config.alignment})};
 }
