@@ -175,7 +175,7 @@ TEST(ExplainEndpoint, CountsForTheQuotaOfAKey) {
   const std::string path = testing::TempDir() + "explain_keys";
   write_file(path, "alpha 7\n");
   const auto second_fails = [](const std::string& text, const OnStep& on_step) {
-    if (text == "two") throw Error("unfit");
+    if (text == "two") throw HttpError(400, "unfit");
     return quoted(text, on_step);
   };
   ExplainingServer server(second_fails, {.api_keys = std::make_shared<ApiKeys>(path)});

@@ -43,6 +43,12 @@ TEST(TranslationServer, AWrongMethodIs405AndSaysTheRightOne) {
   EXPECT_EQ(table.ask({.method = "HEAD", .path = "/health"}).status, 200);
 }
 
+TEST(TranslationServer, AWrongMethodIsNamedBesideTheRightOnes) {
+  TableServer table({"en-de"});
+  const HttpResponse response = table.ask({.method = "DELETE", .path = "/v2/usage"});
+  EXPECT_EQ(json_of(response)["message"], "/v2/usage takes GET, POST, not DELETE");
+}
+
 TEST(TranslationServer, ALanguageBetweenTwoIsSaid) {
   TableServer table({"fr-en", "en-de", "fr-cs", "cs-de"});
   const json answer = json_of(table.post(
@@ -178,7 +184,8 @@ TEST(TranslationServer, AModelIsLoadedWhenARequestNeedsIt) {
   const json question = {{"q", "one two"}, {"source", "de"}, {"target", "fr"}};
   const HttpResponse damaged = table.post("/translate", question);
   EXPECT_EQ(damaged.status, 500);
-  EXPECT_THAT(damaged.body, HasSubstr("en-fr is damaged"));
+  EXPECT_THAT(damaged.body, HasSubstr("the server has a fault; its log says which"));
+  EXPECT_EQ(table.answered().back().fault, "en-fr is damaged");
   fails = false;
   gate.open(false);
   auto first = table.send(TableServer::request_of("/translate", question)),
