@@ -63,15 +63,17 @@ struct Bench {
                                       static_cast<std::uint64_t>(++update));
       times.data += lap();
       std::array<double, 1> tokens = {static_cast<double>(
-          model.accumulate(batch, {.label_smoothing = 0.1}, update).target_tokens)};
+          model.accumulate(batch, {.label_smoothing = 0.1}, update).read().target_tokens)};
       times.passes += lap();
       ranks.sum(tokens);
       ranks.sum(model.gradient());
       times.all_reduce += lap();
       times.tokens += static_cast<std::int64_t>(tokens[0]);
-      model.step({.target_tokens = static_cast<std::int64_t>(tokens[0]),
-                  .learning_rate = 1e-4,
-                  .clip_norm = 1});
+      model
+          .step({.target_tokens = static_cast<std::int64_t>(tokens[0]),
+                 .learning_rate = 1e-4,
+                 .clip_norm = 1})
+          .applied.item<bool>();  // a device is done
       times.optimizer += lap();
     }
     return times;

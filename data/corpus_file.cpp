@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/json_depth.h"
 #include "base/threads.h"
 
 namespace dragoman {
@@ -63,7 +64,7 @@ std::string json_of(const CorpusFacts& facts) {
 }
 
 CorpusFacts facts_of(std::string_view text) {
-  const auto json = nlohmann::json::parse(text);
+  const auto json = nlohmann::json::parse(text, check_json_depth<nlohmann::json>);
   CorpusFacts facts;
   for_each_count(facts.report, [&json](const char* name, std::int64_t& count) {
     count = json.at("report").at(name).get<std::int64_t>();

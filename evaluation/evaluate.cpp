@@ -33,30 +33,34 @@ void add_lines(std::vector<NamedScore>& scores, const Metric& metric,
 
 std::vector<SystemCounts> count_systems(const std::vector<std::vector<std::string>>& hypotheses,
                                         const References& references, const EvaluateConfig& config,
-                                        std::string_view version) {
+                                        std::string_view version, const std::stop_token& stop) {
   std::vector<SystemCounts> counts;
   for (Metric& metric : metrics_of(config, references, version)) {
     std::vector<LineStatistics> systems;
-    for (const auto& lines : hypotheses) systems.push_back(metric.count(lines, references));
+    for (const auto& lines : hypotheses) {
+      if (stop.stop_requested()) return counts;
+      systems.push_back(metric.count(lines, references));
+    }
     counts.push_back({std::move(metric), std::move(systems)});
   }
   return counts;
 }
 
 Comparison compare(const std::vector<std::string>& names, const std::vector<SystemCounts>& counts,
-                   const EvaluateConfig& config) {
+                   const EvaluateConfig& config, const std::stop_token& stop) {
   Comparison comparison{.systems = names, .metrics = {}, .signatures = {}, .scores = {}};
+  if (stop.stop_requested()) return comparison;  // perhaps without any counts
   std::string_view kind;
   std::int64_t samples = 0;
   if (config.paired_bootstrap) {
     kind = "bs", samples = config.paired_bootstrap_n;
-    comparison.scores = paired_bootstrap(counts, samples);
+    comparison.scores = paired_bootstrap(counts, samples, stop);
   } else if (config.paired_approximate_randomization) {
     kind = "ar", samples = config.paired_approximate_randomization_n;
-    comparison.scores = paired_randomization(counts, samples);
+    comparison.scores = paired_randomization(counts, samples, stop);
   } else if (config.confidence) {
     kind = "bs", samples = config.confidence_n;
-    comparison.scores = bootstrap_scores(counts, samples);
+    comparison.scores = bootstrap_scores(counts, samples, stop);
   } else {
     comparison.scores = plain_scores(counts);
   }
@@ -71,8 +75,9 @@ Comparison compare(const std::vector<std::string>& names, const std::vector<Syst
 
 std::vector<NamedScore> evaluate_lines(const std::vector<std::string>& hypotheses,
                                        const References& references, const EvaluateConfig& config,
-                                       std::string_view version) {
-  const auto counts = count_systems({hypotheses}, references, config, version);
+                                       std::string_view version, const std::stop_token& stop) {
+  const auto counts = count_systems({hypotheses}, references, config, version, stop);
+  if (stop.stop_requested()) return {};
   std::vector<NamedScore> scores;
   if (config.sentence_level) {
     for (const auto& [metric, systems] : counts) add_lines(scores, metric, systems.front());
@@ -80,7 +85,8 @@ std::vector<NamedScore> evaluate_lines(const std::vector<std::string>& hypothese
                      [](const NamedScore& a, const NamedScore& b) { return a.line < b.line; });
     return scores;
   }
-  const Comparison comparison = compare({""}, counts, config);
+  const Comparison comparison = compare({""}, counts, config, stop);
+  if (stop.stop_requested()) return {};
   for (std::size_t m = 0; m < counts.size(); ++m)
     scores.push_back({comparison.scores[m].front(), comparison.metrics[m], comparison.signatures[m],
                       counts[m].metric.details(counts[m].systems.front().sum())});

@@ -26,16 +26,23 @@ Samples room_for(const std::vector<SystemCounts>& counts, std::int64_t samples) 
   return room;
 }
 
-/// Draws `width` numbers for each sample, in the order of the samples, and works on the samples
-/// side by side.
-void for_each_sample(std::int64_t samples, std::size_t width,
-                     const std::function<std::uint32_t()>& draw,
+struct Sampling {
+  std::int64_t samples;  ///< resampled corpora
+  std::size_t width;     ///< numbers that are drawn for each
+  std::stop_token stop;  ///< leaves out the samples that have not begun
+};
+
+/// Draws the numbers in the order of the samples, and works on the samples side by side.
+void for_each_sample(const Sampling& sampling, const std::function<std::uint32_t()>& draw,
                      const std::function<void(std::size_t, std::span<const std::uint32_t>)>& work) {
+  const std::size_t width = sampling.width;
   std::vector<std::uint32_t> drawn(static_cast<std::size_t>(kBlockSamples) * width);
-  for (std::int64_t begin = 0; begin < samples; begin += kBlockSamples) {
-    const std::int64_t count = std::min(kBlockSamples, samples - begin);
+  for (std::int64_t begin = 0; begin < sampling.samples; begin += kBlockSamples) {
+    if (sampling.stop.stop_requested()) return;
+    const std::int64_t count = std::min(kBlockSamples, sampling.samples - begin);
     std::generate_n(drawn.begin(), static_cast<std::size_t>(count) * width, draw);
     parallel_for(count, available_cores(), [&](std::int64_t i) {
+      if (sampling.stop.stop_requested()) return;
       work(static_cast<std::size_t>(begin + i),
            std::span(drawn).subspan(static_cast<std::size_t>(i) * width, width));
     });
@@ -48,7 +55,7 @@ std::size_t lines_of(const std::vector<SystemCounts>& counts) {
 
 /// The scores of corpora whose lines are drawn with replacement.
 Samples resampled(const std::vector<SystemCounts>& counts, std::int64_t samples,
-                  std::uint32_t seed) {
+                  const std::stop_token& stop) {
   Samples scores = room_for(counts, samples);
   std::vector<std::vector<std::vector<float>>> rows;  // [metric][system][line, width]
   for (const SystemCounts& metric : counts) {
@@ -56,10 +63,10 @@ Samples resampled(const std::vector<SystemCounts>& counts, std::int64_t samples,
     for (const LineStatistics& system : metric.systems)
       systems.emplace_back(system.values.begin(), system.values.end());
   }
-  NumpyRandom random(seed);
+  NumpyRandom random(kSignificanceSeed);
   const std::size_t lines = lines_of(counts);
   const auto draw = [&] { return random.below(static_cast<std::uint32_t>(lines)); };
-  for_each_sample(samples, lines, draw, [&](std::size_t sample, auto chosen) {
+  for_each_sample({samples, lines, stop}, draw, [&](std::size_t sample, auto chosen) {
     std::vector<float> sum;
     for (std::size_t m = 0; m < counts.size(); ++m)
       for (std::size_t s = 0; s < rows[m].size(); ++s) {
@@ -167,16 +174,18 @@ ScoreTable plain_scores(const std::vector<SystemCounts>& counts) {
 }
 
 ScoreTable bootstrap_scores(const std::vector<SystemCounts>& counts, std::int64_t samples,
-                            std::uint32_t seed) {
+                            const std::stop_token& stop) {
   ScoreTable table = plain_scores(counts);
-  estimate_all(counts, resampled(counts, samples, seed), table);
+  const Samples scores = resampled(counts, samples, stop);
+  if (!stop.stop_requested()) estimate_all(counts, scores, table);
   return table;
 }
 
 ScoreTable paired_bootstrap(const std::vector<SystemCounts>& counts, std::int64_t samples,
-                            std::uint32_t seed) {
+                            const std::stop_token& stop) {
   ScoreTable table = plain_scores(counts);
-  const Samples scores = resampled(counts, samples, seed);
+  const Samples scores = resampled(counts, samples, stop);
+  if (stop.stop_requested()) return table;
   estimate_all(counts, scores, table);
   for (std::size_t m = 0; m < counts.size(); ++m) {
     const PValue test = bootstrap_p_value_of(counts[m].metric);
@@ -187,9 +196,9 @@ ScoreTable paired_bootstrap(const std::vector<SystemCounts>& counts, std::int64_
 }
 
 std::vector<std::vector<PairDifference>> paired_bootstrap_of_all(
-    const std::vector<SystemCounts>& counts, std::int64_t samples, std::uint32_t seed) {
+    const std::vector<SystemCounts>& counts, std::int64_t samples) {
   const ScoreTable table = plain_scores(counts);
-  const Samples scores = resampled(counts, samples, seed);
+  const Samples scores = resampled(counts, samples, {});
   std::vector<std::vector<PairDifference>> pairs(counts.size());
   for (std::size_t m = 0; m < counts.size(); ++m) {
     const PValue test = bootstrap_p_value_of(counts[m].metric);
@@ -207,11 +216,11 @@ std::vector<std::vector<PairDifference>> paired_bootstrap_of_all(
 }
 
 ScoreTable paired_randomization(const std::vector<SystemCounts>& counts, std::int64_t trials,
-                                std::uint32_t seed) {
+                                const std::stop_token& stop) {
   ScoreTable table = plain_scores(counts);
   Samples differences = room_for(counts, trials);
   const std::size_t lines = lines_of(counts);
-  NumpyRandom random(seed);
+  NumpyRandom random(kSignificanceSeed);
   std::uint32_t bits = 0;
   int left = 0;
   const auto draw = [&] {
@@ -223,7 +232,7 @@ ScoreTable paired_randomization(const std::vector<SystemCounts>& counts, std::in
     }
     return bits & 1;
   };
-  for_each_sample(trials, lines, draw, [&](std::size_t trial, auto exchanged) {
+  for_each_sample({trials, lines, stop}, draw, [&](std::size_t trial, auto exchanged) {
     std::vector<double> first, second;
     for (std::size_t m = 0; m < counts.size(); ++m) {
       const auto& systems = counts[m].systems;
@@ -245,6 +254,7 @@ ScoreTable paired_randomization(const std::vector<SystemCounts>& counts, std::in
       }
     }
   });
+  if (stop.stop_requested()) return table;
   for (std::size_t m = 0; m < counts.size(); ++m)
     for (std::size_t s = 1; s < table[m].size(); ++s)
       table[m][s].p_value = p_value(differences[m][s], difference(table[m], s));

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <stop_token>
 #include <vector>
 
 #include "evaluation/metric.h"
@@ -34,15 +35,19 @@ using ScoreTable = std::vector<std::vector<SystemScore>>;
 
 /// Scores without intervals and p-values.
 ScoreTable plain_scores(const std::vector<SystemCounts>& counts);
+
+// Each of these ends within one resampled corpus when `stop` is requested. The result has the
+// scores alone then.
+
 /// Scores with means and intervals from `samples` resampled corpora.
 ScoreTable bootstrap_scores(const std::vector<SystemCounts>& counts, std::int64_t samples,
-                            std::uint32_t seed = kSignificanceSeed);
+                            const std::stop_token& stop = {});
 /// Scores with means, intervals, and p-values of all systems but the baseline.
 ScoreTable paired_bootstrap(const std::vector<SystemCounts>& counts, std::int64_t samples,
-                            std::uint32_t seed = kSignificanceSeed);
+                            const std::stop_token& stop = {});
 /// Scores with p-values from `trials` exchanges of lines with the baseline.
 ScoreTable paired_randomization(const std::vector<SystemCounts>& counts, std::int64_t trials,
-                                std::uint32_t seed = kSignificanceSeed);
+                                const std::stop_token& stop = {});
 
 /// The difference of the second system's score to the first's.
 struct PairDifference {
@@ -54,7 +59,6 @@ struct PairDifference {
 /// [metric][pair] for every two systems (first < second). All pairs have the same resampled
 /// corpora.
 std::vector<std::vector<PairDifference>> paired_bootstrap_of_all(
-    const std::vector<SystemCounts>& counts, std::int64_t samples,
-    std::uint32_t seed = kSignificanceSeed);
+    const std::vector<SystemCounts>& counts, std::int64_t samples);
 
 }  // namespace dragoman

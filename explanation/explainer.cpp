@@ -10,6 +10,7 @@
 #include "base/utf8.h"
 #include "inference/scheduler.h"
 #include "inference/search/token_rules.h"
+#include "tokenizer/space_mark.h"
 
 namespace dragoman {
 
@@ -18,9 +19,6 @@ namespace {
 constexpr std::size_t kMostProbable = 10;
 constexpr std::size_t kAlternatives = 3;
 const float kLeastLogProbability = std::log(0.01F);  // of an alternative
-
-/// The mark that SentencePiece writes before a word.
-constexpr std::string_view kWordMark = "\xE2\x96\x81";
 
 /// The tokens with their pieces. `tags` belong to no word.
 std::vector<ExplainedToken> explained(const std::vector<TokenId>& tokens,
@@ -36,7 +34,7 @@ std::vector<ExplainedToken> explained(const std::vector<TokenId>& tokens,
                          .piece = is_known ? pieces[i] : tokenizer.piece(tokens[i]),
                          .word = std::nullopt};
     if (tokens[i] != tokenizer.eos_id() && !tags.contains(token.piece)) {
-      if (word < 0 || token.piece.starts_with(kWordMark)) ++word;
+      if (word < 0 || token.piece.starts_with(kSpaceMark)) ++word;
       token.word = word;
     }
     all.push_back(std::move(token));

@@ -20,7 +20,7 @@ double rounded(double value) { return std::round(value * 1e5) / 1e5; }
 /// The block of the learned vectors [positions, d_model] that an explained sentence may have.
 Json positions_json(std::span<const float> learned, std::int64_t d_model) {
   const auto most = static_cast<std::size_t>(Explainer::kMostPieces * d_model);
-  return vectors_block(learned.first(std::min(learned.size(), most)), d_model, VectorBytes::One);
+  return vectors_block(learned.first(std::min(learned.size(), most)), d_model, VectorBits::Eight);
 }
 
 Json model_json(const ExplainedModel& model) {
@@ -74,16 +74,16 @@ Json weights_json(const std::vector<AttentionWeights>& layers) {
 Json vectors_json(const std::vector<Activations::Attention>& layers, std::int64_t d_model) {
   Json json = Json::array();
   for (const Activations::Attention& layer : layers)
-    json.push_back({{"q", vectors_block(layer.query, d_model, VectorBytes::Two)},
-                    {"k", vectors_block(layer.key, d_model, VectorBytes::Two)},
-                    {"v", vectors_block(layer.value, d_model, VectorBytes::One)},
-                    {"output", vectors_block(layer.output, d_model, VectorBytes::One)}});
+    json.push_back({{"q", vectors_block(layer.query, d_model, VectorBits::Twelve)},
+                    {"k", vectors_block(layer.key, d_model, VectorBits::Twelve)},
+                    {"v", vectors_block(layer.value, d_model, VectorBits::Eight)},
+                    {"output", vectors_block(layer.output, d_model, VectorBits::Eight)}});
   return json;
 }
 
 Json embedding_json(const Activations::Embedding& embedding, std::int64_t d_model) {
-  return {{"token", vectors_block(embedding.token, d_model, VectorBytes::One)},
-          {"position", vectors_block(embedding.position, d_model, VectorBytes::One)}};
+  return {{"token", vectors_block(embedding.token, d_model, VectorBits::Eight)},
+          {"position", vectors_block(embedding.position, d_model, VectorBits::Eight)}};
 }
 
 Json search_json(const TracedTranslation& search, const DecodeConfig& config,
@@ -155,19 +155,22 @@ std::string explanation_json(const ExplainedModel& model,
   return text + "]}";
 }
 
-std::string explanation_json(const ExplainedModel& model, const TokenizerPair& tokenizers,
-                             const std::vector<GivenSentence>& sentences, const OnStep& on_step) {
+Explanation explain_all(const ExplainedModel& model, const TokenizerPair& tokenizers,
+                        const std::vector<GivenSentence>& sentences, const OnStep& on_step) {
+  std::int64_t target_tokens = 0;
   Explainer explainer(model.weights, tokenizers, model.search, on_step);
   std::vector<std::string> texts;  // at once, as the numbers of a sentence take much more memory
   for (const auto& [source, target] : sentences) {
     try {
-      texts.push_back(sentence_json(model, explainer.explain(source, target), *tokenizers.target));
+      const SentenceExplanation explained = explainer.explain(source, target);
+      target_tokens += std::ssize(explained.target_tokens);
+      texts.push_back(sentence_json(model, explained, *tokenizers.target));
     } catch (const Error& error) {
       if (sentences.size() == 1) throw;
-      throw Error("line ", texts.size() + 1, ": ", error.what());
+      throw Error("sentence ", texts.size() + 1, ": ", error.what());
     }
   }
-  return explanation_json(model, texts);
+  return {.json = explanation_json(model, texts), .target_tokens = target_tokens};
 }
 
 }  // namespace dragoman

@@ -1,6 +1,7 @@
 // Explanations as JSON. docs/explanation.md describes it.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -34,9 +35,14 @@ struct GivenSentence {
   std::optional<std::string> target = std::nullopt;
 };
 
+struct Explanation {
+  std::string json;
+  std::int64_t target_tokens;  ///< of all sentences, with </s>
+};
+
 /// Explains each sentence. Throws the errors of Explainer, with the sentence's number where there
 /// are several, and what `on_step` throws.
-std::string explanation_json(const ExplainedModel& model, const TokenizerPair& tokenizers,
-                             const std::vector<GivenSentence>& sentences, const OnStep& on_step);
+Explanation explain_all(const ExplainedModel& model, const TokenizerPair& tokenizers,
+                        const std::vector<GivenSentence>& sentences, const OnStep& on_step);
 
 }  // namespace dragoman

@@ -33,22 +33,19 @@ float largest(std::span<const float> vector) {
   return most;
 }
 
-template <class Number>
-nlohmann::ordered_json vectors_of(std::span<const float> vectors, std::size_t size, double most) {
-  std::vector<Number> numbers;
-  std::vector<double> scales;
-  for (std::size_t i = 0; i < vectors.size(); i += size) {
-    const std::span<const float> vector = vectors.subspan(i, size);
-    // Rounded up: the largest number is never beyond `most`.
-    const double scale = six_digits(largest(vector) / most * (1 + 1e-5));
-    scales.push_back(scale);
-    for (const float value : vector)
-      numbers.push_back(static_cast<Number>(scale == 0 ? 0 : std::lround(value / scale)));
+std::vector<std::uint8_t> in_bytes(const std::vector<std::int16_t>& numbers, VectorBits bits) {
+  std::vector<std::uint8_t> bytes;
+  if (bits == VectorBits::Eight) {
+    for (const std::int16_t number : numbers) bytes.push_back(static_cast<std::uint8_t>(number));
+    return bytes;
   }
-  return {{"shape", {scales.size(), size}},
-          {"bytes", sizeof(Number)},
-          {"scales", std::move(scales)},
-          {"data", base64_of(numbers)}};
+  for (std::size_t i = 0; i < numbers.size(); i += 2) {
+    const auto a = static_cast<unsigned>(numbers[i]) & 0xFFFU;
+    const auto b = i + 1 < numbers.size() ? static_cast<unsigned>(numbers[i + 1]) & 0xFFFU : 0U;
+    for (const unsigned byte : {a & 0xFFU, a >> 8U | (b & 0xFU) << 4U, b >> 4U})
+      bytes.push_back(static_cast<std::uint8_t>(byte));
+  }
+  return bytes;
 }
 
 }  // namespace
@@ -84,10 +81,23 @@ nlohmann::ordered_json weights_block(const AttentionWeights& weights) {
 }
 
 nlohmann::ordered_json vectors_block(std::span<const float> vectors, std::int64_t size,
-                                     VectorBytes bytes) {
+                                     VectorBits bits) {
   const auto columns = static_cast<std::size_t>(size);
-  return bytes == VectorBytes::One ? vectors_of<std::int8_t>(vectors, columns, 127)
-                                   : vectors_of<std::int16_t>(vectors, columns, 32767);
+  const int most = (1 << (static_cast<int>(bits) - 1)) - 1;
+  std::vector<std::int16_t> numbers;
+  std::vector<double> scales;
+  for (std::size_t i = 0; i < vectors.size(); i += columns) {
+    const std::span<const float> vector = vectors.subspan(i, columns);
+    // Rounded up: the largest number is never beyond `most`.
+    const double scale = six_digits(largest(vector) / most * (1 + 1e-5));
+    scales.push_back(scale);
+    for (const float value : vector)
+      numbers.push_back(static_cast<std::int16_t>(scale == 0 ? 0 : std::lround(value / scale)));
+  }
+  return {{"shape", {scales.size(), columns}},
+          {"bits", static_cast<int>(bits)},
+          {"scales", std::move(scales)},
+          {"data", base64_of(in_bytes(numbers, bits))}};
 }
 
 }  // namespace dragoman

@@ -21,11 +21,13 @@ std::vector<std::uint16_t> whole_weights(std::span<const float> row);
 /// {"shape": [heads, queries, keys], "data"}: the rows of whole_weights().
 nlohmann::ordered_json weights_block(const AttentionWeights& weights);
 
-enum class VectorBytes { One = 1, Two = 2 };
+enum class VectorBits { Eight = 8, Twelve = 12 };
 
-/// {"shape": [count, size], "bytes", "scales": [count], "data"}: number times scale is the element.
-/// The largest element of a vector has the largest number.
+/// {"shape": [count, size], "bits", "scales": [count], "data"}: number times scale is the element.
+/// The largest element of a vector has the largest number. Of twelve bits two numbers a, b stand in
+/// three bytes: the low eight bits of a, the high four of a below the low four of b, the high eight
+/// of b. An odd count has a 0 behind it.
 nlohmann::ordered_json vectors_block(std::span<const float> vectors, std::int64_t size,
-                                     VectorBytes bytes);
+                                     VectorBits bits);
 
 }  // namespace dragoman

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/fields.h"
 #include "base/files.h"
+#include "tokenizer/space_mark.h"
 
 namespace dragoman {
 
@@ -28,11 +29,10 @@ fs::path sentencepiece_of(const fs::path& folder, Side which, const std::string&
 
 /// Another program's pieces, and those of another SentencePiece model, are mostly unknown to it.
 void check_pieces(const ForeignVocabulary& vocabulary) {
-  constexpr const char* kSpace = "\u2581";
   const bool has_space = std::ranges::any_of(
-      vocabulary.pieces, [](const std::string& piece) { return piece.starts_with(kSpace); });
+      vocabulary.pieces, [](const std::string& piece) { return piece.starts_with(kSpaceMark); });
   if (!has_space)
-    throw Error(vocabulary.file, ": no piece of the vocabulary begins with ", kSpace,
+    throw Error(vocabulary.file, ": no piece of the vocabulary begins with ", kSpaceMark,
                 ", so another program than SentencePiece, such as subword-nmt, has made them; they "
                 "cannot be made here");
   const Tokenizer tokenizer(vocabulary.sentencepiece, vocabulary.file);

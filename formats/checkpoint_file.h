@@ -17,7 +17,9 @@ class CheckpointFile {
   explicit CheckpointFile(const std::filesystem::path& path);
 
   const std::string& name() const { return name_; }
-  const PickleValue* find(std::string_view key) const { return checkpoint_.root().find(key); }
+  /// Of all that was saved.
+  const PickleValue& root() const { return checkpoint_.root(); }
+  const PickleValue* find(std::string_view key) const { return root().find(key); }
   /// Throws Error that names the file and the key: "FILE: has no KEY, so it is no WHAT".
   const PickleValue& get(std::string_view key, std::string_view what) const;
   /// The tensors of a state dict in it, by name. Views, valid as long as the file. Throws Error.

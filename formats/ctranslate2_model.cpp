@@ -55,7 +55,7 @@ void CTranslate2Model::parse(std::string_view bytes) {
     throw Error("it has the binary version ", version, ", only ", kBinaryVersion,
                 " is read; convert it anew with CTranslate2 2 or later");
   spec_ = take_text(reader, "the name of the spec");
-  revision_ = reader.number<std::uint32_t>("the revision of the spec");
+  reader.number<std::uint32_t>("the revision of the spec");
   const auto variables = reader.number<std::uint32_t>("the number of variables");
   for (std::uint32_t i = 0; i < variables; ++i) {
     std::string name = take_text(reader, "the name of a variable");
@@ -74,21 +74,20 @@ void CTranslate2Model::parse(std::string_view bytes) {
 }
 
 void CTranslate2Model::add_alias(const std::string& alias, const std::string& variable) {
-  if (!variables_.contains(variable))
-    throw Error("alias ", alias, ": there is no variable ", variable);
+  const auto found = variables_.find(variable);
+  if (found == variables_.end()) throw Error("alias ", alias, ": there is no variable ", variable);
   // An alias of a scale may be implied before it is stated.
-  const auto& known = aliases_.emplace(alias, variable).first->second;
-  if (variables_.contains(alias) || known != variable)
+  const StridedTensor* known = aliases_.emplace(alias, &found->second).first->second;
+  if (variables_.contains(alias) || known != &found->second)
     throw Error("alias ", alias, ": the name occurs twice");
-  const std::string scale = variable + "_scale";
-  if (variables_.contains(scale) && !variables_.contains(alias + "_scale"))
-    aliases_.emplace(alias + "_scale", scale);
+  const auto scale = variables_.find(variable + "_scale");
+  if (scale != variables_.end() && !variables_.contains(alias + "_scale"))
+    aliases_.emplace(alias + "_scale", &scale->second);
 }
 
 const StridedTensor* CTranslate2Model::find(std::string_view name) const {
-  const auto alias = aliases_.find(name);
-  const auto found =
-      variables_.find(alias == aliases_.end() ? name : std::string_view(alias->second));
+  if (const auto alias = aliases_.find(name); alias != aliases_.end()) return alias->second;
+  const auto found = variables_.find(name);
   return found == variables_.end() ? nullptr : &found->second;
 }
 

@@ -2,7 +2,6 @@
 // write_ctranslate2. The layout stands in CTranslate2's model_spec.py and model.cc.
 #pragma once
 
-#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
@@ -18,15 +17,13 @@ class CTranslate2Model {
   /// contents, unknown types, data that do not fit their shape, names that occur twice, and aliases
   /// of nothing.
   CTranslate2Model(const std::string& name, std::string_view bytes);
+  CTranslate2Model(const CTranslate2Model&) = delete;
 
-  const std::string& spec() const { return spec_; }     ///< "TransformerSpec"
-  std::uint32_t revision() const { return revision_; }  ///< of the spec
+  const std::string& spec() const { return spec_; }  ///< "TransformerSpec"
   /// By name, row-major. Types: float32, float16, bfloat16, int8, int16, int32.
   const std::map<std::string, StridedTensor, std::less<>>& variables() const { return variables_; }
-  /// Alias -> variable. As CTranslate2 has it, an alias of an int8 variable is followed by one of
-  /// its scale: "a_scale" -> "b_scale".
-  const std::map<std::string, std::string, std::less<>>& aliases() const { return aliases_; }
-  /// The variable of that name or alias, or null.
+  /// The variable of that name or alias, or null. As CTranslate2 has it, an alias of an int8
+  /// variable is followed by one of its scale: "a_scale" -> "b_scale".
   const StridedTensor* find(std::string_view name) const;
 
  private:
@@ -34,9 +31,8 @@ class CTranslate2Model {
   void add_alias(const std::string& alias, const std::string& variable);
 
   std::string spec_;
-  std::uint32_t revision_ = 0;
   std::map<std::string, StridedTensor, std::less<>> variables_;
-  std::map<std::string, std::string, std::less<>> aliases_;
+  std::map<std::string, const StridedTensor*, std::less<>> aliases_;  ///< of variables_
 };
 
 }  // namespace dragoman

@@ -144,9 +144,16 @@ bool FairseqOptions::has_scale() const {
 }
 
 DecodeDefaults FairseqOptions::decode_defaults() const {
-  return {{"stop", "full"},
-          {"beam-size", std::to_string(options_.integer("generation.beam", 5))},
-          {"length-penalty", join_text(options_.number("generation.lenpen", 1))}};
+  DecodeDefaults defaults = {
+      {"stop", "fairseq"},
+      {"beam-size", std::to_string(options_.integer("generation.beam", 5))},
+      {"length-penalty", join_text(options_.number("generation.lenpen", 1))}};
+  // A translation has up to a S + b pieces, and </s>. Where a is 0, b bounds it.
+  const double a = options_.number("generation.max_len_a", 0);
+  const std::int64_t b = options_.integer("generation.max_len_b", 200);
+  defaults["max-length-ratio"] = join_text(a > 0 ? a : 1000);
+  if (a <= 0 && b > 0) defaults["max-length"] = std::to_string(b + 1);
+  return defaults;
 }
 
 std::string FairseqOptions::language(Side side) const {

@@ -12,9 +12,6 @@ namespace dragoman {
 
 namespace {
 
-/// Positions of a table that is made of a formula.
-constexpr std::int64_t kTablePositions = 2048;
-
 void scale(std::vector<float>& values, double factor) {
   for (float& value : values) value = static_cast<float>(value * factor);
 }
@@ -72,13 +69,18 @@ std::string tokenizer_of(const ForeignVocabulary& vocabulary) {
   return renumbered_tokenizer(vocabulary.sentencepiece, vocabulary.pieces, vocabulary.file);
 }
 
-}  // namespace
-
+/// The column of theirs that is our column c of d_model.
 std::int64_t their_column(ColumnOrder order, std::int64_t c, std::int64_t d_model) {
   if (order == ColumnOrder::Alternating) return c;
   return c % 2 == 0 ? c / 2 : (d_model + 1) / 2 + c / 2;
 }
 
+/// The axes of a parameter that are columns of d_model.
+struct StreamAxes {
+  bool rows = false, columns = false;
+};
+
+/// By the name of the parameter.
 StreamAxes stream_axes(std::string_view parameter) {
   const auto ends = [parameter](std::string_view end) { return parameter.ends_with(end); };
   if (parameter.starts_with("embedding.") || parameter.starts_with("positions.") ||
@@ -90,6 +92,8 @@ StreamAxes stream_axes(std::string_view parameter) {
     return {.rows = true};
   return {.columns = ends(".weight")};
 }
+
+}  // namespace
 
 std::vector<float> reordered(const ParameterShape& parameter, const std::vector<float>& values,
                              ColumnOrder order, std::int64_t d_model, Direction direction) {

@@ -29,6 +29,9 @@ struct ForeignVocabulary {
   std::string file;                 ///< of the SentencePiece model, for messages
 };
 
+/// Positions of a table that stands for a formula, which has no end.
+inline constexpr std::int64_t kTablePositions = 2048;
+
 struct ForeignModel {
   std::string kind;    ///< for messages: "Hugging Face's MarianMTModel"
   ModelConfig config;  ///< positions: which formula; Learned: the tables below
@@ -42,15 +45,6 @@ struct ForeignModel {
   ForeignVocabulary source, target;
   DecodeDefaults decode_defaults;
 };
-
-/// The column of `theirs` that is our column c of d_model.
-std::int64_t their_column(ColumnOrder order, std::int64_t c, std::int64_t d_model);
-
-/// The axes of a parameter that are columns of d_model, by its name.
-struct StreamAxes {
-  bool rows = false, columns = false;
-};
-StreamAxes stream_axes(std::string_view parameter);
 
 /// One parameter from their order of columns to ours, or from ours to theirs.
 enum class Direction { ToOurs, ToTheirs };

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "formats/beside_checkpoint.h"
 #include "formats/foreign_tensors.h"
 #include "formats/hf_marian_layout.h"
 #include "formats/json_file.h"
@@ -65,13 +66,6 @@ Vocabularies read_vocabularies(const fs::path& folder) {
     vocabularies.target = vocabularies.source;
   }
   return vocabularies;
-}
-
-std::int64_t id_of(const std::vector<std::string>& pieces, const char* piece,
-                   const fs::path& folder) {
-  const auto found = std::ranges::find(pieces, piece);
-  if (found == pieces.end()) throw Error(folder.string(), ": the vocabulary has no ", piece);
-  return found - pieces.begin();
 }
 
 ModelConfig read_config(const JsonFile& file, const Vocabularies& vocabularies) {
@@ -194,9 +188,10 @@ ForeignModel read_hf_marian(const fs::path& folder) {
   model.kind = "MarianMTModel";
   model.columns = ColumnOrder::Halves;
   model.config = read_config(config, vocabularies);
+  model.config.validate();
   model.embedding_scale = std::sqrt(static_cast<double>(model.config.d_model));
-  model.config.unk_id = id_of(vocabularies.target, "<unk>", folder);
-  model.config.eos_id = id_of(vocabularies.target, "</s>", folder);
+  model.config.unk_id = piece_id(vocabularies.target, "<unk>", folder.string());
+  model.config.eos_id = piece_id(vocabularies.target, "</s>", folder.string());
   model.config.bos_id = model.config.eos_id;
   require(config, "eos_token_id", config.integer("eos_token_id") == model.config.eos_id,
           "is not the id of </s> in the vocabulary");
@@ -205,7 +200,6 @@ ForeignModel read_hf_marian(const fs::path& folder) {
   model.target = {vocabularies.target, read_file(target), target.string()};
   model.decode_defaults = read_decode_defaults(folder, config);
   read_weights(model, weights_of(folder));
-  model.config.validate();
   return model;
 }
 

@@ -13,6 +13,7 @@
 #include "formats/marian.h"
 #include "formats/marian_settings.h"
 #include "formats/opennmt.h"
+#include "model/file/model_file.h"
 
 namespace dragoman {
 
@@ -34,17 +35,26 @@ std::string first_bytes(const fs::path& path, std::size_t count) {
   return bytes;
 }
 
+bool is_model_of_ours(const fs::path& path) {
+  try {
+    return ModelFileReader(path, Verify::Header).size() > 0;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 /// What a file seems to be, from its first bytes and its name.
 std::string description_of_file(const fs::path& path) {
   const std::string ending = path.extension().string();
   const std::string begin = first_bytes(path, 8);
   if (ending == ".bin" && begin == std::string("\1\0\0\0\0\0\0\0", 8))
     return "is a binary model of Marian, as students with weights of 8 bits (intgemm) are";
+  if (ending == ".safetensors" && is_model_of_ours(path)) return "is a model of this program";
   if (ending == ".safetensors") return "is weights alone, without vocabulary and configuration";
   if (ending == ".gguf") return "is a model of llama.cpp";
   if (ending == ".onnx") return "is a model of ONNX";
   if (begin.starts_with("PK\3\4")) return "is a ZIP archive";
-  return "is a file";
+  return "is no model that this program knows";
 }
 
 std::vector<fs::path> with_ending(const fs::path& folder, std::string_view ending) {
@@ -77,6 +87,25 @@ ForeignModel read_checkpoint(const fs::path& path) {
               kKnown);
 }
 
+/// Files of NumPy in a folder, which Marian's settings would make a model. Empty: there are none.
+std::string lone_npz(const fs::path& folder) {
+  const std::vector<fs::path> files = with_ending(folder, ".npz");
+  if (files.empty()) return "";
+  return join_text(files.size() == 1 ? files.front().filename().string() : "several .npz files",
+                   ", but no one decoder.yml of Marian");
+}
+
+/// The checkpoint is a guess. Where it is none that can be read, the other files are named, too.
+ForeignModel read_checkpoint_of(const fs::path& folder, const fs::path& checkpoint) {
+  const std::string others = lone_npz(folder);
+  if (others.empty()) return read_checkpoint(checkpoint);
+  try {
+    return read_checkpoint(checkpoint);
+  } catch (const Error& error) {
+    throw Error(error.what(), "; the folder also has ", others);
+  }
+}
+
 /// What a folder seems to be.
 std::string description_of_folder(const fs::path& folder) {
   if (fs::exists(folder / "config.json")) {
@@ -86,11 +115,10 @@ std::string description_of_folder(const fs::path& folder) {
   if (fs::exists(folder / "model.bin")) return "is a folder of CTranslate2 without a vocabulary";
   if (fs::exists(folder / "model.safetensors") && fs::exists(folder / "config.toml"))
     return "is a run of this program";
-  if (!fs::exists(folder / kBest) && !with_ending(folder, ".pt").empty())
-    return "has several checkpoints; name one";
-  for (const auto& entry : fs::directory_iterator(folder))
-    if (entry.path().extension() == ".npz") return "has a .npz file, but no one decoder.yml";
-  return "is no folder of a model that this program knows";
+  const std::string npz = lone_npz(folder);
+  if (with_ending(folder, ".pt").size() > 1)
+    return "has several checkpoints; name one" + (npz.empty() ? "" : "; it also has " + npz);
+  return npz.empty() ? "is no folder of a model that this program knows" : "has " + npz;
 }
 
 }  // namespace
@@ -104,7 +132,9 @@ ForeignModel import_model(const fs::path& path) {
     if (is_ctranslate2(path)) return read_ctranslate2(path);
     if (is_marian(path)) return read_marian(path);
     if (is_joeynmt(path)) return read_joeynmt(path);
-    if (const auto checkpoint = checkpoint_at(path)) return read_checkpoint(*checkpoint);
+    if (const auto checkpoint = checkpoint_at(path))
+      return fs::is_directory(path) ? read_checkpoint_of(path, *checkpoint)
+                                    : read_checkpoint(*checkpoint);
   } catch (const UsageError& error) {  // of ModelConfig::validate(), which names our flags
     throw Error(path.string(), ": ", error.what());
   }

@@ -2,33 +2,32 @@
 
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <utility>
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/json_depth.h"
 
 namespace dragoman {
 
 namespace {
 
 constexpr std::uintmax_t kLargest = 64 << 20;
-constexpr int kDeepest = 64;
 
-/// nlohmann's parser keeps its own stack, but destroying a deep value recurses.
 nlohmann::json parse(const std::filesystem::path& path) {
   std::error_code failure;
   const std::uintmax_t size = std::filesystem::file_size(path, failure);
   if (failure) throw Error(path.string(), ": cannot be read: ", failure.message());
   if (size > kLargest)
     throw Error(path.string(), ": has ", size >> 20, " MiB, too many for a JSON file");
-  const auto limit = [&path](int depth, nlohmann::json::parse_event_t, const nlohmann::json&) {
-    if (depth > kDeepest) throw Error(path.string(), ": JSON nested too deeply");
-    return true;
-  };
+  const std::string text = read_file(path);
   try {
-    return nlohmann::json::parse(read_file(path), limit);
+    return nlohmann::json::parse(text, check_json_depth<nlohmann::json>);
   } catch (const nlohmann::json::exception&) {
     throw Error(path.string(), ": is not valid JSON");
+  } catch (const Error& error) {
+    throw Error(path.string(), ": ", error.what());
   }
 }
 

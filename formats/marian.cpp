@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "formats/beside_checkpoint.h"
 #include "formats/foreign_options.h"
 #include "formats/foreign_tensors.h"
 #include "formats/marian_layout.h"
@@ -121,13 +122,6 @@ ForeignVocabulary read_vocabulary_of(const fs::path& path, const char* beside) {
   return {read_vocabulary(path), read_file(model), model.string()};
 }
 
-std::int64_t id_of(const ForeignVocabulary& vocabulary, const char* piece) {
-  const auto found = std::ranges::find(vocabulary.pieces, piece);
-  if (found == vocabulary.pieces.end())
-    throw Error(vocabulary.file, ": the vocabulary has no ", piece);
-  return found - vocabulary.pieces.begin();
-}
-
 ModelConfig read_config(const ForeignOptions& options, MarianTying tying) {
   ModelConfig config;
   config.norm = norm_of(options);
@@ -210,8 +204,9 @@ ForeignModel read_marian(const fs::path& path) {
     throw Error(options.file(),
                 ": the embeddings are one matrix, but decoder.yml names two unlike "
                 "vocabularies");
-  model.config.unk_id = id_of(model.target, "<unk>");
-  model.config.eos_id = model.config.bos_id = id_of(model.target, "</s>");
+  model.config.unk_id = piece_id(model.target.pieces, "<unk>", model.target.file);
+  model.config.eos_id = model.config.bos_id =
+      piece_id(model.target.pieces, "</s>", model.target.file);
   model.decode_defaults = files.decode_defaults;
   read_weights(model, npz, name, tying);
   return model;

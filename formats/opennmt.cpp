@@ -312,7 +312,7 @@ ForeignModel read_opennmt(const CheckpointFile& file) {
                                    options.sentencepiece(Side::Target));
   settle_vocabularies(model, file.name());
   // A checkpoint does not say how to search: these are the defaults of onmt_translate.
-  model.decode_defaults = {{"beam-size", "5"}, {"length-penalty", "0"}, {"stop", "exact"}};
+  model.decode_defaults = {{"beam-size", "5"}, {"length-penalty", "0"}, {"stop", "opennmt"}};
   read_weights(model, options, file);
   start_with(model, piece_id(model.target.pieces, vocabulary.start(), file.name()));
   return model;

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "formats/beside_checkpoint.h"
 #include "formats/ctranslate2.h"
 #include "formats/ctranslate2_model.h"
 #include "formats/json_file.h"
@@ -18,9 +19,6 @@ namespace dragoman {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// Positions of the table that stands for CTranslate2's own, which have no end.
-constexpr std::int64_t kTablePositions = 2048;
 
 /// The variables of a file, taken one by one, so that none is forgotten.
 class Variables {
@@ -304,7 +302,8 @@ std::vector<std::string> vocabulary_of(const fs::path& folder, const char* side)
       const fs::path path = folder / (name + "_vocabulary" + ending);
       if (fs::exists(path)) return read_vocabulary(path);
     }
-  throw Error(folder.string(), ": has neither ", side, "_vocabulary nor shared_vocabulary (.json)");
+  throw Error(folder.string(), ": has neither ", side,
+              "_vocabulary nor shared_vocabulary (.json or .txt)");
 }
 
 fs::path sentencepiece_of(const fs::path& folder, const char* side) {
@@ -322,13 +321,6 @@ ForeignVocabulary read_side(const fs::path& folder, const char* side) {
   std::vector<std::string> pieces = vocabulary_of(folder, side);
   for (std::string& piece : pieces) piece = without_tag_space(piece);
   return {std::move(pieces), read_file(path), path.string()};
-}
-
-std::int64_t id_of(const std::vector<std::string>& pieces, const std::string& piece,
-                   const fs::path& file) {
-  const auto found = std::ranges::find(pieces, piece);
-  if (found == pieces.end()) throw Error(file.string(), ": the vocabulary has no ", piece);
-  return found - pieces.begin();
 }
 
 /// Reads config.json, which the first versions do not have, and returns the piece that the decoder
@@ -376,19 +368,13 @@ ForeignModel read_ctranslate2(const fs::path& folder) {
   ModelConfig& config = model.config;
   config.source_vocabulary = static_cast<std::int64_t>(model.source.pieces.size());
   config.target_vocabulary = static_cast<std::int64_t>(model.target.pieces.size());
-  config.unk_id = id_of(model.target.pieces, "<unk>", folder);
-  config.eos_id = config.bos_id = id_of(model.target.pieces, "</s>", folder);
+  config.unk_id = piece_id(model.target.pieces, "<unk>", folder.string());
+  config.eos_id = config.bos_id = piece_id(model.target.pieces, "</s>", folder.string());
   Variables variables(path.string(), file);
   const bool starts_from_zero = variables.scalar("decoder/start_from_zero_embedding", 0) != 0;
   const std::string start = read_config(folder, model, starts_from_zero);
   Reader(variables, model).run();
-  if (!starts_from_zero) {
-    const auto& embedding = model.parameters.at(
-        config.tying == Tying::ThreeWay ? "embedding.weight" : "embedding.target.weight");
-    const auto begin =
-        embedding.begin() + id_of(model.target.pieces, start, folder) * config.d_model;
-    model.start.assign(begin, begin + config.d_model);
-  }
+  if (!starts_from_zero) start_with(model, piece_id(model.target.pieces, start, folder.string()));
   return model;
 }
 

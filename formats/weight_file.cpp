@@ -3,8 +3,7 @@
 #include <optional>
 
 #include "base/error.h"
-#include "base/files.h"
-#include "formats/pytorch_checkpoint.h"
+#include "formats/checkpoint_file.h"
 #include "model/file/safetensors.h"
 
 namespace dragoman {
@@ -33,15 +32,11 @@ ElementType element_type(Dtype type) {
   throw Error("unknown type of a tensor");
 }
 
-/// Deflated entries of a checkpoint; torch.save stores its entries as they are.
-constexpr std::size_t kMostInflated = std::size_t{1} << 32;
-
 }  // namespace
 
 struct WeightFile::Source {
   std::optional<SafetensorsFile> safetensors;
-  MappedFile file;
-  std::optional<PyTorchCheckpoint> checkpoint;
+  std::optional<CheckpointFile> checkpoint;
 };
 
 WeightFile::WeightFile(const std::filesystem::path& path) : source_(std::make_unique<Source>()) {
@@ -50,15 +45,9 @@ WeightFile::WeightFile(const std::filesystem::path& path) : source_(std::make_un
       tensors_[tensor.name] =
           strided_tensor(element_type(tensor.dtype), tensor.shape,
                          dense_strides(tensor.shape, Order::RowMajor), tensor.raw());
-    return;
-  }
-  source_->file = MappedFile(path);
-  source_->checkpoint.emplace(path.string(), source_->file.bytes(), kMostInflated);
-  try {
-    for (const auto& [name, tensor] : tensors_of(source_->checkpoint->root()))
-      tensors_[name] = *tensor;
-  } catch (const Error& error) {
-    throw Error(path.string(), ": ", error.what());
+  } else {
+    const CheckpointFile& checkpoint = source_->checkpoint.emplace(path);
+    tensors_ = checkpoint.tensors(checkpoint.root());
   }
 }
 

@@ -9,6 +9,7 @@
 #include "formats/hf_marian.h"
 #include "formats/hf_marian_layout.h"
 #include "formats/new_folder.h"
+#include "formats/search_settings.h"
 #include "model/file/safetensors.h"
 #include "tokenizer/renumbered_tokenizer.h"
 #include "tokenizer/tokenizer.h"
@@ -37,18 +38,14 @@ void write_vocabulary(const fs::path& path, const Tokenizer& tokenizer) {
 
 /// The search that the model asks for, in their names.
 Json generation_config(const ModelFileReader& model, std::int64_t padding) {
-  const DecodeDefaults& defaults = model.decode_defaults();
-  const auto value = [&defaults](const char* flag, double otherwise) {
-    const auto found = defaults.find(flag);
-    return found == defaults.end() ? otherwise : std::stod(found->second);
-  };
-  const auto longest = static_cast<std::int64_t>(value("max-length", 511));
-  const auto stop = defaults.find("stop");
-  return {{"num_beams", static_cast<std::int64_t>(value("beam-size", 5))},
-          {"length_penalty", value("length-penalty", 1)},
-          {"max_length", (longest > 0 ? longest : 511) + 1},
-          {"early_stopping", stop == defaults.end() || stop->second != "hf"},
-          {"no_repeat_ngram_size", static_cast<std::int64_t>(value("no-repeat-ngram-size", 0))},
+  const SearchSettings settings = search_settings_of(model.decode_defaults());
+  Json early_stopping = settings.stop != "hf";
+  if (settings.stop == "exact") early_stopping = "never";
+  return {{"num_beams", settings.beam_size},
+          {"length_penalty", settings.length_penalty},
+          {"max_length", (settings.max_length > 0 ? settings.max_length : 511) + 1},
+          {"early_stopping", early_stopping},
+          {"no_repeat_ngram_size", settings.no_repeat_ngram_size},
           {"bad_words_ids", {{padding}}},
           {"decoder_start_token_id", padding},
           {"pad_token_id", padding},

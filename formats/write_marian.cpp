@@ -2,11 +2,13 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/fields.h"
 #include "base/files.h"
 #include "formats/marian.h"
 #include "formats/marian_layout.h"
 #include "formats/new_folder.h"
 #include "formats/npz_writer.h"
+#include "formats/search_settings.h"
 #include "tokenizer/tokenizer.h"
 
 namespace dragoman {
@@ -55,7 +57,6 @@ std::string_view activation_name(Activation activation) {
 
 /// The options with which Marian builds the model.
 std::string model_options(const ModelConfig& config) {
-  const bool before = config.norm == NormPosition::Before;
   const MarianTying tying = tying_of(config);
   return join_text(
       "type: transformer\nversion: v1.12.0\ndim-vocabs:\n  - ", config.source_vocabulary, "\n  - ",
@@ -63,9 +64,10 @@ std::string model_options(const ModelConfig& config) {
       "\nenc-depth: ", config.encoder_layers, "\ndec-depth: ", config.decoder_layers,
       "\ntransformer-heads: ", config.heads, "\ntransformer-dim-ffn: ", config.d_ff,
       "\ntransformer-ffn-depth: 2\ntransformer-ffn-activation: ",
-      activation_name(config.activation), "\ntransformer-preprocess: \"", before ? "n" : "",
-      "\"\ntransformer-postprocess: ", before ? "da" : "dan", "\ntransformer-postprocess-top: \"",
-      before ? "n" : "", "\"\ntransformer-postprocess-emb: d\ntransformer-no-projection: false",
+      activation_name(config.activation),
+      "\ntransformer-preprocess: \"\"\ntransformer-postprocess: dan"
+      "\ntransformer-postprocess-top: \"\"\ntransformer-postprocess-emb: d"
+      "\ntransformer-no-projection: false",
       "\ntransformer-decoder-autoreg: self-attention\ntransformer-tied-layers:\n  []",
       "\ntransformer-train-position-embeddings: false\ntransformer-guided-alignment-layer: last",
       "\ntied-embeddings-all: ", yes_no(tying == MarianTying::All),
@@ -81,16 +83,12 @@ std::string model_options(const ModelConfig& config) {
 /// Its search ends as ours does with --stop marian.
 std::string decoder_options(const ModelFileReader& model, const std::string& source,
                             const std::string& target) {
-  const DecodeDefaults& defaults = model.decode_defaults();
-  const auto value = [&defaults](const char* flag, const char* otherwise) {
-    const auto found = defaults.find(flag);
-    return found == defaults.end() ? std::string(otherwise) : found->second;
-  };
+  const SearchSettings settings = search_settings_of(model.decode_defaults());
   return join_text("relative-paths: true\nmodels:\n  - model.npz\nvocabs:\n  - ", source, "\n  - ",
-                   target, "\nbeam-size: ", value("beam-size", "5"),
-                   "\nnormalize: ", value("length-penalty", "1"),
-                   "\nword-penalty: ", value("word-penalty", "0"),
-                   "\nmax-length-factor: ", value("max-length-ratio", "3"), "\n");
+                   target, "\nbeam-size: ", settings.beam_size,
+                   "\nnormalize: ", text_of(settings.length_penalty),
+                   "\nword-penalty: ", text_of(settings.word_penalty),
+                   "\nmax-length-factor: ", text_of(settings.max_length_ratio), "\n");
 }
 
 void write_weights(const ModelFileReader& model, const fs::path& path) {

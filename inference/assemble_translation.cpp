@@ -6,18 +6,13 @@
 #include <utility>
 
 #include "base/utf8.h"
+#include "inference/one_line.h"
 #include "inference/split.h"
+#include "tokenizer/space_mark.h"
 
 namespace dragoman {
 
 namespace {
-
-/// Pieces may have line breaks; a translation must not.
-std::string on_one_line(std::string text) {
-  for (char& c : text)
-    if (c == '\n' || c == '\r' || c == '\0') c = ' ';
-  return text;
-}
 
 /// Appends the words of a part.
 void append_words(const PreparedLine& line, const PreparedPart& part, const Hypothesis& hypothesis,
@@ -25,9 +20,9 @@ void append_words(const PreparedLine& line, const PreparedPart& part, const Hypo
   const std::vector<TokenId>& tokens = hypothesis.tokens;
   for (std::size_t begin = 0, end; begin < tokens.size(); begin = end) {
     end = begin + 1;
-    while (end < tokens.size() && !target.piece(tokens[end]).starts_with("\u2581")) ++end;
+    while (end < tokens.size() && !target.piece(tokens[end]).starts_with(kSpaceMark)) ++end;
     const std::span word(tokens.data() + begin, end - begin);
-    TranslatedWord translated{.text = on_one_line(std::string(strip(target.decode(word))))};
+    TranslatedWord translated{.text = one_line(std::string(strip(target.decode(word))))};
     if (translated.text.empty()) continue;
     for (std::size_t t = begin; t < end; ++t)
       translated.sum += static_cast<double>(hypothesis.log_probabilities[t]);
@@ -77,7 +72,7 @@ TranslatedText join(const PreparedLine& line, std::size_t rank, const Tokenizer&
   }
   // The translation of a line without text is its prefix.
   if (length == 0) joined.text = strip(line.prefix);
-  joined.text = on_one_line(std::move(joined.text));
+  joined.text = one_line(std::move(joined.text));
   if (length > 0)
     joined.score = normalized_score(joined.sum, length, line.request->settings->config) + penalties;
   return joined;

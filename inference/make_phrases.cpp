@@ -8,6 +8,7 @@
 #include "base/utf8.h"
 #include "base/word_characters.h"
 #include "inference/search/token_rules.h"
+#include "tokenizer/space_mark.h"
 
 namespace dragoman {
 
@@ -75,7 +76,7 @@ void find_instead(RequiredPhrase& phrase, const Hypothesis& hypothesis,
     std::string word = tokenizer.piece(hypothesis.tokens[begin]);
     for (end = begin + 1; end < hypothesis.tokens.size(); ++end) {
       const std::string piece = tokenizer.piece(hypothesis.tokens[end]);
-      if (piece.starts_with("\u2581")) break;
+      if (piece.starts_with(kSpaceMark)) break;
       word += piece;
     }
     if (attention[begin] < kAboutTheMost * most || word.size() <= longest) continue;

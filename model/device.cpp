@@ -1,5 +1,6 @@
 #include "model/device.h"
 
+#include <ATen/Context.h>
 #include <ATen/Parallel.h>
 #include <torch/cuda.h>
 
@@ -21,11 +22,15 @@ torch::Device parse_device(const std::string& text, int local_rank) {
   const auto devices = static_cast<std::int64_t>(torch::cuda::device_count());
   if (devices == 0)
     throw Error("--device ", text,
-                ": no CUDA device here (or this LibTorch was built without "
-                "CUDA); use --device cpu or auto");
+                at::globalContext().hasCUDART()
+                    ? ": there is no GPU here that CUDA can use"
+                    : ": this LibTorch was built without CUDA (scripts/setup --cuda gets one)",
+                "; use --device cpu or auto");
   const std::int64_t number = numbered ? std::stoll(digits) : local_rank % devices;
   if (number >= devices)
     throw Error("--device ", text, ": there are ", devices, " CUDA devices, numbered from 0");
+  // cuDNN's attention makes a plan for each shape, which takes longer than the attention does.
+  at::globalContext().setSDPUseCuDNN(false);
   return {torch::kCUDA, static_cast<torch::DeviceIndex>(number)};
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/random.h"
 #include "model/dropout_sites.h"
+#include "model/ops/to_device.h"
 
 namespace dragoman {
 
@@ -111,7 +112,7 @@ PackedTokens packed_tokens(std::span<const std::int32_t> tokens,
   auto layout = PackedLayout::from_starts(starts, heads, device, row_multiple);
   std::vector<std::int64_t> ids(tokens.begin(), tokens.end());
   ids.resize(static_cast<std::size_t>(layout.rows), -1);
-  return {torch::tensor(ids, torch::kInt64).to(device), std::move(layout)};
+  return {to_device(ids, device), std::move(layout)};
 }
 
 }  // namespace dragoman

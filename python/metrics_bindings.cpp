@@ -44,8 +44,8 @@ EvaluateConfig config_of(const NamedOptions& options) {
 std::vector<std::tuple<std::string, std::string, std::string, ScoreTuple>> evaluate(
     const Lines& hypotheses, const References& references, const NamedOptions& options) {
   const EvaluateConfig config = config_of(options);
-  const auto scores = run_interruptibly([&](const std::stop_token&) {
-    return evaluate_lines(hypotheses, references, config, kVersion);
+  const auto scores = run_interruptibly([&](const std::stop_token& stop) {
+    return evaluate_lines(hypotheses, references, config, kVersion, stop);
   });
   std::vector<std::tuple<std::string, std::string, std::string, ScoreTuple>> tuples;
   for (const NamedScore& score : scores)
@@ -58,9 +58,9 @@ std::vector<std::tuple<std::string, std::string, std::vector<ScoreTuple>>> compa
     const std::vector<Lines>& systems, const References& references, const NamedOptions& options) {
   const EvaluateConfig config = config_of(options);
   if (systems.empty()) throw UsageError("--systems: name one or more");
-  const Comparison comparison = run_interruptibly([&](const std::stop_token&) {
-    const auto counts = count_systems(systems, references, config, kVersion);
-    return compare(std::vector<std::string>(systems.size()), counts, config);
+  const Comparison comparison = run_interruptibly([&](const std::stop_token& stop) {
+    const auto counts = count_systems(systems, references, config, kVersion, stop);
+    return compare(std::vector<std::string>(systems.size()), counts, config, stop);
   });
   std::vector<std::tuple<std::string, std::string, std::vector<ScoreTuple>>> tuples;
   for (std::size_t m = 0; m < comparison.metrics.size(); ++m) {

@@ -7,7 +7,6 @@
 #include <nanobind/stl/vector.h>
 #include <poll.h>
 
-#include <algorithm>
 #include <array>
 #include <memory>
 #include <optional>
@@ -19,6 +18,8 @@
 #include "base/error.h"
 #include "base/utf8.h"
 #include "base/wake_up.h"
+#include "inference/demand_choices.h"
+#include "inference/one_line.h"
 #include "python/bindings.h"
 #include "python/resident_model.h"
 
@@ -57,30 +58,18 @@ Terms terms_of(const TermPairs& pairs) {
     if (strip(source).empty() || strip(target).empty())
       throw UsageError("--terms: '", source, "' has no target term");
     for (const std::string& term : {source, target})
-      if (term.find_first_of(std::string_view("\n\r\0", 3)) != std::string::npos)
+      if (one_line(term) != term)
         throw UsageError("--terms: the term of '", strip(source), "' has a NUL or a line end");
   }
   return Terms(pairs);
 }
 
-Demands demands_of(const DemandConfig& config, const TermPairs& terms) {
-  if (!config.number_format.empty() && !config.protect)
-    throw UsageError("--number-format ", config.number_format, ": needs --protect");
-  std::vector<std::string> avoided;
-  for (const std::string& text : config.avoid) avoided.emplace_back(strip(text));
+DemandChoices choices_of(const DemandConfig& config, const TermPairs& terms) {
   return {.terms = config.terms_file.empty() ? terms_of(terms) : Terms(config.terms_file),
-          .protects = config.protect,
-          .numbers = config.number_format.empty() ? std::optional<NumberConversion>()
-                                                  : NumberConversion(config.number_format),
-          .phrase_policy = config.terms_force ? PhrasePolicy::Always : PhrasePolicy::Fluent,
-          .avoided = std::move(avoided)};
-}
-
-/// A line of text has no line ends, and no translation has a NUL.
-std::string one_line(std::string text) {
-  std::ranges::replace_if(
-      text, [](char c) { return c == '\n' || c == '\r' || c == '\0'; }, ' ');
-  return text;
+          .avoid = config.avoid,
+          .protect = config.protect,
+          .terms_force = config.terms_force,
+          .number_format = config.number_format};
 }
 
 /// Checked once, for any number of lines.
@@ -170,7 +159,7 @@ Request prepare(const ResidentModel& model, const NamedOptions& search, const Na
   assign_options(fields_of(config), demands);
   return {model.service().prepare(
       {.config = model.search_with(search),
-       .demands = std::make_shared<const Demands>(demands_of(config, terms)),
+       .demands = std::make_shared<const Demands>(demands_of(choices_of(config, terms))),
        .reports_words = config.word_scores,
        .reports_attention = config.alignment})};
 }

@@ -34,7 +34,7 @@ std::string evaluation_page(const std::string& title, const std::vector<PageChar
     script += page_file(file);
   return to_html(
       {.title = title,
-       .style = training_style(1) + std::string(page_file("controls.css")) +
+       .style = training_style(1, {}) + std::string(page_file("controls.css")) +
                 std::string(page_file("evaluation.css")),
        .body = filled_page_file("evaluation.html", {{"title", escaped(title)},
                                                     {"curves", curves_html(charts)},

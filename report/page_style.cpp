@@ -20,8 +20,6 @@ constexpr std::array kColors = {RunColor{"#0072b2", "#56b4e9"}, RunColor{"#d04a0
 /// The dashes of further curves when the colours are used up.
 constexpr std::array<std::string_view, 3> kDashes = {"none", "7 3", "2 3"};
 
-constexpr std::string_view kAxisNames[] = {"by-updates", "by-tokens", "by-time"};
-
 std::string run_rules(std::size_t run) {
   const auto& [light, dark] = kColors[run % kColors.size()];
   const std::string_view dash = kDashes[run / kColors.size() % kDashes.size()];
@@ -33,10 +31,10 @@ std::string run_rules(std::size_t run) {
 
 }  // namespace
 
-std::string training_style(std::size_t runs) {
+std::string training_style(std::size_t runs, const std::vector<XAxis>& axes) {
   std::string css(page_file("style.css"));
-  for (const std::string_view axis : kAxisNames)
-    css += filled_page_file("axis.css", {{"axis", std::string(axis)}});
+  for (const XAxis& axis : axes)
+    css += filled_page_file("axis.css", {{"axis", std::string(axis.name)}});
   for (std::size_t run = 0; run < runs; ++run) css += run_rules(run);
   return css;
 }

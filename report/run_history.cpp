@@ -4,6 +4,9 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "base/error.h"
+#include "base/json_depth.h"
+
 namespace dragoman {
 
 namespace {
@@ -87,6 +90,11 @@ std::optional<double> LogPoint::number(const std::string& name) const {
   return found == numbers.end() ? std::nullopt : std::optional(found->second);
 }
 
+std::string RunHistory::setting(const std::string& name) const {
+  const auto found = settings.find(name);
+  return found == settings.end() ? "" : found->second;
+}
+
 RunHistory read_history(std::string_view log) {
   RunHistory history;
   while (!log.empty()) {
@@ -95,8 +103,10 @@ RunHistory read_history(std::string_view log) {
     log.remove_prefix(std::min(end + 1, log.size()));
     if (line.empty()) continue;
     try {
-      read_line(history, json::parse(line));
+      read_line(history, json::parse(line, check_json_depth<json>));
     } catch (const json::exception&) {
+      ++history.damaged_lines;
+    } catch (const Error&) {  // nested too deep
       ++history.damaged_lines;
     }
   }

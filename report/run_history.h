@@ -42,6 +42,8 @@ struct RunHistory {
   std::size_t damaged_lines = 0;                ///< skipped: cut off, or no line of such a log
 
   bool empty() const { return updates.empty() && validations.empty(); }
+  /// Of the last start; empty where it is not known.
+  std::string setting(const std::string& name) const;
 };
 
 /// Skips lines of unknown types. Where the number of the update goes back, earlier lines about

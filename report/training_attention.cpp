@@ -4,9 +4,12 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include "base/amounts.h"
 #include "base/error.h"
+#include "base/shell_word.h"
+#include "base/utf8.h"
 #include "report/attention_figure.h"
 #include "report/html.h"
 #include "report/page_files.h"
@@ -41,7 +44,32 @@ std::string weights_json(const std::vector<float>& weights) {
   return "[" + json + "]";
 }
 
-std::string run_html(std::size_t run, const std::string& name,
+/// The text of pieces of SentencePiece.
+std::string text_of(const std::vector<std::string>& pieces) {
+  constexpr std::string_view kSpace = "\xE2\x96\x81", kEnd = "</s>";
+  std::string text;
+  for (const std::string& piece : pieces) {
+    if (piece == kEnd) continue;
+    std::string_view rest = piece;
+    for (std::size_t at = 0; (at = rest.find(kSpace)) != std::string_view::npos;) {
+      text.append(rest.substr(0, at)).append(" ");
+      rest.remove_prefix(at + kSpace.size());
+    }
+    text.append(rest);
+  }
+  return std::string(strip(text));
+}
+
+/// The command that explains the sentence by the run's model; empty where its folder is not known.
+std::string command_html(const PlottedRun& run, const AttentionLine& attention) {
+  if (run.path.empty()) return "";
+  const std::string command = join_text("dragoman explain -m ", shell_word(run.path), ' ',
+                                        shell_word(text_of(attention.source)), " --target ",
+                                        shell_word(text_of(attention.target)), " -o page.html");
+  return filled_page_file("alignment_command.html", {{"command", escaped(command)}});
+}
+
+std::string run_html(std::size_t number, const PlottedRun& run,
                      const std::vector<const LogPoint*>& points) {
   const LogPoint& last = *points.back();
   std::string updates, weights;
@@ -52,8 +80,8 @@ std::string run_html(std::size_t run, const std::string& name,
   }
   return filled_page_file(
       "alignment.html",
-      {{"run", std::to_string(run)},
-       {"name", escaped(name)},
+      {{"run", std::to_string(number)},
+       {"name", escaped(run.name)},
        {"last", std::to_string(points.size() - 1)},
        {"update", with_separators(last.update)},
        {"drawing", to_svg({.title = "Attention to the source, mean of the heads",
@@ -62,6 +90,7 @@ std::string run_html(std::size_t run, const std::string& name,
                            .rows = last.attention.target,
                            .keys = last.attention.source,
                            .weights = last.attention.weights})},
+       {"command", command_html(run, last.attention)},
        {"data", join_text("{\"updates\":[", updates, "],\"weights\":[", weights, "]}")}});
 }
 
@@ -71,7 +100,7 @@ std::string training_attention(const std::vector<PlottedRun>& runs) {
   std::string html;
   for (std::size_t run = 0; run < runs.size(); ++run)
     if (const auto points = recorded(runs[run].history); !points.empty())
-      html += run_html(run, runs[run].name, points);
+      html += run_html(run, runs[run], points);
   if (html.empty()) return "";
   return filled_page_file("alignments.html", {{"alignments", html}});
 }

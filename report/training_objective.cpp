@@ -10,23 +10,18 @@ namespace dragoman {
 
 namespace {
 
-std::string setting(const RunHistory& run, const char* name) {
-  const auto found = run.settings.find(name);
-  return found == run.settings.end() ? "" : found->second;
-}
-
 /// Whether a text is a number above 0; a text that is no number counts as 0.
 bool is_above_zero(const std::string& number) { return std::strtod(number.c_str(), nullptr) > 0; }
 
 }  // namespace
 
 std::string training_objective(const RunHistory& run) {
-  const std::string smoothing = setting(run, "label-smoothing"), r_drop = setting(run, "r-drop");
+  const std::string smoothing = run.setting("label-smoothing"), r_drop = run.setting("r-drop");
   if (smoothing.empty()) return "";
   std::string text = is_above_zero(smoothing) ? "label smoothing " + smoothing
                                               : "no label smoothing, so the same as nll";
   if (is_above_zero(r_drop)) text += ", R-Drop " + r_drop + " (without its divergence)";
-  if (!setting(run, "guided-alignment").empty()) text += ", without the alignment loss";
+  if (!run.setting("guided-alignment").empty()) text += ", without the alignment loss";
   return text;
 }
 

@@ -1,5 +1,7 @@
 #include "report/training_page.h"
 
+#include <algorithm>
+
 #include "base/amounts.h"
 #include "base/error.h"
 #include "report/html.h"
@@ -48,17 +50,11 @@ std::string toolbar(const std::vector<PlottedRun>& runs, const std::vector<XAxis
   return html + "</div>\n</nav>\n";
 }
 
-/// The run's setting, where it is known.
-std::string setting_of(const RunHistory& run, const char* name) {
-  const auto found = run.settings.find(name);
-  return found == run.settings.end() ? "" : found->second;
-}
-
 /// A note for a run without a curve of its updates: its log has a line for every --log-every
 /// updates alone.
 std::string missing_curve(const RunHistory& run) {
   if (!run.updates.empty()) return "";
-  const std::string every = setting_of(run, "log-every");
+  const std::string every = run.setting("log-every");
   return join_text("no training curve: the log has a line every ",
                    every.empty() ? "--log-every" : every, " updates",
                    every.empty() ? "" : " (--log-every)", ", and its last one is about update ",
@@ -67,6 +63,15 @@ std::string missing_curve(const RunHistory& run) {
 
 std::string missing_validations(const RunHistory& run) {
   return run.validations.empty() ? "no validation yet, so no BLEU, chrF or samples" : "";
+}
+
+std::string missing_attention(const RunHistory& run) {
+  const bool has_any = std::ranges::any_of(run.validations, [](const LogPoint& validation) {
+    return !validation.attention.weights.empty();
+  });
+  if (run.validations.empty() || has_any) return "";
+  return "no picture of how alignment comes about: the log has no attention to a sentence. A newer "
+         "version of Dragoman writes it at each validation, if a pair is short enough";
 }
 
 std::string damage(const RunHistory& run) {
@@ -79,10 +84,10 @@ std::string damage(const RunHistory& run) {
 std::string notes(const std::vector<PlottedRun>& runs) {
   std::string html;
   for (const PlottedRun& run : runs)
-    for (const std::string& note :
-         {missing_curve(run.history), missing_validations(run.history), damage(run.history)})
+    for (const std::string& note : {missing_curve(run.history), missing_validations(run.history),
+                                    missing_attention(run.history), damage(run.history)})
       if (!note.empty())
-        html += join_text("<p class=\"note\">", escaped(run.name), ": ", note, "</p>\n");
+        html += join_text("<p class=\"note\">", escaped(run.name), ": ", escaped(note), "</p>\n");
   return html;
 }
 
@@ -95,7 +100,7 @@ std::string training_page(const std::vector<PlottedRun>& given) {
   for (const PlottedRun& run : runs) names += (names.empty() ? "" : ", ") + run.name;
   return to_html(
       {.title = "Training: " + names,
-       .style = training_style(runs.size()) + std::string(page_file("alignment.css")),
+       .style = training_style(runs.size(), axes) + std::string(page_file("alignment.css")),
        .body = "<main>\n" + switches(runs, axes) + "<h1>Training</h1>\n" + toolbar(runs, axes) +
                notes(runs) + training_charts(runs, axes) + summary_table(runs) +
                training_samples(runs) + training_attention(runs) + settings_tables(runs) +

@@ -12,7 +12,8 @@ namespace dragoman {
 
 struct PlottedRun {
   std::string name;
-  RunHistory history;  ///< not empty
+  RunHistory history;     ///< not empty
+  std::string path = {};  ///< of its folder, for commands; empty: not known
 };
 
 /// The HTML of a page for one run or more.

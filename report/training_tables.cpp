@@ -57,8 +57,7 @@ bool is_better(const LogPoint& point, const LogPoint& best, const std::string& n
 
 /// The validation of the model that the run has kept as its best, where the run chose it by `name`.
 const LogPoint* chosen_by(const RunHistory& run, const std::string& name) {
-  const auto metric = run.settings.find("best-metric");
-  if (metric == run.settings.end() || metric->second != name) return nullptr;
+  if (run.setting("best-metric") != name) return nullptr;
   const auto chosen = std::find_if(run.validations.rbegin(), run.validations.rend(),
                                    [](const LogPoint& point) { return point.best; });
   return chosen != run.validations.rend() && chosen->number(name) ? &*chosen : nullptr;
@@ -168,11 +167,8 @@ std::string table(const char* label, const std::vector<PlottedRun>& runs, const 
 
 std::string setting_row(const std::vector<PlottedRun>& runs, const std::string& key) {
   std::vector<Cell> cells;
-  for (const PlottedRun& run : runs) {
-    const auto found = run.history.settings.find(key);
-    cells.push_back(
-        {.text = found == run.history.settings.end() ? "" : found->second, .remark = ""});
-  }
+  for (const PlottedRun& run : runs)
+    cells.push_back({.text = run.history.setting(key), .remark = ""});
   return table_row(key, cells, Better::Neither);
 }
 

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/json_depth.h"
 #include "base/utf8.h"
 #include "server/random_name.h"
 
@@ -56,7 +57,7 @@ Glossary parse(const std::string& id, const std::filesystem::path& file, const s
   if (find_invalid_utf8(text) != std::string::npos)
     throw Error(file.string(), ": is no glossary: not UTF-8");
   try {
-    const Json json = Json::parse(text);
+    const Json json = Json::parse(text, check_json_depth<Json>);
     Glossary glossary{
         .facts = {.id = id,
                   .name = json.at("name"),

@@ -27,9 +27,9 @@ struct TextToExplain {
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
 };
 
-/// JSON; or an error, whose status is 400 for a text that cannot be explained, 499 after a stop,
-/// 503 if too many wait or the server stops, 504 at the deadline, else 500.
-using ExplanationOutcome = std::variant<std::string, HttpError>;
+/// An explanation; or an error, whose status is 400 for a text that cannot be explained, 499 after
+/// a stop, 503 if too many wait or the server stops, 504 at the deadline, else 500.
+using ExplanationOutcome = std::variant<TextExplanation, HttpError>;
 
 class PendingExplanations {
  public:

@@ -28,10 +28,15 @@ struct RequestedTranslations {
   bool words_of_best_alone = true;
 };
 
-/// Gives the JSON of `dragoman explain` for a text, sentence by sentence. Calls `on_step` often;
-/// what that throws ends the work. Throws HttpError (400) where a text cannot be explained.
+struct TextExplanation {
+  std::string json;                ///< of `dragoman explain`
+  std::int64_t target_tokens = 0;  ///< that were written
+};
+
+/// Explains a text, sentence by sentence. Calls `on_step` often; what that throws ends the work.
+/// Throws HttpError (400) where a text cannot be explained.
 using ExplainText =
-    std::function<std::string(const std::string& text, const std::function<void()>& on_step)>;
+    std::function<TextExplanation(const std::string& text, const std::function<void()>& on_step)>;
 
 class ServedModel {
  public:

@@ -68,11 +68,8 @@ const TranslationServer::Interface TranslationServer::kPage = {
 const TranslationServer::Interface TranslationServer::kExplanation = {
     .parse_translate = libretranslate::parse_explain,
     .translate_answer = nullptr,  // the answer is no translation
-    .error_answer =
-        [](TranslationServer& server, const Call& call, const HttpError& error) {
-          return call.wants_numbers ? libretranslate::error_answer(error)
-                                    : server.page_error(call, error);
-        },
+    .error_answer = [](TranslationServer& server, const Call& call,
+                       const HttpError& error) { return server.explanation_error(call, error); },
     .key_of = kLibreTranslate.key_of,
     .missing_key = 400,
     .used_up = 429,

@@ -88,6 +88,7 @@ class TranslationServer {
   HttpResponse file_answer(const Call& call);
   HttpResponse page_answer(const Call& call);
   HttpResponse page_error(const Call& call, const HttpError& error);
+  HttpResponse explanation_error(const Call& call, const HttpError& error);
   WebPageFacts page_facts() const;
   Glossaries& glossaries() const;
   std::string owner_of(const Call& call) const;

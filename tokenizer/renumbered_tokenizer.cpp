@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/utf8.h"
 #include "tokenizer/model_facts.h"
+#include "tokenizer/space_mark.h"
 #include "tokenizer/wire_format.h"
 
 namespace dragoman {
@@ -71,8 +72,6 @@ Model read_model(std::string_view bytes) {
   return model;
 }
 
-constexpr std::string_view kSpace = "\u2581";
-
 bool is_language_tag(std::string_view piece) {
   return piece.size() > 4 && piece.starts_with(">>") && piece.ends_with("<<");
 }
@@ -82,7 +81,7 @@ Piece added_piece(const std::string& text, float lowest_score) {
   for (const char* control : {"</s>", "<s>", "<pad>", "<blank>"})
     if (text == control) return {text, 0, PieceKind::Control};
   // SentencePiece puts a space in front of a text, so a tag's piece begins with one.
-  if (is_language_tag(text)) return {std::string(kSpace) + text, 0, PieceKind::UserDefined};
+  if (is_language_tag(text)) return {std::string(kSpaceMark) + text, 0, PieceKind::UserDefined};
   // With bpe, pieces of the lowest score are merged last, and so change no other merge.
   return {text, lowest_score - 1, PieceKind::Unused};
 }
@@ -158,8 +157,9 @@ std::string renumbered_tokenizer(std::string_view model_bytes, std::span<const s
 }
 
 std::string without_tag_space(const std::string& piece) {
-  const bool is_tag = piece.starts_with(kSpace) && is_language_tag(piece.substr(kSpace.size()));
-  return is_tag ? piece.substr(kSpace.size()) : piece;
+  const bool is_tag =
+      piece.starts_with(kSpaceMark) && is_language_tag(piece.substr(kSpaceMark.size()));
+  return is_tag ? piece.substr(kSpaceMark.size()) : piece;
 }
 
 }  // namespace dragoman

@@ -18,6 +18,7 @@
 #include "base/memory.h"
 #include "base/utf8.h"
 #include "tokenizer/lowercase_rules.h"
+#include "tokenizer/space_mark.h"
 #include "tokenizer/tokenizer.h"
 
 namespace dragoman {
@@ -173,7 +174,7 @@ bool has_characters(const std::vector<std::string_view>& lines) {
   const Tokenizer model = normaliser();
   return std::any_of(lines.begin(), lines.end(), [&model](std::string_view line) {
     for (const TokenId id : model.encode(line))
-      if (model.piece(id) != "\u2581") return true;
+      if (model.piece(id) != kSpaceMark) return true;
     return false;
   });
 }

@@ -25,20 +25,12 @@ bool on_rank_0(Communicator& ranks, ProgressRecord& progress, const std::functio
   return done[0] > 0;
 }
 
-BatchLoss sum_over_ranks(Communicator& ranks, const BatchLoss& sums) {
-  std::array<double, 6> numbers = {sums.smoothed,
-                                   sums.negative_log_likelihood,
-                                   static_cast<double>(sums.source_tokens),
-                                   static_cast<double>(sums.target_tokens),
-                                   sums.alignment,
-                                   sums.linked_tokens};
-  ranks.sum(numbers);
-  return {numbers[0],
-          numbers[1],
-          static_cast<std::int64_t>(numbers[2]),
-          static_cast<std::int64_t>(numbers[3]),
-          numbers[4],
-          numbers[5]};
+DeviceLoss sum_over_ranks(Communicator& ranks, DeviceLoss loss) {
+  std::array<double, 2> tokens = {static_cast<double>(loss.source_tokens),
+                                  static_cast<double>(loss.target_tokens)};
+  ranks.sum(tokens);
+  ranks.sum(loss.sums);
+  return {loss.sums, static_cast<std::int64_t>(tokens[0]), static_cast<std::int64_t>(tokens[1])};
 }
 
 StopAndClock stop_and_clock_of_all(Communicator& ranks, bool stop_requested, double seconds) {

@@ -19,7 +19,7 @@ void share_state(Communicator& ranks, TrainingModel& model, ProgressRecord& prog
 /// each keeps its own part_tokens.
 bool on_rank_0(Communicator& ranks, ProgressRecord& progress, const std::function<bool()>& work);
 
-BatchLoss sum_over_ranks(Communicator& ranks, const BatchLoss& sums);
+DeviceLoss sum_over_ranks(Communicator& ranks, DeviceLoss loss);
 
 struct StopAndClock {
   bool stop = false;   ///< a stop was requested on some rank

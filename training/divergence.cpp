@@ -8,10 +8,8 @@ namespace dragoman {
 
 namespace {
 
-constexpr std::int64_t kRemembered = 50;
-
 bool has_limits(const LossHistory& history, double spike_factor) {
-  return spike_factor != 0 && history.updates >= kRemembered;
+  return spike_factor != 0 && history.updates >= kUpdatesOfMeans;
 }
 
 }  // namespace
@@ -33,10 +31,10 @@ double max_gradient_norm(const LossHistory& history, double spike_factor) {
 void note_made(LossHistory& history, double loss, double gradient_norm) {
   history.left_out_in_a_row = 0;
   ++history.updates;
-  const double fraction = 1.0 / static_cast<double>(std::min(history.updates, kRemembered));
+  const double fraction = 1.0 / static_cast<double>(std::min(history.updates, kUpdatesOfMeans));
   history.loss += fraction * (loss - history.loss);
   history.gradient_norm += fraction * (gradient_norm - history.gradient_norm);
-  if (history.updates >= kRemembered)
+  if (history.updates >= kUpdatesOfMeans)
     history.lowest_loss = std::min(history.lowest_loss, history.loss);
 }
 
@@ -46,12 +44,12 @@ void note_diverged(LossHistory& history) { history.left_out_in_a_row = kMostLeft
 
 bool has_diverged(const LossHistory& history) {
   return history.left_out_in_a_row >= kMostLeftOutInARow ||
-         (history.updates >= kRemembered && history.loss > 1.5 * history.lowest_loss + 0.5);
+         (history.updates >= kUpdatesOfMeans && history.loss > 1.5 * history.lowest_loss + 0.5);
 }
 
 bool is_sound_in_itself(const LossHistory& history) {
   return history.left_out_in_a_row == 0 &&
-         (history.updates < kRemembered || history.loss <= 1.1 * history.lowest_loss + 0.1);
+         (history.updates < kUpdatesOfMeans || history.loss <= 1.1 * history.lowest_loss + 0.1);
 }
 
 bool is_sound(const LossHistory& history, std::int64_t updates_before) {

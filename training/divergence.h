@@ -22,6 +22,8 @@ struct LossHistory {
   bool operator==(const LossHistory&) const = default;
 };
 
+/// The means of a LossHistory are over about this many updates, and limit nothing before.
+inline constexpr std::int64_t kUpdatesOfMeans = 50;
 /// A checkpoint this many updates before a divergence is from before the trouble.
 inline constexpr std::int64_t kUpdatesBeforeDivergence = 50;
 /// A run has diverged when this many updates in a row were left out.
@@ -33,7 +35,7 @@ LossHistory new_history(std::int64_t vocabulary);
 /// An update is left out where its loss is a spike: it is not finite, or above `spike_factor` times
 /// the mean; or where its gradient has a larger norm than max_gradient_norm(), which is
 /// `spike_factor` times the mean norm. Before 50 updates, or where the factor is 0, there is no
-/// limit (the largest double).
+/// limit (the largest double). SpikeLimits computes the same on the model's device.
 bool is_spike(const LossHistory& history, double loss, double spike_factor);
 double max_gradient_norm(const LossHistory& history, double spike_factor);
 

@@ -1,17 +1,17 @@
 #include "training/moving_average.h"
 
-#include <algorithm>
-
 namespace dragoman {
 
-double average_decay(double decay, std::int64_t update) {
-  const auto u = static_cast<double>(update);
-  return std::min(decay, (1 + u) / (10 + u));
+torch::Tensor average_decay(double decay, const torch::Tensor& update) {
+  const auto u = update.to(torch::kFloat64);
+  return ((1 + u) / (10 + u)).clamp_max(decay);
 }
 
-void MovingAverage::add(std::int64_t begin, const torch::Tensor& weights, std::int64_t update) {
+void MovingAverage::add(std::int64_t begin, const torch::Tensor& weights,
+                        const torch::Tensor& update, const torch::Tensor& made) {
   const torch::NoGradGuard no_grad;
-  values.narrow(0, begin, weights.numel()).lerp_(weights, 1 - average_decay(decay, update));
+  const auto share = (1 - average_decay(decay, update)) * made;
+  values.narrow(0, begin, weights.numel()).lerp_(weights, share.to(torch::kFloat32));
 }
 
 }  // namespace dragoman

@@ -9,15 +9,17 @@
 
 namespace dragoman {
 
-/// The value of d for update 1, 2, ...
-double average_decay(double decay, std::int64_t update);
+/// The value of d for update 1, 2, ...: a scalar fp64 like `update`.
+torch::Tensor average_decay(double decay, const torch::Tensor& update);
 
 struct MovingAverage {
   double decay;
   torch::Tensor values;  ///< [P] fp32, flat like the weights
 
-  /// Called after update 1, 2, ...: adds `weights` [p] fp32, the elements from `begin` on.
-  void add(std::int64_t begin, const torch::Tensor& weights, std::int64_t update);
+  /// Called after update 1, 2, ... (a scalar): adds `weights` [p] fp32, the elements from `begin`
+  /// on, where the update is `made` (bool scalar).
+  void add(std::int64_t begin, const torch::Tensor& weights, const torch::Tensor& update,
+           const torch::Tensor& made);
 };
 
 }  // namespace dragoman

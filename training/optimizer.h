@@ -17,12 +17,16 @@ struct Adam {
   torch::Tensor steps;                        ///< scalar fp32: steps, without updates left out
 
   Adam(const AdamConfig& config, const torch::Tensor& parameters);
-  /// Counts an update; step_block() follows for each block of the parameters.
-  void begin_step();
-  /// Updates parameters [begin, begin + p). `parameters` and `gradient` are that block, [p] fp32.
-  /// Several threads may update different blocks at the same time.
-  void step_block(std::int64_t begin, torch::Tensor parameters, const torch::Tensor& gradient,
-                  double learning_rate);
+  /// Counts an update that is `made` (bool scalar); step_block() follows for each block of the
+  /// parameters. Like step_block() it waits for no device but the CPU.
+  void begin_step(const torch::Tensor& made, double learning_rate);
+  /// Updates parameters [begin, begin + p), where the update is made. `parameters` and `gradient`
+  /// are that block, [p] fp32. Several threads may update different blocks at the same time.
+  void step_block(std::int64_t begin, torch::Tensor parameters, const torch::Tensor& gradient);
+
+ private:
+  torch::Tensor rate_;      // scalar: fp64 on the CPU, fp32 elsewhere, as the fused step takes it
+  torch::Tensor left_out_;  // scalar fp32: 1 where the update is not made, else 0
 };
 
 }  // namespace dragoman

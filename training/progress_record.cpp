@@ -5,6 +5,7 @@
 #include "base/byte_text.h"
 #include "base/error.h"
 #include "base/fields.h"
+#include "base/json_depth.h"
 
 namespace dragoman {
 
@@ -107,7 +108,7 @@ std::string to_json(const ProgressRecord& progress) {
 ProgressRecord progress_from_json(std::string_view text) {
   ProgressRecord progress;
   try {
-    const auto json = Json::parse(text);
+    const auto json = Json::parse(text, check_json_depth<Json>);
     json.at("update").get_to(progress.update);
     for_each_member(progress, [&](const char* name, auto& value) {
       if (json.contains(name)) read(json[name], value);

@@ -60,10 +60,10 @@ BatchLoss losses_of(TrainingModel& model, std::span<const BatchPart> parts) {
 
 }  // namespace
 
-std::optional<BatchLoss> try_to_accumulate(TrainingModel& model,
-                                           std::span<const PackedBatch> batches,
-                                           const AccumulateConfig& config) {
-  BatchLoss sums;
+std::optional<DeviceLoss> try_to_accumulate(TrainingModel& model,
+                                            std::span<const PackedBatch> batches,
+                                            const AccumulateConfig& config) {
+  DeviceLoss sums;
   try {
     for (const BatchPart& batch_part : parts_of(model, batches, config.part_tokens)) {
       std::int64_t bytes = 0;  // of all shares, as they are computed side by side

@@ -20,9 +20,9 @@ struct AccumulateConfig {
 
 /// Adds the gradients of all batches to the model's. Returns nothing where memory has run out, or
 /// would run out in the attention of a long sentence. The model's gradient is then cleared.
-std::optional<BatchLoss> try_to_accumulate(TrainingModel& model,
-                                           std::span<const PackedBatch> batches,
-                                           const AccumulateConfig& config);
+std::optional<DeviceLoss> try_to_accumulate(TrainingModel& model,
+                                            std::span<const PackedBatch> batches,
+                                            const AccumulateConfig& config);
 
 /// The next part_tokens to try: half the tokens of the largest part that has more than one
 /// sentence. Throws Error where no part has.

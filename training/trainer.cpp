@@ -88,16 +88,20 @@ StopReason Trainer::make_updates(const std::stop_token& stop) {
   for (;;) {
     if (has_diverged(progress_.history)) roll_back();
     const StopAndClock agreed = stop_and_clock_of_all(ranks_, stop.stop_requested(), seconds());
+    if (!launched_.empty() && (agreed.stop || !may_run_ahead(agreed.seconds))) settle();
+    if (has_diverged(progress_.history)) continue;
     // A stop leaves a validation that is due to the resumed run.
-    if (agreed.stop || !validate_if_due(stop)) return StopReason::Requested;
-    if (has_diverged(progress_.history)) continue;  // as the validation has found
-    save_if_due();
-    if (const auto limit = reached_limit(run_.config, progress_, agreed.seconds)) return *limit;
+    if (agreed.stop) return StopReason::Requested;
+    if (launched_.empty()) {
+      if (!validate_if_due(stop)) return StopReason::Requested;
+      if (has_diverged(progress_.history)) continue;  // as the validation has found
+      save_if_due();
+      if (const auto limit = reached_limit(run_.config, progress_, agreed.seconds)) return *limit;
+    }
     if (const auto notice = begin_cooldown(progress_, run_.config, run_position(agreed.seconds)))
       observer_.noticed(*notice);
     update();
-    if (progress_.update % run_.config.log_every == 0 && !has_diverged(progress_.history))
-      log_update();
+    if (launched_.size() >= run_.updates_ahead) settle();
   }
 }
 
@@ -187,32 +191,72 @@ bool Trainer::average_checkpoints(const std::stop_token& stop) {
 // ---- an update ----------------------------------------------------------------------------------
 
 void Trainer::update() {
-  const double began = seconds();
+  if (launched_.empty()) launch_began_ = seconds();
   const std::vector<PackedBatch> batches = next_batches();
-  const BatchLoss sums = sum_over_ranks(ranks_, accumulate(batches));
+  const DeviceLoss sums = sum_over_ranks(ranks_, accumulate(batches));
   ranks_.sum(model_.gradient());
-  const double loss = sums.smoothed / static_cast<double>(sums.target_tokens);
-  const LossHistory& history = progress_.history;
-  const double factor = run_.config.spike_factor;
-  const double max_norm =  // 0 lets no gradient pass
-      is_spike(history, loss, factor) ? 0 : max_gradient_norm(history, factor);
+  const auto loss = sums.smoothed() / static_cast<double>(sums.target_tokens);
   const StepResult step = model_.step({.target_tokens = sums.target_tokens,
-                                       .learning_rate = learning_rate_at(progress_.update + 1),
+                                       .learning_rate = learning_rate_at(last_launched() + 1),
                                        .clip_norm = run_.config.clip_norm,
-                                       .max_gradient_norm = max_norm});
+                                       .max_gradient_norm = limits_->max_gradient_norm(loss)});
+  limits_->note(loss, step.gradient_norm, step.applied);
+  std::vector<std::int64_t> sentences;
+  for (const PackedBatch& batch : batches)
+    sentences.insert(sentences.end(), batch.sentences.begin(), batch.sentences.end());
+  launched_.push_back({sums, step, std::move(sentences), stream_->position()});
+}
+
+std::int64_t Trainer::last_launched() const {
+  return progress_.update + static_cast<std::int64_t>(launched_.size());
+}
+
+ProgressRecord Trainer::launched_progress() const {
+  ProgressRecord progress = progress_;
+  progress.update = last_launched();
+  progress.epoch = stream_->position().epoch;
+  progress.batch = stream_->position().batch;
+  return progress;
+}
+
+bool Trainer::may_run_ahead(double seconds) const {
+  const auto is_due = [this](std::int64_t every) { return last_launched() % every == 0; };
+  return !is_due(run_.config.log_every) && !is_due(run_.config.valid_every) &&
+         !is_due(run_.config.save_interval()) &&
+         !reached_limit(run_.config, launched_progress(), seconds);
+}
+
+void Trainer::settle() {
+  note_results();
+  if (progress_.update % run_.config.log_every == 0 && !has_diverged(progress_.history))
+    log_update();
+}
+
+void Trainer::note_results() {
+  const std::vector<UpdateResult> results = read_results(launched_);
+  const double each = (seconds() - launch_began_) / static_cast<double>(results.size());
+  for (std::size_t i = 0; i < results.size() && !has_diverged(progress_.history); ++i) {
+    update_seconds_.add(each);
+    note(launched_[i], results[i]);
+  }
+  launched_.clear();
+}
+
+void Trainer::note(const LaunchedUpdate& update, const UpdateResult& result) {
+  const BatchLoss& sums = result.loss;
+  const double loss = sums.smoothed / static_cast<double>(sums.target_tokens);
   ++progress_.update;
-  progress_.epoch = stream_->position().epoch;
-  progress_.batch = stream_->position().batch;
+  progress_.epoch = update.position.epoch;
+  progress_.batch = update.position.batch;
   progress_.source_tokens += sums.source_tokens;
   progress_.target_tokens += sums.target_tokens;
   progress_.seconds = seconds();
-  if (step.applied) {
-    note_made(progress_.history, loss, step.gradient_norm);
-    interval_.add(sums, step.gradient_norm);
+  if (result.made) {
+    note_made(progress_.history, loss, result.gradient_norm);
+    interval_.add(sums, result.gradient_norm);
   } else {
-    leave_out(batches, loss, step.gradient_norm);
+    leave_out(update.sentences, loss, result.gradient_norm);
   }
-  update_seconds_.add(seconds() - began);
   observer_.updated(progress_, loss, outlook(run_.config, progress_, pace()));
 }
 
@@ -222,8 +266,8 @@ std::vector<PackedBatch> Trainer::next_batches() {
   return batches;
 }
 
-BatchLoss Trainer::accumulate(const std::vector<PackedBatch>& batches) {
-  AccumulateConfig config{.update = progress_.update + 1,
+DeviceLoss Trainer::accumulate(const std::vector<PackedBatch>& batches) {
+  AccumulateConfig config{.update = last_launched() + 1,
                           .loss = run_.config.loss(),
                           .part_tokens = progress_.part_tokens,
                           .precision = run_.precision};
@@ -235,8 +279,10 @@ BatchLoss Trainer::accumulate(const std::vector<PackedBatch>& batches) {
                                " pieces on a side are trained on in parts from here on, which "
                                "changes no update"));
     // Before it acts: when the run is resumed, rank 0 makes the same parts. The other ranks' bounds
-    // are not saved: they take rank 0's, or find their own again.
-    if (ranks_.leads())
+    // are not saved: they take rank 0's, or find their own again. Several ranks read results at the
+    // same time, so where updates are under way the bound waits for the next checkpoint.
+    if (ranks_.size() == 1 && !launched_.empty()) note_results();
+    if (ranks_.leads() && launched_.empty() && !has_diverged(progress_.history))
       try_to_save("checkpoint", "the next one may succeed", observer_,
                   [this] { checkpoints_.save_latest(progress_); });
   }
@@ -246,12 +292,9 @@ double Trainer::learning_rate_at(std::int64_t update) const {
   return learning_rate(schedule_of(run_, progress_), update) * progress_.rate_factor;
 }
 
-void Trainer::leave_out(const std::vector<PackedBatch>& batches, double loss, double norm) {
+void Trainer::leave_out(const std::vector<std::int64_t>& sentences, double loss, double norm) {
   ++progress_.left_out;
   note_left_out(progress_.history);
-  std::vector<std::int64_t> sentences;
-  for (const PackedBatch& batch : batches)
-    sentences.insert(sentences.end(), batch.sentences.begin(), batch.sentences.end());
   LeftOutFacts facts{.update = progress_.update, .loss = loss, .gradient_norm = norm, .lines = {}};
   for (const std::int64_t sentence : ranks_.gather(sentences))
     facts.lines.push_back(run_.data.train.line(sentence) + 1);
@@ -261,14 +304,15 @@ void Trainer::leave_out(const std::vector<PackedBatch>& batches, double loss, do
 }
 
 void Trainer::roll_back() {
+  launched_.clear();
   if (ranks_.leads()) checkpoints_.roll_back(progress_);
   share_state(ranks_, model_, progress_);
   open_stream();
   interval_.begin(seconds(), 0);
 }
 
-/// Opens the stream at the place where the progress stands.
 void Trainer::open_stream() {
+  limits_.emplace(progress_.history, run_.config.spike_factor, run_.device);
   stream_.emplace(run_.data.train, plan_of(run_, progress_.rollbacks),
                   end_ids(run_.data.tokenizers), DataPosition{progress_.epoch, progress_.batch},
                   StreamOptions{.supplements = {run_.data.encoder, run_.data.alignments},
@@ -298,10 +342,11 @@ double Trainer::seconds() const {
 }
 
 RunPosition Trainer::run_position(double seconds) const {
+  const DataPosition position = stream_->position();
   const double fraction =
-      static_cast<double>(progress_.batch) / static_cast<double>(stream_->batches_in_epoch());
-  return {.update = progress_.update,
-          .epochs = static_cast<double>(progress_.epoch) + fraction,
+      static_cast<double>(position.batch) / static_cast<double>(stream_->batches_in_epoch());
+  return {.update = last_launched(),
+          .epochs = static_cast<double>(position.epoch) + fraction,
           .seconds = seconds,
           .without_gain = progress_.patience.without_gain};
 }

@@ -11,11 +11,13 @@
 #include "data/batch_stream.h"
 #include "training/checkpoint_keeper.h"
 #include "training/cooldown.h"
+#include "training/launched_updates.h"
 #include "training/model_selection.h"
 #include "training/outlook.h"
 #include "training/ranks/communicator.h"
 #include "training/run_log.h"
 #include "training/running_mean.h"
+#include "training/spike_limits.h"
 #include "training/stop_reason.h"
 #include "training/training_model.h"
 #include "training/training_observer.h"
@@ -62,15 +64,30 @@ class Trainer {
   /// whether it did.
   bool average_checkpoints(const std::stop_token& stop);
 
+  /// Launches the next update. Its result is read by settle(), at once or later.
   void update();
   std::vector<PackedBatch> next_batches();
   /// The gradient of the next update. Where memory runs out the batches are split, and so are
   /// larger ones from then on. Throws Error where no split helps.
-  BatchLoss accumulate(const std::vector<PackedBatch>& batches);
+  DeviceLoss accumulate(const std::vector<PackedBatch>& batches);
   double learning_rate_at(std::int64_t update) const;
-  void leave_out(const std::vector<PackedBatch>& batches, double loss, double norm);
+  /// The progress if all launched updates were settled: its update and its place in the data.
+  ProgressRecord launched_progress() const;
+  std::int64_t last_launched() const;
+  /// Whether the next update may be launched before the last one's result is known: nothing that
+  /// needs it comes between the two.
+  bool may_run_ahead(double seconds) const;
+  /// Reads the results of the launched updates. Then none is under way, and `progress_` is the
+  /// state of the weights, unless the run has diverged. Logs if that is due.
+  void settle();
+  /// Adds the results to the progress, up to an update at which the run has diverged: the rest is
+  /// forgotten.
+  void note_results();
+  void note(const LaunchedUpdate& update, const UpdateResult& result);
+  void leave_out(const std::vector<std::int64_t>& sentences, double loss, double norm);
   /// Returns to the last sound checkpoint, with half the learning rate and another text order.
   void roll_back();
+  /// Goes on from where the progress stands.
   void open_stream();
 
   void log_update();
@@ -85,8 +102,11 @@ class Trainer {
   RunLog log_;
   CheckpointKeeper checkpoints_;
   ModelSelection selection_;
-  ProgressRecord progress_;
+  ProgressRecord progress_;  // without the launched updates
   std::optional<BatchStream> stream_;
+  std::optional<SpikeLimits> limits_;  // with the launched updates, like the weights
+  std::vector<LaunchedUpdate> launched_;
+  double launch_began_ = 0;  // of the first of these, in seconds()
 
   std::chrono::steady_clock::time_point train_began_;  // of train()
   double seconds_before_ = 0;                          // of earlier starts

@@ -4,8 +4,6 @@
 #include <ATen/Parallel.h>
 
 #include <algorithm>
-#include <cmath>
-#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -13,7 +11,9 @@
 #include "base/divide_up.h"
 #include "base/random.h"
 #include "data/batch_partition.h"
+#include "data/batch_shape.h"
 #include "kernels/kernels.h"
+#include "model/ops/kernel_call.h"
 #include "model/ops/products.h"
 #include "model/side_by_side.h"
 #include "training/loss/guided_alignment.h"
@@ -49,10 +49,11 @@ constexpr std::int64_t kRowMultiple = 128;
 constexpr std::int64_t kBlock = 32 * 1024;
 
 /// One side of a batch on the device and in the number type of `weights`. With two passes (R-Drop)
-/// the rows become a multiple of twice as many.
+/// the rows become a multiple of twice as many. Other devices than the CPU get filled() batches.
 PackedTokens to_device(const SideView& side, std::int64_t heads, const torch::Tensor& weights,
                        std::int64_t passes = 1) {
-  const bool any_shape = uses_own_products(weights.scalar_type(), weights.device());
+  const bool any_shape =
+      uses_own_products(weights.scalar_type(), weights.device()) || !has_kernels(weights.device());
   return packed_tokens(side.tokens, side.starts, heads, weights.device(),
                        passes * (any_shape ? 1 : kRowMultiple));
 }
@@ -60,21 +61,21 @@ PackedTokens to_device(const SideView& side, std::int64_t heads, const torch::Te
 struct ForwardPass {
   torch::Tensor hidden;          // [N, D]
   torch::Tensor alignment_loss;  // scalar, over the target pieces with links; undefined without
-  double linked_tokens = 0;
+  torch::Tensor linked_tokens;   // scalar; undefined without
 };
 
 ForwardPass forward_pass(Transformer& model, const PackedTokens& source, const PackedTokens& target,
                          std::span<const std::vector<PieceLink>> sentence_links,
                          const LossConfig& loss) {
   const auto memory = model->encode(source);
-  if (sentence_links.empty()) return {model->decode(target, memory, source.layout), {}, 0};
+  if (sentence_links.empty()) return {model->decode(target, memory, source.layout), {}, {}};
   const std::int64_t layer =
       loss.alignment_layer > 0 ? loss.alignment_layer : model->config.decoder_layers;
   const BatchLinks links(sentence_links, source.layout, target.layout);
   GuidedDecoderAttention attention(memory, source.layout, target.layout, links,
                                    {layer - 1, loss.alignment_head});
   const auto hidden = model->decode(target, attention);
-  return {hidden, attention.cross_entropy(), links.link_weights.sum().item<double>()};
+  return {hidden, attention.cross_entropy(), links.link_weights.sum()};
 }
 
 bool any_dropout(const ModelConfig& config) {
@@ -153,15 +154,15 @@ std::vector<torch::Tensor> TrainingModel::Replica::take_gradients() {
 
 std::int64_t TrainingModel::threads() const { return device_.is_cpu() ? at::get_num_threads() : 1; }
 
-BatchLoss TrainingModel::accumulate(const PackedBatch& batch, const LossConfig& loss,
-                                    std::int64_t update) {
+DeviceLoss TrainingModel::accumulate(const PackedBatch& batch, const LossConfig& loss,
+                                     std::int64_t update) {
   return accumulate(partition(batch, {.threads = threads()}).front().shares, loss, update);
 }
 
-BatchLoss TrainingModel::accumulate(std::span<const BatchView> shares, const LossConfig& loss,
-                                    std::int64_t update) {
+DeviceLoss TrainingModel::accumulate(std::span<const BatchView> shares, const LossConfig& loss,
+                                     std::int64_t update) {
   add_replicas(shares.size());
-  std::vector<BatchLoss> losses(shares.size());
+  std::vector<DeviceLoss> losses(shares.size());
   const auto compute = [&](std::size_t i) {
     losses[i] = accumulate_share(replicas_[i], shares[i], loss, update);
   };
@@ -169,8 +170,8 @@ BatchLoss TrainingModel::accumulate(std::span<const BatchView> shares, const Los
     compute(0);
   else
     run_side_by_side(*team_, shares.size(), compute);
-  BatchLoss sums;
-  for (const BatchLoss& share : losses) sums += share;
+  DeviceLoss sums;
+  for (const DeviceLoss& share : losses) sums += share;
   std::vector<std::vector<torch::Tensor>> gradients;
   for (std::size_t i = 0; i < shares.size(); ++i)
     gradients.push_back(replicas_[i].take_gradients());
@@ -181,11 +182,14 @@ BatchLoss TrainingModel::accumulate(std::span<const BatchView> shares, const Los
   return sums;
 }
 
-BatchLoss TrainingModel::accumulate_share(Replica& replica, const BatchView& share,
-                                          const LossConfig& loss, std::int64_t update) {
+DeviceLoss TrainingModel::accumulate_share(Replica& replica, const BatchView& share,
+                                           const LossConfig& loss, std::int64_t update) {
   const std::int64_t passes = loss.r_drop > 0 ? 2 : 1;
-  const PackedBatch both = passes == 2 ? both_passes(share) : PackedBatch();
-  const BatchView input = passes == 2 ? BatchView(both) : share;
+  PackedBatch changed;
+  BatchView input = share;
+  if (!has_kernels(device_)) input = changed = filled(input, shape_for(input));
+  const std::int64_t target_rows = input.target.size();
+  if (passes == 2) input = changed = both_passes(input);
   auto source = to_device(input.source, config().heads, compute_weights_, passes);
   auto target = to_device(input.target, config().heads, compute_weights_, passes);
   if (any_dropout(config())) {
@@ -196,51 +200,51 @@ BatchLoss TrainingModel::accumulate_share(Replica& replica, const BatchView& sha
   }
   const ForwardPass output = forward_pass(replica.model, source, target, input.links, loss);
   Predictions predictions{output.hidden, target.tokens};
-  if (passes == 2)
-    predictions = passes_apart(predictions.hidden, target.tokens, share.target.size());
+  if (passes == 2) predictions = passes_apart(predictions.hidden, target.tokens, target_rows);
   const auto sums =
       projected_cross_entropy(predictions.hidden, replica.model->output_weight(),
                               replica.model->output_bias(), predictions.targets, loss);
-  BatchLoss result{sums.smoothed, sums.negative_log_likelihood, share.source.size(),
-                   share.target.size()};
   auto objective = sums.objective;
+  std::vector<torch::Tensor> losses = {sums.smoothed, sums.negative_log_likelihood};
   if (output.alignment_loss.defined()) {
     objective =
         objective + output.alignment_loss * (loss.alignment_weight / static_cast<double>(passes));
-    result.alignment = output.alignment_loss.item<double>();
-    result.linked_tokens = output.linked_tokens;
+    for (const auto& sum : {output.alignment_loss, output.linked_tokens})
+      losses.push_back(sum.detach().to(torch::kFloat64));
+  } else {
+    losses.resize(4, torch::zeros_like(sums.smoothed));
   }
   objective.backward();
-  return result;
+  return {torch::stack(losses), share.source.size(), share.target.size()};
 }
 
 StepResult TrainingModel::step(const StepConfig& step) {
+  const torch::NoGradGuard no_grad;
   const double mean = 1.0 / static_cast<double>(step.target_tokens);
-  const double norm = gradient_norm() * mean;
-  const bool applied = std::isfinite(norm) && norm <= step.max_gradient_norm;
-  const bool clips = step.clip_norm > 0 && norm > step.clip_norm;
-  const double scale = clips ? mean * step.clip_norm / norm : mean;
-  if (applied) adam_.begin_step();
-  const auto updates = applied && moving_average_ ? adam_.steps.item<std::int64_t>() : 0;
+  const auto norm = gradient_norm() * mean;
+  auto applied = norm.isfinite();
+  if (step.max_gradient_norm.defined()) applied = applied & (norm <= step.max_gradient_norm);
+  auto scale = torch::full_like(norm, mean);
+  if (step.clip_norm > 0)
+    scale = torch::where(norm > step.clip_norm, mean * step.clip_norm / norm, scale);
+  adam_.begin_step(applied, step.learning_rate);
   in_blocks([&](std::int64_t begin, std::int64_t size) {
     const auto block = [&](const torch::Tensor& all) { return all.narrow(0, begin, size); };
-    if (applied) {
-      adam_.step_block(begin, block(weights_), block(gradient_).mul_(scale), step.learning_rate);
-      if (moving_average_) moving_average_->add(begin, block(weights_), updates);
-      if (!compute_weights_.is_same(weights_)) block(compute_weights_).copy_(block(weights_));
-    }
+    adam_.step_block(begin, block(weights_), block(gradient_).mul_(scale));
+    if (moving_average_) moving_average_->add(begin, block(weights_), adam_.steps, applied);
+    if (!compute_weights_.is_same(weights_)) block(compute_weights_).copy_(block(weights_));
     block(gradient_).zero_();
   });
   return {norm, applied};
 }
 
-double TrainingModel::gradient_norm() {
-  std::vector<double> squares(static_cast<std::size_t>(blocks()));
+torch::Tensor TrainingModel::gradient_norm() {
+  auto squares = torch::empty({blocks()}, gradient_.options().dtype(torch::kFloat64));
   in_blocks([&](std::int64_t begin, std::int64_t size) {
-    const double norm = gradient_.narrow(0, begin, size).norm().item<double>();
-    squares[static_cast<std::size_t>(begin / block_size())] = norm * norm;
+    const auto norm = gradient_.narrow(0, begin, size).norm();
+    squares.select(0, begin / block_size()).copy_(norm.to(torch::kFloat64).square());
   });
-  return std::sqrt(std::accumulate(squares.begin(), squares.end(), 0.0));
+  return squares.cumsum(0).select(0, -1).sqrt();  // a sum in the order of the blocks
 }
 
 void TrainingModel::forget_gradient() {
@@ -255,7 +259,8 @@ BatchLoss TrainingModel::evaluate(const BatchView& batch) {
   const auto hidden = master_->decode(target, master_->encode(source), source.layout);
   const auto sums = projected_cross_entropy(hidden, master_->output_weight(),
                                             master_->output_bias(), target.tokens, {});
-  return {sums.smoothed, sums.negative_log_likelihood, batch.source.size(), batch.target.size()};
+  return {sums.smoothed.item<double>(), sums.negative_log_likelihood.item<double>(),
+          batch.source.size(), batch.target.size()};
 }
 
 Precision resolve_precision(Precision precision, torch::Device device) {

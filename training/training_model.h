@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -15,7 +14,7 @@
 #include "base/thread_team.h"
 #include "data/batch_view.h"
 #include "model/transformer.h"
-#include "training/batch_loss.h"
+#include "training/device_loss.h"
 #include "training/flat_parameters.h"
 #include "training/loss/loss.h"
 #include "training/moving_average.h"
@@ -28,13 +27,15 @@ struct StepConfig {
   std::int64_t target_tokens;  ///< of the whole update
   double learning_rate;
   double clip_norm = 0;  ///< gradients with a larger norm are scaled down to it; 0: no clipping
-  /// A gradient with a larger norm is thrown away, and always one that is not finite.
-  double max_gradient_norm = std::numeric_limits<double>::max();
+  /// A gradient with a larger norm is thrown away, and always one that is not finite. Scalar fp64
+  /// on the model's device; undefined: no limit.
+  torch::Tensor max_gradient_norm = {};
 };
 
+/// Scalars on the model's device.
 struct StepResult {
-  double gradient_norm;  ///< before clipping
-  bool applied;          ///< whether the weights have changed
+  torch::Tensor gradient_norm;  ///< fp64, before clipping
+  torch::Tensor applied;        ///< bool: whether the weights have changed
 };
 
 class TrainingModel {
@@ -49,14 +50,16 @@ class TrainingModel {
   /// Forward and backward pass of the shares of a batch, each on a thread of its own. Adds the
   /// gradients to gradient() and returns the sums of the losses; with R-Drop, the means of both
   /// passes. Dropout is a function of seed, update and sentence numbers. At most threads() shares.
-  /// Where it throws, part of the gradient may be there: see forget_gradient().
-  BatchLoss accumulate(std::span<const BatchView> shares, const LossConfig& loss,
-                       std::int64_t update);
+  /// Where it throws, part of the gradient may be there: see forget_gradient(). On other devices
+  /// than the CPU it only gives the device its work, and waits for nothing.
+  DeviceLoss accumulate(std::span<const BatchView> shares, const LossConfig& loss,
+                        std::int64_t update);
   /// The same for a whole batch, which is divided among threads().
-  BatchLoss accumulate(const PackedBatch& batch, const LossConfig& loss, std::int64_t update);
+  DeviceLoss accumulate(const PackedBatch& batch, const LossConfig& loss, std::int64_t update);
 
   /// Divides the gradient by the number of target tokens, clips it, makes one step of Adam, and
-  /// clears the gradient. Where the gradient is thrown away, the weights stay as they are.
+  /// clears the gradient. Where the gradient is thrown away, the weights stay as they are. Waits
+  /// for no other device than the CPU.
   StepResult step(const StepConfig& step);
 
   /// Clears the gradient, and the gradients that an accumulate() that threw has left in replicas.
@@ -105,10 +108,10 @@ class TrainingModel {
   void in_blocks(const BlockWork& work);
   std::int64_t block_size() const;
   std::int64_t blocks() const;
-  double gradient_norm();
+  torch::Tensor gradient_norm();  // scalar fp64
   void add_replicas(std::size_t count);
-  BatchLoss accumulate_share(Replica& replica, const BatchView& share, const LossConfig& loss,
-                             std::int64_t update);
+  DeviceLoss accumulate_share(Replica& replica, const BatchView& share, const LossConfig& loss,
+                              std::int64_t update);
 
   FlatLayout layout_;
   torch::Device device_;

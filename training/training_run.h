@@ -23,7 +23,9 @@ struct TrainingRun {
   ModelAttachments attachments;
   const PreparedData& data;  ///< outlives the run
   int threads;               ///< on the CPU
-  StartRecord start;         ///< for the progress record
+  /// The most updates that are given to the device before the host reads their results.
+  std::size_t updates_ahead = 1;
+  StartRecord start;  ///< for the progress record
 };
 
 }  // namespace dragoman

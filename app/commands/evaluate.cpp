@@ -7,6 +7,10 @@
 #include "app/commands/evaluated_texts.h"
 #include "app/commands/evaluation_explanations.h"
 #include "app/commands/evaluation_page_data.h"
+#include "app/commands/output_file.h"
+#include "app/frame/log.h"
+#include "base/amounts.h"
+#include "base/error.h"
 #include "base/files.h"
 #include "base/threads.h"
 #include "evaluation/evaluate.h"
@@ -15,6 +19,16 @@
 namespace dragoman {
 
 namespace {
+
+void log_page(const EvaluateFiles& files, const EvaluatedTexts& texts, std::size_t explained) {
+  if (is_stream(files.html)) return;
+  const auto count = [](std::size_t number) { return static_cast<std::int64_t>(number); };
+  log_info(join_text(files.html, ": ", counted(count(texts.systems.size()), "system"), ", ",
+                     counted(count(texts.references.front().size()), "sentence"),
+                     explained == 0 ? "" : "; " + counted(count(explained), "page") + " in ",
+                     explained == 0 ? "" : explanations_folder(files.html),
+                     "; open it in a browser"));
+}
 
 int run_evaluate(const EvaluateOptions& options, const Origins& origins,
                  const DeviceEngine& device_engine) {
@@ -46,6 +60,7 @@ int run_evaluate(const EvaluateOptions& options, const Origins& origins,
                              ? std::vector<ExplainedLine>()
                              : write_explanations(texts, counts.front(), options, origins);
   write_file(files.html, evaluation_page(texts, comparison, counts, explained, options));
+  log_page(files, texts, explained.size());
   return 0;
 }
 

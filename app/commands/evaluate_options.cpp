@@ -31,8 +31,10 @@ void check_systems(const EvaluateFiles& files, const EvaluateConfig& metrics) {
 void check_explain(const EvaluateFiles& files) {
   constexpr std::int64_t kMost = 100;
   if (files.explain == 0) return;
-  if (files.explain < 0 || files.explain > kMost)
-    throw UsageError("--explain: ", files.explain, " is not between 0 and ", kMost);
+  if (files.explain < 0) throw UsageError("--explain: ", files.explain, " is below 0");
+  if (files.explain > kMost)
+    throw UsageError("--explain: ", files.explain, " sentences are too many: ", kMost,
+                     " at most, as each has a page of about a megabyte");
   if (files.html.empty() || files.models.empty() || files.tune)
     throw UsageError("--explain: needs --html and a model (-m), and no --tune");
   if (is_stream(files.html)) throw UsageError("--explain: --html must name a file");

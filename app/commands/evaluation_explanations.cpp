@@ -4,7 +4,9 @@
 #include <filesystem>
 #include <memory>
 #include <numeric>
+#include <set>
 #include <stop_token>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -57,6 +59,37 @@ void make_folder(const fs::path& folder) {
   if (error) throw Error(folder.string(), ": ", error.message());
 }
 
+/// "2-31.html": of the second system, line 31.
+std::string page_name(std::size_t system, std::size_t line) {
+  return join_text(system + 1, '-', line + 1, ".html");
+}
+
+bool is_page_name(std::string_view name) {
+  constexpr std::string_view kEnd = ".html";
+  if (!name.ends_with(kEnd)) return false;
+  name.remove_suffix(kEnd.size());
+  const std::size_t dash = name.find('-');
+  const auto is_number = [](std::string_view text) {
+    return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+  };
+  return dash != std::string_view::npos && is_number(name.substr(0, dash)) &&
+         is_number(name.substr(dash + 1));
+}
+
+/// Removes the pages of an earlier call that are not among `written`.
+void remove_others(const fs::path& folder, const std::vector<ExplainedLine>& written) {
+  std::set<std::string> names;
+  for (const ExplainedLine& page : written) names.insert(page_name(page.system, page.line));
+  std::error_code error;
+  for (const fs::directory_entry& file : fs::directory_iterator(folder, error)) {
+    const std::string name = file.path().filename().string();
+    if (!is_page_name(name) || names.contains(name)) continue;
+    std::error_code removal;
+    if (!fs::remove(file.path(), removal))
+      log_warning(file.path().string() + ": is of an earlier call and cannot be removed");
+  }
+}
+
 }  // namespace
 
 std::string explanations_folder(const std::string& html) {
@@ -79,10 +112,10 @@ std::vector<ExplainedLine> write_explanations(const EvaluatedTexts& texts,
         translator_of(texts.systems[system], options.decode, origins);
     for (const std::size_t line : lines) {
       if (stop.stop_requested()) return written;
-      const std::string name = join_text(system + 1, '-', line + 1, ".html");
+      const std::string name = page_name(system, line);
       try {
         write_file(folder / name,
-                   explanation_page(explain_text(translator, texts.source[line], {})));
+                   explanation_page(explain_text(translator, texts.source[line], {}).json));
       } catch (const Error& error) {
         log_warning(join_text("line ", line + 1, " is not explained: ", error.what()));
         continue;
@@ -90,6 +123,7 @@ std::vector<ExplainedLine> write_explanations(const EvaluatedTexts& texts,
       written.push_back({system, line, (folder.filename() / name).string()});
     }
   }
+  remove_others(folder, written);
   return written;
 }
 

@@ -22,8 +22,9 @@ struct ExplainedLine {
 std::string explanations_folder(const std::string& html);
 
 /// Writes pages about the `files.explain` lines with the worst scores of the first model; each
-/// model has one of each. A line that cannot be explained is left out, with a warning. Returns what
-/// is written when a stop is requested.
+/// model has one of each. A line that cannot be explained is left out, with a warning. Pages of an
+/// earlier call that are not written again are removed. Returns what is written when a stop is
+/// requested.
 std::vector<ExplainedLine> write_explanations(const EvaluatedTexts& texts,
                                               const SystemCounts& counts,
                                               const EvaluateOptions& options,

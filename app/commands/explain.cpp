@@ -1,4 +1,5 @@
 // dragoman explain: the attention, the search and the sizes of a model, on sentences of its own.
+#include <filesystem>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -7,6 +8,7 @@
 #include <vector>
 
 #include "app/commands/commands.h"
+#include "app/commands/explain_figure.h"
 #include "app/commands/open_translator.h"
 #include "app/commands/output_file.h"
 #include "app/frame/log.h"
@@ -15,10 +17,10 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/text_lines.h"
+#include "base/utf8.h"
 #include "explanation/explainer.h"
 #include "explanation/explanation_json.h"
 #include "inference/model_tokenizers.h"
-#include "report/attention_figure.h"
 #include "report/explanation_page.h"
 
 namespace dragoman {
@@ -30,26 +32,12 @@ constexpr std::array<std::string_view, 3> names_of(ExplanationFormat) {
   return {"html", "json", "svg"};
 }
 
-enum class AttentionKind { Encoder, Decoder, Cross };
-constexpr std::array<std::string_view, 3> names_of(AttentionKind) {
-  return {"encoder", "decoder", "cross"};
-}
-
 struct ExplainFlags {
   std::string model, text, input, target, target_file, output;
   ExplanationFormat format = ExplanationFormat::Html;
-  AttentionKind kind = AttentionKind::Cross;
-  std::int64_t layer = 0, head = 0;
 
   template <class Visit>
   void for_each_field(Visit&& visit) {
-    text_fields(visit);
-    figure_fields(visit);
-  }
-
- private:
-  template <class Visit>
-  void text_fields(Visit& visit) {
     constexpr std::string_view kFiles = "Files";
     visit({.name = "model",
            .help = "run folder or model file",
@@ -78,34 +66,22 @@ struct ExplainFlags {
            .group = kFiles,
            .placeholder = "FILE"},
           output);
-  }
-
-  template <class Visit>
-  void figure_fields(Visit& visit) {
-    constexpr std::string_view kFormat = "Format";
     visit({.name = "format",
-           .help = "a page that shows everything (html), all numbers (json), or one attention "
-                   "matrix of the first sentence as a figure (svg)",
-           .group = kFormat},
+           .help = "a page that shows everything (html), all numbers (json), or a figure of the "
+                   "first sentence (svg); by default what the name of --output ends in, else html",
+           .group = kFiles},
           format);
-    visit({.name = "kind",
-           .help = "svg: the attention of the encoder, of the decoder to itself, or of the decoder "
-                   "to the encoder (cross)",
-           .group = kFormat},
-          kind);
-    visit({.name = "layer", .help = "svg: the layer, from 1; 0: the last", .group = kFormat},
-          layer);
-    visit({.name = "head", .help = "svg: the head, from 1; 0: the mean of all", .group = kFormat},
-          head);
   }
 };
 
 struct ExplainOptions {
   ExplainFlags flags;
+  FigureFlags figure;
   DecodeConfig decode;
 
   std::vector<Field> fields() {
     std::vector<Field> all = fields_of(flags);
+    for (Field& field : fields_of(figure)) all.push_back(std::move(field));
     for (Field& field : fields_of(decode))
       if (is_of_the_search(field.info.name)) all.push_back(std::move(field));
     return all;
@@ -122,8 +98,14 @@ struct ExplainOptions {
 /// More would make a page that no browser opens.
 constexpr std::size_t kMostSentences = 100;
 
-void validate(const ExplainFlags& flags, const GivenValues& given) {
-  if (flags.model.empty()) throw UsageError("--model: name a run folder or a model file");
+void validate_texts(const ExplainFlags& flags, const GivenValues& given) {
+  const auto is_empty = [&given](const std::string& name, const std::string& value) {
+    return given.contains(name) && value.empty();
+  };
+  if (is_empty("text", flags.text)) throw UsageError("--text: the sentence has no text");
+  if (is_empty("target", flags.target))
+    throw UsageError(
+        "--target: the translation has no text; without --target explain looks at the model's own");
   if (flags.text.empty() == flags.input.empty())
     throw UsageError(
         flags.text.empty()
@@ -133,12 +115,40 @@ void validate(const ExplainFlags& flags, const GivenValues& given) {
     throw UsageError("--target: belongs to one sentence; several have --target-file");
   if (!flags.target_file.empty() && flags.input.empty())
     throw UsageError("--target-file: belongs to --input; one sentence has --target");
-  if (flags.output.empty())
+}
+
+/// --format, or the one that the name of the output tells.
+ExplanationFormat format_of(const ExplainFlags& flags, const GivenValues& given) {
+  if (given.contains("format")) return flags.format;
+  const std::string ending = ascii_lower(std::filesystem::path(flags.output).extension().string());
+  for (const ExplanationFormat format : {ExplanationFormat::Json, ExplanationFormat::Svg})
+    if (ending == join_text('.', name_of(format))) return format;
+  if (!ending.empty() && ending != ".html" && ending != ".htm")
+    throw UsageError("--output: the name ends in ", ending,
+                     ", where explain writes .html, .json or .svg; give --format to say which");
+  return flags.format;
+}
+
+/// The flags of a call, without contradictions.
+struct ExplainCall {
+  ExplainFlags flags;
+  FigureFlags figure;
+};
+
+ExplainCall checked(const ExplainOptions& options, const GivenValues& given) {
+  ExplainCall call{options.flags, options.figure};
+  if (call.flags.model.empty()) throw UsageError("--model: name a run folder or a model file");
+  validate_texts(call.flags, given);
+  if (call.flags.output.empty())
     throw UsageError("--output: name the file to write, or - for standard output");
-  if (flags.layer < 0 || flags.head < 0) throw UsageError("--layer and --head: count from 1");
-  for (const std::string name : {"kind", "layer", "head"})
-    if (flags.format != ExplanationFormat::Svg && given.contains(name))
-      throw UsageError("--", name, ": belongs to --format svg");
+  call.flags.format = format_of(call.flags, given);
+  if (call.flags.format == ExplanationFormat::Svg) {
+    call.figure = checked(call.figure, given);
+    return call;
+  }
+  for (const std::string name : kFigureFlags)
+    if (given.contains(name)) throw UsageError("--", name, ": belongs to --format svg");
+  return call;
 }
 
 std::vector<GivenSentence> sentences_of(const ExplainFlags& flags) {
@@ -167,62 +177,6 @@ OnStep stopping() {
   };
 }
 
-std::vector<std::string> pieces_of(const std::vector<ExplainedToken>& tokens) {
-  std::vector<std::string> pieces;
-  for (const ExplainedToken& token : tokens) pieces.push_back(token.piece);
-  return pieces;
-}
-
-/// Of one head, or the mean of all.
-std::vector<float> weights_of(const AttentionWeights& weights, std::int64_t head) {
-  const std::int64_t first = head == 0 ? 0 : head - 1;
-  const std::int64_t last = head == 0 ? weights.heads : head;
-  std::vector<float> values;
-  for (std::int64_t q = 0; q < weights.queries; ++q)
-    for (std::int64_t k = 0; k < weights.keys; ++k) {
-      double sum = 0;
-      for (std::int64_t h = first; h < last; ++h) sum += static_cast<double>(weights.at(h, q, k));
-      values.push_back(static_cast<float>(sum / static_cast<double>(last - first)));
-    }
-  return values;
-}
-
-void check_figure(const ExplainFlags& flags, const ModelConfig& config) {
-  const std::int64_t layers =
-      flags.kind == AttentionKind::Encoder ? config.encoder_layers : config.decoder_layers;
-  if (flags.layer > layers)
-    throw UsageError("--layer ", flags.layer, ": there are ", layers, " layers");
-  if (flags.head > config.heads)
-    throw UsageError("--head ", flags.head, ": there are ", config.heads, " heads");
-}
-
-AttentionFigure figure_of(const ExplainFlags& flags, const SentenceExplanation& sentence) {
-  const bool is_of_encoder = flags.kind == AttentionKind::Encoder;
-  const auto& layers = is_of_encoder                        ? sentence.encoder
-                       : flags.kind == AttentionKind::Cross ? sentence.cross
-                                                            : sentence.decoder;
-  const std::int64_t layer =
-      flags.layer == 0 ? static_cast<std::int64_t>(layers.size()) : flags.layer;
-  const std::string name = is_of_encoder ? "Encoder self-attention"
-                           : flags.kind == AttentionKind::Cross
-                               ? "Attention from decoder to encoder"
-                               : "Decoder self-attention";
-  const std::vector<std::string> source = pieces_of(sentence.source_tokens);
-  const std::vector<std::string> written = pieces_of(sentence.target_tokens);
-  std::vector<std::string> read = written;  // each token follows the one before
-  read.pop_back();
-  read.insert(read.begin(), std::string(kBeginPiece));
-  return {.title = join_text(name, ", layer ", layer,
-                             flags.head == 0 ? std::string(", mean of all heads")
-                                             : join_text(", head ", flags.head)),
-          .rows_title = is_of_encoder ? "piece that attends" : "piece that is written",
-          .keys_title = flags.kind == AttentionKind::Decoder ? "piece that was read"
-                                                             : "piece that is attended to",
-          .rows = is_of_encoder ? source : written,
-          .keys = flags.kind == AttentionKind::Decoder ? read : source,
-          .weights = weights_of(layers[static_cast<std::size_t>(layer - 1)], flags.head)};
-}
-
 void write(const ExplainFlags& flags, const std::string& text) {
   if (flags.output == "-")
     std::cout << text;
@@ -240,34 +194,41 @@ void check_output(const ExplainFlags& flags, const std::string& model) {
     dragoman::check_output("--output", flags.output, inputs);
 }
 
-int run_explain(const ExplainOptions& options, const Invocation& call) {
-  const ExplainFlags& flags = options.flags;
-  validate(flags, call.given);
+void log_written(const ExplainFlags& flags, std::size_t sentences) {
+  if (is_stream(flags.output)) return;
+  const bool is_first_alone = flags.format == ExplanationFormat::Svg && sentences > 1;
+  log_info(join_text(flags.output, ": ", is_first_alone ? "the first of " : "",
+                     counted(static_cast<std::int64_t>(sentences), "sentence"), " as ",
+                     name_of(flags.format),
+                     flags.format == ExplanationFormat::Html ? "; open it in a browser" : ""));
+}
+
+int run_explain(const ExplainOptions& options, const Invocation& invocation) {
+  const auto [flags, figure] = checked(options, invocation.given);
   const std::string path = resolve_model_path(flags.model).string();
   check_output(flags, path);
   const std::vector<GivenSentence> sentences = sentences_of(flags);
   const ModelFileReader file(path, Verify::Header);
   const TokenizerPair tokenizers = load_tokenizers(file);
-  const DecodeConfig search = search_with(options.decode, call.origins, file.decode_defaults());
-  if (flags.format == ExplanationFormat::Svg) check_figure(flags, file.config());
+  const DecodeConfig search =
+      search_with(options.decode, invocation.origins, file.decode_defaults());
+  if (flags.format == ExplanationFormat::Svg) check(figure, file.config());
   const auto weights = std::make_shared<const CpuModel>(file, ComputeType::Float32);
   if (flags.format == ExplanationFormat::Svg) {
     const auto& [source, target] = sentences.front();
-    write(flags,
-          to_svg(figure_of(
-              flags, Explainer(weights, tokenizers, search, stopping()).explain(source, target))));
+    const SentenceExplanation explanation =
+        Explainer(weights, tokenizers, search, stopping()).explain(source, target);
+    write(flags, figure_of(figure, weights->config, explanation));
+    log_written(flags, sentences.size());
     return 0;
   }
   const ExplainedModel model{.program_version = DRAGOMAN_VERSION,
                              .name = flags.model,
                              .weights = weights,
                              .search = search};
-  const std::string json = explanation_json(model, tokenizers, sentences, stopping());
+  const std::string json = explain_all(model, tokenizers, sentences, stopping()).json;
   write(flags, flags.format == ExplanationFormat::Json ? json + "\n" : explanation_page(json));
-  if (!is_stream(flags.output))
-    log_info(join_text(flags.output, ": ",
-                       counted(static_cast<std::int64_t>(sentences.size()), "sentence"),
-                       flags.format == ExplanationFormat::Html ? "; open it in a browser" : ""));
+  log_written(flags, sentences.size());
   return 0;
 }
 
@@ -288,8 +249,8 @@ Command explain_command() {
           .run = [options, invocation] { return run_explain(*options, *invocation); },
           .examples = {"explain -m run/ \"The old teacher does not know.\" -o page.html",
                        "explain -m run/ -i sentences.en --target-file sentences.de -o page.html",
-                       "explain -m run/ \"A sentence.\" --format svg --kind encoder --layer 2 "
-                       "--head 1 -o figure.svg"},
+                       "explain -m run/ \"A sentence.\" --kind encoder --layer 2 --head 1 "
+                       "-o figure.svg"},
           .invocation = invocation};
 }
 

@@ -46,7 +46,7 @@ std::vector<GivenSentence> sentences_of(std::string_view text,
 
 }  // namespace
 
-std::string explain_text(const ExplainedTranslator& translator, const std::string& text,
+Explanation explain_text(const ExplainedTranslator& translator, const std::string& text,
                          const OnStep& on_step) {
   const std::vector<GivenSentence> sentences = sentences_of(text, translator);
   if (sentences.empty()) throw UnfitText("the text has no sentence");
@@ -56,7 +56,7 @@ std::string explain_text(const ExplainedTranslator& translator, const std::strin
                        .search = translator.search};
   model.search.sampling = false;
   model.search.n_best = 1;
-  return explanation_json(model, translator.tokenizers, sentences, on_step);
+  return explain_all(model, translator.tokenizers, sentences, on_step);
 }
 
 }  // namespace dragoman

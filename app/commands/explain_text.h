@@ -20,10 +20,10 @@ struct ExplainedTranslator {
   std::optional<double> several_sentences;  ///< see Provenance
 };
 
-/// The JSON of `dragoman explain` about the sentences of a text: its lines, which are split where
+/// What `dragoman explain` says about the sentences of a text: its lines, which are split where
 /// the translator splits them. Throws Error where a sentence cannot be explained, or the text
 /// has more than Explainer::kMostPieces pieces, and what `on_step` throws.
-std::string explain_text(const ExplainedTranslator& translator, const std::string& text,
+Explanation explain_text(const ExplainedTranslator& translator, const std::string& text,
                          const OnStep& on_step);
 
 }  // namespace dragoman

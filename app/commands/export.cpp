@@ -50,9 +50,6 @@ struct ExportConfig {
   }
 };
 
-/// Of log-probabilities in float32.
-constexpr double kTolerance = 5e-3;
-
 /// Writes the folder and returns its files, for the message.
 std::string write(const ModelFileReader& model, const ExportConfig& config) {
   switch (config.format) {
@@ -74,7 +71,8 @@ std::string write(const ModelFileReader& model, const ExportConfig& config) {
 void check(const ModelFileReader& model, const ExportConfig& config) {
   const ForeignModel theirs = import_model(config.output);
   const Parity parity = compare(theirs, model, load_tokenizers(model));
-  if (config.type == ExportType::Float32 && !parity.is_same(kTolerance)) throw Error(parity.text());
+  if (config.type == ExportType::Float32 && !parity.is_same(kParityTolerance))
+    throw Error(parity.text());
   log_info("check against " + theirs.kind + "'s formulas: " + parity.text());
 }
 

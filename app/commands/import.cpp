@@ -13,9 +13,6 @@ namespace dragoman {
 
 namespace {
 
-/// Of log-probabilities in float32.
-constexpr double kTolerance = 5e-3;
-
 struct ImportConfig {
   std::string model, output;
 
@@ -26,7 +23,7 @@ struct ImportConfig {
                "a folder of Hugging Face's MarianMTModel (OPUS-MT), Marian, CTranslate2 or "
                "JoeyNMT, a model.npz of Marian, or a checkpoint of fairseq, JoeyNMT or OpenNMT-py",
            .group = "Import",
-           .placeholder = "FOLDER"},
+           .placeholder = "PATH"},
           model);
     visit({.name = "output",
            .help = "the model file to write",
@@ -37,14 +34,14 @@ struct ImportConfig {
 };
 
 int run(const ImportConfig& config, const Invocation& invocation) {
-  if (config.model.empty()) throw UsageError("--model: name the folder to import");
+  if (config.model.empty()) throw UsageError("--model: name the folder or the file to import");
   if (config.output.empty()) throw UsageError("--output: name the file to write");
   check_model_output("--output", config.output, {config.model});
   const ForeignModel theirs = import_model(config.model);
   const ImportedModel model = to_imported(theirs);
   const Parity parity =
       compare(theirs, ParametersInMemory(model.config, tensors_of(model)), tokenizers_of(model));
-  if (!parity.is_same(kTolerance))
+  if (!parity.is_same(kParityTolerance))
     throw Error(config.model, ": the check failed, and nothing was written: ", parity.text());
   write_imported(model, config.output, invocation.command_line);
   std::int64_t parameters = 0;

@@ -12,6 +12,7 @@
 #include "app/frame/log.h"
 #include "base/amounts.h"
 #include "base/error.h"
+#include "base/json_depth.h"
 #include "model/file/model_file.h"
 #include "tokenizer/model_facts.h"
 
@@ -97,6 +98,17 @@ std::vector<std::string> broken_weights(const ModelFileReader& model) {
   return broken;
 }
 
+/// Where it is no JSON, its text.
+Json progress_json(const ModelFileReader& model) {
+  try {
+    Json progress = Json::parse(model.progress(), check_json_depth<Json>,
+                                /*allow_exceptions=*/false);
+    return progress.is_discarded() ? Json(model.progress()) : progress;
+  } catch (const Error& error) {
+    throw Error(model.path().string(), ": the progress record: ", error.what());
+  }
+}
+
 /// All facts, for the JSON and for the text.
 Json facts_of(const ModelFileReader& model) {
   const std::string path = model.path().string();
@@ -116,8 +128,7 @@ Json facts_of(const ModelFileReader& model) {
   facts["provenance"] = Json::parse(to_json(model.provenance()));
   if (model.is_checkpoint()) {
     facts["training_state"] = model.training_names();
-    const Json progress = Json::parse(model.progress(), nullptr, /*allow_exceptions=*/false);
-    facts["progress"] = progress.is_discarded() ? Json(model.progress()) : progress;
+    facts["progress"] = progress_json(model);
   }
   return facts;
 }

@@ -8,6 +8,7 @@
 #include "base/fields.h"
 #include "base/files.h"
 #include "base/utf8.h"
+#include "inference/one_line.h"
 
 namespace dragoman {
 
@@ -19,13 +20,6 @@ using Json = nlohmann::ordered_json;
 constexpr std::string_view kAnswerFields[] = {"translation", "score",     "log_probability",
                                               "words",       "alignment", "alternatives",
                                               "unmet",       "error",     "line"};
-
-/// A line of text has no line ends, and no translation has a NUL.
-std::string one_line(std::string text) {
-  std::ranges::replace_if(
-      text, [](char c) { return c == '\n' || c == '\r' || c == '\0'; }, ' ');
-  return text;
-}
 
 /// The members that can be passed on: those in valid UTF-8.
 std::vector<JsonMember> readable(std::vector<JsonMember> members) {

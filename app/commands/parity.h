@@ -11,6 +11,9 @@
 
 namespace dragoman {
 
+/// The largest difference of two log-probabilities in float32, where models are the same.
+inline constexpr double kParityTolerance = 5e-3;
+
 struct Parity {
   std::int64_t lines = 0;            ///< of text, and of random pieces
   std::int64_t lines_of_pieces = 0;  ///< lines of text that both cut into the same pieces

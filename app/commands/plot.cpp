@@ -58,7 +58,9 @@ std::string read_log(const fs::path& path) {
 PlottedRun read_run(std::string name) {
   while (name.size() > 1 && name.ends_with('/')) name.pop_back();
   const fs::path log = log_of(name);
-  PlottedRun run{.name = name, .history = read_history(read_log(log))};
+  PlottedRun run{.name = name,
+                 .history = read_history(read_log(log)),
+                 .path = log.has_parent_path() ? log.parent_path().string() : "."};
   const auto damaged = static_cast<std::int64_t>(run.history.damaged_lines);
   if (damaged > 0 && run.history.empty() && !run.history.parameters)
     throw Error(log.string(), ": is no log of a training run; name the folder of a run (train -o)");

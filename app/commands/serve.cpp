@@ -120,7 +120,8 @@ class ModelFiles {
                                          .several_sentences = opened.several_sentences};
     return [translator](const std::string& text, const OnStep& on_step) {
       try {
-        return explain_text(translator, text, on_step);
+        auto [json, target_tokens] = explain_text(translator, text, on_step);
+        return TextExplanation{.json = std::move(json), .target_tokens = target_tokens};
       } catch (const UnfitText& unfit) {
         throw HttpError(400, join_text("Invalid request: ", unfit.what()));
       }

@@ -72,15 +72,12 @@ class PassageTranslations {
 
  private:
   void warn_of_unmet(const Translation& translation) {
-    constexpr std::int64_t kMostWarnings = 10;
     if (translation.unmet.empty() || ++unmet_ > kMostWarnings) return;
     const std::string& text = document_.bytes;
     const auto& passage = document_.passages[static_cast<std::size_t>(translation.line)];
     const auto line = std::count(
         text.begin(), text.begin() + static_cast<std::ptrdiff_t>(passage.source.begin), '\n');
-    std::string terms;
-    for (const std::string& term : translation.unmet) terms += " '" + term + "'";
-    log_warning(join_text("line ", line + 1, ": the translation lacks", terms));
+    log_warning(join_text("line ", line + 1, ": ", unmet_text(translation)));
   }
 
   /// A window of long passages may fill the queue by itself: the next one would be refused.

@@ -1,28 +1,19 @@
 #include "app/commands/translate_options.h"
 
-#include <optional>
-#include <utility>
-
 #include "app/commands/output_file.h"
 #include "base/error.h"
 #include "base/text_lines.h"
-#include "base/utf8.h"
+#include "inference/demand_choices.h"
 #include "model/file/model_file.h"
 
 namespace dragoman {
 
 Demands DemandFiles::read() const {
-  if (!number_format.empty() && !protect)
-    throw UsageError("--number-format ", number_format, ": needs --protect");
-  std::vector<std::string> avoided;
-  if (!avoid.empty()) avoided = read_lines(avoid);
-  for (std::string& text : avoided) text = strip(text);
-  return {.terms = terms.empty() ? Terms() : Terms(terms),
-          .protects = protect,
-          .numbers = number_format.empty() ? std::optional<NumberConversion>()
-                                           : NumberConversion(number_format),
-          .phrase_policy = terms_force ? PhrasePolicy::Always : PhrasePolicy::Fluent,
-          .avoided = std::move(avoided)};
+  return demands_of({.terms = terms.empty() ? Terms() : Terms(terms),
+                     .avoid = avoid.empty() ? std::vector<std::string>() : read_lines(avoid),
+                     .protect = protect,
+                     .terms_force = terms_force,
+                     .number_format = number_format});
 }
 
 MarkupOptions MarkupFiles::options() const {

@@ -34,6 +34,12 @@ std::vector<Translation> translate_with_progress(TranslationService& service,
   return translations;
 }
 
+std::string unmet_text(const Translation& translation) {
+  std::string texts = "the translation lacks";
+  for (const std::string& text : translation.unmet) texts += " '" + text + "'";
+  return texts;
+}
+
 void log_summary(const TranslationFacts& facts, std::int64_t failed, std::int64_t before,
                  double seconds) {
   if (failed > 0)

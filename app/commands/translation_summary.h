@@ -1,4 +1,5 @@
-// Translates lines for commands that only need the result, and logs how much was translated.
+// Translates lines for commands that only need the result, and tells in the log how much was
+// translated and what is missing in it.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +16,12 @@ namespace dragoman {
 std::vector<Translation> translate_with_progress(TranslationService& service,
                                                  std::span<const std::string> lines,
                                                  const TranslationRequest& request);
+
+/// The most warnings of one kind that are shown.
+inline constexpr std::int64_t kMostWarnings = 10;
+
+/// "the translation lacks 'Haus' 'Hof'"
+std::string unmet_text(const Translation& translation);
 
 /// Logs warnings about faults and the amount of work done. `before`: lines that an earlier call has
 /// translated.

@@ -1,16 +1,10 @@
 #include "app/commands/written_translations.h"
 
+#include "app/commands/translation_summary.h"
 #include "app/frame/log.h"
 #include "base/error.h"
 
 namespace dragoman {
-
-namespace {
-
-/// The most warnings of one kind that are shown.
-constexpr std::int64_t kMostWarnings = 10;
-
-}  // namespace
 
 void WrittenTranslations::write(const Translation& translation) {
   lines_ = translation.line + 1;
@@ -18,10 +12,7 @@ void WrittenTranslations::write(const Translation& translation) {
     answer(translation);
   else
     for (const std::string& line : format_.lines(translation)) output_.write_line(line);
-  if (translation.unmet.empty()) return;
-  std::string texts = "the translation lacks";
-  for (const std::string& text : translation.unmet) texts += " '" + text + "'";
-  warn(translation, texts, ++unmet_);
+  if (!translation.unmet.empty()) warn(translation, unmet_text(translation), ++unmet_);
 }
 
 void WrittenTranslations::answer(const Translation& translation) {

@@ -2,7 +2,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cctype>
 #include <cstring>
 #include <filesystem>
 #include <stdexcept>
@@ -11,6 +10,7 @@
 #include "app/frame/field_names.h"
 #include "app/frame/foreign_flags.h"
 #include "base/amounts.h"
+#include "base/shell_word.h"
 
 namespace dragoman {
 
@@ -232,17 +232,6 @@ Origins origins_of(const std::vector<Field>& fields,
       origins[name] = field.text() == defaults.at(name) ? Origin::Default : Origin::Preset;
   }
   return origins;
-}
-
-/// The word, in quotes where a shell would otherwise change it.
-std::string shell_word(const std::string& word) {
-  const auto plain = [](unsigned char c) {
-    return std::isalnum(c) != 0 || std::strchr("@%+=:,./_-", c) != nullptr;
-  };
-  if (!word.empty() && std::all_of(word.begin(), word.end(), plain)) return word;
-  std::string quoted = "'";
-  for (const char c : word) quoted += c == '\'' ? "'\\''" : std::string(1, c);
-  return quoted + "'";
 }
 
 std::string command_line(std::string_view program, const Command& command,

@@ -81,6 +81,9 @@ PreparedData prepare_in_turn(const SettledRun& run, const Workplace& place, Comm
   return std::move(*data);
 }
 
+/// A GPU works on while the host packs batches, and is seldom asked for results.
+std::size_t updates_ahead(torch::Device device) { return device.is_cpu() ? 1 : 16; }
+
 TrialSettings trial_of(const SettledRun& run, const PreparedData& data, const Workplace& place) {
   const RunConfig& config = run.config;
   return {.config = config.train,
@@ -221,6 +224,7 @@ void train(TrainOptions& options, Communicator& ranks) {
                                                 initial_checksum(config.init_from, own_found)),
                   .data = data,
                   .threads = threads,
+                  .updates_ahead = updates_ahead(device),
                   .start = {.machine = *start.facts().machine,
                             .data = data.file_hashes,
                             .settings = settled.settings}};

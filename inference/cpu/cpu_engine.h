@@ -109,6 +109,9 @@ class CpuEngine : public Engine {
   void record_history(std::size_t layer, std::int64_t rows);
   /// The query is the first of `stride` columns of `wide`.
   void record_query(std::int64_t rows, std::int64_t stride, Activations::Attention& to);
+  void record_feed_forward(const float* input, std::int64_t rows, Activations::FeedForward& to);
+  /// Appends the rows of the residual stream.
+  void record_stream(std::int64_t rows, std::vector<float>& to) const;
   /// y = norm(x). If `added` is not null, it is added to x first.
   void normalize(const CpuNorm& norm, std::int64_t rows, const float* added, float* y);
 

@@ -180,10 +180,14 @@ void CpuEngine::encode(std::span<const std::int32_t> starts) {
       run(layer.self_attention.output, work_.attended.data(), rows, work_.output.data());
       if (activations_ != nullptr) record_encoder(i, rows);
     });
-    added = residual(layer.feed_forward.norm, rows, added,
-                     [&](const float* input) { feed_forward(layer.feed_forward, input, rows); });
+    added = residual(layer.feed_forward.norm, rows, added, [&](const float* input) {
+      feed_forward(layer.feed_forward, input, rows);
+      if (activations_ != nullptr)
+        record_feed_forward(input, rows, activations_->encoder_feed_forward[i]);
+    });
   }
   if (model_->encoder_norm) normalize(*model_->encoder_norm, rows, added, work_.x.data());
+  if (activations_ != nullptr) record_stream(rows, activations_->memory);
 }
 
 void CpuEngine::attend_to_history(const CpuDecoderLayer& layer, std::int64_t number,
@@ -247,10 +251,14 @@ void CpuEngine::decode(std::int64_t rows, const StepRequest& step) {
     added = residual(layer.cross_attention.norm, rows, added, [&](const float* input) {
       attend_to_source(layer, number, input, rows, reports ? &step : nullptr);
     });
-    added = residual(layer.feed_forward.norm, rows, added,
-                     [&](const float* input) { feed_forward(layer.feed_forward, input, rows); });
+    added = residual(layer.feed_forward.norm, rows, added, [&](const float* input) {
+      feed_forward(layer.feed_forward, input, rows);
+      if (activations_ != nullptr)
+        record_feed_forward(input, rows, activations_->decoder_feed_forward[i]);
+    });
   }
   if (model_->decoder_norm) normalize(*model_->decoder_norm, rows, added, work_.x.data());
+  if (activations_ != nullptr) record_stream(rows, activations_->decoded);
 }
 
 }  // namespace dragoman

@@ -40,6 +40,8 @@ void CpuEngine::record(Activations* activations) {
   activations->encoder.resize(model_->encoder.size());
   activations->decoder.resize(model_->decoder.size());
   activations->cross.resize(model_->decoder.size());
+  activations->encoder_feed_forward.resize(model_->encoder.size());
+  activations->decoder_feed_forward.resize(model_->decoder.size());
 }
 
 void CpuEngine::record_embedding(std::span<const TokenId> tokens, const CpuEmbedding& embedding,
@@ -66,6 +68,7 @@ void CpuEngine::record_encoder(std::size_t layer, std::int64_t rows) {
   append_columns({qkv, rows, 3 * d_model, 2 * d_model}, d_model, to.value);
   append_columns({work_.attended.data(), rows, d_model, 0}, d_model, to.context);
   append_columns({work_.output.data(), rows, d_model, 0}, d_model, to.output);
+  record_stream(rows, to.stream);
 }
 
 void CpuEngine::record_memory(std::size_t layer, std::int64_t rows) {
@@ -89,6 +92,23 @@ void CpuEngine::record_query(std::int64_t rows, std::int64_t stride, Activations
   append_heads({work_.attended.data(), rows, order.width, 0}, order, to.context);
   append_columns({work_.output.data(), rows, model_->config.d_model, 0}, model_->config.d_model,
                  to.output);
+  record_stream(rows, to.stream);
+}
+
+void CpuEngine::record_feed_forward(const float* input, std::int64_t rows,
+                                    Activations::FeedForward& to) {
+  const std::int64_t d_model = model_->config.d_model, d_ff = model_->config.d_ff;
+  // See feed_forward(): ReLU is applied in place.
+  const bool in_place = model_->config.activation == Activation::Relu;
+  record_stream(rows, to.stream);
+  append_columns({input, rows, d_model, 0}, d_model, to.input);
+  append_columns({(in_place ? work_.wide : work_.attended).data(), rows, d_ff, 0}, d_ff, to.hidden);
+  append_columns({work_.output.data(), rows, d_model, 0}, d_model, to.output);
+}
+
+void CpuEngine::record_stream(std::int64_t rows, std::vector<float>& to) const {
+  const std::int64_t d_model = model_->config.d_model;
+  append_columns({work_.x.data(), rows, d_model, 0}, d_model, to);
 }
 
 }  // namespace dragoman

@@ -63,7 +63,7 @@ void DeviceSearch::advance(const DeviceStepResults& results) {
   const auto was_open = open_, was_active = is_active();
   Candidates candidates = config_.sampling ? list_draws(results.log_probabilities)
                                            : list_candidates(results.log_probabilities);
-  follow_prefix(results.log_probabilities, candidates);
+  take_one_candidate(results.log_probabilities, candidates);
   const Extensions extensions = config_.sampling ? draws_of(candidates) : beam_of(candidates);
   torch::Tensor attention, coverage;  // [G, B, S]
   if (keeps_attention_) {
@@ -88,7 +88,7 @@ void DeviceSearch::advance(const DeviceStepResults& results) {
                                .logical_and(was_open)
                                .any(1)
                                .logical_and(~must_end);
-  const auto has_ended = was_active & (no_open_row_matters() | not_numbers);
+  const auto has_ended = was_active & (no_open_row_matters(extensions) | not_numbers);
   open_ = open_ & ~has_ended.unsqueeze(1);
   end_ = torch::where(has_ended, torch::where(not_numbers, kNotANumber, steps_), end_);
 }
@@ -130,13 +130,23 @@ DeviceSearch::Candidates DeviceSearch::list_draws(const torch::Tensor& log_proba
           .sums = torch::where(can_draw, sums_.view({-1, 1}) + log_probability, -INFINITY)};
 }
 
-/// Within its prefix a row has one candidate: the prefix's next token, which no rule excludes.
-void DeviceSearch::follow_prefix(const torch::Tensor& log_probabilities,
-                                 Candidates& candidates) const {
-  if (prefix_capacity_ == 0) return;
-  const auto place = length_.clamp_max(prefix_capacity_ - 1).unsqueeze(1);
-  const auto next = prefix_.gather(1, place).expand({groups_, width_}).reshape({-1, 1});
-  const auto is_inside = is_in_prefix().unsqueeze(1).expand({groups_, width_}).reshape({-1, 1});
+/// Within its prefix a row has one candidate: the prefix's next token, which no rule excludes. So
+/// it has at its maximum length with Stop::Fairseq: </s>.
+void DeviceSearch::take_one_candidate(const torch::Tensor& log_probabilities,
+                                      Candidates& candidates) const {
+  const bool has_last = config_.stop == Stop::Fairseq && !config_.sampling;
+  if (prefix_capacity_ == 0 && !has_last) return;
+  const auto of_rows = [this](const torch::Tensor& of_groups) {
+    return of_groups.unsqueeze(1).expand({groups_, width_}).reshape({-1, 1});
+  };
+  auto tokens = torch::full({groups_}, eos_, integers_);
+  auto is_one = is_in_prefix();
+  if (prefix_capacity_ > 0) {
+    const auto place = length_.clamp_max(prefix_capacity_ - 1).unsqueeze(1);
+    tokens = torch::where(is_one, prefix_.gather(1, place).squeeze(1), tokens);
+  }
+  if (has_last) is_one = is_one | is_at_end();
+  const auto next = of_rows(tokens), is_inside = of_rows(is_one);
   const auto value = log_probabilities.gather(1, next);
   const auto sum = torch::where(value.gt(-INFINITY) & open_.view({-1, 1}),
                                 sums_.view({-1, 1}) + value.to(torch::kFloat64), -INFINITY);
@@ -163,10 +173,13 @@ DeviceSearch::Extensions DeviceSearch::beam_of(const Candidates& candidates) con
   const auto is_open = is_possible & ~extensions.ends;
   const auto number = is_open.cumsum(1);  // among the open ones, from 1
   extensions.new_rows = number - 1;
-  extensions.kept = config_.stop == Stop::Marian
-                        ? is_possible & rank.lt(beam_left_.unsqueeze(1))
-                        : torch::where(extensions.ends, is_possible & rank.lt(width_),
-                                       is_possible & number.le(width_));
+  if (config_.stop == Stop::Marian)
+    extensions.kept = is_possible & rank.lt(beam_left_.unsqueeze(1));
+  else if (config_.stop == Stop::Opennmt)
+    extensions.kept = is_possible & rank.lt(width_);
+  else
+    extensions.kept =
+        is_possible & torch::where(extensions.ends, rank.lt(width_), number.le(width_));
   if (config_.stop == Stop::Hf)  // all rows end
     extensions.kept = extensions.kept & (~is_at_end() | is_in_prefix()).unsqueeze(1);
   return extensions;
@@ -288,11 +301,14 @@ torch::Tensor DeviceSearch::penalty_of(const torch::Tensor& coverage) const {
 }
 
 /// SentenceSearch::no_open_row_matters() [G].
-torch::Tensor DeviceSearch::no_open_row_matters() const {
+torch::Tensor DeviceSearch::no_open_row_matters(const Extensions& extensions) const {
   const auto no_row = ~is_active();
   if (config_.sampling || config_.stop == Stop::Marian) return no_row;
   const auto best_open = std::get<0>(torch::where(open_, sums_, -INFINITY).max(1));  // [G]
-  if (config_.stop == Stop::Full) return no_row | ended_.has(width_);
+  if (config_.stop == Stop::Full || config_.stop == Stop::Fairseq)
+    return no_row | ended_.has(width_);
+  if (config_.stop == Stop::Opennmt)
+    return no_row | (ended_.has(config_.n_best) & (extensions.kept & extensions.ends).select(1, 0));
   if (config_.stop == Stop::Hf)
     return no_row |
            (ended_.has(width_) & ended_.score_of(width_ - 1).ge(normalized(best_open, length_)));

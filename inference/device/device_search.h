@@ -74,7 +74,7 @@ class DeviceSearch {
   };
   Candidates list_candidates(const torch::Tensor& log_probabilities) const;
   Candidates list_draws(const torch::Tensor& log_probabilities) const;
-  void follow_prefix(const torch::Tensor& log_probabilities, Candidates& candidates) const;
+  void take_one_candidate(const torch::Tensor& log_probabilities, Candidates& candidates) const;
   Extensions beam_of(const Candidates& candidates) const;
   Extensions draws_of(const Candidates& candidates) const;
   /// Rows that end although they get no more token [G, B].
@@ -82,7 +82,7 @@ class DeviceSearch {
   Ended ended_extensions(const Extensions& extensions, const torch::Tensor& coverage) const;
   void continue_rows(const Extensions& extensions, const torch::Tensor& attention);
   void note_tokens(const torch::Tensor& attention, const torch::Tensor& new_sums);
-  torch::Tensor no_open_row_matters() const;
+  torch::Tensor no_open_row_matters(const Extensions& extensions) const;
 
   torch::Tensor adjusted(const torch::Tensor& log_probabilities) const;
   torch::Tensor normalized(const torch::Tensor& sums, const torch::Tensor& lengths) const;

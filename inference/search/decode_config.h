@@ -21,9 +21,12 @@ enum class Stop {
            ///< now, does not beat the worst of the beam-size best finished ones. At the maximum
            ///< length the open ones end with </s>, at no cost (forced_eos_token_id)
   Marian,  ///< each hypothesis that is finished leaves the beam one narrower, until none is open
+  Fairseq,  ///< as Full, but the last token of a translation of the maximum length is </s>
+  Opennmt,  ///< OpenNMT-py's: n hypotheses are finished, and the best extension of a step is. In
+            ///< that step finished ones take places of the beam
 };
-constexpr std::array<std::string_view, 4> names_of(Stop) {
-  return {"full", "exact", "hf", "marian"};
+constexpr std::array<std::string_view, 6> names_of(Stop) {
+  return {"full", "exact", "hf", "marian", "fairseq", "opennmt"};
 }
 
 /// The divisor of the sum of log-probabilities; length counts </s>.
@@ -147,8 +150,10 @@ struct DecodeConfig {
     visit({.name = "stop",
            .help = "the search of a sentence ends when --beam-size translations are finished "
                    "(full), when no unfinished one can still become one of the best (exact), where "
-                   "Hugging Face's rule says so (hf), or when each finished one has left the beam "
-                   "one narrower, and none is left (marian)",
+                   "Hugging Face's rule says so (hf), when each finished one has left the beam "
+                   "one narrower, and none is left (marian), as with full, but those that are "
+                   "unfinished at the maximum length end with </s> (fairseq), or when the best "
+                   "one of a step is finished (opennmt)",
            .group = kSearch},
           stop);
     visit({.name = "min-length",

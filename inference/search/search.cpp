@@ -81,8 +81,9 @@ void SentenceSearch::prepare_step(std::int32_t first_row, std::vector<Adjustment
   for (std::size_t r = 0; r < rows_.size(); ++r) {
     const Row& row = rows_[r];
     const auto number = static_cast<std::int32_t>(r);
-    if (is_in_prefix()) {
-      reported_.push_back({number, required_.prefix[static_cast<std::size_t>(length_)]});
+    if (is_in_prefix() || must_end(Stop::Fairseq)) {
+      const auto place = static_cast<std::size_t>(length_);
+      reported_.push_back({number, is_in_prefix() ? required_.prefix[place] : tokens_->eos});
       continue;
     }
     beam.append_reported(row.progress, number, reported_);
@@ -100,8 +101,8 @@ void SentenceSearch::advance(const StepResults& results) {
   source_length_ = results.attention.size() / rows_.size();
   extensions_.clear();
   phrase_extensions_.clear();
-  if (is_in_prefix())
-    extend_along_prefix(results);
+  if (is_in_prefix() || must_end(Stop::Fairseq))
+    extend_by_reported(results);
   else if (config_->sampling)
     extend_by_sampling(results);
   else if (required_.phrases.empty())
@@ -146,7 +147,7 @@ void SentenceSearch::advance(const StepResults& results) {
   if (finished_) rows_.clear();
 }
 
-void SentenceSearch::extend_along_prefix(const StepResults& results) {
+void SentenceSearch::extend_by_reported(const StepResults& results) {
   for (std::size_t i = 0; i < reported_.size(); ++i) {
     const auto& [row, token] = reported_[i];
     if (!is_possible({token, results.reported[i]})) continue;
@@ -154,7 +155,7 @@ void SentenceSearch::extend_along_prefix(const StepResults& results) {
                            .token = token,
                            .sum = rows_[static_cast<std::size_t>(row)].sum + results.reported[i]});
   }
-  if (extensions_.empty()) end_all_rows();
+  if (extensions_.empty() && ended_.empty()) end_all_rows();
 }
 
 void SentenceSearch::list_candidates(const StepResults& results) {
@@ -174,7 +175,7 @@ void SentenceSearch::end_all_rows() {
 }
 
 void SentenceSearch::extend_beam(const StepResults& results) {
-  if (must_end()) {
+  if (must_end(Stop::Hf)) {
     for (const Row& row : rows_) finish(row, max_length_, End::Cut);
     return;
   }
@@ -182,6 +183,8 @@ void SentenceSearch::extend_beam(const StepResults& results) {
   if (extensions_.empty() && ended_.empty()) end_all_rows();
   if (config_->stop == Stop::Marian)
     keep_best(extensions_, beam_left_);
+  else if (config_->stop == Stop::Opennmt)
+    keep_best(extensions_, beam_);
   else
     keep_beam(extensions_, beam_, tokens_->eos);
 }
@@ -274,6 +277,7 @@ bool SentenceSearch::no_open_row_matters() const {
   const double best_open = std::ranges::max_element(rows_, {}, &Row::sum)->sum;
   switch (config_->stop) {
     case Stop::Full:
+    case Stop::Fairseq:
       return ended_.size() >= beam;
     case Stop::Exact:
       return ended_.size() >= n_best && ended_[n_best - 1].score >= best_score_possible(best_open);
@@ -282,6 +286,8 @@ bool SentenceSearch::no_open_row_matters() const {
              ended_[beam - 1].score >= normalized_score(best_open, length_, *config_);
     case Stop::Marian:
       return false;
+    case Stop::Opennmt:
+      return ended_.size() >= n_best && extensions_.front().token == tokens_->eos;
   }
   return true;
 }

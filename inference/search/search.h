@@ -148,13 +148,16 @@ class SentenceSearch {
   bool is_behind_prefix() const {
     return length_ > 0 && length_ == static_cast<std::int64_t>(required_.prefix.size());
   }
-  /// Whether the step's token is the last one, and it is </s> in any case.
-  bool must_end() const { return config_->stop == Stop::Hf && length_ + 1 == max_length_; }
+  /// Whether a beam's token in this step is </s> in any case, as `stop` has it.
+  bool must_end(Stop stop) const {
+    return config_->stop == stop && length_ + 1 == max_length_ && !is_in_prefix() &&
+           !config_->sampling && required_.phrases.empty();
+  }
   bool is_too_short() const { return length_ < config_->min_length; }
   std::vector<TokenId> history(std::int32_t node) const;
 
   // The first four each leave in `extensions_` the extensions that the step keeps.
-  void extend_along_prefix(const StepResults& results);
+  void extend_by_reported(const StepResults& results);
   void extend_beam(const StepResults& results);
   void extend_beam_with_phrases(const StepResults& results);
   void extend_by_sampling(const StepResults& results);

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "inference/torch/to_device.h"
+#include "model/ops/to_device.h"
 
 namespace dragoman {
 

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "inference/torch/to_device.h"
+#include "model/ops/to_device.h"
 
 namespace dragoman {
 

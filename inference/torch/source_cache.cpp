@@ -8,7 +8,7 @@
 #include <cmath>
 #include <unordered_map>
 
-#include "inference/torch/to_device.h"
+#include "model/ops/to_device.h"
 
 namespace dragoman {
 

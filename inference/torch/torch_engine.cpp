@@ -8,7 +8,7 @@
 #include "inference/device/device_scheduler.h"
 #include "inference/torch/candidates.h"
 #include "inference/torch/packed_sentences.h"
-#include "inference/torch/to_device.h"
+#include "model/ops/to_device.h"
 
 namespace dragoman {
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/json_depth.h"
 
 namespace dragoman {
 
@@ -205,7 +206,7 @@ std::string to_json(const ModelConfig& config) {
 }
 
 ModelConfig model_config_from_json(std::string_view text) {
-  Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  Json json = Json::parse(text, check_json_depth<Json>, /*allow_exceptions=*/false);
   if (!json.is_object()) throw Error("model configuration: not a JSON object");
   ModelConfig config;
   const auto take = [&json](std::string_view name) {

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/json_depth.h"
 #include "base/utf8.h"
 #include "model/file/run_folder.h"
 
@@ -148,7 +149,7 @@ Metadata make_metadata(const ModelContents& contents, std::span<const TensorData
 
 /// A JSON object of texts.
 std::map<std::string, std::string> texts_of(const std::string& json, std::string_view name) {
-  const Json object = Json::parse(json, nullptr, /*allow_exceptions=*/false);
+  const Json object = Json::parse(json, check_json_depth<Json>, /*allow_exceptions=*/false);
   if (!object.is_object()) throw Error(name, ": not a JSON object");
   std::map<std::string, std::string> texts;
   for (const auto& [key, text] : object.items())
@@ -174,7 +175,7 @@ std::string to_json(const Provenance& provenance) {
 }
 
 Provenance provenance_from_json(std::string_view text) {
-  const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+  const Json json = Json::parse(text, check_json_depth<Json>, /*allow_exceptions=*/false);
   if (!json.is_object()) throw Error("provenance: not a JSON object");
   Provenance provenance;
   const auto take = [&json](const char* key, auto& value) {

@@ -1,9 +1,12 @@
 #include "model/ops/attention.h"
 
+#include <ATen/ops/scaled_dot_product_attention.h>
+
 #include <cmath>
 #include <limits>
 #include <vector>
 
+#include "model/ops/flash_attention.h"
 #include "model/ops/kernel_call.h"
 
 namespace dragoman {
@@ -17,16 +20,42 @@ DropoutMask mask_of_weights(const AttentionPattern& pattern, std::int64_t T) {
   return {pattern.dropout, pattern.queries.padded().row_keys, T, pattern.queries.heads};
 }
 
+/// The keys that a query may see: bool, [B, 1, 1, S], with Causal [B, 1, T, S].
+torch::Tensor visible_keys(const AttentionPattern& pattern, std::int64_t T, std::int64_t S) {
+  const torch::Tensor& lengths = pattern.keys.lengths;
+  const auto key = torch::arange(S, lengths.options());
+  const auto in_sentence = key.view({1, 1, 1, S}) < lengths.view({-1, 1, 1, 1});
+  if (pattern.mask == AttentionMask::Sentence) return in_sentence;
+  const auto query = torch::arange(T, lengths.options());
+  return in_sentence & (key.view({1, S}) <= query.view({T, 1}));
+}
+
+/// scaled_dot_product_attention() by LibTorch's function of that name.
+torch::Tensor library_attention(const torch::Tensor& q, const torch::Tensor& k,
+                                const torch::Tensor& v, const AttentionPattern& pattern) {
+  const auto by_sentence = [&](const torch::Tensor& x) {
+    return x.view({-1, pattern.queries.heads, x.size(1), x.size(2)});  // [B, H, L, K]
+  };
+  return at::scaled_dot_product_attention(by_sentence(q), by_sentence(k), by_sentence(v),
+                                          visible_keys(pattern, q.size(1), k.size(1)))
+      .reshape(q.sizes());
+}
+
 /// q [N, D], k and v [M, D] -> [N, D].
-torch::Tensor padded_attention(const torch::Tensor& q, const torch::Tensor& k,
+torch::Tensor padded_attention(AttentionPath path, const torch::Tensor& q, const torch::Tensor& k,
                                const torch::Tensor& v, const AttentionPattern& pattern) {
-  const auto context =
-      scaled_dot_product_attention(pad_heads(q, pattern.queries), pad_heads(k, pattern.keys),
-                                   pad_heads(v, pattern.keys), pattern);
+  const auto attend =
+      path == AttentionPath::Library ? library_attention : scaled_dot_product_attention;
+  const auto context = attend(pad_heads(q, pattern.queries), pad_heads(k, pattern.keys),
+                              pad_heads(v, pattern.keys), pattern);
   return unpad_heads(context, pattern.queries);  // [B*H, T, K] -> [N, D]
 }
 
 }  // namespace
+
+bool drops_weights(const AttentionPattern& pattern) {
+  return pattern.dropout.threshold() > 0 && pattern.queries.row_keys.defined();
+}
 
 torch::Tensor scaled_dot_product_attention(const torch::Tensor& q, const torch::Tensor& k,
                                            const torch::Tensor& v,
@@ -36,30 +65,13 @@ torch::Tensor scaled_dot_product_attention(const torch::Tensor& q, const torch::
   return torch::bmm(attention_weights(scores, pattern, scale), v);
 }
 
-torch::Tensor padded_self_attention(const torch::Tensor& qkv, const AttentionPattern& pattern) {
-  const auto parts = qkv.chunk(3, 1);
-  return padded_attention(parts[0], parts[1], parts[2], pattern);
-}
-
-torch::Tensor padded_cross_attention(const torch::Tensor& q, const torch::Tensor& kv,
-                                     const AttentionPattern& pattern) {
-  const auto parts = kv.chunk(2, 1);
-  return padded_attention(q, parts[0], parts[1], pattern);
-}
-
 torch::Tensor masked_scores(const torch::Tensor& scores, const AttentionPattern& pattern,
                             double scale) {
   const std::int64_t heads = pattern.queries.heads, T = scores.size(1), S = scores.size(2);
-  const torch::Tensor& lengths = pattern.keys.lengths;
-  const auto key = torch::arange(S, lengths.options());
-  auto visible = (key.view({1, 1, 1, S}) < lengths.view({-1, 1, 1, 1}));  // [B, 1, 1, S]
-  if (pattern.mask == AttentionMask::Causal) {
-    const auto query = torch::arange(T, lengths.options());
-    visible = visible & (key.view({1, S}) <= query.view({T, 1}));  // [B, 1, T, S]
-  }
   return scores.view({-1, heads, T, S})
       .mul(scale)
-      .masked_fill(visible.logical_not(), -std::numeric_limits<float>::infinity());
+      .masked_fill(visible_keys(pattern, T, S).logical_not(),
+                   -std::numeric_limits<float>::infinity());
 }
 
 torch::Tensor attention_weights_reference(const torch::Tensor& scores,
@@ -217,10 +229,20 @@ struct PackedAttentionFunction : torch::autograd::Function<PackedAttentionFuncti
   }
 };
 
-bool has_packed_kernel(const torch::Tensor& queries, std::int64_t width,
-                       const AttentionPattern& pattern) {
-  return has_kernel(queries) &&
-         fits_packed_attention(pattern.keys.longest, width / pattern.queries.heads);
+/// q [N, D], k and v [M, D] -> [N, D].
+torch::Tensor packed_by_flash(const torch::Tensor& q, const torch::Tensor& k,
+                              const torch::Tensor& v, const AttentionPattern& pattern) {
+  const auto heads = [&](const torch::Tensor& x) {
+    return x.unflatten(1, {pattern.queries.heads, -1});  // [N, H, K]
+  };
+  return flash_attention(heads(q), heads(k), heads(v), pattern).flatten(1);
+}
+
+torch::Tensor attention_without_kernel(AttentionPath path, const torch::Tensor& q,
+                                       const torch::Tensor& k, const torch::Tensor& v,
+                                       const AttentionPattern& pattern) {
+  return path == AttentionPath::Flash ? packed_by_flash(q, k, v, pattern)
+                                      : padded_attention(path, q, k, v, pattern);
 }
 
 /// The arguments are those of QueryKeyValue.
@@ -244,15 +266,38 @@ torch::Tensor attention_weights(const torch::Tensor& scores, const AttentionPatt
                                          pattern.mask == AttentionMask::Causal, scale);
 }
 
+AttentionPath attention_path(const torch::Tensor& queries, std::int64_t width,
+                             const AttentionPattern& pattern) {
+  const std::int64_t heads = pattern.queries.heads, d_k = width / heads;
+  if (has_kernel(queries))
+    return fits_packed_attention(pattern.keys.longest, d_k) ? AttentionPath::Kernel
+                                                            : AttentionPath::Formula;
+  if (drops_weights(pattern)) return AttentionPath::Formula;
+  const auto q = queries.narrow(1, 0, width).unflatten(1, {heads, d_k});  // [N, H, K]
+  return has_flash_attention(q, pattern) ? AttentionPath::Flash : AttentionPath::Library;
+}
+
 torch::Tensor packed_self_attention(const torch::Tensor& qkv, const AttentionPattern& pattern) {
-  if (!has_packed_kernel(qkv, qkv.size(1) / 3, pattern)) return padded_self_attention(qkv, pattern);
-  return packed_by_kernel(qkv, std::nullopt, pattern);
+  return self_attention_by(attention_path(qkv, qkv.size(1) / 3, pattern), qkv, pattern);
 }
 
 torch::Tensor packed_cross_attention(const torch::Tensor& q, const torch::Tensor& kv,
                                      const AttentionPattern& pattern) {
-  if (!has_packed_kernel(q, q.size(1), pattern)) return padded_cross_attention(q, kv, pattern);
-  return packed_by_kernel(q, kv, pattern);
+  return cross_attention_by(attention_path(q, q.size(1), pattern), q, kv, pattern);
+}
+
+torch::Tensor self_attention_by(AttentionPath path, const torch::Tensor& qkv,
+                                const AttentionPattern& pattern) {
+  if (path == AttentionPath::Kernel) return packed_by_kernel(qkv, std::nullopt, pattern);
+  const auto parts = qkv.chunk(3, 1);
+  return attention_without_kernel(path, parts[0], parts[1], parts[2], pattern);
+}
+
+torch::Tensor cross_attention_by(AttentionPath path, const torch::Tensor& q,
+                                 const torch::Tensor& kv, const AttentionPattern& pattern) {
+  if (path == AttentionPath::Kernel) return packed_by_kernel(q, kv, pattern);
+  const auto parts = kv.chunk(2, 1);
+  return attention_without_kernel(path, q, parts[0], parts[1], pattern);
 }
 
 }  // namespace dragoman

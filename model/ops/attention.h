@@ -22,20 +22,36 @@ struct AttentionPattern {
   Dropout dropout;
 };
 
+/// Whether some weights are dropped.
+bool drops_weights(const AttentionPattern& pattern);
+
+/// The ways to compute equation 1 on a packed batch.
+enum class AttentionPath {
+  /// Our kernel for the CPU, without padding. Its backward pass saves the inputs and the logarithm
+  /// of each softmax's denominator, and computes the weights anew.
+  Kernel,
+  Flash,    ///< LibTorch's kernel for GPUs, without padding (model/ops/flash_attention.h)
+  Library,  ///< LibTorch's scaled_dot_product_attention on padded heads
+  Formula   ///< equation 1 in plain operations on padded heads
+};
+
+/// The path that packed attention takes for queries [N, D] with `width` = D, or [N, 3D] that have
+/// keys and values beside them. Dropout on the weights is by our masks, which Flash and Library do
+/// not have. A sentence may be too long for Kernel; then all are padded.
+AttentionPath attention_path(const torch::Tensor& queries, std::int64_t width,
+                             const AttentionPattern& pattern);
+
 /// Equation 1 on a packed batch -> [N, D]. Filler rows become zero. Self-attention: queries, keys
 /// and values stand side by side in qkv [N, 3D]. Cross-attention: q is [N, D], and kv [M, 2D] has
 /// keys beside values.
-///
-/// On the CPU our kernel computes it without padding. Its backward pass saves the inputs and the
-/// logarithm of each softmax's denominator, and computes the weights anew. Other devices, and
-/// batches with a sentence that is too long for the kernel, take the padded path.
 torch::Tensor packed_self_attention(const torch::Tensor& qkv, const AttentionPattern& pattern);
 torch::Tensor packed_cross_attention(const torch::Tensor& q, const torch::Tensor& kv,
                                      const AttentionPattern& pattern);
-/// The same by way of the padded layout [B*H, L, K].
-torch::Tensor padded_self_attention(const torch::Tensor& qkv, const AttentionPattern& pattern);
-torch::Tensor padded_cross_attention(const torch::Tensor& q, const torch::Tensor& kv,
-                                     const AttentionPattern& pattern);
+/// The same by a path that can compute it.
+torch::Tensor self_attention_by(AttentionPath path, const torch::Tensor& qkv,
+                                const AttentionPattern& pattern);
+torch::Tensor cross_attention_by(AttentionPath path, const torch::Tensor& q,
+                                 const torch::Tensor& kv, const AttentionPattern& pattern);
 
 /// Equation 1 on the padded layout: q [B*H, T, K], k and v [B*H, S, K] -> [B*H, T, K].
 torch::Tensor scaled_dot_product_attention(const torch::Tensor& q, const torch::Tensor& k,

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "base/divide_up.h"
 #include "model/ops/kernel_call.h"
 
 namespace dragoman {
@@ -43,10 +44,9 @@ torch::Tensor DropoutMask::factors(std::int64_t columns) const {
   const auto head_keys = torch::arange(heads_, options).mul(0xC2B2AE35).bitwise_and(kMask);
   const auto keys =
       token_keys.view({-1, 1, queries_}).add(head_keys.view({1, heads_, 1}));  // [B, H, T]
-  const auto column = torch::arange(columns, options);
-  const auto counters = column.floor_divide(4).mul(0x9E3779B9);  // [C]
-  const auto bits = hash(keys.reshape({-1, 1}).add(counters).bitwise_and(kMask));
-  const auto bytes = bits.bitwise_right_shift(column.remainder(4).mul(8)).bitwise_and(0xFF);
+  const auto counters = torch::arange(divide_up<std::int64_t>(columns, 4), options).mul(0x9E3779B9);
+  const auto bits = hash(keys.reshape({-1, 1}).add(counters).bitwise_and(kMask));  // [B*H*T, C/4]
+  const auto bytes = bits.to(torch::kInt32).view(torch::kUInt8).narrow(1, 0, columns);
   const double kept_scale = 256.0 / (256.0 - threshold_);
   return bytes.ge(static_cast<std::int64_t>(threshold_)).to(torch::kFloat32).mul(kept_scale);
 }

@@ -16,9 +16,28 @@ using torch::autograd::variable_list;
 
 inline constexpr std::int64_t kRowsPerTask = 64;
 
+/// While an object lives, its thread computes on the CPU as on a device without our kernels: in
+/// plain tensor operations. So tests without a GPU run the operations that a GPU runs.
+class WithoutKernels {
+ public:
+  WithoutKernels() : before_(active_) { active_ = true; }
+  WithoutKernels(const WithoutKernels&) = delete;
+  WithoutKernels& operator=(const WithoutKernels&) = delete;
+  ~WithoutKernels() { active_ = before_; }
+
+  static bool active() { return active_; }
+
+ private:
+  static inline thread_local bool active_ = false;
+  bool before_;
+};
+
+inline bool has_kernels(torch::Device device) {
+  return device.is_cpu() && !WithoutKernels::active();
+}
 /// Whether kernels compute with x: on the CPU, in fp32 or bf16.
 inline bool has_kernel(const torch::Tensor& x) {
-  return x.device().is_cpu() &&
+  return has_kernels(x.device()) &&
          (x.scalar_type() == torch::kFloat32 || x.scalar_type() == torch::kBFloat16);
 }
 

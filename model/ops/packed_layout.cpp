@@ -6,17 +6,11 @@
 #include <vector>
 
 #include "base/divide_up.h"
+#include "model/ops/to_device.h"
 
 namespace dragoman {
 
 namespace {
-
-template <class T>
-torch::Tensor to_tensor(const std::vector<T>& values, torch::ScalarType type,
-                        torch::Device device) {
-  const auto size = static_cast<std::int64_t>(values.size());
-  return torch::from_blob(const_cast<T*>(values.data()), {size}, type).clone().to(device);
-}
 
 /// PadHeads and UnpadHeads are the backward pass of each other. So no direction has to add up rows
 /// that collide: three are gathers (index_select), one is a scatter without collisions.
@@ -74,24 +68,25 @@ PackedLayout PackedLayout::from_starts(std::span<const std::int32_t> starts, std
           .rows = rows,
           .longest = longest,
           .heads = heads,
-          .starts = to_tensor(from_zero, torch::kInt32, device),
-          .lengths = to_tensor(lengths, torch::kInt32, device),
-          .positions = to_tensor(positions, torch::kInt64, device),
+          .starts = to_device(from_zero, device),
+          .lengths = to_device(lengths, device),
+          .positions = to_device(positions, device),
           .row_keys = {}};
 }
 
 void PackedLayout::set_row_keys(std::span<const std::int32_t> keys) {
   std::vector<std::int32_t> padded(keys.begin(), keys.end());
   padded.resize(static_cast<std::size_t>(rows), 0);
-  row_keys = to_tensor(padded, torch::kInt32, positions.device());
+  row_keys = to_device(padded, positions.device());
   padded_layout.reset();
 }
 
 const PaddedLayout& PackedLayout::padded() const {
   if (padded_layout) return *padded_layout;
   const auto options = positions.options();
-  const auto sentence = torch::arange(sentences, options)
-                            .repeat_interleave(lengths.to(torch::kInt64), 0, tokens);  // [tokens]
+  const auto sentence = torch::searchsorted(
+      starts.narrow(0, 1, sentences), torch::arange(tokens, starts.options()), /*out_int32=*/false,
+      /*right=*/true);  // [tokens]: the sentences that end before each
   const auto head = sentence.unsqueeze(1) * heads + torch::arange(heads, options);
   const auto unpad_index =
       (head * longest + positions.narrow(0, 0, tokens).unsqueeze(1)).view({-1});

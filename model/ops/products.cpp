@@ -18,7 +18,7 @@ torch::Tensor library_product(const torch::Tensor& x, const torch::Tensor& weigh
       torch::List<std::optional<at::Scalar>>, std::optional<c10::string_view>);
   static const auto layer =
       c10::Dispatcher::singleton().findSchema({"mkldnn::_linear_pointwise", ""});
-  if (layer && cpu_features().bf16_is_faster && x.device().is_cpu() &&
+  if (layer && cpu_features().bf16_is_faster && has_kernel(x) &&
       x.scalar_type() == torch::kBFloat16)
     return layer->typed<LinearPointwise>().call(
         x, weight, bias, "none", torch::List<std::optional<at::Scalar>>(), std::nullopt);
@@ -58,7 +58,7 @@ torch::Tensor packed(const torch::Tensor& weight, Orientation orientation) {
 }  // namespace
 
 bool uses_own_products(torch::ScalarType type, torch::Device device) {
-  return type == torch::kBFloat16 && device.is_cpu() && !cpu_features().amx_bf16 &&
+  return type == torch::kBFloat16 && has_kernels(device) && !cpu_features().amx_bf16 &&
          kernels().product[static_cast<int>(ElementType::BFloat16)];
 }
 

@@ -17,7 +17,7 @@ class SearchOptions(TypedDict, total=False):
     repetition_penalty: float  # factor for log-probabilities of pieces that are there already; 1: none
     no_repeat_ngram_size: int  # 0: no such rule
     suppress: Iterable[str]  # pieces that are never produced
-    stop: Literal["full", "exact", "hf", "marian"]
+    stop: Literal["full", "exact", "hf", "marian", "fairseq", "opennmt"]
     min_length: int  # fewest pieces of a translation
     max_length: int  # most pieces, </s> counted; 0: only max_length_ratio counts
     max_length_ratio: float  # the same for each source piece; 50 pieces are always allowed

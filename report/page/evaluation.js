@@ -79,6 +79,13 @@ const show = changes => {
   byId('chips').querySelector('button').focus({ preventScroll: true });
 };
 
+// Choices of the address that are neither the option of a field nor a text that is searched.
+const kForms = {
+  group: /^[\w-]+:\d+(:[ab])?$/,
+  gram: /^(found|superfluous):[ab]:./s,
+  best: /^\d+$/,
+};
+
 const readAddress = () => {
   Object.assign(view, kDefaults);
   for (const [name, value] of new URLSearchParams(location.hash.slice(1)))
@@ -90,6 +97,8 @@ const readAddress = () => {
   ])
     if (!(Number.isInteger(Number(view[name])) && Number(view[name]) >= 0 && Number(view[name]) < most))
       view[name] = kDefaults[name];
+  for (const [name, form] of Object.entries(kForms))
+    if (!form.test(view[name])) view[name] = kDefaults[name];
   if (Number(view.a) === Number(view.b)) Object.assign(view, { a: kDefaults.a, b: kDefaults.b });
   for (const name of Object.keys(kChoices))
     if (!choicesOf(name).some(([value]) => value === view[name])) view[name] = kDefaults[name];

@@ -88,7 +88,15 @@ const listen = () => {
     readAddress();
     redrawAll();
   });
-  addEventListener('beforeprint', () => drawings.forEach(redraw));
+  // Paper is light: the cells of pictures are painted in its colours.
+  for (const [event, isPaper] of [
+    ['beforeprint', true],
+    ['afterprint', false],
+  ])
+    addEventListener(event, () => {
+      document.documentElement.classList.toggle('paper', isPaper);
+      drawings.forEach(redraw);
+    });
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', redrawAll);
   let waiting;
   let width = innerWidth;

@@ -28,11 +28,21 @@ const attentionBlock = block =>
     };
   });
 
+// Two numbers of 12 bits stand in three bytes.
+const twelveBits = bytes => {
+  const numbers = new Int16Array((bytes.length / 3) * 2);
+  for (let i = 0, at = 0; i < bytes.length; i += 3, at += 2) {
+    const [low, middle, high] = bytes.subarray(i, i + 3);
+    numbers[at] = ((low | (middle << 8)) << 20) >> 20; // with the sign of bit 11
+    numbers[at + 1] = (((middle >> 4) | (high << 4)) << 20) >> 20;
+  }
+  return numbers;
+};
+
 // Vectors [count, size]: whole numbers with a scale for each vector.
 const vectorBlock = block =>
-  decoded(block, ({ shape: [count, size], bytes, scales, data }) => {
-    const { buffer } = bytesOf(data);
-    const numbers = bytes === 1 ? new Int8Array(buffer) : new Int16Array(buffer);
+  decoded(block, ({ shape: [count, size], bits, scales, data }) => {
+    const numbers = bits === 8 ? new Int8Array(bytesOf(data).buffer) : twelveBits(bytesOf(data));
     return {
       count,
       size,

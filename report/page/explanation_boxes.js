@@ -64,9 +64,10 @@ const boxesOf = () => {
   const norm = frame => ({
     name: before ? 'layer norm' : 'add & norm',
     detail: '',
-    told: before
+    told: (before
       ? 'Section 5.4 and later work: here the norm stands before each sub-layer, x + Sublayer(LayerNorm(x)), with one more at the end of the stack. The paper has it after the sum.'
-      : 'Section 3.1: LayerNorm(x + Sublayer(x)): the input of the sub-layer is added to its result, then normalised.',
+      : 'Section 3.1: LayerNorm(x + Sublayer(x)): the input of the sub-layer is added to its result, then normalised.') +
+      ' “dragoman explain --figure residual” draws what each sub-layer adds to the vector of a token.',
     jump: 'model',
     kind: 'norm',
     frame,
@@ -74,7 +75,7 @@ const boxesOf = () => {
   const feedForward = stack => ({
     name: 'feed forward',
     detail: `${count(inner)} wide · ${inShort(perLayer(`${stack} feed-forward`, stack))}`,
-    told: `Section 3.3, equation 2: FFN(x) = max(0, xW_{1} + b_{1})W_{2} + b_{2}, from ${width} numbers to ${count(inner)} and back, for each position by itself. In this model the function is ${kActivations[config.activation]}.`,
+    told: `Section 3.3, equation 2: FFN(x) = max(0, xW_{1} + b_{1})W_{2} + b_{2}, from ${width} numbers to ${count(inner)} and back, for each position by itself. In this model the function is ${kActivations[config.activation]}. “dragoman explain --figure feed-forward” draws its vectors for a token.`,
     jump: 'model',
     sublayer: true,
     kind: 'feed-forward',

@@ -74,7 +74,7 @@ const readAddress = () => {
     head: heads,
     source: source.length,
     output: output.length,
-    step: 7,
+    step: kSteps.length,
   };
   for (const [name, bound] of Object.entries(bounds)) {
     const value = Number(asked.get(name));
@@ -83,7 +83,8 @@ const readAddress = () => {
   }
   view.layer = Math.min(view.layer, layers - 1);
   const wanted = asked.get('heads') || '';
-  if (wanted === 'mean' || (wanted && wanted.split(',').every(head => Number(head) < heads)))
+  const isList = /^\d+(,\d+)*$/.test(wanted);
+  if (wanted === 'mean' || (isList && wanted.split(',').every(head => Number(head) < heads)))
     view.heads = wanted;
 };
 

@@ -15,6 +15,10 @@ const kInherited = [
   'text-anchor',
 ];
 
+// Shapes have no text: SVG allows them none of its properties.
+const belongsTo = (name, part) =>
+  !/^(font|text)-/.test(name) || !/^(path|rect|line|circle)$/.test(part.tagName);
+
 const kLeastWidth = 640; // px of a saved picture of cells
 
 // The drawing by itself, with the styles that the page's style sheet gives it.
@@ -26,7 +30,8 @@ const standaloneSvg = svg => {
     const around = i ? getComputedStyle(originals[i].parentElement) : undefined;
     for (const name of kInherited) {
       const value = style.getPropertyValue(name);
-      if (value !== around?.getPropertyValue(name)) part.setAttribute(name, value);
+      if (value !== around?.getPropertyValue(name) && belongsTo(name, part))
+        part.setAttribute(name, value);
       else part.removeAttribute(name);
     }
     if (style.opacity !== '1') part.setAttribute('opacity', style.opacity);

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <stop_token>
+
 #include "evaluation/evaluate.h"
 #include "tests/evaluation/example_lines.h"
 
@@ -39,6 +42,40 @@ void expect_scores(const Comparison& comparison, const std::vector<Expected>& ex
     EXPECT_DOUBLE_EQ(score.mean.value_or(0), expected[i].mean) << i;
     EXPECT_DOUBLE_EQ(score.interval.value_or(0), expected[i].interval) << i;
   }
+}
+
+TEST(Significance, ResamplingEndsWhenAStopIsRequested) {
+  constexpr std::int64_t kSamples = 10'000;
+  std::stop_source stop;
+  std::atomic<std::int64_t> samples = 0;
+  auto counts = count_systems({kHypotheses, kReferences[1]}, first_references(1), {}, "v");
+  const ScoreTable plain = plain_scores(counts);
+  counts.resize(1);
+  counts[0].metric.resampled_score = [&](std::span<const float>) {
+    if (++samples == 100) stop.request_stop();
+    return 0.0;
+  };
+  const ScoreTable scores = paired_bootstrap(counts, kSamples, stop.get_token());
+  EXPECT_LT(samples, kSamples);
+  for (const ScoreTable& table : {scores, bootstrap_scores(counts, kSamples, stop.get_token()),
+                                  paired_randomization(counts, kSamples, stop.get_token())})
+    for (std::size_t s = 0; s < 2; ++s) {
+      EXPECT_EQ(table[0][s].score, plain[0][s].score);
+      EXPECT_FALSE(table[0][s].mean || table[0][s].interval || table[0][s].p_value);
+    }
+}
+
+TEST(Significance, NothingIsCountedOnceAStopIsRequested) {
+  std::stop_source stop;
+  stop.request_stop();
+  EvaluateConfig config;
+  config.paired_bootstrap = true;
+  const auto counts =
+      count_systems({kHypotheses}, first_references(1), config, "v", stop.get_token());
+  EXPECT_TRUE(counts.empty());
+  EXPECT_TRUE(compare({"a"}, counts, config, stop.get_token()).scores.empty());
+  EXPECT_TRUE(
+      evaluate_lines(kHypotheses, first_references(1), config, "v", stop.get_token()).empty());
 }
 
 TEST(Significance, PairedBootstrapIsThatOfSacreBleu) {

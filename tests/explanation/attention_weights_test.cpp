@@ -17,7 +17,8 @@ Activations::Attention two_positions() {
           .key = {1, 0, 0, 0, 0, 0, 0, 3},
           .value = {},
           .context = {},
-          .output = {}};
+          .output = {},
+          .stream = {}};
 }
 
 float share(double score, double other) {

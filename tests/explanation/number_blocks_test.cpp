@@ -48,20 +48,21 @@ TEST(WeightsBlock, HasLittleEndianNumbersInBase64) {
 
 TEST(VectorsBlock, HasAScaleForEachVector) {
   const nlohmann::ordered_json block =
-      vectors_block(std::vector<float>{127, -63.5F, 0, 0, 2, -2}, 2, VectorBytes::One);
+      vectors_block(std::vector<float>{127, -63.5F, 0, 0, 2, -2}, 2, VectorBits::Eight);
   EXPECT_EQ(block["shape"], nlohmann::json({3, 2}));
-  EXPECT_EQ(block["bytes"], 1);
+  EXPECT_EQ(block["bits"], 8);
   EXPECT_NEAR(block["scales"][0].get<double>(), 1, 1e-4);
   EXPECT_EQ(block["scales"][1], 0);  // a vector of zeros
   EXPECT_NEAR(block["scales"][2].get<double>(), 2.0 / 127, 1e-6);
   EXPECT_EQ(block["data"], "f8EAAH+B");  // 127 -63 0 0 127 -127
 }
 
-TEST(VectorsBlock, OfTwoBytesHasFourDigits) {
+TEST(VectorsBlock, OfTwelveBitsHasTwoNumbersInThreeBytes) {
   const std::vector<float> vector = {3.14159F, -2.71828F, 0.001F};
-  const nlohmann::ordered_json block = vectors_block(vector, 3, VectorBytes::Two);
-  EXPECT_NEAR(block["scales"][0].get<double>(), 3.14159 / 32767, 1e-8);
-  EXPECT_EQ(block["bytes"], 2);
+  const nlohmann::ordered_json block = vectors_block(vector, 3, VectorBits::Twelve);
+  EXPECT_NEAR(block["scales"][0].get<double>(), 3.14159 / 2047, 1e-7);
+  EXPECT_EQ(block["bits"], 12);
+  EXPECT_EQ(block["data"], "/1eRAQAA");  // 7FF 915 001 000: FF 57 91 01 00 00
 }
 
 }  // namespace

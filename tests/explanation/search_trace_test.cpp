@@ -41,7 +41,8 @@ Tokens path(const SearchTrace& trace, std::int32_t node) {
 
 TEST(SearchTrace, EndsWithTheTranslationOfTheScheduler) {
   for (std::uint64_t seed = 0; seed < 40; ++seed)
-    for (const Stop stop : {Stop::Full, Stop::Exact, Stop::Hf, Stop::Marian}) {
+    for (const Stop stop :
+         {Stop::Full, Stop::Exact, Stop::Hf, Stop::Marian, Stop::Fairseq, Stop::Opennmt}) {
       DecodeConfig config;
       config.beam_size = static_cast<std::int64_t>(1 + seed % 4);
       config.stop = stop;

@@ -187,6 +187,24 @@ TEST_F(Fairseq, QueryKeyAndValueMayBeOneTensor) {
   EXPECT_EQ(import_model(folder_.path()).parameters, model_.parameters);
 }
 
+TEST_F(Fairseq, TheSearchIsThatOfTheCheckpoint) {
+  const auto defaults_with = [this](const Options& generation) {
+    write({.model = kModel, .groups = {{"generation", dict_of(generation)}}});
+    return import_model(folder_.path()).decode_defaults;
+  };
+  EXPECT_EQ(defaults_with({}), (DecodeDefaults{{"beam-size", "5"},
+                                               {"length-penalty", "1"},
+                                               {"max-length", "201"},
+                                               {"max-length-ratio", "1000"},
+                                               {"stop", "fairseq"}}));
+  const auto named = defaults_with({{"beam", number_op(4)}, {"max_len_b", number_op(99)}});
+  EXPECT_EQ(named.at("beam-size"), "4");
+  EXPECT_EQ(named.at("max-length"), "100");
+  const auto with_ratio = defaults_with({{"max_len_a", number_op(2)}});
+  EXPECT_EQ(with_ratio.at("max-length-ratio"), "2");
+  EXPECT_FALSE(with_ratio.contains("max-length"));
+}
+
 TEST_F(Fairseq, AnUnknownChoiceIsNamed) {
   const auto expect = [](const std::string& error, const std::string& what) {
     EXPECT_THAT(error, HasSubstr(what));

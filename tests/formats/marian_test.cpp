@@ -11,12 +11,15 @@
 #include "formats/npz_writer.h"
 #include "formats/plain_transformer.h"
 #include "tests/formats/import_error.h"
+#include "tests/formats/pickle_bytes.h"
 #include "tests/formats/random_model.h"
 
 namespace dragoman {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
+using testing::ThrowsMessage;
 namespace fs = std::filesystem;
 
 constexpr const char* kOptions =
@@ -94,6 +97,25 @@ TEST_F(Marian, SettingsOfTheSearchComeFromDecoderYml) {
   EXPECT_EQ(import_model(folder_.path()).decode_defaults, expected);
 }
 
+TEST_F(Marian, AnExportHasTheSettingsOfTheSearchAsMarianReadsThem) {
+  ImportedModel ours = to_imported(import_model(folder_.path()));
+  const auto exported = [&] {
+    write_imported(ours, folder_.path() / "model.safetensors", "");
+    write_marian(ModelFileReader(folder_.path() / "model.safetensors"), folder_.path() / "export");
+  };
+  ours.decode_defaults = {{"beam-size", "1k"}, {"length-penalty", "+0.60"}, {"stop", "marian"}};
+  exported();
+  EXPECT_THAT(
+      read_file(folder_.path() / "export/decoder.yml"),
+      HasSubstr("beam-size: 1000\nnormalize: 0.6\nword-penalty: 0\nmax-length-factor: 3\n"));
+  fs::remove_all(folder_.path() / "export");
+  for (const char* bad : {"wide", "", "0", "5\nmodels: [/etc/passwd]", "1e400"}) {
+    ours.decode_defaults = {{"beam-size", bad}};
+    EXPECT_THAT(exported, ThrowsMessage<Error>(HasSubstr("--beam-size"))) << bad;
+    EXPECT_FALSE(fs::exists(folder_.path() / "export"));
+  }
+}
+
 TEST_F(Marian, NormalisationBeforeSubLayersHasNamesOfItsOwn) {
   const auto named = [](const ModelConfig& config, const std::string& ours) {
     for (const NpzTensor& tensor : npz_tensors(config, MarianTying::All))
@@ -149,6 +171,10 @@ TEST_F(Marian, DamageIsNamed) {
 }
 
 TEST_F(Marian, MissingFilesAndOtherModelsAreNamed) {
+  const fs::path ours = folder_.path() / "ours.safetensors";
+  write_imported(to_imported(import_model(folder_.path())), ours, "import");
+  EXPECT_THAT(import_error(ours), HasSubstr("is a model of this program"));
+  fs::remove(ours);
   fs::remove(folder_.path() / "vocab.spm");
   EXPECT_THAT(error(), HasSubstr("decoder.yml: names vocab.spm, which is not there"));
   write_file(folder_.path() / "decoder.yml", "models: [a.npz, b.npz]\nvocabs: [v.spm, v.spm]\n");
@@ -164,7 +190,16 @@ TEST_F(Marian, MissingFilesAndOtherModelsAreNamed) {
   fs::remove(folder_.path() / "model.bin");
   EXPECT_THAT(import_error(folder_.path() / "model.npz"),
               HasSubstr("needs Marian's decoder.yml beside it"));
-  EXPECT_THAT(error(), HasSubstr("has a .npz file, but no one decoder.yml"));
+  const std::string without = "has model.npz, but no one decoder.yml of Marian";
+  EXPECT_THAT(error(), HasSubstr(without));
+  // A checkpoint beside it is named, and so is the model.
+  for (const std::string& bytes :
+       {std::string("junk"), checkpoint_of(pickle_of(dict_op({})), {})}) {
+    write_file(folder_.path() / "other.pt", bytes);
+    EXPECT_THAT(error(), AllOf(HasSubstr("other.pt: "), HasSubstr(without)));
+  }
+  write_file(folder_.path() / "third.pt", "junk");
+  EXPECT_THAT(error(), AllOf(HasSubstr("has several checkpoints; name one"), HasSubstr(without)));
 }
 
 }  // namespace

@@ -244,6 +244,12 @@ TEST_F(OpenNmt, PositionsMayStandInHalves) {
   EXPECT_EQ(read.first_position, 0);
 }
 
+TEST_F(OpenNmt, TheSearchIsThatOfItsTranslator) {
+  const DecodeDefaults expected = {
+      {"beam-size", "5"}, {"length-penalty", "0"}, {"stop", "opennmt"}};
+  EXPECT_EQ(import_model(checkpoint()).decode_defaults, expected);
+}
+
 TEST_F(OpenNmt, AnUnknownChoiceIsNamed) {
   const auto expect = [](const std::string& error, const std::string& what) {
     EXPECT_THAT(error, HasSubstr(what));

@@ -14,12 +14,13 @@ SHORT = {"max_length": 8, "max_length_ratio": 0.1, "beam_size": 2}
 
 INTERRUPTED = """
 import os, signal, sys, threading, time, dragoman
+from dragoman import metrics
 translator = dragoman.Translator(sys.argv[1], threads=1)
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
 threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
 begin = time.monotonic()
 try:
-    translator.{call}
+    {call}
 except KeyboardInterrupt:
     print("interrupted", time.monotonic() - begin < 10)
 print(translator.translate("still there", max_length=5, max_length_ratio=0.1, beam_size=1).text != "")
@@ -58,9 +59,11 @@ def test_other_threads_run_meanwhile(model):
 
 
 @pytest.mark.parametrize("call", [
-    'translate(["a line of words"] * 100_000, beam_size=20)',
-    'translate("a line of words " * 60, beam_size=50, max_length=2000, max_length_ratio=50)',
-    'score(["a line of words"] * 200_000, ["another line of words"] * 200_000)'])
+    'translator.translate(["a line of words"] * 100_000, beam_size=20)',
+    'translator.translate("a line of words " * 60, beam_size=50, max_length=2000, max_length_ratio=50)',
+    'translator.score(["a line of words"] * 200_000, ["another line of words"] * 200_000)',
+    'metrics.bleu(["a line"] * 50_000, ["a line"] * 50_000, confidence=True, confidence_n=1_000_000)',
+    'metrics.compare({"a": ["a line"] * 50_000, "b": ["a"] * 50_000}, ["a line"] * 50_000, samples=1_000_000)'])
 def test_ctrl_c_interrupts(model, call):
     run = subprocess.run([sys.executable, "-c", INTERRUPTED.format(call=call), model], capture_output=True, text=True,
                          timeout=120)

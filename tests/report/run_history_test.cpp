@@ -44,8 +44,11 @@ TEST(RunHistory, CountsDamagedLinesAndReadsOn) {
       "{\"type\":\"validation\",\"update\":2,\"samples\":[{\"source\":\"s\"}]}\n"
       "\n"
       "{\"type\":\"update\",\"update\":3}\n"
-      "{\"type\":\"update\",\"update\":4");
-  EXPECT_EQ(run.damaged_lines, 8u);
+      "{\"type\":\"update\",\"update\":4,\"deep\":" +
+      std::string(65, '[') + std::string(65, ']') +
+      "}\n"
+      "{\"type\":\"update\",\"update\":5");
+  EXPECT_EQ(run.damaged_lines, 9u);
   ASSERT_EQ(run.updates.size(), 2u);
   EXPECT_EQ(run.updates[1].update, 3);
   EXPECT_TRUE(run.validations.empty());

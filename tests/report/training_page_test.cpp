@@ -51,6 +51,14 @@ TEST(TrainingPage, HasADrawingForEachNumberAndAxis) {
   EXPECT_EQ(count(page, "<g class=\"run-1\">"), 27u);
 }
 
+TEST(TrainingPage, SaysWhyThereIsNoAttention) {
+  EXPECT_THAT(training_page({run_of("a", "xy", 0)}),
+              HasSubstr("a: no picture of how alignment comes about"));
+  PlottedRun with = run_of("a", "xy", 0);
+  with.history.validations.back().attention = {.source = {"x"}, .target = {"y"}, .weights = {1}};
+  EXPECT_THAT(training_page({with}), Not(HasSubstr("no picture of how")));
+}
+
 TEST(TrainingPage, TheLossStandsBesideThePlainNegativeLogLikelihood) {
   const std::string page = training_page({run_of("a", "xyz", 0)});
   const auto title = [&](const char* text) { return page.find(join_text("<figcaption>", text)); };
@@ -86,6 +94,18 @@ TEST(TrainingPage, TheAttentionOfEachValidationIsThere) {
   EXPECT_THAT(page, HasSubstr("{\"updates\":[10,20],\"weights\":[[500,500],[250,750]]}"));
   EXPECT_THAT(page, HasSubstr("c to &lt;b&gt; 0.2500</title>"));
   EXPECT_THAT(page, HasSubstr("max=\"1\" value=\"1\""));
+}
+
+TEST(TrainingPage, HasTheCommandThatExplainsTheSentence) {
+  PlottedRun run = run_of("a", "x", 0);
+  run.history.validations.back().attention = {
+      .source = {"\u2581It", "\u2581is", "n't", ".", "</s>"},
+      .target = {"\u2581Nein"},
+      .weights = {1}};
+  EXPECT_THAT(training_page({run}), Not(HasSubstr("dragoman explain")));
+  run.path = "my runs/a";
+  EXPECT_THAT(training_page({run}), HasSubstr("dragoman explain -m 'my runs/a' 'It isn'\\''t.' "
+                                              "--target Nein -o page.html"));
 }
 
 TEST(TrainingPage, AttentionOfManyValidationsIsThinned) {
@@ -144,6 +164,10 @@ TEST(TrainingPage, TextOfARunIsShownAsText) {
   EXPECT_THAT(page, Not(HasSubstr("<b onclick")));
   EXPECT_THAT(page, HasSubstr("&lt;/script&gt;&lt;script&gt;alert(1)"));
   EXPECT_THAT(page, HasSubstr("&amp;amp;"));
+  run.history.updates.clear();  // so that a note names the setting
+  run.history.settings["log-every"] = "<script>alert(1)</script>";
+  EXPECT_THAT(training_page({run}), HasSubstr("every &lt;script&gt;alert(1)&lt;/script&gt; upd"));
+  EXPECT_THAT(training_page({run}), Not(HasSubstr("<script>alert(1)")));
 }
 
 TEST(TrainingPage, FetchesNothing) {

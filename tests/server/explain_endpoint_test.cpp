@@ -16,7 +16,9 @@ using testing::Not;
 
 using OnStep = std::function<void()>;
 
-std::string quoted(const std::string& text, const OnStep&) { return json{{"text", text}}.dump(); }
+TextExplanation quoted(const std::string& text, const OnStep&) {
+  return {.json = json{{"text", text}}.dump(), .target_tokens = 3};
+}
 
 /// A server whose model of en-de explains by the function.
 struct ExplainingServer : TableServer {
@@ -61,6 +63,46 @@ TEST(ExplainEndpoint, ProgramsGetTheNumbers) {
   const AnsweredRequest facts = server.answered().front();
   EXPECT_EQ(facts.languages, "en-de");
   EXPECT_EQ(facts.characters, 17);
+  EXPECT_EQ(facts.target_tokens, 3);
+}
+
+TEST(ExplainEndpoint, TheHeaderAcceptChoosesWhereNoFormatDoes) {
+  ExplainingServer server(quoted);
+  HttpRequest request = ExplainingServer::request({{"format", nullptr}});
+  EXPECT_EQ(server.ask(request).type, "text/html; charset=utf-8");
+  request.headers["accept"] = "application/json";
+  EXPECT_EQ(server.ask(request).type, "application/json");
+  request.headers["accept"] = "text/html,application/json;q=0.9";
+  EXPECT_EQ(server.ask(request).type, "text/html; charset=utf-8");
+}
+
+TEST(ExplainEndpoint, AProgramWhoseRequestIsBrokenGetsJson) {
+  ExplainingServer server(quoted);
+  const auto type_of = [&server](const std::string& type, const std::string& body,
+                                 const std::string& accept = "*/*") {
+    const HttpResponse response =
+        server.ask({.method = "POST",
+                    .path = "/explain",
+                    .headers = {{"content-type", type}, {"accept", accept}},
+                    .body = body});
+    EXPECT_EQ(response.status, 400);
+    return response.type;
+  };
+  const std::string form = "application/x-www-form-urlencoded", page = "text/html; charset=utf-8";
+  EXPECT_EQ(type_of("application/json", "{\"q\": "), "application/json");
+  EXPECT_EQ(type_of("application/json", "{\"q\": \"\xFF\"}"), "application/json");
+  EXPECT_EQ(type_of(form, "q=%FF&format=json"), "application/json");
+  EXPECT_EQ(type_of(form, "q=%FF", "application/json"), "application/json");
+  EXPECT_EQ(type_of(form, "q=%FF&format=html"), page);
+  EXPECT_EQ(type_of(form, "q=%FF"), page);
+}
+
+TEST(ExplainEndpoint, ATextOfTheTargetsLanguageIsNamed) {
+  ExplainingServer server(quoted);
+  const HttpResponse response =
+      server.explain({{"source", "auto"}, {"q", "Der alte Lehrer hat das grüne Auto repariert."}});
+  EXPECT_EQ(response.status, 400);
+  EXPECT_THAT(json_of(response)["error"], HasSubstr("seems to be in de already"));
 }
 
 TEST(ExplainEndpoint, WhatCannotBeExplainedIs400) {
@@ -93,7 +135,7 @@ TEST(ExplainEndpoint, AReaderSeesAnErrorOnThePageOfTheServer) {
 }
 
 TEST(ExplainEndpoint, AFaultOfTheTextIs400AndAnotherIs500) {
-  const auto thrower = [](const std::string& text, const OnStep&) -> std::string {
+  const auto thrower = [](const std::string& text, const OnStep&) -> TextExplanation {
     if (text == "one") throw HttpError(400, "the sentence has 900 pieces");
     if (text == "two") throw Error("the model's probabilities are not numbers");
     throw std::runtime_error("no more memory");
@@ -142,7 +184,7 @@ TEST(ExplainEndpoint, OneIsMadeAtATimeAndTranslationsGoOn) {
 }
 
 /// Goes on until it is stopped.
-std::string endless(const std::string&, const OnStep& on_step) {
+TextExplanation endless(const std::string&, const OnStep& on_step) {
   while (true) {
     on_step();
     std::this_thread::sleep_for(milliseconds(1));

@@ -22,10 +22,10 @@ class EvaluateExplain : public Translate {
     write_file(reference_, own.substr(0, own.find('\n')) + "\nx\ny\n");
   }
 
-  auto evaluate(const std::vector<std::string>& more) const {
+  auto evaluate(const std::vector<std::string>& more, const std::string& loud = "--quiet") const {
     std::vector<std::string> all = {"evaluate", "--src",        source_, "--ref",
                                     reference_, "--metrics",    "chrf",  "--force",
-                                    "--quiet",  "--max-length", "6"};
+                                    loud,       "--max-length", "6"};
     all.insert(all.end(), more.begin(), more.end());
     return run(all);
   }
@@ -49,6 +49,22 @@ TEST_F(EvaluateExplain, TheWorstSentencesHavePages) {
   EXPECT_THAT(html, HasSubstr("\"model\":true"));
 }
 
+TEST_F(EvaluateExplain, SaysWhatItHasWrittenAndRemovesPagesOfAnEarlierCall) {
+  const std::string page = folder_ / "scores.html", model = folder_ / "model.safetensors";
+  const std::filesystem::path pages = folder_ / "scores.explanations";
+  ASSERT_EQ(evaluate({"-m", model, "--html", page, "--explain", "3"}).exit_code, 0);
+  write_file(pages / "mine.html", "a reader's own");
+  write_file(pages / "1-x.html", "a reader's own");
+  ASSERT_TRUE(std::filesystem::exists(pages / "1-1.html"));
+  const auto result = evaluate({"-m", model, "--html", page, "--explain", "1"}, "--force");
+  EXPECT_THAT(result.errors, HasSubstr("scores.html: 1 system, 3 sentences; 1 page in "));
+  EXPECT_FALSE(std::filesystem::exists(pages / "1-1.html"));
+  EXPECT_TRUE(std::filesystem::exists(pages / "mine.html"));
+  EXPECT_TRUE(std::filesystem::exists(pages / "1-x.html"));
+  const auto count = std::distance(std::filesystem::directory_iterator(pages), {});
+  EXPECT_EQ(count, 3);
+}
+
 TEST_F(EvaluateExplain, NeedsAPageAndAModel) {
   const std::string page = folder_ / "scores.html", model = folder_ / "model.safetensors";
   const auto expect_refusal = [&](const std::vector<std::string>& more, const std::string& text) {
@@ -57,7 +73,9 @@ TEST_F(EvaluateExplain, NeedsAPageAndAModel) {
     EXPECT_THAT(result.errors, HasSubstr(text));
   };
   expect_refusal({"-m", model, "--explain", "2"}, "--explain: needs --html");
-  expect_refusal({"-m", model, "--html", page, "--explain", "101"}, "--explain: 101");
+  expect_refusal({"-m", model, "--html", page, "--explain", "101"},
+                 "--explain: 101 sentences are too many: 100 at most");
+  expect_refusal({"-m", model, "--html", page, "--explain", "-1"}, "--explain: -1 is below 0");
   expect_refusal({"-m", model, "--html", "/dev/null", "--explain", "1"}, "--html must name a file");
 }
 

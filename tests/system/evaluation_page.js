@@ -180,6 +180,14 @@ const checkAddress = async () => {
     ],
     [['third', 'first'], 'a', '1', 'line'],
   );
+  for (const wrong of ['gram=x', 'gram=x:a:cat', 'gram=found:z:cat', 'group=length:0:z', 'best=length']) {
+    location.hash = `#show=a&size=50&${wrong}`;
+    await pause(100);
+    expect(`a wrong address is put right: ${wrong}`, one('#show').value, 'a');
+    expect(`and chooses nothing: ${wrong}`, textsOfAll('#chips button'), []);
+  }
+  location.hash = '#a=2&b=0&show=a&size=50';
+  await pause(100);
   expect(
     'A is better',
     shownLines(),

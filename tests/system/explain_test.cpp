@@ -10,6 +10,7 @@
 namespace dragoman {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::StartsWith;
 using Json = nlohmann::json;
@@ -67,6 +68,41 @@ TEST_F(Explain, DrawsOneAttention) {
   }
 }
 
+TEST_F(Explain, TheNameOfTheOutputTellsTheFormat) {
+  const auto written = [&](const std::string& name, const std::vector<std::string>& more = {}) {
+    std::vector<std::string> all = {"the cat", "-o", folder_ / name};
+    all.insert(all.end(), more.begin(), more.end());
+    const auto result = run(words(all));
+    EXPECT_EQ(result.exit_code, 0) << result.errors;
+    return read_file(folder_ / name);
+  };
+  EXPECT_THAT(written("a.json"), StartsWith("{\"format\":\"dragoman explanation\""));
+  EXPECT_THAT(written("a.svg", {"--kind", "encoder"}), StartsWith("<svg "));
+  EXPECT_THAT(written("a.htm"), StartsWith("<!doctype html>"));
+  EXPECT_THAT(written("b.txt", {"--format", "json"}), StartsWith("{"));
+  EXPECT_THAT(written("c.json", {"--format", "svg"}), StartsWith("<svg "));
+}
+
+TEST_F(Explain, DrawsAllHeadsAndTheVectorsOfAToken) {
+  const auto drawn = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> all = {"the cat", "--format", "svg", "-o", "-"};
+    all.insert(all.end(), more.begin(), more.end());
+    const auto result = run(words(all));
+    EXPECT_EQ(result.exit_code, 0) << result.errors;
+    EXPECT_THAT(result.output, StartsWith("<svg "));
+    return result.output;
+  };
+  const std::string heads = drawn({"--figure", "heads", "--kind", "decoder"});
+  EXPECT_THAT(heads, HasSubstr("Decoder self-attention, all heads"));
+  EXPECT_THAT(heads, AllOf(HasSubstr(">head 2<"), HasSubstr(">layer 1<"), HasSubstr(" bits<")));
+  EXPECT_THAT(drawn({"--figure", "input", "--token", "2"}),
+              AllOf(HasSubstr("Input in the encoder, token 2: "), HasSubstr("+ position 1<")));
+  EXPECT_THAT(drawn({"--figure", "feed-forward", "--kind", "decoder", "--layer", "1"}),
+              HasSubstr("Feed-forward network of layer 1 in the decoder, token 1: &lt;s&gt;"));
+  EXPECT_THAT(drawn({"--figure", "residual", "--kind", "decoder"}),
+              HasSubstr("+ cross-attention 1<"));
+}
+
 TEST_F(Explain, NamesTheWrongFlagOrText) {
   const std::string two = folder_ / "two.txt", three = folder_ / "three.txt";
   write_file(two, "the cat\n\n");
@@ -79,8 +115,21 @@ TEST_F(Explain, NamesTheWrongFlagOrText) {
   expect_failure({"a cat", "-o", "-", "--format", "svg", "--layer", "2"}, 2, "--layer 2");
   expect_failure({"a cat", "-o", "-", "--format", "svg", "--head", "3"}, 2, "--head 3");
   expect_failure({"a cat", "-o", "-", "--layer", "1"}, 2, "--layer: belongs to --format svg");
+  expect_failure({"", "-o", "-"}, 2, "the sentence has no text");
+  expect_failure({"a cat", "-o", folder_ / "a.png"}, 2, "--output: the name ends in .png");
+  expect_failure({"a cat", "--target", "", "-o", "-"}, 2, "--target: the translation has no text");
+  const auto expect_no_figure = [&](const std::vector<std::string>& more, const char* text) {
+    std::vector<std::string> all = {"a cat", "-o", "-", "--format", "svg", "--figure"};
+    all.insert(all.end(), more.begin(), more.end());
+    expect_failure(all, 2, text);
+  };
+  expect_no_figure({"heads", "--head", "1"}, "--head: does not belong to --figure heads");
+  expect_no_figure({"residual", "--layer", "1"}, "--layer: does not belong to --figure residual");
+  expect_no_figure({"input", "--kind", "cross"}, "choose encoder or decoder");
+  expect_no_figure({"input", "--token", "99"}, "--token 99: the sentence has ");
+  expect_no_figure({"input", "--token", "0"}, "--token 0: ");
   expect_failure({"a cat", "-o", "-", "--attention-layer", "9"}, 2, "--attention-layer 9");
-  expect_failure({"-i", two, "-o", "-"}, 1, "line 2: the sentence has no text");
+  expect_failure({"-i", two, "-o", "-"}, 1, "sentence 2: the sentence has no text");
   expect_failure({"-i", two, "--target-file", three, "-o", "-"}, 1, "three.txt");
   expect_failure({"-i", folder_ / "nowhere", "-o", "-"}, 1, "nowhere");
   expect_failure({many, "-o", "-"}, 1, " pieces; explain looks at 256 at most");

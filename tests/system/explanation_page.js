@@ -216,6 +216,15 @@ const checks = {
     assert.match(download.suggestedFilename(), /\.svg$/);
     assert.match(svg, /^<svg[^>]* xmlns="http:\/\/www\.w3\.org\/2000\/svg"/);
     assert.doesNotMatch(svg, /var\(/);
+    for (const figure of ['architecture', 'lines', 'matrix', 'tree'])
+      assert.doesNotMatch(
+        await page.evaluate(
+          name => standaloneSvg(document.querySelector(`[data-figure=${name}] svg`)).text(),
+          figure,
+        ),
+        /<(path|rect|line|circle)[^>]* (font|text)-/,
+        `${figure}: SVG allows shapes no properties of text`,
+      );
   },
 
   async 'another sentence'(page) {
@@ -244,8 +253,26 @@ const unusualChecks = {
   },
 };
 
+// A dark page is printed on white paper, with pictures that can be seen there.
+const checkPaper = async page => {
+  const inkOf = () =>
+    page.evaluate(() => {
+      const { data } = document.querySelector('.thumbnail canvas').getContext('2d').getImageData(0, 0, 1, 1);
+      return { text: rgbOf('--text'), cell: [...data.slice(0, 3)] };
+    });
+  const dark = await inkOf();
+  assert.ok(dark.text[0] > 200, `light text on a dark page: ${dark.text}`);
+  await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
+  await page.emulateMedia({ media: 'print' });
+  assert.deepEqual((await inkOf()).text, [0x1b, 0x1f, 0x24]);
+  assert.equal(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), 'rgb(255, 255, 255)');
+  await page.emulateMedia({ media: 'screen' });
+  await page.evaluate(() => dispatchEvent(new Event('afterprint')));
+  assert.deepEqual(await inkOf(), dark);
+};
+
 // Addresses that no page has written.
-const WRONG = ['#sentence=99&layer=99&kind=none&heads=a,b&output=-1&unit=x&step=1.5', '#kind=decoder&layer=1e9&heads=,', '#%'];
+const WRONG = ['#sentence=99&layer=99&kind=none&heads=a,b&output=-1&unit=x&step=1.5', '#kind=decoder&layer=1e9&heads=,', '#heads=-1', '#heads=0.5', '#step=7', '#%'];
 
 // What axe-core finds, and that nothing is wider than the page.
 const checkLook = async (browser, name, options) => {
@@ -268,6 +295,7 @@ const main = async () => {
   for (const [name, check] of Object.entries(checks)) await checked.run(name, () => onPage({}, check));
   for (const [name, check] of Object.entries(unusualChecks))
     await checked.run(name, () => onPage({ file: unusual }, check));
+  await checked.run('a dark page is printed light', () => onPage({ colorScheme: 'dark' }, checkPaper));
   for (const hash of WRONG)
     await checked.run(`a wrong address is put right: ${hash}`, () =>
       onPage({ hash }, async page => assert.ok(await page.locator('#lines svg path').count())),

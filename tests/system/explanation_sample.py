@@ -19,12 +19,19 @@ def encoded(kind, numbers):
     return base64.b64encode(array.array(kind, numbers).tobytes()).decode()
 
 
-def vectors(rows, size=1):
-    """A block of vectors, in whole numbers of `size` bytes."""
-    scales = [max(map(abs, row)) / (2**(8 * size - 1) - 1) or 1 for row in rows]
+def in_bytes(numbers, bits):
+    """Two numbers of 12 bits stand in three bytes."""
+    if bits == 8:
+        return encoded("b", numbers)
+    pairs = zip(numbers[::2], [*numbers[1::2], 0])
+    return encoded("B", [byte for a, b in pairs for byte in (a & 255, a >> 8 & 15 | (b & 15) << 4, b >> 4 & 255)])
+
+
+def vectors(rows, bits=8):
+    """A block of vectors, in whole numbers of `bits`."""
+    scales = [max(map(abs, row)) / (2**(bits - 1) - 1) or 1 for row in rows]
     numbers = [round(value / scale) for row, scale in zip(rows, scales) for value in row]
-    return {"shape": [len(rows), len(rows[0])], "bytes": size, "scales": scales,
-            "data": encoded({1: "b", 2: "h"}[size], numbers)}
+    return {"shape": [len(rows), len(rows[0])], "bits": bits, "scales": scales, "data": in_bytes(numbers, bits)}
 
 
 def whole_numbers(weights):
@@ -64,7 +71,7 @@ class Layer:
         return [[self.draw.gauss(0, 1) for _ in range(self.width)] for _ in range(count)]
 
     def vectors(self):
-        return {"q": vectors(self.q, 2), "k": vectors(self.k, 2), "v": vectors(self.v), "output": vectors(self.v[:1] * len(self.q))}
+        return {"q": vectors(self.q, 12), "k": vectors(self.k, 12), "v": vectors(self.v), "output": vectors(self.v[:1] * len(self.q))}
 
 
 def tokens(text):

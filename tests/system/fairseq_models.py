@@ -80,6 +80,7 @@ class Model:
         self.generator = fairseq.sequence_generator.SequenceGenerator(
             [self.model], self.dictionaries["de"], beam_size=1, max_len_a=0, max_len_b=40, unk_penalty=1e9,
             symbols_to_strip_from_output=set())
+        self.generator.len_penalty = 1.0 if name == "pre" else 0.6  # "pre" says nothing of its search
         self.path = folder if name != "pre" else folder / "averaged.pt"
         cfg = {"model": args, "task": {"_name": "translation", "source_lang": "en", "target_lang": "de"},
                "bpe": {"_name": "sentencepiece", "sentencepiece_model": "/elsewhere/spm.model"}, "tokenizer": None,
@@ -117,11 +118,11 @@ class Model:
         logits = self.model(source, torch.tensor([source.shape[1]]), given)[0]
         return logits.double().log_softmax(-1).gather(-1, ids[..., None])[0, :, 0].tolist()
 
-    def translate(self, line, longest):
+    def translate(self, line, longest, beam):
         import torch
         source = self.ids("en", line)
         sample = {"net_input": {"src_tokens": source, "src_lengths": torch.tensor([source.shape[1]])}}
-        self.generator.max_len_b = longest
+        self.generator.max_len_b, self.generator.beam_size = longest - 1, beam  # without </s>
         ids = self.generator.generate([self.model], sample)[0][0]["tokens"]
         pieces = self.dictionaries["de"].string(ids).split()
         return self.tokenizers["de"].decode(pieces) if pieces else ""

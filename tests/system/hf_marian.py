@@ -3,7 +3,7 @@ whose vocabularies lack pieces of the tokenizers and the other way round, and a 
 corpus. Pieces and log-probabilities must be theirs, greedy translations in 999 of 1,000 lines, and a
 model that goes out and in again must have the same bits. Exits with 77 (skipped) where pip cannot install the package.
 
-Usage: hf_marian.py PROGRAM PACKAGES
+Usage: hf_marian.py PROGRAM PACKAGES PRINT_PIECES
 """
 
 import json
@@ -76,6 +76,32 @@ def load(folder):
             transformers.MarianMTModel.from_pretrained(folder).eval())
 
 
+def random_lines(vocabulary, count):
+    """Of pieces, letters of several scripts, signs and spaces; some begin with a tag. Neither </s> nor <unk>, which transformers
+    takes for the pieces where they stand in a text; Marian takes them for text."""
+    draw = random.Random(len(vocabulary))
+    signs = [*(piece for piece in vocabulary if "<" not in piece), *map(chr, range(33, 127)),
+             *"\u00e4\u00df\u0416\u4f60\u597d\u0639\u0651\u0301\ufb01\uff21\u2026\u00bd\U0001f600 \u00a0\u3000\u200b\t\u2581", "  "]
+    lines = ["".join(draw.choice(signs) for _ in range(draw.randint(1, 12))).replace("\u2581", draw.choice((" ", "\u2581")))
+             for _ in range(count)]
+    return [(">>deu<< " if i % 9 == 0 else "") + line for i, line in enumerate(lines)]
+
+
+def same_pieces(print_pieces, folder, model_file, lines):
+    """The tokenizer in our model file gives each line the numbers that MarianTokenizer gives it."""
+    import transformers
+    from safetensors import safe_open
+    theirs = transformers.MarianTokenizer.from_pretrained(folder)
+    with safe_open(model_file, "np") as file:
+        (folder / "ours.spm").write_bytes(file.get_tensor("tokenizer.source").tobytes())
+    ours = run(print_pieces, folder / "ours.spm", text="\n".join(lines) + "\n").split("\n")[:-1]
+    assert len(ours) == len(lines)
+    unlike = [(line, numbers) for line, numbers in zip(lines, ours)
+              if list(map(int, numbers.split())) != theirs(line).input_ids[:-1]]
+    print(f"{folder.name}: {len(lines) - len(unlike)} of {len(lines)} lines have the same pieces", flush=True)
+    assert not unlike, [(line, numbers, theirs(line).input_ids, theirs.tokenize(line)) for line, numbers in unlike[:3]]
+
+
 def same_log_probabilities(program, folder, model_file, sources, targets):
     """Theirs of each target piece beside `dragoman score`'s: the same number of pieces, and the same numbers."""
     import torch
@@ -142,7 +168,7 @@ def odd_lines(sources):
 
 
 def main():
-    program, packages_folder = sys.argv[1], pathlib.Path(sys.argv[2])
+    program, packages_folder, print_pieces = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3]
     packages.install(packages_folder, "torch==2.13.0", "transformers==5.24.0", "sentencepiece", "numpy")
     import torch
     torch.set_num_threads(1)
@@ -157,6 +183,9 @@ def main():
             make_random_model(theirs, corpus, d_model, heads, activation, layers, False)
             run(program, "import", theirs, "-o", folder / "in.safetensors")
             same_log_probabilities(program, theirs, folder / "in.safetensors", sources[:200], targets[:200])
+            vocabulary = list(json.loads((theirs / "vocab.json").read_text()))
+            lines = odd_lines((corpus / "train.en").read_text().splitlines()[:5000]) + random_lines(vocabulary, 5000)
+            same_pieces(print_pieces, theirs, folder / "in.safetensors", lines)
             theirs = folder / f"lively-{activation}"
             make_random_model(theirs, corpus, d_model, heads, activation, layers, True)
             run(program, "import", theirs, "-o", folder / "in.safetensors")

@@ -61,6 +61,20 @@ TEST_F(Inspect, KnowsACheckpoint) {
               AllOf(HasSubstr("checkpoint\n"), HasSubstr("update                12")));
 }
 
+TEST_F(Inspect, AProgressRecordMayBeNoJsonButNotBeNestedWithoutBound) {
+  SmallModel model(Tokenizer(tokenizer_, "tokenizer").size());
+  model.contents.tokenizer_source = tokenizer_;
+  model.make_checkpoint();
+  const std::string path = run_ / "checkpoint.safetensors";
+  model.contents.progress = "no JSON";
+  write_model_file(path, model.contents);
+  EXPECT_THAT(run({"inspect", path}).output, HasSubstr("no JSON"));
+  model.contents.progress = std::string(200'000, '[') + std::string(200'000, ']');
+  write_model_file(path, model.contents);
+  for (const char* format : {"text", "json"})
+    expect_one_error(run({"inspect", path, "--format", format}), 1, "nested more than 64 deep");
+}
+
 TEST_F(Inspect, ADamagedOrUnreadableFileIsOneLine) {
   expect_one_error(run({"inspect", "--check", write_damaged_file()}), 1, "is damaged");
   for (const auto& [file, what] : write_unreadable_files())

@@ -106,12 +106,13 @@ class Model:
                                     trg_mask=torch.ones(1, 1, given.shape[1], dtype=torch.bool))[0]
         return logits.double().log_softmax(-1).gather(-1, ids[..., None])[0, :, 0].tolist()
 
-    def translate(self, line, longest):
+    def translate(self, line, longest, beam):
         import torch
-        from joeynmt.search import greedy
+        from joeynmt.search import beam_search, greedy
         output, hidden, mask = self.encode(line)
-        ids, _, _ = greedy(src_mask=mask, max_output_length=longest, model=self.model, encoder_output=output,
-                           encoder_hidden=hidden, generate_unk=False, return_prob="none", min_output_length=0)
+        options = dict(src_mask=mask, max_output_length=longest, model=self.model, encoder_output=output, encoder_hidden=hidden,
+                       generate_unk=False, return_prob="none", min_output_length=0)
+        ids = greedy(**options)[0] if beam == 1 else beam_search(**options, beam_size=beam, alpha=1.0, n_best=1)[0]
         tokenizer, vocabulary = self.target
         pieces = vocabulary.arrays_to_sentences(ids, cut_at_eos=True)[0]
         ends = pieces[-1:] == ["</s>"]

@@ -30,6 +30,7 @@ def import_onmt():
     import onmt.model_builder
     import onmt.models.model_saver
     import onmt.opts
+    import onmt.translate.beam_search
     import onmt.translate.greedy_search
     import onmt.translate.translator
     import onmt.utils.parse  # noqa: F401
@@ -121,15 +122,18 @@ class Model:
         log_probabilities = self.model.generator(output).double().log_softmax(-1)
         return log_probabilities.gather(-1, ids[:, 1:])[0, :, 0].tolist()
 
-    def translate(self, line, longest):
+    def translate(self, line, longest, beam):
         src, length = self.source(line)
         vocabulary = self.vocabs["tgt"]
-        search = self.onmt.translate.greedy_search.GreedySearch(
+        options = dict(
             pad=vocabulary["<blank>"], bos=vocabulary["<s>"], eos=vocabulary["</s>"], unk=vocabulary["<unk>"],
-            start=vocabulary[self.vocabs["decoder_start_token"]], n_best=1, batch_size=1,
+            start=vocabulary[self.vocabs["decoder_start_token"]], n_best=1, batch_size=1, beam_size=beam,
             global_scorer=self.translator.global_scorer, min_length=0, block_ngram_repeat=0, exclusion_tokens=set(),
-            return_attention=False, max_length=longest, sampling_temp=1.0, keep_topk=1, keep_topp=0.0, beam_size=1,
-            ban_unk_token=True)
+            return_attention=False, max_length=longest, ban_unk_token=True)
+        if beam == 1:
+            search = self.onmt.translate.greedy_search.GreedySearch(**options, sampling_temp=1.0, keep_topk=1, keep_topp=0.0)
+        else:
+            search = self.onmt.translate.beam_search.BeamSearch(**options, stepwise_penalty=False, ratio=0.0)
         results = self.translator._translate_batch_with_strategy({"src": src, "srclen": length}, search)
         pieces = [vocabulary.ids_to_tokens[i] for i in results["predictions"][0][0].tolist()]
         pieces = pieces[:-1] if pieces[-1:] == ["</s>"] else pieces

@@ -67,6 +67,7 @@ TEST_F(TrainAutomatic, ARunThatGainsNothingCoolsDownAndEnds) {
   EXPECT_THAT(result.errors, HasSubstr("no gain in 2 validations: the rate falls from here to "
                                        "update 30, where the run ends"));
   EXPECT_THAT(result.errors, HasSubstr("finished by --patience after 30 updates"));
+  EXPECT_THAT(result.errors, HasSubstr("give the same command a --patience above 2, or 0"));
 }
 
 TEST_F(TrainAutomatic, ARunThatIsStoppedSaysHowItEndsSoonAndDoesSo) {

@@ -1,8 +1,8 @@
 """Runs the commands of docs/transformer.md, on a model that is trained for a moment; or on a trained one, to draw the
-pictures of the page anew (for those of the page of `dragoman explain` with Chromium and Node.js).
+pictures of the page anew (for those of the pages of `explain` and `plot` with Chromium and Node.js).
 
 usage: transformer_page.py PROGRAM SOURCE_FOLDER
-       transformer_page.py PROGRAM SOURCE_FOLDER RUN SAMPLE_CORPUS   # writes SOURCE_FOLDER/docs/transformer/
+       transformer_page.py PROGRAM SOURCE_FOLDER RUN EXPERIMENTS   # writes SOURCE_FOLDER/docs/transformer/
 """
 
 import os
@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import xml.etree.ElementTree
 
 import node_packages
 
@@ -22,7 +23,7 @@ dragoman train -o demo/run --preset tiny --vocab-size 2000 --max-updates 4 --val
   --train-src demo/sample/train.en --train-tgt demo/sample/train.de \\
   --valid-src demo/sample/valid.en --valid-tgt demo/sample/valid.de
 """
-SMALLER = (r"(bench/paper_experiments .*) --updates 425", r"\1 --updates 4 --only one-head")
+SMALLER = (r"(bench/paper_experiments .*) --updates 425", r"\1 --updates 4 --only plain no-warm-up")
 
 
 def blocks(page):
@@ -40,7 +41,10 @@ def run(text, folder, program):
 
 def check_pictures(page, folder):
     """Each picture of the page that a command draws is there, and the page names no other file of the repository."""
-    drawn = {path.name for path in (folder / "pictures").glob("*.svg")}
+    files = list((folder / "pictures").glob("*.svg"))
+    for file in files:
+        assert xml.etree.ElementTree.parse(file).getroot().tag == "{http://www.w3.org/2000/svg}svg", file
+    drawn = {file.name for file in files}
     shown = set(re.findall(r"\]\(transformer/([^)]+)\)", page))
     assert drawn and drawn <= shown, f"drawn, but not shown: {drawn - shown}"
     missing = [name for name in shown if not (HERE.parents[1] / "docs/transformer" / name).is_file()]
@@ -67,10 +71,10 @@ def draw(program, source, page, demo):
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         (folder / "demo").mkdir()
-        for link, to in zip(("run", "sample"), demo):
+        for link, to in zip(("run", "experiments"), demo):
             (folder / "demo" / link).symlink_to(pathlib.Path(to).resolve())
         for block in blocks(page):
-            if "explain" in block:
+            if re.search("dragoman (explain|plot)", block):
                 run(block, folder, program)
         pictures = source / "docs/transformer"
         for svg in (folder / "pictures").glob("*.svg"):

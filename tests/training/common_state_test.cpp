@@ -80,12 +80,8 @@ TEST(CommonState, RanksHavePartedWhereOnlyOneLeavesAnUpdateOut) {
 TEST(CommonState, LossesAreSummedOverAllRanks) {
   EXPECT_THAT(run_two_ranks([](Communicator& ranks) {
                 const double mine = 1 + ranks.rank();
-                const BatchLoss sums = sum_over_ranks(ranks, {.smoothed = mine,
-                                                              .negative_log_likelihood = 2,
-                                                              .source_tokens = 5,
-                                                              .target_tokens = 7,
-                                                              .alignment = mine,
-                                                              .linked_tokens = 1});
+                const auto own = torch::tensor({mine, 2.0, mine, 1.0}, torch::kFloat64);
+                const BatchLoss sums = sum_over_ranks(ranks, {own, 5, 7}).read();
                 EXPECT_EQ(sums.smoothed, 3);
                 EXPECT_EQ(sums.negative_log_likelihood, 4);
                 EXPECT_EQ(sums.source_tokens, 10);

@@ -19,6 +19,9 @@ TEST(ProgressRecord, RoundTripsThroughJson) {
   EXPECT_THROW(progress_from_json("{\"epoch\": 7}"), Error);
   EXPECT_THROW(progress_from_json("{\"update\": \"7\"}"), Error);
   EXPECT_THROW(progress_from_json("nonsense"), Error);
+  EXPECT_THROW(progress_from_json("{\"update\": 7, \"cooldown_limit\": " +
+                                  std::string(200'000, '[') + std::string(200'000, ']') + "}"),
+               Error);
 }
 
 TEST(ProgressRecord, ARecordOfAnEarlierVersionIsReadWithDefaults) {

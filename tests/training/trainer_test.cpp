@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -175,6 +176,93 @@ TEST_F(TrainerTest, TheLastValidationIsFiniteOrTheRunFails) {
   RecordingObserver observer;
   EXPECT_THAT(message_of<Error>([&] { train(run, observer); }),
               HasSubstr("the loss on the validation text is not finite"));
+}
+
+/// The lines of the log without clocks and speeds.
+std::vector<nlohmann::json> log_without_time(const TrainingRun& run) {
+  std::vector<nlohmann::json> lines;
+  std::istringstream log(read_file(run.folder.log()));
+  for (std::string line; std::getline(log, line);) {
+    auto json = nlohmann::json::parse(line);
+    if (json.at("type") == "start") continue;
+    nlohmann::json kept;
+    for (const char* member : {"type", "update", "loss", "gradient_norm", "lines", "to_update"})
+      if (json.contains(member)) kept[member] = json.at(member);
+    lines.push_back(kept);
+  }
+  return lines;
+}
+
+TEST_F(TrainerTest, UpdatesWhoseResultsAreReadLateAreTheSame) {
+  const auto ahead = [](TrainingRun run) {
+    run.updates_ahead = 4;
+    return run;
+  };
+  TrainingRun in_turn = run_in("in turn");
+  in_turn.config.max_updates = 21;
+  in_turn.config.log_every = 10;
+  in_turn.config.valid_every = 7;
+  in_turn.config.save_every = 21;
+  TrainingRun late = ahead(in_turn);
+  late.config.output = late.folder.root = *folder_ / "late";
+  RecordingObserver observer, late_observer;
+  std::vector<std::int64_t> updates;
+  late_observer.after_update = [&](std::int64_t update) { updates.push_back(update); };
+  EXPECT_EQ(train(in_turn, observer), StopReason::MaxUpdates);
+  const ProgressRecord whole = progress_;
+  EXPECT_EQ(train(late, late_observer), StopReason::MaxUpdates);
+  EXPECT_TRUE(torch::equal(weights_at(in_turn, 21), weights_at(late, 21)));
+  EXPECT_EQ(progress_.history, whole.history);
+  EXPECT_EQ(progress_.target_tokens, whole.target_tokens);
+  EXPECT_EQ(progress_.update, whole.update);
+  EXPECT_EQ(progress_.batch, whole.batch);
+  EXPECT_EQ(late_observer.validated_updates, observer.validated_updates);
+  EXPECT_EQ(late_observer.logged_updates, observer.logged_updates);
+  EXPECT_EQ(updates.size(), 21u);
+  EXPECT_TRUE(std::is_sorted(updates.begin(), updates.end()));
+  EXPECT_EQ(log_without_time(late), log_without_time(in_turn));
+}
+
+TEST_F(TrainerTest, AStopAmongUpdatesWhoseResultsAreReadLateLosesNothing) {
+  TrainingRun straight = run_in("late and straight"), stopped = run_in("late and stopped");
+  for (TrainingRun* run : {&straight, &stopped}) {
+    run->config.log_every = 100;
+    run->updates_ahead = 4;
+  }
+  RecordingObserver quiet;
+  train(straight, quiet);
+  std::stop_source source;
+  RecordingObserver observer;
+  observer.after_update = [&](std::int64_t update) {
+    if (update == 1) source.request_stop();
+  };
+  EXPECT_EQ(train(stopped, observer, source.get_token()), StopReason::Requested);
+  EXPECT_EQ(progress_.update, 4);
+  EXPECT_EQ(train(stopped, observer), StopReason::MaxUpdates);
+  EXPECT_TRUE(torch::equal(weights_at(straight, 6), weights_at(stopped, 6)));
+}
+
+TEST_F(TrainerTest, ADivergenceThatIsReadLateIsTheSame) {
+  const auto warnings = [this](const std::string& name, std::size_t updates_ahead) {
+    TrainingRun run = run_in(name);
+    run.config.lr = 1e30;  // the second update's loss is not finite
+    run.config.warmup_updates = 1;
+    run.config.max_updates = 100;
+    run.config.log_every = 50;
+    run.config.max_rollbacks = 1;
+    run.updates_ahead = updates_ahead;
+    RecordingObserver observer;
+    EXPECT_THAT(message_of<Error>([&] { train(run, observer); }),
+                HasSubstr("training has diverged at update 11, after 1 rollbacks"));
+    std::vector<std::vector<std::int64_t>> facts = {logged(run, "rollback", "to_update"),
+                                                    logged(run, "rollback", "update")};
+    for (const std::string& warning : observer.warnings) {
+      const auto update = warning.find("update ");
+      facts.push_back({std::stoll(warning.substr(update + 7))});
+    }
+    return facts;
+  };
+  EXPECT_EQ(warnings("diverged late", 7), warnings("diverged at once", 1));
 }
 
 }  // namespace

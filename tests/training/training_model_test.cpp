@@ -1,14 +1,20 @@
 #include "training/training_model.h"
 
 #include <ATen/Parallel.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <utility>
 
+#include "data/batch_shape.h"
+#include "model/ops/kernel_call.h"
+#include "tests/called_operations.h"
 #include "tests/test_device.h"
 #include "tests/training/small_batches.h"
+#include "training/spike_limits.h"
 
 namespace dragoman {
 namespace {
@@ -58,7 +64,8 @@ TEST(TrainingModel, GradientIsTheSameHoweverAnUpdateIsSplitIntoBatches) {
     std::int64_t tokens = 0;
     for (const auto& sentences : batches)
       tokens += model.accumulate(batch_of(sentences), {.label_smoothing = 0.1}, 1).target_tokens;
-    const double norm = model.step({.target_tokens = tokens, .learning_rate = 1}).gradient_norm;
+    const double norm =
+        model.step({.target_tokens = tokens, .learning_rate = 1}).gradient_norm.item<double>();
     return std::pair(norm, model.adam().first_moment.clone());
   };
   const auto [whole_norm, whole] = step({{1, 2, 3, 4, 5, 6}});
@@ -75,7 +82,7 @@ TEST(TrainingModel, ThreadsSharesOfABatchGiveTheGradientOfTheWhole) {
   const auto run = [&batch](int threads, std::int64_t replicas) {
     at::set_num_threads(threads);
     TrainingModel model(small_config(0.2), {}, Precision::Fp32, test_device(), 1);
-    const auto sums = model.accumulate(batch, {.label_smoothing = 0.1, .r_drop = 2}, 1);
+    const auto sums = model.accumulate(batch, {.label_smoothing = 0.1, .r_drop = 2}, 1).read();
     EXPECT_EQ(at::get_num_threads(), threads);
     EXPECT_EQ(model.replicas(), replicas);
     at::set_num_threads(1);
@@ -106,12 +113,124 @@ TEST(TrainingModel, LearnsOnAnyDeviceAsOnTheCpu) {
     for (int u = 1; u <= 20; ++u) {
       const auto sums = model.accumulate(batch_of({u, u + 1, u + 2}), {.label_smoothing = 0.1}, u);
       model.step({.target_tokens = sums.target_tokens, .learning_rate = 1e-3, .clip_norm = 1});
-      losses.push_back(sums.smoothed / static_cast<double>(sums.target_tokens));
+      losses.push_back(sums.read().smoothed / static_cast<double>(sums.target_tokens));
     }
     return losses;
   };
   const auto here = losses(test_device()), on_cpu = losses(torch::kCPU);
   for (std::size_t u = 0; u < here.size(); ++u) EXPECT_NEAR(here[u], on_cpu[u], 1e-4);
+}
+
+/// A batch in which every target piece but </s> is linked to the source piece at its place.
+PackedBatch linked_batch(const std::vector<std::int64_t>& sentences) {
+  PackedBatch batch = batch_of(sentences);
+  for (std::size_t b = 0; b < sentences.size(); ++b) {
+    const std::int32_t length = std::min(batch.source.starts[b + 1] - batch.source.starts[b],
+                                         batch.target.starts[b + 1] - batch.target.starts[b]);
+    batch.links.emplace_back();
+    for (std::int32_t t = 0; t + 1 < length; ++t) batch.links.back().push_back({t, t, 1});
+  }
+  return batch;
+}
+
+const std::vector<LossConfig> kLosses = {{.label_smoothing = 0.1},
+                                         {.label_smoothing = 0.1, .r_drop = 2},
+                                         {.label_smoothing = 0.1, .alignment_weight = 0.5}};
+
+TEST(TrainingModel, WithoutKernelsAndWithFillerSentencesItLearnsAsWithKernels) {
+  const auto run = [](Precision precision, const LossConfig& loss) {
+    TrainingModel model(small_config(0.2), {}, precision, torch::kCPU, 1);
+    model.keep_moving_average(0.9);
+    std::vector<BatchLoss> losses;
+    for (std::int64_t u = 1; u <= 20; ++u) {
+      const auto batch =
+          loss.alignment_weight > 0 ? linked_batch({u, u + 1, u + 2}) : batch_of({u, u + 1, u + 2});
+      const auto sums = model.accumulate(batch, loss, u);
+      model.step({.target_tokens = sums.target_tokens, .learning_rate = 1e-3, .clip_norm = 1});
+      losses.push_back(sums.read());
+    }
+    return losses;
+  };
+  for (const Precision precision : {Precision::Fp32, Precision::Bf16})
+    for (const LossConfig& loss : kLosses) {
+      const auto with = run(precision, loss);
+      const WithoutKernels plain;
+      const auto without = run(precision, loss);
+      const double tolerance = precision == Precision::Fp32 ? 1e-4 : 0.05;  // for each token
+      for (std::size_t u = 0; u < with.size(); ++u) {
+        const auto tokens = static_cast<double>(with[u].target_tokens);
+        EXPECT_EQ(without[u].source_tokens, with[u].source_tokens);
+        EXPECT_EQ(without[u].target_tokens, with[u].target_tokens);
+        EXPECT_EQ(without[u].linked_tokens, with[u].linked_tokens);
+        EXPECT_NEAR(without[u].smoothed, with[u].smoothed, tolerance * tokens);
+        EXPECT_NEAR(without[u].negative_log_likelihood, with[u].negative_log_likelihood,
+                    tolerance * tokens);
+        EXPECT_NEAR(without[u].alignment, with[u].alignment, tolerance * tokens);
+      }
+    }
+}
+
+TEST(TrainingModel, FillerSentencesChangeNeitherTheLossNorTheGradient) {
+  const auto run = [](const PackedBatch& batch) {
+    TrainingModel model(small_config(0.2), {}, Precision::Fp32, test_device(), 1);
+    const BatchLoss loss = model.accumulate(batch, {.label_smoothing = 0.1}, 1).read();
+    return std::pair(loss, model.gradient().clone());
+  };
+  const PackedBatch batch = batch_of({1, 2, 3, 4, 5});
+  BatchShape shape = shape_for(batch);
+  shape.sentences += 3;
+  shape.source.rows += 20;
+  shape.target.rows += 5;
+  const auto [loss, gradient] = run(batch);
+  const auto [with_filler, same_gradient] = run(filled(batch, shape));
+  EXPECT_NEAR(with_filler.smoothed, loss.smoothed, 1e-6 * loss.smoothed);
+  EXPECT_NEAR(with_filler.negative_log_likelihood, loss.negative_log_likelihood,
+              1e-6 * loss.smoothed);
+  EXPECT_LT((gradient - same_gradient).norm().item<double>(),
+            1e-6 * gradient.norm().item<double>());
+}
+
+TEST(TrainingModel, AnUpdateWaitsForNothingFromItsDevice) {
+  const WithoutKernels plain;  // the operations of a GPU
+  for (const Precision precision : {Precision::Fp32, Precision::Bf16})
+    for (const LossConfig& loss : kLosses) {
+      TrainingModel model(small_config(0.2), {}, precision, test_device(), 1);
+      model.keep_moving_average(0.9);
+      SpikeLimits limits({}, 10, test_device());
+      const auto batch = loss.alignment_weight > 0 ? linked_batch({1, 2, 3}) : batch_of({1, 2, 3});
+      const CalledOperations called;
+      for (std::int64_t u = 1; u <= 2; ++u) {
+        const auto sums = model.accumulate(batch, loss, u);
+        const auto mean = sums.smoothed() / static_cast<double>(sums.target_tokens);
+        const auto step = model.step({.target_tokens = sums.target_tokens,
+                                      .learning_rate = 1e-3,
+                                      .clip_norm = 1,
+                                      .max_gradient_norm = limits.max_gradient_norm(mean)});
+        limits.note(mean, step.gradient_norm, step.applied);
+      }
+      EXPECT_TRUE(called.names().contains("aten::_fused_adamw_")) << "operations are noted";
+      EXPECT_THAT(called.host_waits(), testing::IsEmpty());
+    }
+}
+
+TEST(TrainingModel, AnUpdateLeftOutCountsAsNoStep) {
+  TrainingModel model(small_config(0), {}, Precision::Bf16, test_device(), 1);
+  model.keep_moving_average(0.5);
+  const auto update = [&model](double limit) {
+    const auto sums = model.accumulate(batch_of({1}), {.label_smoothing = 0.1}, 1);
+    model.step({.target_tokens = sums.target_tokens,
+                .learning_rate = 1e-3,
+                .clip_norm = 1,
+                .max_gradient_norm =
+                    torch::full({}, limit, model.adam().steps.options().dtype(torch::kFloat64))});
+  };
+  update(1e9);
+  std::vector<torch::Tensor> before;
+  for (const auto& tensor : model.state()) before.push_back(tensor.clone());
+  update(1e-9);
+  for (std::size_t i = 0; i < before.size(); ++i)
+    EXPECT_TRUE(torch::equal(model.state()[i], before[i])) << i;
+  EXPECT_EQ(model.adam().steps.item<float>(), 1);
 }
 
 TEST(TrainingModel, AnUpdateWithoutAFiniteGradientLeavesTheWeights) {
@@ -121,26 +240,27 @@ TEST(TrainingModel, AnUpdateWithoutAFiniteGradientLeavesTheWeights) {
   const auto sums = model.accumulate(batch_of({1}), {.label_smoothing = 0.1}, 1);
   const StepResult step =
       model.step({.target_tokens = sums.target_tokens, .learning_rate = 1e-3, .clip_norm = 1});
-  EXPECT_FALSE(step.applied);
-  EXPECT_FALSE(std::isfinite(step.gradient_norm));
+  EXPECT_FALSE(step.applied.item<bool>());
+  EXPECT_FALSE(std::isfinite(step.gradient_norm.item<double>()));
   EXPECT_TRUE(torch::equal(before.nan_to_num(), model.weights().nan_to_num()));
 }
 
 TEST(TrainingModel, AGradientThatIsTooLongLeavesTheWeightsAndIsForgotten) {
   TrainingModel model(small_config(0), {}, Precision::Fp32, test_device(), 1);
   const auto before = model.weights().clone();
-  const auto step = [&model](double max_norm) {
+  const auto step = [&model](const torch::Tensor& max_norm) {
     const auto sums = model.accumulate(batch_of({1}), {.label_smoothing = 0.1}, 1);
     return model.step({.target_tokens = sums.target_tokens,
                        .learning_rate = 1e-3,
                        .max_gradient_norm = max_norm});
   };
-  const StepResult left_out = step(1e-9);
-  EXPECT_FALSE(left_out.applied);
+  const StepResult left_out =
+      step(torch::full({}, 1e-9, torch::TensorOptions(torch::kFloat64).device(test_device())));
+  EXPECT_FALSE(left_out.applied.item<bool>());
   EXPECT_TRUE(torch::equal(before, model.weights()));
   const StepResult made = step(left_out.gradient_norm);
-  EXPECT_TRUE(made.applied);  // and nothing of the first was left in the buffer
-  EXPECT_EQ(made.gradient_norm, left_out.gradient_norm);
+  EXPECT_TRUE(made.applied.item<bool>());  // and nothing of the first was left in the buffer
+  EXPECT_TRUE(torch::equal(made.gradient_norm, left_out.gradient_norm));
   EXPECT_FALSE(torch::equal(before, model.weights()));
 }
 
@@ -149,7 +269,7 @@ TEST(TrainingModel, ClippingBoundsTheStep) {
   const auto sums = model.accumulate(batch_of({1, 2}), {.label_smoothing = 0.1}, 1);
   const double norm =
       model.step({.target_tokens = sums.target_tokens, .learning_rate = 0, .clip_norm = 0.01})
-          .gradient_norm;
+          .gradient_norm.item<double>();
   EXPECT_GT(norm, 0.01);
   EXPECT_NEAR(model.adam().first_moment.norm().item<double>(), 0.1 * 0.01, 1e-5);
 }
@@ -158,9 +278,9 @@ TEST(TrainingModel, RDropCountsABatchOnceAndAddsTheDivergenceOfItsPasses) {
   const PackedBatch batch = batch_of({1, 2, 3, 4, 5});
   const auto sums = [&](double dropout, double alpha) {
     TrainingModel model(small_config(dropout), {}, Precision::Fp32, test_device(), 1);
-    const auto loss = model.accumulate(batch, {.label_smoothing = 0.1, .r_drop = alpha}, 1);
-    return std::pair(
-        loss, model.step({.target_tokens = loss.target_tokens, .learning_rate = 0}).gradient_norm);
+    const auto loss = model.accumulate(batch, {.label_smoothing = 0.1, .r_drop = alpha}, 1).read();
+    return std::pair(loss, model.step({.target_tokens = loss.target_tokens, .learning_rate = 0})
+                               .gradient_norm.item<double>());
   };
   // Without dropout both passes are one.
   const auto [once, norm] = sums(0, 0);

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <cstdint>
 
+#include "model/ops/to_device.h"
+
 namespace dragoman {
 
 BatchLinks::BatchLinks(std::span<const std::vector<PieceLink>> sentences,
@@ -16,8 +18,8 @@ BatchLinks::BatchLinks(std::span<const std::vector<PieceLink>> sentences,
       weights.push_back(link.weight);
     }
   const auto device = source.positions.device();
-  indices = torch::tensor(at, torch::kInt64).to(device);
-  link_weights = torch::tensor(weights, torch::kFloat32).to(device);
+  indices = to_device(at, device);
+  link_weights = to_device(weights, device);
 }
 
 torch::Tensor log_attention_at(const torch::Tensor& indices, const torch::Tensor& queries,

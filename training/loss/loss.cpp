@@ -17,9 +17,7 @@ namespace dragoman {
 namespace {
 
 /// Does not read a GPU's scalar, as that would wait for the GPU.
-bool is_one(const torch::Tensor& scalar) {
-  return scalar.device().is_cpu() && scalar.item<float>() == 1;
-}
+bool is_one(const torch::Tensor& scalar) { return has_kernel(scalar) && scalar.item<float>() == 1; }
 
 /// The arguments of projected_cross_entropy(), for P passes over N tokens.
 struct Projection {
@@ -196,7 +194,7 @@ LossSums projected_cross_entropy(const torch::Tensor& hidden, const torch::Tenso
   const auto sums =
       ProjectedCrossEntropy::apply(hidden.contiguous(), weight, as_optional(bias), targets, config,
                                    torch::GradMode::is_enabled() && hidden.requires_grad());
-  return {sums[0], sums[1].item<double>(), sums[2].item<double>()};
+  return {sums[0], sums[1], sums[2]};
 }
 
 }  // namespace dragoman

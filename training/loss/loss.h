@@ -12,14 +12,14 @@
 namespace dragoman {
 
 struct LossSums {
-  torch::Tensor objective;         ///< scalar fp32, sum over tokens; the one that has a gradient
-  double smoothed;                 ///< cross-entropy with smoothing, the mean of the passes
-  double negative_log_likelihood;  ///< the same without smoothing
+  torch::Tensor objective;  ///< scalar fp32, sum over tokens; the one that has a gradient
+  torch::Tensor smoothed;   ///< scalar fp64: cross-entropy with smoothing, the passes' mean
+  torch::Tensor negative_log_likelihood;  ///< scalar fp64: the same without smoothing
 };
 
 /// hidden [N, D], weight [V, D], bias [V] or undefined, targets [N] int64, -1 for rows without one;
 /// with R-Drop hidden is [2N, D], row N + n the second pass of row n. Gradients are formed where
-/// grad mode is on; the weight's is summed in fp32 over chunks.
+/// grad mode is on; the weight's is summed in fp32 over chunks. Waits for no device but the CPU.
 LossSums projected_cross_entropy(const torch::Tensor& hidden, const torch::Tensor& weight,
                                  const torch::Tensor& bias, const torch::Tensor& targets,
                                  const LossConfig& config);

@@ -27,7 +27,7 @@ double seconds_of_batch(TrainingModel& model, const SpeedSettings& settings) {
     if (settings.stop.stop_requested()) throw PreparationStopped();
     const PackedBatch batch = random_batch(settings.text, kSeed, i);
     const auto start = std::chrono::steady_clock::now();
-    model.accumulate(batch, {.label_smoothing = 0.1}, static_cast<std::int64_t>(i));
+    model.accumulate(batch, {.label_smoothing = 0.1}, static_cast<std::int64_t>(i)).read();
     if (i > 0) fastest = std::min(fastest, seconds_since(start));
   }
   return fastest;
@@ -35,7 +35,7 @@ double seconds_of_batch(TrainingModel& model, const SpeedSettings& settings) {
 
 double seconds_of_step(TrainingModel& model) {
   const auto start = std::chrono::steady_clock::now();
-  model.step({.target_tokens = 1, .learning_rate = 0});
+  model.step({.target_tokens = 1, .learning_rate = 0}).applied.item<bool>();  // waits for it
   return seconds_since(start);
 }
 

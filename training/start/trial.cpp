@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <vector>
 
 #include "base/memory.h"
@@ -81,8 +82,10 @@ BatchCost Trial::cost_of(const std::vector<PackedBatch>& batches) {
     AccumulateConfig config{
         .update = ++update_, .loss = settings_.config.loss(), .precision = settings_.precision};
     const double spent = seconds_of([&] {  // as the trainer does
-      while (!try_to_accumulate(model_, {&batch, 1}, config))
+      std::optional<DeviceLoss> loss;
+      while (!(loss = try_to_accumulate(model_, {&batch, 1}, config)))
         config.part_tokens = lowered_part_tokens({&batch, 1}, config.part_tokens);
+      loss->read();  // when the device is done
     });
     if (i == 0 && batches.size() > 1) continue;
     seconds += spent;
@@ -93,7 +96,9 @@ BatchCost Trial::cost_of(const std::vector<PackedBatch>& batches) {
 }
 
 double Trial::step_seconds() {
-  return seconds_of([this] { model_.step({.target_tokens = 1, .learning_rate = 0}); });
+  return seconds_of([this] {
+    model_.step({.target_tokens = 1, .learning_rate = 0}).applied.item<bool>();  // waits for it
+  });
 }
 
 std::int64_t Trial::peak_growth() const {

@@ -45,15 +45,15 @@ TEST(Parity, FindsWhatIsWrong) {
         "decoder.layers.0.feed_forward.outer.weight", "embedding.weight", "output.bias"}) {
     ImportedModel wrong = right;
     for (float& value : wrong.parameters.at(name)) value = -value;
-    EXPECT_FALSE(compared(model, wrong).is_same(5e-3)) << name;
+    EXPECT_FALSE(compared(model, wrong).is_same(kParityTolerance)) << name;
   }
   ForeignModel halves = model;
   halves.columns = ColumnOrder::Halves;
-  EXPECT_FALSE(compared(halves, right).is_same(5e-3));
+  EXPECT_FALSE(compared(halves, right).is_same(kParityTolerance));
   ForeignModel renumbered = model;
   std::reverse(renumbered.source.pieces.begin() + 60, renumbered.source.pieces.end());
   const Parity pieces = compared(renumbered, right);
-  EXPECT_FALSE(pieces.is_same(5e-3));
+  EXPECT_FALSE(pieces.is_same(kParityTolerance));
   EXPECT_THAT(pieces.text(), testing::HasSubstr("other pieces in"));
 }
 

@@ -142,6 +142,73 @@ Activations recorded(const Transformer& model) {
   return activations;
 }
 
+torch::Tensor rows_of(const std::vector<float>& numbers, std::int64_t columns) {
+  return torch::tensor(numbers).view({-1, columns});
+}
+
+/// A sub-layer as it was written down, and the norm around it.
+struct FoundSubLayer {
+  std::string name;
+  const std::vector<float>&stream, &output;
+  torch::nn::LayerNorm norm;
+};
+
+/// Follows the residual stream from `first` to `last` by section 3.1; `end` is the norm behind the
+/// stack, which norm = before has.
+void expect_stream(const std::vector<FoundSubLayer>& sub_layers, const std::vector<float>& first,
+                   const std::vector<float>& last, torch::nn::LayerNorm end) {
+  const std::int64_t width = sub_layers.front().norm->weight.size(0);
+  torch::Tensor stream = rows_of(first, width);
+  for (const auto& [name, found, output, norm] : sub_layers) {
+    expect_near(stream, found, name + " stream");
+    stream = stream + rows_of(output, width);
+    if (end.is_empty()) stream = torch::nn::LayerNorm(norm)(stream);
+  }
+  expect_near(end.is_empty() ? stream : end(stream), last, "last");
+}
+
+void expect_equal(FeedForward& module, const Activations::FeedForward& found, std::int64_t width,
+                  const std::string& name) {
+  const torch::Tensor output = module->forward(rows_of(found.input, width), {});
+  expect_near(output, found.output, name + " output");
+  const std::int64_t inner = module->outer->weight.size(1);
+  expect_near(module->outer(rows_of(found.hidden, inner)), found.output, name + " hidden");
+}
+
+void expect_encoder(Transformer& model, const Activations& found, const torch::Tensor& memory) {
+  const std::int64_t width = model->config.d_model;
+  std::vector<FoundSubLayer> sub_layers;
+  for (std::size_t i = 0; i < found.encoder.size(); ++i) {
+    auto& layer = *model->encoder->layers[i]->as<EncoderLayerImpl>();
+    const Activations::FeedForward& inner = found.encoder_feed_forward[i];
+    sub_layers.push_back({"encoder attention", found.encoder[i].stream, found.encoder[i].output,
+                          layer.self_attention_norm});
+    sub_layers.push_back(
+        {"encoder feed-forward", inner.stream, inner.output, layer.feed_forward_norm});
+    expect_equal(layer.feed_forward, inner, width, "encoder feed-forward");
+  }
+  expect_stream(sub_layers, found.source.sum, found.memory, model->encoder->norm);
+  expect_near(memory, found.memory, "memory");
+}
+
+void expect_decoder(Transformer& model, const Activations& found, const torch::Tensor& decoded) {
+  const std::int64_t width = model->config.d_model;
+  std::vector<FoundSubLayer> sub_layers;
+  for (std::size_t i = 0; i < found.decoder.size(); ++i) {
+    auto& layer = *model->decoder->layers[i]->as<DecoderLayerImpl>();
+    const Activations::FeedForward& inner = found.decoder_feed_forward[i];
+    sub_layers.push_back({"decoder attention", found.decoder[i].stream, found.decoder[i].output,
+                          layer.self_attention_norm});
+    sub_layers.push_back({"cross-attention", found.cross[i].stream, found.cross[i].output,
+                          layer.cross_attention_norm});
+    sub_layers.push_back(
+        {"decoder feed-forward", inner.stream, inner.output, layer.feed_forward_norm});
+    expect_equal(layer.feed_forward, inner, width, "decoder feed-forward");
+  }
+  expect_stream(sub_layers, found.target.sum, found.decoded, model->decoder->norm);
+  expect_near(decoded, found.decoded, "decoded");
+}
+
 TEST(Activations, AreThoseOfTheModuleTree) {
   const torch::NoGradGuard no_grad;
   std::vector<ModelConfig> all = configs();
@@ -154,7 +221,7 @@ TEST(Activations, AreThoseOfTheModuleTree) {
     const PackedTokens source = packed(kSource, config), target = packed(kTarget, config);
     const torch::Tensor memory = model->encode(source);
     WatchedAttention attention(memory, source.layout, target.layout);
-    model->decode(target, attention);
+    const torch::Tensor decoded = model->decode(target, attention);
     expect_equal(encoder_attention(model, source), found.encoder, config, KeyMask::None, "encoder");
     expect_equal(attention.self_, found.decoder, config, KeyMask::Causal, "decoder");
     expect_equal(attention.cross_, found.cross, config, KeyMask::None, "cross");
@@ -162,6 +229,8 @@ TEST(Activations, AreThoseOfTheModuleTree) {
     expect_near(model->positional_encoding->source(model->embedding->source(source.tokens),
                                                    source.layout.positions, source.layout.longest),
                 found.source.sum, "source sum");
+    expect_encoder(model, found, memory);
+    expect_decoder(model, found, decoded);
   }
 }
 

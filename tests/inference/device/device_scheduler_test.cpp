@@ -111,7 +111,8 @@ TEST(DeviceScheduler, FindsTheSameNBestAsBeamSearch) {
 }
 
 TEST(DeviceScheduler, EndsByEachRuleAsTheHostDoes) {
-  for (const Stop stop : {Stop::Full, Stop::Exact, Stop::Hf, Stop::Marian})
+  for (const Stop stop :
+       {Stop::Full, Stop::Exact, Stop::Hf, Stop::Marian, Stop::Fairseq, Stop::Opennmt})
     for (const std::int64_t beam : {1, 4}) {
       SCOPED_TRACE(join_text(name_of(stop), ", beam ", beam));
       expect_same_search({.config = {.beam_size = beam, .stop = stop, .max_length = 9}});
@@ -185,7 +186,8 @@ TEST(DeviceScheduler, BeginsWithTheRequiredPrefix) {
 }
 
 TEST(DeviceScheduler, ARequiredPrefixMayBeImpossibleOrAsLongAsTheTranslation) {
-  for (const Stop stop : {Stop::Full, Stop::Exact, Stop::Hf, Stop::Marian}) {
+  for (const Stop stop :
+       {Stop::Full, Stop::Exact, Stop::Hf, Stop::Marian, Stop::Fairseq, Stop::Opennmt}) {
     Search search{.config = {.beam_size = 3, .stop = stop, .max_length = 4, .batch_size = 12}};
     search.distribution = [table = search.distribution](const std::vector<TokenId>& source,
                                                         const std::vector<TokenId>& prefix) {

@@ -308,7 +308,8 @@ TEST(Search, ATranslationThatHasEndedComesBeforeDeadEnds) {
     return prefix.empty() ? log_softmax({0, 0, 3, 5, 0})
                           : std::vector<float>(kVocabulary, -INFINITY);
   };
-  for (const Stop stop : {Stop::Full, Stop::Exact, Stop::Hf, Stop::Marian}) {
+  for (const Stop stop :
+       {Stop::Full, Stop::Exact, Stop::Hf, Stop::Marian, Stop::Fairseq, Stop::Opennmt}) {
     const auto found = search(dead, {.beam_size = 3, .n_best = 3, .stop = stop});
     ASSERT_EQ(found.size(), 1u);
     EXPECT_TRUE(found[0].tokens.empty());

@@ -127,6 +127,69 @@ std::vector<Sequence> marian_search(const Distribution& distribution, const Deco
   return history;
 }
 
+/// fairseq 0.12, sequence_generator.py and search.py, for one sentence. `longest` there is without
+/// </s>, which is the only choice after so many tokens.
+std::vector<Sequence> fairseq_search(const Distribution& distribution, const DecodeConfig& config) {
+  const auto beams = static_cast<std::size_t>(config.beam_size);
+  const std::int64_t longest = config.max_length - 1;
+  std::vector<Sequence> beam = {{}}, finalized;
+  for (std::int64_t step = 0; step <= longest && finalized.size() < beams; ++step) {
+    std::vector<Sequence> candidates;
+    for (const Sequence& sequence : beam) {
+      const std::vector<float> scores = distribution(kSource, sequence.tokens);
+      for (std::size_t token = 0; token < scores.size(); ++token) {
+        if (step == longest && token != kEos) continue;
+        Sequence next{.tokens = sequence.tokens, .sum = sequence.sum + scores[token]};
+        next.score = next.sum / std::pow(step + 1, config.length_penalty);
+        next.is_finished = token == kEos;
+        if (!next.is_finished) next.tokens.push_back(static_cast<TokenId>(token));
+        candidates.push_back(next);
+      }
+    }
+    sort_down(candidates, [](const Sequence& s) { return s.sum; });
+    candidates.resize(std::min(2 * beams, candidates.size()));
+    beam.clear();
+    for (std::size_t i = 0; i < candidates.size(); ++i) {
+      if (candidates[i].is_finished && i < beams && finalized.size() < beams)
+        finalized.push_back(candidates[i]);
+      if (!candidates[i].is_finished && beam.size() < beams) beam.push_back(candidates[i]);
+    }
+  }
+  sort_down(finalized, [](const Sequence& s) { return s.score; });
+  return finalized;
+}
+
+/// OpenNMT-py 3, translate/beam_search.py, for one sentence. What is finished takes a place of the
+/// beam in its step, and has no continuation.
+std::vector<Sequence> opennmt_search(const Distribution& distribution, const DecodeConfig& config) {
+  const auto beams = static_cast<std::size_t>(config.beam_size);
+  std::vector<Sequence> beam = {{}}, hypotheses;
+  for (std::int64_t length = 1;; ++length) {
+    std::vector<Sequence> candidates;
+    for (const Sequence& sequence : beam) {
+      if (sequence.is_finished) continue;
+      const std::vector<float> scores = distribution(kSource, sequence.tokens);
+      for (std::size_t token = 0; token < scores.size(); ++token) {
+        Sequence next{.tokens = sequence.tokens, .sum = sequence.sum + scores[token]};
+        next.score = next.sum / std::pow(length, config.length_penalty);
+        next.is_finished = token == kEos;
+        if (!next.is_finished) next.tokens.push_back(static_cast<TokenId>(token));
+        candidates.push_back(next);
+      }
+    }
+    sort_down(candidates, [](const Sequence& s) { return s.score; });
+    candidates.resize(std::min(beams, candidates.size()));
+    beam = candidates;
+    const bool is_last = length == config.max_length;
+    for (const Sequence& sequence : beam)
+      if (sequence.is_finished || is_last) hypotheses.push_back(sequence);
+    const bool are_enough = hypotheses.size() >= static_cast<std::size_t>(config.n_best);
+    if (is_last || (beam[0].is_finished && are_enough)) break;
+  }
+  sort_down(hypotheses, [](const Sequence& s) { return s.score; });
+  return hypotheses;
+}
+
 void expect_same(const std::vector<Hypothesis>& found, const std::vector<Sequence>& expected) {
   ASSERT_FALSE(found.empty());
   for (std::size_t i = 0; i < found.size(); ++i) {
@@ -174,6 +237,33 @@ TEST(StopRules, MarianLetsTheBeamBecomeNarrower) {
       config.stop = Stop::Full;
       unlike_full += search(distribution, config).at(0).tokens != found[0].tokens;
     }
+  });
+  EXPECT_GT(unlike_full, 20);
+}
+
+TEST(StopRules, FairseqEndsTheLongestTranslations) {
+  int unlike_full = 0;
+  for_many_searches([&](const Distribution& distribution, DecodeConfig config) {
+    config.stop = Stop::Fairseq;
+    config.n_best = 1;  // further ones differ: fairseq takes no more than fill its list
+    const auto found = search(distribution, config);
+    const auto expected = fairseq_search(distribution, config);
+    expect_same(found, expected);
+    EXPECT_FALSE(found[0].cut);
+    config.stop = Stop::Full;
+    unlike_full += search(distribution, config).at(0).tokens != found[0].tokens;
+  });
+  EXPECT_GT(unlike_full, 20);
+}
+
+TEST(StopRules, OpennmtEndsWhenTheBestOfAStepIsFinished) {
+  int unlike_full = 0;
+  for_many_searches([&](const Distribution& distribution, DecodeConfig config) {
+    config.stop = Stop::Opennmt;
+    const auto found = search(distribution, config);
+    expect_same(found, opennmt_search(distribution, config));
+    config.stop = Stop::Full;
+    unlike_full += search(distribution, config).at(0).tokens != found[0].tokens;
   });
   EXPECT_GT(unlike_full, 20);
 }

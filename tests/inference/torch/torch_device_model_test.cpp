@@ -6,7 +6,7 @@
 
 #include "inference/device/device_scheduler.h"
 #include "inference/torch/torch_engine.h"
-#include "tests/inference/device/called_operations.h"
+#include "tests/called_operations.h"
 #include "tests/inference/random_rows.h"
 #include "tests/test_device.h"
 

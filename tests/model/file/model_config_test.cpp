@@ -152,6 +152,11 @@ TEST(ModelConfig, JsonWithoutAFieldOrWithAWrongOneIsRefused) {
       EXPECT_THROW(model_config_from_json(changed.dump()), Error) << key << " = " << wrong;
     }
   }
+  auto deep = good;
+  deep["norm-epsilon"] = "?";
+  std::string text = deep.dump();
+  text.replace(text.find("\"?\""), 3, std::string(200'000, '[') + std::string(200'000, ']'));
+  EXPECT_THROW(model_config_from_json(text), Error);
   auto more = good;
   more["rotary"] = true;
   EXPECT_THAT([&] { model_config_from_json(more.dump()); },

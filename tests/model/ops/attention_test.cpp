@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/ops/kernel_call.h"
 #include "tests/model/ops/expect_same.h"
 
 namespace dragoman {
@@ -79,19 +80,31 @@ void expect_zero_filler(const torch::Tensor& context, const PackedLayout& querie
 
 constexpr std::int64_t kWidth = 12;
 
-TEST(PackedSelfAttention, EqualsThePaddedPathAndSkipsFillerRows) {
+/// The paths that compute it here.
+std::vector<AttentionPath> paths(double rate) {
+  std::vector<AttentionPath> paths = {AttentionPath::Formula};
+  if (test_device().is_cpu()) paths.push_back(AttentionPath::Kernel);
+  if (rate == 0) paths.push_back(AttentionPath::Library);
+  return paths;
+}
+
+TEST(PackedSelfAttention, IsEquationOneByEachPathAndSkipsFillerRows) {
   const PackedLayout layout = filled_queries();
   const auto qkv = closed_form({layout.rows, 3 * kWidth});
   for (const AttentionMask mask : {AttentionMask::Sentence, AttentionMask::Causal})
     for (const double rate : {0.0, 0.3}) {
       const AttentionPattern pattern{layout, layout, mask, {rate, 4}};
-      expect_same([&](const auto& x) { return packed_self_attention(x, pattern); },
-                  [&](const auto& x) { return padded_self_attention(x, pattern); }, qkv);
-      expect_zero_filler(packed_self_attention(qkv, pattern), layout);
+      for (const AttentionPath path : paths(rate)) {
+        expect_same(
+            [&](const auto& x) { return self_attention_by(path, x, pattern); },
+            [&](const auto& x) { return self_attention_by(AttentionPath::Formula, x, pattern); },
+            qkv);
+        expect_zero_filler(self_attention_by(path, qkv, pattern), layout);
+      }
     }
 }
 
-TEST(PackedCrossAttention, EqualsThePaddedPathAndSkipsFillerRows) {
+TEST(PackedCrossAttention, IsEquationOneByEachPathAndSkipsFillerRows) {
   const std::vector<std::int32_t> key_starts = {0, 7, 9, 26};
   const PackedLayout queries = filled_queries();
   const auto keys = PackedLayout::from_starts(key_starts, kHeads, test_device());
@@ -102,12 +115,33 @@ TEST(PackedCrossAttention, EqualsThePaddedPathAndSkipsFillerRows) {
   };
   for (const double rate : {0.0, 0.3}) {
     const AttentionPattern pattern{queries, keys, AttentionMask::Sentence, {rate, 4}};
-    expect_same([&](const auto& x) { return packed_cross_attention(x, like(kv, x), pattern); },
-                [&](const auto& x) { return padded_cross_attention(x, like(kv, x), pattern); }, q);
-    expect_same([&](const auto& x) { return packed_cross_attention(like(q, x), x, pattern); },
-                [&](const auto& x) { return padded_cross_attention(like(q, x), x, pattern); }, kv);
-    expect_zero_filler(packed_cross_attention(q, kv, pattern), queries);
+    const auto by = [&](AttentionPath path, const torch::Tensor& x, const torch::Tensor& y) {
+      return cross_attention_by(path, x, y, pattern);
+    };
+    for (const AttentionPath path : paths(rate)) {
+      expect_same([&](const auto& x) { return by(path, x, like(kv, x)); },
+                  [&](const auto& x) { return by(AttentionPath::Formula, x, like(kv, x)); }, q);
+      expect_same([&](const auto& x) { return by(path, like(q, x), x); },
+                  [&](const auto& x) { return by(AttentionPath::Formula, like(q, x), x); }, kv);
+      expect_zero_filler(by(path, q, kv), queries);
+    }
   }
+}
+
+TEST(PackedAttention, TakesTheKernelWhereItFitsAndTheLibraryWithoutIt) {
+  if (!test_device().is_cpu()) GTEST_SKIP() << "the kernel is for the CPU";
+  const PackedLayout layout = filled_queries();
+  const std::vector<std::int32_t> long_starts = {0, 5000};
+  const auto keys = PackedLayout::from_starts(long_starts, kHeads, test_device());
+  const auto q = closed_form({layout.rows, kWidth});
+  const auto path = [&](const PackedLayout& of_keys, double rate) {
+    return attention_path(q, kWidth, {layout, of_keys, AttentionMask::Sentence, {rate, 4}});
+  };
+  EXPECT_EQ(path(layout, 0.3), AttentionPath::Kernel);
+  EXPECT_EQ(path(keys, 0.3), AttentionPath::Formula);
+  const WithoutKernels plain;
+  EXPECT_EQ(path(layout, 0.3), AttentionPath::Formula) << "the masks of dropout are ours";
+  EXPECT_EQ(path(layout, 0), AttentionPath::Library);
 }
 
 }  // namespace

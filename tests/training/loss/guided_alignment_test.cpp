@@ -195,7 +195,8 @@ TEST(GuidedAlignment, GivesItsLossPerLinkedPiece) {
   for (const double r_drop : {0.0, 3.0}) {
     TrainingModel model(small_config(0), {}, Precision::Fp32, test_device(), 1);
     const auto sums =
-        model.accumulate(batch, {.r_drop = r_drop, .alignment_weight = 2, .alignment_head = 1}, 1);
+        model.accumulate(batch, {.r_drop = r_drop, .alignment_weight = 2, .alignment_head = 1}, 1)
+            .read();
     EXPECT_EQ(sums.linked_tokens, (r_drop > 0 ? 2 : 1) * (batch.target.size() - 9));  // not </s>
     EXPECT_NEAR(sums.alignment / sums.linked_tokens,
                 -log_mass_on_links(model, batch, {1, 1}).mean().item<double>(), 1e-5);

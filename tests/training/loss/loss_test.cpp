@@ -44,7 +44,7 @@ TEST_P(LossInChunks, EqualsCrossEntropyOfAllLogitsInValueAndGradients) {
     loss.backward();
     EXPECT_NEAR(sums.objective.item<double>(), loss.item<double>(), 1e-3);
     EXPECT_NEAR(
-        sums.negative_log_likelihood,
+        sums.negative_log_likelihood.item<double>(),
         at::cross_entropy_loss(logits, theirs.targets, {}, at::Reduction::Sum).item<double>(),
         1e-3);
     EXPECT_LT(relative_difference(ours.hidden.grad(), theirs.hidden.grad()).item<double>(), 1e-5);
@@ -74,8 +74,9 @@ void expect_near_fp32(const Example& half, const LossConfig& config, double tole
   sums.objective.backward();
   exact.objective.backward();
   EXPECT_NEAR(sums.objective.item<double>() / exact.objective.item<double>(), 1, 0.003);
-  EXPECT_NEAR(sums.smoothed / exact.smoothed, 1, 0.003);
-  EXPECT_NEAR(sums.negative_log_likelihood / exact.negative_log_likelihood, 1, 0.003);
+  EXPECT_NEAR((sums.smoothed / exact.smoothed).item<double>(), 1, 0.003);
+  EXPECT_NEAR((sums.negative_log_likelihood / exact.negative_log_likelihood).item<double>(), 1,
+              0.003);
   EXPECT_LT(relative_difference(half.hidden.grad(), full.hidden.grad()).item<double>(), tolerance);
   EXPECT_LT(relative_difference(half.weight.grad(), full.weight.grad()).item<double>(), tolerance);
 }
@@ -115,7 +116,7 @@ TEST(Loss, IsNotANumberWhereTheModelHasDiverged) {
   const auto sums =
       projected_cross_entropy(half.hidden, half.weight, {}, half.targets, {.label_smoothing = 0.1});
   EXPECT_TRUE(std::isnan(sums.objective.item<double>()));
-  EXPECT_TRUE(std::isnan(sums.smoothed));
+  EXPECT_TRUE(std::isnan(sums.smoothed.item<double>()));
 }
 
 /// The paper's R-Drop objective, halved, of whole logits [N, V] in plain operations.
@@ -152,8 +153,8 @@ TEST_P(LossInChunks, EqualsThePlainObjectiveOfRDropInValueAndGradients) {
                  .item<double>() /
              2;
     };
-    EXPECT_NEAR(sums.smoothed, mean(smoothing), 1e-3);
-    EXPECT_NEAR(sums.negative_log_likelihood, mean(0), 1e-3);
+    EXPECT_NEAR(sums.smoothed.item<double>(), mean(smoothing), 1e-3);
+    EXPECT_NEAR(sums.negative_log_likelihood.item<double>(), mean(0), 1e-3);
     EXPECT_LT(relative_difference(ours.hidden.grad(), theirs.hidden.grad()).item<double>(), 1e-5);
     EXPECT_LT(relative_difference(ours.weight.grad(), theirs.weight.grad()).item<double>(), 1e-5);
     EXPECT_LT(relative_difference(ours.bias.grad(), theirs.bias.grad()).item<double>(), 1e-5);
@@ -165,7 +166,7 @@ TEST(Loss, FormsNoGradientsWithoutGradMode) {
   const torch::NoGradGuard no_grad;
   const auto sums = projected_cross_entropy(e.hidden, e.weight, {}, e.targets, {});
   EXPECT_FALSE(sums.objective.requires_grad());
-  EXPECT_NEAR(sums.objective.item<double>(), sums.negative_log_likelihood, 1e-3);
+  EXPECT_NEAR(sums.objective.item<double>(), sums.negative_log_likelihood.item<double>(), 1e-3);
 }
 
 }  // namespace

@@ -4,8 +4,10 @@
 
 #include <ATen/record_function.h>
 
+#include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 
 namespace dragoman {
 
@@ -22,17 +24,25 @@ inline const std::set<std::string> kHostWaits = {"aten::item",
                                                  "aten::bincount",
                                                  "aten::repeat_interleave"};
 
-/// Notes operations from its beginning to its end, on this thread.
+/// Notes operations from its beginning to its end, on this thread. The fused step of Adam reads its
+/// scalars by item() on the CPU, and where they stand on a GPU: they are left out.
 class CalledOperations {
  public:
   CalledOperations() {
     noted_ = &names_;
     handle_ = at::addThreadLocalCallback(
-        at::RecordFunctionCallback([](const at::RecordFunction& function)
-                                       -> std::unique_ptr<at::ObserverContext> {
-          if (noted_ != nullptr) noted_->insert(function.name());
-          return nullptr;
-        }).scopes({at::RecordScope::FUNCTION}));
+        at::RecordFunctionCallback(
+            [](const at::RecordFunction& function) -> std::unique_ptr<at::ObserverContext> {
+              if (noted_ == nullptr) return nullptr;
+              if (inside_ == 0) noted_->insert(function.name());
+              if (!reads_in_place(function)) return nullptr;
+              ++inside_;
+              return std::make_unique<Inside>();
+            },
+            [](const at::RecordFunction&, at::ObserverContext* inside) {
+              if (inside != nullptr) --inside_;
+            })
+            .scopes({at::RecordScope::FUNCTION}));
   }
   CalledOperations(const CalledOperations&) = delete;
   CalledOperations& operator=(const CalledOperations&) = delete;
@@ -51,7 +61,14 @@ class CalledOperations {
   }
 
  private:
+  struct Inside : at::ObserverContext {};
+
+  static bool reads_in_place(const at::RecordFunction& function) {
+    return std::string_view(function.name()) == "aten::_fused_adamw_";
+  }
+
   static inline thread_local std::set<std::string>* noted_ = nullptr;
+  static inline thread_local int inside_ = 0;  // such a step
   std::set<std::string> names_;
   at::CallbackHandle handle_;
 };

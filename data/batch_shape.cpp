@@ -1,0 +1,70 @@
+#include "data/batch_shape.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "base/divide_up.h"
+
+namespace dragoman {
+
+namespace {
+
+/// `size` or more: a number with at most four binary digits before its zeros.
+std::int64_t rounded_up(std::int64_t size) {
+  const int digits = std::bit_width(static_cast<std::uint64_t>(size));
+  const auto step = std::int64_t{1} << std::max(digits - 4, 0);
+  return divide_up(size, step) * step;
+}
+
+SideShape shape_of(const SideView& side, std::int64_t filler_sentences) {
+  SideShape shape{.rows = rounded_up(side.size() + filler_sentences)};
+  for (std::size_t b = 1; b < side.starts.size(); ++b)
+    shape.longest = std::max<std::int64_t>(shape.longest, side.starts[b] - side.starts[b - 1]);
+  shape.longest = rounded_up(shape.longest);
+  return shape;
+}
+
+/// Filler sentences of about the same length.
+PackedSide filled_side(const SideView& side, std::int64_t rows, std::int64_t filler_sentences) {
+  PackedSide result{.tokens = {side.tokens.begin(), side.tokens.end()}, .starts = {}};
+  for (const std::int32_t start : side.starts) result.starts.push_back(start - side.starts[0]);
+  result.tokens.resize(static_cast<std::size_t>(rows), -1);
+  const std::int64_t filler = rows - side.size();
+  for (std::int64_t i = 1; i <= filler_sentences; ++i)
+    result.starts.push_back(static_cast<std::int32_t>(side.size() + filler * i / filler_sentences));
+  return result;
+}
+
+}  // namespace
+
+BatchShape shape_for(const BatchView& batch) {
+  const auto sentences = static_cast<std::int64_t>(batch.sentences.size());
+  BatchShape shape{.sentences = sentences};
+  const auto fits = [](std::int64_t filler_sentences, const SideView& side,
+                       const SideShape& filled) {
+    return filled.rows - side.size() <= filler_sentences * filled.longest;
+  };
+  do {
+    shape.sentences = rounded_up(shape.sentences + 1);
+    const std::int64_t filler_sentences = shape.sentences - sentences;
+    shape.source = shape_of(batch.source, filler_sentences);
+    shape.target = shape_of(batch.target, filler_sentences);
+    if (fits(filler_sentences, batch.source, shape.source) &&
+        fits(filler_sentences, batch.target, shape.target))
+      return shape;
+  } while (true);
+}
+
+PackedBatch filled(const BatchView& batch, const BatchShape& shape) {
+  const auto sentences = static_cast<std::int64_t>(batch.sentences.size());
+  const std::int64_t filler_sentences = shape.sentences - sentences;
+  PackedBatch result{.source = filled_side(batch.source, shape.source.rows, filler_sentences),
+                     .target = filled_side(batch.target, shape.target.rows, filler_sentences),
+                     .sentences = {batch.sentences.begin(), batch.sentences.end()},
+                     .links = {batch.links.begin(), batch.links.end()}};
+  result.sentences.resize(static_cast<std::size_t>(shape.sentences), -1);
+  if (!batch.links.empty()) result.links.resize(static_cast<std::size_t>(shape.sentences));
+  return result;
+}
+
+}  // namespace dragoman

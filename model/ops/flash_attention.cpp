@@ -1,0 +1,90 @@
+#include "model/ops/flash_attention.h"
+
+#include <ATen/SDPBackend.h>
+#include <ATen/ops/_flash_attention_backward.h>
+#include <ATen/ops/_flash_attention_forward.h>
+#include <ATen/ops/_fused_sdp_choice.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "model/ops/kernel_call.h"
+
+namespace dragoman {
+
+namespace {
+
+/// The layouts' numbers that the kernel takes beside tensors.
+struct FlashNumbers {
+  std::int64_t queries, keys;                  // tokens, without filler rows
+  std::int64_t longest_queries, longest_keys;  // of a sentence
+  bool causal;
+
+  void save(AutogradContext* context) const {
+    context->saved_data["numbers"] =
+        std::vector<std::int64_t>{queries, keys, longest_queries, longest_keys, causal};
+  }
+  static FlashNumbers load(AutogradContext* context) {
+    const auto stored = context->saved_data["numbers"].toIntVector();
+    return {stored[0], stored[1], stored[2], stored[3], stored[4] != 0};
+  }
+};
+
+/// The kernel leaves rows behind the last sentence as they were.
+torch::Tensor with_zero_filler(torch::Tensor x, std::int64_t tokens) {
+  if (tokens < x.size(0)) x.narrow(0, tokens, x.size(0) - tokens).zero_();
+  return x;
+}
+
+struct FlashAttentionFunction : torch::autograd::Function<FlashAttentionFunction> {
+  static torch::Tensor forward(AutogradContext* context, const torch::Tensor& q,
+                               const torch::Tensor& k, const torch::Tensor& v,
+                               const torch::Tensor& query_starts, const torch::Tensor& key_starts,
+                               FlashNumbers numbers) {
+    RECORD_USER_SCOPE("FlashAttentionFunction");
+    const auto [output, log_sums, random_state, unused, weights] = at::_flash_attention_forward(
+        q, k, v, query_starts, key_starts, numbers.longest_queries, numbers.longest_keys,
+        /*dropout_p=*/0, numbers.causal, /*return_debug_mask=*/false);
+    context->save_for_backward(
+        {q, k, v, output, log_sums, query_starts, key_starts, random_state, unused});
+    numbers.save(context);
+    return with_zero_filler(output, numbers.queries);
+  }
+
+  static variable_list backward(AutogradContext* context, variable_list gradients) {
+    const auto saved = context->get_saved_variables();
+    const auto numbers = FlashNumbers::load(context);
+    const auto [d_q, d_k, d_v] = at::_flash_attention_backward(
+        gradients[0].contiguous(), saved[0], saved[1], saved[2], saved[3], saved[4], saved[5],
+        saved[6], numbers.longest_queries, numbers.longest_keys, /*dropout_p=*/0, numbers.causal,
+        saved[7], saved[8]);
+    return {with_zero_filler(d_q, numbers.queries),
+            with_zero_filler(d_k, numbers.keys),
+            with_zero_filler(d_v, numbers.keys),
+            {},
+            {},
+            {}};
+  }
+};
+
+}  // namespace
+
+bool has_flash_attention(const torch::Tensor& q, const AttentionPattern& pattern) {
+  if (!q.is_cuda() || (q.scalar_type() != torch::kBFloat16 && q.scalar_type() != torch::kFloat16))
+    return false;
+  if (drops_weights(pattern)) return false;
+  const auto heads = q.narrow(0, 0, 1).unsqueeze(0).transpose(1, 2);  // [1, H, 1, K]
+  return at::_fused_sdp_choice(heads, heads, heads) ==
+         static_cast<std::int64_t>(at::SDPBackend::flash_attention);
+}
+
+torch::Tensor flash_attention(const torch::Tensor& q, const torch::Tensor& k,
+                              const torch::Tensor& v, const AttentionPattern& pattern) {
+  const PackedLayout &queries = pattern.queries, &keys = pattern.keys;
+  return FlashAttentionFunction::apply(
+      q, k, v, queries.starts, keys.starts,
+      FlashNumbers{queries.tokens, keys.tokens, queries.longest, keys.longest,
+                   pattern.mask == AttentionMask::Causal});
+}
+
+}  // namespace dragoman

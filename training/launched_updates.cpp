@@ -1,0 +1,22 @@
+#include "training/launched_updates.h"
+
+namespace dragoman {
+
+std::vector<UpdateResult> read_results(const std::vector<LaunchedUpdate>& updates) {
+  if (updates.empty()) return {};
+  std::vector<torch::Tensor> numbers;
+  for (const LaunchedUpdate& update : updates) {
+    const auto norm = update.step.gradient_norm;
+    numbers.push_back(torch::cat(
+        {update.loss.sums, torch::stack({norm, update.step.applied.to(norm.scalar_type())})}));
+  }
+  const auto here = torch::stack(numbers).cpu();  // [updates, 6]
+  std::vector<UpdateResult> results;
+  for (std::size_t i = 0; i < updates.size(); ++i) {
+    const double* row = here.const_data_ptr<double>() + i * static_cast<std::size_t>(here.size(1));
+    results.push_back({batch_loss(updates[i].loss, row), row[4], row[5] != 0});
+  }
+  return results;
+}
+
+}  // namespace dragoman
