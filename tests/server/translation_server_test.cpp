@@ -43,6 +43,12 @@ TEST(TranslationServer, AWrongMethodIs405AndSaysTheRightOne) {
   EXPECT_EQ(table.ask({.method = "HEAD", .path = "/health"}).status, 200);
 }
 
+TEST(TranslationServer, AWrongMethodIsNamedBesideTheRightOnes) {
+  TableServer table({"en-de"});
+  const HttpResponse response = table.ask({.method = "DELETE", .path = "/v2/usage"});
+  EXPECT_EQ(json_of(response)["message"], "/v2/usage takes GET, POST, not DELETE");
+}
+
 TEST(TranslationServer, ALanguageBetweenTwoIsSaid) {
   TableServer table({"fr-en", "en-de", "fr-cs", "cs-de"});
   const json answer = json_of(table.post(
@@ -176,7 +182,9 @@ TEST(TranslationServer, AModelIsLoadedWhenARequestNeedsIt) {
   EXPECT_EQ(json_of(table.get("/version"))["models"][1],
             json::parse(R"({"source": "en", "target": "fr", "loaded": false})"));
   const json question = {{"q", "one two"}, {"source", "de"}, {"target", "fr"}};
-  EXPECT_EQ(table.post("/translate", question).status, 500);
+  const HttpResponse damaged = table.post("/translate", question);
+  EXPECT_EQ(damaged.status, 500);
+  EXPECT_THAT(damaged.body, HasSubstr("the server has a fault; its log says which"));
   EXPECT_EQ(table.answered().back().fault, "en-fr is damaged");
   fails = false;
   gate.open(false);
