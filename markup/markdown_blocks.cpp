@@ -138,7 +138,8 @@ class BlockCollector {
   }
 
  private:
-  static constexpr int kTooManyLinks = 1;  // md_parse returns what a callback returns
+  /// md_parse ends and returns what a callback returns where it is below 0; -1 is md4c's own.
+  static constexpr int kTooManyLinks = -2;
 
   static MarkdownSpan span_of(MD_SPANTYPE type) {
     switch (type) {
