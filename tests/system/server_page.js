@@ -288,12 +288,19 @@ const checks = {
     assert.match(await button.getAttribute('title'), /500 characters/);
   },
 
-  async 'after a reload the page asks with its key'(page) {
-    await write(page, SENTENCE);
+  async 'a page that comes with a text asks with the key'(page) {
     await page.evaluate(() => sessionStorage.setItem('dragoman.key', 'secret'));
-    const asked = page.waitForRequest(request => request.url().endsWith('/translate'));
-    await page.reload();
-    assert.equal((await asked).postDataJSON().api_key, 'secret');
+    await page.route(`${address}/`, async route => {
+      const response = await route.fetch();
+      const filled = (await response.text()).replace('</textarea>', `${SENTENCE}</textarea>`);
+      await route.fulfill({ response, body: filled });
+    });
+    const [asked] = await Promise.all([
+      page.waitForRequest(request => request.url().endsWith('/translate')),
+      page.reload(),
+    ]);
+    assert.equal(asked.postDataJSON().q, SENTENCE);
+    assert.equal(asked.postDataJSON().api_key, 'secret');
     await settled(page);
   },
 
