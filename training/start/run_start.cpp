@@ -73,7 +73,9 @@ void choose_by_tokenizers(SettledRun& run, RunSettings& settings, const Tokenize
   model.bos_id = tokenizers.target->bos_id();
   model.eos_id = tokenizers.target->eos_id();
   model.source_eos = tokenizers.source_eos;
-  if (tokenizers.joint() || model.tying != Tying::ThreeWay) return;
+  // The tokenizers of an imported model may have one vocabulary and still be two.
+  const bool has_architecture = !run.config.train.init_from.empty();
+  if (tokenizers.joint() || model.tying != Tying::ThreeWay || has_architecture) return;
   if (settings.asks_value("tying"))
     throw UsageError("--tying three-way needs one vocabulary for both sides (--joint-vocab)");
   model.tying = Tying::TwoWay;

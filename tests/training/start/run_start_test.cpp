@@ -220,6 +220,18 @@ TEST_F(RunStart, AnInitialModelGivesArchitectureAndTokenizers) {
   EXPECT_EQ(reason(run, "d-model"), "the model of --init-from");
 }
 
+TEST_F(RunStart, TyingStaysAsTheInitialModelHasIt) {
+  request.config.train.init_from = "first";
+  facts.model = initial_model();
+  facts.model->config.tying = Tying::ThreeWay;
+  facts.tokenizers = tokenizers();
+  facts.tokenizers->target = std::make_shared<const Tokenizer>(
+      facts.tokenizers->source->model_bytes(), "one vocabulary, two tokenizers");
+  const SettledRun run = settled();
+  EXPECT_EQ(run.config.model.tying, Tying::ThreeWay);
+  EXPECT_EQ(reason(run, "tying"), "the model of --init-from");
+}
+
 TEST_F(RunStart, SourcesEndAsThoseOfTheInitialModel) {
   for (const bool source_eos : {true, false}) {
     request.config.train.init_from = "first";
