@@ -62,20 +62,22 @@ void choose_by_text(SettledRun& run, RunSettings& settings, const TextFacts& tex
 }
 
 /// Chooses the settings that follow from the tokenizers: vocabularies, special ids, tying.
-void choose_by_tokenizers(SettledRun& run, RunSettings& settings, const TokenizerPair& tokenizers) {
+void choose_by_tokenizers(SettledRun& run, RunSettings& settings, const StartFacts& facts) {
+  const TokenizerPair& tokenizers = *facts.tokenizers;
   ModelConfig& model = run.config.model;
   if (!run.config.tokenizer.trains())
     settings.choose("vocab-size", text_of(std::int64_t{tokenizers.source->size()}),
                     "of the tokenizer that was given");
+  // The model of --init-from has them: an imported one may have no <s>, and two tokenizers of one
+  // vocabulary.
+  if (facts.model && !run.config.train.init_from.empty()) return;
   model.source_vocabulary = tokenizers.source->size();
   model.target_vocabulary = tokenizers.target->size();
   model.unk_id = tokenizers.target->unk_id();
   model.bos_id = tokenizers.target->bos_id();
   model.eos_id = tokenizers.target->eos_id();
   model.source_eos = tokenizers.source_eos;
-  // The tokenizers of an imported model may have one vocabulary and still be two.
-  const bool has_architecture = !run.config.train.init_from.empty();
-  if (tokenizers.joint() || model.tying != Tying::ThreeWay || has_architecture) return;
+  if (tokenizers.joint() || model.tying != Tying::ThreeWay) return;
   if (settings.asks_value("tying"))
     throw UsageError("--tying three-way needs one vocabulary for both sides (--joint-vocab)");
   model.tying = Tying::TwoWay;
@@ -167,7 +169,7 @@ SettledRun settle(const RunRequest& request, const StartFacts& facts) {
   choose_by_models(run, settings, facts);
   if (facts.model) run.config.validate();  // again: its architecture is the model's
   if (facts.text) choose_by_text(run, settings, *facts.text);
-  if (facts.tokenizers) choose_by_tokenizers(run, settings, *facts.tokenizers);
+  if (facts.tokenizers) choose_by_tokenizers(run, settings, facts);
   if (facts.max_tokens)
     settings.choose("max-tokens", text_of(*facts.max_tokens),
                     "the fewest that are nearly as fast as any, measured here");

@@ -220,16 +220,19 @@ TEST_F(RunStart, AnInitialModelGivesArchitectureAndTokenizers) {
   EXPECT_EQ(reason(run, "d-model"), "the model of --init-from");
 }
 
-TEST_F(RunStart, TyingStaysAsTheInitialModelHasIt) {
+TEST_F(RunStart, TyingAndSpecialPiecesStayAsTheInitialModelHasThem) {
   request.config.train.init_from = "first";
   facts.model = initial_model();
   facts.model->config.tying = Tying::ThreeWay;
+  facts.model->config.bos_id = facts.model->config.eos_id;  // it has no <s>
   facts.tokenizers = tokenizers();
   facts.tokenizers->target = std::make_shared<const Tokenizer>(
       facts.tokenizers->source->model_bytes(), "one vocabulary, two tokenizers");
   const SettledRun run = settled();
   EXPECT_EQ(run.config.model.tying, Tying::ThreeWay);
   EXPECT_EQ(reason(run, "tying"), "the model of --init-from");
+  EXPECT_EQ(run.config.model.bos_id, run.config.model.eos_id);
+  EXPECT_EQ(run.config.model.source_vocabulary, 300);
 }
 
 TEST_F(RunStart, SourcesEndAsThoseOfTheInitialModel) {
