@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 
+import fine_tuning
 import packages
 
 LONGEST = 40
@@ -92,6 +93,8 @@ def main():
             model_file = folder / "ours.safetensors"
             print(name, run(program, "import", model.path, "-o", model_file).stderr.splitlines()[-1], flush=True)
             same_log_probabilities(program, model, model_file, sources, targets)
+            if "dragoman-lite" not in pathlib.Path(program).name:
+                fine_tuning.fine_tune(program, model_file, corpus, folder / "fine-tuned")
             for beam in (1, 5):
                 same_translations(program, model, model_file, sources, beam)
 

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 
+import fine_tuning
 import packages
 
 LONGEST = 60
@@ -183,6 +184,7 @@ def main():
             make_random_model(theirs, corpus, d_model, heads, activation, layers, False)
             run(program, "import", theirs, "-o", folder / "in.safetensors")
             same_log_probabilities(program, theirs, folder / "in.safetensors", sources[:200], targets[:200])
+            fine_tuning.fine_tune(program, folder / "in.safetensors", corpus, folder / f"fine-tuned-{activation}")
             vocabulary = list(json.loads((theirs / "vocab.json").read_text()))
             lines = odd_lines((corpus / "train.en").read_text().splitlines()[:5000]) + random_lines(vocabulary, 5000)
             same_pieces(print_pieces, theirs, folder / "in.safetensors", lines)
