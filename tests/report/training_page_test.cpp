@@ -101,7 +101,7 @@ TEST(TrainingPage, HasTheCommandThatExplainsTheSentence) {
   run.history.validations.back().attention = {
       .source = {"\u2581It", "\u2581is", "n't", ".", "</s>"},
       .target = {"\u2581Nein"},
-      .weights = {1}};
+      .weights = std::vector<float>(5, 0.2F)};
   EXPECT_THAT(training_page({run}), Not(HasSubstr("dragoman explain")));
   run.path = "my runs/a";
   EXPECT_THAT(training_page({run}), HasSubstr("dragoman explain -m 'my runs/a' 'It isn'\\''t.' "
