@@ -79,16 +79,14 @@ std::string rows_of(const AttentionFigure& figure, const Place& place) {
 
 std::string to_svg(const AttentionFigure& figure) {
   const Place place = place_of(figure);
-  return framed_figure(
-      {.title = figure.title,
-       .left = place.left,
-       .width = place.right + kFigureMargin,
-       .height = place.bottom + kFigureMargin},
-      titles_of_axes(figure, place) + key_names(figure, place) + rows_of(figure, place) +
-          join_text("<rect x=\"", figure_number(place.left), "\" y=\"", figure_number(place.top),
-                    "\" width=\"", figure_number(place.right - place.left), "\" height=\"",
-                    figure_number(place.bottom - place.top),
-                    "\" fill=\"none\" stroke=\"#999999\"/>\n"));
+  return framed_figure({.title = figure.title,
+                        .left = place.left,
+                        .width = place.right + kFigureMargin,
+                        .height = place.bottom + kFigureMargin},
+                       titles_of_axes(figure, place) + key_names(figure, place) +
+                           rows_of(figure, place) +
+                           figure_outline(place.left, place.top, place.right - place.left,
+                                          place.bottom - place.top, "#999999"));
 }
 
 }  // namespace dragoman

@@ -36,6 +36,13 @@ std::string figure_text(double x, double y, std::string_view attributes, std::st
                    ">", escaped(text), "</text>\n");
 }
 
+std::string figure_outline(double x, double y, double width, double height,
+                           std::string_view colour) {
+  return join_text("<rect x=\"", figure_number(x), "\" y=\"", figure_number(y), "\" width=\"",
+                   figure_number(width), "\" height=\"", figure_number(height),
+                   "\" fill=\"none\" stroke=\"", colour, "\"/>\n");
+}
+
 std::string framed_figure(const FigureFrame& frame, const std::string& body) {
   const double width =
       std::max(frame.width, frame.left + figure_width_of(frame.title) + kFigureMargin);

@@ -24,6 +24,10 @@ double figure_width_of(const std::vector<std::string>& texts);  ///< of the wide
 /// A <text> with more attributes: " text-anchor=\"end\"".
 std::string figure_text(double x, double y, std::string_view attributes, std::string_view text);
 
+/// The frame of a picture, of this colour.
+std::string figure_outline(double x, double y, double width, double height,
+                           std::string_view colour);
+
 /// The SVG file: `body` on white paper, below the title at (`left`, kFigureMargin).
 struct FigureFrame {
   std::string title;

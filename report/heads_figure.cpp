@@ -39,9 +39,7 @@ std::string to_svg(const HeadsFigure& figure) {
     x = left;
     for (const HeadPicture& head : figure.layers[l]) {
       svg += cells_of(head, figure.keys).drawing(x, y, cell, cell) +
-             join_text("<rect x=\"", figure_number(x), "\" y=\"", figure_number(y), "\" width=\"",
-                       figure_number(width), "\" height=\"", figure_number(height),
-                       "\" fill=\"none\" stroke=\"#999999\"/>\n") +
+             figure_outline(x, y, width, height, "#999999") +
              figure_text(x + width / 2, y + height + kFigureFont + 2,
                          join_text(" text-anchor=\"middle\"", kQuietFill), head.note);
       x += width + kBetween;

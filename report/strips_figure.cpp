@@ -32,9 +32,7 @@ double largest(const std::vector<Strip>& strips) {
 }
 
 std::string outline(double x, double y, double width) {
-  return join_text("<rect x=\"", figure_number(x), "\" y=\"", figure_number(y), "\" width=\"",
-                   figure_number(width), "\" height=\"", figure_number(kHeight),
-                   "\" fill=\"none\" stroke=\"#bbbbbb\"/>\n");
+  return figure_outline(x, y, width, kHeight, "#bbbbbb");
 }
 
 /// From the least to the greatest number, with both beside it.

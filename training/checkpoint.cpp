@@ -152,15 +152,18 @@ torch::Tensor load_flat_weights(const std::filesystem::path& path, const FlatLay
 
 bool try_to_save(std::string_view name, std::string_view consequence, TrainingObserver& observer,
                  const std::function<void()>& save) {
+  const auto warn = [&](const std::exception& problem) {
+    observer.warned(join_text(name, " not saved, ", consequence, ": ", problem.what()));
+    return false;
+  };
   try {
     save();
     return true;
   } catch (const Error& problem) {
-    observer.warned(join_text(name, " not saved, ", consequence, ": ", problem.what()));
+    return warn(problem);
   } catch (const std::system_error& problem) {
-    observer.warned(join_text(name, " not saved, ", consequence, ": ", problem.what()));
+    return warn(problem);
   }
-  return false;
 }
 
 }  // namespace dragoman

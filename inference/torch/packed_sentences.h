@@ -1,6 +1,7 @@
-// Source sentences as the module tree reads them.
+// Sentences as the module tree reads them.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -9,7 +10,15 @@
 
 namespace dragoman {
 
-/// The sentences one behind the other, on the model's device.
+/// Sentences one behind the other.
+struct SentencesBehindEachOther {
+  std::vector<std::int32_t> tokens, starts = {0};
+
+  void add(std::span<const TokenId> sentence);
+  PackedTokens on_device_of(const Transformer& model) const;
+};
+
+/// The sentences on the model's device.
 PackedTokens packed_sentences(Transformer& model, std::span<const std::vector<TokenId>> sentences);
 
 }  // namespace dragoman

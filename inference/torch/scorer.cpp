@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/thread_team.h"
+#include "inference/torch/packed_sentences.h"
 #include "model/attention_memory.h"
 #include "model/side_by_side.h"
 
@@ -53,21 +54,12 @@ std::vector<Indices> batches_of(std::span<const SentencePair> pairs, std::int64_
 }
 
 /// One side of a batch.
-struct Side {
-  std::vector<std::int32_t> tokens, starts = {0};
-
-  Side(std::span<const SentencePair> pairs, const Indices& batch,
-       std::vector<TokenId> SentencePair::*side) {
-    for (std::size_t index : batch) {
-      const auto& sentence = pairs[index].*side;
-      tokens.insert(tokens.end(), sentence.begin(), sentence.end());
-      starts.push_back(static_cast<std::int32_t>(tokens.size()));
-    }
-  }
-  PackedTokens on_device_of(const Transformer& model) const {
-    return packed_tokens(tokens, starts, model->config.heads, model->output_weight().device());
-  }
-};
+SentencesBehindEachOther side_of(std::span<const SentencePair> pairs, const Indices& batch,
+                                 std::vector<TokenId> SentencePair::*side) {
+  SentencesBehindEachOther sentences;
+  for (std::size_t index : batch) sentences.add(pairs[index].*side);
+  return sentences;
+}
 
 /// Of the targets of a batch, side by side [N].
 torch::Tensor log_probabilities(Transformer& model, const PackedTokens& source,
@@ -92,16 +84,16 @@ struct Scoring {
   /// A lower bound of the memory of attention on the CPU (attention_memory); 0 on other devices.
   std::int64_t memory_of(const Indices& batch) const {
     if (!model->output_weight().device().is_cpu()) return 0;
-    const Side source(pairs, batch, &SentencePair::source),
-        target(pairs, batch, &SentencePair::target);
+    const auto source = side_of(pairs, batch, &SentencePair::source);
+    const auto target = side_of(pairs, batch, &SentencePair::target);
     return attention_memory(model->config, {source.starts, target.starts}, sizeof(float),
                             Pass::Forward);
   }
 
   void score(const Indices& batch) const {
     const torch::NoGradGuard no_grad;
-    const Side source(pairs, batch, &SentencePair::source),
-        target(pairs, batch, &SentencePair::target);
+    const auto source = side_of(pairs, batch, &SentencePair::source);
+    const auto target = side_of(pairs, batch, &SentencePair::target);
     const auto values =
         log_probabilities(model, source.on_device_of(model), target.on_device_of(model));
     const float* next = values.const_data_ptr<float>();
