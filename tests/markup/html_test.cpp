@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "tests/markup/word_translators.h"
+#include "tests/repeated.h"
 
 namespace dragoman {
 namespace {
@@ -149,12 +150,6 @@ TEST(Html, TheCallerMayNameTags) {
             (std::vector<std::string>{"onetwo"}));
   EXPECT_EQ(reversed_html("one <x>two three</x> four", {.ignore_tags = {"x"}}),
             "four <x>two three</x> one");
-}
-
-std::string repeated(const std::string& text, int times) {
-  std::string all;
-  for (int i = 0; i < times; ++i) all += text;
-  return all;
 }
 
 TEST(Html, NestingOfSomeHundredsSurvives) {

@@ -6,15 +6,10 @@
 #include <string>
 
 #include "base/error.h"
+#include "tests/repeated.h"
 
 namespace dragoman {
 namespace {
-
-std::string repeated(const std::string& text, int times) {
-  std::string all;
-  for (int i = 0; i < times; ++i) all += text;
-  return all;
-}
 
 double seconds_since(std::clock_t begin) {
   return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;

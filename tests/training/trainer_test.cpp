@@ -52,17 +52,22 @@ TEST_F(TrainerTest, ARunThatGoesOnIsTheSameToTheLastBit) {
   EXPECT_EQ(progress_.target_tokens, whole.target_tokens);
 }
 
+struct StopAtUpdate : RecordingObserver {
+  explicit StopAtUpdate(std::int64_t last) {
+    after_update = [this, last](std::int64_t update) {
+      if (update == last) source.request_stop();
+    };
+  }
+  std::stop_source source;
+};
+
 TEST_F(TrainerTest, AStopRequestEndsItAfterTheUpdateAndLosesNothing) {
   const TrainingRun straight = run_in("not stopped"), stopped = run_in("stopped");
   RecordingObserver quiet;
   train(straight, quiet);
 
-  std::stop_source source;
-  RecordingObserver observer;
-  observer.after_update = [&](std::int64_t update) {
-    if (update == 3) source.request_stop();
-  };
-  EXPECT_EQ(train(stopped, observer, source.get_token()), StopReason::Requested);
+  StopAtUpdate observer(3);
+  EXPECT_EQ(train(stopped, observer, observer.source.get_token()), StopReason::Requested);
   EXPECT_EQ(progress_.update, 3);
   EXPECT_THAT(observer.validated_updates, IsEmpty());
   EXPECT_TRUE(std::filesystem::exists(stopped.folder.latest()));
@@ -231,12 +236,8 @@ TEST_F(TrainerTest, AStopAmongUpdatesWhoseResultsAreReadLateLosesNothing) {
   }
   RecordingObserver quiet;
   train(straight, quiet);
-  std::stop_source source;
-  RecordingObserver observer;
-  observer.after_update = [&](std::int64_t update) {
-    if (update == 1) source.request_stop();
-  };
-  EXPECT_EQ(train(stopped, observer, source.get_token()), StopReason::Requested);
+  StopAtUpdate observer(1);
+  EXPECT_EQ(train(stopped, observer, observer.source.get_token()), StopReason::Requested);
   EXPECT_EQ(progress_.update, 4);
   EXPECT_EQ(train(stopped, observer), StopReason::MaxUpdates);
   EXPECT_TRUE(torch::equal(weights_at(straight, 6), weights_at(stopped, 6)));

@@ -175,35 +175,35 @@ void expect_equal(FeedForward& module, const Activations::FeedForward& found, st
   expect_near(module->outer(rows_of(found.hidden, inner)), found.output, name + " hidden");
 }
 
+/// Of a layer of either stack, whose network is compared with the found one.
+void add_feed_forward(std::vector<FoundSubLayer>& sub_layers, auto& layer,
+                      const Activations::FeedForward& found, const std::string& name) {
+  sub_layers.push_back({name, found.stream, found.output, layer.feed_forward_norm});
+  const std::int64_t width = layer.feed_forward->outer->weight.size(0);
+  expect_equal(layer.feed_forward, found, width, name);
+}
+
 void expect_encoder(Transformer& model, const Activations& found, const torch::Tensor& memory) {
-  const std::int64_t width = model->config.d_model;
   std::vector<FoundSubLayer> sub_layers;
   for (std::size_t i = 0; i < found.encoder.size(); ++i) {
     auto& layer = *model->encoder->layers[i]->as<EncoderLayerImpl>();
-    const Activations::FeedForward& inner = found.encoder_feed_forward[i];
     sub_layers.push_back({"encoder attention", found.encoder[i].stream, found.encoder[i].output,
                           layer.self_attention_norm});
-    sub_layers.push_back(
-        {"encoder feed-forward", inner.stream, inner.output, layer.feed_forward_norm});
-    expect_equal(layer.feed_forward, inner, width, "encoder feed-forward");
+    add_feed_forward(sub_layers, layer, found.encoder_feed_forward[i], "encoder feed-forward");
   }
   expect_stream(sub_layers, found.source.sum, found.memory, model->encoder->norm);
   expect_near(memory, found.memory, "memory");
 }
 
 void expect_decoder(Transformer& model, const Activations& found, const torch::Tensor& decoded) {
-  const std::int64_t width = model->config.d_model;
   std::vector<FoundSubLayer> sub_layers;
   for (std::size_t i = 0; i < found.decoder.size(); ++i) {
     auto& layer = *model->decoder->layers[i]->as<DecoderLayerImpl>();
-    const Activations::FeedForward& inner = found.decoder_feed_forward[i];
     sub_layers.push_back({"decoder attention", found.decoder[i].stream, found.decoder[i].output,
                           layer.self_attention_norm});
     sub_layers.push_back({"cross-attention", found.cross[i].stream, found.cross[i].output,
                           layer.cross_attention_norm});
-    sub_layers.push_back(
-        {"decoder feed-forward", inner.stream, inner.output, layer.feed_forward_norm});
-    expect_equal(layer.feed_forward, inner, width, "decoder feed-forward");
+    add_feed_forward(sub_layers, layer, found.decoder_feed_forward[i], "decoder feed-forward");
   }
   expect_stream(sub_layers, found.target.sum, found.decoded, model->decoder->norm);
   expect_near(decoded, found.decoded, "decoded");
