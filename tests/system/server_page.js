@@ -318,7 +318,9 @@ const checkWithoutScripts = async browser => {
   const page = await open(browser, { javaScriptEnabled: false });
   await text(page).fill(`${SENTENCE} <b>`);
   await page.locator('#target').selectOption('de');
+  const loaded = page.waitForEvent('load'); // with its style sheet, which hides what needs scripts
   await page.getByRole('button', { name: 'Translate' }).click();
+  await loaded;
   assert.ok((await result(page).textContent()).length > 0);
   assert.equal(await text(page).inputValue(), `${SENTENCE} <b>`);
   assert.equal(await page.locator('#swap').isVisible(), false);
