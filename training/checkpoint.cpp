@@ -33,7 +33,8 @@ ModelContents contents_of(TrainingModel& model, const torch::Tensor& cpu_weights
           .provenance = attachments.provenance,
           .parameters = model.layout().tensors(cpu_weights),
           .training = {},
-          .progress = {}};
+          .progress = {},
+          .decode_defaults = attachments.decode_defaults};
 }
 
 /// By rising update.

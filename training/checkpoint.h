@@ -17,10 +17,11 @@
 
 namespace dragoman {
 
-/// The tokenizers' bytes and how the model was made; every file of the run has them.
+/// What every file of the run has beside the weights.
 struct ModelAttachments {
-  std::string tokenizer_source, tokenizer_target;  ///< target empty: the same
+  std::string tokenizer_source, tokenizer_target;  ///< bytes; target empty: the same
   Provenance provenance;
+  DecodeDefaults decode_defaults;  ///< of the model of --init-from
 };
 
 /// Weights alone.

@@ -35,6 +35,14 @@ void TrainConfig::apply_preset(Preset chosen) {
   }
 }
 
+PlanConfig TrainConfig::epoch_plan(std::vector<WeightedPairs> weights) const {
+  return {.max_tokens = max_tokens,
+          .max_sentences = max_sentences,
+          .seed = static_cast<std::uint64_t>(seed),
+          .weights = std::move(weights),
+          .threads = static_cast<int>(threads)};
+}
+
 LossConfig TrainConfig::loss() const {
   return {.label_smoothing = label_smoothing,
           .r_drop = r_drop,

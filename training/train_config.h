@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/fields.h"
+#include "data/epoch_plan.h"
 #include "model/file/model_config.h"
 #include "training/loss/loss_config.h"
 #include "training/schedule.h"
@@ -85,6 +87,8 @@ struct TrainConfig {
   /// Updates between checkpoints: save_every, or valid_every where that is 0.
   std::int64_t save_interval() const { return save_every > 0 ? save_every : valid_every; }
   LossConfig loss() const;
+  /// How an epoch is planned, for a corpus of these weights. A rollback changes the seed.
+  PlanConfig epoch_plan(std::vector<WeightedPairs> weights) const;
   /// --max-time in seconds; 0: no limit.
   double max_seconds() const;
 

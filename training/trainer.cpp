@@ -31,10 +31,10 @@ Schedule schedule_of(const TrainingRun& run, const ProgressRecord& progress) {
 
 /// Each rollback begins another order of the same text.
 PlanConfig plan_of(const TrainingRun& run, std::int64_t rollbacks) {
-  const auto seed = static_cast<std::uint64_t>(run.config.seed);
-  return {run.config.max_tokens, run.config.max_sentences,
-          rollbacks == 0 ? seed : random_bits(seed, static_cast<std::uint64_t>(rollbacks)),
-          run.data.weights(), run.threads};
+  PlanConfig plan = run.config.epoch_plan(run.data.weights());
+  if (rollbacks > 0) plan.seed = random_bits(plan.seed, static_cast<std::uint64_t>(rollbacks));
+  plan.threads = run.threads;
+  return plan;
 }
 
 std::string left_out_text(const LeftOutFacts& facts, const RunFolder& folder, std::int64_t so_far) {

@@ -69,13 +69,17 @@ void StartSettler::settle() {
   }
 }
 
-std::string initial_checksum(const std::string& init_from,
-                             const std::optional<FoundCheckpoint>& found) {
-  if (init_from.empty()) return "";
-  if (!found) return ModelFileReader(resolve_model_path(init_from)).checksum();
-  const auto data = ModelFileReader(found->path).provenance().data;
-  const auto remembered = data.find(kInitFrom);  // settle() refuses a new --init-from
-  return remembered == data.end() ? "" : remembered->second;
+InitialModel initial_model(const std::string& init_from,
+                           const std::optional<FoundCheckpoint>& found) {
+  if (init_from.empty()) return {};
+  const ModelFileReader model(found ? found->path : resolve_model_path(init_from));
+  InitialModel initial{model.checksum(), model.decode_defaults()};
+  if (found) {
+    const auto& data = model.provenance().data;
+    const auto remembered = data.find(kInitFrom);  // settle() refuses a new --init-from
+    initial.checksum = remembered == data.end() ? "" : remembered->second;
+  }
+  return initial;
 }
 
 MachineFacts machine_facts(Precision precision, int threads, int ranks) {

@@ -51,9 +51,14 @@ class StartSettler {
   std::size_t said_ = 0;  // remarks
 };
 
-/// The checksum of the model of --init-from, which a run that has begun remembers; "" without one.
-std::string initial_checksum(const std::string& init_from,
-                             const std::optional<FoundCheckpoint>& found);
+/// What the files of a run keep of the model of --init-from. Without one, both are empty.
+struct InitialModel {
+  std::string checksum;
+  DecodeDefaults decode_defaults;
+};
+/// A run that has begun reads them from its checkpoint.
+InitialModel initial_model(const std::string& init_from,
+                           const std::optional<FoundCheckpoint>& found);
 inline constexpr const char* kInitFrom = "init-from";  ///< its name in the provenance
 
 MachineFacts machine_facts(Precision precision, int threads, int ranks);

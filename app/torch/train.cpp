@@ -129,7 +129,7 @@ PreparedData prepare(StartSettler& start, const Workplace& place, Communicator& 
 }
 
 ModelAttachments attachments_of(RunConfig config, const Invocation& invocation,
-                                const PreparedData& data, const std::string& initial_checksum) {
+                                const PreparedData& data, InitialModel initial) {
   ModelAttachments attachments;
   attachments.tokenizer_source = data.tokenizers.source->model_bytes();
   if (!data.tokenizers.joint())
@@ -139,8 +139,9 @@ ModelAttachments attachments_of(RunConfig config, const Invocation& invocation,
   attachments.provenance.seed = config.train.seed;
   attachments.provenance.data = {{"training-text", data.text_hash}};
   attachments.provenance.several_sentences = data.report.several_sentences_fraction();
-  if (!initial_checksum.empty()) attachments.provenance.data[kInitFrom] = initial_checksum;
+  if (!initial.checksum.empty()) attachments.provenance.data[kInitFrom] = initial.checksum;
   attachments.provenance.versions = {{"dragoman", DRAGOMAN_VERSION}, {"libtorch", TORCH_VERSION}};
+  attachments.decode_defaults = std::move(initial.decode_defaults);
   return attachments;
 }
 
@@ -221,7 +222,7 @@ void train(TrainOptions& options, Communicator& ranks) {
                   .device = device,
                   .folder = folder,
                   .attachments = attachments_of(settled.config, *options.invocation, data,
-                                                initial_checksum(config.init_from, own_found)),
+                                                initial_model(config.init_from, own_found)),
                   .data = data,
                   .threads = threads,
                   .updates_ahead = updates_ahead(device),

@@ -143,6 +143,8 @@ TEST_F(TrainInitFrom, ATermModelIsTunedWithItsTermsOrWithoutButNotResumedSo) {
 
 TEST_F(TrainInitFrom, GoesOnFromItsOwnCheckpointWithoutTheModel) {
   std::filesystem::copy(path("first/model.safetensors"), path("moved.safetensors"));
+  const DecodeDefaults search = {{"beam-size", "3"}, {"stop", "marian"}};
+  write_decode_defaults(path("moved.safetensors"), search);
   const auto command = [](const char* folder, const char* updates) {
     return fine_tuning(folder,
                        {"--init-from", path("moved.safetensors"), "--max-updates", updates});
@@ -158,6 +160,9 @@ TEST_F(TrainInitFrom, GoesOnFromItsOwnCheckpointWithoutTheModel) {
     return ModelFileReader(path(file)).provenance().data.at("init-from");
   };
   EXPECT_EQ(checksum("straight" + last), checksum("resumed" + last));
+  for (const char* folder : {"straight", "resumed"})
+    EXPECT_EQ(ModelFileReader(path(join_text(folder, "/model.safetensors"))).decode_defaults(),
+              search);
 
   const auto another = run(fine_tuning("resumed"), "", kLimit);
   EXPECT_EQ(another.exit_code, 2);

@@ -25,9 +25,9 @@ double seconds_of(const auto& work) {
 }
 
 PlanConfig plan_of(const TrialSettings& settings, std::int64_t max_tokens) {
-  return {max_tokens, settings.config.max_sentences,
-          static_cast<std::uint64_t>(settings.config.seed), settings.data.weights(),
-          static_cast<int>(settings.config.threads)};
+  PlanConfig plan = settings.config.epoch_plan(settings.data.weights());
+  plan.max_tokens = max_tokens;
+  return plan;
 }
 
 }  // namespace
