@@ -13,8 +13,8 @@ namespace dragoman {
 namespace {
 
 constexpr std::uint32_t kBinaryVersion = 6;
-constexpr ElementType kTypes[] = {ElementType::F32, ElementType::I8,  ElementType::I16,
-                                  ElementType::I32, ElementType::F16, ElementType::BF16};
+constexpr ForeignDtype kTypes[] = {ForeignDtype::F32, ForeignDtype::I8,  ForeignDtype::I16,
+                                   ForeignDtype::I32, ForeignDtype::F16, ForeignDtype::BF16};
 
 /// A length with the NUL at the end, the text, NUL.
 std::string take_text(ByteReader& reader, std::string_view what) {

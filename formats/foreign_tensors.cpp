@@ -18,9 +18,9 @@ std::string text_of(const std::vector<std::int64_t>& shape) {
   return text + "]";
 }
 
-bool has_fractions(ElementType type) {
-  return type == ElementType::F16 || type == ElementType::BF16 || type == ElementType::F32 ||
-         type == ElementType::F64;
+bool has_fractions(ForeignDtype type) {
+  return type == ForeignDtype::F16 || type == ForeignDtype::BF16 || type == ForeignDtype::F32 ||
+         type == ForeignDtype::F64;
 }
 
 }  // namespace

@@ -149,7 +149,7 @@ ModelConfig read_config(const ForeignOptions& options, MarianTying tying) {
 }
 
 std::string text_of(const StridedTensor& tensor, const std::string& file) {
-  if (tensor.type != ElementType::I8 && tensor.type != ElementType::U8)
+  if (tensor.type != ForeignDtype::I8 && tensor.type != ForeignDtype::U8)
     throw Error(file, ": ", kConfigName, " is not a text");
   std::string text = contiguous_bytes(tensor);
   text.resize(std::min(text.find('\0'), text.size()));

@@ -20,17 +20,17 @@ constexpr std::string_view kExtension = ".npy";
 
 struct NamedType {
   std::string_view name;
-  ElementType type;
+  ForeignDtype type;
 };
 
 /// Without the sign of the byte order.
 constexpr NamedType kTypes[] = {
-    {"f2", ElementType::F16}, {"f4", ElementType::F32}, {"f8", ElementType::F64},
-    {"i1", ElementType::I8},  {"i2", ElementType::I16}, {"i4", ElementType::I32},
-    {"i8", ElementType::I64}, {"u1", ElementType::U8},  {"u2", ElementType::U16},
-    {"u4", ElementType::U32}, {"u8", ElementType::U64}, {"b1", ElementType::Bool}};
+    {"f2", ForeignDtype::F16}, {"f4", ForeignDtype::F32}, {"f8", ForeignDtype::F64},
+    {"i1", ForeignDtype::I8},  {"i2", ForeignDtype::I16}, {"i4", ForeignDtype::I32},
+    {"i8", ForeignDtype::I64}, {"u1", ForeignDtype::U8},  {"u2", ForeignDtype::U16},
+    {"u4", ForeignDtype::U32}, {"u8", ForeignDtype::U64}, {"b1", ForeignDtype::Bool}};
 
-ElementType type_of(std::string_view descr) {
+ForeignDtype type_of(std::string_view descr) {
   const char order = descr.empty() ? ' ' : descr.front();
   const std::string_view name = descr.substr(descr.empty() ? 0 : 1);
   for (const NamedType& known : kTypes) {
@@ -43,7 +43,7 @@ ElementType type_of(std::string_view descr) {
 }
 
 struct Header {
-  ElementType type;
+  ForeignDtype type;
   Order order;
   std::vector<std::int64_t> shape;
 };
@@ -135,7 +135,7 @@ class HeaderParser {
   }
 
   std::string_view text_;
-  std::optional<ElementType> type_;
+  std::optional<ForeignDtype> type_;
   std::optional<Order> order_;
   std::optional<std::vector<std::int64_t>> shape_;
 };

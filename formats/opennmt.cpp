@@ -265,7 +265,7 @@ void add_missing_biases(Views& views, const Options& options, std::span<const Na
   for (const ParameterShape& parameter : parameter_shapes(config))
     if (parameter.name.ends_with(".bias") && options.may_lack(parameter.name))
       views.try_emplace(their_name(names, parameter.name),
-                        strided_tensor(ElementType::F32, parameter.shape, {1}, zeros));
+                        strided_tensor(ForeignDtype::F32, parameter.shape, {1}, zeros));
 }
 
 void read_weights(ForeignModel& model, const Options& options, const CheckpointFile& file) {

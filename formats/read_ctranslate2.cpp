@@ -40,7 +40,7 @@ class Variables {
     return shape;
   }
   bool is_whole(const std::string& name) const {
-    return !has(name) || find(name).type == ElementType::I8;
+    return !has(name) || find(name).type == ForeignDtype::I8;
   }
 
   double scalar(const std::string& name, double otherwise) {
@@ -57,7 +57,7 @@ class Variables {
     if (tensor.shape != shape) throw Error(file_, ": ", name, " has another shape than its model");
     std::vector<float> values = contiguous_floats(tensor);
     taken_.insert(&tensor);
-    if (tensor.type == ElementType::I8 || tensor.type == ElementType::I16) divide(name, values);
+    if (tensor.type == ForeignDtype::I8 || tensor.type == ForeignDtype::I16) divide(name, values);
     if (!std::ranges::all_of(values, [](float value) { return std::isfinite(value); }))
       throw Error(file_, ": ", name, " has numbers that are not finite");
     return values;

@@ -74,24 +74,24 @@ std::vector<float> convert_floats(Dtype type, std::string_view bytes) {
 
 }  // namespace
 
-std::size_t size_of(ElementType type) {
+std::size_t size_of(ForeignDtype type) {
   switch (type) {
-    case ElementType::I8:
-    case ElementType::U8:
-    case ElementType::Bool:
+    case ForeignDtype::I8:
+    case ForeignDtype::U8:
+    case ForeignDtype::Bool:
       return 1;
-    case ElementType::F16:
-    case ElementType::BF16:
-    case ElementType::I16:
-    case ElementType::U16:
+    case ForeignDtype::F16:
+    case ForeignDtype::BF16:
+    case ForeignDtype::I16:
+    case ForeignDtype::U16:
       return 2;
-    case ElementType::F32:
-    case ElementType::I32:
-    case ElementType::U32:
+    case ForeignDtype::F32:
+    case ForeignDtype::I32:
+    case ForeignDtype::U32:
       return 4;
-    case ElementType::F64:
-    case ElementType::I64:
-    case ElementType::U64:
+    case ForeignDtype::F64:
+    case ForeignDtype::I64:
+    case ForeignDtype::U64:
       return 8;
   }
   return 0;
@@ -113,7 +113,7 @@ bool StridedTensor::is_contiguous() const {
   return true;
 }
 
-StridedTensor strided_tensor(ElementType type, std::vector<std::int64_t> shape,
+StridedTensor strided_tensor(ForeignDtype type, std::vector<std::int64_t> shape,
                              std::vector<std::int64_t> strides, std::string_view bytes) {
   check_sizes(shape);
   check_sizes(strides);
@@ -158,30 +158,30 @@ std::vector<float> contiguous_floats(const StridedTensor& tensor) {
     bytes = gathered = contiguous_bytes(tensor);
   }
   switch (tensor.type) {
-    case ElementType::F16:
+    case ForeignDtype::F16:
       return convert_floats(Dtype::F16, bytes);
-    case ElementType::BF16:
+    case ForeignDtype::BF16:
       return convert_floats(Dtype::BF16, bytes);
-    case ElementType::F32:
+    case ForeignDtype::F32:
       return convert_floats(Dtype::F32, bytes);
-    case ElementType::F64:
+    case ForeignDtype::F64:
       return convert<double>(bytes);
-    case ElementType::I8:
+    case ForeignDtype::I8:
       return convert<std::int8_t>(bytes);
-    case ElementType::I16:
+    case ForeignDtype::I16:
       return convert<std::int16_t>(bytes);
-    case ElementType::I32:
+    case ForeignDtype::I32:
       return convert<std::int32_t>(bytes);
-    case ElementType::I64:
+    case ForeignDtype::I64:
       return convert<std::int64_t>(bytes);
-    case ElementType::U8:
-    case ElementType::Bool:
+    case ForeignDtype::U8:
+    case ForeignDtype::Bool:
       return convert<std::uint8_t>(bytes);
-    case ElementType::U16:
+    case ForeignDtype::U16:
       return convert<std::uint16_t>(bytes);
-    case ElementType::U32:
+    case ForeignDtype::U32:
       return convert<std::uint32_t>(bytes);
-    case ElementType::U64:
+    case ForeignDtype::U64:
       return convert<std::uint64_t>(bytes);
   }
   return {};

@@ -9,18 +9,18 @@
 
 namespace dragoman {
 
-enum class ElementType { F16, BF16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64, Bool };
-constexpr std::array<std::string_view, 13> names_of(ElementType) {
+enum class ForeignDtype { F16, BF16, F32, F64, I8, I16, I32, I64, U8, U16, U32, U64, Bool };
+constexpr std::array<std::string_view, 13> names_of(ForeignDtype) {
   return {"float16", "bfloat16", "float32", "float64", "int8",   "int16", "int32",
           "int64",   "uint8",    "uint16",  "uint32",  "uint64", "bool"};
 }
 /// Bytes of one element.
-std::size_t size_of(ElementType type);
+std::size_t size_of(ForeignDtype type);
 
 inline constexpr std::size_t kMaxDimensions = 16;
 
 struct StridedTensor {
-  ElementType type = ElementType::F32;
+  ForeignDtype type = ForeignDtype::F32;
   std::vector<std::int64_t> shape;    ///< empty for a scalar
   std::vector<std::int64_t> strides;  ///< in elements, never negative; as many as dimensions
   std::string_view
@@ -34,7 +34,7 @@ struct StridedTensor {
 /// The tensor of these parts. `bytes` begin with its first element and may be longer than the
 /// tensor. Throws Error where they are too short, where a size or a stride is negative or too
 /// large, or where there are more than kMaxDimensions. So every offset and elements() fit 64 bits.
-StridedTensor strided_tensor(ElementType type, std::vector<std::int64_t> shape,
+StridedTensor strided_tensor(ForeignDtype type, std::vector<std::int64_t> shape,
                              std::vector<std::int64_t> strides, std::string_view bytes);
 
 /// Strides of a contiguous tensor; in Fortran order the first index runs fastest. Throws Error as

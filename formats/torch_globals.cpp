@@ -16,25 +16,25 @@ constexpr std::size_t kMaxTensors = 1'000'000;
 
 struct NamedType {
   std::string_view storage, dtype;
-  ElementType type;
+  ForeignDtype type;
 };
 
 /// torch.FloatStorage, torch.float32. Types without a storage of their own have an untyped one.
 constexpr NamedType kTypes[] = {
-    {"FloatStorage", "float32", ElementType::F32},
-    {"DoubleStorage", "float64", ElementType::F64},
-    {"HalfStorage", "float16", ElementType::F16},
-    {"BFloat16Storage", "bfloat16", ElementType::BF16},
-    {"CharStorage", "int8", ElementType::I8},
-    {"ShortStorage", "int16", ElementType::I16},
-    {"IntStorage", "int32", ElementType::I32},
-    {"LongStorage", "int64", ElementType::I64},
-    {"ByteStorage", "uint8", ElementType::U8},
-    {"UntypedStorage", "uint8", ElementType::U8},
-    {"BoolStorage", "bool", ElementType::Bool},
-    {"", "uint16", ElementType::U16},
-    {"", "uint32", ElementType::U32},
-    {"", "uint64", ElementType::U64},
+    {"FloatStorage", "float32", ForeignDtype::F32},
+    {"DoubleStorage", "float64", ForeignDtype::F64},
+    {"HalfStorage", "float16", ForeignDtype::F16},
+    {"BFloat16Storage", "bfloat16", ForeignDtype::BF16},
+    {"CharStorage", "int8", ForeignDtype::I8},
+    {"ShortStorage", "int16", ForeignDtype::I16},
+    {"IntStorage", "int32", ForeignDtype::I32},
+    {"LongStorage", "int64", ForeignDtype::I64},
+    {"ByteStorage", "uint8", ForeignDtype::U8},
+    {"UntypedStorage", "uint8", ForeignDtype::U8},
+    {"BoolStorage", "bool", ForeignDtype::Bool},
+    {"", "uint16", ForeignDtype::U16},
+    {"", "uint32", ForeignDtype::U32},
+    {"", "uint64", ForeignDtype::U64},
 };
 
 /// "torch.NAME" or "torch.MODULE.NAME" -> NAME; empty for other modules.
@@ -44,14 +44,14 @@ std::string_view torch_name(const PickleValue& value) {
   return global->name.substr(global->name.rfind('.') + 1);
 }
 
-std::optional<ElementType> storage_type(const PickleValue& value) {
+std::optional<ForeignDtype> storage_type(const PickleValue& value) {
   const std::string_view name = torch_name(value);
   for (const NamedType& known : kTypes)
     if (!name.empty() && known.storage == name) return known.type;
   return std::nullopt;
 }
 
-std::optional<ElementType> element_type(const PickleValue& value) {
+std::optional<ForeignDtype> element_type(const PickleValue& value) {
   const std::string_view name = torch_name(value);
   for (const NamedType& known : kTypes)
     if (!name.empty() && known.dtype == name) return known.type;

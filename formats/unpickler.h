@@ -17,7 +17,7 @@ namespace dragoman {
 /// The memory of tensors, whose bytes lie outside the pickle.
 struct StorageFacts {
   std::string key;
-  ElementType type = ElementType::U8;  ///< U8 for bytes without a type
+  ForeignDtype type = ForeignDtype::U8;  ///< U8 for bytes without a type
   std::int64_t elements = 0;
 };
 

@@ -10,24 +10,24 @@ namespace dragoman {
 
 namespace {
 
-ElementType element_type(Dtype type) {
+ForeignDtype element_type(Dtype type) {
   switch (type) {
     case Dtype::F32:
-      return ElementType::F32;
+      return ForeignDtype::F32;
     case Dtype::BF16:
-      return ElementType::BF16;
+      return ForeignDtype::BF16;
     case Dtype::F16:
-      return ElementType::F16;
+      return ForeignDtype::F16;
     case Dtype::I8:
-      return ElementType::I8;
+      return ForeignDtype::I8;
     case Dtype::U8:
-      return ElementType::U8;
+      return ForeignDtype::U8;
     case Dtype::I32:
-      return ElementType::I32;
+      return ForeignDtype::I32;
     case Dtype::I64:
-      return ElementType::I64;
+      return ForeignDtype::I64;
     case Dtype::U64:
-      return ElementType::U64;
+      return ForeignDtype::U64;
   }
   throw Error("unknown type of a tensor");
 }

@@ -5,11 +5,11 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "formats/exported_search.h"
 #include "formats/foreign_model.h"
 #include "formats/hf_marian.h"
 #include "formats/hf_marian_layout.h"
 #include "formats/new_folder.h"
-#include "formats/search_settings.h"
 #include "model/file/safetensors.h"
 #include "tokenizer/renumbered_tokenizer.h"
 #include "tokenizer/tokenizer.h"
@@ -38,7 +38,7 @@ void write_vocabulary(const fs::path& path, const Tokenizer& tokenizer) {
 
 /// The search that the model asks for, in their names.
 Json generation_config(const ModelFileReader& model, std::int64_t padding) {
-  const SearchSettings settings = search_settings_of(model.decode_defaults());
+  const ExportedSearch settings = exported_search(model.decode_defaults());
   Json early_stopping = settings.stop != "hf";
   if (settings.stop == "exact") early_stopping = "never";
   return {{"num_beams", settings.beam_size},

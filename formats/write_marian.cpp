@@ -4,11 +4,11 @@
 #include "base/error.h"
 #include "base/fields.h"
 #include "base/files.h"
+#include "formats/exported_search.h"
 #include "formats/marian.h"
 #include "formats/marian_layout.h"
 #include "formats/new_folder.h"
 #include "formats/npz_writer.h"
-#include "formats/search_settings.h"
 #include "tokenizer/tokenizer.h"
 
 namespace dragoman {
@@ -83,7 +83,7 @@ std::string model_options(const ModelConfig& config) {
 /// Its search ends as ours does with --stop marian.
 std::string decoder_options(const ModelFileReader& model, const std::string& source,
                             const std::string& target) {
-  const SearchSettings settings = search_settings_of(model.decode_defaults());
+  const ExportedSearch settings = exported_search(model.decode_defaults());
   return join_text("relative-paths: true\nmodels:\n  - model.npz\nvocabs:\n  - ", source, "\n  - ",
                    target, "\nbeam-size: ", settings.beam_size,
                    "\nnormalize: ", text_of(settings.length_penalty),

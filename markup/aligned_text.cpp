@@ -13,8 +13,8 @@ namespace {
 
 constexpr double kLeastWeight = 0.05;
 
-std::vector<WordLink> links_of(const std::vector<float>& attention) {
-  std::vector<WordLink> links;
+std::vector<SourceLink> links_of(const std::vector<float>& attention) {
+  std::vector<SourceLink> links;
   double sum = 0;
   for (const float weight : attention) sum += static_cast<double>(weight) * weight;
   for (std::size_t word = 0; word < attention.size(); ++word) {
@@ -57,11 +57,11 @@ AlignedText through_pivot(const AlignedText& first, AlignedText second) {
   const std::vector<ByteRange> pivots = words_of(first.text);
   for (AlignedWord& word : second.words) {
     std::map<std::size_t, double> weights;
-    for (const WordLink& link : word.links) {
+    for (const SourceLink& link : word.links) {
       if (link.source_word >= pivots.size()) continue;
       for (const AlignedWord& pivot : first.words)
         if (overlap(pivot.place, pivots[link.source_word]))
-          for (const WordLink& origin : pivot.links)
+          for (const SourceLink& origin : pivot.links)
             weights[origin.source_word] += link.weight * origin.weight;
     }
     word.links.clear();

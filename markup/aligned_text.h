@@ -13,14 +13,14 @@ namespace dragoman {
 
 /// A word of the source, counted from 0 between white space, and its weight: 1 for a word that is
 /// translated by this word alone.
-struct WordLink {
+struct SourceLink {
   std::size_t source_word;
   double weight;
 };
 
 struct AlignedWord {
   ByteRange place;  ///< in AlignedText::text
-  std::vector<WordLink> links;
+  std::vector<SourceLink> links;
 };
 
 struct AlignedText {

@@ -44,7 +44,7 @@ FragmentLinks::FragmentLinks(std::string_view source, const AlignedText& transla
   targets_.resize(source_.size());
   weights_.resize(target_.size());
   for (std::size_t t = 0; t < target_.size(); ++t)
-    for (const WordLink& word : linked.words[target_[t].word].links)
+    for (const SourceLink& word : linked.words[target_[t].word].links)
       if (word.source_word + 1 < first_of_word_.size()) link(t, word);
 }
 
@@ -54,7 +54,7 @@ double FragmentLinks::affinity(const WordFragment& target, const WordFragment& s
   return target.has_letters ? 1 : 0.25;
 }
 
-void FragmentLinks::link(std::size_t target_fragment, const WordLink& word) {
+void FragmentLinks::link(std::size_t target_fragment, const SourceLink& word) {
   const std::size_t begin = first_of_word_[word.source_word];
   const std::size_t end = first_of_word_[word.source_word + 1];
   double sum = 0;

@@ -42,7 +42,7 @@ class FragmentLinks {
     std::size_t fragment;
     double weight;
   };
-  void link(std::size_t target_fragment, const WordLink& word);
+  void link(std::size_t target_fragment, const SourceLink& word);
   double affinity(const WordFragment& target, const WordFragment& source) const;
 
   std::string_view source_text_, target_text_;

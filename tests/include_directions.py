@@ -1,4 +1,4 @@
-"""Fails on an #include that docs/design.md, section 2, does not allow.
+"""Fails on an #include that docs/design.md, section 2, does not allow, and on two types of one name.
 
 Usage: include_directions.py SOURCE_FOLDER
 """
@@ -107,6 +107,21 @@ def complaints(path, text, headers):
         yield f"{path}: <torch/torch.h> stands in no header"
 
 
+TYPE = re.compile(r"^(?:struct|class|enum class) (\w+)(?: final)?(?: :[^;{]*)?\s*\{", re.MULTILINE)
+
+
+def complaints_of_types(sources):
+    """There is one namespace: a second type of a name would be another definition of the first."""
+    first = {}
+    for path, text in sorted(sources.items()):
+        if not path.endswith(".h") or path.startswith("kernels/isa_"):  # each in a namespace of its own
+            continue
+        for name in TYPE.findall(text):
+            if name in first:
+                yield f"{path}: {name} is a type of {first[name]}, too"
+            first[name] = path
+
+
 def main():
     root = pathlib.Path(sys.argv[1])
     sources = {}
@@ -119,6 +134,7 @@ def main():
     contributing = (root / "CONTRIBUTING.md").read_text(encoding="utf-8")
     found = list(complaints_of_levels(levels_of(contributing)))
     found += [line for path, text in sorted(sources.items()) for line in complaints(path, text, sources)]
+    found += complaints_of_types(sources)
     print("\n".join(found) or f"{len(sources)} files include only what they may")
     sys.exit(1 if found else 0)
 

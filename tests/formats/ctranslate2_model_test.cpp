@@ -69,14 +69,14 @@ TEST(CTranslate2Model, ReadsVariablesOfEveryTypeAndAliases) {
   const CTranslate2Model model("model.bin", bytes);
   EXPECT_EQ(model.spec(), "TransformerSpec");
   EXPECT_EQ(model.variables().size(), 7u);
-  EXPECT_EQ(model.find("f32")->type, ElementType::F32);
+  EXPECT_EQ(model.find("f32")->type, ForeignDtype::F32);
   EXPECT_THAT(model.find("f32")->shape, ElementsAre(1, 2));
   EXPECT_EQ(model.find("f32")->bytes, "12345678");
-  EXPECT_EQ(model.find("i8")->type, ElementType::I8);
-  EXPECT_EQ(model.find("i16")->type, ElementType::I16);
-  EXPECT_EQ(model.find("i32")->type, ElementType::I32);
-  EXPECT_EQ(model.find("f16")->type, ElementType::F16);
-  EXPECT_EQ(model.find("bf16")->type, ElementType::BF16);
+  EXPECT_EQ(model.find("i8")->type, ForeignDtype::I8);
+  EXPECT_EQ(model.find("i16")->type, ForeignDtype::I16);
+  EXPECT_EQ(model.find("i32")->type, ForeignDtype::I32);
+  EXPECT_EQ(model.find("f16")->type, ForeignDtype::F16);
+  EXPECT_EQ(model.find("bf16")->type, ForeignDtype::BF16);
   EXPECT_EQ(model.find("other"), model.find("i8"));
   EXPECT_EQ(model.find("other_scale"), model.find("i8_scale"));
   EXPECT_EQ(model.find("none"), nullptr);
@@ -159,14 +159,14 @@ const std::string name = "encoder/embeddings_0/weight";
 
 TEST(CTranslate2Model, OurExportInHalfPrecisionGivesNearlyTheSameTensors) {
   const Exported half(ExportType::Float16);
-  EXPECT_EQ(half.read->find(name)->type, ElementType::F16);
+  EXPECT_EQ(half.read->find(name)->type, ForeignDtype::F16);
   EXPECT_THAT(contiguous_floats(*half.read->find(name)),
               Pointwise(FloatNear(1e-3f), half.ours("embedding.weight")));
 }
 
 TEST(CTranslate2Model, OurExportInInt8GivesNearlyTheSameTensors) {
   const Exported bytes(ExportType::Int8);
-  EXPECT_EQ(bytes.read->find(name)->type, ElementType::I8);
+  EXPECT_EQ(bytes.read->find(name)->type, ForeignDtype::I8);
   const auto scales = contiguous_floats(*bytes.read->find("decoder/projection/weight_scale"));
   auto values = contiguous_floats(*bytes.read->find(name));
   for (std::size_t i = 0; i < values.size(); ++i) values[i] /= scales[i / 4];

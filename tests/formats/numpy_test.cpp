@@ -26,7 +26,7 @@ std::string numbers(const std::vector<T>& values) {
 
 /// -2, 1 and 3 as numbers of a type.
 template <class T>
-void expect_numbers(const std::string& descr, ElementType type) {
+void expect_numbers(const std::string& descr, ForeignDtype type) {
   const std::string bytes = npy_of(descr, "(3,)", numbers<T>({T(-2), 1, 3}));
   const StridedTensor tensor = parse_npy(bytes);
   EXPECT_EQ(tensor.type, type);
@@ -34,20 +34,20 @@ void expect_numbers(const std::string& descr, ElementType type) {
 }
 
 TEST(Npy, ReadsEveryTypeOfNumber) {
-  expect_numbers<float>("<f4", ElementType::F32);
-  expect_numbers<double>("<f8", ElementType::F64);
-  expect_numbers<std::int8_t>("|i1", ElementType::I8);
-  expect_numbers<std::int16_t>("<i2", ElementType::I16);
-  expect_numbers<std::int32_t>("<i4", ElementType::I32);
-  expect_numbers<std::int64_t>("=i8", ElementType::I64);
-  expect_numbers<std::uint8_t>("|u1", ElementType::U8);
-  expect_numbers<std::uint16_t>("<u2", ElementType::U16);
-  expect_numbers<std::uint32_t>("<u4", ElementType::U32);
-  expect_numbers<std::uint64_t>("<u8", ElementType::U64);
+  expect_numbers<float>("<f4", ForeignDtype::F32);
+  expect_numbers<double>("<f8", ForeignDtype::F64);
+  expect_numbers<std::int8_t>("|i1", ForeignDtype::I8);
+  expect_numbers<std::int16_t>("<i2", ForeignDtype::I16);
+  expect_numbers<std::int32_t>("<i4", ForeignDtype::I32);
+  expect_numbers<std::int64_t>("=i8", ForeignDtype::I64);
+  expect_numbers<std::uint8_t>("|u1", ForeignDtype::U8);
+  expect_numbers<std::uint16_t>("<u2", ForeignDtype::U16);
+  expect_numbers<std::uint32_t>("<u4", ForeignDtype::U32);
+  expect_numbers<std::uint64_t>("<u8", ForeignDtype::U64);
   const std::string halves = npy_of("<f2", "(2,)", numbers<std::uint16_t>({0x3C00, 0xC100}));
   EXPECT_THAT(contiguous_floats(parse_npy(halves)), ElementsAre(1, -2.5));
   const std::string truths = npy_of("|b1", "(2,)", std::string("\0\1", 2));
-  EXPECT_EQ(parse_npy(truths).type, ElementType::Bool);
+  EXPECT_EQ(parse_npy(truths).type, ForeignDtype::Bool);
   EXPECT_THAT(contiguous_floats(parse_npy(truths)), ElementsAre(0, 1));
 }
 
@@ -143,7 +143,7 @@ TEST(Npz, ReadsItsMembersByName) {
   EXPECT_FALSE(file.contains("Wemb.npy"));
   EXPECT_EQ(file.read("special:model.yml").bytes, "a: 12\n");
   EXPECT_THAT(contiguous_floats(file.read("Wemb")), ElementsAre(1, 3, 5, 2, 4, 6));
-  EXPECT_EQ(file.read("b").type, ElementType::F64);
+  EXPECT_EQ(file.read("b").type, ForeignDtype::F64);
 }
 
 TEST(Npz, ErrorsNameFileAndMember) {

@@ -26,7 +26,7 @@ Json json_of(const StridedTensor& tensor) {
     hexadecimal += kDigits[static_cast<unsigned char>(c) >> 4];
     hexadecimal += kDigits[c & 15];
   }
-  return {{"dtype", std::string(names_of(ElementType{})[static_cast<std::size_t>(tensor.type)])},
+  return {{"dtype", std::string(names_of(ForeignDtype{})[static_cast<std::size_t>(tensor.type)])},
           {"shape", tensor.shape},
           {"bytes", hexadecimal},
           {"floats", contiguous_floats(tensor)}};

@@ -10,7 +10,7 @@
 namespace dragoman {
 
 /// As a model file asks for, by the names of our flags; else our own.
-struct SearchSettings {
+struct ExportedSearch {
   std::int64_t beam_size = 5;
   double length_penalty = 1;
   double word_penalty = 0;
@@ -32,6 +32,6 @@ struct SearchSettings {
 };
 
 /// Throws Error that names the setting where its text in the model file is none of its values.
-SearchSettings search_settings_of(const DecodeDefaults& defaults);
+ExportedSearch exported_search(const DecodeDefaults& defaults);
 
 }  // namespace dragoman

@@ -1,4 +1,4 @@
-#include "formats/search_settings.h"
+#include "formats/exported_search.h"
 
 #include <limits>
 
@@ -17,8 +17,8 @@ void check_range(const char* name, double value, double least) {
 
 }  // namespace
 
-SearchSettings search_settings_of(const DecodeDefaults& defaults) {
-  SearchSettings settings;
+ExportedSearch exported_search(const DecodeDefaults& defaults) {
+  ExportedSearch settings;
   try {
     for (const Field& field : fields_of(settings))
       if (const auto text = defaults.find(std::string(field.info.name)); text != defaults.end())
