@@ -134,11 +134,11 @@ std::int8_t activation_number(Activation activation) {
   throw Error("CTranslate2 has no such activation");
 }
 
-std::vector<float> sinusoids(std::int64_t places, const ModelConfig& config) {
+std::vector<float> sinusoids(std::int64_t positions, const ModelConfig& config) {
   std::vector<float> table;
-  for (std::int64_t place = 0; place < places; ++place)
+  for (std::int64_t position = 0; position < positions; ++position)
     for (std::int64_t c = 0; c < config.d_model; ++c)
-      table.push_back(sinusoid(place, c, config.d_model, config.positions));
+      table.push_back(sinusoid(position, c, config.d_model, config.positions));
   return table;
 }
 
@@ -193,11 +193,11 @@ class Exporter {
     variables_.byte(side + "/activation", activation_number(config_.activation));
     variables_.flag(side + "/scale_embeddings", true);
     const bool learned = config_.positions == Positions::Learned;
-    const std::int64_t places = learned ? config_.max_positions : kExportedPositions;
+    const std::int64_t positions = learned ? config_.max_positions : kExportedPositions;
     const std::string ours = side == "encoder" ? "source" : "target";
     variables_.floats(
-        side + "/position_encodings/encodings", {places, d_model},
-        learned ? floats("positions." + ours + ".weight") : sinusoids(places, config_));
+        side + "/position_encodings/encodings", {positions, d_model},
+        learned ? floats("positions." + ours + ".weight") : sinusoids(positions, config_));
     if (config_.norm == NormPosition::Before) norm(side + "/layer_norm", side + ".norm");
     for (std::int64_t i = 0; i < layers; ++i) {
       const std::string from = side + ".layers." + std::to_string(i);

@@ -50,9 +50,18 @@ std::string yes_no(bool value) { return value ? "true" : "false"; }
 
 /// Marian's own name. Its GELU is exact in the version that model_options() names.
 std::string_view activation_name(Activation activation) {
-  return activation == Activation::Relu   ? "relu"
-         : activation == Activation::Gelu ? "gelu"
-                                          : "swish";
+  switch (activation) {
+    case Activation::Relu:
+      return "relu";
+    case Activation::Gelu:
+      return "gelu";
+    case Activation::Swish:
+      return "swish";
+    case Activation::GatedGelu:
+    case Activation::GatedSwish:
+      break;
+  }
+  throw Error("Marian has no such activation");
 }
 
 /// The options with which Marian builds the model.

@@ -1,6 +1,6 @@
 // The resident translator. It has a thread for each engine, for as long as it lives. Any thread may
 // submit lines, and each line may have its own request. Lines of different requests share rows, and
-// do not change each other's translations. There is no other way to translate.
+// do not change each other's translations.
 //
 // The path of a line:
 //

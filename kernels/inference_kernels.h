@@ -84,11 +84,11 @@ struct RowAttentionArguments {
 };
 
 /// The `best` largest values of a row and their indices, larger first; of equal ones, minus
-/// infinity among them, the smaller index first. The row comes in parts, one for each call, and
+/// infinity among them, the smaller index first. The row comes in chunks, one for each call, and
 /// each call updates the list. Until `best` values have come, the list has only as many.
 struct BestArguments {
-  const float* values;  ///< the row's next part
-  std::int64_t count;   ///< of this part
+  const float* values;  ///< the row's next chunk
+  std::int64_t count;   ///< of this chunk
   std::int64_t first;   ///< index of its first value: how many were met before
   std::int64_t best;
   std::int32_t* indices;  ///< [best]

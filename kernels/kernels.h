@@ -105,8 +105,8 @@ struct PackedAttentionGradientArguments {
   const void* d_output;              ///< [tokens, heads * d_k]
   void *dq, *dk, *dv;                ///< with the strides of q, k and v
 };
-/// Scratch memory, four times a head's keys in fp32 and some queries, stands on the stack: what is
-/// larger takes the padded path.
+/// Whether the scratch memory fits on the stack: four times a head's keys in fp32 and some queries.
+/// Longer sentences take the padded path.
 constexpr bool fits_packed_attention(std::int64_t longest_keys, std::int64_t d_k) {
   return longest_keys <= 512 && d_k <= 512 && longest_keys * d_k <= std::int64_t{512} * 128;
 }

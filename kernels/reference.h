@@ -30,7 +30,7 @@ inline std::span<const double> row_of(const Numbers& matrix, std::int64_t row,
 
 // ---- dropout and activations ----
 
-/// 0, or what makes up for the dropped ones; 1 without dropout.
+/// 0 for a dropped element, DropoutSite::scale() for a kept one; 1 without dropout.
 inline double dropout_factor(const DropoutSite& site, std::int64_t row, std::int64_t column) {
   if (site.row_keys == nullptr) return 1;
   const std::int64_t t = row % site.queries, h = row / site.queries % site.heads;
@@ -109,8 +109,8 @@ inline double divergence(std::span<const double> p, std::span<const double> q) {
   return sum;
 }
 
-/// The gradient of the row's objective (RDropArguments) with respect to the logits of `one` pass;
-/// the other's is that of the passes changed about.
+/// The gradient of the row's objective (RDropArguments) with respect to the logits of `one` pass.
+/// With `one` and `other` exchanged it is that of the other pass.
 inline Numbers r_drop_gradient(std::span<const double> one, std::span<const double> other,
                                std::int64_t target, double smoothing, double weight) {
   const Numbers l = log_softmax(one), m = log_softmax(other);

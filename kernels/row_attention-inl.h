@@ -1,5 +1,5 @@
-// Attention of one row to the records of a cache: what InferenceKernels calls, for each type of
-// record.
+// Attention of one row to the records of a cache. There is one function for each type of record;
+// InferenceKernels calls them.
 #pragma once
 
 #include <cstdint>

@@ -6,8 +6,8 @@
 
 #include "kernels/isa.h"
 
-/// `count` floats in the frame of the calling kernel. They begin where any vector may: what g++ 12
-/// takes for granted of alloca, but does not keep in the sanitizers' build unless it is told.
+/// `count` floats in the frame of the calling kernel, aligned for every vector. g++ 12 assumes this
+/// alignment of alloca, but with the sanitizers it gives it only where it is asked for.
 #define DRAGOMAN_FRAME_FLOATS(count) \
   ((float*)__builtin_alloca_with_align(sizeof(float) * (count), 512))
 

@@ -2,8 +2,8 @@
 // the divergence between them is minimised with their cross-entropies CE. For each token
 //   objective = (CE(p) + CE(q)) / 2 + alpha / 2 * (KL(p || q) + KL(q || p)) / 2
 // with KL(p || q) = sum_v p_v (log p_v - log q_v). That is half the paper's objective: learning
-// rate and clipping keep their meaning. With respect to the logits of p (of q it is the same turned
-// round)
+// rate and clipping keep their meaning. With respect to the logits of p (for those of q, exchange p
+// and q)
 //   gradient = (p - target) / 2 + alpha / 4 * (p (log p - log q - KL(p || q)) + p - q)
 // where `target` is the smoothed distribution of training/loss/cross_entropy.h.
 #pragma once

@@ -57,10 +57,10 @@ void RunConfig::validate() const {
   if (train.guided_alignment_head > model.heads)
     throw UsageError("--guided-alignment-head ", train.guided_alignment_head, ": a layer has ",
                      counted(model.heads, "head"));
-  const std::int64_t longest = data.max_length, places = model.max_positions;
-  if (model.positions == Positions::Learned && (longest == 0 || longest >= places))
-    throw UsageError("--max-length ", longest, ": the ", places,
-                     " learned positions (--max-positions) are for fewer than ", places,
+  const std::int64_t longest = data.max_length, positions = model.max_positions;
+  if (model.positions == Positions::Learned && (longest == 0 || longest >= positions))
+    throw UsageError("--max-length ", longest, ": the ", positions,
+                     " learned positions (--max-positions) are for fewer than ", positions,
                      " pieces and </s>");
 }
 
