@@ -191,7 +191,7 @@ void check_output(const ExplainFlags& flags, const std::string& model) {
   if (flags.format == ExplanationFormat::Html)
     check_page_output("--output", flags.output, inputs);
   else
-    dragoman::check_output("--output", flags.output, inputs);
+    check_text_output("--output", flags.output, inputs);
 }
 
 void log_written(const ExplainFlags& flags, std::size_t sentences) {

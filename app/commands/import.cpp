@@ -36,7 +36,7 @@ struct ImportConfig {
 int run(const ImportConfig& config, const Invocation& invocation) {
   if (config.model.empty()) throw UsageError("--model: name the folder or the file to import");
   if (config.output.empty()) throw UsageError("--output: name the file to write");
-  check_model_output("--output", config.output, {config.model});
+  check_output("--output", config.output, {config.model});
   const ForeignModel theirs = import_model(config.model);
   const ImportedModel model = to_imported(theirs);
   const Parity parity =

@@ -14,25 +14,40 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_page(const std::string& path) {
-  constexpr std::string_view kBegin = "<!doctype html";
-  std::string text(kBegin.size(), '\0');
-  std::ifstream(path, std::ios::binary)
-      .read(text.data(), static_cast<std::streamsize>(text.size()));
-  return ascii_lower(text) == kBegin;
+/// The first `count` bytes of a file, with zeros for those that it lacks.
+std::string beginning_of(const std::string& path, std::size_t count) {
+  std::string text(count, '\0');
+  std::ifstream(path, std::ios::binary).read(text.data(), static_cast<std::streamsize>(count));
+  return text;
 }
 
-bool is_run(const RunFolder& run) {
+bool is_page(const std::string& path) {
+  constexpr std::string_view kBegin = "<!doctype html";
+  return ascii_lower(beginning_of(path, kBegin.size())) == kBegin;
+}
+
+/// Eight bytes with the length of the header, which is far below 2^56, then an object of JSON. No
+/// text has a zero byte before it.
+bool is_safetensors(const std::string& path) {
+  const std::string begin = beginning_of(path, 9);
+  return begin[7] == '\0' && begin[8] == '{';
+}
+
+bool has_checkpoints(const RunFolder& run) {
   std::error_code none;
-  return fs::exists(run.log(), none) || fs::is_directory(run.checkpoints(), none);
+  return fs::is_directory(run.checkpoints(), none);
 }
 
 /// "the model of the training run en-de", or nothing where no run has such a file.
 std::string role_in_run(const std::string& path) {
   std::error_code none;
   const fs::path file = fs::weakly_canonical(fs::absolute(path), none), folder = file.parent_path();
-  if (const RunFolder run{folder}; file == run.model() && is_run(run))
-    return "the model of the training run " + folder.string();
+  if (const RunFolder run{folder}; has_checkpoints(run) || fs::exists(run.log(), none)) {
+    const std::string of_run = " of the training run " + folder.string();
+    if (file == run.model()) return "the model" + of_run;
+    if (has_checkpoints(run) && file == run.log()) return "the log" + of_run;
+    if (has_checkpoints(run) && file == run.config()) return "the configuration" + of_run;
+  }
   const RunFolder run{folder.parent_path()};
   long long update = 0;
   const bool is_numbered =
@@ -66,9 +81,18 @@ void check_output(std::string_view flag, const std::string& path,
     if (same_file(path, input))
       throw UsageError(flag, ": ", path, " is ", path == input ? "" : input + ", ",
                        "a file that is read; name another file");
+  if (const std::string role = role_in_run(path); !role.empty())
+    throw UsageError(flag, ": ", path, " is ", role, "; name another file");
   const fs::path folder = fs::path(path).parent_path();
   if (!folder.empty() && !fs::is_directory(folder, none))
     throw Error(folder.string(), ": no such folder; make it, or name another with ", flag);
+}
+
+void check_text_output(std::string_view flag, const std::string& path,
+                       const std::vector<std::string>& inputs) {
+  check_output(flag, path, inputs);
+  if (!is_stream(path) && is_safetensors(path))
+    throw UsageError(flag, ": ", path, " is a model; name another file");
 }
 
 void check_page_output(std::string_view flag, const std::string& path,
@@ -79,14 +103,6 @@ void check_page_output(std::string_view flag, const std::string& path,
     throw UsageError(
         flag, ": ", path,
         " is there and is no page, and a page replaces only a page; name another file");
-}
-
-void check_model_output(std::string_view flag, const std::string& path,
-                        const std::vector<std::string>& inputs) {
-  check_output(flag, path, inputs);
-  if (is_stream(path)) return;
-  if (const std::string role = role_in_run(path); !role.empty())
-    throw UsageError(flag, ": ", path, " is ", role, "; name another file");
 }
 
 }  // namespace dragoman

@@ -14,19 +14,19 @@ bool is_stream(const std::string& path);
 /// Whether both are names of one existing file, also through links.
 bool same_file(const std::string& a, const std::string& b);
 
-/// Throws UsageError that names the flag where `path` is "-", a folder or one of the files that are
-/// read, and Error where its own folder does not exist. Devices are never refused.
+/// Throws UsageError that names the flag where `path` is "-", a folder, one of the files that are
+/// read, or the model, a checkpoint, the log or the settings of a training run. Throws Error where
+/// its own folder does not exist. Devices are never refused.
 void check_output(std::string_view flag, const std::string& path,
                   const std::vector<std::string>& inputs);
+
+/// The same check for text. Text never replaces a model file, nor any other of safetensors.
+void check_text_output(std::string_view flag, const std::string& path,
+                       const std::vector<std::string>& inputs);
 
 /// The same check for a page. A page may replace an existing file only if that is a page, which
 /// begins with "<!doctype html".
 void check_page_output(std::string_view flag, const std::string& path,
                        const std::vector<std::string>& inputs);
-
-/// The same check for a model file. It must not replace the model or a checkpoint of a training
-/// run.
-void check_model_output(std::string_view flag, const std::string& path,
-                        const std::vector<std::string>& inputs);
 
 }  // namespace dragoman

@@ -113,7 +113,7 @@ PartFile part_of(const TranslateConfig& config) {
 
 std::unique_ptr<Output> open_output(const TranslateConfig& config) {
   if (is_stream(config.files.output)) return open_stream(config.files.output);
-  check_output("--output", config.files.output, {});
+  check_text_output("--output", config.files.output, {});
   return open_part(part_of(config));
 }
 
@@ -247,7 +247,7 @@ bool is_stopped_at_the_end(const std::stop_token& stop) {
 int run_document(const TranslateConfig& config, const Invocation& call, Demands demands, int input,
                  const DeviceEngine& device_engine) {
   const TranslateFiles& files = config.files;
-  if (!is_stream(files.output)) check_output("--output", files.output, {});
+  if (!is_stream(files.output)) check_text_output("--output", files.output, {});
   const MarkupDocument document = read_document(input, name_of_input(files), config.markup);
   const OpenedTranslator model = open_translator(files.models, config.hardware, device_engine);
   const TranslationRequest request = request_of(config, model, call.origins, std::move(demands));

@@ -61,7 +61,7 @@ TEST_F(OutputFile, IsNotStandardOutput) {
   EXPECT_THAT(refusal([] { check_output("--output", "-", {}); }),
               HasSubstr("--output: - stands for standard output"));
   EXPECT_THAT(refusal([] { check_page_output("--html", "-", {}); }), HasSubstr("--html: - "));
-  EXPECT_THAT(refusal([] { check_model_output("--output", "-", {}); }), HasSubstr("--output: - "));
+  EXPECT_THAT(refusal([] { check_text_output("--output", "-", {}); }), HasSubstr("--output: - "));
 }
 
 TEST_F(OutputFile, NeedsAnExistingFolderAndIsNoFolderItself) {
@@ -90,9 +90,9 @@ TEST_F(OutputFile, APageReplacesOnlyAPage) {
               HasSubstr("a file that is read"));
 }
 
-TEST_F(OutputFile, AModelReplacesNoFileOfARun) {
+TEST_F(OutputFile, ReplacesNoFileOfARun) {
   const auto said = [this](const std::string& name) {
-    return refusal([&] { check_model_output("--output", path(name), {}); });
+    return refusal([&] { check_output("--output", path(name), {}); });
   };
   fs::create_symlink(file("run/model.safetensors", "weights"), path("link"));
   EXPECT_THAT(said("run/model.safetensors"), HasSubstr("is the model of the training run"));
@@ -100,9 +100,26 @@ TEST_F(OutputFile, AModelReplacesNoFileOfARun) {
   for (const std::string name : {"best", "latest", "start", "update-00001000"})
     EXPECT_THAT(said("run/checkpoints/" + name + ".safetensors"),
                 HasSubstr("is a checkpoint of the training run"));
+  EXPECT_THAT(said("run/log.jsonl"), HasSubstr("is the log of the training run"));
+  EXPECT_THAT(said("run/config.toml"), HasSubstr("is the configuration of the training run"));
+  EXPECT_EQ(said("log.jsonl"), "accepted");
   EXPECT_EQ(said("run/average.safetensors"), "accepted");
   EXPECT_EQ(said("run/checkpoints/mine.safetensors"), "accepted");
   EXPECT_EQ(said("model.safetensors"), "accepted");
+}
+
+TEST_F(OutputFile, ATextReplacesNoModel) {
+  const auto said = [this](const std::string& name) {
+    return refusal([&] { check_text_output("--output", path(name), {}); });
+  };
+  const std::string_view model("\x02\0\0\0\0\0\0\0{}", 10);
+  file("model", std::string(model));
+  EXPECT_THAT(said("model"), HasSubstr("is a model; name another file"));
+  EXPECT_EQ(refusal([&] { check_output("--output", path("model"), {}); }), "accepted");
+  for (const std::string& text : {std::string(), std::string("{"), std::string("12345678{}"),
+                                  std::string(model.substr(0, 8)) + "["})
+    EXPECT_EQ((file("text", text), said("text")), "accepted") << text;
+  EXPECT_EQ(said("new"), "accepted");
 }
 
 }  // namespace
