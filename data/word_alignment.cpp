@@ -23,7 +23,7 @@ WordLink parse_link(std::string_view text) {
   const bool dash = source.ec == std::errc() && source.ptr != end && *source.ptr == '-';
   const auto target = dash ? std::from_chars(source.ptr + 1, end, link.target) : source;
   if (!dash || target.ec != std::errc() || target.ptr != end || link.source < 0 || link.target < 0)
-    throw Error("'", text, "' is no pair of word numbers like 0-2");
+    throw Error("'", text, "' is not a pair of word numbers like 0-2");
   return link;
 }
 

@@ -88,7 +88,7 @@ void read(const Json& json, StopReason& reason) {
       reason = static_cast<StopReason>(i);
       return;
     }
-  throw Error("progress record: ", json.dump(), " is no reason to stop");
+  throw Error("progress record: ", json.dump(), " is not a reason to stop");
 }
 void read(const Json& json, Texts& texts) {
   texts.clear();

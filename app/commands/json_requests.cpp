@@ -31,13 +31,14 @@ std::vector<JsonMember> readable(std::vector<JsonMember> members) {
 
 void refuse_no_object(std::string_view line, const JsonMembers& object) {
   if (const std::size_t bad = find_invalid_utf8(line); bad != std::string_view::npos)
-    throw Error("no JSON object: invalid UTF-8 at byte ", bad + 1);
+    throw Error("not a JSON object: invalid UTF-8 at byte ", bad + 1);
   if (object.fault == std::string_view::npos) return;
   const std::string_view text = strip(line);
-  if (text.empty()) throw Error("no JSON object: the line is empty");
+  if (text.empty()) throw Error("not a JSON object: the line is empty");
   if (text.front() != '{') throw Error("no JSON object");
   const bool is_nul = object.fault < line.size() && line[object.fault] == '\0';
-  throw Error("no JSON object: ", is_nul ? "NUL" : "a syntax error", " at byte ", object.fault + 1);
+  throw Error("not a JSON object: ", is_nul ? "NUL" : "a syntax error", " at byte ",
+              object.fault + 1);
 }
 
 /// The value of a field; none where the request has no such field.
@@ -47,7 +48,7 @@ std::optional<nlohmann::json> field(const std::vector<JsonMember>& request, cons
   try {
     return nlohmann::json::parse(member->value);
   } catch (const nlohmann::json::parse_error&) {
-    throw Error('"', name, "\" is no Unicode: half of a surrogate pair in it stands alone");
+    throw Error('"', name, "\" is not Unicode: half of a surrogate pair in it stands alone");
   } catch (const nlohmann::json::exception&) {
     throw Error('"', name, "\" has a number beyond all bounds");
   }
@@ -56,7 +57,7 @@ std::optional<nlohmann::json> field(const std::vector<JsonMember>& request, cons
 std::string text_field(const std::vector<JsonMember>& request, const char* name) {
   const auto found = field(request, name);
   if (!found) return "";
-  if (!found->is_string()) throw Error('"', name, "\" is no string");
+  if (!found->is_string()) throw Error('"', name, "\" is not a string");
   return found->get<std::string>();
 }
 
@@ -66,7 +67,7 @@ std::int64_t number_field(const std::vector<JsonMember>& request, const char* na
   if (!found) return default_value;
   const auto number = found->is_number_unsigned() ? found->get<std::uint64_t>() : 0;
   if (number < 1 || number > DecodeConfig::kWidest)
-    throw Error('"', name, "\" is no whole number from 1 to ", DecodeConfig::kWidest);
+    throw Error('"', name, "\" is not a whole number from 1 to ", DecodeConfig::kWidest);
   return static_cast<std::int64_t>(number);
 }
 
@@ -84,7 +85,7 @@ Terms terms_field(const std::vector<JsonMember>& request) {
   const auto found = field(request, "terms");
   if (!found) return {};
   std::vector<std::pair<std::string, std::string>> terms;
-  if (!found->is_object()) throw Error("\"terms\" is no object of source and target terms");
+  if (!found->is_object()) throw Error("\"terms\" is not an object of source and target terms");
   for (const auto& [source, target] : found->items()) {
     const std::string term = target.is_string() ? target.get<std::string>() : "";
     if (strip(source).empty() || strip(term).empty())

@@ -102,7 +102,7 @@ void check_page_output(std::string_view flag, const std::string& path,
   if (!is_stream(path) && fs::exists(path, none) && !is_page(path))
     throw UsageError(
         flag, ": ", path,
-        " is there and is no page, and a page replaces only a page; name another file");
+        " is there and is not a page, and a page replaces only a page; name another file");
 }
 
 }  // namespace dragoman

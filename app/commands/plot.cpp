@@ -63,7 +63,8 @@ PlottedRun read_run(std::string name) {
                  .path = log.has_parent_path() ? log.parent_path().string() : "."};
   const auto damaged = static_cast<std::int64_t>(run.history.damaged_lines);
   if (damaged > 0 && run.history.empty() && !run.history.parameters)
-    throw Error(log.string(), ": is no log of a training run; name the folder of a run (train -o)");
+    throw Error(log.string(),
+                ": is not the log of a training run; name the folder of a run (train -o)");
   if (damaged > 0)
     log_warning(join_text(log.string(), ": ", counted(damaged, "damaged line"), " skipped"));
   if (run.history.empty())

@@ -62,7 +62,7 @@ void refuse_text_as_model(const TranslateFiles& files) {
   constexpr std::size_t kHeader = 8;  // of a safetensors file its length, then an object of JSON
   const MappedFile file(last);
   if (file.size() <= kHeader || file.bytes()[kHeader] != '{')
-    throw UsageError("--model: ", last, " is no model; a text is given by --input ", last);
+    throw UsageError("--model: ", last, " is not a model; a text is given by --input ", last);
 }
 
 /// Refuses an output that is one of the files that are read.

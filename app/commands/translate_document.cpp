@@ -137,7 +137,7 @@ class DocumentOutput {
 MarkupDocument read_document(int input, const std::string& name, const MarkupFiles& files) {
   std::string text = plain_text(read_all(input, name), name);
   if (const std::size_t bad = find_invalid_utf8(text); bad != std::string::npos)
-    throw Error(name, ": is no UTF-8 at byte ", bad + 1,
+    throw Error(name, ": is not UTF-8 at byte ", bad + 1,
                 "; convert it, and what it says about its encoding: iconv -f latin1 -t UTF-8");
   try {
     return parse_document(files.markup, std::move(text), files.options());

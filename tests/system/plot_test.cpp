@@ -69,7 +69,7 @@ TEST_F(Plot, ReplacesNoFileButAPage) {
   const std::string log = folder_with("a", "log.jsonl", lines_) + "/log.jsonl";
   const auto result = run({"plot", log, "-o", log});
   EXPECT_EQ(result.exit_code, 2);
-  EXPECT_THAT(result.errors, HasSubstr("is no page, and a page replaces only a page"));
+  EXPECT_THAT(result.errors, HasSubstr("is not a page, and a page replaces only a page"));
   EXPECT_EQ(read_file(log), lines_);
   const std::string page = folder_ / "page.html";
   EXPECT_EQ(run({"plot", log, "-o", page}).exit_code, 0);
@@ -89,7 +89,7 @@ TEST_F(Plot, NamesTheWrongFlagOrFile) {
   fails({"plot", folder_ / "nowhere", "-o", "-"}, 1, "nowhere: cannot read");
   fails({"plot", folder_with("begun", "log.jsonl", ""), "-o", "-"}, 1, "has no update yet");
   fails({"plot", folder_with("t", "t.en", "a cat\nsat\n") + "/t.en", "-o", "-"}, 1,
-        "t.en: is no log of a training run");
+        "t.en: is not the log of a training run");
   fails({"plot", "-o", "-"}, 2, "--runs");
   fails({"plot", folder_with("a", "log.jsonl", lines_)}, 2, "--output");
 }

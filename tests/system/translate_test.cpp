@@ -246,7 +246,7 @@ TEST_F(Translate, NamesTheWrongFlagOrFileInOneLine) {
   expect_one_error(run({"translate", folder_.path()}), 2, "did you mean -m ");
   write_file(folder_ / "in.en", "the cat sat on the mat\n");
   expect_one_error(run({"translate", "-m", folder_.path(), folder_ / "in.en"}), 2,
-                   "in.en is no model; a text is given by --input");
+                   "in.en is not a model; a text is given by --input");
   expect_one_error(run(words({"in.en"})), 2, "'in.en'; did you mean --input in.en?");
 }
 

@@ -95,7 +95,7 @@ TEST(TranslateDocument, WhatCannotBeReadIsNamedWithItsPlace) {
   EXPECT_EQ(error_of("<a>\n</b>", MarkupFormat::Xml),
             "page: xml: line 2, column 3: mismatched tag");
   EXPECT_THAT(error_of("one caf\xE9", MarkupFormat::Html),
-              testing::StartsWith("page: is no UTF-8 at byte 8; "));
+              testing::StartsWith("page: is not UTF-8 at byte 8; "));
   EXPECT_THAT(error_of("one\n", MarkupFormat::Srt), testing::StartsWith("page: srt: "));
   EXPECT_EQ(error_of("", MarkupFormat::Html), "none");
 }
