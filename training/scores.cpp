@@ -11,7 +11,7 @@ bool Scores::beat(const BestModel& best, BestMetric metric) const {
 
 PatienceScore Scores::for_patience(BestMetric metric) const {
   const bool by_loss = metric == BestMetric::Loss;
-  return {.score = by_loss ? -valid.loss : valid.value(metric),
+  return {.score = by_loss ? -valid.loss : value_to_compare(metric, valid.value(metric)),
           .standard_error = valid.standard_error(metric),
           .loss = by_loss ? 0 : valid.loss,
           .counts = !keep_has_fallen};

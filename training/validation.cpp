@@ -62,9 +62,14 @@ double ValidationResult::standard_error(BestMetric metric) const {
   return 0;
 }
 
+double value_to_compare(BestMetric metric, double value) {
+  return metric == BestMetric::Bleu && value < 1 ? 0 : value;
+}
+
 bool is_better(BestMetric metric, const ValidationScore& score, const ValidationScore& than) {
   if (metric == BestMetric::Loss) return score.value < than.value;
-  const double shown = std::round(100 * score.value), to_beat = std::round(100 * than.value);
+  const double shown = std::round(100 * value_to_compare(metric, score.value));
+  const double to_beat = std::round(100 * value_to_compare(metric, than.value));
   return shown > to_beat || (shown == to_beat && score.loss < than.loss);
 }
 

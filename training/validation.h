@@ -43,8 +43,12 @@ struct ValidationResult {
   ValidationScore score(BestMetric metric) const { return {value(metric), loss}; }
 };
 
-/// Whether one score is better: a lower loss, or a higher BLEU or chrF. Of scores that are the same
-/// to two decimals, as shown, the one with the lower loss is better.
+/// The value by which models are compared: a BLEU below 1 counts as 0, as it comes from a few words
+/// that match by chance.
+double value_to_compare(BestMetric metric, double value);
+
+/// Whether one score is better: a lower loss, or a higher BLEU or chrF to compare. Of scores that
+/// are the same to two decimals, as shown, the one with the lower loss is better.
 bool is_better(BestMetric metric, const ValidationScore& score, const ValidationScore& than);
 
 /// Whether `value` is worse than `from` by more than `tolerance` percent.

@@ -37,6 +37,7 @@ TEST(Scores, ForPatienceGreaterIsBetter) {
   const PatienceScore by_loss = scores.for_patience(BestMetric::Loss);
   EXPECT_EQ(by_loss.score, -2);
   EXPECT_EQ(by_loss.loss, 0);
+  EXPECT_EQ(with_bleu(0.9, 5).for_patience(BestMetric::Bleu).score, 0) << "it comes by chance";
 }
 
 TEST(Scores, TakeTheTimeOfBothTexts) {

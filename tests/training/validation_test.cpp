@@ -16,6 +16,16 @@ TEST(Validation, TiesAreBrokenByTheLoss) {
       is_better(BestMetric::Loss, {.value = 1e-6, .loss = 1e-6}, {.value = 2e-6, .loss = 0}));
 }
 
+TEST(Validation, TheLossDecidesWhereBleuIsBelowOne) {
+  const auto better = [](const ValidationScore& score, const ValidationScore& than) {
+    return is_better(BestMetric::Bleu, score, than);
+  };
+  EXPECT_TRUE(better({.value = 0, .loss = 5}, {.value = 0.99, .loss = 6}));
+  EXPECT_FALSE(better({.value = 0.99, .loss = 6}, {.value = 0, .loss = 5}));
+  EXPECT_TRUE(better({.value = 1, .loss = 6}, {.value = 0.99, .loss = 5}));
+  EXPECT_FALSE(better({.value = 0.99, .loss = 5}, {.value = 1, .loss = 6}));
+}
+
 TEST(Validation, AScoreMayFallByTheToleranceAndNoMore) {
   EXPECT_FALSE(has_fallen(BestMetric::Bleu, 39.6, 40, 1));
   EXPECT_TRUE(has_fallen(BestMetric::Bleu, 39.59, 40, 1));
