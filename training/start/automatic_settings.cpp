@@ -170,6 +170,7 @@ void doubt_times(const TrainConfig& config, const RunPace& pace, Doubts& doubts)
 void doubt_sizes(const ModelConfig& model, const ModelSize& size, const CorpusSize& corpus,
                  Doubts& doubts) {
   constexpr std::int64_t kFewPairs = 10'000, kSmallCorpus = 100'000, kLeastUses = 8;
+  constexpr std::int64_t kFewPieces = 1200;  // 259 are bytes and marks
   if (corpus.pairs < kFewPairs)
     doubts.add("only ", counted(corpus.pairs, "pair"),
                ": the model will translate sentences like these and hardly others; tens of "
@@ -178,7 +179,8 @@ void doubt_sizes(const ModelConfig& model, const ModelSize& size, const CorpusSi
     doubts.add("the model has ", with_separators(size.parameters), " parameters for ",
                with_separators(corpus.target_tokens),
                " target pieces of text; --preset auto takes ", with_separators(size.fitting));
-  if (model.target_vocabulary * kLeastUses > corpus.target_tokens)
+  if (model.target_vocabulary > kFewPieces &&
+      model.target_vocabulary * kLeastUses > corpus.target_tokens)
     doubts.add(with_separators(model.target_vocabulary), " pieces of vocabulary for ",
                with_separators(corpus.target_tokens),
                " target pieces of text: most are seen too rarely to be learned; lower "

@@ -13,6 +13,7 @@ namespace {
 using testing::Contains;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 constexpr TextSize kCaptions{.pairs = 29'000, .target_characters = 2'100'000};
 
@@ -192,6 +193,16 @@ TEST(DoubtfulChoices, WarnOfAVocabularyTooLargeForTheText) {
   Choice choice;
   choice.model.target_vocabulary = 64'000;
   EXPECT_THAT(choice.doubts(), Contains(HasSubstr("lower --vocab-size")));
+}
+
+TEST(DoubtfulChoices, AreNoneOfTheVocabularyThatWasChosenForTheText) {
+  for (std::int64_t pairs = 50; pairs < 1'000'000; pairs *= 2) {
+    Choice choice;
+    choice.corpus = {.pairs = pairs, .target_tokens = pairs * 430 / 29};
+    choice.model.target_vocabulary =
+        vocabulary_for({.pairs = pairs, .target_characters = pairs * 2000 / 29});
+    EXPECT_THAT(choice.doubts(), Not(Contains(HasSubstr("--vocab-size")))) << pairs;
+  }
 }
 
 TEST(DoubtfulChoices, WarnOfNoDropoutAndOfTooFewPairs) {
