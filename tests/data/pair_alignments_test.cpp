@@ -106,7 +106,8 @@ TEST_F(Alignments, MustFitTheText) {
     return text;
   };
   EXPECT_EQ(message(with_third("\n")), "");
-  EXPECT_EQ(message(with_third("0-0 x\n")), file + ":3: 'x' is not a pair of word numbers like 0-2");
+  EXPECT_EQ(message(with_third("0-0 x\n")),
+            file + ":3: 'x' is not a pair of word numbers like 0-2");
   EXPECT_THAT(message(with_third("0-200 0-100\n")),
               HasSubstr(file + ":3: word 200 of the target line, counted from 0, but it has "));
   data.guided_alignment.pop_back();

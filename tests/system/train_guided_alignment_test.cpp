@@ -51,7 +51,8 @@ TEST_F(TrainGuidedAlignment, ChangesTheModelAndIsResumedExactly) {
 
 TEST_F(TrainGuidedAlignment, NamesTheFileAndTheLineThatAreWrong) {
   expect_error(alignment("short", "", 1499), " has 1,499 lines but ");
-  expect_error(alignment("nonsense", "0-0 1:2"), ":3: '1:2' is not a pair of word numbers like 0-2");
+  expect_error(alignment("nonsense", "0-0 1:2"),
+               ":3: '1:2' is not a pair of word numbers like 0-2");
   expect_error(alignment("beyond", "0-0 99-0"), ":3: word 99 of the source line");
 }
 
