@@ -180,7 +180,7 @@ class SentenceSplitter {
       const bool is_quoted = stop.end > stop.marks_end && !is_space_at(stop.end);
       return !(is_quoted && is_kana(characters_[stop.next]));
     }
-    if (is_small(characters_[word]) && has_capitals_) return false;
+    if (is_small(characters_[word]) && has_capitals_ && !numbers_item(word)) return false;
     const std::u32string_view marks(&characters_[stop.begin], stop.marks_end - stop.begin);
     if (marks == U".") return full_stop_ends(stop.begin, word);
     const bool is_ellipsis = marks.find_first_not_of(U".\u2026") == marks.npos;
@@ -208,6 +208,14 @@ class SentenceSplitter {
       if (!is_space(c) && !is_one_of(c, kOpeners) && general_category(c) != "Sc") break;
     }
     return size();
+  }
+
+  /// Whether a word is the letter or Roman number of an item in a list: "b) ", "iii) ".
+  bool numbers_item(std::size_t word) const {
+    std::size_t end = word;
+    while (end < size() && is_one_of(characters_[end], U"ivx")) ++end;
+    if (end == word) ++end;
+    return end < size() && characters_[end] == ')' && is_space_at(end + 1);
   }
 
   std::string_view word_from(std::size_t begin) const {

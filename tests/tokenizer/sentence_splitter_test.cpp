@@ -103,7 +103,9 @@ TEST(SentenceSplitter, InitialsEndNoSentence) {
 }
 
 TEST(SentenceSplitter, NumbersOfListsStayWithTheirSentences) {
-  expect_split({"1. First item. |2. Second item. |3. Third.", "A. One thing. |B. Another thing."});
+  expect_split({"1. First item. |2. Second item. |3. Third.", "A. One thing. |B. Another thing.",
+                "a) First thing. |b) Second thing.", "i) One thing. |ii) Another. |iii) More.",
+                "It ends with e. coli as cited by c. (see d)."});
 }
 
 TEST(SentenceSplitter, EllipsesEndSentencesBeforeCapitals) {
