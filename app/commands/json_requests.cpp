@@ -35,7 +35,7 @@ void refuse_no_object(std::string_view line, const JsonMembers& object) {
   if (object.fault == std::string_view::npos) return;
   const std::string_view text = strip(line);
   if (text.empty()) throw Error("not a JSON object: the line is empty");
-  if (text.front() != '{') throw Error("no JSON object");
+  if (text.front() != '{') throw Error("not a JSON object");
   const bool is_nul = object.fault < line.size() && line[object.fault] == '\0';
   throw Error("not a JSON object: ", is_nul ? "NUL" : "a syntax error", " at byte ",
               object.fault + 1);

@@ -138,7 +138,7 @@ TEST_F(Explain, NamesTheWrongFlagOrText) {
   write_file(folder_ / "many.txt", std::string(202, '\n'));
   expect_failure({"-i", folder_ / "many.txt", "-o", "-"}, 1, "has 202 lines; explain looks at 100");
   write_file(folder_ / "text.html", "no page");
-  expect_failure({"a cat", "-o", folder_ / "text.html"}, 2, "is no page");
+  expect_failure({"a cat", "-o", folder_ / "text.html"}, 2, "is not a page");
   EXPECT_EQ(read_file(folder_ / "text.html"), "no page");
 }
 

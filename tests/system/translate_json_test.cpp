@@ -105,7 +105,7 @@ TEST_F(TranslateJson, ABadLineIsAnsweredInItsPlaceAndCostsNoOther) {
     EXPECT_FALSE(answer.contains("translation"));
   }
   EXPECT_EQ(json::parse(lines.back())["id"], 8) << "whose answer it is can be told";
-  EXPECT_THAT(result.errors, AllOf(HasSubstr("line 2: no JSON object"),
+  EXPECT_THAT(result.errors, AllOf(HasSubstr("line 2: not a JSON object"),
                                    HasSubstr("16 lines could not be understood")));
 }
 
@@ -123,7 +123,7 @@ TEST_F(TranslateJson, ABadLineStopsTheWorkWhereThatIsAskedFor) {
       ask("{\"text\": \"the cat\"}\nno json\n{\"text\": \"mat\"}\n", {"--json-errors", "stop"});
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_EQ(lines_of(result.output).size(), 1u) << "what stands before it is answered";
-  EXPECT_THAT(result.errors, HasSubstr("error: standard input:2: no JSON object"));
+  EXPECT_THAT(result.errors, HasSubstr("error: standard input:2: not a JSON object"));
 }
 
 TEST_F(TranslateJson, ABadLineBeforeAnInterruptionCountsToo) {

@@ -35,7 +35,7 @@ TEST_F(JsonRequestsTest, ALineWithANulIsNoRequest) {
         "\0{\"text\":\"a\"}"s, "{\"text\":\"a\0b\"}"s}) {
     const std::string answer = ask(line);
     ASSERT_TRUE(json::accept(answer)) << answer;
-    EXPECT_THAT(json::parse(answer)["error"].get<std::string>(), StartsWith("no JSON object"));
+    EXPECT_THAT(json::parse(answer)["error"].get<std::string>(), StartsWith("not a JSON object"));
   }
   EXPECT_THAT(ask("{\"text\":\"a\"}\0"s), HasSubstr("NUL at byte 13"));
 }

@@ -84,8 +84,8 @@ TEST_F(OutputFile, APageReplacesOnlyAPage) {
   file("empty", "");
   EXPECT_EQ(said("page"), "accepted");
   EXPECT_EQ(said("new"), "accepted");
-  EXPECT_THAT(said("text"), HasSubstr("is there and is no page"));
-  EXPECT_THAT(said("empty"), HasSubstr("is there and is no page"));
+  EXPECT_THAT(said("text"), HasSubstr("is there and is not a page"));
+  EXPECT_THAT(said("empty"), HasSubstr("is there and is not a page"));
   EXPECT_THAT(refusal([&] { check_page_output("--html", path("page"), {path("page")}); }),
               HasSubstr("a file that is read"));
 }
