@@ -185,7 +185,7 @@ HttpResponse TranslationServer::file_answer(const Call& call) {
       files_.keep({.name = libretranslate::translated_file_name(call.translate),
                    .text = call.translate.file_mark + call.answers.front().texts.front()},
                   std::chrono::steady_clock::now());
-  return libretranslate::file_answer(call.request, name);
+  return libretranslate::file_answer(call.request, name, call.answers.front().pivot);
 }
 
 WebPageFacts TranslationServer::page_facts() const {
@@ -205,6 +205,9 @@ HttpResponse TranslationServer::page_answer(const Call& call) {
   const TextAnswer& answer = call.answers.front();
   form.result = answer.texts.front();
   if (call.translate.source.empty()) form.status = "Detected: " + language_name(answer.source);
+  if (!answer.pivot.empty())
+    form.status.append(form.status.empty() ? "" : ", ")
+        .append("by way of " + language_name(answer.pivot));
   return web_page(form, models_, page_facts());
 }
 
