@@ -104,6 +104,8 @@ const std::vector<TranslationServer::Endpoint>& TranslationServer::endpoints() {
       {"GET", "/v2/glossaries/", &Server::get_glossary, true},
       {"DELETE", "/v2/glossaries/", &Server::delete_glossary, true},
       {"GET", "/v2/glossary-language-pairs", &Server::glossary_languages, true},
+      {"POST", "/v2/document", &Server::document},
+      {"POST", "/v2/document/", &Server::document},
   };
   return all;
 }
@@ -282,6 +284,12 @@ HttpResponse TranslationServer::delete_glossary(Call& call) {
   if (!glossaries().remove(call.request.path.substr(call.route.size()), owner_of(call)))
     throw HttpError(404, "Glossary not found");
   return {.status = 204, .type = ""};
+}
+
+HttpResponse TranslationServer::document(Call&) {
+  throw HttpError(404,
+                  "This server translates no documents by DeepL's interface. POST /translate_file "
+                  "translates files.");
 }
 
 HttpResponse TranslationServer::glossary_languages(Call& call) {
