@@ -11,6 +11,20 @@ namespace dragoman {
 
 namespace {
 
+/// A word ends at `place`, and a tag behind it needs a blank in front.
+bool follows_word(std::string_view text, std::size_t place) {
+  constexpr std::string_view kOpening = " ([{";
+  return place > 0 && kOpening.find(text[place - 1]) == std::string_view::npos;
+}
+
+/// A word begins at `place`, and a tag in front of it needs a blank behind.
+bool leads_word(std::string_view text, std::size_t place) {
+  constexpr std::u32string_view kClosing =
+      U" .,;:!?)]}\u2026\u060C\u061B\u061F\u0964\u3001\u3002\uFF01\uFF0C\uFF1A\uFF1B\uFF1F";
+  return place < text.size() &&
+         kClosing.find(next_code_point(text, place)) == std::u32string_view::npos;
+}
+
 class DocumentWriter {
  public:
   DocumentWriter(const MarkupDocument& document, std::span<const AlignedText> translations)
@@ -55,11 +69,9 @@ class DocumentWriter {
       const ByteRange& source = passage.tags[tag.tag].source;
       write_text(ByteRange{place, tag.text.begin}.of(text), passage, bare,
                  document_.bytes[source.begin]);
-      const bool follows_text = tag.text.begin > 0 && text[tag.text.begin - 1] != ' ';
-      const bool leads_text = tag.text.end < text.size() && text[tag.text.end] != ' ';
-      if (tag.is_spaced && follows_text) text_ += ' ';
+      if (tag.is_spaced && follows_word(text, tag.text.begin)) text_ += ' ';
       write_tag(source);
-      if (tag.is_spaced && leads_text) text_ += ' ';
+      if (tag.is_spaced && leads_word(text, tag.text.end)) text_ += ' ';
       place = tag.text.end;
     }
     write_text(text.substr(place), passage, bare, 0);

@@ -3,6 +3,7 @@
 #include <nettle/memops.h>
 #include <nettle/sha2.h>
 
+#include <algorithm>
 #include <charconv>
 #include <utility>
 
@@ -15,15 +16,6 @@ namespace dragoman {
 namespace {
 
 using Hash = std::array<std::uint8_t, SHA256_DIGEST_SIZE>;
-
-Hash sha256(std::string_view text) {
-  sha256_ctx state;
-  sha256_init(&state);
-  sha256_update(&state, text.size(), reinterpret_cast<const std::uint8_t*>(text.data()));
-  Hash hash;
-  sha256_digest(&state, hash.size(), hash.data());
-  return hash;
-}
 
 std::optional<Hash> parse_hash(std::string_view digits) {
   Hash hash;
@@ -51,9 +43,23 @@ int month_of(std::time_t time) {
 
 }  // namespace
 
-ApiKeys::ApiKeys(const std::filesystem::path& file, Now now)
-    : now_(std::move(now)), month_(month_of(now_())) {
+ApiKeys::ApiKeys(std::filesystem::path file, Now now)
+    : file_(std::move(file)), now_(std::move(now)), month_(month_of(now_())) {
+  reload();
+}
+
+ApiKeys::Hash ApiKeys::sha256(std::string_view text) {
+  sha256_ctx state;
+  sha256_init(&state);
+  sha256_update(&state, text.size(), reinterpret_cast<const std::uint8_t*>(text.data()));
+  Hash hash;
+  sha256_digest(&state, hash.size(), hash.data());
+  return hash;
+}
+
+std::vector<ApiKeys::HashedKey> ApiKeys::read(const std::filesystem::path& file) {
   constexpr std::string_view kHashed = "sha256:";
+  std::vector<HashedKey> keys;
   std::size_t number = 0;
   for (const std::string& line : read_lines(file)) {
     ++number;
@@ -70,23 +76,41 @@ ApiKeys::ApiKeys(const std::filesystem::path& file, Now now)
       throw Error(
           file.string(), ":", number, ": '", quota,
           "' is no limit: behind a key stands the number of characters of a month, or nothing");
-    hashes_.push_back(*hash);
-    uses_.push_back(use);
+    keys.push_back({.hash = *hash, .use = use});
   }
-  if (hashes_.empty()) throw Error(file.string(), ": has no key");
+  if (keys.empty()) throw Error(file.string(), ": has no key");
+  return keys;
+}
+
+void ApiKeys::reload() {
+  const std::vector<HashedKey> read_now = read(file_);
+  const MutexLock lock(mutex_);
+  for (HashedKey& key : keys_) key.is_known = false;
+  for (const HashedKey& key : read_now) {
+    const auto known = std::ranges::find(keys_, key.hash, &HashedKey::hash);
+    if (known == keys_.end()) {
+      keys_.push_back(key);
+    } else {
+      known->is_known = true;
+      known->use.limit = key.use.limit;
+    }
+  }
 }
 
 std::optional<ApiKeys::Key> ApiKeys::find(std::string_view key) const {
   const Hash hash = sha256(key);
+  const MutexLock lock(mutex_);
   std::optional<Key> found;
-  for (std::size_t k = 0; k < hashes_.size(); ++k)
-    if (memeql_sec(hashes_[k].data(), hash.data(), hash.size()) != 0) found = k;
+  for (std::size_t k = 0; k < keys_.size(); ++k)
+    if (memeql_sec(keys_[k].hash.data(), hash.data(), hash.size()) != 0 && keys_[k].is_known)
+      found = k;
   return found;
 }
 
 std::string ApiKeys::owner_of(Key key) const {
   constexpr std::string_view kDigits = "0123456789abcdef";
-  const Hash& hash = hashes_[key];
+  const MutexLock lock(mutex_);
+  const Hash& hash = keys_[key].hash;
   std::string name;
   for (std::size_t i = 0; i < hash.size() / 2; ++i) {
     name += kDigits[hash[i] >> 4];
@@ -99,13 +123,13 @@ void ApiKeys::begin_month() {
   const int month = month_of(now_());
   if (month == month_) return;
   month_ = month;
-  for (Use& use : uses_) use.characters = 0;
+  for (HashedKey& key : keys_) key.use.characters = 0;
 }
 
 std::optional<ApiKeys::Taken> ApiKeys::take(Key key, std::int64_t characters) {
   const MutexLock lock(mutex_);
   begin_month();
-  Use& use = uses_[key];
+  Use& use = keys_[key].use;
   if (use.limit && characters > *use.limit - use.characters) return std::nullopt;
   use.characters += characters;
   return Taken{.key = key, .characters = characters, .month = month_};
@@ -114,13 +138,13 @@ std::optional<ApiKeys::Taken> ApiKeys::take(Key key, std::int64_t characters) {
 void ApiKeys::give_back(const Taken& taken) {
   const MutexLock lock(mutex_);
   begin_month();
-  if (taken.month == month_) uses_[taken.key].characters -= taken.characters;
+  if (taken.month == month_) keys_[taken.key].use.characters -= taken.characters;
 }
 
 ApiKeys::Use ApiKeys::use_of(Key key) {
   const MutexLock lock(mutex_);
   begin_month();
-  return uses_[key];
+  return keys_[key].use;
 }
 
 }  // namespace dragoman

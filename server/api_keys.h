@@ -37,7 +37,11 @@ class ApiKeys {
   /// the key has a limit, white space and the characters of a month. Blank lines and lines that
   /// begin with # are skipped. Throws Error naming file and line.
   explicit ApiKeys(
-      const std::filesystem::path& file, Now now = [] { return std::time(nullptr); });
+      std::filesystem::path file, Now now = [] { return std::time(nullptr); });
+
+  /// Reads the file again. A key that is still there keeps its number and its use, one that is gone
+  /// is unknown from now on. Throws Error as at first, and then all stays as it was.
+  void reload();
 
   /// The number of a key; nothing for an unknown one. It takes the same time, however many
   /// characters of a key are right.
@@ -56,12 +60,20 @@ class ApiKeys {
   Use use_of(Key key);
 
  private:
+  using Hash = std::array<std::uint8_t, 32>;
+  struct HashedKey {
+    Hash hash;
+    Use use;
+    bool is_known = true;  ///< the file still has it
+  };
+  static Hash sha256(std::string_view text);
+  static std::vector<HashedKey> read(const std::filesystem::path& file);
   void begin_month() REQUIRES(mutex_);
 
+  const std::filesystem::path file_;
   const Now now_;
-  std::vector<std::array<std::uint8_t, 32>> hashes_;  // of the keys; they stay as they are
   mutable Mutex mutex_;
-  std::vector<Use> uses_ GUARDED_BY(mutex_);  // of each key
+  std::vector<HashedKey> keys_ GUARDED_BY(mutex_);  // none is taken out, so numbers stay
   int month_ GUARDED_BY(mutex_) = 0;
 };
 

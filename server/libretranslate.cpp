@@ -180,13 +180,15 @@ std::string translated_file_name(const TranslateParameters& call) {
   return join_text(call.file_name.substr(0, dot), '_', call.target, call.file_name.substr(dot));
 }
 
-HttpResponse file_answer(const HttpRequest& request, const std::string& kept_name) {
+HttpResponse file_answer(const HttpRequest& request, const std::string& kept_name,
+                         const std::string& pivot) {
   // Clients want a whole address. A proxy in front says by which scheme it was asked.
   const std::string host(request.header("host"));
   const bool is_https = request.header("x-forwarded-proto") == "https";
   const std::string root = host.empty() ? "" : join_text(is_https ? "https://" : "http://", host);
-  return json_response(200,
-                       Json{{"translatedFileUrl", join_text(root, "/download_file/", kept_name)}});
+  Json body = {{"translatedFileUrl", join_text(root, "/download_file/", kept_name)}};
+  if (!pivot.empty()) body["pivotLanguage"] = pivot;
+  return json_response(200, body);
 }
 
 HttpResponse translate_answer(const TranslateParameters& call,

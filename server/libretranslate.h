@@ -31,8 +31,10 @@ TranslateParameters parse_translate_file(const RequestFields& fields, const Serv
 const std::vector<std::string>& file_endings();
 /// "letter_de.txt"
 std::string translated_file_name(const TranslateParameters& call);
-/// The answer to POST /translate_file, with the address of the translated file.
-HttpResponse file_answer(const HttpRequest& request, const std::string& kept_name);
+/// The answer to POST /translate_file, with the address of the translated file. `pivot`: the
+/// language between source and target, or empty.
+HttpResponse file_answer(const HttpRequest& request, const std::string& kept_name,
+                         const std::string& pivot);
 
 /// POST /detect: the text, checked. Throws HttpError (400).
 std::string parse_detect(const RequestFields& fields, const RequestLimits& limits);

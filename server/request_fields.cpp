@@ -1,6 +1,7 @@
 #include "server/request_fields.h"
 
 #include <charconv>
+#include <cmath>
 #include <string_view>
 #include <utility>
 
@@ -50,6 +51,13 @@ void add(Json& fields, const std::string& name, const std::string& value) {
     field.push_back(value);
   else
     field = Json::array({field, value});
+}
+
+/// Programs without integers, or whose arithmetic has left them, write 2.0.
+std::int64_t whole_number(const char* name, double value) {
+  constexpr double kMost = 9'007'199'254'740'992;  // from here on, doubles lack whole numbers
+  if (value != std::trunc(value) || std::abs(value) > kMost) refuse(name, "is not a whole number");
+  return static_cast<std::int64_t>(value);
 }
 
 }  // namespace
@@ -133,6 +141,7 @@ std::optional<std::int64_t> RequestFields::number(const char* name) const {
   if (field.is_number_integer() &&
       (!field.is_number_unsigned() || field.get<std::uint64_t>() <= INT64_MAX))
     return field.get<std::int64_t>();
+  if (field.is_number_float()) return whole_number(name, field.get<double>());
   const std::string text = field.is_string() ? field.get<std::string>() : "";
   std::int64_t value = 0;
   const char* end = text.data() + text.size();

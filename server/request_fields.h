@@ -32,7 +32,7 @@ class RequestFields {
   std::string scalar(const char* name) const;
   /// A list, or one text; nothing where it is missing.
   std::vector<std::string> texts(const char* name) const;
-  /// A whole number, also written as text.
+  /// A whole number, also written as 2.0 or as text.
   std::optional<std::int64_t> number(const char* name) const;
   /// true, false, 1, 0, also written as text.
   std::optional<bool> flag(const char* name) const;

@@ -104,6 +104,8 @@ const std::vector<TranslationServer::Endpoint>& TranslationServer::endpoints() {
       {"GET", "/v2/glossaries/", &Server::get_glossary, true},
       {"DELETE", "/v2/glossaries/", &Server::delete_glossary, true},
       {"GET", "/v2/glossary-language-pairs", &Server::glossary_languages, true},
+      {"POST", "/v2/document", &Server::document},
+      {"POST", "/v2/document/", &Server::document},
   };
   return all;
 }
@@ -185,7 +187,7 @@ HttpResponse TranslationServer::file_answer(const Call& call) {
       files_.keep({.name = libretranslate::translated_file_name(call.translate),
                    .text = call.translate.file_mark + call.answers.front().texts.front()},
                   std::chrono::steady_clock::now());
-  return libretranslate::file_answer(call.request, name);
+  return libretranslate::file_answer(call.request, name, call.answers.front().pivot);
 }
 
 WebPageFacts TranslationServer::page_facts() const {
@@ -205,6 +207,9 @@ HttpResponse TranslationServer::page_answer(const Call& call) {
   const TextAnswer& answer = call.answers.front();
   form.result = answer.texts.front();
   if (call.translate.source.empty()) form.status = "Detected: " + language_name(answer.source);
+  if (!answer.pivot.empty())
+    form.status.append(form.status.empty() ? "" : ", ")
+        .append("by way of " + language_name(answer.pivot));
   return web_page(form, models_, page_facts());
 }
 
@@ -279,6 +284,12 @@ HttpResponse TranslationServer::delete_glossary(Call& call) {
   if (!glossaries().remove(call.request.path.substr(call.route.size()), owner_of(call)))
     throw HttpError(404, "Glossary not found");
   return {.status = 204, .type = ""};
+}
+
+HttpResponse TranslationServer::document(Call&) {
+  throw HttpError(404,
+                  "This server translates no documents by DeepL's interface. POST /translate_file "
+                  "translates files.");
 }
 
 HttpResponse TranslationServer::glossary_languages(Call& call) {

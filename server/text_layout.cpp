@@ -1,22 +1,47 @@
 #include "server/text_layout.h"
 
-#include <algorithm>
-
 #include "base/utf8.h"
 
 namespace dragoman {
 
 namespace {
 
-constexpr std::string_view kLineEnds("\n\r\0", 3);
+/// Unicode's line ends, the separators at which Python's str.splitlines() splits, and NUL.
+bool ends_line(char32_t c) {
+  return c == 0 || (c >= '\n' && c <= '\r') || (c >= 0x1C && c <= 0x1F) || c == 0x85 ||
+         c == 0x2028 || c == 0x2029;
+}
+
+/// Bytes of the first line, without its end.
+std::size_t line_size(std::string_view text) {
+  for (std::size_t next = 0; next < text.size();) {
+    const std::size_t begin = next;
+    if (ends_line(next_code_point(text, next))) return begin;
+  }
+  return text.size();
+}
+
+/// Each line end is one blank: places in the text count characters.
+std::string with_blanks(std::string_view text) {
+  std::string line;
+  for (std::size_t next = 0; next < text.size();) {
+    const char32_t c = next_code_point(text, next);
+    append_utf8(line, ends_line(c) ? U' ' : c);
+  }
+  return line;
+}
 
 }  // namespace
 
 TextLayout take_apart(std::string_view text, LineBreaks breaks) {
   TextLayout layout{.lines = {}, .around = {""}};
+  if (text.starts_with(kByteOrderMark)) {
+    layout.around.back() += kByteOrderMark;
+    text.remove_prefix(kByteOrderMark.size());
+  }
   while (!text.empty()) {
     const bool is_whole = breaks == LineBreaks::Blanks;
-    const std::string_view line = is_whole ? text : text.substr(0, text.find_first_of(kLineEnds));
+    const std::string_view line = is_whole ? text : text.substr(0, line_size(text));
     const std::string_view core = strip(line);
     const auto begin = static_cast<std::size_t>(core.data() - line.data());
     if (core.empty()) {
@@ -28,13 +53,13 @@ TextLayout take_apart(std::string_view text, LineBreaks breaks) {
     }
     text.remove_prefix(line.size());
     if (text.empty()) break;
-    layout.around.back() += text.front();
-    text.remove_prefix(1);
+    std::size_t end = 0;
+    next_code_point(text, end);
+    layout.around.back() += text.substr(0, end);
+    text.remove_prefix(end);
   }
   if (breaks == LineBreaks::Blanks)
-    for (std::string& line : layout.lines)
-      std::ranges::replace_if(
-          line, [](char c) { return kLineEnds.find(c) != std::string_view::npos; }, ' ');
+    for (std::string& line : layout.lines) line = with_blanks(line);
   return layout;
 }
 

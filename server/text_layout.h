@@ -15,8 +15,9 @@ enum class LineBreaks {
 
 struct TextLayout {
   std::vector<std::string> lines;  ///< without white space around them, none empty
-  /// Line ends and white space: in front of the first line, between lines, behind the last one;
-  /// one more than there are lines.
+  /// Line ends (also VT, FF, U+0085, U+2028 and U+2029) and white space: in front of the first
+  /// line, where a byte order mark may stand too, between lines, behind the last one; one more than
+  /// there are lines.
   std::vector<std::string> around;
 };
 

@@ -81,6 +81,7 @@ class TranslationServer {
   HttpResponse get_glossary(Call& call);
   HttpResponse delete_glossary(Call& call);
   HttpResponse glossary_languages(Call& call);
+  HttpResponse document(Call& call);
   HttpResponse download_file(Call& call);
   HttpResponse page(Call& call);
   HttpResponse page_part(Call& call);

@@ -196,6 +196,15 @@ class Hangups {
   const std::shared_ptr<State> state_ = std::make_shared<State>();
 };
 
+/// Keys that cannot be read stay as they were.
+void reload(ApiKeys& keys) {
+  try {
+    keys.reload();
+  } catch (const std::exception& error) {
+    log_error(join_text("the API keys stay as they were: ", error.what()));
+  }
+}
+
 int run_serve(const ServeConfig& config, const Invocation& call,
               const DeviceEngine& device_engine) {
   const Clock::time_point begin = Clock::now();
@@ -215,8 +224,9 @@ int run_serve(const ServeConfig& config, const Invocation& call,
   log_info(join_text("serving at http://", is_v6 ? "[" : "", config.flags.host, is_v6 ? "]" : "",
                      ':', http.port(), ", ready after ", milliseconds_since(begin)));
   while (hangups.wait(stop)) {
-    log_info("SIGHUP: models whose files have changed are loaded");
+    log_info("SIGHUP: models whose files have changed are loaded, and the API keys are read again");
     files.reload();
+    if (settings.api_keys) reload(*settings.api_keys);
   }
   const auto limit = config.http().timeout + settings.request_timeout;
   if (const std::int64_t left = http.drain(limit); left > 0)

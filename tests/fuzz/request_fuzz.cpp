@@ -4,10 +4,12 @@
 #include <cstdint>
 #include <string>
 
+#include "server/deepl.h"
 #include "server/deepl_glossaries.h"
 #include "server/libretranslate.h"
 #include "server/request_fields.h"
 #include "server/translated_files.h"
+#include "server/web_page.h"
 
 namespace {
 
@@ -52,9 +54,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
     refused_or_parsed([&] { dragoman::libretranslate::parse_suggestion(fields, limits); });
     refused_or_parsed(
         [&] { dragoman::libretranslate::parse_translate_file(fields, no_models, limits); });
+    refused_or_parsed([&] { dragoman::libretranslate::parse_explain(fields, no_models, limits); });
+    refused_or_parsed([&] { dragoman::deepl::parse_translate(fields, no_models, limits); });
     refused_or_parsed([&] { dragoman::deepl::parse_glossary_entries(fields); });
+    dragoman::read_form(fields);
     refused_or_parsed([&] { fields.texts("text"); });
     refused_or_parsed([&] { fields.flag("flag"); });
+    refused_or_parsed([&] { fields.number("number"); });
     if (const auto file = fields.file("file")) dragoman::safe_file_name(file->name);
   });
   return 0;

@@ -77,6 +77,25 @@ TEST(Po, APlaceholderReplacesNoOtherWord) {
             "msgstr \"Mann %s\"\n");
 }
 
+TEST(Po, APlaceholderStandsAtAFullStopWithoutABlank) {
+  const auto filled = [](const std::string& message, const AlignedText& translation) {
+    const std::string po = translated_document(parse_po("msgid \"" + message + "\"\nmsgstr \"\"\n"),
+                                               std::vector{translation});
+    return po.substr(po.find("msgstr"));
+  };
+  const AlignedText dogs{.text = "keine Hunde.",
+                         .words = {{{0, 5}, {{0, 1}}}, {{6, 12}, {{1, 1}}}}};
+  for (const std::string sign : {".", ",", ";", ":", "!", "?", ")", "\u2026", "\u3002", "\u061F"}) {
+    AlignedText translation = dogs;
+    translation.text.replace(11, 1, sign);
+    translation.words[1].place.end = translation.text.size();
+    EXPECT_EQ(filled("no dogs %d now", translation), "msgstr \"keine Hunde %d" + sign + "\"\n");
+  }
+  EXPECT_EQ(filled("no %d dogs",
+                   {.text = "keine (Hunde)", .words = {{{0, 5}, {{0, 1}}}, {{6, 13}, {{2, 1}}}}}),
+            "msgstr \"keine %d (Hunde)\"\n");
+}
+
 TEST(Po, PlaceholdersAreThoseOfPrintfPythonAndBraces) {
   for (const std::string kept : {"%s", "%1$d", "%-5.2f", "%lu", "%(name)s", "{0}", "{}", "{name}",
                                  "{0:.2f}", "${name}", "{{name}}", "%@", "%%"})

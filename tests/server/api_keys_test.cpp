@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "tests/model/file/scratch_file.h"
 
 namespace dragoman {
@@ -58,6 +59,35 @@ TEST(ApiKeys, WhatWasTakenInOneMonthIsNotGivenBackInAnother) {
   now += 31 * 24 * 3600;
   keys.give_back(*of_this_month);
   EXPECT_EQ(keys.use_of(0).characters, 0) << "the first call of a month";
+}
+
+TEST(ApiKeys, AFileIsReadAgain) {
+  const ScratchFile file("keys.txt", "alpha 100\nbeta\n");
+  ApiKeys keys(file.path());
+  const std::string owner = keys.owner_of(1);
+  ASSERT_TRUE(keys.take(0, 60));
+  const auto under_way = keys.take(1, 5);
+  write_file(file.path(), "gamma\nalpha 70\n");
+  keys.reload();
+  EXPECT_EQ(keys.find("beta"), std::nullopt);
+  EXPECT_EQ(keys.find("alpha"), 0u);
+  EXPECT_EQ(keys.find("gamma"), 2u);
+  EXPECT_EQ(keys.use_of(0).characters, 60);
+  EXPECT_FALSE(keys.take(0, 11));
+  EXPECT_TRUE(keys.take(0, 10));
+  keys.give_back(under_way.value());
+  EXPECT_EQ(keys.use_of(1).characters, 0);
+  for (const char* fault : {"", "beta 1x\n"}) {
+    write_file(file.path(), fault);
+    EXPECT_THROW(keys.reload(), Error);
+    EXPECT_EQ(keys.find("gamma"), 2u);
+    EXPECT_EQ(keys.find("beta"), std::nullopt);
+  }
+  write_file(file.path(), "beta 3\n");
+  keys.reload();
+  EXPECT_EQ(keys.find("beta"), 1u);
+  EXPECT_EQ(keys.owner_of(1), owner);
+  EXPECT_EQ(keys.use_of(1).limit, 3);
 }
 
 TEST(ApiKeys, AFaultNamesItsLine) {

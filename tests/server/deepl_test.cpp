@@ -112,6 +112,18 @@ TEST(DeepL, TooMuchAtOnceIs413) {
   EXPECT_EQ(status({std::string(21, 'x')}), 413);
 }
 
+TEST(DeepL, DocumentsAreRefusedWithTheOtherWay) {
+  TableServer table({"en-de"});
+  for (const char* path : {"/v2/document", "/v2/document/1234", "/v2/document/1234/result"}) {
+    const HttpResponse response = table.ask({.method = "POST",
+                                             .path = path,
+                                             .headers = {{"content-type", "multipart/form-data"}},
+                                             .body = "--b"});
+    EXPECT_EQ(response.status, 404) << path;
+    EXPECT_THAT(json_of(response).at("message"), testing::HasSubstr("/translate_file")) << path;
+  }
+}
+
 TEST(DeepL, LanguagesAreSourcesOrTargets) {
   TableServer table({"en-de", "de-en"});
   const auto codes = [&](const std::string& type) {

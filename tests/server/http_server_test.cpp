@@ -114,6 +114,20 @@ TEST(HttpServer, AClientThatWaitsForLeaveToSendTooMuchGets413AtOnce) {
   EXPECT_EQ(HttpClient(server.port()).ask(head + "Expect: 100-continue\r\n\r\n").status, 413);
 }
 
+TEST(HttpServer, WhatIsNoHttpIsRefused) {
+  Echoes echoes(1);
+  HttpServer server({.port = 0, .timeout = milliseconds(200)}, echoes.handler());
+  const std::string too_long(100'000, 'a'), host = " HTTP/1.1\r\nHost: x\r\n";
+  for (const auto& [request, status] : std::vector<std::pair<std::string, int>>{
+           {"POST /" + host + "Content-Length: x\r\n\r\n", 400},
+           {"POST /" + host + "Transfer-Encoding: chunked\r\n\r\nzz\r\n", 400},
+           {"GET /" + too_long + host + "\r\n", 414},
+           {"GET /" + host + "X-Name: " + too_long + "\r\n\r\n", 431},
+           {"GET / HTTP/2.5\r\nHost: x\r\n\r\n", 505},
+           {"GET /" + host, 0}})  // without an end: the connection is closed
+    EXPECT_EQ(HttpClient(server.port()).ask(request).status, status) << request.substr(0, 60);
+}
+
 TEST(HttpServer, LinesOfAHeaderAreOneValueInTheirOrder) {
   HttpServer server({.port = 0}, [](HttpRequest request, const std::stop_token&, HttpReply reply) {
     reply({.body = std::string(request.header("x-forwarded-for"))});

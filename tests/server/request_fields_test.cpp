@@ -83,6 +83,19 @@ TEST(RequestFields, JsonThatIsSentAsAFormIsNamed) {
   EXPECT_EQ(fault_of(form("{a}=1"), kNothing), "") << "a form may have such a name";
 }
 
+TEST(RequestFields, AWholeNumberMayBeWrittenWithAFraction) {
+  const RequestFields fields(json(R"({"two": 2.0, "ten": 1e1, "none": -0.0, "less": -3.0})"));
+  EXPECT_EQ(fields.number("two"), 2);
+  EXPECT_EQ(fields.number("ten"), 10);
+  EXPECT_EQ(fields.number("none"), 0);
+  EXPECT_EQ(fields.number("less"), -3);
+  for (const char* number : {"2.5", "1e-9", "1e30", "-1e19"})
+    EXPECT_EQ(fault_of(json(std::string(R"({"n": )") + number + "}"),
+                       [](const RequestFields& wrong) { wrong.number("n"); }),
+              "Invalid request: n parameter is not a whole number")
+        << number;
+}
+
 TEST(RequestFields, ValuesOfTheWrongKindAreRefusedByName) {
   const HttpRequest request =
       json(R"({"t": 7, "l": ["a", 1], "n": "x", "r": 1.5, "big": 18446744073709551615, "f": 2})");

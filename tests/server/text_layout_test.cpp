@@ -16,8 +16,12 @@ TEST(TextLayout, LinesStandWithoutTheWhiteSpaceAroundThem) {
 
 TEST(TextLayout, WithItsOwnLinesATextIsItself) {
   RandomStream random(5);
-  const std::vector<std::string> parts = {"a",  "\n", "\r\n",   " ",      "b c",
-                                          "\t", "\r", "\u2003", "\u00e4", std::string(1, '\0')};
+  const std::vector<std::string> ends = {
+      "\n",   "\r",   "\v",     "\f",     "\x1C",   std::string(1, '\0'),
+      "\x1D", "\x1E", "\u0085", "\u2028", "\u2029", "\x1F"};
+  std::vector<std::string> parts = {"a",      "a",      "b c",    " ",    "\t",
+                                    "\u2003", "\u00e4", "\uFEFF", "\r\n", "\u2027"};
+  parts.insert(parts.end(), ends.begin(), ends.end());
   for (int i = 0; i < 2000; ++i) {
     std::string text;
     for (std::uint64_t count = random.below(12); count > 0; --count) text += random.choice(parts);
@@ -25,7 +29,15 @@ TEST(TextLayout, WithItsOwnLinesATextIsItself) {
     EXPECT_EQ(put_together(layout, layout.lines), text);
     EXPECT_EQ(layout.around.size(), layout.lines.size() + 1);
     for (const std::string& line : layout.lines)
-      EXPECT_EQ(line.find_first_of(std::string("\n\r\0", 3)), std::string::npos);
+      for (const std::string& end : ends) EXPECT_EQ(line.find(end), std::string::npos);
+  }
+}
+
+TEST(TextLayout, AByteOrderMarkAtTheBeginIsNoPartOfALine) {
+  for (const LineBreaks breaks : {LineBreaks::Kept, LineBreaks::Blanks}) {
+    const TextLayout layout = take_apart("\uFEFF One.", breaks);
+    EXPECT_EQ(layout.lines, std::vector<std::string>{"One."});
+    EXPECT_EQ(layout.around, (std::vector<std::string>{"\uFEFF ", ""}));
   }
 }
 
@@ -33,6 +45,8 @@ TEST(TextLayout, LineEndsMayBeBlanks) {
   const TextLayout layout = take_apart(" one\r\ntwo\nthree\n", LineBreaks::Blanks);
   EXPECT_EQ(layout.lines, std::vector<std::string>{"one  two three"});
   EXPECT_EQ(layout.around, (std::vector<std::string>{" ", "\n"}));
+  EXPECT_EQ(take_apart("one\u2028two\u0085three\vfour", LineBreaks::Blanks).lines,
+            std::vector<std::string>{"one two three four"});
   EXPECT_TRUE(take_apart(" \n", LineBreaks::Blanks).lines.empty());
 }
 

@@ -86,6 +86,12 @@ TEST(TranslateFile, IsFetchedByItsAddress) {
   EXPECT_EQ(settings["supportedFilesFormat"][0], ".txt");
 }
 
+TEST(TranslateFile, TheAnswerSaysTheLanguageBetweenTwo) {
+  TableServer table({"en-fr", "fr-de"});
+  EXPECT_EQ(json_of(table.ask(upload("a.txt", "one")))["pivotLanguage"], "fr");
+  EXPECT_FALSE(json_of(table.ask(upload("a.txt", "one", "fr"))).contains("pivotLanguage"));
+}
+
 /// The file that comes back.
 HttpResponse fetched(TableServer& table, const std::string& name, const std::string& text) {
   const HttpResponse response = table.ask(upload(name, text));

@@ -63,6 +63,15 @@ TEST(WebPage, WithoutJavaScriptTheFormIsTranslated) {
   EXPECT_EQ(table.answered().front().languages, "en-de");
 }
 
+TEST(WebPage, ALanguageBetweenTwoIsSaidWithoutJavaScriptToo) {
+  TableServer table({"fr-en", "en-de"});
+  EXPECT_THAT(table.ask(form("q=one&source=fr&target=de")).body,
+              HasSubstr("role=\"status\">by way of English</span>"));
+  EXPECT_THAT(table.ask(form("q=Les+hommes+jouent+dans+le+parc.&source=auto&target=de")).body,
+              HasSubstr("role=\"status\">Detected: French, by way of English</span>"));
+  EXPECT_THAT(table.ask(form("q=one&source=en&target=de")).body, Not(HasSubstr("by way of")));
+}
+
 TEST(WebPage, AnErrorStandsOnThePageAndTheTextStays) {
   TableServer table({"en-de"}, {.limits = {.characters = 5}});
   const HttpResponse page = table.ask(form("q=one+two+three&source=en&target=de"));

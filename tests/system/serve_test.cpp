@@ -270,6 +270,27 @@ TEST_F(Serve, AModelWhoseFileWasReplacedIsLoadedUnderLoad) {
   EXPECT_GT(answered, 0);
 }
 
+TEST_F(Serve, KeysAreReadAgainAtAHangup) {
+  const std::string keys = (folder_ / "keys.txt").string();
+  write_file(keys, "alpha\n");
+  Serving server(model(), {"--api-keys", keys});
+  const auto status = [&server](const std::string& key) {
+    return server.ask(HttpClient::get("/v2/usage?auth_key=" + key)).status;
+  };
+  EXPECT_EQ(status("alpha"), 200);
+  EXPECT_EQ(status("beta"), 403);
+  write_file(keys, "beta\n");
+  server.process().send_signal(SIGHUP);
+  for (int i = 0; i < 1000 && status("beta") != 200; ++i)
+    std::this_thread::sleep_for(milliseconds(10));
+  EXPECT_EQ(status("beta"), 200);
+  EXPECT_EQ(status("alpha"), 403);
+  write_file(keys, "beta 1x\n");
+  server.process().send_signal(SIGHUP);
+  EXPECT_TRUE(server.process().wait_for_errors("the API keys stay as they were: "));
+  EXPECT_EQ(status("beta"), 200);
+}
+
 TEST_F(Serve, TheLogHasALineForEachRequestWithoutItsText) {
   Serving server(model(), {"--log-format", "json"});
   server.ask(translation_of("the secret cat"));
