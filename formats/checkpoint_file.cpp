@@ -4,15 +4,10 @@
 
 namespace dragoman {
 
-namespace {
-
-/// Deflated entries of a checkpoint; torch.save stores its entries as they are.
-constexpr std::size_t kMostInflated = std::size_t{1} << 32;
-
-}  // namespace
-
 CheckpointFile::CheckpointFile(const std::filesystem::path& path)
-    : name_(path.string()), file_(path), checkpoint_(name_, file_.bytes(), kMostInflated) {}
+    : name_(path.string()),
+      file_(path),
+      checkpoint_(name_, file_.bytes(), plausible_inflated(file_.bytes().size())) {}
 
 const PickleValue& CheckpointFile::get(std::string_view key, std::string_view what) const {
   const PickleValue* value = find(key);

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "formats/exported_search.h"
 #include "formats/new_folder.h"
 #include "model/file/quantized_rows.h"
 #include "model/file/sinusoids.h"
@@ -286,6 +287,10 @@ void write_ctranslate2(const ModelFileReader& model, const fs::path& folder, Exp
   write_file(part / "source.spm", model.tokenizer_source());
   write_file(part / "target.spm", model.tokenizer_target());
   made.commit();
+}
+
+std::vector<std::string> settings_for_callers(const DecodeDefaults& defaults) {
+  return unheld_settings(defaults, {.system = "CTranslate2", .flags = {}, .stops = {"full"}});
 }
 
 }  // namespace dragoman

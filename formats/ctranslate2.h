@@ -4,7 +4,9 @@
 
 #include <array>
 #include <filesystem>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "formats/foreign_model.h"
 #include "model/file/model_file.h"
@@ -29,6 +31,10 @@ inline constexpr std::int64_t kExportedPositions = 2048;
 /// Makes the folder, which must not exist or must be empty. It gets its name when it is complete.
 void write_ctranslate2(const ModelFileReader& model, const std::filesystem::path& folder,
                        ExportType type);
+
+/// The settings of the model's search that are not CTranslate2's own. A folder holds none: its
+/// callers ask for them.
+std::vector<std::string> settings_for_callers(const DecodeDefaults& defaults);
 
 /// Whether the folder has model.bin and a vocabulary.
 bool is_ctranslate2(const std::filesystem::path& folder);

@@ -218,15 +218,15 @@ ForeignModel read_fairseq(const CheckpointFile& file) {
   ForeignModel model;
   model.kind = "fairseq";
   model.config = options.config();
-  model.config.validate();
+  options.validate(model.config);
   model.embedding_scale =
       options.has_scale() ? std::sqrt(static_cast<double>(model.config.d_model)) : 1;
   model.source = read_side(options, folder, Side::Source);
   model.target = read_side(options, folder, Side::Target);
   settle_vocabularies(model, options.file());
-  model.decode_defaults = options.decode_defaults();
+  model.search.defaults = options.decode_defaults();
   read_weights(model, file);
-  model.config.validate();
+  options.validate(model.config);
   start_with(model, kEnd);
   return model;
 }

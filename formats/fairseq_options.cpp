@@ -2,6 +2,8 @@
 
 #include "base/error.h"
 #include "base/fields.h"
+#include "formats/search_setting.h"
+#include "formats/validate_config.h"
 
 namespace dragoman {
 
@@ -139,20 +141,45 @@ ModelConfig FairseqOptions::config() const {
   return config;
 }
 
+void FairseqOptions::validate(const ModelConfig& config) const {
+  const std::string width = in("model", "encoder_embed_dim"),
+                    heads = in("model", "encoder_attention_heads"),
+                    inner = in("model", "encoder_ffn_embed_dim"),
+                    encoder = in("model", "encoder_layers"),
+                    decoder = in("model", "decoder_layers"),
+                    attention = in("model", "attention_dropout"),
+                    activation = in("model", "activation_dropout"),
+                    dropout = in("model", "dropout");
+  const NamePair keys[] = {{"d-model", width},
+                           {"heads", heads},
+                           {"d-ff", inner},
+                           {"encoder-layers", encoder},
+                           {"decoder-layers", decoder},
+                           {"attention-dropout", attention},
+                           {"activation-dropout", activation},
+                           {"dropout", dropout}};
+  validate_config(config, file(), keys);
+}
+
 bool FairseqOptions::has_scale() const {
   return !options_.flag(in("model", "no_scale_embedding"), false);
 }
 
 DecodeDefaults FairseqOptions::decode_defaults() const {
-  DecodeDefaults defaults = {
-      {"stop", "fairseq"},
-      {"beam-size", std::to_string(options_.integer("generation.beam", 5))},
-      {"length-penalty", join_text(options_.number("generation.lenpen", 1))}};
+  DecodeDefaults defaults = {{"stop", "fairseq"}};
+  defaults["beam-size"] = setting_text("beam-size", options_.integer("generation.beam", 5),
+                                       options_.place("generation.beam"));
+  defaults["length-penalty"] =
+      setting_text("length-penalty", options_.number("generation.lenpen", 1),
+                   options_.place("generation.lenpen"));
   // A translation has up to a S + b pieces, and </s>. Where a is 0, b bounds it.
+  const std::string name = "generation.max_len_b";
   const double a = options_.number("generation.max_len_a", 0);
-  const std::int64_t b = options_.integer("generation.max_len_b", 200);
-  defaults["max-length-ratio"] = join_text(a > 0 ? a : 1000);
-  if (a <= 0 && b > 0) defaults["max-length"] = std::to_string(b + 1);
+  const std::int64_t b = options_.integer(name, 200);
+  defaults["max-length-ratio"] =
+      setting_text("max-length-ratio", a > 0 ? a : 1000, options_.place("generation.max_len_a"));
+  if (a <= 0 && b > 0)
+    defaults["max-length"] = setting_text("max-length", b, options_.place(name), -1);
   return defaults;
 }
 

@@ -19,6 +19,8 @@ class FairseqOptions {
   const std::string& file() const { return options_.file(); }
   /// Without vocabularies.
   ModelConfig config() const;
+  /// Throws Error that names the option whose size or rate cannot be.
+  void validate(const ModelConfig& config) const;
   bool has_scale() const;
   DecodeDefaults decode_defaults() const;
   /// "en", or empty.

@@ -65,7 +65,21 @@ void fold_start(ForeignModel& model) {
   model.start.clear();
 }
 
+/// With the pieces that are never produced, as our tokenizer names them.
+DecodeDefaults decode_defaults_of(const ForeignSearch& search, const std::string& tokenizer) {
+  DecodeDefaults defaults = search.defaults;
+  if (search.suppressed.empty()) return defaults;
+  const Tokenizer target(tokenizer, "the target tokenizer");
+  std::vector<std::string> pieces;
+  for (const std::int64_t token : search.suppressed)
+    pieces.push_back(target.piece(static_cast<TokenId>(token)));
+  defaults["suppress"] = list_text(pieces);
+  return defaults;
+}
+
 std::string tokenizer_of(const ForeignVocabulary& vocabulary) {
+  const Tokenizer sound(vocabulary.sentencepiece,
+                        vocabulary.file);  // else its error names the file
   return renumbered_tokenizer(vocabulary.sentencepiece, vocabulary.pieces, vocabulary.file);
 }
 
@@ -135,7 +149,8 @@ ImportedModel to_imported(const ForeignModel& theirs) {
                          .source_tokenizer = tokenizer_of(model.source),
                          .target_tokenizer = tokenizer_of(model.target),
                          .parameters = {},
-                         .decode_defaults = model.decode_defaults};
+                         .decode_defaults = {}};
+  imported.decode_defaults = decode_defaults_of(model.search, imported.target_tokenizer);
   for (const ParameterShape& parameter : parameter_shapes(model.config))
     imported.parameters[parameter.name] =
         reordered(parameter, model.parameters.at(parameter.name), model.columns,

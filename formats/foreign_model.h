@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "formats/imported_model.h"
+#include "formats/search_setting.h"
 #include "model/file/model_config.h"
 #include "model/file/model_file.h"
 #include "tokenizer/tokenizer.h"
@@ -43,7 +44,7 @@ struct ForeignModel {
   std::vector<float> start = {};  ///< embedding that the decoder begins with; empty: zero
   double swish_factor = 1;        ///< f of the Swish activation x sigmoid(f x)
   ForeignVocabulary source, target;
-  DecodeDefaults decode_defaults;
+  ForeignSearch search;
 };
 
 /// One parameter from their order of columns to ours, or from ours to theirs.

@@ -98,7 +98,9 @@ ForeignOptions naming(const std::string& file, Read&& read) {
 
 ForeignOptions options_of(const std::string& file, std::vector<YamlEntry> entries) {
   ForeignOptions::Values values;
-  for (YamlEntry& entry : entries) values[entry.name] = std::move(entry.values);
+  for (YamlEntry& entry : entries)
+    if (!values.emplace(entry.name, std::move(entry.values)).second)
+      throw Error("line ", entry.line, ": ", entry.name, ": occurs twice");
   return {file, std::move(values)};
 }
 

@@ -23,6 +23,8 @@ class ForeignOptions {
       : file_(std::move(file)), values_(std::move(values)) {}
 
   const std::string& file() const { return file_; }
+  /// "FILE: NAME", with which messages about an option begin.
+  std::string place(const std::string& name) const { return file_ + ": " + name; }
   /// Whether it has a value.
   bool has(const std::string& name) const;
   /// A missing value is `otherwise`. Throws Error, naming file and option, for a value of another

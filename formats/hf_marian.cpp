@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 
@@ -11,7 +10,9 @@
 #include "formats/beside_checkpoint.h"
 #include "formats/foreign_tensors.h"
 #include "formats/hf_marian_layout.h"
+#include "formats/hf_marian_search.h"
 #include "formats/json_file.h"
+#include "formats/validate_config.h"
 #include "formats/vocabulary_file.h"
 #include "formats/weight_file.h"
 
@@ -20,6 +21,16 @@ namespace dragoman {
 namespace {
 
 namespace fs = std::filesystem;
+
+/// config.json's keys of the sizes and rates that validate() checks.
+constexpr NamePair kKeys[] = {{"d-model", "\"d_model\""},
+                              {"heads", "\"encoder_attention_heads\""},
+                              {"d-ff", "\"encoder_ffn_dim\""},
+                              {"encoder-layers", "\"encoder_layers\""},
+                              {"decoder-layers", "\"decoder_layers\""},
+                              {"attention-dropout", "\"attention_dropout\""},
+                              {"activation-dropout", "\"activation_dropout\""},
+                              {"dropout", "\"dropout\""}};
 
 /// Where a choice that changes the result is not the one that this program computes.
 void require(const JsonFile& file, std::string_view key, bool is_it, const char* what) {
@@ -42,28 +53,34 @@ Tying tying_of(const JsonFile& file) {
 }
 
 struct Vocabularies {
-  std::vector<std::string> source, target;
+  std::vector<std::string> source, target;  ///< without padding
+  MarianPadding padding;
   bool joint = true;
 };
 
 /// The piece of padding comes last and stands for no text. Our decoder begins with the zero vector,
-/// which is that piece's embedding, so we have no such piece.
-void drop_padding(std::vector<std::string>& pieces, const fs::path& path) {
+/// which is that piece's embedding, so we have no such piece, nor the unused ones of our exports in
+/// front of it. Returns how many pieces were dropped.
+std::int64_t drop_padding(std::vector<std::string>& pieces, const fs::path& path) {
   if (pieces.empty() || pieces.back() != "<pad>")
     throw Error(path.string(), ": the last piece is not <pad>, as in MarianMTModel's vocabularies");
+  const std::size_t size = pieces.size();
   pieces.pop_back();
+  while (!pieces.empty() && is_unused_piece(pieces.back())) pieces.pop_back();
+  return static_cast<std::int64_t>(size - pieces.size());
 }
 
 Vocabularies read_vocabularies(const fs::path& folder) {
   Vocabularies vocabularies;
   vocabularies.source = read_vocabulary(folder / "vocab.json");
-  drop_padding(vocabularies.source, folder / "vocab.json");
+  vocabularies.padding.source = drop_padding(vocabularies.source, folder / "vocab.json");
   if (fs::exists(folder / "target_vocab.json")) {
     vocabularies.joint = false;
     vocabularies.target = read_vocabulary(folder / "target_vocab.json");
-    drop_padding(vocabularies.target, folder / "target_vocab.json");
+    vocabularies.padding.target = drop_padding(vocabularies.target, folder / "target_vocab.json");
   } else {
     vocabularies.target = vocabularies.source;
+    vocabularies.padding.target = vocabularies.padding.source;
   }
   return vocabularies;
 }
@@ -80,6 +97,10 @@ ModelConfig read_config(const JsonFile& file, const Vocabularies& vocabularies) 
   require(file, "decoder_start_token_id",
           file.integer("decoder_start_token_id") == file.integer("pad_token_id"),
           "is not the id of padding");
+  const auto last =
+      static_cast<std::int64_t>(vocabularies.target.size()) + vocabularies.padding.target - 1;
+  require(file, "pad_token_id", file.integer("pad_token_id") == last,
+          "is not the id of <pad> in the target vocabulary");
   ModelConfig config;
   config.d_model = file.integer("d_model");
   config.heads = file.integer("encoder_attention_heads");
@@ -110,7 +131,7 @@ std::vector<float> read_tensor(ForeignTensors& tensors, const MarianTensor& tens
   const auto padding = values.end() - static_cast<std::ptrdiff_t>(tensor.padding());
   if (begins && std::any_of(padding, values.end(), [](float value) { return value != 0; }))
     throw Error(tensors.file(), ": ", tensor.theirs,
-                ": the last row, of <pad>, with which the decoder begins, is not zero");
+                ": the row of <pad>, with which the decoder begins, is not zero");
   values.erase(padding, values.end());
   return values;
 }
@@ -129,11 +150,11 @@ void join_names(ForeignTensors& tensors, const ModelConfig& config) {
 
 /// Whether the output has a bias: it is always there, and zero in a model that has been trained
 /// without one.
-bool has_bias(ForeignTensors& tensors, std::int64_t pieces) {
+bool has_bias(ForeignTensors& tensors, std::int64_t pieces, std::int64_t padding) {
   constexpr const char* kName = "final_logits_bias";
   if (!tensors.has(kName)) return false;
-  const std::vector<float> bias = tensors.take(kName, {1, pieces + 1});
-  return std::any_of(bias.begin(), bias.end() - 1, [](float value) { return value != 0; });
+  const std::vector<float> bias = tensors.take(kName, {1, pieces + padding});
+  return std::any_of(bias.begin(), bias.end() - padding, [](float value) { return value != 0; });
 }
 
 fs::path weights_of(const fs::path& folder) {
@@ -142,36 +163,26 @@ fs::path weights_of(const fs::path& folder) {
   throw Error(folder.string(), ": has neither model.safetensors nor pytorch_model.bin");
 }
 
-void read_weights(ForeignModel& model, const fs::path& path) {
+void read_weights(ForeignModel& model, const fs::path& path, const MarianPadding& padding) {
   const WeightFile file(path);
   ForeignTensors tensors(path.string(), file.tensors());
   join_names(tensors, model.config);
-  model.config.output_bias = has_bias(tensors, model.config.target_vocabulary);
-  for (const MarianTensor& tensor : marian_tensors(model.config))
+  model.config.output_bias = has_bias(tensors, model.config.target_vocabulary, padding.target);
+  for (const MarianTensor& tensor : marian_tensors(model.config, padding))
     model.parameters[tensor.ours] = read_tensor(tensors, tensor);
   tensors.check_all_taken();
 }
 
-/// generation_config.json's, or in older folders config.json's.
-DecodeDefaults read_decode_defaults(const fs::path& folder, const JsonFile& config) {
+/// generation_config.json, or in older folders config.json.
+ForeignSearch read_search(const fs::path& folder, const Vocabularies& vocabularies,
+                          const ModelConfig& config) {
   const fs::path path = folder / "generation_config.json";
-  const JsonFile generation = fs::exists(path) ? JsonFile(path) : JsonFile(config.path());
-  DecodeDefaults defaults = {{"stop", "hf"}};
-  defaults["beam-size"] = std::to_string(generation.integer("num_beams", 1));
-  defaults["length-penalty"] = join_text(generation.number("length_penalty", 1));
-  // Theirs counts the token that the decoder begins with.
-  if (const std::int64_t longest = generation.integer("max_length", 512); longest > 1) {
-    defaults["max-length"] = std::to_string(longest - 1);
-    defaults["max-length-ratio"] = std::to_string(std::min<std::int64_t>(longest - 1, 1000));
-  }
-  if (const std::int64_t size = generation.integer("no_repeat_ngram_size", 0); size > 0)
-    defaults["no-repeat-ngram-size"] = std::to_string(size);
-  if (generation.has("early_stopping")) {
-    const bool is_text = generation.all()["early_stopping"].is_string();  // "never"
-    if (is_text || generation.flag("early_stopping", false))
-      defaults["stop"] = is_text ? "exact" : "full";
-  }
-  return defaults;
+  const JsonFile file(fs::exists(path) ? path : folder / "config.json");
+  const std::int64_t pieces = config.target_vocabulary;
+  return read_hf_search(file, {.all = pieces + vocabularies.padding.target,
+                               .padding = pieces,
+                               .unk = config.unk_id,
+                               .eos = config.eos_id});
 }
 
 }  // namespace
@@ -188,7 +199,7 @@ ForeignModel read_hf_marian(const fs::path& folder) {
   model.kind = "MarianMTModel";
   model.columns = ColumnOrder::Halves;
   model.config = read_config(config, vocabularies);
-  model.config.validate();
+  validate_config(model.config, config.path().string(), kKeys);
   model.embedding_scale = std::sqrt(static_cast<double>(model.config.d_model));
   model.config.unk_id = piece_id(vocabularies.target, "<unk>", folder.string());
   model.config.eos_id = piece_id(vocabularies.target, "</s>", folder.string());
@@ -198,8 +209,8 @@ ForeignModel read_hf_marian(const fs::path& folder) {
   const fs::path source = folder / "source.spm", target = folder / "target.spm";
   model.source = {vocabularies.source, read_file(source), source.string()};
   model.target = {vocabularies.target, read_file(target), target.string()};
-  model.decode_defaults = read_decode_defaults(folder, config);
-  read_weights(model, weights_of(folder));
+  model.search = read_search(folder, vocabularies, model.config);
+  read_weights(model, weights_of(folder), vocabularies.padding);
   return model;
 }
 

@@ -1,5 +1,6 @@
 #include "formats/hf_marian_layout.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/error.h"
@@ -14,9 +15,12 @@ constexpr std::pair<std::string_view, Activation> kActivations[] = {{"relu", Act
                                                                     {"silu", Activation::Swish},
                                                                     {"gelu", Activation::Gelu}};
 
+constexpr std::string_view kUnused = "<no piece ";
+
 class Tensors {
  public:
-  explicit Tensors(const ModelConfig& config) : config_(config), d_(config.d_model) {}
+  Tensors(const ModelConfig& config, const MarianPadding& padding)
+      : config_(config), padding_(padding), d_(config.d_model) {}
 
   std::vector<MarianTensor> all() {
     embeddings();
@@ -26,26 +30,25 @@ class Tensors {
   }
 
  private:
-  void embedding(const char* ours, const char* theirs, std::int64_t pieces) {
-    tensors_.push_back(
-        {.ours = ours, .theirs = theirs, .shape = {pieces, d_}, .has_padding = true});
+  void of_target(const char* ours, const char* theirs, std::vector<std::int64_t> shape) {
+    tensors_.push_back({.ours = ours,
+                        .theirs = theirs,
+                        .shape = std::move(shape),
+                        .padding_rows = padding_.target});
   }
   void embeddings() {
+    const std::int64_t pieces = config_.target_vocabulary;
     if (config_.tying == Tying::ThreeWay) {
-      embedding("embedding.weight", "model.shared.weight", config_.target_vocabulary);
+      of_target("embedding.weight", "model.shared.weight", {pieces, d_});
     } else {
-      embedding("embedding.source.weight", "model.encoder.embed_tokens.weight",
-                config_.source_vocabulary);
-      embedding("embedding.target.weight", "model.decoder.embed_tokens.weight",
-                config_.target_vocabulary);
+      tensors_.push_back({.ours = "embedding.source.weight",
+                          .theirs = "model.encoder.embed_tokens.weight",
+                          .shape = {config_.source_vocabulary, d_},
+                          .padding_rows = padding_.source});
+      of_target("embedding.target.weight", "model.decoder.embed_tokens.weight", {pieces, d_});
     }
-    if (config_.tying == Tying::None)
-      embedding("output.weight", "lm_head.weight", config_.target_vocabulary);
-    if (config_.output_bias)
-      tensors_.push_back({.ours = "output.bias",
-                          .theirs = "final_logits_bias",
-                          .shape = {config_.target_vocabulary},
-                          .has_padding = true});
+    if (config_.tying == Tying::None) of_target("output.weight", "lm_head.weight", {pieces, d_});
+    if (config_.output_bias) of_target("output.bias", "final_logits_bias", {pieces});
   }
 
   void vector(const std::string& ours, const std::string& theirs, std::int64_t size) {
@@ -79,13 +82,23 @@ class Tensors {
   }
 
   const ModelConfig& config_;
+  MarianPadding padding_;
   std::int64_t d_;
   std::vector<MarianTensor> tensors_;
 };
 
 }  // namespace
 
-std::vector<MarianTensor> marian_tensors(const ModelConfig& config) {
+MarianPadding marian_padding(const ModelConfig& config) {
+  const std::int64_t size = std::max(config.source_vocabulary, config.target_vocabulary) + 1;
+  return {.source = size - config.source_vocabulary, .target = size - config.target_vocabulary};
+}
+
+std::string unused_piece(std::int64_t number) { return join_text(kUnused, number, ">"); }
+
+bool is_unused_piece(std::string_view piece) { return piece.starts_with(kUnused); }
+
+std::vector<MarianTensor> marian_tensors(const ModelConfig& config, const MarianPadding& padding) {
   const auto refuse = [](bool is_other, const char* flag, const char* what) {
     if (is_other) throw Error("MarianMTModel has no ", what, " (--", flag, ")");
   };
@@ -94,22 +107,22 @@ std::vector<MarianTensor> marian_tensors(const ModelConfig& config) {
   refuse(config.positions == Positions::Marian, "positions marian",
          "positions with Marian's frequencies: its own are the paper's");
   refuse(is_gated(config.activation), "activation", "gated feed-forward networks");
-  refuse(config.norm_epsilon != 1e-5, "norm-epsilon", "epsilon of normalisation other than 1e-5");
+  if (config.norm_epsilon != 1e-5)
+    throw Error("MarianMTModel has no epsilon of normalisation other than 1e-5; the model has ",
+                config.norm_epsilon);
   if (!config.source_eos) throw Error("MarianMTModel has no sources without </s> (source-eos)");
-  return Tensors(config).all();
+  return Tensors(config, padding).all();
 }
 
 std::vector<std::int64_t> MarianTensor::their_shape() const {
   std::vector<std::int64_t> theirs_shape = shape;
-  if (!has_padding) return theirs_shape;
-  ++theirs_shape.front();
-  if (shape.size() == 1) theirs_shape.insert(theirs_shape.begin(), 1);
+  theirs_shape.front() += padding_rows;
+  if (padding_rows > 0 && shape.size() == 1) theirs_shape.insert(theirs_shape.begin(), 1);
   return theirs_shape;
 }
 
 std::size_t MarianTensor::padding() const {
-  if (!has_padding) return 0;
-  return static_cast<std::size_t>(shape.size() == 1 ? 1 : shape[1]);
+  return static_cast<std::size_t>(shape.size() == 1 ? padding_rows : padding_rows * shape[1]);
 }
 
 std::string marian_name(Activation activation) {

@@ -11,13 +11,27 @@
 
 namespace dragoman {
 
+/// The pieces behind ours in their vocabularies: <pad>, and in front of it unused pieces where the
+/// other side has more. MarianMTModel has one id of padding, which is the last of both sides.
+struct MarianPadding {
+  std::int64_t source = 1, target = 1;
+};
+
+/// Makes both sides of a model equally large.
+MarianPadding marian_padding(const ModelConfig& config);
+
+/// The text of an unused piece, which no SentencePiece model has, as it contains spaces; `number`
+/// from 0.
+std::string unused_piece(std::int64_t number);
+bool is_unused_piece(std::string_view piece);
+
 /// A parameter under both names. Both have the same elements, but for the order of d_model
 /// (ColumnOrder::Halves) and for padding, which ours lack.
 struct MarianTensor {
   std::string ours, theirs;
   std::vector<std::int64_t> shape;  ///< ours
-  /// Their last row (of the bias the last element) is that of <pad>, the piece behind ours.
-  bool has_padding = false;
+  /// Their last rows (of the bias the last elements), which are those of MarianPadding.
+  std::int64_t padding_rows = 0;
 
   /// With padding; their bias of the output is a matrix of one row.
   std::vector<std::int64_t> their_shape() const;
@@ -32,6 +46,6 @@ std::optional<Activation> marian_activation(std::string_view name);
 /// All tensors of a model. Throws Error for a configuration that MarianMTModel does not have,
 /// naming our flag: normalisation before the sub-layers, learned positions, gated networks, another
 /// epsilon.
-std::vector<MarianTensor> marian_tensors(const ModelConfig& config);
+std::vector<MarianTensor> marian_tensors(const ModelConfig& config, const MarianPadding& padding);
 
 }  // namespace dragoman

@@ -43,12 +43,18 @@ bool is_model_of_ours(const fs::path& path) {
   }
 }
 
+bool is_binary_marian(const fs::path& path) {
+  return path.extension() == ".bin" && first_bytes(path, 8) == std::string("\1\0\0\0\0\0\0\0", 8);
+}
+
+constexpr const char* kBinaryMarian =
+    "a binary model of Marian, as students with weights of 8 bits (intgemm) are";
+
 /// What a file seems to be, from its first bytes and its name.
 std::string description_of_file(const fs::path& path) {
   const std::string ending = path.extension().string();
   const std::string begin = first_bytes(path, 8);
-  if (ending == ".bin" && begin == std::string("\1\0\0\0\0\0\0\0", 8))
-    return "is a binary model of Marian, as students with weights of 8 bits (intgemm) are";
+  if (is_binary_marian(path)) return join_text("is ", kBinaryMarian);
   if (ending == ".safetensors" && is_model_of_ours(path)) return "is a model of this program";
   if (ending == ".safetensors") return "is weights alone, without vocabulary and configuration";
   if (ending == ".gguf") return "is a model of llama.cpp";
@@ -112,10 +118,15 @@ std::string description_of_folder(const fs::path& folder) {
     const std::string type = JsonFile(folder / "config.json").text("model_type", "");
     if (!type.empty()) return "is a model of the type \"" + type + "\"";
   }
-  if (fs::exists(folder / "model.bin")) return "is a folder of CTranslate2 without a vocabulary";
+  if (fs::exists(folder / "model.bin") && !is_binary_marian(folder / "model.bin"))
+    return "is a folder of CTranslate2 without a vocabulary";
   if (fs::exists(folder / "model.safetensors") && fs::exists(folder / "config.toml"))
     return "is a run of this program";
   const std::string npz = lone_npz(folder);
+  if (npz.empty())
+    for (const fs::path& file : with_ending(folder, ".bin"))
+      if (is_binary_marian(file))
+        return join_text("has ", file.filename().string(), ", ", kBinaryMarian);
   if (with_ending(folder, ".pt").size() > 1)
     return "has several checkpoints; name one" + (npz.empty() ? "" : "; it also has " + npz);
   return npz.empty() ? "is no folder of a model that this program knows" : "has " + npz;
@@ -135,7 +146,7 @@ ForeignModel import_model(const fs::path& path) {
     if (const auto checkpoint = checkpoint_at(path))
       return fs::is_directory(path) ? read_checkpoint_of(path, *checkpoint)
                                     : read_checkpoint(*checkpoint);
-  } catch (const UsageError& error) {  // of ModelConfig::validate(), which names our flags
+  } catch (const UsageError& error) {
     throw Error(path.string(), ": ", error.what());
   }
   const bool is_folder = fs::is_directory(path);

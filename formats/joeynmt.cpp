@@ -11,6 +11,7 @@
 #include "formats/foreign_options.h"
 #include "formats/foreign_tensors.h"
 #include "formats/name_table.h"
+#include "formats/validate_config.h"
 #include "formats/vocabulary_file.h"
 #include "tokenizer/renumbered_tokenizer.h"
 
@@ -52,6 +53,15 @@ constexpr NamePair kNames[] = {
     {"decoder.layers.#.feed_forward_norm.", "decoder.layers.#.feed_forward.layer_norm."},
     {"decoder.norm.", "decoder.layer_norm."},
 };
+
+constexpr NamePair kKeys[] = {{"d-model", "model.encoder.hidden_size"},
+                              {"heads", "model.encoder.num_heads"},
+                              {"d-ff", "model.encoder.ff_size"},
+                              {"encoder-layers", "model.encoder.num_layers"},
+                              {"decoder-layers", "model.decoder.num_layers"},
+                              {"attention-dropout", "model.encoder.dropout"},
+                              {"activation-dropout", "model.encoder.dropout"},
+                              {"dropout", "model.encoder.dropout"}};
 
 /// The first pieces of a vocabulary, in this order.
 constexpr std::array<const char*, 4> kSpecials = {"<unk>", "<pad>", "<s>", "</s>"};
@@ -97,15 +107,20 @@ class Settings {
 
   DecodeDefaults decode_defaults() const {
     DecodeDefaults defaults;
-    defaults["beam-size"] = std::to_string(options_.integer("testing.beam_size", 1));
-    const double alpha =
-        options_.number("testing.beam_alpha", options_.number("testing.alpha", -1));
-    defaults["length-penalty"] = join_text(std::max(alpha, 0.0));
+    const auto whole = [&](const char* flag, const char* key, std::int64_t otherwise) {
+      const std::string name = join_text("testing.", key);
+      defaults[flag] = setting_text(flag, options_.integer(name, otherwise), options_.place(name));
+    };
+    whole("beam-size", "beam_size", 1);
+    const char* alpha = options_.has("testing.beam_alpha") ? "testing.beam_alpha" : "testing.alpha";
+    const double penalty = options_.number(alpha, -1);
+    defaults["length-penalty"] =
+        setting_text("length-penalty", penalty == -1 ? 0 : penalty, options_.place(alpha));
     defaults["length-penalty-kind"] = "gnmt";
-    if (const std::int64_t longest = options_.integer("testing.max_output_length", -1); longest > 0)
-      defaults["max-length"] = std::to_string(longest);
-    if (const std::int64_t size = options_.integer("testing.no_repeat_ngram_size", -1); size > 0)
-      defaults["no-repeat-ngram-size"] = std::to_string(size);
+    if (options_.integer("testing.max_output_length", -1) > 0)
+      whole("max-length", "max_output_length", 0);
+    if (options_.integer("testing.no_repeat_ngram_size", -1) > 0)
+      whole("no-repeat-ngram-size", "no_repeat_ngram_size", 0);
     return defaults;
   }
 
@@ -262,8 +277,8 @@ ForeignModel read_joeynmt(const fs::path& path) {
   model.source = read_side(settings, files.folder, Side::Source);
   model.target = read_side(settings, files.folder, Side::Target);
   settle_vocabularies(model, settings.options().file());
-  model.config.validate();
-  model.decode_defaults = settings.decode_defaults();
+  validate_config(model.config, settings.options().file(), kKeys);
+  model.search.defaults = settings.decode_defaults();
   read_weights(model, file, views);
   start_with(model, kStart);
   return model;

@@ -58,6 +58,8 @@ std::int64_t JsonFile::integer(std::string_view key, std::int64_t otherwise) con
   if (value == nullptr) return otherwise;
   if (!value->is_number_integer())
     throw Error(path_.string(), ": \"", key, "\" is not a whole number");
+  if (value->is_number_unsigned() && value->get<std::uint64_t>() > std::uint64_t{INT64_MAX})
+    throw Error(path_.string(), ": \"", key, "\" is too large");
   return value->get<std::int64_t>();
 }
 

@@ -12,6 +12,7 @@
 #include "formats/marian_layout.h"
 #include "formats/marian_settings.h"
 #include "formats/numpy.h"
+#include "formats/validate_config.h"
 #include "formats/vocabulary_file.h"
 
 namespace dragoman {
@@ -23,7 +24,12 @@ namespace fs = std::filesystem;
 constexpr const char* kConfigName = "special:model.yml";
 constexpr double kNormEpsilon = 1e-6;  // layers: layerNorm(x, scale, bias, 1e-6f)
 constexpr double kGeluFactor = 1.702;  // before 1.12 its GELU is x sigmoid(1.702 x)
-constexpr std::size_t kMostInflated = std::size_t{1} << 34;
+
+constexpr NamePair kKeys[] = {{"d-model", "dim-emb"},
+                              {"heads", "transformer-heads"},
+                              {"d-ff", "transformer-dim-ffn"},
+                              {"encoder-layers", "enc-depth"},
+                              {"decoder-layers", "dec-depth"}};
 
 /// Options that must have this value, which is also that of models that do not have the option.
 constexpr std::pair<const char*, const char*> kOnlyKnown[] = {
@@ -55,8 +61,10 @@ NormPosition norm_of(const ForeignOptions& options) {
                     behind = steps_of(options, "transformer-postprocess", "dan"),
                     top = steps_of(options, "transformer-postprocess-top", "");
   if (before.empty() && behind == "an" && top.empty()) return NormPosition::After;
-  throw Error(options.file(), ": transformer-preprocess \"", before,
-              "\", transformer-postprocess \"", behind, "\", transformer-postprocess-top \"", top,
+  throw Error(options.file(), ": transformer-preprocess \"",
+              options.text("transformer-preprocess", ""), "\", transformer-postprocess \"",
+              options.text("transformer-postprocess", "dan"), "\", transformer-postprocess-top \"",
+              options.text("transformer-postprocess-top", ""),
               "\": only \"\", \"dan\", \"\" is known: Marian does not normalise keys and values "
               "before attention");
 }
@@ -180,7 +188,7 @@ ForeignModel read_marian(const fs::path& path) {
   const MarianFiles files = find_marian_files(path);
   const std::string name = files.model.string();
   const MappedFile mapped(files.model);
-  NpzFile npz(name, mapped.bytes(), kMostInflated);
+  NpzFile npz(name, mapped.bytes(), plausible_inflated(mapped.bytes().size()));
   if (!npz.contains(kConfigName))
     throw Error(name, ": has no ", kConfigName, ", so it is no model of Marian");
   const ForeignOptions options =
@@ -192,7 +200,7 @@ ForeignModel read_marian(const fs::path& path) {
   model.columns = ColumnOrder::Halves;
   model.config = read_config(options, tying);
   model.config.source_vocabulary = model.config.target_vocabulary = 1;
-  model.config.validate();
+  validate_config(model.config, options.file(), kKeys);
   model.embedding_scale = std::sqrt(static_cast<double>(model.config.d_model));
   if (options.text("transformer-ffn-activation", "swish") == "gelu" && !has_exact_gelu(options))
     model.swish_factor = kGeluFactor;
@@ -207,7 +215,7 @@ ForeignModel read_marian(const fs::path& path) {
   model.config.unk_id = piece_id(model.target.pieces, "<unk>", model.target.file);
   model.config.eos_id = model.config.bos_id =
       piece_id(model.target.pieces, "</s>", model.target.file);
-  model.decode_defaults = files.decode_defaults;
+  model.search = files.search;
   read_weights(model, npz, name, tying);
   return model;
 }

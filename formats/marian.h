@@ -4,7 +4,10 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
+#include <vector>
 
+#include "formats/exported_search.h"
 #include "formats/foreign_model.h"
 
 namespace dragoman {
@@ -17,7 +20,10 @@ ForeignModel read_marian(const std::filesystem::path& path);
 
 /// Makes a folder that Marian loads as it is (marian-decoder -c decoder.yml); it must not exist, or
 /// be empty. Throws Error that names our flag where Marian has no such model: its sinusoids have
-/// frequencies of their own (--positions marian), and it has no gated networks.
-void write_marian(const ModelFileReader& model, const std::filesystem::path& folder);
+/// frequencies of their own (--positions marian), and it has no gated networks. Settings of the
+/// search as in write_hf_marian().
+std::vector<std::string> write_marian(const ModelFileReader& model,
+                                      const std::filesystem::path& folder,
+                                      Unheld unheld = Unheld::Refused);
 
 }  // namespace dragoman

@@ -54,14 +54,30 @@ void check_kind(const fs::path& model) {
   throw Error(model.string(), ": is ", kind, "; only Marian's model.npz can be imported");
 }
 
-DecodeDefaults decode_defaults(const ForeignOptions& options) {
-  DecodeDefaults defaults = {{"stop", "marian"}};
-  defaults["beam-size"] = std::to_string(options.integer("beam-size", 12));
-  defaults["length-penalty"] = join_text(options.number("normalize", 0));
-  defaults["max-length-ratio"] = join_text(options.number("max-length-factor", 3));
-  if (const double penalty = options.number("word-penalty", 0); penalty != 0)
-    defaults["word-penalty"] = join_text(penalty);
-  return defaults;
+/// Settings that change translations and that we do not have; they are usually off.
+constexpr const char* kLeftOut[] = {"allow-unk",         "force-decode",    "n-best",
+                                    "output-approx-knn", "output-sampling", "shortlist"};
+
+bool is_off(const ForeignOptions& options, const std::string& name) {
+  const std::vector<std::string> values = options.list(name);
+  return values.empty() || (values.size() == 1 && (values[0] == "false" || values[0] == "0" ||
+                                                   values[0].empty() || values[0] == "~"));
+}
+
+ForeignSearch search_of(const ForeignOptions& options) {
+  ForeignSearch search{.defaults = {{"stop", "marian"}}, .file = options.file()};
+  search.defaults["beam-size"] =
+      setting_text("beam-size", options.integer("beam-size", 12), options.place("beam-size"));
+  const auto number = [&](const char* flag, const char* name, double otherwise) {
+    search.defaults[flag] =
+        setting_text(flag, options.number(name, otherwise), options.place(name));
+  };
+  number("length-penalty", "normalize", 0);
+  number("max-length-ratio", "max-length-factor", 3);
+  if (options.number("word-penalty", 0) != 0) number("word-penalty", "word-penalty", 0);
+  for (const char* name : kLeftOut)
+    if (!is_off(options, name)) search.left_out.emplace_back(name);
+  return search;
 }
 
 }  // namespace
@@ -89,7 +105,7 @@ MarianFiles find_marian_files(const fs::path& path) {
   return {.model = path.extension() == ".npz" ? path : named,
           .source_vocabulary = named_file(options, names[0]),
           .target_vocabulary = named_file(options, names[1]),
-          .decode_defaults = decode_defaults(options)};
+          .search = search_of(options)};
 }
 
 }  // namespace dragoman

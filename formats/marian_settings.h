@@ -3,14 +3,14 @@
 
 #include <filesystem>
 
-#include "model/file/model_file.h"
+#include "formats/search_setting.h"
 
 namespace dragoman {
 
 struct MarianFiles {
   std::filesystem::path model;                                 ///< .npz
   std::filesystem::path source_vocabulary, target_vocabulary;  ///< .spm or .yml
-  DecodeDefaults decode_defaults;
+  ForeignSearch search;
 };
 
 /// Whether the path is a model.npz, a decoder.yml, or a folder with one decoder.yml.

@@ -9,6 +9,7 @@
 #include "formats/foreign_options.h"
 #include "formats/foreign_tensors.h"
 #include "formats/name_table.h"
+#include "formats/validate_config.h"
 
 namespace dragoman {
 
@@ -132,6 +133,20 @@ class Options {
     config.dropout = config.activation_dropout = rate("dropout", 0.3);
     config.attention_dropout = rate("attention_dropout", 0.1);
     return config;
+  }
+
+  void validate(const ModelConfig& config) const {
+    const bool both = options_.integer("layers", -1) > 0;
+    const NamePair keys[] = {
+        {"d-model", options_.has("enc_hid_size") ? "enc_hid_size" : "hidden_size"},
+        {"heads", "heads"},
+        {"d-ff", "transformer_ff"},
+        {"encoder-layers", both ? "layers" : "enc_layers"},
+        {"decoder-layers", both ? "layers" : "dec_layers"},
+        {"attention-dropout", "attention_dropout"},
+        {"activation-dropout", "dropout"},
+        {"dropout", "dropout"}};
+    validate_config(config, options_.file(), keys);
   }
 
   /// Positions with all sines in front of all cosines, and Marian's frequencies.
@@ -303,7 +318,7 @@ ForeignModel read_opennmt(const CheckpointFile& file) {
   ForeignModel model;
   model.kind = "OpenNMT-py";
   model.config = options.config();
-  model.config.validate();
+  options.validate(model.config);
   model.embedding_scale = std::sqrt(static_cast<double>(model.config.d_model));
   if (options.has_halves()) model.columns = ColumnOrder::Halves;
   model.source = vocabulary_beside(folder, Side::Source, vocabulary.pieces("src"),
@@ -312,7 +327,7 @@ ForeignModel read_opennmt(const CheckpointFile& file) {
                                    options.sentencepiece(Side::Target));
   settle_vocabularies(model, file.name());
   // A checkpoint does not say how to search: these are the defaults of onmt_translate.
-  model.decode_defaults = {{"beam-size", "5"}, {"length-penalty", "0"}, {"stop", "opennmt"}};
+  model.search.defaults = {{"beam-size", "5"}, {"length-penalty", "0"}, {"stop", "opennmt"}};
   read_weights(model, options, file);
   start_with(model, piece_id(model.target.pieces, vocabulary.start(), file.name()));
   return model;

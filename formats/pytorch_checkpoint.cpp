@@ -17,6 +17,8 @@ using std::string_view_literals::operator""sv;
 
 constexpr std::string_view kMagic = "\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19"sv;
 constexpr std::int64_t kLegacyProtocol = 1001;
+/// Names, options and a vocabulary; the numbers of tensors stand in entries of their own.
+constexpr std::size_t kMostPickled = std::size_t{1} << 26;
 
 std::string_view storage_bytes(const StorageFacts& storage, std::string_view bytes) {
   const std::size_t element = size_of(storage.type);
@@ -76,9 +78,9 @@ void PyTorchCheckpoint::read_zip(const std::string& name, std::string_view bytes
   if (!archive_->contains(prefix + "data.pkl"))
     throw Error(name, ": a ZIP archive without ", prefix, "data.pkl, so no checkpoint of PyTorch");
   const std::string order = prefix + "byteorder";
-  if (archive_->contains(order) && archive_->read(order) != "little")
+  if (archive_->contains(order) && archive_->read(order, kMostPickled) != "little")
     throw Error(name, ": its numbers are big endian, which is not supported");
-  const std::string_view pickle = archive_->read(prefix + "data.pkl");
+  const std::string_view pickle = archive_->read(prefix + "data.pkl", kMostPickled);
   try {
     pickle_ = unpickle(pickle);
     if (pickle_.bytes != pickle.size())

@@ -11,6 +11,7 @@
 #include "formats/ctranslate2_model.h"
 #include "formats/json_file.h"
 #include "formats/plain_transformer.h"
+#include "formats/validate_config.h"
 #include "formats/vocabulary_file.h"
 #include "tokenizer/renumbered_tokenizer.h"
 
@@ -19,6 +20,13 @@ namespace dragoman {
 namespace {
 
 namespace fs = std::filesystem;
+
+/// The variables that have the sizes which validate() checks.
+constexpr NamePair kKeys[] = {{"d-model", "encoder/embeddings_0/weight"},
+                              {"heads", "encoder/num_heads"},
+                              {"d-ff", "encoder/layer_0/ffn/linear_0/weight"},
+                              {"encoder-layers", "encoder/layer_#"},
+                              {"decoder-layers", "decoder/layer_#"}};
 
 /// The variables of a file, taken one by one, so that none is forgotten.
 class Variables {
@@ -148,7 +156,7 @@ class Reader {
     else
       model_.embedding_scale = scale;
     config_.dropout = config_.attention_dropout = config_.activation_dropout = 0;
-    config_.validate();
+    validate_config(config_, variables_.file(), kKeys);
   }
 
   void read_activation(bool is_gated) {

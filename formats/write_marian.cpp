@@ -89,7 +89,12 @@ std::string model_options(const ModelConfig& config) {
       "\ntransformer-attention-mask: default\ntransformer-disable-position-embeddings: false\n");
 }
 
-/// Its search ends as ours does with --stop marian.
+/// decoder.yml's settings. Its search ends as ours does with --stop marian.
+const FormatSearch kSearch = {
+    .system = "Marian",
+    .flags = {"beam-size", "length-penalty", "word-penalty", "max-length-ratio"},
+    .stops = {"marian"}};
+
 std::string decoder_options(const ModelFileReader& model, const std::string& source,
                             const std::string& target) {
   const ExportedSearch settings = exported_search(model.decode_defaults());
@@ -118,8 +123,11 @@ void write_weights(const ModelFileReader& model, const fs::path& path) {
 
 }  // namespace
 
-void write_marian(const ModelFileReader& model, const fs::path& folder) {
+std::vector<std::string> write_marian(const ModelFileReader& model, const fs::path& folder,
+                                      Unheld unheld) {
   check_is_marian(model.config());
+  std::vector<std::string> left_out = unheld_settings(model.decode_defaults(), kSearch);
+  check_unheld(left_out, kSearch, unheld);
   const bool two = model.has_two_tokenizers();
   const std::string source = two ? "source.spm" : "vocab.spm", target = two ? "target.spm" : source;
   NewFolder made(folder);
@@ -128,6 +136,7 @@ void write_marian(const ModelFileReader& model, const fs::path& folder) {
   if (two) write_file(made.path() / target, model.tokenizer_target());
   write_file(made.path() / "decoder.yml", decoder_options(model, source, target));
   made.commit();
+  return left_out;
 }
 
 }  // namespace dragoman

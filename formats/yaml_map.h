@@ -18,7 +18,7 @@ struct YamlEntry {
 
 /// In the order of the text. Throws Error without a file's name, with the line, for what is no such
 /// map: nested further, aliases, a second document, text that is not UTF-8, and whatever yaml-cpp
-/// refuses. A name may occur twice.
+/// refuses. A name may occur twice here; yaml_options() refuses that.
 std::vector<YamlEntry> parse_yaml_map(std::string_view text);
 
 /// The same, of a map that may have maps in it, 8 deep: their names are joined by '.', as in

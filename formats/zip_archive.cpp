@@ -156,14 +156,18 @@ class Inflater {
   Inflater& operator=(const Inflater&) = delete;
   ~Inflater() { inflateEnd(&stream_); }
 
-  /// Fills `result`, which must be just as large as the data.
-  void run(std::string_view packed, std::string& result) {
-    constexpr std::size_t kBlock = std::numeric_limits<uInt>::max();  // zlib counts in 32 bits
+  /// The data, which must have `size` bytes. The memory grows with the bytes that are there,
+  /// whatever size is stated.
+  std::string run(std::string_view packed, std::size_t size) {
+    constexpr std::size_t kMostIn = std::numeric_limits<uInt>::max();  // zlib counts in 32 bits
+    constexpr std::size_t kFirstBlock = std::size_t{1} << 20, kLargestBlock = std::size_t{1} << 30;
+    std::string result;
     char none = 0;
     std::size_t taken = 0, made = 0;
     for (int code = Z_OK; code != Z_STREAM_END;) {
-      const std::size_t in = std::min(kBlock, packed.size() - taken);
-      const std::size_t out = std::min(kBlock, result.size() - made);
+      if (made == result.size())
+        result.resize(made + std::min(size - made, std::clamp(made, kFirstBlock, kLargestBlock)));
+      const std::size_t in = std::min(kMostIn, packed.size() - taken), out = result.size() - made;
       stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data() + taken));
       stream_.avail_in = static_cast<uInt>(in);
       stream_.next_out = reinterpret_cast<Bytef*>(out > 0 ? result.data() + made : &none);
@@ -171,13 +175,14 @@ class Inflater {
       code = ::inflate(&stream_, Z_NO_FLUSH);
       taken += in - stream_.avail_in;
       made += out - stream_.avail_out;
-      if (code == Z_BUF_ERROR && made == result.size() && taken < packed.size())
-        throw Error("states ", result.size(), " bytes but holds more");
+      if (code == Z_BUF_ERROR && made == size && taken < packed.size())
+        throw Error("states ", size, " bytes but holds more");
       if (code != Z_OK && code != Z_STREAM_END)
         throw Error("its compressed bytes are damaged", kRestore);
     }
-    if (made < result.size()) throw Error("states ", result.size(), " bytes but holds only ", made);
+    if (made < size) throw Error("states ", size, " bytes but holds only ", made);
     if (taken < packed.size()) throw Error("its compressed bytes end too early", kRestore);
+    return result;
   }
 
  private:
@@ -189,6 +194,11 @@ class Inflater {
 std::uint32_t zip_checksum(std::string_view bytes) {
   const auto* data = reinterpret_cast<const Bytef*>(bytes.data());
   return static_cast<std::uint32_t>(crc32_z(0, data, bytes.size()));
+}
+
+std::size_t plausible_inflated(std::size_t archive_bytes) {
+  constexpr std::size_t kAlways = std::size_t{1} << 26, kForEach = 32;
+  return kAlways + kForEach * archive_bytes;
 }
 
 ZipArchive::ZipArchive(std::string name, std::string_view bytes, std::size_t limit)
@@ -223,11 +233,13 @@ void ZipArchive::read_directory() {
                 directory.entries, kRestore);
 }
 
-std::string_view ZipArchive::read(std::string_view name) {
+std::string_view ZipArchive::read(std::string_view name, std::size_t most) {
   const auto found = entries_.find(name);
   if (found == entries_.end()) throw Error(name_, ": has no entry ", name);
   Entry& entry = found->second;
   try {
+    if (entry.size > most)
+      throw Error("has ", entry.size, " bytes, and at most ", most, " are read");
     if (!entry.is_checked && entry.is_deflated) inflate(entry);
     const std::string_view bytes = entry.is_deflated ? entry.inflated : entry.packed;
     if (!entry.is_checked && zip_checksum(bytes) != entry.checksum)
@@ -243,10 +255,8 @@ void ZipArchive::inflate(Entry& entry) {
   if (entry.size > limit_)
     throw Error("would be ", entry.size, " bytes, and only ", limit_,
                 " more may be decompressed from this archive");
-  std::string bytes(entry.size, '\0');
-  Inflater().run(entry.packed, bytes);
+  entry.inflated = Inflater().run(entry.packed, entry.size);
   limit_ -= entry.size;
-  entry.inflated = std::move(bytes);
 }
 
 }  // namespace dragoman

@@ -16,6 +16,10 @@ namespace dragoman {
 /// CRC-32 of an entry's bytes.
 std::uint32_t zip_checksum(std::string_view bytes);
 
+/// The most bytes that an archive of numbers is inflated to: 64 MiB, and 32 bytes for each one of
+/// the archive. Numbers of a model shrink to a half at best, and a bomb to a thousandth.
+std::size_t plausible_inflated(std::size_t archive_bytes);
+
 class ZipArchive {
  public:
   /// `name` stands at the front of messages. `bytes` are the whole file and must outlive the
@@ -30,9 +34,10 @@ class ZipArchive {
 
   /// The bytes of an entry: a part of the archive's own bytes where they are stored, else inflated
   /// once and kept. Throws Error where there is no such entry, its checksum (CRC-32) or its size is
-  /// wrong, or the limit is reached. An entry's stated size is compared with the bytes that it
-  /// could be inflated from before memory is taken.
-  std::string_view read(std::string_view entry);
+  /// wrong, it has more than `most` bytes, or the limit is reached. An entry's stated size is
+  /// compared with the bytes that it could be inflated from before memory is taken, and memory is
+  /// taken as bytes come.
+  std::string_view read(std::string_view entry, std::size_t most = SIZE_MAX);
 
  private:
   struct Entry {

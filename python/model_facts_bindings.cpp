@@ -1,11 +1,13 @@
-// The facts that a model file has about itself, for Python.
+// The facts that a model file has about itself, and its parameters, for Python.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
 
 #include <string>
 #include <tuple>
+#include <vector>
 
 #include "model/file/model_file.h"
 #include "python/bindings.h"
@@ -25,9 +27,30 @@ std::tuple<std::string, std::size_t, std::string, std::string, DecodeDefaults> m
           file.decode_defaults()};
 }
 
+using NamedNumbers = std::tuple<std::string, std::vector<std::int64_t>, nb::bytes>;
+
+/// Name, shape and elements (float32) of each parameter.
+std::vector<NamedNumbers> parameters(const std::string& path) {
+  const ModelFileReader file(resolve_model_path(path), Verify::Header);
+  std::vector<NamedNumbers> all;
+  for (const ParameterShape& parameter : parameter_shapes(file.config())) {
+    std::vector<float> values;
+    {
+      const nb::gil_scoped_release release;
+      values = file.floats(parameter.name);
+    }
+    all.emplace_back(
+        parameter.name, parameter.shape,
+        nb::bytes(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)));
+  }
+  return all;
+}
+
 }  // namespace
 
 void bind_model_facts(nb::module_& module) {
+  module.def("parameters", &parameters, nb::arg("path"),
+             "Name, shape and elements (float32) of each parameter.");
   module.def("model_facts", &model_facts, nb::arg("path"),
              "Path, bytes, architecture and provenance (JSON), defaults of the search.");
 }

@@ -2,6 +2,8 @@
 #include <array>
 #include <filesystem>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "app/commands/commands.h"
 #include "app/commands/parity.h"
@@ -9,6 +11,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "formats/ctranslate2.h"
+#include "formats/exported_search.h"
 #include "formats/hf_marian.h"
 #include "formats/import_model.h"
 #include "formats/marian.h"
@@ -27,6 +30,7 @@ struct ExportConfig {
   std::string model, output;
   ExportFormat format = ExportFormat::Ctranslate2;
   ExportType type = ExportType::Float32;
+  bool drop_search = false;
 
   template <class Visit>
   void for_each_field(Visit&& visit) {
@@ -47,23 +51,44 @@ struct ExportConfig {
            .group = "Export",
            .aliases = "quantization"},
           type);
+    visit({.name = "drop-search",
+           .help = "leave out settings of the model's search that the format does not have, and "
+                   "name them; else they are an error",
+           .group = "Export"},
+          drop_search);
   }
 };
 
-/// Writes the folder and returns its files, for the message.
-std::string write(const ModelFileReader& model, const ExportConfig& config) {
+struct Written {
+  const char* files;                ///< for the message
+  std::vector<std::string> unheld;  ///< settings of the search that the folder does not have
+};
+
+Written write(const ModelFileReader& model, const ExportConfig& config) {
+  const Unheld unheld = config.drop_search ? Unheld::LeftOut : Unheld::Refused;
   switch (config.format) {
     case ExportFormat::Ctranslate2:
       write_ctranslate2(model, config.output, config.type);
-      return "model.bin, config.json, vocabulary, source.spm and target.spm";
+      return {"model.bin, config.json, vocabulary, source.spm and target.spm",
+              settings_for_callers(model.decode_defaults())};
     case ExportFormat::HfMarian:
-      write_hf_marian(model, config.output);
-      return "model.safetensors, config.json, vocab.json, source.spm and target.spm";
+      return {"model.safetensors, config.json, vocab.json, source.spm and target.spm",
+              write_hf_marian(model, config.output, unheld)};
     case ExportFormat::Marian:
-      write_marian(model, config.output);
-      return "model.npz, decoder.yml and vocabulary";
+      return {"model.npz, decoder.yml and vocabulary", write_marian(model, config.output, unheld)};
   }
   throw Error("an unknown format");
+}
+
+void warn_of_unheld(const std::string& folder, const std::vector<std::string>& settings,
+                    ExportFormat format) {
+  if (settings.empty()) return;
+  const bool is_for_callers = format == ExportFormat::Ctranslate2;
+  log_warning(join_text(folder,
+                        is_for_callers
+                            ? ": CTranslate2 keeps no settings of the search; ask it for "
+                            : ": leaves out the model's search settings ",
+                        joined(settings)));
 }
 
 /// Reads the folder as a stranger's, computes that model by its own formulas, and compares it with
@@ -82,8 +107,9 @@ int run(const ExportConfig& config) {
   if (config.format != ExportFormat::Ctranslate2 && config.type != ExportType::Float32)
     throw UsageError("--type: only folders of CTranslate2 have other weights than float32");
   const ModelFileReader model(resolve_model_path(config.model));
-  const std::string files = write(model, config);
-  log_info(config.output + ": " + files);
+  const Written written = write(model, config);
+  log_info(config.output + ": " + written.files);
+  warn_of_unheld(config.output, written.unheld, config.format);
   try {
     check(model, config);
   } catch (const std::exception& problem) {

@@ -7,6 +7,7 @@
 #include "app/frame/log.h"
 #include "base/amounts.h"
 #include "base/error.h"
+#include "formats/exported_search.h"
 #include "formats/import_model.h"
 
 namespace dragoman {
@@ -49,6 +50,9 @@ int run(const ImportConfig& config, const Invocation& invocation) {
     parameters += static_cast<std::int64_t>(values.size());
   log_info(join_text(config.output, ": a model of ", model.kind, ", ", with_separators(parameters),
                      " parameters"));
+  if (!theirs.search.left_out.empty())
+    log_warning(join_text(theirs.search.file, ": we have no setting like ",
+                          joined(theirs.search.left_out), ": the model leaves it out"));
   log_info("check against " + model.kind + "'s formulas: " + parity.text());
   return 0;
 }

@@ -1,4 +1,4 @@
-"""The facts that a model file has about itself."""
+"""The facts that a model file has about itself, and its parameters."""
 
 import json
 import os
@@ -23,3 +23,12 @@ def inspect(model: str | os.PathLike[str]) -> ModelFacts:
     """Reads the facts of a run folder or a model file. Raises dragoman.Error where it is missing or damaged."""
     path, size, architecture, provenance, defaults = _native.model_facts(os.fspath(model))
     return ModelFacts(path, size, json.loads(architecture), json.loads(provenance), defaults)
+
+
+def load_file(model: str | os.PathLike[str]) -> dict[str, memoryview]:
+    """Reads the parameters of a run folder or a model file, by name, as safetensors' load_file does.
+
+    Each is a memoryview of its shape, of float32 whatever the file stores; numpy.asarray makes an array of it without
+    a copy. Raises dragoman.Error where the file is missing or damaged."""
+    return {name: memoryview(elements).cast("f", shape)
+            for name, shape, elements in _native.parameters(os.fspath(model))}

@@ -190,7 +190,7 @@ TEST_F(Fairseq, QueryKeyAndValueMayBeOneTensor) {
 TEST_F(Fairseq, TheSearchIsThatOfTheCheckpoint) {
   const auto defaults_with = [this](const Options& generation) {
     write({.model = kModel, .groups = {{"generation", dict_of(generation)}}});
-    return import_model(folder_.path()).decode_defaults;
+    return import_model(folder_.path()).search.defaults;
   };
   EXPECT_EQ(defaults_with({}), (DecodeDefaults{{"beam-size", "5"},
                                                {"length-penalty", "1"},
@@ -203,6 +203,20 @@ TEST_F(Fairseq, TheSearchIsThatOfTheCheckpoint) {
   const auto with_ratio = defaults_with({{"max_len_a", number_op(2)}});
   EXPECT_EQ(with_ratio.at("max-length-ratio"), "2");
   EXPECT_FALSE(with_ratio.contains("max-length"));
+}
+
+TEST_F(Fairseq, ASearchThatCannotBeIsRefused) {
+  const auto error_of = [this](const char* name, const std::string& opcodes) {
+    return error_with_group("generation", dict_of({{name, opcodes}}));
+  };
+  EXPECT_THAT(error_of("beam", number_op(0)),
+              HasSubstr("generation.beam: 0: must be from 1 to 1000"));
+  EXPECT_THAT(error_of("lenpen", number_op(-2)),
+              HasSubstr("generation.lenpen: -2: must be from 0 to 100"));
+  EXPECT_THAT(error_of("max_len_b", number_op(2'000'000'000)),
+              HasSubstr("generation.max_len_b: 2000000000: must be from 0 to 99999"));
+  EXPECT_THAT(error_of("max_len_a", number_op(2'000'000'000)),
+              HasSubstr("generation.max_len_a: 2e+09: must be from 0.01 to 1000"));
 }
 
 TEST_F(Fairseq, AnUnknownChoiceIsNamed) {
@@ -221,7 +235,8 @@ TEST_F(Fairseq, AnUnknownChoiceIsNamed) {
          "quantised");
   expect(error_with("decoder_embed_dim", number_op(32)), "model.decoder_embed_dim");
   expect(error_with("decoder_normalize_before", "\x88"), "model.decoder_normalize_before");
-  expect(error_with("encoder_layers", number_op(2'000'000'000)), "--encoder-layers");
+  expect(error_with("encoder_layers", number_op(2'000'000'000)),
+         "model.encoder_layers: 2000000000 is not between");
   expect(error_with("encoder_layers", text_op("two")), "two is not a number");
   expect(
       error_with("share_all_embeddings", global_op("os", "system") + "(" + text_op("true") + "tR"),

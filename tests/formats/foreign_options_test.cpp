@@ -70,6 +70,7 @@ TEST(ForeignOptions, OfYamlMayBeNested) {
   refused(deep + std::string(12, ' ') + "a: 1\n", "a map within the map");
   refused("? " + std::string(5000, 'x') + "\n: {a: 1}\n", "name is too long");
   refused("- 1\n", "line 1: ");
+  refused("a: 1\nb: 2\na: 1\n", "line 3: a: occurs twice");
   refused("a: [[1]]\n", "line 1: ");
 }
 

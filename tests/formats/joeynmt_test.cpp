@@ -173,8 +173,8 @@ TEST_F(JoeyNmt, IsReadAsItsSettingsSay) {
     const auto& embedding = model_.parameters.at("embedding.weight");
     EXPECT_EQ(read.start,
               std::vector<float>(embedding.begin() + 2 * 16, embedding.begin() + 3 * 16));
-    EXPECT_EQ(read.decode_defaults.at("length-penalty-kind"), "gnmt");
-    EXPECT_EQ(read.decode_defaults.at("beam-size"), "5");
+    EXPECT_EQ(read.search.defaults.at("length-penalty-kind"), "gnmt");
+    EXPECT_EQ(read.search.defaults.at("beam-size"), "5");
     EXPECT_EQ(to_imported(read).config.positions, Positions::Learned);
   }
 }
@@ -235,9 +235,13 @@ TEST_F(JoeyNmt, AnUnknownChoiceIsNamed) {
       {"lang: \"de\"", "lang: \"de\"\n        normalize: True", "data.trg.normalize"},
       {"model_file:", "pretokenizer: \"moses\"\n            model_file:", "pretokenizer"},
       {"testing:", "    special_symbols:\n        lang_tags: [\"<de>\"]\ntesting:", "lang_tags"},
-      {"num_heads: 2", "num_heads: 3", "--heads"},
-      {"num_layers: 2", "num_layers: 900000000000", "--encoder-layers"},
+      {"num_heads: 2", "num_heads: 3", "model.encoder.num_heads: 3 heads do not divide model"},
+      {"num_layers: 2", "num_layers: 900000000000",
+       "model.encoder.num_layers: 900000000000 is not"},
       {"num_layers: 2", "num_layers: two", "model.encoder.num_layers: two is not a number"},
+      {"beam_size: 5", "beam_size: 0", "testing.beam_size: 0: must be from 1 to 1000"},
+      {"beam_alpha: 1.0", "beam_alpha: -3", "testing.beam_alpha: -3: must be from 0 to 100"},
+      {"beam_size: 5", "beam_size: 5\n    beam_size: 6", "testing.beam_size: occurs twice"},
       {"hidden_size: 16", "hidden_size: 32", "embedding_dim: is not hidden_size"},
       {"testing:", "  - [", "line "},
       {"sp.model", "other.model", "has no SentencePiece model of the source"}};

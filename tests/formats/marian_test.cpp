@@ -94,7 +94,56 @@ TEST_F(Marian, SettingsOfTheSearchComeFromDecoderYml) {
                                    {"length-penalty", "0.6"},
                                    {"word-penalty", "0.2"},
                                    {"max-length-ratio", "3"}};
-  EXPECT_EQ(import_model(folder_.path()).decode_defaults, expected);
+  EXPECT_EQ(import_model(folder_.path()).search.defaults, expected);
+}
+
+TEST_F(Marian, SettingsOfTheSearchThatCannotBeAreRefused) {
+  const std::string files = "models: [model.npz]\nvocabs: [vocab.spm, vocab.spm]\n";
+  const auto expect = [&](const std::string& line, const std::string& what) {
+    write_file(folder_.path() / "decoder.yml", files + line + "\n");
+    EXPECT_THAT(error(), HasSubstr("decoder.yml: " + what)) << line;
+  };
+  expect("beam-size: -4", "beam-size: -4: must be from 1 to 1000");
+  expect("beam-size: 1000000000000", "beam-size: 1000000000000: must be from 1 to 1000");
+  expect("normalize: -1", "normalize: -1: must be from 0 to 100");
+  expect("normalize: 1e300", "normalize: 1e+300: must be from 0 to 100");
+  expect("word-penalty: 1e9", "word-penalty: 1e+09: must be from -100 to 100");
+  expect("max-length-factor: 0", "max-length-factor: 0: must be from 0.01 to 1000");
+  expect("models: [model.npz]", "line 3: models: occurs twice");
+}
+
+TEST_F(Marian, SettingsThatWeDoNotHaveAreNamed) {
+  EXPECT_THAT(import_model(folder_.path()).search.left_out, testing::IsEmpty());
+  write_file(folder_.path() / "decoder.yml",
+             std::string(kSettings) +
+                 "allow-unk: true\nn-best: false\noutput-sampling:\n  []\n"
+                 "shortlist:\n  - lex.gz\n  - false\n");
+  const ForeignSearch search = import_model(folder_.path()).search;
+  EXPECT_EQ(search.file, (folder_.path() / "decoder.yml").string());
+  EXPECT_THAT(search.left_out, testing::ElementsAre("allow-unk", "shortlist"));
+}
+
+TEST_F(Marian, AnExportNamesTheSearchThatItCannotHold) {
+  ImportedModel ours = to_imported(import_model(folder_.path()));
+  const fs::path file = folder_.path() / "model.safetensors", folder = folder_.path() / "export";
+  const std::pair<const char*, const char*> settings[] = {
+      {"stop", "full"},          {"stop", "hf"},      {"no-repeat-ngram-size", "3"},
+      {"max-length", "99"},      {"min-length", "2"}, {"repetition-penalty", "1.5"},
+      {"coverage-penalty", "1"}, {"suppress", "a,b"}, {"length-penalty-kind", "gnmt"}};
+  for (const auto& [name, value] : settings) {
+    ours.decode_defaults = {{name, value}};
+    write_imported(ours, file, "");
+    const std::string setting = std::string("--") + name + " " + value;
+    EXPECT_THAT([&] { write_marian(ModelFileReader(file), folder); },
+                ThrowsMessage<Error>(AllOf(HasSubstr("Marian has no"), HasSubstr(setting))));
+    EXPECT_FALSE(fs::exists(folder));
+    EXPECT_THAT(write_marian(ModelFileReader(file), folder, Unheld::LeftOut),
+                testing::ElementsAre(setting));
+    fs::remove_all(folder);
+  }
+  ours.decode_defaults = {{"stop", "marian"}, {"word-penalty", "0.5"}, {"max-length", "0"}};
+  write_imported(ours, file, "");
+  EXPECT_THAT(write_marian(ModelFileReader(file), folder), testing::IsEmpty());
 }
 
 TEST_F(Marian, AnExportHasTheSettingsOfTheSearchAsMarianReadsThem) {
@@ -141,13 +190,16 @@ TEST_F(Marian, WhatOurModelHasNotIsNamed) {
               HasSubstr("recurrent layers (ssru, as in student models)"));
   EXPECT_THAT(error_with("transformer-decoder-autoreg", "average-attention"),
               HasSubstr("\"average-attention\" is not known"));
-  EXPECT_THAT(error_with("transformer-postprocess", "da"), HasSubstr("transformer-postprocess"));
+  EXPECT_THAT(error_with("transformer-postprocess", "da"),
+              HasSubstr("transformer-postprocess \"da\", transformer-postprocess-top"));
   EXPECT_THAT(error_with("transformer-ffn-activation", "tanh"), HasSubstr("\"tanh\""));
   EXPECT_THAT(error_with("transformer-train-position-embeddings", "true"),
               HasSubstr("transformer-train-position-embeddings: \"true\" is not known"));
   EXPECT_THAT(error_with("transformer-heads", "three"), HasSubstr("three is not a number"));
-  EXPECT_THAT(error_with("transformer-heads", "3"), HasSubstr("heads"));
-  EXPECT_THAT(error_with("enc-depth", "99999999999"), HasSubstr("encoder-layers"));
+  EXPECT_THAT(error_with("transformer-heads", "3"),
+              HasSubstr("transformer-heads: 3 heads do not divide dim-emb 16"));
+  EXPECT_THAT(error_with("enc-depth", "99999999999"),
+              HasSubstr("enc-depth: 99999999999 is not between"));
   EXPECT_THAT(error_with("dim-emb", "32"),
               HasSubstr("Wemb has the shape [300, 16], not [300, 32]"));
 }
@@ -183,6 +235,17 @@ TEST_F(Marian, MissingFilesAndOtherModelsAreNamed) {
   write_file(folder_.path() / "decoder.yml", "models: [model.bin]\nvocabs: [v.spm, v.spm]\n");
   EXPECT_THAT(error(), HasSubstr("weights of 8 bits (intgemm)"));
   EXPECT_THAT(import_error(folder_.path() / "model.bin"), HasSubstr("is a binary model of Marian"));
+  fs::rename(folder_.path() / "decoder.yml", folder_.path() / "other");
+  fs::rename(folder_.path() / "model.npz", folder_.path() / "other.model");
+  for (const char* name : {"model.bin", "model.intgemm.alphas.bin"}) {
+    EXPECT_THAT(error(), HasSubstr(std::string("has ") + name +
+                                   ", a binary model of Marian, as students with weights of 8 "
+                                   "bits (intgemm) are"));
+    if (std::string(name) == "model.bin")
+      fs::rename(folder_.path() / name, folder_.path() / "model.intgemm.alphas.bin");
+  }
+  fs::rename(folder_.path() / "model.intgemm.alphas.bin", folder_.path() / "model.bin");
+  fs::rename(folder_.path() / "other.model", folder_.path() / "model.npz");
   write_file(folder_.path() / "v.yml", "</s>: 0\n<unk>: 1\n");
   write_file(folder_.path() / "decoder.yml", "models: [model.npz]\nvocabs: [v.yml, v.yml]\n");
   EXPECT_THAT(error(), HasSubstr("v.yml: has no SentencePiece model source.spm beside it"));

@@ -247,7 +247,7 @@ TEST_F(OpenNmt, PositionsMayStandInHalves) {
 TEST_F(OpenNmt, TheSearchIsThatOfItsTranslator) {
   const DecodeDefaults expected = {
       {"beam-size", "5"}, {"length-penalty", "0"}, {"stop", "opennmt"}};
-  EXPECT_EQ(import_model(checkpoint()).decode_defaults, expected);
+  EXPECT_EQ(import_model(checkpoint()).search.defaults, expected);
 }
 
 TEST_F(OpenNmt, AnUnknownChoiceIsNamed) {
@@ -273,7 +273,8 @@ TEST_F(OpenNmt, AnUnknownChoiceIsNamed) {
   expect(error_with("lora_layers", list_op({"linear_values"})), "lora_layers");
   expect(error_with("transforms", list_op({"filtertoolong", "bpe"})), "transforms: \"bpe\"");
   expect(error_with("dec_hid_size", number_op(32)), "dec_hid_size");
-  expect(error_with("enc_layers", number_op(2'000'000'000)), "--encoder-layers");
+  expect(error_with("enc_layers", number_op(2'000'000'000)),
+         "enc_layers: 2000000000 is not between");
   expect(error_with("norm_eps", text_op("small")), "norm_eps");
   expect(error_with({.vocabulary = {{"decoder_start_token", text_op("")}}}), "decoder_start_token");
   expect(error_with({.vocabulary = {{"decoder_start_token", text_op("<nn>")}}}),

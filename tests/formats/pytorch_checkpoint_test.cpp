@@ -136,6 +136,15 @@ TEST(PyTorchCheckpoint, OtherFilesAreRefused) {
   expect_refused(checkpoint_of("", {}), "archive/data.pkl: not a pickle");
 }
 
+TEST(PyTorchCheckpoint, APickleOfManyMegabytesIsRefused) {
+  const std::string zeros(std::size_t{65} << 20, '\0');
+  const std::string bomb =
+      zip_of({{.name = "archive/data.pkl", .bytes = zeros, .is_deflated = true}});
+  EXPECT_THAT([&] { PyTorchCheckpoint("model.pt", bomb, std::size_t(-1)); },
+              ThrowsMessage<Error>(HasSubstr(
+                  "archive/data.pkl: has 68157440 bytes, and at most 67108864 are read")));
+}
+
 TEST(PyTorchCheckpoint, TensorsThatDoNotFitAreRefused) {
   const auto refused = [](const TensorOp& tensor, const std::string& what,
                           const std::string& storage = kSix) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "formats/beside_checkpoint.h"
 #include "formats/foreign_model.h"
 #include "tests/tokenizer/sample_text.h"
 
@@ -21,6 +22,17 @@ inline const Tokenizer& small_tokenizer() {
   return trained;
 }
 
+/// Fewer pieces than small_tokenizer() has.
+inline const Tokenizer& smaller_tokenizer() {
+  static const Tokenizer trained = [] {
+    TokenizerConfig config;
+    config.vocab_size = 292;
+    config.type = TokenizerType::Bpe;
+    return train_on(sample_text(100), config);
+  }();
+  return trained;
+}
+
 inline std::vector<float> random_floats(std::size_t size, std::uint64_t seed, double size_of_one) {
   std::vector<float> values;
   for (std::size_t i = 0; i < size; ++i)
@@ -28,13 +40,15 @@ inline std::vector<float> random_floats(std::size_t size, std::uint64_t seed, do
   return values;
 }
 
-inline ForeignVocabulary small_vocabulary() {
+inline ForeignVocabulary vocabulary_of(const Tokenizer& tokenizer) {
   ForeignVocabulary vocabulary{.pieces = {}, .sentencepiece = {}, .file = "small.spm"};
-  for (TokenId id = 0; id < small_tokenizer().size(); ++id)
-    vocabulary.pieces.push_back(small_tokenizer().piece(id));
-  vocabulary.sentencepiece = small_tokenizer().model_bytes();
+  for (TokenId id = 0; id < tokenizer.size(); ++id)
+    vocabulary.pieces.push_back(tokenizer.piece(id));
+  vocabulary.sentencepiece = tokenizer.model_bytes();
   return vocabulary;
 }
+
+inline ForeignVocabulary small_vocabulary() { return vocabulary_of(small_tokenizer()); }
 
 /// Its parameters; positions of Positions::Learned too.
 inline void fill(ForeignModel& model) {
@@ -75,6 +89,18 @@ inline ForeignModel random_model(Tying tying = Tying::ThreeWay,
   config.unk_id = small_tokenizer().unk_id();
   config.eos_id = config.bos_id = small_tokenizer().eos_id();
   model.embedding_scale = std::sqrt(static_cast<double>(config.d_model));
+  fill(model);
+  return model;
+}
+
+/// A model with two vocabularies, one of which has fewer pieces than the other.
+inline ForeignModel model_of_two_vocabularies(Side smaller, Tying tying) {
+  ForeignModel model = random_model(tying);
+  ModelConfig& config = model.config;
+  (smaller == Side::Source ? model.source : model.target) = vocabulary_of(smaller_tokenizer());
+  config.source_vocabulary = static_cast<std::int64_t>(model.source.pieces.size());
+  config.target_vocabulary = static_cast<std::int64_t>(model.target.pieces.size());
+  model.parameters.clear();
   fill(model);
   return model;
 }

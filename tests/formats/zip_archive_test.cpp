@@ -2,8 +2,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include "base/error.h"
+#include "base/random.h"
 #include "tests/formats/damage.h"
 #include "tests/formats/zip_bytes.h"
 
@@ -115,6 +117,41 @@ TEST(ZipArchive, NoMoreIsInflatedThanTheLimit) {
   EXPECT_EQ(archive.read("one"), one.bytes);
   EXPECT_EQ(archive.read("two"), one.bytes);
   EXPECT_EQ(archive.read("one"), one.bytes);  // the limit counts it once
+}
+
+TEST(ZipArchive, AnEntryMayHaveMoreBytesThanAreAskedFor) {
+  for (const bool is_deflated : {false, true}) {
+    const std::string bytes = zip_of({{.name = "one", .bytes = kText, .is_deflated = is_deflated}});
+    ZipArchive archive("a.zip", bytes, kLimit);
+    EXPECT_THAT([&] { archive.read("one", kText.size() - 1); },
+                ThrowsMessage<Error>(HasSubstr("a.zip: one: has 42 bytes, and at most 41 are")));
+    EXPECT_EQ(archive.read("one", kText.size()), kText);
+  }
+}
+
+TEST(ZipArchive, MemoryIsTakenAsBytesComeAndNotAsTheyAreStated) {
+  const auto most_memory = [] {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss;  // KiB
+  };
+  std::string noise;
+  for (std::uint64_t i = 0; i < 100'000; ++i) noise += bytes_of(random_bits(7, i));
+  const std::string bytes = zip_of({{.name = "one",
+                                     .bytes = noise,
+                                     .is_deflated = true,
+                                     .is_zip64 = true,
+                                     .stated_size = 700'000'000}});
+  const auto before = most_memory();
+  expect_refused(bytes, "states 700000000 bytes but holds only 800000", std::size_t(-1));
+  EXPECT_LT(most_memory() - before, 100'000);
+}
+
+TEST(ZipArchive, ABombIsNotPlausible) {
+  const std::string zeros(std::size_t{100} << 20, '\0');
+  const std::string bomb = zip_of({{.name = "one", .bytes = zeros, .is_deflated = true}});
+  EXPECT_LT(bomb.size(), 1u << 20);
+  expect_refused(bomb, "one: would be 104857600 bytes", plausible_inflated(bomb.size()));
 }
 
 std::string sound() {

@@ -13,6 +13,11 @@ def texts(translator: dragoman.Translator) -> list[str]:
     return [one.text, *(translation.text for translation in many), *(translation.text for translation in stream)]
 
 
+def shapes(model: str) -> list[tuple[int, ...]]:
+    parameters: dict[str, memoryview] = dragoman.load_file(model)
+    return [view.shape or () for view in parameters.values()]
+
+
 def numbers(translator: dragoman.Translator) -> list[float]:
     one: dragoman.Score = translator.score("a", "b")
     many: list[dragoman.Score] = translator.score(["a"], ["b"])

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 
+import fine_tuning
 import packages
 
 ARCHITECTURES = {
@@ -73,6 +74,9 @@ def compare(program, work, corpus, test, flags):
         assert largest < 1e-3
     run(program, "import", work / "float32", "-o", work / "again.safetensors")
     assert ours(program, work / "again.safetensors", lines, 4) == ours(program, work / "run", lines, 4)
+    fine_tuning.fine_tune(program, work / "again.safetensors", corpus, work / "fine-tuned")
+    if test == "test":  # the sample corpus
+        fine_tuning.use(program, work / "again.safetensors", corpus, work / "use")
     for export_type in ("float16", "int8"):  # rounded weights translate about as well
         mine, other = (list(zip(*results))[1] for results in
                        (ours(program, work / "run", lines, 1), theirs(work, work / export_type, lines, 1)))

@@ -65,6 +65,27 @@ TEST_F(Export, AFullFolderIsRefusedAndNothingIsLeft) {
   EXPECT_EQ(exported("").exit_code, 2);
 }
 
+TEST_F(Export, SettingsOfTheSearchThatAFormatLacksAreNamed) {
+  write_decode_defaults(folder_ / "model.safetensors",
+                        {{"stop", "marian"}, {"coverage-penalty", "0.2"}, {"beam-size", "5"}});
+  const ProcessResult warned = exported(path("en-de"));
+  EXPECT_EQ(warned.exit_code, 0);
+  EXPECT_THAT(warned.errors, HasSubstr("CTranslate2 keeps no settings of the search; ask it for "
+                                       "--coverage-penalty 0.2, --stop marian"));
+  EXPECT_EQ(names(), (std::set<std::string>{"en-de", "model.safetensors"}));
+  const ProcessResult refused =
+      run({"export", path("model.safetensors"), path("hf"), "--format", "hf-marian"});
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_THAT(refused.errors,
+              HasSubstr("MarianMTModel has no --coverage-penalty 0.2, --stop marian; "
+                        "--drop-search exports the model without such settings"));
+  const ProcessResult other = run(
+      {"export", path("model.safetensors"), path("hf"), "--format", "hf-marian", "--drop-search"});
+  EXPECT_EQ(other.exit_code, 0);
+  EXPECT_THAT(other.errors, HasSubstr("hf: leaves out the model's search settings "
+                                      "--coverage-penalty 0.2, --stop marian"));
+}
+
 TEST_F(Export, AFolderThatCannotBeReadAgainIsRemoved) {
   // CTranslate2's folders are read where the unknown piece is <unk>.
   const std::string usual = tokenizer_;

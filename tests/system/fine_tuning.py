@@ -1,5 +1,7 @@
-"""An imported model is trained on by a few updates, for hf_marian.py and checkpoints.py."""
+"""An imported model does what one of ours does, for hf_marian.py, marian.py, ctranslate2.py and checkpoints.py: it is
+trained on by a few updates, rounded, averaged, evaluated and explained."""
 
+import json
 import subprocess
 
 KEPT = ("tying", "unk-id", "bos-id", "eos-id", "source-vocabulary", "target-vocabulary", "positions", "source-eos")
@@ -26,3 +28,27 @@ def fine_tune(program, model_file, corpus, folder):
     lines = run(program, "translate", "-m", folder, "--max-length", 9, text="A man walks.\nThe dog sleeps.\n").splitlines()
     assert len(lines) == 2
     print(f"  fine-tuned: {folder.name}", flush=True)
+
+
+def use(program, model_file, corpus, folder):
+    """Its rounded model and its mean with itself translate, the mean to the same lines; it gets a score, and an explanation
+    of each layer."""
+    folder.mkdir()
+    lines = (corpus / "test.en").read_text().splitlines()[:8]
+    (folder / "src").write_text("\n".join(lines) + "\n")
+    (folder / "ref").write_text("\n".join((corpus / "test.de").read_text().splitlines()[:8]) + "\n")
+    run(program, "quantize", model_file, "-o", folder / "int8.safetensors")
+    run(program, "average", model_file, model_file, "-o", folder / "mean.safetensors")
+    translated = {}
+    for model in (model_file, folder / "int8.safetensors", folder / "mean.safetensors"):
+        translated[model] = run(program, "translate", "-m", model, "-i", folder / "src", "--max-length", 20, "--threads", 1)
+        assert translated[model].count("\n") == len(lines)
+        assert architecture(program, model) == architecture(program, model_file) != {}
+    assert translated[folder / "mean.safetensors"] == translated[model_file]
+    assert (folder / "int8.safetensors").stat().st_size < model_file.stat().st_size
+    score = run(program, "evaluate", "-m", model_file, "--src", folder / "src", "--ref", folder / "ref", "--max-length", 20,
+                "--metrics", "chrf", "--threads", 1)
+    assert "chrF" in score, score
+    run(program, "explain", "-m", model_file, lines[0], "-o", folder / "page.json", "--max-length", 20)
+    assert json.loads((folder / "page.json").read_text())
+    print(f"  rounded, averaged, evaluated, explained: {folder.name}", flush=True)

@@ -1,7 +1,8 @@
 """Models of Hugging Face's MarianMTModel in both directions, beside the transformers package: random models of odd shapes
-whose vocabularies lack pieces of the tokenizers and the other way round, and a model of ours, trained on the sample
-corpus. Pieces and log-probabilities must be theirs, greedy translations in 999 of 1,000 lines, and a
-model that goes out and in again must have the same bits. Exits with 77 (skipped) where pip cannot install the package.
+whose vocabularies lack pieces of the tokenizers and the other way round, with one vocabulary and with two, and models of
+ours, trained on the sample corpus. Pieces and log-probabilities must be theirs, translations in 999 of 1,000 lines of all
+models together, and a model that goes out and in again must have the same bits. Exits with 77 (skipped) where pip cannot
+install the package.
 
 Usage: hf_marian.py PROGRAM PACKAGES PRINT_PIECES
 """
@@ -25,34 +26,41 @@ def run(*words, text=None):
     return result.stdout
 
 
-def make_vocabulary(folder, corpus, size):
-    """SentencePiece models of both sides, and a vocabulary in another order that has most of their pieces, and a tag."""
+def train_sentencepiece(path, text, size, character_coverage=0.99):
+    """Returns its pieces without the marks."""
     import sentencepiece
-    pieces = set()
-    for side, language in (("source", "en"), ("target", "de")):
-        sentencepiece.SentencePieceTrainer.train(input=str(corpus / f"train.{language}"), vocab_size=size, minloglevel=2,
-                                                 model_prefix=str(folder / side), character_coverage=0.99)
-        (folder / f"{side}.model").rename(folder / f"{side}.spm")
-        model = sentencepiece.SentencePieceProcessor(model_file=str(folder / f"{side}.spm"))
-        pieces |= {model.id_to_piece(i) for i in range(3, len(model))}
-    pieces = sorted(pieces)
-    random.Random(size).shuffle(pieces)
-    pieces = ["</s>", "<unk>", *pieces[20:], ">>deu<<", "<pad>"]
-    (folder / "vocab.json").write_text(json.dumps({piece: i for i, piece in enumerate(pieces)}))
-    (folder / "tokenizer_config.json").write_text("{}")
+    sentencepiece.SentencePieceTrainer.train(input=str(text), vocab_size=size, minloglevel=2, model_prefix=str(path),
+                                             character_coverage=character_coverage)
+    path.with_suffix(".model").rename(path.with_suffix(".spm"))
+    model = sentencepiece.SentencePieceProcessor(model_file=str(path.with_suffix(".spm")))
+    return {model.id_to_piece(i) for i in range(3, len(model))}
+
+
+def make_vocabulary(folder, corpus, size, is_joint):
+    """SentencePiece models of both sides, and a vocabulary in another order that has most of their pieces, and a tag; or one
+    for each side."""
+    source, target = (train_sentencepiece(folder / side, corpus / f"train.{language}", size)
+                      for side, language in (("source", "en"), ("target", "de")))
+    vocabularies = {"vocab.json": source | target} if is_joint else {"vocab.json": source, "target_vocab.json": target}
+    for name, pieces in vocabularies.items():
+        pieces = sorted(pieces)
+        random.Random(size).shuffle(pieces)
+        pieces = ["</s>", "<unk>", *pieces[20:], ">>deu<<", "<pad>"]
+        (folder / name).write_text(json.dumps({piece: i for i, piece in enumerate(pieces)}))
+    (folder / "tokenizer_config.json").write_text(json.dumps({"separate_vocabs": not is_joint}))
     return len(pieces)
 
 
-def make_random_model(folder, corpus, d_model, heads, activation, layers, is_lively):
+def make_random_model(folder, corpus, d_model, heads, activation, layers, is_lively, is_joint=True):
     """Where it is lively, its pieces change, and some translations end; its numbers are large, and so is their rounding."""
     import torch
     import transformers
     folder.mkdir()
-    size = make_vocabulary(folder, corpus, 300 + d_model)
+    size = make_vocabulary(folder, corpus, 300 + d_model, is_joint)
     torch.manual_seed(d_model)
     config = transformers.MarianConfig(
-        vocab_size=size, d_model=d_model, encoder_layers=layers, decoder_layers=1, encoder_attention_heads=heads,
-        decoder_attention_heads=heads, encoder_ffn_dim=3 * d_model + 1, decoder_ffn_dim=3 * d_model + 1,
+        vocab_size=size, d_model=d_model, share_encoder_decoder_embeddings=is_joint, encoder_layers=layers,
+        decoder_layers=1, encoder_attention_heads=heads, decoder_attention_heads=heads, encoder_ffn_dim=3 * d_model + 1, decoder_ffn_dim=3 * d_model + 1,
         activation_function=activation, scale_embedding=True, pad_token_id=size - 1, decoder_start_token_id=size - 1,
         eos_token_id=0, bos_token_id=0, forced_eos_token_id=0, max_position_embeddings=512,
         static_position_embeddings=True, init_std=0.08)
@@ -62,12 +70,13 @@ def make_random_model(folder, corpus, d_model, heads, activation, layers, is_liv
             if name.endswith("bias") or "layer_norm" in name:
                 parameter += 0.1 * torch.randn_like(parameter)
             elif is_lively and "embed_positions" not in name:
-                parameter *= 2 if "shared" in name else 8
+                parameter *= 2 if "shared" in name or "embed_tokens" in name else 8
         model.final_logits_bias[:, :-1] += 0.5 * torch.randn_like(model.final_logits_bias[:, :-1])
         model.final_logits_bias[:, 0] += 2.5
-        model.final_logits_bias[:, [1, -2]] = -30  # <unk>, which we never produce, and the tag, which transformers joins
-        model.final_logits_bias[:, -1] = -1e4  # <pad>, as in models that we export
-        model.model.shared.weight[-1] = 0
+        model.final_logits_bias[:, 1] = -30  # <unk>, which we never produce
+        model.get_decoder().embed_tokens.weight[-1] = 0
+    # <pad>, and the tag, which transformers joins to the text
+    model.generation_config.bad_words_ids = [[size - 1], [size - 2]]
     model.save_pretrained(folder)
 
 
@@ -127,8 +136,21 @@ def same_log_probabilities(program, folder, model_file, sources, targets):
     assert largest < 1e-4
 
 
+class Tally:
+    """Of the translations of all models. A line that only rounding decides may differ."""
+    equal = lines = 0
+
+    @classmethod
+    def add(cls, name, ours, theirs):
+        assert len(ours) == len(theirs)
+        equal = sum(a.strip() == b.strip() for a, b in zip(ours, theirs))
+        print(f"{name}: {equal} of {len(theirs)} translations equal", flush=True)
+        assert equal >= 0.99 * len(theirs)
+        cls.equal, cls.lines = cls.equal + equal, cls.lines + len(theirs)
+
+
 def same_translations(program, folder, model_file, lines, length_penalty=1.0):
-    """With beam 1, 4 and 6. A line that only rounding decides may differ."""
+    """With beam 1, 4 and 6."""
     import torch
     tokenizer, model = load(folder)
     for beam in (1, 4, 6):
@@ -141,23 +163,82 @@ def same_translations(program, folder, model_file, lines, length_penalty=1.0):
         ours = run(program, "translate", "-m", model_file, "--beam-size", beam, "--stop", "hf", "--max-length", LONGEST - 1,
                    "--max-length-ratio", 100, "--split-sentences", "never", "--length-penalty", length_penalty,
                    text="\n".join(lines) + "\n").split("\n")[:-1]
-        assert len(ours) == len(lines)
-        equal = sum(a.strip() == b.strip() for a, b in zip(ours, theirs))
-        print(f"{folder.name}, beam {beam}: {equal} of {len(lines)} translations equal", flush=True)
-        assert equal >= 0.999 * len(lines) - 1
+        Tally.add(f"{folder.name}, beam {beam}", ours, theirs)
 
 
-def same_bits_after_a_round_trip(program, model_file, folder):
-    """Out and in again: every tensor, the configuration and the search."""
+def same_search_by_default(program, folder, lines):
+    """The folder says how to search, and neither program is told."""
+    import torch
+    settings = json.loads((folder / "generation_config.json").read_text())
+    padding = settings["pad_token_id"]
+    settings |= {"num_beams": 4, "length_penalty": 0.7, "repetition_penalty": 1.3, "min_length": 7, "max_new_tokens": 30,
+                 "no_repeat_ngram_size": 3, "early_stopping": False, "max_time": 1e6, "suppress_tokens": [10, 11, 12, padding]}
+    (folder / "generation_config.json").write_text(json.dumps(settings))
+    tokenizer, model = load(folder)
+    theirs = []
+    with torch.no_grad():
+        for i in range(0, len(lines), 50):
+            ids = model.generate(**tokenizer(lines[i:i + 50], return_tensors="pt", padding=True))
+            theirs += tokenizer.batch_decode(ids, skip_special_tokens=True)
+    model_file = folder.with_suffix(".by-default.safetensors")
+    imported = subprocess.run([program, "import", folder, "-o", model_file], capture_output=True, text=True)
+    assert imported.returncode == 0 and "generation_config.json: we have no setting like max_time" in imported.stderr, imported
+    ours = run(program, "translate", "-m", model_file, "--split-sentences", "never",
+               text="\n".join(lines) + "\n").split("\n")[:-1]
+    Tally.add(f"{folder.name}, as the folder says", ours, theirs)
+
+
+def same_bits_of_older_files(program, folder, model_file):
+    """pytorch_model.bin as torch.save writes it, in both forms, and in float16."""
+    import torch
+    _, model = load(folder)
+    weights = folder / "model.safetensors"
+    run(program, "import", folder, "-o", model_file)
+    for name, is_half, is_zip in (("zip", False, True), ("old", False, False), ("half", True, True), ("old half", True, False)):
+        state = (model.half() if is_half else model).state_dict()
+        if is_half:
+            model.save_pretrained(folder)  # its float16 in safetensors
+            run(program, "import", folder, "-o", model_file)
+        hidden = weights.rename(folder / "hidden")
+        torch.save(state, folder / "pytorch_model.bin", _use_new_zipfile_serialization=is_zip)
+        again = folder / "again.safetensors"
+        run(program, "import", folder, "-o", again)
+        same_bits(model_file, again)
+        hidden.rename(weights)
+        (folder / "pytorch_model.bin").unlink()
+        print(f"{folder.name}: the same bits from pytorch_model.bin ({name})", flush=True)
+
+
+def same_bits(model_file, again):
     from safetensors import safe_open
-    run(program, "export", "--format", "hf-marian", model_file, folder)
-    again = folder.with_suffix(".safetensors")
-    run(program, "import", folder, "-o", again)
     with safe_open(model_file, "np") as one, safe_open(again, "np") as other:
         names = [name for name in one.keys() if not name.startswith(("training.", "tokenizer."))]
         assert names and set(names) == {name for name in other.keys() if not name.startswith("tokenizer.")}
         for name in names:
             assert one.get_tensor(name).tobytes() == other.get_tensor(name).tobytes(), name
+
+
+def same_bits_after_a_round_trip(program, model_file, folder):
+    """Out and in again: every tensor, the configuration and the search."""
+    run(program, "export", "--format", "hf-marian", model_file, folder)
+    again = folder.with_suffix(".safetensors")
+    run(program, "import", folder, "-o", again)
+    same_bits(model_file, again)
+
+
+def train(program, corpus, folder, *flags):
+    run(program, "train", "-o", folder, "--preset", "tiny", "--train-src", corpus / "train.en", "--train-tgt",
+        corpus / "train.de", "--d-model", 64, "--heads", 4, "--d-ff", 128, "--encoder-layers", 2, "--decoder-layers", 2,
+        "--norm", "after", "--activation", "swish", "--output-bias", "--warmup-updates", 100, "--lr", "2e-3", "--threads", 2,
+        *flags)
+    return folder / "model.safetensors"
+
+
+def compare_ours(program, model_file, folder, sources, targets):
+    """Our model as transformers loads it."""
+    same_bits_after_a_round_trip(program, model_file, folder)
+    same_log_probabilities(program, folder, model_file, sources[:200], targets[:200])
+    same_translations(program, folder, folder.with_suffix(".safetensors"), sources)
 
 
 def odd_lines(sources):
@@ -170,7 +251,7 @@ def odd_lines(sources):
 
 def main():
     program, packages_folder, print_pieces = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3]
-    packages.install(packages_folder, "torch==2.13.0", "transformers==5.24.0", "sentencepiece", "numpy")
+    packages.install(packages_folder, *packages.TRANSFORMERS)
     import torch
     torch.set_num_threads(1)
     with tempfile.TemporaryDirectory() as work:
@@ -193,14 +274,28 @@ def main():
             run(program, "import", theirs, "-o", folder / "in.safetensors")
             same_bits_after_a_round_trip(program, folder / "in.safetensors", folder / f"again-{activation}")
             same_translations(program, theirs, folder / "in.safetensors", sources[3:203], 0.6)
-        run(program, "train", "-o", folder / "run", "--preset", "tiny", "--train-src", corpus / "train.en", "--train-tgt",
-            corpus / "train.de", "--vocab-size", 500, "--d-model", 64, "--heads", 4, "--d-ff", 128, "--encoder-layers", 2,
-            "--decoder-layers", 2, "--norm", "after", "--activation", "swish", "--output-bias", "--max-updates", 600,
-            "--warmup-updates", 100, "--lr", "2e-3", "--threads", 2)
-        model_file = folder / "run" / "model.safetensors"
-        same_bits_after_a_round_trip(program, model_file, folder / "ours")
-        same_log_probabilities(program, folder / "ours", model_file, sources[3:200], targets[3:200])
-        same_translations(program, folder / "ours", folder / "ours.safetensors", sources[3:])
+            same_search_by_default(program, theirs, sources[3:203])
+        fine_tuning.use(program, folder / "in.safetensors", corpus, folder / "use")
+        same_bits_of_older_files(program, folder / "quiet-relu", folder / "in.safetensors")
+        for name, is_lively in (("quiet-two", False), ("lively-two", True)):
+            make_random_model(folder / name, corpus, 64, 4, "swish", 1, is_lively, False)
+            run(program, "import", folder / name, "-o", folder / "in.safetensors")
+            if not is_lively:
+                same_log_probabilities(program, folder / name, folder / "in.safetensors", sources[3:103], targets[3:103])
+        same_bits_after_a_round_trip(program, folder / "in.safetensors", folder / "two-again")
+        same_translations(program, folder / "lively-two", folder / "in.safetensors", sources[3:203], 0.6)
+        model_file = train(program, corpus, folder / "run", "--vocab-size", 500, "--max-updates", 600)
+        compare_ours(program, model_file, folder / "ours", sources[3:], targets[3:])
+        for source, target, tying in ((300, 420, "two-way"), (420, 300, "none")):
+            flags = []
+            for side, language, size in (("tokenizer", "en", source), ("target-tokenizer", "de", target)):
+                path = folder / f"{side}-{size}"
+                train_sentencepiece(path, corpus / f"train.{language}", size, 1.0)  # we never produce <unk>
+                flags += [f"--{side}", path.with_suffix(".spm")]
+            model_file = train(program, corpus, folder / f"run-{tying}", *flags, "--tying", tying, "--max-updates", 200)
+            compare_ours(program, model_file, folder / f"ours-{tying}", sources[3:103], targets[3:103])
+    print(f"{Tally.equal} of {Tally.lines} translations of all models are equal")
+    assert Tally.equal >= 0.999 * Tally.lines
 
 
 main()

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 
+import fine_tuning
 import packages
 
 # Marian's flags; a vocabulary for each side where they differ.
@@ -83,6 +84,9 @@ def main():
             model_file = folder / f"{name}.safetensors"
             print(run(program, "import", folder / name / "model.npz", "-o", model_file).stderr.splitlines()[-1])
             compare(program, packages_folder, folder / name, settings, model_file, lines)
+            fine_tuning.use(program, model_file, corpus, folder / f"use-{name}")
+            if "dragoman-lite" not in pathlib.Path(program).name:
+                fine_tuning.fine_tune(program, model_file, corpus, folder / f"fine-tuned-{name}")
             run(program, "export", "--format", "marian", model_file, folder / f"{name}-again")
             compare(program, packages_folder, folder / f"{name}-again", "decoder.yml", model_file, lines)
         if "dragoman-lite" not in pathlib.Path(program).name:

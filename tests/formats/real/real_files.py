@@ -1,7 +1,7 @@
-"""Files that NumPy and PyTorch themselves write, as our readers see them. Exits with 77 (skipped) where Python has no NumPy
-or no PyTorch; then what it has is compared before.
+"""Files that NumPy and PyTorch themselves write, as our readers see them. Exits with 77 (skipped) where pip cannot install
+them.
 
-Usage: real_files.py PRINT_CONTENTS
+Usage: real_files.py PRINT_CONTENTS PACKAGES
 """
 
 import argparse
@@ -12,7 +12,8 @@ import subprocess
 import sys
 import tempfile
 
-SKIPPED = 77
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "system"))
+import packages  # noqa: E402
 
 
 def read(program, kind, path):
@@ -133,19 +134,13 @@ def check_torch(program, folder, torch):
 
 
 def main():
-    program = sys.argv[1]
-    missing = []
+    program, folder = sys.argv[1], pathlib.Path(sys.argv[2])
+    packages.install(folder, *packages.TRANSFORMERS)
+    import numpy
+    import torch
     with tempfile.TemporaryDirectory() as work:
-        for name, check in (("numpy", check_numpy), ("torch", check_torch)):
-            try:
-                module = __import__(name)
-            except ImportError:
-                missing.append(name)
-                continue
-            check(program, pathlib.Path(work), module)
-    if missing:
-        print(f"skipped: Python has no {' and no '.join(missing)}")
-        sys.exit(SKIPPED)
+        check_numpy(program, pathlib.Path(work), numpy)
+        check_torch(program, pathlib.Path(work), torch)
 
 
 main()

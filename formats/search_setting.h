@@ -1,0 +1,40 @@
+// The settings of another system's search, as a model file holds them: text by the names of our
+// flags (DecodeDefaults).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/file/model_file.h"
+
+namespace dragoman {
+
+/// What a file says about the search.
+struct ForeignSearch {
+  DecodeDefaults defaults;
+  std::vector<std::int64_t> suppressed = {};  ///< tokens of the target that are never produced
+  std::string file = {};                      ///< that says it
+  std::vector<std::string> left_out = {};     ///< its names of settings that we do not have
+};
+
+/// The least and the most that our search takes for a setting.
+struct SettingRange {
+  std::string_view flag;
+  double least = 0, most = 0;
+};
+const std::vector<SettingRange>& setting_ranges();
+
+/// The text of a number. Throws Error that begins with `place`, the name of the file and its key,
+/// for a number beyond the range of the flag.
+std::string setting_text(std::string_view flag, double value, const std::string& place);
+
+/// The same of a whole number. `more`: how much larger than ours theirs is.
+std::string setting_text(std::string_view flag, std::int64_t value, const std::string& place,
+                         std::int64_t more = 0);
+
+/// The text of a list of texts.
+std::string list_text(const std::vector<std::string>& texts);
+
+}  // namespace dragoman
