@@ -9,6 +9,7 @@
 
 #include "app/commands/commands.h"
 #include "app/commands/explain_figure.h"
+#include "app/commands/explain_text.h"
 #include "app/commands/open_translator.h"
 #include "app/commands/output_file.h"
 #include "app/frame/log.h"
@@ -83,15 +84,8 @@ struct ExplainOptions {
     std::vector<Field> all = fields_of(flags);
     for (Field& field : fields_of(figure)) all.push_back(std::move(field));
     for (Field& field : fields_of(decode))
-      if (is_of_the_search(field.info.name)) all.push_back(std::move(field));
+      if (is_flag_of_explain(field.info.name)) all.push_back(std::move(field));
     return all;
-  }
-
- private:
-  /// explain draws no samples, splits no sentence, and shows one translation.
-  static bool is_of_the_search(std::string_view name) {
-    return name != "n-best" && name != "batch-size" && name != "seed" && name != "temperature" &&
-           !name.starts_with("sampling") && !name.starts_with("split");
   }
 };
 
