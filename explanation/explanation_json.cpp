@@ -160,13 +160,14 @@ Explanation explain_all(const ExplainedModel& model, const TokenizerPair& tokeni
   std::int64_t target_tokens = 0;
   Explainer explainer(model.weights, tokenizers, model.search, on_step);
   std::vector<std::string> texts;  // at once, as the numbers of a sentence take much more memory
-  for (const auto& [source, target] : sentences) {
+  for (const auto& [source, target, line] : sentences) {
     try {
       const SentenceExplanation explained = explainer.explain(source, target);
       target_tokens += std::ssize(explained.target_tokens);
       texts.push_back(sentence_json(model, explained, *tokenizers.target));
     } catch (const Error& error) {
       if (sentences.size() == 1) throw;
+      if (line > 0) throw Error("line ", line, ": ", error.what());
       throw Error("sentence ", texts.size() + 1, ": ", error.what());
     }
   }
