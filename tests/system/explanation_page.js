@@ -174,6 +174,16 @@ const checks = {
     assert.match(await text(page, '#matrix-title'), /mean of all heads$/);
   },
 
+  async 'words of scripts without spaces'(page) {
+    const found = await page.evaluate(() => [
+      wordText(['▁', '先生']),
+      wordText(['▁']),
+      wordText(['▁', '<0xE5>', '<0x85>', '<0x88>', '生']),
+      ...['私は', 'ABC日本', 'ฉันรู้', "don't go"].map(text => wordsOf(text).map(word => word.text).join('|')),
+    ]);
+    assert.deepEqual(found, ['先生', '▁', '先生', '私|は', 'ABC|日|本', 'ฉั|น|รู้', "don't|go"]);
+  },
+
   async 'the steps are read one by one'(page) {
     for (let step = 1; step <= 6; ++step) {
       await page.locator('#step-buttons button').nth(step).click();
@@ -233,7 +243,7 @@ const checks = {
     await page.locator('#next').click();
     await drawn(page);
     const shown = await page.locator('#source-words .word > span').allTextContents();
-    const expected = await page.evaluate(() => explanation.sentences[1].source_tokens.map(token => plainPiece(token.piece)).join(''));
+    const expected = await page.evaluate(() => explanation.sentences[1].source_tokens.map(token => wordText([token.piece])).join(''));
     assert.equal(shown.join(''), expected);
   },
 
