@@ -149,6 +149,7 @@ TracedTranslation Explainer::search(const SourceSentence& source) {
   const Hypothesis greedy = trace_search(engine_, again).translation;
   return {.trace = std::move(trace),
           .greedy = tokenizers_.target->decode(greedy.tokens),
+          .greedy_tokens = tokenizers_.target_tokens(greedy.tokens),
           .greedy_sum = greedy.sum,
           .greedy_score = greedy.score};
 }

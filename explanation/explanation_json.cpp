@@ -98,12 +98,15 @@ Json search_json(const TracedTranslation& search, const DecodeConfig& config,
          {"log_probability", rounded(node.sum)},
          {"score", rounded(node.score)},
          {"state", name_of(node.state)}});
+  Json greedy = Json::array();
+  for (const TokenId token : search.greedy_tokens) greedy.push_back(target.piece(token));
   return {{"beam_size", config.beam_size},
           {"length_penalty", config.length_penalty},
           {"nodes", std::move(nodes)},
           {"best", search.trace.best},
           {"greedy",
            {{"text", search.greedy},
+            {"pieces", std::move(greedy)},
             {"log_probability", rounded(search.greedy_sum)},
             {"score", rounded(search.greedy_score)}}}};
 }

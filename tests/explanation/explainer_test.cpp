@@ -134,6 +134,16 @@ TEST(Explainer, APieceOfAScriptWithoutSpacesIsAWord) {
             (std::vector<std::string>{"▁one", "▁<0xE5><0x85><0x88>", "<0xE7><0x94><0x9F>", "two"}));
 }
 
+TEST(Explainer, GreedySearchHasItsPieces) {
+  const SentenceExplanation all = explanation_of("one two three");
+  ASSERT_TRUE(all.search);
+  std::vector<TokenId> pieces = all.search->greedy_tokens;
+  ASSERT_FALSE(pieces.empty());
+  EXPECT_EQ(pieces.back(), tokenizer().eos_id());
+  pieces.pop_back();
+  EXPECT_EQ(tokenizer().decode(pieces), all.search->greedy);
+}
+
 TEST(Explainer, TheSumIsTokenAndPosition) {
   const auto weights = weights_of_small_model(Positions::Learned);
   Explainer explainer(weights, tokenizer_pair(), kSearch);
