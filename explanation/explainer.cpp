@@ -8,9 +8,9 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
+#include "explanation/word_starts.h"
 #include "inference/scheduler.h"
 #include "inference/search/token_rules.h"
-#include "tokenizer/space_mark.h"
 
 namespace dragoman {
 
@@ -28,13 +28,14 @@ std::vector<ExplainedToken> explained(const std::vector<TokenId>& tokens,
   const std::set<std::string, std::less<>> tags(symbols.begin(), symbols.end());
   std::vector<ExplainedToken> all;
   std::int64_t word = -1;
+  WordStarts starts;
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     const bool is_known = i < pieces.size();
     ExplainedToken token{.id = tokens[i],
                          .piece = is_known ? pieces[i] : tokenizer.piece(tokens[i]),
                          .word = std::nullopt};
     if (tokens[i] != tokenizer.eos_id() && !tags.contains(token.piece)) {
-      if (word < 0 || token.piece.starts_with(kSpaceMark)) ++word;
+      if (starts.next(token.piece)) ++word;
       token.word = word;
     }
     all.push_back(std::move(token));
@@ -148,6 +149,7 @@ TracedTranslation Explainer::search(const SourceSentence& source) {
   const Hypothesis greedy = trace_search(engine_, again).translation;
   return {.trace = std::move(trace),
           .greedy = tokenizers_.target->decode(greedy.tokens),
+          .greedy_tokens = tokenizers_.target_tokens(greedy.tokens),
           .greedy_sum = greedy.sum,
           .greedy_score = greedy.score};
 }

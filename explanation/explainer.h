@@ -39,7 +39,8 @@ struct ExplainedToken {
 
 struct TracedTranslation {
   SearchTrace trace;
-  std::string greedy;  ///< the text that greedy search makes
+  std::string greedy;                  ///< the text that greedy search makes
+  std::vector<TokenId> greedy_tokens;  ///< its pieces, with </s>
   double greedy_sum, greedy_score;
 };
 

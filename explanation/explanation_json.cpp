@@ -98,12 +98,15 @@ Json search_json(const TracedTranslation& search, const DecodeConfig& config,
          {"log_probability", rounded(node.sum)},
          {"score", rounded(node.score)},
          {"state", name_of(node.state)}});
+  Json greedy = Json::array();
+  for (const TokenId token : search.greedy_tokens) greedy.push_back(target.piece(token));
   return {{"beam_size", config.beam_size},
           {"length_penalty", config.length_penalty},
           {"nodes", std::move(nodes)},
           {"best", search.trace.best},
           {"greedy",
            {{"text", search.greedy},
+            {"pieces", std::move(greedy)},
             {"log_probability", rounded(search.greedy_sum)},
             {"score", rounded(search.greedy_score)}}}};
 }
@@ -160,13 +163,14 @@ Explanation explain_all(const ExplainedModel& model, const TokenizerPair& tokeni
   std::int64_t target_tokens = 0;
   Explainer explainer(model.weights, tokenizers, model.search, on_step);
   std::vector<std::string> texts;  // at once, as the numbers of a sentence take much more memory
-  for (const auto& [source, target] : sentences) {
+  for (const auto& [source, target, line] : sentences) {
     try {
       const SentenceExplanation explained = explainer.explain(source, target);
       target_tokens += std::ssize(explained.target_tokens);
       texts.push_back(sentence_json(model, explained, *tokenizers.target));
     } catch (const Error& error) {
       if (sentences.size() == 1) throw;
+      if (line > 0) throw Error("line ", line, ": ", error.what());
       throw Error("sentence ", texts.size() + 1, ": ", error.what());
     }
   }

@@ -33,6 +33,7 @@ std::string explanation_json(const ExplainedModel& model,
 struct GivenSentence {
   std::string source;
   std::optional<std::string> target = std::nullopt;
+  std::int64_t line = 0;  ///< of its file, from 1; 0: it is of no file
 };
 
 struct Explanation {
@@ -40,8 +41,8 @@ struct Explanation {
   std::int64_t target_tokens;  ///< of all sentences, with </s>
 };
 
-/// Explains each sentence. Throws the errors of Explainer, with the sentence's number where there
-/// are several, and what `on_step` throws.
+/// Explains each sentence. Throws the errors of Explainer, with the line or else the number of the
+/// sentence where there are several, and what `on_step` throws.
 Explanation explain_all(const ExplainedModel& model, const TokenizerPair& tokenizers,
                         const std::vector<GivenSentence>& sentences, const OnStep& on_step);
 

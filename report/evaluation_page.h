@@ -33,6 +33,7 @@ struct PageChart {
 ///   frequencies  [{name, words, f1: [system]}]
 ///   ngrams       [{text, order, reference, found: [system], superfluous: [system]}]
 ///   explanations [{system, line, page: its address}], perhaps none
+///   search       the flags by which explain searches as the models did, or null: it cannot
 ///   source       [line] texts, or nothing
 ///   references   [reference][line] texts
 ///   translations [system][line] texts

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
+#include <span>
 #include <string_view>
 
 #include "base/amounts.h"
@@ -34,6 +36,15 @@ std::vector<const LogPoint*> recorded(const RunHistory& history) {
   std::vector<const LogPoint*> some;
   for (std::size_t i = 0; i < kMost; ++i) some.push_back(all[i * (all.size() - 1) / (kMost - 1)]);
   return some;
+}
+
+/// The log has thousandths: what a row lacks to 1, or has too much, goes to its largest weight.
+std::vector<float> with_whole_rows(std::vector<float> weights, std::size_t keys) {
+  for (std::size_t begin = 0; begin + keys <= weights.size() && keys > 0; begin += keys) {
+    const auto row = std::span(weights).subspan(begin, keys);
+    *std::ranges::max_element(row) += 1 - std::accumulate(row.begin(), row.end(), 0.0F);
+  }
+  return weights;
 }
 
 /// Weights in thousandths.
@@ -76,7 +87,8 @@ std::string run_html(std::size_t number, const PlottedRun& run,
   for (const LogPoint* point : points) {
     const char* comma = updates.empty() ? "" : ",";
     updates += join_text(comma, point->update);
-    weights += join_text(comma, weights_json(point->attention.weights));
+    weights += join_text(comma, weights_json(with_whole_rows(point->attention.weights,
+                                                             last.attention.source.size())));
   }
   return filled_page_file(
       "alignment.html",
@@ -84,12 +96,13 @@ std::string run_html(std::size_t number, const PlottedRun& run,
        {"name", escaped(run.name)},
        {"last", std::to_string(points.size() - 1)},
        {"update", with_separators(last.update)},
-       {"drawing", to_svg({.title = "Attention to the source, mean of the heads",
-                           .rows_title = "piece that is written",
-                           .keys_title = "piece that is attended to",
-                           .rows = last.attention.target,
-                           .keys = last.attention.source,
-                           .weights = last.attention.weights})},
+       {"drawing",
+        to_svg({.title = "Attention to the source, mean of the heads",
+                .rows_title = "piece that is written",
+                .keys_title = "piece that is attended to",
+                .rows = last.attention.target,
+                .keys = last.attention.source,
+                .weights = with_whole_rows(last.attention.weights, last.attention.source.size())})},
        {"command", command_html(run, last.attention)},
        {"data", join_text("{\"updates\":[", updates, "],\"weights\":[", weights, "]}")}});
 }

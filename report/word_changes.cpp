@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
+#include "base/word_characters.h"
 #include "report/html.h"
 
 namespace dragoman {
@@ -15,11 +16,8 @@ struct Word {
   std::string_view word, with_space;
 };
 
-/// From CJK radicals to CJK compatibility ideographs without Hangul, and the planes of Han beyond.
-bool is_word_by_itself(char32_t c) {
-  return (c >= 0x2e80 && c < 0xa000) || (c >= 0xf900 && c < 0xfb00) ||
-         (c >= 0x20000 && c < 0x40000);
-}
+/// A vowel or tone sign that belongs to the letter before it.
+bool is_mark(char32_t c) { return general_category(c).front() == 'M'; }
 
 std::vector<Word> words_of(std::string_view text) {
   std::vector<Word> words;
@@ -31,12 +29,13 @@ std::vector<Word> words_of(std::string_view text) {
     if (is_space(c)) {
       closed = true;
     } else {
-      if (closed || is_word_by_itself(c)) {
+      const bool goes_on = is_mark(c) && end == at && !words.empty();
+      if (!goes_on && (closed || is_unspaced(c))) {
         begin = at;
         words.push_back({});
       }
       end = next;
-      closed = is_word_by_itself(c);
+      closed = goes_on ? closed : is_unspaced(c);
     }
     if (words.empty()) continue;  // white space at the start belongs to no word
     words.back() = {text.substr(begin, end - begin), text.substr(begin, next - begin)};

@@ -15,8 +15,8 @@ struct WordRun {
 
 /// Divides `now` into runs of words that `before` also has in the same order (a longest common
 /// subsequence), and runs of words that it lacks. The texts of the runs make up `now`. Words end at
-/// white space; a character of a script that writes without spaces (Han, kana) is a word by itself.
-/// Valid UTF-8.
+/// white space; a character of a script that writes without spaces (is_unspaced: Han, kana, Thai
+/// and others) is a word by itself, with the marks behind it. Valid UTF-8.
 std::vector<WordRun> word_changes(std::string_view before, std::string_view now);
 
 /// `now` as HTML, with the words that `before` lacks in <mark>.

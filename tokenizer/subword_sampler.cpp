@@ -1,22 +1,11 @@
 #include "tokenizer/subword_sampler.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "base/error.h"
+#include "tokenizer/byte_piece.h"
 
 namespace dragoman {
-
-namespace {
-
-/// The byte that a piece "<0x41>" stands for.
-char byte_of(const std::string& piece) {
-  unsigned value = 0;
-  std::from_chars(piece.data() + 3, piece.data() + 5, value, 16);
-  return static_cast<char>(value);
-}
-
-}  // namespace
 
 SubwordSampler::SubwordSampler(std::shared_ptr<const Tokenizer> tokenizer, double strength)
     : tokenizer_(std::move(tokenizer)), strength_(strength) {
@@ -38,7 +27,7 @@ SubwordSampler::SubwordSampler(std::shared_ptr<const Tokenizer> tokenizer, doubl
         pieces_.lowest_score = std::min(pieces_.lowest_score, pieces_.scores.back());
         break;
       case PieceKind::Byte:
-        text = byte_of(piece);
+        text = static_cast<char>(byte_of_piece(piece).value());
         if (!bytes_.empty()) bytes_[static_cast<unsigned char>(text[0])] = id;
         break;
       default:

@@ -17,6 +17,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/utf8.h"
+#include "tokenizer/byte_piece.h"
 #include "tokenizer/lowercase_rules.h"
 #include "tokenizer/space_mark.h"
 #include "tokenizer/tokenizer.h"
@@ -212,8 +213,7 @@ std::string needed_pieces(const std::string& problem) {
 }
 
 bool is_reserved(std::string_view piece) {
-  return piece == "<unk>" || piece == "<s>" || piece == "</s>" ||
-         (piece.size() == 6 && piece.starts_with("<0x") && piece.ends_with(">"));
+  return piece == "<unk>" || piece == "<s>" || piece == "</s>" || byte_of_piece(piece).has_value();
 }
 
 }  // namespace

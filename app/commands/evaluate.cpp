@@ -59,7 +59,9 @@ int run_evaluate(const EvaluateOptions& options, const Origins& origins,
   const auto explained = files.explain == 0
                              ? std::vector<ExplainedLine>()
                              : write_explanations(texts, counts.front(), options, origins);
-  write_file(files.html, evaluation_page(texts, comparison, counts, explained, options));
+  write_file(files.html,
+             evaluation_page(texts, comparison, counts,
+                             {explained, search_flags(options.decode, origins)}, options));
   log_page(files, texts, explained.size());
   return 0;
 }

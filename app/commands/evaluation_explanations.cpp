@@ -16,6 +16,7 @@
 #include "app/frame/signals.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "base/shell_word.h"
 #include "inference/model_tokenizers.h"
 #include "report/explanation_page.h"
 
@@ -91,6 +92,17 @@ void remove_others(const fs::path& folder, const std::vector<ExplainedLine>& wri
 }
 
 }  // namespace
+
+std::optional<std::string> search_flags(DecodeConfig decode, const Origins& origins) {
+  if (decode.sampling) return std::nullopt;
+  std::string flags;
+  for (const Field& field : fields_of(decode)) {
+    if (!is_flag_of_explain(field.info.name) || !is_given(origins, field.info.name)) continue;
+    flags += join_text(flags.empty() ? "" : " ", "--", field.info.name);
+    for (const std::string& value : field.values()) flags += " " + shell_word(value);
+  }
+  return flags;
+}
 
 std::string explanations_folder(const std::string& html) {
   return fs::path(html).replace_extension("explanations").string();

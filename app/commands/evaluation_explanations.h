@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,16 @@ struct ExplainedLine {
   std::size_t system, line;  ///< from 0
   std::string page;          ///< its path, seen from the page of the evaluation
 };
+
+/// What the page knows of explanations.
+struct Explanations {
+  std::vector<ExplainedLine> lines;
+  std::optional<std::string> search;  ///< flags for `dragoman explain`; none: it cannot search so
+};
+
+/// The flags that were given of those by which `dragoman explain` searches, as a shell reads them:
+/// "--beam-size 8". None where samples were drawn.
+std::optional<std::string> search_flags(DecodeConfig decode, const Origins& origins);
 
 /// The folder that has the pages: "scores.explanations" beside "scores.html".
 std::string explanations_folder(const std::string& html);

@@ -179,8 +179,7 @@ BleuConfig ngram_config(const EvaluateConfig& config) {
 
 std::string evaluation_page(const EvaluatedTexts& texts, const Comparison& comparison,
                             const std::vector<SystemCounts>& counts,
-                            const std::vector<ExplainedLine>& explained,
-                            const EvaluateOptions& options) {
+                            const Explanations& explanations, const EvaluateOptions& options) {
   const EvaluateConfig& config = options.metrics;
   const bool has_source = !texts.source.empty();
   const auto groups =
@@ -197,7 +196,8 @@ std::string evaluation_page(const EvaluatedTexts& texts, const Comparison& compa
                           {"lengths", lengths_of(groups, has_source ? "source" : "reference")},
                           {"frequencies", frequencies_of(texts, words.tokenization, width)},
                           {"ngrams", ngrams_of(texts, words)},
-                          {"explanations", explanations_of(explained)},
+                          {"explanations", explanations_of(explanations.lines)},
+                          {"search", explanations.search ? Json(*explanations.search) : Json()},
                           {"source", texts.source},
                           {"references", texts.references},
                           {"translations", texts.hypotheses}});

@@ -11,10 +11,9 @@
 
 namespace dragoman {
 
-/// The page as HTML. `counts`, `comparison` and `explained` belong to `texts`.
+/// The page as HTML. `counts`, `comparison` and `explanations` belong to `texts`.
 std::string evaluation_page(const EvaluatedTexts& texts, const Comparison& comparison,
                             const std::vector<SystemCounts>& counts,
-                            const std::vector<ExplainedLine>& explained,
-                            const EvaluateOptions& options);
+                            const Explanations& explanations, const EvaluateOptions& options);
 
 }  // namespace dragoman

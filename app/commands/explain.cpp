@@ -9,6 +9,7 @@
 
 #include "app/commands/commands.h"
 #include "app/commands/explain_figure.h"
+#include "app/commands/explain_text.h"
 #include "app/commands/open_translator.h"
 #include "app/commands/output_file.h"
 #include "app/frame/log.h"
@@ -83,15 +84,8 @@ struct ExplainOptions {
     std::vector<Field> all = fields_of(flags);
     for (Field& field : fields_of(figure)) all.push_back(std::move(field));
     for (Field& field : fields_of(decode))
-      if (is_of_the_search(field.info.name)) all.push_back(std::move(field));
+      if (is_flag_of_explain(field.info.name)) all.push_back(std::move(field));
     return all;
-  }
-
- private:
-  /// explain draws no samples, splits no sentence, and shows one translation.
-  static bool is_of_the_search(std::string_view name) {
-    return name != "n-best" && name != "batch-size" && name != "seed" && name != "temperature" &&
-           !name.starts_with("sampling") && !name.starts_with("split");
   }
 };
 
@@ -100,7 +94,7 @@ constexpr std::size_t kMostSentences = 100;
 
 void validate_texts(const ExplainFlags& flags, const GivenValues& given) {
   const auto is_empty = [&given](const std::string& name, const std::string& value) {
-    return given.contains(name) && value.empty();
+    return given.contains(name) && strip(replace_invalid_utf8(value)).empty();
   };
   if (is_empty("text", flags.text)) throw UsageError("--text: the sentence has no text");
   if (is_empty("target", flags.target))
@@ -151,6 +145,25 @@ ExplainCall checked(const ExplainOptions& options, const GivenValues& given) {
   return call;
 }
 
+/// The lines that have a text, with their translations where `targets` has any.
+std::vector<GivenSentence> sentences_of_lines(const std::string& file,
+                                              const std::vector<std::string>& lines,
+                                              const std::vector<std::string>& targets) {
+  std::vector<GivenSentence> sentences;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (strip(lines[i]).empty()) {
+      log_warning(join_text(file, ": line ", i + 1, " has no text and is left out"));
+      continue;
+    }
+    GivenSentence& sentence = sentences.emplace_back();
+    sentence.source = lines[i];
+    sentence.line = static_cast<std::int64_t>(i) + 1;
+    if (!targets.empty()) sentence.target = targets[i];
+  }
+  if (sentences.empty()) throw Error(file, ": no line has a text");
+  return sentences;
+}
+
 std::vector<GivenSentence> sentences_of(const ExplainFlags& flags) {
   if (flags.input.empty())
     return {{flags.text,
@@ -160,14 +173,12 @@ std::vector<GivenSentence> sentences_of(const ExplainFlags& flags) {
   if (lines.size() > kMostSentences)
     throw Error(flags.input, ": has ", counted(static_cast<std::int64_t>(lines.size()), "line"),
                 "; explain looks at ", kMostSentences, " at most");
-  std::vector<GivenSentence> sentences;
-  for (const std::string& line : lines) sentences.push_back({line, std::nullopt});
+  std::vector<std::string> targets;
   if (!flags.target_file.empty()) {
-    const std::vector<std::string> targets = read_lines(flags.target_file);
+    targets = read_lines(flags.target_file);
     require_same_lines(flags.input, lines.size(), flags.target_file, targets.size());
-    for (std::size_t i = 0; i < targets.size(); ++i) sentences[i].target = targets[i];
   }
-  return sentences;
+  return sentences_of_lines(flags.input, lines, targets);
 }
 
 /// Ends the work when a stop is requested.
@@ -215,9 +226,9 @@ int run_explain(const ExplainOptions& options, const Invocation& invocation) {
   if (flags.format == ExplanationFormat::Svg) check(figure, file.config());
   const auto weights = std::make_shared<const CpuModel>(file, ComputeType::Float32);
   if (flags.format == ExplanationFormat::Svg) {
-    const auto& [source, target] = sentences.front();
+    const GivenSentence& first = sentences.front();
     const SentenceExplanation explanation =
-        Explainer(weights, tokenizers, search, stopping()).explain(source, target);
+        Explainer(weights, tokenizers, search, stopping()).explain(first.source, first.target);
     write(flags, figure_of(figure, weights->config, explanation));
     log_written(flags, sentences.size());
     return 0;

@@ -143,7 +143,10 @@ FigureFlags checked(FigureFlags flags, const GivenValues& given) {
   for (const std::string name : {"layer", "head", "token"})
     if (given.contains(name) && !own.contains(name))
       throw UsageError("--", name, ": does not belong to --figure ", name_of(flags.figure));
-  if (flags.layer < 0 || flags.head < 0) throw UsageError("--layer and --head: count from 1");
+  if (flags.layer < 0)
+    throw UsageError("--layer ", flags.layer, ": layers count from 1; 0 is the last");
+  if (flags.head < 0)
+    throw UsageError("--head ", flags.head, ": heads count from 1; 0 is the mean of all");
   if (has_weights(flags.figure)) return flags;
   if (!given.contains("kind")) flags.kind = AttentionKind::Encoder;
   if (flags.kind == AttentionKind::Cross)

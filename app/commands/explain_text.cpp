@@ -46,6 +46,11 @@ std::vector<GivenSentence> sentences_of(std::string_view text,
 
 }  // namespace
 
+bool is_flag_of_explain(std::string_view name) {
+  return name != "n-best" && name != "batch-size" && name != "seed" && name != "temperature" &&
+         !name.starts_with("sampling") && !name.starts_with("split");
+}
+
 Explanation explain_text(const ExplainedTranslator& translator, const std::string& text,
                          const OnStep& on_step) {
   const std::vector<GivenSentence> sentences = sentences_of(text, translator);

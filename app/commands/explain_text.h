@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "explanation/explanation_json.h"
 #include "inference/search/decode_config.h"
@@ -19,6 +20,10 @@ struct ExplainedTranslator {
   DecodeConfig search;                      ///< explanations draw no samples
   std::optional<double> several_sentences;  ///< see Provenance
 };
+
+/// Whether `dragoman explain` has this flag of the search: it draws no samples, splits no sentence,
+/// and shows one translation.
+bool is_flag_of_explain(std::string_view name);
 
 /// What `dragoman explain` says about the sentences of a text: its lines, which are split where
 /// the translator splits them. Throws Error where a sentence cannot be explained, or the text

@@ -1,12 +1,12 @@
 // The paper's figure 1 with the sizes of this model. Each box leads to its part of the page.
 
 const kFigure = {
-  width: 400,
-  box: 156,
+  width: 424,
+  box: 168,
   height: 38,
   gap: 14,
   left: 32,
-  right: 214,
+  right: 226,
   bottom: 30,
   top: 24,
 };

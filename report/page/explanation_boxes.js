@@ -65,7 +65,7 @@ const boxesOf = () => {
     name: before ? 'layer norm' : 'add & norm',
     detail: '',
     told: (before
-      ? 'Section 5.4 and later work: here the norm stands before each sub-layer, x + Sublayer(LayerNorm(x)), with one more at the end of the stack. The paper has it after the sum.'
+      ? 'In this model the norm stands before each sub-layer, x + Sublayer(LayerNorm(x)), with one more at the end of the stack, as in the authors’ later code. The paper has it after the sum, LayerNorm(x + Sublayer(x)) (section 3.1).'
       : 'Section 3.1: LayerNorm(x + Sublayer(x)): the input of the sub-layer is added to its result, then normalised.') +
       ' “dragoman explain --figure residual” draws what each sub-layer adds to the vector of a token.',
     jump: 'model',

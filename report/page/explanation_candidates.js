@@ -1,7 +1,34 @@
-// What the model gives each piece at a step, and what would have followed another choice.
+// What the model gives each piece at a step, what greedy search takes there, and what would have
+// followed another choice.
+
+// Greedy at a step: { piece: what it takes after the beginning that is written, left: the step at
+// which its own translation has gone another way, if it has }.
+const greedyAt = step => {
+  const { search, target_tokens: written } = sentence();
+  const taken = search ? search.greedy.pieces : [];
+  const left = written.slice(0, step).findIndex(({ piece }, i) => piece !== taken[i]);
+  if (search && left < 0) return { piece: taken[step] };
+  return { piece: written[step].top[0].piece, ...(search ? { left } : {}) };
+};
+
+const toldGreedy = (step, token) => {
+  const { search } = sentence();
+  const { piece, left } = greedyAt(step);
+  const isSame = piece === token.piece;
+  if (!search) return ` Greedy search would take ${isSame ? 'the same piece' : quoted(piece)}.`;
+  if (left === undefined)
+    return isSame
+      ? ' Greedy search takes the same piece.'
+      : ` Greedy search takes ${quoted(piece)}, and goes another way from here.`;
+  return (
+    ` Greedy search has left this way at step ${left + 1}, where it took ${quoted(search.greedy.pieces[left])}; ` +
+    `after this beginning it would take ${isSame ? 'the same piece' : quoted(piece)}.`
+  );
+};
 
 const outputButton = (token, i) => {
   const probability = Math.exp(token.log_probability);
+  const isGreedys = greedyAt(i).piece === token.piece;
   return element(
     'button',
     {
@@ -11,11 +38,11 @@ const outputButton = (token, i) => {
       click: () => change({ output: i }),
     },
     element('span', { dir: 'auto' }, token.piece),
-    element('small', {}, percent(probability)),
+    element('small', {}, `${percent(probability)}${isGreedys ? '' : ', not greedy'}`),
   );
 };
 
-const candidateRow = ({ piece, probability }, written) =>
+const candidateRow = ({ piece, probability }, { written, greedy } = {}) =>
   element(
     'tr',
     { class: piece === written ? 'written' : '' },
@@ -24,6 +51,7 @@ const candidateRow = ({ piece, probability }, written) =>
       { scope: 'row' },
       element('span', { dir: 'auto' }, piece),
       ...(piece === written ? [element('small', {}, '✓ written')] : []),
+      ...(piece === greedy ? [element('small', {}, '↑ greedy')] : []),
     ),
     element(
       'td',
@@ -33,7 +61,7 @@ const candidateRow = ({ piece, probability }, written) =>
     element('td', { class: 'number' }, percent(probability)),
   );
 
-const candidatesTable = token => {
+const candidatesTable = (token, greedy) => {
   const listed = token.top.some(({ piece }) => piece === token.piece)
     ? token.top
     : [...token.top, { piece: token.piece, probability: Math.exp(token.log_probability) }];
@@ -55,8 +83,8 @@ const candidatesTable = token => {
     element(
       'tbody',
       {},
-      ...listed.map(candidate => candidateRow(candidate, token.piece)),
-      candidateRow({ piece: 'all others', probability: Math.max(0, rest) }, undefined),
+      ...listed.map(candidate => candidateRow(candidate, { written: token.piece, greedy })),
+      candidateRow({ piece: 'all others', probability: Math.max(0, rest) }),
     ),
   );
 };
@@ -86,9 +114,9 @@ const showCandidates = () => {
   byId('candidates-note').replaceChildren(
     'After ',
     element('b', { dir: 'auto' }, before.map(({ piece }) => piece).join(' ')),
-    ` the softmax gives each of ${count(model.config['target-vocabulary'])} pieces a probability (section 3.4). The likeliest:`,
+    ` the softmax gives each of ${count(model.config['target-vocabulary'])} pieces a probability (section 3.4). The likeliest are below.${toldGreedy(view.output, token)}`,
   );
-  byId('candidates').replaceChildren(candidatesTable(token));
+  byId('candidates').replaceChildren(candidatesTable(token, greedyAt(view.output).piece));
   byId('alternatives-part').hidden = !(token.alternatives || []).length;
   byId('alternatives').replaceChildren(alternativesList(token));
 };

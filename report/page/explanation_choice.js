@@ -143,7 +143,7 @@ const showHeadButtons = () => {
           class: 'head-button',
           'aria-label': `Head ${head + 1}`,
           'data-head': head,
-          style: `--head: ${headColor(head)}`,
+          style: headStyle(head),
         },
       ),
     ),

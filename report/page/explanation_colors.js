@@ -1,9 +1,15 @@
 // Colours of heads, weights and vectors, and pictures made of small cells.
 
+// Four heads whose lines have the same dashes are told apart by colour alone, by every kind of sight.
 const kHeadColors = 8;
+const kHeadsAlike = 4;
+const kDashes = ['none', '6 3', '2 3', '8 3 2 3', '12 4', '12 3 2 3 2 3'];
+const kStrokes = ['solid', 'dashed', 'dotted', 'double'];
 const headColor = head => `var(--head-${head % kHeadColors})`;
-// Heads beyond the colours have other dashes.
-const headDashes = head => ['none', '6 3', '2 3'][Math.floor(head / kHeadColors) % 3];
+const headDashes = head => kDashes[Math.floor(head / kHeadsAlike) % kDashes.length];
+// The colour and the stroke of a head, for the border below its number.
+const headStyle = head =>
+  `--head: ${headColor(head)}; --stroke: ${kStrokes[Math.floor(head / kHeadsAlike) % kStrokes.length]}`;
 
 // The opacity of a weight: small ones can be seen.
 const opacityOf = weight => Math.sqrt(weight);
@@ -47,9 +53,18 @@ const paintSigned = (canvas, vectors, most) => {
 const picture = (label, properties) =>
   element('canvas', { role: 'img', 'aria-label': label, class: 'cells', ...properties });
 
+// "32 numbers from −1.20 to 0.85": a strip in words.
+const toldVector = vector => {
+  const [least, most] = vector.reduce(
+    ([low, high], value) => [Math.min(low, value), Math.max(high, value)],
+    [Infinity, -Infinity],
+  );
+  return `${vector.length} numbers from ${decimal(least)} to ${decimal(most)}`;
+};
+
 // A vector as a strip of cells.
-const strip = (vector, most, label) => {
-  const canvas = picture(label, { class: 'cells strip' });
+const strip = (vector, most, name) => {
+  const canvas = picture(`${name}: ${toldVector(vector)}`, { class: 'cells strip' });
   paintSigned(canvas, [vector], most);
   return canvas;
 };

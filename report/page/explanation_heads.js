@@ -39,7 +39,7 @@ const showThumbnails = () => {
   grid.replaceChildren(
     element('span', {}),
     ...Array.from({ length: heads }, (_, head) =>
-      element('span', { class: 'head-name', style: `color: ${headColor(head)}` }, `${head + 1}`),
+      element('span', { class: 'head-name', style: headStyle(head) }, `${head + 1}`),
     ),
     ...Array.from({ length: layersOf(view.kind) }, (_, layer) => [
       element('span', { class: 'layer-name' }, `${layer + 1}`),

@@ -111,7 +111,7 @@ const showInput = () => {
         'div',
         { class: 'named-strip' },
         element('span', {}, ...formula(name)),
-        strip(vector, most, `${name.replace(/[{}]/g, '')}: ${vector.length} numbers`),
+        strip(vector, most, name.replace(/[{}]/g, '')),
       ),
     ),
     signedKey(most),

@@ -9,7 +9,6 @@ const kInherited = [
   'stroke-opacity',
   'stroke-dasharray',
   'visibility',
-  'font-family',
   'font-size',
   'font-weight',
   'text-anchor',
@@ -20,6 +19,15 @@ const belongsTo = (name, part) =>
   !/^(font|text)-/.test(name) || !/^(path|rect|line|circle)$/.test(part.tagName);
 
 const kLeastWidth = 640; // px of a saved picture of cells
+// Of a drawing by itself, as in the figures of the command line: a paper needs fonts with names.
+const kFonts = 'Helvetica, Arial, sans-serif';
+
+// What a reader of the drawing alone hears.
+const nameDrawing = (copy, name) => {
+  copy.setAttribute('role', 'img');
+  copy.setAttribute('aria-label', name);
+  copy.prepend(drawn('title', {}, name));
+};
 
 // The drawing by itself, with the styles that the page's style sheet gives it.
 const standaloneSvg = svg => {
@@ -36,11 +44,13 @@ const standaloneSvg = svg => {
     }
     if (style.opacity !== '1') part.setAttribute('opacity', style.opacity);
     for (const { name } of [...part.attributes])
-      if (/^(class|tabindex|role|aria-pressed|data-.*)$/.test(name)) part.removeAttribute(name);
+      if (/^(class|tabindex|role|aria-.*|data-.*)$/.test(name)) part.removeAttribute(name);
   });
   const { x, y, width, height } = svg.viewBox.baseVal;
   const fill = getComputedStyle(svg.closest('figure')).backgroundColor;
   copy.prepend(drawn('rect', { x, y, width, height, fill, stroke: 'none' })); // dark text on a dark page
+  nameDrawing(copy, svg.getAttribute('aria-label'));
+  copy.setAttribute('font-family', kFonts);
   copy.setAttribute('width', width);
   copy.setAttribute('height', height);
   return new Blob([new XMLSerializer().serializeToString(copy)], { type: 'image/svg+xml' });

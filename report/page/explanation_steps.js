@@ -10,7 +10,8 @@ const kSteps = [
     name: 'q, k, v',
     text: ({ query, size, sizes }) =>
       `The vector of ${quoted(query)} times W^{Q} gives its query q; each word’s vector times W^{K} and W^{V} gives its key k and its value v. ` +
-      `This head has ${size} of the ${sizes} numbers of each (section 3.2.2). Blue is above 0, orange below.`,
+      `This head has ${size} of the ${sizes} numbers of each (section 3.2.2). Blue is above 0, orange below. ` +
+      'In the next steps a value counts as much as its weight.',
   },
   {
     name: 'q · k',
@@ -77,6 +78,8 @@ const stepsOf = () => {
     const masked = view.kind === 'decoder' && k > position;
     return {
       token,
+      // Whether the query is made of this token. The decoder makes it of the token that it has read.
+      isOwn: view.kind !== 'cross' && k === position,
       key,
       value: part('v', k),
       score: dotProduct(q, key),
@@ -101,21 +104,30 @@ const stepsOf = () => {
 const stepCell = (step, properties, ...children) =>
   element('td', { ...properties, 'data-step': step }, ...children);
 
-const hiddenStrip = (vector, most, opacity) => {
-  const canvas = strip(vector, most, '');
-  canvas.removeAttribute('role');
-  canvas.removeAttribute('aria-label');
-  canvas.setAttribute('aria-hidden', 'true');
-  if (opacity !== undefined) canvas.style.opacity = opacity;
+// Step 1 shows the values themselves, the others what their weights leave of them.
+const valueStrip = ({ token, value, weight }, most) => {
+  const canvas = strip(value, most, `Value of ${token.piece}`);
+  if (view.step !== 1) canvas.style.opacity = opacityOf(weight).toFixed(3);
   return canvas;
 };
+
+const rowClass = (row, bestScore) =>
+  [
+    row.masked ? 'masked-row' : row.score === bestScore ? 'best-row' : '',
+    row.isOwn ? 'own-row' : '',
+  ].join(' ');
 
 const stepRow = ({ size }, row, { most, bestScore }) =>
   element(
     'tr',
-    { class: row.masked ? 'masked-row' : row.score === bestScore ? 'best-row' : '' },
-    element('th', { scope: 'row', dir: 'auto' }, row.token.piece),
-    stepCell(1, {}, hiddenStrip(row.key, most.key)),
+    { class: rowClass(row, bestScore) },
+    element(
+      'th',
+      { scope: 'row', title: row.token.piece },
+      element('span', { dir: 'auto' }, row.token.piece),
+      ...(row.isOwn ? [element('small', {}, 'gives q')] : []),
+    ),
+    stepCell(1, {}, strip(row.key, most.key, `Key of ${row.token.piece}`)),
     stepCell(2, { class: 'number' }, row.masked ? '−∞' : decimal(row.score)),
     stepCell(3, { class: 'number' }, row.masked ? '−∞' : decimal(row.score / Math.sqrt(size))),
     stepCell(
@@ -124,22 +136,24 @@ const stepRow = ({ size }, row, { most, bestScore }) =>
       element('i', { style: `width: ${(100 * row.weight).toFixed(2)}%`, 'aria-hidden': 'true' }),
       element('span', {}, row.masked ? '0' : row.weight.toFixed(3)),
     ),
-    stepCell(5, {}, hiddenStrip(row.value, most.value, opacityOf(row.weight).toFixed(3))),
+    stepCell('1 5', {}, valueStrip(row, most.value)),
   );
 
 const stepHead = (step, text) =>
   element(
     'th',
-    { scope: 'col', 'data-step': step, class: step > 1 && step < 5 ? 'number' : '' },
+    { scope: 'col', 'data-step': step, class: [2, 3, 4].includes(step) ? 'number' : '' },
     text,
   );
 
 // The rows that are shown: of many words those of the largest weights, in the order of the text.
 const kRowsShown = 12;
+// The row of the chosen word is always there.
 const shownRows = rows => {
   if (view.rows === 'all' || rows.length <= kRowsShown + 2) return rows;
   const least = [...rows].sort((a, b) => b.weight - a.weight)[kRowsShown - 1].weight;
-  return rows.filter(row => !row.masked && row.weight >= least).slice(0, kRowsShown);
+  const likely = rows.filter(row => !row.masked && row.weight >= least).slice(0, kRowsShown);
+  return rows.filter(row => row.isOwn || likely.includes(row));
 };
 
 // The rows that are not shown, in one.
@@ -156,7 +170,7 @@ const otherRows = (rows, shown) => {
       stepCell(2, { class: 'number' }, '…'),
       stepCell(3, { class: 'number' }, '…'),
       stepCell(4, { class: 'number weight' }, element('span', {}, weight.toFixed(3))),
-      stepCell(5, {}),
+      stepCell('1 5', {}),
     ),
   ];
 };
@@ -181,7 +195,7 @@ const stepsTable = steps => {
         stepHead(2, 'q · k'),
         stepHead(3, `÷ ${+Math.sqrt(steps.size).toFixed(2)}`),
         stepHead(4, 'softmax'),
-        stepHead(5, 'value v × weight'),
+        stepHead('1 5', view.step === 1 ? 'value v' : 'value v × weight'),
       ),
     ),
     element(
@@ -194,12 +208,12 @@ const stepsTable = steps => {
 };
 
 // A strip with its name in front.
-const namedStrip = (step, name, vector, label) =>
+const namedStrip = (step, name, vector, told) =>
   element(
     'div',
     { class: 'named-strip', 'data-step': step },
     element('span', {}, ...formula(name)),
-    strip(vector, largest(vector), label),
+    strip(vector, largest(vector), told),
   );
 
 const headBars = ({ heads, head }) =>
@@ -210,7 +224,7 @@ const headBars = ({ heads, head }) =>
       choiceButton(`${h + 1}`, h === head, () => change({ head: h }), {
         class: 'head-button',
         'aria-label': `Head ${h + 1}`,
-        style: `--head: ${headColor(h)}`,
+        style: headStyle(h),
       }),
     ),
   );
@@ -230,12 +244,12 @@ const showSteps = () => {
   byId('rows').value = view.rows;
   byId('steps').dataset.at = view.step;
   byId('steps').replaceChildren(
-    namedStrip(1, 'query q', steps.q, `The query of ${steps.query}, ${steps.size} numbers`),
+    namedStrip(1, 'query q', steps.q, `Query of ${steps.query}`),
     stepsTable(steps),
-    namedStrip(5, 'sum', steps.sum, `The weighted sum of the values, ${steps.size} numbers`),
+    namedStrip(5, 'sum', steps.sum, 'Sum of the values times their weights'),
     headBars(steps),
-    namedStrip(6, 'all heads', steps.context, `The results of all heads, ${steps.sizes} numbers`),
-    namedStrip(6, '× W^{O}', steps.output, `The output of the attention, ${steps.sizes} numbers`),
+    namedStrip(6, 'all heads', steps.context, 'Results of all heads'),
+    namedStrip(6, '× W^{O}', steps.output, 'Output of the attention'),
   );
 };
 

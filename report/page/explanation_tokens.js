@@ -19,7 +19,17 @@ const kSides = {
 
 const kWordStart = /^▁/;
 const isMark = token => token.word === null;
-const plainPiece = piece => piece.replace(kWordStart, '') || piece;
+
+// Characters whose bytes are pieces, "<0xE5><0x85><0x88>", as they are read.
+const withCharacters = text =>
+  text.replace(/(?:<0x[0-9A-F]{2}>)+/g, bytes => {
+    const numbers = bytes.match(/[0-9A-F]{2}(?=>)/g).map(byte => parseInt(byte, 16));
+    return new TextDecoder().decode(new Uint8Array(numbers));
+  });
+
+// The text of pieces without the signs of spaces, unless there is nothing else.
+const wordText = pieces =>
+  withCharacters(pieces.map(piece => piece.replace(kWordStart, '')).join('')) || pieces.join('');
 
 const groupedByWord = tokens => {
   const groups = [];
@@ -37,7 +47,7 @@ const unitsOf = (side, unit = view.unit) => {
   if (unit === 'pieces')
     return tokens.map((token, i) => ({ text: token.piece, tokens: [i], mark: isMark(token) }));
   return groupedByWord(tokens).map(group => ({
-    text: group.tokens.map(i => plainPiece(tokens[i].piece)).join(''),
+    text: wordText(group.tokens.map(i => tokens[i].piece)),
     tokens: group.tokens,
     mark: isMark(tokens[group.tokens[0]]),
   }));

@@ -150,6 +150,9 @@ const explanationOf = (system, line) => {
   }
   if (!model || !data.source[line]) return [];
   const words = ['dragoman explain -m', shellQuoted(path), shellQuoted(data.source[line])];
+  // A search draws the same samples never again: then the translation itself is given.
+  if (data.search === null) words.push('--target', shellQuoted(data.translations[system][line]));
+  else if (data.search) words.push(data.search);
   const command = element('code', {}, `${words.join(' ')} -o line-${line + 1}.html`);
   return [
     ' ',

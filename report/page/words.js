@@ -1,9 +1,16 @@
 'use strict';
 // Words of texts: those in which two texts differ, and the matches of a search.
 
+// A letter of a script that is written without spaces; the programs' own rule is is_unspaced in
+// base/word_characters.h.
+const kUnspaced =
+  '[\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Myanmar}\\p{Script=Khmer}]';
+
 // A word, a number, or one character of punctuation or of a script that is written without spaces.
-const kWord =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|[\p{L}\p{M}\p{N}]+(?:['’][\p{L}\p{M}]+)*|[^\s]/gu;
+const kWord = new RegExp(
+  `${kUnspaced}\\p{M}*|(?:(?!${kUnspaced})[\\p{L}\\p{M}\\p{N}])+(?:['’][\\p{L}\\p{M}]+)*|[^\\s]`,
+  'gu',
+);
 
 // [{ text, begin, end }]
 const wordsOf = text =>
@@ -83,9 +90,7 @@ const ngramPattern = (ngram, anyCase) => {
     .map(token => literally(token.replaceAll('▁', '')))
     .join('\\s*');
   const word = '[\\p{L}\\p{N}]',
-    spaceless = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u.test(
-      ngram,
-    );
+    spaceless = new RegExp(`^${kUnspaced}`, 'u').test(ngram);
   const before = !spaceless && /^[\p{L}\p{N}]/u.test(ngram) ? `(?<!${word})` : '';
   const behind = !spaceless && /[\p{L}\p{N}]$/u.test(ngram) ? `(?!${word})` : '';
   return new RegExp(before + tokens + behind, anyCase ? 'giu' : 'gu');

@@ -122,6 +122,28 @@ TEST(Explainer, PiecesBelongToWords) {
   EXPECT_EQ(words.back(), std::nullopt);
 }
 
+TEST(Explainer, APieceOfAScriptWithoutSpacesIsAWord) {
+  const SentenceExplanation all = explanation_of("one 先生two", "Four");
+  std::vector<std::string> words;
+  for (const ExplainedToken& token : all.source_tokens)
+    if (token.word) {
+      words.resize(static_cast<std::size_t>(*token.word) + 1);
+      words.back() += token.piece;
+    }
+  EXPECT_EQ(words,
+            (std::vector<std::string>{"▁one", "▁<0xE5><0x85><0x88>", "<0xE7><0x94><0x9F>", "two"}));
+}
+
+TEST(Explainer, GreedySearchHasItsPieces) {
+  const SentenceExplanation all = explanation_of("one two three");
+  ASSERT_TRUE(all.search);
+  std::vector<TokenId> pieces = all.search->greedy_tokens;
+  ASSERT_FALSE(pieces.empty());
+  EXPECT_EQ(pieces.back(), tokenizer().eos_id());
+  pieces.pop_back();
+  EXPECT_EQ(tokenizer().decode(pieces), all.search->greedy);
+}
+
 TEST(Explainer, TheSumIsTokenAndPosition) {
   const auto weights = weights_of_small_model(Positions::Learned);
   Explainer explainer(weights, tokenizer_pair(), kSearch);

@@ -61,6 +61,7 @@ TEST(ExplanationJson, ShowsTheSearchWhereThereWasOne) {
   for (const Json& token : sentence["target_tokens"])
     if (token["piece"] != "</s>") expected += token["piece"].get<std::string>();
   EXPECT_EQ(pieces, expected);
+  EXPECT_EQ(sentence["search"]["greedy"]["pieces"].back(), "</s>");
 }
 
 TEST(ExplanationJson, HasLearnedPositions) {

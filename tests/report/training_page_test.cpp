@@ -96,6 +96,16 @@ TEST(TrainingPage, TheAttentionOfEachValidationIsThere) {
   EXPECT_THAT(page, HasSubstr("max=\"1\" value=\"1\""));
 }
 
+TEST(TrainingPage, RowsOfAttentionSumToOne) {
+  const std::string page = training_page(
+      {{.name = "a",
+        .history = read_history("{\"type\":\"validation\",\"update\":10,\"attention\":{"
+                                "\"source\":[\"a\",\"b\",\"c\"],\"target\":[\"x\",\"y\"],"
+                                "\"weights\":[[0.166,0.166,0.665],[0.335,0.334,0.333]]}}\n")}});
+  EXPECT_THAT(page, HasSubstr("\"weights\":[[166,166,668,333,334,333]]"));
+  EXPECT_THAT(page, HasSubstr("x to c 0.6680</title>"));
+}
+
 TEST(TrainingPage, HasTheCommandThatExplainsTheSentence) {
   PlottedRun run = run_of("a", "x", 0);
   run.history.validations.back().attention = {

@@ -24,6 +24,10 @@ TEST(WordChanges, ACharacterOfHanOrKanaIsAWord) {
             (Runs{{"私は", false}, {"犬", true}, {"だ", false}}));
 }
 
+TEST(WordChanges, ACharacterOfThaiIsAWordWithItsMarks) {
+  EXPECT_EQ(word_changes("ฉันรู้", "ฉันรู"), (Runs{{"ฉัน", false}, {"รู", true}}));
+}
+
 /// The longest common subsequence by trying all subsequences of `a`.
 std::size_t longest_common(const std::vector<int>& a, const std::vector<int>& b) {
   std::size_t longest = 0;

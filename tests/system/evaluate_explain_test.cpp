@@ -49,6 +49,20 @@ TEST_F(EvaluateExplain, TheWorstSentencesHavePages) {
   EXPECT_THAT(html, HasSubstr("\"model\":true"));
 }
 
+TEST_F(EvaluateExplain, ThePageKnowsTheFlagsThatMakeItsTranslations) {
+  const std::string page = folder_ / "scores.html", model = folder_ / "model.safetensors";
+  const auto page_of = [&](std::vector<std::string> more) {
+    more.insert(more.end(), {"-m", model, "--html", page});
+    const auto result = evaluate(more);
+    EXPECT_EQ(result.exit_code, 0) << result.errors;
+    return read_file(page);
+  };
+  EXPECT_THAT(
+      page_of({"--beam-size", "1", "--length-penalty", "0.6", "--split-sentences", "never"}),
+      HasSubstr(R"("search":"--beam-size 1 --length-penalty 0.6 --max-length 6")"));
+  EXPECT_THAT(page_of({"--sampling"}), HasSubstr("\"search\":null"));
+}
+
 TEST_F(EvaluateExplain, SaysWhatItHasWrittenAndRemovesPagesOfAnEarlierCall) {
   const std::string page = folder_ / "scores.html", model = folder_ / "model.safetensors";
   const std::filesystem::path pages = folder_ / "scores.explanations";

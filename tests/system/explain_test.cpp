@@ -103,9 +103,24 @@ TEST_F(Explain, DrawsAllHeadsAndTheVectorsOfAToken) {
               HasSubstr("+ cross-attention 1<"));
 }
 
+TEST_F(Explain, LeavesOutLinesWithoutText) {
+  const std::string input = folder_ / "in.txt", targets = folder_ / "targets.txt";
+  write_file(input, "the cat\n\nthe mat\n \n");
+  write_file(targets, "a\nb\nc\n\n");
+  const auto result =
+      run(words({"-i", input, "--target-file", targets, "--format", "json", "-o", "-"}));
+  ASSERT_EQ(result.exit_code, 0) << result.errors;
+  const Json sentences = Json::parse(result.output)["sentences"];
+  ASSERT_EQ(sentences.size(), 2u);
+  EXPECT_EQ(sentences[1]["source"], "the mat");
+  EXPECT_EQ(sentences[1]["target"], "c");
+  EXPECT_THAT(result.errors, AllOf(HasSubstr("in.txt: line 2 has no text and is left out"),
+                                   HasSubstr("in.txt: line 4 has no text and is left out")));
+}
+
 TEST_F(Explain, NamesTheWrongFlagOrText) {
   const std::string two = folder_ / "two.txt", three = folder_ / "three.txt";
-  write_file(two, "the cat\n\n");
+  write_file(two, "the cat\nthe mat\n");
   write_file(three, "a\nb\nc\n");
   std::string many;
   for (int i = 0; i < 2000; ++i) many += "cat ";
@@ -115,9 +130,16 @@ TEST_F(Explain, NamesTheWrongFlagOrText) {
   expect_failure({"a cat", "-o", "-", "--format", "svg", "--layer", "2"}, 2, "--layer 2");
   expect_failure({"a cat", "-o", "-", "--format", "svg", "--head", "3"}, 2, "--head 3");
   expect_failure({"a cat", "-o", "-", "--layer", "1"}, 2, "--layer: belongs to --format svg");
-  expect_failure({"", "-o", "-"}, 2, "the sentence has no text");
+  expect_failure({"a cat", "-o", "-", "--format", "svg", "--layer", "-1"}, 2,
+                 "--layer -1: layers count from 1; 0 is the last");
+  expect_failure({"a cat", "-o", "-", "--format", "svg", "--head", "-2"}, 2,
+                 "--head -2: heads count from 1; 0 is the mean of all");
+  for (const char* empty : {"", "   ", "\u3000"}) {
+    expect_failure({empty, "-o", "-"}, 2, "--text: the sentence has no text");
+    expect_failure({"a cat", "--target", empty, "-o", "-"}, 2,
+                   "--target: the translation has no text");
+  }
   expect_failure({"a cat", "-o", folder_ / "a.png"}, 2, "--output: the name ends in .png");
-  expect_failure({"a cat", "--target", "", "-o", "-"}, 2, "--target: the translation has no text");
   const auto expect_no_figure = [&](const std::vector<std::string>& more, const char* text) {
     std::vector<std::string> all = {"a cat", "-o", "-", "--format", "svg", "--figure"};
     all.insert(all.end(), more.begin(), more.end());
@@ -129,7 +151,14 @@ TEST_F(Explain, NamesTheWrongFlagOrText) {
   expect_no_figure({"input", "--token", "99"}, "--token 99: the sentence has ");
   expect_no_figure({"input", "--token", "0"}, "--token 0: ");
   expect_failure({"a cat", "-o", "-", "--attention-layer", "9"}, 2, "--attention-layer 9");
-  expect_failure({"-i", two, "-o", "-"}, 1, "sentence 2: the sentence has no text");
+  write_file(three, "the cat\n\n" + many + "\n");
+  expect_failure({"-i", three, "-o", "-"}, 1, "line 3: the sentence has ");
+  write_file(three, "a\n \n");
+  expect_failure({"-i", two, "--target-file", three, "-o", "-"}, 1,
+                 "line 2: the translation has no text");
+  write_file(three, "\n \n");
+  expect_failure({"-i", three, "-o", "-"}, 1, "three.txt: no line has a text");
+  write_file(three, "a\nb\nc\n");
   expect_failure({"-i", two, "--target-file", three, "-o", "-"}, 1, "three.txt");
   expect_failure({"-i", folder_ / "nowhere", "-o", "-"}, 1, "nowhere");
   expect_failure({many, "-o", "-"}, 1, " pieces; explain looks at 256 at most");

@@ -7,6 +7,7 @@ const path = require('node:path');
 const { pathToFileURL } = require('node:url');
 
 const { ARGUMENTS, DESKTOP, PHONE, Runner, expectWellMade } = require('./chromium_checks.js');
+const { SIGHTS, contrast, distance } = require('./color_vision.js');
 
 const [modules, executablePath, large, unusual, screenshots] = process.argv.slice(2);
 const { chromium } = require(path.join(modules, 'playwright-core'));
@@ -174,6 +175,99 @@ const checks = {
     assert.match(await text(page, '#matrix-title'), /mean of all heads$/);
   },
 
+  async 'the first step shows the values as they are, the fifth as they count'(page) {
+    await kind(page, 'encoder');
+    const look = () =>
+      page.evaluate(() => {
+        const rows = [...document.querySelectorAll('.steps-table tbody tr')];
+        const values = rows.map(row => row.querySelectorAll('canvas')[1]).filter(found => found);
+        return {
+          head: document.querySelector('.steps-table thead th:last-child').textContent,
+          least: Math.min(...values.map(strip => Number(getComputedStyle(strip).opacity))),
+          cell: Number(getComputedStyle(values[0].parentElement).opacity),
+        };
+      });
+    await page.emulateMedia({ reducedMotion: 'reduce' });
+    await page.locator('#step-buttons button').nth(1).click();
+    assert.deepEqual(await look(), { head: 'value v', least: 1, cell: 1 });
+    await page.locator('#step-buttons button').nth(5).click();
+    const counted = await look();
+    assert.equal(counted.head, 'value v × weight');
+    assert.ok(counted.least < 0.9 && counted.cell === 1, JSON.stringify(counted));
+  },
+
+  async 'the row of the word that asks is marked, and always there'(page) {
+    for (const name of ['encoder', 'decoder']) {
+      await kind(page, name);
+      const missing = await page.evaluate(() => {
+        const side = kSides[view.kind].queries;
+        return tokensOf(side).filter((_, position) => {
+          change({ [side]: position });
+          showSteps();
+          const own = [...document.querySelectorAll('.own-row th > span')].map(text => text.textContent);
+          return own.length !== 1 || own[0] !== tokensOf(kSides[view.kind].keys)[position].piece;
+        }).length;
+      });
+      assert.equal(missing, 0, name);
+    }
+    await kind(page, 'cross');
+    await drawn(page);
+    assert.equal(await page.locator('.own-row').count(), 0);
+  },
+
+  async 'what greedy search takes is marked at each step'(page) {
+    const greedyAt = async step => {
+      await page.locator('#output-tokens button').nth(step).click();
+      const marked = page.locator('#candidates tr', { hasText: '↑ greedy' });
+      assert.equal(await marked.count(), 1, `step ${step + 1}`);
+      return { piece: await marked.locator('th > span').textContent(), note: await text(page, '#candidates-note') };
+    };
+    const written = await page.evaluate(() => tokensOf('output').map(({ piece }) => piece));
+    const first = await greedyAt(0);
+    assert.equal(first.piece, written[0]);
+    assert.match(first.note, /takes the same piece/);
+    const third = await greedyAt(2);
+    assert.equal(third.piece, '▁other0');
+    assert.match(third.note, /goes another way from here/);
+    assert.match(await page.locator('#output-tokens button').nth(2).textContent(), /not greedy/);
+    const later = await greedyAt(5);
+    assert.equal(later.piece, await page.evaluate(() => sentence().target_tokens[5].top[0].piece));
+    assert.match(later.note, /has left this way at step 3/);
+  },
+
+  async 'strips and cells tell what they show'(page) {
+    const silent = await page.evaluate(
+      () =>
+        [...document.querySelectorAll('.strip')].filter(
+          strip => !/^.+: \d+ numbers from −?\d+\.\d\d to −?\d+\.\d\d$/.test(strip.getAttribute('aria-label') || ''),
+        ).length,
+    );
+    assert.equal(silent, 0);
+    assert.ok((await page.locator('[aria-label^="Value of "]').count()) > 5);
+    for (const cell of ['#waves-cell', '#near-cell', '#matrix-cell'])
+      assert.equal(await page.locator(cell).getAttribute('role'), 'status', cell);
+  },
+
+  async 'the texts of the boxes have room'(page) {
+    const tight = await page.evaluate(() =>
+      [...document.querySelectorAll('.box')].flatMap(box => {
+        const [edge, ...texts] = [...box.children].map(part => part.getBBox());
+        return texts.some(({ width }) => width + 14 > edge.width) ? [box.textContent] : [];
+      }),
+    );
+    assert.deepEqual(tight, []);
+  },
+
+  async 'words of scripts without spaces'(page) {
+    const found = await page.evaluate(() => [
+      wordText(['▁', '先生']),
+      wordText(['▁']),
+      wordText(['▁', '<0xE5>', '<0x85>', '<0x88>', '生']),
+      ...['私は', 'ABC日本', 'ฉันรู้', "don't go"].map(text => wordsOf(text).map(word => word.text).join('|')),
+    ]);
+    assert.deepEqual(found, ['先生', '▁', '先生', '私|は', 'ABC|日|本', 'ฉั|น|รู้', "don't|go"]);
+  },
+
   async 'the steps are read one by one'(page) {
     for (let step = 1; step <= 6; ++step) {
       await page.locator('#step-buttons button').nth(step).click();
@@ -216,6 +310,9 @@ const checks = {
     assert.match(download.suggestedFilename(), /\.svg$/);
     assert.match(svg, /^<svg[^>]* xmlns="http:\/\/www\.w3\.org\/2000\/svg"/);
     assert.doesNotMatch(svg, /var\(/);
+    assert.match(svg, /^<svg[^>]* role="img"[^>]*>(<rect [^>]*>)?<title>Lines of attention from \d+ words to \d+<\/title>/);
+    assert.match(svg, /^<svg[^>]* font-family="Helvetica, Arial, sans-serif"/);
+    assert.doesNotMatch(svg, /system-ui/);
     for (const figure of ['architecture', 'lines', 'matrix', 'tree'])
       assert.doesNotMatch(
         await page.evaluate(
@@ -233,7 +330,7 @@ const checks = {
     await page.locator('#next').click();
     await drawn(page);
     const shown = await page.locator('#source-words .word > span').allTextContents();
-    const expected = await page.evaluate(() => explanation.sentences[1].source_tokens.map(token => plainPiece(token.piece)).join(''));
+    const expected = await page.evaluate(() => explanation.sentences[1].source_tokens.map(token => wordText([token.piece])).join(''));
     assert.equal(shown.join(''), expected);
   },
 
@@ -251,6 +348,44 @@ const unusualChecks = {
     assert.ok((await page.locator('#lines path:not([stroke-dasharray=none])').count()) > 0);
     assert.ok((await page.locator('.box').allTextContents()).includes('positional encoding+ learned'));
   },
+};
+
+// Lines with the same dashes are told apart by colour alone; the squares beside the words also by their places.
+const checkSights = async page => {
+  const { colors, dashes, grounds } = await page.evaluate(() => {
+    const heads = Array.from({ length: kHeadColors }, (_, head) => head);
+    return {
+      colors: heads.map(head => rgbOf(`--head-${head}`)),
+      dashes: Array.from({ length: 24 }, (_, head) => `${headColor(head)} ${headDashes(head)}`),
+      grounds: [document.body, document.querySelector('.card')].map(part =>
+        getComputedStyle(part).backgroundColor.match(/\d+/g).map(Number),
+      ),
+    };
+  });
+  assert.equal(new Set(dashes).size, 24, 'no two of 24 heads look the same');
+  for (const [head, color] of colors.entries())
+    for (const ground of grounds)
+      assert.ok(contrast(color, ground) >= 4.5, `head ${head + 1} on the page: ${contrast(color, ground)}`);
+  for (const sight of SIGHTS)
+    for (let a = 0; a < colors.length; ++a)
+      for (let b = 0; b < a; ++b) {
+        const isByColor = dashes[a].split(') ')[1] === dashes[b].split(') ')[1];
+        const least = isByColor ? 25 : sight === 'normal' ? 25 : 12;
+        const found = distance(colors[a], colors[b], sight);
+        assert.ok(found >= least, `${sight}: heads ${b + 1} and ${a + 1} are ${found.toFixed(1)} apart, not ${least}`);
+      }
+};
+
+// Nothing that asks for a pointer is printed.
+const checkPrint = async page => {
+  await page.emulateMedia({ media: 'print' });
+  const printed = await page.evaluate(() =>
+    [...document.querySelectorAll('main :is(select, .tools, #kinds, #layers, #step-buttons, .save, .jumps)')]
+      .filter(control => control.getClientRects().length)
+      .map(control => control.id || control.className),
+  );
+  assert.deepEqual(printed, []);
+  assert.match(await text(page, '#matrix-title'), /layer \d/, 'the titles say what is chosen');
 };
 
 // A dark page is printed on white paper, with pictures that can be seen there.
@@ -296,6 +431,11 @@ const main = async () => {
   for (const [name, check] of Object.entries(unusualChecks))
     await checked.run(name, () => onPage({ file: unusual }, check));
   await checked.run('a dark page is printed light', () => onPage({ colorScheme: 'dark' }, checkPaper));
+  for (const colorScheme of ['light', 'dark'])
+    await checked.run(`heads are told apart by every sight: ${colorScheme}`, () =>
+      onPage({ colorScheme }, checkSights),
+    );
+  await checked.run('controls are not printed', () => onPage({}, checkPrint));
   for (const hash of WRONG)
     await checked.run(`a wrong address is put right: ${hash}`, () =>
       onPage({ hash }, async page => assert.ok(await page.locator('#lines svg path').count())),

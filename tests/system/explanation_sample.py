@@ -94,6 +94,11 @@ def output_tokens(text, draw):
     return made
 
 
+def greedy_pieces(output):
+    """Greedy search goes another way at the third step, where there is one."""
+    return [*(token["piece"] for token in output[:2]), "▁other0", "</s>"]
+
+
 def search(output):
     """A beam of two: the first hypothesis is the translation, the second one is dropped or ends at once."""
     nodes = [{"id": 0, "parent": None, "step": 0, "piece": "<s>", "log_probability": 0.0, "score": 0.0, "state": "alive"}]
@@ -107,7 +112,7 @@ def search(output):
         nodes.append({"id": last + 1, "parent": parent, "step": step, "piece": "</s>" if step == 2 else "▁other0",
                       "log_probability": total - 1, "score": (total - 1) / step,
                       "state": "finished" if step == 2 else "dropped"})
-    return {"beam_size": 2, "best": last, "nodes": nodes, "greedy": {"text": "other0", "log_probability": -3.5}}
+    return {"beam_size": 2, "best": last, "nodes": nodes, "greedy": {"text": "other0", "pieces": greedy_pieces(output), "log_probability": -3.5}}
 
 
 def sentence(model, draw, source, target):
