@@ -29,12 +29,14 @@ const decoded = async file => {
   }
 };
 
+// As an answer of the server: with the language between source and target if there is one.
 const translateText = async (text, parameters, signal, onProgress) => {
   const parts = portions(text);
   const translated = Array(parts.length).fill('');
   let next = 0;
   let done = 0;
   let source = parameters.source;
+  let pivotLanguage;
   const translateNext = async () => {
     const at = next++;
     const part = parts[at];
@@ -42,6 +44,7 @@ const translateText = async (text, parameters, signal, onProgress) => {
       ? await patiently(() => translate({ ...parameters, source, q: part }, signal), signal)
       : { translatedText: part };
     translated[at] = answer.translatedText;
+    pivotLanguage ||= answer.pivotLanguage;
     done += part.length;
     onProgress(done / text.length);
     return answer;
@@ -53,14 +56,15 @@ const translateText = async (text, parameters, signal, onProgress) => {
     while (next < parts.length) await translateNext();
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
-  return translated.join('');
+  return { translatedText: translated.join(''), pivotLanguage };
 };
 
 export class Files {
-  // `parameters` gives source, target, key and terms of the form.
-  constructor(parameters, showError) {
+  // `parameters` gives source, target, key and terms of the form, `wayOf` words for a language between.
+  constructor(parameters, showError, wayOf) {
     this.parameters = parameters;
     this.showError = showError;
+    this.wayOf = wayOf;
     this.running = null;
     byId('file-cancel').addEventListener('click', () => this.close());
   }
@@ -89,8 +93,9 @@ export class Files {
     byId('file-progress').hidden = false;
     byId('file-cancel').textContent = 'Cancel';
     try {
-      const address = await this.addressOf(file, parameters, running.signal);
-      if (running === this.running) this.finish(address, translatedName(file.name, parameters.target));
+      const { address, pivotLanguage } = await this.translated(file, parameters, running.signal);
+      if (running !== this.running) return;
+      this.finish(address, translatedName(file.name, parameters.target), this.wayOf(pivotLanguage));
     } catch (error) {
       if (running !== this.running) return;
       this.close();
@@ -98,25 +103,26 @@ export class Files {
     }
   }
 
-  async addressOf(file, parameters, signal) {
+  async translated(file, parameters, signal) {
     if (!/\.txt$/i.test(file.name)) {
       this.show('is being translated');
-      const { translatedFileUrl } = await translateFile(file, parameters, signal);
+      const { translatedFileUrl, pivotLanguage } = await translateFile(file, parameters, signal);
       // Below the path of the page, wherever a proxy has put it.
-      return `download_file/${translatedFileUrl.split('/').pop()}`;
+      return { address: `download_file/${translatedFileUrl.split('/').pop()}`, pivotLanguage };
     }
     this.show('0 %', 0);
     const text = await decoded(file);
     if (!text.trim()) throw new Error(`${file.name} has no text.`);
-    const translation = await translateText(text, parameters, signal, fraction =>
+    const { translatedText, pivotLanguage } = await translateText(text, parameters, signal, fraction =>
       this.show(`${Math.floor(fraction * 100)} %`, fraction),
     );
-    return URL.createObjectURL(new Blob([translation], { type: 'text/plain;charset=utf-8' }));
+    const blob = new Blob([translatedText], { type: 'text/plain;charset=utf-8' });
+    return { address: URL.createObjectURL(blob), pivotLanguage };
   }
 
-  finish(address, name) {
+  finish(address, name, way) {
     this.address = address;
-    this.show('is translated', 1);
+    this.show(['is translated', way].filter(Boolean).join(' '), 1);
     byId('file-progress').hidden = true;
     byId('file-cancel').textContent = 'Close';
     const link = byId('file-link');

@@ -43,6 +43,7 @@ const showStatus = message => {
   byId('status').textContent = message;
 };
 const nameOf = code => known.find(language => language.code === code)?.name || code;
+const wayOf = pivot => (pivot ? `by way of ${nameOf(pivot)}` : '');
 
 const formParameters = () => ({
   source: source.value,
@@ -91,11 +92,10 @@ const showLanguage = answer => {
   const detected = answer.detectedLanguage;
   result.lang = target.value;
   text.lang = detected ? detected.language : source.value;
-  const pivot = answer.pivotLanguage ? `by way of ${nameOf(answer.pivotLanguage)}` : '';
   if (detected?.language === target.value)
     return showStatus(`The text is ${nameOf(detected.language)} already.`);
   const from = detected ? `Detected: ${nameOf(detected.language)} (${Math.round(detected.confidence)} %)` : '';
-  showStatus([from, pivot].filter(Boolean).join(', '));
+  showStatus([from, wayOf(answer.pivotLanguage)].filter(Boolean).join(', '));
 };
 
 const clear = () => {
@@ -211,7 +211,7 @@ const takeFiles = files => {
   return fileTranslations.translate(file);
 };
 
-const fileTranslations = new Files(formParameters, showError);
+const fileTranslations = new Files(formParameters, showError, wayOf);
 
 const listen = () => {
   text.addEventListener('input', () => {

@@ -61,6 +61,13 @@ const inPage = (page, parameters) =>
     parameters,
   );
 
+const drop = (page, name, bytes) =>
+  page.evaluate(([fileName, content]) => {
+    const dataTransfer = new DataTransfer();
+    dataTransfer.items.add(new File([new Uint8Array(content)], fileName));
+    document.body.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }));
+  }, [name, bytes]);
+
 const checks = {
   async 'a text is translated while it is typed'(page) {
     await Promise.all([answered(page, SENTENCE), text(page).pressSequentially(SENTENCE)]);
@@ -214,23 +221,51 @@ const checks = {
     assert.equal(sources.lastIndexOf('auto'), 0);
   },
 
-  async 'a file that is dropped is translated; others are refused by name'(page) {
-    const drop = (name, bytes) =>
-      page.evaluate(([fileName, content]) => {
-        const dataTransfer = new DataTransfer();
-        dataTransfer.items.add(new File([new Uint8Array(content)], fileName));
-        document.body.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }));
-      }, [name, bytes]);
-    await drop('small.TXT', [...Buffer.from('A dog is running.\n')]);
-    await page.locator('#file-link').waitFor();
-    await drop('page.html', [...Buffer.from('<p>A <b>dog</b> is running.</p>\n')]);
-    await page.waitForFunction(() => document.querySelector('#file-link').download === 'page.de.html');
-    await page.locator('#file-link').waitFor();
-    const [download] = await Promise.all([page.waitForEvent('download'), page.locator('#file-link').click()]);
-    assert.match(fs.readFileSync(await download.path(), 'utf8'), /^<p>.*<b>.*<\/b>.*<\/p>\n$/);
-    await drop('picture.png', [1, 2, 3]);
+  async 'a file that is dropped is translated, with its markup'(page) {
+    const kinds = {
+      'small.TXT': ['A dog is running.\n', /^[^\n]+\n$/],
+      'page.html': ['<p>A <b>dog</b> is running.</p>\n', /^<p>.*<b>.*<\/b>.*<\/p>\n$/],
+      'film.srt': [
+        '1\n00:00:01,000 --> 00:00:02,500\nA dog\n\n2\n00:00:03,000 --> 00:00:04,000\nis running.\n',
+        /^1\n00:00:01,000 --> 00:00:02,500\n[^\n]*\n\n2\n00:00:03,000 --> 00:00:04,000\n[^\n]*\n$/,
+      ],
+      'messages.po': [
+        'msgid "A dog is running to %s."\nmsgstr ""\n',
+        /^msgid "A dog is running to %s\."\nmsgstr "[^"]*%s[^"]*"\n$/,
+      ],
+      'page.md': ['# A dog\n\nA dog is `running`.\n', /^# .*\n\n[^\n]*`running`[^\n]*\n$/],
+    };
+    for (const [name, [written, expected]] of Object.entries(kinds)) {
+      await drop(page, name, [...Buffer.from(written)]);
+      const translated = name.replace('.', '.de.');
+      await page.waitForFunction(known => {
+        const link = document.querySelector('#file-link');
+        return !link.hidden && link.download === known;
+      }, translated);
+      const [download] = await Promise.all([page.waitForEvent('download'), page.locator('#file-link').click()]);
+      assert.match(fs.readFileSync(await download.path(), 'utf8'), expected, name);
+    }
+  },
+
+  async 'the language between two is said of a file, too'(page) {
+    for (const [asked, name] of Object.entries({ '**/translate': 'a.txt', '**/translate_file': 'a.md' })) {
+      await page.route(asked, async route => {
+        const response = await route.fetch();
+        await route.fulfill({ response, json: { ...(await response.json()), pivotLanguage: 'en' } });
+      });
+      await drop(page, name, [...Buffer.from('A dog.\n')]);
+      await page.waitForFunction(
+        known => document.querySelector('#file-name').textContent === known &&
+          document.querySelector('#file-state').textContent === 'is translated by way of English',
+        name,
+      );
+    }
+  },
+
+  async 'a file that is no text of a known kind is refused by name'(page) {
+    await drop(page, 'picture.png', [1, 2, 3]);
     assert.match(await page.locator('#error').textContent(), /picture\.png/);
-    await drop('latin1.txt', [0xe4, 0x0a]);
+    await drop(page, 'latin1.txt', [0xe4, 0x0a]);
     await page.waitForFunction(() => document.querySelector('#error').textContent.includes('UTF-8'));
   },
 

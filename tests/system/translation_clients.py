@@ -5,8 +5,10 @@ packages.
 Usage: translation_clients.py PROGRAM PACKAGES
 """
 
+import io
 import json
 import pathlib
+import re
 import sys
 import tempfile
 import urllib.error
@@ -65,6 +67,35 @@ def check_deepl(server, texts, expected):
         raise AssertionError(f"no {error}")
 
 
+def check_deepl_options(server, texts, expected):
+    import deepl
+    client = deepl.Translator("gamma", server_url=server.url)
+
+    def text_of(text, **options):
+        return client.translate_text(text, source_lang="EN", target_lang="DE", **options).text
+
+    html = text_of(f"<p>{texts[0]}</p>\n<p>A <b>dog</b> is running. <code>x  =  1</code></p>", tag_handling="html")
+    assert re.fullmatch(rf"<p>{re.escape(expected[0])}</p>\n<p>[^<]*<b>[^<]*</b>[^<]*<code>x  =  1</code>[^<]*</p>", html), html
+    ignored = "<x>The  garden</x>"
+    xml = text_of(f"<d><t>{texts[0]}</t> {ignored} The dog.</d>", tag_handling="xml", ignore_tags=["x"], splitting_tags="t")
+    assert xml.startswith(f"<d><t>{expected[0]}</t>") and xml.endswith("</d>") and xml.count(ignored) == 1, xml
+    lines, line = "\n".join(texts), " ".join(texts)
+    assert text_of(lines, split_sentences=deepl.SplitSentences.ALL) == "\n".join(expected)
+    for split in (deepl.SplitSentences.OFF, deepl.SplitSentences.NO_NEWLINES):
+        assert text_of(lines, split_sentences=split) == text_of(line, split_sentences=split)
+    assert text_of(texts[0], preserve_formatting=True) == expected[0]
+    for message, call in [("parsing failed", lambda: text_of("<a>dog", tag_handling="xml")),
+                          ("formality", lambda: text_of("dog", formality="less")),
+                          ("/translate_file", lambda: client.translate_document(
+                              io.BytesIO(b"A dog."), io.BytesIO(), target_lang="DE", filename="dog.txt"))]:
+        try:
+            call()
+        except deepl.DeepLException as error:
+            assert message in str(error), error
+            continue
+        raise AssertionError(f"no fault that says {message}")
+
+
 def check_glossaries(server):
     import deepl
     client, other = (deepl.Translator(key, server_url=server.url) for key in ("alpha", "gamma"))
@@ -81,6 +112,8 @@ def check_glossaries(server):
     with urllib.request.urlopen(f"{server.url}/translate", urllib.parse.urlencode(terms).encode()) as response:
         expected = json.load(response)["translatedText"]
     assert client.translate_text(text, source_lang="EN", target_lang="DE", glossary=made).text == expected
+    assert client.translate_text_with_glossary(text, made).text == expected
+    assert [result.text for result in client.translate_text_with_glossary([text, text], made)] == [expected, expected]
     pairs = [(pair.source_lang, pair.target_lang) for pair in client.get_glossary_languages()]
     assert sorted(pairs) == [("de", "en"), ("en", "de")], pairs
     client.delete_glossary(made)
@@ -104,7 +137,9 @@ def main():
         texts = ["The old man reads a book in the garden.", "Two children are playing with the dog."]
         with serving.Server(program, "-m", *models, "--api-keys", folder / "keys.txt",
                             "--glossaries", folder / "glossaries") as server:
-            check_deepl(server, texts, check_libretranslate(server, texts))
+            expected = check_libretranslate(server, texts)
+            check_deepl(server, texts, expected)
+            check_deepl_options(server, texts, expected)
             check_glossaries(server)
     print("libretranslatepy and deepl are served")
 
