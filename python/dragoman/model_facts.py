@@ -25,7 +25,7 @@ def inspect(model: str | os.PathLike[str]) -> ModelFacts:
     return ModelFacts(path, size, json.loads(architecture), json.loads(provenance), defaults)
 
 
-def load_file(model: str | os.PathLike[str]) -> dict[str, memoryview]:
+def load_file(model: str | os.PathLike[str]) -> "dict[str, memoryview[float]]":
     """Reads the parameters of a run folder or a model file, by name, as safetensors' load_file does.
 
     Each is a memoryview of its shape, of float32 whatever the file stores; numpy.asarray makes an array of it without

@@ -14,7 +14,7 @@ def texts(translator: dragoman.Translator) -> list[str]:
 
 
 def shapes(model: str) -> list[tuple[int, ...]]:
-    parameters: dict[str, memoryview] = dragoman.load_file(model)
+    parameters: "dict[str, memoryview[float]]" = dragoman.load_file(model)
     return [view.shape or () for view in parameters.values()]
 
 
