@@ -48,7 +48,8 @@ std::vector<std::string> unheld_settings(const DecodeDefaults& defaults,
     const bool is_stop = name == "stop";
     const auto& held = is_stop ? format.stops : format.flags;
     if (std::ranges::find(held, is_stop ? text : name) != held.end()) continue;
-    if (is_stop || text != usual_fields[i].text()) unheld.push_back("--" + name + " " + text);
+    if (is_stop || text != usual_fields[i].text())
+      unheld.push_back(join_text("--", name, " ", text));
   }
   return unheld;
 }
