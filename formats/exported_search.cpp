@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/fields.h"
+#include "base/joined.h"
 
 namespace dragoman {
 
@@ -57,14 +58,8 @@ std::vector<std::string> unheld_settings(const DecodeDefaults& defaults,
 void check_unheld(const std::vector<std::string>& settings, const FormatSearch& format,
                   Unheld unheld) {
   if (settings.empty() || unheld == Unheld::LeftOut) return;
-  throw Error("the model's search settings: ", format.system, " has no ", joined(settings),
+  throw Error("the model's search settings: ", format.system, " has no ", joined(settings, ", "),
               "; --drop-search exports the model without such settings");
-}
-
-std::string joined(const std::vector<std::string>& texts) {
-  std::string all;
-  for (const std::string& text : texts) all += (all.empty() ? "" : ", ") + text;
-  return all;
 }
 
 }  // namespace dragoman

@@ -84,7 +84,4 @@ std::vector<std::string> unheld_settings(const DecodeDefaults& defaults,
 void check_unheld(const std::vector<std::string>& settings, const FormatSearch& format,
                   Unheld unheld);
 
-/// Of several texts, joined by ", ".
-std::string joined(const std::vector<std::string>& texts);
-
 }  // namespace dragoman

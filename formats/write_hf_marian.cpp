@@ -62,9 +62,8 @@ std::vector<std::string> unheld_by_hf(const ModelFileReader& model) {
 }
 
 /// Sequences of ids: padding, and the pieces that are never produced.
-Json bad_words(const ExportedSearch& settings, const ModelFileReader& model) {
-  const Tokenizer target(std::string(model.tokenizer_target()), "the target tokenizer");
-  Json words = {{padding_id(model.config())}};
+Json bad_words(const ExportedSearch& settings, const Tokenizer& target, std::int64_t padding) {
+  Json words = {{padding}};
   for (const std::string& piece : settings.suppress) {
     const TokenId id = target.id(piece);
     if (target.piece(id) != piece)
@@ -75,7 +74,7 @@ Json bad_words(const ExportedSearch& settings, const ModelFileReader& model) {
 }
 
 /// The search that the model asks for, in their names.
-Json generation_config(const ModelFileReader& model) {
+Json generation_config(const ModelFileReader& model, const Tokenizer& target) {
   const ExportedSearch settings = exported_search(model.decode_defaults());
   const std::int64_t padding = padding_id(model.config());
   Json early_stopping = settings.stop != "hf";
@@ -87,7 +86,7 @@ Json generation_config(const ModelFileReader& model) {
           {"early_stopping", early_stopping},
           {"no_repeat_ngram_size", settings.no_repeat_ngram_size},
           {"repetition_penalty", settings.repetition_penalty},
-          {"bad_words_ids", bad_words(settings, model)},
+          {"bad_words_ids", bad_words(settings, target, padding)},
           {"decoder_start_token_id", padding},
           {"pad_token_id", padding},
           {"bos_token_id", model.config().eos_id},
@@ -176,7 +175,7 @@ std::vector<std::string> write_hf_marian(const ModelFileReader& model, const fs:
   const fs::path& part = made.path();
   write_weights(model, part / "model.safetensors");
   write_file(part / "config.json", model_config(config).dump(2) + "\n");
-  write_file(part / "generation_config.json", generation_config(model).dump(2) + "\n");
+  write_file(part / "generation_config.json", generation_config(model, target).dump(2) + "\n");
   const Json tokenizer = {{"tokenizer_class", "MarianTokenizer"},
                           {"separate_vocabs", separate},
                           {"eos_token", target.piece(target.eos_id())},

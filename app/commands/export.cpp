@@ -10,6 +10,7 @@
 #include "app/frame/log.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "base/joined.h"
 #include "formats/ctranslate2.h"
 #include "formats/exported_search.h"
 #include "formats/hf_marian.h"
@@ -88,7 +89,7 @@ void warn_of_unheld(const std::string& folder, const std::vector<std::string>& s
                         is_for_callers
                             ? ": CTranslate2 keeps no settings of the search; ask it for "
                             : ": leaves out the model's search settings ",
-                        joined(settings)));
+                        joined(settings, ", ")));
 }
 
 /// Reads the folder as a stranger's, computes that model by its own formulas, and compares it with

@@ -7,7 +7,7 @@
 #include "app/frame/log.h"
 #include "base/amounts.h"
 #include "base/error.h"
-#include "formats/exported_search.h"
+#include "base/joined.h"
 #include "formats/import_model.h"
 
 namespace dragoman {
@@ -52,7 +52,7 @@ int run(const ImportConfig& config, const Invocation& invocation) {
                      " parameters"));
   if (!theirs.search.left_out.empty())
     log_warning(join_text(theirs.search.file, ": we have no setting like ",
-                          joined(theirs.search.left_out), ": the model leaves it out"));
+                          joined(theirs.search.left_out, ", "), ": the model leaves it out"));
   log_info("check against " + model.kind + "'s formulas: " + parity.text());
   return 0;
 }

@@ -26,29 +26,17 @@ bool is_page(const std::string& path) {
   return ascii_lower(beginning_of(path, kBegin.size())) == kBegin;
 }
 
-/// Eight bytes with the length of the header, which is far below 2^56, then an object of JSON. No
-/// text has a zero byte before it.
-bool is_safetensors(const std::string& path) {
-  const std::string begin = beginning_of(path, 9);
-  return begin[7] == '\0' && begin[8] == '{';
-}
-
-bool has_checkpoints(const RunFolder& run) {
-  std::error_code none;
-  return fs::is_directory(run.checkpoints(), none);
-}
-
 /// "the model of the training run en-de", or nothing where no run has such a file.
 std::string role_in_run(const std::string& path) {
   std::error_code none;
   const fs::path file = fs::weakly_canonical(fs::absolute(path), none), folder = file.parent_path();
-  if (const RunFolder run{folder}; has_checkpoints(run) || fs::exists(run.log(), none)) {
-    const std::string of_run = " of the training run " + folder.string();
-    if (file == run.model()) return "the model" + of_run;
-    if (has_checkpoints(run) && file == run.log()) return "the log" + of_run;
-    if (has_checkpoints(run) && file == run.config()) return "the configuration" + of_run;
-  }
-  const RunFolder run{folder.parent_path()};
+  const RunFolder beside{folder}, run{folder.parent_path()};
+  const std::string of_run = " of the training run " + folder.string();
+  const bool has_checkpoints = fs::is_directory(beside.checkpoints(), none);
+  if (file == beside.model() && (has_checkpoints || fs::exists(beside.log(), none)))
+    return "the model" + of_run;
+  if (has_checkpoints && file == beside.log()) return "the log" + of_run;
+  if (has_checkpoints && file == beside.config()) return "the configuration" + of_run;
   long long update = 0;
   const bool is_numbered =
       std::sscanf(file.filename().c_str(), "update-%lld.safetensors", &update) == 1 &&
@@ -63,6 +51,13 @@ std::string role_in_run(const std::string& path) {
 bool is_stream(const std::string& path) {
   std::error_code none;
   return path == "-" || fs::is_other(fs::status(path, none));
+}
+
+// Eight bytes with the length of the header, which is far below 2^56, then an object of JSON. No
+// text has a zero byte before it.
+bool is_safetensors(const std::string& path) {
+  const std::string begin = beginning_of(path, 9);
+  return begin[7] == '\0' && begin[8] == '{';
 }
 
 bool same_file(const std::string& a, const std::string& b) {

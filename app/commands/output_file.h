@@ -11,6 +11,9 @@ namespace dragoman {
 /// Whether the path is "-" or a pipe or device (/dev/null), which is written as it is.
 bool is_stream(const std::string& path);
 
+/// Whether the file begins as one of safetensors does, which no text can.
+bool is_safetensors(const std::string& path);
+
 /// Whether both are names of one existing file, also through links.
 bool same_file(const std::string& a, const std::string& b);
 

@@ -59,9 +59,7 @@ std::int64_t count_lines(int descriptor, const std::string& path) {
 void refuse_text_as_model(const TranslateFiles& files) {
   const std::string& last = files.models.back();
   if (files.models.size() < 2 || !std::filesystem::is_regular_file(last)) return;
-  constexpr std::size_t kHeader = 8;  // of a safetensors file its length, then an object of JSON
-  const MappedFile file(last);
-  if (file.size() <= kHeader || file.bytes()[kHeader] != '{')
+  if (!is_safetensors(last))
     throw UsageError("--model: ", last, " is not a model; a text is given by --input ", last);
 }
 

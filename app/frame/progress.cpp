@@ -9,6 +9,7 @@
 #include "app/frame/log.h"
 #include "app/frame/terminal.h"
 #include "base/amounts.h"
+#include "base/joined.h"
 #include "base/utf8.h"
 
 namespace dragoman {
@@ -74,15 +75,6 @@ std::vector<std::string> facts(const ProgressState& state) {
 }
 
 int width_of(const std::string& text) { return static_cast<int>(count_code_points(text)); }
-
-std::string joined(const std::vector<std::string>& parts, std::string_view separator) {
-  std::string text;
-  for (const std::string& part : parts) {
-    if (!text.empty()) text += separator;
-    text += part;
-  }
-  return text;
-}
 
 /// A bar of `width` columns, filled in steps of an eighth of a column (U+2588..U+258F).
 std::string blocks(const ProgressState& state, int width) {
