@@ -18,7 +18,7 @@ std::vector<std::string> wholes(std::string_view line) {
   return found;
 }
 
-TEST(JsonMembers, KeepTheTextOfTheLine) {
+TEST(JsonMembers, MembersKeepTheTextOfTheLine) {
   const std::string line =
       " { \"a\" : [1,{\"b\":\"}\\\"\"}] ,\"\\u0063\":1e99999,\"d\":\"\\ud800\"}\t";
   const JsonMembers object = members_of(line);
@@ -30,13 +30,13 @@ TEST(JsonMembers, KeepTheTextOfTheLine) {
   EXPECT_EQ(members_of("{}").fault, std::string_view::npos);
 }
 
-TEST(JsonMembers, WithTheSameKeyGiveWayToTheLastOne) {
+TEST(JsonMembers, OfMembersWithTheSameKeyTheLastOneCounts) {
   const JsonMembers object = members_of(R"({"a":1,"b":2,"a":3})");
   EXPECT_EQ(find_member(object.members, "a")->value, "3");
   EXPECT_EQ(find_member(object.members, "c"), nullptr);
 }
 
-TEST(JsonMembers, AreFoundUpToAFault) {
+TEST(JsonMembers, MembersAreFoundUpToAFault) {
   for (const std::string& line :
        {R"({"id":8,"text":"a)"s, R"({"id":8,"text":12)"s, R"({"id":8,})"s, R"({"id":8,"a" 1})"s})
     EXPECT_THAT(wholes(line), ElementsAre("\"id\":8")) << line;
@@ -46,7 +46,7 @@ TEST(JsonMembers, AreFoundUpToAFault) {
 }
 
 /// The reader of JSON that is used elsewhere decides; it ends at a NUL, which is no JSON.
-TEST(JsonMembers, FollowTheGrammarOfJson) {
+TEST(JsonMembers, TheGrammarIsThatOfJson) {
   const std::string seed =
       R"({"a":[-1.5e+3,0,true,null,"\u00e9\/\\"],"b":{},"c":[[],{"d":false}],"e":1E-2})";
   ASSERT_EQ(members_of(seed).fault, std::string_view::npos);
@@ -71,7 +71,7 @@ TEST(JsonMembers, FollowTheGrammarOfJson) {
   }
 }
 
-TEST(JsonMembers, MayBeNestedToAnyDepth) {
+TEST(JsonMembers, MembersMayBeNestedToAnyDepth) {
   const std::string deep(300'000, '[');
   EXPECT_NE(members_of("{\"a\":" + deep).fault, std::string_view::npos);
   EXPECT_EQ(members_of("{\"a\":" + deep + std::string(300'000, ']') + "}").fault,

@@ -43,7 +43,7 @@ class OutputFile : public testing::Test {
       fs::path(testing::TempDir()) / ("output_file_" + std::to_string(getpid()));
 };
 
-TEST_F(OutputFile, IsNeverAFileThatIsRead) {
+TEST_F(OutputFile, AFileThatIsReadIsNoOutput) {
   const std::string input = file("in", "a\n");
   fs::create_symlink(input, path("link"));
   EXPECT_TRUE(same_file(input, path("link")));
@@ -57,14 +57,14 @@ TEST_F(OutputFile, IsNeverAFileThatIsRead) {
   check_output("--output", "/dev/null", {"/dev/null"});
 }
 
-TEST_F(OutputFile, IsNotStandardOutput) {
+TEST_F(OutputFile, StandardOutputIsNoOutputFile) {
   EXPECT_THAT(refusal([] { check_output("--output", "-", {}); }),
               HasSubstr("--output: - stands for standard output"));
   EXPECT_THAT(refusal([] { check_page_output("--html", "-", {}); }), HasSubstr("--html: - "));
   EXPECT_THAT(refusal([] { check_text_output("--output", "-", {}); }), HasSubstr("--output: - "));
 }
 
-TEST_F(OutputFile, NeedsAnExistingFolderAndIsNoFolderItself) {
+TEST_F(OutputFile, AnOutputNeedsAnExistingFolderAndIsNoFolderItself) {
   EXPECT_THAT(refusal([&] { check_output("-o", folder_.string(), {}); }),
               HasSubstr(folder_.string() + " is a folder"));
   try {
@@ -90,7 +90,7 @@ TEST_F(OutputFile, APageReplacesOnlyAPage) {
               HasSubstr("a file that is read"));
 }
 
-TEST_F(OutputFile, ReplacesNoFileOfARun) {
+TEST_F(OutputFile, NoFileOfARunIsReplaced) {
   const auto said = [this](const std::string& name) {
     return refusal([&] { check_output("--output", path(name), {}); });
   };

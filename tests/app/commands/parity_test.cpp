@@ -12,7 +12,7 @@ Parity compared(const ForeignModel& theirs, const ImportedModel& ours) {
   return compare(theirs, ParametersInMemory(ours.config, tensors_of(ours)), tokenizers_of(ours));
 }
 
-TEST(Parity, FindsAnImportedModelTheSame) {
+TEST(Parity, AnImportedModelIsFoundTheSame) {
   for (const Tying tying : {Tying::ThreeWay, Tying::None}) {
     ForeignModel model = random_model(tying);
     model.columns = ColumnOrder::Halves;
@@ -37,7 +37,7 @@ TEST(Parity, SourcesEndAsTheirModelHasThem) {
   EXPECT_EQ(compared(model, ours).lines_of_pieces, 0);
 }
 
-TEST(Parity, FindsWhatIsWrong) {
+TEST(Parity, AWrongModelIsFound) {
   const ForeignModel model = random_model();
   const ImportedModel right = to_imported(model);
   for (const char* name :

@@ -91,7 +91,7 @@ TEST(TranslateDocument, TheFlagsNameElements) {
   EXPECT_EQ(document.passages[0].tags.size(), 1u);
 }
 
-TEST(TranslateDocument, WhatCannotBeReadIsNamedWithItsPlace) {
+TEST(TranslateDocument, AFaultOfTheMarkupIsNamedWithItsPlace) {
   EXPECT_EQ(error_of("<a>\n</b>", MarkupFormat::Xml),
             "page: xml: line 2, column 3: mismatched tag");
   EXPECT_THAT(error_of("one caf\xE9", MarkupFormat::Html),

@@ -92,7 +92,7 @@ class CommandLine : public testing::Test {
   Command command;
 };
 
-TEST_F(CommandLine, AssignsEveryKindOfField) {
+TEST_F(CommandLine, EveryKindOfFieldIsAssigned) {
   configured({"--model", "run/", "--max-tokens", "8k", "--dropout=0.25", "--lowercase",
               "--no-cache", "--preset", "large", "--train-src", "a", "b"});
   EXPECT_EQ(options.model, "run/");
@@ -104,7 +104,7 @@ TEST_F(CommandLine, AssignsEveryKindOfField) {
   EXPECT_THAT(options.train_src, ElementsAre("a", "b"));
 }
 
-TEST_F(CommandLine, TakesUnderscoresAliasesAndLetters) {
+TEST_F(CommandLine, FlagsMayHaveUnderscoresAliasesAndLetters) {
   configured({"--max_tokens", "5"});
   EXPECT_EQ(options.max_tokens, 5);
   configured({"--mini_batch_words=6"});
@@ -116,18 +116,18 @@ TEST_F(CommandLine, TakesUnderscoresAliasesAndLetters) {
   EXPECT_EQ(options.max_tokens, 8);
 }
 
-TEST_F(CommandLine, KeepsUnderscoresInValues) {
+TEST_F(CommandLine, UnderscoresInValuesStay) {
   configured({"--model=a_b=c_d"});
   EXPECT_EQ(options.model, "a_b=c_d");
 }
 
-TEST_F(CommandLine, RepeatsListsAndLetsTheLastOfOtherFlagsCount) {
+TEST_F(CommandLine, ListsRepeatAndTheLastOfOtherFlagsCounts) {
   configured({"--train-src", "a", "--max-tokens", "1", "--train-src=b", "--max-tokens", "2"});
   EXPECT_THAT(options.train_src, ElementsAre("a", "b"));
   EXPECT_EQ(options.max_tokens, 2);
 }
 
-TEST_F(CommandLine, WarnsWhereALaterValueReplacesAnother) {
+TEST_F(CommandLine, AValueThatReplacesAnotherIsWarnedOf) {
   EXPECT_THAT(configured({"--model", "a", "-m", "b"}).warnings,
               ElementsAre("--model is given twice; the last one counts: b (not a)"));
   EXPECT_THAT(configured({"-w", "1", "--max-tokens=2", "--max_tokens", "3"}).warnings,
@@ -137,7 +137,7 @@ TEST_F(CommandLine, WarnsWhereALaterValueReplacesAnother) {
       testing::IsEmpty());
 }
 
-TEST_F(CommandLine, NamesTheFlagAsItWasTyped) {
+TEST_F(CommandLine, AnErrorNamesTheFlagAsItWasTyped) {
   EXPECT_EQ(refusal({"--mini-batch-words", "many"}),
             "--mini-batch-words (here --max-tokens): 'many' is not a whole number");
   EXPECT_EQ(refusal({"--mini_batch_words=many"}),
@@ -148,7 +148,7 @@ TEST_F(CommandLine, NamesTheFlagAsItWasTyped) {
             "--max-tokens-too: no");
 }
 
-TEST_F(CommandLine, ListsAutoAmongTheValuesWhereItIsTaken) {
+TEST_F(CommandLine, AutoIsListedAmongTheValuesWhereItIsTaken) {
   for (Field& field : command.fields)
     if (field.info.name == "preset")
       field.assign = [assign = field.assign](const std::vector<std::string>& texts) {
@@ -159,7 +159,7 @@ TEST_F(CommandLine, ListsAutoAmongTheValuesWhereItIsTaken) {
   EXPECT_EQ(refusal({"-c", file}), file + ":1: --preset: 'huge' is none of small, large, auto");
 }
 
-TEST_F(CommandLine, NamesAllUnknownFlagsAtOnce) {
+TEST_F(CommandLine, AllUnknownFlagsAreNamedAtOnce) {
   command.positionals = {};
   EXPECT_EQ(
       refusal({"--train-sets", "a", "b", "--lower-cas", "-z", "-z", "--zzzzzzzz=1"}),
@@ -167,7 +167,7 @@ TEST_F(CommandLine, NamesAllUnknownFlagsAtOnce) {
       "(2) --lower-cas; did you mean --lowercase? (3) -z (4) --zzzzzzzz");
 }
 
-TEST_F(CommandLine, AnswersFlagsOfOtherSystemsWithTheFlagToTakeHere) {
+TEST_F(CommandLine, AFlagOfAnotherSystemIsAnsweredWithTheFlagToTakeHere) {
   command.name = "train";
   EXPECT_EQ(refusal({"--tied_embeddings_all"}),
             "--tied-embeddings-all is Marian's; here: --tying three-way, which is the default");
@@ -216,7 +216,7 @@ TEST_F(CommandLine, AModelWithoutItsFlagIsRecognized) {
   std::filesystem::remove_all(folder);
 }
 
-TEST_F(CommandLine, ReadsSwitchesWithValues) {
+TEST_F(CommandLine, SwitchesMayHaveValues) {
   configured({"--lowercase=false", "--cache=no"});
   EXPECT_FALSE(options.lowercase);
   EXPECT_FALSE(options.cache);
@@ -226,7 +226,7 @@ TEST_F(CommandLine, ReadsSwitchesWithValues) {
   EXPECT_EQ(refusal({"--lowercase=perhaps"}), "--lowercase: 'perhaps' is neither true nor false");
 }
 
-TEST_F(CommandLine, PassesValuesThatLookLikeSyntaxOnUnchanged) {
+TEST_F(CommandLine, ValuesThatLookLikeSyntaxStayUnchanged) {
   configured({"--train-src", "[SEP]", "[a,b]", "", "{}", "-", "-5", "%%"});
   EXPECT_THAT(options.train_src, ElementsAre("[SEP]", "[a,b]", "", "{}", "-", "-5", "%%"));
   configured({"--model=[x]", "--train-src=--lowercase"});
@@ -237,7 +237,7 @@ TEST_F(CommandLine, PassesValuesThatLookLikeSyntaxOnUnchanged) {
   EXPECT_EQ(options.model, "");
 }
 
-TEST_F(CommandLine, TakesPositionalArgumentsInOrder) {
+TEST_F(CommandLine, PositionalArgumentsAreTakenInOrder) {
   configured({"run/", "a", "--max-tokens", "3", "b"});
   EXPECT_EQ(options.model, "run/");
   EXPECT_THAT(options.inputs, ElementsAre("a", "b"));
@@ -246,7 +246,7 @@ TEST_F(CommandLine, TakesPositionalArgumentsInOrder) {
   EXPECT_THAT(options.inputs, ElementsAre("-x", "[y]"));
 }
 
-TEST_F(CommandLine, AnswersUnknownFlagsWithTheNearestName) {
+TEST_F(CommandLine, AnUnknownFlagIsAnsweredWithTheNearestName) {
   EXPECT_EQ(refusal({"--max-token", "5"}), "unknown flag --max-token; did you mean --max-tokens?");
   EXPECT_EQ(refusal({"--max-token=5"}), "unknown flag --max-token; did you mean --max-tokens?");
   EXPECT_EQ(refusal({"--lower_cas"}), "unknown flag --lower-cas; did you mean --lowercase?");
@@ -256,7 +256,7 @@ TEST_F(CommandLine, AnswersUnknownFlagsWithTheNearestName) {
   EXPECT_EQ(refusal({"-z"}), "unknown flag -z");
 }
 
-TEST_F(CommandLine, NamesTheFlagOfABadOrMissingValue) {
+TEST_F(CommandLine, AnErrorNamesTheFlagOfABadOrMissingValue) {
   EXPECT_EQ(refusal({"--max-tokens", "many"}), "--max-tokens: 'many' is not a whole number");
   EXPECT_EQ(refusal({"--preset", "huge"}), "--preset: 'huge' is none of small, large");
   EXPECT_EQ(refusal({"--model"}), "--model: needs a value");
@@ -264,14 +264,14 @@ TEST_F(CommandLine, NamesTheFlagOfABadOrMissingValue) {
   EXPECT_EQ(refusal({"--model", "--lowercase"}), "--model: needs a value");
 }
 
-TEST_F(CommandLine, RefusesArgumentsThatNobodyTakes) {
+TEST_F(CommandLine, ArgumentsThatNobodyTakesAreRefused) {
   command.positionals = {"model"};
   EXPECT_EQ(refusal({"a", "b"}), "unexpected argument 'b'");
   command.positionals = {};
   EXPECT_EQ(refusal({"[x]"}), "unexpected argument '[x]'");
 }
 
-TEST_F(CommandLine, LetsTheCommandLineComeBeforeTheFileAndTheFileBeforeThePreset) {
+TEST_F(CommandLine, TheCommandLineComesBeforeTheFileAndTheFileBeforeThePreset) {
   const std::string file = config_file("preset = \"large\"\ndropout = 0.2\nlowercase = true\n");
   configured({"-c", file, "--no-lowercase"});
   EXPECT_EQ(options.preset, Size::Large);
@@ -288,24 +288,24 @@ TEST_F(CommandLine, LetsTheCommandLineComeBeforeTheFileAndTheFileBeforeThePreset
   EXPECT_EQ(command.invocation->given, given);
 }
 
-TEST_F(CommandLine, KeepsTheCommandLineInAFormThatAShellTakes) {
+TEST_F(CommandLine, TheKeptCommandLineIsOneThatAShellTakes) {
   configured({"run/", "--max-tokens=5", "--lowercase", "--inputs", "it's a b", ""});
   EXPECT_EQ(command.invocation->command_line,
             R"(program try run/ --max-tokens=5 --lowercase --inputs 'it'\''s a b' '')");
 }
 
-TEST_F(CommandLine, PreparesWithTheCommandLinesValueInPlaceOfTheFiles) {
+TEST_F(CommandLine, ThePreparationSeesTheCommandLinesValueInPlaceOfTheFiles) {
   const std::string file = config_file("preset = \"large\"\n");
   configured({"-c", file, "--preset", "small"});
   EXPECT_EQ(options.max_tokens, 4096);
 }
 
-TEST_F(CommandLine, NamesFileAndLineOfABadValue) {
+TEST_F(CommandLine, AnErrorNamesFileAndLineOfABadValue) {
   const std::string file = config_file("\nmax-tokens = 5\npreset = \"huge\"\n");
   EXPECT_EQ(refusal({"--config", file}), file + ":3: --preset: 'huge' is none of small, large");
 }
 
-TEST_F(CommandLine, ReadsCommonFlagsFromTheCommandLineAndTheFile) {
+TEST_F(CommandLine, CommonFlagsMayStandOnTheCommandLineAndInTheFile) {
   const CommonConfig common =
       configured({"-c", config_file("quiet = true\nlog_format = \"json\"\n")}).common;
   EXPECT_TRUE(common.quiet);
@@ -313,7 +313,7 @@ TEST_F(CommandLine, ReadsCommonFlagsFromTheCommandLineAndTheFile) {
   EXPECT_THAT(refusal({"-c", config_file("config = \"x\"\n")}), HasSubstr("unknown key 'config'"));
 }
 
-TEST_F(CommandLine, ShowsHelpWhateverTheOtherArgumentsAre) {
+TEST_F(CommandLine, HelpIsShownWhateverTheOtherArgumentsAre) {
   EXPECT_TRUE(configured({"--max-tokens", "x", "--unknown", "-h"}).common.help);
 }
 

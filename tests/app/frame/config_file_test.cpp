@@ -73,7 +73,7 @@ class ConfigFile : public testing::Test {
   Options options;
 };
 
-TEST_F(ConfigFile, ReadsEveryType) {
+TEST_F(ConfigFile, EveryTypeIsRead) {
   apply(
       "cache = false\nmax_tokens = 1_000\nlr = 1e-3\nout = 'x'\nfiles = [\"p\", \"q\"]\n"
       "norm = \"after\"\n");
@@ -85,14 +85,14 @@ TEST_F(ConfigFile, ReadsEveryType) {
   EXPECT_EQ(options.norm, Norm::After);
 }
 
-TEST_F(ConfigFile, LetsAutoStandForANumber) {
+TEST_F(ConfigFile, AutoMayStandForANumber) {
   const auto values = read("max-tokens = 'auto'\nlr = 'auto'\n");
   EXPECT_THAT(values.at("max-tokens").texts, testing::ElementsAre("auto"));
   EXPECT_THAT(values.at("lr").texts, testing::ElementsAre("auto"));
   EXPECT_EQ(refusal("cache = 'auto'\n"), ":1: 'cache' must be true or false");
 }
 
-TEST_F(ConfigFile, AllowsTablesAliasesAndShorterForms) {
+TEST_F(ConfigFile, TablesAliasesAndShorterFormsAreAllowed) {
   apply("[Training]\nwords = 7\nlr = 1\n[data.files-of-mine]\nfiles = 'one'\n");
   EXPECT_EQ(options.max_tokens, 7);
   EXPECT_EQ(options.lr, 1.0);
@@ -101,7 +101,7 @@ TEST_F(ConfigFile, AllowsTablesAliasesAndShorterForms) {
   EXPECT_TRUE(options.files.empty());
 }
 
-TEST_F(ConfigFile, NamesLineAndKeyOfARefusedValue) {
+TEST_F(ConfigFile, AnErrorNamesLineAndKeyOfARefusedValue) {
   EXPECT_EQ(refusal("\nmax-token = 1\n"), ":2: unknown key 'max-token'; did you mean max-tokens?");
   EXPECT_EQ(refusal("lr = 1\n\ncache = 1\n"), ":3: 'cache' must be true or false");
   EXPECT_EQ(refusal("max-tokens = 1.5\n"), ":1: 'max-tokens' must be a whole number");
@@ -114,7 +114,7 @@ TEST_F(ConfigFile, NamesLineAndKeyOfARefusedValue) {
   EXPECT_EQ(refusal("max-tokens = 1\nwords = 2\n"), ":2: 'words' is given twice");
 }
 
-TEST_F(ConfigFile, NamesTheLineWhereItIsNoToml) {
+TEST_F(ConfigFile, AnErrorNamesTheLineThatIsNoToml) {
   EXPECT_THAT(refusal("lr = 1\nlr 2\n"), StartsWith(":2: "));
   EXPECT_THAT(refusal("lr = 1\nlr = 2\n"), StartsWith(":2: "));
   EXPECT_THAT(refusal("out = \"\xff\"\n"), StartsWith(":1: "));
@@ -123,7 +123,7 @@ TEST_F(ConfigFile, NamesTheLineWhereItIsNoToml) {
   EXPECT_THAT(refusal(std::string("lr = \0 1", 8)), StartsWith(":1: "));
 }
 
-TEST_F(ConfigFile, ExplainsTextsWithoutQuotes) {
+TEST_F(ConfigFile, ATextWithoutQuotesIsExplained) {
   EXPECT_THAT(refusal("lr = 1\nout = run/new  # mine\n"),
               EndsWith("; texts stand in quotes: out = \"run/new\""));
   EXPECT_THAT(refusal("out = train.en"), EndsWith("; texts stand in quotes: out = \"train.en\""));
@@ -133,7 +133,7 @@ TEST_F(ConfigFile, ExplainsTextsWithoutQuotes) {
   EXPECT_THAT(refusal("out = \"a"), Not(HasSubstr("; texts")));
 }
 
-TEST_F(ConfigFile, ExplainsAValueByItsField) {
+TEST_F(ConfigFile, AValueIsExplainedByItsField) {
   EXPECT_THAT(refusal("out = 30s\n"), EndsWith("; texts stand in quotes: out = \"30s\""));
   EXPECT_THAT(refusal("max-tokens = 10k\n"), EndsWith("; write max-tokens = 10000"));
   EXPECT_THAT(refusal("files = [s/train.en]\n"),
@@ -146,7 +146,7 @@ TEST_F(ConfigFile, ExplainsAValueByItsField) {
               EndsWith("; key and value are joined by =: max-tokens = 5"));
 }
 
-TEST_F(ConfigFile, ExplainsPathsWithBackslashes) {
+TEST_F(ConfigFile, APathWithBackslashesIsExplained) {
   for (const char* path : {"\"C:\\data\\x\"", "C:\\data\\x", "\"C:\\data\\x\"  # there"})
     EXPECT_THAT(refusal(join_text("out = ", path, "\n")),
                 EndsWith("; with a backslash texts stand in single quotes: out = 'C:\\data\\x'"));
@@ -154,11 +154,11 @@ TEST_F(ConfigFile, ExplainsPathsWithBackslashes) {
   EXPECT_EQ(options.out, "C:\\data\\x");
 }
 
-TEST_F(ConfigFile, ReportsAMissingFileAsAnError) {
+TEST_F(ConfigFile, AMissingFileIsAnError) {
   EXPECT_THROW(read_config("/nowhere/x.toml", fields_of(options)), Error);
 }
 
-TEST_F(ConfigFile, ReadsBackTheValuesThatItWrote) {
+TEST_F(ConfigFile, WrittenValuesAreReadBack) {
   options.cache = false;
   options.lr = 1.0 / 3;
   options.out = "quote \" backslash \\ line\nend tab\t umlaut \xc3\xa4 #";
@@ -175,7 +175,7 @@ TEST_F(ConfigFile, ReadsBackTheValuesThatItWrote) {
   EXPECT_EQ(options.norm, before.norm);
 }
 
-TEST_F(ConfigFile, WritesEveryKeyUnderItsGroupAndHelp) {
+TEST_F(ConfigFile, EveryKeyIsWrittenUnderItsGroupAndHelp) {
   EXPECT_EQ(config_text(fields_of(options)),
             "# ---- Data\n\n"
             "# keep it\ncache = true\n"

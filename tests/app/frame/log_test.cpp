@@ -5,7 +5,7 @@
 namespace dragoman {
 namespace {
 
-TEST(Log, ShowsControlCharactersAndInvalidBytes) {
+TEST(Log, ControlCharactersAndInvalidBytesAreShown) {
   EXPECT_EQ(printable("a\x1b[2J\nb\xff\xc3\xa4"),
             "a\\x1b[2J\\x0a"
             "b\xef\xbf\xbd\xc3\xa4");

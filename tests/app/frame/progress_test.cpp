@@ -17,7 +17,7 @@ ProgressState half_done() {
           .status = "loss 2.31"};
 }
 
-TEST(ProgressBar, FillsByEighthsOfAColumn) {
+TEST(ProgressBar, TheBarFillsByEighthsOfAColumn) {
   ProgressState state = half_done();
   EXPECT_EQ(progress_bar(state, 120),
             "train \xe2\x96\x88\xe2\x96\x88\xe2\x96\x88\xe2\x96\x88\xe2\x96\x88\xe2\x96\x88\xe2\x96"
@@ -28,12 +28,12 @@ TEST(ProgressBar, FillsByEighthsOfAColumn) {
   EXPECT_EQ(progress_bar(state, 120).substr(6, 4), "\xe2\x96\x8c ");
 }
 
-TEST(ProgressBar, NeverExceedsTheTerminalsWidth) {
+TEST(ProgressBar, TheBarNeverExceedsTheTerminalsWidth) {
   for (int columns = 0; columns < 200; ++columns)
     EXPECT_LE(static_cast<int>(code_points(progress_bar(half_done(), columns)).size()), columns);
 }
 
-TEST(ProgressBar, LeavesOutWholeFieldsThatDoNotFitBesideTheBar) {
+TEST(ProgressBar, FieldsThatDoNotFitBesideTheBarAreLeftOutWhole) {
   ProgressState state = half_done();
   state.status = "loss 2.31  validation in 1:20";
   const std::string bar = progress_bar(state, 75);
@@ -44,13 +44,13 @@ TEST(ProgressBar, LeavesOutWholeFieldsThatDoNotFitBesideTheBar) {
   EXPECT_EQ(narrow.substr(narrow.find("50 %")), "50 %");
 }
 
-TEST(ProgressBar, ShowsADecimalOfThePercentAtTheBeginningOfALargeTotal) {
+TEST(ProgressBar, ThePercentHasADecimalAtTheBeginningOfALargeTotal) {
   ProgressState state = half_done();
   state.done = 129;
   EXPECT_NE(progress_text(state).find("train: 1.2 %, 129/10,000"), std::string::npos);
 }
 
-TEST(ProgressBar, CountsOnWithoutATotal) {
+TEST(ProgressBar, WithoutATotalTheBarCountsOn) {
   EXPECT_EQ(progress_bar({.title = "translate",
                           .unit = "lines",
                           .done = 1234567,
@@ -62,20 +62,20 @@ TEST(ProgressBar, CountsOnWithoutATotal) {
             "translate  1,234,567 lines  1,500/s");
 }
 
-TEST(ProgressBar, SurvivesMoreDoneThanTheTotal) {
+TEST(ProgressBar, MoreMayBeDoneThanTheTotal) {
   ProgressState state = half_done();
   state.done = 20000;
   EXPECT_EQ(progress_text(state), "train: 100 %, 20,000/10,000 updates, 12.3/s, loss 2.31");
   EXPECT_LE(code_points(progress_bar(state, 100)).size(), 100u);
 }
 
-TEST(RateEstimate, IsExactForASteadyPace) {
+TEST(RateEstimate, TheRateOfASteadyPaceIsExact) {
   RateEstimate rate;
   for (int second = 0; second < 100; ++second) rate.observe(second, 1000 + 7 * second);
   EXPECT_NEAR(rate.per_second(), 7, 1e-9);
 }
 
-TEST(RateEstimate, FollowsAChangeOfPaceWithinAMinute) {
+TEST(RateEstimate, TheRateFollowsAChangeOfPaceWithinAMinute) {
   RateEstimate rate;
   std::int64_t done = 0;
   for (int second = 0; second < 600; ++second) rate.observe(second, done += 10);

@@ -38,7 +38,7 @@ int wait_for_stop(const std::stop_token& token) {
   return received_signal().value_or(0);
 }
 
-TEST(Signals, BecomeAStopTokenForThoseWhoListen) {
+TEST(Signals, ASignalBecomesAStopTokenForThoseWhoListen) {
   for (const int signal : {SIGINT, SIGTERM})
     EXPECT_EQ(exit_code_of([=] {
                 const auto token = listen_for_stop();
@@ -48,7 +48,7 @@ TEST(Signals, BecomeAStopTokenForThoseWhoListen) {
               signal);
 }
 
-TEST(Signals, EndTheProcessAtOnceWhereNobodyListens) {
+TEST(Signals, ASignalEndsTheProcessAtOnceWhereNobodyListens) {
   EXPECT_EQ(exit_code_of([] {
               kill(getpid(), SIGINT);
               for (;;) rest();
@@ -57,7 +57,7 @@ TEST(Signals, EndTheProcessAtOnceWhereNobodyListens) {
             128 + SIGINT);
 }
 
-TEST(Signals, EndTheProcessAtOnceTheSecondTime) {
+TEST(Signals, ASecondSignalEndsTheProcessAtOnce) {
   EXPECT_EQ(exit_code_of([] {
               const auto token = listen_for_stop();
               kill(getpid(), SIGINT);
@@ -70,7 +70,7 @@ TEST(Signals, EndTheProcessAtOnceTheSecondTime) {
             128 + SIGTERM);
 }
 
-TEST(Signals, TwoThatComeTogetherAreOneRequest) {
+TEST(Signals, TwoSignalsThatComeTogetherAreOneRequest) {
   EXPECT_EQ(exit_code_of([] {
               const auto token = listen_for_stop();
               kill(getpid(), SIGTERM);

@@ -41,7 +41,7 @@ std::string shown_by(const std::function<void()>& work) {
   return text;
 }
 
-TEST(Terminal, WritesLogLinesAboveTheBarAndDrawsItAgain) {
+TEST(Terminal, LogLinesStandAboveTheBarWhichIsDrawnAgain) {
   const std::string text = shown_by([] {
     Progress progress("work", "steps", 4);
     log_info("a line");
@@ -55,7 +55,7 @@ TEST(Terminal, WritesLogLinesAboveTheBarAndDrawsItAgain) {
   EXPECT_THAT(after, testing::EndsWith("\r\x1b[K"));
 }
 
-TEST(Terminal, RedrawsAtMostTenTimesASecond) {
+TEST(Terminal, TheBarIsDrawnAtMostTenTimesASecond) {
   const std::string text = shown_by([] {
     Progress progress("work", "steps", 1'000'000);
     for (int i = 0; i < 1000; ++i) progress.update(i);
@@ -67,7 +67,7 @@ TEST(Terminal, RedrawsAtMostTenTimesASecond) {
   EXPECT_GE(redraws, 1u);
 }
 
-TEST(Terminal, ShowsNoBarWhereLinesAreJsonOrTheUserWantsQuiet) {
+TEST(Terminal, NoBarIsShownWhereLinesAreJsonOrTheUserWantsQuiet) {
   EXPECT_EQ(shown_by([] {
               configure_log(LogFormat::Text, Verbosity::Quiet);
               Progress progress("work", "steps", 4);
