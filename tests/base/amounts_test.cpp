@@ -7,14 +7,14 @@
 namespace dragoman {
 namespace {
 
-TEST(Amounts, SeparatesThousands) {
+TEST(Amounts, ThousandsAreSeparated) {
   EXPECT_EQ(with_separators(0), "0");
   EXPECT_EQ(with_separators(999), "999");
   EXPECT_EQ(with_separators(-1000), "-1,000");
   EXPECT_EQ(with_separators(63'082'496), "63,082,496");
 }
 
-TEST(Amounts, CountsThingsInTheSingularAndThePlural) {
+TEST(Amounts, CountedThingsAreInTheSingularOrThePlural) {
   EXPECT_EQ(counted(1, "line"), "1 line");
   EXPECT_EQ(counted(0, "line"), "0 lines");
   EXPECT_EQ(counted(12'345, "line"), "12,345 lines");
@@ -22,7 +22,7 @@ TEST(Amounts, CountsThingsInTheSingularAndThePlural) {
   EXPECT_EQ(counted(2, "matrix", "matrices"), "2 matrices");
 }
 
-TEST(Amounts, WritesBytesInTheUnitThatKeepsThemShort) {
+TEST(Amounts, BytesAreWrittenInTheUnitThatKeepsThemShort) {
   EXPECT_EQ(bytes_text(0), "0 B");
   EXPECT_EQ(bytes_text(999), "999 B");
   EXPECT_EQ(bytes_text(1500), "1.5 KB");
@@ -31,7 +31,7 @@ TEST(Amounts, WritesBytesInTheUnitThatKeepsThemShort) {
   EXPECT_EQ(bytes_text(640'000'000'000'000), "640 TB");
 }
 
-TEST(Amounts, WritesAsManyDecimalsAsAskedFor) {
+TEST(Amounts, ThereAreAsManyDecimalsAsAskedFor) {
   EXPECT_EQ(fixed_text(38.2, 2), "38.20");
   EXPECT_EQ(fixed_text(-0.25, 1), "-0.2");
   EXPECT_EQ(fixed_text(2.5, 0), "2");
@@ -39,7 +39,7 @@ TEST(Amounts, WritesAsManyDecimalsAsAskedFor) {
   EXPECT_EQ(fixed_text(-std::numeric_limits<double>::max(), 4).size(), 315u);
 }
 
-TEST(Amounts, WritesDurations) {
+TEST(Amounts, ADurationHasTheUnitsThatItsLengthNeeds) {
   EXPECT_EQ(duration_text(0), "0:00");
   EXPECT_EQ(duration_text(58.2), "0:59");
   EXPECT_EQ(duration_text(754), "12:34");

@@ -24,7 +24,7 @@ class AppendedFile : public testing::Test {
       testing::TempDir() + "append_file_test-" + std::to_string(getpid());
 };
 
-TEST_F(AppendedFile, IsCutBackToTheKeptLength) {
+TEST_F(AppendedFile, AFileIsCutBackToTheKeptLength) {
   std::int64_t kept = 0;
   {
     AppendFile file(path_, 0);
@@ -37,7 +37,7 @@ TEST_F(AppendedFile, IsCutBackToTheKeptLength) {
   EXPECT_EQ(read_file(path_), "{\"update\":1}\n{\"update\":3}\n");
 }
 
-TEST_F(AppendedFile, DropsALineThatFitsOnlyInPartOnTheDisk) {
+TEST_F(AppendedFile, ALineThatFitsOnlyInPartOnTheDiskIsDropped) {
   // A limit on the size of files stands for a full disk: the system writes what fits.
   rlimit before{};
   getrlimit(RLIMIT_FSIZE, &before);
@@ -57,7 +57,7 @@ TEST_F(AppendedFile, DropsALineThatFitsOnlyInPartOnTheDisk) {
   EXPECT_EQ(file.bytes(), 10);
 }
 
-TEST_F(AppendedFile, NamesAFileThatCannotBeOpened) {
+TEST_F(AppendedFile, AFileThatCannotBeOpenedIsNamed) {
   EXPECT_THROW(AppendFile(std::filesystem::path(testing::TempDir()), 0), Error);
   EXPECT_THROW(AppendFile(std::filesystem::path(testing::TempDir())), Error);
 }

@@ -9,7 +9,7 @@ namespace {
 
 std::string of(std::string_view text) { return base64(std::as_bytes(std::span(text))); }
 
-TEST(Base64, IsThatOfTheStandardsExamples) {
+TEST(Base64, TheStandardsExamplesAreReproduced) {
   EXPECT_EQ(of(""), "");
   EXPECT_EQ(of("f"), "Zg==");
   EXPECT_EQ(of("fo"), "Zm8=");

@@ -59,7 +59,7 @@ TEST(CompressedText, GzipAndZstdAreReadAsIfTheyWerePlain) {
   }
 }
 
-TEST(CompressedText, IsTheSameForAnySizeOfTheReads) {
+TEST(CompressedText, TheTextIsTheSameForAnySizeOfTheReads) {
   const std::string text = long_text().substr(0, 3'000);
   for (const std::string& packed : {gzip(text), zstd(text)}) {
     std::string read;
@@ -71,7 +71,7 @@ TEST(CompressedText, IsTheSameForAnySizeOfTheReads) {
   }
 }
 
-TEST(CompressedText, IsAnErrorWhereItIsCutOffOrDamaged) {
+TEST(CompressedText, TextThatIsCutOffOrDamagedIsAnError) {
   const std::string text = long_text();
   for (std::string packed : {gzip(text), zstd(text)}) {
     for (const std::size_t size : {packed.size() - 1, packed.size() / 2, std::size_t{5}})

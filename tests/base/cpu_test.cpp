@@ -14,7 +14,7 @@
 namespace dragoman {
 namespace {
 
-TEST(Cpu, SupportsAllWhereEachOfTheOptionsIsThere) {
+TEST(Cpu, AllOptionsAreSupportedWhereEachIsThere) {
   for (const std::string options : {"avx2,fma,bmi", "+avx2+fma+bmi"}) {
     std::vector<std::string> asked;
     EXPECT_TRUE(supports_all(options, [&](std::string_view name) {
@@ -27,13 +27,11 @@ TEST(Cpu, SupportsAllWhereEachOfTheOptionsIsThere) {
   }
 }
 
-TEST(Cpu, SupportsAllOfNoOptions) {
+TEST(Cpu, NoOptionsAreAlwaysSupported) {
   EXPECT_TRUE(supports_all("", [](std::string_view) { return false; }));
 }
 
-TEST(Cpu, RefusesInstructionsThatItDoesNotKnow) {
-  EXPECT_THROW(cpu_supports("sse9"), std::logic_error);
-}
+TEST(Cpu, UnknownInstructionsAreRefused) { EXPECT_THROW(cpu_supports("sse9"), std::logic_error); }
 
 /// The words of the line of /proc/cpuinfo in which the system lists the processor's features. (An
 /// emulator of ARM may show the file of an x86-64 processor, without that line.)
@@ -52,7 +50,7 @@ std::set<std::string> features_of_the_system() {
   return {};
 }
 
-TEST(Cpu, SupportsWhatTheSystemLists) {
+TEST(Cpu, TheFeaturesAreThoseThatTheSystemLists) {
   const std::set<std::string> listed = features_of_the_system();
 #if defined(__x86_64__)
   const std::map<std::string, std::string> names = {{"sse2", "sse2"},

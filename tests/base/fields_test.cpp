@@ -71,7 +71,7 @@ TEST(Field, WholeNumbersMayHaveUnderscoresAndUnits) {
   EXPECT_THROW(parse_integer("n", "9223372036854775807k"), UsageError);
 }
 
-TEST(NearestName, IsTheOneWithTheFewestEditsIfAnyIsNear) {
+TEST(NearestName, TheNearestNameHasTheFewestEditsIfAnyIsNear) {
   const std::vector<std::string> names = {"train", "translate", "score"};
   EXPECT_EQ(nearest_name("trian", names), "train");
   EXPECT_EQ(nearest_name("scor", names), "score");

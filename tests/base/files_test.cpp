@@ -56,7 +56,7 @@ TEST_F(Files, ALinkIsReplacedWhereThatIsAskedFor) {
   EXPECT_EQ(read_file(folder_ / "old"), "1");
 }
 
-TEST_F(Files, KeepTheirPermissionsWhenTheyAreReplaced) {
+TEST_F(Files, AReplacedFileKeepsItsPermissions) {
   for (const auto mode : {fs::perms(0600), fs::perms(0640), fs::perms(0666)}) {
     write_file(folder_ / "secret", "1");
     fs::permissions(folder_ / "secret", mode);
@@ -77,7 +77,7 @@ TEST_F(Files, AFolderIsNoFile) {
   EXPECT_TRUE(fs::is_empty(folder_));
 }
 
-TEST_F(Files, DisappearIfTheyAreNotPutInPlace) {
+TEST_F(Files, AFileThatIsNotPutInPlaceDisappears) {
   write_file(folder_ / "a", "old");
   { AtomicFile(folder_ / "a").write(std::string_view("new")); }
   EXPECT_EQ(read_file(folder_ / "a"), "old");

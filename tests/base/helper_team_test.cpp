@@ -15,7 +15,7 @@
 namespace dragoman {
 namespace {
 
-TEST(HelperTeam, RunsEachTaskOnceInEveryCall) {
+TEST(HelperTeam, EachTaskRunsOnceInEveryCall) {
   HelperTeam team(3);
   EXPECT_EQ(team.size(), 4);
   std::array<std::atomic<int>, 9> calls{};
@@ -48,7 +48,7 @@ TEST(HelperTeam, WithoutHelpersTheCallerDoesAll) {
   EXPECT_EQ(pieces, 5);
 }
 
-TEST(HelperTeam, HasAsManyHelpersAsThereIsMemoryFor) {
+TEST(HelperTeam, ThereAreAsManyHelpersAsThereIsMemoryFor) {
 #ifdef __SANITIZE_ADDRESS__
   GTEST_SKIP() << "the sanitizer needs address space of its own";
 #endif

@@ -14,7 +14,7 @@ Json parsed(std::size_t depth) {
                      /*allow_exceptions=*/false);
 }
 
-TEST(JsonDepth, HasABound) {
+TEST(JsonDepth, NestingHasABound) {
   EXPECT_TRUE(parsed<nlohmann::json>(kMostJsonDepth).is_array());
   EXPECT_TRUE(parsed<nlohmann::ordered_json>(kMostJsonDepth).is_array());
   EXPECT_THROW(parsed<nlohmann::json>(kMostJsonDepth + 1), Error);

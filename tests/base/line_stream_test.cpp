@@ -65,7 +65,7 @@ TEST(LineReader, EmptyLinesCountAndALastOneNeedsNoLineFeed) {
   EXPECT_THAT(lines_of("\n\na"), ElementsAre("", "", "a"));
 }
 
-TEST(LineReader, DropsCarriageReturnsBeforeLineFeedsAndAByteOrderMark) {
+TEST(LineReader, CarriageReturnsBeforeLineFeedsAndAByteOrderMarkAreDropped) {
   EXPECT_THAT(lines_of("\xEF\xBB\xBF"
                        "a\r\n\r\n\xEF\xBB\xBF\nb\r"),
               ElementsAre("a", "", "\xEF\xBB\xBF", "b"));
@@ -76,7 +76,7 @@ TEST(LineReader, LinesMayHoldAnyBytes) {
   EXPECT_THAT(lines_of("\0\xff\n\x80"s), ElementsAre("\0\xff"s, "\x80"));
 }
 
-TEST(LineReader, GivesTheLinesThatHaveComeWithoutWaiting) {
+TEST(LineReader, LinesThatHaveComeAreGivenWithoutWaiting) {
   Pipe pipe;
   LineReader reader(pipe.out(), "input");
   EXPECT_FALSE(reader.receive(milliseconds(0)));

@@ -95,7 +95,7 @@ TEST(Memory, FreedMemoryIsAvailableAgain) {
   EXPECT_THROW(require_memory(2 * before), std::bad_alloc);
 }
 
-TEST(Memory, RecognisesErrorsThatSayThatItHasRunOut) {
+TEST(Memory, ErrorsThatSayThatMemoryHasRunOutAreRecognised) {
   EXPECT_TRUE(is_out_of_memory(std::bad_alloc()));
   EXPECT_TRUE(
       is_out_of_memory(std::runtime_error("DefaultCPUAllocator: can't allocate memory: x")));

@@ -9,13 +9,13 @@
 namespace dragoman {
 namespace {
 
-TEST(RandomBits, AreThoseOfSplitMix64) {
+TEST(RandomBits, BitsAreThoseOfSplitMix64) {
   // The first numbers of the published generator (Vigna, prng.di.unimi.it/splitmix64.c), seed 0.
   EXPECT_EQ(mix64(0), 0xE220A8397B1DCDAFu);
   EXPECT_EQ(mix64(0x9E3779B97F4A7C15u), 0x6E789E6AA1B965F4u);
 }
 
-TEST(RandomBits, DifferWhereAnyKeyOrTheOrderOfKeysDiffers) {
+TEST(RandomBits, BitsDifferWhereAnyKeyOrTheOrderOfKeysDiffers) {
   std::set<std::uint64_t> seen;
   for (int seed = 0; seed < 10; ++seed)
     for (int epoch = 0; epoch < 10; ++epoch)
@@ -34,7 +34,7 @@ TEST(RandomStream, EqualKeysGiveEqualDraws) {
   EXPECT_TRUE(differs);
 }
 
-TEST(RandomStream, DrawsEachNumberBelowTheBoundAboutAsOften) {
+TEST(RandomStream, EachNumberBelowTheBoundIsDrawnAboutAsOften) {
   RandomStream random(1);
   int counts[6] = {};
   for (int i = 0; i < 60'000; ++i) ++counts[random.below(6)];
@@ -53,7 +53,7 @@ TEST(RandomStream, UniformDrawsHaveTheirMeanAndStayBelowOne) {
   EXPECT_EQ(uniform_of(~std::uint64_t{0}), 1 - 0x1.0p-53);
 }
 
-TEST(RandomStream, ShufflesWithoutLoss) {
+TEST(RandomStream, AShuffleLosesNothing) {
   std::vector<int> items(100);
   std::iota(items.begin(), items.end(), 0);
   auto shuffled = items;

@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-TEST(ScratchFolder, IsNewAndIsRemovedWithItsFiles) {
+TEST(ScratchFolder, TheFolderIsNewAndIsRemovedWithItsFiles) {
   fs::path first;
   {
     const ScratchFolder one(fs::path(testing::TempDir()) / "scratch-"),
@@ -25,7 +25,7 @@ TEST(ScratchFolder, IsNewAndIsRemovedWithItsFiles) {
   EXPECT_FALSE(fs::exists(first));
 }
 
-TEST(ScratchFolder, AnErrorNamesIt) {
+TEST(ScratchFolder, AnErrorNamesTheFolder) {
   try {
     const ScratchFolder scratch("/nowhere/scratch-");
     FAIL();

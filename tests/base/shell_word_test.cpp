@@ -5,7 +5,7 @@
 namespace dragoman {
 namespace {
 
-TEST(ShellWord, IsQuotedWhereAShellWouldChangeIt) {
+TEST(ShellWord, AWordIsQuotedWhereAShellWouldChangeIt) {
   EXPECT_EQ(shell_word("run/model.safetensors"), "run/model.safetensors");
   EXPECT_EQ(shell_word("--beam-size=5"), "--beam-size=5");
   EXPECT_EQ(shell_word("a b"), "'a b'");

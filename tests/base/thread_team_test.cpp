@@ -12,7 +12,7 @@
 namespace dragoman {
 namespace {
 
-TEST(ThreadTeam, RunsEachTaskOnceAndAlwaysOnTheSameThread) {
+TEST(ThreadTeam, EachTaskRunsOnceAndAlwaysOnTheSameThread) {
   ThreadTeam team;
   std::vector<std::thread::id> first(3), second(5);
   team.run(3, [&](std::size_t i) { first[i] = std::this_thread::get_id(); });

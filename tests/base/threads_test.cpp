@@ -11,7 +11,7 @@
 namespace dragoman {
 namespace {
 
-TEST(ParallelFor, VisitsEachNumberOnce) {
+TEST(ParallelFor, EachNumberIsVisitedOnce) {
   for (const int threads : {1, 2, 7})
     for (const std::int64_t count : {0, 1, 5, 1000}) {
       std::vector<std::atomic<int>> visits(static_cast<std::size_t>(count));
@@ -21,7 +21,7 @@ TEST(ParallelFor, VisitsEachNumberOnce) {
     }
 }
 
-TEST(ParallelFor, ThrowsTheErrorOfItsBody) {
+TEST(ParallelFor, AnErrorOfTheBodyIsThrown) {
   for (const int threads : {1, 3})
     EXPECT_THROW(parallel_for(100, threads,
                               [](std::int64_t i) {
@@ -30,7 +30,7 @@ TEST(ParallelFor, ThrowsTheErrorOfItsBody) {
                  Error);
 }
 
-TEST(ThreadsToUse, DividesTheCoresAmongProcessesUnlessTheFlagSaysHowMany) {
+TEST(ThreadsToUse, CoresAreDividedAmongProcessesUnlessTheFlagSaysHowMany) {
   EXPECT_GE(available_cores(), 1);
   EXPECT_EQ(threads_to_use(0, 1), available_cores());
   EXPECT_EQ(threads_to_use(0, 1000), 1);
@@ -39,7 +39,7 @@ TEST(ThreadsToUse, DividesTheCoresAmongProcessesUnlessTheFlagSaysHowMany) {
   EXPECT_THROW(threads_to_use(100'000, 1), UsageError);
 }
 
-TEST(LimitCores, BoundsWhatAThreadsFlagOf0StandsFor) {
+TEST(LimitCores, TheLimitBoundsWhatAThreadsFlagOf0StandsFor) {
   const int all = available_cores();
   limit_cores(1);
   EXPECT_EQ(available_cores(), 1);

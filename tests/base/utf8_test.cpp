@@ -7,19 +7,19 @@
 namespace dragoman {
 namespace {
 
-TEST(UpperCase, ChangesEachCharacter) {
+TEST(UpperCase, UpperCaseChangesEachCharacter) {
   EXPECT_EQ(upper_case("Straße, Ärger & café 2 ĳ ǆ ς жук 漢字"),
             "STRASSE, ÄRGER & CAFÉ 2 Ĳ Ǆ Σ ЖУК 漢字");
   EXPECT_EQ(upper_case(""), "");
 }
 
-TEST(TitleCase, ChangesTheFirstLetterOfEachWord) {
+TEST(TitleCase, TitleCaseChangesTheFirstLetterOfEachWord) {
   EXPECT_EQ(title_case("the \"old man\" sings o'clock, NATO's 2nd ǆ élan\tvital"),
             "The \"Old Man\" Sings O'clock, NATO's 2nd ǅ Élan\tVital");
   EXPECT_EQ(title_case("漢字"), "漢字");
 }
 
-TEST(Strip, LooksFromBothEnds) {
+TEST(Strip, SpaceIsStrippedFromBothEnds) {
   EXPECT_EQ(strip(" \t\u00A0\u3000a \u00E9\u2028\u0085 "), "a \u00E9");
   EXPECT_EQ(strip("\u3000"), "");
   EXPECT_EQ(strip(" \n "), "");
@@ -33,7 +33,7 @@ TEST(Strip, LooksFromBothEnds) {
   EXPECT_EQ(size, 10'000 * (text.size() - 1));
 }
 
-TEST(ControlCharacters, AreThoseOfUnicodeAndItsLineEnds) {
+TEST(ControlCharacters, ControlCharactersAreThoseOfUnicodeAndItsLineEnds) {
   for (const char* text : {"", "a b", "\u00A0", "\u00E9 \u200B", "\uFEFF"})
     EXPECT_FALSE(has_control_character(text)) << text;
   for (const char* text :

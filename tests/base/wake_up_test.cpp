@@ -13,7 +13,7 @@ namespace {
 
 using std::chrono::seconds;
 
-TEST(WakeUp, EndsTheWaitForALine) {
+TEST(WakeUp, AWakeUpEndsTheWaitForALine) {
   Pipe pipe;
   LineReader reader(pipe.out(), "input");
   const WakeUp wake_up;
