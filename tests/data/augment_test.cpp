@@ -5,7 +5,7 @@
 namespace dragoman {
 namespace {
 
-TEST(ChangeCase, ChangesBothSidesAlike) {
+TEST(ChangeCase, BothSidesChangeAlike) {
   const TextPair pair{"The NATO street.", "Die Straße der NATO."};
   EXPECT_EQ(change_case(pair, CaseChange::Upper, {}),
             (TextPair{"THE NATO STREET.", "DIE STRASSE DER NATO."}));
@@ -13,20 +13,20 @@ TEST(ChangeCase, ChangesBothSidesAlike) {
             (TextPair{"The NATO Street.", "Die Straße Der NATO."}));
 }
 
-TEST(ChangeCase, LeavesSymbolsAsTheyAre) {
+TEST(ChangeCase, SymbolsStayAsTheyAre) {
   const std::string kept[] = {"<num>", "<nu", "x"};
   EXPECT_EQ(change_case({"a <num> x<nub", "<num>b"}, CaseChange::Upper, kept),
             (TextPair{"A <num> x<nuB", "<num>B"}));
 }
 
-TEST(ChangeCase, LeavesPairsWhoseSourceHasNoCase) {
+TEST(ChangeCase, PairsWhoseSourceHasNoCaseStay) {
   EXPECT_EQ(change_case({"漢字 2", "two characters"}, CaseChange::Upper, {}), std::nullopt);
   EXPECT_EQ(change_case({"NO", "nein"}, CaseChange::Upper, {}), std::nullopt);
   EXPECT_EQ(change_case({"Two Words", "zwei Wörter"}, CaseChange::Title, {}), std::nullopt);
   EXPECT_EQ(change_case({"two", "二"}, CaseChange::Upper, {}), (TextPair{"TWO", "二"}));
 }
 
-TEST(DropEndPunctuation, DropsTheMarksOfBothSides) {
+TEST(DropEndPunctuation, TheMarksOfBothSidesAreDropped) {
   EXPECT_EQ(drop_end_punctuation({"Is it? Yes!", "Ist es? Ja !"}),
             (TextPair{"Is it? Yes", "Ist es? Ja"}));
   EXPECT_EQ(drop_end_punctuation({"本当です。", "It is true..."}),
@@ -34,14 +34,14 @@ TEST(DropEndPunctuation, DropsTheMarksOfBothSides) {
   EXPECT_EQ(drop_end_punctuation({"Wait… ", "Warte"}), (TextPair{"Wait", "Warte"}));
 }
 
-TEST(DropEndPunctuation, LeavesPairsWithoutAnEndMarkOrWithNothingElse) {
+TEST(DropEndPunctuation, PairsWithoutAnEndMarkOrWithNothingElseStay) {
   EXPECT_EQ(drop_end_punctuation({"no mark ", "kein Zeichen."}), std::nullopt);
   EXPECT_EQ(drop_end_punctuation({"(yes.)", "(ja.)"}), std::nullopt);
   EXPECT_EQ(drop_end_punctuation({"...", "..."}), std::nullopt);
   EXPECT_EQ(drop_end_punctuation({"Yes.", "."}), std::nullopt);
 }
 
-TEST(Joined, SentencesHaveASpaceBetweenThemWhereTheirScriptHasSpaces) {
+TEST(Joined, JoinedSentencesHaveASpaceBetweenThemWhereTheirScriptHasSpaces) {
   EXPECT_EQ(joined({"One dog ", "Ein Hund"}, {"two cats.", "zwei Katzen."}),
             (TextPair{"One dog two cats.", "Ein Hund zwei Katzen."}));
   EXPECT_EQ(joined({"本当です。", "It is."}, {"雨だ。", "It rains."}),

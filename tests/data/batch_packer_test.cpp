@@ -18,7 +18,7 @@ using testing::ElementsAre;
 
 constexpr EndIds kEnds{.source = 998, .target = 999};
 
-TEST(PackBatch, PutsSentencesSideBySideEachWithItsEnd) {
+TEST(PackBatch, SentencesLieSideBySideEachWithItsEnd) {
   const Corpus corpus = corpus_of({{{1, 2}, {3}}, {{}, {4, 5}}, {{6}, {}}});
   const std::uint32_t pairs[] = {2, 0, 1};
   const PackedBatch batch = pack_batch(corpus, pairs, kEnds);
@@ -39,7 +39,7 @@ TEST(PackBatch, SourcesOfAModelMayHaveNoEnd) {
   EXPECT_THAT(batch.target.tokens, ElementsAre(999, 3, 999, 4, 5, 999));
 }
 
-TEST(AllBatches, HaveEveryPairOnceFromShortToLong) {
+TEST(AllBatches, BatchesHaveEveryPairOnceFromShortToLong) {
   const auto pairs = random_pairs(300, 20);
   std::int64_t sentences = 0;
   std::int32_t length = 0;
@@ -52,7 +52,7 @@ TEST(AllBatches, HaveEveryPairOnceFromShortToLong) {
   EXPECT_TRUE(all_batches(Corpus(), 100, kEnds).empty());
 }
 
-TEST(EndIds, AreThoseOfEachTokenizer) {
+TEST(EndIds, EndIdsAreThoseOfEachTokenizer) {
   TokenizerPair tokenizers;
   tokenizers.source = tokenizers.target =
       std::make_shared<const Tokenizer>(train_on(sample_text(50), {.vocab_size = 300}));
@@ -73,7 +73,7 @@ class FreshBatches : public ToyCorpora {
   }
 };
 
-TEST_F(FreshBatches, KeepTheBudgetAndFillMostOfIt) {
+TEST_F(FreshBatches, FreshBatchesKeepTheBudgetAndFillMostOfIt) {
   const PreparedData prepared = prepare();
   for (const std::int64_t budget : {150, 1000}) {
     BatchStream stream(prepared.train, {.max_tokens = budget}, end_ids(prepared.tokenizers), {},
@@ -96,7 +96,7 @@ TEST_F(FreshBatches, KeepTheBudgetAndFillMostOfIt) {
   }
 }
 
-TEST_F(FreshBatches, AreTheSameAfterAResume) {
+TEST_F(FreshBatches, FreshBatchesAreTheSameAfterAResume) {
   data.augment_upper_case = 0.1;
   data.corpus_weights = {"2", "0.7"};
   const PreparedData prepared = prepare();
@@ -112,7 +112,7 @@ TEST_F(FreshBatches, AreTheSameAfterAResume) {
   EXPECT_GT(whole.position().epoch, 0);
 }
 
-TEST_F(FreshBatches, DifferBetweenEpochs) {
+TEST_F(FreshBatches, FreshBatchesDifferBetweenEpochs) {
   const PreparedData prepared = prepare();
   const BatchPacker packer(prepared.train, end_ids(prepared.tokenizers), {.max_tokens = 1000},
                            {prepared.encoder});

@@ -18,7 +18,7 @@ bool same(const PackedBatch& a, const PackedBatch& b) {
          a.target.starts == b.target.starts;
 }
 
-TEST(BatchStream, GivesThePlannedBatchesEpochAfterEpoch) {
+TEST(BatchStream, PlannedBatchesComeEpochAfterEpoch) {
   const Corpus corpus = corpus_of(random_pairs(200, 20));
   const PlanConfig config{.max_tokens = 150, .seed = 4};
   BatchStream stream(corpus, config, kEnds, {});
@@ -32,7 +32,7 @@ TEST(BatchStream, GivesThePlannedBatchesEpochAfterEpoch) {
   }
 }
 
-TEST(BatchStream, ResumedAnywhereGoesOnAsIfItHadNeverStopped) {
+TEST(BatchStream, AResumedStreamGoesOnAsIfItHadNeverStopped) {
   const Corpus corpus = corpus_of(random_pairs(100, 20));
   const PlanConfig config{.max_tokens = 150, .seed = 4};
   BatchStream whole(corpus, config, kEnds, {});
@@ -43,7 +43,7 @@ TEST(BatchStream, ResumedAnywhereGoesOnAsIfItHadNeverStopped) {
   }
 }
 
-TEST(BatchStream, SkipsEpochsThatSmallWeightsLeaveEmpty) {
+TEST(BatchStream, EpochsThatSmallWeightsLeaveEmptyAreSkipped) {
   const Corpus corpus = corpus_of({{{5, 6}, {7}}, {{8}, {9, 10}}});
   BatchStream stream(corpus, {.max_tokens = 100, .weights = {{0, 0.1}}}, kEnds, {});
   std::int64_t pairs = 0;
@@ -75,7 +75,7 @@ TEST(BatchStream, APositionPastTheEndMeansTheNextEpoch) {
   EXPECT_EQ(stream.position(), (DataPosition{2, 0}));
 }
 
-TEST(BatchStream, EndsAtAnyMoment) {
+TEST(BatchStream, AStreamMayEndAtAnyMoment) {
   const Corpus corpus = corpus_of(random_pairs(50, 20));
   for (int taken = 0; taken < 5; ++taken) {
     BatchStream stream(corpus, {.max_tokens = 100}, kEnds, {});
@@ -83,7 +83,7 @@ TEST(BatchStream, EndsAtAnyMoment) {
   }
 }
 
-TEST(BatchStream, CountsAllItsWaiting) {
+TEST(BatchStream, AllWaitingIsCounted) {
   // Batches that take milliseconds, and a consumer that does nothing but take them.
   const Corpus corpus = corpus_of(random_pairs(4, 1'000'000));
   BatchStream stream(corpus, {.max_tokens = 1'000'000}, kEnds, {});
@@ -100,7 +100,7 @@ TEST(BatchStream, CountsAllItsWaiting) {
   EXPECT_LE(stream.waited_seconds(), seconds);
 }
 
-TEST(BatchStream, RefusesACorpusWithoutPairs) {
+TEST(BatchStream, ACorpusWithoutPairsIsRefused) {
   EXPECT_THROW(BatchStream(Corpus(), {}, kEnds, {}), Error);
 }
 

@@ -26,19 +26,19 @@ void expect_holds(const Corpus& corpus, const std::vector<TokenPair>& pairs) {
   }
 }
 
-TEST_F(CorpusFileTest, HoldsThePairsForAnyNumberOfThem) {
+TEST_F(CorpusFileTest, AFileHoldsAnyNumberOfPairs) {
   for (const int count : {0, 1, 1023, 1024, 1025, 3000})
     expect_holds(corpus_of(random_pairs(count, 12)), random_pairs(count, 12));
 }
 
-TEST_F(CorpusFileTest, HoldsTheLargestIdsOfNarrowAndWideVocabularies) {
+TEST_F(CorpusFileTest, AFileHoldsTheLargestIdsOfNarrowAndWideVocabularies) {
   for (const TokenId vocab_size : {1 << 16, (1 << 16) + 1, 1'000'000}) {
     const std::vector<TokenPair> pairs = {{{0, vocab_size - 1}, {vocab_size - 1}}, {{}, {1}}};
     expect_holds(corpus_of(pairs, vocab_size), pairs);
   }
 }
 
-TEST_F(CorpusFileTest, HoldsTheFactsAboutAllPairs) {
+TEST_F(CorpusFileTest, AFileHoldsTheFactsAboutAllPairs) {
   CorpusFacts facts{.report = {.read = 9, .kept = 1, .held_out = 2, .ratio = 6, .target_tokens = 3},
                     .held_out_source = {"a \"quoted\" line", "ü\t"},
                     .held_out_target = {"x", ""}};
@@ -49,7 +49,7 @@ TEST_F(CorpusFileTest, HoldsTheFactsAboutAllPairs) {
   EXPECT_EQ(storage->facts().held_out_target, facts.held_out_target);
 }
 
-TEST_F(CorpusFileTest, HoldsFilesOfManySections) {
+TEST_F(CorpusFileTest, AFileHoldsManySections) {
   const auto pairs = random_pairs(20'000, 150);
   const std::string bytes = corpus_bytes(pairs, 1000);
   ASSERT_GT(bytes.size(), std::size_t{5} << 20);

@@ -11,7 +11,7 @@ namespace {
 
 using testing::HasSubstr;
 
-TEST(DataConfig, RefusesValuesThatMakeNoSenseAndNamesTheFlag) {
+TEST(DataConfig, ValuesThatMakeNoSenseAreRefusedByTheNameOfTheFlag) {
   const DataConfig good{.train_source = {"a", "b"}, .train_target = {"A", "B"}};
   const auto message = [&good](auto change) {
     DataConfig config = good;
@@ -53,7 +53,7 @@ TEST(DataConfig, RefusesValuesThatMakeNoSenseAndNamesTheFlag) {
               HasSubstr("--augment-upper-case and --augment-title-case"));
 }
 
-TEST(PassesRatio, LooksAtTheLongerSideWhicheverItIs) {
+TEST(PassesRatio, TheLongerSideDecidesWhicheverItIs) {
   EXPECT_TRUE(passes_ratio(20, 10, 2));
   EXPECT_TRUE(passes_ratio(10, 20, 2));
   EXPECT_FALSE(passes_ratio(21, 10, 2));

@@ -32,7 +32,7 @@ BatchTokens tokens_of(const Corpus& corpus, const std::vector<std::uint32_t>& ba
   return tokens;
 }
 
-TEST(EpochPlan, HasEveryPairOnce) {
+TEST(EpochPlan, AnEpochHasEveryPairOnce) {
   for (const int count : {0, 1, 2, 777, 3000}) {
     const Corpus corpus = corpus_of(random_pairs(count, 20));
     std::vector<std::uint32_t> seen;
@@ -47,7 +47,7 @@ TEST(EpochPlan, HasEveryPairOnce) {
   }
 }
 
-TEST(EpochPlan, KeepsTheBudgetOnEachSideButForPairsAboveIt) {
+TEST(EpochPlan, BatchesKeepTheBudgetOnEachSideButForPairsAboveIt) {
   const Corpus corpus = corpus_of(random_pairs(2000, 40));
   for (const std::int64_t budget : {1, 20, 100, 1000}) {
     for (const auto& batch : batches_of(plan_epoch(corpus, {.max_tokens = budget}, 0))) {
@@ -67,7 +67,7 @@ TEST(EpochPlan, BatchesAreNearlyFull) {
   EXPECT_GT(static_cast<double>(total) / static_cast<double>(batches.size()), 0.92 * 500);
 }
 
-TEST(EpochPlan, KeepsTheLimitOfSentences) {
+TEST(EpochPlan, BatchesKeepTheLimitOfSentences) {
   const Corpus corpus = corpus_of(random_pairs(1000, 20));
   std::size_t largest = 0;
   for (const auto& batch :
@@ -88,7 +88,7 @@ TEST(EpochPlan, ABatchHasPairsOfLikeLength) {
   }
 }
 
-TEST(EpochPlan, IsAPureFunctionOfItsArguments) {
+TEST(EpochPlan, APlanIsAPureFunctionOfItsArguments) {
   const Corpus corpus = corpus_of(random_pairs(500, 20));
   const PlanConfig config{.max_tokens = 100, .seed = 5};
   const auto plan = batches_of(plan_epoch(corpus, config, 2));
@@ -97,7 +97,7 @@ TEST(EpochPlan, IsAPureFunctionOfItsArguments) {
   EXPECT_NE(batches_of(plan_epoch(corpus, {.max_tokens = 100, .seed = 6}, 2)), plan);
 }
 
-TEST(EpochPlan, MixesPairsOfOneLengthAndTheOrderOfBatchesAnew) {
+TEST(EpochPlan, PairsOfOneLengthAndTheOrderOfBatchesAreMixedAnew) {
   const Corpus corpus = corpus_of(std::vector<TokenPair>(1000, {{1, 2, 3}, {4, 5, 6}}));
   const auto first = batches_of(plan_epoch(corpus, {.max_tokens = 40}, 0));
   const auto second = batches_of(plan_epoch(corpus, {.max_tokens = 40}, 1));
@@ -123,7 +123,7 @@ TEST(EpochPlan, LongAndShortBatchesAlternateAtRandom) {
   EXPECT_NEAR(static_cast<double>(rises) / static_cast<double>(batches.size()), 0.5, 0.1);
 }
 
-TEST(EpochPlan, GoesFromShortToLongForValidation) {
+TEST(EpochPlan, AValidationGoesFromShortToLong) {
   const Corpus corpus = corpus_of(random_pairs(500, 20));
   std::vector<std::uint32_t> order;
   for (const auto& batch : batches_of(plan_in_length_order(corpus, {.max_tokens = 60})))
@@ -137,7 +137,7 @@ TEST(EpochPlan, GoesFromShortToLongForValidation) {
   EXPECT_EQ(order, expected);
 }
 
-TEST(TimesSeen, EqualTheWeightOnAverageAndAreEvenOverTheEpochs) {
+TEST(TimesSeen, APairIsSeenAsOftenAsItsWeightOnAverageAndEvenlyOverTheEpochs) {
   for (const double weight : {0.25, 0.7, 1.0, 2.4, 3.0}) {
     std::int64_t first_epoch = 0;
     for (std::int64_t pair = 0; pair < 4000; ++pair) {
@@ -158,14 +158,14 @@ TEST(TimesSeen, EqualTheWeightOnAverageAndAreEvenOverTheEpochs) {
   }
 }
 
-TEST(TimesSeen, DependOnTheSeed) {
+TEST(TimesSeen, TimesDependOnTheSeed) {
   std::int64_t other = 0;
   for (std::int64_t pair = 0; pair < 100; ++pair)
     other += times_seen(0.5, 1, 0, pair) != times_seen(0.5, 2, 0, pair);
   EXPECT_GT(other, 20);
 }
 
-TEST(EpochPlan, HasEachPairAsOftenAsItsWeightSays) {
+TEST(EpochPlan, AnEpochHasEachPairAsOftenAsItsWeightSays) {
   const Corpus corpus = corpus_of(random_pairs(900, 20));
   const PlanConfig config{
       .max_tokens = 120, .seed = 5, .weights = {{0, 1}, {300, 2.5}, {700, 0.2}}};

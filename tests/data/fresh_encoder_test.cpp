@@ -22,13 +22,13 @@ class FreshEncoding : public ToyCorpora {
   }
 };
 
-TEST_F(FreshEncoding, IsMadeOnlyWhereASettingAsksForIt) {
+TEST_F(FreshEncoding, PairsAreEncodedAnewOnlyWhereASettingAsksForIt) {
   EXPECT_EQ(prepare().encoder, nullptr);
   data.augment_title_case = 0.1;
   EXPECT_NE(prepare().encoder, nullptr);
 }
 
-TEST_F(FreshEncoding, IsAFunctionOfSeedEpochRoundAndPair) {
+TEST_F(FreshEncoding, AnEncodingIsAFunctionOfSeedEpochRoundAndPair) {
   data.subword_sampling = 0.6;
   const PreparedData prepared = prepare();
   const auto encode = [&](std::int64_t pair, Turn turn) {
@@ -52,7 +52,7 @@ TEST_F(FreshEncoding, IsAFunctionOfSeedEpochRoundAndPair) {
   for (const int different : {epochs, rounds, pairs, seeds}) EXPECT_GT(different, 80);
 }
 
-TEST_F(FreshEncoding, JoinsPairsOfTheSameFile) {
+TEST_F(FreshEncoding, JoinedPairsAreOfTheSameFile) {
   data.augment_join = 0.5;
   const PreparedData prepared = prepare();
   int longer = 0;
@@ -71,7 +71,7 @@ TEST_F(FreshEncoding, JoinsPairsOfTheSameFile) {
   EXPECT_NEAR(longer / 800.0, 0.5, 0.1);
 }
 
-TEST_F(FreshEncoding, WritesTermsThatTheTargetHasIntoTheSource) {
+TEST_F(FreshEncoding, TermsThatTheTargetHasAreWrittenIntoTheSource) {
   data.train_terms = write("terms.tsv", "dog\tdog\nhouse\thous\ncat\tKatze\n");
   data.train_terms_share = 0.5;
   const PreparedData prepared = prepare();
@@ -100,7 +100,7 @@ TEST_F(FreshEncoding, TermsNeedATokenizerThatKnowsThem) {
   EXPECT_THROW(prepare(), UsageError);
 }
 
-TEST_F(FreshEncoding, ChangesTheFractionThatIsAskedForAndOtherPairsInEachEpoch) {
+TEST_F(FreshEncoding, TheFractionThatIsAskedForChangesAndOtherPairsInEachEpoch) {
   data.augment_upper_case = 0.2;
   data.augment_title_case = 0.3;
   data.augment_drop_end_punctuation = 0.4;
@@ -125,7 +125,7 @@ TEST_F(FreshEncoding, ChangesTheFractionThatIsAskedForAndOtherPairsInEachEpoch) 
   EXPECT_NEAR(dropped / double(all), 0.4, 0.04);
 }
 
-TEST_F(FreshEncoding, LeavesOtherPairsAsTheCorpusHasThem) {
+TEST_F(FreshEncoding, OtherPairsStayAsTheCorpusHasThem) {
   data.augment_upper_case = 0.5;
   const PreparedData prepared = prepare();
   int unchanged = 0;
@@ -135,7 +135,7 @@ TEST_F(FreshEncoding, LeavesOtherPairsAsTheCorpusHasThem) {
   EXPECT_LT(unchanged, 80);
 }
 
-TEST_F(FreshEncoding, KeepsTheTagInFrontOfChangedText) {
+TEST_F(FreshEncoding, ChangedTextKeepsItsTagInFront) {
   data.augment_upper_case = 1;
   const PreparedData prepared = prepare();
   const Tokenizer& encoder = *prepared.tokenizers.source;
@@ -144,7 +144,7 @@ TEST_F(FreshEncoding, KeepsTheTagInFrontOfChangedText) {
   EXPECT_EQ(sides->source, encoder.encode("<bt> " + upper_case(sample_text(1)[0])));
 }
 
-TEST_F(FreshEncoding, SamplesOnlyTheSideAskedFor) {
+TEST_F(FreshEncoding, OnlyTheSideAskedForIsSampled) {
   data.subword_sampling = 0.5;
   for (const SamplingSide side : {SamplingSide::Both, SamplingSide::Source, SamplingSide::Target}) {
     data.subword_sampling_side = side;
@@ -161,7 +161,7 @@ TEST_F(FreshEncoding, SamplesOnlyTheSideAskedFor) {
   }
 }
 
-TEST_F(FreshEncoding, MakesNoSideLongerThanMaxLength) {
+TEST_F(FreshEncoding, NoSideBecomesLongerThanMaxLength) {
   data.subword_sampling = 1;
   data.max_length = 40;
   const PreparedData prepared = prepare();
@@ -177,7 +177,7 @@ TEST_F(FreshEncoding, MakesNoSideLongerThanMaxLength) {
   EXPECT_GT(refused, 0);
 }
 
-TEST_F(FreshEncoding, DoesNotChangeTheTokenCache) {
+TEST_F(FreshEncoding, TheTokenCacheStaysUnchanged) {
   prepare();
   data.subword_sampling = 0.1;
   EXPECT_EQ(prepare().cache, CacheUse::Reused);

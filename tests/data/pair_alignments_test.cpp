@@ -76,15 +76,15 @@ class Alignments : public ToyCorpora {
   }
 };
 
-TEST_F(Alignments, LinkThePiecesOfLinkedWords) { expect_links(); }
+TEST_F(Alignments, PiecesOfLinkedWordsAreLinked) { expect_links(); }
 
-TEST_F(Alignments, LinkThePiecesOfAnySegmentation) {
+TEST_F(Alignments, PiecesOfAnySegmentationAreLinked) {
   data.subword_sampling = 0.3;
   data.augment_upper_case = 0.2;
   expect_links();
 }
 
-TEST_F(Alignments, AreLeftOutWhereTheEncodedTextIsAnother) {
+TEST_F(Alignments, LinksAreLeftOutWhereTheEncodedTextIsAnother) {
   const PreparedData prepared = prepare();
   const Tokenizer& source = *prepared.tokenizers.source;
   const std::int64_t line = prepared.train.line(5);
@@ -93,7 +93,7 @@ TEST_F(Alignments, AreLeftOutWhereTheEncodedTextIsAnother) {
   EXPECT_TRUE(prepared.alignments->links(line, source.encode("another text"), target).empty());
 }
 
-TEST_F(Alignments, MustFitTheText) {
+TEST_F(Alignments, AlignmentsMustFitTheText) {
   const std::string file = data.guided_alignment[1];
   const auto message = [&](const std::string& links) {
     write("b.align", links);

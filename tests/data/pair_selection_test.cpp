@@ -49,7 +49,7 @@ class PairSelectionTest : public FolderTest {
   mutable std::map<std::int64_t, std::string> texts;
 };
 
-TEST_F(PairSelectionTest, IsTheSameOnDiskAndInMemory) {
+TEST_F(PairSelectionTest, TheSelectionIsTheSameOnDiskAndInMemory) {
   for (const bool keep_duplicates : {false, true}) {
     data.keep_duplicates = keep_duplicates;
     const auto in_memory = fates(1'000'000);
@@ -59,7 +59,7 @@ TEST_F(PairSelectionTest, IsTheSameOnDiskAndInMemory) {
   }
 }
 
-TEST_F(PairSelectionTest, HoldsOutOnlyPairsOfFilesWithoutATag) {
+TEST_F(PairSelectionTest, OnlyPairsOfFilesWithoutATagAreHeldOut) {
   data.corpus_tags = {"<bt>", ""};
   const auto with_tag = fates(1000);
   std::set<std::string> held_out;

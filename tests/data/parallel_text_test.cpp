@@ -189,7 +189,7 @@ TEST_F(ParallelTextTest, TheHashDependsOnTheTextAlone) {
   EXPECT_NE(open("a\nb\n", "c\n\n").hash(), open("a\n\n", "b\nc\n").hash());
 }
 
-TEST_F(ParallelTextTest, StopsWhenAsked) {
+TEST_F(ParallelTextTest, ReadingStopsWhenAsked) {
   std::stop_source stop;
   stop.request_stop();
   TextReading stopped = progress();

@@ -352,7 +352,7 @@ TEST_F(PrepareTest, VeryLongLinesAreLeftOutWithoutBeingEncoded) {
   EXPECT_EQ(prepared.report.empty, 0);
 }
 
-TEST_F(PrepareTest, LeavesNothingBehindWhenStopped) {
+TEST_F(PrepareTest, AStoppedPreparationLeavesNothingBehind) {
   set_text(sample_text(20'000));
   data.keep_duplicates = true;
   std::stop_source stop;
@@ -367,7 +367,7 @@ TEST_F(PrepareTest, LeavesNothingBehindWhenStopped) {
     EXPECT_THAT(entry.path().filename().string(), Not(HasSubstr("corpus-")));
 }
 
-TEST_F(PrepareTest, LeavesFilesThatAnotherProcessIsWriting) {
+TEST_F(PrepareTest, FilesThatAnotherProcessIsWritingStay) {
   set_text(sample_text(100));
   prepare();
   const auto written = cache_file("corpus-").string() + ".tmp.12345";

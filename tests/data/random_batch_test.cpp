@@ -9,7 +9,7 @@ namespace {
 
 constexpr RandomText kText{.vocabulary = 50, .length = 12, .spread = 4, .batch_tokens = 300};
 
-TEST(RandomBatch, FillsItsTokenBudgetWithSentencesOfTheLengthsAskedFor) {
+TEST(RandomBatch, SentencesOfTheLengthsAskedForFillTheBudget) {
   const PackedBatch batch = random_batch(kText, 1, 0);
   for (const PackedSide& side : {batch.source, batch.target}) {
     EXPECT_LE(side.size(), kText.batch_tokens);
@@ -27,7 +27,7 @@ TEST(RandomBatch, FillsItsTokenBudgetWithSentencesOfTheLengthsAskedFor) {
   }
 }
 
-TEST(RandomBatch, IsAFunctionOfSeedAndNumber) {
+TEST(RandomBatch, ABatchIsAFunctionOfSeedAndNumber) {
   EXPECT_EQ(random_batch(kText, 1, 7).source.tokens, random_batch(kText, 1, 7).source.tokens);
   EXPECT_NE(random_batch(kText, 1, 7).source.tokens, random_batch(kText, 1, 8).source.tokens);
   EXPECT_NE(random_batch(kText, 1, 7).source.tokens, random_batch(kText, 2, 7).source.tokens);

@@ -27,7 +27,7 @@ class SortedHashesTest : public FolderTest {
   }
 };
 
-TEST_F(SortedHashesTest, AreTheSameForAnyMemory) {
+TEST_F(SortedHashesTest, HashesAreTheSameForAnyMemory) {
   RandomStream random(3);
   std::vector<std::uint64_t> hashes(1000);
   for (std::uint64_t& hash : hashes) hash = random.below(700) << 40;

@@ -28,7 +28,7 @@ class TaggedCorpora : public PrepareTest {
   }
 };
 
-TEST_F(TaggedCorpora, HaveTheirTagInFrontOfEachSourceAsIfTheTextHadIt) {
+TEST_F(TaggedCorpora, TheTagIsInFrontOfEachSourceAsIfTheTextHadIt) {
   for (const TokenizerType type : {TokenizerType::Unigram, TokenizerType::Bpe}) {
     tokenizer.type = type;
     const PreparedData prepared = prepare();
@@ -44,14 +44,14 @@ TEST_F(TaggedCorpora, HaveTheirTagInFrontOfEachSourceAsIfTheTextHadIt) {
   }
 }
 
-TEST_F(TaggedCorpora, TagOnlyTheSourceTokenizerOfTwo) {
+TEST_F(TaggedCorpora, OnlyTheSourceTokenizerOfTwoHasTheTag) {
   tokenizer.joint = false;
   const PreparedData prepared = prepare();
   EXPECT_NE(prepared.tokenizers.source->id("<bt>"), prepared.tokenizers.source->unk_id());
   EXPECT_EQ(prepared.tokenizers.target->id("<bt>"), prepared.tokenizers.target->unk_id());
 }
 
-TEST_F(TaggedCorpora, NeedATokenizerThatKnowsTheTag) {
+TEST_F(TaggedCorpora, TheTokenizerMustKnowTheTag) {
   const auto lines = sample_text(200);
   tokenizer.source_model =
       write("without.model", train_on(lines, {.vocab_size = 300}).model_bytes());
@@ -62,7 +62,7 @@ TEST_F(TaggedCorpora, NeedATokenizerThatKnowsTheTag) {
   EXPECT_EQ(prepare().train.pairs(), 302);
 }
 
-TEST_F(TaggedCorpora, HaveAnotherCacheForOtherTags) {
+TEST_F(TaggedCorpora, OtherTagsMakeAnotherCache) {
   prepare();
   EXPECT_EQ(prepare().cache, CacheUse::Reused);
   data.corpus_tags = {"<bt>", ""};

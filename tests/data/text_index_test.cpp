@@ -31,7 +31,7 @@ class TextIndexTest : public FolderTest {
   std::string text, path;
 };
 
-TEST_F(TextIndexTest, IsReadBackAsItWasStored) {
+TEST_F(TextIndexTest, AnIndexIsReadBackAsItWasStored) {
   const TextIndex index = index_of(text, later());
   const FileStamp stamp = stamp_of(path);
   const auto read = read_index(stored_index(index, stamp), stamp);
@@ -46,7 +46,7 @@ TEST_F(TextIndexTest, IsReadBackAsItWasStored) {
         text.substr(read->start_of(line, text)).starts_with("line " + std::to_string(line)));
 }
 
-TEST_F(TextIndexTest, IsRefusedForAnotherStateOfTheFile) {
+TEST_F(TextIndexTest, AnIndexOfAnotherStateOfTheFileIsRefused) {
   const FileStamp stamp{.size = 5, .inode = 6, .modified = 7, .changed = 8};
   const std::string stored = stored_index(index_of("a\nb\nc", later()), stamp);
   EXPECT_TRUE(read_index(stored, stamp));
@@ -80,7 +80,7 @@ TEST_F(TextIndexTest, ASecondReadingTakesTheStoredIndex) {
   EXPECT_EQ(TextFile(path, later()).hash(), first.hash()) << "a file written anew is read anew";
 }
 
-TEST_F(TextIndexTest, IsNotStoredForAFileThatHasJustChanged) {
+TEST_F(TextIndexTest, NoIndexIsStoredForAFileThatHasJustChanged) {
   TextReading at_once = later();
   at_once.now = std::chrono::system_clock::now();
   EXPECT_FALSE(TextFile(path, at_once).new_index());

@@ -29,7 +29,7 @@ TEST(WordAlignment, WordsStandBetweenWhiteSpace) {
   EXPECT_THAT(word_places("  "), IsEmpty());
 }
 
-TEST(WordAlignment, ReadsPharaohLines) {
+TEST(WordAlignment, PharaohLinesAreRead) {
   EXPECT_THAT(parse_links("0-0 12-3  1-2"),
               ElementsAre(FieldsAre(0, 0), FieldsAre(12, 3), FieldsAre(1, 2)));
   EXPECT_THAT(parse_links(""), IsEmpty());

@@ -15,7 +15,7 @@ void expect_phrase(const Phrase& phrase, const std::string& english, const std::
   EXPECT_EQ(phrase.german, german);
 }
 
-TEST(SampleNumbers, AreSpelledInBothLanguages) {
+TEST(SampleNumbers, NumbersAreSpelledInBothLanguages) {
   struct Known {
     std::int64_t number;
     std::string english, german;

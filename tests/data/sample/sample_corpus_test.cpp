@@ -35,7 +35,7 @@ std::vector<std::string> words_of(const std::string& line) {
 }
 
 /// A compiler that draws in another order makes another corpus.
-TEST(SampleCorpus, IsTheSameWithAnyCompiler) {
+TEST(SampleCorpus, TheCorpusIsTheSameWithAnyCompiler) {
   std::string text;
   for (const SamplePair& pair : some_pairs()) text += pair.source + '\t' + pair.target + '\n';
   EXPECT_EQ(hex16(xxh3(text)), "34faaae8d0a14bb6");
