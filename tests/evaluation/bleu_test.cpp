@@ -118,7 +118,7 @@ TEST(Bleu, SentenceScoresWithSmoothingAreThoseOfSacreBleu) {
   }
 }
 
-TEST(Bleu, SignatureNamesAllOptionsThatMatter) {
+TEST(Bleu, TheSignatureNamesAllOptionsThatMatter) {
   EXPECT_EQ(bleu_signature({}, "1", "dragoman-0.1.0"),
             "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:dragoman-0.1.0");
   const BleuConfig config{.tokenization = tokenization_of(BleuTokenizer::Intl),
@@ -129,7 +129,7 @@ TEST(Bleu, SignatureNamesAllOptionsThatMatter) {
             "nrefs:var|case:lc|eff:yes|tok:intl|smooth:add-k[1.00]|version:v");
 }
 
-TEST(Bleu, Is100ForTheReferenceItselfAnd0ForNothing) {
+TEST(Bleu, TheReferenceItselfHas100AndNothingHas0) {
   EXPECT_NEAR(corpus_bleu(kReferences[0], {kReferences[0]}).score, 100, 1e-12);
   EXPECT_EQ(sentence_bleu("", Lines{"a b c d"}).score, 0);
   EXPECT_EQ(sentence_bleu("a b c d", Lines{""}).score, 0);
@@ -138,7 +138,7 @@ TEST(Bleu, Is100ForTheReferenceItselfAnd0ForNothing) {
             "0.0/0.0/0.0/0.0 (BP = 1.000 ratio = 0.000 hyp_len = 0 ref_len = 0)");
 }
 
-TEST(Bleu, TakesTheLengthOfTheShorterOfTwoEquallyCloseReferences) {
+TEST(Bleu, TheLengthIsThatOfTheShorterOfTwoEquallyCloseReferences) {
   EXPECT_EQ(sentence_bleu("a b c", Lines{"a b c d", "a b"}).ref_len, 2);
   EXPECT_EQ(sentence_bleu("a b c", Lines{"a b", "a b c d"}).ref_len, 2);
   EXPECT_EQ(sentence_bleu("a b c", Lines{"a b c d e f", "a b c d"}).ref_len, 4);

@@ -23,7 +23,7 @@ struct Case {
 
 // The expected tokens are those of sacreBLEU 2.6.0.
 
-TEST(BleuTokenizer, ZhIsThatOfSacreBleu) {
+TEST(BleuTokenizer, TheTokenizerZhIsThatOfSacreBleu) {
   for (const Case& c : std::vector<Case>{
            {"猫はマットの上に座った。Hi, 3.5-4.", "猫 はマットの 上 に 座 った 。 Hi , 3.5 - 4."},
            {"中文，abc,de 𠀀 ⺀x", "中 文 ， abc , de 𠀀 ⺀ x"},
@@ -32,7 +32,7 @@ TEST(BleuTokenizer, ZhIsThatOfSacreBleu) {
     EXPECT_EQ(tokens(c.line, BleuTokenizer::Zh), c.expected) << c.line;
 }
 
-TEST(BleuTokenizer, V13aIsThatOfSacreBleu) {
+TEST(BleuTokenizer, TheTokenizer13aIsThatOfSacreBleu) {
   for (const Case& c : std::vector<Case>{
            {"Hello, world!", "Hello , world !"},
            {"1,000.5 a.b 5-10 x-ray", "1,000.5 a . b 5 - 10 x-ray"},
@@ -50,7 +50,7 @@ TEST(BleuTokenizer, V13aIsThatOfSacreBleu) {
     EXPECT_EQ(tokens(c.line, BleuTokenizer::V13a), c.expected);
 }
 
-TEST(BleuTokenizer, IntlIsThatOfSacreBleu) {
+TEST(BleuTokenizer, TheTokenizerIntlIsThatOfSacreBleu) {
   for (const Case& c : std::vector<Case>{
            {"Hello, world!", "Hello , world !"},
            {"1,000.5 a.b 5-10 x-ray", "1,000.5 a . b 5-10 x - ray"},

@@ -123,7 +123,7 @@ TEST(Chrf, SentenceScoresOfShortLinesAreThoseOfSacreBleu) {
   }
 }
 
-TEST(Chrf, CountsTheBestOfSeveralReferences) {
+TEST(Chrf, TheBestOfSeveralReferencesCounts) {
   const Lines references = {"xyz", "the cat sits", "the cat sat"};
   double best = 0;
   for (const std::string& reference : references)

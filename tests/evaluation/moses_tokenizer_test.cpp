@@ -13,7 +13,7 @@ struct Case {
   const char *language, *line, *expected;
 };
 
-TEST(MosesTokenizer, MakesTheTokensOfMoses) {
+TEST(MosesTokenizer, TokensAreThoseOfMoses) {
   for (const Case& c : std::vector<Case>{
            {"en", "It's 1,000.50 dollars, (approx.), isn't it?",
             "It 's 1,000.50 dollars , ( approx . ) , isn 't it ?"},

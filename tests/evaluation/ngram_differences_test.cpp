@@ -19,7 +19,7 @@ const NgramOccurrences* find(const std::vector<NgramOccurrences>& ngrams, const 
   return found == ngrams.end() ? nullptr : &*found;
 }
 
-TEST(NgramDifferences, AreNgramsThatOneSystemFindsAndTheOtherDoesNot) {
+TEST(NgramDifferences, NgramsThatOnlyOneSystemFindsAreDifferences) {
   const Lines reference = {"a cat sat.", "a cat ran"}, first = {"a cat sat.", "a cat a cat ran"},
               second = {"the dog sat.", "a dog ran"};
   const auto ngrams = differing_ngrams({first, second}, {reference}, {}, 20);
@@ -36,7 +36,7 @@ TEST(NgramDifferences, AreNgramsThatOneSystemFindsAndTheOtherDoesNot) {
   EXPECT_EQ(find(ngrams, "sat ."), nullptr) << "both have it";
 }
 
-TEST(NgramDifferences, AreNgramsThatASingleSystemLacksOrAdds) {
+TEST(NgramDifferences, NgramsThatASingleSystemLacksOrAddsAreDifferences) {
   const auto ngrams = differing_ngrams({{"a dog sat"}}, {{"a cat sat"}, {"the cat sat"}}, {}, 20);
   EXPECT_NE(find(ngrams, "cat"), nullptr);
   EXPECT_NE(find(ngrams, "dog sat"), nullptr);
@@ -84,7 +84,7 @@ std::map<std::string, NgramOccurrences> counted(const std::vector<Lines>& system
   return all;
 }
 
-TEST(NgramDifferences, AreTheGreatestOfEachPairOrderAndSide) {
+TEST(NgramDifferences, TheGreatestDifferencesOfEachPairOrderAndSideAreKept) {
   RandomStream random(7, 1);
   const auto draw = [&random] {
     Lines lines(30);

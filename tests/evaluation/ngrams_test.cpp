@@ -33,7 +33,7 @@ std::int64_t clipped_matches(const Symbols& hypothesis, const std::vector<Symbol
   return matches;
 }
 
-TEST(NgramMatcher, AgreesWithCountingNgramsInMaps) {
+TEST(NgramMatcher, MatchesAreThoseOfCountingNgramsInMaps) {
   constexpr int kOrder = 5;
   NgramMatcher matcher(kOrder);  // one for all lines, as the metrics use it
   for (std::uint64_t line = 0; line < 2000; ++line) {
@@ -61,7 +61,7 @@ TEST(NgramMatcher, AgreesWithCountingNgramsInMaps) {
   }
 }
 
-TEST(NgramMatcher, TellsSymbolsApartThatDifferInTheHighestBits) {
+TEST(NgramMatcher, SymbolsThatDifferInTheHighestBitsAreToldApart) {
   NgramMatcher matcher(2);
   matcher.start(2);
   matcher.add_reference(Symbols{1, 0x80000000});

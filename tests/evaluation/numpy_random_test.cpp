@@ -7,7 +7,7 @@ namespace {
 
 // The expected values are those of NumPy 2.4 (Python 3.11).
 
-TEST(NumpyRandom, DrawsTheNumbersOfNumpysDefaultGenerator) {
+TEST(NumpyRandom, NumbersAreThoseOfNumpysDefaultGenerator) {
   NumpyRandom below(12345), whole(12345);
   for (const std::uint32_t expected : {2100, 682, 2369, 951, 613, 2395, 1930, 2031})
     EXPECT_EQ(below.below(3004), expected);

@@ -9,7 +9,7 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-TEST(ScoreGroups, GroupsLinesByLengthAndScoresEachGroupAsACorpus) {
+TEST(ScoreGroups, LinesAreGroupedByLengthAndEachGroupIsScoredAsACorpus) {
   const Lines reference = {"a b c", "", "a b c d e f g", "g f e d c b a x", "one two three"};
   const Lines system = {"a b c", "x", "a b c d e f g", "a b c d e f g x", "one two four"};
   const EvaluateConfig config;
@@ -27,7 +27,7 @@ TEST(ScoreGroups, GroupsLinesByLengthAndScoresEachGroupAsACorpus) {
   EXPECT_NEAR(groups[1].scores[1][1], 100, 1e-9);
 }
 
-TEST(ScoreGroups, CountsWordsByTheirFrequency) {
+TEST(ScoreGroups, WordsAreCountedByTheirFrequency) {
   const Lines reference = {"the cat", "the dog.", "a the"}, system = {"The dog", "dog dog.", "a b"};
   const auto groups = words_by_frequency({system}, reference, tokenization_of(BleuTokenizer::V13a));
   ASSERT_EQ(groups.size(), 2U);

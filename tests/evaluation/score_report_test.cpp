@@ -22,7 +22,7 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
-TEST(ScoreReport, TextIsSacreBleusWithTheEqualsSignsInOneColumn) {
+TEST(ScoreReport, TheTextIsSacreBleusWithTheEqualsSignsInOneColumn) {
   EvaluateConfig config;
   config.width = 1;
   EXPECT_EQ(report_of(config),

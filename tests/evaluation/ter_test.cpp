@@ -68,14 +68,14 @@ TEST(Ter, LongLinesNeedNoSquareOfMemory) {
   EXPECT_LT(peak_resident_memory(), std::int64_t{500'000'000});
 }
 
-TEST(Ter, EndsForVeryUnlikeLengths) {
+TEST(Ter, TheSearchEndsForVeryUnlikeLengths) {
   const std::vector<std::uint32_t> one = {7}, many(2000, 7), others(300, 9);
   EXPECT_EQ(translation_edits(one, many), 1999);
   EXPECT_EQ(translation_edits(many, one), 1999);
   EXPECT_EQ(translation_edits(others, many), 2000);
 }
 
-TEST(Ter, TokenizesAsSacreBleuDoes) {
+TEST(Ter, TokensAreThoseOfSacreBleu) {
   struct Case {
     const char* line;
     TerConfig config;
@@ -98,7 +98,7 @@ TEST(Ter, TokenizesAsSacreBleuDoes) {
     EXPECT_EQ(tokenize_for_ter(c.line, c.config), c.expected) << c.line;
 }
 
-TEST(Ter, Is100Or0ForEmptyReferences) {
+TEST(Ter, AnEmptyReferenceHas100Or0) {
   using Lines = std::vector<std::string>;
   EXPECT_EQ(corpus_ter(Lines{"a b"}, {Lines{""}}), 100);
   EXPECT_EQ(corpus_ter(Lines{""}, {Lines{""}}), 0);

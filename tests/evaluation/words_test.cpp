@@ -5,7 +5,7 @@
 namespace dragoman {
 namespace {
 
-TEST(Words, AreSplitAtUnicodeWhiteSpaceAsPythonDoes) {
+TEST(Words, WordsAreSplitAtUnicodeWhiteSpaceAsPythonDoes) {
   using Words = std::vector<std::string_view>;
   EXPECT_EQ(split_words(" a\u2003b\x1C"
                         "c\u200Bd "),
