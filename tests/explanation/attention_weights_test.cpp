@@ -25,7 +25,7 @@ float share(double score, double other) {
   return static_cast<float>(std::exp(score) / (std::exp(score) + std::exp(other)));
 }
 
-TEST(AttentionWeights, AreTheSoftmaxOfTheScaledProductsOfEachHead) {
+TEST(AttentionWeights, WeightsAreTheSoftmaxOfTheScaledProductsOfEachHead) {
   const AttentionWeights weights = attention_weights(two_positions(), 2, 4, KeyMask::None);
   const double root = std::sqrt(2.0);
   EXPECT_NEAR(weights.at(0, 0, 0), share(1 / root, 0), 1e-6);
@@ -34,7 +34,7 @@ TEST(AttentionWeights, AreTheSoftmaxOfTheScaledProductsOfEachHead) {
   EXPECT_NEAR(weights.at(1, 1, 1), share(3 / root, 0), 1e-6);
 }
 
-TEST(AttentionWeights, OfMaskedKeysAreExactlyZero) {
+TEST(AttentionWeights, WeightsOfMaskedKeysAreExactlyZero) {
   const AttentionWeights weights = attention_weights(two_positions(), 2, 4, KeyMask::Causal);
   for (const std::int64_t head : {0, 1}) {
     EXPECT_EQ(weights.at(head, 0, 0), 1);
@@ -43,7 +43,7 @@ TEST(AttentionWeights, OfMaskedKeysAreExactlyZero) {
   }
 }
 
-TEST(AttentionWeights, StayFiniteWhereScoresAreLarge) {
+TEST(AttentionWeights, WeightsStayFiniteWhereScoresAreLarge) {
   Activations::Attention attention = two_positions();
   for (float& value : attention.query) value *= 1e18F;
   for (float& value : attention.key) value *= 1e18F;

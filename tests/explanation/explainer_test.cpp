@@ -74,7 +74,7 @@ TEST(Explainer, TheTranslationHasTheProbabilitiesOfTheSearch) {
   EXPECT_LE(all.search->greedy_sum, 0);
 }
 
-TEST(Explainer, ListsTheMostProbableTokensOfEachStep) {
+TEST(Explainer, TheMostProbableTokensOfEachStepAreListed) {
   const SentenceExplanation all = explanation_of("one two three", "Four five.");
   EXPECT_FALSE(all.search);
   for (const ExplainedToken& token : all.target_tokens) {
@@ -144,7 +144,7 @@ TEST(Explainer, GreedySearchHasItsPieces) {
   EXPECT_EQ(tokenizer().decode(pieces), all.search->greedy);
 }
 
-TEST(Explainer, TheSumIsTokenAndPosition) {
+TEST(Explainer, ASumIsTokenAndPosition) {
   const auto weights = weights_of_small_model(Positions::Learned);
   Explainer explainer(weights, tokenizer_pair(), kSearch);
   const SentenceExplanation all = explainer.explain("one two three", "Four five.");
@@ -170,7 +170,7 @@ TEST(Explainer, ASourceMayHaveNoEnd) {
   EXPECT_EQ(explanation_of("one two three").source_tokens.size(), pieces + 1);
 }
 
-TEST(Explainer, RefusesWhatItCannotShow) {
+TEST(Explainer, TextThatCannotBeShownIsRefused) {
   const auto message = [](std::string_view source, std::optional<std::string_view> target) {
     return [=] { explanation_of(source, target); };
   };

@@ -22,7 +22,7 @@ Json json_of(std::optional<std::string_view> target, Positions positions = Posit
       model, {sentence_json(model, explainer.explain("one two", target), tokenizer())}));
 }
 
-TEST(ExplanationJson, HasShapesOfTheModelAndTheSentence) {
+TEST(ExplanationJson, ShapesAreThoseOfTheModelAndTheSentence) {
   const Json json = json_of("Four five. six,");
   EXPECT_EQ(json["format"], "dragoman explanation");
   EXPECT_EQ(json["model"]["config"]["d-model"], 4);
@@ -44,7 +44,7 @@ TEST(ExplanationJson, HasShapesOfTheModelAndTheSentence) {
             (Json{{"piece", "</s>"}, {"id", 2}, {"word", nullptr}}));
 }
 
-TEST(ExplanationJson, ShowsTheSearchWhereThereWasOne) {
+TEST(ExplanationJson, TheSearchIsShownWhereThereWasOne) {
   EXPECT_FALSE(json_of("Four")["sentences"][0].contains("search"));
   EXPECT_EQ(json_of("Four")["sentences"][0]["given"], true);
   const Json sentence = json_of(std::nullopt)["sentences"][0];
@@ -64,7 +64,7 @@ TEST(ExplanationJson, ShowsTheSearchWhereThereWasOne) {
   EXPECT_EQ(sentence["search"]["greedy"]["pieces"].back(), "</s>");
 }
 
-TEST(ExplanationJson, HasLearnedPositions) {
+TEST(ExplanationJson, LearnedPositionsAreShown) {
   const Json positions = json_of("Four", Positions::Learned)["model"]["positions"];
   EXPECT_EQ(positions["source"]["shape"], (Json{30, 4}));
   EXPECT_EQ(positions["target"]["shape"], (Json{30, 4}));

@@ -13,7 +13,7 @@ namespace {
 
 using testing::ElementsAre;
 
-TEST(WholeWeights, OfEveryRowSumToTheWholeAndKeepTheirZeros) {
+TEST(WholeWeights, WeightsOfEveryRowSumToTheWholeAndKeepTheirZeros) {
   RandomStream random(4);
   for (int row = 0; row < 200; ++row) {
     std::vector<float> weights(1 + random.below(40));
@@ -35,18 +35,18 @@ TEST(WholeWeights, OfEveryRowSumToTheWholeAndKeepTheirZeros) {
   }
 }
 
-TEST(WholeWeights, OfOneKeyIsTheWhole) {
+TEST(WholeWeights, TheWeightOfOneKeyIsTheWhole) {
   EXPECT_THAT(whole_weights(std::vector{1.0F}), ElementsAre(65535));
 }
 
-TEST(WeightsBlock, HasLittleEndianNumbersInBase64) {
+TEST(WeightsBlock, ABlockHasLittleEndianNumbersInBase64) {
   const nlohmann::ordered_json block =
       weights_block({.heads = 1, .queries = 2, .keys = 2, .values = {1, 0, 0, 1}});
   EXPECT_EQ(block["shape"], nlohmann::json({1, 2, 2}));
   EXPECT_EQ(block["data"], "//8AAAAA//8=");  // FF FF 00 00 00 00 FF FF
 }
 
-TEST(VectorsBlock, HasAScaleForEachVector) {
+TEST(VectorsBlock, EachVectorHasAScale) {
   const nlohmann::ordered_json block =
       vectors_block(std::vector<float>{127, -63.5F, 0, 0, 2, -2}, 2, VectorBits::Eight);
   EXPECT_EQ(block["shape"], nlohmann::json({3, 2}));
@@ -57,7 +57,7 @@ TEST(VectorsBlock, HasAScaleForEachVector) {
   EXPECT_EQ(block["data"], "f8EAAH+B");  // 127 -63 0 0 127 -127
 }
 
-TEST(VectorsBlock, OfTwelveBitsHasTwoNumbersInThreeBytes) {
+TEST(VectorsBlock, TwoNumbersOfTwelveBitsAreThreeBytes) {
   const std::vector<float> vector = {3.14159F, -2.71828F, 0.001F};
   const nlohmann::ordered_json block = vectors_block(vector, 3, VectorBits::Twelve);
   EXPECT_NEAR(block["scales"][0].get<double>(), 3.14159 / 2047, 1e-7);

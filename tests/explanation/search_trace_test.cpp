@@ -39,7 +39,7 @@ Tokens path(const SearchTrace& trace, std::int32_t node) {
   return tokens;
 }
 
-TEST(SearchTrace, EndsWithTheTranslationOfTheScheduler) {
+TEST(SearchTrace, TheTraceEndsWithTheTranslationOfTheScheduler) {
   for (std::uint64_t seed = 0; seed < 40; ++seed)
     for (const Stop stop :
          {Stop::Full, Stop::Exact, Stop::Hf, Stop::Marian, Stop::Fairseq, Stop::Opennmt}) {
@@ -58,7 +58,7 @@ TEST(SearchTrace, EndsWithTheTranslationOfTheScheduler) {
     }
 }
 
-TEST(SearchTrace, HasSumsThatFallAndStepsThatRiseFromEachNodeToTheNext) {
+TEST(SearchTrace, SumsFallAndStepsRiseFromEachNodeToTheNext) {
   DecodeConfig config;
   config.beam_size = 3;
   const SearchTrace trace = traced(random_distribution(kVocabulary, 7), config);
@@ -76,7 +76,7 @@ TEST(SearchTrace, HasSumsThatFallAndStepsThatRiseFromEachNodeToTheNext) {
   }
 }
 
-TEST(SearchTrace, KeepsAtEachStepNoMoreThanTheBeamAndDropsTheLessProbable) {
+TEST(SearchTrace, AStepKeepsNoMoreThanTheBeamAndDropsTheLessProbable) {
   DecodeConfig config;
   config.beam_size = 2;
   const SearchTrace trace = traced(random_distribution(kVocabulary, 3, 3, -2), config);
