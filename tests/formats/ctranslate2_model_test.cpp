@@ -58,7 +58,7 @@ void expect_refused(const std::string& bytes, const std::string& what) {
               ThrowsMessage<Error>(AllOf(StartsWith("model.bin: "), HasSubstr(what))));
 }
 
-TEST(CTranslate2Model, ReadsVariablesOfEveryTypeAndAliases) {
+TEST(CTranslate2Model, VariablesOfEveryTypeAndAliasesAreRead) {
   File file;
   file.variables = {variable("f32", {1, 2}, 0, "12345678"), variable("i8", {}, 1, "1"),
                     variable("i8_scale", {1}, 0, "1234"),   variable("i16", {}, 2, "12"),

@@ -130,7 +130,7 @@ class Fairseq : public testing::Test {
   ScratchFolder folder_{fs::temp_directory_path() / "dragoman-fairseq"};
 };
 
-TEST_F(Fairseq, IsReadAsItsOptionsSay) {
+TEST_F(Fairseq, ACheckpointIsReadAsItsOptionsSay) {
   for (const bool is_old : {false, true}) {
     write({.model = kModel, .is_old = is_old});
     for (const fs::path& path : {folder_.path(), folder_.path() / "checkpoint_best.pt"}) {

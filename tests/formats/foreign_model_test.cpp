@@ -33,7 +33,7 @@ void expect_same(const ForeignModel& a, const ForeignModel& b) {
       ASSERT_NEAR(found[t][v], expected[t][v], 1e-4) << t << " " << v;
 }
 
-TEST(ForeignModel, BecomesOursWithTheSameProbabilities) {
+TEST(ForeignModel, AForeignModelBecomesOursWithTheSameProbabilities) {
   for (const ColumnOrder order : {ColumnOrder::Alternating, ColumnOrder::Halves})
     for (const Positions positions : {Positions::Sinusoidal, Positions::Marian})
       for (const Tying tying : {Tying::ThreeWay, Tying::TwoWay, Tying::None})
@@ -91,7 +91,7 @@ TEST(ForeignModel, ColumnsGoThereAndBack) {
   }
 }
 
-TEST(ForeignModel, TheirTokensAreThePiecesOfTheVocabulary) {
+TEST(ForeignModel, TheTokensOfAForeignModelAreThePiecesOfItsVocabulary) {
   ForeignVocabulary vocabulary = small_vocabulary();
   std::swap(vocabulary.pieces[265], vocabulary.pieces[275]);
   const Tokenizer tokenizer(vocabulary.sentencepiece, "test");

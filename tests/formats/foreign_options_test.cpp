@@ -24,7 +24,7 @@ void expect_refused(const std::string& opcodes, const std::string& what) {
   EXPECT_THAT([&] { options_of(opcodes); }, ThrowsMessage<Error>(HasSubstr(what)));
 }
 
-TEST(ForeignOptions, ArePlainDataOfDictsAndNamespaces) {
+TEST(ForeignOptions, OptionsArePlainDataOfDictsAndNamespaces) {
   const std::string inner =
       global_op("argparse", "Namespace") + ")\x81" +
       dict_op({text_op("layers"), "K\6", text_op("is_on"), "\x88", text_op("none"), "N",
@@ -44,7 +44,7 @@ TEST(ForeignOptions, ArePlainDataOfDictsAndNamespaces) {
               ThrowsMessage<Error>(StartsWith("m.pt: code: an object of os.system is not")));
 }
 
-TEST(ForeignOptions, OfAPickleThatHoldsItselfOrRepeatsItsTextsAreRefused) {
+TEST(ForeignOptions, APickleThatHoldsItselfOrRepeatsItsTextsIsRefused) {
   expect_refused(std::string("}q\1") + text_op("self") + "h\1s", "nested more than 8 deep");
   expect_refused("K\7", "the options are 7");
   std::string repeated =
@@ -53,7 +53,7 @@ TEST(ForeignOptions, OfAPickleThatHoldsItselfOrRepeatsItsTextsAreRefused) {
   expect_refused(repeated, "bytes");
 }
 
-TEST(ForeignOptions, OfYamlMayBeNested) {
+TEST(ForeignOptions, OptionsOfYamlMayBeNested) {
   const ForeignOptions options = yaml_settings(
       "c.yaml",
       "model:\n  encoder: {layers: 6, scale: True}\n  tied: no\ntest: [1, 2]\nempty: {}\n");

@@ -157,7 +157,7 @@ class JoeyNmt : public testing::Test {
   ScratchFolder folder_{fs::temp_directory_path() / "dragoman-joeynmt"};
 };
 
-TEST_F(JoeyNmt, IsReadAsItsSettingsSay) {
+TEST_F(JoeyNmt, AModelIsReadAsItsSettingsSay) {
   for (const fs::path& path : {folder_.path(), folder_.path() / "best.ckpt"}) {
     const ForeignModel read = import_model(path);
     EXPECT_EQ(read.kind, "JoeyNMT");

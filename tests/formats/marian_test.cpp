@@ -73,7 +73,7 @@ class Marian : public testing::Test {
   ScratchFolder folder_{fs::temp_directory_path() / "dragoman-marian"};
 };
 
-TEST_F(Marian, IsReadAsItsLayersSay) {
+TEST_F(Marian, AModelIsReadAsItsLayersSay) {
   for (const fs::path& path :
        {folder_.path(), folder_.path() / "model.npz", folder_.path() / "decoder.yml"}) {
     const ForeignModel read = import_model(path);
@@ -184,7 +184,7 @@ TEST_F(Marian, NormalisationBeforeSubLayersHasNamesOfItsOwn) {
   EXPECT_EQ(named(config, "decoder.norm.bias"), "decoder_top_ln_bias");
 }
 
-TEST_F(Marian, WhatOurModelHasNotIsNamed) {
+TEST_F(Marian, AFeatureThatOurModelLacksIsNamed) {
   EXPECT_THAT(error_with("type", "s2s"), HasSubstr("type: \"s2s\" is not known"));
   EXPECT_THAT(error_with("transformer-decoder-autoreg", "rnn\ndec-cell: ssru"),
               HasSubstr("recurrent layers (ssru, as in student models)"));

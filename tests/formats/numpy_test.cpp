@@ -33,7 +33,7 @@ void expect_numbers(const std::string& descr, ForeignDtype type) {
   EXPECT_THAT(contiguous_floats(tensor), ElementsAre(static_cast<float>(T(-2)), 1, 3)) << descr;
 }
 
-TEST(Npy, ReadsEveryTypeOfNumber) {
+TEST(Npy, EveryTypeOfNumberIsRead) {
   expect_numbers<float>("<f4", ForeignDtype::F32);
   expect_numbers<double>("<f8", ForeignDtype::F64);
   expect_numbers<std::int8_t>("|i1", ForeignDtype::I8);
@@ -51,7 +51,7 @@ TEST(Npy, ReadsEveryTypeOfNumber) {
   EXPECT_THAT(contiguous_floats(parse_npy(truths)), ElementsAre(0, 1));
 }
 
-TEST(Npy, ReadsBothOrders) {
+TEST(Npy, BothOrdersAreRead) {
   const std::string data = numbers<float>({1, 2, 3, 4, 5, 6});
   const std::string c = npy_of("<f4", "(2, 3)", data);
   EXPECT_THAT(parse_npy(c).shape, ElementsAre(2, 3));
@@ -62,7 +62,7 @@ TEST(Npy, ReadsBothOrders) {
   EXPECT_THAT(contiguous_floats(parse_npy(fortran)), ElementsAre(1, 3, 5, 2, 4, 6));
 }
 
-TEST(Npy, ReadsScalarsAndEmptyArrays) {
+TEST(Npy, ScalarsAndEmptyArraysAreRead) {
   const std::string scalar = npy_of("<f4", "()", numbers<float>({7}));
   EXPECT_THAT(parse_npy(scalar).shape, IsEmpty());
   EXPECT_THAT(contiguous_floats(parse_npy(scalar)), ElementsAre(7));
@@ -71,7 +71,7 @@ TEST(Npy, ReadsScalarsAndEmptyArrays) {
   EXPECT_THAT(contiguous_floats(parse_npy(empty)), IsEmpty());
 }
 
-TEST(Npy, ReadsVersionsOneToThree) {
+TEST(Npy, VersionsOneToThreeAreRead) {
   const std::string header = R"({"shape":(1L,),'fortran_order':False,'descr':'<f4'})";
   for (const int version : {1, 2, 3}) {
     const std::string bytes = npy_of_header(header, numbers<float>({7}), version);
@@ -135,7 +135,7 @@ std::string sound_npz() {
                  {.name = "b.npy", .bytes = npy_of("<f8", "()", "12345678"), .is_deflated = true}});
 }
 
-TEST(Npz, ReadsItsMembersByName) {
+TEST(Npz, MembersAreReadByName) {
   const std::string bytes = sound_npz();
   NpzFile file("model.npz", bytes, 1000);
   EXPECT_THAT(file.names(), ElementsAre("Wemb", "special:model.yml", "b"));

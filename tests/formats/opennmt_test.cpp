@@ -178,7 +178,7 @@ class OpenNmt : public testing::Test {
   }
 };
 
-TEST_F(OpenNmt, IsReadAsItsOptionsSay) {
+TEST_F(OpenNmt, ACheckpointIsReadAsItsOptionsSay) {
   for (const fs::path& path : {folder_.path(), checkpoint()}) {
     const ForeignModel read = import_model(path);
     EXPECT_EQ(read.kind, "OpenNMT-py");

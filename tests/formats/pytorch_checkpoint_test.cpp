@@ -44,7 +44,7 @@ std::vector<float> elements(const std::string& opcodes, const std::string& stora
   return values;
 }
 
-TEST(PyTorchCheckpoint, ReadsTensorsOfAnyStrides) {
+TEST(PyTorchCheckpoint, TensorsOfAnyStridesAreRead) {
   EXPECT_THAT(elements(TensorOp{}.opcodes(), kSix), ElementsAre(1, 2, 3, 4, 5, 6));
   EXPECT_THAT(elements(TensorOp{.shape = {3, 2}, .strides = {1, 3}}.opcodes(), kSix),
               ElementsAre(1, 4, 2, 5, 3, 6));
@@ -56,7 +56,7 @@ TEST(PyTorchCheckpoint, ReadsTensorsOfAnyStrides) {
               IsEmpty());
 }
 
-TEST(PyTorchCheckpoint, ReadsEveryTypeOfNumber) {
+TEST(PyTorchCheckpoint, EveryTypeOfNumberIsRead) {
   const auto one = [](const std::string& type, const std::string& bytes) {
     const TensorOp tensor{.storage = {.elements = 1, .type = type}, .shape = {}, .strides = {}};
     return elements(tensor.opcodes(), bytes, bytes.size()).at(0);

@@ -44,7 +44,7 @@ class ReadCtranslate2 : public testing::Test {
   ImportedModel ours_;
 };
 
-TEST_F(ReadCtranslate2, GivesBackTheModelThatWasWritten) {
+TEST_F(ReadCtranslate2, AWrittenModelIsReadBack) {
   constexpr std::array kActivations = {Activation::Relu, Activation::Gelu, Activation::GatedSwish};
   std::size_t kind = 0;
   for (const Tying tying : {Tying::ThreeWay, Tying::TwoWay, Tying::None})

@@ -22,7 +22,7 @@ std::int64_t integer(const std::string& opcodes) {
   return *unpickle(pickle_of(opcodes)).root->integer();
 }
 
-TEST(Unpickler, ReadsPlainValues) {
+TEST(Unpickler, PlainValuesAreRead) {
   EXPECT_TRUE(unpickle(pickle_of("N")).root->as<PickleNone>());
   EXPECT_TRUE(*unpickle(pickle_of("\x88")).root->as<bool>());
   EXPECT_FALSE(*unpickle(pickle_of("\x89")).root->as<bool>());
@@ -49,7 +49,7 @@ TEST(Unpickler, ReadsPlainValues) {
     EXPECT_EQ(unpickle(pickle_of(opcodes)).root->as<PickleBytes>()->bytes, "\xff!");
 }
 
-TEST(Unpickler, ReadsContainersOfEveryForm) {
+TEST(Unpickler, ContainersOfEveryFormAreRead) {
   for (const char* opcodes : {"](K\1K\2e", "]K\1aK\2a", "(K\1K\2l", "(K\1K\2t", "K\1K\2\x86",
                               "\x8f(K\1K\2\x90", "(K\1K\2\x91"}) {
     const Pickle pickle = unpickle(pickle_of(opcodes));
@@ -63,7 +63,7 @@ TEST(Unpickler, ReadsContainersOfEveryForm) {
   EXPECT_THAT(unpickle(pickle_of(")")).root->items(), IsEmpty());
 }
 
-TEST(Unpickler, ReadsItsMemoInEveryForm) {
+TEST(Unpickler, TheMemoIsReadInEveryForm) {
   for (const std::string& opcodes :
        {std::string("K\7q\5\x30h\5", 7),
         std::string("K\7r\5\0\0\0"
@@ -161,7 +161,7 @@ TEST(Unpickler, TooManyValuesAreRefused) {
   expect_refused(std::string(8'000'001, 'N'), "more than 8000000 values");
 }
 
-TEST(Unpickler, WhoWalksOverAStateDictGoesNoDeeperThanTheLimit) {
+TEST(Unpickler, AWalkOverAStateDictGoesNoDeeperThanTheLimit) {
   const std::string itself = pickle_of(std::string("}q\1") + text_op("a") + "h\1s");
   EXPECT_THAT([&] { tensors_of(*unpickle(itself).root); },
               ThrowsMessage<Error>(HasSubstr("more than 32 deep")));

@@ -23,12 +23,12 @@ void expect_refused(Parser parse, const std::string& text, const std::string& wh
   EXPECT_THAT([&] { parse(text); }, ThrowsMessage<Error>(HasSubstr(what))) << text;
 }
 
-TEST(Vocabulary, ReadsPiecesAndIdsOfJsonInAnyOrder) {
+TEST(Vocabulary, PiecesAndIdsOfJsonAreReadInAnyOrder) {
   EXPECT_THAT(parse_json_vocabulary(R"({"</s>": 0, "\u2581b": 2, "a\"\\": 1})"),
               ElementsAre("</s>", "a\"\\", "\u2581b"));
 }
 
-TEST(Vocabulary, ReadsAListOfJson) {
+TEST(Vocabulary, AListOfJsonIsRead) {
   EXPECT_THAT(parse_json_vocabulary("[\"<unk>\",\n\"a\", \"\\n\"]\n"),
               ElementsAre("<unk>", "a", "\n"));
 }
@@ -61,7 +61,7 @@ TEST(Vocabulary, JsonOfAnotherFormIsRefused) {
   refused(std::string(1'000'000, '['), "a list or a map");
 }
 
-TEST(Vocabulary, ReadsWhatMarianWrites) {
+TEST(Vocabulary, AFileThatMarianWritesIsRead) {
   EXPECT_THAT(parse_yaml_vocabulary("</s>: 0\n<unk>: 1\n\"\\\"\": 2\n\"\\x85\": 3\n'''': 4\n"
                                     "\"\\u2028a\": 5\n? \"key\"\n: 6\n\"#\": 7\n\u2581b: 8\n"
                                     "\"\\\\\": 9\n~: 10\n\"\": 11\n"),
@@ -98,7 +98,7 @@ TEST(Vocabulary, YamlOfAnotherFormIsRefusedWithItsLine) {
   refused("a: " + std::string(100'000, '['), "line 1: ");
 }
 
-TEST(Vocabulary, ReadsAPieceOnEachLine) {
+TEST(Vocabulary, APieceIsReadOnEachLine) {
   EXPECT_THAT(parse_text_vocabulary("<unk>\na b\nc"), ElementsAre("<unk>", "a b", "c"));
   expect_refused(parse_text_vocabulary, "", "empty");
   expect_refused(parse_text_vocabulary, "a\n\nb\n", "line 2: is empty");
@@ -128,7 +128,7 @@ TEST(Vocabulary, DamageIsRefusedOrHarmless) {
   EXPECT_GT(refused_flips("<unk>\na b\n\u2581c\n", exercise_text_vocabulary), 5'000);
 }
 
-TEST(YamlMap, ReadsTheOptionsOfAMarianModel) {
+TEST(YamlMap, TheOptionsOfAMarianModelAreRead) {
   const auto entries = parse_yaml_map(
       "dim-emb: 512\ndim-vocabs:\n  - 32000\n  - 32000\ntype: transformer\ntied: true\n"
       "none: []\nempty: ~\nversion: \"v1.12.0 65bf82f 2023-02-21\"\n");

@@ -31,7 +31,7 @@ void expect_refused(const std::string& bytes, const std::string& what, std::size
 
 const std::string kText = "some text, some text, some text, some text";
 
-TEST(ZipArchive, ReadsEntriesOfEveryForm) {
+TEST(ZipArchive, EntriesOfEveryFormAreRead) {
   for (const bool is_deflated : {false, true})
     for (const bool has_descriptor : {false, true})
       for (const bool is_zip64 : {false, true}) {
@@ -62,7 +62,7 @@ TEST(ZipArchive, AnArchiveMayBeEmpty) {
   EXPECT_THAT(ZipArchive("a.zip", bytes, kLimit).names(), IsEmpty());
 }
 
-TEST(ZipArchive, WhatIsNoArchiveIsRefused) {
+TEST(ZipArchive, AnotherFileIsRefused) {
   expect_refused("", "not a ZIP archive");
   expect_refused("PK\3\4", "not a ZIP archive");
   expect_refused(std::string(1000, 'x'), "not a ZIP archive");
@@ -160,7 +160,7 @@ std::string sound() {
                  {.name = "three", .bytes = kText, .is_deflated = true, .is_zip64 = true}});
 }
 
-TEST(ZipArchive, ABeginningIsRefused) {
+TEST(ZipArchive, TheBeginningOfAnArchiveIsRefused) {
   EXPECT_THAT(accepted_beginnings(sound(), exercise_zip), IsEmpty());
 }
 
