@@ -25,7 +25,7 @@ struct Target {
 
 class FuzzCases : public testing::TestWithParam<Target> {};
 
-TEST_P(FuzzCases, AreReadToTheEnd) {
+TEST_P(FuzzCases, EveryCaseIsReadToTheEnd) {
   const std::filesystem::path folder = std::filesystem::path(FUZZ_CASES) / GetParam().name;
   int cases = 0;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
