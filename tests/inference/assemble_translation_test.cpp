@@ -83,7 +83,7 @@ TEST(AssembleTranslation, TheBestComesFirstUnlessTermsWereAskedFor) {
   }
 }
 
-TEST(AssembleTranslation, TellsWhatIsLackingAndCut) {
+TEST(AssembleTranslation, TextsThatAreLackingOrCutAreTold) {
   Line line;
   line.add("a", " ").hypotheses = {hypothesis("one", -1)};
   PreparedPart& part = line.add("b", "");

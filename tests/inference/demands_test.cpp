@@ -22,7 +22,7 @@ std::vector<std::string> protected_in(const std::string& source) {
   return texts(found);
 }
 
-TEST(Protection, FindsNumbersAddressesAndPlaceholders) {
+TEST(Protection, NumbersAddressesAndPlaceholdersAreFound) {
   EXPECT_THAT(protected_in("It costs 3.50, or 1,000 in 2020-01-31 at 12:30."),
               ElementsAre("3.50", "1,000", "2020-01-31", "12:30"));
   EXPECT_THAT(protected_in("See https://example.org/a?b=1&c=(2). Or www.example.org!"),

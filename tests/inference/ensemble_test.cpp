@@ -45,7 +45,7 @@ Results translate(Engine& engine, const DecodeConfig& config) {
   return results;
 }
 
-TEST(Ensemble, TranslatesAsTheMeanOfTheProbabilities) {
+TEST(Ensemble, ProbabilitiesAreTheMeanOfTheMembers) {
   DecodeConfig config{.beam_size = 3, .max_length = 20, .batch_size = 24};
   for (const std::int64_t n : {0, 2}) {
     config.no_repeat_ngram_size = n;

@@ -19,7 +19,7 @@ std::vector<SentencePair> random_pairs(std::size_t count) {
 
 std::vector<Engine*> one(Engine& engine) { return {&engine}; }
 
-TEST(ForcedScores, AreTheLogProbabilitiesOfTheTokensAfterThoseBeforeThem) {
+TEST(ForcedScores, ScoresAreTheLogProbabilitiesOfTheTokensAfterThoseBeforeThem) {
   const Distribution distribution = random_distribution(kMany, 5);
   TableEngine engine(kMany, distribution);
   engine.never_emitted = {4};  // excluded tokens are scored all the same
@@ -40,7 +40,7 @@ TEST(ForcedScores, AreTheLogProbabilitiesOfTheTokensAfterThoseBeforeThem) {
   EXPECT_GT(engine.most_rows, 1);
 }
 
-TEST(ForcedScores, OfSeveralEnginesAreThoseOfOne) {
+TEST(ForcedScores, ScoresOfSeveralEnginesAreThoseOfOne) {
   const Distribution distribution = random_distribution(kMany, 5);
   TableEngine alone(kMany, distribution), first(kMany, distribution), second(kMany, distribution);
   const std::vector<SentencePair> pairs = random_pairs(100);
@@ -49,7 +49,7 @@ TEST(ForcedScores, OfSeveralEnginesAreThoseOfOne) {
   EXPECT_EQ(first.admitted + second.admitted, 100);
 }
 
-TEST(ForcedScores, OfFewTokensAtATimeAreTheSame) {
+TEST(ForcedScores, ScoresOfFewTokensAtATimeAreTheSame) {
   const Distribution distribution = random_distribution(kMany, 5);
   TableEngine all(kMany, distribution), few(kMany, distribution);
   const std::vector<SentencePair> pairs = random_pairs(100);
@@ -61,7 +61,7 @@ TEST(ForcedScores, OfFewTokensAtATimeAreTheSame) {
   EXPECT_EQ(single.most_rows, 1) << "a pair that is longer than the limit is computed alone";
 }
 
-TEST(ForcedScores, RefuseASideThatIsLongerThanTheModelsPositions) {
+TEST(ForcedScores, ASideThatIsLongerThanTheModelsPositionsIsRefused) {
   TableEngine engine(kMany, random_distribution(kMany, 5));
   engine.positions = 3;
   const std::vector<SentencePair> long_target = {{{3, kEos}, {3, 4, 5, kEos}}};
@@ -71,7 +71,7 @@ TEST(ForcedScores, RefuseASideThatIsLongerThanTheModelsPositions) {
   EXPECT_EQ(engine.admitted, 0);
 }
 
-TEST(ForcedScores, AfterAStopUnfinishedPairsHaveNone) {
+TEST(ForcedScores, AfterAStopUnfinishedPairsHaveNoScores) {
   TableEngine engine(kMany, random_distribution(kMany, 5));
   std::stop_source stop;
   stop.request_stop();
@@ -81,7 +81,7 @@ TEST(ForcedScores, AfterAStopUnfinishedPairsHaveNone) {
   EXPECT_EQ(engine.slots_in_use(), 0u);
 }
 
-TEST(ForcedScores, OfNoPairsAreNone) {
+TEST(ForcedScores, NoPairsHaveNoScores) {
   TableEngine engine(kMany, random_distribution(kMany, 5));
   EXPECT_TRUE(forced_scores(one(engine), {}).empty());
 }

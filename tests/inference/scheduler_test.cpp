@@ -138,7 +138,7 @@ TEST(Scheduler, AttentionOfOtherHeadsWaitsUntilTheStepsTellIt) {
   EXPECT_EQ(std::set(engine.told.begin(), engine.told.end()), (std::set<std::int64_t>{1, 2}));
 }
 
-TEST(Scheduler, RowsOfWhatIsGivenUpAreFreeAtTheNextStep) {
+TEST(Scheduler, RowsOfSentencesThatAreGivenUpAreFreeAtTheNextStep) {
   TableEngine engine(kVocabulary, random_distribution(kVocabulary, 1, 3, -60));  // goes on for long
   std::stop_source stop;
   std::vector<SourceSentence> sentences = random_sentences(4, kVocabulary);
@@ -157,7 +157,7 @@ TEST(Scheduler, RowsOfWhatIsGivenUpAreFreeAtTheNextStep) {
   EXPECT_EQ(finished, 4u);
 }
 
-TEST(Scheduler, LongestAreAdmittedFirstButNeverBeforeEarlierOnes) {
+TEST(Scheduler, TheLongestSentencesAreAdmittedFirstButNeverBeforeEarlierOnes) {
   std::vector<std::int64_t> order;
   TableEngine engine(kVocabulary, random_distribution(kVocabulary, 1, 3, 60));  // ends at once
   const DecodeConfig config{.beam_size = 1, .batch_size = 1};

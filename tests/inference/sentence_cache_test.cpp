@@ -30,7 +30,7 @@ SentenceCache::Key key(std::shared_ptr<const SearchSettings> settings, TokenId t
   return {.settings = std::move(settings), .has_attention = false, .tokens = {token, 1}};
 }
 
-TEST(SentenceCache, FindsWhatHasTheSameSettingsAttentionAndTokens) {
+TEST(SentenceCache, ASentenceWithTheSameSettingsAttentionAndTokensIsFound) {
   SentenceCache cache(kMany);
   const auto known = settings();
   cache.keep(key(known, 7), hypotheses_of(70));
@@ -48,7 +48,7 @@ TEST(SentenceCache, FindsWhatHasTheSameSettingsAttentionAndTokens) {
   EXPECT_EQ(cache.counts().missed, 3);
 }
 
-TEST(SentenceCache, ThoseThatWereNotAskedForLongestMakeRoom) {
+TEST(SentenceCache, SentencesThatWereNotAskedForLongestMakeRoom) {
   SentenceCache cache(20'000);
   const auto known = settings();
   cache.keep(key(known, 0), hypotheses_of(0));
@@ -63,7 +63,7 @@ TEST(SentenceCache, ThoseThatWereNotAskedForLongestMakeRoom) {
   EXPECT_GT(cache.counts().bytes, 15'000);
 }
 
-TEST(SentenceCache, WhatIsKnownOrTooLargeIsNotKeptAgain) {
+TEST(SentenceCache, ASentenceThatIsKnownOrTooLargeIsNotKeptAgain) {
   SentenceCache cache(20'000);
   const auto known = settings();
   cache.keep(key(known, 7), hypotheses_of(70));

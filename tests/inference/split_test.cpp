@@ -77,7 +77,7 @@ TEST(Split, ALongSentenceIsSplitAtTheClauseNearestToItsMiddle) {
   EXPECT_THAT(texts("a, b c d e, f g h i j", 6), ElementsAre("a, b c d e,", "f g h i j"));
 }
 
-TEST(Split, WithoutClausesItIsSplitBetweenWordsAndWithoutWordsBetweenCharacters) {
+TEST(Split, ALineWithoutClausesIsSplitBetweenWordsAndOneWithoutWordsBetweenCharacters) {
   EXPECT_THAT(texts("a b c d e f", 3), ElementsAre("a b c", "d e f"));
   EXPECT_THAT(texts("abcdefghijkl", 2), ElementsAre("abcdef", "ghijkl"));
   // e + combining acute accent stays whole.
@@ -85,7 +85,7 @@ TEST(Split, WithoutClausesItIsSplitBetweenWordsAndWithoutWordsBetweenCharacters)
               testing::Each(testing::Not(testing::StartsWith("\u0301"))));
 }
 
-TEST(Split, LosesNoCharacterAndKeepsToTheLimit) {
+TEST(Split, PartsLoseNoCharacterAndKeepToTheLimit) {
   const std::vector<std::string> pieces = {
       "a",  "Word", "sentence.", "End!", ",",      " ",      "  ",      "\t",       "。",
       "你", "語",   "\u0301",    "😀",   "\u200D", "3.",     "(",       ")",        "\"",

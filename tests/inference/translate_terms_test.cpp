@@ -89,7 +89,7 @@ TEST(TranslateTerms, SeveralTermsStandInTheirOrder) {
   EXPECT_EQ(translation.n_best.at(0).text, "one six three five .");
 }
 
-TEST(TranslateTerms, ATranslationThatHasThemIsLeftAlone) {
+TEST(TranslateTerms, ATranslationThatHasItsTermsIsLeftAlone) {
   const std::string line = "one two three two .";
   const Translation plain = translated(line, {});
   const Translation with = translated(line, {.terms = terms("three\tthree\ntwo\ttwo\n")});

@@ -282,7 +282,7 @@ TEST(TranslateText, APrefixOfSeveralSentencesIsWhatTheirTranslationsBeginWith) {
   EXPECT_THAT(collected.lines[1], testing::StartsWith("Two six. One."));
 }
 
-TEST(TranslateText, AnswersWhileTheInputStaysOpen) {
+TEST(TranslateText, AnswersComeWhileTheInputStaysOpen) {
   Copier copier;
   Pipe input, output;
   class Writing : public TranslationSink {
@@ -327,7 +327,7 @@ TEST(TranslateText, StreamAndListGiveTheSame) {
   EXPECT_EQ(stream(copier, text).first, best_texts(copier.translate(lines)));
 }
 
-TEST(TranslateText, NBestOfASplitLineAreJoinedRankByRank) {
+TEST(TranslateText, TheNBestOfASplitLineAreJoinedRankByRank) {
   TableEngine engine(tokenizer().size(), random_distribution(tokenizer().size(), 3, 3, 4));
   const DecodeConfig config{.beam_size = 3, .n_best = 3, .max_length = 8, .split_length = 8};
   TranslationService service({&engine}, tokenizer_pair());

@@ -187,7 +187,7 @@ TEST(TranslationService, AStopFreesTheRowsAndEndsTheAnswers) {
   EXPECT_LE(engine.admitted, 17) << "16 rows, and the other line";
 }
 
-TEST(TranslationService, WhoLetsGoOfTheAnswersGivesUpTheWork) {
+TEST(TranslationService, ACallerThatDropsTheAnswersGivesUpTheWork) {
   HeldEngine engine;
   TranslationService service({&engine}, tokenizer_pair());
   const auto request = service.prepare({.config = {.beam_size = 1}});
@@ -201,7 +201,7 @@ TEST(TranslationService, WhoLetsGoOfTheAnswersGivesUpTheWork) {
   EXPECT_LE(engine.admitted, 17);
 }
 
-TEST(TranslationService, MoreIsRefusedWhileTooMuchWaits) {
+TEST(TranslationService, LinesAreRefusedWhileTooManySentencesWait) {
   HeldEngine engine;
   TranslationService service({&engine}, tokenizer_pair(), {.limits = {.waiting = 20}});
   const auto request = service.prepare({.config = {.beam_size = 1}});
@@ -261,7 +261,7 @@ TEST(TranslationService, DrawsWithTermsAreRefusedWhoeverAsks) {
   EXPECT_TRUE(service.submit({.lines = {line}, .request = service.prepare({})}).next());
 }
 
-TEST(TranslationService, EndsWithWorkUnderWayAndSaysSo) {
+TEST(TranslationService, AServiceThatEndsWithWorkUnderWaySaysSo) {
   Engines engines(2);
   std::optional<TranslationAnswers> answers;
   {

@@ -9,7 +9,7 @@
 namespace dragoman {
 namespace {
 
-TEST(TuneSearch, FindsThePeakOfAScoreAndAsksForNothingTwice) {
+TEST(TuneSearch, ThePeakOfAScoreIsFoundAndNothingIsAskedForTwice) {
   std::set<std::pair<std::int64_t, double>> asked;
   const DecodeConfig best =
       tune_search({.beam_size = 5, .max_length = 77}, [&](const auto& search) {
@@ -30,7 +30,7 @@ TEST(TuneSearch, EqualScoresGiveTheSmallestBeamAndKeepThePenalty) {
   EXPECT_DOUBLE_EQ(best.length_penalty, 0.7);
 }
 
-TEST(TuneSearch, LooksForThePenaltyAgainWhereTheBeamHasChanged) {
+TEST(TuneSearch, ThePenaltyIsLookedForAgainWhereTheBeamHasChanged) {
   const DecodeConfig best =
       tune_search({.beam_size = 5, .length_penalty = 1}, [](const auto& search) {
         const double wanted = search.beam_size == 5 ? 1.0 : 1.2;

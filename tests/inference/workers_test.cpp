@@ -90,7 +90,7 @@ Results translate(std::size_t workers, std::size_t count) {
   return results;
 }
 
-TEST(Workers, AnyNumberOfThemTranslatesTheSame) {
+TEST(Workers, AnyNumberOfWorkersTranslatesTheSame) {
   const Results alone = translate(1, 200);
   for (const std::size_t workers : {2, 3, 8}) EXPECT_EQ(translate(workers, 200), alone);
 }
@@ -168,7 +168,7 @@ class HeldEngine : public TableEngine {
   std::latch gate_{1};
 };
 
-TEST(Workers, MoreIsRefusedWhileTooMuchWaits) {
+TEST(Workers, SentencesAreRefusedWhileTooManyWait) {
   HeldEngine engine(kVocabulary, random_distribution(kVocabulary, 1));
   Engine* const engines[] = {&engine};
   const auto first = std::make_shared<Collecting>();
@@ -333,7 +333,7 @@ TEST(Workers, ProbabilitiesThatAreNotNumbersFailTheirSentenceAlone) {
   EXPECT_EQ(engine.slots_in_use(), 0u);
 }
 
-TEST(Workers, EndInTheMiddleOfTheWork) {
+TEST(Workers, WorkersMayEndInTheMiddleOfTheWork) {
   TableEngine one = make_engine(), two = make_engine();
   Engine* const engines[] = {&one, &two};
   const auto collecting = std::make_shared<Collecting>();

@@ -209,7 +209,7 @@ void expect_decoder(Transformer& model, const Activations& found, const torch::T
   expect_near(decoded, found.decoded, "decoded");
 }
 
-TEST(Activations, AreThoseOfTheModuleTree) {
+TEST(Activations, ActivationsAreThoseOfTheModuleTree) {
   const torch::NoGradGuard no_grad;
   std::vector<ModelConfig> all = configs();
   all.push_back(all.front());

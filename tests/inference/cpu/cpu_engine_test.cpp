@@ -55,7 +55,7 @@ TEST(CpuEngine, StepByStepIsTheWholeSequenceWhateverHappensToRows) {
   }
 }
 
-TEST(CpuEngine, WithHelpersGivesTheSameBits) {
+TEST(CpuEngine, HelpersGiveTheSameBits) {
   ModelConfig config = configs()[0];
   config.d_model = 64;
   config.d_ff = 512;
@@ -176,7 +176,7 @@ Told adjusted_step(Engine& engine, const std::vector<RowOrigin>& rows, Attention
   return told;
 }
 
-TEST(CpuEngine, GivesTheLogProbabilitiesAndAttentionOfTheModuleTree) {
+TEST(CpuEngine, LogProbabilitiesAndAttentionAreThoseOfTheModuleTree) {
   for (const ModelConfig& config : configs()) {
     Transformer model = make_model(config, torch::kCPU);
     CpuEngine cpu(packed(model, ComputeType::Float32), {5});

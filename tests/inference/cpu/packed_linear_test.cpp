@@ -52,7 +52,7 @@ double tolerance(ComputeType type, std::int64_t inputs) {
   return 2 * of_product * std::sqrt(static_cast<double>(inputs));
 }
 
-TEST(PackedLinear, IsTheProductWithBiasAndRelu) {
+TEST(PackedLinear, TheOutputIsTheProductWithBiasAndRelu) {
   for (const Example& e : {Example{1, 1, 1}, {2, 37, 101}, {17, 64, 256}, {5, 130, 63}}) {
     const auto expected = e.plain();
     for (const ComputeType type : kTypes) {
@@ -68,7 +68,7 @@ TEST(PackedLinear, IsTheProductWithBiasAndRelu) {
   }
 }
 
-TEST(PackedLinear, WithoutABiasAddsZeros) {
+TEST(PackedLinear, WithoutABiasZerosAreAdded) {
   const Example e{2, 37, 101};
   const std::vector<float> zeros(e.bias.size());
   for (const ComputeType type : kTypes)
@@ -76,7 +76,7 @@ TEST(PackedLinear, WithoutABiasAddsZeros) {
               run(PackedLinear(e.weights, zeros, e.inputs, type), e.x));
 }
 
-TEST(PackedLinear, TakesWeightsThatAreRoundedAlready) {
+TEST(PackedLinear, WeightsMayBeRoundedAlready) {
   const Example e{3, 37, 101};
   const QuantizedRows rounded = quantize_rows(e.weights, e.inputs);
   EXPECT_EQ(run(PackedLinear(rounded.whole, rounded.scales, e.bias, e.inputs), e.x),
@@ -127,7 +127,7 @@ TEST(PackedLinear, HelpersChangeNoBit) {
   }
 }
 
-TEST(PackedLinear, AddsTheWeightsOfAnOutput) {
+TEST(PackedLinear, TheWeightsOfAnOutputCanBeAdded) {
   const Example e{1, 37, 101};
   for (const ComputeType type : kTypes) {
     const PackedLinear layer = e.packed(type);

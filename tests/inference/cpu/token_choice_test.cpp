@@ -120,16 +120,16 @@ std::vector<TokenId> best_tokens(const Example& e, std::size_t row) {
   return tokens;
 }
 
-TEST(TokenChoice, GivesTheMostProbableTokens) { expect_plain({}, {}); }
+TEST(TokenChoice, TheMostProbableTokensAreGiven) { expect_plain({}, {}); }
 
-TEST(TokenChoice, SumsLogitsThatRiseFarAboveTheFirst) {
+TEST(TokenChoice, LogitsMayRiseFarAboveTheFirst) {
   Example e;
   e.bias[9000] = 150;
   e.bias[19'999] = 300;
   expect_plain(e, {});
 }
 
-TEST(TokenChoice, GivesNoTokenThatIsNeverEmitted) {
+TEST(TokenChoice, ATokenThatIsNeverEmittedIsNotGiven) {
   const Example e;
   const auto best = best_tokens(e, 1);
   expect_plain(
@@ -137,7 +137,7 @@ TEST(TokenChoice, GivesNoTokenThatIsNeverEmitted) {
       {.never_emitted = {0, best[0], best[2], kVocabulary - 1}, .adjustments = {}, .reported = {}});
 }
 
-TEST(TokenChoice, AdjustsTokensAfterTheyAreNormalised) {
+TEST(TokenChoice, TokensAreAdjustedAfterTheyAreNormalised) {
   const Example e;
   const auto best = best_tokens(e, 1);
   const Request request{.never_emitted = {best[3]},
@@ -149,7 +149,7 @@ TEST(TokenChoice, AdjustsTokensAfterTheyAreNormalised) {
   expect_plain(e, request);
 }
 
-TEST(TokenChoice, TellsLogProbabilitiesAsTheyWereBeforeAdjustments) {
+TEST(TokenChoice, ToldLogProbabilitiesAreThoseBeforeAdjustments) {
   const Example e;
   const auto best = best_tokens(e, 0);
   expect_plain(e, {.never_emitted = {5},

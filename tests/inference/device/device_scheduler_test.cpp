@@ -96,21 +96,21 @@ void expect_same_search(Search search) {
   }
 }
 
-TEST(DeviceScheduler, FindsWhatGreedySearchFinds) {
+TEST(DeviceScheduler, TranslationsAreThoseOfGreedySearch) {
   expect_same_search({.config = {.beam_size = 1, .max_length = 20}});
 }
 
-TEST(DeviceScheduler, FindsWhatBeamSearchFinds) {
+TEST(DeviceScheduler, TranslationsAreThoseOfBeamSearch) {
   for (const std::int64_t beam : {2, 4, 7})
     expect_same_search({.config = {.beam_size = beam, .max_length = 20}});
 }
 
-TEST(DeviceScheduler, FindsTheSameNBestAsBeamSearch) {
+TEST(DeviceScheduler, TheNBestAreThoseOfBeamSearch) {
   expect_same_search({.config = {.beam_size = 3, .n_best = 3, .max_length = 15}});
   expect_same_search({.config = {.beam_size = 5, .n_best = 2, .max_length = 15}});
 }
 
-TEST(DeviceScheduler, EndsByEachRuleAsTheHostDoes) {
+TEST(DeviceScheduler, EachStopRuleEndsTheSearchAsOnTheHost) {
   for (const Stop stop :
        {Stop::Full, Stop::Exact, Stop::Hf, Stop::Marian, Stop::Fairseq, Stop::Opennmt})
     for (const std::int64_t beam : {1, 4}) {
@@ -128,7 +128,7 @@ TEST(DeviceScheduler, EndsByEachRuleAsTheHostDoes) {
     }
 }
 
-TEST(DeviceScheduler, DrawsTheSameSamples) {
+TEST(DeviceScheduler, TheSameSamplesAreDrawn) {
   expect_same_search({.config = {.max_length = 20, .sampling = true}});
   expect_same_search({.config = {.n_best = 3, .max_length = 20, .sampling = true, .seed = 5}});
   expect_same_search({.config = {.n_best = 2,
@@ -140,7 +140,7 @@ TEST(DeviceScheduler, DrawsTheSameSamples) {
       {.config = {.max_length = 20, .sampling = true, .sampling_topp = 0.8, .temperature = 1.5}});
 }
 
-TEST(DeviceScheduler, HoldsToTheRulesForTokens) {
+TEST(DeviceScheduler, TheRulesForTokensHold) {
   const TargetTokens avoiding{.eos = kEos, .suppressed = {5}, .avoided = {{3, 4}, {6}, {7, 7, 8}}};
   for (const std::int64_t beam : {1, 4}) {
     SCOPED_TRACE(beam);
@@ -157,7 +157,7 @@ TEST(DeviceScheduler, HoldsToTheRulesForTokens) {
                       .tokens = avoiding});
 }
 
-TEST(DeviceScheduler, EndsRowsThatCannotGoOn) {
+TEST(DeviceScheduler, RowsThatCannotGoOnEnd) {
   // No token may come twice, so after eight tokens nothing is possible.
   const Search search{
       .config = {.beam_size = 3, .no_repeat_ngram_size = 1, .min_length = 30, .max_length = 40}};
@@ -166,7 +166,7 @@ TEST(DeviceScheduler, EndsRowsThatCannotGoOn) {
     EXPECT_TRUE(sentence.hypotheses.front().cut);
 }
 
-TEST(DeviceScheduler, BeginsWithTheRequiredPrefix) {
+TEST(DeviceScheduler, ATranslationBeginsWithTheRequiredPrefix) {
   const std::vector<TokenEdges> edges = {{}, {}, {}, {true, false}, {}, {true, false}, {}, {}, {}};
   for (const bool sampling : {false, true}) {
     Search search{.config = {.beam_size = 4,
@@ -214,7 +214,7 @@ TEST(DeviceScheduler, HypothesesGrowLongerThanTheRoomAtTheStart) {
       {.config = {.beam_size = 2, .no_repeat_ngram_size = 4, .min_length = 70, .max_length = 80}});
 }
 
-TEST(DeviceScheduler, AddsUpAttentionForTheCoveragePenalty) {
+TEST(DeviceScheduler, AttentionIsAddedUpForTheCoveragePenalty) {
   Search search{.config = {.beam_size = 4,
                            .n_best = 3,
                            .coverage_penalty = 0.4,
@@ -226,7 +226,7 @@ TEST(DeviceScheduler, AddsUpAttentionForTheCoveragePenalty) {
   EXPECT_FALSE(device.front().hypotheses.front().attention.empty());
 }
 
-TEST(DeviceScheduler, OfEqualProbabilitiesTakesTheSmallerToken) {
+TEST(DeviceScheduler, OfEqualProbabilitiesTheSmallerTokenIsTaken) {
   const auto coarse = [](const std::vector<TokenId>& source, const std::vector<TokenId>& prefix) {
     std::vector<double> logits(kVocabulary, 0);
     if (prefix.size() >= source.size()) logits[kEos] = 1;
@@ -274,7 +274,7 @@ TEST(DeviceScheduler, SentencesWithPhrasesAreSearchedForOnTheHost) {
   expect_same(on_device(search, sentences), on_host(search, sentences), /*same_order=*/false);
 }
 
-TEST(DeviceScheduler, ANumberThatIsNoneFailsItsSentenceAlone) {
+TEST(DeviceScheduler, NotANumberFailsItsSentenceAlone) {
   const auto sound = random_distribution(kVocabulary, 17, 4, 0.5);
   const auto sentences = random_sentences(10, kVocabulary);
   const std::vector<TokenId> broken = sentences[4].tokens;

@@ -59,7 +59,7 @@ TEST(Phrases, APhraseOfFortyThousandTokensIsFollowedToItsEnd) {
   EXPECT_LT(progress.phrase, 0);
 }
 
-TEST(Phrases, EveryTranslationHasThem) {
+TEST(Phrases, EveryTranslationHasItsPhrases) {
   const std::vector<std::vector<Tokens>> lists = {
       {{3}}, {{4, 5, 6}}, {{7, 8}, {9}}, {{3, 4}, {4, 3}, {10, 11, 10}}, {{5}, {5}, {5}}};
   for (std::uint64_t seed = 0; seed < 20; ++seed)
@@ -78,7 +78,7 @@ TEST(Phrases, EveryTranslationHasThem) {
         }
 }
 
-TEST(Phrases, ASentenceWithoutAnyIsTranslatedAsEver) {
+TEST(Phrases, ASentenceWithoutPhrasesIsTranslatedAsEver) {
   const DecodeConfig config{.beam_size = 2, .n_best = 2};
   for (std::uint64_t seed = 0; seed < 10; ++seed) {
     const Distribution distribution = random_distribution(kMany, seed);
@@ -98,7 +98,7 @@ TEST(Phrases, ASentenceWithoutAnyIsTranslatedAsEver) {
   }
 }
 
-TEST(Phrases, TheWordAtTheirEndIsNotLengthened) {
+TEST(Phrases, TheWordAtTheEndOfAPhraseIsNotLengthened) {
   std::vector<TokenEdges> edges;
   for (TokenId token = 0; token < kMany; ++token) edges.push_back({.lengthens_word = token >= 6});
   const TargetTokens tokens{.eos = kEos, .edges = edges};
@@ -225,7 +225,7 @@ TEST(PhraseBeam, NothingButAPhraseThatMustComeFollowsAFinishedSentence) {
     EXPECT_THAT(extended(complete, required, tokens, policy), ElementsAre(Pair(1, kEos)));
 }
 
-TEST(Phrases, ATranslationWithThemMayEndAtTheMaximumLength) {
+TEST(Phrases, ATranslationWithPhrasesMayEndAtTheMaximumLength) {
   const Tokens whole = {6, 3, 4, 7, 8};
   const Distribution writes = [&whole](const Tokens&, const Tokens& prefix) {
     std::vector<float> scores(kMany, -9);
@@ -261,7 +261,7 @@ TEST(PhraseBeam, AHypothesisRanksByTheAttentionThatAPhraseGets) {
   EXPECT_LT(near[0].rank(), far[0].rank()) << "something else there";
 }
 
-TEST(RequiredPhrase, ItsAttentionIsThatToPiecesAlone) {
+TEST(RequiredPhrase, TheAttentionOfAPhraseIsThatToPiecesAlone) {
   const RequiredPhrase phrase{.spellings = {{{3, 4}}}, .begin = 2, .end = 3, .source_pieces = 3};
   const std::vector<float> with_end = {0.3F, 0.1F, 0.1F, 0.5F}, without_end = {0.6F, 0.2F, 0.2F};
   EXPECT_NEAR(phrase.attention(with_end), 0.2, 1e-6);

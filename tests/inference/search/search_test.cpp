@@ -138,7 +138,7 @@ void expect_same_search(const Found& found, const PlainBeam& expected) {
   EXPECT_EQ(found.steps, expected.steps);
 }
 
-TEST(Search, FullAndExactStopAsTheirDefinitionsSay) {
+TEST(Search, TheRulesFullAndExactStopAsTheirDefinitionsSay) {
   std::int64_t exact_steps = 0, all_steps = 0;
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     for (const std::int64_t beam : {2, 3, 5}) {

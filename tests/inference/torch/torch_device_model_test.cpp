@@ -62,7 +62,7 @@ void expect_same_translations(Transformer& model, DecodeConfig config,
   }
 }
 
-TEST(TorchDeviceModel, TranslatesAsTheSearchOnTheHostDoes) {
+TEST(TorchDeviceModel, TranslationsAreThoseOfTheSearchOnTheHost) {
   for (const ModelConfig& model_config : configs()) {
     Transformer model = make_model(model_config, test_device());
     for (const DecodeConfig& config :
@@ -78,7 +78,7 @@ TEST(TorchDeviceModel, TranslatesAsTheSearchOnTheHostDoes) {
   }
 }
 
-TEST(TorchDeviceModel, ReportsTheAttentionOfOneHeadOrTheMean) {
+TEST(TorchDeviceModel, AttentionIsThatOfOneHeadOrTheMean) {
   Transformer model = make_model(configs()[1], test_device());
   for (const std::int64_t head : {0, 2})
     for (const std::int64_t layer : {0, 1})
