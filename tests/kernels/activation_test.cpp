@@ -58,7 +58,7 @@ class ActivationKernel : public InferenceKernelsTest {
   }
 };
 
-TEST_P(ActivationKernel, IsTheFormula) {
+TEST_P(ActivationKernel, TheKernelIsTheFormula) {
   std::vector<float> x = {0};
   for (float size = 1e-6F; size < 40; size *= 1.001F) x.insert(x.end(), {size, -size});
   // Half a unit of x^2 / 2 in the exponent is what gelu loses.
@@ -69,7 +69,7 @@ TEST_P(ActivationKernel, IsTheFormula) {
   EXPECT_LT(worst_error(table().gelu, reference::gelu, x), 2e-6);
 }
 
-TEST_P(ActivationKernel, MayBeGatedAndOfAnyWidth) {
+TEST_P(ActivationKernel, AnActivationMayBeGatedAndOfAnyWidth) {
   for (const std::int64_t columns : {1, 3, 15, 16, 17, 64, 65}) {
     const std::vector<float> x = values(3 * 2 * columns, 4);
     expect_rows(table().gelu, reference::gelu, columns, x);

@@ -24,7 +24,7 @@ class AddNormKernel : public KernelTest {
   std::vector<std::int32_t> keys_ = random_keys(random_, kRows);
 };
 
-TEST_P(AddNormKernel, NormalizesResidualPlusDropout) {
+TEST_P(AddNormKernel, TheSumOfResidualAndDropoutIsNormalised) {
   for (const std::int64_t columns : kColumns)
     for (const bool drops : {false, true}) {
       Elements x = random_elements(kRows * columns), residual = random_elements(kRows * columns);
@@ -71,7 +71,7 @@ TEST_P(AddNormKernel, WithNothingToAddTheInputIsTheSum) {
       Elements(type(), x.size()), kRows);
 }
 
-TEST_P(AddNormKernel, ItsGradientIsTheFormulasOnOneRowAndTheSumsOfParts) {
+TEST_P(AddNormKernel, TheGradientIsTheFormulasOnOneRowAndTheSumOverStretches) {
   for (const std::int64_t columns : kColumns)
     for (const auto& [drops, adds] : {std::pair(false, false), {true, false}, {true, true}}) {
       Elements dy = random_elements(kRows * columns), elsewhere = random_elements(kRows * columns);

@@ -104,7 +104,7 @@ class AttentionWeightsKernel : public KernelTest {
   std::vector<std::int32_t> keys_;
 };
 
-TEST_P(AttentionWeightsKernel, AreTheSoftmaxOverTheKeysOfTheSentence) {
+TEST_P(AttentionWeightsKernel, WeightsAreTheSoftmaxOverTheKeysOfTheSentence) {
   for (std::int64_t keys = 1; keys <= 70; ++keys) {
     const auto longest = static_cast<std::int32_t>(keys);
     for (const Mask mask : {Mask::Padding, Mask::Causal})
@@ -115,7 +115,7 @@ TEST_P(AttentionWeightsKernel, AreTheSoftmaxOverTheKeysOfTheSentence) {
   }
 }
 
-TEST_P(AttentionWeightsKernel, HideTheKeysBeyondEveryLength) {
+TEST_P(AttentionWeightsKernel, KeysBeyondALengthAreHidden) {
   for (const std::int64_t keys : {17, 70}) {
     Shape shape{.lengths = {}, .queries = 3, .keys = keys};
     for (std::int32_t length = 1; length <= keys; ++length) shape.lengths.push_back(length);
@@ -123,11 +123,11 @@ TEST_P(AttentionWeightsKernel, HideTheKeysBeyondEveryLength) {
   }
 }
 
-TEST_P(AttentionWeightsKernel, HideLaterKeysFromEveryQueryWhereCausal) {
+TEST_P(AttentionWeightsKernel, ACausalMaskHidesLaterKeysFromEveryQuery) {
   expect_softmax({.lengths = {70, 33}, .queries = 70, .keys = 70, .mask = Mask::Causal});
 }
 
-TEST_P(AttentionWeightsKernel, StandLargeScores) {
+TEST_P(AttentionWeightsKernel, LargeScoresDoNoHarm) {
   for (const double size : {0.0, 80.0, -80.0, 3e4, -3e4}) {
     const Shape shape{.lengths = {19}, .queries = 1, .keys = 19, .heads = 1, .scale = 1};
     std::vector<double> values(19, size);
@@ -140,7 +140,7 @@ TEST_P(AttentionWeightsKernel, StandLargeScores) {
   }
 }
 
-TEST_P(AttentionWeightsKernel, ShowNotANumberThatTheyMaySee) {
+TEST_P(AttentionWeightsKernel, NotANumberIsShownWhereItMayBeSeen) {
   const Shape shape{.lengths = {19}, .queries = 1, .keys = 21, .heads = 1};
   for (const std::int64_t index : {0, 7, 18}) {
     std::vector<double> values(21, 1);
@@ -151,7 +151,7 @@ TEST_P(AttentionWeightsKernel, ShowNotANumberThatTheyMaySee) {
   }
 }
 
-TEST_P(AttentionWeightsKernel, AreDroppedAfterTheSoftmax) {
+TEST_P(AttentionWeightsKernel, WeightsAreDroppedAfterTheSoftmax) {
   for (const std::int64_t keys : {1, 3, 16, 17, 63, 64, 65, 130}) {
     const Shape shape{.lengths = {static_cast<std::int32_t>(keys), 1},
                       .queries = 5,
@@ -172,7 +172,7 @@ TEST_P(AttentionWeightsKernel, AreDroppedAfterTheSoftmax) {
   }
 }
 
-TEST_P(AttentionWeightsKernel, GradientIsTheFormulas) {
+TEST_P(AttentionWeightsKernel, TheGradientIsTheFormulas) {
   for (const bool drops : {false, true})
     for (const std::int64_t keys : {1, 3, 15, 16, 17, 63, 64, 65, 70, 130}) {
       const Shape shape{.lengths = {static_cast<std::int32_t>(keys), keys % 2 ? 1 : 2},

@@ -16,7 +16,7 @@ class ColumnSumsKernel : public KernelTest {
   }
 };
 
-TEST_P(ColumnSumsKernel, AddUpAllRows) {
+TEST_P(ColumnSumsKernel, AllRowsAreAddedUp) {
   for (const std::int64_t columns : {1, 3, 15, 16, 17, 64, 127, 128, 129, 260}) {
     auto values = uniform_values(random_, kRows * columns, 3);
     for (double& value : values) value = std::round(8 * value) / 8;  // whose sums fp32 has exactly

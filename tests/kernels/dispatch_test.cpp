@@ -15,7 +15,7 @@
 namespace dragoman {
 namespace {
 
-TEST(InstructionSets, AreOfferedWhereTheProcessorHasAllTheirInstructions) {
+TEST(InstructionSets, ASetIsOfferedWhereTheProcessorHasAllItsInstructions) {
   const auto& built = built_instruction_sets();
   EXPECT_EQ(offered_instruction_sets([](std::string_view) { return true; }), built);
   for (const InstructionSet* set : built) {
@@ -32,7 +32,7 @@ TEST(InstructionSets, AreOfferedWhereTheProcessorHasAllTheirInstructions) {
   }
 }
 
-TEST(InstructionSets, OfAProcessorWithoutAnyAreThePortableOne) {
+TEST(InstructionSets, AProcessorWithoutAnySetHasThePortableOne) {
   const auto offered = offered_instruction_sets([](std::string_view) { return false; });
   ASSERT_EQ(offered.size(), 1u);
   EXPECT_EQ(offered.front()->name, "portable");
@@ -56,20 +56,20 @@ TEST(InstructionSets, OfAProcessorWithoutAnyAreThePortableOne) {
   }
 }
 
-TEST(KernelDispatchDeathTest, TakesTheTableThatTheEnvironmentNames) {
+TEST(KernelDispatchDeathTest, TheTableThatTheEnvironmentNamesIsTaken) {
   for (const KernelTable* table : available_tables()) {
     const std::string name(table->name);
     EXPECT_EXIT(print_choice(name.c_str()), testing::ExitedWithCode(0), "table " + name);
   }
 }
 
-TEST(KernelDispatchDeathTest, TakesTheBestTableThatTheProcessorHas) {
+TEST(KernelDispatchDeathTest, TheBestTableThatTheProcessorHasIsTaken) {
   const std::string best(available_tables().front()->name);
   EXPECT_EXIT(print_choice(nullptr), testing::ExitedWithCode(0), "table " + best);
   EXPECT_EXIT(print_choice(""), testing::ExitedWithCode(0), "table " + best);
 }
 
-TEST(KernelDispatchDeathTest, RefusesATableThatIsUnknownOrNotOfThisProcessor) {
+TEST(KernelDispatchDeathTest, ATableThatIsUnknownOrNotOfThisProcessorIsRefused) {
   EXPECT_EXIT(print_choice("sse9"), testing::ExitedWithCode(1),
               "DRAGOMAN_ISA=sse9: this processor offers .*portable");
 }

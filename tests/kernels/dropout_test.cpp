@@ -24,7 +24,7 @@ class DropoutKernel : public KernelTest {
   std::vector<std::int32_t> keys_ = random_keys(random_, kSentences* kQueries);
 };
 
-TEST_P(DropoutKernel, MultipliesByTheFactorsThatTheHeaderDefines) {
+TEST_P(DropoutKernel, ElementsAreMultipliedByTheFactorsThatTheHeaderDefines) {
   for (const std::int64_t columns : kColumns) {
     Elements x = random_elements(kRows * columns), residual = random_elements(kRows * columns);
     Elements dropped(type(), kRows * columns), sum(type(), kRows * columns);
@@ -40,7 +40,7 @@ TEST_P(DropoutKernel, MultipliesByTheFactorsThatTheHeaderDefines) {
   }
 }
 
-TEST_P(DropoutKernel, MayWriteOverItsInputOrItsResidual) {
+TEST_P(DropoutKernel, TheOutputMayOverwriteTheInputOrTheResidual) {
   constexpr std::int64_t columns = 65;
   Elements x = random_elements(kRows * columns), residual = random_elements(kRows * columns);
   Elements apart(type(), kRows * columns), over_x = x, over_residual = residual;
@@ -54,7 +54,7 @@ TEST_P(DropoutKernel, MayWriteOverItsInputOrItsResidual) {
   EXPECT_EQ(over_residual, apart);
 }
 
-TEST_P(DropoutKernel, AfterReluMultipliesWhatIsPositive) {
+TEST_P(DropoutKernel, AfterReluPositiveElementsAreMultiplied) {
   for (const bool drops : {true, false})
     for (const std::int64_t columns : kColumns) {
       const DropoutSite dropout = drops ? site() : DropoutSite{};
@@ -68,7 +68,7 @@ TEST_P(DropoutKernel, AfterReluMultipliesWhatIsPositive) {
     }
 }
 
-TEST_P(DropoutKernel, GradientAfterReluIsTheFactorWhereTheOutputIsPositive) {
+TEST_P(DropoutKernel, TheGradientAfterReluIsTheFactorWhereTheOutputIsPositive) {
   for (const std::int64_t columns : kColumns) {
     Elements x = random_elements(kRows * columns), y(type(), kRows * columns);
     Elements dy = random_elements(kRows * columns), dx(type(), kRows * columns), over_dy = dy;
@@ -93,7 +93,7 @@ TEST_P(DropoutKernel, NotANumberStaysOneAfterRelu) {
   for (std::int64_t i = 0; i < x.size(); ++i) EXPECT_TRUE(std::isnan(x[i]));
 }
 
-TEST_P(DropoutKernel, DropsTheThresholdIn256OfTheElements) {
+TEST_P(DropoutKernel, TheThresholdIn256OfTheElementsIsDropped) {
   constexpr std::int64_t columns = 1000, rows = 100;
   const auto keys = random_keys(random_, rows);
   Elements ones(type(), std::vector<double>(rows * columns, 1));

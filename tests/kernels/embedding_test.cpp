@@ -8,7 +8,7 @@ namespace {
 
 class EmbeddingKernel : public KernelTest {};
 
-TEST_P(EmbeddingKernel, ScalesTheRowsOfTokensAndMakesZeroWhereThereIsNone) {
+TEST_P(EmbeddingKernel, RowsOfTokensAreScaledAndThoseWithoutATokenAreZero) {
   const std::vector<std::int64_t> tokens = {3, -1, 0, 3, 6};
   for (const std::int64_t columns : {1, 3, 15, 16, 17, 130}) {
     Elements weight = random_elements(7 * columns);
@@ -39,7 +39,7 @@ class EmbeddingGradientKernel : public KernelTest {
   }
 };
 
-TEST_P(EmbeddingGradientKernel, IsTheSumOfEachTokensRows) {
+TEST_P(EmbeddingGradientKernel, TheGradientIsTheSumOfEachTokensRows) {
   for (const std::int64_t columns : {1, 3, 15, 16, 17, 63, 64, 65, 130}) {
     Elements d_output = random_elements(kRows * columns);
     const Elements before = random_elements(kVocabulary * columns);

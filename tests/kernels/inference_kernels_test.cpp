@@ -76,7 +76,7 @@ class Linear : public InferenceKernelsTest {
   }
 };
 
-TEST_P(Linear, FloatIsTheProductAndEachRowTheSameAlone) {
+TEST_P(Linear, TheProductOfFloatsIsExactAndEachRowTheSameAlone) {
   for (const Shape& shape : kShapes) {
     const auto x = values(shape.rows * shape.inputs), w = values(shape.outputs * shape.inputs);
     const std::int64_t padded = table().padded_outputs(shape.outputs);
@@ -114,7 +114,7 @@ float in_bf16(float x) {
   return x;
 }
 
-TEST_P(Linear, Bf16IsTheProductOfRoundedNumbers) {
+TEST_P(Linear, TheProductInBf16IsThatOfRoundedNumbers) {
   for (const Shape& shape : kShapes) {
     const auto x = values(shape.rows * shape.inputs), w = values(shape.outputs * shape.inputs);
     const std::int64_t padded = table().padded_outputs(shape.outputs),
@@ -146,7 +146,7 @@ TEST_P(Linear, Bf16IsTheProductOfRoundedNumbers) {
   }
 }
 
-TEST_P(Linear, Int8IsExactButForTheScales) {
+TEST_P(Linear, TheProductInInt8IsExactButForTheScales) {
   for (const Shape& shape : kShapes) {
     const auto x = values(shape.rows * shape.inputs);
     const std::int64_t padded = table().padded_outputs(shape.outputs),

@@ -53,7 +53,7 @@ class LossKernel : public KernelTest {
   }
 };
 
-TEST_P(LossKernel, IsTheSmoothedCrossEntropyForATargetAtEveryPlace) {
+TEST_P(LossKernel, TheLossIsTheSmoothedCrossEntropyForATargetAtEveryPlace) {
   for (const float smoothing : {0.0F, 0.1F})
     for (const std::int64_t columns : {1, 3, 15, 16, 17, 33}) {
       std::vector<std::int64_t> targets;
@@ -62,12 +62,12 @@ TEST_P(LossKernel, IsTheSmoothedCrossEntropyForATargetAtEveryPlace) {
     }
 }
 
-TEST_P(LossKernel, IsTheSmoothedCrossEntropyOverManyColumns) {
+TEST_P(LossKernel, TheLossIsTheSmoothedCrossEntropyOverManyColumns) {
   for (const std::int64_t columns : {63, 64, 65, 130, 1001})
     expect_formula(random_elements(3 * columns, 5), {0, columns / 2, columns - 1}, 0.1F, 5);
 }
 
-TEST_P(LossKernel, StaysFiniteForLargeLogits) {
+TEST_P(LossKernel, TheLossStaysFiniteForLargeLogits) {
   for (const std::int64_t columns : {17, 64}) {
     expect_formula(random_elements(3 * columns, 80), {0, columns / 2, columns - 1}, 0.1F, 80);
     // The target is all but certain, or all but impossible, and all logits are alike.
@@ -78,7 +78,7 @@ TEST_P(LossKernel, StaysFiniteForLargeLogits) {
   }
 }
 
-TEST_P(LossKernel, ShowsNotANumber) {
+TEST_P(LossKernel, NotANumberIsShown) {
   for (const std::int64_t index : {0, 16, 18}) {
     std::vector<double> values(19, 1);
     values[index] = std::numeric_limits<double>::quiet_NaN();

@@ -97,13 +97,13 @@ class PackedAttentionKernel : public KernelTest {
   std::vector<std::int32_t> keys_;
 };
 
-TEST_P(PackedAttentionKernel, IsEquationOneAndItsGradient) {
+TEST_P(PackedAttentionKernel, TheKernelIsEquationOneAndItsGradient) {
   for (const std::int64_t d_k : {1, 8, 16, 20, 32, 64})
     expect_formula(
         {{.query_starts = {0, 3, 4, 21}, .key_starts = {0, 1, 18, 51}, .heads = 2, .d_k = d_k}});
 }
 
-TEST_P(PackedAttentionKernel, SeesNoLaterKeyWhereCausal) {
+TEST_P(PackedAttentionKernel, ACausalMaskHidesLaterKeys) {
   expect_formula({{.query_starts = {0, 1, 18, 51},
                    .key_starts = {0, 1, 18, 51},
                    .heads = 3,
@@ -111,7 +111,7 @@ TEST_P(PackedAttentionKernel, SeesNoLaterKeyWhereCausal) {
                    .causal = true}});
 }
 
-TEST_P(PackedAttentionKernel, ReachesOverTheBlocksOfDropout) {
+TEST_P(PackedAttentionKernel, ASentenceMayReachOverTheBlocksOfDropout) {
   expect_formula({{.query_starts = {0, 2}, .key_starts = {0, 131}, .heads = 1, .d_k = 16}});
 }
 

@@ -69,7 +69,7 @@ class ProductKernels : public ProductTest {
                                       {100, 20, 128}, {11, 70, 2050}, {13, 9, 4099}};
 };
 
-TEST_P(ProductKernels, PackWeightsAndTransposedOnesAlike) {
+TEST_P(ProductKernels, WeightsAndTransposedOnesArePackedAlike) {
   for (const Shape& shape : shapes_) {
     Layer l = layer(shape);
     Elements again(type(), l.packed.size());
@@ -78,7 +78,7 @@ TEST_P(ProductKernels, PackWeightsAndTransposedOnesAlike) {
   }
 }
 
-TEST_P(ProductKernels, AddTheBias) {
+TEST_P(ProductKernels, TheBiasIsAdded) {
   for (const Shape& shape : shapes_)
     for (const bool bias : {true, false}) {
       Layer l = layer(shape);
@@ -90,7 +90,7 @@ TEST_P(ProductKernels, AddTheBias) {
     }
 }
 
-TEST_P(ProductKernels, TakeReluAndDropoutAlong) {
+TEST_P(ProductKernels, ReluAndDropoutAreApplied) {
   for (const Shape& shape : shapes_) {
     const auto keys = random_keys(random_, shape.rows);
     for (const DropoutSite& dropout :
@@ -106,7 +106,7 @@ TEST_P(ProductKernels, TakeReluAndDropoutAlong) {
   }
 }
 
-TEST_P(ProductKernels, PassAGradientThroughReluAndDropout) {
+TEST_P(ProductKernels, AGradientPassesThroughReluAndDropout) {
   for (const Shape& shape : shapes_) {
     Layer l = layer(shape);
     Elements kept = quarters(l.y.size());
@@ -117,7 +117,7 @@ TEST_P(ProductKernels, PassAGradientThroughReluAndDropout) {
   }
 }
 
-TEST_P(ProductKernels, ScaleRowsAndTakeOffOffsets) {
+TEST_P(ProductKernels, RowsAreScaledAndOffsetsTakenOff) {
   for (const Shape& shape : shapes_) {
     Layer l = layer(shape);
     std::vector<float> scales, offsets;
@@ -149,7 +149,7 @@ TEST_P(ProductKernels, RowsDoNotDependOnHowTheyAreSplit) {
       Elements(type(), l.y.size()), shape.rows);
 }
 
-TEST_P(ProductKernels, KeepNotANumberInItsRow) {
+TEST_P(ProductKernels, NotANumberStaysInItsRow) {
   const Shape shape{8, 70, 33};
   Layer l = layer(shape);
   auto values = uniform_values(random_, l.x.size(), 2);

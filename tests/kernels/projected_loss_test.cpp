@@ -83,7 +83,7 @@ class ProjectedLossKernel : public ProductTest {
   }
 };
 
-TEST_P(ProjectedLossKernel, IsTheCrossEntropyOfTheProduct) {
+TEST_P(ProjectedLossKernel, TheLossIsTheCrossEntropyOfTheProduct) {
   for (const float smoothing : {0.0F, 0.1F})
     for (const auto& [rows, outputs, inputs] :
          {std::tuple(1, 2, 1), {7, 64, 16}, {50, 131, 33}, {55, 300, 20}}) {
@@ -105,7 +105,7 @@ TEST_P(ProjectedLossKernel, RowsWithoutATargetHaveNoLoss) {
   EXPECT_GT(e.losses[2], 0);
 }
 
-TEST_P(ProjectedLossKernel, SaysWhereATotalIsOutOfReach) {
+TEST_P(ProjectedLossKernel, ATotalOutOfReachIsReported) {
   Example e = example(9, 70, 64, 0.1F, 12);  // logits in the hundreds
   table().projected_loss[index()](e.arguments(), 0, e.rows);
   int out_of_reach = 0;

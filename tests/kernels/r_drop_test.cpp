@@ -60,7 +60,7 @@ class RDropKernel : public KernelTest {
   }
 };
 
-TEST_P(RDropKernel, IsTheObjectiveForATargetAtEveryPlace) {
+TEST_P(RDropKernel, TheLossIsTheObjectiveForATargetAtEveryPlace) {
   for (const std::int64_t columns : {1, 3, 15, 16, 17, 33}) {
     std::vector<std::int64_t> targets;
     for (std::int64_t target = 0; target < columns; ++target) targets.push_back(target);
@@ -69,7 +69,7 @@ TEST_P(RDropKernel, IsTheObjectiveForATargetAtEveryPlace) {
   }
 }
 
-TEST_P(RDropKernel, IsTheObjectiveOverManyColumnsAndForLargeLogits) {
+TEST_P(RDropKernel, TheLossIsTheObjectiveOverManyColumnsAndForLargeLogits) {
   for (const std::int64_t columns : {63, 64, 65, 130, 257})
     expect_formula(random_elements(3 * columns), random_elements(3 * columns),
                    {0, columns / 2, columns - 1}, 2e-5);
@@ -93,7 +93,7 @@ TEST_P(RDropKernel, TwoLikePassesGiveThePlainLoss) {
     EXPECT_NEAR(result.first[i], plain[i] / 2, is_float() ? 1e-6 : 1.0 / 512);
 }
 
-TEST_P(RDropKernel, RowsWithoutATargetHaveNone) {
+TEST_P(RDropKernel, RowsWithoutATargetHaveNoLoss) {
   const Result result = run(random_elements(2 * 19), random_elements(2 * 19), {-1, 3});
   EXPECT_EQ(result.losses[0], 0);
   EXPECT_EQ(result.divergences[0], 0);
@@ -102,7 +102,7 @@ TEST_P(RDropKernel, RowsWithoutATargetHaveNone) {
   EXPECT_GT(result.divergences[1], 0);
 }
 
-TEST_P(RDropKernel, ShowsNotANumber) {
+TEST_P(RDropKernel, NotANumberIsShown) {
   for (const std::int64_t index : {0, 16, 18}) {
     std::vector<double> values(19, 1);
     values[index] = std::numeric_limits<double>::quiet_NaN();

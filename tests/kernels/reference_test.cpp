@@ -35,7 +35,7 @@ class Reference : public testing::Test {
   RandomStream random_{5};
 };
 
-TEST_F(Reference, GradientOfTheLossIsItsSlope) {
+TEST_F(Reference, TheGradientOfTheLossIsItsSlope) {
   for (const double smoothing : {0.0, 0.1}) {
     Numbers logits = values(9);
     expect_slopes(logits, reference::cross_entropy_gradient(logits, 4, smoothing),
@@ -43,7 +43,7 @@ TEST_F(Reference, GradientOfTheLossIsItsSlope) {
   }
 }
 
-TEST_F(Reference, GradientOfRDropIsItsSlope) {
+TEST_F(Reference, TheGradientOfRDropIsItsSlope) {
   constexpr double kSmoothing = 0.1, kWeight = 3;
   Numbers x = values(9), y = values(9);
   const auto objective = [&] {
@@ -56,7 +56,7 @@ TEST_F(Reference, GradientOfRDropIsItsSlope) {
   expect_slopes(y, reference::r_drop_gradient(y, x, 4, kSmoothing, kWeight), objective);
 }
 
-TEST_F(Reference, GradientOfAnOutputProjectionsLossIsItsSlope) {
+TEST_F(Reference, TheGradientOfAnOutputProjectionsLossIsItsSlope) {
   const Numbers logits = values(9);
   const auto [total, y] = reference::projected_loss(logits, 4, 0.1);
   const Numbers gradient = reference::cross_entropy_gradient(logits, 4, 0.1);
@@ -64,7 +64,7 @@ TEST_F(Reference, GradientOfAnOutputProjectionsLossIsItsSlope) {
     EXPECT_NEAR(y[c] / total - 0.1 / 9, gradient[c], 1e-12);
 }
 
-TEST_F(Reference, GradientOfAttentionWeightsIsTheirSlope) {
+TEST_F(Reference, TheGradientOfAttentionWeightsIsTheirSlope) {
   const std::vector<std::int32_t> keys = random_keys(random_, 3);
   const DropoutSite site{keys.data(), 5, 77, 1, 3};
   const std::vector<std::int64_t> visible = {7, 3, 1};
@@ -75,7 +75,7 @@ TEST_F(Reference, GradientOfAttentionWeightsIsTheirSlope) {
                 [&] { return reference::dot(reference::dropout(weights(), 7, site), d_dropped); });
 }
 
-TEST_F(Reference, GradientOfPackedAttentionIsItsSlope) {
+TEST_F(Reference, TheGradientOfPackedAttentionIsItsSlope) {
   for (const bool causal : {false, true}) {
     const reference::PackedShape shape{
         .query_starts = {0, 1, 4}, .key_starts = {0, 1, 4}, .heads = 2, .d_k = 3, .causal = causal};
@@ -91,7 +91,7 @@ TEST_F(Reference, GradientOfPackedAttentionIsItsSlope) {
   }
 }
 
-TEST_F(Reference, GradientOfLayerNormalisationIsItsSlope) {
+TEST_F(Reference, TheGradientOfLayerNormalisationIsItsSlope) {
   constexpr double kEpsilon = 1e-5;
   Numbers x = values(9);
   const Numbers gain = values(9), dy = values(9);

@@ -103,7 +103,7 @@ void expect_attention(const InferenceKernels& table, const Attention& a,
   expect_equation_1(a, records, type, scratch, output);
 }
 
-TEST_P(RowAttention, IsEquation1OverItsRecords) {
+TEST_P(RowAttention, AttentionOfARowIsEquationOneOverItsRecords) {
   constexpr std::int64_t kRecords = 50;
   for (const std::int64_t heads : {1, 2, 3, 4, 8, 12, 16, 40})
     for (const std::int64_t d_k : {1, 8, 24, 64}) {
@@ -130,7 +130,7 @@ TEST_P(RowAttention, IsEquation1OverItsRecords) {
 }
 
 /// But for the weights, which are rounded to a 32,767th of their sum.
-TEST_P(RowAttention, ToBytesIsExactWhereBytesAre) {
+TEST_P(RowAttention, AttentionToBytesIsExactWhereBytesAre) {
   const HeadOrder order(3, 10);
   // Whole numbers, the largest of each head 127: nothing is rounded.
   const auto whole = [&] {

@@ -41,7 +41,7 @@ class WeightGradientKernel : public ProductTest {
                                       {256, 96, 16}, {257, 97, 65}, {600, 13, 33}, {31, 200, 600}};
 };
 
-TEST_P(WeightGradientKernel, IsTheSumOfTheRowsProducts) {
+TEST_P(WeightGradientKernel, TheGradientIsTheSumOfTheRowsProducts) {
   for (const Shape& shape : shapes_) {
     const std::int64_t count = shape.outputs * shape.inputs;
     Elements dy = quarters(shape.rows * shape.outputs), x = quarters(shape.rows * shape.inputs);
@@ -57,7 +57,7 @@ TEST_P(WeightGradientKernel, IsTheSumOfTheRowsProducts) {
   }
 }
 
-TEST_P(WeightGradientKernel, IsAddedToSumsInFp32) {
+TEST_P(WeightGradientKernel, TheGradientIsAddedToSumsInFp32) {
   for (const Shape& shape : shapes_) {
     const std::int64_t count = shape.outputs * shape.inputs;
     Elements dy = quarters(shape.rows * shape.outputs), x = quarters(shape.rows * shape.inputs);
@@ -70,7 +70,7 @@ TEST_P(WeightGradientKernel, IsAddedToSumsInFp32) {
   }
 }
 
-TEST_P(WeightGradientKernel, AddsAStartThatAllOutputsShare) {
+TEST_P(WeightGradientKernel, AStartThatAllOutputsShareIsAdded) {
   for (const Shape& shape : shapes_) {
     Elements dy = quarters(shape.rows * shape.outputs), x = quarters(shape.rows * shape.inputs);
     Elements sums(ElementType::Float32, shape.outputs * shape.inputs);
