@@ -65,7 +65,7 @@ TEST(Html, WhiteSpaceAroundTextsStays) {
             "<p>&nbsp;two one\u00A0&nbsp; </p>");
 }
 
-TEST(Html, CodeAndWhatIsNotToBeTranslatedIsKept) {
+TEST(Html, CodeAndElementsThatAreNotToBeTranslatedAreKept) {
   EXPECT_EQ(texts_of("press <kbd>Enter</kbd> now"), (std::vector<std::string>{"press Enter now"}));
   EXPECT_EQ(reversed_html("press <kbd>Enter</kbd> now"), "now <kbd>Enter</kbd> press");
   EXPECT_EQ(reversed_html("a <code title='no'>b&amp;<i>c</i></code> d"),
@@ -182,7 +182,7 @@ std::string elements_with_attributes(int elements, int attributes) {
   return html;
 }
 
-TEST(Html, WhatIsOpenWithoutBoundIsRefusedInAnInstant) {
+TEST(Html, UnboundedNestingAndAttributesAreRefusedInAnInstant) {
   constexpr const char* kNesting = "at most 512 can be; close its tags";
   constexpr const char* kAttributes = "too many attributes, at most 2000 can be";
   constexpr const char* kMemory = "takes too much memory";

@@ -174,7 +174,7 @@ TEST(Markdown, MarksAreReadAsMarks) {
   EXPECT_EQ(with_text("**x** yy", ""), "");
 }
 
-TEST(Markdown, WhatHasNothingToTranslateStays) {
+TEST(Markdown, ADocumentWithNothingToTranslateStays) {
   for (const std::string markdown :
        {"", "\n", "\r\n\r\n", "---\n", "|--|\n", "![](a.png)\n", "[a]: http://b.c\n", "***",
         "<!-- one -->", "```\na\n```", "- \n- ", "> ", "\\", "`a`", "[", "*", "[](u)",

@@ -15,7 +15,7 @@
 namespace dragoman {
 namespace {
 
-TEST(FragmentSearch, FindsATextWhereFragmentsBegin) {
+TEST(FragmentSearch, ATextIsFoundWhereFragmentsBegin) {
   for (int i = 0; i < 300; ++i) {
     RandomStream random(7, i);
     std::string text;

@@ -28,7 +28,7 @@ TEST(Po, EmptyTranslationsAreFilled) {
             "msgctxt \"x\"\nmsgid \"one\"\n\" two\"\nmsgstr \"two one\"");
 }
 
-TEST(Po, AllElseStays) {
+TEST(Po, AllButTranslationsStays) {
   const std::string po =
       "\xEF\xBB\xBFmsgid \"\"\nmsgstr \"\"\n\"Language: de\\n\"\n\n#, fuzzy\nmsgid \"one two\"\n"
       "msgstr \"da\"\n\n#~ msgid \"one two\"\n#~ msgstr \"\"\n";

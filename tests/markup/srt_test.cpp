@@ -53,7 +53,7 @@ TEST(Srt, AShortTranslationLosesNoCaption) {
   EXPECT_EQ(translated(parse_srt(srt), nothing), kFirst + "\n" + kSecond);
 }
 
-TEST(Srt, WhatHasNoTimesIsRefused) {
+TEST(Srt, AFileWithoutTimesIsRefused) {
   EXPECT_THROW(parse_srt("one two\n"), Error);
   EXPECT_EQ(translated(parse_srt("\n"), reversed), "\n");
   EXPECT_EQ(translated(parse_srt(kFirst + "\u266A \u266A"), reversed), kFirst + "\u266A \u266A");

@@ -27,7 +27,7 @@ TEST(TextTokens, ATagAPositionOrAPlaceholderEndsBeforeTheNextBegins) {
   EXPECT_EQ(kept("<b <i>", AlsoKept::Positions), "[<i>]");
 }
 
-TEST(TextTokens, AreFoundInTheTimeThatTheLengthOfTheTextSays) {
+TEST(TextTokens, TokensAreFoundInTheTimeThatTheLengthOfTheTextSays) {
   const std::clock_t begin = std::clock();
   for (const char* text : {"%(", "{\\", "<a ", "</", "{{", "${", "%1", "%-", "{a ", "%(a)"})
     for (const AlsoKept also : {AlsoKept::Positions, AlsoKept::Placeholders})
@@ -35,7 +35,7 @@ TEST(TextTokens, AreFoundInTheTimeThatTheLengthOfTheTextSays) {
   EXPECT_LT(seconds_since(begin), 5) << "the square of the length would take a minute";
 }
 
-TEST(TextTokens, FindTheirPartnersInTheTimeThatTheirNumberSays) {
+TEST(TextTokens, PartnersAreFoundInTheTimeThatTheirNumberSays) {
   constexpr int kTags = 100'000;
   const std::clock_t begin = std::clock();
   for (const auto& [open, close] : {std::pair("<a>", "</b>"), std::pair("<a>", "</a>")}) {
