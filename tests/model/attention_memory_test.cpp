@@ -21,17 +21,17 @@ std::int64_t memory_of(const Lengths& source, const Lengths& target, Pass pass) 
   return attention_memory(config, {starts_of(source), starts_of(target)}, sizeof(float), pass);
 }
 
-TEST(AttentionMemory, IsNoneWhereAllSentencesFitThePackedKernel) {
+TEST(AttentionMemory, NoMemoryIsNeededWhereAllSentencesFitThePackedKernel) {
   for (const Pass pass : {Pass::Forward, Pass::Training})
     EXPECT_EQ(memory_of({5, 512, 7}, {6, 512, 8}, pass), 0);
 }
 
-TEST(AttentionMemory, IsThatOfScoresAndWeightsOfALongSentence) {
+TEST(AttentionMemory, ALongSentenceNeedsMemoryForItsScoresAndWeights) {
   EXPECT_EQ(memory_of({2000}, {9}, Pass::Forward), 2 * 4 * 2000 * 2000 * 4);
   EXPECT_GT(memory_of({2000}, {9}, Pass::Training), memory_of({2000}, {9}, Pass::Forward));
 }
 
-TEST(AttentionMemory, OfOtherSentencesBesideALongOneIsAsIfTheyWereAsLong) {
+TEST(AttentionMemory, SentencesBesideALongOneNeedAsMuchMemoryAsIfTheyWereAsLong) {
   for (const Pass pass : {Pass::Forward, Pass::Training}) {
     EXPECT_EQ(memory_of({5, 2000, 7}, {9, 3, 900}, pass),
               memory_of({2000, 2000, 2000}, {900, 900, 900}, pass));

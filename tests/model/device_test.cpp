@@ -13,12 +13,12 @@ namespace {
 
 using testing::HasSubstr;
 
-TEST(Device, IsTheCpuWhereItIsAskedForOrThereIsNoOther) {
+TEST(Device, TheDeviceIsTheCpuWhereItIsAskedForOrThereIsNoOther) {
   EXPECT_EQ(parse_device("cpu"), torch::Device(torch::kCPU));
   EXPECT_EQ(parse_device("auto").is_cpu(), !torch::cuda::is_available());
 }
 
-TEST(Device, OtherTextsAreNone) {
+TEST(Device, OtherTextsNameNoDevice) {
   for (const char* text : {"", "gpu", "cuda:", "cuda:x", "cuda:-1", "cuda0", "CPU"})
     EXPECT_THROW(parse_device(text), UsageError) << text;
 }

@@ -5,7 +5,7 @@
 namespace dragoman {
 namespace {
 
-TEST(Tying, UsesOneMatrixWhereTheConfigurationSaysSo) {
+TEST(Tying, TiedEmbeddingsAreOneMatrixWhereTheConfigurationSaysSo) {
   for (const Tying tying : {Tying::ThreeWay, Tying::TwoWay, Tying::None}) {
     ModelConfig config = small_config();
     config.tying = tying;

@@ -7,7 +7,7 @@
 namespace dragoman {
 namespace {
 
-TEST(FeedForward, AppliesItsActivation) {
+TEST(FeedForward, TheActivationIsApplied) {
   const auto x = closed_form({5, 16});
   const auto gelu = [](const torch::Tensor& v) { return v * 0.5 * (1 + (v / std::sqrt(2)).erf()); };
   const auto swish = [](const torch::Tensor& v) { return v / (1 + v.neg().exp()); };

@@ -37,7 +37,7 @@ ModelConfig full_config() {
   return config;
 }
 
-TEST(LoadTransformer, GivesTheModelThatWasWritten) {
+TEST(LoadTransformer, TheLoadedModelIsTheOneThatWasWritten) {
   for (const Tying tying : {Tying::ThreeWay, Tying::TwoWay, Tying::None}) {
     ModelConfig config = full_config();
     config.tying = tying;

@@ -47,12 +47,12 @@ std::vector<ModelConfig> all_options() {
   return configs;
 }
 
-TEST(Parameters, HaveTheNamesAndShapesThatTheModelFileKnows) {
+TEST(Parameters, ParametersHaveTheNamesAndShapesThatTheModelFileKnows) {
   for (const ModelConfig& config : all_options())
     EXPECT_EQ(shapes_of(Transformer(config)), listed_shapes(config)) << to_json(config);
 }
 
-TEST(Parameters, AreAsManyAsInThePaperForItsPresets) {
+TEST(Parameters, ParametersAreAsManyAsInThePaperForItsPresets) {
   // Table 3 rounds them to 65 and 213 million, with about 37,000 pieces.
   const std::map<Preset, std::int64_t> expected = {{Preset::Base, 63'082'496},
                                                    {Preset::Big, 214'245'376}};
@@ -66,7 +66,7 @@ TEST(Parameters, AreAsManyAsInThePaperForItsPresets) {
   }
 }
 
-TEST(Initialization, IsAFunctionOfTheSeedAlone) {
+TEST(Initialization, InitialWeightsAreAFunctionOfTheSeedAlone) {
   const ModelConfig config = small_config();
   Transformer one(config), same(config), other(config);
   one->initialize(1);
@@ -81,7 +81,7 @@ TEST(Initialization, IsAFunctionOfTheSeedAlone) {
   }
 }
 
-TEST(Initialization, GivesNoTwoMatricesTheSameNumbers) {
+TEST(Initialization, NoTwoMatricesBeginWithTheSameNumbers) {
   Transformer model(small_config());
   model->initialize(1);
   std::map<double, std::string> sums;
@@ -92,7 +92,7 @@ TEST(Initialization, GivesNoTwoMatricesTheSameNumbers) {
   }
 }
 
-TEST(Initialization, HasTheDocumentedSpread) {
+TEST(Initialization, InitialWeightsHaveTheDocumentedSpread) {
   ModelConfig config = small_config();
   config.d_model = 64;
   config.d_ff = 128;

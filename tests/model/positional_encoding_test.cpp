@@ -8,7 +8,7 @@
 namespace dragoman {
 namespace {
 
-TEST(PositionalEncoding, IsThePapersFormula) {
+TEST(PositionalEncoding, TheEncodingIsThePapersFormula) {
   constexpr std::int64_t positions = 300, width = 10;
   const auto encoding = sinusoidal_encoding(positions, width);
   for (const std::int64_t pos : {0, 1, 2, 17, 299})
@@ -20,7 +20,7 @@ TEST(PositionalEncoding, IsThePapersFormula) {
     }
 }
 
-TEST(PositionalEncoding, OfMarianEndsWithTheFrequencyOfATenThousandth) {
+TEST(PositionalEncoding, MariansEncodingEndsWithTheFrequencyOfATenThousandth) {
   constexpr std::int64_t positions = 300, width = 10;
   ModelConfig config = small_config();
   config.positions = Positions::Marian;
@@ -39,7 +39,7 @@ TEST(PositionalEncoding, OfMarianEndsWithTheFrequencyOfATenThousandth) {
     }
 }
 
-TEST(PositionalEncoding, IsAddedAtAnyPosition) {
+TEST(PositionalEncoding, TheEncodingIsAddedAtAnyPosition) {
   PositionalEncoding module(small_config());
   for (const std::int64_t pos : {0, 5, 1000, 3}) {  // the table grows and stays
     const auto positions = torch::tensor({pos, std::int64_t{1}}, torch::kInt64).to(test_device());
@@ -58,7 +58,7 @@ ModelConfig learned_positions() {
   return config;
 }
 
-TEST(LearnedPositions, AreAddedToEachSide) {
+TEST(LearnedPositions, LearnedPositionsAreAddedToEachSide) {
   auto model = initialized(learned_positions());
   const auto positions = torch::tensor({5, 0, 2}, torch::kInt64).to(test_device());
   const auto x = closed_form({3, 16});
@@ -70,7 +70,7 @@ TEST(LearnedPositions, AreAddedToEachSide) {
   expect_close(model->positional_encoding->target(x, positions, 6), x + row("target"), 1e-6);
 }
 
-TEST(LearnedPositions, RefuseALongerSentenceWithItsLength) {
+TEST(LearnedPositions, ALongerSentenceIsRefusedWithItsLength) {
   auto model = initialized(learned_positions());
   EXPECT_NO_THROW(hidden_states(model, pairs_of({{6, 6}}), RowKeys::None));
   for (const auto& lengths : {std::pair<std::int64_t, std::int64_t>{7, 6}, {6, 7}}) {

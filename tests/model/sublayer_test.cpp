@@ -5,7 +5,7 @@
 namespace dragoman {
 namespace {
 
-TEST(NormBefore, NormalisesTheInputOfEachSubLayerAndTheOutputOfEachStack) {
+TEST(NormBefore, TheInputOfEachSubLayerAndTheOutputOfEachStackAreNormalised) {
   ModelConfig config = small_config();
   config.norm = NormPosition::Before;
   auto model = initialized(config);

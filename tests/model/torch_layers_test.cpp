@@ -125,7 +125,7 @@ class TorchLayers : public testing::Test {
   const Side source_{{0, 3, 11, 12}}, target_{{0, 5, 7, 14}};
 };
 
-TEST_F(TorchLayers, MultiHeadAttentionIsTheirs) {
+TEST_F(TorchLayers, MultiHeadAttentionIsThatOfLibTorch) {
   MultiHeadAttention ours(config_, 0);
   torch::nn::MultiheadAttention theirs(config_.d_model, config_.heads);
   ours->to(test_device());
@@ -144,7 +144,7 @@ TEST_F(TorchLayers, MultiHeadAttentionIsTheirs) {
   expect_same_gradients(matches);
 }
 
-TEST_F(TorchLayers, EncoderLayerIsTheirs) {
+TEST_F(TorchLayers, TheEncoderLayerIsThatOfLibTorch) {
   EncoderLayer ours(config_, 0);
   torch::nn::TransformerEncoderLayer theirs(encoder_options());
   ours->to(test_device());
@@ -162,7 +162,7 @@ TEST_F(TorchLayers, EncoderLayerIsTheirs) {
   expect_same_gradients(matches);
 }
 
-TEST_F(TorchLayers, DecoderLayerIsTheirs) {
+TEST_F(TorchLayers, TheDecoderLayerIsThatOfLibTorch) {
   DecoderLayer ours(config_, 0);
   torch::nn::TransformerDecoderLayer theirs(decoder_options());
   ours->to(test_device());
@@ -195,7 +195,7 @@ torch::Tensor embedded(Transformer& model, const PackedTokens& side, const torch
          encoding.to(test_device()).index({side.layout.positions});
 }
 
-TEST_F(TorchLayers, TransformerIsTheirsFromTokensToHiddenStates) {
+TEST_F(TorchLayers, TheTransformerIsThatOfLibTorchFromTokensToHiddenStates) {
   auto model = initialized(config_);
   torch::nn::TransformerEncoder encoder(torch::nn::TransformerEncoderLayer(encoder_options()),
                                         config_.encoder_layers);

@@ -121,7 +121,7 @@ TEST(Transformer, EachDropoutRateHasItsPlaces) {
     EXPECT_GT(largest_change(states_with(rate), plain), 0.01);
 }
 
-TEST(Transformer, StaysNearFp32InBf16) {
+TEST(Transformer, StatesInBf16StayNearFp32) {
   const auto pairs = pairs_of({{4, 6}, {12, 9}});
   for (const RowKeys row_keys : {RowKeys::None, RowKeys::PerSentence}) {
     auto exact = initialized(with_dropout()), rounded = initialized(with_dropout());

@@ -21,7 +21,7 @@ std::vector<float> floats(const ModelFileReader& model, const std::string& name)
   return values;
 }
 
-TEST(Average, LeavesASingleModelAsItIsWithoutTrainingState) {
+TEST(Average, ASingleModelStaysAsItIsWithoutTrainingState) {
   SmallModel model;
   model.make_checkpoint();
   model.contents.decode_defaults = {{"beam-size", "3"}};
@@ -38,7 +38,7 @@ TEST(Average, LeavesASingleModelAsItIsWithoutTrainingState) {
   EXPECT_TRUE(after.training_names().empty());
 }
 
-TEST(Average, IsTheMeanOfEveryParameter) {
+TEST(Average, TheAverageIsTheMeanOfEveryParameter) {
   SmallModel one, two, three;
   for (std::size_t t = 0; t < one.values.size(); ++t)
     for (std::size_t i = 0; i < one.values[t].size(); ++i) {
@@ -61,7 +61,7 @@ TEST(Average, IsTheMeanOfEveryParameter) {
   }
 }
 
-TEST(Average, SaysHowItWasMade) {
+TEST(Average, TheFileSaysHowItWasMade) {
   SmallModel older, newer;
   older.contents.provenance.updates = 100;
   newer.contents.provenance.updates = 200;

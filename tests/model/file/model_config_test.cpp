@@ -171,7 +171,7 @@ TEST(ModelConfig, ThreeWayTyingNeedsOneVocabulary) {
   EXPECT_THROW(model_config_from_json(to_json(config)), Error);
 }
 
-TEST(ModelConfig, ValidateNamesTheFlag) {
+TEST(ModelConfig, AnErrorNamesTheFlag) {
   const auto expect_refused = [](auto change, const std::string& flag) {
     ModelConfig config;
     change(config);

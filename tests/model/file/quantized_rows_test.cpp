@@ -7,7 +7,7 @@
 namespace dragoman {
 namespace {
 
-TEST(QuantizedRows, AreWithinHalfAScaleAndReachTheLargest) {
+TEST(QuantizedRows, RoundedNumbersAreWithinHalfAScaleAndReachTheLargest) {
   std::vector<float> values;
   for (int i = 0; i < 60; ++i)
     values.push_back(std::sin(static_cast<float>(i * i)) * (i < 20 ? 3 : 0.01F));

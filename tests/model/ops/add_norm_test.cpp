@@ -10,7 +10,7 @@ namespace {
 constexpr std::int64_t kRows = 9, kColumns = 70;
 
 /// x, residual, gain and bias below each other as one tensor, so that all gradients are compared.
-TEST(AddNorm, EqualsItsReferenceInValueAndGradients) {
+TEST(AddNorm, AddAndNormEqualsItsReferenceInValueAndGradients) {
   auto all = closed_form({2 * kRows + 2, kColumns});
   all.narrow(0, 2 * kRows, 1) += 1.5;
   const auto keys = row_keys(kRows);

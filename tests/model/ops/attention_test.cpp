@@ -29,7 +29,7 @@ AttentionExample attention_example(AttentionMask mask) {
   return {queries, keys, scores};
 }
 
-TEST(AttentionWeights, EqualMaskedSoftmaxAndDropoutByPlainOperations) {
+TEST(AttentionWeights, WeightsEqualMaskedSoftmaxAndDropoutByPlainOperations) {
   for (const AttentionMask mask : {AttentionMask::Sentence, AttentionMask::Causal})
     for (const double rate : {0.0, 0.3}) {
       const auto example = attention_example(mask);
@@ -41,7 +41,7 @@ TEST(AttentionWeights, EqualMaskedSoftmaxAndDropoutByPlainOperations) {
     }
 }
 
-TEST(AttentionWeights, AreTheWeightsWithoutDropoutTimesTheFactorsBitForBit) {
+TEST(AttentionWeights, DroppedWeightsAreThePlainOnesTimesTheFactorsBitForBit) {
   const auto example = attention_example(AttentionMask::Sentence);
   const Dropout dropout{0.3, 4};
   const auto weights = [&](const Dropout& chosen) {
@@ -55,7 +55,7 @@ TEST(AttentionWeights, AreTheWeightsWithoutDropoutTimesTheFactorsBitForBit) {
   EXPECT_TRUE(weights(dropout).equal(plain * factors.view_as(plain)));
 }
 
-TEST(AttentionWeights, ReferenceSumsToOneOverTheVisibleKeysAlone) {
+TEST(AttentionWeights, TheReferenceSumsToOneOverTheVisibleKeysAlone) {
   const auto example = attention_example(AttentionMask::Causal);
   const auto weights = attention_weights_reference(
       example.scores, {example.queries, example.keys, AttentionMask::Causal, {0, 4}}, 0.6);
@@ -88,7 +88,7 @@ std::vector<AttentionPath> paths(double rate) {
   return paths;
 }
 
-TEST(PackedSelfAttention, IsEquationOneByEachPathAndSkipsFillerRows) {
+TEST(PackedSelfAttention, SelfAttentionIsEquationOneByEachPathAndSkipsFillerRows) {
   const PackedLayout layout = filled_queries();
   const auto qkv = closed_form({layout.rows, 3 * kWidth});
   for (const AttentionMask mask : {AttentionMask::Sentence, AttentionMask::Causal})
@@ -104,7 +104,7 @@ TEST(PackedSelfAttention, IsEquationOneByEachPathAndSkipsFillerRows) {
     }
 }
 
-TEST(PackedCrossAttention, IsEquationOneByEachPathAndSkipsFillerRows) {
+TEST(PackedCrossAttention, CrossAttentionIsEquationOneByEachPathAndSkipsFillerRows) {
   const std::vector<std::int32_t> key_starts = {0, 7, 9, 26};
   const PackedLayout queries = filled_queries();
   const auto keys = PackedLayout::from_starts(key_starts, kHeads, test_device());
@@ -128,7 +128,7 @@ TEST(PackedCrossAttention, IsEquationOneByEachPathAndSkipsFillerRows) {
   }
 }
 
-TEST(PackedAttention, TakesTheKernelWhereItFitsAndTheLibraryWithoutIt) {
+TEST(PackedAttention, TheKernelIsTakenWhereItFitsAndTheLibraryWithoutIt) {
   if (!test_device().is_cpu()) GTEST_SKIP() << "the kernel is for the CPU";
   const PackedLayout layout = filled_queries();
   const std::vector<std::int32_t> long_starts = {0, 5000};

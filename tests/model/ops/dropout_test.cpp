@@ -10,7 +10,7 @@ constexpr std::int64_t kRows = 9, kColumns = 70;
 /// No value within a numeric step of ReLU's kink.
 torch::Tensor away_from_zero(const torch::Tensor& x) { return x + x.sign() * 0.05; }
 
-TEST(Dropout, EqualsItsReferenceBesideReluAndAResidual) {
+TEST(Dropout, DropoutEqualsItsReferenceBesideReluAndAResidual) {
   const auto x = away_from_zero(closed_form({kRows, kColumns}));
   const auto residual = closed_form({kRows, kColumns}, 0.5);
   const auto keys = row_keys(kRows);
@@ -31,7 +31,7 @@ TEST(Dropout, EqualsItsReferenceBesideReluAndAResidual) {
   }
 }
 
-TEST(Dropout, LeavesTheInputWithoutKeysOrWithRateZero) {
+TEST(Dropout, WithoutKeysOrWithRateZeroTheInputStays) {
   const auto x = away_from_zero(closed_form({kRows, kColumns}));
   const auto residual = closed_form({kRows, kColumns}, 0.5);
   const auto check = [&](const Dropout& dropout, const torch::Tensor& keys) {
@@ -44,14 +44,14 @@ TEST(Dropout, LeavesTheInputWithoutKeysOrWithRateZero) {
   check({0, 6}, row_keys(kRows));
 }
 
-TEST(Dropout, KeepsSomethingAtAnyRateBelowOne) {
+TEST(Dropout, ARateBelowOneKeepsSomething) {
   const Dropout dropout{0.9999, 6};
   const auto factors = DropoutMask(dropout, row_keys(100), 100).factors(100);
   EXPECT_TRUE(factors.isfinite().all().item<bool>());
   EXPECT_GT(factors.count_nonzero().item<std::int64_t>(), 0);
 }
 
-TEST(Dropout, DropsTheSameOnTheCpuAndOnAnyDevice) {
+TEST(Dropout, TheSameElementsAreDroppedOnTheCpuAndOnAnyDevice) {
   const auto keys = row_keys(kRows);
   const Dropout dropout{0.3, 6};
   const auto on_cpu = dropout.apply(torch::ones({kRows, kColumns}), keys.cpu());

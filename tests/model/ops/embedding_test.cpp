@@ -7,7 +7,7 @@ namespace {
 
 constexpr std::int64_t kColumns = 70;
 
-TEST(Embed, LooksUpScaledRowsAndTheZeroVector) {
+TEST(Embed, EmbeddingsAreScaledRowsOrTheZeroVector) {
   const auto tokens = torch::tensor({3, -1, 0, 3, 6, -1, 3}, torch::kInt64).to(test_device());
   const auto table = closed_form({7, kColumns});
   const auto rows = embed(tokens, table, 4);
@@ -17,13 +17,13 @@ TEST(Embed, LooksUpScaledRowsAndTheZeroVector) {
               [&](const auto& weight) { return embed_reference(tokens, weight, 4); }, table);
 }
 
-TEST(Embed, RefusesATokenOutsideOfTheVocabulary) {
+TEST(Embed, ATokenOutsideOfTheVocabularyIsRefused) {
   if (!test_device().is_cpu()) GTEST_SKIP() << "CUDA would have to be restarted";
   EXPECT_THROW(embed(torch::tensor({1, 7}, torch::kInt64), closed_form({7, kColumns}), 4),
                c10::IndexError);
 }
 
-TEST(Embed, SumsTheGradientOfAFrequentTokenInFp32) {
+TEST(Embed, TheGradientOfAFrequentTokenIsSummedInFp32) {
   const auto tokens = torch::zeros({1024}, torch::kInt64).to(test_device());
   const auto weight = closed_form({2, 3}).to(torch::kBFloat16).requires_grad_();
   embed(tokens, weight, 1).sum().backward();

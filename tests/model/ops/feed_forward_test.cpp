@@ -37,7 +37,7 @@ struct FeedForwardPass {
   }
 };
 
-TEST(ReluFeedForward, EqualsItsReferenceInValueAndGradients) {
+TEST(ReluFeedForward, FeedForwardWithReluEqualsItsReferenceInValueAndGradients) {
   const auto keys = row_keys(kRows);
   for (const double rate : {0.0, 0.3}) {
     const Dropout dropout{rate, 6};

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::int64_t kRows = 9;
 
-TEST(JoinedLinear, EqualsTheLayersOneByOneWhereverTheirWeightsLie) {
+TEST(JoinedLinear, JoinedLayersEqualTheLayersOneByOneWhereverTheirWeightsLie) {
   constexpr std::int64_t kIn = 10;
   const auto x = closed_form({kRows, kIn});
   for (const bool adjacent : {true, false}) {

@@ -22,7 +22,7 @@ void for_each_head(const PackedLayout& layout, Check&& check) {
         check(n, h, (b * kHeads + h) * layout.longest + n - kStarts[b]);
 }
 
-TEST(PackedLayout, CountsSentencesTokensAndPositions) {
+TEST(PackedLayout, SentencesTokensAndPositionsAreCounted) {
   const PackedLayout layout = example();
   EXPECT_EQ(layout.sentences, 4);
   EXPECT_EQ(layout.tokens, 12);
@@ -45,7 +45,7 @@ TEST(PackedLayout, AStretchOfStartsGivesTheLayoutOfItsSentences) {
   EXPECT_TRUE(of_stretch.padded().unpad_index.equal(expected.padded().unpad_index));
 }
 
-TEST(PackedLayout, PadsEachHeadOfEachSentenceToTheLongest) {
+TEST(PackedLayout, EachHeadOfEachSentenceIsPaddedToTheLongest) {
   const PackedLayout layout = example();
   const auto x = closed_form({12, kHeads * kWidth});
   const auto padded = pad_heads(x, layout);
