@@ -20,20 +20,20 @@ AttentionFigure figure() {
           .weights = {0.25F, 0.75F, 0, 0, 0, 1}};
 }
 
-TEST(AttentionFigure, IsAnSvgFileThatNeedsNothingElse) {
+TEST(AttentionFigure, TheFigureIsAnSvgFileThatNeedsNothingElse) {
   const std::string svg = to_svg(figure());
   EXPECT_THAT(svg, StartsWith("<svg xmlns=\"http://www.w3.org/2000/svg\""));
   EXPECT_THAT(svg, EndsWith("</svg>\n"));
   EXPECT_THAT(svg, Not(HasSubstr("href")));
 }
 
-TEST(AttentionFigure, IsReadableOnADarkPage) {
+TEST(AttentionFigure, TheFigureIsReadableOnADarkPage) {
   const std::string svg = to_svg(figure());
   const std::size_t paper = svg.find("<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>");
   EXPECT_LT(paper, svg.find("<text")) << "behind all else";
 }
 
-TEST(AttentionFigure, SaysTheNumberOfEachCellAndEscapesText) {
+TEST(AttentionFigure, EachCellSaysItsNumberAndTextIsEscaped) {
   const std::string svg = to_svg(figure());
   EXPECT_THAT(svg, HasSubstr("Layer 1, &lt;head&gt; 2"));
   EXPECT_THAT(svg, HasSubstr("<title>a to &amp;y 0.7500</title>"));

@@ -19,7 +19,7 @@ std::string data_of(const std::string& html) {
   return html.substr(begin, html.find("</script>", begin) - begin);
 }
 
-TEST(EvaluationPage, ItsTextsAreOneBlockOfJsonThatNoTextEnds) {
+TEST(EvaluationPage, TextsAreOneBlockOfJsonThatNoTextEnds) {
   const Json data = {{"source", {"</script><script>alert(1)</script>", "<!-- {{title}} ä"}},
                      {"translations", {{"\"&", "\\"}}}};
   const std::string html = evaluation_page("A < B", {}, data);
@@ -34,14 +34,14 @@ TEST(EvaluationPage, ATextThatIsNoUtf8IsShownAllTheSame) {
               HasSubstr("a\xEF\xBF\xBD"));
 }
 
-TEST(EvaluationPage, FetchesNothing) {
+TEST(EvaluationPage, ThePageFetchesNothing) {
   const std::string html = evaluation_page("", {}, Json::object());
   for (const char* reference : {" src=", " href=", "url(", "@import", "fetch(", "XMLHttpRequest"})
     EXPECT_THAT(html, Not(HasSubstr(reference)));
   EXPECT_THAT(html, Not(HasSubstr("{{")));
 }
 
-TEST(EvaluationPage, ShowsTheCurvesOfARun) {
+TEST(EvaluationPage, TheCurvesOfARunAreShown) {
   PageChart chart;
   chart.title = "BLEU <by> updates";
   chart.chart.x = {.name = "by-updates", .title = "updates", .high = 9};

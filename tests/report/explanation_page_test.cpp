@@ -28,7 +28,7 @@ TEST(ExplanationPage, NoTextEndsTheBlockOfJson) {
   EXPECT_THAT(html, Not(HasSubstr("<!-- {{title}}")));
 }
 
-TEST(ExplanationPage, FetchesNothing) {
+TEST(ExplanationPage, ThePageFetchesNothing) {
   const std::string html = explanation_page("{}");
   for (const char* reference : {" src=", " href=", "url(", "@import", "fetch(", "XMLHttpRequest"})
     EXPECT_THAT(html, Not(HasSubstr(reference)));

@@ -8,7 +8,7 @@ namespace {
 
 using testing::HasSubstr;
 
-TEST(HeadsFigure, HasARowForEachLayerAndAColumnForEachHead) {
+TEST(HeadsFigure, EachLayerHasARowAndEachHeadAColumn) {
   const HeadPicture diagonal{.weights = {1, 0, 0, 1}, .note = "0.0 bits"};
   const HeadPicture even{.weights = {0.25F, 0.25F, 0.25F, 0.25F}, .note = "1.0 bits"};
   const std::string svg = to_svg(HeadsFigure{.title = "All heads",

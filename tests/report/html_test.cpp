@@ -5,7 +5,7 @@
 namespace dragoman {
 namespace {
 
-TEST(Html, ShowsTextAsText) {
+TEST(Html, TextIsShownAsText) {
   EXPECT_EQ(escaped("<b title=\"x\">R&D</b>"), "&lt;b title=&quot;x&quot;&gt;R&amp;D&lt;/b&gt;");
   EXPECT_EQ(escaped("a\xff\xc3\xa4"), "a\xef\xbf\xbd\xc3\xa4");
 }

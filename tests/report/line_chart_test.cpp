@@ -52,7 +52,7 @@ TEST(LineChart, PointsLieWhereTheRangesSay) {
   EXPECT_THAT(svg, HasSubstr("<g class=\"run-2\">"));
 }
 
-TEST(LineChart, DrawsOnePointAndALevelCurve) {
+TEST(LineChart, OnePointAndALevelCurveAreDrawn) {
   EXPECT_THAT(to_svg(chart_of({{7, 3}})), HasSubstr("class=\"marks\""));
   for (const double level : {0.0, 5.0}) {
     auto chart = chart_of({{0, level}, {100, level}});
@@ -122,7 +122,7 @@ TEST(LineChart, AThousandPointsHaveNoMarks) {
   EXPECT_THAT(to_svg(chart_of(points)), Not(HasSubstr("class=\"marks\"")));
 }
 
-TEST(Thinned, KeepsEachColumnsEndsAndExtremes) {
+TEST(Thinned, EachColumnKeepsItsEndsAndExtremes) {
   std::vector<ChartPoint> points;
   for (int i = 0; i < 100'000; ++i)
     points.push_back({static_cast<double>(i), std::sin(i * 0.37) * i});

@@ -7,7 +7,7 @@
 namespace dragoman {
 namespace {
 
-TEST(PageFiles, AreFilledOnceSoThatANameInAValueStaysText) {
+TEST(PageFiles, AFileIsFilledOnceSoThatANameInAValueStaysText) {
   EXPECT_EQ(filled_page_file("figure.html", {{"title", "{{drawing}}"}, {"drawing", "{{x"}}),
             "<figure><figcaption>{{drawing}}</figcaption>\n{{x\n</figure>\n");
 }

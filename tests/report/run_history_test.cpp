@@ -5,7 +5,7 @@
 namespace dragoman {
 namespace {
 
-TEST(RunHistory, ReadsTheLogThatTrainingWrites) {
+TEST(RunHistory, TheLogThatTrainingWritesIsRead) {
   const auto run = read_history(
       R"log({"type":"start","after_update":0,"parameters":42,"precision":"bf16","threads":"2","processor":"a (b)","settings":{"lr":"0.1"}}
 {"type":"update","update":10,"loss":5.5,"learning_rate":1e-3,"data_wait":null}
@@ -32,7 +32,7 @@ TEST(RunHistory, ReadsTheLogThatTrainingWrites) {
   EXPECT_EQ(run.damaged_lines, 0u);
 }
 
-TEST(RunHistory, CountsDamagedLinesAndReadsOn) {
+TEST(RunHistory, DamagedLinesAreCountedAndTheRestIsRead) {
   const auto run = read_history(
       "{\"type\":\"update\",\"update\":1}\n"
       "{\"type\":\"update\",\"upd\n"
@@ -55,7 +55,7 @@ TEST(RunHistory, CountsDamagedLinesAndReadsOn) {
   EXPECT_TRUE(read_history("").empty());
 }
 
-TEST(RunHistory, ForgetsTheLaterUpdatesWhereTheyGoBack) {
+TEST(RunHistory, LaterUpdatesAreForgottenWhereTheRunGoesBack) {
   const auto run = read_history(
       "{\"type\":\"update\",\"update\":10,\"loss\":1}\n"
       "{\"type\":\"validation\",\"update\":10,\"loss\":1}\n"

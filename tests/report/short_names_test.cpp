@@ -7,7 +7,7 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-TEST(ShortNames, LeaveOutThePartsThatAllHaveInCommon) {
+TEST(ShortNames, WordsThatAllNamesHaveInCommonAreLeftOut) {
   EXPECT_EQ(short_names({"out/test.old.de", "out/test.new.de"}), (Names{"old", "new"}));
   EXPECT_EQ(short_names({"wmt/news2017.KIT.4950.en-de", "wmt/news2017.online-A.0.en-de"}),
             (Names{"KIT.4950", "online-A.0"}));
@@ -18,13 +18,13 @@ TEST(ShortNames, LeaveOutThePartsThatAllHaveInCommon) {
   EXPECT_EQ(short_names({"run/"}), Names{"run"});
 }
 
-TEST(ShortNames, KeepWordsAndDecimalNumbersWhole) {
+TEST(ShortNames, WordsAndDecimalNumbersStayWhole) {
   const Names searches = {"beam 4, length penalty 0.6", "beam 4, length penalty 0.8"};
   EXPECT_EQ(short_names(searches), searches);
   EXPECT_EQ(short_names({"translated", "trained"}), (Names{"translated", "trained"}));
 }
 
-TEST(ShortNames, AreNeverEmptyAndStayDifferent) {
+TEST(ShortNames, NamesAreNeverEmptyAndStayDifferent) {
   EXPECT_EQ(short_names({"a/", "a/b"}), (Names{"a/", "a/b"}));
   EXPECT_EQ(short_names({"/", "."}), (Names{"/", "."}));
   EXPECT_EQ(short_names({".x", "y.x"}), (Names{".x", "y.x"}));

@@ -14,21 +14,21 @@ StripsFigure figure() {
                      {.name = "second", .numbers = {0, 0}}}};
 }
 
-TEST(StripsFigure, DrawsLargeNumbersDarkAndThoseBelowZeroInAnotherColour) {
+TEST(StripsFigure, LargeNumbersAreDarkAndThoseBelowZeroHaveAnotherColour) {
   const std::string svg = to_svg(figure());
   EXPECT_THAT(svg,
               HasSubstr("fill=\"#0b3a6f\" fill-opacity=\"1.00\" d=\"M0 0h1v1h-1zM3 0h1v1h-1z\""));
   EXPECT_THAT(svg, HasSubstr("fill=\"#d55e00\" fill-opacity=\"0.50\" d=\"M1 0h1v1h-1z\""));
 }
 
-TEST(StripsFigure, SaysNamesNotesAndTheGreatestNumber) {
+TEST(StripsFigure, TheFigureSaysNamesNotesAndTheGreatestNumber) {
   const std::string svg = to_svg(figure());
   for (const char* text :
        {"Input at &lt;a&gt;", ">first<", ">length &amp; more<", ">second<", "+4.00"})
     EXPECT_THAT(svg, HasSubstr(text));
 }
 
-TEST(StripsFigure, OfZerosAloneIsEmpty) {
+TEST(StripsFigure, AFigureOfZerosAloneIsEmpty) {
   const std::string svg =
       to_svg(StripsFigure{.title = "", .strips = {{.name = "a", .numbers = {0}}}});
   EXPECT_THAT(svg, HasSubstr("+1.00"));

@@ -7,7 +7,7 @@
 namespace dragoman {
 namespace {
 
-TEST(Ticks, AreRoundAndCoverTheRange) {
+TEST(Ticks, TicksAreRoundAndCoverTheRange) {
   for (const double low : {-3.0, 0.0, 0.31, 7.0})
     for (const double width : {1e-5, 0.037, 1.0, 2.5, 99.0, 12'345.0, 3e9})
       for (const int count : {3, 5, 8}) {
@@ -25,12 +25,12 @@ TEST(Ticks, AreRoundAndCoverTheRange) {
       }
 }
 
-TEST(Ticks, AreFewWhereOneMoreChangesNothing) {
+TEST(Ticks, TicksAreFewWhereOneMoreChangesNothing) {
   EXPECT_LE(round_ticks(1e17, 1e17 + 64, 5).at.size(), 51u);
   EXPECT_EQ(tick_text(2.5e20, 5e19), "2.5e+20");
 }
 
-TEST(Ticks, AreWrittenWithTheDecimalsOfTheirStep) {
+TEST(Ticks, TicksAreWrittenWithTheDecimalsOfTheirStep) {
   EXPECT_EQ(tick_text(1500, 500), "1,500");
   EXPECT_EQ(tick_text(0.5, 0.25), "0.5");
   EXPECT_EQ(tick_text(2, 0.05), "2.00");

@@ -11,7 +11,7 @@ PlottedRun run_of(const char* name, std::map<std::string, std::string> settings)
   return run;
 }
 
-TEST(TrainingObjective, FollowsFromTheSettings) {
+TEST(TrainingObjective, TheObjectiveFollowsFromTheSettings) {
   const auto told = [](std::map<std::string, std::string> settings) {
     return training_objective(run_of("a", std::move(settings)).history);
   };
@@ -22,7 +22,7 @@ TEST(TrainingObjective, FollowsFromTheSettings) {
             "label smoothing 0.1, R-Drop 5 (without its divergence), without the alignment loss");
 }
 
-TEST(TrainingObjective, IsNamedForEachOfSeveralRunsWhereItDiffers) {
+TEST(TrainingObjective, TheObjectiveOfEachOfSeveralRunsIsNamedWhereItDiffers) {
   const auto smooth = run_of("a", {{"label-smoothing", "0.1"}}),
              plain = run_of("b", {{"label-smoothing", "0"}}),
              like_the_first = run_of("c", {{"label-smoothing", "0.1"}}), old = run_of("d", {});

@@ -44,14 +44,14 @@ std::size_t count(const std::string& text, const std::string& part) {
   return found;
 }
 
-TEST(TrainingPage, HasADrawingForEachNumberAndAxis) {
+TEST(TrainingPage, EachNumberAndAxisHasADrawing) {
   const std::string page = training_page({run_of("a", "xyz", 0), run_of("b", "xy", 5)});
   for (const char* axis : {"by-updates", "by-tokens", "by-time"})
     EXPECT_EQ(count(page, join_text("<svg class=\"", axis, "\"")), 9u);
   EXPECT_EQ(count(page, "<g class=\"run-1\">"), 27u);
 }
 
-TEST(TrainingPage, SaysWhyThereIsNoAttention) {
+TEST(TrainingPage, ThePageSaysWhyThereIsNoAttention) {
   EXPECT_THAT(training_page({run_of("a", "xy", 0)}),
               HasSubstr("a: no picture of how alignment comes about"));
   PlottedRun with = run_of("a", "xy", 0);
@@ -106,7 +106,7 @@ TEST(TrainingPage, RowsOfAttentionSumToOne) {
   EXPECT_THAT(page, HasSubstr("x to c 0.6680</title>"));
 }
 
-TEST(TrainingPage, HasTheCommandThatExplainsTheSentence) {
+TEST(TrainingPage, ThePageHasTheCommandThatExplainsTheSentence) {
   PlottedRun run = run_of("a", "x", 0);
   run.history.validations.back().attention = {
       .source = {"\u2581It", "\u2581is", "n't", ".", "</s>"},
@@ -180,7 +180,7 @@ TEST(TrainingPage, TextOfARunIsShownAsText) {
   EXPECT_THAT(training_page({run}), Not(HasSubstr("<script>alert(1)")));
 }
 
-TEST(TrainingPage, FetchesNothing) {
+TEST(TrainingPage, ThePageFetchesNothing) {
   const std::string page = training_page({run_of("a", "xy", 0)});
   for (const char* reference : {" src=", " href=", "url(", "@import", "fetch("})
     EXPECT_THAT(page, Not(HasSubstr(reference)));
@@ -219,7 +219,7 @@ TEST(TrainingPage, SettingsThatDifferStandApart) {
   EXPECT_THAT(training_page({run_of("a", "x", 0)}), Not(HasSubstr("<h3>Differences")));
 }
 
-TEST(TrainingPage, WorksWithoutValidationsTimesOrSettings) {
+TEST(TrainingPage, ValidationsTimesAndSettingsMayBeMissing) {
   const PlottedRun old{.name = "old",
                        .history = read_history("{\"type\":\"update\",\"update\":5,\"loss\":3}\n")};
   const std::string page = training_page({old});

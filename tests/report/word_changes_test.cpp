@@ -11,7 +11,7 @@ namespace {
 
 using Runs = std::vector<WordRun>;
 
-TEST(WordChanges, MarksWordsThatTheTextBeforeLacks) {
+TEST(WordChanges, WordsThatTheTextBeforeLacksAreMarked) {
   EXPECT_EQ(word_changes("the old man sings", "the young man sings well"),
             (Runs{{"the ", false}, {"young ", true}, {"man sings ", false}, {"well", true}}));
   EXPECT_EQ(word_changes("a b", "a b"), (Runs{{"a b", false}}));
@@ -46,7 +46,7 @@ std::size_t longest_common(const std::vector<int>& a, const std::vector<int>& b)
   return longest;
 }
 
-TEST(WordChanges, KeepsAsManyWordsAsCanBeKept) {
+TEST(WordChanges, AsManyWordsAsPossibleAreKept) {
   for (std::uint64_t trial = 0; trial < 300; ++trial) {
     RandomStream random(5, trial);
     const auto draw = [&random](std::string& text) {
