@@ -14,7 +14,7 @@ ApiKeys keys_of(const std::string& text) {
   return ApiKeys(file.path());
 }
 
-TEST(ApiKeys, AreFoundPlainAndHashed) {
+TEST(ApiKeys, KeysAreFoundPlainAndHashed) {
   // printf secret | sha256sum
   const ApiKeys keys = keys_of(
       "# keys\n\nalpha 100\n"
@@ -43,7 +43,7 @@ TEST(ApiKeys, CharactersAreTakenUntilTheMonthsAreUsedUp) {
   EXPECT_EQ(keys.use_of(1).limit, std::nullopt);
 }
 
-TEST(ApiKeys, WhatWasTakenInOneMonthIsNotGivenBackInAnother) {
+TEST(ApiKeys, CharactersOfOneMonthAreNotGivenBackInAnother) {
   const ScratchFile file("keys.txt", "alpha 100\n");
   std::time_t now = 1'795'000'000;  // November 2026
   ApiKeys keys(file.path(), [&now] { return now; });

@@ -73,7 +73,7 @@ TEST(DeepL, SplitSentencesDecidesAboutLines) {
     EXPECT_EQ(translate(split), "one two three\n");
 }
 
-TEST(DeepL, WhatIsMissingOrWrongIs400AndNamesIt) {
+TEST(DeepL, AMissingOrWrongFieldIs400AndNamed) {
   TableServer table({"en-de", "de-fr"});
   const json good = {{"text", {"one"}}, {"source_lang", "EN"}, {"target_lang", "DE"}};
   ASSERT_EQ(table.post("/v2/translate", good).status, 200);

@@ -105,7 +105,7 @@ TEST(ExplainEndpoint, ATextOfTheTargetsLanguageIsNamed) {
   EXPECT_THAT(json_of(response)["error"], HasSubstr("seems to be in de already"));
 }
 
-TEST(ExplainEndpoint, WhatCannotBeExplainedIs400) {
+TEST(ExplainEndpoint, ATextThatCannotBeExplainedIs400) {
   ExplainingServer server(quoted, {.limits = {.explained_characters = 5}});
   const auto expect_refusal = [&](const json& changes, const std::string& text) {
     const HttpResponse response = server.explain(changes);
@@ -148,7 +148,7 @@ TEST(ExplainEndpoint, AFaultOfTheTextIs400AndAnotherIs500) {
   EXPECT_EQ(server.explain({{"q", "three"}}).status, 500);
 }
 
-TEST(ExplainEndpoint, CanBeTurnedOff) {
+TEST(ExplainEndpoint, TheEndpointCanBeTurnedOff) {
   ExplainingServer server(quoted, {.limits = {.explained_characters = 0}});
   EXPECT_EQ(server.explain().status, 403);
   EXPECT_THAT(server.get("/").body, HasSubstr("data-most=\"0\" hidden>Explain"));
@@ -156,7 +156,7 @@ TEST(ExplainEndpoint, CanBeTurnedOff) {
   EXPECT_THAT(with.get("/").body, HasSubstr("data-most=\"500\">Explain"));
 }
 
-TEST(ExplainEndpoint, OneIsMadeAtATimeAndTranslationsGoOn) {
+TEST(ExplainEndpoint, OneExplanationIsMadeAtATimeAndTranslationsGoOn) {
   Gate gate;
   gate.open(false);
   std::promise<void> begun;
@@ -191,7 +191,7 @@ TextExplanation endless(const std::string&, const OnStep& on_step) {
   }
 }
 
-TEST(ExplainEndpoint, EndsAtTheDeadlineAndWhenTheClientGoes) {
+TEST(ExplainEndpoint, AnExplanationEndsAtTheDeadlineAndWhenTheClientGoes) {
   ExplainingServer server(endless, {.request_timeout = milliseconds(50)});
   EXPECT_EQ(server.explain().status, 504);
   ExplainingServer patient(endless);
@@ -213,7 +213,7 @@ TEST(ExplainEndpoint, AServerThatEndsAnswersAll) {
   for (auto& response : responses) EXPECT_EQ(response.get().status, 503);
 }
 
-TEST(ExplainEndpoint, CountsForTheQuotaOfAKey) {
+TEST(ExplainEndpoint, AnExplanationCountsForTheQuotaOfAKey) {
   const std::string path = testing::TempDir() + "explain_keys";
   write_file(path, "alpha 7\n");
   const auto second_fails = [](const std::string& text, const OnStep& on_step) {

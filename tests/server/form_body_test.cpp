@@ -40,7 +40,7 @@ TEST(FormBody, MultipartFieldsAreFoundBetweenTheirBoundaries) {
   EXPECT_EQ(parse_multipart("preamble\r\n" + body, "multipart/form-data; boundary=x").size(), 2u);
 }
 
-TEST(FormBody, AMultipartBodyThatIsNoneIsRefused) {
+TEST(FormBody, ABrokenMultipartBodyIsRefused) {
   const std::string type = "multipart/form-data; boundary=x";
   EXPECT_EQ(status_of("", type), 400);
   EXPECT_EQ(status_of("--x", type), 400);

@@ -34,7 +34,7 @@ class KeptGlossaries : public testing::Test {
   const ScratchFolder folder_{testing::TempDir() + "glossaries-"};
 };
 
-TEST_F(KeptGlossaries, AreMadeListedReadAndDeleted) {
+TEST_F(KeptGlossaries, GlossariesAreMadeListedReadAndDeleted) {
   std::string id;
   json made;
   {
@@ -64,7 +64,7 @@ TEST_F(KeptGlossaries, AreMadeListedReadAndDeleted) {
   EXPECT_TRUE(std::filesystem::is_empty(folder_.path()));
 }
 
-TEST_F(KeptGlossaries, ATranslationHasTheirTerms) {
+TEST_F(KeptGlossaries, ATranslationHasTheTermsOfItsGlossary) {
   TableServer table({"en-de", "de-en"}, config());
   const std::string id =
       json_of(table.post("/v2/glossaries", terms("\"one\",three\n", "csv")))["glossary_id"];
@@ -83,7 +83,7 @@ TEST_F(KeptGlossaries, ATranslationHasTheirTerms) {
   EXPECT_EQ(table.post("/v2/translate", body).status, 404);
 }
 
-TEST_F(KeptGlossaries, EntriesThatAreNoneAreRefusedWithTheirLine) {
+TEST_F(KeptGlossaries, ALineThatIsNoEntryIsRefusedByItsNumber) {
   TableServer table({"en-de"}, config());
   const auto fault = [&](const std::string& entries, const std::string& format = "tsv") {
     const HttpResponse response = table.post("/v2/glossaries", terms(entries, format));
@@ -107,7 +107,7 @@ TEST_F(KeptGlossaries, EntriesThatAreNoneAreRefusedWithTheirLine) {
   EXPECT_EQ(table.get("/v2/glossaries/" + id + "/entries").body, "a \"b\", c\td\n");
 }
 
-TEST_F(KeptGlossaries, AKeySeesItsOwn) {
+TEST_F(KeptGlossaries, AKeySeesItsOwnGlossaries) {
   const auto keys = folder_.path() / "keys.txt";
   std::ofstream(keys) << "alpha\nbeta\n";
   ServerConfig with_keys = config();
@@ -168,7 +168,7 @@ TEST_F(KeptGlossaries, ADamagedFileLaterIsNobodyElsesFault) {
   EXPECT_THAT(table.get("/metrics").body, HasSubstr("dragoman_damaged_glossaries 0\n"));
 }
 
-TEST_F(KeptGlossaries, AnotherServerMayDeleteThemAtAnyTime) {
+TEST_F(KeptGlossaries, AnotherServerMayDeleteAGlossaryAtAnyTime) {
   Glossaries first(folder_.path()), second(folder_.path());
   std::jthread other([&](const std::stop_token& stop) {
     while (!stop.stop_requested()) {
@@ -185,7 +185,7 @@ TEST_F(KeptGlossaries, AnotherServerMayDeleteThemAtAnyTime) {
   EXPECT_EQ(first.damaged(), 0);
 }
 
-TEST_F(KeptGlossaries, AnOwnerHasSoManyBytes) {
+TEST_F(KeptGlossaries, TheBytesOfAnOwnerHaveABound) {
   Glossaries kept(folder_.path());
   const auto large = [](const std::string& owner) {
     return Glossary{.facts = {.name = "x", .languages = {"en", "de"}, .owner = owner},
@@ -199,7 +199,7 @@ TEST_F(KeptGlossaries, AnOwnerHasSoManyBytes) {
   EXPECT_TRUE(kept.add(large("a")));
 }
 
-TEST_F(KeptGlossaries, OnlyTheLastUsedStayInMemory) {
+TEST_F(KeptGlossaries, OnlyTheLastUsedGlossariesStayInMemory) {
   Glossaries kept(folder_.path());
   std::vector<std::string> ids;
   std::vector<std::weak_ptr<const Glossary>> used;

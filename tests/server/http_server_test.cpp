@@ -114,7 +114,7 @@ TEST(HttpServer, AClientThatWaitsForLeaveToSendTooMuchGets413AtOnce) {
   EXPECT_EQ(HttpClient(server.port()).ask(head + "Expect: 100-continue\r\n\r\n").status, 413);
 }
 
-TEST(HttpServer, WhatIsNoHttpIsRefused) {
+TEST(HttpServer, BytesThatAreNoHttpAreRefused) {
   Echoes echoes(1);
   HttpServer server({.port = 0, .timeout = milliseconds(200)}, echoes.handler());
   const std::string too_long(100'000, 'a'), host = " HTTP/1.1\r\nHost: x\r\n";
@@ -162,7 +162,7 @@ TEST(HttpServer, TheHandlerIsToldThatTheClientHasGone) {
   for (const HttpReply& reply : replies) reply({.body = "nobody reads it"});
 }
 
-TEST(HttpServer, AtItsEndWhatIsUnderWayIs503AndLateRepliesAreLost) {
+TEST(HttpServer, AtTheServersEndRequestsUnderWayAre503AndLateRepliesAreLost) {
   std::mutex mutex;
   std::vector<HttpReply> replies;
   std::vector<std::unique_ptr<HttpClient>> clients;

@@ -19,7 +19,7 @@ TEST(LanguageCodes, OtherTextsAreNoPairs) {
     EXPECT_EQ(parse_language_pair(text), std::nullopt) << text;
 }
 
-TEST(LanguageCodes, HaveNames) {
+TEST(LanguageCodes, CodesHaveNames) {
   EXPECT_EQ(language_name("de"), "German");
   EXPECT_EQ(language_name("zh-Hant"), "Chinese (traditional)");
   EXPECT_EQ(language_name("xx"), "xx");

@@ -89,7 +89,7 @@ TEST(LibreTranslate, AlternativesAreOtherTextsThanTheBest) {
   EXPECT_FALSE(json_of(table.post("/translate", body)).contains("alternatives"));
 }
 
-TEST(LibreTranslate, WhatIsMissingOrWrongIs400AndNamesIt) {
+TEST(LibreTranslate, AMissingOrWrongFieldIs400AndNamed) {
   TableServer table({"en-de", "de-fr"}, {.limits = {.characters = 20, .texts = 2}});
   const json good = {{"q", "one"}, {"source", "en"}, {"target", "de"}};
   ASSERT_EQ(table.post("/translate", good).status, 200);

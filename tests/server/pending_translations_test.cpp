@@ -10,7 +10,7 @@
 namespace dragoman {
 namespace {
 
-TEST(PendingTranslations, SayOnceThatATextIsTranslatedEvenWhereThatThrows) {
+TEST(PendingTranslations, TheEndOfATextIsToldOnceEvenWhereThatThrows) {
   std::promise<void> passed;
   std::atomic<int> calls = 0;
   bool has_thrown = false;
@@ -34,7 +34,7 @@ TEST(PendingTranslations, SayOnceThatATextIsTranslatedEvenWhereThatThrows) {
   EXPECT_EQ(calls, 1);
 }
 
-TEST(PendingTranslations, SayOnceThatATextIsTranslated) {
+TEST(PendingTranslations, TheEndOfATextIsToldOnce) {
   TableServer table({"en-de"});
   const Route route = table.models.route({"en", "de"}).value();
   std::promise<std::string> translated;

@@ -62,7 +62,7 @@ TEST(RequestFields, TheQueryFillsInWhatTheBodyLacks) {
   EXPECT_EQ(fields.text("type"), "target");
 }
 
-TEST(RequestFields, WhatIsNoJsonIsRefused) {
+TEST(RequestFields, ABodyThatIsNoJsonIsRefused) {
   for (const char* body :
        {"", "{", "[1]", "3", "{\"a\": 1e999}", "{\"a\": \"\\ud800\"}", "{\"a\":1} x", "nonsense"})
     EXPECT_NE(fault_of(json(body), kNothing).find("Invalid JSON format"), std::string::npos)
@@ -70,7 +70,7 @@ TEST(RequestFields, WhatIsNoJsonIsRefused) {
   EXPECT_NE(fault_of(json(std::string(100'000, '[')), kNothing), "");
 }
 
-TEST(RequestFields, WhatIsNoUtf8IsRefused) {
+TEST(RequestFields, ABodyThatIsNoUtf8IsRefused) {
   EXPECT_EQ(fault_of(json("{\"a\": \"\xff\"}"), kNothing),
             "Invalid request: the body is no UTF-8 at byte 8");
   EXPECT_EQ(fault_of(form("q=a%FF"), kNothing),

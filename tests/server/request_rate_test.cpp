@@ -9,7 +9,7 @@ namespace {
 
 using std::chrono::seconds;
 
-TEST(RequestRate, EachClientHasSoManyRequestsInAMinute) {
+TEST(RequestRate, TheRequestsOfAClientInAMinuteHaveABound) {
   RequestRate rate(2);
   const RequestRate::Time begin{};
   EXPECT_EQ(rate.count("a", begin), 0);
@@ -19,7 +19,7 @@ TEST(RequestRate, EachClientHasSoManyRequestsInAMinute) {
   EXPECT_EQ(rate.count("a", begin + seconds(60)), 0) << "another minute";
 }
 
-TEST(RequestRate, WithoutALimitThereIsNone) {
+TEST(RequestRate, WithoutALimitNoRequestIsRefused) {
   RequestRate rate(-1);
   for (int i = 0; i < 1000; ++i) EXPECT_EQ(rate.count("a", {}), 0);
   EXPECT_GT(RequestRate(0).count("a", {}), 0);

@@ -169,7 +169,7 @@ const std::vector<Refusal> kRefusals = {
     {503, "/v2/glossaries", {}, State::Crowded},
 };
 
-TEST(StatusCodes, AreThoseOfTheInterfaces) {
+TEST(StatusCodes, StatusCodesAreThoseOfTheInterfaces) {
   const json paths =
       json::parse(Served(State::Ready).ask(HttpClient::get("/openapi.json")).body).at("paths");
   for (const Refusal& refusal : kRefusals) {

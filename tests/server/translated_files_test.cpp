@@ -66,7 +66,7 @@ HttpRequest upload(const std::string& name, const std::string& text,
               target + "\r\n--b--\r\n"};
 }
 
-TEST(TranslateFile, IsFetchedByItsAddress) {
+TEST(TranslateFile, ATranslatedFileIsFetchedByItsAddress) {
   TableServer table({"en-de"});
   const std::string text = "\uFEFFone two\r\n\r\nthree\r\n";
   const HttpResponse response = table.ask(upload("my letter.txt", text));
@@ -154,7 +154,7 @@ TEST(TranslateFile, TheTextThatACatalogueIsFilledWithCounts) {
   EXPECT_THAT(response.body, HasSubstr("more than 200 characters of text"));
 }
 
-TEST(TranslateFile, WhatCannotBeTranslatedIsRefused) {
+TEST(TranslateFile, AFileThatCannotBeTranslatedIsRefused) {
   TableServer table({"en-de"}, {.limits = {.characters = 20}});
   const auto fault = [&table](const HttpRequest& request) {
     const HttpResponse response = table.ask(request);

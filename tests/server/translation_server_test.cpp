@@ -104,7 +104,7 @@ TEST(TranslationServer, AtTheDeadlineARequestEndsAndItsRowsAreFree) {
   EXPECT_TRUE(wait_until([&] { return table.engines[0]->slots == 0; }));
 }
 
-TEST(TranslationServer, WhenTheClientGoesItsRowsAreFree) {
+TEST(TranslationServer, AClientThatGoesFreesItsRows) {
   TableServer table({"en-de"});
   table.gate.open(false);
   std::stop_source gone;
@@ -206,7 +206,7 @@ TEST(TranslationServer, AModelIsLoadedWhenARequestNeedsIt) {
   EXPECT_EQ(json_of(table.get("/version"))["models"][2]["loaded"], false) << "nobody needs fr-en";
 }
 
-TEST(TranslationServer, AtItsEndRequestsThatWaitForAModelAre503) {
+TEST(TranslationServer, AtTheServersEndRequestsThatWaitForAModelAre503) {
   Gate gate;
   gate.open(false);
   std::future<HttpResponse> first, second;
@@ -288,7 +288,7 @@ TEST(TranslationServer, PagesOfOtherOriginsAskOnlyWhereTheyMay) {
   EXPECT_EQ(header_of(one.ask(preflight), "Access-Control-Allow-Origin"), "");
 }
 
-TEST(TranslationServer, MetricsCountWhatWasDone) {
+TEST(TranslationServer, MetricsCountRequestsAndText) {
   TableServer table({"en-de"});
   table.post("/translate", {{"q", {"one", "two"}}, {"source", "en"}, {"target", "de"}});
   table.get("/nothing");
@@ -346,7 +346,7 @@ TEST(TranslationServer, TheVersionNamesModelsAndTheDescriptionNamesPaths) {
   EXPECT_EQ(table.get("/spec").body, table.get("/openapi.json").body) << "LibreTranslate's path";
 }
 
-TEST(TranslationServer, RequestsThatAreUnderWayAtItsEndAre503) {
+TEST(TranslationServer, AtTheServersEndRequestsUnderWayAre503) {
   std::future<HttpResponse> response;
   TableServer table({"en-de"});
   table.gate.open(false);

@@ -22,7 +22,7 @@ HttpRequest form(const std::string& body) {
           .body = body};
 }
 
-TEST(WebPage, NamesLanguagesAndAllowsNothingFromElsewhere) {
+TEST(WebPage, ThePageNamesLanguagesAndAllowsNothingFromElsewhere) {
   TableServer table({"en-de", "de-fr"});
   const HttpResponse page = table.get("/");
   EXPECT_EQ(page.status, 200);
@@ -37,7 +37,7 @@ TEST(WebPage, NamesLanguagesAndAllowsNothingFromElsewhere) {
   EXPECT_THAT(page.body, Not(HasSubstr("//")));
 }
 
-TEST(WebPage, AllThatItNamesIsServed) {
+TEST(WebPage, AllThatThePageNamesIsServed) {
   TableServer table({"en-de"});
   const std::string page = table.get("/").body;
   const std::regex reference("(?:src|href)=\"([^\"]+)\"");
@@ -104,7 +104,7 @@ TEST(WebPage, TermsOfARequestAreInItsTranslation) {
   EXPECT_THAT(refused("\t\n\n", "en"), HasSubstr("\"one\"")) << "no terms";
 }
 
-TEST(WebPage, AsksForAKeyWhereThereAreKeys) {
+TEST(WebPage, ThePageAsksForAKeyWhereThereAreKeys) {
   const std::string path = testing::TempDir() + "web_page_keys";
   write_file(path, "alpha\n");
   TableServer table({"en-de"}, {.api_keys = std::make_shared<ApiKeys>(path)});

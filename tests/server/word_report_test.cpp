@@ -75,7 +75,7 @@ TEST(WordReport, VeryLongLinesHaveScoresWithoutAlignment) {
     }
 }
 
-TEST(WordReport, AnAnswerHasItWhereItIsAskedFor) {
+TEST(WordReport, AnAnswerHasAReportWhereItIsAskedFor) {
   TableServer table({"fr-en", "en-de"});
   json body = {{"q", "\n one two\n\u00e9 Four"}, {"source", "en"}, {"target", "de"}};
   EXPECT_FALSE(json_of(table.post("/translate", body)).contains("alignment"));
