@@ -11,7 +11,7 @@ namespace {
 
 class Average : public RunFolderTest {};
 
-TEST_F(Average, TakesFilesOrTheNewestCheckpointsOfARun) {
+TEST_F(Average, TheModelsAreFilesOrTheNewestCheckpointsOfARun) {
   const std::string output = run_ / "average.safetensors";
   for (const std::vector<std::string>& models :
        {std::vector<std::string>{run_.path(), "--last", "2"}, {run_.path()}, {model(), model()}}) {

@@ -63,7 +63,7 @@ TEST_F(EvaluateExplain, ThePageKnowsTheFlagsThatMakeItsTranslations) {
   EXPECT_THAT(page_of({"--sampling"}), HasSubstr("\"search\":null"));
 }
 
-TEST_F(EvaluateExplain, SaysWhatItHasWrittenAndRemovesPagesOfAnEarlierCall) {
+TEST_F(EvaluateExplain, WrittenPagesAreNamedAndThoseOfAnEarlierCallRemoved) {
   const std::string page = folder_ / "scores.html", model = folder_ / "model.safetensors";
   const std::filesystem::path pages = folder_ / "scores.explanations";
   ASSERT_EQ(evaluate({"-m", model, "--html", page, "--explain", "3"}).exit_code, 0);
@@ -79,7 +79,7 @@ TEST_F(EvaluateExplain, SaysWhatItHasWrittenAndRemovesPagesOfAnEarlierCall) {
   EXPECT_EQ(count, 3);
 }
 
-TEST_F(EvaluateExplain, NeedsAPageAndAModel) {
+TEST_F(EvaluateExplain, ExplanationsNeedAPageAndAModel) {
   const std::string page = folder_ / "scores.html", model = folder_ / "model.safetensors";
   const auto expect_refusal = [&](const std::vector<std::string>& more, const std::string& text) {
     const auto result = evaluate(more);

@@ -34,7 +34,7 @@ class Evaluate : public testing::Test {
   const std::string bad_ = file("bad", "the cats\na dog\n\n");
 };
 
-TEST_F(Evaluate, ComparesSystemsAndWritesAPageOfTheirSentences) {
+TEST_F(Evaluate, SystemsAreComparedOnAPageOfTheirSentences) {
   const std::string page = (folder_ / "page.html").string();
   const auto result =
       run({"evaluate", "--hyp", bad_, good_, "--ref", reference_, "--src", reference_, "--metrics",
@@ -55,7 +55,7 @@ TEST_F(Evaluate, ComparesSystemsAndWritesAPageOfTheirSentences) {
   EXPECT_EQ(data["metrics"][0]["pairs"].size(), 1U);
 }
 
-TEST_F(Evaluate, ItsPageKnowsThePartsAndTheNgramsOfEachSystem) {
+TEST_F(Evaluate, ThePageKnowsTheGroupsAndTheNgramsOfEachSystem) {
   const std::string page = (folder_ / "page.html").string(),
                     third = file("third", "a cat\nthe dog here\nnothing\n");
   const auto result = run({"evaluate", "--hyp", bad_, good_, third, "--ref", reference_,
@@ -88,7 +88,7 @@ TEST_F(Evaluate, SomeOfSeveralReferencesMayBeMissing) {
   EXPECT_NEAR(score(good_)["score"].get<double>(), 100 / 8.5, 0.006);
 }
 
-TEST_F(Evaluate, NeedsATokenizerForBleuAlone) {
+TEST_F(Evaluate, OnlyBleuNeedsATokenizer) {
   const auto code = [this](const std::string& metric) {
     return run({"evaluate", "--hyp", good_, "--ref", reference_, "--metrics", metric, "--tokenize",
                 "spm", "--spm-model", (folder_ / "none").string()})
@@ -111,7 +111,7 @@ TEST_F(Evaluate, TextThatLooksTokenizedIsWarnedOf) {
   EXPECT_EQ(errors({"--force"}), "");
 }
 
-TEST_F(Evaluate, ItsPageReplacesNoFileButAPage) {
+TEST_F(Evaluate, ThePageReplacesNoFileButAPage) {
   const std::string old = file("old.html", "<!doctype html>\nold"), notes = file("notes", "mine\n");
   const auto page = [&](const std::string& name) {
     return run({"evaluate", "--hyp", good_, "--ref", reference_, "--html", name});
@@ -153,7 +153,7 @@ TEST_F(Evaluate, FlagsOfTheSearchNeedAModel) {
   EXPECT_THAT(errors({"-m", "bleu"}), HasSubstr("metrics are chosen by --metrics bleu"));
 }
 
-TEST_F(Evaluate, NamesTheWrongFileAndItsFault) {
+TEST_F(Evaluate, AnErrorNamesTheWrongFileAndItsFault) {
   const auto expect = [this](const std::vector<std::string>& words, int code,
                              const std::string& message) {
     const auto result = run(words);

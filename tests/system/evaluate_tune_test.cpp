@@ -16,7 +16,7 @@ using testing::HasSubstr;
 
 class EvaluateTune : public Translate {};
 
-TEST_F(EvaluateTune, FailsBeforeItsWorkWhereTheModelCannotBeWritten) {
+TEST_F(EvaluateTune, AModelThatCannotBeWrittenIsRefusedBeforeTheWork) {
   // So long a name that none is left for the file beside it: that holds for root, too.
   const auto model = folder_ / (std::string(240, 'm') + ".safetensors");
   std::filesystem::copy_file(folder_ / "model.safetensors", model);

@@ -32,7 +32,7 @@ class Explain : public Translate {
   }
 };
 
-TEST_F(Explain, ItsTranslationsAreThoseOfTranslate) {
+TEST_F(Explain, TranslationsAreThoseOfTranslate) {
   const std::string input = folder_ / "in.txt";
   write_file(input, "the cat sat\nmat number 7\n");
   const auto result = run(words({"-i", input, "--format", "json", "-o", "-"}));
@@ -45,7 +45,7 @@ TEST_F(Explain, ItsTranslationsAreThoseOfTranslate) {
   EXPECT_EQ(translations, run(Translate::words({"-i", input})).output);
 }
 
-TEST_F(Explain, WritesAPageThatHasTheNumbers) {
+TEST_F(Explain, ThePageHasTheNumbers) {
   const std::string page = folder_ / "page.html";
   const auto result = run(words({"the cat sat", "--target", "the mat", "-o", page}));
   EXPECT_EQ(result.exit_code, 0) << result.errors;
@@ -55,7 +55,7 @@ TEST_F(Explain, WritesAPageThatHasTheNumbers) {
   EXPECT_THAT(html, HasSubstr("\"target\":\"the mat\""));
 }
 
-TEST_F(Explain, DrawsOneAttention) {
+TEST_F(Explain, OneAttentionIsDrawn) {
   for (const auto& [kind, title] :
        {std::pair("encoder", "Encoder self-attention, layer 1, head 2"),
         std::pair("decoder", "Decoder self-attention, layer 1, head 2"),
@@ -83,7 +83,7 @@ TEST_F(Explain, TheNameOfTheOutputTellsTheFormat) {
   EXPECT_THAT(written("c.json", {"--format", "svg"}), StartsWith("<svg "));
 }
 
-TEST_F(Explain, DrawsAllHeadsAndTheVectorsOfAToken) {
+TEST_F(Explain, AllHeadsAndTheVectorsOfATokenAreDrawn) {
   const auto drawn = [&](const std::vector<std::string>& more) {
     std::vector<std::string> all = {"the cat", "--format", "svg", "-o", "-"};
     all.insert(all.end(), more.begin(), more.end());
@@ -103,7 +103,7 @@ TEST_F(Explain, DrawsAllHeadsAndTheVectorsOfAToken) {
               HasSubstr("+ cross-attention 1<"));
 }
 
-TEST_F(Explain, LeavesOutLinesWithoutText) {
+TEST_F(Explain, LinesWithoutTextAreLeftOut) {
   const std::string input = folder_ / "in.txt", targets = folder_ / "targets.txt";
   write_file(input, "the cat\n\nthe mat\n \n");
   write_file(targets, "a\nb\nc\n\n");
@@ -118,7 +118,7 @@ TEST_F(Explain, LeavesOutLinesWithoutText) {
                                    HasSubstr("in.txt: line 4 has no text and is left out")));
 }
 
-TEST_F(Explain, NamesTheWrongFlagOrText) {
+TEST_F(Explain, AnErrorNamesTheWrongFlagOrText) {
   const std::string two = folder_ / "two.txt", three = folder_ / "three.txt";
   write_file(two, "the cat\nthe mat\n");
   write_file(three, "a\nb\nc\n");

@@ -17,7 +17,7 @@ using testing::Not;
 
 class Inspect : public RunFolderTest {};
 
-TEST_F(Inspect, TellsTheSameAsTextAndAsJson) {
+TEST_F(Inspect, TextAndJsonTellTheSame) {
   const ProcessResult text = run({"inspect", run_.path()});
   EXPECT_EQ(text.exit_code, 0) << text.errors;
   EXPECT_EQ(text.errors, "");
@@ -40,7 +40,7 @@ TEST_F(Inspect, TellsTheSameAsTextAndAsJson) {
   EXPECT_THAT(text.output, Not(HasSubstr("byte_fallback")));
 }
 
-TEST_F(Inspect, WarnsOfWeightsThatAreNoNumbers) {
+TEST_F(Inspect, WeightsThatAreNoNumbersAreWarnedOf) {
   SmallModel model(Tokenizer(tokenizer_, "tokenizer").size());
   model.contents.tokenizer_source = tokenizer_;
   const std::string name = model.contents.parameters.at(1).name;
@@ -54,7 +54,7 @@ TEST_F(Inspect, WarnsOfWeightsThatAreNoNumbers) {
   }
 }
 
-TEST_F(Inspect, KnowsACheckpoint) {
+TEST_F(Inspect, ACheckpointIsKnown) {
   const auto result = run({"inspect", run_ / "checkpoints/update-00000010.safetensors"});
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_THAT(result.output,

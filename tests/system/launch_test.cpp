@@ -22,7 +22,7 @@ CommandWords launch(const std::string& ranks, const std::vector<std::string>& co
   return words;
 }
 
-TEST_F(LaunchedTraining, RunsOnSeveralRanks) {
+TEST_F(LaunchedTraining, ATrainingRunsOnSeveralRanks) {
   auto words = command("launched", {"--max-updates", "20"});
   words.insert(words.begin(), DRAGOMAN_PROGRAM);
   const auto result = Process(launch("2", words)).wait(kLimit);
@@ -31,7 +31,7 @@ TEST_F(LaunchedTraining, RunsOnSeveralRanks) {
   EXPECT_THAT(result.errors, HasSubstr("finished by --max-updates after 20 updates"));
 }
 
-TEST_F(LaunchedTraining, GetsTheSignalsThatLaunchGets) {
+TEST_F(LaunchedTraining, ATrainingGetsTheSignalsThatLaunchGets) {
   auto words = command("launched-signal", {"--max-updates", "100000"});
   words.insert(words.begin(), DRAGOMAN_PROGRAM);
   Process process(launch("2", words));
@@ -42,7 +42,7 @@ TEST_F(LaunchedTraining, GetsTheSignalsThatLaunchGets) {
   EXPECT_THAT(result.errors, HasSubstr("the same command goes on from here"));
 }
 
-TEST(Launch, EndsAllRanksWhenOneFailsWithItsCode) {
+TEST(Launch, WhenARankFailsAllEndWithItsCode) {
   const auto result = Process(launch("3", {"bash", "-c", "[ $RANK = 1 ] && exit 7; sleep 100"}))
                           .wait(std::chrono::seconds(30));
   EXPECT_FALSE(result.timed_out);
@@ -50,7 +50,7 @@ TEST(Launch, EndsAllRanksWhenOneFailsWithItsCode) {
   EXPECT_THAT(result.errors, HasSubstr("rank 1 has ended with code 7"));
 }
 
-TEST(Launch, SaysWhereRanksAre) {
+TEST(Launch, EachRankIsToldWhereTheRanksAre) {
   const auto result =
       Process(launch("2", {"bash", "-c",
                            "echo $RANK/$WORLD_SIZE $LOCAL_RANK/$LOCAL_WORLD_SIZE $MASTER_ADDR"}))

@@ -22,7 +22,7 @@ class Lite : public Translate {
   }
 };
 
-TEST_F(Lite, IsLinkedWithoutLibTorch) {
+TEST_F(Lite, TheProgramIsLinkedWithoutLibTorch) {
   Process process(CommandWords{{"ldd", DRAGOMAN_LITE_PROGRAM}});
   const ProcessResult result = process.wait();
   EXPECT_EQ(result.exit_code, 0);
@@ -30,13 +30,13 @@ TEST_F(Lite, IsLinkedWithoutLibTorch) {
                                    Not(HasSubstr("libc10"))));
 }
 
-TEST_F(Lite, TranslatesAsDragomanDoes) {
+TEST_F(Lite, TranslationsAreThoseOfDragoman) {
   for (const char* type : {"float32", "int8"})
     EXPECT_EQ(lite(words({"--compute-type", type}), kInput).output,
               run(words({"--compute-type", type}), kInput).output);
 }
 
-TEST_F(Lite, ItsModelsNameTheProgramThatMadeThem) {
+TEST_F(Lite, ModelsNameTheProgramThatMadeThem) {
   const std::string model = folder_ / "model.safetensors", int8 = folder_ / "int8.safetensors";
   EXPECT_EQ(lite({"quantize", model, "-o", int8}).exit_code, 0);
   EXPECT_THAT(lite({"inspect", int8}).output, HasSubstr("dragoman-lite quantize " + model));
@@ -66,7 +66,7 @@ TEST_F(Lite, AnyLimitOfMemoryIsAnErrorThatSaysSoOrEnough) {
   EXPECT_LT(refusals, calls);
 }
 
-TEST_F(Lite, KnowsItsNameAndItsLimits) {
+TEST_F(Lite, TheProgramKnowsItsNameAndItsLimits) {
   EXPECT_THAT(lite({"--version"}).output,
               AllOf(HasSubstr("dragoman-lite " DRAGOMAN_VERSION), Not(HasSubstr("Torch"))));
   EXPECT_THAT(lite({"translate", "--help"}).output, HasSubstr("Usage: dragoman-lite translate"));
@@ -81,7 +81,7 @@ TEST_F(Lite, KnowsItsNameAndItsLimits) {
   EXPECT_THAT(other.errors, HasSubstr("--device"));
 }
 
-TEST_F(Lite, EvaluatesAndInspects) {
+TEST_F(Lite, TheProgramEvaluatesAndInspects) {
   write_file(folder_ / "text", "the cat sat on the mat\n");
   const std::string text = (folder_ / "text").string();
   const ProcessResult evaluated = lite({"evaluate", "--hyp", text, "--ref", text});

@@ -28,7 +28,7 @@ class Plot : public testing::Test {
       "{\"type\":\"update\",\"update\":20,\"loss\":4.5,\"target_tokens\":1800,\"elapsed\":6}\n";
 };
 
-TEST_F(Plot, MakesAPageOfFoldersAndLogs) {
+TEST_F(Plot, FoldersAndLogsBecomeAPage) {
   const std::string start =
       "{\"type\":\"start\",\"parameters\":1,\"processor\":\"p\",\"precision\":\"fp32\","
       "\"settings\":{\"lr\":\"0.5\",\"train-src\":\"x.en,y.en\"}}\n";
@@ -47,14 +47,14 @@ TEST_F(Plot, MakesAPageOfFoldersAndLogs) {
   EXPECT_EQ(written.errors, "");
 }
 
-TEST_F(Plot, PassesOverDamagedLinesAndSaysSo) {
+TEST_F(Plot, DamagedLinesArePassedOverAndCounted) {
   const std::string name = folder_with("cut", "log.jsonl", lines_ + "{\"type\":\"upd");
   const auto result = run({"plot", name, "-o", "-"});
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_THAT(result.errors, HasSubstr("cut/log.jsonl: 1 damaged line skipped"));
 }
 
-TEST_F(Plot, DrawsTheRunsThatHaveDataAndWarnsOfTheOthers) {
+TEST_F(Plot, RunsThatHaveDataAreDrawnAndTheOthersWarnedOf) {
   const std::string begun = folder_with("begun", "log.jsonl", "");
   std::filesystem::create_directories(folder_ / "empty");
   const std::string drawn = folder_with("a", "log.jsonl", lines_);
@@ -65,7 +65,7 @@ TEST_F(Plot, DrawsTheRunsThatHaveDataAndWarnsOfTheOthers) {
   EXPECT_EQ(result.output, run({"plot", drawn, "-o", "-"}).output);
 }
 
-TEST_F(Plot, ReplacesNoFileButAPage) {
+TEST_F(Plot, ThePageReplacesNoFileButAPage) {
   const std::string log = folder_with("a", "log.jsonl", lines_) + "/log.jsonl";
   const auto result = run({"plot", log, "-o", log});
   EXPECT_EQ(result.exit_code, 2);
@@ -76,7 +76,7 @@ TEST_F(Plot, ReplacesNoFileButAPage) {
   EXPECT_EQ(run({"plot", log, "-o", page}).exit_code, 0);
 }
 
-TEST_F(Plot, NamesTheWrongFlagOrFile) {
+TEST_F(Plot, AnErrorNamesTheWrongFlagOrFile) {
   const auto fails = [](const std::vector<std::string>& words, int exit_code,
                         const std::string& text) {
     const auto result = run(words);

@@ -28,7 +28,7 @@ void expect_one_line(const ProcessResult& result, int exit_code, const std::stri
   EXPECT_EQ(std::count(result.errors.begin(), result.errors.end(), '\n'), 1) << result.errors;
 }
 
-TEST(Program, TellsItsCommandsAndHowToBegin) {
+TEST(Program, TheHelpTellsTheCommandsAndHowToBegin) {
   const ProcessResult bare = run({});
   EXPECT_EQ(bare.exit_code, 0);
   EXPECT_EQ(bare.errors, "");
@@ -42,7 +42,7 @@ TEST(Program, TellsItsCommandsAndHowToBegin) {
   expect_one_line(run({"help", "trian"}), 2, "dragoman: error: unknown command trian; did you");
 }
 
-TEST(Program, TellsItsVersionAndWhatItStandsOn) {
+TEST(Program, TheVersionIsToldWithTheLibraries) {
   const ProcessResult result = run({"--version"});
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_EQ(result.errors, "");
@@ -50,13 +50,13 @@ TEST(Program, TellsItsVersionAndWhatItStandsOn) {
   EXPECT_THAT(result.output, HasSubstr("\nprocessor "));
 }
 
-TEST(Program, AnswersAnUnknownCommandWithTheNearestOne) {
+TEST(Program, AnUnknownCommandIsAnsweredWithTheNearestOne) {
   expect_one_line(run({"trian"}), 2, "dragoman: error: unknown command trian; did you mean train?");
   expect_one_line(run({"--versoin"}), 2,
                   "dragoman: error: unknown flag --versoin; did you mean --version?");
 }
 
-TEST(Program, AnswersAMisspelledValueWithTheNearestOne) {
+TEST(Program, AMisspelledValueIsAnsweredWithTheNearestOne) {
   const std::vector<std::vector<std::string>> commands = {
       {"evaluate", "--hyp", "a", "--ref", "b", "--metrics", "blue"},
       {"evaluate", "--tokenize", "intll"},
@@ -69,7 +69,7 @@ TEST(Program, AnswersAMisspelledValueWithTheNearestOne) {
                 HasSubstr(std::string("; did you mean ") + nearest[i] + "?"));
 }
 
-TEST(Program, SaysInOneLineThatTooLittleMemoryIsLeftToBegin) {
+TEST(Program, TooLittleMemoryToBeginIsSaidInOneLine) {
   const std::string folder = testing::TempDir();
   const std::string command = "ulimit -v 420000; " DRAGOMAN_PROGRAM " --version 2> " + folder +
                               "errors; test $? = 1 && test $(wc -l < " + folder +
@@ -77,7 +77,7 @@ TEST(Program, SaysInOneLineThatTooLittleMemoryIsLeftToBegin) {
   EXPECT_EQ(std::system(command.c_str()), 0);
 }
 
-TEST(Program, FailsWhereStandardOutputCannotTakeTheText) {
+TEST(Program, TheProgramFailsWhereStandardOutputCannotTakeTheText) {
   const std::string command = std::string(DRAGOMAN_PROGRAM) + " --help > /dev/full 2> /dev/null";
   EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 1);
 }
@@ -87,7 +87,7 @@ class EachCommand : public testing::TestWithParam<const char*> {
   const std::string command = GetParam();
 };
 
-TEST_P(EachCommand, HelpsOnStandardOutputWithin100Columns) {
+TEST_P(EachCommand, HelpStandsOnStandardOutputWithin100Columns) {
   for (const char* flag : {"--help", "-h"}) {
     const ProcessResult result = run({command, flag});
     EXPECT_EQ(result.exit_code, 0);
@@ -102,14 +102,14 @@ TEST_P(EachCommand, HelpsOnStandardOutputWithin100Columns) {
   }
 }
 
-TEST_P(EachCommand, RefusesAnUnknownFlagInOneLine) {
+TEST_P(EachCommand, AnUnknownFlagIsRefusedInOneLine) {
   const ProcessResult result = run({command, "--log-formt", "json"});
   expect_one_line(result, 2,
                   "dragoman: error: unknown flag --log-formt; did you mean --log-format?");
   EXPECT_THAT(result.errors, HasSubstr("dragoman " + command + " --help"));
 }
 
-TEST_P(EachCommand, RefusesABadConfigurationFileInOneLine) {
+TEST_P(EachCommand, ABadConfigurationFileIsRefusedInOneLine) {
   const TemporaryFolder folder;
   const std::string file = folder / "bad.toml";
   std::ofstream(file) << "# a comment\nquieet = true\n";
@@ -119,7 +119,7 @@ TEST_P(EachCommand, RefusesABadConfigurationFileInOneLine) {
                   "dragoman: error: " + (folder / "missing.toml").string());
 }
 
-TEST_P(EachCommand, TakesUnderscoresInFlags) {
+TEST_P(EachCommand, FlagsMayHaveUnderscores) {
   expect_one_line(run({command, "--log_format", "xml"}), 2,
                   "dragoman: error: --log-format: 'xml' is none of text, json");
 }
@@ -127,13 +127,13 @@ TEST_P(EachCommand, TakesUnderscoresInFlags) {
 INSTANTIATE_TEST_SUITE_P(Commands, EachCommand, testing::ValuesIn(kCommands),
                          [](const auto& test) { return std::string(test.param); });
 
-TEST(Program, TellsAMistakeInTheFormatThatIsAskedFor) {
+TEST(Program, AMistakeIsToldInTheFormatThatIsAskedFor) {
   const ProcessResult result = run({"train", "--log-format", "json", "--no-such-flag", "1"});
   expect_one_line(result, 2, "{\"time\"");
   EXPECT_THAT(result.errors, HasSubstr("unknown flag --no-such-flag"));
 }
 
-TEST(Program, RefusesFarMoreThreadsThanCores) {
+TEST(Program, FarMoreThreadsThanCoresAreRefused) {
   const ProcessResult result =
       run({"train", "-o", "none", "--train-src", "a", "--train-tgt", "b", "--threads", "100000"});
   expect_one_line(result, 2, "dragoman: error: --threads 100000");

@@ -111,7 +111,7 @@ TEST_F(Quantize, TheModelOfARunIsNeverReplaced) {
   EXPECT_EQ(read_file(model), before);
 }
 
-TEST_F(Quantize, NamesTheWrongFlagOrFile) {
+TEST_F(Quantize, AnErrorNamesTheWrongFlagOrFile) {
   EXPECT_EQ(quantize({"--src", path("source")}).exit_code, 2);
   const ProcessResult itself =
       run({"quantize", path("model.safetensors"), "-o", path("model.safetensors")});

@@ -35,7 +35,7 @@ Files sample(const std::filesystem::path& folder, std::vector<std::string> flags
   return files_in(folder);
 }
 
-TEST(Sample, WritesSixFilesWhoseSidesHaveAsManyLines) {
+TEST(Sample, SixFilesAreWrittenWhoseSidesHaveAsManyLines) {
   const TemporaryFolder folder;
   const Files files = sample(folder / "new/folder");
   EXPECT_EQ(files.size(), 6u);
@@ -50,7 +50,7 @@ TEST(Sample, WritesSixFilesWhoseSidesHaveAsManyLines) {
   EXPECT_EQ(std::count(train.begin(), train.end(), '\n'), 200);
 }
 
-TEST(Sample, IsTheSameForTheSameSeedAndOverwritesItself) {
+TEST(Sample, TheCorpusIsTheSameForTheSameSeedAndOverwritesItself) {
   const TemporaryFolder folder;
   const Files first = sample(folder / "a");
   EXPECT_EQ(sample(folder / "b"), first);
@@ -60,7 +60,7 @@ TEST(Sample, IsTheSameForTheSameSeedAndOverwritesItself) {
   EXPECT_EQ(sample(folder / "a"), first);
 }
 
-TEST(Sample, ReplacesNoFileThatItHasNotMade) {
+TEST(Sample, NoOtherFileIsReplaced) {
   const TemporaryFolder folder;
   const Files first = sample(folder / "a");
   const auto refused = [&](const std::string& name) {
@@ -85,7 +85,7 @@ TEST(Sample, ReplacesNoFileThatItHasNotMade) {
   EXPECT_EQ(read_file(folder / "c" / ".sample"), "My notes.\n");
 }
 
-TEST(Sample, FailsInOneLineWhereItCannotWrite) {
+TEST(Sample, AFolderThatCannotBeWrittenIsOneLine) {
   const ProcessResult result = run({"sample", "-o", "/dev/null/sample"});
   EXPECT_EQ(result.exit_code, 1);
   EXPECT_THAT(result.errors, testing::StartsWith("dragoman: error: /dev/null/sample"));

@@ -38,7 +38,7 @@ class Score : public RunFolderTest, public testing::WithParamInterface<const cha
   }
 };
 
-TEST_P(Score, WritesALineForEachLine) {
+TEST_P(Score, EachLineHasALineOfScores) {
   write_file(run_ / "a.en", "the cat sat\n\nnumber 12\r\nmat");
   write_file(run_ / "a.de", "mat 7\nthe cat\n\non\n");
   const std::string source = run_ / "a.en", target = run_ / "a.de";
@@ -69,7 +69,7 @@ TEST_P(Score, WritesALineForEachLine) {
   EXPECT_EQ(score({"--src", "-", "--tgt", target}, read_file(source)).output, plain.output);
 }
 
-TEST_P(Score, TakesSentencesApartWhereBothSidesHaveAsMany) {
+TEST_P(Score, SentencesAreScoredApartWhereBothSidesHaveAsMany) {
   write_file(run_ / "a.en", "The cat. The mat.\nThe cat. The mat.\nThe cat.\nThe mat.\n");
   write_file(run_ / "a.de", "Mat 7. On 3.  \nMat 7 on 3.\nMat 7.\nOn 3.\n");
   const auto score = [&](const std::string& choice) {
@@ -103,7 +103,7 @@ TEST_P(Score, FewPiecesAtATimeHaveTheSameScores) {
 
 class ScoreOfBothPrograms : public Score {};
 
-TEST_F(ScoreOfBothPrograms, IsTheSame) {
+TEST_F(ScoreOfBothPrograms, BothProgramsGiveTheSameScores) {
   std::string source, target;
   for (int i = 0; i < 300; ++i) {
     source += "the cat number " + std::to_string(i * 31) + (i % 5 == 0 ? ". It sat.\n" : "\n");
@@ -124,7 +124,7 @@ TEST_F(ScoreOfBothPrograms, IsTheSame) {
   for (std::size_t i = 0; i < torch.size(); ++i) EXPECT_NEAR(torch[i], lite[i], 1e-4);
 }
 
-TEST_P(Score, RefusesLinesThatItCannotScore) {
+TEST_P(Score, LinesThatCannotBeScoredAreRefused) {
   write_file(run_ / "two.txt", "the cat\nmat\n");
   write_file(run_ / "one.txt", "the cat\n");
   write_file(run_ / "invalid.txt", "the \xff\n");

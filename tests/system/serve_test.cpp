@@ -22,7 +22,7 @@ using testing::AnyOf;
 using testing::HasSubstr;
 using testing::Not;
 
-TEST_F(Serve, TranslatesAsTheCommandDoes) {
+TEST_F(Serve, TranslationsAreThoseOfTheCommand) {
   const Serving server(model());
   HttpClient client(server.port);
   for (const char* line : {"the cat sat", "number 7", "mat", "the cat sat"}) {
@@ -48,7 +48,7 @@ TEST_F(Serve, OnDemandAModelIsLoadedByItsFirstRequest) {
   EXPECT_TRUE(server.process().wait_for_errors("is loaded, "));
 }
 
-TEST_F(Serve, ExplainsTheTranslationsThatItMakes) {
+TEST_F(Serve, TranslationsOfTheServerAreExplained) {
   const Serving server(model(), {"--explain-limit", "40"});
   const auto explain = [&](const std::string& text) {
     return server.ask(HttpClient::post(
@@ -187,7 +187,7 @@ TEST_F(Serve, WhileTooMuchWaitsRequestsAreRefused) {
   EXPECT_EQ(server.ask(HttpClient::get("/health")).status, 200);
 }
 
-TEST_F(Serve, ASignalEndsItWhenAllUnderWayIsAnswered) {
+TEST_F(Serve, ASignalEndsTheServerWhenAllUnderWayIsAnswered) {
   for (const int signal : {SIGTERM, SIGINT}) {
     Serving server(model(), {"--beam-size", "100", "--max-length", "60", "--min-length", "60",
                              "--cache-limit", "0"});
@@ -310,7 +310,7 @@ TEST_F(Serve, TheLogHasALineForEachRequestWithoutItsText) {
   EXPECT_EQ(requests[1]["status"], 200);
 }
 
-TEST_F(Serve, WorksAsTheFirstProcessOfAContainer) {
+TEST_F(Serve, TheServerWorksAsTheFirstProcessOfAContainer) {
   Process probe(CommandWords{{"unshare", "--pid", "--fork", "true"}});
   if (probe.wait().exit_code != 0) GTEST_SKIP() << "this machine allows no new process namespace";
   // At the end of its input the shell sends the signal to the first process alone.
@@ -327,7 +327,7 @@ TEST_F(Serve, WorksAsTheFirstProcessOfAContainer) {
   EXPECT_THAT(result.errors, HasSubstr("SIGTERM: finishing cleanly"));
 }
 
-TEST_F(Serve, WhatItCannotServeIsRefusedByName) {
+TEST_F(Serve, AModelThatCannotBeServedIsRefusedByName) {
   const std::string path = model().string();
   const auto fault = [&](std::vector<std::string> words, int code) {
     words.insert(words.begin(), {DRAGOMAN_LITE_PROGRAM, "serve"});

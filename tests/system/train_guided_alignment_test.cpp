@@ -27,7 +27,7 @@ class TrainGuidedAlignment : public Train {
   }
 };
 
-TEST_F(TrainGuidedAlignment, ChangesTheModelAndIsResumedExactly) {
+TEST_F(TrainGuidedAlignment, GuidedAlignmentChangesTheModelAndIsResumedExactly) {
   const std::string file = alignment("links", "0-0");
   const auto with = [&](const char* updates) {
     return std::vector<std::string>{"--guided-alignment", file, "--max-updates", updates};
@@ -49,14 +49,14 @@ TEST_F(TrainGuidedAlignment, ChangesTheModelAndIsResumedExactly) {
   EXPECT_THAT(changed.errors, HasSubstr(file + ": has changed since this run was started"));
 }
 
-TEST_F(TrainGuidedAlignment, NamesTheFileAndTheLineThatAreWrong) {
+TEST_F(TrainGuidedAlignment, AnErrorNamesTheFileAndTheLineThatAreWrong) {
   expect_error(alignment("short", "", 1499), " has 1,499 lines but ");
   expect_error(alignment("nonsense", "0-0 1:2"),
                ":3: '1:2' is not a pair of word numbers like 0-2");
   expect_error(alignment("beyond", "0-0 99-0"), ":3: word 99 of the source line");
 }
 
-TEST_F(TrainGuidedAlignment, RefusesALayerOrAHeadThatTheModelLacks) {
+TEST_F(TrainGuidedAlignment, ALayerOrAHeadThatTheModelLacksIsRefused) {
   for (const char* flag : {"--guided-alignment-layer", "--guided-alignment-head"}) {
     const auto result = run(command("refused", {flag, "3"}), "", kLimit);
     EXPECT_EQ(result.exit_code, 2);

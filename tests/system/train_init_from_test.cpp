@@ -55,7 +55,7 @@ class TrainInitFrom : public Train {
   }
 };
 
-TEST_F(TrainInitFrom, StartsWithTheWeightsTokenizerAndArchitectureOfTheModel) {
+TEST_F(TrainInitFrom, ARunStartsWithTheWeightsTokenizerAndArchitectureOfTheModel) {
   // At a rate that moves nothing the new run's weights are the old one's.
   const auto still = run(fine_tuning("still", {"--lr", "1e-60"}), "", kLimit);
   ASSERT_EQ(still.exit_code, 0) << still.errors;
@@ -141,7 +141,7 @@ TEST_F(TrainInitFrom, ATermModelIsTunedWithItsTermsOrWithoutButNotResumedSo) {
   expect_refusal({"--train-terms", path("terms.tsv")}, 2, "lacks the pieces <term>");
 }
 
-TEST_F(TrainInitFrom, GoesOnFromItsOwnCheckpointWithoutTheModel) {
+TEST_F(TrainInitFrom, ARunGoesOnFromItsOwnCheckpointWithoutTheModel) {
   std::filesystem::copy(path("first/model.safetensors"), path("moved.safetensors"));
   const DecodeDefaults search = {{"beam-size", "3"}, {"stop", "marian"}};
   write_decode_defaults(path("moved.safetensors"), search);
@@ -169,7 +169,7 @@ TEST_F(TrainInitFrom, GoesOnFromItsOwnCheckpointWithoutTheModel) {
   EXPECT_THAT(another.errors, HasSubstr("--init-from: this run was started with"));
 }
 
-TEST_F(TrainInitFrom, TrainsByThePresetOfTheModelsRunWhereNoneIsGiven) {
+TEST_F(TrainInitFrom, ThePresetIsThatOfTheModelsRunWhereNoneIsGiven) {
   std::filesystem::copy(path("first/model.safetensors"), path("gone.safetensors"));
   const auto command = [](const char* updates) {
     auto words = fine_tuning("inherits",
@@ -221,7 +221,7 @@ TEST_F(TrainInitFrom, AGivenTokenizerStaysTheRunsAndIsNotMadeOtherwise) {
               HasSubstr("--vocab-size 500: the tokenizer is that of --tokenizer, which has 310"));
 }
 
-TEST_F(TrainInitFrom, RefusesAnotherArchitectureOrTokenizer) {
+TEST_F(TrainInitFrom, AnotherArchitectureOrTokenizerIsRefused) {
   expect_refusal({"--d-model", "64"}, 2, "--d-model 64: the model of --init-from (");
   expect_refusal({"--init-from", path("none")}, 1, "no such model file or folder");
   ASSERT_EQ(

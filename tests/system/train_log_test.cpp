@@ -16,7 +16,7 @@ namespace {
 using testing::HasSubstr;
 using TrainLog = Train;
 
-TEST_F(TrainLog, NamesTheCommandThatPlotsTheRunAndThatCommandWorks) {
+TEST_F(TrainLog, TheCommandThatPlotsTheRunIsNamedAndWorks) {
   const auto trained = run(command("watched", {"--max-updates", "20"}), "", kLimit);
   ASSERT_EQ(trained.exit_code, 0) << trained.errors;
   EXPECT_THAT(trained.errors, HasSubstr("dragoman plot " + path("watched") + " -o"));
@@ -31,7 +31,7 @@ TEST_F(TrainLog, NamesTheCommandThatPlotsTheRunAndThatCommandWorks) {
     EXPECT_THAT(page.output, HasSubstr(part));
 }
 
-TEST_F(TrainLog, HasTheSmoothedLossAndThePlainNegativeLogLikelihood) {
+TEST_F(TrainLog, TheLogHasTheSmoothedLossAndThePlainNegativeLogLikelihood) {
   const auto trained = run(command("told", {"--max-updates", "20"}), "", kLimit);
   ASSERT_EQ(trained.exit_code, 0) << trained.errors;
   std::istringstream log(read_file(path("told/log.jsonl")));

@@ -30,7 +30,7 @@ ProcessResult plan(const std::vector<std::string>& command, const std::string& t
   return Process(words, {{"TMPDIR", temporary}}).wait(kLimit);
 }
 
-TEST_F(TrainPlan, GivesMemorySpeedTimeAndDiskAndLeavesNoFile) {
+TEST_F(TrainPlan, APlanGivesMemorySpeedTimeAndDiskAndLeavesNoFile) {
   const auto planned = plan(command("planned"), path("temporary"));
   EXPECT_EQ(planned.exit_code, 0) << planned.errors;
   for (const char* line : {"\nparameters ", "\nmemory ", "\n  activations ",
@@ -40,7 +40,7 @@ TEST_F(TrainPlan, GivesMemorySpeedTimeAndDiskAndLeavesNoFile) {
   EXPECT_TRUE(std::filesystem::is_empty(path("temporary")));
 }
 
-TEST_F(TrainPlan, UsesTheCacheOfARunThatIsThereAndChangesNothing) {
+TEST_F(TrainPlan, ThePlanOfARunThatIsThereUsesItsCacheAndChangesNothing) {
   ASSERT_EQ(run(command("there", {"--max-updates", "10"}), "", kLimit).exit_code, 0);
   const auto before = contents(path("there"));
   const auto planned = plan(command("there"), path("temporary"));

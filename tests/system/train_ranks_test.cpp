@@ -108,20 +108,20 @@ class FirstGradient : public TrainRanks {
   }
 };
 
-TEST_F(FirstGradient, TwoRanksHaveThatOfOneProcessWithTwiceTheBatches) { expect_same({}); }
+TEST_F(FirstGradient, TwoRanksHaveTheGradientOfOneProcessWithTwiceTheBatches) { expect_same({}); }
 
-TEST_F(FirstGradient, IsThatOfOneProcessWithRDropAndSubwordSampling) {
+TEST_F(FirstGradient, WithRDropAndSubwordSamplingTheGradientIsThatOfOneProcess) {
   expect_same({"--r-drop", "3", "--tokenizer-type", "bpe", "--subword-sampling", "0.2"});
 }
 
-TEST_F(FirstGradient, IsThatOfOneProcessWithGuidedAlignmentAndAugmentation) {
+TEST_F(FirstGradient, WithGuidedAlignmentAndAugmentationTheGradientIsThatOfOneProcess) {
   std::string links;
   for (int line = 0; line < 1500; ++line) links += "0-0\n";
   write_file(path("links"), links);
   expect_same({"--guided-alignment", path("links"), "--augment-title-case", "0.5"});
 }
 
-TEST_F(FirstGradient, IsThatOfOneProcessWithWeightsOfCorpora) {
+TEST_F(FirstGradient, WithWeightsOfCorporaTheGradientIsThatOfOneProcess) {
   // The second files; the fixture names the first.
   expect_same({"--train-src", sample("valid.en"), "--train-tgt", sample("valid.de"),
                "--corpus-weights", "0.5", "3"});
@@ -172,7 +172,7 @@ TEST_F(TrainRanks, OnePlanIsPrintedForAll) {
   EXPECT_EQ(results[1].output, "");
 }
 
-TEST_F(TrainRanks, RollBackTogether) {
+TEST_F(TrainRanks, RanksRollBackTogether) {
   const Words words = command("rolled", {"--lr", "30", "--warmup-updates", "3000", "--max-updates",
                                          "200", "--save-every", "20", "--patience", "0"});
   const auto results = run_two(words);
@@ -265,7 +265,7 @@ class TrainHosts : public TrainRanks {
   }
 };
 
-TEST_F(TrainHosts, NeedNoCommonFiles) {
+TEST_F(TrainHosts, HostsNeedNoCommonFiles) {
   make_host("a");
   make_host("b");
   for (const auto& result : run_hosts({"a", "b"}, free_port()))
@@ -340,7 +340,7 @@ class TwoNetworks {
   bool works_ = false;
 };
 
-TEST_F(TrainRanks, TrainAcrossANetwork) {
+TEST_F(TrainRanks, RanksTrainAcrossANetwork) {
   const TwoNetworks networks;
   if (!networks.works()) GTEST_SKIP() << "network namespaces are not permitted here";
   const auto start_in_networks = [&](const Words& words) {

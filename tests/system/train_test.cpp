@@ -63,7 +63,7 @@ TEST_F(Train, TextBecomesAModelThatTranslatesAndIsScored) {
   EXPECT_THAT(again.errors, HasSubstr("resumed from"));
 }
 
-TEST_F(Train, KilledAtAnyMomentItEndsWithTheSameWeights) {
+TEST_F(Train, ARunThatIsKilledAtAnyMomentEndsWithTheSameWeights) {
   ASSERT_EQ(run(command("straight"), "", kLimit).exit_code, 0);
   int kills = 0;
   milliseconds delay(150);
@@ -119,7 +119,7 @@ TEST_F(Train, NamesOfFilesNeedNotBeUtf8) {
   }
 }
 
-TEST_F(Train, StopsCleanlyOnSignalsAndGoesOn) {
+TEST_F(Train, ASignalStopsARunCleanlyAndItGoesOn) {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     const std::string name = "signal" + std::to_string(signal);
     Process process(command(name, {"--max-updates", "100000", "--log-every", "1"}));
@@ -135,7 +135,7 @@ TEST_F(Train, StopsCleanlyOnSignalsAndGoesOn) {
   }
 }
 
-TEST_F(Train, RefusesToGoOnAsAnotherRun) {
+TEST_F(Train, ARunDoesNotGoOnAsAnotherRun) {
   ASSERT_EQ(run(command("refuses", {"--max-updates", "10"}), "", kLimit).exit_code, 0);
   const auto other_rate = run(command("refuses", {"--lr", "0.1"}), "", kLimit);
   EXPECT_EQ(other_rate.exit_code, 2);
@@ -232,7 +232,7 @@ TEST_F(Train, AnAverageThatIsKeptIsTheScoreToBeat) {
   EXPECT_EQ(progress()["best_value"], kept["loss"]);
 }
 
-TEST_F(Train, MakesALostModelAnewFromTheBest) {
+TEST_F(Train, ALostModelIsMadeAnewFromTheBest) {
   ASSERT_EQ(run(command("lost"), "", kLimit).exit_code, 0);
   const std::string before = weights("lost/model.safetensors");
   for (const bool damaged : {false, true}) {
@@ -328,7 +328,7 @@ TEST_F(Train, LearnedPositionsMustReachTheLongestPair) {
   EXPECT_THAT(result.errors, HasSubstr("--max-length 256"));
 }
 
-TEST_F(Train, NamesTheWrongTextOrDeviceBeforeAnyTraining) {
+TEST_F(Train, AWrongTextOrDeviceIsNamedBeforeAnyTraining) {
   write_file(path("short.de"), "Hallo.\n");
   const auto unequal = run({"train", "-o", path("bad"), "--preset", "tiny", "--train-src",
                             sample("train.en"), "--train-tgt", path("short.de")});
@@ -344,7 +344,7 @@ TEST_F(Train, NamesTheWrongTextOrDeviceBeforeAnyTraining) {
   EXPECT_THAT(cuda.errors, HasSubstr("--device cuda:77"));
 }
 
-TEST_F(Train, HoldsOutValidationTextWhereNoneIsGiven) {
+TEST_F(Train, ValidationTextIsHeldOutWhereNoneIsGiven) {
   const auto result = run(train_on_sample("held", {"--vocab-size", "300", "--d-model", "32",
                                                    "--heads", "2", "--encoder-layers", "1",
                                                    "--decoder-layers", "1", "--max-updates", "2"}),

@@ -44,7 +44,7 @@ TEST_F(Translate, FilesAndPipesAndAnyBatchSizeGiveTheSame) {
   EXPECT_EQ(run(words({"-i", in, "-o", "/dev/stdout"})).output, expected);
 }
 
-TEST_F(Translate, AnswersAPersonAtEachLine) {
+TEST_F(Translate, APersonIsAnsweredAtEachLine) {
   Process process(words({"-b", "1"}));
   process.send("the cat\n");
   EXPECT_TRUE(process.wait_for_output("\n"));
@@ -65,7 +65,7 @@ TEST_F(Translate, NBestAreWrittenWithTheirScores) {
   }
 }
 
-TEST_F(Translate, ASignalEndsItAndLeavesNoHalfFile) {
+TEST_F(Translate, ASignalLeavesNoHalfFile) {
   Process process(words({"-o", folder_ / "out"}));
   process.send("the cat\n");
   wait_for_kept_line(folder_ / "out");
@@ -216,7 +216,7 @@ TEST_F(Translate, AFileKeepsItsRightsAndLinksStayLinks) {
             std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
 }
 
-TEST_F(Translate, EndsQuietlyWhereTheReaderHasGone) {
+TEST_F(Translate, TheProgramEndsQuietlyWhereTheReaderHasGone) {
   write_file(folder_ / "in", std::string(200'000, '\n'));
   const std::string in = folder_ / "in", text = folder_ / "text";
   write_file(text, "the cat\n");
@@ -234,7 +234,7 @@ TEST_F(Translate, EndsQuietlyWhereTheReaderHasGone) {
   }
 }
 
-TEST_F(Translate, NamesTheWrongFlagOrFileInOneLine) {
+TEST_F(Translate, AWrongFlagOrFileIsNamedInOneLine) {
   expect_one_error(run({"translate"}), 2, "--model");
   expect_one_error(run(words({"--beam-size", "0"})), 2, "--beam-size 0");
   expect_one_error(run(words({"--beem", "3"})), 2, "--beem");
