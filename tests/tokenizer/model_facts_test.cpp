@@ -15,7 +15,7 @@ std::string message(int number, const std::string& bytes) {
 
 const std::string kPiece = message(1, message(1, "a") + std::string("\x15\0\0\0\0\x18\x01", 7));
 
-TEST(TokenizerFacts, AreReadFromTheModel) {
+TEST(TokenizerFacts, FactsAreReadFromTheModel) {
   const std::string byte_fallback = "\x98\x02\x01";  // field 35
   const std::string bpe = "\x18\x02";
   const TokenizerFacts facts = tokenizer_facts(

@@ -7,7 +7,7 @@
 namespace dragoman {
 namespace {
 
-TEST(PieceTrie, FindsAllPiecesThatATextStartsWith) {
+TEST(PieceTrie, AllPiecesThatATextStartsWithAreFound) {
   PieceTrie trie;
   const auto words = sample_text(300);
   for (std::size_t i = 0; i < words.size(); ++i)

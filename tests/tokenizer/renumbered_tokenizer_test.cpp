@@ -39,7 +39,7 @@ class RenumberedTokenizer : public testing::TestWithParam<TokenizerType> {
   std::vector<std::string> pieces_;
 };
 
-TEST_P(RenumberedTokenizer, RestrictedCutsTextIntoPiecesOfTheVocabularyAlone) {
+TEST_P(RenumberedTokenizer, ARestrictedTokenizerCutsTextIntoPiecesOfTheVocabularyAlone) {
   std::vector<std::string> left;
   for (std::size_t id = 0; id < pieces_.size(); ++id)
     if (id < 3 || random_bits(5, id) % 2 == 0) left.push_back(pieces_[id]);
@@ -69,7 +69,7 @@ INSTANTIATE_TEST_SUITE_P(Types, RenumberedTokenizer,
                            return std::string(names_of(info.param)[static_cast<int>(info.param)]);
                          });
 
-TEST_P(RenumberedTokenizer, SegmentsAsBeforeWithTheNewNumbers) {
+TEST_P(RenumberedTokenizer, TextIsSegmentedAsBeforeWithTheNewNumbers) {
   std::ranges::reverse(pieces_);
   const Tokenizer tokenizer = renumbered();
   ASSERT_EQ(tokenizer.size(), original_.size());
@@ -127,7 +127,7 @@ std::string piece_message(const std::string& text, float score, PieceKind kind) 
 }
 
 // The models that we train have pieces of bytes, so no character is unknown to them.
-TEST(RenumberedTokenizerWithoutBytes, ReadsARunOfUnknownCharactersAsThePieceWithItsText) {
+TEST(RenumberedTokenizerWithoutBytes, ARunOfUnknownCharactersIsReadAsThePieceWithItsText) {
   WireWriter model;
   model.bytes(1, piece_message("<unk>", 0, PieceKind::Unknown));
   model.bytes(1, piece_message("</s>", 0, PieceKind::Control));
@@ -141,7 +141,7 @@ TEST(RenumberedTokenizerWithoutBytes, ReadsARunOfUnknownCharactersAsThePieceWith
   EXPECT_EQ(tokenizer.decode(std::vector<TokenId>{4, 2, 1, 0}), "the \u732b");
 }
 
-TEST_P(RenumberedTokenizer, OnceMoreWithTheSameNumbersChangesNoByte) {
+TEST_P(RenumberedTokenizer, TheSameNumbersOnceMoreChangeNoByte) {
   std::erase(pieces_, texts(original_, "mother").front());
   pieces_.push_back(">>fra<<");
   pieces_.push_back("\u2581mothersees");
@@ -149,7 +149,7 @@ TEST_P(RenumberedTokenizer, OnceMoreWithTheSameNumbersChangesNoByte) {
   EXPECT_EQ(renumbered_tokenizer(once, pieces_, "spm"), once);
 }
 
-TEST_P(RenumberedTokenizer, NamesWhatIsWrongWithAVocabulary) {
+TEST_P(RenumberedTokenizer, AFaultOfAVocabularyIsNamed) {
   const auto message = [&] {
     try {
       renumbered();
@@ -168,7 +168,7 @@ TEST_P(RenumberedTokenizer, NamesWhatIsWrongWithAVocabulary) {
   EXPECT_THAT(message(), testing::HasSubstr("no unknown piece"));
 }
 
-TEST_P(RenumberedTokenizer, DamagedModelsDoNotCrashIt) {
+TEST_P(RenumberedTokenizer, DamagedModelsDoNotCrash) {
   RandomStream random(7);
   for (int round = 0; round < 300; ++round) {
     std::string bytes = original_.model_bytes();

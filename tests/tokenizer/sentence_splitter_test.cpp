@@ -124,7 +124,7 @@ TEST(SentenceSplitter, EmojiStayWithTheSentenceBeforeThem) {
   expect_split({"Great! 😀 |Next.", "Great!😀 |Next.", "Nice 👍🏽. |Bye 👋"});
 }
 
-TEST(SentenceSplitter, LosesNothingButSpaceAndTakesNoTimeForHostileText) {
+TEST(SentenceSplitter, OnlySpaceIsLostAndHostileTextTakesNoTime) {
   const std::vector<std::string> units = {"a",  "A",  "B. ", ". ", "!",      "。",
                                           "(",  ")",  "\"",  " ",  "3.",     "z.",
                                           "」", "「", ";",   "😀", "\u0301", "\u00BB "};

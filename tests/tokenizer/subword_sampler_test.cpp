@@ -78,7 +78,7 @@ Distribution normalised(Distribution weights) {
   return weights;
 }
 
-TEST(UnigramSample, DrawsEverySegmentationWithItsProbability) {
+TEST(UnigramSample, EverySegmentationIsDrawnWithItsProbability) {
   const ScoredPieces pieces = pieces_of({{"a", -2},
                                          {"b", -3},
                                          {"c", -2.5},
@@ -132,7 +132,7 @@ void add_outcomes(const ScoredPieces& pieces, const Parts& parts,
   add_outcomes(pieces, parts, dropped, dropout, probability * dropout, all);
 }
 
-TEST(BpeWithDropout, DrawsEverySegmentationWithItsProbability) {
+TEST(BpeWithDropout, EverySegmentationIsDrawnWithItsProbability) {
   const ScoredPieces pieces = pieces_of({{"ab", 0},
                                          {"cd", -1},
                                          {"bc", -2},
@@ -179,7 +179,7 @@ INSTANTIATE_TEST_SUITE_P(Types, SamplerOfEachType,
                          });
 
 /// Of BPE no dropout, of unigram an alpha that lets no segmentation but the best be drawn.
-TEST_P(SamplerOfEachType, WithoutRandomnessSegmentsAsTheTokenizerDoes) {
+TEST_P(SamplerOfEachType, WithoutRandomnessTheSegmentationIsTheTokenizers) {
   const auto tokenizer = trained();
   const SubwordSampler sampler(tokenizer, GetParam() == TokenizerType::Bpe ? 0 : 1e4);
   for (const std::string& line : lines()) {
@@ -188,7 +188,7 @@ TEST_P(SamplerOfEachType, WithoutRandomnessSegmentsAsTheTokenizerDoes) {
   }
 }
 
-TEST_P(SamplerOfEachType, KeepsTheTextAndItsSymbols) {
+TEST_P(SamplerOfEachType, TheTextAndItsSymbolsStay) {
   const auto tokenizer = trained();
   const SubwordSampler sampler(tokenizer, 0.2);
   int changed = 0;
@@ -208,7 +208,7 @@ TEST_P(SamplerOfEachType, KeepsTheTextAndItsSymbols) {
   EXPECT_GT(changed, 400);
 }
 
-TEST_P(SamplerOfEachType, IsAFunctionOfTheKey) {
+TEST_P(SamplerOfEachType, ASampleIsAFunctionOfTheKey) {
   const auto tokenizer = trained();
   const double strength = GetParam() == TokenizerType::Bpe ? 0.6 : 0.3;
   const SubwordSampler sampler(tokenizer, strength);
@@ -221,7 +221,7 @@ TEST_P(SamplerOfEachType, IsAFunctionOfTheKey) {
   EXPECT_GT(different.size(), 20u);
 }
 
-TEST(SubwordSampler, DropsEveryMergeAtStrength1) {
+TEST(SubwordSampler, AtStrength1EveryMergeIsDropped) {
   const auto tokenizer = std::make_shared<const Tokenizer>(
       train_on(sample_text(100), {.vocab_size = 400, .type = TokenizerType::Bpe}));
   const auto sampled = SubwordSampler(tokenizer, 1).sample(tokenizer->encode("the dog"), 1);

@@ -31,7 +31,7 @@ TEST(TermMarks, OffsetsAreFoundInBothTexts) {
   EXPECT_EQ(marked.original_offset(marked.text().find("Katze")), 14u);
 }
 
-TEST(TermMarks, ArePiecesAndLeaveTheOtherWordsUnchanged) {
+TEST(TermMarks, MarksArePiecesAndLeaveTheOtherWordsUnchanged) {
   TokenizerConfig config{.vocab_size = 300};
   EXPECT_FALSE(has_term_marks(train_on(sample_text(300), config)));
   config.user_symbols = {std::string(kTermBegins), std::string(kTermEnds)};

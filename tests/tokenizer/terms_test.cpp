@@ -28,7 +28,7 @@ std::vector<std::string> texts(const std::vector<RequiredText>& required) {
   return list;
 }
 
-TEST(Terms, AreFoundAsWholeWordsTheLongestFirst) {
+TEST(Terms, TermsAreFoundAsWholeWordsTheLongestFirst) {
   const Terms terms(
       written("river bank\tFlussufer\nbank\tBank\nBank of England\tBoE\n\nÄrger\tx\n"));
   EXPECT_THAT(texts(terms.find("the bank at the river bank")), ElementsAre("Bank", "Flussufer"));
@@ -47,12 +47,12 @@ TEST(Terms, AByteOrderMarkAndCommentsAreNoTerms) {
   EXPECT_THAT(texts(terms.find("cat dog #1")), ElementsAre("Katze", "Nr. 1"));
 }
 
-TEST(Terms, AreFoundInTextWithoutSpaces) {
+TEST(Terms, TermsAreFoundInTextWithoutSpaces) {
   const Terms terms(written("東京\tTokyo\n"));
   EXPECT_THAT(texts(terms.find("私は東京に住む")), ElementsAre("Tokyo"));
 }
 
-TEST(Terms, TheLongestCountsWhoseSpellingAndEndFit) {
+TEST(Terms, TheLongestTermWhoseSpellingAndEndFitCounts) {
   const Terms terms({{"a b C", "1"},
                      {"a b cd", "2"},
                      {"A b", "3"},
@@ -80,7 +80,7 @@ double seconds_of(const std::vector<std::pair<std::string, std::string>>& list,
   return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
 }
 
-TEST(Terms, ManyThatBeginAlikeTakeNoLonger) {
+TEST(Terms, ManyTermsThatBeginAlikeTakeNoLonger) {
   constexpr int kTerms = 50'000, kWords = 20'000;
   std::vector<std::pair<std::string, std::string>> words, phrases, respelled;
   for (int i = 0; i < kTerms; ++i) {
@@ -109,7 +109,7 @@ TEST(Terms, ABadFileIsNamedWithItsLine) {
   EXPECT_THROW(Terms(written("\xFF\tb\n")), Error);
 }
 
-TEST(Terms, MissingOnesAreNamed) {
+TEST(Terms, MissingTermsAreNamed) {
   const std::vector<RequiredText> required = {{0, 1, "a b"}, {2, 3, "7"}, {4, 5, "7"}};
   EXPECT_THAT(unmet_texts(required, "a b 7 7"), IsEmpty());
   EXPECT_THAT(texts(unmet_texts(required, "a  b 7")), ElementsAre("a b", "7"));

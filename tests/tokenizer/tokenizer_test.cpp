@@ -146,13 +146,13 @@ TEST_P(TokenizerOfEachType, ManyThreadsEncodeAtOnce) {
   EXPECT_THAT(wrong, testing::Each(0));
 }
 
-TEST(Tokenizer, IsMadeAgainFromItsBytes) {
+TEST(Tokenizer, ATokenizerIsMadeAgainFromItsBytes) {
   const Tokenizer tokenizer = train_on(sample_text(100), {.vocab_size = 300});
   const Tokenizer again(tokenizer.model_bytes(), "again");
   EXPECT_EQ(again.encode("the blue dog"), tokenizer.encode("the blue dog"));
 }
 
-TEST(Tokenizer, RefusesBytesThatAreNoSentencePieceModelAndNamesThem) {
+TEST(Tokenizer, BytesThatAreNoSentencePieceModelAreRefusedByName) {
   for (const std::string bytes : {"", "hello, I am no model", "\x0a\xff\xff\xff\xff"}) {
     try {
       const Tokenizer tokenizer(bytes, "some.model");
@@ -164,7 +164,7 @@ TEST(Tokenizer, RefusesBytesThatAreNoSentencePieceModelAndNamesThem) {
   EXPECT_THROW(Tokenizer::from_file("/no/such/file.model"), Error);
 }
 
-TEST(Tokenizer, SurvivesModelsCutShort) {
+TEST(Tokenizer, ModelsCutShortDoNotCrash) {
   const std::string bytes = train_on(sample_text(50), {.vocab_size = 300}).model_bytes();
   for (std::size_t size = 0; size < bytes.size(); size += bytes.size() / 40) {
     try {

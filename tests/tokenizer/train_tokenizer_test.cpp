@@ -22,7 +22,7 @@ TokenizerConfig of_type(TokenizerType type, std::int64_t vocab_size) {
 
 constexpr TokenizerType kTypes[] = {TokenizerType::Unigram, TokenizerType::Bpe};
 
-TEST(TrainTokenizer, GivesTheSameBytesForAnyOrderOfLines) {
+TEST(TrainTokenizer, AnyOrderOfLinesGivesTheSameBytes) {
   auto lines = sample_text(300);
   for (const auto type : kTypes) {
     const auto first = train_tokenizer(views(lines), of_type(type, 400));
@@ -54,7 +54,7 @@ TEST(TrainTokenizer, TheSampleIsTakenFromTheWholeText) {
   EXPECT_LE(tokenizer.encode("zebra").size(), 3u);
 }
 
-TEST(TrainTokenizer, HasAsManyPiecesAsAskedFor) {
+TEST(TrainTokenizer, TheTokenizerHasAsManyPiecesAsAskedFor) {
   const auto lines = sample_text(400);
   for (const auto type : kTypes) {
     const auto trained = train_tokenizer(views(lines), of_type(type, 330));
@@ -64,7 +64,7 @@ TEST(TrainTokenizer, HasAsManyPiecesAsAskedFor) {
   }
 }
 
-TEST(TrainTokenizer, LowersTheVocabularyWhereTheTextAllowsFewerPieces) {
+TEST(TrainTokenizer, TheVocabularyIsSmallerWhereTheTextAllowsFewerPieces) {
   const auto lines = sample_text(20);
   for (const auto type : kTypes) {
     const auto trained = train_tokenizer(views(lines), of_type(type, 32'000));
@@ -73,7 +73,7 @@ TEST(TrainTokenizer, LowersTheVocabularyWhereTheTextAllowsFewerPieces) {
   }
 }
 
-TEST(TrainTokenizer, LeavesRareCharactersToBytesWhereTheVocabularyIsTooSmall) {
+TEST(TrainTokenizer, RareCharactersAreLeftToBytesWhereTheVocabularyIsTooSmall) {
   std::vector<std::string> lines = sample_text(2000);
   for (char32_t c = 0x4E00; c < 0x4E00 + 100; ++c) lines.push_back(to_utf8({&c, 1}));
   for (const auto type : kTypes) {
@@ -85,7 +85,7 @@ TEST(TrainTokenizer, LeavesRareCharactersToBytesWhereTheVocabularyIsTooSmall) {
   }
 }
 
-TEST(TrainTokenizer, SaysHowManyPiecesAreNeededAtLeast) {
+TEST(TrainTokenizer, AnErrorSaysHowManyPiecesAreNeededAtLeast) {
   try {
     train_tokenizer(views(sample_text(100)), {.vocab_size = 265});
     FAIL();
@@ -130,7 +130,7 @@ TEST(TrainTokenizer, LongAndBrokenLinesDoNotHarm) {
   }
 }
 
-TEST(TrainTokenizer, LowerCasesTheNormalisedText) {
+TEST(TrainTokenizer, TheNormalisedTextIsLowerCased) {
   const auto lines = sample_text(200);
   const Tokenizer plain = train_on(lines, {.vocab_size = 400});
   const Tokenizer lower = train_on(lines, {.vocab_size = 400, .lowercase = true});
@@ -163,7 +163,7 @@ TEST(TrainTokenizer, UserSymbolsKeepTheirCase) {
   EXPECT_EQ(lower.decode(lower.encode("See <URL> AND <url>")), "see <URL> and <url>");
 }
 
-TEST(TrainTokenizer, PrintsNothing) {
+TEST(TrainTokenizer, NothingIsPrinted) {
   testing::internal::CaptureStderr();
   testing::internal::CaptureStdout();
   train_tokenizer(views(sample_text(50)), {.vocab_size = 32'000});
@@ -171,7 +171,7 @@ TEST(TrainTokenizer, PrintsNothing) {
   EXPECT_THAT(testing::internal::GetCapturedStdout(), IsEmpty());
 }
 
-TEST(TokenizerConfig, RefusesValuesThatSentencePieceWouldRefuseAndNamesTheFlag) {
+TEST(TokenizerConfig, ValuesThatSentencePieceWouldRefuseAreRefusedByTheNameOfTheFlag) {
   const auto message = [](const TokenizerConfig& config) -> std::string {
     try {
       config.validate();
