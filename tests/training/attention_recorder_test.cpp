@@ -20,7 +20,7 @@ std::string repeated(const std::string& word, int times) {
   return text;
 }
 
-TEST(AttentionRecorder, TakesTheLongestPairThatIsShortEnough) {
+TEST(AttentionRecorder, TheLongestPairThatIsShortEnoughIsTaken) {
   CopyingEngine engine;
   const AttentionRecorder recorder(
       pair_of_tokenizers(), {"one", repeated("one", 40), "one two three", "two two two two", ""},
@@ -48,7 +48,7 @@ TEST(AttentionRecorder, ARowIsOfThePositionThatPredictsItsPiece) {
   EXPECT_EQ(found.weights, expected);
 }
 
-TEST(AttentionRecorder, RecordsNothingWhereNothingFits) {
+TEST(AttentionRecorder, NothingIsRecordedWhereNothingFits) {
   CopyingEngine engine(2);
   const auto recorded = [&](const std::string& source, const std::string& target) {
     return AttentionRecorder(pair_of_tokenizers(), {source}, {target}).record(engine);

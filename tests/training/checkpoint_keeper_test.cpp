@@ -31,7 +31,7 @@ class CheckpointKeeperTest : public RunWithoutText {
   CheckpointKeeper keeper{run, model, log, observer};
 };
 
-TEST_F(CheckpointKeeperTest, SavesAtMultiplesOfSaveEveryOnce) {
+TEST_F(CheckpointKeeperTest, CheckpointsAreSavedOnceAtMultiplesOfSaveEvery) {
   save_at(99);
   EXPECT_THAT(checkpoints(), IsEmpty());
   EXPECT_FALSE(keeper.has_numbered(100));
@@ -43,7 +43,7 @@ TEST_F(CheckpointKeeperTest, SavesAtMultiplesOfSaveEveryOnce) {
   EXPECT_THAT(checkpoints(), IsEmpty());
 }
 
-TEST_F(CheckpointKeeperTest, KeepsTheNewestAndThoseThatARollbackMayNeed) {
+TEST_F(CheckpointKeeperTest, TheNewestAndThoseThatARollbackMayNeedAreKept) {
   run.config.keep_last = 1;
   keeper.save_start(progress);
   save_at(100);
@@ -56,7 +56,7 @@ TEST_F(CheckpointKeeperTest, KeepsTheNewestAndThoseThatARollbackMayNeed) {
   EXPECT_THAT(checkpoints(), ElementsAre("update-00000200", "update-00000400"));
 }
 
-TEST_F(CheckpointKeeperTest, KeepsWhatItHasJustWrittenBesideADamagedOneOfAHigherNumber) {
+TEST_F(CheckpointKeeperTest, ANewCheckpointIsKeptBesideADamagedOneOfAHigherNumber) {
   run.config.keep_last = 1;
   keeper.save_start(progress);
   write_file(run.folder.at_update(900), "damaged");
@@ -65,7 +65,7 @@ TEST_F(CheckpointKeeperTest, KeepsWhatItHasJustWrittenBesideADamagedOneOfAHigher
   EXPECT_THAT(checkpoints(), Contains("update-00000100"));
 }
 
-TEST_F(CheckpointKeeperTest, SavesByTheClockForAResume) {
+TEST_F(CheckpointKeeperTest, TheClockSavesForAResume) {
   save_at(7);
   EXPECT_THAT(checkpoints(), IsEmpty());
   run.config.save_minutes = 1e-12;
@@ -115,7 +115,7 @@ TEST_F(CheckpointKeeperTest, AResumePutsTheWeightsBackAndKnowsTheCheckpoint) {
   EXPECT_TRUE(other.has_numbered(100));
 }
 
-TEST_F(CheckpointKeeperTest, RollsBackToTheLastSoundCheckpoint) {
+TEST_F(CheckpointKeeperTest, ARollbackGoesToTheLastSoundCheckpoint) {
   log.open(progress, 1);
   keeper.save_start(progress);
   save_at(100);

@@ -13,7 +13,7 @@ TrainConfig wsd() {
   return config;
 }
 
-TEST(Cooldown, BeginsWhenTheStablePhaseIsOver) {
+TEST(Cooldown, ACooldownBeginsWhenTheStablePhaseIsOver) {
   TrainConfig config = wsd();
   config.max_updates = 1000;
   EXPECT_EQ(due_cooldown(config, {.update = 799}), std::nullopt);
@@ -21,7 +21,7 @@ TEST(Cooldown, BeginsWhenTheStablePhaseIsOver) {
             (Cooldown{800, 1000, StopReason::MaxUpdates, 1000}));
 }
 
-TEST(Cooldown, TakesItsFractionOfAllUpdatesWhereAnotherLimitEndsTheRun) {
+TEST(Cooldown, ACooldownTakesItsFractionOfAllUpdatesWhereAnotherLimitEndsTheRun) {
   TrainConfig config = wsd();
   config.patience = 5;
   EXPECT_EQ(due_cooldown(config, {.update = 400, .without_gain = 4}), std::nullopt);
@@ -36,7 +36,7 @@ TEST(Cooldown, TakesItsFractionOfAllUpdatesWhereAnotherLimitEndsTheRun) {
             (Cooldown{400, 500, StopReason::MaxEpochs, 10}));
 }
 
-TEST(Cooldown, NeverGoesBeyondTheLastUpdate) {
+TEST(Cooldown, ACooldownNeverGoesBeyondTheLastUpdate) {
   TrainConfig config = wsd();
   config.max_updates = 600;
   config.patience = 5;
@@ -47,20 +47,20 @@ TEST(Cooldown, NeverGoesBeyondTheLastUpdate) {
             (Cooldown{400, 500, StopReason::MaxUpdates, 500}));
 }
 
-TEST(Cooldown, BelongsToTheWsdScheduleAlone) {
+TEST(Cooldown, OnlyTheWsdScheduleHasACooldown) {
   TrainConfig config = wsd();
   config.max_updates = 1000;
   config.scheduler = LrScheduler::InverseSqrt;
   EXPECT_EQ(due_cooldown(config, {.update = 900}), std::nullopt);
 }
 
-TEST(Cooldown, IsNotDueBeforeTheFirstUpdate) {
+TEST(Cooldown, NoCooldownIsDueBeforeTheFirstUpdate) {
   TrainConfig config = wsd();
   config.max_updates = 1;
   EXPECT_EQ(due_cooldown(config, {.update = 0}), std::nullopt);
 }
 
-TEST(Cooldown, GoesOnUnlessItsLimitIsRaised) {
+TEST(Cooldown, ACooldownGoesOnUnlessItsLimitIsRaised) {
   TrainConfig config = wsd();
   config.max_updates = 1000;
   const Cooldown by_updates = due_cooldown(config, {.update = 800}).value();

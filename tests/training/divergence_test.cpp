@@ -45,7 +45,7 @@ TEST(Divergence, TheMeanFollowsTheLossAndForgets) {
   EXPECT_DOUBLE_EQ(history.lowest_loss, history.loss);
 }
 
-TEST(Divergence, TenInARowAreADivergenceOneIsNot) {
+TEST(Divergence, TenUpdatesLeftOutInARowAreADivergenceAndOneIsNot) {
   LossHistory history = after(60, 5, 2);
   for (int i = 0; i < kMostLeftOutInARow; ++i) {
     EXPECT_FALSE(has_diverged(history));
@@ -70,7 +70,7 @@ TEST(Divergence, ALossThatBeginsAboveGuessingAndStaysThereIsADivergence) {
   EXPECT_TRUE(has_diverged(history));
 }
 
-TEST(Divergence, KeepsTheNewestStateThatIsFarEnoughBehindAndAllLaterOnes) {
+TEST(Divergence, TheNewestStateThatIsFarEnoughBehindIsKeptWithAllLaterOnes) {
   using Updates = std::vector<std::int64_t>;
   EXPECT_EQ(still_needed({}, 60), Updates{});
   EXPECT_EQ(still_needed({0, 10, 20}, 59), (Updates{0, 10, 20}));
@@ -79,7 +79,7 @@ TEST(Divergence, KeepsTheNewestStateThatIsFarEnoughBehindAndAllLaterOnes) {
   EXPECT_EQ(still_needed({0, 10, 20}, 1000), Updates{20});
 }
 
-TEST(Divergence, ReturnsToAStateFromBeforeTheTrouble) {
+TEST(Divergence, ARollbackGoesToAStateFromBeforeTheTrouble) {
   EXPECT_TRUE(is_sound({}, 10));
   LossHistory history = after(1000, 2, 1);
   EXPECT_TRUE(is_sound(history, 50));

@@ -28,7 +28,7 @@ class EventFiles : public testing::Test {
       testing::TempDir() + "event_file_test-" + std::to_string(getpid());
 };
 
-TEST(Crc32c, IsThatOfRfc3720) {
+TEST(Crc32c, TheChecksumIsThatOfRfc3720) {
   EXPECT_EQ(crc32c("123456789"), 0xe3069283u);
   EXPECT_EQ(crc32c(std::string(32, '\0')), 0x8a9136aau);
   EXPECT_EQ(crc32c(std::string(32, '\xff')), 0x62a8ab43u);
@@ -46,7 +46,7 @@ TEST_F(EventFiles, EachStartHasAFileThatSortsBehindTheOthers) {
   }
 }
 
-TEST_F(EventFiles, HoldTheNumbersAndTextsOfALine) {
+TEST_F(EventFiles, EventsHoldTheNumbersAndTextsOfALine) {
   EventFile file(folder_, 1);
   const auto bytes = [this] { return read_file(folder_ / *names().begin()); };
   const std::string before = bytes();

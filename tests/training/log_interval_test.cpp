@@ -7,7 +7,7 @@
 namespace dragoman {
 namespace {
 
-TEST(LogInterval, GivesMeansAndSpeedsSinceItBegan) {
+TEST(LogInterval, MeansAndSpeedsAreThoseSinceTheIntervalBegan) {
   LogInterval interval;
   interval.begin(100, 7);
   EXPECT_TRUE(interval.empty());
@@ -28,7 +28,7 @@ TEST(LogInterval, GivesMeansAndSpeedsSinceItBegan) {
   EXPECT_TRUE(interval.empty());
 }
 
-TEST(LogInterval, ItsSpeedIsThatOfTrainingAlone) {
+TEST(LogInterval, TheSpeedIsThatOfTrainingAlone) {
   LogInterval interval;
   interval.begin(0, 0);
   interval.add({.source_tokens = 10, .target_tokens = 10, .alignment = 6, .linked_tokens = 3}, 1);

@@ -31,7 +31,7 @@ class ModelSelectionTest : public RunWithoutText {
   ModelSelection selection{run, model, log, observer};
 };
 
-TEST_F(ModelSelectionTest, WithoutAValidationTextItTakesTheLastWeights) {
+TEST_F(ModelSelectionTest, WithoutAValidationTextTheLastWeightsAreTaken) {
   EXPECT_FALSE(selection.validates());
   progress.update = 7;
   model.weights().fill_(7);
@@ -59,7 +59,7 @@ TEST_F(ModelSelectionTest, ALostModelIsMadeAnewFromTheBest) {
                                                        run.folder.best().string())));
 }
 
-TEST_F(ModelSelectionTest, WithoutTheBestItIsMadeFromItsCheckpointOrTheNewest) {
+TEST_F(ModelSelectionTest, WithoutTheBestTheModelIsMadeFromItsCheckpointOrTheNewest) {
   for (const std::int64_t update : {100, 200, 300}) save(run.folder.at_update(update), update);
   progress.best = {.update = 200, .value = 30, .loss = 2};
   selection.restore_if_lost(progress);
@@ -86,7 +86,7 @@ TEST_F(ModelSelectionTest, OneCheckpointIsNoAverage) {
 
 using AverageTest = SmallRun;
 
-TEST_F(AverageTest, ThatCannotBeSavedLeavesTheModelAndTheRecordAsTheyWere) {
+TEST_F(AverageTest, AnAverageThatCannotBeSavedLeavesTheModelAndTheRecordAsTheyWere) {
   const TrainingRun run = run_in("average");
   create_folders(run.folder.checkpoints());
   TrainingModel model(run.model, {}, Precision::Fp32, torch::kCPU, 1);

@@ -19,7 +19,7 @@ TEST(MovingAverage, TheDecayGrowsToTheOneThatIsAskedFor) {
   EXPECT_DOUBLE_EQ(decay_at(0.5, 8), 0.5);
 }
 
-TEST(MovingAverage, IsTheWeightedSumOfAllUpdatesThatWereMade) {
+TEST(MovingAverage, TheAverageIsTheWeightedSumOfAllUpdatesThatWereMade) {
   torch::manual_seed(2);
   constexpr int kUpdates = 30;
   const double decay = 0.9;

@@ -15,7 +15,7 @@ TrainConfig without_limits() {
   return config;
 }
 
-TEST(Outlook, KnowsNoEndWithoutALimit) {
+TEST(Outlook, WithoutALimitNoEndIsKnown) {
   EXPECT_FALSE(outlook(without_limits(), {}, kPace).end);
   EXPECT_FALSE(outlook(without_limits(), {}, kPace).end_without_gain);
 }

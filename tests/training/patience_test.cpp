@@ -11,7 +11,7 @@ PatienceState after(const std::vector<double>& scores, double standard_error) {
   return state;
 }
 
-TEST(Patience, CountsTheValidationsSinceTheSmoothedScoreLastRose) {
+TEST(Patience, PatienceCountsTheValidationsSinceTheSmoothedScoreLastRose) {
   EXPECT_EQ(after({10, 20, 30}, 0.7).without_gain, 0);
   EXPECT_EQ(after({30, 30, 30, 30}, 0.7).without_gain, 3);
 }

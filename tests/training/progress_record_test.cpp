@@ -8,7 +8,7 @@
 namespace dragoman {
 namespace {
 
-TEST(ProgressRecord, RoundTripsThroughJson) {
+TEST(ProgressRecord, ARecordRoundTripsThroughJson) {
   ProgressRecord progress;
   progress.update = 7;
   progress.seconds = 0.1;
@@ -34,7 +34,7 @@ TEST(ProgressRecord, ARecordOfAnEarlierVersionIsReadWithDefaults) {
   EXPECT_EQ(progress_from_json(to_json(progress)), progress);
 }
 
-TEST(ProgressRecord, HasTheNameOfTheLimitThatBeganACooldown) {
+TEST(ProgressRecord, ARecordHasTheNameOfTheLimitThatBeganACooldown) {
   ProgressRecord progress;
   for (const StopReason limit :
        {StopReason::MaxUpdates, StopReason::MaxEpochs, StopReason::MaxTime, StopReason::Patience}) {

@@ -42,7 +42,7 @@ class RunLogTest : public FolderTest {
   RecordingObserver observer;
 };
 
-TEST_F(RunLogTest, BeforeItIsOpenNothingIsWritten) {
+TEST_F(RunLogTest, BeforeTheLogIsOpenNothingIsWritten) {
   RunLog log(run, observer);
   log.logged({.update = 1});
   log.rolled_back(1, {});

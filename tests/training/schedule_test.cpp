@@ -7,7 +7,7 @@
 namespace dragoman {
 namespace {
 
-TEST(Schedule, InverseSqrtRisesToThePeakAndFallsWithTheRoot) {
+TEST(Schedule, TheRateOfInverseSqrtRisesToThePeakAndFallsWithTheRoot) {
   const Schedule s{.scheduler = LrScheduler::InverseSqrt, .peak = 0.004, .warmup = 100};
   EXPECT_DOUBLE_EQ(learning_rate(s, 50), 0.002);
   EXPECT_DOUBLE_EQ(learning_rate(s, 100), 0.004);

@@ -12,7 +12,7 @@ Scores with_bleu(double bleu, double loss) {
   return scores;
 }
 
-TEST(Scores, BeatTheBestSoFarWhereTheMetricIsBetter) {
+TEST(Scores, AScoreBeatsTheBestSoFarWhereTheMetricIsBetter) {
   const BestModel none, best{.update = 5, .value = 30, .loss = 2};
   EXPECT_TRUE(with_bleu(0, 9).beat(none, BestMetric::Bleu));
   EXPECT_TRUE(with_bleu(30.1, 3).beat(best, BestMetric::Bleu));
@@ -40,7 +40,7 @@ TEST(Scores, ForPatienceGreaterIsBetter) {
   EXPECT_EQ(with_bleu(0.9, 5).for_patience(BestMetric::Bleu).score, 0) << "it comes by chance";
 }
 
-TEST(Scores, TakeTheTimeOfBothTexts) {
+TEST(Scores, TheTimeOfBothTextsCounts) {
   Scores scores;
   scores.valid.seconds = 2;
   EXPECT_EQ(scores.seconds(), 2);

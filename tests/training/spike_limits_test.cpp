@@ -23,7 +23,7 @@ double drawn(RandomStream& random, double mean) {
   return mean * (draw < 5 ? 4 : 1) * (0.5 + static_cast<double>(random.below(1000)) / 1000);
 }
 
-TEST(SpikeLimits, AreThoseOfTheHistoryToTheLastBit) {
+TEST(SpikeLimits, LimitsAreThoseOfTheHistoryToTheLastBit) {
   for (const double factor : {0.0, 3.0}) {
     LossHistory history = new_history(100);
     SpikeLimits limits(history, factor, test_device());

@@ -22,7 +22,7 @@ ProgressRecord far_on() {
   return progress;
 }
 
-TEST(StopReason, WithoutALimitThereIsNone) {
+TEST(StopReason, WithoutALimitNothingEndsTheRun) {
   EXPECT_EQ(reached_limit(without_limits(), far_on(), 1e9), std::nullopt);
 }
 

@@ -7,7 +7,7 @@
 namespace dragoman {
 namespace {
 
-TEST(TrainConfig, NamesTheFlagThatIsWrong) {
+TEST(TrainConfig, AnErrorNamesTheFlagThatIsWrong) {
   const auto message = [](auto&& change) -> std::string {
     TrainConfig config;
     config.output = "run";
@@ -39,7 +39,7 @@ TEST(TrainConfig, TheRateEndsWithTheRunUnlessItIsSaid) {
   EXPECT_EQ(config.lr_end, 500);
 }
 
-TEST(TrainConfig, ReadsDurations) {
+TEST(TrainConfig, DurationsAreRead) {
   EXPECT_EQ(parse_duration("max-time", ""), 0);
   EXPECT_EQ(parse_duration("max-time", "90"), 90);
   EXPECT_EQ(parse_duration("max-time", "90s"), 90);

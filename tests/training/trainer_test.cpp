@@ -61,7 +61,7 @@ struct StopAtUpdate : RecordingObserver {
   std::stop_source source;
 };
 
-TEST_F(TrainerTest, AStopRequestEndsItAfterTheUpdateAndLosesNothing) {
+TEST_F(TrainerTest, AStopRequestEndsARunAfterTheUpdateAndLosesNothing) {
   const TrainingRun straight = run_in("not stopped"), stopped = run_in("stopped");
   RecordingObserver quiet;
   train(straight, quiet);
@@ -78,7 +78,7 @@ TEST_F(TrainerTest, AStopRequestEndsItAfterTheUpdateAndLosesNothing) {
   EXPECT_THAT(logged(stopped, "update", "update"), ElementsAre(1, 2, 3, 4, 5, 6));
 }
 
-TEST_F(TrainerTest, ValidatesSavesAndLogsWhenTheyAreDue) {
+TEST_F(TrainerTest, ValidationsCheckpointsAndLinesOfTheLogComeWhenTheyAreDue) {
   TrainingRun run = run_in("due");
   run.config.valid_every = 2;
   run.config.save_every = 3;

@@ -56,7 +56,7 @@ TEST(TrainingModel, RepeatedUpdatesLearnABatch) {
   }
 }
 
-TEST(TrainingModel, GradientIsTheSameHoweverAnUpdateIsSplitIntoBatches) {
+TEST(TrainingModel, TheGradientIsTheSameHoweverAnUpdateIsSplitIntoBatches) {
   // Dropout is on: it is a function of the sentence, not of its batch. Compared through the norm
   // and a clipped step, in fp32.
   const auto step = [](const std::vector<std::vector<std::int64_t>>& batches) {
@@ -105,7 +105,7 @@ TEST(TrainingModel, TheSameSeedGivesBitIdenticalWeights) {
                              weights_after_step({{1, 2}, {3}}, precision)));
 }
 
-TEST(TrainingModel, LearnsOnAnyDeviceAsOnTheCpu) {
+TEST(TrainingModel, AnyDeviceLearnsAsTheCpu) {
   if (test_device().is_cpu()) GTEST_SKIP() << "this is the CPU";
   const auto losses = [](torch::Device device) {
     TrainingModel model(small_config(0.2), {}, Precision::Fp32, device, 1);
@@ -145,7 +145,7 @@ ModelConfig dropout_by(const LossConfig& loss) {
   return config;
 }
 
-TEST(TrainingModel, WithoutKernelsAndWithFillerSentencesItLearnsAsWithKernels) {
+TEST(TrainingModel, WithoutKernelsAndWithFillerSentencesTheModelLearnsAsWithKernels) {
   const auto run = [](Precision precision, const LossConfig& loss) {
     TrainingModel model(dropout_by(loss), {}, precision, torch::kCPU, 1);
     model.keep_moving_average(0.9);
@@ -333,7 +333,7 @@ TEST(TrainingModel, RDropsGradientIsTheSameHoweverAnUpdateIsSplitIntoBatches) {
   EXPECT_LT((whole - split).norm().item<double>(), 1e-5 * whole.norm().item<double>());
 }
 
-TEST(TrainingModel, KeepsAMovingAverageThatLagsBehindTheWeights) {
+TEST(TrainingModel, TheMovingAverageLagsBehindTheWeights) {
   TrainingModel model(small_config(0), {}, Precision::Fp32, test_device(), 1);
   const auto start = model.weights().clone();
   EXPECT_TRUE(model.output_weights().is_same(model.weights()));

@@ -6,7 +6,7 @@
 namespace dragoman {
 namespace {
 
-TEST(CrossEntropy, KernelAgreesWithTheReference) {
+TEST(CrossEntropy, TheKernelAgreesWithTheReference) {
   torch::manual_seed(5);
   const LossConfig config{.label_smoothing = 0.1};
   auto logits = torch::randn({9, 70}) * 10, copy = logits.clone();

@@ -56,7 +56,7 @@ double plain_weight(const Example& e, std::int64_t n, std::int64_t m, std::int64
   return score(m) / total;
 }
 
-TEST(GuidedAlignment, IsTheLogarithmOfTheAttentionAtTheLinks) {
+TEST(GuidedAlignment, TheLossIsTheLogarithmOfTheAttentionAtTheLinks) {
   const Example e;
   struct Link {
     std::int64_t query, key, first, last;  // rows of the batch
@@ -78,7 +78,7 @@ TEST(GuidedAlignment, IsTheLogarithmOfTheAttentionAtTheLinks) {
   }
 }
 
-TEST(GuidedAlignment, HasTheGradientOfItsSlope) {
+TEST(GuidedAlignment, TheGradientIsTheSlopeOfTheLoss) {
   for (const std::int64_t head : {0, 1}) {
     Example e;
     const auto loss = [&] { return (e.links.link_weights * e.log_weights(head)).sum().neg(); };
@@ -101,7 +101,7 @@ TEST(GuidedAlignment, HasTheGradientOfItsSlope) {
   }
 }
 
-TEST(GuidedAlignment, StaysFiniteWhereTheAttentionIsAllButNothing) {
+TEST(GuidedAlignment, TheLossStaysFiniteWhereTheAttentionIsAllButNothing) {
   Example e;
   const auto queries = (e.queries.detach().to(torch::kFloat32) * 1000).requires_grad_();
   for (const std::int64_t head : {0, 1}) {
@@ -170,7 +170,7 @@ torch::Tensor log_mass_on_links(TrainingModel& model, const PackedBatch& batch,
   return attention.log_weights();  // one link for each piece
 }
 
-TEST(GuidedAlignment, MovesTheAttentionToTheLinks) {
+TEST(GuidedAlignment, TrainingMovesTheAttentionToTheLinks) {
   const PackedBatch unseen = copies(numbers(1000, 20));
   const auto mass = [&](double weight, std::int64_t layer, std::int64_t head) {
     TrainingModel model(small_config(0.1), {}, Precision::Fp32, test_device(), 1);
@@ -190,7 +190,7 @@ TEST(GuidedAlignment, MovesTheAttentionToTheLinks) {
   EXPECT_GT(mass(2, 1, 2), 0.6);
 }
 
-TEST(GuidedAlignment, GivesItsLossPerLinkedPiece) {
+TEST(GuidedAlignment, TheLossIsGivenForEachLinkedPiece) {
   const PackedBatch batch = copies(numbers(1, 9));
   for (const double r_drop : {0.0, 3.0}) {
     TrainingModel model(small_config(0), {}, Precision::Fp32, test_device(), 1);
@@ -203,7 +203,7 @@ TEST(GuidedAlignment, GivesItsLossPerLinkedPiece) {
   }
 }
 
-TEST(GuidedAlignment, HasOneGradientHoweverAnUpdateIsSplitIntoBatches) {
+TEST(GuidedAlignment, TheGradientIsTheSameHoweverAnUpdateIsSplitIntoBatches) {
   const auto gradient = [](const std::vector<std::vector<std::int64_t>>& batches, double r_drop,
                            double dropout) {
     TrainingModel model(small_config(dropout), {.beta1 = 0}, Precision::Fp32, test_device(), 1);

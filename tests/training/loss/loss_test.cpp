@@ -31,7 +31,7 @@ torch::Tensor relative_difference(const torch::Tensor& a, const torch::Tensor& b
 
 class LossInChunks : public testing::TestWithParam<std::int64_t> {};
 
-TEST_P(LossInChunks, EqualsCrossEntropyOfAllLogitsInValueAndGradients) {
+TEST_P(LossInChunks, TheLossEqualsCrossEntropyOfAllLogitsInValueAndGradients) {
   for (const double smoothing : {0.0, 0.1, 0.7}) {
     Example ours = example(torch::kFloat32), theirs = example(torch::kFloat32);
     const auto sums =
@@ -81,7 +81,7 @@ void expect_near_fp32(const Example& half, const LossConfig& config, double tole
   EXPECT_LT(relative_difference(half.weight.grad(), full.weight.grad()).item<double>(), tolerance);
 }
 
-TEST(Loss, StaysNearFp32InBf16) {
+TEST(Loss, TheLossInBf16StaysNearFp32) {
   Example half = example(torch::kBFloat16);
   expect_near_fp32(half, kSmoothedInEights);
   half = example(torch::kBFloat16);
@@ -92,7 +92,7 @@ TEST(Loss, StaysNearFp32InBf16) {
   expect_near_fp32(half, {.label_smoothing = 0.1});
 }
 
-TEST(Loss, IsZeroInRowsWithoutATarget) {
+TEST(Loss, RowsWithoutATargetHaveNoLoss) {
   Example half = example(torch::kBFloat16, 70);
   half.bias = torch::Tensor();
   half.targets[3] = half.targets[69] = -1;
@@ -101,14 +101,14 @@ TEST(Loss, IsZeroInRowsWithoutATarget) {
   EXPECT_GT(half.hidden.grad()[2].abs().max().item<double>(), 0);
 }
 
-TEST(Loss, StaysNearFp32InBf16WhereLogitsAreInTheHundreds) {
+TEST(Loss, TheLossInBf16StaysNearFp32WhereLogitsAreInTheHundreds) {
   Example half = example(torch::kBFloat16, 70);
   half.bias = torch::Tensor();
   half.hidden = (half.hidden.detach() * 64).requires_grad_();
   expect_near_fp32(half, {.label_smoothing = 0.1}, 0.1);  // which bf16 has in steps of one
 }
 
-TEST(Loss, IsNotANumberWhereTheModelHasDiverged) {
+TEST(Loss, TheLossIsNotANumberWhereTheModelHasDiverged) {
   Example half = example(torch::kBFloat16, 70);
   half.hidden = half.hidden.detach();
   half.hidden[5][3] = std::nan("");
@@ -134,7 +134,7 @@ torch::Tensor r_drop_objective(const torch::Tensor& first, const torch::Tensor& 
   return (cross_entropy(first) + cross_entropy(second) + config.r_drop * divergences) / 2;
 }
 
-TEST_P(LossInChunks, EqualsThePlainObjectiveOfRDropInValueAndGradients) {
+TEST_P(LossInChunks, TheLossEqualsThePlainObjectiveOfRDropInValueAndGradients) {
   for (const double smoothing : {0.0, 0.1}) {
     const LossConfig config{.label_smoothing = smoothing, .r_drop = 3, .chunk_tokens = GetParam()};
     Example ours = example(torch::kFloat32, 74), theirs = example(torch::kFloat32, 74);
@@ -161,7 +161,7 @@ TEST_P(LossInChunks, EqualsThePlainObjectiveOfRDropInValueAndGradients) {
   }
 }
 
-TEST(Loss, FormsNoGradientsWithoutGradMode) {
+TEST(Loss, WithoutGradModeNoGradientsAreFormed) {
   Example e = example(torch::kFloat32);
   const torch::NoGradGuard no_grad;
   const auto sums = projected_cross_entropy(e.hidden, e.weight, {}, e.targets, {});

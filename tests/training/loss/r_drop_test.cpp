@@ -6,7 +6,7 @@
 namespace dragoman {
 namespace {
 
-TEST(RDrop, KernelAgreesWithTheReference) {
+TEST(RDrop, TheKernelAgreesWithTheReference) {
   torch::manual_seed(5);
   const LossConfig config{.label_smoothing = 0.1, .r_drop = 2};
   auto first = torch::randn({9, 70}) * 5, second = torch::randn({9, 70}) * 5;

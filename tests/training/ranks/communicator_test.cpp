@@ -43,7 +43,7 @@ TEST(Communicator, OneRankAloneChangesNothing) {
   EXPECT_TRUE(ranks.leads());
 }
 
-TEST(Communicator, SumsAndCopiesOverAllRanks) {
+TEST(Communicator, SumsAndCopiesGoOverAllRanks) {
   const auto errors = run_communicators(3, [](Communicator& ranks) {
     const double mine = ranks.rank() + 1;
     auto tensor = torch::arange(1000, torch::kFloat32) * mine;
@@ -114,7 +114,7 @@ TEST(Communicator, ARankThatGivesUpIsNamedWhateverTheOthersWaitFor) {
   EXPECT_EQ(errors[0], errors[2]);
 }
 
-TEST(Communicator, StopsOnASignalAndWhenARankIsLost) {
+TEST(Communicator, WaitingStopsOnASignalAndWhenARankIsLost) {
   const auto errors = run_communicators(2, [](Communicator& ranks) {
     std::stop_source signal;
     const std::stop_token stop = ranks.stop_token(signal.get_token());

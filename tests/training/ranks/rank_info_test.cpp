@@ -37,14 +37,14 @@ const Variables kSlurm = {{"SLURM_PROCID", "5"},
                           {"SLURM_JOB_NODELIST", "node[07-08,11]"},
                           {"SLURM_JOB_ID", "15003"}};
 
-TEST(RankInfo, IsOneProcessWhereNoVariableSaysOtherwise) {
+TEST(RankInfo, ThereIsOneProcessWhereNoVariableSaysOtherwise) {
   EXPECT_EQ(info_of({}).size, 1);
   EXPECT_EQ(info_of({}).rank, 0);
   EXPECT_EQ(info_of({{"MASTER_ADDR", "a"}, {"MASTER_PORT", "1"}}).size, 1);
   EXPECT_EQ(info_of({{"RANK", "0"}, {"WORLD_SIZE", "1"}}).size, 1);
 }
 
-TEST(RankInfo, IsReadFromTorchrunsVariables) {
+TEST(RankInfo, TorchrunsVariablesAreRead) {
   const RankInfo info = info_of(kTorchrun);
   EXPECT_EQ(info.rank, 3);
   EXPECT_EQ(info.size, 4);
@@ -58,7 +58,7 @@ TEST(RankInfo, IsReadFromTorchrunsVariables) {
   EXPECT_TRUE(info_of(agent).launcher_serves_store);
 }
 
-TEST(RankInfo, IsReadFromSlurmsVariables) {
+TEST(RankInfo, SlurmsVariablesAreRead) {
   const RankInfo info = info_of(kSlurm);
   EXPECT_EQ(info.rank, 5);
   EXPECT_EQ(info.size, 8);
@@ -81,7 +81,7 @@ TEST(RankInfo, OneTaskOfSlurmIsOneProcess) {
   EXPECT_EQ(info_of({{"SLURM_NTASKS", "8"}}).size, 1);  // a shell of the job, without srun
 }
 
-TEST(RankInfo, NamesTheVariableThatIsMissingOrMakesNoSense) {
+TEST(RankInfo, AVariableThatIsMissingOrMakesNoSenseIsNamed) {
   for (const char* name : {"RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"}) {
     Variables without = kTorchrun;
     without.erase(name);
@@ -94,7 +94,7 @@ TEST(RankInfo, NamesTheVariableThatIsMissingOrMakesNoSense) {
   EXPECT_THAT(refusal(beyond), testing::HasSubstr("RANK is 'one'"));
 }
 
-TEST(RankInfo, ReadsSlurmsListsOfHosts) {
+TEST(RankInfo, SlurmsListsOfHostsAreRead) {
   EXPECT_EQ(first_host("login"), "login");
   EXPECT_EQ(first_host("a,b"), "a");
   EXPECT_EQ(first_host("node[03-05,07],login"), "node03");

@@ -34,7 +34,7 @@ std::vector<std::string> run_at_rendezvous(
 
 constexpr Milliseconds kSilence(2000);
 
-TEST(Rendezvous, HandsTextsToAllRanksInTheirOrder) {
+TEST(Rendezvous, AllRanksGetTextsInTheirOrder) {
   const auto errors = run_at_rendezvous(3, kSilence, [&](Rendezvous& rendezvous, int rank) {
     EXPECT_THAT(rendezvous.name(2), HasSubstr("rank 2 (host "));
     for (int round = 0; round < 50; ++round) {
@@ -60,7 +60,7 @@ TEST(Rendezvous, ARankMayWorkAloneForLong) {
   EXPECT_THAT(errors, Each(std::string()));
 }
 
-TEST(Rendezvous, SaysWhichRankHasGivenUpAndWhy) {
+TEST(Rendezvous, ARankThatHasGivenUpIsNamedWithTheReason) {
   for (const int failing : {0, 2}) {
     const auto errors = run_at_rendezvous(3, kSilence, [&](Rendezvous& rendezvous, int rank) {
       rendezvous.exchange("");
@@ -88,7 +88,7 @@ TEST(Rendezvous, ARankThatEndsBeforeTheOthersIsNamed) {
   }
 }
 
-TEST(Rendezvous, NamesTheRanksThatHaveNotCome) {
+TEST(Rendezvous, RanksThatHaveNotComeAreNamed) {
   const int port = free_port();
   const auto errors = run_ranks(2, [&](int rank) {
     std::make_shared<Rendezvous>(info_on_loopback(rank, 4, port), Milliseconds(100))->join();
@@ -96,7 +96,7 @@ TEST(Rendezvous, NamesTheRanksThatHaveNotCome) {
   EXPECT_THAT(errors, Each(HasSubstr("of 4 ranks these have not come within 1 s: 2, 3")));
 }
 
-TEST(Rendezvous, RefusesRanksThatCountOtherwise) {
+TEST(Rendezvous, RanksThatCountOtherwiseAreRefused) {
   const int port = free_port();
   const auto errors = run_ranks(2, [&](int rank) {
     std::make_shared<Rendezvous>(info_on_loopback(rank, 2 + rank, port), kSilence)->join();

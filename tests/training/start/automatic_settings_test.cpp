@@ -166,9 +166,11 @@ struct Choice {
   }
 };
 
-TEST(DoubtfulChoices, AreNoneWhereEverythingFits) { EXPECT_THAT(Choice().doubts(), IsEmpty()); }
+TEST(DoubtfulChoices, NoChoiceIsDoubtfulWhereEverythingFits) {
+  EXPECT_THAT(Choice().doubts(), IsEmpty());
+}
 
-TEST(DoubtfulChoices, WarnOfALateFirstValidation) {
+TEST(DoubtfulChoices, ALateFirstValidationIsWarnedOf) {
   Choice late;
   late.train.valid_every = 1000;
   EXPECT_THAT(late.doubts(), Contains(HasSubstr("after 11 % of the run")));
@@ -177,25 +179,25 @@ TEST(DoubtfulChoices, WarnOfALateFirstValidation) {
   EXPECT_THAT(late.doubts(), Contains(HasSubstr("first validation comes after 5:33:20")));
 }
 
-TEST(DoubtfulChoices, WarnOfAWarmUpLongerThanTheRun) {
+TEST(DoubtfulChoices, AWarmUpLongerThanTheRunIsWarnedOf) {
   Choice choice;
   choice.train.warmup_updates = 9000;
   EXPECT_THAT(choice.doubts(), Contains(HasSubstr("never comes to its peak")));
 }
 
-TEST(DoubtfulChoices, WarnOfAModelTooLargeForTheText) {
+TEST(DoubtfulChoices, AModelTooLargeForTheTextIsWarnedOf) {
   Choice choice;
   choice.size.parameters = 63'000'000;
   EXPECT_THAT(choice.doubts(), Contains(HasSubstr("63,000,000 parameters for 430,000")));
 }
 
-TEST(DoubtfulChoices, WarnOfAVocabularyTooLargeForTheText) {
+TEST(DoubtfulChoices, AVocabularyTooLargeForTheTextIsWarnedOf) {
   Choice choice;
   choice.model.target_vocabulary = 64'000;
   EXPECT_THAT(choice.doubts(), Contains(HasSubstr("lower --vocab-size")));
 }
 
-TEST(DoubtfulChoices, AreNoneOfTheVocabularyThatWasChosenForTheText) {
+TEST(DoubtfulChoices, TheVocabularyThatWasChosenForTheTextIsNotWarnedOf) {
   for (std::int64_t pairs = 50; pairs < 1'000'000; pairs *= 2) {
     Choice choice;
     choice.corpus = {.pairs = pairs, .target_tokens = pairs * 430 / 29};
@@ -205,7 +207,7 @@ TEST(DoubtfulChoices, AreNoneOfTheVocabularyThatWasChosenForTheText) {
   }
 }
 
-TEST(DoubtfulChoices, WarnOfNoDropoutAndOfTooFewPairs) {
+TEST(DoubtfulChoices, NoDropoutAndTooFewPairsAreWarnedOf) {
   Choice choice;
   choice.model.dropout = 0;
   EXPECT_THAT(choice.doubts(), Contains(HasSubstr("learn them by heart")));

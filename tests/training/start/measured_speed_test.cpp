@@ -34,7 +34,7 @@ TEST(MeasuredSpeed, ALargerModelIsSlower) {
   EXPECT_GT(speed_of(model_of_width(16)), 2 * speed_of(model_of_width(512)));
 }
 
-TEST(MeasuredSpeed, IsZeroOnlyWhereMemoryDoesNotSuffice) {
+TEST(MeasuredSpeed, TheSpeedIsZeroOnlyWhereMemoryDoesNotSuffice) {
   FailingAllocator allocator;
   allocator.fails_at = 5;
   EXPECT_EQ(speed_of(model_of_width(16)), 0);
@@ -43,7 +43,7 @@ TEST(MeasuredSpeed, IsZeroOnlyWhereMemoryDoesNotSuffice) {
   EXPECT_THROW(speed_of(model_of_width(16)), std::runtime_error);
 }
 
-TEST(MeasuredSpeed, AStopRequestEndsIt) {
+TEST(MeasuredSpeed, AStopRequestEndsTheMeasurement) {
   std::stop_source stop;
   stop.request_stop();
   EXPECT_THROW(speed_of(model_of_width(16), stop.get_token()), PreparationStopped);

@@ -7,7 +7,7 @@
 namespace dragoman {
 namespace {
 
-TEST(Resume, RefusesAFlagThatMakesAnotherRunAndListsOtherChanges) {
+TEST(Resume, AFlagThatMakesAnotherRunIsRefusedAndOtherChangesAreListed) {
   TrainConfig config;
   config.apply_preset(Preset::Tiny);
   const auto remembered = configuration_of(fields_of(config));

@@ -30,9 +30,9 @@ std::string refusal(const Settings& settings) {
   return message_of<UsageError>([&config] { config.validate(); });
 }
 
-TEST(RunConfig, TakesThePresetsNumbers) { EXPECT_EQ(refusal({}), ""); }
+TEST(RunConfig, ThePresetsNumbersAreTaken) { EXPECT_EQ(refusal({}), ""); }
 
-TEST(RunConfig, RefusesANegativeNumberByTheNameOfItsFlag) {
+TEST(RunConfig, ANegativeNumberIsRefusedByTheNameOfItsFlag) {
   const std::set<std::string_view> may_be_negative = {"seed"};
   RunConfig config;
   ASSERT_THROW(threads_to_use(-1), UsageError);  // the machine's cores decide
@@ -47,7 +47,7 @@ TEST(RunConfig, RefusesANegativeNumberByTheNameOfItsFlag) {
   }
 }
 
-TEST(RunConfig, RefusesANumberBeyondItsRangeByTheNameOfItsFlag) {
+TEST(RunConfig, ANumberBeyondItsRangeIsRefusedByTheNameOfItsFlag) {
   const std::multimap<std::string, std::string> wrong = {
       {"max-tokens", "0"},      {"update-freq", "0"},        {"lr", "0"},
       {"min-lr", "1"},          {"lr-end", "4000"},          {"cooldown", "0"},
@@ -62,14 +62,14 @@ TEST(RunConfig, RefusesANumberBeyondItsRangeByTheNameOfItsFlag) {
     EXPECT_THAT(refusal({{flag, text}}), StartsWith("--" + flag)) << text;
 }
 
-TEST(RunConfig, RefusesARateOfDropoutThatRoundsToNone) {
+TEST(RunConfig, ARateOfDropoutThatRoundsToNoneIsRefused) {
   for (const char* flag : {"dropout", "attention-dropout", "activation-dropout"}) {
     EXPECT_THAT(refusal({{flag, "0.001"}}), HasSubstr("--" + std::string(flag) + " 0.001: rates"));
     EXPECT_EQ(refusal({{flag, "0.002"}}), "");
   }
 }
 
-TEST(RunConfig, RefusesFlagsThatDoNotFitEachOther) {
+TEST(RunConfig, FlagsThatDoNotFitEachOtherAreRefused) {
   struct Case {
     Settings settings;
     const char* message;

@@ -134,7 +134,7 @@ TEST_F(RunStart, APresetThatWasAskedForLeavesTheTextTheVocabularyAlone) {
   EXPECT_EQ(run.config.model.dropout, request.config.model.dropout);
 }
 
-TEST_F(RunStart, SaysWhereTheMachineIsTooSlowForThePresetOfTheText) {
+TEST_F(RunStart, AMachineTooSlowForThePresetOfTheTextIsNamed) {
   facts.text = text(ChosenPreset{Preset::Tiny, "too slow here"});
   facts.text->size = {.pairs = 5'000'000, .target_characters = 600'000'000};
   const SettledRun run = settled();
@@ -294,18 +294,18 @@ TEST_F(RunStart, ARunThatGoesOnKnowsItsTextByItsPlaceInTheCommand) {
 
 // ---- what is refused ----------------------------------------------------------------------------
 
-TEST_F(RunStart, RefusesFlagsThatMakeNoSense) {
+TEST_F(RunStart, FlagsThatMakeNoSenseAreRefused) {
   request.config.train.lr = 0;
   EXPECT_EQ(refusal(), "--lr must be above 0");
 }
 
-TEST_F(RunStart, RefusesARateWithoutAnEnd) {
+TEST_F(RunStart, ARateWithoutAnEndIsRefused) {
   ask("lr-scheduler", "linear");
   ask("max-epochs", "3");
   EXPECT_THAT(refusal(), HasSubstr("--lr-scheduler linear needs --lr-end or --max-updates"));
 }
 
-TEST_F(RunStart, RefusesAWarmUpThatIsLongerThanTheRate) {
+TEST_F(RunStart, AWarmUpThatIsLongerThanTheRateIsRefused) {
   ask("lr-scheduler", "linear");
   ask("max-updates", "30");
   ask("warmup-updates", "40");
@@ -313,14 +313,14 @@ TEST_F(RunStart, RefusesAWarmUpThatIsLongerThanTheRate) {
   EXPECT_THAT(refusal(), HasSubstr("--lr-end must be 0 or above --warmup-updates"));
 }
 
-TEST_F(RunStart, RefusesAnotherArchitectureThanThatOfTheInitialModel) {
+TEST_F(RunStart, AnotherArchitectureThanThatOfTheInitialModelIsRefused) {
   request.config.train.init_from = "first";
   facts.model = initial_model();
   ask("d-model", "64");
   EXPECT_THAT(refusal(), HasSubstr("--d-model 64: the model of --init-from (first/model"));
 }
 
-TEST_F(RunStart, RefusesFlagsOfATokenizerThatIsGiven) {
+TEST_F(RunStart, FlagsOfATokenizerThatIsGivenAreRefused) {
   facts.tokenizer_files = tokenizers();
   request.config.tokenizer.source_model = "spm.model";
   ask("vocab-size", "300");
@@ -337,7 +337,7 @@ TEST_F(RunStart, RefusesFlagsOfATokenizerThatIsGiven) {
   EXPECT_THAT(refusal(), HasSubstr("--character-coverage 0.99: the tokenizer is that of"));
 }
 
-TEST_F(RunStart, RefusesAnotherTokenizerThanTheCheckpoints) {
+TEST_F(RunStart, AnotherTokenizerThanTheCheckpointsIsRefused) {
   begin();
   facts.model = initial_model();
   facts.model->name = "this run's checkpoint";
@@ -347,7 +347,7 @@ TEST_F(RunStart, RefusesAnotherTokenizerThanTheCheckpoints) {
               HasSubstr("spm.model: has 310 pieces, but this run's checkpoint (first/model"));
 }
 
-TEST_F(RunStart, RefusesToBendARateThatHasBegun) {
+TEST_F(RunStart, ARateThatHasBegunIsNotBent) {
   ask("lr-scheduler", "cosine");
   ask("max-updates", "10000");
   begin();
@@ -357,14 +357,14 @@ TEST_F(RunStart, RefusesToBendARateThatHasBegun) {
   EXPECT_EQ(refusal(), "");
 }
 
-TEST_F(RunStart, RefusesAFlagThatWouldMakeAnotherRun) {
+TEST_F(RunStart, AFlagThatWouldMakeAnotherRunIsRefused) {
   ask("lr", "0.004");
   begin();
   ask("lr", "0.005");
   EXPECT_THAT(refusal(), HasSubstr("--lr: this run was started with '0.004', not '0.005'"));
 }
 
-TEST_F(RunStart, RefusesMoreOrFewerTextsThanTheRunHad) {
+TEST_F(RunStart, MoreOrFewerTextsThanTheRunHadAreRefused) {
   begin();
   request.config.data.train_source = {"a.en", "b.en"};
   request.config.data.train_target = {"a.de", "b.de"};
@@ -373,7 +373,7 @@ TEST_F(RunStart, RefusesMoreOrFewerTextsThanTheRunHad) {
   EXPECT_THAT(refusal(), HasSubstr("--train-src: this run was started with 'a.en'"));
 }
 
-TEST_F(RunStart, RefusesOneFileThatStandsForTwo) {
+TEST_F(RunStart, OneFileThatStandsForTwoIsRefused) {
   begin();
   facts.begun->start.data = {{"a.en", "0123"}, {"a.de", "4567"}};
   request.config.data.train_target = {"a.en"};
@@ -381,7 +381,7 @@ TEST_F(RunStart, RefusesOneFileThatStandsForTwo) {
   EXPECT_THAT(refusal(), HasSubstr("a.en stands for two files of this run"));
 }
 
-TEST_F(RunStart, RefusesATextToKeepWithoutAScoreFromTheStart) {
+TEST_F(RunStart, ATextToKeepWithoutAScoreFromTheStartIsRefused) {
   request.config.train.init_from = "first";
   request.config.data.keep_valid_source = {"k.en"};
   request.config.data.keep_valid_target = {"k.de"};
