@@ -38,17 +38,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::string Field::text() const {
-  const std::vector<std::string> texts = values();
-  if (kind != Kind::List) return texts.front();
-  std::string joined;
-  for (std::size_t i = 0; i < texts.size(); ++i) {
-    if (i > 0) joined += ',';
-    for (const char c : texts[i]) {
-      if (c == ',' || c == '\\') joined += '\\';
-      joined += c;
-    }
-  }
-  return joined;
+  return kind == Kind::List ? text_of(values()) : values().front();
 }
 
 std::string text_of(bool value) { return value ? "true" : "false"; }
@@ -59,6 +49,18 @@ std::string text_of(double value) {
   char buffer[64];
   const auto [end, code] = std::to_chars(buffer, buffer + sizeof buffer, value);
   return std::string(buffer, end);
+}
+
+std::string text_of(const std::vector<std::string>& list) {
+  std::string joined;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    if (i > 0) joined += ',';
+    for (const char c : list[i]) {
+      if (c == ',' || c == '\\') joined += '\\';
+      joined += c;
+    }
+  }
+  return joined;
 }
 
 bool parse_flag(std::string_view flag, const std::string& text) {

@@ -58,12 +58,14 @@ struct Field {
   /// Throws UsageError naming the flag where a text cannot be parsed.
   std::function<void(const std::vector<std::string>&)> assign;
 
-  std::string text() const;  ///< values joined by commas
+  std::string text() const;  ///< as text_of() writes the value
 };
 
 std::string text_of(bool value);
 std::string text_of(std::int64_t value);
 std::string text_of(double value);  ///< the shortest text that reads back as the same number
+/// Joined by commas, "\\" in front of a comma or "\\" of a text.
+std::string text_of(const std::vector<std::string>& list);
 
 /// Throw UsageError that names the flag. A whole number may have "_" between its digits, and "k"
 /// (1,000) or "M" (1,000,000) at its end.

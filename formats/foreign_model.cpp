@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "base/error.h"
+#include "base/fields.h"
 #include "formats/plain_transformer.h"
 #include "tokenizer/renumbered_tokenizer.h"
 
@@ -73,7 +74,7 @@ DecodeDefaults decode_defaults_of(const ForeignSearch& search, const std::string
   std::vector<std::string> pieces;
   for (const std::int64_t token : search.suppressed)
     pieces.push_back(target.piece(static_cast<TokenId>(token)));
-  defaults["suppress"] = list_text(pieces);
+  defaults["suppress"] = text_of(pieces);
   return defaults;
 }
 

@@ -16,16 +16,6 @@ const SettingRange& range_of(std::string_view flag) {
   return *found;
 }
 
-/// For list_text().
-struct Texts {
-  std::vector<std::string> texts;
-
-  template <class Visit>
-  void for_each_field(Visit&& visit) {
-    visit({.name = "texts", .help = "any"}, texts);
-  }
-};
-
 }  // namespace
 
 const std::vector<SettingRange>& setting_ranges() {
@@ -56,11 +46,6 @@ std::string setting_text(std::string_view flag, std::int64_t value, const std::s
   if (value < least || value > most)
     throw Error(place, ": ", value, ": must be from ", least, " to ", most);
   return text_of(value - more);
-}
-
-std::string list_text(const std::vector<std::string>& texts) {
-  Texts list{texts};
-  return fields_of(list).front().text();
 }
 
 }  // namespace dragoman

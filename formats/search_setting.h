@@ -34,7 +34,4 @@ std::string setting_text(std::string_view flag, double value, const std::string&
 std::string setting_text(std::string_view flag, std::int64_t value, const std::string& place,
                          std::int64_t more = 0);
 
-/// The text of a list of texts.
-std::string list_text(const std::vector<std::string>& texts);
-
 }  // namespace dragoman

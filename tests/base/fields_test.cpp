@@ -71,6 +71,20 @@ TEST(Field, WholeNumbersMayHaveUnderscoresAndUnits) {
   EXPECT_THROW(parse_integer("n", "9223372036854775807k"), UsageError);
 }
 
+TEST(Field, TheTextsOfAListComeBackAsTheyWere) {
+  std::vector<std::string> list = {"a,b", "", "c\\", "\\,"};
+  const Field field = detail::make_field({.name = "files", .help = ""}, list);
+  const auto before = list;
+  const std::string text = field.text();
+  EXPECT_EQ(text, R"(a\,b,,c\\,\\\,)");
+  EXPECT_EQ(text_of(list), text);
+  list.clear();
+  assign_text(field, text);
+  EXPECT_EQ(list, before);
+  assign_text(field, "");
+  EXPECT_TRUE(list.empty());
+}
+
 TEST(NearestName, TheNearestNameHasTheFewestEditsIfAnyIsNear) {
   const std::vector<std::string> names = {"train", "translate", "score"};
   EXPECT_EQ(nearest_name("trian", names), "train");

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/fields.h"
 #include "base/files.h"
 #include "base/scratch_folder.h"
 #include "formats/import_model.h"
@@ -170,7 +171,7 @@ TEST_F(HfMarian, TokensThatAreNeverProducedAreSuppressed) {
   const ImportedModel read = to_imported(import_model(exported()));
   const auto& tokenizer = small_tokenizer();
   EXPECT_EQ(read.decode_defaults.at("suppress"),
-            list_text({tokenizer.piece(10), tokenizer.piece(12), tokenizer.piece(20)}));
+            text_of({tokenizer.piece(10), tokenizer.piece(12), tokenizer.piece(20)}));
   ours_ = read;
   export_with(read.decode_defaults);
   EXPECT_EQ(to_imported(import_model(exported())).decode_defaults, read.decode_defaults);

@@ -42,17 +42,5 @@ TEST(Resume, ALongerRunMayNotBendTheScheduleThatHasBegun) {
             std::vector<std::string>{"--max-updates 100 -> 200"});
 }
 
-TEST(Resume, TheTextsOfAListComeBackAsTheyWere) {
-  std::vector<std::string> list = {"a,b", "", "c\\", "\\,"};
-  const Field field = detail::make_field({.name = "files", .help = ""}, list);
-  const auto before = list;
-  const std::string text = field.text();
-  list.clear();
-  assign_text(field, text);
-  EXPECT_EQ(list, before);
-  assign_text(field, "");
-  EXPECT_TRUE(list.empty());
-}
-
 }  // namespace
 }  // namespace dragoman
