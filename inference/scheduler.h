@@ -1,7 +1,7 @@
 // Keeps an engine's rows full. Waiting sentences are admitted as rows become free. All sentences
 // take their steps together, and each leaves when its search is finished. Each has its own search
-// settings. The other sentences do not change its result, as far as the engine's arithmetic does
-// not.
+// settings. The other sentences do not change its result if the engine computes each row alike,
+// whatever stands beside it.
 #pragma once
 
 #include <cstdint>

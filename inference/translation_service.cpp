@@ -17,13 +17,21 @@ TranslationService::TranslationService(const std::vector<Engine*>& engines,
       cache_(config.cache_bytes),
       workers_(engines, config.limits) {}
 
+namespace {
+
+void refuse_draws_with_demands(const DecodeConfig& config, const Demands& demands) {
+  if (config.sampling && demands.requires_any())
+    throw UsageError("--sampling: draws cannot be made to have --terms or --protect");
+}
+
+}  // namespace
+
 std::shared_ptr<const PreparedRequest> TranslationService::prepare(
     const TranslationRequest& request) const {
   static const auto none = std::make_shared<const Demands>();
   const std::shared_ptr<const Demands>& demands = request.demands ? request.demands : none;
   request.config.validate();
-  if (request.config.sampling && demands->requires_any())
-    throw UsageError("--sampling: draws cannot be made to have --terms or --protect");
+  refuse_draws_with_demands(request.config, *demands);
   engine_.check({request.config.attention_layer, request.config.attention_head});
   TargetTokens tokens = target_tokens(*target_, request.config, demands->avoided);
   tokens.edges = edges_;
@@ -34,6 +42,20 @@ std::shared_ptr<const PreparedRequest> TranslationService::prepare(
                       .reports_words = request.reports_words || request.reports_attention,
                       .reports_attention = request.reports_attention,
                       .words_of_best_alone = request.words_of_best_alone});
+}
+
+std::shared_ptr<const PreparedRequest> TranslationService::with_demands(
+    const PreparedRequest& request, std::shared_ptr<const Demands> demands) const {
+  if (!demands->avoided.empty())
+    return prepare({.config = request.settings->config,
+                    .demands = std::move(demands),
+                    .reports_words = request.reports_words,
+                    .reports_attention = request.reports_attention,
+                    .words_of_best_alone = request.words_of_best_alone});
+  refuse_draws_with_demands(request.settings->config, *demands);
+  auto result = std::make_shared<PreparedRequest>(request);
+  result->demands = std::move(demands);
+  return result;
 }
 
 TranslationAnswers TranslationService::submit(Submission submission) {

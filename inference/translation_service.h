@@ -14,6 +14,7 @@
 //   step: requests to the engine   Scheduler::list_rows, SentenceSearch::prepare_step worker
 //   step: candidates               Engine::step                                      worker
 //   step: new hypotheses           Scheduler::advance, SentenceSearch::advance       worker
+//   hand over                      Workers::deliver, TranslationJob::finish          worker
 //   keep, or search once more      LinePreparer::keep_or_search_again               worker
 //   wait for the lines before it   LineOrder                                         -
 //   join the parts                 TranslationJob::next, assemble_translation        caller
@@ -58,6 +59,10 @@ class TranslationService {
   /// Checks a request, which then serves any number of lines. Throws UsageError naming the flag
   /// that is wrong.
   std::shared_ptr<const PreparedRequest> prepare(const TranslationRequest& request) const;
+  /// A prepared request with other demands. If they avoid no texts, it shares its settings with the
+  /// given one, so both find the same sentences in the cache. Throws UsageError as prepare() does.
+  std::shared_ptr<const PreparedRequest> with_demands(const PreparedRequest& request,
+                                                      std::shared_ptr<const Demands> demands) const;
 
   /// Prepares the lines on the caller's thread and adds their sentences to the queue. Adds none if
   /// it throws: ServiceBusy where too many sentences wait, the first engine's error if all engines

@@ -103,7 +103,8 @@ std::vector<SourceSentence> Workers::take(const SentenceScheduler& scheduler) {
   return taken;
 }
 
-void Workers::deliver(std::vector<FinishedSentence> finished, std::vector<SourceSentence>& again) {
+void Workers::deliver(std::vector<FinishedSentence> finished,
+                      std::vector<SourceSentence>& in_hand) {
   for (FinishedSentence& sentence : finished) {
     const std::shared_ptr<SentenceReceiver> receiver = sentence.receiver;
     if (sentence.error) {
@@ -111,18 +112,18 @@ void Workers::deliver(std::vector<FinishedSentence> finished, std::vector<Source
       continue;
     }
     try {
-      if (auto more = receiver->finish(std::move(sentence))) again.push_back(std::move(*more));
+      if (auto more = receiver->finish(std::move(sentence))) in_hand.push_back(std::move(*more));
     } catch (...) {
       receiver->fail(std::current_exception());
     }
   }
-  if (again.empty()) return;
+  if (in_hand.empty()) return;
   const MutexLock lock(mutex_);
-  put(again);
-  again.clear();
+  put(in_hand);
+  in_hand.clear();
 }
 
-void Workers::serve(std::size_t engine, std::vector<SourceSentence>& taken,
+void Workers::serve(std::size_t engine, std::vector<SourceSentence>& in_hand,
                     const std::stop_token& stop) {
   SentenceScheduler& scheduler = *schedulers_[engine];
   while (true) {
@@ -133,26 +134,26 @@ void Workers::serve(std::size_t engine, std::vector<SourceSentence>& taken,
       added_.wait(lock, stop,
                   [&]() REQUIRES(mutex_) { return !waiting_.empty() || !scheduler.idle(); });
       if (stop.stop_requested()) return;
-      taken = take(scheduler);
+      in_hand = take(scheduler);
     }
-    scheduler.admit(taken);
-    taken.clear();
-    deliver(scheduler.step(), taken);
+    scheduler.admit(in_hand);
+    in_hand.clear();
+    deliver(scheduler.step(), in_hand);
   }
 }
 
 void Workers::work(std::size_t engine, const std::stop_token& stop) {
-  std::vector<SourceSentence> taken;
+  std::vector<SourceSentence> in_hand;
   std::exception_ptr error = cancellation_error_;
   try {
-    serve(engine, taken, stop);
+    serve(engine, in_hand, stop);
   } catch (...) {
     error = std::current_exception();
     end_engine(engine, error);
   }
   // Memory may have run out, so nothing from here on takes any.
   schedulers_[engine]->fail_all(error);
-  for (const SourceSentence& sentence : taken) sentence.receiver->fail(error);
+  for (const SourceSentence& sentence : in_hand) sentence.receiver->fail(error);
   while (const auto receiver = next_without_engine()) receiver->fail(error);
 }
 

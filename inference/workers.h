@@ -1,6 +1,6 @@
 // The threads that translate, one for each engine, and the queue of sentences. A sentence goes to
-// the first engine with free rows. All engines give the same result, as far as their arithmetic
-// does not depend on the other rows of a step.
+// the first engine with free rows. All engines give the same result if they compute each row alike,
+// whatever stands beside it.
 #pragma once
 
 #include <condition_variable>
@@ -46,9 +46,9 @@ class Workers {
   /// Sentences that are not finished fail (SentenceReceiver::fail).
   ~Workers();
 
-  /// Adds the sentences to those that wait already (QueueOrder), the longest first. Each has a
-  /// receiver. May be called from any thread. Adds none if it throws: ServiceBusy, or the first
-  /// engine's error if all engines have failed.
+  /// Adds the sentences, the longest first, behind those that wait already or in turn with them
+  /// (QueueOrder). Each has a receiver. May be called from any thread. Adds none if it throws:
+  /// ServiceBusy, or the first engine's error if all engines have failed.
   void add(std::vector<SourceSentence> sentences);
 
   /// The number of sentences with these settings that can be in translation at once.
@@ -63,14 +63,14 @@ class Workers {
 
  private:
   void work(std::size_t engine, const std::stop_token& stop);
-  /// Translates until a stop is requested. `taken` has the sentences that are in neither the queue
-  /// nor the scheduler: work() lets them fail where an engine throws.
-  void serve(std::size_t engine, std::vector<SourceSentence>& taken, const std::stop_token& stop);
+  /// Translates until a stop is requested. `in_hand` has the sentences that are in neither the
+  /// queue nor the scheduler: work() lets them fail where an engine throws.
+  void serve(std::size_t engine, std::vector<SourceSentence>& in_hand, const std::stop_token& stop);
   /// Removes from the queue the sentences that the scheduler has room for, and returns them.
   std::vector<SourceSentence> take(const SentenceScheduler& scheduler) REQUIRES(mutex_);
   /// Gives the sentences to their receivers, and puts those that are searched again into the
-  /// queue. Until they are there, `again` (empty before and after) has them.
-  void deliver(std::vector<FinishedSentence> finished, std::vector<SourceSentence>& again);
+  /// queue. Until they are there, `in_hand` (empty before and after) has them.
+  void deliver(std::vector<FinishedSentence> finished, std::vector<SourceSentence>& in_hand);
   /// Moves the sentences into the queue. Where memory runs out, they stay as they are.
   void put(std::vector<SourceSentence>& sentences) REQUIRES(mutex_);
   /// Notes that an engine has failed.

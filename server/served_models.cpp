@@ -20,7 +20,6 @@ ServedModel::ServedModel(LanguagePair languages, std::function<void()> load)
 std::shared_ptr<const PreparedRequest> ServedModel::prepare(
     const RequestedTranslations& wanted) const {
   TranslationRequest request{.config = config_,
-                             .demands = wanted.demands,
                              .reports_words = wanted.reports_words,
                              .reports_attention = wanted.reports_attention,
                              .words_of_best_alone = wanted.words_of_best_alone};
@@ -32,7 +31,12 @@ std::shared_ptr<const PreparedRequest> ServedModel::prepare(
 
 std::shared_ptr<const PreparedRequest> ServedModel::request(
     const RequestedTranslations& wanted) const {
-  if (wanted.demands) return prepare(wanted);
+  const auto plain = request_without_demands(wanted);
+  return wanted.demands ? service_->with_demands(*plain, wanted.demands) : plain;
+}
+
+std::shared_ptr<const PreparedRequest> ServedModel::request_without_demands(
+    const RequestedTranslations& wanted) const {
   const MutexLock lock(mutex_);
   // As many as there are numbers of alternatives, times the ways to split and to report.
   auto& prepared =

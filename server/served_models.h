@@ -70,6 +70,9 @@ class ServedModel {
   const Facts facts_;
   const ExplainText explain_;
   const std::function<void()> load_;
+  /// The same settings for the same wishes, so that sentences are found in the cache.
+  std::shared_ptr<const PreparedRequest> request_without_demands(
+      const RequestedTranslations& wanted) const;
   std::shared_ptr<const PreparedRequest> prepare(const RequestedTranslations& wanted) const;
 
   mutable Mutex mutex_;

@@ -42,12 +42,13 @@
 namespace dragoman {
 
 struct Hypothesis {
-  std::vector<TokenId> tokens;           ///< without </s>
-  std::int64_t length;                   ///< tokens, and </s> where it ended with one
-  double sum;                            ///< of log-probabilities
-  double coverage_penalty;               ///< 0 or less
-  double score;                          ///< normalized_score(sum, length), coverage penalty added
-  bool cut;                              ///< without </s>: maximum length, or no token was possible
+  std::vector<TokenId> tokens;  ///< without </s>
+  /// Tokens, and </s> where it ended with one, or where Stop::Hf forced one at the longest length.
+  std::int64_t length;
+  double sum;               ///< of log-probabilities
+  double coverage_penalty;  ///< 0 or less
+  double score;             ///< normalized_score(sum, length), coverage penalty added
+  bool cut;                 ///< not ended by the model: maximum length, or no token was possible
   std::vector<float> log_probabilities;  ///< [length]
   std::vector<float>
       attention;  ///< [tokens, S] where asked for: see SourceSentence::needs_attention

@@ -326,6 +326,19 @@ TEST(TranslationServer, SentencesThatComeAgainAreNotTranslatedAgain) {
     std::this_thread::yield();
 }
 
+TEST(TranslationServer, SentencesWithTermsComeAgainToo) {
+  TableServer table({"en-de"}, {}, 65'536, 1 << 20);
+  const auto ask = [&table] {
+    return json_of(table.post(
+        "/translate",
+        {{"q", "one two"}, {"source", "en"}, {"target", "de"}, {"terms", {{"two", "two"}}}}));
+  };
+  const json first = ask();
+  const std::int64_t admitted = table.engines.front()->admitted;
+  EXPECT_EQ(ask(), first);
+  EXPECT_EQ(table.engines.front()->admitted, admitted);
+}
+
 TEST(TranslationServer, TheVersionNamesModelsAndTheDescriptionNamesPaths) {
   TableServer table({"en-de"}, {.version = "9.9"});
   EXPECT_EQ(json_of(table.get("/version")),
