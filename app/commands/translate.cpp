@@ -119,16 +119,19 @@ std::string name_of_input(const TranslateFiles& files) {
   return files.input == "-" ? "standard input" : files.input;
 }
 
-/// Whether --resume finds the whole output. Throws Error if that has another number of lines.
-bool is_finished(const TranslateConfig& config, int input) {
+enum class Work { ToDo, Done, Stopped };
+
+/// Whether --resume finds the whole output. Reads the input to its end to count its lines. Throws
+/// Error if the output has another number of lines.
+Work find_work(const TranslateConfig& config, int input) {
   const TranslateFiles& files = config.files;
-  if (!files.resume) return false;
+  if (!files.resume) return Work::ToDo;
   const std::optional<std::int64_t> there = finished_lines(part_of(config));
-  if (!there) return false;
+  if (!there) return Work::ToDo;
   const std::stop_token stop = listen_for_stop();
   LineReader reader(input, name_of_input(files));
   while (!reader.at_end()) {
-    if (stop.stop_requested()) return false;
+    if (stop.stop_requested()) return Work::Stopped;
     reader.receive(std::chrono::milliseconds(100));
     while (reader.next_line()) continue;
   }
@@ -138,7 +141,7 @@ bool is_finished(const TranslateConfig& config, int input) {
                 ", and no part is there to go on from; without --resume all is translated anew");
   log_info(join_text(files.output, ": is complete, ", counted(*there, "line"),
                      "; nothing to do (without --resume all is translated anew)"));
-  return true;
+  return Work::Done;
 }
 
 /// The request that flags and model make together.
@@ -264,7 +267,9 @@ int run_translate(const TranslateConfig& config, const Invocation& call,
   refuse_own_input(config, call, input);
   if (config.markup.markup != MarkupFormat::None)
     return run_document(config, call, std::move(demands), input, device_engine);
-  if (is_finished(config, input)) return files.json && failed_answers(files.output) > 0 ? 1 : 0;
+  const Work work = find_work(config, input);
+  if (work == Work::Done) return files.json && failed_answers(files.output) > 0 ? 1 : 0;
+  if (work == Work::Stopped) return 0;
   const std::int64_t lines = count_lines(input, files.input);
   const Prefixes prefixes = read_prefixes(files.prefix_file, lines);
   const std::unique_ptr<Output> output = open_output(config);
@@ -290,7 +295,7 @@ int run_translate(const TranslateConfig& config, const Invocation& call,
         isatty(input) == 1 || (files.output == "-" && isatty(STDOUT_FILENO));
     if (!person_watches) written.show_progress(lines, output->done());
     TranslationFacts facts = translate_stream(service, reader, written, asked, stop);
-    facts.empty -= written.failed();
+    facts.empty -= written.failed();  // lines that are no request went through as empty texts
     const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
     log_summary(facts, written.failed(), output->done(), spent.count());
     if (prefixes && !stop.stop_requested() &&
