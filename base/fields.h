@@ -35,7 +35,7 @@ constexpr std::string_view name_of(E value) {
 enum class OnResume {
   Refused,   ///< an error that names the flag, as it would be another run
   Allowed,   ///< takes effect and is listed in the log (stopping, saving, logging)
-  NotExact,  ///< takes effect with the warning "not bit-identical" (threads, precision)
+  NotExact,  ///< takes effect with the warning "not bit-identical" (--device, --spike-factor)
 };
 
 struct FieldInfo {

@@ -73,7 +73,7 @@ struct Bench {
           .step({.target_tokens = static_cast<std::int64_t>(tokens[0]),
                  .learning_rate = 1e-4,
                  .clip_norm = 1})
-          .applied.item<bool>();  // a device is done
+          .made.item<bool>();  // a device is done
       times.optimizer += lap();
     }
     return times;

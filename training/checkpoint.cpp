@@ -90,6 +90,7 @@ void remove_old_checkpoints(const RunFolder& run, std::int64_t keep,
 void remove_checkpoints_after(const RunFolder& run, std::int64_t update) {
   for (const auto& path : run.numbered()) {
     std::error_code ignored;  // one that stays is passed over: it is from before the rollback
+    // By their names: numbers have eight digits.
     if (path > run.at_update(update)) std::filesystem::remove(path, ignored);
   }
 }
@@ -104,6 +105,7 @@ std::optional<FoundCheckpoint> find_checkpoint_to_resume(const RunFolder& run, c
   };
   bool any_readable = latest.has_value();
   for (auto path = paths.rbegin(); path != paths.rend(); ++path) {  // from the newest on
+    // By their names: numbers have eight digits, and "start" comes before "update".
     if (latest && *path <= run.at_update(latest->progress.update)) return latest;
     const auto found = read_progress(*path, warn);
     any_readable = any_readable || found;

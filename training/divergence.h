@@ -1,6 +1,6 @@
-// Decides which updates are left out, and when a run has diverged. The decisions are pure functions
-// of the losses and gradient norms seen so far. These are kept in the progress record, so a resumed
-// run decides as one that was never stopped.
+// When an update is left out, when a run has diverged, and which checkpoints are sound. Pure
+// functions of the losses and gradient norms seen so far. These are kept in the progress record, so
+// a resumed run decides as one that was never stopped.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace dragoman {
 
 /// Means over about the last 50 updates that were made.
 struct LossHistory {
-  std::int64_t updates = 0;  ///< updates whose gradient was applied
+  std::int64_t updates = 0;  ///< updates that were made: their gradient was applied
   double loss = 0;           ///< smoothed, per target piece
   double gradient_norm = 0;  ///< before clipping
   /// The lowest value of `loss` since update 50. Before that, in a new_history(), the loss of
@@ -35,7 +35,8 @@ LossHistory new_history(std::int64_t vocabulary);
 /// An update is left out where its loss is a spike: it is not finite, or above `spike_factor` times
 /// the mean; or where its gradient has a larger norm than max_gradient_norm(), which is
 /// `spike_factor` times the mean norm. Before 50 updates, or where the factor is 0, there is no
-/// limit (the largest double). SpikeLimits computes the same on the model's device.
+/// limit (the largest double). A run computes the same by SpikeLimits, on the model's device; these
+/// two are the reference of its test.
 bool is_spike(const LossHistory& history, double loss, double spike_factor);
 double max_gradient_norm(const LossHistory& history, double spike_factor);
 

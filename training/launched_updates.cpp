@@ -8,7 +8,7 @@ std::vector<UpdateResult> read_results(const std::vector<LaunchedUpdate>& update
   for (const LaunchedUpdate& update : updates) {
     const auto norm = update.step.gradient_norm;
     numbers.push_back(torch::cat(
-        {update.loss.sums, torch::stack({norm, update.step.applied.to(norm.scalar_type())})}));
+        {update.loss.sums, torch::stack({norm, update.step.made.to(norm.scalar_type())})}));
   }
   const auto here = torch::stack(numbers).cpu();  // [updates, 6]
   std::vector<UpdateResult> results;

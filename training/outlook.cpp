@@ -7,7 +7,11 @@ namespace dragoman {
 
 namespace {
 
+/// 0 where a validation is due and not made yet.
 double updates_to_validation(const TrainConfig& config, const ProgressRecord& progress) {
+  const bool is_due = progress.update > 0 && progress.update % config.valid_every == 0 &&
+                      progress.validated_update != progress.update;
+  if (is_due) return 0;
   return static_cast<double>(config.valid_every - progress.update % config.valid_every);
 }
 

@@ -16,17 +16,9 @@ void TrainConfig::apply_preset(Preset chosen) {
   *this = TrainConfig{};
   preset = chosen;
   switch (chosen) {
-    case Preset::Tiny:
-      lr = 5e-3;
-      scheduler = LrScheduler::Wsd;
-      warmup_updates = 1000;
-      valid_every = 500;
-      break;
+    case Preset::Tiny:  // rates follow the text: training/start/automatic_settings.h
     case Preset::Small:
-      lr = 2e-3;
       scheduler = LrScheduler::Wsd;
-      warmup_updates = 2000;
-      valid_every = 500;
       break;
     case Preset::Base:
     case Preset::Big:  // batches of about 25,000 pieces, as in section 5.1

@@ -73,7 +73,7 @@ struct TrainConfig {
   std::int64_t threads = 0;
   double rank_timeout = 30;
 
-  /// Sets rate, warm-up and batch to the preset's.
+  /// Sets all fields to the preset's values, or to the defaults.
   void apply_preset(Preset chosen);
   /// Whether the learning rate comes to --min-lr at a fixed update (cosine and linear).
   bool has_lr_end() const;
@@ -343,7 +343,8 @@ struct TrainConfig {
           log_every);
   }
 
-  /// Where another precision or number of threads is used than before, MachineFacts tell.
+  /// A changed precision or number of threads is found by MachineFacts, so these fields are
+  /// Allowed.
   template <class Visit>
   void hardware_fields(Visit& visit) {
     visit({.name = "precision",

@@ -96,7 +96,11 @@ StopReason Trainer::make_updates(const std::stop_token& stop) {
       if (!validate_if_due(stop)) return StopReason::Requested;
       if (has_diverged(progress_.history)) continue;  // as the validation has found
       save_if_due();
-      if (const auto limit = reached_limit(run_.config, progress_, agreed.seconds)) return *limit;
+      if (const auto limit = reached_limit(run_.config, progress_, agreed.seconds)) {
+        if (!validate_last(stop)) return StopReason::Requested;
+        if (!has_diverged(progress_.history)) return *limit;
+        continue;
+      }
     }
     if (const auto notice = begin_cooldown(progress_, run_.config, run_position(agreed.seconds)))
       observer_.noticed(*notice);
@@ -123,7 +127,6 @@ void Trainer::begin() {
 }
 
 bool Trainer::finish(const std::stop_token& stop) {
-  if (progress_.validated_update != progress_.update && !validate(stop)) return false;
   // The average is of files, so these weights must be in one.
   if (!checkpoints_.has_numbered(progress_.update)) checkpoints_.save_numbered(progress_);
   if (!selection_.validates())
@@ -146,7 +149,15 @@ void Trainer::save_stopped() {
 // ---- between two updates ------------------------------------------------------------------------
 
 bool Trainer::validate_if_due(const std::stop_token& stop) {
-  return !validation_is_due() || on_rank_0(ranks_, progress_, [&] {
+  return !validation_is_due() || validate_on_rank_0(stop);
+}
+
+bool Trainer::validate_last(const std::stop_token& stop) {
+  return progress_.validated_update == progress_.update || validate_on_rank_0(stop);
+}
+
+bool Trainer::validate_on_rank_0(const std::stop_token& stop) {
+  return on_rank_0(ranks_, progress_, [&] {
     try {
       return validate(stop);
     } catch (const LossNotFinite& problem) {
@@ -200,7 +211,7 @@ void Trainer::update() {
                                        .learning_rate = learning_rate_at(last_launched() + 1),
                                        .clip_norm = run_.config.clip_norm,
                                        .max_gradient_norm = limits_->max_gradient_norm(loss)});
-  limits_->note(loss, step.gradient_norm, step.applied);
+  limits_->note(loss, step.gradient_norm, step.made);
   std::vector<std::int64_t> sentences;
   for (const PackedBatch& batch : batches)
     sentences.insert(sentences.end(), batch.sentences.begin(), batch.sentences.end());
@@ -240,6 +251,7 @@ void Trainer::note_results() {
     note(launched_[i], results[i]);
   }
   launched_.clear();
+  launch_began_ = seconds();
 }
 
 void Trainer::note(const LaunchedUpdate& update, const UpdateResult& result) {

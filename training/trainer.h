@@ -49,14 +49,17 @@ class Trainer {
  private:
   void begin();
   StopReason make_updates(const std::stop_token& stop);
-  /// Ends the run at a limit: last validation, average, model. Rank 0. Returns false where a stop
-  /// was requested meanwhile.
+  /// Ends the run at a limit, after its last validation: average and model. Rank 0. Returns false
+  /// where a stop was requested meanwhile.
   bool finish(const std::stop_token& stop);
   void save_stopped();
 
-  /// False where a stop was requested during the validation, which is then still due when the run
-  /// goes on. Where it finds that the run has diverged, the history says so.
+  /// The three validations return false where a stop was requested meanwhile. The validation is
+  /// then still due when the run goes on. Where the run has diverged, the history says so.
   bool validate_if_due(const std::stop_token& stop);
+  /// Of the last weights, if they are not validated yet.
+  bool validate_last(const std::stop_token& stop);
+  bool validate_on_rank_0(const std::stop_token& stop);
   void save_if_due();
   bool validation_is_due() const;
   bool validate(const std::stop_token& stop);

@@ -222,20 +222,20 @@ StepResult TrainingModel::step(const StepConfig& step) {
   const torch::NoGradGuard no_grad;
   const double mean = 1.0 / static_cast<double>(step.target_tokens);
   const auto norm = gradient_norm() * mean;
-  auto applied = norm.isfinite();
-  if (step.max_gradient_norm.defined()) applied = applied & (norm <= step.max_gradient_norm);
+  auto made = norm.isfinite();
+  if (step.max_gradient_norm.defined()) made = made & (norm <= step.max_gradient_norm);
   auto scale = torch::full_like(norm, mean);
   if (step.clip_norm > 0)
     scale = torch::where(norm > step.clip_norm, mean * step.clip_norm / norm, scale);
-  adam_.begin_step(applied, step.learning_rate);
+  adam_.begin_step(made, step.learning_rate);
   in_blocks([&](std::int64_t begin, std::int64_t size) {
     const auto block = [&](const torch::Tensor& all) { return all.narrow(0, begin, size); };
     adam_.step_block(begin, block(weights_), block(gradient_).mul_(scale));
-    if (moving_average_) moving_average_->add(begin, block(weights_), adam_.steps, applied);
+    if (moving_average_) moving_average_->add(begin, block(weights_), adam_.steps, made);
     if (!compute_weights_.is_same(weights_)) block(compute_weights_).copy_(block(weights_));
     block(gradient_).zero_();
   });
-  return {norm, applied};
+  return {norm, made};
 }
 
 torch::Tensor TrainingModel::gradient_norm() {

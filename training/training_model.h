@@ -35,7 +35,7 @@ struct StepConfig {
 /// Scalars on the model's device.
 struct StepResult {
   torch::Tensor gradient_norm;  ///< fp64, before clipping
-  torch::Tensor applied;        ///< bool: whether the weights have changed
+  torch::Tensor made;           ///< bool: whether the gradient was applied
 };
 
 class TrainingModel {

@@ -44,6 +44,20 @@ TEST(Outlook, TheLastUpdateIsValidatedToo) {
   EXPECT_DOUBLE_EQ(outlook(config, progress, kPace).seconds_to_validation.value(), 10 * 0.5);
 }
 
+TEST(Outlook, AValidationThatIsDueComesNext) {
+  TrainConfig config = without_limits();
+  config.patience = 2;
+  config.scheduler = LrScheduler::InverseSqrt;
+  ProgressRecord progress;
+  progress.update = 200;
+  progress.validated_update = 100;
+  EXPECT_EQ(outlook(config, progress, kPace).seconds_to_validation, 0);
+  EXPECT_DOUBLE_EQ(outlook(config, progress, kPace).end_without_gain->updates_left, 100);
+  progress.validated_update = 200;
+  EXPECT_DOUBLE_EQ(outlook(config, progress, kPace).seconds_to_validation.value(), 100 * 0.5);
+  EXPECT_DOUBLE_EQ(outlook(config, progress, kPace).end_without_gain->updates_left, 200);
+}
+
 TEST(Outlook, WithoutAValidationTextNothingIsValidatedAndPatienceEndsNothing) {
   TrainConfig config = without_limits();
   config.patience = 4;

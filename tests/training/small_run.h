@@ -54,7 +54,10 @@ class SmallRun : public testing::Test {
   static TrainingRun run_in(const std::string& name, const PreparedData& data = *data_) {
     TrainConfig config;
     config.apply_preset(Preset::Tiny);
+    config.lr = 5e-3;
     config.scheduler = LrScheduler::InverseSqrt;
+    config.warmup_updates = 1000;
+    config.valid_every = 500;
     config.output = *folder_ / name;
     config.max_tokens = 300;
     config.update_freq = 2;

@@ -173,14 +173,18 @@ TEST_F(TrainerTest, AValidationWhoseLossIsNotFiniteIsADivergence) {
   EXPECT_THAT(observer.warnings, Contains(HasSubstr("rolled back to update 0")));
 }
 
-TEST_F(TrainerTest, TheLastValidationIsFiniteOrTheRunFails) {
+TEST_F(TrainerTest, ADivergenceThatTheLastValidationFindsIsRolledBack) {
   TrainingRun run = run_in("diverged_end");
   run.config.lr = 1e30;
   run.config.warmup_updates = 1;
   run.config.max_updates = 4;
+  run.config.max_rollbacks = 1;
   RecordingObserver observer;
   EXPECT_THAT(message_of<Error>([&] { train(run, observer); }),
-              HasSubstr("the loss on the validation text is not finite"));
+              HasSubstr("training has diverged at update 4, after 1 rollbacks"));
+  EXPECT_THAT(observer.warnings,
+              Contains(HasSubstr("the loss on the validation text is not finite")));
+  EXPECT_THAT(observer.warnings, Contains(HasSubstr("rolled back to update 0")));
 }
 
 /// The lines of the log without clocks and speeds.

@@ -214,7 +214,7 @@ TEST(TrainingModel, AnUpdateWaitsForNothingFromItsDevice) {
                                       .learning_rate = 1e-3,
                                       .clip_norm = 1,
                                       .max_gradient_norm = limits.max_gradient_norm(mean)});
-        limits.note(mean, step.gradient_norm, step.applied);
+        limits.note(mean, step.gradient_norm, step.made);
       }
       EXPECT_TRUE(called.names().contains("aten::_fused_adamw_")) << "operations are noted";
       EXPECT_THAT(called.host_waits(), testing::IsEmpty());
@@ -248,7 +248,7 @@ TEST(TrainingModel, AnUpdateWithoutAFiniteGradientLeavesTheWeights) {
   const auto sums = model.accumulate(batch_of({1}), {.label_smoothing = 0.1}, 1);
   const StepResult step =
       model.step({.target_tokens = sums.target_tokens, .learning_rate = 1e-3, .clip_norm = 1});
-  EXPECT_FALSE(step.applied.item<bool>());
+  EXPECT_FALSE(step.made.item<bool>());
   EXPECT_FALSE(std::isfinite(step.gradient_norm.item<double>()));
   EXPECT_TRUE(torch::equal(before.nan_to_num(), model.weights().nan_to_num()));
 }
@@ -264,10 +264,10 @@ TEST(TrainingModel, AGradientThatIsTooLongLeavesTheWeightsAndIsForgotten) {
   };
   const StepResult left_out =
       step(torch::full({}, 1e-9, torch::TensorOptions(torch::kFloat64).device(test_device())));
-  EXPECT_FALSE(left_out.applied.item<bool>());
+  EXPECT_FALSE(left_out.made.item<bool>());
   EXPECT_TRUE(torch::equal(before, model.weights()));
   const StepResult made = step(left_out.gradient_norm);
-  EXPECT_TRUE(made.applied.item<bool>());  // and nothing of the first was left in the buffer
+  EXPECT_TRUE(made.made.item<bool>());  // and nothing of the first was left in the buffer
   EXPECT_TRUE(torch::equal(made.gradient_norm, left_out.gradient_norm));
   EXPECT_FALSE(torch::equal(before, model.weights()));
 }

@@ -83,6 +83,7 @@ std::vector<Setting> text_settings(Preset preset, const TextSize& text) {
   }
   if (preset == Preset::Tiny) settings.push_back(setting("lr", 4e-3));
   if (preset == Preset::Small) {
+    settings.push_back(setting("lr", 2e-3));
     settings.push_back(setting("subword-sampling", 0.1));
     settings.push_back(setting("attention-dropout", 0.0));
     settings.push_back(setting("activation-dropout", 0.0));

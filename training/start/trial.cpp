@@ -97,7 +97,7 @@ BatchCost Trial::cost_of(const std::vector<PackedBatch>& batches) {
 
 double Trial::step_seconds() {
   return seconds_of([this] {
-    model_.step({.target_tokens = 1, .learning_rate = 0}).applied.item<bool>();  // waits for it
+    model_.step({.target_tokens = 1, .learning_rate = 0}).made.item<bool>();  // waits for it
   });
 }
 

@@ -23,7 +23,7 @@ TEST(Resume, AFlagThatMakesAnotherRunIsRefusedAndOtherChangesAreListed) {
     compare_configuration(fields_of(config), remembered);
     FAIL();
   } catch (const UsageError& error) {
-    EXPECT_TRUE(std::string(error.what()).starts_with("--lr: this run was started with '0.005'"));
+    EXPECT_TRUE(std::string(error.what()).starts_with("--lr: this run was started with '0.0007'"));
   }
 }
 
