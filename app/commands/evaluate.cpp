@@ -5,6 +5,7 @@
 #include "app/commands/commands.h"
 #include "app/commands/evaluate_options.h"
 #include "app/commands/evaluated_texts.h"
+#include "app/commands/evaluated_translations.h"
 #include "app/commands/evaluation_explanations.h"
 #include "app/commands/evaluation_page_data.h"
 #include "app/commands/output_file.h"

@@ -1,5 +1,4 @@
-// The texts that dragoman evaluate scores: files of translations, and the models' translations of
-// the source.
+// The texts that dragoman evaluate scores, as its files have them.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +6,6 @@
 #include <vector>
 
 #include "app/commands/evaluate_options.h"
-#include "app/commands/open_translator.h"
-#include "app/frame/command.h"
 #include "evaluation/line_statistics.h"
 
 namespace dragoman {
@@ -25,14 +22,8 @@ struct EvaluatedTexts {
 /// reference, and those of read_lines(). Warns of text that looks tokenized.
 EvaluatedTexts read_texts(const EvaluateFiles& files);
 
-/// Adds each model's translation of the source. Returns false where the user wants to stop.
-bool add_translations(EvaluatedTexts& texts, const EvaluateOptions& options, const Origins& origins,
-                      const DeviceEngine& device_engine);
-
-/// Adds the model's translations of the source with different searches (tune_search), the model's
-/// own search first. Writes the best search, by the first metric, into the model's file. Returns
-/// false where the user wants to stop; nothing is then written.
-bool add_tuned_translations(EvaluatedTexts& texts, const EvaluateOptions& options,
-                            const Origins& origins, const DeviceEngine& device_engine);
+/// Warns of empty translations of lines that have a reference.
+void warn_of_empty(const std::vector<std::string>& lines, const References& references,
+                   const std::string& path);
 
 }  // namespace dragoman
