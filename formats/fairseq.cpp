@@ -224,7 +224,7 @@ ForeignModel read_fairseq(const CheckpointFile& file) {
   model.source = read_side(options, folder, Side::Source);
   model.target = read_side(options, folder, Side::Target);
   settle_vocabularies(model, options.file());
-  model.search.defaults = options.decode_defaults();
+  model.search = options.search();
   read_weights(model, file);
   options.validate(model.config);
   start_with(model, kEnd);

@@ -21,6 +21,14 @@ constexpr std::pair<const char*, const char*> kSwitches[] = {
     {"tie_adaptive_weights", "adaptive embeddings"},
 };
 
+/// Settings of fairseq-generate that change translations and that we do not have, with the value
+/// that means "off".
+constexpr std::pair<const char*, double> kLeftOut[] = {
+    {"constraints", 0}, {"diverse_beam_groups", -1}, {"diversity_rate", -1},
+    {"lm_path", 0},     {"match_source_len", 0},     {"nbest", 1},
+    {"prefix_size", 0}, {"replace_unk", 0},          {"retain_dropout", 0},
+    {"sampling", 0},    {"temperature", 1}};
+
 const PickleValue& options_of(const CheckpointFile& file) {
   const PickleValue* cfg = file.find("cfg");
   if (cfg != nullptr && cfg->as<PickleNone>() == nullptr) return *cfg;
@@ -165,22 +173,47 @@ bool FairseqOptions::has_scale() const {
   return !options_.flag(in("model", "no_scale_embedding"), false);
 }
 
-DecodeDefaults FairseqOptions::decode_defaults() const {
-  DecodeDefaults defaults = {{"stop", "fairseq"}};
-  defaults["beam-size"] = setting_text("beam-size", options_.integer("generation.beam", 5),
-                                       options_.place("generation.beam"));
-  defaults["length-penalty"] =
-      setting_text("length-penalty", options_.number("generation.lenpen", 1),
-                   options_.place("generation.lenpen"));
+ForeignSearch FairseqOptions::search() const {
+  ForeignSearch search{.defaults = {{"stop", "fairseq"}}, .file = file()};
+  const auto whole = [&](const char* flag, const std::string& name, std::int64_t otherwise) {
+    search.defaults[flag] =
+        setting_text(flag, options_.integer(name, otherwise), options_.place(name));
+  };
+  whole("beam-size", "generation.beam", 5);
+  const std::string penalty = "generation.lenpen";
+  search.defaults["length-penalty"] =
+      options_.flag("generation.unnormalized", false)
+          ? "0"
+          : setting_text("length-penalty", options_.number(penalty, 1), options_.place(penalty));
+  whole("min-length", "generation.min_len", 1);
+  const std::string ngrams = "generation.no_repeat_ngram_size";
+  if (options_.integer(ngrams, 0) != 0) whole("no-repeat-ngram-size", ngrams, 0);
+  read_lengths(search.defaults);
+  for (const auto& [name, off] : kLeftOut)
+    if (const std::string full = join_text("generation.", name); !is_off(full, off))
+      search.left_out.push_back(full);
+  return search;
+}
+
+void FairseqOptions::read_lengths(DecodeDefaults& defaults) const {
   // A translation has up to a S + b pieces, and </s>. Where a is 0, b bounds it.
   const std::string name = "generation.max_len_b";
   const double a = options_.number("generation.max_len_a", 0);
   const std::int64_t b = options_.integer(name, 200);
   defaults["max-length-ratio"] =
       setting_text("max-length-ratio", a > 0 ? a : 1000, options_.place("generation.max_len_a"));
-  if (a <= 0 && b > 0)
-    defaults["max-length"] = setting_text("max-length", b, options_.place(name), -1);
-  return defaults;
+  if (a > 0 || b <= 0) return;
+  defaults["max-length"] = setting_text("max-length", b, options_.place(name), -1);
+  const std::string least = "generation.min_len";
+  options_.require(least, std::stoll(defaults.at("min-length")) <= b,
+                   "is more than the longest translation may have");
+}
+
+bool FairseqOptions::is_off(const std::string& name, double off) const {
+  if (!options_.has(name)) return true;
+  const std::string value = options_.text(name, "");
+  if (value == "true" || value == "false") return options_.flag(name, false) == (off != 0);
+  return value == text_of(off);
 }
 
 std::string FairseqOptions::language(Side side) const {

@@ -4,8 +4,8 @@
 #include "formats/beside_checkpoint.h"
 #include "formats/checkpoint_file.h"
 #include "formats/foreign_options.h"
+#include "formats/search_setting.h"
 #include "model/file/model_config.h"
-#include "model/file/model_file.h"
 
 namespace dragoman {
 
@@ -22,7 +22,8 @@ class FairseqOptions {
   /// Throws Error that names the option whose size or rate cannot be.
   void validate(const ModelConfig& config) const;
   bool has_scale() const;
-  DecodeDefaults decode_defaults() const;
+  /// The settings of fairseq-generate that the checkpoint has, or its defaults.
+  ForeignSearch search() const;
   /// "en", or empty.
   std::string language(Side side) const;
   /// A path of the machine that trained it, or empty.
@@ -35,6 +36,8 @@ class FairseqOptions {
   void check_model() const;
   std::int64_t of_both(const std::string& name, std::int64_t otherwise) const;
   bool flag_of_both(const std::string& name) const;
+  void read_lengths(DecodeDefaults& defaults) const;
+  bool is_off(const std::string& name, double off) const;
 
   bool has_groups_;
   ForeignOptions options_;

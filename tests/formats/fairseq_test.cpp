@@ -196,6 +196,7 @@ TEST_F(Fairseq, TheSearchIsThatOfTheCheckpoint) {
                                                {"length-penalty", "1"},
                                                {"max-length", "201"},
                                                {"max-length-ratio", "1000"},
+                                               {"min-length", "1"},
                                                {"stop", "fairseq"}}));
   const auto named = defaults_with({{"beam", number_op(4)}, {"max_len_b", number_op(99)}});
   EXPECT_EQ(named.at("beam-size"), "4");
@@ -203,6 +204,32 @@ TEST_F(Fairseq, TheSearchIsThatOfTheCheckpoint) {
   const auto with_ratio = defaults_with({{"max_len_a", number_op(2)}});
   EXPECT_EQ(with_ratio.at("max-length-ratio"), "2");
   EXPECT_FALSE(with_ratio.contains("max-length"));
+  const auto others = defaults_with({{"min_len", number_op(3)},
+                                     {"no_repeat_ngram_size", number_op(4)},
+                                     {"lenpen", number_op(2)},
+                                     {"unnormalized", "\x88"}});
+  EXPECT_EQ(others.at("min-length"), "3");
+  EXPECT_EQ(others.at("no-repeat-ngram-size"), "4");
+  EXPECT_EQ(others.at("length-penalty"), "0");
+}
+
+TEST_F(Fairseq, SettingsOfTheSearchThatWeDoNotHaveAreNamed) {
+  const auto left_out = [this](const Options& generation) {
+    write({.model = kModel, .groups = {{"generation", dict_of(generation)}}});
+    return import_model(folder_.path()).search.left_out;
+  };
+  EXPECT_THAT(left_out({{"sampling", "\x89"},
+                        {"temperature", number_op(1)},
+                        {"diverse_beam_groups", number_op(-1)},
+                        {"lm_path", "N"},
+                        {"nbest", number_op(1)}}),
+              testing::IsEmpty());
+  EXPECT_THAT(left_out({{"sampling", "\x88"},
+                        {"temperature", number_op(2)},
+                        {"diverse_beam_groups", number_op(2)},
+                        {"lm_path", text_op("lm.pt")}}),
+              testing::ElementsAre("generation.diverse_beam_groups", "generation.lm_path",
+                                   "generation.sampling", "generation.temperature"));
 }
 
 TEST_F(Fairseq, ASearchThatCannotBeIsRefused) {
@@ -215,6 +242,12 @@ TEST_F(Fairseq, ASearchThatCannotBeIsRefused) {
               HasSubstr("generation.lenpen: -2: must be from 0 to 100"));
   EXPECT_THAT(error_of("max_len_b", number_op(2'000'000'000)),
               HasSubstr("generation.max_len_b: 2000000000: must be from 0 to 99999"));
+  EXPECT_THAT(error_of("min_len", number_op(-2)),
+              HasSubstr("generation.min_len: -2: must be from 0 to 100000"));
+  EXPECT_THAT(error_of("min_len", number_op(201)),
+              HasSubstr("generation.min_len: is more than the longest translation may have"));
+  EXPECT_THAT(error_of("no_repeat_ngram_size", number_op(-1)),
+              HasSubstr("generation.no_repeat_ngram_size: -1: must be from 0 to 1000"));
   EXPECT_THAT(error_of("max_len_a", number_op(2'000'000'000)),
               HasSubstr("generation.max_len_a: 2e+09: must be from 0.01 to 1000"));
 }
