@@ -272,6 +272,9 @@ void write_config(const fs::path& path, const Tokenizer& target, const ModelConf
 }  // namespace
 
 void write_ctranslate2(const ModelFileReader& model, const fs::path& folder, ExportType type) {
+  if (model.config().norm == NormPosition::BeforeQueries)
+    throw Error(
+        "CTranslate2 has no normalisation that leaves out keys and values (--norm before-queries)");
   NewFolder made(folder);
   const fs::path& part = made.path();
   const Tokenizer source(std::string(model.tokenizer_source()), "the source tokenizer");

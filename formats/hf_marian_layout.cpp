@@ -102,7 +102,9 @@ std::vector<MarianTensor> marian_tensors(const ModelConfig& config, const Marian
   const auto refuse = [](bool is_other, const char* flag, const char* what) {
     if (is_other) throw Error("MarianMTModel has no ", what, " (--", flag, ")");
   };
-  refuse(config.norm != NormPosition::After, "norm before", "normalisation before the sub-layers");
+  refuse(config.norm == NormPosition::Before, "norm before", "normalisation before the sub-layers");
+  refuse(config.norm == NormPosition::BeforeQueries, "norm before-queries",
+         "normalisation before the sub-layers");
   refuse(config.positions == Positions::Learned, "positions learned", "learned positions");
   refuse(config.positions == Positions::Marian, "positions marian",
          "positions with Marian's frequencies: its own are the paper's");

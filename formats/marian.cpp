@@ -61,12 +61,12 @@ NormPosition norm_of(const ForeignOptions& options) {
                     behind = steps_of(options, "transformer-postprocess", "dan"),
                     top = steps_of(options, "transformer-postprocess-top", "");
   if (before.empty() && behind == "an" && top.empty()) return NormPosition::After;
+  if (before == "n" && behind == "a" && top == "n") return NormPosition::BeforeQueries;
   throw Error(options.file(), ": transformer-preprocess \"",
               options.text("transformer-preprocess", ""), "\", transformer-postprocess \"",
               options.text("transformer-postprocess", "dan"), "\", transformer-postprocess-top \"",
               options.text("transformer-postprocess-top", ""),
-              "\": only \"\", \"dan\", \"\" is known: Marian does not normalise keys and values "
-              "before attention");
+              "\": only \"\", \"dan\", \"\" and \"n\", \"da\", \"n\" are known");
 }
 
 void check_type(const ForeignOptions& options) {

@@ -32,8 +32,7 @@ std::string layer_name(const std::string& side, std::string_view rest, NormPosit
     if (!rest.starts_with(ours)) continue;
     std::string name = join_text(side, "_l", layer, "_", theirs);
     const std::size_t kind = name.find('?');
-    if (kind == name.npos)
-      return norm_name(name, is_weight) + (norm == NormPosition::Before ? "_pre" : "");
+    if (kind == name.npos) return norm_name(name, is_weight) + (is_before(norm) ? "_pre" : "");
     name[kind] = is_weight ? 'W' : 'b';
     return name;
   }

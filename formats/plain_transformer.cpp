@@ -124,14 +124,14 @@ std::vector<double> PlainTransformer::normalized(const std::string& name,
 
 template <class Run>
 void PlainTransformer::sub_layer(Rows& x, const std::string& norm, Run&& run) const {
-  const bool is_before = config_.norm == NormPosition::Before;
+  const bool normalizes_input = is_before(config_.norm);
   Rows input = x;
-  if (is_before)
+  if (normalizes_input)
     for (auto& row : input) row = normalized(norm, row);
   const Rows output = run(input);
   for (std::size_t t = 0; t < x.size(); ++t) {
     for (std::size_t c = 0; c < x[t].size(); ++c) x[t][c] += output[t][c];
-    if (!is_before) x[t] = normalized(norm, x[t]);
+    if (!normalizes_input) x[t] = normalized(norm, x[t]);
   }
 }
 
@@ -180,7 +180,8 @@ std::vector<double> PlainTransformer::feed_forward(const std::string& name,
 
 void PlainTransformer::run_layer(Rows& x, const Layer& layer, const Rows& memory) const {
   sub_layer(x, layer.name + ".self_attention_norm", [&](const Rows& input) {
-    return attend(layer.name + ".self_attention", input, input, layer.is_of_decoder);
+    const Rows& keys = config_.norm == NormPosition::BeforeQueries ? x : input;
+    return attend(layer.name + ".self_attention", input, keys, layer.is_of_decoder);
   });
   if (layer.is_of_decoder)
     sub_layer(x, layer.name + ".cross_attention_norm", [&](const Rows& input) {
@@ -213,7 +214,7 @@ std::vector<std::vector<double>> PlainTransformer::log_probabilities(
     const std::int64_t layers = is_of_decoder ? config_.decoder_layers : config_.encoder_layers;
     for (std::int64_t i = 0; i < layers; ++i)
       run_layer(x, {side + ".layers." + std::to_string(i), is_of_decoder}, memory);
-    if (config_.norm == NormPosition::Before)
+    if (is_before(config_.norm))
       for (auto& row : x) row = normalized(side + ".norm", row);
   };
   Rows memory = embed(source, false);

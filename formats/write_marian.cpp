@@ -29,7 +29,8 @@ void check_is_marian(const ModelConfig& config) {
   refuse(config.positions == Positions::Learned, "positions learned",
          "learned positions that its decoder can use");
   refuse(config.norm == NormPosition::Before, "norm before",
-         "such normalisation before the sub-layers: it leaves keys and values as they are");
+         "such normalisation before the sub-layers: it leaves keys and values of self-attention as "
+         "they are, as --norm before-queries does");
   refuse(is_gated(config.activation), "activation", "gated feed-forward networks");
   if (!config.source_eos) throw Error("Marian has no sources without </s> (source-eos)");
 }
@@ -74,8 +75,11 @@ std::string model_options(const ModelConfig& config) {
       "\ntransformer-heads: ", config.heads, "\ntransformer-dim-ffn: ", config.d_ff,
       "\ntransformer-ffn-depth: 2\ntransformer-ffn-activation: ",
       activation_name(config.activation),
-      "\ntransformer-preprocess: \"\"\ntransformer-postprocess: dan"
-      "\ntransformer-postprocess-top: \"\"\ntransformer-postprocess-emb: d"
+      is_before(config.norm) ? "\ntransformer-preprocess: n\ntransformer-postprocess: da"
+                               "\ntransformer-postprocess-top: n"
+                             : "\ntransformer-preprocess: \"\"\ntransformer-postprocess: dan"
+                               "\ntransformer-postprocess-top: \"\"",
+      "\ntransformer-postprocess-emb: d"
       "\ntransformer-no-projection: false",
       "\ntransformer-decoder-autoreg: self-attention\ntransformer-tied-layers:\n  []",
       "\ntransformer-train-position-embeddings: false\ntransformer-guided-alignment-layer: last",

@@ -5,7 +5,7 @@
 namespace dragoman {
 
 torch::Tensor PackedDecoderAttention::self(std::int64_t, MultiHeadAttention& module,
-                                           const torch::Tensor& x) {
+                                           const SelfAttentionInput& x) {
   return module->self(x, target_, AttentionMask::Causal);
 }
 
@@ -36,9 +36,11 @@ DecoderLayerImpl::DecoderLayerImpl(const ModelConfig& config, std::int64_t layer
 
 ResidualStream DecoderLayerImpl::forward(const ResidualStream& x, DecoderAttention& attention,
                                          const torch::Tensor& row_keys) {
-  const auto target = residual_connection(
-      x, self_attention_norm, norm_position, self_attention_dropout, row_keys,
-      [&](const torch::Tensor& input) { return attention.self(layer, self_attention, input); });
+  const auto target =
+      self_attention_connection(x, self_attention_norm, norm_position, self_attention_dropout,
+                                row_keys, [&](const SelfAttentionInput& input) {
+                                  return attention.self(layer, self_attention, input);
+                                });
   const auto attended = residual_connection(
       target, cross_attention_norm, norm_position, cross_attention_dropout, row_keys,
       [&](const torch::Tensor& input) { return attention.cross(layer, cross_attention, input); });
@@ -51,7 +53,7 @@ DecoderImpl::DecoderImpl(const ModelConfig& config) {
   for (std::int64_t i = 0; i < config.decoder_layers; ++i)
     layers->push_back(DecoderLayer(config, i));
   register_module("layers", layers);
-  if (config.norm == NormPosition::Before) norm = register_module("norm", layer_norm(config));
+  if (is_before(config.norm)) norm = register_module("norm", layer_norm(config));
 }
 
 torch::Tensor DecoderImpl::forward(torch::Tensor x, DecoderAttention& attention,

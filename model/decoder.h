@@ -19,7 +19,7 @@ class DecoderAttention {
   virtual ~DecoderAttention() = default;
   /// Both map x [N, D] to [N, D] through the given layer's attention module.
   virtual torch::Tensor self(std::int64_t layer, MultiHeadAttention& module,
-                             const torch::Tensor& x) = 0;
+                             const SelfAttentionInput& x) = 0;
   virtual torch::Tensor cross(std::int64_t layer, MultiHeadAttention& module,
                               const torch::Tensor& x) = 0;
 };
@@ -31,7 +31,7 @@ class PackedDecoderAttention : public DecoderAttention {
                          const PackedLayout& target)
       : memory_(memory), source_(source), target_(target) {}
   torch::Tensor self(std::int64_t layer, MultiHeadAttention& module,
-                     const torch::Tensor& x) override;
+                     const SelfAttentionInput& x) override;
   torch::Tensor cross(std::int64_t layer, MultiHeadAttention& module,
                       const torch::Tensor& x) override;
 
@@ -72,7 +72,7 @@ struct DecoderImpl : torch::nn::Module {
                         const torch::Tensor& row_keys);
 
   torch::nn::ModuleList layers;
-  torch::nn::LayerNorm norm{nullptr};  ///< after the last layer, with norm = before
+  torch::nn::LayerNorm norm{nullptr};  ///< after the last layer, unless norm = after
 };
 TORCH_MODULE(Decoder);
 

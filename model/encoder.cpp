@@ -19,11 +19,11 @@ EncoderLayerImpl::EncoderLayerImpl(const ModelConfig& config, std::int64_t layer
 }
 
 ResidualStream EncoderLayerImpl::forward(const ResidualStream& x, const PackedLayout& layout) {
-  const auto attended =
-      residual_connection(x, self_attention_norm, norm_position, self_attention_dropout,
-                          layout.row_keys, [&](const torch::Tensor& input) {
-                            return self_attention->self(input, layout, AttentionMask::Sentence);
-                          });
+  const auto attended = self_attention_connection(
+      x, self_attention_norm, norm_position, self_attention_dropout, layout.row_keys,
+      [&](const SelfAttentionInput& input) {
+        return self_attention->self(input, layout, AttentionMask::Sentence);
+      });
   return residual_connection(
       attended, feed_forward_norm, norm_position, feed_forward_dropout, layout.row_keys,
       [&](const torch::Tensor& input) { return feed_forward(input, layout.row_keys); });
@@ -33,7 +33,7 @@ EncoderImpl::EncoderImpl(const ModelConfig& config) {
   for (std::int64_t i = 0; i < config.encoder_layers; ++i)
     layers->push_back(EncoderLayer(config, i));
   register_module("layers", layers);
-  if (config.norm == NormPosition::Before) norm = register_module("norm", layer_norm(config));
+  if (is_before(config.norm)) norm = register_module("norm", layer_norm(config));
 }
 
 torch::Tensor EncoderImpl::forward(torch::Tensor x, const PackedLayout& layout) {

@@ -32,7 +32,7 @@ struct EncoderImpl : torch::nn::Module {
   torch::Tensor forward(torch::Tensor x, const PackedLayout& layout);  ///< [N, D] -> memory [N, D]
 
   torch::nn::ModuleList layers;
-  torch::nn::LayerNorm norm{nullptr};  ///< after the last layer, with norm = before
+  torch::nn::LayerNorm norm{nullptr};  ///< after the last layer, unless norm = after
 };
 TORCH_MODULE(Encoder);
 

@@ -1,10 +1,14 @@
 // Around each sub-layer, section 3.1: LayerNorm(x + Sublayer(x)), with dropout on the sub-layer's
 // output (section 5.4). Option norm = before: x + Sublayer(LayerNorm(x)), as in the paper's later
-// code.
+// code. Option norm = before-queries: the same, except for self-attention, where the queries alone
+// are of LayerNorm(x), and keys and values are of x. Marian's transformer-preprocess "n" does so:
+// its LayerAttention (models/transformer.h) normalises its input, which becomes the queries, and
+// gets keys and values from the caller.
 #pragma once
 
 #include <torch/nn/modules/normalization.h>
 
+#include "model/attention.h"
 #include "model/file/model_config.h"
 #include "model/ops/add_norm.h"
 
@@ -34,12 +38,26 @@ template <class SubLayer>
 ResidualStream residual_connection(const ResidualStream& x, torch::nn::LayerNorm& norm,
                                    NormPosition position, const Dropout& dropout,
                                    const torch::Tensor& row_keys, SubLayer&& sub_layer) {
-  if (position == NormPosition::Before) {
+  if (is_before(position)) {
     const NormalizedSum input = x.normalized(norm, row_keys);
     return {input.sum, sub_layer(input.normalized), dropout};
   }
   const ResidualStream added{x.residual, sub_layer(x.residual), dropout};
   return {added.normalized(norm, row_keys).normalized, {}, {}};
+}
+
+/// The same around self-attention.
+template <class SelfAttention>
+ResidualStream self_attention_connection(const ResidualStream& x, torch::nn::LayerNorm& norm,
+                                         NormPosition position, const Dropout& dropout,
+                                         const torch::Tensor& row_keys, SelfAttention&& attend) {
+  if (position == NormPosition::BeforeQueries) {
+    const NormalizedSum input = x.normalized(norm, row_keys);
+    return {input.sum, attend({.queries = input.normalized, .keys = input.sum}), dropout};
+  }
+  return residual_connection(x, norm, position, dropout, row_keys, [&](const torch::Tensor& input) {
+    return attend({.queries = input, .keys = input});
+  });
 }
 
 /// Layer normalisation over the last dimension, D.

@@ -72,13 +72,13 @@ StripsFigure TokenStrips::feed_forward(std::size_t layer) const {
         join_text(std::ranges::count_if(hidden.numbers, [](float number) { return number > 0; }),
                   " of ", hidden.numbers.size(), " are above 0");
   return {.title = title(join_text("Feed-forward network of layer ", layer + 1)),
-          .strips = {strip(config_.norm == NormPosition::Before ? "x, normalised" : "x", all.input),
-                     hidden, strip("that times W₂, plus b₂", all.output)}};
+          .strips = {strip(is_before(config_.norm) ? "x, normalised" : "x", all.input), hidden,
+                     strip("that times W₂, plus b₂", all.output)}};
 }
 
 StripsFigure TokenStrips::residual() const {
   const Activations& all = sentence_.activations;
-  const bool before = config_.norm == NormPosition::Before;
+  const bool before = is_before(config_.norm);
   const std::vector<float>& last = of_encoder() ? all.memory : all.decoded;
   StripsFigure figure{
       .title = title("Residual connections"),

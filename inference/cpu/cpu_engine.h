@@ -78,6 +78,8 @@ class CpuEngine : public Engine {
              const CpuEmbedding& embedding, const std::vector<float>& learned);
   const float* position(std::int64_t position, const std::vector<float>& learned);
   void encode(std::span<const std::int32_t> starts);
+  /// Queries, keys and values of self-attention side by side in `wide`, of the sub-layer's input.
+  void project(const CpuSelfAttention& layer, const float* input, std::int64_t rows);
   void decode(std::int64_t rows, const StepRequest& step);
   void attend_in_sentences(std::span<const std::int32_t> starts);
   void attend_to_history(const CpuDecoderLayer& layer, std::int64_t number, const float* input,
@@ -95,7 +97,7 @@ class CpuEngine : public Engine {
   void store_record(const float* key_value, std::uint8_t* record) const;
   void feed_forward(const CpuFeedForward& layer, const float* input, std::int64_t rows);
   /// A sub-layer with its residual connection and normalisation. `sub_layer` reads its argument and
-  /// writes `output`. Norm after: x = norm(x + f(x)); returns null. Norm before: computes
+  /// writes `output`. Norm after: x = norm(x + f(x)); returns null. Else: computes
   /// f(norm(x)) and returns it without adding it to x. The next call gets it as `added`, and adds
   /// it to x as it normalises, since it reads both anyway.
   template <class SubLayer>

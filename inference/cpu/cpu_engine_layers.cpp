@@ -1,6 +1,7 @@
 // The layers of CpuEngine: from embedded tokens to the encoder's and the decoder's output.
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <numeric>
 
 #include "base/error.h"
@@ -62,6 +63,26 @@ const float* CpuEngine::residual(const CpuNorm& norm, std::int64_t rows, const f
   normalize(norm, rows, added, work_.input.data());
   sub_layer(work_.input.data());
   return work_.output.data();
+}
+
+void CpuEngine::project(const CpuSelfAttention& layer, const float* input, std::int64_t rows) {
+  const std::int64_t width = layer.query_key_value.outputs();
+  float* wide = work_.wide.data();
+  if (layer.key_value.outputs() == 0) {
+    run(layer.query_key_value, input, rows, wide);
+    return;
+  }
+  // norm = before-queries: keys and values are of the residual stream. They stand at the end of the
+  // buffer first, and no row is written over one that is still to be moved.
+  float *query = work_.attended.data(), *key_value = wide + rows * width;
+  run(layer.query_key_value, input, rows, query);
+  run(layer.key_value, work_.x.data(), rows, key_value);
+  for (std::int64_t r = 0; r < rows; ++r) {
+    float* row = wide + r * 3 * width;
+    std::memmove(row + width, key_value + r * 2 * width,
+                 static_cast<std::size_t>(2 * width) * sizeof(float));
+    std::copy_n(query + r * width, width, row);
+  }
 }
 
 /// Key and value [W] side by side.
@@ -175,7 +196,7 @@ void CpuEngine::encode(std::span<const std::int32_t> starts) {
   for (std::size_t i = 0; i < model_->encoder.size(); ++i) {
     const CpuEncoderLayer& layer = model_->encoder[i];
     added = residual(layer.self_attention.norm, rows, added, [&](const float* input) {
-      run(layer.self_attention.query_key_value, input, rows, work_.wide.data());
+      project(layer.self_attention, input, rows);
       attend_in_sentences(starts);
       run(layer.self_attention.output, work_.attended.data(), rows, work_.output.data());
       if (activations_ != nullptr) record_encoder(i, rows);
@@ -193,7 +214,7 @@ void CpuEngine::encode(std::span<const std::int32_t> starts) {
 void CpuEngine::attend_to_history(const CpuDecoderLayer& layer, std::int64_t number,
                                   const float* input, std::int64_t rows) {
   const std::int64_t width = model_->order.width;
-  run(layer.self_attention.query_key_value, input, rows, work_.wide.data());
+  project(layer.self_attention, input, rows);
   {
     const WorkTimer timer(times_, EngineWork::Attention);
     for (std::int64_t r = 0; r < rows; ++r) {

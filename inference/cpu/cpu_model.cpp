@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <utility>
 
 namespace dragoman {
 
@@ -77,13 +78,13 @@ class Weights {
   }
 
   CpuSelfAttention encoder_attention(const std::string& name) const {
-    return {linear({name + ".query", name + ".key", name + ".value"}, d_model_),
-            linear({name + ".output"}, d_model_), norm(name + "_norm")};
+    const auto project = [this](const auto& names) { return linear(names, d_model_); };
+    return self_attention(name, linear({name + ".output"}, d_model_), project);
   }
 
   CpuSelfAttention decoder_attention(const std::string& name) const {
-    return {linear_to_heads({name + ".query", name + ".key", name + ".value"}),
-            linear_from_heads(name + ".output"), norm(name + "_norm")};
+    const auto project = [this](const auto& names) { return linear_to_heads(names); };
+    return self_attention(name, linear_from_heads(name + ".output"), project);
   }
 
   CpuCrossAttention cross_attention(const std::string& name) const {
@@ -99,6 +100,18 @@ class Weights {
   }
 
  private:
+  /// `project` makes one layer of several that have the same input.
+  template <class Project>
+  CpuSelfAttention self_attention(const std::string& name, PackedLinear output,
+                                  Project&& project) const {
+    using Names = std::vector<std::string>;
+    const std::string query = name + ".query", key = name + ".key", value = name + ".value";
+    if (parameters_.config().norm != NormPosition::BeforeQueries)
+      return {project(Names{query, key, value}), std::move(output), norm(name + "_norm")};
+    return {project(Names{query}), std::move(output), norm(name + "_norm"),
+            project(Names{key, value})};
+  }
+
   /// Weights [outputs, inputs] as fp32 or as whole numbers.
   struct Matrix {
     std::vector<float> floats;
@@ -215,7 +228,7 @@ CpuModel::CpuModel(const ParameterReader& parameters, ComputeType type)
     decoder.push_back({weights.decoder_attention(layer_name("decoder", i, ".self_attention")),
                        weights.cross_attention(layer_name("decoder", i, ".cross_attention")),
                        weights.feed_forward(layer_name("decoder", i, ".feed_forward"))});
-  if (config.norm == NormPosition::Before) {
+  if (is_before(config.norm)) {
     encoder_norm = weights.norm("encoder.norm");
     decoder_norm = weights.norm("decoder.norm");
   }
@@ -225,9 +238,9 @@ std::int64_t CpuModel::step_bytes() const {
   std::int64_t bytes = output->bytes();
   for (const CpuDecoderLayer& layer : decoder)
     for (const PackedLinear* linear :
-         {&layer.self_attention.query_key_value, &layer.self_attention.output,
-          &layer.cross_attention.query, &layer.cross_attention.output, &layer.feed_forward.inner,
-          &layer.feed_forward.outer})
+         {&layer.self_attention.query_key_value, &layer.self_attention.key_value,
+          &layer.self_attention.output, &layer.cross_attention.query, &layer.cross_attention.output,
+          &layer.feed_forward.inner, &layer.feed_forward.outer})
       bytes += linear->bytes();
   return bytes;
 }

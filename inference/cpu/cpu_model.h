@@ -24,6 +24,9 @@ struct CpuSelfAttention {
   PackedLinear query_key_value;  ///< D -> 3 D; in the decoder D -> 3 W
   PackedLinear output;           ///< D -> D; in the decoder W -> D
   CpuNorm norm;
+  /// With norm = before-queries keys and values have another input than queries, and the first
+  /// layer gives queries alone; else empty.
+  PackedLinear key_value = {};  ///< D -> 2 D; in the decoder D -> 2 W
 };
 
 struct CpuCrossAttention {
@@ -73,7 +76,7 @@ struct CpuModel {
   std::vector<float> source_positions, target_positions;  ///< learned ones; else empty
   std::vector<CpuEncoderLayer> encoder;
   std::vector<CpuDecoderLayer> decoder;
-  std::optional<CpuNorm> encoder_norm, decoder_norm;  ///< with normalisation before sub-layers
+  std::optional<CpuNorm> encoder_norm, decoder_norm;  ///< unless norm = after
   std::shared_ptr<const PackedLinear> output;         ///< D -> V
 };
 

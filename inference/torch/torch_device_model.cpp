@@ -46,15 +46,15 @@ class TorchDeviceModel::CachedAttention : public DecoderAttention {
   }
 
   torch::Tensor self(std::int64_t layer, MultiHeadAttention& module,
-                     const torch::Tensor& x) override {
+                     const SelfAttentionInput& x) override {
     const KeysAndValues& cache = model_.targets_[static_cast<std::size_t>(layer)];
     const auto with_new = [&](const torch::Tensor& cached, const torch::Tensor& current) {
       cached.scatter_(2, place_, by_head(current));
       return cached.narrow(2, 0, columns_);  // [R, H, T, K]
     };
     const auto attended = at::scaled_dot_product_attention(
-        by_head(module->query(x)), with_new(cache.keys, module->key(x)),
-        with_new(cache.values, module->value(x)), target_mask_);  // [R, H, 1, K]
+        by_head(module->query(x.queries)), with_new(cache.keys, module->key(x.keys)),
+        with_new(cache.values, module->value(x.keys)), target_mask_);  // [R, H, 1, K]
     return module->output(attended.reshape({rows_, heads_ * d_k_}));
   }
 

@@ -25,8 +25,9 @@ class CachedAttention : public DecoderAttention {
       : rows_(rows), sources_(sources), layers_(config.decoder_layers), step_(step) {}
 
   torch::Tensor self(std::int64_t layer, MultiHeadAttention& module,
-                     const torch::Tensor& x) override {
-    return module->output(rows_.attend(layer, module->query(x), module->key(x), module->value(x)));
+                     const SelfAttentionInput& x) override {
+    return module->output(
+        rows_.attend(layer, module->query(x.queries), module->key(x.keys), module->value(x.keys)));
   }
   torch::Tensor cross(std::int64_t layer, MultiHeadAttention& module,
                       const torch::Tensor& x) override {

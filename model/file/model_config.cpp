@@ -142,7 +142,7 @@ void add_stack(Shapes& shapes, const std::string& stack, const ModelConfig& conf
     if (decoder) shapes.attention(layer + ".cross_attention", config.d_model);
     shapes.feed_forward(layer + ".feed_forward", config);
   }
-  if (config.norm == NormPosition::Before) shapes.norm(stack + ".norm", config.d_model);
+  if (is_before(config.norm)) shapes.norm(stack + ".norm", config.d_model);
 }
 
 }  // namespace

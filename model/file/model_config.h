@@ -19,8 +19,15 @@ constexpr std::array<std::string_view, 4> names_of(Preset) {
 
 /// The place of layer normalisation: after each sub-layer's residual sum (the paper), or before the
 /// sub-layer, with one more after the last layer of each stack.
-enum class NormPosition { After, Before };
-constexpr std::array<std::string_view, 2> names_of(NormPosition) { return {"after", "before"}; }
+enum class NormPosition {
+  After,
+  Before,
+  BeforeQueries,  ///< as Before, but keys and values of self-attention are of the sum as it is
+};
+constexpr std::array<std::string_view, 3> names_of(NormPosition) {
+  return {"after", "before", "before-queries"};
+}
+constexpr bool is_before(NormPosition position) { return position != NormPosition::After; }
 
 enum class Activation { Relu, Gelu, Swish, GatedGelu, GatedSwish };
 constexpr std::array<std::string_view, 5> names_of(Activation) {
@@ -122,7 +129,8 @@ struct ModelConfig {
   template <class Visit>
   void form_fields(Visit& visit) {
     visit({.name = "norm",
-           .help = "layer normalisation after (paper) or before each sub-layer",
+           .help = "layer normalisation after (paper) or before each sub-layer; before-queries: as "
+                   "Marian's, which leaves out keys and values of self-attention",
            .group = "Model"},
           norm);
     visit({.name = "activation",

@@ -93,7 +93,7 @@ const arrows = (boxes, x, height) =>
 const residuals = (boxes, x, height, side) =>
   boxes.flatMap((box, i) => {
     if (!box.sublayer) return [];
-    const before = model.config.norm === 'before';
+    const before = model.config.norm !== 'after';
     const from = boxTop(height, before ? i - 1 : i) + kFigure.height + kFigure.gap / 2 + 1;
     const to = before
       ? boxTop(height, i) - kFigure.gap / 2 - 1

@@ -22,7 +22,7 @@ const boxesOf = () => {
   const heads = config.heads,
     width = config['d-model'],
     inner = config['d-ff'];
-  const before = config.norm === 'before';
+  const before = config.norm !== 'after';
   const perLayer = (part, stack) => counts[part] / config[`${stack}-layers`] || 0;
 
   const embedding = (side, name) => {
@@ -65,7 +65,10 @@ const boxesOf = () => {
     name: before ? 'layer norm' : 'add & norm',
     detail: '',
     told: (before
-      ? 'In this model the norm stands before each sub-layer, x + Sublayer(LayerNorm(x)), with one more at the end of the stack, as in the authors’ later code. The paper has it after the sum, LayerNorm(x + Sublayer(x)) (section 3.1).'
+      ? 'In this model the norm stands before each sub-layer, x + Sublayer(LayerNorm(x)), with one more at the end of the stack, as in the authors’ later code. The paper has it after the sum, LayerNorm(x + Sublayer(x)) (section 3.1).' +
+        (config.norm === 'before-queries'
+          ? ' Keys and values of self-attention are of x itself, as Marian has it.'
+          : '')
       : 'Section 3.1: LayerNorm(x + Sublayer(x)): the input of the sub-layer is added to its result, then normalised.') +
       ' “dragoman explain --figure residual” draws what each sub-layer adds to the vector of a token.',
     jump: 'model',

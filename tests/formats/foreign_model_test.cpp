@@ -37,7 +37,8 @@ TEST(ForeignModel, AForeignModelBecomesOursWithTheSameProbabilities) {
   for (const ColumnOrder order : {ColumnOrder::Alternating, ColumnOrder::Halves})
     for (const Positions positions : {Positions::Sinusoidal, Positions::Marian})
       for (const Tying tying : {Tying::ThreeWay, Tying::TwoWay, Tying::None})
-        for (const NormPosition norm : {NormPosition::After, NormPosition::Before}) {
+        for (const NormPosition norm :
+             {NormPosition::After, NormPosition::Before, NormPosition::BeforeQueries}) {
           ForeignModel model = random_model(tying, Activation::GatedGelu, norm);
           model.columns = order;
           model.config.positions = positions;

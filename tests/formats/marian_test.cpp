@@ -6,6 +6,8 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/scratch_folder.h"
+#include "formats/ctranslate2.h"
+#include "formats/hf_marian.h"
 #include "formats/import_model.h"
 #include "formats/marian_layout.h"
 #include "formats/npz_writer.h"
@@ -178,10 +180,49 @@ TEST_F(Marian, NormalisationBeforeSubLayersHasNamesOfItsOwn) {
             "decoder_l1_context_Wo_ln_bias");
   EXPECT_EQ(named(config, "decoder.layers.0.self_attention.output.weight"), "decoder_l1_self_Wo");
   EXPECT_EQ(named(config, "encoder.layers.0.feed_forward.outer.bias"), "encoder_l1_ffn_b2");
-  config.norm = NormPosition::Before;
+  config.norm = NormPosition::BeforeQueries;
   EXPECT_EQ(named(config, "encoder.layers.1.feed_forward_norm.weight"),
             "encoder_l2_ffn_ffn_ln_scale_pre");
   EXPECT_EQ(named(config, "decoder.norm.bias"), "decoder_top_ln_bias");
+}
+
+TEST_F(Marian, NormalisationBeforeSubLayersIsReadAndWritten) {
+  model_ = random_model(Tying::ThreeWay, Activation::Gelu, NormPosition::BeforeQueries);
+  std::string options = kOptions;
+  const auto replace = [&options](const std::string& from, const std::string& to) {
+    options.replace(options.find(from), from.size(), to);
+  };
+  replace("postprocess: dan", "postprocess: da\ntransformer-postprocess-top: n");
+  replace("preprocess: \"\"", "preprocess: n");
+  write_model(options);
+  const ForeignModel read = import_model(folder_.path());
+  EXPECT_EQ(read.config.norm, NormPosition::BeforeQueries);
+  EXPECT_EQ(read.parameters, model_.parameters);
+
+  const fs::path file = folder_.path() / "model.safetensors", folder = folder_.path() / "export";
+  write_imported(to_imported(read), file, "");
+  write_marian(ModelFileReader(file), folder);
+  const ForeignModel again = import_model(folder);
+  EXPECT_EQ(again.config.norm, NormPosition::BeforeQueries);
+  EXPECT_EQ(again.config.positions, Positions::Marian);
+  const std::vector<TokenId> source = {5, 90, 17, 2}, target = {50, 7, 2};
+  const auto expected = PlainTransformer(read).log_probabilities(source, target),
+             found = PlainTransformer(again).log_probabilities(source, target);
+  for (std::size_t t = 0; t < expected.size(); ++t)
+    for (std::size_t v = 0; v < expected[t].size(); ++v)
+      ASSERT_NEAR(found[t][v], expected[t][v], 1e-5) << t << " " << v;
+}
+
+TEST_F(Marian, OtherFormatsHaveNoNormalisationOfQueriesAlone) {
+  ImportedModel ours =
+      to_imported(random_model(Tying::ThreeWay, Activation::Gelu, NormPosition::BeforeQueries));
+  const fs::path file = folder_.path() / "model.safetensors", folder = folder_.path() / "export";
+  write_imported(ours, file, "");
+  const ModelFileReader model(file);
+  const auto refuses = ThrowsMessage<Error>(HasSubstr("(--norm before-queries)"));
+  EXPECT_THAT([&] { write_hf_marian(model, folder); }, refuses);
+  EXPECT_THAT([&] { write_ctranslate2(model, folder, ExportType::Float32); }, refuses);
+  EXPECT_FALSE(fs::exists(folder));
 }
 
 TEST_F(Marian, AFeatureThatOurModelLacksIsNamed) {

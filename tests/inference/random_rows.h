@@ -42,6 +42,7 @@ inline std::vector<ModelConfig> configs() {
   other.activation = Activation::GatedGelu;
   ModelConfig marian = config;
   marian.positions = Positions::Marian;
+  marian.norm = NormPosition::BeforeQueries;
   return {config, other, marian};
 }
 

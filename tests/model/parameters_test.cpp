@@ -28,7 +28,8 @@ Shapes listed_shapes(const ModelConfig& config) {
 std::vector<ModelConfig> all_options() {
   std::vector<ModelConfig> configs;
   for (const Tying tying : {Tying::ThreeWay, Tying::TwoWay, Tying::None})
-    for (const NormPosition norm : {NormPosition::After, NormPosition::Before})
+    for (const NormPosition norm :
+         {NormPosition::After, NormPosition::Before, NormPosition::BeforeQueries})
       for (const Activation activation : {Activation::Relu, Activation::Gelu, Activation::Swish,
                                           Activation::GatedGelu, Activation::GatedSwish})
         for (const Positions positions :

@@ -156,6 +156,7 @@ std::vector<ModelConfig> configurations() {
   };
   add([](ModelConfig&) {});
   add([](ModelConfig& c) { c.norm = NormPosition::Before; });
+  add([](ModelConfig& c) { c.norm = NormPosition::BeforeQueries; });
   add([](ModelConfig& c) { c.tying = Tying::TwoWay; });
   add([](ModelConfig& c) { c.positions = Positions::Learned; });
   add([](ModelConfig& c) { c.output_bias = true; });

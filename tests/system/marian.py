@@ -19,6 +19,8 @@ KINDS = {
     "paper": ("--tied-embeddings-all --transformer-ffn-activation swish", True),
     "gelu": ("--tied-embeddings --transformer-ffn-activation gelu", True),
     "apart": ("--transformer-ffn-activation relu --output-omit-bias", False),
+    "before": ("--tied-embeddings-all --transformer-ffn-activation relu --transformer-preprocess n "
+               "--transformer-postprocess da --transformer-postprocess-top n", True),
 }
 SIZES = "--dim-emb 64 --transformer-heads 4 --transformer-dim-ffn 128 --enc-depth 2 --dec-depth 2"
 

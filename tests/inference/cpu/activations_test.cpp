@@ -51,8 +51,8 @@ class WatchedAttention : public PackedDecoderAttention {
       : PackedDecoderAttention(memory, source, target) {}
 
   torch::Tensor self(std::int64_t layer, MultiHeadAttention& module,
-                     const torch::Tensor& x) override {
-    self_.push_back(attend(module, x, x, true));
+                     const SelfAttentionInput& x) override {
+    self_.push_back(attend(module, x.queries, x.keys, true));
     return PackedDecoderAttention::self(layer, module, x);
   }
   torch::Tensor cross(std::int64_t layer, MultiHeadAttention& module,
@@ -73,11 +73,13 @@ std::vector<ExpectedAttention> encoder_attention(Transformer& model, const Packe
   std::vector<ExpectedAttention> all;
   for (const auto& item : *model->encoder->layers) {
     auto& layer = *item->as<EncoderLayerImpl>();
-    const torch::Tensor input =
-        model->config.norm == NormPosition::Before
-            ? stream.normalized(layer.self_attention_norm, layout.row_keys).normalized
-            : stream.residual;
-    all.push_back(attend(layer.self_attention, input, input, false));
+    const NormPosition norm = model->config.norm;
+    const NormalizedSum input = norm == NormPosition::After
+                                    ? NormalizedSum{stream.residual, stream.residual}
+                                    : stream.normalized(layer.self_attention_norm, layout.row_keys);
+    all.push_back(attend(layer.self_attention, input.normalized,
+                         norm == NormPosition::BeforeQueries ? input.sum : input.normalized,
+                         false));
     stream = layer.forward(stream, layout);
   }
   return all;

@@ -66,6 +66,7 @@ TEST(ModelConfig, OptionsChangeTheParametersAsTheyShould) {
   EXPECT_EQ(difference([](ModelConfig& c) { c.tying = Tying::None; }), 2 * 100 * d);
   EXPECT_EQ(difference([](ModelConfig& c) { c.output_bias = true; }), 100);
   EXPECT_EQ(difference([](ModelConfig& c) { c.norm = NormPosition::After; }), -2 * 2 * d);
+  EXPECT_EQ(difference([](ModelConfig& c) { c.norm = NormPosition::BeforeQueries; }), 0);
   EXPECT_EQ(difference([](ModelConfig& c) { c.positions = Positions::Learned; }), 2 * 1024 * d);
   EXPECT_EQ(difference([](ModelConfig& c) { c.activation = Activation::GatedGelu; }),
             8 * (d + 1) * three_way.d_ff);
