@@ -199,6 +199,7 @@ class Exporter {
     variables_.floats(
         side + "/position_encodings/encodings", {positions, d_model},
         learned ? floats("positions." + ours + ".weight") : sinusoids(positions, config_));
+    if (config_.embedding_norm) norm(side + "/layernorm_embedding", side + ".embedding_norm");
     if (config_.norm == NormPosition::Before) norm(side + "/layer_norm", side + ".norm");
     for (std::int64_t i = 0; i < layers; ++i) {
       const std::string from = side + ".layers." + std::to_string(i);

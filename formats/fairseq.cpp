@@ -28,6 +28,8 @@ constexpr NamePair kNames[] = {
     {"embedding.source.", "encoder.embed_tokens."},
     {"embedding.target.", "decoder.embed_tokens."},
     {"output.", "decoder.output_projection."},
+    {"encoder.embedding_norm.", "encoder.layernorm_embedding."},
+    {"decoder.embedding_norm.", "decoder.layernorm_embedding."},
     {"encoder.layers.#.self_attention.query.", "encoder.layers.#.self_attn.q_proj."},
     {"encoder.layers.#.self_attention.key.", "encoder.layers.#.self_attn.k_proj."},
     {"encoder.layers.#.self_attention.value.", "encoder.layers.#.self_attn.v_proj."},

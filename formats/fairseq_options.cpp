@@ -13,7 +13,6 @@ namespace {
 constexpr std::pair<const char*, const char*> kSwitches[] = {
     {"adaptive_input", "adaptive embeddings"},
     {"char_inputs", "embeddings of characters"},
-    {"layernorm_embedding", "normalised embeddings"},
     {"no_token_positional_embeddings", "a model without positions"},
     {"no_cross_attention", "a decoder without cross-attention"},
     {"cross_self_attention", "a decoder that attends to source and target at once"},
@@ -134,6 +133,7 @@ ModelConfig FairseqOptions::config() const {
                      options_.integer(in("model", name), config.d_model) == config.d_model,
                      "is not decoder_embed_dim");
   config.norm = flag_of_both("normalize_before") ? NormPosition::Before : NormPosition::After;
+  config.embedding_norm = options_.flag(in("model", "layernorm_embedding"), false);
   config.positions = flag_of_both("learned_pos") ? Positions::Learned : Positions::Marian;
   const std::string activation = in("model", "activation_fn");
   const std::string function = options_.text(activation, "relu");

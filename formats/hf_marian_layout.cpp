@@ -112,6 +112,8 @@ std::vector<MarianTensor> marian_tensors(const ModelConfig& config, const Marian
   if (config.norm_epsilon != 1e-5)
     throw Error("MarianMTModel has no epsilon of normalisation other than 1e-5; the model has ",
                 config.norm_epsilon);
+  if (config.embedding_norm)
+    throw Error("MarianMTModel has no normalised embeddings (embedding-norm)");
   if (!config.source_eos) throw Error("MarianMTModel has no sources without </s> (source-eos)");
   return Tensors(config, padding).all();
 }

@@ -84,9 +84,9 @@ void check_type(const ForeignOptions& options) {
   for (const auto& [name, value] : kOnlyKnown)
     options.require(name, options.text(name, value) == value,
                     join_text("\"", options.text(name, value), "\" is not known"));
-  options.require("transformer-postprocess-emb",
-                  steps_of(options, "transformer-postprocess-emb", "d").empty(),
-                  "normalised embeddings are not known");
+  const std::string steps = steps_of(options, "transformer-postprocess-emb", "d");
+  options.require("transformer-postprocess-emb", steps.empty() || steps == "n",
+                  join_text("\"", steps, "\" is not known; d and dn are"));
   options.require("transformer-tied-layers", options.list("transformer-tied-layers").empty(),
                   "layers with the same weights are not known");
 }
@@ -133,6 +133,7 @@ ForeignVocabulary read_vocabulary_of(const fs::path& path, const char* beside) {
 ModelConfig read_config(const ForeignOptions& options, MarianTying tying) {
   ModelConfig config;
   config.norm = norm_of(options);
+  config.embedding_norm = steps_of(options, "transformer-postprocess-emb", "d") == "n";
   config.positions = Positions::Marian;
   config.activation = activation_of(options);
   config.tying = tying == MarianTying::All      ? Tying::ThreeWay

@@ -49,6 +49,8 @@ std::string their_name(const std::string& ours, const ModelConfig& config, Maria
   if (ours == "output.weight") return "decoder_ff_logit_out_Wt";
   if (ours == "output.bias") return "decoder_ff_logit_out_b";
   const std::string side = ours.substr(0, ours.find('.'));
+  if (ours.find(".embedding_norm.") != ours.npos)
+    return norm_name(side + "_emb_ln", ours.ends_with("weight")) + "_pre";
   constexpr std::string_view kLayers = ".layers.";
   const std::size_t layers = ours.find(kLayers);
   if (layers == ours.npos) return norm_name(side + "_top_ln", ours.ends_with("weight"));

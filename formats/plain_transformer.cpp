@@ -212,6 +212,8 @@ std::vector<std::vector<double>> PlainTransformer::log_probabilities(
   const auto run_stack = [this](Rows& x, const std::string& side, const Rows& memory) {
     const bool is_of_decoder = side == "decoder";
     const std::int64_t layers = is_of_decoder ? config_.decoder_layers : config_.encoder_layers;
+    if (config_.embedding_norm)
+      for (auto& row : x) row = normalized(side + ".embedding_norm", row);
     for (std::int64_t i = 0; i < layers; ++i)
       run_layer(x, {side + ".layers." + std::to_string(i), is_of_decoder}, memory);
     if (is_before(config_.norm))

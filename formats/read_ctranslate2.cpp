@@ -150,6 +150,7 @@ class Reader {
     config_.d_ff = variables_.matrix_shape(inner + "/weight")[0];
     config_.norm = of_both("pre_norm", 1) != 0 ? NormPosition::Before : NormPosition::After;
     read_activation(variables_.has(inner + "_noact/weight"));
+    config_.embedding_norm = variables_.has("encoder/layernorm_embedding/gamma");
     const double scale = of_both("scale_embeddings", 1);
     if (variables_.is_whole("encoder/scale_embeddings"))  // a switch, else a factor
       model_.embedding_scale = scale != 0 ? std::sqrt(static_cast<double>(config_.d_model)) : 1;
@@ -182,9 +183,6 @@ class Reader {
     const double scale = variables_.scalar("decoder/scale_outputs", 1);
     need(scale == 1, "decoder/scale_outputs",
          "outputs that are multiplied by a factor are not known");
-    for (const char* side : {"encoder", "decoder"})
-      need(!variables_.has(std::string(side) + "/layernorm_embedding/gamma"), side,
-           "normalised embeddings are not known");
   }
 
   void read_embeddings() {
@@ -231,6 +229,7 @@ class Reader {
 
   void stack(const std::string& side, std::int64_t count) {
     const std::int64_t d = config_.d_model, f = config_.d_ff;
+    if (config_.embedding_norm) norm(side + ".embedding_norm", side + "/layernorm_embedding");
     if (config_.norm == NormPosition::Before) norm(side + ".norm", side + "/layer_norm");
     for (std::int64_t i = 0; i < count; ++i) {
       const std::string to = join_text(side, ".layers.", i), from = join_text(side, "/layer_", i);

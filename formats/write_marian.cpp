@@ -79,7 +79,7 @@ std::string model_options(const ModelConfig& config) {
                                "\ntransformer-postprocess-top: n"
                              : "\ntransformer-preprocess: \"\"\ntransformer-postprocess: dan"
                                "\ntransformer-postprocess-top: \"\"",
-      "\ntransformer-postprocess-emb: d"
+      "\ntransformer-postprocess-emb: ", config.embedding_norm ? "dn" : "d",
       "\ntransformer-no-projection: false",
       "\ntransformer-decoder-autoreg: self-attention\ntransformer-tied-layers:\n  []",
       "\ntransformer-train-position-embeddings: false\ntransformer-guided-alignment-layer: last",

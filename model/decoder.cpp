@@ -50,6 +50,7 @@ ResidualStream DecoderLayerImpl::forward(const ResidualStream& x, DecoderAttenti
 }
 
 DecoderImpl::DecoderImpl(const ModelConfig& config) {
+  if (config.embedding_norm) embedding_norm = register_module("embedding_norm", layer_norm(config));
   for (std::int64_t i = 0; i < config.decoder_layers; ++i)
     layers->push_back(DecoderLayer(config, i));
   register_module("layers", layers);
@@ -58,7 +59,7 @@ DecoderImpl::DecoderImpl(const ModelConfig& config) {
 
 torch::Tensor DecoderImpl::forward(torch::Tensor x, DecoderAttention& attention,
                                    const torch::Tensor& row_keys) {
-  ResidualStream stream{x, {}, {}};
+  ResidualStream stream{normalized_if_asked(embedding_norm, x), {}, {}};
   for (const auto& layer : *layers)
     stream = layer->as<DecoderLayerImpl>()->forward(stream, attention, row_keys);
   return norm ? stream.normalized(norm, row_keys).normalized : stream.value(row_keys);

@@ -71,6 +71,7 @@ struct DecoderImpl : torch::nn::Module {
   torch::Tensor forward(torch::Tensor x, DecoderAttention& attention,
                         const torch::Tensor& row_keys);
 
+  torch::nn::LayerNorm embedding_norm{nullptr};  ///< before the first layer, with embedding_norm
   torch::nn::ModuleList layers;
   torch::nn::LayerNorm norm{nullptr};  ///< after the last layer, unless norm = after
 };

@@ -30,6 +30,7 @@ ResidualStream EncoderLayerImpl::forward(const ResidualStream& x, const PackedLa
 }
 
 EncoderImpl::EncoderImpl(const ModelConfig& config) {
+  if (config.embedding_norm) embedding_norm = register_module("embedding_norm", layer_norm(config));
   for (std::int64_t i = 0; i < config.encoder_layers; ++i)
     layers->push_back(EncoderLayer(config, i));
   register_module("layers", layers);
@@ -37,7 +38,7 @@ EncoderImpl::EncoderImpl(const ModelConfig& config) {
 }
 
 torch::Tensor EncoderImpl::forward(torch::Tensor x, const PackedLayout& layout) {
-  ResidualStream stream{x, {}, {}};
+  ResidualStream stream{normalized_if_asked(embedding_norm, x), {}, {}};
   for (const auto& layer : *layers) stream = layer->as<EncoderLayerImpl>()->forward(stream, layout);
   return norm ? stream.normalized(norm, layout.row_keys).normalized : stream.value(layout.row_keys);
 }

@@ -31,6 +31,7 @@ struct EncoderImpl : torch::nn::Module {
 
   torch::Tensor forward(torch::Tensor x, const PackedLayout& layout);  ///< [N, D] -> memory [N, D]
 
+  torch::nn::LayerNorm embedding_norm{nullptr};  ///< before the first layer, with embedding_norm
   torch::nn::ModuleList layers;
   torch::nn::LayerNorm norm{nullptr};  ///< after the last layer, unless norm = after
 };

@@ -34,6 +34,11 @@ struct ResidualStream {
   }
 };
 
+/// x [N, D], normalised where there is a norm (Marian's transformer-postprocess-emb "n").
+inline torch::Tensor normalized_if_asked(torch::nn::LayerNorm& norm, const torch::Tensor& x) {
+  return norm ? add_norm(norm, {}).apply(x, {}, {}).normalized : x;
+}
+
 template <class SubLayer>
 ResidualStream residual_connection(const ResidualStream& x, torch::nn::LayerNorm& norm,
                                    NormPosition position, const Dropout& dropout,

@@ -84,6 +84,8 @@ StripsFigure TokenStrips::residual() const {
       .title = title("Residual connections"),
       .strips = {strip("embedding + position", of_encoder() ? all.source.sum : all.target.sum)}};
   const std::vector<SubLayer> way = sub_layers();
+  if (config_.embedding_norm)
+    figure.strips.push_back(strip("their sum, normalised", *way.front().stream));
   for (std::size_t i = 0; i < way.size(); ++i) {
     const auto& [name, stream, output, ends_layer] = way[i];
     Strip added = strip("+ " + name, *output);

@@ -193,6 +193,8 @@ void CpuEngine::feed_forward(const CpuFeedForward& layer, const float* input, st
 void CpuEngine::encode(std::span<const std::int32_t> starts) {
   const std::int64_t rows = starts.back();
   const float* added = nullptr;
+  if (model_->source_embedding_norm)
+    normalize(*model_->source_embedding_norm, rows, nullptr, work_.x.data());
   for (std::size_t i = 0; i < model_->encoder.size(); ++i) {
     const CpuEncoderLayer& layer = model_->encoder[i];
     added = residual(layer.self_attention.norm, rows, added, [&](const float* input) {
@@ -262,6 +264,8 @@ void CpuEngine::report_attention(const float* weights, std::int64_t length,
 void CpuEngine::decode(std::int64_t rows, const StepRequest& step) {
   if (step.attention != nullptr) step.attention->clear();
   const float* added = nullptr;
+  if (model_->target_embedding_norm)
+    normalize(*model_->target_embedding_norm, rows, nullptr, work_.x.data());
   for (std::size_t i = 0; i < model_->decoder.size(); ++i) {
     const CpuDecoderLayer& layer = model_->decoder[i];
     const auto number = static_cast<std::int64_t>(i);

@@ -228,6 +228,10 @@ CpuModel::CpuModel(const ParameterReader& parameters, ComputeType type)
     decoder.push_back({weights.decoder_attention(layer_name("decoder", i, ".self_attention")),
                        weights.cross_attention(layer_name("decoder", i, ".cross_attention")),
                        weights.feed_forward(layer_name("decoder", i, ".feed_forward"))});
+  if (config.embedding_norm) {
+    source_embedding_norm = weights.norm("encoder.embedding_norm");
+    target_embedding_norm = weights.norm("decoder.embedding_norm");
+  }
   if (is_before(config.norm)) {
     encoder_norm = weights.norm("encoder.norm");
     decoder_norm = weights.norm("decoder.norm");

@@ -76,8 +76,9 @@ struct CpuModel {
   std::vector<float> source_positions, target_positions;  ///< learned ones; else empty
   std::vector<CpuEncoderLayer> encoder;
   std::vector<CpuDecoderLayer> decoder;
-  std::optional<CpuNorm> encoder_norm, decoder_norm;  ///< unless norm = after
-  std::shared_ptr<const PackedLinear> output;         ///< D -> V
+  std::optional<CpuNorm> source_embedding_norm, target_embedding_norm;  ///< with embedding_norm
+  std::optional<CpuNorm> encoder_norm, decoder_norm;                    ///< unless norm = after
+  std::shared_ptr<const PackedLinear> output;                           ///< D -> V
 };
 
 }  // namespace dragoman

@@ -21,6 +21,7 @@ constexpr std::int64_t kMaxRows = 1 << 24;  // of embeddings: pieces or position
 
 constexpr const char* kNormEpsilon = "norm-epsilon";
 constexpr const char* kSourceEos = "source-eos";
+constexpr const char* kEmbeddingNorm = "embedding-norm";
 
 void check_size(std::string_view flag, std::int64_t value, std::int64_t limit) {
   if (value < 1 || value > limit)
@@ -136,6 +137,7 @@ void add_embeddings(Shapes& shapes, const ModelConfig& config) {
 void add_stack(Shapes& shapes, const std::string& stack, const ModelConfig& config) {
   const bool decoder = stack == "decoder";
   const std::int64_t layers = decoder ? config.decoder_layers : config.encoder_layers;
+  if (config.embedding_norm) shapes.norm(stack + ".embedding_norm", config.d_model);
   for (std::int64_t i = 0; i < layers; ++i) {
     const std::string layer = stack + ".layers." + std::to_string(i);
     shapes.attention(layer + ".self_attention", config.d_model);
@@ -200,6 +202,7 @@ std::string to_json(const ModelConfig& config) {
   for (const Field& field : fields_of(copy)) json[std::string(field.info.name)] = json_of(field);
   json[kNormEpsilon] = config.norm_epsilon;
   if (!config.source_eos) json[kSourceEos] = false;
+  if (config.embedding_norm) json[kEmbeddingNorm] = true;
   for_each_tokenizer_value(config,
                            [&json](const char* name, std::int64_t value) { json[name] = value; });
   return json.dump();
@@ -229,11 +232,12 @@ ModelConfig model_config_from_json(std::string_view text) {
     if (!(config.norm_epsilon > 0 && config.norm_epsilon < 1))
       throw Error("model configuration: \"", kNormEpsilon, "\" cannot be ", number.dump());
   }
-  if (json.contains(kSourceEos)) {
-    const Json flag = take(kSourceEos);
-    if (!flag.is_boolean())
-      throw Error("model configuration: \"", kSourceEos, "\" has the wrong type");
-    config.source_eos = flag.get<bool>();
+  for (const auto& [name, flag] :
+       {std::pair{kSourceEos, &config.source_eos}, {kEmbeddingNorm, &config.embedding_norm}}) {
+    if (!json.contains(name)) continue;
+    const Json value = take(name);
+    if (!value.is_boolean()) throw Error("model configuration: \"", name, "\" has the wrong type");
+    *flag = value.get<bool>();
   }
   for_each_tokenizer_value(config, [&take](std::string_view name, std::int64_t& value) {
     const Json number = take(name);

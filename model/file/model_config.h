@@ -72,6 +72,8 @@ struct ModelConfig {
   // Of other systems' models, without flags.
   double norm_epsilon = 1e-5;  ///< of layer normalisation, added to the variance
   bool source_eos = true;      ///< whether a source sentence ends with </s>
+  /// Whether the sum of embedding and position is normalised before the first layer.
+  bool embedding_norm = false;
 
   // The tokenizer decides these, not flags.
   std::int64_t source_vocabulary = 0;
@@ -179,7 +181,7 @@ struct ModelConfig {
 /// The stored text: JSON with every field, the vocabulary sizes and the special ids.
 std::string to_json(const ModelConfig& config);
 /// Throws Error on missing or wrong fields. The first model files lack norm-epsilon, which was
-/// 1e-5, and source-eos, which was true.
+/// 1e-5, and source-eos, which was true. embedding-norm is there where it is true.
 ModelConfig model_config_from_json(std::string_view json);
 
 struct ParameterShape {

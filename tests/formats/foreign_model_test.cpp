@@ -49,6 +49,17 @@ TEST(ForeignModel, AForeignModelBecomesOursWithTheSameProbabilities) {
         }
 }
 
+TEST(ForeignModel, NormalisedEmbeddingsAreOfTheSumWithThePosition) {
+  const ForeignModel model = model_of_normalized_embeddings();
+  expect_same(model, as_foreign(to_imported(model)));
+  ForeignModel other = model;  // a norm forgets the size of what it gets
+  for (const char* side : {"encoder", "decoder"})
+    for (float& gain : other.parameters.at(std::string(side) + ".embedding_norm.weight")) gain *= 2;
+  const std::vector<TokenId> source = {5, 90, 2}, target = {50, 7};
+  EXPECT_NE(PlainTransformer(model).log_probabilities(source, target),
+            PlainTransformer(other).log_probabilities(source, target));
+}
+
 TEST(ForeignModel, FactorsThatOurModelHasNotAreFoldedIntoTheWeights) {
   for (const Tying tying : {Tying::ThreeWay, Tying::TwoWay, Tying::None})
     for (const bool is_learned : {false, true}) {

@@ -213,6 +213,22 @@ TEST_F(Marian, NormalisationBeforeSubLayersIsReadAndWritten) {
       ASSERT_NEAR(found[t][v], expected[t][v], 1e-5) << t << " " << v;
 }
 
+TEST_F(Marian, NormalisedEmbeddingsAreReadAndWritten) {
+  model_ = model_of_normalized_embeddings();
+  for (const char* steps : {"n", "dn"}) {
+    write_model(std::string(kOptions) + "transformer-postprocess-emb: " + steps + "\n");
+    EXPECT_EQ(import_model(folder_.path()).parameters, model_.parameters);
+  }
+  const ForeignModel read = import_model(folder_.path());
+  EXPECT_TRUE(read.config.embedding_norm);
+  const fs::path file = folder_.path() / "model.safetensors", folder = folder_.path() / "export";
+  write_imported(to_imported(read), file, "");
+  write_marian(ModelFileReader(file), folder);
+  EXPECT_TRUE(import_model(folder).config.embedding_norm);
+  EXPECT_THAT([&] { write_hf_marian(ModelFileReader(file), folder_.path() / "hf"); },
+              ThrowsMessage<Error>(HasSubstr("(embedding-norm)")));
+}
+
 TEST_F(Marian, OtherFormatsHaveNoNormalisationOfQueriesAlone) {
   ImportedModel ours =
       to_imported(random_model(Tying::ThreeWay, Activation::Gelu, NormPosition::BeforeQueries));
@@ -233,6 +249,7 @@ TEST_F(Marian, AFeatureThatOurModelLacksIsNamed) {
               HasSubstr("\"average-attention\" is not known"));
   EXPECT_THAT(error_with("transformer-postprocess", "da"),
               HasSubstr("transformer-postprocess \"da\", transformer-postprocess-top"));
+  EXPECT_THAT(error_with("transformer-postprocess-emb", "dr"), HasSubstr("\"r\" is not known"));
   EXPECT_THAT(error_with("transformer-ffn-activation", "tanh"), HasSubstr("\"tanh\""));
   EXPECT_THAT(error_with("transformer-train-position-embeddings", "true"),
               HasSubstr("transformer-train-position-embeddings: \"true\" is not known"));

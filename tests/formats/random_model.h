@@ -90,6 +90,14 @@ inline ForeignModel random_model(Tying tying = Tying::ThreeWay,
   return model;
 }
 
+/// A model of which the sum of embedding and position is normalised.
+inline ForeignModel model_of_normalized_embeddings() {
+  ForeignModel model = random_model();
+  model.config.embedding_norm = true;
+  fill(model);
+  return model;
+}
+
 /// A model with two vocabularies, one of which has fewer pieces than the other.
 inline ForeignModel model_of_two_vocabularies(Side smaller, Tying tying) {
   ForeignModel model = random_model(tying);

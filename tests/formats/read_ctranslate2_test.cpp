@@ -89,6 +89,13 @@ TEST_F(ReadCtranslate2, SourcesWithoutAnEndStaySo) {
   EXPECT_FALSE(import_model(folder()).config.source_eos) << "as converted from OpenNMT-py";
 }
 
+TEST_F(ReadCtranslate2, NormalisedEmbeddingsStaySo) {
+  write(model_of_normalized_embeddings());
+  const ForeignModel read = import_model(folder());
+  EXPECT_TRUE(read.config.embedding_norm);
+  EXPECT_EQ(to_imported(read).parameters, ours_.parameters);
+}
+
 TEST_F(ReadCtranslate2, RoundedWeightsAreNear) {
   for (const ExportType type : {ExportType::Float16, ExportType::Int8}) {
     write(random_model(), type);

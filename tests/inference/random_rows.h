@@ -43,6 +43,7 @@ inline std::vector<ModelConfig> configs() {
   ModelConfig marian = config;
   marian.positions = Positions::Marian;
   marian.norm = NormPosition::BeforeQueries;
+  marian.embedding_norm = true;
   return {config, other, marian};
 }
 

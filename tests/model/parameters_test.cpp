@@ -41,7 +41,7 @@ std::vector<ModelConfig> all_options() {
             config.activation = activation;
             config.positions = positions;
             config.max_positions = 5;
-            config.output_bias = output_bias;
+            config.output_bias = config.embedding_norm = output_bias;
             if (tying != Tying::ThreeWay) config.target_vocabulary = 7;
             configs.push_back(config);
           }

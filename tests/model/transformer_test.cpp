@@ -160,6 +160,7 @@ std::vector<ModelConfig> configurations() {
   add([](ModelConfig& c) { c.tying = Tying::TwoWay; });
   add([](ModelConfig& c) { c.positions = Positions::Learned; });
   add([](ModelConfig& c) { c.output_bias = true; });
+  add([](ModelConfig& c) { c.embedding_norm = true; });
   add([](ModelConfig& c) { c.encoder_layers = 4, c.decoder_layers = 1; });
   add([](ModelConfig& c) { c.heads = 1; });
   add([](ModelConfig& c) { c.heads = 16; });

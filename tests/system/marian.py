@@ -21,6 +21,7 @@ KINDS = {
     "apart": ("--transformer-ffn-activation relu --output-omit-bias", False),
     "before": ("--tied-embeddings-all --transformer-ffn-activation relu --transformer-preprocess n "
                "--transformer-postprocess da --transformer-postprocess-top n", True),
+    "embeddings": ("--tied-embeddings-all --transformer-ffn-activation relu --transformer-postprocess-emb dn", True),
 }
 SIZES = "--dim-emb 64 --transformer-heads 4 --transformer-dim-ffn 128 --enc-depth 2 --dec-depth 2"
 

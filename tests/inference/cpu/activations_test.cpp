@@ -66,10 +66,9 @@ class WatchedAttention : public PackedDecoderAttention {
 
 std::vector<ExpectedAttention> encoder_attention(Transformer& model, const PackedTokens& source) {
   const PackedLayout& layout = source.layout;
-  ResidualStream stream{model->positional_encoding->source(model->embedding->source(source.tokens),
-                                                           layout.positions, layout.longest),
-                        {},
-                        {}};
+  const torch::Tensor embedded = model->positional_encoding->source(
+      model->embedding->source(source.tokens), layout.positions, layout.longest);
+  ResidualStream stream{normalized_if_asked(model->encoder->embedding_norm, embedded), {}, {}};
   std::vector<ExpectedAttention> all;
   for (const auto& item : *model->encoder->layers) {
     auto& layer = *item->as<EncoderLayerImpl>();
@@ -155,12 +154,13 @@ struct FoundSubLayer {
   torch::nn::LayerNorm norm;
 };
 
-/// Follows the residual stream from `first` to `last` by section 3.1; `end` is the norm behind the
-/// stack, which norm = before has.
+/// Follows the residual stream from `first` to `last` by section 3.1. The stack has a norm behind
+/// it, unless norm = after, and may have one in front.
 void expect_stream(const std::vector<FoundSubLayer>& sub_layers, const std::vector<float>& first,
-                   const std::vector<float>& last, torch::nn::LayerNorm end) {
+                   const std::vector<float>& last, auto& stack) {
   const std::int64_t width = sub_layers.front().norm->weight.size(0);
-  torch::Tensor stream = rows_of(first, width);
+  torch::nn::LayerNorm end = stack->norm;
+  torch::Tensor stream = normalized_if_asked(stack->embedding_norm, rows_of(first, width));
   for (const auto& [name, found, output, norm] : sub_layers) {
     expect_near(stream, found, name + " stream");
     stream = stream + rows_of(output, width);
@@ -193,7 +193,7 @@ void expect_encoder(Transformer& model, const Activations& found, const torch::T
                           layer.self_attention_norm});
     add_feed_forward(sub_layers, layer, found.encoder_feed_forward[i], "encoder feed-forward");
   }
-  expect_stream(sub_layers, found.source.sum, found.memory, model->encoder->norm);
+  expect_stream(sub_layers, found.source.sum, found.memory, model->encoder);
   expect_near(memory, found.memory, "memory");
 }
 
@@ -207,7 +207,7 @@ void expect_decoder(Transformer& model, const Activations& found, const torch::T
                           layer.cross_attention_norm});
     add_feed_forward(sub_layers, layer, found.decoder_feed_forward[i], "decoder feed-forward");
   }
-  expect_stream(sub_layers, found.target.sum, found.decoded, model->decoder->norm);
+  expect_stream(sub_layers, found.target.sum, found.decoded, model->decoder);
   expect_near(decoded, found.decoded, "decoded");
 }
 

@@ -138,6 +138,13 @@ TEST(ModelConfig, SourcesEndUnlessTheModelSaysOtherwise) {
               ThrowsMessage<Error>(HasSubstr("\"source-eos\" has the wrong type")));
 }
 
+TEST(ModelConfig, EmbeddingsAreNormalisedWhereTheModelSaysSo) {
+  ModelConfig config = with_vocabulary(ModelConfig{}, 500);
+  EXPECT_FALSE(nlohmann::json::parse(to_json(config)).contains("embedding-norm"));
+  config.embedding_norm = true;
+  EXPECT_TRUE(model_config_from_json(to_json(config)).embedding_norm);
+}
+
 TEST(ModelConfig, JsonWithoutAFieldOrWithAWrongOneIsRefused) {
   const auto good = nlohmann::json::parse(to_json(with_vocabulary(ModelConfig{}, 500)));
   ASSERT_NO_THROW(model_config_from_json(good.dump()));
