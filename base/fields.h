@@ -64,7 +64,7 @@ struct Field {
 std::string text_of(bool value);
 std::string text_of(std::int64_t value);
 std::string text_of(double value);  ///< the shortest text that reads back as the same number
-/// Joined by commas, "\\" in front of a comma or "\\" of a text.
+/// Joined by commas. A backslash stands in front of each comma and backslash of a text.
 std::string text_of(const std::vector<std::string>& list);
 
 /// Throw UsageError that names the flag. A whole number may have "_" between its digits, and "k"
