@@ -294,7 +294,7 @@ void write_ctranslate2(const ModelFileReader& model, const fs::path& folder, Exp
 }
 
 std::vector<std::string> settings_for_callers(const DecodeDefaults& defaults) {
-  return unheld_settings(defaults, {.system = "CTranslate2", .flags = {}, .stops = {"full"}});
+  return unheld_settings(defaults, {.system = "CTranslate2", .flags = {}, .stops = {Stop::Full}});
 }
 
 }  // namespace dragoman

@@ -19,13 +19,6 @@ struct ForeignSearch {
   std::vector<std::string> left_out = {};     ///< its names of settings that we do not have
 };
 
-/// The least and the most that our search takes for a setting.
-struct SettingRange {
-  std::string_view flag;
-  double least = 0, most = 0;
-};
-const std::vector<SettingRange>& setting_ranges();
-
 /// The text of a number. Throws Error that begins with `place`, the name of the file and its key,
 /// for a number beyond the range of the flag.
 std::string setting_text(std::string_view flag, double value, const std::string& place);

@@ -48,12 +48,12 @@ const FormatSearch kSearch = {
     .system = "MarianMTModel",
     .flags = {"beam-size", "length-penalty", "repetition-penalty", "no-repeat-ngram-size",
               "suppress", "min-length", "max-length"},
-    .stops = {"full", "exact", "hf"}};
+    .stops = {Stop::Full, Stop::Exact, Stop::Hf}};
 
 /// What it has not. A ratio that allows the longest translation of all sources changes nothing.
 std::vector<std::string> unheld_by_hf(const ModelFileReader& model) {
   FormatSearch search = kSearch;
-  const ExportedSearch settings = exported_search(model.decode_defaults());
+  const DecodeConfig settings = exported_search(model.decode_defaults());
   constexpr double kLargestRatio = 1000;
   const auto longest = static_cast<double>(settings.max_length);
   if (longest > 0 && settings.max_length_ratio >= std::min(longest, kLargestRatio))
@@ -62,7 +62,7 @@ std::vector<std::string> unheld_by_hf(const ModelFileReader& model) {
 }
 
 /// Sequences of ids: padding, and the pieces that are never produced.
-Json bad_words(const ExportedSearch& settings, const Tokenizer& target, std::int64_t padding) {
+Json bad_words(const DecodeConfig& settings, const Tokenizer& target, std::int64_t padding) {
   Json words = {{padding}};
   for (const std::string& piece : settings.suppress) {
     const TokenId id = target.id(piece);
@@ -75,10 +75,10 @@ Json bad_words(const ExportedSearch& settings, const Tokenizer& target, std::int
 
 /// The search that the model asks for, in their names.
 Json generation_config(const ModelFileReader& model, const Tokenizer& target) {
-  const ExportedSearch settings = exported_search(model.decode_defaults());
+  const DecodeConfig settings = exported_search(model.decode_defaults());
   const std::int64_t padding = padding_id(model.config());
-  Json early_stopping = settings.stop != "hf";
-  if (settings.stop == "exact") early_stopping = "never";
+  Json early_stopping = settings.stop != Stop::Hf;
+  if (settings.stop == Stop::Exact) early_stopping = "never";
   return {{"num_beams", settings.beam_size},
           {"length_penalty", settings.length_penalty},
           {"max_length", (settings.max_length > 0 ? settings.max_length : 511) + 1},

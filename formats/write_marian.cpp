@@ -97,11 +97,11 @@ std::string model_options(const ModelConfig& config) {
 const FormatSearch kSearch = {
     .system = "Marian",
     .flags = {"beam-size", "length-penalty", "word-penalty", "max-length-ratio"},
-    .stops = {"marian"}};
+    .stops = {Stop::Marian}};
 
 std::string decoder_options(const ModelFileReader& model, const std::string& source,
                             const std::string& target) {
-  const ExportedSearch settings = exported_search(model.decode_defaults());
+  const DecodeConfig settings = exported_search(model.decode_defaults());
   return join_text("relative-paths: true\nmodels:\n  - model.npz\nvocabs:\n  - ", source, "\n  - ",
                    target, "\nbeam-size: ", settings.beam_size,
                    "\nnormalize: ", text_of(settings.length_penalty),

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <type_traits>
 
 #include "base/error.h"
 
@@ -18,15 +20,15 @@ constexpr double kSingleSentences = 0.1;
 
 constexpr std::int64_t kUnbounded = std::numeric_limits<std::int32_t>::max();
 
-void check_range(std::string_view flag, std::int64_t value, std::int64_t least, std::int64_t most) {
-  if (value < least || value > most)
-    throw UsageError("--", flag, " ", value, ": must be from ", least, " to ", most);
-}
-
-// Written so that "not a number" fails too.
-void check_range(std::string_view flag, double value, double least, double most) {
-  if (!(value >= least && value <= most))
-    throw UsageError("--", flag, " ", value, ": must be from ", least, " to ", most);
+// Written so that "not a number" fails, too.
+template <class Number>
+void check_range(std::string_view flag, Number value) {
+  const auto range = setting_range(flag);
+  if (!range ||
+      (static_cast<double>(value) >= range->least && static_cast<double>(value) <= range->most))
+    return;
+  throw UsageError("--", flag, " ", value, ": must be from ", static_cast<Number>(range->least),
+                   " to ", static_cast<Number>(range->most));
 }
 
 }  // namespace
@@ -36,33 +38,46 @@ bool splits_sentences(SplitSentences choice, std::optional<double> several_sente
   return several_sentences.value_or(0) < kSingleSentences;
 }
 
+std::optional<SettingRange> setting_range(std::string_view flag) {
+  static const std::map<std::string_view, SettingRange> kRanges = {
+      {"beam-size", {1, DecodeConfig::kWidest}},
+      {"n-best", {1, DecodeConfig::kWidest}},
+      {"length-penalty", {0, 100}},
+      {"word-penalty", {-100, 100}},
+      {"coverage-penalty", {0, 100}},
+      {"repetition-penalty", {0.01, 100}},
+      {"no-repeat-ngram-size", {0, 1000}},
+      {"min-length", {0, 100'000}},
+      {"max-length", {0, 100'000}},
+      {"max-length-ratio", {0.01, 1000}},
+      {"split-length", {8, 100'000}},
+      {"sampling-topk", {0, kUnbounded}},
+      {"sampling-topp", {1e-6, 1}},
+      {"temperature", {0.01, 100}},
+      {"batch-size", {0, 1'000'000}},
+      {"attention-layer", {0, 1000}},
+      {"attention-head", {0, 1000}}};
+  const auto found = kRanges.find(flag);
+  if (found == kRanges.end()) return std::nullopt;
+  return found->second;
+}
+
 void DecodeConfig::validate() const {
-  check_range("beam-size", beam_size, 1, kWidest);
-  check_range("n-best", n_best, 1, kWidest);
+  DecodeConfig copy = *this;  // to visit its fields
+  copy.for_each_field([](const FieldInfo& info, const auto& value) {
+    using Value = std::remove_cvref_t<decltype(value)>;
+    if constexpr (std::is_same_v<Value, std::int64_t> || std::is_same_v<Value, double>)
+      check_range(info.name, value);
+  });
   if (!sampling && n_best > beam_size)
     throw UsageError("--n-best ", n_best, ": must not exceed --beam-size ", beam_size);
-  check_range("length-penalty", length_penalty, 0.0, 100.0);
-  check_range("word-penalty", word_penalty, -100.0, 100.0);
   if (word_penalty != 0 && length_penalty_kind != LengthPenalty::Average)
     throw UsageError("--word-penalty: needs --length-penalty-kind average");
-  check_range("coverage-penalty", coverage_penalty, 0.0, 100.0);
-  check_range("repetition-penalty", repetition_penalty, 0.01, 100.0);
-  check_range("no-repeat-ngram-size", no_repeat_ngram_size, 0, 1000);
-  check_range("attention-layer", attention_layer, 0, 1000);
-  check_range("attention-head", attention_head, 0, 1000);
-  check_range("min-length", min_length, 0, 100'000);
-  check_range("max-length", max_length, 0, 100'000);
   if (max_length > 0 && min_length > max_length)
     throw UsageError("--min-length ", min_length, ": must not exceed --max-length ", max_length);
-  check_range("max-length-ratio", max_length_ratio, 0.01, 1000.0);
-  check_range("split-length", split_length, 8, 100'000);
-  check_range("sampling-topk", sampling_topk, 0, kUnbounded);
-  check_range("sampling-topp", sampling_topp, 1e-6, 1.0);
-  check_range("temperature", temperature, 0.01, 100.0);
   if (!sampling && sampling_topk != 0) throw UsageError("--sampling-topk: needs --sampling");
   if (!sampling && sampling_topp != 1.0) throw UsageError("--sampling-topp: needs --sampling");
   if (!sampling && temperature != 1.0) throw UsageError("--temperature: needs --sampling");
-  check_range("batch-size", batch_size, 0, 1'000'000);
 }
 
 std::int64_t DecodeConfig::max_target_length(std::int64_t source_pieces) const {

@@ -50,6 +50,13 @@ constexpr std::array<std::string_view, 3> names_of(SplitSentences) {
 /// have several sentences on a side, if it is known.
 bool splits_sentences(SplitSentences choice, std::optional<double> several_sentences);
 
+/// The least and the most that DecodeConfig::validate() takes for a number.
+struct SettingRange {
+  double least, most;
+};
+/// By the name of the flag; without a value, any number may be.
+std::optional<SettingRange> setting_range(std::string_view flag);
+
 struct DecodeConfig {
   static constexpr std::int64_t kWidest = 1000;  ///< beam
 

@@ -33,6 +33,38 @@ TEST(DecodeConfig, WrongValuesNameTheirFlag) {
   EXPECT_THAT(message({.sampling = true, .temperature = 0}), testing::HasSubstr("--temperature"));
 }
 
+/// Whether validate() takes the number for the flag.
+bool is_taken(std::string_view flag, double value) {
+  DecodeConfig config{.sampling = true};
+  for (const Field& field : fields_of(config))
+    if (field.info.name == flag)
+      field.assign(
+          {field.kind == Field::Kind::Integer ? text_of(std::llround(value)) : text_of(value)});
+  try {
+    config.validate();
+  } catch (const UsageError&) {
+    return false;
+  }
+  return true;
+}
+
+TEST(DecodeConfig, EveryNumberButTheSeedHasARange) {
+  DecodeConfig config;
+  for (const Field& field : fields_of(config)) {
+    const std::string_view flag = field.info.name;
+    const bool is_whole = field.kind == Field::Kind::Integer;
+    if ((!is_whole && field.kind != Field::Kind::Number) || flag == "seed") continue;
+    const auto range = setting_range(flag);
+    ASSERT_TRUE(range) << flag;
+    EXPECT_TRUE(is_taken(flag, range->least)) << flag;
+    EXPECT_FALSE(is_taken(flag, is_whole ? range->least - 1 : std::nextafter(range->least, -1e9)))
+        << flag;
+    EXPECT_TRUE(is_taken(flag, range->most)) << flag;
+    EXPECT_FALSE(is_taken(flag, is_whole ? range->most + 1 : std::nextafter(range->most, 1e9)))
+        << flag;
+  }
+}
+
 TEST(DecodeConfig, AMinimumLengthIsKeptAgainstTheRatio) {
   EXPECT_EQ(DecodeConfig{.min_length = 100}.max_target_length(1), 101);  // and </s>
   EXPECT_EQ((DecodeConfig{.min_length = 100, .max_length = 100}.max_target_length(1)), 100);
