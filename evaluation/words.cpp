@@ -28,6 +28,11 @@ std::string_view strip_right(std::string_view text) {
   return text;
 }
 
+std::vector<std::string> stripped_lines(std::vector<std::string> lines) {
+  for (std::string& line : lines) line.resize(strip_right(line).size());
+  return lines;
+}
+
 std::string valid_line(const std::string& line) {
   return find_invalid_utf8(line) == std::string::npos ? line : replace_invalid_utf8(line);
 }

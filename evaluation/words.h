@@ -9,12 +9,16 @@
 
 namespace dragoman {
 
-/// The parts of `text` between white space (is_space); none is empty. They point into `text`, which
-/// must be valid UTF-8.
+/// The words of `text`: they stand between white space (is_space), and none is empty. They point
+/// into `text`, which must be valid UTF-8.
 std::vector<std::string_view> split_words(std::string_view text);
 
 /// Python's str.rstrip(). `text` must be valid UTF-8.
 std::string_view strip_right(std::string_view text);
+
+/// The lines of a file as sacreBLEU's program takes them: without white space at their ends. Its
+/// metrics take lines as they are, and with white space chrF counts these ends.
+std::vector<std::string> stripped_lines(std::vector<std::string> lines);
 
 /// The line with U+FFFD in place of invalid UTF-8.
 std::string valid_line(const std::string& line);

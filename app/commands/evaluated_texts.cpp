@@ -15,19 +15,17 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-/// Reads files that must have the same number of lines. White space at the end of a line is left
-/// out, as in sacreBLEU.
+/// Reads files that must have the same number of lines.
 class ParallelReader {
  public:
   Lines read(const std::string& path, ByteOrderMark mark) {
-    Lines lines = read_lines(path, mark);
+    Lines lines = stripped_lines(read_lines(path, mark));
     if (first_.empty()) {
       if (lines.empty()) throw Error(path, " has no lines to score");
       first_ = path;
       count_ = lines.size();
     }
     require_same_lines(first_, count_, path, lines.size());
-    for (std::string& line : lines) line.resize(strip_right(line).size());
     return lines;
   }
 

@@ -136,6 +136,11 @@ TEST(Chrf, WhiteSpaceCountsOnlyWhereAskedFor) {
   EXPECT_LT(sentence_chrf("a b\u3000c", Lines{"abc"}, {.whitespace = true}), 100);
 }
 
+TEST(Chrf, WhiteSpaceAtTheEndOfALineCountsWhereAskedForAsInSacreBleusFunctions) {
+  EXPECT_DOUBLE_EQ(sentence_chrf("a cat  ", Lines{"a cat"}, {.whitespace = true}),
+                   86.55536028119509);
+}
+
 TEST(Chrf, InvalidUtf8CountsAsReplacementCharacters) {
   EXPECT_EQ(sentence_chrf("\xFF\xE4\xBD", Lines{"\xEF\xBF\xBD\xEF\xBF\xBD"}), 100);
 }

@@ -15,5 +15,10 @@ TEST(Words, WordsAreSplitAtUnicodeWhiteSpaceAsPythonDoes) {
   EXPECT_EQ(strip_right("\u3000"), "");
 }
 
+TEST(Words, LinesOfAFileHaveNoWhiteSpaceAtTheirEnds) {
+  EXPECT_EQ(stripped_lines({"a b \t", "\u3000", "", " c\u00A0\r"}),
+            (std::vector<std::string>{"a b", "", "", " c"}));
+}
+
 }  // namespace
 }  // namespace dragoman
