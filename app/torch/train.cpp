@@ -15,9 +15,9 @@
 #include "app/frame/signals.h"
 #include "app/torch/commands.h"
 #include "app/torch/config_toml.h"
+#include "app/torch/start_facts.h"
 #include "app/torch/start_measurements.h"
 #include "app/torch/start_point.h"
-#include "app/torch/start_settler.h"
 #include "app/torch/train_agreement.h"
 #include "app/torch/train_options.h"
 #include "app/torch/train_plan.h"
@@ -25,11 +25,16 @@
 #include "base/files.h"
 #include "model/device.h"
 #include "training/ranks/communicator.h"
+#include "training/start/start_settler.h"
 #include "training/trainer.h"
 
 namespace dragoman {
 
 namespace {
+
+void log_remark(const Remark& remark) {
+  remark.kind == Remark::Kind::Warning ? log_warning(remark.text) : log_info(remark.text);
+}
 
 /// A progress bar for each stage of preparing the data.
 DataObserver shown_stages() {
@@ -98,7 +103,7 @@ TrialSettings trial_of(const SettledRun& run, const PreparedData& data, const Wo
 /// In a new run, on rank 0: measures the text and the machine before there is a tokenizer. A run
 /// that starts from a model needs none of it.
 void find_text_facts(StartSettler& start, const Workplace& place) {
-  const SettledRun& run = start.run();
+  const SettledRun run = start.run();
   if (!run.config.train.init_from.empty()) return;
   const TextMeasurement measurement{
       .measure_text = [&run, &place] { return measure_text(preparation_of(run, place)); },
@@ -152,7 +157,7 @@ void plan(TrainOptions& options, const RankInfo& info) {
   Communicator alone({}, asked.rank_timeout);
   const auto found = find_checkpoint_to_resume({asked.output}, log_warning);
   if (!found) require_nothing_to_lose({asked.output});
-  StartSettler start(options.request(), found, alone);
+  StartSettler start(options.request(), found, alone, log_remark);
   const torch::Device device = parse_device(start.run().config.train.device, info.local_rank);
   use_threads(start.run().config.train.threads, info.local_size);
   const PlanFolder folder(asked.output);
@@ -199,8 +204,8 @@ void train(TrainOptions& options, Communicator& ranks) {
   options.config.train.check_output();
   const RunFolder folder{options.config.train.output};
   StartPoint point = ranks.leads() ? find_start(folder) : StartPoint{};
-  StartSettler start(options.request(), point.found, ranks);
-  const TrainConfig& config = start.run().config.train;  // later facts change it
+  StartSettler start(options.request(), point.found, ranks, log_remark);
+  const TrainConfig config = start.run().config.train;  // as far as no text is known
   const torch::Device device = parse_device(config.device, ranks.info().local_rank);
   const int threads = use_threads(config.threads, ranks.info().local_size);
   if (ranks.leads())
@@ -211,24 +216,24 @@ void train(TrainOptions& options, Communicator& ranks) {
   start.find_models(own_found);
   const Workplace place{folder, device, ranks.size(), stop};
   const PreparedData data = prepare(start, place, ranks);
-  const Precision precision = resolve_precision(config.precision, device);
-  start.learn(&StartFacts::machine, machine_facts(precision, threads, ranks.size()));
+  const Precision precision = resolve_precision(start.run().config.train.precision, device);
+  const MachineFacts machine = machine_facts(precision, threads, ranks.size());
+  start.learn(&StartFacts::machine, machine);
 
-  const SettledRun& settled = start.run();
+  const SettledRun settled = start.run();
   if (ranks.leads()) write_file(folder.config(), config_toml(settled.config, settled.settings));
-  TrainingRun run{.config = settled.config.train,
-                  .model = settled.config.model,
-                  .precision = precision,
-                  .device = device,
-                  .folder = folder,
-                  .attachments = attachments_of(settled.config, *options.invocation, data,
-                                                initial_model(config.init_from, own_found)),
-                  .data = data,
-                  .threads = threads,
-                  .updates_ahead = updates_ahead(device),
-                  .start = {.machine = *start.facts().machine,
-                            .data = data.file_hashes,
-                            .settings = settled.settings}};
+  TrainingRun run{
+      .config = settled.config.train,
+      .model = settled.config.model,
+      .precision = precision,
+      .device = device,
+      .folder = folder,
+      .attachments = attachments_of(settled.config, *options.invocation, data,
+                                    initial_model(settled.config.train.init_from, own_found)),
+      .data = data,
+      .threads = threads,
+      .updates_ahead = updates_ahead(device),
+      .start = {.machine = machine, .data = data.file_hashes, .settings = settled.settings}};
   require_same_data(run, ranks);
   log_run(run);
   if (ranks.size() > 1) log_info(join_text("training on ", ranks.size(), " ranks"));

@@ -5,15 +5,11 @@
 #include "app/frame/log.h"
 #include "base/hash.h"
 #include "training/ranks/rank_agreement.h"
+#include "training/start/start_settler.h"
 
 namespace dragoman {
 
 namespace {
-
-/// Whether a field may differ from host to host.
-bool is_of_the_host(std::string_view field) {
-  return field == "output" || field == "threads" || field == "device";
-}
 
 std::string hash_of(const std::string& bytes) { return hex16(xxh3(bytes)); }
 
@@ -36,16 +32,6 @@ void require_same_configuration(const std::map<std::string, std::string>& config
     if (!is_of_the_host(name)) facts.push_back({join_text("--", name), value});
   if (const auto text = find_disagreement(ranks, facts); !text.empty())
     throw UsageError(text, "; give all ranks the same command");
-}
-
-SettingsRecord broadcast_settings(SettingsRecord settings, Communicator& ranks) {
-  if (ranks.size() == 1) return settings;
-  ProgressRecord record;
-  record.start.settings = std::move(settings);
-  settings = progress_from_json(ranks.broadcast(to_json(record))).start.settings;
-  if (!ranks.leads())
-    std::erase_if(settings.values, [](const auto& value) { return is_of_the_host(value.first); });
-  return settings;
 }
 
 void require_same_data(const TrainingRun& run, Communicator& ranks) {

@@ -15,9 +15,6 @@ namespace dragoman {
 void require_same_configuration(const std::map<std::string, std::string>& configuration,
                                 Communicator& ranks);
 
-/// Gives all ranks rank 0's settings. Each host keeps the fields that may differ from host to host.
-SettingsRecord broadcast_settings(SettingsRecord settings, Communicator& ranks);
-
 /// Compares the texts of all hosts, which may differ although the names of the files are the same.
 /// Throws Error; warns of unlike processors.
 void require_same_data(const TrainingRun& run, Communicator& ranks);

@@ -4,7 +4,7 @@
 // The facts are found in this order: a checkpoint, a model to start from, the size of the text, the
 // tokenizers, the corpus, the machine. Measuring a fact needs the settings that the earlier facts
 // have decided. So the program calls settle() again after each fact, always with the same request
-// (app/torch/start_settler).
+// (training/start/start_settler).
 #pragma once
 
 #include <cstdint>

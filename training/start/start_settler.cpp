@@ -1,10 +1,7 @@
-#include "app/torch/start_settler.h"
+#include "training/start/start_settler.h"
 
 #include <memory>
 
-#include "app/frame/log.h"
-#include "app/torch/train_agreement.h"
-#include "base/cpu.h"
 #include "inference/model_tokenizers.h"
 
 namespace dragoman {
@@ -34,9 +31,15 @@ std::optional<TokenizerPair> tokenizer_files(const TokenizerConfig& config) {
 
 }  // namespace
 
+bool is_of_the_host(std::string_view field) {
+  return field == "output" || field == "threads" || field == "device";
+}
+
 StartSettler::StartSettler(RunRequest request, const std::optional<FoundCheckpoint>& found,
-                           Communicator& ranks)
-    : request_(std::move(request)), has_begun_(ranks.broadcast(found ? "found" : "") == "found") {
+                           Communicator& ranks, Tell tell)
+    : request_(std::move(request)),
+      tell_(std::move(tell)),
+      has_begun_(ranks.broadcast(found ? "found" : "") == "found") {
   if (found) {
     facts_.begun = found->progress;
     facts_.remembered = found->progress.start.settings;
@@ -54,39 +57,18 @@ void StartSettler::find_models(const std::optional<FoundCheckpoint>& found) {
 
 void StartSettler::share(Communicator& ranks) {
   if (ranks.size() == 1) return;
-  auto settings = broadcast_settings(ranks.leads() ? run_.settings : SettingsRecord{}, ranks);
-  if (!ranks.leads()) learn(&StartFacts::remembered, std::move(settings));
+  ProgressRecord record;
+  if (ranks.leads()) record.start.settings = run_.settings;
+  record = progress_from_json(ranks.broadcast(to_json(record)));
+  if (ranks.leads()) return;
+  SettingsRecord& settings = record.start.settings;
+  std::erase_if(settings.values, [](const auto& value) { return is_of_the_host(value.first); });
+  learn(&StartFacts::remembered, std::move(settings));
 }
 
 void StartSettler::settle() {
   run_ = dragoman::settle(request_, facts_);
-  for (; said_ < run_.remarks.size(); ++said_) {
-    const auto& [kind, text] = run_.remarks[said_];
-    if (kind == Remark::Kind::Warning)
-      log_warning(text);
-    else
-      log_info(text);
-  }
-}
-
-InitialModel initial_model(const std::string& init_from,
-                           const std::optional<FoundCheckpoint>& found) {
-  if (init_from.empty()) return {};
-  const ModelFileReader model(found ? found->path : resolve_model_path(init_from));
-  InitialModel initial{model.checksum(), model.decode_defaults()};
-  if (found) {
-    const auto& data = model.provenance().data;
-    const auto remembered = data.find(kInitFrom);  // settle() refuses a new --init-from
-    initial.checksum = remembered == data.end() ? "" : remembered->second;
-  }
-  return initial;
-}
-
-MachineFacts machine_facts(Precision precision, int threads, int ranks) {
-  return {.ranks = ranks,
-          .precision = std::string(name_of(precision)),
-          .threads = std::to_string(threads),
-          .processor = cpu_features().model + " (" + cpu_features().instructions + ")"};
+  for (; told_ < run_.remarks.size(); ++told_) tell_(run_.remarks[told_]);
 }
 
 }  // namespace dragoman
