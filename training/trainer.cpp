@@ -5,7 +5,6 @@
 
 #include "base/error.h"
 #include "base/files.h"
-#include "base/random.h"
 #include "training/common_state.h"
 #include "training/schedule.h"
 #include "training/split_update.h"
@@ -29,14 +28,6 @@ Schedule schedule_of(const TrainingRun& run, const ProgressRecord& progress) {
           .d_model = run.model.d_model};
 }
 
-/// Each rollback begins another order of the same text.
-PlanConfig plan_of(const TrainingRun& run, std::int64_t rollbacks) {
-  PlanConfig plan = run.config.epoch_plan(run.data.weights());
-  if (rollbacks > 0) plan.seed = random_bits(plan.seed, static_cast<std::uint64_t>(rollbacks));
-  plan.threads = run.threads;
-  return plan;
-}
-
 std::string left_out_text(const LeftOutFacts& facts, const RunFolder& folder, std::int64_t so_far) {
   return join_text("update ", facts.update, " left out: its loss or gradient is ",
                    facts.is_finite() ? "far above the usual" : "not finite", " (loss ", facts.loss,
@@ -55,7 +46,8 @@ Trainer::Trainer(TrainingRun run, Communicator& ranks, TrainingObserver& observe
              static_cast<std::uint64_t>(run_.config.seed)),
       log_(run_.folder, observer),
       checkpoints_(run_, model_, log_, observer),
-      selection_(run_, model_, log_, observer) {
+      selection_(run_, model_, log_, observer),
+      batches_(run_, {.rank = ranks.rank(), .size = ranks.size()}) {
   if (run_.config.ema > 0) model_.keep_moving_average(run_.config.ema);
   if (ranks_.leads()) create_folders(run_.folder.checkpoints());
   progress_.history = new_history(run_.model.target_vocabulary);
@@ -114,8 +106,7 @@ void Trainer::begin() {
   share_state(ranks_, model_, progress_);
   seconds_before_ = progress_.seconds;
   progress_.start = run_.start;
-  open_stream();
-  interval_.begin(seconds(), 0);
+  go_on();
   if (ranks_.leads()) {
     // A rollback needs this state, and a disk that cannot hold a checkpoint is better noticed now.
     // The checkpoint comes before the log: a folder that has only a log cannot be resumed.
@@ -203,7 +194,7 @@ bool Trainer::average_checkpoints(const std::stop_token& stop) {
 
 void Trainer::update() {
   if (launched_.empty()) launch_began_ = seconds();
-  const std::vector<PackedBatch> batches = next_batches();
+  const std::vector<PackedBatch> batches = batches_.next();
   const DeviceLoss sums = sum_over_ranks(ranks_, accumulate(batches));
   ranks_.sum(model_.gradient());
   const auto loss = sums.smoothed() / static_cast<double>(sums.target_tokens);
@@ -215,7 +206,7 @@ void Trainer::update() {
   std::vector<std::int64_t> sentences;
   for (const PackedBatch& batch : batches)
     sentences.insert(sentences.end(), batch.sentences.begin(), batch.sentences.end());
-  launched_.push_back({sums, step, std::move(sentences), stream_->position()});
+  launched_.push_back({sums, step, std::move(sentences), batches_.position()});
 }
 
 std::int64_t Trainer::last_launched() const {
@@ -225,8 +216,8 @@ std::int64_t Trainer::last_launched() const {
 ProgressRecord Trainer::launched_progress() const {
   ProgressRecord progress = progress_;
   progress.update = last_launched();
-  progress.epoch = stream_->position().epoch;
-  progress.batch = stream_->position().batch;
+  progress.epoch = batches_.position().epoch;
+  progress.batch = batches_.position().batch;
   return progress;
 }
 
@@ -272,12 +263,6 @@ void Trainer::note(const LaunchedUpdate& update, const UpdateResult& result) {
   observer_.updated(progress_, loss, outlook(run_.config, progress_, pace()));
 }
 
-std::vector<PackedBatch> Trainer::next_batches() {
-  std::vector<PackedBatch> batches;
-  for (std::int64_t i = 0; i < run_.config.update_freq; ++i) batches.push_back(stream_->next());
-  return batches;
-}
-
 DeviceLoss Trainer::accumulate(const std::vector<PackedBatch>& batches) {
   AccumulateConfig config{.update = last_launched() + 1,
                           .loss = run_.config.loss(),
@@ -319,23 +304,20 @@ void Trainer::roll_back() {
   launched_.clear();
   if (ranks_.leads()) checkpoints_.roll_back(progress_);
   share_state(ranks_, model_, progress_);
-  open_stream();
-  interval_.begin(seconds(), 0);
+  go_on();
 }
 
-void Trainer::open_stream() {
+void Trainer::go_on() {
+  batches_.open(progress_);
   limits_.emplace(progress_.history, run_.config.spike_factor, run_.device);
-  stream_.emplace(run_.data.train, plan_of(run_, progress_.rollbacks),
-                  end_ids(run_.data.tokenizers), DataPosition{progress_.epoch, progress_.batch},
-                  StreamOptions{.supplements = {run_.data.encoder, run_.data.alignments},
-                                .share = {.rank = ranks_.rank(), .size = ranks_.size()}});
+  interval_.begin(seconds(), batches_.waited_seconds());
 }
 
 // ---- log and outlook ----------------------------------------------------------------------------
 
 void Trainer::log_update() {
   if (interval_.empty()) return;  // all updates were left out, and reported as such
-  const double now = seconds(), waited = stream_->waited_seconds();
+  const double now = seconds(), waited = batches_.waited_seconds();
   const UpdateFacts facts{.epoch = progress_.epoch + 1,
                           .update = progress_.update,
                           .means = interval_.means(now, waited),
@@ -354,19 +336,15 @@ double Trainer::seconds() const {
 }
 
 RunPosition Trainer::run_position(double seconds) const {
-  const DataPosition position = stream_->position();
-  const double fraction =
-      static_cast<double>(position.batch) / static_cast<double>(stream_->batches_in_epoch());
   return {.update = last_launched(),
-          .epochs = static_cast<double>(position.epoch) + fraction,
+          .epochs = batches_.epochs(),
           .seconds = seconds,
           .without_gain = progress_.patience.without_gain};
 }
 
 RunPace Trainer::pace() const {
   return {.seconds_per_update = update_seconds_.value(),
-          .updates_per_epoch = static_cast<double>(stream_->batches_in_epoch()) /
-                               static_cast<double>(run_.config.update_freq * ranks_.size()),
+          .updates_per_epoch = batches_.updates_per_epoch(),
           .seconds_per_validation = validation_seconds_.value(),
           .validates = selection_.validates()};
 }

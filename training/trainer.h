@@ -8,7 +8,6 @@
 #include <stop_token>
 #include <vector>
 
-#include "data/batch_stream.h"
 #include "training/checkpoint_keeper.h"
 #include "training/cooldown.h"
 #include "training/launched_updates.h"
@@ -22,6 +21,7 @@
 #include "training/training_model.h"
 #include "training/training_observer.h"
 #include "training/training_run.h"
+#include "training/update_batches.h"
 
 namespace dragoman {
 
@@ -69,7 +69,6 @@ class Trainer {
 
   /// Launches the next update. Its result is read by settle(), at once or later.
   void update();
-  std::vector<PackedBatch> next_batches();
   /// The gradient of the next update. Where memory runs out the batches are split, and so are
   /// larger ones from then on. Throws Error where no split helps.
   DeviceLoss accumulate(const std::vector<PackedBatch>& batches);
@@ -90,8 +89,8 @@ class Trainer {
   void leave_out(const std::vector<std::int64_t>& sentences, double loss, double norm);
   /// Returns to the last sound checkpoint, with half the learning rate and another text order.
   void roll_back();
-  /// Goes on from where the progress stands.
-  void open_stream();
+  /// Makes the next update the one behind the progress.
+  void go_on();
 
   void log_update();
   double seconds() const;  ///< of the run up to now, over all starts; call after begin()
@@ -106,7 +105,7 @@ class Trainer {
   CheckpointKeeper checkpoints_;
   ModelSelection selection_;
   ProgressRecord progress_;  // without the launched updates
-  std::optional<BatchStream> stream_;
+  UpdateBatches batches_;
   std::optional<SpikeLimits> limits_;  // with the launched updates, like the weights
   std::vector<LaunchedUpdate> launched_;
   double launch_began_ = 0;  // of the first of these, in seconds()
