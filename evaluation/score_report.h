@@ -11,7 +11,7 @@ namespace dragoman {
 
 /// Every line ends with a newline. Text: sacreBLEU's lines, "BLEU|SIGNATURE = 26.33 DETAILS", with
 /// the equals signs one below the other. JSON: a list of objects with sacreBLEU's keys; the score
-/// rounded to `width` decimals, and each part of the signature a key. Markdown and LaTeX
+/// rounded to `width` decimals, and each item of the signature a key. Markdown and LaTeX
 /// (booktabs): a table. The score of a single line also has the line's number; in text the
 /// signatures of such scores stand once, behind them.
 std::string report(std::span<const NamedScore> scores, ReportFormat format, int width);

@@ -1,4 +1,4 @@
-// The parts of the training loss in a run's log, by the run's settings (train's --label-smoothing,
+// The terms of the training loss in a run's log, by the run's settings (train's --label-smoothing,
 // --r-drop and --guided-alignment).
 #pragma once
 

@@ -1,5 +1,5 @@
 // When a run with the wsd schedule begins to cool down: its learning rate is constant until an end
-// is in sight, and falls over the last part of the run.
+// is in sight, and falls over the last stretch of the run.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // The updates that the device works on. The host gives a device several updates before it reads
-// what came of the first, as each answer costs a wait.
+// the result of the first, as each answer costs a wait.
 #pragma once
 
 #include <cstdint>

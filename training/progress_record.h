@@ -44,7 +44,7 @@ struct MachineFacts {
   bool operator==(const MachineFacts&) const = default;
 };
 
-/// The last part of a run with the wsd schedule, in which the rate falls (training/cooldown.h).
+/// The last stretch of a run with the wsd schedule, in which the rate falls (training/cooldown.h).
 struct Cooldown {
   /// Updates: the last one with the peak, the last one of the run. 0: it has not begun.
   std::int64_t begin = 0, end = 0;

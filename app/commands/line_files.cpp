@@ -40,7 +40,7 @@ fs::path part_path(const fs::path& target, std::uint64_t work) {
   return target.string() + "." + hex16(work) + ".part";
 }
 
-/// A part of the same file that other work has left; empty where there is none.
+/// The part file that other work on the same output has left; empty where there is none.
 fs::path other_part(const fs::path& target) {
   const std::string begin = target.filename().string() + ".";
   std::error_code unreadable;

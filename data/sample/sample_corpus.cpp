@@ -12,7 +12,7 @@
 namespace dragoman {
 namespace {
 
-/// A part that is held out gives up after so many pairs in a row that it has already.
+/// After so many pairs in a row that are known already, the grammar counts as used up.
 constexpr int kMostRepeats = 10'000;
 
 using Lines = std::unordered_set<std::string>;
