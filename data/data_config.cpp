@@ -16,7 +16,7 @@ void check_file_lists(std::string_view split, const std::vector<std::string>& so
   if (source.size() != target.size())
     throw UsageError("--", split, "-src names ",
                      counted(static_cast<std::int64_t>(source.size()), "file"), " but --", split,
-                     "-tgt names ", target.size(), ": they belong together one by one");
+                     "-tgt names ", target.size(), "; each source file needs its target file");
 }
 
 void check_one_for_each_file(std::string_view flag, std::size_t values, std::size_t files) {

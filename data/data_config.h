@@ -147,8 +147,8 @@ struct DataConfig {
            .aliases = "max-seq-len,max-source-positions,src-seq-length"},
           max_length);
     visit({.name = "max-ratio",
-           .help = "most times that a side of more than 10 pieces may be as long as the other; "
-                   "other training pairs are left out; 0: no limit",
+           .help = "largest ratio of the lengths of a pair's sides, where the longer one has more "
+                   "than 10 pieces; other training pairs are left out; 0: no limit",
            .group = "Data"},
           max_ratio);
     visit({.name = "keep-empty", .help = "train on pairs with an empty side too", .group = "Data"},

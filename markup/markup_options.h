@@ -12,7 +12,7 @@ struct MarkupOptions {
   using Names = std::set<std::string, std::less<>>;
 
   Names ignore_tags = {};         ///< elements that are kept as they are
-  Names splitting_tags = {};      ///< no sentence goes across their tags
+  Names splitting_tags = {};      ///< they end sentences
   Names non_splitting_tags = {};  ///< their tags stand within sentences
   /// XML alone. An element splits sentences unless one of its name has text beside it in its
   /// parent. Without it, none does that is not in splitting_tags.

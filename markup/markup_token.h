@@ -19,7 +19,7 @@ struct MarkupToken {
     Single,   ///< stands within a sentence, as an image does
     Kept,     ///< an element that is kept as it is, and is a part of its sentence: `<code>x</code>`
     Divides,  ///< divides a sentence by its length, as the time of the next caption does
-    Splits,   ///< no sentence goes across it
+    Splits,   ///< it ends the sentence
   };
   /// An attribute that is translated.
   struct Attribute {

@@ -210,12 +210,13 @@ struct TrainConfig {
            .help = "probability that is spread over all pieces instead of the target piece",
            .group = "Optimizer"},
           label_smoothing);
-    visit({.name = "r-drop",
-           .help = "alpha of R-Drop: two passes with unlike dropout must agree (1 to 5, for small "
-                   "corpora; an update takes twice the time); 0: off",
-           .group = "Optimizer",
-           .aliases = "reg-alpha,rdrop-alpha"},
-          r_drop);
+    visit(
+        {.name = "r-drop",
+         .help = "alpha of R-Drop: two passes with different dropout must agree (1 to 5, for small "
+                 "corpora; an update takes twice the time); 0: off",
+         .group = "Optimizer",
+         .aliases = "reg-alpha,rdrop-alpha"},
+        r_drop);
     visit(
         {.name = "guided-alignment-weight",
          .help =
@@ -248,8 +249,8 @@ struct TrainConfig {
            .on_resume = kNotExact},
           spike_factor);
     visit({.name = "max-rollbacks",
-           .help = "most returns to an earlier checkpoint, with half the learning rate, after the "
-                   "training has diverged",
+           .help = "most rollbacks: each goes to an earlier checkpoint, with half the learning "
+                   "rate, after the training has diverged",
            .group = "Optimizer",
            .on_resume = kAllowed},
           max_rollbacks);

@@ -36,8 +36,8 @@ struct AverageConfig {
            .placeholder = "FILE"},
           output);
     visit({.name = "last",
-           .help = "number of newest checkpoints of a run folder; without this flag fewer are "
-                   "taken if there are fewer",
+           .help = "newest checkpoints of a run folder that are averaged; without this flag fewer "
+                   "are taken if there are fewer",
            .group = "Average",
            .aliases = "num-update-checkpoints"},
           last);

@@ -55,13 +55,12 @@ struct EvaluateFiles {
          .aliases = "source",
          .placeholder = "FILE"},
         source);
-    visit(
-        {.name = "html",
-         .help = "also write a page with the scores, where they come from, and the sentences side "
-                 "by side",
-         .group = kFiles,
-         .placeholder = "FILE"},
-        html);
+    visit({.name = "html",
+           .help = "also write a page with the scores, the statistics behind them, and the "
+                   "sentences side by side",
+           .group = kFiles,
+           .placeholder = "FILE"},
+          html);
     visit({.name = "explain",
            .help = "with --html: also explain this many of the sentences, those with the worst "
                    "scores of the first model, 100 at most; the pages stand in a folder beside it",
@@ -73,8 +72,8 @@ struct EvaluateFiles {
           force);
     visit(
         {.name = "tune",
-         .help = "translate with several beam sizes and length penalties, and write those with the "
-                 "best score, by the first of --metrics, into the model, for translate to use",
+         .help = "translate with several beam sizes and length penalties, and write those that "
+                 "score best by the first of --metrics into the model, where translate finds them",
          .group = kFiles},
         tune);
   }

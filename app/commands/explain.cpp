@@ -69,7 +69,8 @@ struct ExplainFlags {
           output);
     visit({.name = "format",
            .help = "a page that shows everything (html), all numbers (json), or a figure of the "
-                   "first sentence (svg); by default what the name of --output ends in, else html",
+                   "first sentence (svg); by default the one that the name of --output ends in, "
+                   "else html",
            .group = kFiles},
           format);
   }

@@ -106,8 +106,8 @@ struct ServeLimits {
            .group = kLimits},
           alternatives_limit);
     visit({.name = "explain-limit",
-           .help = "characters of a text whose translation is explained (POST /explain), 2000 at "
-                   "most; 0: none is",
+           .help = "characters of a text to be explained (POST /explain), 2000 at most; 0: nothing "
+                   "is explained",
            .group = kLimits},
           explain_limit);
     visit({.name = "req-limit",

@@ -108,7 +108,7 @@ struct MarkupFiles {
            .placeholder = "NAME"},
           ignore_tags);
     visit({.name = "splitting-tags",
-           .help = "elements that no sentence goes across",
+           .help = "elements that end sentences",
            .group = kMarkup,
            .placeholder = "NAME"},
           splitting_tags);
