@@ -38,8 +38,9 @@ bool is_taken(std::string_view flag, double value) {
   DecodeConfig config{.sampling = true};
   for (const Field& field : fields_of(config))
     if (field.info.name == flag)
-      field.assign(
-          {field.kind == Field::Kind::Integer ? text_of(std::llround(value)) : text_of(value)});
+      field.assign({field.kind == Field::Kind::Integer
+                        ? text_of(static_cast<std::int64_t>(std::llround(value)))
+                        : text_of(value)});
   try {
     config.validate();
   } catch (const UsageError&) {

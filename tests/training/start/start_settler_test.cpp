@@ -58,12 +58,10 @@ class StartSettlerTest : public testing::Test {
     return {asked, found, alone_, [this](const Remark& remark) { told_.push_back(remark.text); }};
   }
 
-  /// With `width` as d_model.
-  std::filesystem::path write_model(std::int64_t width = 4) {
+  /// With a d_model of 4.
+  std::filesystem::path write_model() {
     SmallModel model(tokenizer().size());
-    model.contents.config.d_model = width;
     model.contents.tokenizer_source = tokenizer().model_bytes();
-    model.fill();
     write_model_file(model_.path(), model.contents);
     return model_.path();
   }
@@ -72,11 +70,14 @@ class StartSettlerTest : public testing::Test {
     return tokenizer_.path().string();
   }
 
+  std::filesystem::path checkpoint() const { return checkpoint_.path(); }
+
   Communicator alone_{RankInfo{}, 60};
   std::vector<std::string> told_;
 
  private:
-  ScratchFile model_{"model.safetensors"}, tokenizer_{"tokenizer.model"};
+  ScratchFile model_{"model.safetensors"}, checkpoint_{"checkpoint.safetensors"},
+      tokenizer_{"tokenizer.model"};
 };
 
 // ---- one rank -----------------------------------------------------------------------------------
@@ -156,13 +157,17 @@ TEST_F(StartSettlerTest, ANewRunOpensTheModelOfInitFrom) {
 
 TEST_F(StartSettlerTest, ARunThatHasBegunOpensItsCheckpointInstead) {
   RunRequest asked = request();
-  ask(asked, "init-from", "moved away");
-  const FoundCheckpoint found = checkpoint_of(asked, write_model(8));
+  ask(asked, "init-from", write_model().string());
+  StartSettler first = settler(asked);
+  first.find_models({});
+  FoundCheckpoint found = checkpoint_of(asked, checkpoint());
+  found.progress.start.settings = first.run().settings;
+  std::filesystem::rename(asked.config.train.init_from, found.path);
   StartSettler start = settler(asked, found);
   start.find_models(found);
   EXPECT_EQ(start.facts().model->name, "this run's checkpoint");
   EXPECT_EQ(start.facts().model->path, found.path);
-  EXPECT_EQ(start.facts().model->config.d_model, 8);
+  EXPECT_EQ(start.run().config.model.d_model, 4);
 }
 
 TEST_F(StartSettlerTest, OneTokenizerFileServesBothSidesUnlessTheTargetHasItsOwn) {
