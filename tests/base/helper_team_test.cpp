@@ -21,10 +21,10 @@ TEST(HelperTeam, EachTaskRunsOnceInEveryCall) {
   std::array<std::atomic<int>, 9> calls{};
   const auto count = [&](std::size_t i) { ++calls[i]; };
   for (int round = 1; round <= 20'000; ++round) {
-    const std::size_t pieces = 1 + static_cast<std::size_t>(round) % calls.size();
-    for (auto& piece : calls) piece = 0;
-    team.run(pieces, std::ref(count));
-    for (std::size_t i = 0; i < calls.size(); ++i) ASSERT_EQ(calls[i], i < pieces ? 1 : 0);
+    const std::size_t tasks = 1 + static_cast<std::size_t>(round) % calls.size();
+    for (auto& of_task : calls) of_task = 0;
+    team.run(tasks, std::ref(count));
+    for (std::size_t i = 0; i < calls.size(); ++i) ASSERT_EQ(calls[i], i < tasks ? 1 : 0);
   }
 }
 
@@ -43,9 +43,9 @@ TEST(HelperTeam, SleepingHelpersWakeUpAgain) {
 
 TEST(HelperTeam, WithoutHelpersTheCallerDoesAll) {
   HelperTeam team(0);
-  int pieces = 0;
-  team.run(5, [&](std::size_t) { ++pieces; });
-  EXPECT_EQ(pieces, 5);
+  int tasks = 0;
+  team.run(5, [&](std::size_t) { ++tasks; });
+  EXPECT_EQ(tasks, 5);
 }
 
 TEST(HelperTeam, ThereAreAsManyHelpersAsThereIsMemoryFor) {
@@ -63,9 +63,9 @@ TEST(HelperTeam, ThereAreAsManyHelpersAsThereIsMemoryFor) {
   HelperTeam team(60);
   setrlimit(RLIMIT_AS, &before);
   EXPECT_LT(team.size(), 30U);  // the stacks of earlier threads may serve again
-  std::atomic<int> pieces = 0;
-  team.run(100, [&](std::size_t) { ++pieces; });
-  EXPECT_EQ(pieces, 100);
+  std::atomic<int> tasks = 0;
+  team.run(100, [&](std::size_t) { ++tasks; });
+  EXPECT_EQ(tasks, 100);
 }
 
 }  // namespace

@@ -66,7 +66,7 @@ TEST_P(AddNormKernel, WithNothingToAddTheInputIsTheSum) {
   table().add_norm[index()](arguments(nullptr, without), 0, kRows);
   EXPECT_EQ(sum, x);
   EXPECT_EQ(y, without);
-  expect_same_in_pieces<NormArguments>(
+  expect_same_when_split<NormArguments>(
       table().add_norm, [&](Elements& result) { return arguments(nullptr, result); },
       Elements(type(), x.size()), kRows);
 }

@@ -206,7 +206,7 @@ TEST_P(AttentionWeightsKernel, RowsDoNotDependOnHowTheyAreSplit) {
   Elements scores = scores_of(shape), d_dropped = random_elements(scores.size());
   const Elements fresh(type(), scores.size());
   Result other{fresh, fresh};
-  expect_same_in_pieces<AttentionWeightsArguments>(
+  expect_same_when_split<AttentionWeightsArguments>(
       table().attention_weights,
       [&](Elements& dropped) {
         auto all = arguments(shape, scores, other, dropout);
@@ -214,7 +214,7 @@ TEST_P(AttentionWeightsKernel, RowsDoNotDependOnHowTheyAreSplit) {
         return all;
       },
       fresh, shape.rows());
-  expect_same_in_pieces<AttentionWeightsArguments>(
+  expect_same_when_split<AttentionWeightsArguments>(
       table().attention_weights,
       [&](Elements& weights) {
         auto all = arguments(shape, scores, other, dropout);
@@ -222,7 +222,7 @@ TEST_P(AttentionWeightsKernel, RowsDoNotDependOnHowTheyAreSplit) {
         return all;
       },
       fresh, shape.rows());
-  expect_same_in_pieces<AttentionWeightsGradientArguments>(
+  expect_same_when_split<AttentionWeightsGradientArguments>(
       table().attention_weights_gradient,
       [&](Elements& d_scores) {
         return AttentionWeightsGradientArguments{other.weights.data(), d_dropped.data(),

@@ -33,7 +33,7 @@ TEST_P(ColumnSumsKernel, AllRowsAreAddedUp) {
 TEST_P(ColumnSumsKernel, BlocksDoNotDependOnHowTheyAreSplit) {
   constexpr std::int64_t columns = 3 * kColumnBlock - 5;
   Elements x = random_elements(kRows * columns);
-  expect_same_in_pieces<ColumnSumsArguments>(
+  expect_same_when_split<ColumnSumsArguments>(
       table().column_sums, [&](Elements& sums) { return arguments(x, sums); },
       Elements(type(), columns), 3);
 }

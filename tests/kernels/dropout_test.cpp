@@ -139,19 +139,19 @@ TEST_P(DropoutKernel, RowsDoNotDependOnHowTheyAreSplit) {
   constexpr std::int64_t columns = 67;
   Elements x = random_elements(kRows * columns), residual = random_elements(kRows * columns);
   const Elements fresh(type(), kRows * columns);
-  expect_same_in_pieces<DropoutArguments>(
+  expect_same_when_split<DropoutArguments>(
       table().dropout,
       [&](Elements& y) {
         return DropoutArguments{x.data(), residual.data(), y.data(), columns, site()};
       },
       fresh, kRows);
-  expect_same_in_pieces<ReluDropoutArguments>(
+  expect_same_when_split<ReluDropoutArguments>(
       table().relu_dropout,
       [&](Elements& y) {
         return ReluDropoutArguments{x.data(), y.data(), columns, site()};
       },
       fresh, kRows);
-  expect_same_in_pieces<ReluDropoutGradientArguments>(
+  expect_same_when_split<ReluDropoutGradientArguments>(
       table().relu_dropout_gradient,
       [&](Elements& dx) {
         return ReluDropoutGradientArguments{x.data(), residual.data(), dx.data(), columns, 1.25F};

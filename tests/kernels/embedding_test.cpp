@@ -61,7 +61,7 @@ TEST_P(EmbeddingGradientKernel, TheGradientIsTheSumOfEachTokensRows) {
 TEST_P(EmbeddingGradientKernel, TokensDoNotDependOnHowTheyAreSplit) {
   constexpr std::int64_t columns = 67;
   Elements d_output = random_elements(kRows * columns);
-  expect_same_in_pieces<EmbeddingGradientArguments>(
+  expect_same_when_split<EmbeddingGradientArguments>(
       table().embedding_gradient, [&](Elements& gradient) { return arguments(d_output, gradient); },
       random_elements(kVocabulary * columns), static_cast<std::int64_t>(tokens_.size()));
 }

@@ -66,10 +66,10 @@ class KernelTest : public testing::TestWithParam<std::tuple<const KernelTable*, 
   /// Expects the same bits from all rows at once, one by one, and over threads in uneven blocks.
   /// `run(begin, end, blocks)` starts from the same input each time.
   template <class Arguments>
-  void expect_same_in_pieces(void (*const (&function)[2])(const Arguments&, std::int64_t,
-                                                          std::int64_t),
-                             const std::function<Arguments(Elements& result)>& arguments,
-                             const Elements& before, std::int64_t rows) const {
+  void expect_same_when_split(void (*const (&function)[2])(const Arguments&, std::int64_t,
+                                                           std::int64_t),
+                              const std::function<Arguments(Elements& result)>& arguments,
+                              const Elements& before, std::int64_t rows) const {
     Elements whole = before, single = before, threaded = before;
     function[index()](arguments(whole), 0, rows);
     const Arguments one_by_one = arguments(single);

@@ -109,7 +109,7 @@ TEST_P(LossKernel, RowsDoNotDependOnHowTheyAreSplit) {
     targets.push_back(static_cast<std::int64_t>(random_.below(columns)));
   const Elements logits = random_elements(rows * columns);
   std::vector<float> losses(rows), likelihoods(rows);
-  expect_same_in_pieces<LossArguments>(
+  expect_same_when_split<LossArguments>(
       table().loss,
       [&](Elements& gradient) {
         return LossArguments{gradient.data(),    targets.data(), losses.data(),

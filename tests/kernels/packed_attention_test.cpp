@@ -169,7 +169,7 @@ TEST_P(PackedAttentionKernel, TasksDoNotDependOnEachOther) {
       {.query_starts = {0, 3, 4, 21}, .key_starts = {0, 1, 18, 51}, .heads = 2, .d_k = 20}};
   const DropoutSite dropout = site(shape);
   Tensors t = random_tensors(shape);
-  expect_same_in_pieces<PackedAttentionArguments>(
+  expect_same_when_split<PackedAttentionArguments>(
       table().packed_attention,
       [&](Elements& output) {
         PackedAttentionArguments arguments = forward(shape, t, dropout);
@@ -177,7 +177,7 @@ TEST_P(PackedAttentionKernel, TasksDoNotDependOnEachOther) {
         return arguments;
       },
       t.output, shape.tasks());
-  expect_same_in_pieces<PackedAttentionGradientArguments>(
+  expect_same_when_split<PackedAttentionGradientArguments>(
       table().packed_attention_gradient,
       [&](Elements& dk) {
         PackedAttentionGradientArguments arguments = backward(shape, t, dropout);

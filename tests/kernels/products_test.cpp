@@ -139,7 +139,7 @@ TEST_P(ProductKernels, RowsDoNotDependOnHowTheyAreSplit) {
   const Shape shape{60, 70, 130};
   Layer l = layer(shape);
   l.x = random_elements(l.x.size());
-  expect_same_in_pieces<ProductArguments>(
+  expect_same_when_split<ProductArguments>(
       table().product,
       [&](Elements& y) {
         ProductArguments arguments = l.arguments(shape);

@@ -118,7 +118,7 @@ TEST_P(RDropKernel, RowsDoNotDependOnHowTheyAreSplit) {
   Elements second = random_elements(rows * columns);
   const Elements second_before = second;
   std::vector<float> losses(rows), likelihoods(rows), divergences(rows);
-  expect_same_in_pieces<RDropArguments>(
+  expect_same_when_split<RDropArguments>(
       table().r_drop,
       [&](Elements& first) {
         second = second_before;

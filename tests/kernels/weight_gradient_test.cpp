@@ -90,7 +90,7 @@ TEST_P(WeightGradientKernel, BlocksDoNotDependOnHowTheyAreSplit) {
   const Shape shape{300, 3 * kOutputBlock - 5, 70};
   Elements dy = random_elements(shape.rows * shape.outputs);
   Elements x = random_elements(shape.rows * shape.inputs);
-  expect_same_in_pieces<WeightGradientArguments>(
+  expect_same_when_split<WeightGradientArguments>(
       table().weight_gradient,
       [&](Elements& sums) { return arguments(shape, dy, x, sums, nullptr, false); },
       Elements(ElementType::Float32, shape.outputs * shape.inputs), blocks(shape));
