@@ -29,7 +29,8 @@ struct ResidentConfig {
   void for_each_field(Visit&& visit) {
     visit({.name = "threads", .help = "threads; 0: all cores that this process may use"}, threads);
     visit({.name = "compute-type", .help = "number type of the arithmetic"}, compute_type);
-    visit({.name = "batch-size", .help = "hypotheses that are computed together; 0: as suits the processor"},
+    visit({.name = "batch-size",
+           .help = "hypotheses that are computed together; 0: as suits the processor"},
           batch_size);
   }
 };

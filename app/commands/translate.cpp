@@ -136,9 +136,10 @@ Work find_work(const TranslateConfig& config, int input) {
     while (reader.next_line()) continue;
   }
   if (reader.lines() != *there)
-    throw Error(files.output, ": has ", counted(*there, "line"), " but ", name_of_input(files),
-                " has ", counted(reader.lines(), "line"),
-                ", and no part file is there to go on from; without --resume all is translated anew");
+    throw Error(
+        files.output, ": has ", counted(*there, "line"), " but ", name_of_input(files), " has ",
+        counted(reader.lines(), "line"),
+        ", and no part file is there to go on from; without --resume all is translated anew");
   log_info(join_text(files.output, ": is complete, ", counted(*there, "line"),
                      "; nothing to do (without --resume all is translated anew)"));
   return Work::Done;
