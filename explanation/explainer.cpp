@@ -155,7 +155,7 @@ TracedTranslation Explainer::search(const SourceSentence& source) {
 }
 
 void Explainer::force(const SourceSentence& source, SentenceExplanation& explanation) {
-  engine_.record(&explanation.activations);
+  engine_.observe(&explanation.activations);
   const std::int32_t slot = engine_.admit({&source.tokens, 1}).front();
   const std::int64_t per_row = std::min<std::int64_t>(kMostProbable, engine_.vocabulary());
   TokenId previous = 0;
@@ -175,7 +175,7 @@ void Explainer::force(const SourceSentence& source, SentenceExplanation& explana
     previous = token.id;
   }
   engine_.release({&slot, 1});
-  engine_.record(nullptr);
+  engine_.observe(nullptr);
   const auto weights = [&](const std::vector<Activations::Attention>& layers, KeyMask mask) {
     std::vector<AttentionWeights> all;
     for (const Activations::Attention& layer : layers)

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "inference/search/engine.h"
-#include "inference/search/sentence_pair.h"
+#include "inference/sentence_pair.h"
 
 namespace dragoman {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "inference/search/sentence_pair.h"
+#include "inference/sentence_pair.h"
 #include "tokenizer/tokenizer_pair.h"
 
 namespace dragoman {

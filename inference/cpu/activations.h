@@ -5,7 +5,7 @@
 
 namespace dragoman {
 
-/// The activations of one sentence and of its translation, as CpuEngine::record writes them. A
+/// The activations of one sentence and of its translation, as CpuEngine::observe writes them. A
 /// vector of several rows [T, D] has them one after the other. The heads of a row stand one after
 /// the other, d_k numbers each. S source tokens, T target tokens.
 struct Activations {

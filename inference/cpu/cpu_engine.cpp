@@ -48,9 +48,10 @@ std::int64_t CpuEngine::max_positions() const {
   return std::numeric_limits<std::int32_t>::max();
 }
 
-/// If the shared cache can hold the weights of a step: six tiles of six rows (linear-inl.h). More
-/// rows have more keys and values, which drive the weights out of the cache. If the weights come
-/// from memory: more rows for each read, since all cores share the memory's bandwidth.
+/// 36 rows, six tiles (operand_layout-inl.h), where the shared cache holds the weights of a step.
+/// More rows have more keys and values, which drive the weights out of it. 96 rows where the
+/// weights come from memory: each read serves more of them, and all cores share the memory's
+/// bandwidth.
 std::int64_t CpuEngine::preferred_rows() const {
   constexpr std::int64_t kNear = 32 << 20;
   return model_->step_bytes() > kNear ? 96 : 36;
@@ -96,7 +97,7 @@ void CpuEngine::admit_in_one_pass(std::span<const std::vector<TokenId>> sentence
   work_.reserve(rows, *model_);
   embed(tokens, work_.positions, model_->source_embedding, model_->source_positions);
   if (activations_ != nullptr)
-    record_embedding(tokens, model_->source_embedding, activations_->source);
+    observe_embedding(tokens, model_->source_embedding, activations_->source);
   encode(starts);
 
   const std::size_t first = slots.size();
@@ -104,7 +105,7 @@ void CpuEngine::admit_in_one_pass(std::span<const std::vector<TokenId>> sentence
     slots.push_back(new_slot(starts[s + 1] - starts[s]));
   for (std::size_t layer = 0; layer < model_->decoder.size(); ++layer) {
     run(model_->decoder[layer].cross_attention.key_value, work_.x.data(), rows, work_.wide.data());
-    if (activations_ != nullptr) record_memory(layer, rows);
+    if (activations_ != nullptr) observe_memory(layer, rows);
     for (std::size_t s = 0; s < sentences.size(); ++s) {
       Source& source = sources_[static_cast<std::size_t>(slots[first + s])];
       std::uint8_t* record = source.keys_values.data() +
@@ -154,7 +155,7 @@ void CpuEngine::step(const StepRequest& step) {
   work_.reserve(rows, *model_);
   embed(work_.tokens, work_.positions, model_->target_embedding, model_->target_positions);
   if (activations_ != nullptr)
-    record_embedding(work_.tokens, model_->target_embedding, activations_->target);
+    observe_embedding(work_.tokens, model_->target_embedding, activations_->target);
   decode(rows, step);
   const WorkTimer timer(times_, EngineWork::Projection);
   choice_.run(*model_->output, work_.x.data(), rows, step, work_.linear);

@@ -42,7 +42,7 @@ class CpuEngine : public Engine {
   /// Empties `activations`, and appends to them from now on what is computed for one sentence: one
   /// that is admitted, and the steps of one row. They must outlive the engine; null: none. Keys and
   /// values are those before they are rounded for the cache.
-  void record(Activations* activations);
+  void observe(Activations* activations);
 
  private:
   /// Buffers of a pass over `rows` rows; they grow to the largest pass.
@@ -104,16 +104,16 @@ class CpuEngine : public Engine {
   const float* residual(const CpuNorm& norm, std::int64_t rows, const float* added,
                         SubLayer&& sub_layer);
   // Called only where activations_ is not null.
-  void record_embedding(std::span<const TokenId> tokens, const CpuEmbedding& embedding,
-                        Activations::Embedding& to) const;
-  void record_encoder(std::size_t layer, std::int64_t rows);
-  void record_memory(std::size_t layer, std::int64_t rows);
-  void record_history(std::size_t layer, std::int64_t rows);
+  void observe_embedding(std::span<const TokenId> tokens, const CpuEmbedding& embedding,
+                         Activations::Embedding& to) const;
+  void observe_encoder(std::size_t layer, std::int64_t rows);
+  void observe_memory(std::size_t layer, std::int64_t rows);
+  void observe_history(std::size_t layer, std::int64_t rows);
   /// The query is the first of `stride` columns of `wide`.
-  void record_query(std::int64_t rows, std::int64_t stride, Activations::Attention& to);
-  void record_feed_forward(const float* input, std::int64_t rows, Activations::FeedForward& to);
+  void observe_query(std::int64_t rows, std::int64_t stride, Activations::Attention& to);
+  void observe_feed_forward(const float* input, std::int64_t rows, Activations::FeedForward& to);
   /// Appends the rows of the residual stream.
-  void record_stream(std::int64_t rows, std::vector<float>& to) const;
+  void observe_stream(std::int64_t rows, std::vector<float>& to) const;
   /// y = norm(x). If `added` is not null, it is added to x first.
   void normalize(const CpuNorm& norm, std::int64_t rows, const float* added, float* y);
 

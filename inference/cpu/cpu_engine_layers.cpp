@@ -201,16 +201,16 @@ void CpuEngine::encode(std::span<const std::int32_t> starts) {
       project(layer.self_attention, input, rows);
       attend_in_sentences(starts);
       run(layer.self_attention.output, work_.attended.data(), rows, work_.output.data());
-      if (activations_ != nullptr) record_encoder(i, rows);
+      if (activations_ != nullptr) observe_encoder(i, rows);
     });
     added = residual(layer.feed_forward.norm, rows, added, [&](const float* input) {
       feed_forward(layer.feed_forward, input, rows);
       if (activations_ != nullptr)
-        record_feed_forward(input, rows, activations_->encoder_feed_forward[i]);
+        observe_feed_forward(input, rows, activations_->encoder_feed_forward[i]);
     });
   }
   if (model_->encoder_norm) normalize(*model_->encoder_norm, rows, added, work_.x.data());
-  if (activations_ != nullptr) record_stream(rows, activations_->memory);
+  if (activations_ != nullptr) observe_stream(rows, activations_->memory);
 }
 
 void CpuEngine::attend_to_history(const CpuDecoderLayer& layer, std::int64_t number,
@@ -227,7 +227,7 @@ void CpuEngine::attend_to_history(const CpuDecoderLayer& layer, std::int64_t num
     }
   }
   run(layer.self_attention.output, work_.attended.data(), rows, work_.output.data());
-  if (activations_ != nullptr) record_history(static_cast<std::size_t>(number), rows);
+  if (activations_ != nullptr) observe_history(static_cast<std::size_t>(number), rows);
 }
 
 void CpuEngine::attend_to_source(const CpuDecoderLayer& layer, std::int64_t number,
@@ -247,7 +247,7 @@ void CpuEngine::attend_to_source(const CpuDecoderLayer& layer, std::int64_t numb
   }
   run(layer.cross_attention.output, work_.attended.data(), rows, work_.output.data());
   if (activations_ != nullptr)
-    record_query(rows, width, activations_->cross[static_cast<std::size_t>(number)]);
+    observe_query(rows, width, activations_->cross[static_cast<std::size_t>(number)]);
 }
 
 void CpuEngine::report_attention(const float* weights, std::int64_t length,
@@ -279,11 +279,11 @@ void CpuEngine::decode(std::int64_t rows, const StepRequest& step) {
     added = residual(layer.feed_forward.norm, rows, added, [&](const float* input) {
       feed_forward(layer.feed_forward, input, rows);
       if (activations_ != nullptr)
-        record_feed_forward(input, rows, activations_->decoder_feed_forward[i]);
+        observe_feed_forward(input, rows, activations_->decoder_feed_forward[i]);
     });
   }
   if (model_->decoder_norm) normalize(*model_->decoder_norm, rows, added, work_.x.data());
-  if (activations_ != nullptr) record_stream(rows, activations_->decoded);
+  if (activations_ != nullptr) observe_stream(rows, activations_->decoded);
 }
 
 }  // namespace dragoman

@@ -6,7 +6,7 @@
 #include <stop_token>
 #include <vector>
 
-#include "inference/search/sentence_pair.h"
+#include "inference/sentence_pair.h"
 #include "model/transformer.h"
 
 namespace dragoman {

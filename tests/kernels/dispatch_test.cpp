@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <iostream>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,16 +40,17 @@ TEST(InstructionSets, AProcessorWithoutAnySetHasThePortableOne) {
   EXPECT_NE(offered.front()->kernels, nullptr);
 }
 
-// The table is chosen once per process, so each choice is made in a process of its own.
+// The tables are chosen once per process, so each choice is made in a process of its own.
 
-/// Prints the table's name or the error, and exits with 0 or 1.
+/// Prints the tables' names or the error, and exits with 0 or 1.
 [[noreturn]] void print_choice(const char* name) {
   if (name == nullptr)
     unsetenv("DRAGOMAN_ISA");
   else
     setenv("DRAGOMAN_ISA", name, 1);
   try {
-    std::cerr << "table " << kernels().name << "\n";
+    std::cerr << "training " << kernels().name << ", translation " << inference_kernels().name
+              << "\n";
     std::exit(0);
   } catch (const Error& error) {
     std::cerr << error.what() << "\n";
@@ -56,17 +58,25 @@ TEST(InstructionSets, AProcessorWithoutAnySetHasThePortableOne) {
   }
 }
 
-TEST(KernelDispatchDeathTest, TheTableThatTheEnvironmentNamesIsTaken) {
-  for (const KernelTable* table : available_tables()) {
-    const std::string name(table->name);
-    EXPECT_EXIT(print_choice(name.c_str()), testing::ExitedWithCode(0), "table " + name);
-  }
+/// The line that print_choice() prints where `set` is the best one. A set without kernels of
+/// training leaves them to the next one that has some.
+std::string tables_from(std::span<const InstructionSet* const> sets) {
+  const auto trains = std::ranges::find_if(sets, &InstructionSet::kernels);
+  return "training " + std::string((*trains)->kernels->name) + ", translation " +
+         std::string(sets.front()->inference->name) + "\n";
 }
 
-TEST(KernelDispatchDeathTest, TheBestTableThatTheProcessorHasIsTaken) {
-  const std::string best(available_tables().front()->name);
-  EXPECT_EXIT(print_choice(nullptr), testing::ExitedWithCode(0), "table " + best);
-  EXPECT_EXIT(print_choice(""), testing::ExitedWithCode(0), "table " + best);
+TEST(KernelDispatchDeathTest, TheTablesOfTheSetThatTheEnvironmentNamesAreTaken) {
+  const auto sets = offered_instruction_sets();
+  for (std::size_t i = 0; i < sets.size(); ++i)
+    EXPECT_EXIT(print_choice(std::string(sets[i]->name).c_str()), testing::ExitedWithCode(0),
+                tables_from(std::span(sets).subspan(i)));
+}
+
+TEST(KernelDispatchDeathTest, TheBestTablesThatTheProcessorHasAreTaken) {
+  const auto sets = offered_instruction_sets();
+  EXPECT_EXIT(print_choice(nullptr), testing::ExitedWithCode(0), tables_from(sets));
+  EXPECT_EXIT(print_choice(""), testing::ExitedWithCode(0), tables_from(sets));
 }
 
 TEST(KernelDispatchDeathTest, ATableThatIsUnknownOrNotOfThisProcessorIsRefused) {

@@ -1,4 +1,4 @@
-// How CpuEngine writes down what it computes, for CpuEngine::record.
+// How CpuEngine writes down what it computes, for CpuEngine::observe.
 #include <algorithm>
 #include <cmath>
 
@@ -33,7 +33,7 @@ void append_heads(const Rows& from, const HeadOrder& order, std::vector<float>& 
 
 }  // namespace
 
-void CpuEngine::record(Activations* activations) {
+void CpuEngine::observe(Activations* activations) {
   activations_ = activations;
   if (activations == nullptr) return;
   *activations = {};
@@ -44,8 +44,8 @@ void CpuEngine::record(Activations* activations) {
   activations->decoder_feed_forward.resize(model_->decoder.size());
 }
 
-void CpuEngine::record_embedding(std::span<const TokenId> tokens, const CpuEmbedding& embedding,
-                                 Activations::Embedding& to) const {
+void CpuEngine::observe_embedding(std::span<const TokenId> tokens, const CpuEmbedding& embedding,
+                                  Activations::Embedding& to) const {
   const std::int64_t d_model = model_->config.d_model;
   std::vector<float> row(static_cast<std::size_t>(d_model));
   for (std::size_t i = 0; i < tokens.size(); ++i) {
@@ -59,7 +59,7 @@ void CpuEngine::record_embedding(std::span<const TokenId> tokens, const CpuEmbed
   }
 }
 
-void CpuEngine::record_encoder(std::size_t layer, std::int64_t rows) {
+void CpuEngine::observe_encoder(std::size_t layer, std::int64_t rows) {
   const std::int64_t d_model = model_->config.d_model;
   Activations::Attention& to = activations_->encoder[layer];
   const float* qkv = work_.wide.data();
@@ -68,45 +68,45 @@ void CpuEngine::record_encoder(std::size_t layer, std::int64_t rows) {
   append_columns({qkv, rows, 3 * d_model, 2 * d_model}, d_model, to.value);
   append_columns({work_.attended.data(), rows, d_model, 0}, d_model, to.context);
   append_columns({work_.output.data(), rows, d_model, 0}, d_model, to.output);
-  record_stream(rows, to.stream);
+  observe_stream(rows, to.stream);
 }
 
-void CpuEngine::record_memory(std::size_t layer, std::int64_t rows) {
+void CpuEngine::observe_memory(std::size_t layer, std::int64_t rows) {
   const HeadOrder& order = model_->order;
   Activations::Attention& to = activations_->cross[layer];
   append_heads({work_.wide.data(), rows, 2 * order.width, 0}, order, to.key);
   append_heads({work_.wide.data(), rows, 2 * order.width, order.width}, order, to.value);
 }
 
-void CpuEngine::record_history(std::size_t layer, std::int64_t rows) {
+void CpuEngine::observe_history(std::size_t layer, std::int64_t rows) {
   const HeadOrder& order = model_->order;
   Activations::Attention& to = activations_->decoder[layer];
   append_heads({work_.wide.data(), rows, 3 * order.width, order.width}, order, to.key);
   append_heads({work_.wide.data(), rows, 3 * order.width, 2 * order.width}, order, to.value);
-  record_query(rows, 3 * order.width, to);
+  observe_query(rows, 3 * order.width, to);
 }
 
-void CpuEngine::record_query(std::int64_t rows, std::int64_t stride, Activations::Attention& to) {
+void CpuEngine::observe_query(std::int64_t rows, std::int64_t stride, Activations::Attention& to) {
   const HeadOrder& order = model_->order;
   append_heads({work_.wide.data(), rows, stride, 0}, order, to.query);
   append_heads({work_.attended.data(), rows, order.width, 0}, order, to.context);
   append_columns({work_.output.data(), rows, model_->config.d_model, 0}, model_->config.d_model,
                  to.output);
-  record_stream(rows, to.stream);
+  observe_stream(rows, to.stream);
 }
 
-void CpuEngine::record_feed_forward(const float* input, std::int64_t rows,
-                                    Activations::FeedForward& to) {
+void CpuEngine::observe_feed_forward(const float* input, std::int64_t rows,
+                                     Activations::FeedForward& to) {
   const std::int64_t d_model = model_->config.d_model, d_ff = model_->config.d_ff;
   // See feed_forward(): ReLU is applied in place.
   const bool in_place = model_->config.activation == Activation::Relu;
-  record_stream(rows, to.stream);
+  observe_stream(rows, to.stream);
   append_columns({input, rows, d_model, 0}, d_model, to.input);
   append_columns({(in_place ? work_.wide : work_.attended).data(), rows, d_ff, 0}, d_ff, to.hidden);
   append_columns({work_.output.data(), rows, d_model, 0}, d_model, to.output);
 }
 
-void CpuEngine::record_stream(std::int64_t rows, std::vector<float>& to) const {
+void CpuEngine::observe_stream(std::int64_t rows, std::vector<float>& to) const {
   const std::int64_t d_model = model_->config.d_model;
   append_columns({work_.x.data(), rows, d_model, 0}, d_model, to);
 }
