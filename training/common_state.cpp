@@ -29,8 +29,8 @@ DeviceLoss sum_over_ranks(Communicator& ranks, DeviceLoss loss) {
   std::array<double, 2> tokens = {static_cast<double>(loss.source_tokens),
                                   static_cast<double>(loss.target_tokens)};
   ranks.sum(tokens);
-  ranks.sum(loss.sums);
-  return {loss.sums, static_cast<std::int64_t>(tokens[0]), static_cast<std::int64_t>(tokens[1])};
+  ranks.sum(loss.values);
+  return {loss.values, static_cast<std::int64_t>(tokens[0]), static_cast<std::int64_t>(tokens[1])};
 }
 
 StopAndClock stop_and_clock_of_all(Communicator& ranks, bool stop_requested, double seconds) {

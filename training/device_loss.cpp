@@ -3,25 +3,25 @@
 namespace dragoman {
 
 DeviceLoss& DeviceLoss::operator+=(const DeviceLoss& other) {
-  if (other.sums.defined()) sums = sums.defined() ? sums + other.sums : other.sums;
+  if (other.values.defined()) values = values.defined() ? values + other.values : other.values;
   source_tokens += other.source_tokens;
   target_tokens += other.target_tokens;
   return *this;
 }
 
 BatchLoss DeviceLoss::read() const {
-  if (!sums.defined()) return {.source_tokens = source_tokens, .target_tokens = target_tokens};
-  const auto here = sums.cpu().contiguous();
+  if (!values.defined()) return {.source_tokens = source_tokens, .target_tokens = target_tokens};
+  const auto here = values.cpu().contiguous();
   return batch_loss(*this, here.const_data_ptr<double>());
 }
 
-BatchLoss batch_loss(const DeviceLoss& loss, const double* sums) {
-  return {.smoothed = sums[0],
-          .negative_log_likelihood = sums[1],
+BatchLoss batch_loss(const DeviceLoss& loss, const double* values) {
+  return {.smoothed = values[kSmoothed],
+          .negative_log_likelihood = values[kNegativeLogLikelihood],
           .source_tokens = loss.source_tokens,
           .target_tokens = loss.target_tokens,
-          .alignment = sums[2],
-          .linked_tokens = sums[3]};
+          .alignment = values[kAlignment],
+          .linked_tokens = values[kLinkedTokens]};
 }
 
 }  // namespace dragoman

@@ -9,21 +9,28 @@
 
 namespace dragoman {
 
+/// The place of each loss of BatchLoss in DeviceLoss::values.
+enum LossIndex : std::uint8_t {
+  kSmoothed,
+  kNegativeLogLikelihood,
+  kAlignment,
+  kLinkedTokens,
+  kLosses,  ///< their number
+};
+
 /// A BatchLoss that the host has not read. Sums of it, and an update made with it, wait for
 /// nothing.
 struct DeviceLoss {
-  /// [4] fp64: smoothed, negative_log_likelihood, alignment and linked_tokens of BatchLoss.
-  /// Undefined: all are 0.
-  torch::Tensor sums;
+  torch::Tensor values;  ///< [kLosses] fp64, by LossIndex; undefined: all are 0
   std::int64_t source_tokens = 0, target_tokens = 0;
 
-  torch::Tensor smoothed() const { return sums.select(0, 0); }  ///< scalar
+  torch::Tensor smoothed() const { return values.select(0, kSmoothed); }  ///< scalar
   DeviceLoss& operator+=(const DeviceLoss& other);
   /// Waits for the device.
   BatchLoss read() const;
 };
 
-/// `sums` [4] on the CPU, the other members of `loss`.
-BatchLoss batch_loss(const DeviceLoss& loss, const double* sums);
+/// `values` [kLosses] on the CPU, the other members of `loss`.
+BatchLoss batch_loss(const DeviceLoss& loss, const double* values);
 
 }  // namespace dragoman

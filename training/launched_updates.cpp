@@ -8,13 +8,13 @@ std::vector<UpdateResult> read_results(const std::vector<LaunchedUpdate>& update
   for (const LaunchedUpdate& update : updates) {
     const auto norm = update.step.gradient_norm;
     numbers.push_back(torch::cat(
-        {update.loss.sums, torch::stack({norm, update.step.made.to(norm.scalar_type())})}));
+        {update.loss.values, torch::stack({norm, update.step.made.to(norm.scalar_type())})}));
   }
-  const auto here = torch::stack(numbers).cpu();  // [updates, 6]
+  const auto here = torch::stack(numbers).cpu();  // [updates, kLosses + 2]
   std::vector<UpdateResult> results;
   for (std::size_t i = 0; i < updates.size(); ++i) {
     const double* row = here.const_data_ptr<double>() + i * static_cast<std::size_t>(here.size(1));
-    results.push_back({batch_loss(updates[i].loss, row), row[4], row[5] != 0});
+    results.push_back({batch_loss(updates[i].loss, row), row[kLosses], row[kLosses + 1] != 0});
   }
   return results;
 }

@@ -4,6 +4,7 @@
 #include <ATen/Parallel.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -49,13 +50,24 @@ constexpr std::int64_t kRowMultiple = 128;
 constexpr std::int64_t kBlock = 32 * 1024;
 
 /// One side of a batch on the device and in the number type of `weights`. With two passes (R-Drop)
-/// the rows become a multiple of twice as many. Other devices than the CPU get filled() batches.
-PackedTokens to_device(const SideView& side, std::int64_t heads, const torch::Tensor& weights,
-                       std::int64_t passes = 1) {
+/// the rows become a multiple of twice as many. For other devices than the CPU accumulate_share()
+/// has filled() the batch.
+PackedTokens tokens_on_device(const SideView& side, std::int64_t heads,
+                              const torch::Tensor& weights, std::int64_t passes = 1) {
   const bool any_shape =
       uses_own_products(weights.scalar_type(), weights.device()) || !has_kernels(weights.device());
   return packed_tokens(side.tokens, side.starts, heads, weights.device(),
                        passes * (any_shape ? 1 : kRowMultiple));
+}
+
+/// The share as the passes read it: filled for other devices than the CPU, and twice with R-Drop.
+/// Nothing where they read it as it is.
+std::optional<PackedBatch> changed_for_passes(const BatchView& share, torch::Device device,
+                                              std::int64_t passes) {
+  std::optional<PackedBatch> changed;
+  if (!has_kernels(device)) changed = filled(share, shape_for(share));
+  if (passes == 2) changed = both_passes(changed ? BatchView(*changed) : share);
+  return changed;
 }
 
 struct ForwardPass {
@@ -185,13 +197,10 @@ DeviceLoss TrainingModel::accumulate(std::span<const BatchView> shares, const Lo
 DeviceLoss TrainingModel::accumulate_share(Replica& replica, const BatchView& share,
                                            const LossConfig& loss, std::int64_t update) {
   const std::int64_t passes = loss.r_drop > 0 ? 2 : 1;
-  PackedBatch changed;
-  BatchView input = share;
-  if (!has_kernels(device_)) input = changed = filled(input, shape_for(input));
-  const std::int64_t target_rows = input.target.size();
-  if (passes == 2) input = changed = both_passes(input);
-  auto source = to_device(input.source, config().heads, compute_weights_, passes);
-  auto target = to_device(input.target, config().heads, compute_weights_, passes);
+  const std::optional<PackedBatch> changed = changed_for_passes(share, device_, passes);
+  const BatchView input = changed ? BatchView(*changed) : share;
+  auto source = tokens_on_device(input.source, config().heads, compute_weights_, passes);
+  auto target = tokens_on_device(input.target, config().heads, compute_weights_, passes);
   if (any_dropout(config())) {
     source.layout.set_row_keys(
         row_keys(input.source, input.sentences, seed_, update, Side::Source));
@@ -200,19 +209,20 @@ DeviceLoss TrainingModel::accumulate_share(Replica& replica, const BatchView& sh
   }
   const ForwardPass output = forward_pass(replica.model, source, target, input.links, loss);
   Predictions predictions{output.hidden, target.tokens};
-  if (passes == 2) predictions = passes_apart(predictions.hidden, target.tokens, target_rows);
+  if (passes == 2)
+    predictions = passes_apart(predictions.hidden, target.tokens, input.target.size() / passes);
   const auto sums =
       projected_cross_entropy(predictions.hidden, replica.model->output_weight(),
                               replica.model->output_bias(), predictions.targets, loss);
   auto objective = sums.objective;
-  std::vector<torch::Tensor> losses = {sums.smoothed, sums.negative_log_likelihood};
+  std::vector<torch::Tensor> losses(kLosses, torch::zeros_like(sums.smoothed));
+  losses[kSmoothed] = sums.smoothed;
+  losses[kNegativeLogLikelihood] = sums.negative_log_likelihood;
   if (output.alignment_loss.defined()) {
     objective =
         objective + output.alignment_loss * (loss.alignment_weight / static_cast<double>(passes));
-    for (const auto& sum : {output.alignment_loss, output.linked_tokens})
-      losses.push_back(sum.detach().to(torch::kFloat64));
-  } else {
-    losses.resize(4, torch::zeros_like(sums.smoothed));
+    losses[kAlignment] = output.alignment_loss.detach().to(torch::kFloat64);
+    losses[kLinkedTokens] = output.linked_tokens.detach().to(torch::kFloat64);
   }
   objective.backward();
   return {torch::stack(losses), share.source.size(), share.target.size()};
@@ -254,8 +264,8 @@ void TrainingModel::forget_gradient() {
 
 BatchLoss TrainingModel::evaluate(const BatchView& batch) {
   const torch::NoGradGuard no_grad;
-  const auto source = to_device(batch.source, config().heads, weights_);
-  const auto target = to_device(batch.target, config().heads, weights_);
+  const auto source = tokens_on_device(batch.source, config().heads, weights_);
+  const auto target = tokens_on_device(batch.target, config().heads, weights_);
   const auto hidden = master_->decode(target, master_->encode(source), source.layout);
   const auto sums = projected_cross_entropy(hidden, master_->output_weight(),
                                             master_->output_bias(), target.tokens, {});
