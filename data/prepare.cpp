@@ -209,8 +209,8 @@ std::vector<const TextFile*> files_of(std::initializer_list<const ParallelText*>
 void take_hashes(const PreparationWork& work, const std::vector<const TextFile*>& files,
                  PreparedData& prepared) {
   const auto take = [&](const std::string& path, const std::string& hash) {
-    const auto before = work.started_with.find(path);
-    if (before != work.started_with.end() && before->second != hash)
+    const auto before = work.expected_hashes.find(path);
+    if (before != work.expected_hashes.end() && before->second != hash)
       throw Error(path,
                   ": has changed since this run was started, or is another text; restore it, or "
                   "give another -o for another run");

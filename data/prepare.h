@@ -54,7 +54,7 @@ struct Preparation {
   std::filesystem::path cache_folder;
   std::uint64_t seed = 1;
   /// For a run that goes on: the hashes of the files that it was started with; see file_hashes.
-  std::map<std::string, std::string> started_with = {};
+  std::map<std::string, std::string> expected_hashes = {};
   DataObserver observer = {};
   std::stop_token stop = {};
   int threads = 0;  ///< 0: all available

@@ -52,7 +52,7 @@ void for_each_member(Record& r, Visit&& visit) {
   visit("precision", r.start.machine.precision);
   visit("threads", r.start.machine.threads);
   visit("processor", r.start.machine.processor);
-  visit("data", r.start.data);
+  visit("data", r.start.file_hashes);
   visit("log_bytes", r.log_bytes);
   visit("configuration", r.start.settings.values);
   visit("asked", r.start.settings.asked);

@@ -58,7 +58,7 @@ struct Cooldown {
 /// The facts of the last start.
 struct StartRecord {
   MachineFacts machine;
-  std::map<std::string, std::string> data;  ///< hash of each text file, by its path
+  std::map<std::string, std::string> file_hashes;  ///< hash of each text file, by its path
   SettingsRecord settings;
 
   bool operator==(const StartRecord&) const = default;

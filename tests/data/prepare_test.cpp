@@ -380,12 +380,12 @@ TEST_F(PrepareTest, AChangedFileUnderARunIsNamed) {
   set_text(sample_text(200));
   data.valid_source = {write("v.en", "the dog\n")};
   data.valid_target = {write("v.de", "der Hund\n")};
-  const auto started_with = prepare().file_hashes;
-  EXPECT_EQ(started_with.size(), 4u);
+  const auto expected_hashes = prepare().file_hashes;
+  EXPECT_EQ(expected_hashes.size(), 4u);
   Preparation resumed = preparation();
-  resumed.started_with = started_with;
+  resumed.expected_hashes = expected_hashes;
   EXPECT_EQ(prepare_data(resumed).cache, CacheUse::Reused);
-  for (const auto& [path, hash] : started_with) {
+  for (const auto& [path, hash] : expected_hashes) {
     const std::string before = read_file(path);
     write_file(path, "X" + before.substr(1));
     EXPECT_THAT(message_of<Error>([&] { prepare_data(resumed); }),

@@ -51,7 +51,7 @@ TEST(ProgressRecord, EveryMemberSurvivesJson) {
   EXPECT_EQ(progress_from_json(to_json(progress)), progress);
 }
 
-TEST(ProgressRecord, WhatIsNoRecordIsRefused) {
+TEST(ProgressRecord, TextThatIsNoRecordIsRefused) {
   EXPECT_THROW(progress_from_json("{\"epoch\": 7}"), Error);
   EXPECT_THROW(progress_from_json("{\"update\": \"7\"}"), Error);
   EXPECT_THROW(progress_from_json("nonsense"), Error);

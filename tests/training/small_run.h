@@ -80,7 +80,7 @@ class SmallRun : public testing::Test {
             .data = data,
             .threads = 1,
             .start = {.machine = {.precision = "fp32", .threads = "1", .processor = "here"},
-                      .data = data.file_hashes,
+                      .file_hashes = data.file_hashes,
                       .settings = {}}};
   }
 

@@ -33,8 +33,8 @@ std::map<std::string, std::string> expected_hashes(const std::vector<Field>& fie
                        "', not '", field.text(),
                        "'; give the same text to go on, or another -o for another run");
     for (std::size_t i = 0; i < now.size(); ++i) {
-      const auto hash = start_before.data.find(before[i]);
-      if (hash == start_before.data.end()) continue;
+      const auto hash = start_before.file_hashes.find(before[i]);
+      if (hash == start_before.file_hashes.end()) continue;
       const auto [known, added] = expected.emplace(now[i], hash->second);
       if (!added && known->second != hash->second)
         throw UsageError("--", field.info.name, ": ", now[i], " stands for two files of this run: ",

@@ -1,4 +1,5 @@
-// Checks that a run that goes on has the same text. Contents are compared; files may lie elsewhere.
+// The hashes that a run that goes on demands of its text files. prepare_data() compares them with
+// the files' own. The files may lie elsewhere now.
 #pragma once
 
 #include <map>

@@ -138,7 +138,7 @@ void compare_with_begun(SettledRun& run, const StartFacts& facts) {
   const ProgressRecord& begun = *facts.begun;
   const auto fields = run.config.fields();
   const ResumeChanges changes = compare_configuration(fields, begun.start.settings.values);
-  run.text_hashes = expected_hashes(fields, begun.start);
+  run.expected_hashes = dragoman::expected_hashes(fields, begun.start);
   if (begun.update > 0 && begun.keep_value < 0 && !run.config.data.keep_valid_source.empty())
     throw UsageError(
         "--keep-valid-src: this run was started without it, so nothing is known to compare with; "

@@ -77,7 +77,7 @@ struct SettledRun {
   std::set<std::string, std::less<>> open = {};  ///< fields whose value may still be chosen
   std::vector<Remark> remarks = {};              ///< with another fact more may follow them
   /// In a run that has begun: the hash that each text file must have, by its path.
-  std::map<std::string, std::string> text_hashes = {};
+  std::map<std::string, std::string> expected_hashes = {};
 
   /// Whether --max-tokens is to be measured.
   bool wants_max_tokens() const;

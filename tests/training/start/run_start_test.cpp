@@ -286,10 +286,11 @@ TEST_F(RunStart, ARunThatGoesOnHasItsOwnSettingsWhereNothingIsAsked) {
 
 TEST_F(RunStart, ARunThatGoesOnKnowsItsTextByItsPlaceInTheCommand) {
   begin();
-  facts.begun->start.data = {{"a.en", "0123"}, {"a.de", "4567"}};
+  facts.begun->start.file_hashes = {{"a.en", "0123"}, {"a.de", "4567"}};
   request.config.data.train_source = {"moved.en"};
   request.settings.asked["train-src"] = "moved.en";
-  EXPECT_THAT(settled().text_hashes, ElementsAre(Pair("a.de", "4567"), Pair("moved.en", "0123")));
+  EXPECT_THAT(settled().expected_hashes,
+              ElementsAre(Pair("a.de", "4567"), Pair("moved.en", "0123")));
 }
 
 // ---- what is refused ----------------------------------------------------------------------------
@@ -375,7 +376,7 @@ TEST_F(RunStart, MoreOrFewerTextsThanTheRunHadAreRefused) {
 
 TEST_F(RunStart, OneFileThatStandsForTwoIsRefused) {
   begin();
-  facts.begun->start.data = {{"a.en", "0123"}, {"a.de", "4567"}};
+  facts.begun->start.file_hashes = {{"a.en", "0123"}, {"a.de", "4567"}};
   request.config.data.train_target = {"a.en"};
   request.settings.asked["train-tgt"] = "a.en";
   EXPECT_THAT(refusal(), HasSubstr("a.en stands for two files of this run"));
