@@ -18,35 +18,27 @@ namespace {
 
 std::int64_t parameters_of(const ModelConfig& model) { return FlatLayout(model).parameters(); }
 
-/// A preset with the settings that would be chosen for a text.
-RunConfig config_of(Preset preset, const TextSize& text) {
-  RunConfig config = RunConfig::from_preset(preset);
-  const std::vector<Field> fields = config.fields();
-  for (const Setting& setting : text_settings(preset, text))
-    assign_text(field_named(fields, setting.name), setting.text);
-  config.model.source_vocabulary = config.model.target_vocabulary = vocabulary_for(text);
-  return config;
-}
-
-/// Measures the speed of all ranks together, on sentences as long as those of the text.
-SpeedOf speed_on(const TextSize& text, const TextMeasurement& measurement, std::int64_t ranks) {
-  return [text, measurement, ranks](Preset preset) {
-    const RunConfig config = config_of(preset, text);
-    const double characters = static_cast<double>(text.target_characters) /
-                              static_cast<double>(std::max<std::int64_t>(1, text.pairs));
-    const std::int64_t length = std::llround(characters / kCharactersPerPiece) + 1;  // </s>
-    const auto& train = config.train;
-    return static_cast<double>(ranks) *
-           measured_speed({.model = config.model,
-                           .precision = resolve_precision(train.precision, measurement.device),
-                           .device = measurement.device,
-                           .text = {.vocabulary = config.model.target_vocabulary,
-                                    .length = std::clamp<std::int64_t>(length, 1, train.max_tokens),
-                                    .spread = 0,
-                                    .batch_tokens = train.max_tokens},
-                           .update_freq = train.update_freq,
-                           .stop = measurement.stop});
-  };
+/// The seconds of a run, or none where memory does not suffice.
+std::optional<double> seconds_of_run(RunConfig config, const CorpusSize& corpus,
+                                     const SpeedMeasurement& measurement) {
+  config.model.source_vocabulary = config.model.target_vocabulary = config.tokenizer.vocab_size;
+  config.model.validate();
+  const TrainConfig& train = config.train;
+  const std::int64_t length =
+      corpus.target_tokens / std::max<std::int64_t>(1, corpus.pairs) + 1;  // </s>
+  const double speed =
+      measured_speed({.model = config.model,
+                      .precision = resolve_precision(train.precision, measurement.device),
+                      .device = measurement.device,
+                      .text = {.vocabulary = config.model.target_vocabulary,
+                               .length = std::clamp<std::int64_t>(length, 1, train.max_tokens),
+                               .spread = 0,
+                               .batch_tokens = train.max_tokens},
+                      .loss = train.loss(),
+                      .update_freq = train.update_freq,
+                      .stop = measurement.stop});
+  if (speed == 0) return std::nullopt;
+  return target_tokens_of_run(corpus, train, measurement.ranks) / (measurement.ranks * speed);
 }
 
 CorpusSize size_of(const Corpus& corpus) {
@@ -91,11 +83,10 @@ double measured_update(const TrialSettings& settings) {
 
 }  // namespace
 
-TextFacts measure_text_facts(const SettledRun& run, const TextMeasurement& measurement, int ranks) {
-  TextFacts facts{.size = measurement.measure_text()};
-  if (run.open.contains("preset"))
-    facts.preset = preset_for(facts.size, speed_on(facts.size, measurement, ranks));
-  return facts;
+ChosenPreset measure_preset(const TextSize& text, const SpeedMeasurement& measurement) {
+  return preset_for(text, [&](Preset preset) {
+    return seconds_of_run(measurement.config_of(preset), estimated_size(text), measurement);
+  });
 }
 
 EpochFacts measure_epoch(const TrialSettings& trial) {

@@ -7,23 +7,25 @@
 #include <string>
 #include <vector>
 
-#include "data/prepare.h"
 #include "data/text_size.h"
 #include "training/start/run_start.h"
 #include "training/start/trial.h"
 
 namespace dragoman {
 
-/// Facts and measurements for choices before there is a tokenizer.
-struct TextMeasurement {
-  std::function<TextSize()> measure_text;
+/// Where the speed of a preset is measured.
+struct SpeedMeasurement {
+  /// The settings that the run would have with a preset.
+  std::function<RunConfig(Preset)> config_of;
   torch::Device device;
+  int ranks;  ///< that train together
   std::stop_token stop;
 };
 
-/// Measures the size of the text. Where the preset is open, also finds the preset that fits text
-/// and machine. Not for a run that starts from another model.
-TextFacts measure_text_facts(const SettledRun& run, const TextMeasurement& measurement, int ranks);
+/// The preset that fits the text and the machine, as preset_for() chooses it. Speeds are measured
+/// on random sentences as long as those of the text. Throws UsageError where a setting does not go
+/// with a preset, and PreparationStopped.
+ChosenPreset measure_preset(const TextSize& text, const SpeedMeasurement& measurement);
 
 /// The facts of the encoded text, with the settings of the trial. An update is timed only where
 /// --max-time asks for it.

@@ -63,7 +63,7 @@ Preparation preparation_of(const SettledRun& run, const Workplace& place) {
           .tokenizer = config.tokenizer,
           .cache_folder = place.folder.corpus(),
           .seed = static_cast<std::uint64_t>(config.train.seed),
-          .started_with = run.text_hashes,
+          .expected_hashes = run.expected_hashes,
           .observer = shown_stages(),
           .stop = place.stop,
           .threads = static_cast<int>(config.train.threads)};
@@ -105,11 +105,14 @@ TrialSettings trial_of(const SettledRun& run, const PreparedData& data, const Wo
 void find_text_facts(StartSettler& start, const Workplace& place) {
   const SettledRun run = start.run();
   if (!run.config.train.init_from.empty()) return;
-  const TextMeasurement measurement{
-      .measure_text = [&run, &place] { return measure_text(preparation_of(run, place)); },
-      .device = place.device,
-      .stop = place.stop};
-  start.learn(&StartFacts::text, measure_text_facts(run, measurement, place.ranks));
+  TextFacts text{.size = measure_text(preparation_of(run, place))};
+  const auto config_of = [&](Preset preset) {
+    const ChosenPreset chosen{.preset = preset, .reason = ""};
+    return start.run_with(&StartFacts::text, TextFacts{text.size, chosen}).config;
+  };
+  if (run.open.contains("preset"))
+    text.preset = measure_preset(text.size, {config_of, place.device, place.ranks, place.stop});
+  start.learn(&StartFacts::text, std::move(text));
 }
 
 /// In a new run, on rank 0: measures the encoded text and the machine.
@@ -233,7 +236,7 @@ void train(TrainOptions& options, Communicator& ranks) {
       .data = data,
       .threads = threads,
       .updates_ahead = updates_ahead(device),
-      .start = {.machine = machine, .data = data.file_hashes, .settings = settled.settings}};
+      .start = {.machine = machine, .file_hashes = data.file_hashes, .settings = settled.settings}};
   require_same_data(run, ranks);
   log_run(run);
   if (ranks.size() > 1) log_info(join_text("training on ", ranks.size(), " ranks"));

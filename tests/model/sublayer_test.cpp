@@ -47,7 +47,7 @@ INSTANTIATE_TEST_SUITE_P(Positions, NormBefore,
                          testing::Values(NormPosition::Before, NormPosition::BeforeQueries));
 
 /// Queries of one input and keys and values of another, by equation 1.
-TEST(SelfAttention, OfTwoInputsIsTheFormula) {
+TEST(SelfAttention, AttentionOfTwoInputsIsTheFormula) {
   auto model = initialized(small_config());
   auto& module = model->encoder->layers[0]->as<EncoderLayerImpl>()->self_attention;
   const auto layout = packed(pairs_of({{3, 5}, {4, 1}}), 2, RowKeys::None).source.layout;

@@ -44,21 +44,22 @@ Preset preset_for(const TextSize& text) {
   return text.target_characters < kSmall ? Preset::Small : Preset::Base;
 }
 
-ChosenPreset preset_for(const TextSize& text, const SpeedOf& speed_of) {
-  const CorpusSize corpus{.pairs = text.pairs,
-                          .target_tokens = std::llround(
-                              static_cast<double>(text.target_characters) / kCharactersPerPiece)};
-  const double longest =
-      std::min(kLongestRun, kSecondsPerToken * static_cast<double>(corpus.target_tokens));
+CorpusSize estimated_size(const TextSize& text) {
+  return {.pairs = text.pairs,
+          .target_tokens =
+              std::llround(static_cast<double>(text.target_characters) / kCharactersPerPiece)};
+}
+
+ChosenPreset preset_for(const TextSize& text, const SecondsOf& seconds_of) {
+  const auto tokens = static_cast<double>(estimated_size(text).target_tokens);
+  const double longest = std::min(kLongestRun, kSecondsPerToken * tokens);
   ChosenPreset chosen{preset_for(text), counted(text.pairs, "pair")};
   while (chosen.preset != Preset::Tiny) {
-    const double speed = speed_of(chosen.preset);
-    const double seconds =
-        static_cast<double>(target_tokens_to_see(corpus, chosen.preset)) / std::max(1.0, speed);
-    if (seconds <= longest) break;
+    const std::optional<double> seconds = seconds_of(chosen.preset);
+    if (seconds && *seconds <= longest) break;
     chosen.reason += join_text("; ", name_of(chosen.preset),
-                               speed > 0 ? " would take " + duration_text(seconds) + " here"
-                                         : std::string(" does not fit into memory"));
+                               seconds ? " would take " + duration_text(*seconds) + " here"
+                                       : std::string(" does not fit into memory"));
     chosen.preset = static_cast<Preset>(static_cast<int>(chosen.preset) - 1);
   }
   return chosen;
@@ -98,6 +99,17 @@ std::int64_t target_tokens_to_see(const CorpusSize& corpus, Preset preset) {
   const bool large = preset == Preset::Base || preset == Preset::Big;
   if (large) return rounded(kPassesOfThePaper * tokens);
   return rounded((preset == Preset::Tiny ? kTinyToSee : kSmallToSee) * std::sqrt(tokens / kTokens));
+}
+
+double target_tokens_of_run(const CorpusSize& corpus, const TrainConfig& config, int ranks) {
+  auto tokens = static_cast<double>(target_tokens_to_see(corpus, config.preset));
+  const auto limit = [&tokens](std::int64_t times, std::int64_t each) {
+    if (times > 0)
+      tokens = std::min(tokens, static_cast<double>(times) * static_cast<double>(each));
+  };
+  limit(config.max_updates, config.max_tokens * config.update_freq * ranks);
+  limit(config.max_epochs, corpus.target_tokens);
+  return tokens;
 }
 
 std::int64_t updates_for(const CorpusSize& corpus, Preset preset, double target_tokens_per_update) {

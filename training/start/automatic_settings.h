@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,12 +32,15 @@ struct CorpusSize {
 /// For a vocabulary of some thousands of pieces.
 inline constexpr double kCharactersPerPiece = 4.6;
 
+/// The size of a text that is not encoded yet.
+CorpusSize estimated_size(const TextSize& text);
+
 /// The size of model that a text is enough for.
 Preset preset_for(const TextSize& text);
 
-/// The speed of a preset's training on this machine, in target pieces a second; 0 where the preset
-/// does not fit into memory.
-using SpeedOf = std::function<double(Preset)>;
+/// The seconds that a run of a preset would take on this machine; none where the preset does not
+/// fit into memory.
+using SecondsOf = std::function<std::optional<double>(Preset)>;
 
 struct ChosenPreset {
   Preset preset;
@@ -45,8 +49,8 @@ struct ChosenPreset {
 
 /// The largest preset that the text is enough for and whose run does not take too long: 45 minutes
 /// for 430,000 target pieces, more in proportion to the text, five days at most. Does not call
-/// `speed_of` where the text is enough for tiny alone.
-ChosenPreset preset_for(const TextSize& text, const SpeedOf& speed_of);
+/// `seconds_of` where the text is enough for tiny alone.
+ChosenPreset preset_for(const TextSize& text, const SecondsOf& seconds_of);
 
 /// --vocab-size for a text: few enough pieces that the rare ones are seen often enough to be
 /// learned.
@@ -61,6 +65,10 @@ std::vector<Setting> text_settings(Preset preset, const TextSize& text);
 /// twice as many pieces. base and big make 21 passes, as the paper's models do (section 5.3:
 /// 100,000 updates of 25,000 pieces, from 4.5 million pairs).
 std::int64_t target_tokens_to_see(const CorpusSize& corpus, Preset preset);
+
+/// target_tokens_to_see(), or fewer where --max-updates or --max-epochs ends the run before.
+/// Nothing is known of the padding, so batches count as full.
+double target_tokens_of_run(const CorpusSize& corpus, const TrainConfig& config, int ranks);
 
 /// The number of updates in which a run sees target_tokens_to_see().
 std::int64_t updates_for(const CorpusSize& corpus, Preset preset, double target_tokens_per_update);

@@ -27,7 +27,7 @@ double seconds_of_batch(TrainingModel& model, const SpeedSettings& settings) {
     if (settings.stop.stop_requested()) throw PreparationStopped();
     const PackedBatch batch = random_batch(settings.text, kSeed, i);
     const auto start = std::chrono::steady_clock::now();
-    model.accumulate(batch, {.label_smoothing = 0.1}, static_cast<std::int64_t>(i)).read();
+    model.accumulate(batch, settings.loss, static_cast<std::int64_t>(i)).read();
     if (i > 0) fastest = std::min(fastest, seconds_since(start));
   }
   return fastest;

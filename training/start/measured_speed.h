@@ -18,6 +18,7 @@ struct SpeedSettings {
   Precision precision;  ///< resolved
   torch::Device device;
   RandomText text;
+  LossConfig loss;
   std::int64_t update_freq;  ///< batches of an update
   std::stop_token stop = {};
 };

@@ -44,6 +44,15 @@ class StartSettler {
     settle();
   }
 
+  /// The run if the caller knew this fact, too. Nothing is learned and no remark told. Throws as
+  /// settle().
+  template <class Fact>
+  SettledRun run_with(std::optional<Fact> StartFacts::*name, Fact fact) const {
+    StartFacts facts = facts_;
+    facts.*name = std::move(fact);
+    return dragoman::settle(request_, facts);
+  }
+
   /// Gives all ranks the settings of rank 0, which may know more facts. Each host keeps the fields
   /// that may differ from host to host.
   void share(Communicator& ranks);

@@ -42,43 +42,60 @@ TEST(AutomaticSettings, ALargerTextGetsALargerModelAndVocabulary) {
   EXPECT_EQ(vocabulary_for(kCaptions), 8000);
 }
 
-/// The speed of each preset where tiny learns from `tiny` target pieces a second.
-SpeedOf speed_with(double tiny) {
-  return [tiny](Preset preset) {
-    constexpr std::array<double, 4> kShares = {1, 0.37, 0.05, 0.015};
-    return tiny * kShares[static_cast<std::size_t>(preset)];
+/// The time of each preset's run where tiny learns from `tiny` target pieces a second.
+SecondsOf seconds_with(const TextSize& text, double tiny) {
+  return [text, tiny](Preset preset) {
+    constexpr std::array<double, 4> kOfTiny = {1, 0.37, 0.05, 0.015};
+    const auto tokens = static_cast<double>(target_tokens_to_see(estimated_size(text), preset));
+    return tokens / (tiny * kOfTiny[static_cast<std::size_t>(preset)]);
   };
 }
 
 constexpr TextSize kMixture{.pairs = 100'000, .target_characters = 7'000'000};
 
 TEST(AutomaticSettings, ASlowMachineTakesASmallerModelOfTheSameTextAndSaysWhy) {
-  const ChosenPreset fast = preset_for(kMixture, speed_with(30'000));
+  const ChosenPreset fast = preset_for(kMixture, seconds_with(kMixture, 30'000));
   EXPECT_EQ(fast.preset, Preset::Small);
   EXPECT_EQ(fast.reason, "100,000 pairs");
-  const ChosenPreset slow = preset_for(kMixture, speed_with(5'000));
+  const ChosenPreset slow = preset_for(kMixture, seconds_with(kMixture, 5'000));
   EXPECT_EQ(slow.preset, Preset::Tiny);
   EXPECT_THAT(slow.reason, HasSubstr("100,000 pairs; small would take 5:0"));
 }
 
 TEST(AutomaticSettings, AModelThatDoesNotFitIntoMemoryIsNotTaken) {
-  const ChosenPreset chosen =
-      preset_for({.pairs = 10'000'000, .target_characters = 1'000'000'000},
-                 [](Preset preset) { return preset == Preset::Base ? 0 : 100'000; });
+  const ChosenPreset chosen = preset_for(
+      {.pairs = 10'000'000, .target_characters = 1'000'000'000},
+      [](Preset preset) { return preset == Preset::Base ? std::nullopt : std::optional(3600.0); });
   EXPECT_EQ(chosen.preset, Preset::Small);
   EXPECT_THAT(chosen.reason, HasSubstr("base does not fit into memory"));
 }
 
 TEST(AutomaticSettings, NothingIsMeasuredForATextThatIsEnoughForTinyAlone) {
-  const SpeedOf speed_of = [](Preset) -> double { throw std::logic_error("measured"); };
-  EXPECT_EQ(preset_for({.pairs = 1'000, .target_characters = 70'000}, speed_of).preset,
+  const SecondsOf seconds_of = [](Preset) -> double { throw std::logic_error("measured"); };
+  EXPECT_EQ(preset_for({.pairs = 1'000, .target_characters = 70'000}, seconds_of).preset,
             Preset::Tiny);
 }
 
 TEST(AutomaticSettings, ALargeTextGetsBaseWhereItsRunEndsInDays) {
   const TextSize news{.pairs = 4'500'000, .target_characters = 550'000'000};
-  EXPECT_EQ(preset_for(news, speed_with(35'000)).preset, Preset::Small);
-  EXPECT_EQ(preset_for(news, speed_with(400'000)).preset, Preset::Base);
+  EXPECT_EQ(preset_for(news, seconds_with(news, 35'000)).preset, Preset::Small);
+  EXPECT_EQ(preset_for(news, seconds_with(news, 400'000)).preset, Preset::Base);
+}
+
+TEST(AutomaticSettings, ALimitThatEndsTheRunEarlierBoundsItsTargetPieces) {
+  const CorpusSize corpus{.pairs = 29'000, .target_tokens = 430'000};
+  TrainConfig config;
+  config.preset = Preset::Small;
+  config.max_tokens = 2000;
+  config.update_freq = 2;
+  const double whole = target_tokens_of_run(corpus, config, 3);
+  EXPECT_EQ(whole, static_cast<double>(target_tokens_to_see(corpus, Preset::Small)));
+  config.max_updates = 500;
+  EXPECT_EQ(target_tokens_of_run(corpus, config, 3), 500 * 2000 * 2 * 3);
+  config.max_epochs = 1;
+  EXPECT_EQ(target_tokens_of_run(corpus, config, 3), 430'000);
+  config.max_updates = config.max_epochs = 1'000'000;
+  EXPECT_EQ(target_tokens_of_run(corpus, config, 3), whole);
 }
 
 TEST(AutomaticSettings, ALongerTextIsSeenLongerButLessOften) {

@@ -20,18 +20,24 @@ ModelConfig model_of_width(std::int64_t width) {
   return model;
 }
 
-double speed_of(const ModelConfig& model, std::stop_token stop = {}) {
+double speed_of(const ModelConfig& model, std::stop_token stop = {}, double r_drop = 0) {
   return measured_speed(
       {.model = model,
        .precision = Precision::Fp32,
        .device = torch::kCPU,
        .text = {.vocabulary = 100, .length = 10, .spread = 0, .batch_tokens = 400},
+       .loss = {.label_smoothing = 0.1, .r_drop = r_drop},
        .update_freq = 1,
        .stop = std::move(stop)});
 }
 
 TEST(MeasuredSpeed, ALargerModelIsSlower) {
   EXPECT_GT(speed_of(model_of_width(16)), 2 * speed_of(model_of_width(512)));
+}
+
+TEST(MeasuredSpeed, TheLossCounts) {
+  const ModelConfig model = model_of_width(256);
+  EXPECT_GT(speed_of(model), 1.3 * speed_of(model, {}, 3)) << "R-Drop makes two passes";
 }
 
 TEST(MeasuredSpeed, TheSpeedIsZeroOnlyWhereMemoryDoesNotSuffice) {
