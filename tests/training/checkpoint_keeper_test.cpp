@@ -153,12 +153,12 @@ TEST_F(CheckpointKeeperTest, ACheckpointThatProvesTooNearIsLeftForAnEarlierOne) 
 TEST_F(CheckpointKeeperTest, ARollbackKeepsTheFactsOfThisStart) {
   progress.start = {
       .machine = {.ranks = 2, .precision = "fp32", .threads = "8", .processor = "there"},
-      .data = {{"old/train.en", "0123"}},
+      .file_hashes = {{"old/train.en", "0123"}},
       .settings = {}};
   save_at(100);
   const StartRecord now{
       .machine = {.ranks = 1, .precision = "bf16", .threads = "4", .processor = "here"},
-      .data = {{"new/train.en", "0123"}},
+      .file_hashes = {{"new/train.en", "0123"}},
       .settings = {}};
   progress.start = now;
   progress.seconds = 77;

@@ -40,7 +40,7 @@ ProgressRecord record_of_other_values() {
       .averaged_update = 38,
       .log_bytes = 39,
       .start = {.machine = {.ranks = 40, .precision = "bf16", .threads = "41", .processor = "here"},
-                .data = {{"\xE9t\xE9.en", "0123"}, {"\u00e9t\u00e9.en", "4567"}},
+                .file_hashes = {{"\xE9t\xE9.en", "0123"}, {"\u00e9t\u00e9.en", "4567"}},
                 .settings = {.values = {{"lr", "0.005"}, {"train-src", "a \"b\".en, \xFF.en"}},
                              .asked = {{"lr", "auto"}},
                              .reasons = {{"lr", "42 pairs"}}}}};
