@@ -4,6 +4,9 @@
 #include <span>
 #include <utility>
 
+#include "inference/search/search_step.h"
+#include "inference/sentence_scheduler.h"
+
 namespace dragoman {
 
 namespace {
@@ -13,11 +16,13 @@ class TracedSearch {
   TracedSearch(Engine& engine, const SourceSentence& sentence)
       : engine_(engine),
         settings_(*sentence.settings),
-        slot_(engine.admit({&sentence.tokens, 1}).front()),
-        search_(
-            settings_.config, settings_.tokens,
-            std::min(settings_.config.max_target_length(sentence.pieces()), engine.max_positions()),
-            0) {
+        step_(engine),
+        rows_{.search = {settings_.config, settings_.tokens,
+                         max_length_of(sentence, engine.max_positions()), random_key_of(sentence)},
+              .config = &settings_.config,
+              .slot = engine.admit({&sentence.tokens, 1}).front(),
+              .source_length = sentence.tokens.size(),
+              .needs_attention = settings_.config.coverage_penalty > 0} {
     nodes_.push_back({.parent = -1,
                       .step = 0,
                       .token = settings_.tokens.eos,
@@ -28,11 +33,11 @@ class TracedSearch {
   }
   TracedSearch(const TracedSearch&) = delete;
   TracedSearch& operator=(const TracedSearch&) = delete;
-  ~TracedSearch() { engine_.release({&slot_, 1}); }
+  ~TracedSearch() { engine_.release({&rows_.slot, 1}); }
 
   SearchTrace run() {
-    while (!search_.finished()) step();
-    Hypothesis translation = search_.best().front();
+    while (!search().finished()) step();
+    Hypothesis translation = search().best().front();
     const std::int32_t best = find(translation);
     std::vector<bool> goes_on(nodes_.size());
     for (const SearchNode& node : nodes_)
@@ -44,32 +49,17 @@ class TracedSearch {
   }
 
  private:
+  SentenceSearch& search() { return rows_.search; }
+
   void step() {
-    const DecodeConfig& config = settings_.config;
-    std::vector<RowOrigin> origins;
-    std::vector<TokenId> previous;
     std::vector<double> sums;
-    for (const SentenceSearch::Row& row : search_.rows()) {
-      origins.push_back({.parent = row.parent, .slot = slot_});
-      previous.push_back(row.previous);
-      sums.push_back(row.sum);
-    }
-    const std::int64_t per_row = SentenceSearch::candidates_needed(config, engine_.vocabulary());
-    std::vector<Candidate> candidates(origins.size() * static_cast<std::size_t>(per_row));
-    std::vector<Adjustment> adjustments;
-    std::vector<RowToken> reported;
-    std::vector<float> attention;
-    const bool needs_attention = config.coverage_penalty > 0;
-    search_.prepare_step(0, adjustments, reported);
-    engine_.select(origins);
-    engine_.step({.previous = previous,
-                  .adjustments = adjustments,
-                  .candidates_per_row = per_row,
-                  .candidates = candidates,
-                  .attention = needs_attention ? &attention : nullptr,
-                  .heads = {config.attention_layer, config.attention_head}});
-    search_.advance({.candidates = candidates, .reported = {}, .attention = attention});
-    add_nodes(candidates, sums);
+    for (const SentenceSearch::Row& row : search().rows()) sums.push_back(row.sum);
+    step_.begin();
+    step_.add(rows_);
+    step_.take();
+    const StepResults results = step_.next_results(rows_);
+    search().advance(results);
+    add_nodes(results.candidates, sums);
   }
 
   /// Adds the extensions of the open hypotheses whose sums are given.
@@ -77,7 +67,7 @@ class TracedSearch {
     const std::int64_t step = ++length_;
     std::vector<Extension> dropped = extensions_of(candidates, sums);
     std::vector<std::int32_t> open;
-    for (const Extension& kept : search_.kept()) {
+    for (const Extension& kept : search().kept()) {
       const bool ends = kept.token == settings_.tokens.eos;
       if (!ends) open.push_back(static_cast<std::int32_t>(nodes_.size()));
       add(kept, step, ends ? NodeState::Finished : NodeState::Alive);
@@ -128,8 +118,8 @@ class TracedSearch {
 
   Engine& engine_;
   const SearchSettings& settings_;
-  const std::int32_t slot_;
-  SentenceSearch search_;
+  SearchStep step_;
+  EngineSearch rows_;
   std::int64_t length_ = 0;
   std::vector<SearchNode> nodes_;
   std::vector<std::int32_t> open_;  // the node of each open row

@@ -15,6 +15,7 @@
 
 #include "inference/search/engine.h"
 #include "inference/search/search.h"
+#include "inference/search/search_step.h"
 #include "inference/sentence.h"
 #include "inference/sentence_scheduler.h"
 
@@ -43,38 +44,22 @@ class Scheduler : public SentenceScheduler {
  private:
   struct Active {
     std::int64_t line, part;
-    std::int32_t slot;
-    std::int32_t first_row;  ///< in the last step; its rows stand side by side
-    std::size_t first_reported, source_length;
-    bool needs_attention;
     std::shared_ptr<const SearchSettings> settings;
     std::shared_ptr<SentenceReceiver> receiver;
     std::stop_token stop;
-    SentenceSearch search;
-
-    const DecodeConfig& config() const { return settings->config; }
+    EngineSearch rows;
   };
 
   /// The heads whose attention the step reports; none if no sentence needs attention.
   std::optional<AttentionHeads> heads() const;
   void release(std::span<const std::int32_t> slots);
   Active start(SourceSentence& sentence, std::int32_t slot) const;
-  void list_rows();
-  std::span<const Candidate> candidates_of(const Active& sentence);
   std::vector<FinishedSentence> advance();
 
   Engine& engine_;
   std::int64_t rows_;
-  std::int64_t candidates_per_row_ = 0;  // of the step under way
   std::vector<Active> active_;
-  // Of the step under way, kept for their memory.
-  std::vector<RowOrigin> origins_;
-  std::vector<TokenId> previous_;
-  std::vector<Adjustment> adjustments_;
-  std::vector<RowToken> reported_;
-  std::vector<Candidate> candidates_, own_candidates_;
-  std::vector<float> reported_log_probabilities_;
-  std::vector<float> attention_;
+  SearchStep step_;
 };
 
 }  // namespace dragoman
