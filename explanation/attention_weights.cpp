@@ -29,18 +29,20 @@ AttentionWeights attention_weights(const Activations::Attention& attention, std:
   const auto queries = static_cast<std::int64_t>(attention.query.size()) / d_model;
   const auto keys = static_cast<std::int64_t>(attention.key.size()) / d_model;
   const std::int64_t d_k = d_model / heads;
-  AttentionWeights weights{.heads = heads, .queries = queries, .keys = keys, .values = {}};
+  AttentionWeights weights{
+      .heads = heads, .queries = queries, .keys = keys, .mask = mask, .values = {}, .scores = {}};
   weights.values.resize(static_cast<std::size_t>(heads * queries * keys));
-  std::vector<double> scores;
+  std::vector<double> row;
   for (std::int64_t h = 0; h < heads; ++h)
     for (std::int64_t q = 0; q < queries; ++q) {
       const float* query = attention.query.data() + q * d_model + h * d_k;
       const std::int64_t seen = mask == KeyMask::Causal ? q + 1 : keys;
-      scores.clear();
+      row.clear();
       for (std::int64_t k = 0; k < seen; ++k)
-        scores.push_back(dot(query, attention.key.data() + k * d_model + h * d_k, d_k) /
-                         std::sqrt(static_cast<double>(d_k)));
-      softmax(scores, weights.values.data() + (h * queries + q) * keys);
+        row.push_back(dot(query, attention.key.data() + k * d_model + h * d_k, d_k) /
+                      std::sqrt(static_cast<double>(d_k)));
+      softmax(row, weights.values.data() + (h * queries + q) * keys);
+      weights.scores.insert(weights.scores.end(), row.begin(), row.end());
     }
   return weights;
 }

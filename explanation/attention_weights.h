@@ -16,7 +16,10 @@ enum class KeyMask {
 /// softmax(q k^T / sqrt(d_k)) of each head (equation 1), computed in double precision.
 struct AttentionWeights {
   std::int64_t heads, queries, keys;
-  std::vector<float> values;  ///< [heads, queries, keys]; a masked key has exactly 0
+  KeyMask mask;
+  std::vector<float> values;   ///< [heads, queries, keys]; a masked key has exactly 0
+  std::vector<double> scores;  ///< q k^T / sqrt(d_k) of the keys that are not masked, in the order
+                               ///< of the values
 
   float at(std::int64_t head, std::int64_t query, std::int64_t key) const {
     return values[static_cast<std::size_t>((head * queries + query) * keys + key)];

@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <span>
+#include <string_view>
 
 #include "base/error.h"
 #include "explanation/number_blocks.h"
+#include "explanation/page_blocks.h"
 
 namespace dragoman {
 
@@ -17,10 +18,22 @@ using Json = nlohmann::ordered_json;
 /// Five digits behind the point.
 double rounded(double value) { return std::round(value * 1e5) / 1e5; }
 
-/// The block of the learned vectors [positions, d_model] that an explained sentence may have.
-Json positions_json(std::span<const float> learned, std::int64_t d_model) {
-  const auto most = static_cast<std::size_t>(Explainer::kMostPieces * d_model);
-  return vectors_block(learned.first(std::min(learned.size(), most)), d_model, VectorBits::Eight);
+/// The page draws so many positions.
+constexpr std::int64_t kPositionsOfPage = 64;
+
+Json vectors_json(const std::vector<float>& vectors, const ExplainedModel& model) {
+  const std::int64_t d_model = model.weights->config.d_model;
+  return model.form == ExplanationForm::Page ? strips_block(vectors, d_model)
+                                             : vectors_block(vectors, d_model);
+}
+
+/// The block of the learned vectors [positions, d_model] that an explained sentence may have, or
+/// that the page draws.
+Json positions_json(const std::vector<float>& learned, const ExplainedModel& model) {
+  const std::int64_t most =
+      model.form == ExplanationForm::Page ? kPositionsOfPage : Explainer::kMostPieces;
+  const std::int64_t count = std::min(std::ssize(learned), most * model.weights->config.d_model);
+  return vectors_json({learned.begin(), learned.begin() + count}, model);
 }
 
 Json model_json(const ExplainedModel& model) {
@@ -38,9 +51,8 @@ Json model_json(const ExplainedModel& model) {
                 {{"layer", (layer == 0 ? config.decoder_layers : layer) - 1},
                  {"head", head == 0 ? Json() : Json(head - 1)}}}};
   if (config.positions == Positions::Learned)
-    json["positions"] = {
-        {"source", positions_json(model.weights->source_positions, config.d_model)},
-        {"target", positions_json(model.weights->target_positions, config.d_model)}};
+    json["positions"] = {{"source", positions_json(model.weights->source_positions, model)},
+                         {"target", positions_json(model.weights->target_positions, model)}};
   return json;
 }
 
@@ -65,25 +77,55 @@ Json target_token_json(const ExplainedToken& token, const Tokenizer& target) {
   return json;
 }
 
-Json weights_json(const std::vector<AttentionWeights>& layers) {
+Json weights_json(const std::vector<AttentionWeights>& layers, const ExplainedModel& model) {
   Json json = Json::array();
-  for (const AttentionWeights& weights : layers) json.push_back(weights_block(weights));
+  for (const AttentionWeights& weights : layers)
+    json.push_back(model.form == ExplanationForm::Page ? scores_block(weights)
+                                                       : weights_block(weights));
   return json;
 }
 
-Json vectors_json(const std::vector<Activations::Attention>& layers, std::int64_t d_model) {
+Json attention_vectors_json(const std::vector<Activations::Attention>& layers,
+                            const ExplainedModel& model) {
   Json json = Json::array();
-  for (const Activations::Attention& layer : layers)
-    json.push_back({{"q", vectors_block(layer.query, d_model, VectorBits::Twelve)},
-                    {"k", vectors_block(layer.key, d_model, VectorBits::Twelve)},
-                    {"v", vectors_block(layer.value, d_model, VectorBits::Eight)},
-                    {"output", vectors_block(layer.output, d_model, VectorBits::Eight)}});
+  for (const Activations::Attention& layer : layers) {
+    Json& blocks = json.emplace_back(Json{{"q", vectors_json(layer.query, model)},
+                                          {"k", vectors_json(layer.key, model)},
+                                          {"v", vectors_json(layer.value, model)},
+                                          {"output", vectors_json(layer.output, model)}});
+    if (model.form == ExplanationForm::Numbers)
+      blocks["stream"] = vectors_json(layer.stream, model);
+  }
   return json;
 }
 
-Json embedding_json(const Activations::Embedding& embedding, std::int64_t d_model) {
-  return {{"token", vectors_block(embedding.token, d_model, VectorBits::Eight)},
-          {"position", vectors_block(embedding.position, d_model, VectorBits::Eight)}};
+Json feed_forward_json(const std::vector<Activations::FeedForward>& layers,
+                       const ExplainedModel& model) {
+  Json json = Json::array();
+  for (const Activations::FeedForward& layer : layers)
+    json.push_back({{"stream", vectors_json(layer.stream, model)},
+                    {"input", vectors_json(layer.input, model)},
+                    {"hidden", vectors_block(layer.hidden, model.weights->config.d_ff)},
+                    {"output", vectors_json(layer.output, model)}});
+  return json;
+}
+
+/// The page computes the vectors of positions that a formula gives.
+Json embedding_json(const Activations::Embedding& embedding, const ExplainedModel& model) {
+  Json json = {{"token", vectors_json(embedding.token, model)}};
+  if (model.form == ExplanationForm::Numbers ||
+      model.weights->config.positions == Positions::Learned)
+    json["position"] = vectors_json(embedding.position, model);
+  return json;
+}
+
+/// What the page does not draw.
+void add_way_through_stacks(const Activations& activations, const ExplainedModel& model,
+                            Json& json) {
+  json["feed_forward"] = {{"encoder", feed_forward_json(activations.encoder_feed_forward, model)},
+                          {"decoder", feed_forward_json(activations.decoder_feed_forward, model)}};
+  json["stacks"] = {{"encoder", vectors_json(activations.memory, model)},
+                    {"decoder", vectors_json(activations.decoded, model)}};
 }
 
 Json search_json(const TracedTranslation& search, const DecodeConfig& config,
@@ -111,6 +153,10 @@ Json search_json(const TracedTranslation& search, const DecodeConfig& config,
             {"score", rounded(search.greedy_score)}}}};
 }
 
+std::string_view format_name(ExplanationForm form) {
+  return form == ExplanationForm::Page ? "dragoman explanation page" : "dragoman explanation";
+}
+
 std::string text_of(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -119,7 +165,6 @@ std::string text_of(const Json& json) {
 
 std::string sentence_json(const ExplainedModel& model, const SentenceExplanation& sentence,
                           const Tokenizer& target) {
-  const std::int64_t d_model = model.weights->config.d_model;
   const Activations& activations = sentence.activations;
   Json source_tokens = Json::array(), target_tokens = Json::array();
   for (const ExplainedToken& token : sentence.source_tokens)
@@ -132,24 +177,25 @@ std::string sentence_json(const ExplainedModel& model, const SentenceExplanation
                {"source_tokens", std::move(source_tokens)},
                {"target_tokens", std::move(target_tokens)},
                {"attention",
-                {{"encoder", weights_json(sentence.encoder)},
-                 {"decoder", weights_json(sentence.decoder)},
-                 {"cross", weights_json(sentence.cross)}}},
+                {{"encoder", weights_json(sentence.encoder, model)},
+                 {"decoder", weights_json(sentence.decoder, model)},
+                 {"cross", weights_json(sentence.cross, model)}}},
                {"vectors",
-                {{"encoder", vectors_json(activations.encoder, d_model)},
-                 {"decoder", vectors_json(activations.decoder, d_model)},
-                 {"cross", vectors_json(activations.cross, d_model)}}},
+                {{"encoder", attention_vectors_json(activations.encoder, model)},
+                 {"decoder", attention_vectors_json(activations.decoder, model)},
+                 {"cross", attention_vectors_json(activations.cross, model)}}},
                {"embedding",
-                {{"source", embedding_json(activations.source, d_model)},
-                 {"target", embedding_json(activations.target, d_model)}}}};
+                {{"source", embedding_json(activations.source, model)},
+                 {"target", embedding_json(activations.target, model)}}}};
+  if (model.form == ExplanationForm::Numbers) add_way_through_stacks(activations, model, json);
   if (sentence.search) json["search"] = search_json(*sentence.search, model.search, target);
   return text_of(json);
 }
 
 std::string explanation_json(const ExplainedModel& model,
                              const std::vector<std::string>& sentences) {
-  std::string text = text_of({{"format", "dragoman explanation"},
-                              {"version", 1},
+  std::string text = text_of({{"format", format_name(model.form)},
+                              {"version", 2},
                               {"dragoman", model.program_version},
                               {"model", model_json(model)}});
   text.back() = ',';  // instead of the brace

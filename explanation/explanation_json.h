@@ -1,4 +1,4 @@
-// Explanations as JSON. docs/explanation.md describes it.
+// Explanations as JSON. docs/explanation.md describes the form for programs.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,18 @@
 
 namespace dragoman {
 
+enum class ExplanationForm {
+  Numbers,  ///< all numbers, for programs (number_blocks.h)
+  Page,     ///< what the page draws, as exact as it shows it (page_blocks.h)
+};
+
 /// What all sentences have in common.
 struct ExplainedModel {
   std::string program_version;
   std::string name;  ///< of the model, as it was given
   std::shared_ptr<const CpuModel> weights;
   DecodeConfig search;
+  ExplanationForm form = ExplanationForm::Numbers;
 };
 
 /// The JSON object of a sentence. `target` made the explanation.

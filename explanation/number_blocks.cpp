@@ -1,10 +1,9 @@
 #include "explanation/number_blocks.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cmath>
 #include <numeric>
+#include <string>
 
 #include "base/base64.h"
 
@@ -15,37 +14,6 @@ namespace {
 template <class Number>
 std::string base64_of(const std::vector<Number>& numbers) {
   return base64(std::as_bytes(std::span(numbers)));
-}
-
-/// The number that is written with six digits, so that no text of a scale is long.
-double six_digits(double value) {
-  std::array<char, 32> text{};
-  const auto written = std::to_chars(text.data(), text.data() + text.size(), value,
-                                     std::chars_format::scientific, 5);
-  double rounded = 0;
-  std::from_chars(text.data(), written.ptr, rounded);
-  return rounded;
-}
-
-float largest(std::span<const float> vector) {
-  float most = 0;
-  for (const float value : vector) most = std::max(most, std::abs(value));
-  return most;
-}
-
-std::vector<std::uint8_t> in_bytes(const std::vector<std::int16_t>& numbers, VectorBits bits) {
-  std::vector<std::uint8_t> bytes;
-  if (bits == VectorBits::Eight) {
-    for (const std::int16_t number : numbers) bytes.push_back(static_cast<std::uint8_t>(number));
-    return bytes;
-  }
-  for (std::size_t i = 0; i < numbers.size(); i += 2) {
-    const auto a = static_cast<unsigned>(numbers[i]) & 0xFFFU;
-    const auto b = i + 1 < numbers.size() ? static_cast<unsigned>(numbers[i + 1]) & 0xFFFU : 0U;
-    for (const unsigned byte : {a & 0xFFU, a >> 8U | (b & 0xFU) << 4U, b >> 4U})
-      bytes.push_back(static_cast<std::uint8_t>(byte));
-  }
-  return bytes;
 }
 
 }  // namespace
@@ -80,24 +48,24 @@ nlohmann::ordered_json weights_block(const AttentionWeights& weights) {
   return {{"shape", {weights.heads, weights.queries, weights.keys}}, {"data", base64_of(numbers)}};
 }
 
-nlohmann::ordered_json vectors_block(std::span<const float> vectors, std::int64_t size,
-                                     VectorBits bits) {
-  const auto columns = static_cast<std::size_t>(size);
-  const int most = (1 << (static_cast<int>(bits) - 1)) - 1;
-  std::vector<std::int16_t> numbers;
-  std::vector<double> scales;
-  for (std::size_t i = 0; i < vectors.size(); i += columns) {
-    const std::span<const float> vector = vectors.subspan(i, columns);
-    // Rounded up: the largest number is never beyond `most`.
-    const double scale = six_digits(largest(vector) / most * (1 + 1e-5));
-    scales.push_back(scale);
-    for (const float value : vector)
-      numbers.push_back(static_cast<std::int16_t>(scale == 0 ? 0 : std::lround(value / scale)));
-  }
-  return {{"shape", {scales.size(), columns}},
-          {"bits", static_cast<int>(bits)},
-          {"scales", std::move(scales)},
-          {"data", base64_of(in_bytes(numbers, bits))}};
+std::uint16_t half_of(float value) {
+  constexpr float kLargest = 65504;
+  constexpr int kFraction = 10, kLeast = -24;  // bits; 2^kLeast is the smallest number above 0
+  const float magnitude = std::min(std::abs(value), kLargest);
+  int exponent = 0;
+  std::frexp(magnitude, &exponent);
+  const int unit = std::max(exponent - kFraction - 1, kLeast);  // of the last place, a power of 2
+  const auto units = static_cast<int>(std::lround(std::ldexp(magnitude, -unit)));
+  // Units beyond the fraction's bits carry into the exponent's.
+  const int sign = std::signbit(value) ? 0x8000 : 0;
+  return static_cast<std::uint16_t>(sign + ((unit - kLeast) << kFraction) + units);
+}
+
+nlohmann::ordered_json vectors_block(std::span<const float> vectors, std::int64_t size) {
+  std::vector<std::uint16_t> halves;
+  halves.reserve(vectors.size());
+  for (const float value : vectors) halves.push_back(half_of(value));
+  return {{"shape", {std::ssize(vectors) / size, size}}, {"data", base64_of(halves)}};
 }
 
 }  // namespace dragoman

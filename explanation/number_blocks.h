@@ -1,5 +1,5 @@
-// Many numbers as a JSON object with a base64 text of whole numbers, little-endian, which is
-// smaller than decimal digits. docs/explanation.md shows how to read it.
+// Many numbers as a JSON object with a base64 text, which is smaller than decimal digits.
+// docs/explanation.md shows how to read it.
 #pragma once
 
 #include <cstdint>
@@ -18,16 +18,14 @@ inline constexpr std::int64_t kWholeRow = 65535;
 /// numbers sum to kWholeRow (the largest remainders are rounded up); a weight of 0 stays 0.
 std::vector<std::uint16_t> whole_weights(std::span<const float> row);
 
-/// {"shape": [heads, queries, keys], "data"}: the rows of whole_weights().
+/// {"shape": [heads, queries, keys], "data"}: the rows of whole_weights(), little-endian.
 nlohmann::ordered_json weights_block(const AttentionWeights& weights);
 
-enum class VectorBits { Eight = 8, Twelve = 12 };
+/// The bits of the nearest number of 16 bits (IEEE 754-2008, binary16); beyond the largest one,
+/// 65504, that one.
+std::uint16_t half_of(float value);
 
-/// {"shape": [count, size], "bits", "scales": [count], "data"}: number times scale is the element.
-/// The largest element of a vector has the largest number. Of twelve bits two numbers a, b stand in
-/// three bytes: the low eight bits of a, the high four of a below the low four of b, the high eight
-/// of b. An odd count has a 0 behind it.
-nlohmann::ordered_json vectors_block(std::span<const float> vectors, std::int64_t size,
-                                     VectorBits bits);
+/// {"shape": [count, size], "data"}: the numbers of half_of(), little-endian.
+nlohmann::ordered_json vectors_block(std::span<const float> vectors, std::int64_t size);
 
 }  // namespace dragoman

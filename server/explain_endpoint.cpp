@@ -88,6 +88,7 @@ void TranslationServer::begin_explanation(const CallPointer& call,
   charge(*call);
   explanations_.start(
       {.text = text.text,
+       .use = call->wants_numbers ? ExplanationUse::Program : ExplanationUse::Page,
        .model = text.route.front(),
        .stop = call->gone,
        .deadline = call->begin + config_.request_timeout},

@@ -20,7 +20,7 @@ void check(const TextToExplain& task, const std::stop_token& stopping) {
 ExplanationOutcome explained(const TextToExplain& task, const std::stop_token& stopping) {
   try {
     check(task, stopping);
-    return task.model->explain()(task.text, [&] { check(task, stopping); });
+    return task.model->explain()(task.text, task.use, [&] { check(task, stopping); });
   } catch (const HttpError& known) {
     return known;
   } catch (const std::exception& other) {

@@ -22,6 +22,7 @@ namespace dragoman {
 
 struct TextToExplain {
   std::string text;
+  ExplanationUse use;
   std::shared_ptr<const ServedModel> model;  ///< one that explains
   std::stop_token stop = {};                 ///< nobody waits any more
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();

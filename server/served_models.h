@@ -28,15 +28,18 @@ struct RequestedTranslations {
   bool words_of_best_alone = true;
 };
 
+/// What an explanation is for.
+enum class ExplanationUse { Page, Program };
+
 struct TextExplanation {
-  std::string json;                ///< of `dragoman explain`
+  std::string json;                ///< of `dragoman explain`, for the use that was named
   std::int64_t target_tokens = 0;  ///< that were written
 };
 
 /// Explains a text, sentence by sentence. Calls `on_step` often; what that throws ends the work.
 /// Throws HttpError (400) where a text cannot be explained.
-using ExplainText =
-    std::function<TextExplanation(const std::string& text, const std::function<void()>& on_step)>;
+using ExplainText = std::function<TextExplanation(const std::string& text, ExplanationUse use,
+                                                  const std::function<void()>& on_step)>;
 
 class ServedModel {
  public:

@@ -126,8 +126,10 @@ std::vector<ExplainedLine> write_explanations(const EvaluatedTexts& texts,
       if (stop.stop_requested()) return written;
       const std::string name = page_name(system, line);
       try {
-        write_file(folder / name,
-                   explanation_page(explain_text(translator, texts.source[line], {}).json));
+        write_file(
+            folder / name,
+            explanation_page(
+                explain_text(translator, texts.source[line], ExplanationForm::Page, {}).json));
       } catch (const Error& error) {
         log_warning(join_text("line ", line + 1, " is not explained: ", error.what()));
         continue;

@@ -237,7 +237,10 @@ int run_explain(const ExplainOptions& options, const Invocation& invocation) {
   const ExplainedModel model{.program_version = DRAGOMAN_VERSION,
                              .name = flags.model,
                              .weights = weights,
-                             .search = search};
+                             .search = search,
+                             .form = flags.format == ExplanationFormat::Json
+                                         ? ExplanationForm::Numbers
+                                         : ExplanationForm::Page};
   const std::string json = explain_all(model, tokenizers, sentences, stopping()).json;
   write(flags, flags.format == ExplanationFormat::Json ? json + "\n" : explanation_page(json));
   log_written(flags, sentences.size());

@@ -52,13 +52,14 @@ bool is_flag_of_explain(std::string_view name) {
 }
 
 Explanation explain_text(const ExplainedTranslator& translator, const std::string& text,
-                         const OnStep& on_step) {
+                         ExplanationForm form, const OnStep& on_step) {
   const std::vector<GivenSentence> sentences = sentences_of(text, translator);
   if (sentences.empty()) throw UnfitText("the text has no sentence");
   ExplainedModel model{.program_version = DRAGOMAN_VERSION,
                        .name = translator.name,
                        .weights = translator.weights,
-                       .search = translator.search};
+                       .search = translator.search,
+                       .form = form};
   model.search.sampling = false;
   model.search.n_best = 1;
   return explain_all(model, translator.tokenizers, sentences, on_step);

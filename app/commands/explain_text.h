@@ -29,6 +29,6 @@ bool is_flag_of_explain(std::string_view name);
 /// the translator splits them. Throws Error where a sentence cannot be explained, or the text
 /// has more than Explainer::kMostPieces pieces, and what `on_step` throws.
 Explanation explain_text(const ExplainedTranslator& translator, const std::string& text,
-                         const OnStep& on_step);
+                         ExplanationForm form, const OnStep& on_step);
 
 }  // namespace dragoman

@@ -118,9 +118,11 @@ class ModelFiles {
                                          .weights = std::move(weights),
                                          .search = search,
                                          .several_sentences = opened.several_sentences};
-    return [translator](const std::string& text, const OnStep& on_step) {
+    return [translator](const std::string& text, ExplanationUse use, const OnStep& on_step) {
+      const ExplanationForm form =
+          use == ExplanationUse::Page ? ExplanationForm::Page : ExplanationForm::Numbers;
       try {
-        auto [json, target_tokens] = explain_text(translator, text, on_step);
+        auto [json, target_tokens] = explain_text(translator, text, form, on_step);
         return TextExplanation{.json = std::move(json), .target_tokens = target_tokens};
       } catch (const UnfitText& unfit) {
         throw HttpError(400, join_text("Invalid request: ", unfit.what()));

@@ -89,8 +89,7 @@ const measuresOf = (kind, layer, head) => {
   let entropy = 0,
     distance = 0;
   for (let q = 0; q < queries; ++q) {
-    const begin = (head * queries + q) * keys;
-    const row = Float64Array.from(block.numbers.subarray(begin, begin + keys), n => n / kWhole);
+    const row = block.row(head, q);
     const middle = diagonalOf(kind, q, queries, keys);
     entropy += entropyOf(row) / queries;
     for (let k = 0; k < keys; ++k) distance += (row[k] * Math.abs(k - middle)) / queries;

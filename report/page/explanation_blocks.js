@@ -1,48 +1,69 @@
-// Blocks of numbers: base64 in the JSON, arrays here. A block is decoded when it is first drawn.
+// Blocks of numbers: texts in the JSON, arrays here (explanation/page_blocks.h). A block is read when
+// it is first drawn.
 
-const decodedBlocks = new WeakMap();
+const readBlocks = new WeakMap();
 
-const decoded = (block, decode) => {
-  if (!decodedBlocks.has(block)) decodedBlocks.set(block, decode(block));
-  return decodedBlocks.get(block);
+const readOnce = (block, read) => {
+  if (!readBlocks.has(block)) readBlocks.set(block, read(block));
+  return readBlocks.get(block);
 };
 
-const bytesOf = text => {
-  const binary = atob(text);
-  const bytes = new Uint8Array(binary.length);
-  for (let i = 0; i < binary.length; ++i) bytes[i] = binary.charCodeAt(i);
-  return bytes;
-};
+// The values of the digits of base64, by their codes.
+const kDigitValues = new Uint8Array(128);
+[...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'].forEach(
+  (digit, value) => (kDigitValues[digit.charCodeAt(0)] = value),
+);
 
-// The weights of a layer: whole numbers [heads, queries, keys] whose rows sum to 65535.
-const kWhole = 65535;
-const attentionBlock = block =>
-  decoded(block, ({ shape: [heads, queries, keys], data }) => {
-    const numbers = new Uint16Array(bytesOf(data).buffer);
-    return {
-      heads,
-      queries,
-      keys,
-      numbers,
-      at: (head, query, key) => numbers[(head * queries + query) * keys + key] / kWhole,
-    };
-  });
-
-// Two numbers of 12 bits stand in three bytes.
-const twelveBits = bytes => {
-  const numbers = new Int16Array((bytes.length / 3) * 2);
-  for (let i = 0, at = 0; i < bytes.length; i += 3, at += 2) {
-    const [low, middle, high] = bytes.subarray(i, i + 3);
-    numbers[at] = ((low | (middle << 8)) << 20) >> 20; // with the sign of bit 11
-    numbers[at + 1] = (((middle >> 4) | (high << 4)) << 20) >> 20;
+// Whole numbers of so many digits each. The middle one of those that the digits can write is 0.
+const numbersOf = (text, digits) => {
+  const middle = 64 ** digits / 2;
+  const numbers = new Int32Array(text.length / digits);
+  for (let i = 0, at = 0; i < numbers.length; ++i) {
+    let number = 0;
+    for (let digit = 0; digit < digits; ++digit)
+      number = 64 * number + kDigitValues[text.charCodeAt(at++)];
+    numbers[i] = number - middle;
   }
   return numbers;
 };
 
+// softmax of the scores: their exponentials divided by the sum of all.
+const writeSoftmax = (scores, weights) => {
+  const most = scores.reduce((one, other) => Math.max(one, other), -Infinity);
+  let sum = 0;
+  for (let k = 0; k < scores.length; ++k) sum += weights[k] = Math.exp(scores[k] - most);
+  for (let k = 0; k < scores.length; ++k) weights[k] /= sum;
+};
+
+// The scores of a layer (-Infinity where a key is masked) and the weights that follow from them
+// (equation 1), [heads, queries, keys].
+const attentionBlock = block =>
+  readOnce(block, ({ shape: [heads, queries, keys], causal, scales, data }) => {
+    const numbers = numbersOf(data, 3);
+    const scores = new Float64Array(heads * queries * keys).fill(-Infinity);
+    const weights = new Float64Array(scores.length);
+    let at = 0;
+    for (let head = 0, row = 0; head < heads; ++head)
+      for (let query = 0; query < queries; ++query, row += keys) {
+        const seen = causal ? query + 1 : keys;
+        for (let key = 0; key < seen; ++key) scores[row + key] = numbers[at++] * scales[head];
+        writeSoftmax(scores.subarray(row, row + seen), weights.subarray(row, row + seen));
+      }
+    const placeOf = (head, query, key) => (head * queries + query) * keys + key;
+    return {
+      heads,
+      queries,
+      keys,
+      at: (head, query, key) => weights[placeOf(head, query, key)],
+      scoreAt: (head, query, key) => scores[placeOf(head, query, key)],
+      row: (head, query) => weights.subarray(placeOf(head, query, 0), placeOf(head, query, keys)),
+    };
+  });
+
 // Vectors [count, size]: whole numbers with a scale for each vector.
 const vectorBlock = block =>
-  decoded(block, ({ shape: [count, size], bits, scales, data }) => {
-    const numbers = bits === 8 ? new Int8Array(bytesOf(data).buffer) : twelveBits(bytesOf(data));
+  readOnce(block, ({ shape: [count, size], scales, data }) => {
+    const numbers = numbersOf(data, 1);
     return {
       count,
       size,

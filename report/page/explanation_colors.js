@@ -53,13 +53,13 @@ const paintSigned = (canvas, vectors, most) => {
 const picture = (label, properties) =>
   element('canvas', { role: 'img', 'aria-label': label, class: 'cells', ...properties });
 
-// "32 numbers from −1.20 to 0.85": a strip in words.
+// "32 numbers from −1.2 to 0.85": a strip in words, as exact as its block.
 const toldVector = vector => {
   const [least, most] = vector.reduce(
     ([low, high], value) => [Math.min(low, value), Math.max(high, value)],
     [Infinity, -Infinity],
   );
-  return `${vector.length} numbers from ${decimal(least)} to ${decimal(most)}`;
+  return `${vector.length} numbers from ${twoDigits(least)} to ${twoDigits(most)}`;
 };
 
 // A vector as a strip of cells.

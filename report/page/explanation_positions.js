@@ -18,18 +18,15 @@ const sinusoid = (position, dimension) => {
 
 const isLearned = () => model.config.positions === 'learned';
 
-const positionVectors = () => {
-  if (isLearned()) {
-    const table = vectorBlock(model.positions[view.side === 'source' ? 'source' : 'target']);
-    return Array.from({ length: Math.min(kPositionsShown, table.count) }, (_, i) =>
-      table.vector(i),
-    );
-  }
-  return Array.from({ length: kPositionsShown }, (_, position) =>
-    Float32Array.from({ length: model.config['d-model'] }, (__, dimension) =>
-      sinusoid(position, dimension),
-    ),
+const sinusoids = position =>
+  Float32Array.from({ length: model.config['d-model'] }, (_, dimension) =>
+    sinusoid(position, dimension),
   );
+
+const positionVectors = () => {
+  if (!isLearned()) return Array.from({ length: kPositionsShown }, (_, i) => sinusoids(i));
+  const table = vectorBlock(model.positions[view.side === 'source' ? 'source' : 'target']);
+  return Array.from({ length: Math.min(kPositionsShown, table.count) }, (_, i) => table.vector(i));
 };
 
 // Says the number of the cell of a canvas that is pointed at, or that the arrow keys lead to.
@@ -58,8 +55,10 @@ const tellCells = (canvas, rows, columns, told) => {
 };
 
 const toldPosition = vectors => (position, dimension) => {
-  const value = vectors[position][dimension].toFixed(3);
-  if (isLearned()) return `Position ${position}, dimension ${dimension}: ${value}`;
+  const number = vectors[position][dimension];
+  // Learned numbers are no more exact on this page.
+  if (isLearned()) return `Position ${position}, dimension ${dimension}: ${number.toPrecision(2)}`;
+  const value = number.toFixed(3);
   const wavelength = (2 * Math.PI) / frequencyOf(dimension);
   return (
     `Position ${position}, dimension ${dimension} (${dimension % 2 ? 'cosine' : 'sine'}): ${value}. ` +
@@ -96,9 +95,8 @@ const showInput = () => {
   const vectors = sentence().embedding[view.side === 'source' ? 'source' : 'target'];
   const position = view.side === 'source' ? view.source : view.output;
   const token = tokensOf(view.side)[position];
-  const [embedded, added] = [vectors.token, vectors.position].map(block =>
-    vectorBlock(block).vector(position),
-  );
+  const embedded = vectorBlock(vectors.token).vector(position);
+  const added = isLearned() ? vectorBlock(vectors.position).vector(position) : sinusoids(position);
   const rows = [
     [`√d_{model} × embedding of ${quoted(token.piece)}`, embedded],
     [`+ position ${position}`, added],

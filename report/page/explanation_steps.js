@@ -16,13 +16,13 @@ const kSteps = [
   {
     name: 'q · k',
     text: ({ best, score }) =>
-      `The query times each key is a score: the more alike, the larger. ${quoted(best)} has the largest, ${decimal(score)} (equation 1, QK^{T}).`,
+      `The query times each key is a score: the more alike, the larger. ${quoted(best)} has the largest, ${decimal(score * Math.sqrt(size))} (equation 1, QK^{T}).`,
   },
   {
     name: '÷ √d_{k}',
     text: ({ best, score, size }) =>
       `Each score is divided by √d_{k} = √${size} = ${+Math.sqrt(size).toFixed(2)}, as long vectors would have large products (section 3.2.1, footnote 4). ` +
-      `${quoted(best)}: ${decimal(score / Math.sqrt(size))}.`,
+      `${quoted(best)}: ${decimal(score)}.`,
   },
   {
     name: 'softmax',
@@ -74,17 +74,16 @@ const stepsOf = () => {
     size = q.length;
   const tokens = tokensOf(sides.keys);
   const rows = tokens.slice(0, keys).map((token, k) => {
-    const key = part('k', k);
-    const masked = view.kind === 'decoder' && k > position;
+    const score = block.scoreAt(head, position, k);
     return {
       token,
       // Whether the query is made of this token. The decoder makes it of the token that it has read.
       isOwn: view.kind !== 'cross' && k === position,
-      key,
+      key: part('k', k),
       value: part('v', k),
-      score: dotProduct(q, key),
+      score, // divided by √d_k
       weight: block.at(head, position, k),
-      masked,
+      masked: score === -Infinity,
     };
   });
   const best = rows.reduce((most, row) => (row.weight > most.weight ? row : most));
@@ -128,8 +127,8 @@ const stepRow = ({ size }, row, { most, bestScore }) =>
       ...(row.isOwn ? [element('small', {}, 'gives q')] : []),
     ),
     stepCell(1, {}, strip(row.key, most.key, `Key of ${row.token.piece}`)),
-    stepCell(2, { class: 'number' }, row.masked ? '−∞' : decimal(row.score)),
-    stepCell(3, { class: 'number' }, row.masked ? '−∞' : decimal(row.score / Math.sqrt(size))),
+    stepCell(2, { class: 'number' }, row.masked ? '−∞' : decimal(row.score * Math.sqrt(size))),
+    stepCell(3, { class: 'number' }, row.masked ? '−∞' : decimal(row.score)),
     stepCell(
       4,
       { class: 'number weight' },

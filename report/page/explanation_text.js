@@ -19,6 +19,7 @@ const directionOf = text => {
 
 // A number below 0 with a minus sign.
 const decimal = (value, places = 2) => value.toFixed(places).replace('-', '−');
+const twoDigits = value => String(Number(value.toPrecision(2))).replace('-', '−');
 
 // "W^{O}" and "d_{k}" as elements.
 const formula = text =>

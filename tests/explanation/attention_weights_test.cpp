@@ -34,6 +34,14 @@ TEST(AttentionWeights, WeightsAreTheSoftmaxOfTheScaledProductsOfEachHead) {
   EXPECT_NEAR(weights.at(1, 1, 1), share(3 / root, 0), 1e-6);
 }
 
+TEST(AttentionWeights, KeysThatAreNotMaskedHaveScores) {
+  const double root = std::sqrt(2.0);
+  EXPECT_THAT(attention_weights(two_positions(), 2, 4, KeyMask::None).scores,
+              ElementsAre(1 / root, 0, 0, 0, 0, 6 / root, 0, 3 / root));
+  EXPECT_THAT(attention_weights(two_positions(), 2, 4, KeyMask::Causal).scores,
+              ElementsAre(1 / root, 0, 0, 0, 0, 3 / root));
+}
+
 TEST(AttentionWeights, WeightsOfMaskedKeysAreExactlyZero) {
   const AttentionWeights weights = attention_weights(two_positions(), 2, 4, KeyMask::Causal);
   for (const std::int64_t head : {0, 1}) {

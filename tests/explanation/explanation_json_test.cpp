@@ -13,11 +13,12 @@ using Json = nlohmann::ordered_json;
 
 const DecodeConfig kSearch{.beam_size = 2, .max_length = 6};
 
-Json json_of(std::optional<std::string_view> target, Positions positions = Positions::Sinusoidal) {
+Json json_of(std::optional<std::string_view> target, Positions positions = Positions::Sinusoidal,
+             ExplanationForm form = ExplanationForm::Numbers) {
   const auto weights = weights_of_small_model(positions);
   Explainer explainer(weights, tokenizer_pair(), kSearch);
   const ExplainedModel model{
-      .program_version = "1", .name = "run/", .weights = weights, .search = kSearch};
+      .program_version = "1", .name = "run/", .weights = weights, .search = kSearch, .form = form};
   return Json::parse(explanation_json(
       model, {sentence_json(model, explainer.explain("one two", target), tokenizer())}));
 }
@@ -42,6 +43,39 @@ TEST(ExplanationJson, ShapesAreThoseOfTheModelAndTheSentence) {
   EXPECT_EQ(sentence["target_tokens"][0]["top"].size(), 10);
   EXPECT_EQ(sentence["source_tokens"].back(),
             (Json{{"piece", "</s>"}, {"id", 2}, {"word", nullptr}}));
+}
+
+TEST(ExplanationJson, TheWayThroughTheStacksIsThere) {
+  const Json json = json_of("Four five. six,");
+  const Json& sentence = json["sentences"][0];
+  const std::size_t sources = sentence["source_tokens"].size();
+  const std::size_t targets = sentence["target_tokens"].size();
+  const std::int64_t d_ff = json["model"]["config"]["d-ff"];
+  for (const auto& [stack, tokens] :
+       {std::pair("encoder", sources), std::pair("decoder", targets)}) {
+    for (const char* name : {"stream", "input", "output"})
+      EXPECT_EQ(sentence["feed_forward"][stack][0][name]["shape"], (Json{tokens, 4}));
+    EXPECT_EQ(sentence["feed_forward"][stack][0]["hidden"]["shape"], (Json{tokens, d_ff}));
+    EXPECT_EQ(sentence["vectors"][stack][0]["stream"]["shape"], (Json{tokens, 4}));
+    EXPECT_EQ(sentence["stacks"][stack]["shape"], (Json{tokens, 4}));
+  }
+  EXPECT_EQ(sentence["vectors"]["cross"][0]["stream"]["shape"], (Json{targets, 4}));
+}
+
+TEST(ExplanationJson, ThePageGetsWhatItDraws) {
+  const Json json = json_of("Four five. six,", Positions::Sinusoidal, ExplanationForm::Page);
+  const Json& sentence = json["sentences"][0];
+  const std::size_t sources = sentence["source_tokens"].size();
+  const std::size_t targets = sentence["target_tokens"].size();
+  const Json& decoder = sentence["attention"]["decoder"][0];
+  EXPECT_EQ(decoder["shape"], (Json{2, targets, targets}));
+  EXPECT_EQ(decoder["data"].get<std::string>().size(), 3 * 2 * targets * (targets + 1) / 2);
+  EXPECT_EQ(sentence["vectors"]["cross"][0]["k"]["data"].get<std::string>().size(), sources * 4);
+  for (const char* name : {"feed_forward", "stacks"}) EXPECT_FALSE(sentence.contains(name));
+  EXPECT_FALSE(sentence["vectors"]["cross"][0].contains("stream"));
+  EXPECT_FALSE(sentence["embedding"]["source"].contains("position"));
+  const Json learned = json_of("Four", Positions::Learned, ExplanationForm::Page);
+  EXPECT_TRUE(learned["sentences"][0]["embedding"]["source"].contains("position"));
 }
 
 TEST(ExplanationJson, TheSearchIsShownWhereThereWasOne) {

@@ -40,29 +40,56 @@ TEST(WholeWeights, TheWeightOfOneKeyIsTheWhole) {
 }
 
 TEST(WeightsBlock, ABlockHasLittleEndianNumbersInBase64) {
-  const nlohmann::ordered_json block =
-      weights_block({.heads = 1, .queries = 2, .keys = 2, .values = {1, 0, 0, 1}});
+  const nlohmann::ordered_json block = weights_block({.heads = 1,
+                                                      .queries = 2,
+                                                      .keys = 2,
+                                                      .mask = KeyMask::None,
+                                                      .values = {1, 0, 0, 1},
+                                                      .scores = {}});
   EXPECT_EQ(block["shape"], nlohmann::json({1, 2, 2}));
   EXPECT_EQ(block["data"], "//8AAAAA//8=");  // FF FF 00 00 00 00 FF FF
 }
 
-TEST(VectorsBlock, EachVectorHasAScale) {
-  const nlohmann::ordered_json block =
-      vectors_block(std::vector<float>{127, -63.5F, 0, 0, 2, -2}, 2, VectorBits::Eight);
-  EXPECT_EQ(block["shape"], nlohmann::json({3, 2}));
-  EXPECT_EQ(block["bits"], 8);
-  EXPECT_NEAR(block["scales"][0].get<double>(), 1, 1e-4);
-  EXPECT_EQ(block["scales"][1], 0);  // a vector of zeros
-  EXPECT_NEAR(block["scales"][2].get<double>(), 2.0 / 127, 1e-6);
-  EXPECT_EQ(block["data"], "f8EAAH+B");  // 127 -63 0 0 127 -127
+/// The number of the bits, by the standard's definition.
+double number_of(std::uint16_t half) {
+  const int exponent = half >> 10 & 31, fraction = half & 1023;
+  const double magnitude =
+      exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(1024 + fraction, exponent - 25);
+  return (half & 0x8000) != 0 ? -magnitude : magnitude;
 }
 
-TEST(VectorsBlock, TwoNumbersOfTwelveBitsAreThreeBytes) {
-  const std::vector<float> vector = {3.14159F, -2.71828F, 0.001F};
-  const nlohmann::ordered_json block = vectors_block(vector, 3, VectorBits::Twelve);
-  EXPECT_NEAR(block["scales"][0].get<double>(), 3.14159 / 2047, 1e-7);
-  EXPECT_EQ(block["bits"], 12);
-  EXPECT_EQ(block["data"], "/1eRAQAA");  // 7FF 915 001 000: FF 57 91 01 00 00
+TEST(HalfOf, EveryHalfIsItself) {
+  for (unsigned bits = 0; bits <= 0xFFFF; ++bits) {
+    const auto half = static_cast<std::uint16_t>(bits);
+    if ((half & 0x7C00) == 0x7C00) continue;  // no number
+    EXPECT_EQ(half_of(static_cast<float>(number_of(half))), half);
+  }
+}
+
+TEST(HalfOf, NoOtherHalfIsNearer) {
+  RandomStream random(5);
+  for (int i = 0; i < 2000; ++i) {
+    const float value = std::ldexp(static_cast<float>(2 * random.uniform() - 1),
+                                   static_cast<int>(random.below(40)) - 24);
+    const std::uint16_t half = half_of(value);
+    const double error = std::abs(number_of(half) - static_cast<double>(value));
+    for (const int other : {half - 1, half + 1})
+      if ((other & 0x7C00) != 0x7C00 && (other & 0x8000) == (half & 0x8000)) {
+        EXPECT_LE(error, std::abs(number_of(static_cast<std::uint16_t>(other)) -
+                                  static_cast<double>(value)));
+      }
+  }
+}
+
+TEST(HalfOf, NoHalfIsBeyondTheLargest) {
+  EXPECT_EQ(number_of(half_of(1e6F)), 65504);
+  EXPECT_EQ(number_of(half_of(-65519)), -65504);
+}
+
+TEST(VectorsBlock, ABlockHasHalvesInBase64) {
+  const nlohmann::ordered_json block = vectors_block(std::vector<float>{1, -2, 0, 0.5F}, 2);
+  EXPECT_EQ(block["shape"], nlohmann::json({2, 2}));
+  EXPECT_EQ(block["data"], "ADwAwAAAADg=");  // 3C00 C000 0000 3800
 }
 
 }  // namespace

@@ -16,8 +16,9 @@ using testing::Not;
 
 using OnStep = std::function<void()>;
 
-TextExplanation quoted(const std::string& text, const OnStep&) {
-  return {.json = json{{"text", text}}.dump(), .target_tokens = 3};
+TextExplanation quoted(const std::string& text, ExplanationUse use, const OnStep&) {
+  const json quote = {{"text", text}, {"for", use == ExplanationUse::Page ? "page" : "program"}};
+  return {.json = quote.dump(), .target_tokens = 3};
 }
 
 /// A server whose model of en-de explains by the function.
@@ -39,7 +40,7 @@ TEST(ExplainEndpoint, APageRunsItsOwnScriptAlone) {
   const HttpResponse first = server.explain({{"format", "html"}, {"q", "<b>one"}});
   EXPECT_EQ(first.status, 200);
   EXPECT_EQ(first.type, "text/html; charset=utf-8");
-  EXPECT_THAT(first.body, HasSubstr("{\"text\":\"\\u003cb>one\"}"));
+  EXPECT_THAT(first.body, HasSubstr("{\"for\":\"page\",\"text\":\"\\u003cb>one\"}"));
   const auto nonce_of = [](const HttpResponse& page) {
     std::smatch found;
     EXPECT_TRUE(std::regex_search(page.body, found, std::regex("<script nonce=\"([^\"]+)\">")));
@@ -59,7 +60,7 @@ TEST(ExplainEndpoint, ProgramsGetTheNumbers) {
   const HttpResponse response = server.explain({{"source", "auto"}, {"q", "The cat sat down."}});
   EXPECT_EQ(response.status, 200);
   EXPECT_EQ(response.type, "application/json");
-  EXPECT_EQ(json_of(response), json({{"text", "The cat sat down."}}));
+  EXPECT_EQ(json_of(response), json({{"text", "The cat sat down."}, {"for", "program"}}));
   const AnsweredRequest facts = server.answered().front();
   EXPECT_EQ(facts.languages, "en-de");
   EXPECT_EQ(facts.characters, 17);
@@ -135,7 +136,8 @@ TEST(ExplainEndpoint, AReaderSeesAnErrorOnThePageOfTheServer) {
 }
 
 TEST(ExplainEndpoint, AFaultOfTheTextIs400AndAnotherIs500) {
-  const auto thrower = [](const std::string& text, const OnStep&) -> TextExplanation {
+  const auto thrower = [](const std::string& text, ExplanationUse,
+                          const OnStep&) -> TextExplanation {
     if (text == "one") throw HttpError(400, "the sentence has 900 pieces");
     if (text == "two") throw Error("the model's probabilities are not numbers");
     throw std::runtime_error("no more memory");
@@ -161,10 +163,10 @@ TEST(ExplainEndpoint, OneExplanationIsMadeAtATimeAndTranslationsGoOn) {
   gate.open(false);
   std::promise<void> begun;
   std::atomic<int> made = 0;
-  ExplainingServer server([&](const std::string& text, const OnStep& on_step) {
+  ExplainingServer server([&](const std::string& text, ExplanationUse use, const OnStep& on_step) {
     if (++made == 1) begun.set_value();
     gate.pass();
-    return quoted(text, on_step);
+    return quoted(text, use, on_step);
   });
   std::vector<std::future<HttpResponse>> admitted;
   admitted.push_back(server.send(ExplainingServer::request()));
@@ -184,7 +186,7 @@ TEST(ExplainEndpoint, OneExplanationIsMadeAtATimeAndTranslationsGoOn) {
 }
 
 /// Goes on until it is stopped.
-TextExplanation endless(const std::string&, const OnStep& on_step) {
+TextExplanation endless(const std::string&, ExplanationUse, const OnStep& on_step) {
   while (true) {
     on_step();
     std::this_thread::sleep_for(milliseconds(1));
@@ -216,9 +218,9 @@ TEST(ExplainEndpoint, AServerThatEndsAnswersAll) {
 TEST(ExplainEndpoint, AnExplanationCountsForTheQuotaOfAKey) {
   const std::string path = testing::TempDir() + "explain_keys";
   write_file(path, "alpha 7\n");
-  const auto second_fails = [](const std::string& text, const OnStep& on_step) {
+  const auto second_fails = [](const std::string& text, ExplanationUse use, const OnStep& on_step) {
     if (text == "two") throw HttpError(400, "unfit");
-    return quoted(text, on_step);
+    return quoted(text, use, on_step);
   };
   ExplainingServer server(second_fails, {.api_keys = std::make_shared<ApiKeys>(path)});
   EXPECT_EQ(server.explain().status, 400) << "no key";

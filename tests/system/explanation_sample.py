@@ -1,12 +1,11 @@
-"""An explanation of made-up numbers, as `dragoman explain` writes them: attention that follows from its queries and
-keys."""
+"""An explanation of made-up numbers, as `dragoman explain` gives them to its page: attention that follows from its
+queries and keys."""
 
-import array
-import base64
 import math
 import random
+import string
 
-WHOLE = 65535
+DIGITS = string.ascii_uppercase + string.ascii_lowercase + string.digits + "+/"
 SOURCE = ("The old teacher does not know why the children in the village are always so late for the lessons that she has "
           "prepared with great care every evening since the beginning of the very long and cold winter months .")
 TARGET = ("Die alte Lehrerin weiß nicht , warum die Kinder im Dorf immer so spät zu den Stunden kommen , die sie seit "
@@ -15,37 +14,17 @@ MARKUP = "<b onclick=alert(1)>Katze</b> </script> & <!--"
 ARABIC = "المعلم القديم لا يعرف"
 
 
-def encoded(kind, numbers):
-    return base64.b64encode(array.array(kind, numbers).tobytes()).decode()
+def text_of(rows, digits):
+    """The rows in so many digits a number, and the scale of each row."""
+    middle = 64**digits // 2
+    scales = [max(map(abs, row)) / (middle - 1) or 1 for row in rows]
+    numbers = [middle + round(value / scale) for row, scale in zip(rows, scales) for value in row]
+    return {"scales": scales, "data": "".join(DIGITS[number >> 6 * digit & 63]
+                                              for number in numbers for digit in reversed(range(digits)))}
 
 
-def in_bytes(numbers, bits):
-    """Two numbers of 12 bits stand in three bytes."""
-    if bits == 8:
-        return encoded("b", numbers)
-    pairs = zip(numbers[::2], [*numbers[1::2], 0])
-    return encoded("B", [byte for a, b in pairs for byte in (a & 255, a >> 8 & 15 | (b & 15) << 4, b >> 4 & 255)])
-
-
-def vectors(rows, bits=8):
-    """A block of vectors, in whole numbers of `bits`."""
-    scales = [max(map(abs, row)) / (2**(bits - 1) - 1) or 1 for row in rows]
-    numbers = [round(value / scale) for row, scale in zip(rows, scales) for value in row]
-    return {"shape": [len(rows), len(rows[0])], "bits": bits, "scales": scales, "data": in_bytes(numbers, bits)}
-
-
-def whole_numbers(weights):
-    """The weights as whole numbers with the sum WHOLE; those that are 0 stay so."""
-    numbers = [math.floor(WHOLE * weight) for weight in weights]
-    rest = sorted((i for i, weight in enumerate(weights) if weight), key=lambda i: numbers[i] - WHOLE * weights[i])
-    for i in rest[:WHOLE - sum(numbers)]:
-        numbers[i] += 1
-    return numbers
-
-
-def softmax(scores):
-    powers = [math.exp(score) for score in scores]
-    return [power / sum(powers) for power in powers]
+def vectors(rows):
+    return {"shape": [len(rows), len(rows[0])], **text_of(rows, 1)}
 
 
 class Layer:
@@ -56,22 +35,22 @@ class Layer:
         queries, keys = sizes
         size = width // heads
         self.k, self.v, self.q = self.rows(keys), self.rows(keys), self.rows(queries)
-        numbers = []
+        scores = [[] for _ in range(heads)]
         for head in range(heads):
             part = slice(head * size, (head + 1) * size)
             for t, query in enumerate(self.q):
                 query[part] = [value + 1.5 * other for value, other in
                                zip(query[part], self.k[min(keys - 1, max(0, t + head - 1))][part])]
                 last = t + 1 if kind == "decoder" else keys
-                scores = [sum(a * b for a, b in zip(query[part], key[part])) / math.sqrt(size) for key in self.k[:last]]
-                numbers += whole_numbers(softmax(scores) + [0.0] * (keys - last))
-        self.attention = {"shape": [heads, queries, keys], "data": encoded("H", numbers)}
+                scores[head] += [sum(a * b for a, b in zip(query[part], key[part])) / math.sqrt(size)
+                                 for key in self.k[:last]]
+        self.attention = {"shape": [heads, queries, keys], "causal": kind == "decoder", **text_of(scores, 3)}
 
     def rows(self, count):
         return [[self.draw.gauss(0, 1) for _ in range(self.width)] for _ in range(count)]
 
     def vectors(self):
-        return {"q": vectors(self.q, 12), "k": vectors(self.k, 12), "v": vectors(self.v), "output": vectors(self.v[:1] * len(self.q))}
+        return {"q": vectors(self.q), "k": vectors(self.k), "v": vectors(self.v), "output": vectors(self.v[:1] * len(self.q))}
 
 
 def tokens(text):
@@ -124,11 +103,12 @@ def sentence(model, draw, source, target):
     layers = {kind: [Layer(draw, sizes, heads, width, kind) for _ in range(config["decoder-layers"])]
               for kind, sizes in places.items()}
     rows = {"source": len(source_tokens), "target": len(output)}
+    embedded = ["token", "position"] if config["positions"] == "learned" else ["token"]
     block = {side: vectors([[draw.gauss(0, 1) for _ in range(width)] for _ in range(count)]) for side, count in rows.items()}
     return {"source": source, "target": target, "given": False, "source_tokens": source_tokens, "target_tokens": output,
             "attention": {kind: [layer.attention for layer in made] for kind, made in layers.items()},
             "vectors": {kind: [layer.vectors() for layer in made] for kind, made in layers.items()},
-            "embedding": {side: {part: block[side] for part in ("token", "position")} for side in rows},
+            "embedding": {side: {part: block[side] for part in embedded} for side in rows},
             "search": search(output)}
 
 
@@ -150,7 +130,7 @@ def model(layers, heads, width, **fields):
 
 def explanation(made, pairs):
     draw = random.Random(1)
-    return {"format": "dragoman explanation", "version": 1, "model": made,
+    return {"format": "dragoman explanation page", "version": 2, "model": made,
             "sentences": [sentence(made, draw, source, target) for source, target in pairs]}
 
 
