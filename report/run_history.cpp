@@ -95,6 +95,12 @@ std::string RunHistory::setting(const std::string& name) const {
   return found == settings.end() ? "" : found->second;
 }
 
+const AttentionLine* RunHistory::last_attention() const {
+  const auto has_attention = [](const LogPoint& point) { return !point.attention.weights.empty(); };
+  const auto last = std::find_if(validations.rbegin(), validations.rend(), has_attention);
+  return last == validations.rend() ? nullptr : &last->attention;
+}
+
 RunHistory read_history(std::string_view log) {
   RunHistory history;
   while (!log.empty()) {

@@ -44,6 +44,8 @@ struct RunHistory {
   bool empty() const { return updates.empty() && validations.empty(); }
   /// Of the last start; empty where it is not known.
   std::string setting(const std::string& name) const;
+  /// Of the last validation that has one; null: none has.
+  const AttentionLine* last_attention() const;
 };
 
 /// Skips lines of unknown types. Where the number of the update goes back, earlier lines about

@@ -6,12 +6,9 @@
 #include <cstdint>
 #include <numeric>
 #include <span>
-#include <string_view>
 
 #include "base/amounts.h"
 #include "base/error.h"
-#include "base/shell_word.h"
-#include "base/utf8.h"
 #include "report/attention_figure.h"
 #include "report/html.h"
 #include "report/page_files.h"
@@ -25,13 +22,12 @@ constexpr std::size_t kMost = 60;  ///< validations of a run
 /// The validations whose attention is about the pieces of the last one.
 std::vector<const LogPoint*> recorded(const RunHistory& history) {
   std::vector<const LogPoint*> all;
-  for (const LogPoint& point : history.validations)
-    if (!point.attention.weights.empty()) all.push_back(&point);
-  if (all.empty()) return all;
-  const AttentionLine& last = all.back()->attention;
-  std::erase_if(all, [&last](const LogPoint* point) {
-    return point->attention.source != last.source || point->attention.target != last.target;
-  });
+  const AttentionLine* last = history.last_attention();
+  if (last == nullptr) return all;
+  for (const LogPoint& point : history.validations) {
+    const auto& [source, target, weights] = point.attention;
+    if (!weights.empty() && source == last->source && target == last->target) all.push_back(&point);
+  }
   if (all.size() <= kMost) return all;
   std::vector<const LogPoint*> some;
   for (std::size_t i = 0; i < kMost; ++i) some.push_back(all[i * (all.size() - 1) / (kMost - 1)]);
@@ -55,29 +51,10 @@ std::string weights_json(const std::vector<float>& weights) {
   return "[" + json + "]";
 }
 
-/// The text of pieces of SentencePiece.
-std::string text_of(const std::vector<std::string>& pieces) {
-  constexpr std::string_view kSpace = "\xE2\x96\x81", kEnd = "</s>";
-  std::string text;
-  for (const std::string& piece : pieces) {
-    if (piece == kEnd) continue;
-    std::string_view rest = piece;
-    for (std::size_t at = 0; (at = rest.find(kSpace)) != std::string_view::npos;) {
-      text.append(rest.substr(0, at)).append(" ");
-      rest.remove_prefix(at + kSpace.size());
-    }
-    text.append(rest);
-  }
-  return std::string(strip(text));
-}
-
-/// The command that explains the sentence by the run's model; empty where its folder is not known.
-std::string command_html(const PlottedRun& run, const AttentionLine& attention) {
-  if (run.path.empty()) return "";
-  const std::string command = join_text("dragoman explain -m ", shell_word(run.path), ' ',
-                                        shell_word(text_of(attention.source)), " --target ",
-                                        shell_word(text_of(attention.target)), " -o page.html");
-  return filled_page_file("alignment_command.html", {{"command", escaped(command)}});
+/// The link to the page about the sentence; empty where there is none.
+std::string link_html(const PlottedRun& run) {
+  if (run.explanation.empty()) return "";
+  return filled_page_file("alignment_link.html", {{"page", escaped(run.explanation)}});
 }
 
 std::string run_html(std::size_t number, const PlottedRun& run,
@@ -103,7 +80,7 @@ std::string run_html(std::size_t number, const PlottedRun& run,
                 .rows = last.attention.target,
                 .keys = last.attention.source,
                 .weights = with_whole_rows(last.attention.weights, last.attention.source.size())})},
-       {"command", command_html(run, last.attention)},
+       {"link", link_html(run)},
        {"data", join_text("{\"updates\":[", updates, "],\"weights\":[", weights, "]}")}});
 }
 

@@ -12,8 +12,9 @@ namespace dragoman {
 
 struct PlottedRun {
   std::string name;
-  RunHistory history;     ///< not empty
-  std::string path = {};  ///< of its folder, for commands; empty: not known
+  RunHistory history;            ///< not empty
+  std::string explanation = {};  ///< the page of `dragoman explain` about the sentence of its
+                                 ///< attention, seen from this page; empty: none
 };
 
 /// The HTML of a page for one run or more.

@@ -8,6 +8,7 @@
 #include "app/commands/evaluated_translations.h"
 #include "app/commands/evaluation_explanations.h"
 #include "app/commands/evaluation_page_data.h"
+#include "app/commands/explanation_pages.h"
 #include "app/commands/output_file.h"
 #include "app/frame/log.h"
 #include "base/amounts.h"

@@ -29,9 +29,6 @@ struct Explanations {
 /// "--beam-size 8". None where samples were drawn.
 std::optional<std::string> search_flags(DecodeConfig decode, const Origins& origins);
 
-/// The folder that has the pages: "scores.explanations" beside "scores.html".
-std::string explanations_folder(const std::string& html);
-
 /// Writes pages about the `files.explain` lines with the worst scores of the first model; each
 /// model has one of each. A line that cannot be explained is left out, with a warning. Pages of an
 /// earlier call that are not written again are removed. Returns what is written when a stop is

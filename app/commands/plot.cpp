@@ -1,4 +1,5 @@
 // dragoman plot: training runs as one HTML page with curves, samples and settings.
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -6,7 +7,9 @@
 #include <memory>
 
 #include "app/commands/commands.h"
+#include "app/commands/explanation_pages.h"
 #include "app/commands/output_file.h"
+#include "app/commands/plot_explanations.h"
 #include "app/frame/log.h"
 #include "base/amounts.h"
 #include "base/error.h"
@@ -58,9 +61,7 @@ std::string read_log(const fs::path& path) {
 PlottedRun read_run(std::string name) {
   while (name.size() > 1 && name.ends_with('/')) name.pop_back();
   const fs::path log = log_of(name);
-  PlottedRun run{.name = name,
-                 .history = read_history(read_log(log)),
-                 .path = log.has_parent_path() ? log.parent_path().string() : "."};
+  PlottedRun run{.name = name, .history = read_history(read_log(log))};
   const auto damaged = static_cast<std::int64_t>(run.history.damaged_lines);
   if (damaged > 0 && run.history.empty() && !run.history.parameters)
     throw Error(log.string(),
@@ -90,20 +91,28 @@ std::vector<PlottedRun> read_runs(const std::vector<std::string>& names) {
   return runs;
 }
 
+void log_page(const std::string& output, const std::vector<PlottedRun>& runs) {
+  const auto explained =
+      std::ranges::count_if(runs, [](const PlottedRun& run) { return !run.explanation.empty(); });
+  log_info(join_text(output, ": ", counted(std::ssize(runs), "run"),
+                     explained == 0 ? "" : "; " + counted(explained, "page") + " in ",
+                     explained == 0 ? "" : explanations_folder(output), "; open it in a browser"));
+}
+
 int run(const PlotConfig& config) {
   if (config.runs.empty()) throw UsageError("--runs: name one run folder or more");
   if (config.output.empty())
     throw UsageError("--output: name the page to write, or - for standard output");
   if (config.output != "-") check_page_output("--output", config.output, {});
-  const std::vector<PlottedRun> runs = read_runs(config.runs);
+  std::vector<PlottedRun> runs = read_runs(config.runs);
+  if (!is_stream(config.output)) explain_runs(runs, config.output);
   const std::string page = training_page(runs);
   if (config.output == "-") {
     std::cout << page;
     return 0;
   }
   write_file(config.output, page);
-  log_info(join_text(config.output, ": ", counted(static_cast<std::int64_t>(runs.size()), "run"),
-                     "; open it in a browser"));
+  log_page(config.output, runs);
   return 0;
 }
 

@@ -106,16 +106,13 @@ TEST(TrainingPage, RowsOfAttentionSumToOne) {
   EXPECT_THAT(page, HasSubstr("x to c 0.6680</title>"));
 }
 
-TEST(TrainingPage, ThePageHasTheCommandThatExplainsTheSentence) {
+TEST(TrainingPage, ALinkLeadsToThePageThatExplainsTheSentence) {
   PlottedRun run = run_of("a", "x", 0);
-  run.history.validations.back().attention = {
-      .source = {"\u2581It", "\u2581is", "n't", ".", "</s>"},
-      .target = {"\u2581Nein"},
-      .weights = std::vector<float>(5, 0.2F)};
-  EXPECT_THAT(training_page({run}), Not(HasSubstr("dragoman explain")));
-  run.path = "my runs/a";
-  EXPECT_THAT(training_page({run}), HasSubstr("dragoman explain -m 'my runs/a' 'It isn'\\''t.' "
-                                              "--target Nein -o page.html"));
+  run.history.validations.back().attention = {.source = {"x"}, .target = {"y"}, .weights = {1}};
+  EXPECT_THAT(training_page({run}), Not(HasSubstr("<a href")));
+  run.explanation = "\"a\".explanations/1-1.html";
+  EXPECT_THAT(training_page({run}),
+              HasSubstr("<a href=\"&quot;a&quot;.explanations/1-1.html\">All heads of the"));
 }
 
 TEST(TrainingPage, AttentionOfManyValidationsIsThinned) {

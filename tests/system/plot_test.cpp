@@ -5,12 +5,13 @@
 #include <filesystem>
 
 #include "base/files.h"
-#include "tests/system/process.h"
+#include "tests/system/translate_fixture.h"
 
 namespace dragoman {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 
 class Plot : public testing::Test {
@@ -92,6 +93,53 @@ TEST_F(Plot, AnErrorNamesTheWrongFlagOrFile) {
         "t.en: is not the log of a training run");
   fails({"plot", "-o", "-"}, 2, "--runs");
   fails({"plot", folder_with("a", "log.jsonl", lines_)}, 2, "--output");
+}
+
+/// A run with a model, whose log has the attention to a sentence.
+class PlotExplain : public Translate {
+ protected:
+  PlotExplain() {
+    write_file(folder_ / "log.jsonl",
+               "{\"type\":\"update\",\"update\":10,\"loss\":5.5}\n"
+               "{\"type\":\"validation\",\"update\":10,\"attention\":{\"source\":[\"\u2581the\","
+               "\"\u2581c\",\"at\",\"</s>\"],\"target\":[\"\u2581the\",\"\u2581mat\"],\"weights\":"
+               "[[0.25,0.25,0.25,0.25],[0.25,0.25,0.25,0.25]]}}\n");
+  }
+
+  auto plot() const { return run({"plot", folder_.path(), "-o", page_}); }
+
+  const std::string page_ = folder_ / "page.html";
+  const std::filesystem::path explanation_ = folder_ / "page.explanations/1-1.html";
+};
+
+TEST_F(PlotExplain, WritesThePageAboutTheSentenceAndLinksIt) {
+  const auto result = plot();
+  ASSERT_EQ(result.exit_code, 0) << result.errors;
+  EXPECT_THAT(read_file(page_), HasSubstr("<a href=\"page.explanations/1-1.html\">"));
+  const std::string html = read_file(explanation_);
+  EXPECT_THAT(html, StartsWith("<!doctype html>"));
+  EXPECT_THAT(html, HasSubstr("\"source\":\"the cat\",\"target\":\"the mat\",\"given\":true"));
+  EXPECT_THAT(result.errors, HasSubstr("page.html: 1 run; 1 page in "));
+}
+
+TEST_F(PlotExplain, ARunWithoutAModelHasNoLink) {
+  ASSERT_EQ(plot().exit_code, 0);
+  std::filesystem::remove(folder_ / "model.safetensors");
+  ASSERT_EQ(plot().exit_code, 0);
+  EXPECT_THAT(read_file(page_), Not(HasSubstr("<a href")));
+  EXPECT_FALSE(std::filesystem::exists(explanation_)) << "of an earlier call";
+}
+
+TEST_F(PlotExplain, AModelThatCannotBeReadIsNamed) {
+  write_file(folder_ / "model.safetensors", "no model");
+  const auto result = plot();
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.errors, HasSubstr("its sentence is not explained: "));
+  EXPECT_THAT(read_file(page_), Not(HasSubstr("<a href")));
+}
+
+TEST_F(PlotExplain, APageOnStandardOutputHasNoLink) {
+  EXPECT_THAT(run({"plot", folder_.path(), "-o", "-"}).output, Not(HasSubstr("<a href")));
 }
 
 }  // namespace
