@@ -1,0 +1,95 @@
+"""Applies each patch of docs/transformer/ to a copy of the sources that it changes, and lets the compiler read the changed
+units, with the command that compiles them. A changed header is read by the units that include it themselves. Fails where
+a patch no longer fits, or its result is no C++ any more; and where docs/transformer.md does not name a patch.
+
+Usage: patches.py SOURCE_FOLDER BUILD_FOLDER
+"""
+
+import json
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+
+def touched(patch):
+    return re.findall(r"^\+\+\+ b/(.+)$", patch.read_text(encoding="utf-8"), re.MULTILINE)
+
+
+def apply(patch, root, folder):
+    """Copies the patch's files into the folder, and changes them there."""
+    for name in touched(patch):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(root / name, folder / name)
+    outside = dict(os.environ, GIT_CEILING_DIRECTORIES=str(folder.parent))  # of any repository around the folder
+    done = subprocess.run(["git", "apply", patch], cwd=folder, env=outside, capture_output=True, text=True)
+    return "" if done.returncode == 0 else done.stdout + done.stderr
+
+
+def commands_of(root, build):
+    """The compile command of each source."""
+    entries = json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))
+    return {pathlib.Path(entry["file"]).relative_to(root).as_posix(): entry["command"] for entry in entries
+            if pathlib.Path(entry["file"]).is_relative_to(root)}
+
+
+def units_of(name, root, commands):
+    """The sources that show whether a changed file compiles."""
+    if name in commands:
+        return [name]
+    include = f'#include "{name}"'
+    return [source for source in commands if not source.startswith("tests/")
+            and include in (root / source).read_text(encoding="utf-8")]
+
+
+def faults_of(command, source, changed):
+    """What the compiler says about the source, where `changed` has some files that the sources have otherwise."""
+    words = shlex.split(command)
+    words = words[next(i for i, word in enumerate(words) if "++" in pathlib.Path(word).name):]  # without a cache's name
+    for flag in ("-o", "-c"):
+        at = words.index(flag)
+        del words[at:at + 2]
+    compiler, *rest = words
+    done = subprocess.run([compiler, f"-I{changed}", *rest, "-fsyntax-only", source], capture_output=True, text=True)
+    return "" if done.returncode == 0 else done.stderr
+
+
+def check(patch, root, commands):
+    with tempfile.TemporaryDirectory() as name:
+        changed = pathlib.Path(name)
+        faults = apply(patch, root, changed)
+        if faults:
+            return f"does not fit:\n{faults}"
+        for file in touched(patch):
+            units = units_of(file, root, commands)
+            assert units, f"{patch.name}: no unit reads {file}"
+            for unit in units:
+                source = changed / unit if (changed / unit).exists() else root / unit
+                faults = faults_of(commands[unit], str(source), changed)
+                if faults:
+                    return f"{unit} does not compile:\n{faults}"
+    return ""
+
+
+def main():
+    root, build = (pathlib.Path(argument).resolve() for argument in sys.argv[1:])
+    page = (root / "docs" / "transformer.md").read_text(encoding="utf-8")
+    patches = sorted((root / "docs" / "transformer").glob("*.patch"))
+    named = set(re.findall(r"git apply docs/transformer/([\w-]+\.patch)", page))
+    assert patches and named == {patch.name for patch in patches}, f"patches: {patches}, named: {named}"
+    commands = commands_of(root, build)
+    failed = 0
+    for patch in patches:
+        begin = time.monotonic()
+        fault = check(patch, root, commands)
+        failed += fault != ""
+        print(f"{patch.name}: {fault or 'fits'}, {time.monotonic() - begin:.1f} s")
+    sys.exit(failed > 0)
+
+
+main()
