@@ -190,8 +190,9 @@ const showMatrix = () => {
   const attention = shownAttention();
   const heads = headsOf();
   const color = heads.length === 1 ? headColor(heads[0]) : 'var(--a)';
-  byId('matrix-title').textContent =
-    `${kKinds[view.kind]}, layer ${view.layer + 1}, ${shownHeadsText()}`;
+  byId('matrix-title').textContent = capitalised(
+    `${kKinds[view.kind]}, layer ${view.layer + 1}, ${shownHeadsText()}`,
+  );
   const frame = matrixFrame(byId('matrix-figure'), attention.queries, attention.keys);
   shownMatrix = { svg: matrixDrawing(frame, attention, color), frame, attention };
   byId('matrix').replaceChildren(shownMatrix.svg);

@@ -5,6 +5,8 @@ const percent = value => {
   return `${(100 * value).toFixed(value > 0 && value < 0.0995 ? 1 : 0)} %`;
 };
 
+const capitalised = text => text.charAt(0).toUpperCase() + text.slice(1);
+
 // A text of any direction within a sentence of ours.
 const isolated = text => `\u2068${text}\u2069`;
 const quoted = text => `“${isolated(text)}”`;

@@ -193,7 +193,11 @@ const showTree = () => {
   const tree = treeOf(search);
   byId('tree-facts').textContent =
     `A beam of ${search.beam_size}: at each step the ${search.beam_size} most probable hypotheses stay (section 6.1). ` +
-    'The thick way is the translation; ✕ was dropped, ■ ended. The bar in a box is the probability of its piece.';
+    'The thick way is the translation; ✕ was dropped, ■ ended. The bar in a box is the probability of its piece. ' +
+    'Of the hypotheses that ended, the one with the highest score is the translation. ' +
+    (search.length_penalty
+      ? `The score is the log-probability divided by a power of the length, so that a short one has no advantage (the length penalty α is ${search.length_penalty}).`
+      : 'The score is the log-probability here, as the length penalty α is 0.');
   byId('tree').replaceChildren(treeDrawing(tree));
   byId('node-note').textContent = 'Point at a box to read its hypothesis.';
   byId('ended').replaceChildren(endedTable(tree));
@@ -204,13 +208,17 @@ const showTree = () => {
       ...[
         [`beam of ${search.beam_size}`, sentence().target, tree.byNumber.get(search.best)],
         ['greedy', greedy.text, greedy],
-      ].flatMap(([name, text, { log_probability: logProbability }]) => [
+      ].flatMap(([name, text, { log_probability: logProbability, score }]) => [
         element('dt', {}, name),
         element(
           'dd',
           {},
           markedChanges(sentence().target, text),
-          element('small', {}, `log-probability ${decimal(logProbability)}`),
+          element(
+            'small',
+            {},
+            `log-probability ${decimal(logProbability)}, score ${decimal(score, 3)}`,
+          ),
         ),
       ]),
     );

@@ -240,6 +240,11 @@ const checks = {
     assert.match(later.note, /has left this way at step 3/);
   },
 
+  async 'the search says what it compares hypotheses by'(page) {
+    assert.match(await text(page, '#tree-facts'), /the length penalty α is 1\)/);
+    assert.match(await text(page, '#greedy'), /log-probability −3\.50, score −1\.170/);
+  },
+
   async 'strips and cells tell what they show'(page) {
     const silent = await page.evaluate(
       () =>

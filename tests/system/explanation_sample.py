@@ -91,7 +91,8 @@ def search(output):
         nodes.append({"id": last + 1, "parent": parent, "step": step, "piece": "</s>" if step == 2 else "▁other0",
                       "log_probability": total - 1, "score": (total - 1) / step,
                       "state": "finished" if step == 2 else "dropped"})
-    return {"beam_size": 2, "best": last, "nodes": nodes, "greedy": {"text": "other0", "pieces": greedy_pieces(output), "log_probability": -3.5}}
+    greedy = {"text": "other0", "pieces": greedy_pieces(output), "log_probability": -3.5, "score": -1.17}
+    return {"beam_size": 2, "length_penalty": 1, "best": last, "nodes": nodes, "greedy": greedy}
 
 
 def sentence(model, draw, source, target):
