@@ -112,7 +112,7 @@ class PlotExplain : public Translate {
   const std::filesystem::path explanation_ = folder_ / "page.explanations/1-1.html";
 };
 
-TEST_F(PlotExplain, WritesThePageAboutTheSentenceAndLinksIt) {
+TEST_F(PlotExplain, APageAboutTheSentenceIsWrittenAndLinked) {
   const auto result = plot();
   ASSERT_EQ(result.exit_code, 0) << result.errors;
   EXPECT_THAT(read_file(page_), HasSubstr("<a href=\"page.explanations/1-1.html\">"));
