@@ -38,9 +38,7 @@ std::string explanations_folder(const std::string& html) {
 ExplanationPages::ExplanationPages(const std::string& html) : folder_(explanations_folder(html)) {}
 
 std::string ExplanationPages::write(std::size_t system, std::size_t line, const std::string& json) {
-  std::error_code error;
-  fs::create_directory(folder_, error);
-  if (error) throw Error(folder_.string(), ": ", error.message());
+  create_folders(folder_);
   const std::string name = join_text(system + 1, '-', line + 1, ".html");
   write_file(folder_ / name, explanation_page(json));
   names_.insert(name);

@@ -7,6 +7,7 @@
 #include "app/commands/explanation_pages.h"
 #include "app/frame/log.h"
 #include "base/error.h"
+#include "base/files.h"
 #include "base/utf8.h"
 #include "explanation/explanation_json.h"
 #include "model/file/run_folder.h"
@@ -20,10 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Of a run that is named by its folder or its log.
-fs::path folder_of(const fs::path& run) {
-  if (fs::is_directory(run)) return run;
-  return run.has_parent_path() ? run.parent_path() : ".";
-}
+fs::path run_folder_of(const fs::path& run) { return fs::is_directory(run) ? run : folder_of(run); }
 
 /// The text of pieces of SentencePiece.
 std::string text_of(const std::vector<std::string>& pieces) {
@@ -63,7 +61,7 @@ void explain_runs(std::vector<PlottedRun>& runs, const std::string& html) {
   ExplanationPages pages(html);
   for (std::size_t run = 0; run < runs.size(); ++run) {
     const AttentionLine* attention = runs[run].history.last_attention();
-    const fs::path folder = folder_of(runs[run].name);
+    const fs::path folder = run_folder_of(runs[run].name);
     if (attention == nullptr || !fs::exists(RunFolder{folder}.model())) continue;
     try {
       runs[run].explanation = pages.write(run, 0, explained(folder.string(), *attention));
