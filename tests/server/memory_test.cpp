@@ -43,7 +43,7 @@ bool runs_out(const HttpRequest& request, std::int64_t allocations, FailingMemor
   const auto keys = std::make_shared<ApiKeys>(file.path());
   TableServer table({"en-de"}, {.cors_origins = {"https://example.org"}, .api_keys = keys}, 65'536,
                     1 << 20);
-  table.add("en-de", 65'536, [](const std::string& text, const auto&) {
+  table.add("en-de", 65'536, [](const std::string& text, ExplanationUse, const auto&) {
     return TextExplanation{.json = "{}" + text, .target_tokens = 1};
   });
   std::future<HttpResponse> response;
