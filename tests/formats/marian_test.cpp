@@ -225,6 +225,7 @@ TEST_F(Marian, NormalisedEmbeddingsAreReadAndWritten) {
   write_imported(to_imported(read), file, "");
   write_marian(ModelFileReader(file), folder);
   EXPECT_TRUE(import_model(folder).config.embedding_norm);
+  write_imported(to_imported(model_), file, "");
   EXPECT_THAT([&] { write_hf_marian(ModelFileReader(file), folder_.path() / "hf"); },
               ThrowsMessage<Error>(HasSubstr("(embedding-norm)")));
 }
