@@ -4,7 +4,8 @@ trained on by a few updates, rounded, averaged, evaluated and explained."""
 import json
 import subprocess
 
-KEPT = ("tying", "unk-id", "bos-id", "eos-id", "source-vocabulary", "target-vocabulary", "positions", "source-eos")
+KEPT = ("norm", "embedding-norm", "tying", "unk-id", "bos-id", "eos-id", "source-vocabulary", "target-vocabulary", "positions",
+        "source-eos")
 
 
 def run(*words, text=None):
