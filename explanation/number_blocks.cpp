@@ -52,9 +52,8 @@ std::uint16_t half_of(float value) {
   constexpr float kLargest = 65504;
   constexpr int kFraction = 10, kLeast = -24;  // bits; 2^kLeast is the smallest number above 0
   const float magnitude = std::min(std::abs(value), kLargest);
-  int exponent = 0;
-  std::frexp(magnitude, &exponent);
-  const int unit = std::max(exponent - kFraction - 1, kLeast);  // of the last place, a power of 2
+  // Of the last place, a power of 2.
+  const int unit = std::max(std::ilogb(magnitude), kLeast + kFraction) - kFraction;
   const auto units = static_cast<int>(std::lround(std::ldexp(magnitude, -unit)));
   // Units beyond the fraction's bits carry into the exponent's.
   const int sign = std::signbit(value) ? 0x8000 : 0;
