@@ -56,12 +56,25 @@ std::string steps_of(const ForeignOptions& options, const char* name, const char
   return steps;
 }
 
+/// Version 1.12 also normalises keys and values of self-attention, wherever it has them whole: in
+/// training and in the encoder. Versions 1.9 and 1.10 leave them as they are (LayerAttention in
+/// models/transformer.h).
+NormPosition norm_before(const ForeignOptions& options) {
+  const std::string version = options.text("version", "");
+  if (version.starts_with("v1.12.")) return NormPosition::Before;
+  options.require("version", version.starts_with("v1.9.") || version.starts_with("v1.10."),
+                  join_text("\"", version,
+                            "\": it is not known whether this version normalises keys and values "
+                            "(transformer-preprocess)"));
+  return NormPosition::BeforeQueries;
+}
+
 NormPosition norm_of(const ForeignOptions& options) {
   const std::string before = steps_of(options, "transformer-preprocess", ""),
                     behind = steps_of(options, "transformer-postprocess", "dan"),
                     top = steps_of(options, "transformer-postprocess-top", "");
   if (before.empty() && behind == "an" && top.empty()) return NormPosition::After;
-  if (before == "n" && behind == "a" && top == "n") return NormPosition::BeforeQueries;
+  if (before == "n" && behind == "a" && top == "n") return norm_before(options);
   throw Error(options.file(), ": transformer-preprocess \"",
               options.text("transformer-preprocess", ""), "\", transformer-postprocess \"",
               options.text("transformer-postprocess", "dan"), "\", transformer-postprocess-top \"",

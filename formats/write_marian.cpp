@@ -28,9 +28,9 @@ void check_is_marian(const ModelConfig& config) {
         "with --positions marian, or that came from Marian, can be exported to it");
   refuse(config.positions == Positions::Learned, "positions learned",
          "learned positions that its decoder can use");
-  refuse(config.norm == NormPosition::Before, "norm before",
-         "such normalisation before the sub-layers: it leaves keys and values of self-attention as "
-         "they are, as --norm before-queries does");
+  if (is_before(config.norm))
+    throw Error("Marian's versions differ in normalisation before the sub-layers (--norm ",
+                name_of(config.norm), "): only a model with --norm after can be exported to it");
   refuse(is_gated(config.activation), "activation", "gated feed-forward networks");
   if (!config.source_eos) throw Error("Marian has no sources without </s> (source-eos)");
 }
@@ -75,10 +75,8 @@ std::string model_options(const ModelConfig& config) {
       "\ntransformer-heads: ", config.heads, "\ntransformer-dim-ffn: ", config.d_ff,
       "\ntransformer-ffn-depth: 2\ntransformer-ffn-activation: ",
       activation_name(config.activation),
-      is_before(config.norm) ? "\ntransformer-preprocess: n\ntransformer-postprocess: da"
-                               "\ntransformer-postprocess-top: n"
-                             : "\ntransformer-preprocess: \"\"\ntransformer-postprocess: dan"
-                               "\ntransformer-postprocess-top: \"\"",
+      "\ntransformer-preprocess: \"\"\ntransformer-postprocess: dan"
+      "\ntransformer-postprocess-top: \"\"",
       "\ntransformer-postprocess-emb: ", config.embedding_norm ? "dn" : "d",
       "\ntransformer-no-projection: false",
       "\ntransformer-decoder-autoreg: self-attention\ntransformer-tied-layers:\n  []",

@@ -67,7 +67,7 @@ const boxesOf = () => {
     told: (before
       ? 'In this model the norm stands before each sub-layer, x + Sublayer(LayerNorm(x)), with one more at the end of the stack, as in the authors’ later code. The paper has it after the sum, LayerNorm(x + Sublayer(x)) (section 3.1).' +
         (config.norm === 'before-queries'
-          ? ' Keys and values of self-attention are of x itself, as Marian has it.'
+          ? ' Keys and values of self-attention are of x itself, as in Marian 1.10.'
           : '')
       : 'Section 3.1: LayerNorm(x + Sublayer(x)): the input of the sub-layer is added to its result, then normalised.') +
       ' “dragoman explain --figure residual” draws what each sub-layer adds to the vector of a token.',
