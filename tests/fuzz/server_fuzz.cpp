@@ -23,7 +23,8 @@ namespace {
 
 using dragoman::HttpRequest;
 
-dragoman::TextExplanation explained(const std::string& text, const std::function<void()>& on_step) {
+dragoman::TextExplanation explained(const std::string& text, dragoman::ExplanationUse,
+                                    const std::function<void()>& on_step) {
   on_step();
   return {.json = nlohmann::json{{"text", text}}.dump(), .target_tokens = 1};
 }
