@@ -45,7 +45,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
       parts_of({reinterpret_cast<const char*>(bytes), size});
   if (parts.size() < 2) return 0;
   const dragoman::MemoryFile hypotheses(parts[0]), first(parts[1]), last(parts.back());
-  dragoman::EvaluateFiles files{.hypotheses = {hypotheses.path()}, .references = {first.path()}};
+  dragoman::EvaluateFiles files;
+  files.hypotheses = {hypotheses.path()};
+  files.references = {first.path()};
   if (parts.size() > 2) files.references.push_back(last.path());
   files.force = true;  // no warnings
   dragoman::read_or_refused([&] {
