@@ -11,7 +11,7 @@ namespace {
 TEST(ExportedSearch, AModelFileWithAWrongSettingIsRefused) {
   const std::pair<DecodeDefaults, const char*> faults[] = {
       {{{"beam-size", "0"}}, "--beam-size 0: must be from 1 to 1000"},
-      {{{"length-penalty", "nan"}}, "--length-penalty nan: must be from 0 to 100"},
+      {{{"length-penalty", "nan"}}, "--length-penalty: 'nan' is not a finite number"},
       {{{"max-length", "9"}, {"min-length", "10"}}, "--min-length 10: must not exceed"},
       {{{"stop", "never"}}, "--stop: "}};
   for (const auto& [defaults, fault] : faults)
