@@ -28,19 +28,19 @@ const Tokenizer& tokenizer() {
   return trained;
 }
 
-RunRequest request() {
-  RunRequest request{.config = RunConfig::from_preset(Preset::Base), .settings = {}};
-  request.config.train.output = "run";
-  request.config.data.train_source = {"a.en"};
-  request.config.data.train_target = {"a.de"};
-  return request;
-}
-
 /// As a flag does.
 void ask(RunRequest& request, const std::string& name, const std::string& text) {
   for (const Field& field : request.config.fields())
     if (field.info.name == name) assign_text(field, text);
   request.settings.asked[name] = text;
+}
+
+RunRequest request() {
+  RunRequest request{.config = RunConfig::from_preset(Preset::Base), .settings = {}};
+  request.config.train.output = "run";
+  ask(request, "train-src", "a.en");
+  ask(request, "train-tgt", "a.de");
+  return request;
 }
 
 /// A checkpoint of the run that was asked for.
