@@ -1,6 +1,6 @@
-"""Applies each patch of docs/transformer/ to a copy of the sources that it changes, and lets the compiler read the changed
-units, with the command that compiles them. A changed header is read by the units that include it themselves. Fails where
-a patch no longer fits, or its result is no C++ any more; and where docs/transformer.md does not name a patch.
+"""Applies each patch of docs/transformer/ to a copy of the sources that it changes, and lets the compiler read the
+changed units, with the command that compiles them. A changed header is read by a unit that includes it. Fails where a
+patch no longer fits, or its result is no C++ any more; and where docs/transformer.md does not name a patch.
 
 Usage: patches.py SOURCE_FOLDER BUILD_FOLDER
 """
@@ -15,6 +15,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+from include_directions import LIBTORCH, sees
 
 
 def touched(patch):
@@ -38,13 +40,16 @@ def commands_of(root, build):
             if pathlib.Path(entry["file"]).is_relative_to(root)}
 
 
-def units_of(name, root, commands):
-    """The sources that show whether a changed file compiles."""
+def unit_of(name, root, commands):
+    """The source that shows whether a changed file compiles: one without LibTorch where there is one, as it is read
+    sooner."""
     if name in commands:
-        return [name]
+        return name
     include = f'#include "{name}"'
-    return [source for source in commands if not source.startswith("tests/")
-            and include in (root / source).read_text(encoding="utf-8")]
+    sources = [source for source in commands if not source.startswith("tests/")
+               and include in (root / source).read_text(encoding="utf-8")]
+    assert sources, f"no source includes {name}"
+    return min(sources, key=lambda source: sees(source, LIBTORCH))
 
 
 def faults_of(command, source, changed):
@@ -66,13 +71,11 @@ def check(patch, root, commands):
         if faults:
             return f"does not fit:\n{faults}"
         for file in touched(patch):
-            units = units_of(file, root, commands)
-            assert units, f"{patch.name}: no unit reads {file}"
-            for unit in units:
-                source = changed / unit if (changed / unit).exists() else root / unit
-                faults = faults_of(commands[unit], str(source), changed)
-                if faults:
-                    return f"{unit} does not compile:\n{faults}"
+            unit = unit_of(file, root, commands)
+            source = changed / unit if (changed / unit).exists() else root / unit
+            faults = faults_of(commands[unit], str(source), changed)
+            if faults:
+                return f"{unit} does not compile:\n{faults}"
     return ""
 
 
