@@ -128,14 +128,14 @@ std::shared_ptr<const CpuModel> packed_model(const Transformer& model) {
 Activations recorded(const Transformer& model) {
   CpuEngine engine(packed_model(model), {});
   Activations activations;
-  engine.record(&activations);
+  engine.observe(&activations);
   const std::int32_t slot = engine.admit({&kSource, 1}).front();
   for (std::size_t t = 0; t < kTarget.size(); ++t) {
     const RowOrigin origin{.parent = t == 0 ? -1 : 0, .slot = slot};
     engine.select({&origin, 1});
     step(engine, {t == 0 ? kEos : kTarget[t - 1]}, 1);
   }
-  engine.record(nullptr);
+  engine.observe(nullptr);
   const RowOrigin again{.parent = 0, .slot = slot};
   engine.select({&again, 1});
   step(engine, {4}, 1);  // is not written down
