@@ -56,7 +56,7 @@ class RunWithoutText : public FolderTest {
       .data = data,
       .threads = 1,
       .start = {.machine = {.precision = "fp32", .threads = "1", .processor = "here"},
-                .data = {},
+                .file_hashes = {},
                 .settings = {}}};
   TrainingModel model{run.model, {}, Precision::Fp32, torch::kCPU, 1};
   RecordingObserver observer;
