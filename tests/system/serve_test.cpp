@@ -68,7 +68,7 @@ TEST_F(Serve, TranslationsOfTheServerAreExplained) {
   const HttpClient::Answer page = server.ask(
       HttpClient::post("/explain", json{{"q", "cat"}, {"source", "en"}, {"target", "de"}}.dump()));
   EXPECT_THAT(page.head, HasSubstr("sandbox allow-scripts"));
-  EXPECT_THAT(page.body, HasSubstr("\"dragoman explanation\""));
+  EXPECT_THAT(page.body, HasSubstr("\"dragoman explanation page\""));
 }
 
 TEST_F(Serve, ALongTextIsNotExplained) {

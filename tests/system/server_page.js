@@ -363,7 +363,7 @@ const checkWithoutScripts = async browser => {
     page.waitForEvent('popup'),
     page.getByRole('button', { name: 'Explain' }).click(),
   ]);
-  assert.match(await popup.content(), /"dragoman explanation"/);
+  assert.match(await popup.content(), /"dragoman explanation page"/);
   assert.deepEqual(page.faults, []);
   await page.context().close();
 };

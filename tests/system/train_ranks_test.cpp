@@ -228,7 +228,7 @@ TEST_F(TrainRanks, RanksWithDifferentConfigurationsRefuseToStart) {
   for (const auto& result : run_all({command("unlike"), command("unlike", {"--lr", "0.1"})})) {
     EXPECT_EQ(result.exit_code, 2) << result.errors;
     EXPECT_THAT(result.errors, HasSubstr("rank 1 (host "));
-    EXPECT_THAT(result.errors, HasSubstr("--lr is '0.1', on rank 0 it is '0.0007'"));
+    EXPECT_THAT(result.errors, HasSubstr("--lr is '0.1', on rank 0 it is '7e-04'"));
   }
   EXPECT_FALSE(std::filesystem::exists(path("unlike/config.toml")));
 }

@@ -10,6 +10,7 @@ namespace {
 TEST(Resume, AFlagThatMakesAnotherRunIsRefusedAndOtherChangesAreListed) {
   TrainConfig config;
   config.apply_preset(Preset::Tiny);
+  config.lr = 0.005;
   const auto remembered = configuration_of(fields_of(config));
   config.max_updates = 500;
   config.device = "cuda";
@@ -23,7 +24,7 @@ TEST(Resume, AFlagThatMakesAnotherRunIsRefusedAndOtherChangesAreListed) {
     compare_configuration(fields_of(config), remembered);
     FAIL();
   } catch (const UsageError& error) {
-    EXPECT_TRUE(std::string(error.what()).starts_with("--lr: this run was started with '0.0007'"));
+    EXPECT_TRUE(std::string(error.what()).starts_with("--lr: this run was started with '0.005'"));
   }
 }
 
