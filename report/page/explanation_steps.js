@@ -15,7 +15,7 @@ const kSteps = [
   },
   {
     name: 'q · k',
-    text: ({ best, score }) =>
+    text: ({ best, score, size }) =>
       `The query times each key is a score: the more alike, the larger. ${quoted(best)} has the largest, ${decimal(score * Math.sqrt(size))} (equation 1, QK^{T}).`,
   },
   {
