@@ -39,7 +39,7 @@ bool splits_sentences(SplitSentences choice, std::optional<double> several_sente
 }
 
 std::optional<SettingRange> setting_range(std::string_view flag) {
-  static const std::map<std::string_view, SettingRange> kRanges = {
+  static const std::map<std::string_view, SettingRange> ranges = {
       {"beam-size", {1, DecodeConfig::kWidest}},
       {"n-best", {1, DecodeConfig::kWidest}},
       {"length-penalty", {0, 100}},
@@ -57,8 +57,8 @@ std::optional<SettingRange> setting_range(std::string_view flag) {
       {"batch-size", {0, 1'000'000}},
       {"attention-layer", {0, 1000}},
       {"attention-head", {0, 1000}}};
-  const auto found = kRanges.find(flag);
-  if (found == kRanges.end()) return std::nullopt;
+  const auto found = ranges.find(flag);
+  if (found == ranges.end()) return std::nullopt;
   return found->second;
 }
 
