@@ -88,11 +88,10 @@ StopReason Trainer::make_updates(const std::stop_token& stop) {
       if (!validate_if_due(stop)) return StopReason::Requested;
       if (has_diverged(progress_.history)) continue;  // as the validation has found
       save_if_due();
-      if (const auto limit = reached_limit(run_.config, progress_, agreed.seconds)) {
-        if (!validate_last(stop)) return StopReason::Requested;
-        if (!has_diverged(progress_.history)) return *limit;
-        continue;
-      }
+      const auto limit = reached_limit(run_.config, progress_, agreed.seconds);
+      if (limit && !validate_last(stop)) return StopReason::Requested;
+      if (has_diverged(progress_.history)) continue;
+      if (limit) return *limit;
     }
     if (const auto notice = begin_cooldown(progress_, run_.config, run_position(agreed.seconds)))
       observer_.noticed(*notice);
