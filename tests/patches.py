@@ -5,17 +5,16 @@ patch no longer fits, or its result is no C++ any more; and where docs/transform
 Usage: patches.py SOURCE_FOLDER BUILD_FOLDER
 """
 
-import json
 import os
 import pathlib
 import re
-import shlex
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
 
+from compile_commands import commands_of, compiler_words
 from include_directions import LIBTORCH, sees
 
 
@@ -33,13 +32,6 @@ def apply(patch, root, folder):
     return "" if done.returncode == 0 else done.stdout + done.stderr
 
 
-def commands_of(root, build):
-    """The compile command of each source."""
-    entries = json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))
-    return {pathlib.Path(entry["file"]).relative_to(root).as_posix(): entry["command"] for entry in entries
-            if pathlib.Path(entry["file"]).is_relative_to(root)}
-
-
 def unit_of(name, root, commands):
     """The source that shows whether a changed file compiles: one without LibTorch where there is one, as it is read
     sooner."""
@@ -54,12 +46,7 @@ def unit_of(name, root, commands):
 
 def faults_of(command, source, changed):
     """What the compiler says about the source, where `changed` has some files that the sources have otherwise."""
-    words = shlex.split(command)
-    words = words[next(i for i, word in enumerate(words) if "++" in pathlib.Path(word).name):]  # without a cache's name
-    for flag in ("-o", "-c"):
-        at = words.index(flag)
-        del words[at:at + 2]
-    compiler, *rest = words
+    compiler, *rest = compiler_words(command)
     done = subprocess.run([compiler, f"-I{changed}", *rest, "-fsyntax-only", source], capture_output=True, text=True)
     return "" if done.returncode == 0 else done.stderr
 
@@ -85,7 +72,7 @@ def main():
     patches = sorted((root / "docs" / "transformer").glob("*.patch"))
     named = set(re.findall(r"git apply docs/transformer/([\w-]+\.patch)", page))
     assert patches and named == {patch.name for patch in patches}, f"patches: {patches}, named: {named}"
-    commands = commands_of(root, build)
+    commands = {path.as_posix(): command for path, command in commands_of(root, build).items()}
     failed = 0
     for patch in patches:
         begin = time.monotonic()

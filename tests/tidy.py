@@ -10,14 +10,13 @@ Usage: tidy.py SOURCE_FOLDER BUILD_FOLDER [PART_OF_A_PATH...]
 
 import concurrent.futures
 import hashlib
-import json
 import os
 import pathlib
-import shlex
 import shutil
 import subprocess
 import sys
 
+from compile_commands import commands_of, compiler_words
 from include_directions import LIBTORCH, sees
 
 SKIPPED = 77
@@ -28,17 +27,6 @@ EXTRA = ["-fno-openmp", "-Wno-unknown-warning-option", "-Wthread-safety"]
 
 def is_checked(path):
     return path.parts[0] not in ("bench", "tests", "build") and not sees(path.as_posix(), LIBTORCH)
-
-
-def compiler_words(command):
-    """The compiler's own words, without the launcher's in front and the output behind."""
-    words = shlex.split(command)
-    begin = next(i for i, word in enumerate(words) if "++" in pathlib.Path(word).name)
-    words = words[begin:]
-    for flag in ("-o", "-c"):
-        at = words.index(flag)
-        del words[at:at + 2]
-    return words
 
 
 class Checker:
@@ -70,11 +58,7 @@ def main():
     if not shutil.which(TIDY):
         print(f"skipped: {TIDY} is missing; scripts/setup --tidy installs it")
         sys.exit(SKIPPED)
-    commands = {}
-    for entry in json.loads((build / "compile_commands.json").read_text()):
-        path = pathlib.Path(entry["file"])
-        if path.is_relative_to(root):
-            commands[path.relative_to(root)] = entry["command"]
+    commands = commands_of(root, build)
     sources = sorted(path for path in commands if is_checked(path) and
                      (not wanted or any(part in str(path) for part in wanted)))
     checker = Checker(root, build)
