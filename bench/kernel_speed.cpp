@@ -72,7 +72,7 @@ class Comparison {
                                       {"milliseconds", our_time},
                                       {"plain_milliseconds", plain_time},
                                       {"gain", plain_time / our_time},
-                                      {"kernels", kernels().name},
+                                      {"kernels", batch_kernels().name},
                                       {"processor", cpu_features().model}};
     std::puts(line.dump().c_str());
     std::fflush(stdout);

@@ -22,6 +22,9 @@ function(dragoman_room FOLDER)
     target_link_libraries(dragoman_${NAME} PUBLIC dragoman_${OTHER})
   endforeach()
   target_link_libraries(dragoman_${NAME} PUBLIC ${ROOM_LINKS} PRIVATE ${ROOM_PRIVATE})
+  if(dragoman_torch IN_LIST ROOM_LINKS)
+    dragoman_use_precompiled(dragoman_${NAME})
+  endif()
 endfunction()
 
 # dragoman_embed(FOLDER FILES HEADER FUNCTION): the files of the folder FILES are strings of the room's library, which

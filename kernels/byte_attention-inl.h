@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "kernels/cached_attention-inl.h"
 #include "kernels/inference_kernels.h"
 #include "kernels/operand_layout-inl.h"
-#include "kernels/positions-inl.h"
 #include "kernels/vectors-inl.h"
 
 DRAGOMAN_BEGIN_KERNELS

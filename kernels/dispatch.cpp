@@ -60,7 +60,7 @@ std::vector<const InstructionSet*> allowed_instruction_sets() {
   return sets;
 }
 
-const KernelTable& first_kernels(const std::vector<const InstructionSet*>& sets) {
+const BatchKernels& first_kernels(const std::vector<const InstructionSet*>& sets) {
   return *(*std::ranges::find_if(sets, &InstructionSet::kernels))->kernels;
 }
 
@@ -85,8 +85,8 @@ std::vector<const InstructionSet*> offered_instruction_sets() {
   return offered_instruction_sets(cpu_supports);
 }
 
-const KernelTable& kernels() {
-  static const KernelTable& table = first_kernels(allowed_instruction_sets());
+const BatchKernels& batch_kernels() {
+  static const BatchKernels& table = first_kernels(allowed_instruction_sets());
   return table;
 }
 

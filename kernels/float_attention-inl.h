@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
+#include "kernels/cached_attention-inl.h"
 #include "kernels/inference_kernels.h"
-#include "kernels/positions-inl.h"
 #include "kernels/vectors-inl.h"
 
 DRAGOMAN_BEGIN_KERNELS

@@ -102,7 +102,7 @@ struct InferenceKernels {
   std::int64_t padded_outputs(std::int64_t outputs) const {
     return (outputs + panel - 1) / panel * panel;
   }
-  /// Inputs of int8 come in fours, of bf16 in twos.
+  /// Packed weights and rounded rows have a multiple of four inputs; the rest is zero.
   static std::int64_t padded_inputs(std::int64_t inputs) { return (inputs + 3) / 4 * 4; }
 
   /// weights [outputs, inputs] -> packed [padded_outputs * inputs].
@@ -142,7 +142,7 @@ struct InferenceKernels {
   void (*best)(const BestArguments&);
 };
 
-/// The best table for this processor within what DRAGOMAN_ISA allows (see kernels()).
+/// The best table for this processor within what DRAGOMAN_ISA allows (see batch_kernels()).
 const InferenceKernels& inference_kernels();
 
 }  // namespace dragoman

@@ -13,7 +13,7 @@ namespace dragoman {
 struct InstructionSet {
   std::string_view name;          ///< as the environment variable DRAGOMAN_ISA names it
   std::string_view instructions;  ///< GCC's target options that its kernels are compiled with
-  const KernelTable* kernels;     ///< null: the next set's are used, which are as fast
+  const BatchKernels* kernels;    ///< null: the next set's are used, which are as fast
   const InferenceKernels* inference;
 };
 

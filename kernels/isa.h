@@ -16,7 +16,7 @@
 // The headers, low to high:
 //   isa, any_isa, isa_NAME          the operations of a set
 //   vectors                         the same for the kernels; sums, exponentials
-//   matrices, operand_layout, pair_layout, dropout, positions
+//   matrices, operand_layout, pair_layout, dropout, cached_attention
 //   training: attention_weights, column_sums, embedding, loss; with dot products of bf16 also
 //     bf16_products, weight_gradient, projected_loss
 //   training and inference: add_norm, packed_attention

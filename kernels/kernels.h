@@ -1,7 +1,7 @@
-// CPU kernels on raw pointers, forward and backward, of training and, where it computes whole
-// batches, of inference, behind one table that is filled once from what the processor offers. Rows
-// are independent, so a caller may split them over threads as it likes: results do not depend on
-// it. Elements are fp32 or bf16; arithmetic is fp32.
+// CPU kernels of whole batches, on raw pointers: those of training, forward and backward, and those
+// of inference that read a whole source sentence. They stand in one table, which is chosen once for
+// the processor. Rows are independent, so a caller may split them over threads as it likes: results
+// do not depend on it. Elements are fp32 or bf16; arithmetic is fp32.
 #pragma once
 
 #include <cstdint>
@@ -262,8 +262,8 @@ struct ScaledProductArguments {
 /// The losses of LossArguments on logits x W^T that never go to memory. In their place y gets
 /// exp(logit - target's logit), which add up to the row's total = exp(negative log-likelihood), and
 /// 1 - (1 - smoothing) * total on the target: y / total - smoothing / outputs is the gradient of
-/// the row's loss with respect to its logits. All is zero of a row without a target. The losses of
-/// one whose total is too large for fp32 are not a number, and nothing else is to be taken from it.
+/// the row's loss with respect to its logits. A row without a target has zeros everywhere. Where a
+/// row's total is too large for fp32, its losses are not a number; do not read its other results.
 struct ProjectedLossArguments {
   ProductArguments product;  ///< without bias
   const void* weight;        ///< W [outputs, inputs]
@@ -275,8 +275,8 @@ struct ProjectedLossArguments {
   float smoothing;
 };
 
-/// One instruction set's kernels; [begin, end) are rows where nothing else is said.
-struct KernelTable {
+/// The kernels of one instruction set. [begin, end) are rows unless a comment says otherwise.
+struct BatchKernels {
   std::string_view name;
   void (*dropout[2])(const DropoutArguments&, std::int64_t begin, std::int64_t end);
   void (*relu_dropout[2])(const ReluDropoutArguments&, std::int64_t begin, std::int64_t end);
@@ -314,7 +314,7 @@ struct KernelTable {
 /// The best table for this processor. If the environment variable DRAGOMAN_ISA names a set, its
 /// table, or the next one's where the set has none (avx512_vnni). Throws Error if the processor
 /// lacks the set.
-const KernelTable& kernels();
+const BatchKernels& batch_kernels();
 
 /// Runs one of the table's functions over rows [0, rows) on OpenMP's threads, the pool that
 /// LibTorch uses; a single block wakes no other thread.

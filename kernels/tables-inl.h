@@ -33,7 +33,7 @@ namespace dragoman::DRAGOMAN_ISA {
 
 extern const InstructionSet kInstructionSet;
 
-const KernelTable kKernelTable = {
+const BatchKernels kBatchKernels = {
     .name = DRAGOMAN_NAME(DRAGOMAN_ISA),
     .dropout = {dropout<Float>, dropout<BFloat>},
     .relu_dropout = {relu_dropout<Float>, relu_dropout<BFloat>},
@@ -91,7 +91,7 @@ const InferenceKernels kInferenceKernels = {
 const InstructionSet kInstructionSet = {
     .name = DRAGOMAN_NAME(DRAGOMAN_ISA),
     .instructions = DRAGOMAN_ISA_OPTIONS,
-    .kernels = Isa::kInferenceAlone ? nullptr : &kKernelTable,
+    .kernels = Isa::kInferenceAlone ? nullptr : &kBatchKernels,
     .inference = &kInferenceKernels,
 };
 

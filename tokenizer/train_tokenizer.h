@@ -99,7 +99,7 @@ struct TrainedTokenizer {
 /// than config.sample_lines, it takes those with the smallest sample_key(). Byte fallback is always
 /// on; ids: unknown 0, <s> 1, </s> 2, no padding, then user_symbols, bytes, pieces. Text is
 /// normalised by SentencePiece's nmt_nfkc, and lower-cased where the configuration says so. Lines
-/// longer than 2,000 bytes are cut. Throws Error where the text has no character,
+/// longer than 2,000 bytes are cut into several. Throws Error where the text has no character,
 /// UsageError where the vocabulary is too small for any model.
 TrainedTokenizer train_tokenizer(std::vector<std::string_view> lines,
                                  const TokenizerConfig& config);

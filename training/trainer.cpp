@@ -80,7 +80,7 @@ StopReason Trainer::make_updates(const std::stop_token& stop) {
   for (;;) {
     if (has_diverged(progress_.history)) roll_back();
     const StopAndClock agreed = stop_and_clock_of_all(ranks_, stop.stop_requested(), seconds());
-    if (!launched_.empty() && (agreed.stop || !may_run_ahead(agreed.seconds))) settle();
+    if (!launched_.empty() && (agreed.stop || !may_run_ahead(agreed.seconds))) read_launched();
     if (has_diverged(progress_.history)) continue;
     // A stop leaves a validation that is due to the resumed run.
     if (agreed.stop) return StopReason::Requested;
@@ -96,7 +96,7 @@ StopReason Trainer::make_updates(const std::stop_token& stop) {
     if (const auto notice = begin_cooldown(progress_, run_.config, run_position(agreed.seconds)))
       observer_.noticed(*notice);
     update();
-    if (launched_.size() >= run_.updates_ahead) settle();
+    if (launched_.size() >= run_.updates_ahead) read_launched();
   }
 }
 
@@ -227,7 +227,7 @@ bool Trainer::may_run_ahead(double seconds) const {
          !reached_limit(run_.config, launched_progress(), seconds);
 }
 
-void Trainer::settle() {
+void Trainer::read_launched() {
   note_results();
   if (progress_.update % run_.config.log_every == 0 && !has_diverged(progress_.history))
     log_update();

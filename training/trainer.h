@@ -67,13 +67,14 @@ class Trainer {
   /// whether it did.
   bool average_checkpoints(const std::stop_token& stop);
 
-  /// Launches the next update. Its result is read by settle(), at once or later.
+  /// Launches the next update. Its result is read by read_launched(), at once or later.
   void update();
   /// The gradient of the next update. Where memory runs out the batches are split, and so are
   /// larger ones from then on. Throws Error where no split helps.
   DeviceLoss accumulate(const std::vector<PackedBatch>& batches);
   double learning_rate_at(std::int64_t update) const;
-  /// The progress if all launched updates were settled: its update and its place in the data.
+  /// The progress if the results of all launched updates were read: its update and its place in the
+  /// data.
   ProgressRecord launched_progress() const;
   std::int64_t last_launched() const;
   /// Whether the next update may be launched before the last one's result is known: nothing that
@@ -81,7 +82,7 @@ class Trainer {
   bool may_run_ahead(double seconds) const;
   /// Reads the results of the launched updates. Then none is under way, and `progress_` is the
   /// state of the weights, unless the run has diverged. Logs if that is due.
-  void settle();
+  void read_launched();
   /// Adds the results to the progress, up to an update at which the run has diverged: the rest is
   /// forgotten.
   void note_results();

@@ -1,4 +1,4 @@
-// What the files of a run say of its machine, and of the model of --init-from.
+// The facts about its machine, and about the model of --init-from, that the files of a run keep.
 #pragma once
 
 #include <optional>
@@ -10,15 +10,16 @@
 
 namespace dragoman {
 
-/// What the files of a run keep of the model of --init-from. Without one, both are empty.
+/// The facts about the model of --init-from that a run's files keep. Without one, both are empty.
 struct InitialModel {
   std::string checksum;
   DecodeDefaults decode_defaults;
 };
+/// The name of its checksum in the provenance.
+inline constexpr const char* kInitFrom = "init-from";
 /// A run that has begun reads them from its checkpoint.
 InitialModel initial_model(const std::string& init_from,
                            const std::optional<FoundCheckpoint>& found);
-inline constexpr const char* kInitFrom = "init-from";  ///< its name in the provenance
 
 MachineFacts machine_facts(Precision precision, int threads, int ranks);
 

@@ -1,5 +1,5 @@
 // Measures the text and the machine where a train command leaves settings open, and says what was
-// chosen. training/start/run_start and training/start/automatic_settings make the choices.
+// chosen. training/start/settled_run and training/start/automatic_settings make the choices.
 #pragma once
 
 #include <functional>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "data/text_size.h"
-#include "training/start/run_start.h"
+#include "training/start/settled_run.h"
 #include "training/start/trial.h"
 
 namespace dragoman {

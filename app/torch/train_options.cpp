@@ -26,6 +26,12 @@ void accept_auto(Field& field) {
   };
 }
 
+/// Throws UsageError where there is no such preset.
+Preset parse_preset(const std::string& name) {
+  const auto names = names_of(Preset{});
+  return static_cast<Preset>(parse_choice("preset", {names.begin(), names.end()}, name));
+}
+
 /// The preset where none is given: base. With --init-from (a run folder or a model file; "" without
 /// the flag), the preset of the run that made the model. A file that cannot be read counts as base;
 /// the error comes when its weights are read.
@@ -40,11 +46,6 @@ Preset inherited_preset(const std::string& init_from) {
 }
 
 }  // namespace
-
-Preset parse_preset(const std::string& name) {
-  const auto names = names_of(Preset{});
-  return static_cast<Preset>(parse_choice("preset", {names.begin(), names.end()}, name));
-}
 
 std::vector<Field> TrainOptions::fields() {
   std::vector<Field> all = config.fields();

@@ -8,7 +8,7 @@
 
 #include "app/frame/command.h"
 #include "training/start/run_config.h"
-#include "training/start/run_start.h"
+#include "training/start/settled_run.h"
 
 namespace dragoman {
 
@@ -39,8 +39,5 @@ struct TrainOptions {
   /// Once the command line has been read.
   RunRequest request();
 };
-
-/// Throws UsageError where there is no such preset.
-Preset parse_preset(const std::string& name);
 
 }  // namespace dragoman

@@ -1,5 +1,6 @@
 #include "app/torch/training_view.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
@@ -108,7 +109,7 @@ void log_data(const PreparedData& data) {
       log_info(join_text("    ", section.source_path, ": ", counted(section.pairs, "pair"),
                          ", weight ", section.weight,
                          section.tag.empty() ? std::string() : ", tag " + section.tag));
-  const auto size = data.tokenizers.source->size();
+  const auto size = std::min(data.tokenizers.source->size(), data.tokenizers.target->size());
   if (data.tokenizers_trained && size < data.asked_vocab_size)
     log_info(join_text("vocabulary lowered from ", with_separators(data.asked_vocab_size), " to ",
                        with_separators(size), " pieces: the text allows no more"));

@@ -38,18 +38,18 @@ void CpuEngine::run(const PackedLinear& layer, const float* x, std::int64_t rows
 
 void CpuEngine::normalize(const CpuNorm& norm, std::int64_t rows, const float* added, float* y) {
   const WorkTimer timer(times_, EngineWork::Normalization);
-  kernels().add_norm[0]({.x = work_.x.data(),
-                         .residual = added,
-                         .gain = norm.gain.data(),
-                         .bias = norm.bias.data(),
-                         .sum = added == nullptr ? nullptr : work_.x.data(),
-                         .y = y,
-                         .means = nullptr,
-                         .inverse_deviations = nullptr,
-                         .columns = model_->config.d_model,
-                         .epsilon = static_cast<float>(model_->config.norm_epsilon),
-                         .dropout = {}},
-                        0, rows);
+  batch_kernels().add_norm[0]({.x = work_.x.data(),
+                               .residual = added,
+                               .gain = norm.gain.data(),
+                               .bias = norm.bias.data(),
+                               .sum = added == nullptr ? nullptr : work_.x.data(),
+                               .y = y,
+                               .means = nullptr,
+                               .inverse_deviations = nullptr,
+                               .columns = model_->config.d_model,
+                               .epsilon = static_cast<float>(model_->config.norm_epsilon),
+                               .dropout = {}},
+                              0, rows);
 }
 
 template <class SubLayer>
@@ -138,7 +138,7 @@ void CpuEngine::attend_in_sentences(std::span<const std::int32_t> starts) {
     const std::int32_t end = starts[static_cast<std::size_t>(s) + 1];
     arguments.longest_keys = end - begin;
     if (fits_packed_attention(arguments.longest_keys, d_k))
-      kernels().packed_attention[0](arguments, s * heads, (s + 1) * heads);
+      batch_kernels().packed_attention[0](arguments, s * heads, (s + 1) * heads);
     else
       attend_long_sentence(begin, end);
   }

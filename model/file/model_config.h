@@ -132,7 +132,7 @@ struct ModelConfig {
   void form_fields(Visit& visit) {
     visit({.name = "norm",
            .help = "layer normalisation after (paper) or before each sub-layer; before-queries: as "
-                   "Marian's, which leaves out keys and values of self-attention",
+                   "Marian 1.9 and 1.10, which leave out keys and values of self-attention",
            .group = "Model"},
           norm);
     visit({.name = "activation",

@@ -30,7 +30,7 @@ struct AddNormFunction : torch::autograd::Function<AddNormFunction> {
                           : torch::Tensor();
     float* means = wants_gradients ? statistics.mutable_data_ptr<float>() : nullptr;
     run_rows(
-        kernels().add_norm, element_type(input),
+        batch_kernels().add_norm, element_type(input),
         NormArguments{input.const_data_ptr(), added.defined() ? added.const_data_ptr() : nullptr,
                       gain.const_data_ptr(), bias.const_data_ptr(),
                       sum.defined() ? sum.mutable_data_ptr() : nullptr, y.mutable_data_ptr(), means,
@@ -60,7 +60,7 @@ struct AddNormFunction : torch::autograd::Function<AddNormFunction> {
     auto d_parameters = torch::zeros({2, parts, columns}, statistics.options());
     float* d_gain = d_parameters.mutable_data_ptr<float>();
     const auto* means = statistics.const_data_ptr<float>();
-    run_rows(kernels().add_norm_gradient, element_type(sum),
+    run_rows(batch_kernels().add_norm_gradient, element_type(sum),
              NormGradientArguments{
                  dy.const_data_ptr(), elsewhere.defined() ? elsewhere.const_data_ptr() : nullptr,
                  sum.const_data_ptr(), gain.const_data_ptr(), means, means + rows,

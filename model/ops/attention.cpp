@@ -95,7 +95,7 @@ struct AttentionWeightsFunction : torch::autograd::Function<AttentionWeightsFunc
     const auto input = scores.contiguous();
     auto weights = torch::empty_like(input);
     auto dropped = mask.drops() ? torch::empty_like(input) : weights;
-    run_rows(kernels().attention_weights, element_type(input),
+    run_rows(batch_kernels().attention_weights, element_type(input),
              AttentionWeightsArguments{
                  input.const_data_ptr(), weights.mutable_data_ptr(), dropped.mutable_data_ptr(),
                  key_lengths.const_data_ptr<std::int32_t>(), mask.heads(), input.size(1),
@@ -110,7 +110,7 @@ struct AttentionWeightsFunction : torch::autograd::Function<AttentionWeightsFunc
     const auto weights = context->get_saved_variables()[0];
     const auto d_dropped = gradients[0].contiguous();
     auto d_scores = torch::empty_like(d_dropped);
-    run_rows(kernels().attention_weights_gradient, element_type(weights),
+    run_rows(batch_kernels().attention_weights_gradient, element_type(weights),
              AttentionWeightsGradientArguments{
                  weights.const_data_ptr(), d_dropped.const_data_ptr(), d_scores.mutable_data_ptr(),
                  weights.size(2), static_cast<float>(context->saved_data["scale"].toDouble()),
@@ -203,7 +203,7 @@ struct PackedAttentionFunction : torch::autograd::Function<PackedAttentionFuncti
         key_starts};
     auto call = arguments(saved, mask, numbers);
     call.output = output.mutable_data_ptr();
-    run_rows(kernels().packed_attention, element_type(queries), call,
+    run_rows(batch_kernels().packed_attention, element_type(queries), call,
              numbers.sentences * numbers.heads, 1);
     context->save_for_backward(saved);
     numbers.save(context);
@@ -223,7 +223,7 @@ struct PackedAttentionFunction : torch::autograd::Function<PackedAttentionFuncti
     const QueryKeyValue out(d_queries, d_memory);
     const PackedAttentionGradientArguments call{arguments(saved, mask, numbers),
                                                 d_output.const_data_ptr(), out.q, out.k, out.v};
-    run_rows(kernels().packed_attention_gradient, element_type(d_output), call,
+    run_rows(batch_kernels().packed_attention_gradient, element_type(d_output), call,
              numbers.sentences * numbers.heads, 1);
     return {d_queries, d_memory, {}, {}, {}, {}};
   }

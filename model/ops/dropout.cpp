@@ -71,7 +71,7 @@ torch::Tensor run_dropout(const torch::Tensor& x, const torch::Tensor& residual,
                           const DropoutSite& site) {
   auto y = torch::empty_like(x);
   run_rows(
-      kernels().dropout, element_type(x),
+      batch_kernels().dropout, element_type(x),
       DropoutArguments{x.const_data_ptr(), residual.defined() ? residual.const_data_ptr() : nullptr,
                        y.mutable_data_ptr(), x.size(1), site},
       x.size(0), kRowsPerTask);
@@ -104,7 +104,7 @@ struct ReluDropoutFunction : torch::autograd::Function<ReluDropoutFunction> {
     const auto input = x.contiguous();
     auto y = torch::empty_like(input);
     run_rows(
-        kernels().relu_dropout, element_type(x),
+        batch_kernels().relu_dropout, element_type(x),
         ReluDropoutArguments{input.const_data_ptr(), y.mutable_data_ptr(), x.size(1), mask.site()},
         x.size(0), kRowsPerTask);
     context->save_for_backward({y});
@@ -115,7 +115,7 @@ struct ReluDropoutFunction : torch::autograd::Function<ReluDropoutFunction> {
     const auto y = context->get_saved_variables()[0];
     const auto dy = gradients[0].contiguous();
     auto dx = torch::empty_like(dy);
-    run_rows(kernels().relu_dropout_gradient, element_type(y),
+    run_rows(batch_kernels().relu_dropout_gradient, element_type(y),
              ReluDropoutGradientArguments{
                  y.const_data_ptr(), dy.const_data_ptr(), dx.mutable_data_ptr(), y.size(1),
                  static_cast<float>(context->saved_data["scale"].toDouble())},

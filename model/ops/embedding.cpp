@@ -55,7 +55,7 @@ struct EmbedFunction : torch::autograd::Function<EmbedFunction> {
                         "a token is outside of the vocabulary of ", weight.size(0));
       const auto table = weight.contiguous();
       auto y = torch::empty({tokens.size(0), weight.size(1)}, weight.options());
-      run_rows(kernels().embedding, element_type(weight),
+      run_rows(batch_kernels().embedding, element_type(weight),
                EmbeddingArguments{table.const_data_ptr(), tokens.const_data_ptr<std::int64_t>(),
                                   y.mutable_data_ptr(), weight.size(1), static_cast<float>(scale)},
                tokens.size(0), kRowsPerTask);
@@ -71,7 +71,7 @@ struct EmbedFunction : torch::autograd::Function<EmbedFunction> {
     auto gradient = torch::zeros({vocabulary, d_output.size(1)}, d_output.options());
     if (has_kernel(d_output)) {
       const TokenGroups groups(tokens, vocabulary);
-      run_rows(kernels().embedding_gradient, element_type(d_output),
+      run_rows(batch_kernels().embedding_gradient, element_type(d_output),
                EmbeddingGradientArguments{d_output.const_data_ptr(), groups.order.data(),
                                           groups.starts.data(), groups.tokens.data(),
                                           gradient.mutable_data_ptr(), d_output.size(1),

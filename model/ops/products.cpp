@@ -30,7 +30,7 @@ void run_weight_gradient(const torch::Tensor& dy, const torch::Tensor& x, torch:
                          const torch::Tensor& gradient, const torch::Tensor& start, bool add) {
   const auto d_output = dy.contiguous(), input = x.contiguous();
   const std::int64_t count = divide_up(dy.size(1), kOutputBlock);
-  run_rows(kernels().weight_gradient, element_type(dy),
+  run_rows(batch_kernels().weight_gradient, element_type(dy),
            WeightGradientArguments{d_output.const_data_ptr(), input.const_data_ptr(),
                                    sums.mutable_data_ptr<float>(),
                                    gradient.defined() ? gradient.mutable_data_ptr() : nullptr,
@@ -49,7 +49,7 @@ torch::Tensor packed(const torch::Tensor& weight, Orientation orientation) {
   auto result = torch::empty({packed_size(outputs, inputs)}, weight.options());
   const std::int64_t panels = divide_up(outputs, kProductPanel);
   run_rows(
-      kernels().pack_weights, element_type(weight),
+      batch_kernels().pack_weights, element_type(weight),
       PackArguments{rows.const_data_ptr(), result.mutable_data_ptr(), inputs, outputs, transposed},
       panels, items_of_thread(panels));
   return result;
@@ -59,7 +59,7 @@ torch::Tensor packed(const torch::Tensor& weight, Orientation orientation) {
 
 bool uses_own_products(torch::ScalarType type, torch::Device device) {
   return type == torch::kBFloat16 && has_kernels(device) && !cpu_features().amx_bf16 &&
-         kernels().product[static_cast<int>(ElementType::BFloat16)];
+         batch_kernels().product[static_cast<int>(ElementType::BFloat16)];
 }
 
 bool uses_own_product(const torch::Tensor& x) {
@@ -88,14 +88,14 @@ torch::Tensor linear_product(const torch::Tensor& x, const torch::Tensor& weight
                              const torch::Tensor& bias) {
   if (!uses_own_product(x)) return library_product(x, weight, bias);
   auto y = torch::empty({x.size(0), weight.size(0)}, x.options());
-  run_product(kernels().product, product_arguments(y, x, pack_weight(weight), bias), x);
+  run_product(batch_kernels().product, product_arguments(y, x, pack_weight(weight), bias), x);
   return y;
 }
 
 torch::Tensor relu_product(const torch::Tensor& x, const torch::Tensor& weight,
                            const torch::Tensor& bias, const DropoutSite& dropout) {
   auto y = torch::empty({x.size(0), weight.size(0)}, x.options());
-  run_product(kernels().relu_product,
+  run_product(batch_kernels().relu_product,
               ReluProductArguments{product_arguments(y, x, pack_weight(weight), bias), dropout}, x);
   return y;
 }
@@ -103,7 +103,7 @@ torch::Tensor relu_product(const torch::Tensor& x, const torch::Tensor& weight,
 torch::Tensor relu_gradient_product(const torch::Tensor& dy, const torch::Tensor& weight,
                                     const torch::Tensor& kept, float scale) {
   auto dx = torch::empty_like(kept);
-  run_product(kernels().relu_gradient_product,
+  run_product(batch_kernels().relu_gradient_product,
               ReluGradientProductArguments{product_arguments(dx, dy, pack_transposed(weight), {}),
                                            kept.const_data_ptr(), scale},
               dy);
@@ -112,7 +112,7 @@ torch::Tensor relu_gradient_product(const torch::Tensor& dy, const torch::Tensor
 
 void linear_product_out(torch::Tensor& y, const torch::Tensor& x, const torch::Tensor& weight) {
   if (uses_own_product(x))
-    run_product(kernels().product, product_arguments(y, x, pack_weight(weight), {}), x);
+    run_product(batch_kernels().product, product_arguments(y, x, pack_weight(weight), {}), x);
   else
     torch::mm_out(y, x, weight.t());
 }
@@ -125,7 +125,8 @@ torch::Tensor input_gradient(const torch::Tensor& dy, const torch::Tensor& weigh
 
 void input_gradient_out(torch::Tensor& dx, const torch::Tensor& dy, const torch::Tensor& weight) {
   if (uses_own_product(dy))
-    run_product(kernels().product, product_arguments(dx, dy, pack_transposed(weight), {}), dy);
+    run_product(batch_kernels().product, product_arguments(dx, dy, pack_transposed(weight), {}),
+                dy);
   else
     torch::mm_out(dx, dy, weight);
 }
@@ -154,7 +155,7 @@ torch::Tensor bias_gradient(const torch::Tensor& dy) {
   const auto rows = dy.contiguous();
   auto sums = torch::empty({dy.size(1)}, dy.options());
   run_rows(
-      kernels().column_sums, element_type(dy),
+      batch_kernels().column_sums, element_type(dy),
       ColumnSumsArguments{rows.const_data_ptr(), sums.mutable_data_ptr(), dy.size(0), dy.size(1)},
       divide_up(dy.size(1), kColumnBlock), 1);
   return sums;

@@ -49,7 +49,7 @@ TEST(InstructionSets, AProcessorWithoutAnySetHasThePortableOne) {
   else
     setenv("DRAGOMAN_ISA", name, 1);
   try {
-    std::cerr << "training " << kernels().name << ", translation " << inference_kernels().name
+    std::cerr << "training " << batch_kernels().name << ", translation " << inference_kernels().name
               << "\n";
     std::exit(0);
   } catch (const Error& error) {

@@ -25,8 +25,8 @@ std::size_t element_size(ElementType type) { return type == ElementType::Float32
 
 }  // namespace
 
-std::vector<const KernelTable*> available_tables() {
-  std::vector<const KernelTable*> tables;
+std::vector<const BatchKernels*> available_tables() {
+  std::vector<const BatchKernels*> tables;
   for (const InstructionSet* set : offered_instruction_sets())
     if (set->kernels != nullptr) tables.push_back(set->kernels);
   return tables;
@@ -38,9 +38,9 @@ std::vector<const InferenceKernels*> available_inference_tables() {
   return tables;
 }
 
-std::vector<std::tuple<const KernelTable*, ElementType>> tables_with_products() {
-  std::vector<std::tuple<const KernelTable*, ElementType>> list;
-  for (const KernelTable* table : available_tables())
+std::vector<std::tuple<const BatchKernels*, ElementType>> tables_with_products() {
+  std::vector<std::tuple<const BatchKernels*, ElementType>> list;
+  for (const BatchKernels* table : available_tables())
     for (const auto type : {ElementType::Float32, ElementType::BFloat16})
       if (table->product[static_cast<int>(type)] != nullptr) list.emplace_back(table, type);
   return list;

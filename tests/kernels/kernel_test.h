@@ -18,7 +18,7 @@
 
 namespace dragoman {
 
-std::vector<const KernelTable*> available_tables();
+std::vector<const BatchKernels*> available_tables();
 std::vector<const InferenceKernels*> available_inference_tables();
 
 /// Elements of one type with guards around them.
@@ -50,9 +50,9 @@ std::vector<double> uniform_values(RandomStream& random, std::int64_t count, dou
 std::vector<std::int32_t> random_keys(RandomStream& random, std::int64_t count);
 
 /// A test of each (table, element type).
-class KernelTest : public testing::TestWithParam<std::tuple<const KernelTable*, ElementType>> {
+class KernelTest : public testing::TestWithParam<std::tuple<const BatchKernels*, ElementType>> {
  protected:
-  const KernelTable& table() const { return *std::get<0>(GetParam()); }
+  const BatchKernels& table() const { return *std::get<0>(GetParam()); }
   ElementType type() const { return std::get<1>(GetParam()); }
   int index() const { return static_cast<int>(type()); }
   bool is_float() const { return type() == ElementType::Float32; }
@@ -100,7 +100,7 @@ class ProductTest : public KernelTest {
   Elements quarters(std::int64_t count, double range = 3);
 };
 
-std::vector<std::tuple<const KernelTable*, ElementType>> tables_with_products();
+std::vector<std::tuple<const BatchKernels*, ElementType>> tables_with_products();
 
 #define DRAGOMAN_FOR_EACH_PRODUCT_TABLE(Suite)                  \
   GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(Suite);         \

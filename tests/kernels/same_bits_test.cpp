@@ -37,7 +37,7 @@ TEST_F(SameBits, AddAndNormIsTheSameOnEveryInstructionSet) {
   for (const std::int64_t columns : {5, 16, 24, 40, 130, 512}) {
     const auto x = values(columns), residual = values(columns), gain = values(columns),
                bias = values(columns);
-    expect_same(available_tables(), [&](const KernelTable& table) {
+    expect_same(available_tables(), [&](const BatchKernels& table) {
       std::vector<float> y(static_cast<std::size_t>(columns));
       table.add_norm[0]({.x = x.data(),
                          .residual = residual.data(),
@@ -62,7 +62,7 @@ TEST_F(SameBits, TheEncodersAttentionIsTheSameOnEveryInstructionSet) {
   for (const std::int64_t d_k : {5, 16, 24, 64}) {
     const std::int64_t width = heads * d_k, tokens = starts.back();
     const auto q = values(tokens * width), k = values(tokens * width), v = values(tokens * width);
-    expect_same(available_tables(), [&](const KernelTable& table) {
+    expect_same(available_tables(), [&](const BatchKernels& table) {
       std::vector<float> output(static_cast<std::size_t>(tokens * width));
       std::vector<float> log_sums(static_cast<std::size_t>(tokens * heads));
       const auto sentences = static_cast<std::int64_t>(starts.size()) - 1;

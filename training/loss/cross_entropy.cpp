@@ -40,7 +40,7 @@ TokenLosses cross_entropy_in_place(torch::Tensor& logits, const torch::Tensor& t
   const auto options = logits.options().dtype(torch::kFloat32);
   const auto smoothed = torch::empty({logits.size(0)}, options);
   const auto likelihood = torch::empty_like(smoothed);
-  run_rows(kernels().loss, element_type(logits),
+  run_rows(batch_kernels().loss, element_type(logits),
            LossArguments{logits.mutable_data_ptr(), targets.const_data_ptr<std::int64_t>(),
                          smoothed.mutable_data_ptr<float>(), likelihood.mutable_data_ptr<float>(),
                          logits.size(1), static_cast<float>(config.label_smoothing)},

@@ -36,7 +36,7 @@ ExponentialLoss::ExponentialLoss(const torch::Tensor& hidden, const ExponentialW
       floor_(config.label_smoothing / static_cast<double>(weight.weight.size(0))) {
   losses_.smoothed = losses_.objective = torch::empty_like(inverses_);
   losses_.negative_log_likelihood = torch::empty_like(inverses_);
-  run_product(kernels().projected_loss,
+  run_product(batch_kernels().projected_loss,
               ProjectedLossArguments{
                   product_arguments(exponentials_, hidden_, weight_.packed, {}),
                   weight_.weight.const_data_ptr(), weight_.sum_of_rows.const_data_ptr<float>(),
@@ -52,7 +52,7 @@ bool ExponentialLoss::succeeded() const { return !losses_.smoothed.isnan().any()
 void ExponentialLoss::hidden_gradient_out(torch::Tensor& d_hidden) const {
   const auto offsets = weight_.sum_of_rows * floor_;
   run_product(
-      kernels().scaled_product,
+      batch_kernels().scaled_product,
       ScaledProductArguments{product_arguments(d_hidden, exponentials_, weight_.transposed, {}),
                              inverses_.const_data_ptr<float>(), offsets.const_data_ptr<float>()},
       exponentials_);

@@ -61,7 +61,7 @@ TokenLosses r_drop_in_place(torch::Tensor& first, torch::Tensor& second,
   const auto smoothed = torch::empty({first.size(0)}, options);
   const auto likelihood = torch::empty_like(smoothed), divergence = torch::empty_like(smoothed);
   run_rows(
-      kernels().r_drop, element_type(first),
+      batch_kernels().r_drop, element_type(first),
       RDropArguments{first.mutable_data_ptr(), second.mutable_data_ptr(),
                      targets.const_data_ptr<std::int64_t>(), smoothed.mutable_data_ptr<float>(),
                      likelihood.mutable_data_ptr<float>(), divergence.mutable_data_ptr<float>(),

@@ -9,7 +9,7 @@
 
 #include "training/checkpoint.h"
 #include "training/ranks/communicator.h"
-#include "training/start/run_start.h"
+#include "training/start/settled_run.h"
 
 namespace dragoman {
 

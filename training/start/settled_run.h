@@ -1,6 +1,15 @@
 // The settings of a run as a pure function, settle(), of the request and the facts known so far. It
 // also returns the messages for the user.
 //
+// The types of settings, in the order of a run's start:
+//   RunConfig       typed values: of training, model, data and tokenizer
+//   SettingsRecord  the same as texts, for files; what was asked for; reasons of the others
+//   RunRequest      both, as the command line gives them
+//   Setting         a value that the program chooses for a text (automatic_settings)
+//   RunSettings     the rules by which settle() gives an open field its value
+//   SettledRun      the settings of the run, as RunConfig and as SettingsRecord
+//   TrainingRun     the input of the trainer: the settings with data, model and folder
+//
 // The facts are found in this order: a checkpoint, a model to start from, the size of the text, the
 // tokenizers, the corpus, the machine. Measuring a fact needs the settings that the earlier facts
 // have decided. So the program calls settle() again after each fact, always with the same request

@@ -1,4 +1,4 @@
-#include "training/start/run_start.h"
+#include "training/start/settled_run.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
