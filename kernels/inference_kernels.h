@@ -102,7 +102,8 @@ struct InferenceKernels {
   std::int64_t padded_outputs(std::int64_t outputs) const {
     return (outputs + panel - 1) / panel * panel;
   }
-  /// Packed weights and rounded rows have a multiple of four inputs; the rest is zero.
+  /// In bf16 and int8, packed weights and rows have a multiple of four inputs. The added ones are
+  /// 0.
   static std::int64_t padded_inputs(std::int64_t inputs) { return (inputs + 3) / 4 * 4; }
 
   /// weights [outputs, inputs] -> packed [padded_outputs * inputs].
