@@ -196,10 +196,11 @@ ScoreTable paired_bootstrap(const std::vector<SystemCounts>& counts, std::int64_
 }
 
 std::vector<std::vector<PairDifference>> paired_bootstrap_of_all(
-    const std::vector<SystemCounts>& counts, std::int64_t samples) {
+    const std::vector<SystemCounts>& counts, std::int64_t samples, const std::stop_token& stop) {
   const ScoreTable table = plain_scores(counts);
-  const Samples scores = resampled(counts, samples, {});
+  const Samples scores = resampled(counts, samples, stop);
   std::vector<std::vector<PairDifference>> pairs(counts.size());
+  if (stop.stop_requested()) return pairs;
   for (std::size_t m = 0; m < counts.size(); ++m) {
     const PValue test = bootstrap_p_value_of(counts[m].metric);
     for (std::size_t a = 0; a < table[m].size(); ++a)

@@ -57,8 +57,9 @@ struct PairDifference {
 };
 
 /// [metric][pair] for every two systems (first < second). All pairs have the same resampled
-/// corpora.
+/// corpora. Ends within one of them when `stop` is requested. No metric has pairs then.
 std::vector<std::vector<PairDifference>> paired_bootstrap_of_all(
-    const std::vector<SystemCounts>& counts, std::int64_t samples);
+    const std::vector<SystemCounts>& counts, std::int64_t samples,
+    const std::stop_token& stop = {});
 
 }  // namespace dragoman

@@ -1,6 +1,8 @@
 // dragoman evaluate: scores translations, or models' translations, against references.
 #include <iostream>
 #include <memory>
+#include <stop_token>
+#include <string>
 
 #include "app/commands/commands.h"
 #include "app/commands/evaluate_options.h"
@@ -11,6 +13,7 @@
 #include "app/commands/explanation_pages.h"
 #include "app/commands/output_file.h"
 #include "app/frame/log.h"
+#include "app/frame/signals.h"
 #include "base/amounts.h"
 #include "base/error.h"
 #include "base/files.h"
@@ -44,26 +47,31 @@ int run_evaluate(const EvaluateOptions& options, const Origins& origins,
   const bool whole = files.tune ? add_tuned_translations(texts, options, origins, device_engine)
                                 : add_translations(texts, options, origins, device_engine);
   if (!whole) return 1;  // main turns it into the signal's code
+  const std::stop_token stop = listen_for_stop();
   const auto width = static_cast<int>(options.metrics.width);
   constexpr const char* kVersion = "dragoman-" DRAGOMAN_VERSION;
   const ReportFormat format = options.metrics.format;
   if (texts.systems.size() == 1 && files.html.empty()) {
-    std::cout << report(
-        evaluate_lines(texts.hypotheses.front(), texts.references, options.metrics, kVersion),
-        format, width);
+    const auto scores =
+        evaluate_lines(texts.hypotheses.front(), texts.references, options.metrics, kVersion, stop);
+    if (stop.stop_requested()) return 1;
+    std::cout << report(scores, format, width);
     return 0;
   }
-  const auto counts = count_systems(texts.hypotheses, texts.references, options.metrics, kVersion);
-  const Comparison comparison = compare(texts.systems, counts, options.metrics);
+  const auto counts =
+      count_systems(texts.hypotheses, texts.references, options.metrics, kVersion, stop);
+  const Comparison comparison = compare(texts.systems, counts, options.metrics, stop);
+  if (stop.stop_requested()) return 1;
   // The report first: the page may not be writable.
   std::cout << report(comparison, format, width) << std::flush;
   if (files.html.empty()) return 0;
   const auto explained = files.explain == 0
                              ? std::vector<ExplainedLine>()
                              : write_explanations(texts, counts.front(), options, origins);
-  write_file(files.html,
-             evaluation_page(texts, comparison, counts,
-                             {explained, search_flags(options.decode, origins)}, options));
+  const std::string page = evaluation_page(
+      texts, comparison, counts, {explained, search_flags(options.decode, origins)}, options);
+  if (stop.stop_requested()) return 1;  // the page may lack pairs of systems
+  write_file(files.html, page);
   log_page(files, texts, explained.size());
   return 0;
 }

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "app/frame/signals.h"
 #include "base/amounts.h"
 #include "evaluation/ngram_differences.h"
 #include "evaluation/score_groups.h"
@@ -97,8 +98,9 @@ Json metrics_of(const Comparison& comparison, const std::vector<SystemCounts>& c
                 const std::vector<LineGroup>& groups, const EvaluateConfig& config) {
   const auto width = static_cast<int>(config.width);
   const bool several = comparison.systems.size() > 1;
-  const auto pairs = several ? paired_bootstrap_of_all(counts, config.paired_bootstrap_n)
-                             : std::vector<std::vector<PairDifference>>(counts.size());
+  const auto pairs =
+      several ? paired_bootstrap_of_all(counts, config.paired_bootstrap_n, listen_for_stop())
+              : std::vector<std::vector<PairDifference>>(counts.size());
   Json list = Json::array();
   for (std::size_t m = 0; m < counts.size(); ++m) {
     Json lengths = Json::array();

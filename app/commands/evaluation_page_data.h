@@ -11,7 +11,8 @@
 
 namespace dragoman {
 
-/// The page as HTML. `counts`, `comparison` and `explanations` belong to `texts`.
+/// The page as HTML. `counts`, `comparison` and `explanations` belong to `texts`. When a stop is
+/// requested, the page may lack the pairs of systems, and is not to be used.
 std::string evaluation_page(const EvaluatedTexts& texts, const Comparison& comparison,
                             const std::vector<SystemCounts>& counts,
                             const Explanations& explanations, const EvaluateOptions& options);

@@ -63,6 +63,9 @@ TEST(Significance, ResamplingEndsWhenAStopIsRequested) {
       EXPECT_EQ(table[0][s].score, plain[0][s].score);
       EXPECT_FALSE(table[0][s].mean || table[0][s].interval || table[0][s].p_value);
     }
+  const auto pairs = paired_bootstrap_of_all(counts, kSamples, stop.get_token());
+  ASSERT_EQ(pairs.size(), counts.size());
+  EXPECT_TRUE(pairs[0].empty());
 }
 
 TEST(Significance, NothingIsCountedOnceAStopIsRequested) {
