@@ -110,6 +110,8 @@ void validate_texts(const ExplainFlags& flags, const GivenValues& given) {
     throw UsageError("--target: belongs to one sentence; several have --target-file");
   if (!flags.target_file.empty() && flags.input.empty())
     throw UsageError("--target-file: belongs to --input; one sentence has --target");
+  if (flags.input == "-" && flags.target_file == "-")
+    throw UsageError("--input and --target-file cannot both be standard input");
 }
 
 /// --format, or the one that the name of the output tells.

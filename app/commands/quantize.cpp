@@ -74,6 +74,8 @@ struct QuantizeConfig {
     if (output.empty()) throw UsageError("--output: name the model file to write");
     if (source.empty() != reference.empty())
       throw UsageError("--src and --ref belong together: a text and its translation");
+    if (source == "-" && reference == "-")
+      throw UsageError("--src and --ref cannot both be standard input");
     if (!(max_loss >= 0)) throw UsageError("--max-loss ", max_loss, ": must be 0 or more");
   }
 };

@@ -1,5 +1,7 @@
 #include "app/commands/translate_options.h"
 
+#include <algorithm>
+
 #include "app/commands/output_file.h"
 #include "base/error.h"
 #include "base/text_lines.h"
@@ -34,7 +36,7 @@ std::vector<std::string> TranslateConfig::read_besides() const {
   std::vector<std::string> paths;
   for (const std::string& model : files.models) paths.push_back(resolve_model_path(model).string());
   for (const std::string& path : {files.prefix_file, demands.terms, demands.avoid})
-    if (!path.empty()) paths.push_back(path);
+    if (!path.empty() && path != "-") paths.push_back(path);
   return paths;
 }
 
@@ -58,6 +60,13 @@ void TranslateConfig::validate_markup() const {
   refuse(files.alignment != AlignmentFormat::None, "--alignment");
 }
 
+void TranslateConfig::validate_standard_input() const {
+  const auto streams = {files.input, files.prefix_file, demands.terms, demands.avoid};
+  if (std::ranges::count(streams, "-") > 1)
+    throw UsageError(
+        "--input, --prefix-file, --terms, --avoid: only one of them can be standard input (-)");
+}
+
 void TranslateConfig::validate() const {
   if (files.models.empty()) throw UsageError("--model: name a run folder or a model file");
   if (files.json && !files.prefix_file.empty())
@@ -68,6 +77,7 @@ void TranslateConfig::validate() const {
     throw UsageError("--json-errors: needs --json");
   if (files.resume && is_stream(files.output))
     throw UsageError("--resume: needs --output with the name of a file");
+  validate_standard_input();
   validate_markup();
   decode.validate();
 }

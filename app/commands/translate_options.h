@@ -178,12 +178,13 @@ struct TranslateConfig {
 
   std::vector<Field> fields();
 
-  /// Files that are read, besides the input.
+  /// Files that are read, besides the input and standard input.
   std::vector<std::string> read_besides() const;
 
   void validate() const;  ///< throws UsageError naming the flag
 
  private:
+  void validate_standard_input() const;
   void validate_markup() const;
 };
 

@@ -113,6 +113,7 @@ TEST_F(Quantize, TheModelOfARunIsNeverReplaced) {
 
 TEST_F(Quantize, AnErrorNamesTheWrongFlagOrFile) {
   EXPECT_EQ(quantize({"--src", path("source")}).exit_code, 2);
+  EXPECT_EQ(quantize({"--src", "-", "--ref", "-"}).exit_code, 2);
   const ProcessResult itself =
       run({"quantize", path("model.safetensors"), "-o", path("model.safetensors")});
   EXPECT_EQ(itself.exit_code, 2);

@@ -1,0 +1,44 @@
+#include "app/commands/translate_options.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+
+namespace dragoman {
+namespace {
+
+std::string fault(const TranslateConfig& config) {
+  try {
+    config.validate();
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(TranslateConfig, OneFlagAloneReadsStandardInput) {
+  const std::string stream = "-";
+  TranslateConfig config;
+  config.files.models = {"run/"};
+  ASSERT_EQ(fault(config), "") << "the input";
+  for (std::string* file :
+       {&config.files.prefix_file, &config.demands.terms, &config.demands.avoid}) {
+    *file = stream;
+    EXPECT_THAT(fault(config), testing::HasSubstr("only one of them can be standard input"));
+    config.files.input = "in.txt";
+    EXPECT_EQ(fault(config), "");
+    config.files.input = stream;
+    *file = "file.txt";
+    EXPECT_EQ(fault(config), "");
+  }
+}
+
+TEST(TranslateConfig, StandardInputIsNoneOfTheFilesThatAreRead) {
+  TranslateConfig config;
+  config.demands = {.terms = "terms.tsv", .avoid = "-", .number_format = {}};
+  EXPECT_THAT(config.read_besides(), testing::ElementsAre("terms.tsv"));
+}
+
+}  // namespace
+}  // namespace dragoman
