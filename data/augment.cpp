@@ -63,7 +63,7 @@ std::optional<TextPair> change_case(const TextPair& pair, CaseChange change,
 std::optional<TextPair> drop_end_punctuation(const TextPair& pair) {
   const TextPair result{std::string(without_end_punctuation(pair.source)),
                         std::string(without_end_punctuation(pair.target))};
-  if (result.source.empty() || result.target.empty() || result.source == strip(pair.source))
+  if (result.source.empty() || result.target.empty() || strip(result.source) == strip(pair.source))
     return std::nullopt;
   return result;
 }

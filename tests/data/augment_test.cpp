@@ -36,6 +36,7 @@ TEST(DropEndPunctuation, TheMarksOfBothSidesAreDropped) {
 
 TEST(DropEndPunctuation, PairsWithoutAnEndMarkOrWithNothingElseStay) {
   EXPECT_EQ(drop_end_punctuation({"no mark ", "kein Zeichen."}), std::nullopt);
+  EXPECT_EQ(drop_end_punctuation({" no mark", "kein Zeichen."}), std::nullopt);
   EXPECT_EQ(drop_end_punctuation({"(yes.)", "(ja.)"}), std::nullopt);
   EXPECT_EQ(drop_end_punctuation({"...", "..."}), std::nullopt);
   EXPECT_EQ(drop_end_punctuation({"Yes.", "."}), std::nullopt);
