@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "base/error.h"
-#include "base/files.h"
+#include "base/text_lines.h"
 #include "base/utf8.h"
 #include "base/word_characters.h"
 
@@ -70,22 +70,16 @@ std::u32string uncapitalised(std::u32string translation, const RequiredText& req
 }  // namespace
 
 Terms::Terms(const std::filesystem::path& file) {
-  const std::string text = read_file(file);
-  if (const std::size_t bad = find_invalid_utf8(text); bad != std::string::npos)
-    throw Error(file.string(), ": not UTF-8 at byte ", bad);
-  std::size_t number = 0;
-  for (std::size_t begin = text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0, end;
-       begin < text.size(); begin = end + 1) {
-    end = std::min(text.find('\n', begin), text.size());
-    std::string_view line = std::string_view(text).substr(begin, end - begin);
-    ++number;
+  const std::vector<std::string> lines = read_lines(file.string());
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    std::string_view line = lines[i];
     if (strip(line).empty() || line.starts_with('#')) continue;
     if (line.starts_with("\\#")) line.remove_prefix(1);
     const std::size_t tab = line.find('\t');
     const std::string_view source = strip(line.substr(0, tab));
     const std::string_view target = tab == line.npos ? "" : strip(line.substr(tab + 1));
     if (source.empty() || target.empty() || target.find('\t') != target.npos)
-      throw Error(file.string(), ":", number, ": must be a source term, a tab and a target term");
+      throw Error(file.string(), ":", i + 1, ": must be a source term, a tab and a target term");
     add(source, target);
   }
   sort();

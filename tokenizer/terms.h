@@ -24,7 +24,8 @@ class Terms {
  public:
   Terms() = default;
   /// Lines of "source term<TAB>target term"; blank lines and lines that begin with # are skipped (a
-  /// term that begins with # is written \#). Throws Error naming file and line.
+  /// term that begins with # is written \#). The file is read by read_lines(). Throws Error naming
+  /// file and line.
   explicit Terms(const std::filesystem::path& file);
 
   /// Source and target terms, none of them blank.

@@ -11,6 +11,7 @@
 namespace dragoman {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -95,6 +96,14 @@ TEST(Terms, ManyTermsThatBeginAlikeTakeNoLonger) {
   EXPECT_LT(seconds_of(respelled, text, 0), 0.3);
 }
 
+TEST(Terms, ACompressedFileIsReadAsIfItWerePlain) {
+  constexpr char kGzipped[] =
+      "\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\x4b\x4a\xcc\xcb\xe6\x74\x02\x12\x5c\x00"
+      "\x95\xf4\x63\x93\x0a\x00\x00\x00";  // "bank\tBank\n"
+  const Terms terms(written({kGzipped, sizeof kGzipped - 1}));
+  EXPECT_THAT(texts(terms.find("the bank")), ElementsAre("Bank"));
+}
+
 TEST(Terms, ABadFileIsNamedWithItsLine) {
   for (const std::string text :
        {"a\tb\nno tab\n", "a\tb\n\tb\n", "a\tb\na\t\n", "a\tb\na\tb\tc\n"}) {
@@ -106,7 +115,13 @@ TEST(Terms, ABadFileIsNamedWithItsLine) {
       EXPECT_THAT(error.what(), HasSubstr(path.string() + ":2: ")) << text;
     }
   }
-  EXPECT_THROW(Terms(written("\xFF\tb\n")), Error);
+  const auto path = written("a\tb\n\xFF\tb\n");
+  try {
+    const Terms terms(path);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), AllOf(HasSubstr(path.string() + ":2:"), HasSubstr("UTF-8")));
+  }
 }
 
 TEST(Terms, MissingTermsAreNamed) {
