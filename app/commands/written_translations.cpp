@@ -7,12 +7,12 @@
 namespace dragoman {
 
 void WrittenTranslations::write(const Translation& translation) {
-  lines_ = translation.line + 1;
   if (requests_ != nullptr)
     answer(translation);
   else
     for (const std::string& line : format_.lines(translation)) output_.write_line(line);
   if (!translation.unmet.empty()) warn(translation, unmet_text(translation), ++unmet_);
+  lines_ = translation.line + 1;
 }
 
 void WrittenTranslations::answer(const Translation& translation) {
