@@ -2,6 +2,7 @@
 #include <array>
 #include <filesystem>
 #include <memory>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -109,14 +110,16 @@ int run(const ExportConfig& config) {
     throw UsageError("--type: only folders of CTranslate2 have other weights than float32");
   const ModelFileReader model(resolve_model_path(config.model));
   const Written written = write(model, config);
-  log_info(config.output + ": " + written.files);
-  warn_of_unheld(config.output, written.unheld, config.format);
   try {
     check(model, config);
+  } catch (const std::bad_alloc&) {
+    log_warning(config.output + ": not checked: too little memory to read it again");
   } catch (const std::exception& problem) {
     std::filesystem::remove_all(resolved_links(config.output));
     throw Error(config.output, ": the check failed, and the folder was removed: ", problem.what());
   }
+  log_info(config.output + ": " + written.files);
+  warn_of_unheld(config.output, written.unheld, config.format);
   return 0;
 }
 
