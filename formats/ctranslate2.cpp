@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -107,6 +108,9 @@ class Variables {
       number(static_cast<std::uint8_t>(variable.shape.size()));
       for (const std::uint32_t dimension : variable.shape) number(dimension);
       number(static_cast<std::uint8_t>(variable.type));
+      if (variable.bytes.size() > std::numeric_limits<std::uint32_t>::max())
+        throw Error(name, ": has 4 GiB or more, and CTranslate2's format holds less; --type int8 ",
+                    "makes it a quarter of that");
       number(static_cast<std::uint32_t>(variable.bytes.size()));
       file.write(variable.bytes);
     }

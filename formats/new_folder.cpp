@@ -26,6 +26,7 @@ void NewFolder::commit() {
   std::error_code failure;
   fs::rename(path(), folder_, failure);  // also over an empty folder
   if (failure) throw Error(folder_.string(), ": cannot be put in place: ", failure.message());
+  sync_folder(folder_of(folder_));
 }
 
 }  // namespace dragoman
