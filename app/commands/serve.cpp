@@ -213,8 +213,8 @@ int run_serve(const ServeConfig& config, const Invocation& call,
   config.validate();
   raise_open_files();
   Hangups hangups;
+  const ServerConfig settings = config.server();  // its faults are found before models are loaded
   ModelFiles files(config, call, device_engine);
-  const ServerConfig settings = config.server();
   // Before anyone can know that it serves: a signal that comes right after must not kill it.
   const std::stop_token stop = listen_for_stop();
   TranslationServer server(files.served(), settings, log_request);

@@ -62,6 +62,7 @@ void ServeConfig::validate() const {
   check_between("request-timeout", limits.request_timeout, 0.001, 1e6);
   check_between("connection-timeout", limits.connection_timeout, 0.001, 1e6);
   decode.validate();
+  models();  // throws
 }
 
 std::vector<NamedModel> ServeConfig::models() const {
