@@ -125,7 +125,10 @@ Parity compare(const ForeignModel& theirs, const ParameterReader& ours,
       const Candidate& candidate = translation.candidates[i];
       if (std::isinf(candidate.log_probability)) continue;
       const double other = scores[i / each][static_cast<std::size_t>(candidate.token)];
-      parity.largest = std::max(parity.largest, std::abs(candidate.log_probability - other));
+      const double difference = std::abs(candidate.log_probability - other);
+      // NaN is larger than any number here, and stays.
+      if (!std::isnan(parity.largest) && !(difference <= parity.largest))
+        parity.largest = difference;
     }
     for (std::size_t t = 0; t < translation.tokens.size(); ++t) {
       const auto token = static_cast<std::size_t>(translation.tokens[t]);

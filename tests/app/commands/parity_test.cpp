@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "tests/formats/random_model.h"
 
 namespace dragoman {
@@ -47,6 +49,9 @@ TEST(Parity, AWrongModelIsFound) {
     for (float& value : wrong.parameters.at(name)) value = -value;
     EXPECT_FALSE(compared(model, wrong).is_same(kParityTolerance)) << name;
   }
+  ForeignModel without_numbers = model;
+  without_numbers.parameters.at("output.bias").back() = std::nanf("");
+  EXPECT_TRUE(std::isnan(compared(without_numbers, right).largest));
   ForeignModel halves = model;
   halves.columns = ColumnOrder::Halves;
   EXPECT_FALSE(compared(halves, right).is_same(kParityTolerance));
