@@ -17,6 +17,8 @@ using std::string_view_literals::operator""sv;
 
 constexpr std::size_t kBlockBytes = std::size_t{1} << 18;
 
+constexpr char kAnyDigit = '#';  // of 1 to 9, in a signature
+
 struct Signature {
   std::string_view bytes;
   TextCoding coding;
@@ -30,13 +32,22 @@ constexpr Signature kSignatures[] = {
     {"\x1f\x8b"sv, TextCoding::Gzip, ""},
     {"\x28\xb5\x2f\xfd"sv, TextCoding::Zstd, ""},
     {"\xfd\x37zXZ\0"sv, TextCoding::Plain, "compressed with xz; decompress it first (xz -d)"},
-    {"BZh91AY&SY"sv, TextCoding::Plain, "compressed with bzip2; decompress it first (bzip2 -d)"},
+    {"BZh#1AY&SY"sv, TextCoding::Plain, "compressed with bzip2; decompress it first (bzip2 -d)"},
     {"PK\x03\x04"sv, TextCoding::Plain, "a zip archive; unpack it first"},
     {"\xff\xfe\0\0"sv, TextCoding::Plain, kUtf32},
     {"\0\0\xfe\xff"sv, TextCoding::Plain, kUtf32},
     {"\xff\xfe"sv, TextCoding::Plain, "UTF-16, not UTF-8; convert it (iconv -f UTF-16 -t UTF-8)"},
     {"\xfe\xff"sv, TextCoding::Plain, "UTF-16, not UTF-8; convert it (iconv -f UTF-16 -t UTF-8)"},
 };
+
+/// Whether the first bytes of a file and a signature are the same, as far as both go.
+bool agree(std::string_view first, std::string_view signature) {
+  const std::size_t common = std::min(first.size(), signature.size());
+  return std::ranges::equal(
+      first.substr(0, common), signature.substr(0, common), [](char byte, char expected) {
+        return expected == kAnyDigit ? byte >= '1' && byte <= '9' : byte == expected;
+      });
+}
 
 /// Text in units of two or four bytes without a byte order mark. Its first characters are ASCII, so
 /// each unit has one byte at `place`, and NUL in all others.
@@ -89,6 +100,9 @@ class GzipDecompressor : public Decompressor {
     stream_.avail_in = static_cast<uInt>(bytes.size());
     stream_.avail_out = 0;
     while (stream_.avail_in > 0 || stream_.avail_out == 0) {
+      // As gzip and Python do: zero bytes behind a member fill up a block of a tape or disk.
+      for (; is_complete_ && stream_.avail_in > 0 && *stream_.next_in == 0; --stream_.avail_in)
+        ++stream_.next_in;
       if (is_complete_ && stream_.avail_in == 0) return;
       if (is_complete_) inflateReset(&stream_);  // another member follows
       stream_.next_out = reinterpret_cast<Bytef*>(block_.data());
@@ -137,11 +151,12 @@ class ZstdDecompressor : public Decompressor {
 TextCoding coding_of(std::string_view first, bool is_all, const std::string& name) {
   bool may_become_one = false;
   for (const auto& [bytes, coding, refused] : kSignatures) {
-    if (first.starts_with(bytes) && (!may_become_one || is_all)) {
+    if (!agree(first, bytes)) continue;
+    if (first.size() >= bytes.size() && (!may_become_one || is_all)) {
       if (!refused.empty()) throw Error(name, ": is ", refused);
       return coding;
     }
-    may_become_one = may_become_one || bytes.starts_with(first);
+    may_become_one = may_become_one || first.size() <= bytes.size();
   }
   may_become_one = may_be_wide(first, is_all, name) || may_become_one;
   return may_become_one && !is_all ? TextCoding::Undecided : TextCoding::Plain;

@@ -71,6 +71,15 @@ TEST(CompressedText, TheTextIsTheSameForAnySizeOfTheReads) {
   }
 }
 
+TEST(CompressedText, ZeroBytesBehindGzipDataAreNoText) {
+  const std::string zeros(600'000, '\0');
+  for (const std::string& padding : {"\0"s, zeros}) {
+    EXPECT_EQ(plain_text(gzip("text") + padding, "file"), "text");
+    EXPECT_EQ(plain_text(gzip("text") + padding + gzip("more"), "file"), "textmore");
+    EXPECT_THAT(failure(gzip("text") + padding + "garbage"), HasSubstr("damaged"));
+  }
+}
+
 TEST(CompressedText, TextThatIsCutOffOrDamagedIsAnError) {
   const std::string text = long_text();
   for (std::string packed : {gzip(text), zstd(text)}) {
@@ -86,6 +95,9 @@ TEST(CompressedText, TextThatIsCutOffOrDamagedIsAnError) {
 TEST(CompressedText, FilesThatAreNoTextAreNamed) {
   EXPECT_THAT(failure("\xfd\x37zXZ\0rest"s), HasSubstr("file: is compressed with xz"));
   EXPECT_THAT(failure("BZh91AY&SYrest"), HasSubstr("file: is compressed with bzip2"));
+  EXPECT_THAT(failure("BZh11AY&SYrest"), HasSubstr("file: is compressed with bzip2"));
+  EXPECT_EQ(failure("BZh01AY&SYrest"), "read");
+  EXPECT_EQ(failure("BZh#1AY&SYrest"), "read");
   EXPECT_THAT(failure("PK\x03\x04rest"), HasSubstr("file: is a zip archive"));
   EXPECT_THAT(failure("\xff\xfe"
                       "a\0"s),
