@@ -7,11 +7,13 @@ namespace dragoman {
 
 namespace {
 
+/// Parses `digits`; the messages name `text`, which the user has written.
 template <class T>
-T parse_with_from_chars(std::string_view flag, const std::string& text, const char* type_name) {
+T parse_with_from_chars(std::string_view flag, const std::string& digits, const std::string& text,
+                        const char* type_name) {
   T value{};
-  const char* begin = text.data() + (text.starts_with('+') ? 1 : 0);
-  const char* end = text.data() + text.size();
+  const char* begin = digits.data() + (digits.starts_with('+') ? 1 : 0);
+  const char* end = digits.data() + digits.size();
   const auto [stop, code] = std::from_chars(begin, end, value);
   if (code == std::errc::result_out_of_range && stop == end)
     throw UsageError("--", flag, ": ", text, " is beyond the numbers that can be held");
@@ -76,7 +78,7 @@ std::int64_t parse_integer(std::string_view flag, const std::string& text) {
   if (!digits.empty() && (digits.back() == 'k' || digits.back() == 'K')) unit = 1'000;
   if (!digits.empty() && digits.back() == 'M') unit = 1'000'000;
   if (unit != 1) digits.pop_back();
-  const auto value = parse_with_from_chars<std::int64_t>(flag, digits, "a whole number");
+  const auto value = parse_with_from_chars<std::int64_t>(flag, digits, text, "a whole number");
   std::int64_t scaled;
   if (__builtin_mul_overflow(value, unit, &scaled))
     throw UsageError("--", flag, ": '", text, "' is too large");
@@ -84,7 +86,7 @@ std::int64_t parse_integer(std::string_view flag, const std::string& text) {
 }
 
 double parse_number(std::string_view flag, const std::string& text) {
-  const auto value = parse_with_from_chars<double>(flag, text, "a number");
+  const auto value = parse_with_from_chars<double>(flag, text, text, "a number");
   if (value - value != 0) throw UsageError("--", flag, ": '", text, "' is not a finite number");
   return value;
 }

@@ -1,5 +1,6 @@
 #include "base/fields.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <array>
@@ -66,9 +67,19 @@ TEST(Field, WholeNumbersMayHaveUnderscoresAndUnits) {
   EXPECT_EQ(parse_integer("n", "1_000"), 1000);
   EXPECT_EQ(parse_integer("n", "32k"), 32'000);
   EXPECT_EQ(parse_integer("n", "3M"), 3'000'000);
-  EXPECT_THROW(parse_integer("n", "k"), UsageError);
   EXPECT_THROW(parse_integer("n", "1.5"), UsageError);
   EXPECT_THROW(parse_integer("n", "9223372036854775807k"), UsageError);
+}
+
+TEST(Field, AMessageHasTheNumberAsItWasWritten) {
+  for (const std::string text : {"k", "10kk", "1_x", "99999999999999999999M"}) {
+    try {
+      parse_integer("n", text);
+      FAIL() << text;
+    } catch (const UsageError& error) {
+      EXPECT_THAT(error.what(), testing::HasSubstr(text));
+    }
+  }
 }
 
 TEST(Field, TheTextsOfAListComeBackAsTheyWere) {
