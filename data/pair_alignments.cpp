@@ -7,6 +7,7 @@
 #include "base/amounts.h"
 #include "base/error.h"
 #include "base/text_lines.h"
+#include "tokenizer/byte_piece.h"
 
 namespace dragoman {
 
@@ -23,8 +24,7 @@ void check_words(std::int64_t link, std::string_view line, std::string_view side
 /// The number of bytes of the normalised text that a piece stands for.
 std::size_t normalised_bytes(const Tokenizer& tokenizer, TokenId id) {
   const std::string piece = tokenizer.piece(id);
-  const bool is_byte = piece.size() == 6 && piece.starts_with("<0x") && piece.ends_with('>');
-  return is_byte ? 1 : piece.size();
+  return byte_of_piece(piece) ? 1 : piece.size();
 }
 
 /// For each piece of a line its words. The bytes of the normalised text lead from the pieces to
