@@ -8,7 +8,7 @@
 
 namespace dragoman {
 
-/// A file mapped read-only. Errors: cannot be opened, is a folder.
+/// A file mapped read-only. Throws Error where it cannot be opened or is not a regular file.
 class MappedFile {
  public:
   MappedFile() = default;
@@ -34,9 +34,9 @@ enum class Links {
   Replace,  ///< the file takes the place of the link
 };
 
-/// Writes to a temporary name in the folder of `path`. commit() puts the file in place: fsync,
-/// rename, fsync of the folder. Devices and pipes are written directly. Without commit() no file is
-/// left behind. Every error names the file and the system's reason (disk full, no permission).
+/// Writes to PATH.tmp.PROCESS. commit() puts the file in place: fsync, rename, fsync of the folder.
+/// Without commit() the destructor removes it; a killed process leaves it (remove_leftovers()).
+/// Devices and pipes are written directly. Every error names the file and the system's reason.
 class AtomicFile {
  public:
   explicit AtomicFile(std::filesystem::path path, Links links = Links::Follow);

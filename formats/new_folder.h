@@ -8,8 +8,9 @@
 
 namespace dragoman {
 
-/// Files are written into path(); commit() puts the folder in place. Without commit() it is
-/// removed. A link to an empty folder stays a link.
+/// Files are written into path(); commit() puts the folder in place. Without commit() the
+/// destructor removes it; a process that a signal ends leaves it. A link to an empty folder stays a
+/// link.
 class NewFolder {
  public:
   /// Throws Error where `folder` exists and is not empty, or cannot be made.

@@ -19,7 +19,9 @@ struct EvaluatedTexts {
 };
 
 /// Reads the files of --hyp, --ref and --src. Errors: unequal numbers of lines, a line without a
-/// reference, and those of read_lines(). Warns of text that looks tokenized.
+/// reference, and those of read_lines(). Unless --force is given, warns of text that looks
+/// tokenized, that begins with a byte order mark, that is mostly empty, or that is the source
+/// itself.
 EvaluatedTexts read_texts(const EvaluateFiles& files);
 
 /// Warns of empty translations of lines that have a reference.
