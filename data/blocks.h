@@ -1,9 +1,15 @@
 // Work over the pairs of a text, in blocks of them on several threads.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <stop_token>
+#include <vector>
+
+#include "base/divide_up.h"
+#include "base/threads.h"
+#include "data/preparation_stopped.h"
 
 namespace dragoman {
 
@@ -16,14 +22,24 @@ struct WorkContext {
 
 inline constexpr std::int64_t kPairsPerBlock = 2048;
 
-/// Calls block(number, first, last) for each block of pairs [first, last), on all threads. After
-/// every few blocks it calls done(number) for each of them in order, on this thread. Throws
+/// Calls make(first, last) for each block of pairs [first, last), on all threads. After every few
+/// blocks it calls take(result) for the results in order, on this thread, and reports. Throws
 /// PreparationStopped.
-void for_each_block(std::int64_t pairs, const WorkContext& context,
-                    const std::function<void(std::int64_t, std::int64_t, std::int64_t)>& block,
-                    const std::function<void(std::int64_t)>& done);
-/// The number of blocks between two rounds of done(). The numbers of these blocks are
-/// [k * count, (k + 1) * count).
-std::int64_t blocks_at_once(const WorkContext& context);
+template <class Make, class Take>
+void for_each_block(std::int64_t pairs, const WorkContext& context, Make&& make, Take&& take) {
+  const std::int64_t blocks = divide_up(pairs, kPairsPerBlock);
+  const std::int64_t at_once = std::int64_t{8} * context.threads;
+  std::vector<decltype(make(pairs, pairs))> results(static_cast<std::size_t>(at_once));
+  for (std::int64_t begin = 0; begin < blocks; begin += at_once) {
+    if (context.stop.stop_requested()) throw PreparationStopped();
+    const std::int64_t end = std::min(begin + at_once, blocks);
+    parallel_for(end - begin, context.threads, [&](std::int64_t i) {
+      const std::int64_t first = (begin + i) * kPairsPerBlock;
+      results[static_cast<std::size_t>(i)] = make(first, std::min(first + kPairsPerBlock, pairs));
+    });
+    for (std::int64_t i = 0; i < end - begin; ++i) take(results[static_cast<std::size_t>(i)]);
+    context.report(std::min(end * kPairsPerBlock, pairs), pairs);
+  }
+}
 
 }  // namespace dragoman

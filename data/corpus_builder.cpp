@@ -198,16 +198,10 @@ void build_corpus(const std::filesystem::path& path, const ParallelText& text,
   CorpusWriter writer([&file](std::string_view bytes) { file.write(bytes); },
                       larger_vocabulary(tokenizers));
   PairFilter filter(data, selection, writer);
-  std::vector<EncodedBlock> blocks(static_cast<std::size_t>(blocks_at_once(context)));
-  const auto slot = [&blocks](std::int64_t number) -> EncodedBlock& {
-    return blocks[static_cast<std::size_t>(number) % blocks.size()];
-  };
   for_each_block(
       text.pairs(), context,
-      [&](std::int64_t number, std::int64_t first, std::int64_t last) {
-        slot(number) = encoder.encode(first, last);
-      },
-      [&](std::int64_t number) { filter.take(slot(number)); });
+      [&](std::int64_t first, std::int64_t last) { return encoder.encode(first, last); },
+      [&](const EncodedBlock& block) { filter.take(block); });
   if (filter.report().kept == 0) throw Error(nothing_left(filter.report()));
 
   CorpusFacts facts{.report = filter.report(), .held_out_source = {}, .held_out_target = {}};
@@ -228,23 +222,18 @@ Corpus encode_lines(const std::vector<std::string>& source, const std::vector<st
   CorpusWriter writer([&bytes](std::string_view part) { bytes += part; },
                       larger_vocabulary(tokenizers));
   const auto pairs = static_cast<std::int64_t>(source.size());
-  std::vector<EncodedBlock> blocks(static_cast<std::size_t>(blocks_at_once(context)));
-  const auto slot = [&blocks](std::int64_t number) -> EncodedBlock& {
-    return blocks[static_cast<std::size_t>(number) % blocks.size()];
-  };
   for_each_block(
       pairs, context,
-      [&](std::int64_t number, std::int64_t first, std::int64_t last) {
+      [&](std::int64_t first, std::int64_t last) {
         EncodedBlock block;
         for (std::int64_t i = first; i < last; ++i) {
           block.pairs.emplace_back().line = i;
           const auto index = static_cast<std::size_t>(i);
           encode_pair(block, source[index], target[index], tokenizers, data.max_length);
         }
-        slot(number) = std::move(block);
+        return block;
       },
-      [&](std::int64_t number) {
-        const EncodedBlock& block = slot(number);
+      [&](const EncodedBlock& block) {
         for (const EncodedPair& pair : block.pairs)
           if (!is_too_long(block, pair, data.max_length))
             writer.add(pair.line, block.source(pair), block.target(pair));

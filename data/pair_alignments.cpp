@@ -60,23 +60,21 @@ AlignmentFiles::AlignmentFiles(std::shared_ptr<const ParallelText> text, const D
     require_same_lines(path, static_cast<std::size_t>(file.lines()), source.path(),
                        static_cast<std::size_t>(source.lines()));
   }
-  std::vector<std::string> problems(static_cast<std::size_t>(blocks_at_once(context)));
-  const auto problem_of = [&problems](std::int64_t block) -> std::string& {
-    return problems[static_cast<std::size_t>(block) % problems.size()];
-  };
   for_each_block(
       text_->pairs(), context,
-      [&](std::int64_t block, std::int64_t first, std::int64_t last) {
+      [&](std::int64_t first, std::int64_t last) {
+        std::string problem;
         try {
           text_->for_each_pair(first, last, [&](std::int64_t line, auto source, auto target) {
             check(line, source, target);
           });
         } catch (const Error& error) {  // the first error of the text is thrown below
-          problem_of(block) = error.what();
+          problem = error.what();
         }
+        return problem;
       },
-      [&](std::int64_t block) {
-        if (!problem_of(block).empty()) throw Error(problem_of(block));
+      [](const std::string& problem) {
+        if (!problem.empty()) throw Error(problem);
       });
 }
 

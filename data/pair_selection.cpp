@@ -82,22 +82,18 @@ PairSelection::PairSelection(const ParallelText& text, const DataConfig& data, s
   const double fraction = data.valid_source.empty() ? data.valid_fraction : 0;
   if (keep_duplicates_ && fraction == 0) return;
   SortedHashes sorted(space);
-  std::vector<std::vector<std::uint64_t>> blocks(static_cast<std::size_t>(blocks_at_once(context)));
-  const auto hashes_of = [&blocks](std::int64_t number) -> std::vector<std::uint64_t>& {
-    return blocks[static_cast<std::size_t>(number) % blocks.size()];
-  };
   for_each_block(
       text.pairs(), context,
-      [&](std::int64_t number, std::int64_t first, std::int64_t last) {
-        auto& hashes = hashes_of(number);
-        hashes.clear();
+      [&](std::int64_t first, std::int64_t last) {
+        std::vector<std::uint64_t> hashes;
         text.for_each_pair(first, last, [&](std::int64_t pair, auto source, auto target) {
           const bool valid = text.all_valid() || (is_valid_line(source) && is_valid_line(target));
           if (valid && (data.keep_empty || !(is_blank(source) || is_blank(target))))
             hashes.push_back(pair_hash(source, target) | (may_be_held_out(pair) ? 0 : kStays));
         });
+        return hashes;
       },
-      [&](std::int64_t number) { sorted.add(hashes_of(number)); });
+      [&](const std::vector<std::uint64_t>& hashes) { sorted.add(hashes); });
   find_copies_and_held_out(sorted, fraction, seed);
 }
 
