@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/number_in.h"
 
 namespace dragoman {
 
@@ -39,15 +40,6 @@ std::optional<std::int64_t> number_of(const fs::path& path) {
   std::ifstream file(path);
   std::int64_t number = 0;
   return file >> number ? std::optional(number) : std::nullopt;
-}
-
-/// The number behind a name in a file of lines "name number".
-std::optional<std::int64_t> number_in(const fs::path& path, std::string_view name) {
-  std::ifstream file(path);
-  for (std::string word, rest; file >> word; std::getline(file, rest))
-    if (word == name)
-      if (std::int64_t number = 0; file >> number) return number;
-  return std::nullopt;
 }
 
 /// The names of a group's files.

@@ -6,11 +6,11 @@
 #include <fstream>
 #include <limits>
 #include <new>
-#include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/cgroup.h"
+#include "base/number_in.h"
 
 /// jemalloc reads this before main(). Freed blocks stay with the process, large ones too: giving
 /// them back to the system means faulting them in again in each step of a training, which takes as
@@ -30,15 +30,6 @@ extern "C" int mallctl(const char* name, void* old_value, std::size_t* old_size,
 namespace dragoman {
 
 namespace {
-
-/// The number behind a name in a file of lines "name number", in its own unit.
-std::optional<std::int64_t> number_in(const char* path, std::string_view name) {
-  std::ifstream file(path);
-  for (std::string word, rest; file >> word; std::getline(file, rest))
-    if (word == name)
-      if (std::int64_t number = 0; file >> number) return number;
-  return std::nullopt;
-}
 
 std::int64_t status_bytes(std::string_view name) {
   return number_in("/proc/self/status", name).value_or(0) * 1024;
