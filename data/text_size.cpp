@@ -1,9 +1,10 @@
 #include "data/text_size.h"
 
-#include <algorithm>
+#include <cstdint>
 #include <string_view>
 
 #include "base/files.h"
+#include "base/utf8.h"
 #include "data/preparation_work.h"
 
 namespace dragoman {
@@ -19,9 +20,7 @@ TextSize measure_text(const Preparation& preparation) {
   TextSize size{.pairs = text.pairs()};
   text.for_each_pair(
       0, text.pairs(), [&size](std::int64_t, std::string_view, std::string_view target) {
-        size.target_characters += std::count_if(target.begin(), target.end(), [](char c) {
-          return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-        });
+        size.target_characters += static_cast<std::int64_t>(count_code_points(target));
       });
   return size;
 }
