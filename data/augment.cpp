@@ -68,7 +68,7 @@ std::optional<TextPair> drop_end_punctuation(const TextPair& pair) {
   return result;
 }
 
-TextPair joined(const TextPair& first, const TextPair& second) {
+TextPair concatenated(const TextPair& first, const TextPair& second) {
   const auto join = [](std::string_view before, std::string_view after) {
     before = strip(before);
     after = strip(after);

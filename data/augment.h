@@ -33,6 +33,6 @@ std::optional<TextPair> drop_end_punctuation(const TextPair& pair);
 
 /// The second pair behind the first, with a space between them, or without one in scripts that have
 /// none.
-TextPair joined(const TextPair& first, const TextPair& second);
+TextPair concatenated(const TextPair& first, const TextPair& second);
 
 }  // namespace dragoman

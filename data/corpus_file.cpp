@@ -17,7 +17,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "the corpus file is little-endian");
 
-constexpr std::size_t kBlockPairs = 1024;
+constexpr std::size_t kPairsPerStoredBlock = 1024;
 constexpr std::size_t kStretchBytes = std::size_t{1} << 20;  ///< hashed by itself, on any thread
 
 struct Trailer {
@@ -112,7 +112,7 @@ void CorpusWriter::add(std::int64_t line, std::span<const TokenId> source,
     throw Error("more than four billion lines without a usable pair, up to line ", line + 1);
   lines_.push_back(static_cast<std::uint32_t>(in_block));
   ++pairs_;
-  if (lines_.size() == kBlockPairs) write_block();
+  if (lines_.size() == kPairsPerStoredBlock) write_block();
 }
 
 void CorpusWriter::write_block() {
@@ -193,21 +193,21 @@ void Corpus::Storage::check(const std::string& name, int threads) {
 }
 
 Corpus::Storage::Block Corpus::Storage::block_of(std::int64_t pair) const {
-  const std::size_t block = static_cast<std::size_t>(pair) / kBlockPairs;
+  const std::size_t block = static_cast<std::size_t>(pair) / kPairsPerStoredBlock;
   std::uint64_t offset;
   std::int64_t first_line;
   const char* entry = bytes_.data() + table_ + block * 16;
   std::memcpy(&offset, entry, sizeof offset);
   std::memcpy(&first_line, entry + 8, sizeof first_line);
-  const std::size_t pairs =
-      std::min(kBlockPairs, static_cast<std::size_t>(pairs_) - block * kBlockPairs);
+  const std::size_t pairs = std::min(
+      kPairsPerStoredBlock, static_cast<std::size_t>(pairs_) - block * kPairsPerStoredBlock);
   const auto* starts = reinterpret_cast<const std::uint32_t*>(bytes_.data() + offset);
   const std::uint32_t* lines = starts + 2 * pairs + 1;
   return {.starts = starts,
           .lines = lines,
           .tokens = reinterpret_cast<const char*>(lines + pairs),
           .first_line = first_line,
-          .pair = static_cast<std::size_t>(pair) % kBlockPairs};
+          .pair = static_cast<std::size_t>(pair) % kPairsPerStoredBlock};
 }
 
 void Corpus::Storage::append(const Block& block, std::size_t side,

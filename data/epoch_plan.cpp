@@ -46,11 +46,11 @@ std::uint32_t permute_back(std::uint32_t x, std::uint64_t key) {
 enum Purpose : std::uint64_t { kPairOrder = 1, kBatchOrder = 2, kFraction = 3 };
 
 /// The weights by range of pairs, with the end of the corpus as the last element.
-std::vector<WeightedPairs> sections_of(const Corpus& corpus, const PlanConfig& config) {
-  auto sections = config.weights;
-  if (sections.empty()) sections.push_back({.first_pair = 0, .weight = 1});
-  sections.push_back({.first_pair = corpus.pairs(), .weight = 0});
-  return sections;
+std::vector<WeightedPairs> weighted_ranges(const Corpus& corpus, const PlanConfig& config) {
+  auto ranges = config.weights;
+  if (ranges.empty()) ranges.push_back({.first_pair = 0, .weight = 1});
+  ranges.push_back({.first_pair = corpus.pairs(), .weight = 0});
+  return ranges;
 }
 
 }  // namespace
@@ -151,16 +151,16 @@ class EpochPlan::Round {
 
 EpochPlan plan_epoch(const Corpus& corpus, const PlanConfig& config, std::int64_t epoch) {
   EpochPlan plan;
-  const auto sections = sections_of(corpus, config);
+  const auto ranges = weighted_ranges(corpus, config);
   double largest = 0;
-  for (const WeightedPairs& section : sections) largest = std::max(largest, section.weight);
+  for (const WeightedPairs& range : ranges) largest = std::max(largest, range.weight);
   for (std::uint32_t number = 0; number < std::ceil(largest); ++number) {
     const std::uint64_t key = random_bits(config.seed, kPairOrder, epoch, number);
     const auto for_each_pair = [&](auto&& visit) {
-      for (std::size_t section = 0; section + 1 < sections.size(); ++section)
-        for (std::int64_t pair = sections[section].first_pair;
-             pair < sections[section + 1].first_pair; ++pair)
-          if (times_seen(sections[section].weight, config.seed, epoch, pair) > number)
+      for (std::size_t range = 0; range + 1 < ranges.size(); ++range)
+        for (std::int64_t pair = ranges[range].first_pair; pair < ranges[range + 1].first_pair;
+             ++pair)
+          if (times_seen(ranges[range].weight, config.seed, epoch, pair) > number)
             visit(static_cast<std::uint32_t>(pair));
     };
     EpochPlan::Round round(corpus, config, number);

@@ -78,7 +78,8 @@ std::optional<TextPair> FreshEncoder::changed_text(const Corpus& corpus, std::in
     text = std::move(*other);
     changed = true;
   };
-  if (join) take(joined(text, text_of(corpus.line(another_of_the_file(corpus, pair, random)))));
+  if (join)
+    take(concatenated(text, text_of(corpus.line(another_of_the_file(corpus, pair, random)))));
   if (change)
     take(change_case(text, which < data_.augment_upper_case ? CaseChange::Upper : CaseChange::Title,
                      kept_));

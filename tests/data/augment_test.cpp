@@ -42,10 +42,10 @@ TEST(DropEndPunctuation, PairsWithoutAnEndMarkOrWithNothingElseStay) {
   EXPECT_EQ(drop_end_punctuation({"Yes.", "."}), std::nullopt);
 }
 
-TEST(Joined, JoinedSentencesHaveASpaceBetweenThemWhereTheirScriptHasSpaces) {
-  EXPECT_EQ(joined({"One dog ", "Ein Hund"}, {"two cats.", "zwei Katzen."}),
+TEST(Concatenated, ConcatenatedSentencesHaveASpaceBetweenThemWhereTheirScriptHasSpaces) {
+  EXPECT_EQ(concatenated({"One dog ", "Ein Hund"}, {"two cats.", "zwei Katzen."}),
             (TextPair{"One dog two cats.", "Ein Hund zwei Katzen."}));
-  EXPECT_EQ(joined({"本当です。", "It is."}, {"雨だ。", "It rains."}),
+  EXPECT_EQ(concatenated({"本当です。", "It is."}, {"雨だ。", "It rains."}),
             (TextPair{"本当です。雨だ。", "It is. It rains."}));
 }
 
