@@ -97,7 +97,7 @@ void warn_of_unheld(const std::string& folder, const std::vector<std::string>& s
 /// ours. Throws Error that says how they differ, or why the folder cannot be read.
 void check(const ModelFileReader& model, const ExportConfig& config) {
   const ForeignModel theirs = import_model(config.output);
-  const Parity parity = compare(theirs, model, load_tokenizers(model));
+  const Parity parity = parity_of(theirs, model, load_tokenizers(model));
   if (config.type == ExportType::Float32 && !parity.is_same(kParityTolerance))
     throw Error(parity.text());
   log_info("check against " + theirs.kind + "'s formulas: " + parity.text());

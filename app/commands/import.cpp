@@ -41,7 +41,7 @@ int run(const ImportConfig& config, const Invocation& invocation) {
   const ForeignModel theirs = import_model(config.model);
   const ImportedModel model = to_imported(theirs);
   const Parity parity =
-      compare(theirs, ParametersInMemory(model.config, tensors_of(model)), tokenizers_of(model));
+      parity_of(theirs, ParametersInMemory(model.config, tensors_of(model)), tokenizers_of(model));
   if (!parity.is_same(kParityTolerance))
     throw Error(config.model, ": the check failed, and nothing was written: ", parity.text());
   write_imported(model, config.output, invocation.command_line);

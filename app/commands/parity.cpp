@@ -95,8 +95,8 @@ std::string Parity::text() const {
           : join_text(tokens - same_tokens, " of ", tokens, " tokens of translations differ"));
 }
 
-Parity compare(const ForeignModel& theirs, const ParameterReader& ours,
-               const TokenizerPair& tokenizers) {
+Parity parity_of(const ForeignModel& theirs, const ParameterReader& ours,
+                 const TokenizerPair& tokenizers) {
   const std::vector<TokenId> excluded = tokenizers.target->never_emitted();
   CpuEngine engine(std::make_shared<const CpuModel>(ours, ComputeType::Float32), excluded);
   const PlainTransformer plain(theirs);

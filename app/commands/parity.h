@@ -30,7 +30,7 @@ struct Parity {
 };
 
 /// `ours`, whose tokenizers these are, is computed on the CPU in float32.
-Parity compare(const ForeignModel& theirs, const ParameterReader& ours,
-               const TokenizerPair& tokenizers);
+Parity parity_of(const ForeignModel& theirs, const ParameterReader& ours,
+                 const TokenizerPair& tokenizers);
 
 }  // namespace dragoman

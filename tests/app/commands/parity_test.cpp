@@ -11,7 +11,7 @@ namespace dragoman {
 namespace {
 
 Parity compared(const ForeignModel& theirs, const ImportedModel& ours) {
-  return compare(theirs, ParametersInMemory(ours.config, tensors_of(ours)), tokenizers_of(ours));
+  return parity_of(theirs, ParametersInMemory(ours.config, tensors_of(ours)), tokenizers_of(ours));
 }
 
 TEST(Parity, AnImportedModelIsFoundTheSame) {
