@@ -13,20 +13,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-fs::path sentencepiece_of(const fs::path& folder, Side which, const std::string& named) {
-  const std::string side(name_of(which));
-  std::vector<fs::path> candidates = {folder / (side + ".spm")};
-  if (!named.empty()) candidates.push_back(folder / fs::path(named).filename());
-  for (const char* name : {"sentencepiece.model", "sentencepiece.bpe.model", "spm.model"})
-    candidates.push_back(folder / name);
-  for (const fs::path& path : candidates)
-    if (fs::is_regular_file(path)) return path;
-  throw Error(folder.string(), ": has no SentencePiece model of the ", side, ": lay it there as ",
-              side,
-              ".spm, or as sentencepiece.model for both sides; pieces of another program, "
-              "such as subword-nmt, cannot be made here");
-}
-
 /// Another program's pieces, and those of another SentencePiece model, are mostly unknown to it.
 void check_pieces(const ForeignVocabulary& vocabulary) {
   const bool has_space = std::ranges::any_of(
@@ -47,6 +33,22 @@ void check_pieces(const ForeignVocabulary& vocabulary) {
 }
 
 }  // namespace
+
+fs::path sentencepiece_of(const fs::path& folder, Side side, const std::string& named,
+                          const fs::path& last) {
+  const std::string name(name_of(side));
+  std::vector<fs::path> candidates = {folder / (name + ".spm")};
+  if (!named.empty()) candidates.push_back(folder / fs::path(named).filename());
+  for (const char* common : {"sentencepiece.model", "sentencepiece.bpe.model", "spm.model"})
+    candidates.push_back(folder / common);
+  candidates.push_back(last);
+  for (const fs::path& path : candidates)
+    if (fs::is_regular_file(path)) return path;
+  throw Error(folder.string(), ": has no SentencePiece model of the ", name, ": lay it there as ",
+              name,
+              ".spm, or as sentencepiece.model for both sides; pieces of another program, "
+              "such as subword-nmt, cannot be made here");
+}
 
 ForeignVocabulary vocabulary_beside(const fs::path& folder, Side side,
                                     std::vector<std::string> pieces, const std::string& named) {

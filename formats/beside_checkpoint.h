@@ -15,10 +15,15 @@ namespace dragoman {
 enum class Side { Source, Target };
 constexpr std::array<std::string_view, 2> names_of(Side) { return {"source", "target"}; }
 
-/// The vocabulary of a side with its SentencePiece model: source.spm or target.spm in `folder`, the
-/// file with the name of `named` (a path of another machine, or empty), or one of the names that
-/// are common for both sides, such as sentencepiece.model. Throws Error where there is none, or
-/// where it lacks most of the pieces.
+/// The SentencePiece model of a side: source.spm or target.spm in `folder`, the file with the name
+/// of `named` (a path of another machine, or empty), one of the names that are common for both
+/// sides, such as sentencepiece.model, or `last`. Throws Error where there is none.
+std::filesystem::path sentencepiece_of(const std::filesystem::path& folder, Side side,
+                                       const std::string& named,
+                                       const std::filesystem::path& last = {});
+
+/// The vocabulary of a side with the SentencePiece model that sentencepiece_of() finds. Throws
+/// Error where there is none, or where it lacks most of the pieces.
 ForeignVocabulary vocabulary_beside(const std::filesystem::path& folder, Side side,
                                     std::vector<std::string> pieces, const std::string& named);
 

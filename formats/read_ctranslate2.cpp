@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/fields.h"
 #include "base/files.h"
 #include "formats/beside_checkpoint.h"
 #include "formats/ctranslate2.h"
@@ -303,28 +304,20 @@ class Reader {
   ModelConfig& config_;
 };
 
-std::vector<std::string> vocabulary_of(const fs::path& folder, const char* side) {
-  for (const std::string& name : {std::string(side), std::string("shared")})
+std::vector<std::string> vocabulary_of(const fs::path& folder, Side side) {
+  for (const std::string_view name : {name_of(side), std::string_view("shared")})
     for (const char* ending : {".json", ".txt"}) {
-      const fs::path path = folder / (name + "_vocabulary" + ending);
+      const fs::path path = folder / join_text(name, "_vocabulary", ending);
       if (fs::exists(path)) return read_vocabulary(path);
     }
-  throw Error(folder.string(), ": has neither ", side,
+  throw Error(folder.string(), ": has neither ", name_of(side),
               "_vocabulary nor shared_vocabulary (.json or .txt)");
 }
 
-fs::path sentencepiece_of(const fs::path& folder, const char* side) {
-  for (const fs::path& path :
-       {folder / (std::string(side) + ".spm"), folder / "sentencepiece.model", folder / "spm.model",
-        folder.parent_path() / "sentencepiece.model"})
-    if (fs::exists(path)) return path;
-  throw Error(folder.string(), ": has no SentencePiece model ", side,
-              ".spm or sentencepiece.model; pieces that another program has made cannot be made "
-              "here");
-}
-
-ForeignVocabulary read_side(const fs::path& folder, const char* side) {
-  const fs::path path = sentencepiece_of(folder, side);
+/// Packages of Argos Translate have the SentencePiece model beside the folder.
+ForeignVocabulary read_side(const fs::path& folder, Side side) {
+  const fs::path path =
+      sentencepiece_of(folder, side, "", folder.parent_path() / "sentencepiece.model");
   std::vector<std::string> pieces = vocabulary_of(folder, side);
   for (std::string& piece : pieces) piece = without_tag_space(piece);
   return {std::move(pieces), read_file(path), path.string()};
@@ -370,8 +363,8 @@ ForeignModel read_ctranslate2(const fs::path& folder) {
                 "; only TransformerSpec, encoder and decoder, can be imported");
   ForeignModel model;
   model.kind = "CTranslate2";
-  model.source = read_side(folder, "source");
-  model.target = read_side(folder, "target");
+  model.source = read_side(folder, Side::Source);
+  model.target = read_side(folder, Side::Target);
   ModelConfig& config = model.config;
   config.source_vocabulary = static_cast<std::int64_t>(model.source.pieces.size());
   config.target_vocabulary = static_cast<std::int64_t>(model.target.pieces.size());

@@ -119,6 +119,20 @@ TEST_F(ReadCtranslate2, AFirstPieceOfTheDecoderIsReadAsItsStart) {
   EXPECT_EQ(to_imported(model).config.positions, Positions::Learned);
 }
 
+TEST_F(ReadCtranslate2, BothSidesMayHaveOneSentencePieceModel) {
+  for (const fs::path& file :
+       {folder() / "sentencepiece.model", folder() / "sentencepiece.bpe.model",
+        folder() / "spm.model", folder().parent_path() / "sentencepiece.model"}) {
+    write(random_model());
+    fs::remove(folder() / "target.spm");
+    fs::rename(folder() / "source.spm", file);
+    const ForeignModel model = read_ctranslate2(folder());
+    EXPECT_EQ(model.source.file, file.string());
+    EXPECT_EQ(model.target.file, file.string());
+    fs::remove(file);
+  }
+}
+
 TEST_F(ReadCtranslate2, DamageAndUnknownChoicesAreNamed) {
   write(random_model());
   replace("model.bin", "encoder/layer_1/ffn/linear_0/bias", "encoder/layer_1/ffn/linear_0/what");
@@ -140,7 +154,7 @@ TEST_F(ReadCtranslate2, DamageAndUnknownChoicesAreNamed) {
   EXPECT_THAT(error(), HasSubstr("decoder/scale_outputs"));
   write(random_model());
   fs::remove(folder() / "target.spm");
-  EXPECT_THAT(error(), HasSubstr("has no SentencePiece model target.spm"));
+  EXPECT_THAT(error(), HasSubstr("has no SentencePiece model of the target"));
   write(random_model());
   const std::string sound = read_file(folder() / "model.bin");
   for (const double part : {0.0, 0.2, 0.6, 0.999}) {
