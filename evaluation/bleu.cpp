@@ -161,18 +161,6 @@ BleuScore bleu_of_statistics(std::span<const float> sum, const BleuConfig& confi
   return score_of(sum, config);
 }
 
-BleuScore corpus_bleu(std::span<const std::string> hypotheses, const References& references,
-                      const BleuConfig& config) {
-  return score_of<double>(bleu_statistics(hypotheses, references, config).sum(), config);
-}
-
-BleuScore sentence_bleu(const std::string& hypothesis, std::span<const std::string> references,
-                        const BleuConfig& config) {
-  References streams;
-  for (const std::string& reference : references) streams.push_back({reference});
-  return corpus_bleu({&hypothesis, 1}, streams, config);
-}
-
 std::string bleu_signature(const BleuConfig& config, std::string_view references,
                            std::string_view version) {
   std::string value;

@@ -59,13 +59,6 @@ LineStatistics bleu_statistics(std::span<const std::string> hypotheses,
 BleuScore bleu_of_statistics(std::span<const double> sum, const BleuConfig& config);
 BleuScore bleu_of_statistics(std::span<const float> sum, const BleuConfig& config);
 
-BleuScore corpus_bleu(std::span<const std::string> hypotheses, const References& references,
-                      const BleuConfig& config = {});
-
-/// `references` has the references of this one sentence.
-BleuScore sentence_bleu(const std::string& hypothesis, std::span<const std::string> references,
-                        const BleuConfig& config = {});
-
 /// sacreBLEU's signature: "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:VERSION".
 std::string bleu_signature(const BleuConfig& config, std::string_view references,
                            std::string_view version);

@@ -170,18 +170,6 @@ float chrf_of_statistics(std::span<const float> sum, const ChrfConfig& config) {
   return score_of(sum, config);
 }
 
-double corpus_chrf(std::span<const std::string> hypotheses, const References& references,
-                   const ChrfConfig& config) {
-  return score_of<double>(chrf_statistics(hypotheses, references, config).sum(), config);
-}
-
-double sentence_chrf(const std::string& hypothesis, std::span<const std::string> references,
-                     const ChrfConfig& config) {
-  References streams;
-  for (const std::string& reference : references) streams.push_back({reference});
-  return corpus_chrf({&hypothesis, 1}, streams, config);
-}
-
 std::string chrf_name(const ChrfConfig& config) {
   return "chrF" + std::to_string(config.beta) +
          std::string(static_cast<std::size_t>(config.word_order), '+');

@@ -29,13 +29,6 @@ LineStatistics chrf_statistics(std::span<const std::string> hypotheses,
 double chrf_of_statistics(std::span<const double> sum, const ChrfConfig& config);
 float chrf_of_statistics(std::span<const float> sum, const ChrfConfig& config);
 
-double corpus_chrf(std::span<const std::string> hypotheses, const References& references,
-                   const ChrfConfig& config = {});
-
-/// `references` has the references of this one sentence.
-double sentence_chrf(const std::string& hypothesis, std::span<const std::string> references,
-                     const ChrfConfig& config = {});
-
 /// "chrF2", "chrF2++": the beta, and a plus for each order of words.
 std::string chrf_name(const ChrfConfig& config);
 

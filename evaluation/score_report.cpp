@@ -15,6 +15,9 @@ namespace dragoman {
 
 namespace {
 
+/// Rows of cells; the first row is the header.
+using Table = std::vector<std::vector<std::string>>;
+
 /// sacreBLEU's "26.30 ± 0.61".
 std::string interval_text(const SystemScore& score, int width) {
   return join_text(fixed_text(*score.mean, width), " ± ", fixed_text(*score.interval, width));
@@ -188,8 +191,8 @@ std::string signature_lines(const Comparison& comparison, std::string_view befor
   return text;
 }
 
-}  // namespace
-
+/// A row for each system, a column for each metric, with intervals and p-values where they were
+/// computed. The baseline is marked, and so are p-values up to 0.05 (*).
 Table score_table(const Comparison& comparison, int width) {
   Table table = {{"System"}};
   for (std::size_t m = 0; m < comparison.metrics.size(); ++m)
@@ -210,6 +213,8 @@ Table score_table(const Comparison& comparison, int width) {
   }
   return table;
 }
+
+}  // namespace
 
 std::string report(std::span<const NamedScore> scores, ReportFormat format, int width) {
   switch (format) {

@@ -3,7 +3,6 @@
 
 #include <span>
 #include <string>
-#include <vector>
 
 #include "evaluation/evaluate.h"
 
@@ -16,14 +15,9 @@ namespace dragoman {
 /// signatures of such scores stand once, behind them.
 std::string report(std::span<const NamedScore> scores, ReportFormat format, int width);
 
-/// Rows of cells; the first row is the header.
-using Table = std::vector<std::vector<std::string>>;
-
-/// A row for each system, a column for each metric, with intervals and p-values where they were
-/// computed. The baseline is marked, and so are p-values up to 0.05 (*).
-Table score_table(const Comparison& comparison, int width);
-
-/// That table, and the signatures behind it. JSON: a list of objects with sacreBLEU's keys.
+/// A table with a row for each system and a column for each metric, and the signatures behind it.
+/// Cells have intervals and p-values where they were computed. The baseline is marked, and so are
+/// p-values up to 0.05 (*). JSON: a list of objects with sacreBLEU's keys.
 std::string report(const Comparison& comparison, ReportFormat format, int width);
 
 }  // namespace dragoman

@@ -63,11 +63,6 @@ double ter_of_statistics(std::span<const double> sum) { return score_of(sum); }
 
 float ter_of_statistics(std::span<const float> sum) { return score_of(sum); }
 
-double corpus_ter(std::span<const std::string> hypotheses, const References& references,
-                  const TerConfig& config) {
-  return score_of<double>(ter_statistics(hypotheses, references, config).sum());
-}
-
 std::string ter_signature(const TerConfig& config, std::string_view references,
                           std::string_view version) {
   const auto yes = [](bool value) { return value ? "yes" : "no"; };

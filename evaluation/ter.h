@@ -36,9 +36,6 @@ LineStatistics ter_statistics(std::span<const std::string> hypotheses, const Ref
 double ter_of_statistics(std::span<const double> sum);
 float ter_of_statistics(std::span<const float> sum);
 
-double corpus_ter(std::span<const std::string> hypotheses, const References& references,
-                  const TerConfig& config = {});
-
 /// sacreBLEU's signature: "nrefs:1|case:lc|tok:tercom|norm:no|punct:yes|asian:no|version:VERSION".
 std::string ter_signature(const TerConfig& config, std::string_view references,
                           std::string_view version);

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/random.h"
+#include "tests/evaluation/corpus_scores.h"
 #include "tests/evaluation/example_lines.h"
 
 namespace dragoman {

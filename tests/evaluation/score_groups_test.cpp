@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "evaluation/evaluate.h"
+#include "tests/evaluation/corpus_scores.h"
 
 namespace dragoman {
 namespace {

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "tests/evaluation/corpus_scores.h"
 #include "tests/evaluation/example_lines.h"
 
 namespace dragoman {

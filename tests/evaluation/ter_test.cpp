@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "evaluation/words.h"
+#include "tests/evaluation/corpus_scores.h"
 #include "tests/evaluation/example_lines.h"
 
 namespace dragoman {
