@@ -110,6 +110,17 @@ std::string german_ordinal(int number) {
   return german_below_100(number, "ein") + (number < 20 ? "te" : "ste");
 }
 
+/// January is 1; "January" / "Januar".
+Phrase month_name(int month) {
+  constexpr std::array<std::string_view, 13> kEnglish = {
+      "",     "January", "February",  "March",   "April",    "May",     "June",
+      "July", "August",  "September", "October", "November", "December"};
+  constexpr std::array<std::string_view, 13> kGerman = {
+      "",     "Januar", "Februar",   "März",    "April",    "Mai",     "Juni",
+      "Juli", "August", "September", "Oktober", "November", "Dezember"};
+  return {std::string(kEnglish[month]), std::string(kGerman[month])};
+}
+
 }  // namespace
 
 Phrase number_in_words(std::int64_t number) {
@@ -143,16 +154,6 @@ Phrase weekday_name(int weekday) {
   constexpr std::array<std::string_view, 8> kGerman = {
       "", "Montag", "Dienstag", "Mittwoch", "Donnerstag", "Freitag", "Samstag", "Sonntag"};
   return {std::string(kEnglish[weekday]), std::string(kGerman[weekday])};
-}
-
-Phrase month_name(int month) {
-  constexpr std::array<std::string_view, 13> kEnglish = {
-      "",     "January", "February",  "March",   "April",    "May",     "June",
-      "July", "August",  "September", "October", "November", "December"};
-  constexpr std::array<std::string_view, 13> kGerman = {
-      "",     "Januar", "Februar",   "März",    "April",    "Mai",     "Juni",
-      "Juli", "August", "September", "Oktober", "November", "Dezember"};
-  return {std::string(kEnglish[month]), std::string(kGerman[month])};
 }
 
 int Date::weekday() const {

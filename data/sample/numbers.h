@@ -25,9 +25,6 @@ Phrase year_in_words(int year);
 /// Monday is 1; "Monday" / "Montag".
 Phrase weekday_name(int weekday);
 
-/// January is 1; "January" / "Januar".
-Phrase month_name(int month);
-
 struct Date {
   int year = 2000, month = 1, day = 1;
   int weekday() const;  ///< Monday is 1; Gregorian calendar
