@@ -345,7 +345,9 @@ TEST_F(Serve, AModelThatCannotBeServedIsRefusedByName) {
   EXPECT_THAT(fault({"-m", "en-de=" + path, "--port", "70000"}, 2), HasSubstr("--port"));
   EXPECT_THAT(fault({"-m", "en-de=" + path, "--host", "no.such.host.invalid"}, 1),
               HasSubstr("--host no.such.host.invalid"));
-  EXPECT_THAT(fault({"-m", "en-de=" + path, "--api-keys", "/nowhere"}, 1), HasSubstr("/nowhere"));
+  for (const std::string& model : {path, std::string("/missing")})  // which would be loaded later
+    EXPECT_THAT(fault({"-m", "en-de=" + model, "--api-keys", "/nowhere"}, 1),
+                HasSubstr("/nowhere"));
   const Serving server(model());
   EXPECT_THAT(fault({"-m", "en-de=" + path, "--port", std::to_string(server.port)}, 1),
               AllOf(HasSubstr("Address already in use"), HasSubstr("--port")));
