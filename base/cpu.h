@@ -24,8 +24,8 @@ const CpuFeatures& cpu_features();
 /// that is not known on this architecture.
 bool cpu_supports(std::string_view instructions);
 
-/// Whether `supports` is true for each of GCC's target options, of which none is too few:
-/// "avx2,fma" on x86-64, "arch=armv8.2-a+dotprod" on ARM.
+/// Whether `supports` is true for every one of GCC's target options in the list: "avx2,fma" on
+/// x86-64, "arch=armv8.2-a+dotprod" on ARM. An empty list is supported.
 bool supports_all(std::string_view options,
                   const std::function<bool(std::string_view instructions)>& supports);
 

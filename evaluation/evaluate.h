@@ -23,8 +23,7 @@ struct NamedScore : SystemScore {
 
 /// The corpus's score for each metric, with its interval where config.confidence asks for it. With
 /// `sentence_level`, the scores of line 1, of line 2, ... instead. `version` ends the signatures.
-/// Errors: as check_line_counts. The configuration must be valid. Empty where `stop`
-/// is requested.
+/// Errors: as check_line_counts. The configuration must be valid. Empty where `stop` is requested.
 std::vector<NamedScore> evaluate_lines(const std::vector<std::string>& hypotheses,
                                        const References& references, const EvaluateConfig& config,
                                        std::string_view version, const std::stop_token& stop = {});
@@ -37,14 +36,14 @@ struct Comparison {
   bool paired = false;  ///< the first system is the baseline of p-values
 };
 
-/// Counts the lines of all systems for each metric. `hypotheses`: [system][line]. Ends
-/// early when `stop` is requested; the result is not to be used then.
+/// Counts the lines of all systems for each metric. `hypotheses`: [system][line]. Ends early when
+/// `stop` is requested; the result is not to be used then.
 std::vector<SystemCounts> count_systems(const std::vector<std::vector<std::string>>& hypotheses,
                                         const References& references, const EvaluateConfig& config,
                                         std::string_view version, const std::stop_token& stop = {});
 
-/// Scores the systems, with the intervals and p-values that the configuration asks for. Ends
-/// early when `stop` is requested; the result is not to be used then.
+/// Scores the systems, with the intervals and p-values that the configuration asks for. Ends early
+/// when `stop` is requested; the result is not to be used then.
 Comparison compare(const std::vector<std::string>& names, const std::vector<SystemCounts>& counts,
                    const EvaluateConfig& config, const std::stop_token& stop = {});
 

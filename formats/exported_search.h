@@ -18,7 +18,7 @@ struct FormatSearch {
   std::vector<Stop> stops;
 };
 
-/// What becomes of the settings that a format has not.
+/// The treatment of settings that a format lacks.
 enum class Unheld { Refused, LeftOut };
 
 /// The search that a model file asks for. Throws Error that names the setting where its text in the

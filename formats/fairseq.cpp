@@ -228,6 +228,7 @@ ForeignModel read_fairseq(const CheckpointFile& file) {
   settle_vocabularies(model, options.file());
   model.search = options.search();
   read_weights(model, file);
+  // Learned positions have added their number, and the dictionaries their sizes.
   options.validate(model.config);
   start_with(model, kEnd);
   return model;

@@ -51,8 +51,8 @@ FairseqOptions::FairseqOptions(const CheckpointFile& file)
   check_model();
 }
 
-/// The name of an option that is of a group since 0.10. Options of one side may have a group of
-/// their own: model.encoder.layers instead of encoder_layers.
+/// The full name of an option. Since version 0.10 options have groups: `model.dropout`. Options of
+/// one side may have a group of their own: model.encoder.layers instead of encoder_layers.
 std::string FairseqOptions::in(const std::string& group, const std::string& name) const {
   if (!has_groups_) return name;
   std::string flat = join_text(group, ".", name);

@@ -52,8 +52,8 @@ enum class Direction { ToOurs, ToTheirs };
 std::vector<float> reordered(const ParameterShape& parameter, const std::vector<float>& values,
                              ColumnOrder order, std::int64_t d_model, Direction direction);
 
-/// The same model as ours computes it. What our model has no option for is put into the weights:
-/// factors into the matrices beside them, a first embedding of the decoder into a table of
+/// The same model as ours computes it. A choice that our model has no option for is put into the
+/// weights: factors into the matrices beside them, a first embedding of the decoder into a table of
 /// positions. Throws Error where the vocabularies do not fit.
 ImportedModel to_imported(const ForeignModel& model);
 

@@ -50,7 +50,7 @@ bool is_binary_marian(const fs::path& path) {
 constexpr const char* kBinaryMarian =
     "a binary model of Marian, as students with weights of 8 bits (intgemm) are";
 
-/// What a file seems to be, from its first bytes and its name.
+/// Describes the kind of a file by its first bytes and its name.
 std::string description_of_file(const fs::path& path) {
   const std::string ending = path.extension().string();
   const std::string begin = first_bytes(path, 8);
@@ -112,7 +112,7 @@ ForeignModel read_checkpoint_of(const fs::path& folder, const fs::path& checkpoi
   }
 }
 
-/// What a folder seems to be.
+/// Describes the kind of a folder.
 std::string description_of_folder(const fs::path& folder) {
   if (fs::exists(folder / "config.json")) {
     const std::string type = JsonFile(folder / "config.json").text("model_type", "");

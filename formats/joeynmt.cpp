@@ -148,7 +148,7 @@ class Settings {
                      "models with prompts cannot be imported");
   }
 
-  /// What is done to a text before SentencePiece.
+  /// Refuses changes to a text before SentencePiece.
   void check_text(const std::string& side) const {
     const std::string level = options_.text(side + ".level", options_.text("data.level", "bpe"));
     options_.require(side + ".level", level == "bpe",

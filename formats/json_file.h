@@ -13,8 +13,8 @@ namespace dragoman {
 /// A file whose content is one JSON object.
 class JsonFile {
  public:
-  /// Throws Error where the file is missing, larger than 64 MiB, nested more than 64
-  /// deep, no JSON or no object.
+  /// Throws Error where the file is missing, larger than 64 MiB, nested more than 64 deep, no JSON
+  /// or no object.
   explicit JsonFile(std::filesystem::path path);
   JsonFile(JsonFile&&) noexcept;
   ~JsonFile();

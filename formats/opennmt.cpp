@@ -189,7 +189,7 @@ class Options {
                      "a model without positions cannot be imported");
   }
 
-  /// What is done to a text beside SentencePiece.
+  /// Refuses changes to a text that SentencePiece does not make.
   void check_text() const {
     for (const std::string& transform : options_.list("transforms"))
       options_.require(

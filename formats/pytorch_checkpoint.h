@@ -20,7 +20,7 @@ class PyTorchCheckpoint {
   /// other files (TorchScript, the tar files of 2016), big-endian ones, and damage of every kind.
   PyTorchCheckpoint(const std::string& name, std::string_view bytes, std::size_t limit);
 
-  /// What was saved. Values and tensors are valid as long as the checkpoint.
+  /// The saved value. Values and tensors are valid as long as the checkpoint.
   const PickleValue& root() const { return *pickle_.root; }
 
  private:

@@ -11,7 +11,7 @@
 
 namespace dragoman {
 
-/// What a file says about the search.
+/// A file's settings of the search.
 struct ForeignSearch {
   DecodeDefaults defaults;
   std::vector<std::int64_t> suppressed = {};  ///< tokens of the target that are never produced

@@ -50,7 +50,8 @@ const FormatSearch kSearch = {
               "suppress", "min-length", "max-length"},
     .stops = {Stop::Full, Stop::Exact, Stop::Hf}};
 
-/// What it has not. A ratio that allows the longest translation of all sources changes nothing.
+/// The settings that GenerationConfig lacks. A ratio that allows the longest translation of all
+/// sources changes nothing.
 std::vector<std::string> unheld_by_hf(const ModelFileReader& model) {
   FormatSearch search = kSearch;
   const DecodeConfig settings = exported_search(model.decode_defaults());

@@ -19,7 +19,7 @@ struct ExplainedLine {
   std::string page;          ///< its path, seen from the page of the evaluation
 };
 
-/// What the page knows of explanations.
+/// The explanations that the page links, and the search that makes more of them.
 struct Explanations {
   std::vector<ExplainedLine> lines;
   std::optional<std::string> search;  ///< flags for `dragoman explain`; none: it cannot search so

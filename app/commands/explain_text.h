@@ -1,4 +1,4 @@
-// What a model does with a text that is not one sentence: for serve and evaluate.
+// Explanations of a text of several sentences, for serve and evaluate.
 #pragma once
 
 #include <memory>
@@ -25,9 +25,9 @@ struct ExplainedTranslator {
 /// and shows one translation.
 bool is_flag_of_explain(std::string_view name);
 
-/// What `dragoman explain` says about the sentences of a text: its lines, which are split where
-/// the translator splits them. Throws Error where a sentence cannot be explained, or the text
-/// has more than Explainer::kMostPieces pieces, and what `on_step` throws.
+/// Explains each sentence of the text. Lines are split where the translator splits them. Throws
+/// Error where a sentence cannot be explained, or the text has more than Explainer::kMostPieces
+/// pieces, and passes on the exceptions of `on_step`.
 Explanation explain_text(const ExplainedTranslator& translator, const std::string& text,
                          ExplanationForm form, const OnStep& on_step);
 

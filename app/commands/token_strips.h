@@ -14,7 +14,7 @@ namespace dragoman {
 
 std::vector<std::string> pieces_of(const std::vector<ExplainedToken>& tokens);
 
-/// What the decoder reads: each token follows the one before.
+/// The pieces that the decoder reads: each token follows the one before.
 std::vector<std::string> read_pieces(const SentenceExplanation& sentence);
 
 enum class Stack { Encoder, Decoder };
