@@ -15,6 +15,7 @@ struct PackedSide {
   std::vector<std::int32_t> starts;  ///< [B+1]; sentence b is tokens[starts[b]..starts[b+1])
 
   std::int64_t size() const { return static_cast<std::int64_t>(tokens.size()); }
+  std::int64_t sentences() const { return static_cast<std::int64_t>(starts.size()) - 1; }
 };
 
 /// A target piece that should attend to a source piece, by their positions in the sentence. The

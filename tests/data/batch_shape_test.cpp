@@ -53,8 +53,8 @@ TEST(BatchShape, AFilledBatchHasTheShapeAndBeginsWithTheBatch) {
       const PackedBatch whole = filled(part, shape);
       expect_filled(whole.source, part.source, shape.source);
       expect_filled(whole.target, part.target, shape.target);
-      EXPECT_EQ(std::ssize(whole.source.starts) - 1, shape.sentences);
-      EXPECT_EQ(std::ssize(whole.target.starts) - 1, shape.sentences);
+      EXPECT_EQ(whole.source.sentences(), shape.sentences);
+      EXPECT_EQ(whole.target.sentences(), shape.sentences);
       EXPECT_EQ(static_cast<std::int64_t>(whole.sentences.size()), shape.sentences);
       EXPECT_EQ(whole.sentences.back(), -1);
       EXPECT_TRUE(whole.links.empty());
