@@ -214,10 +214,10 @@ Explanation explain_all(const ExplainedModel& model, const TokenizerPair& tokeni
       const SentenceExplanation explained = explainer.explain(source, target);
       target_tokens += std::ssize(explained.target_tokens);
       texts.push_back(sentence_json(model, explained, *tokenizers.target));
-    } catch (const Error& error) {
+    } catch (const UnfitText& error) {
       if (sentences.size() == 1) throw;
-      if (line > 0) throw Error("line ", line, ": ", error.what());
-      throw Error("sentence ", texts.size() + 1, ": ", error.what());
+      if (line > 0) throw UnfitText("line ", line, ": ", error.what());
+      throw UnfitText("sentence ", texts.size() + 1, ": ", error.what());
     }
   }
   return {.json = explanation_json(model, texts), .target_tokens = target_tokens};

@@ -1,4 +1,4 @@
-// What a search did: the tree of its hypotheses.
+// The tree of the hypotheses of a search.
 #pragma once
 
 #include <array>

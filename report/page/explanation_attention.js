@@ -77,14 +77,17 @@ const kPlaces = {
 };
 
 // What a head does, in means over all pieces: { entropy in bits, pieces (2^entropy), distance, role,
-// share (of the weight that goes there) }.
+// fraction (of the weight that goes there) }.
 const measuresOf = (kind, layer, head) => {
   const block = blockOf(kind, layer);
   const { queries, keys } = block;
   const places = kPlaces[kind].map(([name, offset]) => ({ name, offset, sum: 0 }));
+  // Some models read no end mark behind the source.
+  const { source_tokens: source } = sentence();
+  const hasEndMark = kind !== 'decoder' && isMark(source[source.length - 1]);
   const ends = [
     { name: kind === 'decoder' ? `the beginning` : `the first`, at: 0, sum: 0 },
-    ...(kind === 'decoder' ? [] : [{ name: 'the end mark', at: keys - 1, sum: 0 }]),
+    ...(hasEndMark ? [{ name: 'the end mark', at: keys - 1, sum: 0 }] : []),
   ];
   let entropy = 0,
     distance = 0;
@@ -97,13 +100,13 @@ const measuresOf = (kind, layer, head) => {
     for (const end of ends) end.sum += row[end.at] / queries;
   }
   const most = [...ends, ...places].reduce((best, place) => (place.sum > best.sum ? place : best));
-  return { entropy, pieces: 2 ** entropy, distance, role: most.name, share: most.sum };
+  return { entropy, pieces: 2 ** entropy, distance, role: most.name, fraction: most.sum };
 };
 
 // The head's role in two or three words.
-const kClearShare = 0.4;
-const roleOf = ({ role, share, pieces, distance }, kind) => {
-  if (share >= kClearShare) return role;
+const kClearFraction = 0.4;
+const roleOf = ({ role, fraction, pieces, distance }, kind) => {
+  if (fraction >= kClearFraction) return role;
   if (kind === 'cross' && distance < 1.5 && pieces < 4) return 'along the text';
   return pieces < 3 ? 'a few pieces' : 'spread out';
 };

@@ -23,11 +23,11 @@ const thumbnailOf = (layer, head, queries, keys) => {
 
 const distanceName = () => (view.kind === 'cross' ? 'distance from the diagonal' : 'mean distance');
 
-const told = ({ entropy, pieces, distance, role, share }) =>
+const told = ({ entropy, pieces, distance, role, fraction }) =>
   [
     `entropy ${entropy.toFixed(2)} bits, as many as ${pieces.toFixed(1)} pieces`,
     `${distanceName()} ${distance.toFixed(1)} pieces`,
-    `${percent(share)} at ${role}`,
+    `${percent(fraction)} at ${role}`,
   ].join('\n');
 
 const showThumbnails = () => {
@@ -71,7 +71,7 @@ const showHeadsTable = () => {
           measures.entropy.toFixed(2),
           measures.pieces.toFixed(1),
           measures.distance.toFixed(1),
-          percent(measures.share),
+          percent(measures.fraction),
           measures.role,
         ],
       });

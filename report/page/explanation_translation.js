@@ -17,7 +17,7 @@ const alignedWords = () => {
   return { output, source, rows, received };
 };
 
-const wordButton = (side, unit, i, { detail, share }) =>
+const wordButton = (side, unit, i, { detail, fraction }) =>
   element(
     'button',
     {
@@ -27,7 +27,7 @@ const wordButton = (side, unit, i, { detail, share }) =>
       'data-unit': i,
     },
     element('span', { dir: 'auto' }, unit.text),
-    element('i', { 'aria-hidden': 'true', style: `--share: ${Math.min(1, share).toFixed(3)}` }),
+    element('i', { 'aria-hidden': 'true', style: `--fraction: ${Math.min(1, fraction).toFixed(3)}` }),
     element('small', {}, detail),
   );
 
@@ -141,7 +141,7 @@ const showTranslation = () => {
     ...source.map((unit, i) =>
       wordButton('source', unit, i, {
         detail: received[i].toFixed(1),
-        share: received[i] / most,
+        fraction: received[i] / most,
       }),
     ),
   );
@@ -149,7 +149,7 @@ const showTranslation = () => {
     ...output.map((unit, i) =>
       wordButton('output', unit, i, {
         detail: percent(probabilityOf(unit)),
-        share: probabilityOf(unit),
+        fraction: probabilityOf(unit),
       }),
     ),
   );

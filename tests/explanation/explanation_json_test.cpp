@@ -98,6 +98,25 @@ TEST(ExplanationJson, TheSearchIsShownWhereThereWasOne) {
   EXPECT_EQ(sentence["search"]["greedy"]["pieces"].back(), "</s>");
 }
 
+TEST(ExplanationJson, AFaultOfASentenceIsNamedWithItsLineAndAStopIsNot) {
+  const auto weights = weights_of_small_model(Positions::Sinusoidal);
+  const ExplainedModel model{
+      .program_version = "1", .name = "run/", .weights = weights, .search = kSearch};
+  const auto error_of = [&](const std::string& second, const OnStep& on_step) -> std::string {
+    try {
+      explain_all(
+          model, tokenizer_pair(),
+          {{.source = "one", .target = {}, .line = 1}, {.source = second, .target = {}, .line = 3}},
+          on_step);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "none";
+  };
+  EXPECT_EQ(error_of("", [] {}), "line 3: the sentence has no text");
+  EXPECT_EQ(error_of("two", [] { throw Error("stopped"); }), "stopped");
+}
+
 TEST(ExplanationJson, LearnedPositionsAreShown) {
   const Json positions = json_of("Four", Positions::Learned)["model"]["positions"];
   EXPECT_EQ(positions["source"]["shape"], (Json{30, 4}));

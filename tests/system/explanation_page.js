@@ -245,6 +245,32 @@ const checks = {
     assert.match(await text(page, '#greedy'), /log-probability −3\.50, score −1\.170/);
   },
 
+  async 'the longest wave of the positions is that of the model'(page) {
+    // 2π 10000^(31/32), for 64 dimensions.
+    assert.match(await text(page, '#positions-note'), /10000\s*2i\/d.*on the right 47,117 positions long/s);
+  },
+
+  async 'heads look at the end mark only where the source has one'(page) {
+    const found = await page.evaluate(() => {
+      const rolesAtEnd = () =>
+        ['encoder', 'cross']
+          .flatMap(kind =>
+            Array.from({ length: layersOf(kind) }, (_, layer) =>
+              headsOf().map(head => measuresOf(kind, layer, head).role),
+            ).flat(),
+          )
+          .filter(role => role === 'the end mark').length;
+      const last = sentence().source_tokens.at(-1);
+      const withMark = rolesAtEnd();
+      last.word = sentence().source_tokens.length;
+      const without = rolesAtEnd();
+      last.word = null;
+      return { withMark, without };
+    });
+    assert.ok(found.withMark > 0);
+    assert.equal(found.without, 0);
+  },
+
   async 'strips and cells tell what they show'(page) {
     const silent = await page.evaluate(
       () =>
