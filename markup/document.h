@@ -26,8 +26,6 @@ struct InlineTag {
   bool keeps_order = false;
   bool is_spaced = false;  ///< white space stands on both sides
   bool divides = false;    ///< stands where the text has the same fraction of its length before it
-
-  bool is_kept_text() const { return text.size() > 0; }
 };
 
 /// How a translation is written into the document.

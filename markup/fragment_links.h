@@ -1,4 +1,4 @@
-// Which fragments of the source a translation's fragments come from.
+// Links between the fragments of a translation and those of its source.
 #pragma once
 
 #include <cstddef>

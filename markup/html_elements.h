@@ -1,4 +1,4 @@
-// What HTML's elements are to a translation.
+// The meaning of HTML's elements for a translation.
 #pragma once
 
 #include <string_view>

@@ -69,7 +69,7 @@ class DocumentReader {
     range = {range.begin + inserted_before(range.begin), range.end + inserted_before(range.end)};
   }
 
-  /// Bytes; what stands at the place itself is before it.
+  /// The number of the bytes that are inserted in front of a place, or at it.
   std::size_t inserted_before(std::size_t place) const {
     const auto behind = std::ranges::upper_bound(insertions_, place, {}, &Insertion::place);
     return behind == insertions_.begin()

@@ -1,4 +1,4 @@
-// What stands behind the text of a link or an image in Markdown.
+// The end of a link or an image in Markdown, behind its text.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// What CommonMark does not know: footnotes, front matter, GitHub's alerts.
+// Markup that CommonMark does not know: footnotes, front matter, GitHub's alerts.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What a caller says about the elements of a document. The names are DeepL's.
+// A caller's wishes about the elements of a document. The names are DeepL's.
 #pragma once
 
 #include <set>

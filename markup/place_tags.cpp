@@ -109,7 +109,8 @@ class TagPlacer {
     return sorted;
   }
 
-  /// Text that is kept takes the place of other text: only of what is known to translate it alone.
+  /// Text that is kept takes the place of other text. So it takes only text that is sure to be its
+  /// translation.
   std::optional<Stretch> best_stretch(std::size_t parent, std::size_t child) const {
     const auto stretch = links_.best_stretch(nodes_[child].text, owners_, parent);
     const bool is_sure = stretch && stretch->gain > 0 && !translation_.words.empty();

@@ -1,6 +1,7 @@
 #include "markup/po.h"
 
 #include <algorithm>
+#include <charconv>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -79,17 +80,32 @@ class PoReader {
     return begins;
   }
 
+  /// The byte of an escape as C has it. `place` is behind the backslash, then at the last
+  /// character.
+  static char meaning_of_escape(std::string_view string, std::size_t& place) {
+    constexpr std::string_view kNames = "nrtabfv", kMeanings = "\n\r\t\a\b\f\v";
+    constexpr std::string_view kOctal = "01234567", kHex = "0123456789abcdefABCDEF";
+    if (const std::size_t known = kNames.find(string[place]); known != std::string_view::npos)
+      return kMeanings[known];
+    const bool is_hex = string[place] == 'x';
+    const std::size_t begin = place + (is_hex ? 1 : 0);
+    const std::size_t end = std::min({string.find_first_not_of(is_hex ? kHex : kOctal, begin),
+                                      string.size(), is_hex ? string.size() : begin + 3});
+    if (begin == end) return string[place];
+    place = end - 1;
+    const std::size_t last_byte = is_hex ? std::max(begin + 2, end) - 2 : begin;
+    unsigned value = 0;
+    std::from_chars(string.data() + last_byte, string.data() + end, value, is_hex ? 16 : 8);
+    return static_cast<char>(value);
+  }
+
   std::string unescaped(std::string_view string) const {
     std::string text;
     for (std::size_t i = 1; i < string.size(); ++i) {
       char c = string[i];
       if (c == '"' && i + 1 == string.size()) return text;
       if (c == '"') fail("text behind a string");
-      if (c == '\\' && ++i < string.size()) {
-        constexpr std::string_view kNames = "nrtabfv", kMeanings = "\n\r\t\a\b\f\v";
-        const std::size_t known = kNames.find(string[i]);
-        c = known == std::string_view::npos ? string[i] : kMeanings[known];
-      }
+      if (c == '\\' && ++i < string.size()) c = meaning_of_escape(string, i);
       text += c;
     }
     fail("a string without its second quote");
@@ -117,10 +133,14 @@ class FilledCatalogue {
       if (part.keyword == "msgid") message = plural = part.text;
       if (part.keyword == "msgid_plural") plural = part.text;
       const bool is_translation = part.keyword.starts_with("msgstr");
-      if (!is_translation || !part.text.empty() || message.empty())
+      const bool is_singular = part.keyword == "msgstr" || part.keyword == "msgstr[0]";
+      const std::string& text = is_singular ? message : plural;
+      // Escapes may have bytes of another encoding.
+      const bool is_readable = find_invalid_utf8(text) == std::string::npos;
+      if (!is_translation || !part.text.empty() || message.empty() || !is_readable)
         split(part.bytes);
       else
-        fill(part, part.keyword == "msgstr" || part.keyword == "msgstr[0]" ? message : plural);
+        fill(part, text);
     }
     MarkupDocument document{.bytes = std::move(bytes_)};
     document.passages = passages_of(document.bytes, tokens_, Writing::PoString);

@@ -45,8 +45,19 @@ std::size_t brace_length(std::string_view text) {
   return closes && (end > braces || braces == 1) ? end + braces : 0;
 }
 
-/// printf's conversions and Python's names: %s, %1$d, %-5.2f, %lu, %(name)s.
+/// A control character, or a terminal's sequence: ESC[1m.
+std::size_t control_length(std::string_view text) {
+  const char first = text.front();
+  if (static_cast<unsigned char>(first) >= ' ' || first == '\t' || first == '\n' || first == '\r')
+    return 0;
+  if (!text.starts_with("\x1b[")) return 1;
+  const std::size_t end = text.find_first_not_of("0123456789;", 2);
+  return end < text.size() && is_letter(text[end]) ? end + 1 : 1;
+}
+
+/// printf's conversions and Python's names: %s, %1$d, %-5.2f, %lu, %(name)s, %%.
 std::size_t conversion_length(std::string_view text) {
+  if (text.starts_with("%%")) return 2;
   std::size_t place = 1;
   if (text.substr(1).starts_with('(')) {
     place = text.find_first_of("%)", 2);
@@ -108,9 +119,10 @@ std::vector<MarkupToken> text_tokens(std::string_view text, AlsoKept also) {
   while (place < text.size()) {
     const std::string_view rest = text.substr(place);
     const std::size_t tag = tag_length(rest);
-    const std::size_t position = also == AlsoKept::Positions ? position_length(rest) : 0;
+    const std::size_t single =
+        also == AlsoKept::Positions ? position_length(rest) : control_length(rest);
     const std::size_t placeholder = also == AlsoKept::Placeholders ? placeholder_length(rest) : 0;
-    const std::size_t length = std::max({tag, position, placeholder});
+    const std::size_t length = std::max({tag, single, placeholder});
     if (length == 0) {
       ++place;
       continue;
@@ -120,7 +132,7 @@ std::vector<MarkupToken> text_tokens(std::string_view text, AlsoKept also) {
     if (tag > 0)
       add(tag_token(rest.substr(0, tag)), place, begin);
     else
-      add({.kind = position > 0 ? Kind::Single : Kind::Kept, .source = {}}, place, begin);
+      add({.kind = single > 0 ? Kind::Single : Kind::Kept, .source = {}}, place, begin);
     place = begin;
   }
   add({.kind = Kind::Text, .source = {}}, begin, text.size());

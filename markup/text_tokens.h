@@ -11,7 +11,7 @@ namespace dragoman {
 /// What is kept besides tags (`<b>`, `</b>`, `<br/>`).
 enum class AlsoKept {
   Positions,     ///< of subtitles: {\an8}
-  Placeholders,  ///< %s, %1$d, %(name)s, {0}, {name}, ${name}, {{name}}
+  Placeholders,  ///< %s, %1$d, %(name)s, %%, {0}, {name}, ${name}, {{name}}; control characters
 };
 
 /// The tokens of `text`, whose places are counted from its begin. "<" and "%" that begin nothing of

@@ -79,6 +79,8 @@ std::string po_string(std::string_view text) {
       written += "\\t";
     else if (c == '\r')
       written += "\\r";
+    else if (static_cast<unsigned char>(c) < ' ')
+      written += {'\\', '0', static_cast<char>('0' + c / 8), static_cast<char>('0' + c % 8)};
     else
       written += c;
   }
