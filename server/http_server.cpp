@@ -189,6 +189,7 @@ class HttpServer::Connections {
     MHD_get_connection_values_n(connection, MHD_GET_ARGUMENT_KIND, &add_argument, &request.query);
     if (length_of(request) > static_cast<std::uint64_t>(config_.body_limit))
       exchange->refused = MHD_HTTP_CONTENT_TOO_LARGE;
+    set_phase(connection, false);  // the body has its own time
     const MutexLock lock(mutex_);
     exchanges_[exchange->id] = exchange;
     return exchange;

@@ -17,7 +17,8 @@ struct HttpConfig {
   std::int64_t port = 5000;             ///< 0: any that is free
   std::int64_t body_limit = 2'097'152;  ///< bytes; a larger body is answered by 413
   std::int64_t connections = 1000;      ///< open at once; others wait to be accepted
-  /// A connection may take so long to send a whole request, or to take the response.
+  /// A connection may take so long to send the headers of a request (from the last response on), as
+  /// long to send the body, and as long to take the response.
   std::chrono::milliseconds timeout{60'000};
 };
 

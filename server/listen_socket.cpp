@@ -12,6 +12,24 @@
 
 namespace dragoman {
 
+namespace {
+
+/// The descriptor; below 0 where it can't, and errno says why.
+int listen_at(const addrinfo& address) {
+  const int listener = socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (listener < 0) return listener;
+  const int on = 1;
+  setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  if (bind(listener, address.ai_addr, address.ai_addrlen) == 0 && listen(listener, SOMAXCONN) == 0)
+    return listener;
+  const int error = errno;
+  close(listener);
+  errno = error;
+  return -1;
+}
+
+}  // namespace
+
 int listen_at(const std::string& host, std::int64_t port) {
   const std::string number = std::to_string(port);
   addrinfo hints{};
@@ -21,14 +39,14 @@ int listen_at(const std::string& host, std::int64_t port) {
   const int failed = getaddrinfo(host.c_str(), number.c_str(), &hints, &found);
   if (failed != 0) throw Error("--host ", host, ": ", gai_strerror(failed));
   const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> addresses(found, &freeaddrinfo);
-  const int listener = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  const int on = 1;
-  if (listener >= 0) setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-  if (listener >= 0 && bind(listener, found->ai_addr, found->ai_addrlen) == 0 &&
-      listen(listener, SOMAXCONN) == 0)
-    return listener;
-  const int error = errno;
-  if (listener >= 0) close(listener);
+  int error = 0;
+  for (const addrinfo* at = found; at != nullptr; at = at->ai_next) {
+    const int listener = listen_at(*at);
+    if (listener >= 0) return listener;
+    error = errno;
+    // On a machine without IPv6 a name may have an address of it all the same.
+    if (error != EADDRNOTAVAIL && error != EAFNOSUPPORT) break;
+  }
   throw Error("cannot listen at ", host, ", port ", port, ": ", std::strerror(error),
               error == EADDRINUSE ? "; --port names another one" : "");
 }

@@ -76,6 +76,38 @@ TEST(HttpServer, RepliesFromManyThreadsComeToTheirConnections) {
   EXPECT_EQ(server.drain(milliseconds(5000)), 0);
 }
 
+TEST(HttpServer, AnIdleConnectionsRequestHasItsWholeTime) {
+  std::atomic<int> gone = 0;
+  std::mutex mutex;
+  std::vector<std::unique_ptr<std::stop_callback<std::function<void()>>>> told;
+  std::vector<HttpReply> held;
+  HttpServer server({.port = 0, .timeout = milliseconds(2000)},
+                    [&](const HttpRequest& request, const std::stop_token& stop, HttpReply reply) {
+                      if (request.path != "/held") return reply({.body = request.body});
+                      const std::lock_guard lock(mutex);
+                      held.push_back(std::move(reply));
+                      told.push_back(std::make_unique<std::stop_callback<std::function<void()>>>(
+                          stop, [&gone] { ++gone; }));
+                    });
+  HttpClient idle(server.port());
+  std::this_thread::sleep_for(milliseconds(1500));
+  const std::string request = HttpClient::post("/", "body");
+  idle.send(request.substr(0, request.size() - 2));
+  std::this_thread::sleep_for(milliseconds(750));
+  {
+    // When a client goes, the server looks for slow ones.
+    HttpClient other(server.port());
+    other.send(HttpClient::get("/held"));
+    EXPECT_EQ(other.receive(milliseconds(20)).status, 0);
+  }
+  for (int i = 0; i < 5000 && gone < 1; ++i) std::this_thread::sleep_for(milliseconds(1));
+  std::this_thread::sleep_for(milliseconds(10));
+  idle.send(request.substr(request.size() - 2));
+  EXPECT_EQ(idle.receive().body, "body");
+  const std::lock_guard lock(mutex);
+  for (const HttpReply& reply : held) reply({});
+}
+
 TEST(HttpServer, AReplyAtOnceIsAReply) {
   HttpServer server({.port = 0}, [](HttpRequest request, const std::stop_token&, HttpReply reply) {
     std::string text(request.header("x-name"));
