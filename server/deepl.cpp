@@ -21,22 +21,22 @@ std::string parse_language(const RequestFields& fields, const char* name,
   return found;
 }
 
-void parse_splitting(const RequestFields& fields, TranslateParameters& call) {
+void parse_splitting(const RequestFields& fields, TranslateParameters& parameters) {
   // Clients send 0 and 1 as texts, numbers or truth values.
   const std::string split = fields.scalar("split_sentences");
-  LineEnds& line_ends = call.markup_options.line_ends;
+  LineEnds& line_ends = parameters.markup_options.line_ends;
   if (split.empty()) {
-    if (call.markup == MarkupFormat::Xml) line_ends = LineEnds::Split;
+    if (parameters.markup == MarkupFormat::Xml) line_ends = LineEnds::Split;
     return;
   }
   const bool splits = split == "1" || split == "true";
   line_ends = splits ? LineEnds::Split : LineEnds::Blanks;
   if (splits) return;
-  call.line_breaks = LineBreaks::Blanks;
+  parameters.line_breaks = LineBreaks::Blanks;
   if (split == "nonewlines")
-    call.split = SplitSentences::Always;
+    parameters.split = SplitSentences::Always;
   else if (split == "0" || split == "false")
-    call.split = SplitSentences::Never;
+    parameters.split = SplitSentences::Never;
   else
     throw HttpError(400, "Value for 'split_sentences' not supported.");
 }
@@ -54,18 +54,19 @@ MarkupOptions::Names parse_names(const RequestFields& fields, const char* name) 
   return names;
 }
 
-void parse_tag_handling(const RequestFields& fields, TranslateParameters& call) {
+void parse_tag_handling(const RequestFields& fields, TranslateParameters& parameters) {
   const std::string handling = fields.text("tag_handling");
   if (handling == "xml")
-    call.markup = MarkupFormat::Xml;
+    parameters.markup = MarkupFormat::Xml;
   else if (handling == "html")
-    call.markup = MarkupFormat::Html;
+    parameters.markup = MarkupFormat::Html;
   else if (!handling.empty())
     throw HttpError(400, "Value for 'tag_handling' not supported.");
-  call.markup_options = {.ignore_tags = parse_names(fields, "ignore_tags"),
-                         .splitting_tags = parse_names(fields, "splitting_tags"),
-                         .non_splitting_tags = parse_names(fields, "non_splitting_tags"),
-                         .outline_detection = fields.flag("outline_detection").value_or(true)};
+  parameters.markup_options = {
+      .ignore_tags = parse_names(fields, "ignore_tags"),
+      .splitting_tags = parse_names(fields, "splitting_tags"),
+      .non_splitting_tags = parse_names(fields, "non_splitting_tags"),
+      .outline_detection = fields.flag("outline_detection").value_or(true)};
 }
 
 /// Refuses parameters that would change the translation and that this server does not have.
@@ -101,35 +102,37 @@ std::string served_code(const std::string& code, const std::vector<std::string>&
 
 TranslateParameters parse_translate(const RequestFields& fields, const ServedModels& models,
                                     const RequestLimits& limits) {
-  TranslateParameters call{.texts = fields.texts("text"), .source = {}, .target = {}};
-  if (call.texts.empty()) throw HttpError(400, "Parameter 'text' not specified.");
+  TranslateParameters parameters{.texts = fields.texts("text"), .source = {}, .target = {}};
+  if (parameters.texts.empty()) throw HttpError(400, "Parameter 'text' not specified.");
   if (fields.text("target_lang").empty())
     throw HttpError(400, "Parameter 'target_lang' not specified.");
   const std::vector<std::string> served = models.languages();
-  call.source = parse_language(fields, "source_lang", served);
-  call.target = parse_language(fields, "target_lang", served);
-  if (!call.source.empty() && !models.route({call.source, call.target}))
-    throw HttpError(400, join_text("No translation from ", ascii_upper(call.source), " to ",
-                                   ascii_upper(call.target), " is available."));
-  parse_tag_handling(fields, call);
-  parse_splitting(fields, call);
+  parameters.source = parse_language(fields, "source_lang", served);
+  parameters.target = parse_language(fields, "target_lang", served);
+  if (parameters.source.empty() && models.sources_of(parameters.target).size() < 2)  // itself alone
+    throw HttpError(400, "Value for 'target_lang' not supported.");
+  if (!parameters.source.empty() && !models.route({parameters.source, parameters.target}))
+    throw HttpError(400, join_text("No translation from ", ascii_upper(parameters.source), " to ",
+                                   ascii_upper(parameters.target), " is available."));
+  parse_tag_handling(fields, parameters);
+  parse_splitting(fields, parameters);
   check_other_parameters(fields);
-  call.glossary = fields.text("glossary_id");
-  if (!call.glossary.empty() && call.source.empty())
+  parameters.glossary = fields.text("glossary_id");
+  if (!parameters.glossary.empty() && parameters.source.empty())
     throw HttpError(400, "Parameter 'source_lang' not specified: a glossary needs it.");
-  call.shows_characters = fields.flag("show_billed_characters").value_or(false);
-  check_size(static_cast<std::int64_t>(call.texts.size()), limits.texts, "texts");
-  check_size(count_characters(call.texts), limits.characters, "characters");
-  return call;
+  parameters.shows_characters = fields.flag("show_billed_characters").value_or(false);
+  check_size(static_cast<std::int64_t>(parameters.texts.size()), limits.texts, "texts");
+  check_size(count_characters(parameters.texts), limits.characters, "characters");
+  return parameters;
 }
 
-HttpResponse translate_answer(const TranslateParameters& call,
+HttpResponse translate_answer(const TranslateParameters& parameters,
                               const std::vector<TextAnswer>& answers) {
   Json translations = Json::array();
   for (const TextAnswer& answer : answers) {
     Json translation = {{"detected_source_language", ascii_upper(answer.source)},
                         {"text", answer.texts.front()}};
-    if (call.shows_characters) translation["billed_characters"] = answer.characters;
+    if (parameters.shows_characters) translation["billed_characters"] = answer.characters;
     if (!answer.pivot.empty()) translation["pivot_language"] = ascii_upper(answer.pivot);
     translations.push_back(std::move(translation));
   }

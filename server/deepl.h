@@ -17,7 +17,7 @@ namespace dragoman::deepl {
 /// POST /v2/translate. Throws HttpError (400, 413).
 TranslateParameters parse_translate(const RequestFields& fields, const ServedModels& models,
                                     const RequestLimits& limits);
-HttpResponse translate_answer(const TranslateParameters& call,
+HttpResponse translate_answer(const TranslateParameters& parameters,
                               const std::vector<TextAnswer>& answers);
 
 /// The served code that DeepL's code ("DE", "EN-US", "ZH-HANT") means: the same, or else the

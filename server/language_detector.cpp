@@ -23,6 +23,8 @@ std::string cld_code(const std::string& code) {
   if (code == "zt" || code == "zh-Hant" || code == "zh-TW") return "zh-Hant";
   if (code == "nb") return "no";
   if (code == "he") return "iw";
+  if (code == "jv") return "jw";
+  if (code == "pb") return "pt";
   return primary(code);
 }
 

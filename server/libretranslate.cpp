@@ -43,15 +43,18 @@ MarkupFormat parse_format(const RequestFields& fields) {
   return MarkupFormat::None;
 }
 
-void check_languages(const TranslateParameters& call, const ServedModels& models) {
+void check_languages(const TranslateParameters& parameters, const ServedModels& models) {
   const std::vector<std::string> served = models.languages();
-  for (const std::string& code : {call.source, call.target})
+  for (const std::string& code : {parameters.source, parameters.target})
     if (!code.empty() && std::ranges::find(served, code) == served.end())
       refuse(code + " is not supported");
-  if (call.source.empty() || models.route({call.source, call.target})) return;
-  refuse(join_text(language_name(call.target), " (", call.target,
-                   ") is not available as a target language from ", language_name(call.source),
-                   " (", call.source, ')'));
+  if (parameters.source.empty() && models.sources_of(parameters.target).size() < 2)  // itself alone
+    refuse(join_text(language_name(parameters.target), " (", parameters.target,
+                     ") is not available as a target language"));
+  if (parameters.source.empty() || models.route({parameters.source, parameters.target})) return;
+  refuse(join_text(language_name(parameters.target), " (", parameters.target,
+                   ") is not available as a target language from ",
+                   language_name(parameters.source), " (", parameters.source, ')'));
 }
 
 /// "source=target" or "source<TAB>target", a term a line.
@@ -105,41 +108,41 @@ Json detection(const std::string& language, double confidence) {
 
 TranslateParameters parse_translate(const RequestFields& fields, const ServedModels& models,
                                     const RequestLimits& limits) {
-  TranslateParameters call{.texts = fields.texts("q"),
-                           .is_list = fields.is_list("q"),
-                           .source = {},
-                           .target = {},
-                           .detects_each = false};
+  TranslateParameters parameters{.texts = fields.texts("q"),
+                                 .is_list = fields.is_list("q"),
+                                 .source = {},
+                                 .target = {},
+                                 .detects_each = false};
   const auto is_empty = [](const std::string& text) { return text.empty(); };
-  if (call.texts.empty() || (!call.is_list && is_empty(call.texts.front())))
+  if (parameters.texts.empty() || (!parameters.is_list && is_empty(parameters.texts.front())))
     refuse("Invalid request: missing q parameter");
-  call.source = required_text(fields, "source");
-  call.target = required_text(fields, "target");
-  if (call.source == "auto") call.source.clear();
-  call.shows_alignment = fields.flag("alignment").value_or(false);
-  call.shows_word_scores = fields.flag("word_scores").value_or(false);
-  call.demands = parse_terms(fields);
-  call.alternatives = parse_alternatives(fields, limits.alternatives);
-  check_size(static_cast<std::int64_t>(call.texts.size()), limits.texts, "texts");
-  check_size(size_of(call.texts, fields), limits.characters, "characters");
-  call.markup = parse_format(fields);
-  check_languages(call, models);
-  return call;
+  parameters.source = required_text(fields, "source");
+  parameters.target = required_text(fields, "target");
+  if (parameters.source == "auto") parameters.source.clear();
+  parameters.shows_alignment = fields.flag("alignment").value_or(false);
+  parameters.shows_word_scores = fields.flag("word_scores").value_or(false);
+  parameters.alternatives = parse_alternatives(fields, limits.alternatives);
+  check_size(static_cast<std::int64_t>(parameters.texts.size()), limits.texts, "texts");
+  check_size(size_of(parameters.texts, fields), limits.characters, "characters");
+  parameters.demands = parse_terms(fields);
+  parameters.markup = parse_format(fields);
+  check_languages(parameters, models);
+  return parameters;
 }
 
 TranslateParameters parse_explain(const RequestFields& fields, const ServedModels& models,
                                   const RequestLimits& limits) {
   if (!strip(fields.text("terms")).empty())
     refuse("Invalid request: terms parameter: an explanation knows no terms");
-  TranslateParameters call{.texts = {required_text(fields, "q")},
-                           .is_list = false,
-                           .source = required_text(fields, "source"),
-                           .target = required_text(fields, "target"),
-                           .detects_each = false};
-  if (call.source == "auto") call.source.clear();
-  check_size(count_characters(call.texts), limits.explained_characters, "characters");
-  check_languages(call, models);
-  return call;
+  TranslateParameters parameters{.texts = {required_text(fields, "q")},
+                                 .is_list = false,
+                                 .source = required_text(fields, "source"),
+                                 .target = required_text(fields, "target"),
+                                 .detects_each = false};
+  if (parameters.source == "auto") parameters.source.clear();
+  check_size(count_characters(parameters.texts), limits.explained_characters, "characters");
+  check_languages(parameters, models);
+  return parameters;
 }
 
 TranslateParameters parse_translate_file(const RequestFields& fields, const ServedModels& models,
@@ -151,19 +154,19 @@ TranslateParameters parse_translate_file(const RequestFields& fields, const Serv
   const std::string mark(file->text.starts_with(kByteOrderMark) ? kByteOrderMark : "");
   file->text.erase(0, mark.size());
   if (strip(file->text).empty()) refuse("Invalid request: empty file");
-  TranslateParameters call{.texts = {std::move(file->text)},
-                           .is_list = false,
-                           .source = required_text(fields, "source"),
-                           .target = required_text(fields, "target"),
-                           .detects_each = false,
-                           .demands = parse_terms(fields),
-                           .file_name = safe_file_name(file->name),
-                           .file_mark = mark,
-                           .markup = kind->markup};
-  if (call.source == "auto") call.source.clear();
-  check_size(size_of(call.texts, fields), limits.characters, "characters");
-  check_languages(call, models);
-  return call;
+  TranslateParameters parameters{.texts = {std::move(file->text)},
+                                 .is_list = false,
+                                 .source = required_text(fields, "source"),
+                                 .target = required_text(fields, "target"),
+                                 .detects_each = false,
+                                 .file_name = safe_file_name(file->name),
+                                 .file_mark = mark,
+                                 .markup = kind->markup};
+  if (parameters.source == "auto") parameters.source.clear();
+  check_size(size_of(parameters.texts, fields), limits.characters, "characters");
+  parameters.demands = parse_terms(fields);
+  check_languages(parameters, models);
+  return parameters;
 }
 
 const std::vector<std::string>& file_endings() {
@@ -175,9 +178,10 @@ const std::vector<std::string>& file_endings() {
   return endings;
 }
 
-std::string translated_file_name(const TranslateParameters& call) {
-  const std::size_t dot = std::min(call.file_name.rfind('.'), call.file_name.size());
-  return join_text(call.file_name.substr(0, dot), '_', call.target, call.file_name.substr(dot));
+std::string translated_file_name(const TranslateParameters& parameters) {
+  const std::size_t dot = std::min(parameters.file_name.rfind('.'), parameters.file_name.size());
+  return join_text(parameters.file_name.substr(0, dot), '_', parameters.target,
+                   parameters.file_name.substr(dot));
 }
 
 HttpResponse file_answer(const HttpRequest& request, const std::string& kept_name,
@@ -191,7 +195,7 @@ HttpResponse file_answer(const HttpRequest& request, const std::string& kept_nam
   return json_response(200, body);
 }
 
-HttpResponse translate_answer(const TranslateParameters& call,
+HttpResponse translate_answer(const TranslateParameters& parameters,
                               const std::vector<TextAnswer>& answers) {
   Json texts = Json::array(), languages = Json::array(), alternatives = Json::array();
   Json links = Json::array(), scores = Json::array();
@@ -202,22 +206,25 @@ HttpResponse translate_answer(const TranslateParameters& call,
     links.push_back(links_of(answer.words));
     scores.push_back(scores_of(answer.words));
   }
-  const auto shown = [&call](Json& list) -> Json& { return call.is_list ? list : list[0]; };
+  const auto shown = [&parameters](Json& list) -> Json& {
+    return parameters.is_list ? list : list[0];
+  };
   Json body = {{"translatedText", shown(texts)}};
-  if (call.source.empty()) body["detectedLanguage"] = shown(languages);
-  if (call.alternatives > 0) body["alternatives"] = shown(alternatives);
-  if (call.shows_alignment) body["alignment"] = shown(links);
-  if (call.shows_word_scores) body["wordScores"] = shown(scores);
+  if (parameters.source.empty()) body["detectedLanguage"] = shown(languages);
+  if (parameters.alternatives > 0) body["alternatives"] = shown(alternatives);
+  if (parameters.shows_alignment) body["alignment"] = shown(links);
+  if (parameters.shows_word_scores) body["wordScores"] = shown(scores);
   // All texts have the same languages, and so the same way.
   if (!answers.front().pivot.empty()) body["pivotLanguage"] = answers.front().pivot;
   return json_response(200, body);
 }
 
 std::string parse_detect(const RequestFields& fields, const RequestLimits& limits) {
+  const std::vector<std::string> texts = fields.texts("q");
   std::string all;
-  for (const std::string& text : fields.texts("q")) all += text + "\n";
+  for (const std::string& text : texts) all += text + "\n";
   if (all.size() <= 1) refuse("Invalid request: missing q parameter");
-  check_size(count_characters(all), limits.characters, "characters");
+  check_size(count_characters(texts), limits.characters, "characters");
   return all;
 }
 

@@ -16,7 +16,7 @@ namespace dragoman::libretranslate {
 /// POST /translate. Throws HttpError (400).
 TranslateParameters parse_translate(const RequestFields& fields, const ServedModels& models,
                                     const RequestLimits& limits);
-HttpResponse translate_answer(const TranslateParameters& call,
+HttpResponse translate_answer(const TranslateParameters& parameters,
                               const std::vector<TextAnswer>& answers);
 
 /// POST /explain: a text of no more than `limits.explained_characters`, without terms. Throws
@@ -30,7 +30,7 @@ TranslateParameters parse_translate_file(const RequestFields& fields, const Serv
 /// The endings of the files that can be translated, with their full stops.
 const std::vector<std::string>& file_endings();
 /// "letter_de.txt"
-std::string translated_file_name(const TranslateParameters& call);
+std::string translated_file_name(const TranslateParameters& parameters);
 /// The answer to POST /translate_file, with the address of the translated file. `pivot`: the
 /// language between source and target, or empty.
 HttpResponse file_answer(const HttpRequest& request, const std::string& kept_name,

@@ -58,22 +58,22 @@ void Metrics::begin() noexcept {
   ++under_way_;
 }
 
-void Metrics::end(const AnsweredRequest& request, const std::string& route) noexcept {
+void Metrics::end(const AnsweredRequest& request, const std::string& path) noexcept {
   const MutexLock lock(mutex_);
   --under_way_;
-  if (request.status == 503) ++refused_;
+  if (request.status == 503 && path != "/health") ++refused_;
   texts_ += request.texts;
   characters_ += request.characters;
   target_tokens_ += request.target_tokens;
   try {
-    count(request, route);
+    count(request, path);
   } catch (const std::bad_alloc&) {
   }
 }
 
-void Metrics::count(const AnsweredRequest& request, const std::string& route) {
-  ++requests_[{route, request.status}];
-  Durations& durations = durations_[route];
+void Metrics::count(const AnsweredRequest& request, const std::string& path) {
+  ++requests_[{path, request.status}];
+  Durations& durations = durations_[path];
   for (std::size_t b = 0; b < kBounds.size(); ++b)
     if (request.seconds <= kBounds[b]) ++durations.counts[b];
   ++durations.count;
@@ -104,8 +104,8 @@ std::string Metrics::text(const ServedModels& models, std::int64_t damaged_gloss
   }
   single(text, "dragoman_requests_under_way", "gauge", "Requests that are not answered yet.",
          under_way_);
-  single(text, "dragoman_refused_total", "counter", "Requests answered by 503, as too much waits.",
-         refused_);
+  single(text, "dragoman_refused_total", "counter",
+         "Requests answered by 503: too much waits, or the server stops.", refused_);
   write_models(text, models);
   single(text, "dragoman_texts_total", "counter", "Texts that were translated or explained.",
          texts_);

@@ -1,4 +1,4 @@
-// What a server has done, as Prometheus reads it.
+// Counters of a server's work, as Prometheus reads them.
 #pragma once
 
 #include <array>
@@ -25,9 +25,9 @@ struct AnsweredRequest {
 class Metrics {
  public:
   void begin() noexcept;
-  /// Once for each begin(). `route` is the path where the server has it, else "other": there are
-  /// few of them. Where memory runs out, the numbers of the path lack this request.
-  void end(const AnsweredRequest& request, const std::string& route) noexcept;
+  /// Once for each begin(). `path` is one of the server's own, or "other": there are few of them.
+  /// Where memory runs out, the numbers of the path lack this request.
+  void end(const AnsweredRequest& request, const std::string& path) noexcept;
 
   std::int64_t characters() const;  ///< that were translated or explained
 
@@ -35,7 +35,7 @@ class Metrics {
   std::string text(const ServedModels& models, std::int64_t damaged_glossaries) const;
 
  private:
-  void count(const AnsweredRequest& request, const std::string& route) REQUIRES(mutex_);
+  void count(const AnsweredRequest& request, const std::string& path) REQUIRES(mutex_);
 
   /// Seconds; a bucket counts the requests that took no longer.
   static constexpr std::array kBounds = {0.005, 0.01, 0.025, 0.05, 0.1,  0.25, 0.5,

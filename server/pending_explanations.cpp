@@ -52,16 +52,30 @@ PendingExplanations::~PendingExplanations() {
   thread_.join();
 }
 
+/// Takes the tasks whose clients are gone out of those that wait.
+PendingExplanations::Waiting PendingExplanations::take_gone() {
+  Waiting gone;
+  for (auto next = waiting_.begin(); next != waiting_.end();) {
+    const auto task = next++;
+    if (task->first.stop.stop_requested()) gone.splice(gone.end(), waiting_, task);
+  }
+  return gone;
+}
+
 void PendingExplanations::start(TextToExplain task, Done done) {
+  Waiting added, gone;
+  added.emplace_back(std::move(task), std::move(done));  // later nothing takes memory
   {
     const MutexLock lock(mutex_);
+    if (waiting_.size() >= kMostWaiting) gone = take_gone();
     if (waiting_.size() < kMostWaiting) {
-      waiting_.emplace_back(std::move(task), std::move(done));
+      waiting_.splice(waiting_.end(), added);
       changed_.notify_all();
-      return;
     }
   }
-  done(HttpError(503, "too many explanations wait already; try again later", 1));
+  for (const auto& [left, done_of] : gone) done_of(gone_);
+  for (const auto& [refused, done_of] : added)
+    done_of(HttpError(503, "too many explanations wait already; try again later", 1));
 }
 
 /// Tasks that wait when the object ends are answered, too: each finds that the server is stopping.

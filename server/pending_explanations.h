@@ -5,8 +5,8 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
-#include <deque>
 #include <functional>
+#include <list>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -43,16 +43,21 @@ class PendingExplanations {
   PendingExplanations& operator=(const PendingExplanations&) = delete;
   ~PendingExplanations();
 
-  /// Calls `done` once: on this object's thread, or before it returns. From any thread.
+  /// Calls `done` once: on this object's thread, before it returns, or in a later start(), where
+  /// the client is gone by then. From any thread.
   void start(TextToExplain task, Done done);
 
  private:
+  using Waiting = std::list<std::pair<TextToExplain, Done>>;
+
+  Waiting take_gone() REQUIRES(mutex_);
   void work(const std::stop_token& stopping);
 
+  const HttpError gone_{kClientGone, "the client is gone"};
   const HttpError no_memory_{500, "Cannot explain text: no memory is left"};
   Mutex mutex_;
   std::condition_variable_any changed_;
-  std::deque<std::pair<TextToExplain, Done>> waiting_ GUARDED_BY(mutex_);
+  Waiting waiting_ GUARDED_BY(mutex_);
   std::jthread thread_;  // last: it uses all above
 };
 

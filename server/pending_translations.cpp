@@ -112,9 +112,9 @@ HttpError http_error_of(const std::exception_ptr& error, const HttpError& otherw
 
 }  // namespace
 
-class PendingTranslations::Translation {
+class PendingTranslations::PendingTranslation {
  public:
-  Translation(TextsToTranslate task, Done done, std::shared_ptr<News> news)
+  PendingTranslation(TextsToTranslate task, Done done, std::shared_ptr<News> news)
       : task_(std::move(task)), done_(std::move(done)), news_(std::move(news)) {
     for (const TextToTranslate& text : task_.texts) {
       layouts_.push_back(layout_of(text, task_.line_breaks));
@@ -197,7 +197,7 @@ class PendingTranslations::Translation {
       LineInput line{.text = std::move(lines.lines[l])};
       const bool is_tagged = has_tags(lines.indices[l]);
       if ((is_tagged || task_.reports_attention) &&
-          dragoman::words_of(line.text).size() <= kMostAlignedWords) {
+          words_of(line.text).size() <= kMostAlignedWords) {
         auto& request = is_tagged ? of_tagged_lines : of_aligned_lines;
         wanted.words_of_best_alone = !is_tagged;  // tags are placed in all translations
         if (!request) request = model.request(wanted);
@@ -223,7 +223,7 @@ class PendingTranslations::Translation {
     return true;
   }
 
-  void keep(RoutedLines& lines, dragoman::Translation answer) {
+  void keep(RoutedLines& lines, Translation answer) {
     const std::size_t number = lines.answered++;
     target_tokens_ += answer.facts.target_tokens;
     TranslatedText& best = answer.n_best.front();
@@ -266,7 +266,7 @@ class PendingTranslations::Translation {
   }
 
   /// The words of the best translation of a text, where they stand in both texts.
-  std::vector<ReportedWord> words_of(std::size_t text) const {
+  std::vector<ReportedWord> reported_words_of(std::size_t text) const {
     const TextLayout& layout = layouts_[text];
     std::vector<ReportedWord> all;
     if (task_.texts[text].document) return all;  // places among tags help nobody
@@ -291,7 +291,7 @@ class PendingTranslations::Translation {
   TranslatedTexts result() const {
     TranslatedTexts result{.texts = {}, .target_tokens = target_tokens_};
     for (std::size_t t = 0; t < layouts_.size(); ++t) {
-      if (task_.reports_words) result.words.push_back(words_of(t));
+      if (task_.reports_words) result.words.push_back(reported_words_of(t));
       std::vector<std::string>& ranks = result.texts.emplace_back();
       for (std::size_t rank = 0; rank <= static_cast<std::size_t>(task_.alternatives); ++rank) {
         std::string text = text_of_rank(t, rank);
@@ -328,8 +328,8 @@ void PendingTranslations::post(std::function<void()> work) { inbox_->post(std::m
 
 void PendingTranslations::start(TextsToTranslate task, Done done) {
   const std::uint64_t id = ++last_id_;
-  under_way_[id] = std::make_unique<Translation>(std::move(task), std::move(done),
-                                                 std::make_shared<News>(inbox_, id));
+  under_way_[id] = std::make_unique<PendingTranslation>(std::move(task), std::move(done),
+                                                        std::make_shared<News>(inbox_, id));
   go_on(under_way_.find(id));
 }
 

@@ -67,14 +67,15 @@ class PendingTranslations {
   void post(std::function<void()> work);
 
   /// Begins a translation. Only posted work may call it. It calls `done` once, on this object's
-  /// thread, perhaps before it returns. If it throws and `done` does not, `done` is not called.
+  /// thread, perhaps before it returns. Where it throws, as memory runs out before the translation
+  /// begins, it does not call `done`.
   void start(TextsToTranslate task, Done done);
 
  private:
-  class Translation;
+  class PendingTranslation;
   class News;
   struct Inbox;
-  using UnderWay = std::map<std::uint64_t, std::unique_ptr<Translation>>;
+  using UnderWay = std::map<std::uint64_t, std::unique_ptr<PendingTranslation>>;
 
   void work(const std::stop_token& stop);
   void hear(std::list<std::uint64_t> progressed);

@@ -1,4 +1,4 @@
-// A request on its way through the server, and what the server knows about its path.
+// A request on its way through the server, and the table of the server's paths.
 #pragma once
 
 #include <chrono>
@@ -14,7 +14,7 @@
 
 namespace dragoman {
 
-/// What differs between the interfaces.
+/// The differences between the interfaces.
 struct TranslationServer::Interface {
   TranslateParameters (*parse_translate)(const RequestFields&, const ServedModels&,
                                          const RequestLimits&);
@@ -31,7 +31,7 @@ struct TranslationServer::Call {
   HttpReply reply;
   const Interface* interface;
   std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
-  std::string route = "other";  ///< for the metrics
+  std::string endpoint_path = "other";  ///< for the metrics
   AnsweredRequest facts = {};
   std::optional<RequestFields> fields = {};
   std::optional<ApiKeys::Key> key = {};

@@ -171,7 +171,7 @@ HttpResponse TranslationServer::suggest(Call& call) {
 }
 
 HttpResponse TranslationServer::download_file(Call& call) {
-  const std::string name = call.request.path.substr(call.route.size());
+  const std::string name = call.request.path.substr(call.endpoint_path.size());
   std::optional<TranslatedFile> file = files_.find(name, std::chrono::steady_clock::now());
   if (!file) throw HttpError(404, "there is no such file, or no longer");
   return {
@@ -199,7 +199,7 @@ WebPageFacts TranslationServer::page_facts() const {
 HttpResponse TranslationServer::page(Call&) { return web_page({}, models_, page_facts()); }
 
 HttpResponse TranslationServer::page_part(Call& call) {
-  return web_page_part(std::string_view(call.request.path).substr(call.route.size()));
+  return web_page_part(std::string_view(call.request.path).substr(call.endpoint_path.size()));
 }
 
 HttpResponse TranslationServer::page_answer(const Call& call) {
@@ -271,7 +271,7 @@ HttpResponse TranslationServer::list_glossaries(Call& call) {
 HttpResponse TranslationServer::get_glossary(Call& call) {
   constexpr std::string_view kEntries = "/entries";
   admit(call);
-  std::string id = call.request.path.substr(call.route.size());
+  std::string id = call.request.path.substr(call.endpoint_path.size());
   const bool is_entries = id.ends_with(kEntries);
   if (is_entries) id.resize(id.size() - kEntries.size());
   const GlossaryPointer found = glossaries().find(id, owner_of(call));
@@ -281,7 +281,7 @@ HttpResponse TranslationServer::get_glossary(Call& call) {
 
 HttpResponse TranslationServer::delete_glossary(Call& call) {
   admit(call);
-  if (!glossaries().remove(call.request.path.substr(call.route.size()), owner_of(call)))
+  if (!glossaries().remove(call.request.path.substr(call.endpoint_path.size()), owner_of(call)))
     throw HttpError(404, "Glossary not found");
   return {.status = 204, .type = ""};
 }

@@ -1,4 +1,4 @@
-// What the interfaces have in common: a translation as it is asked for and as it is answered.
+// The common form of both interfaces: a translation as it is asked for and as it is answered.
 #pragma once
 
 #include <cstdint>

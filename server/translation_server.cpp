@@ -74,7 +74,7 @@ void TranslationServer::begin(const CallPointer& call) {
   std::string allowed;
   for (const Endpoint& endpoint : endpoints()) {
     if (!endpoint.serves(received.path)) continue;
-    call->route = endpoint.path;
+    call->endpoint_path = endpoint.path;
     if (endpoint.interface != nullptr) call->interface = endpoint.interface;
     allowed.append(allowed.empty() ? "" : ", ").append(endpoint.method);
     if (method != endpoint.method) continue;
@@ -141,7 +141,7 @@ void TranslationServer::finish(Call& call, HttpResponse response) noexcept {
     facts.characters = facts.texts = facts.target_tokens = 0;
     if (call.taken) config_.api_keys->give_back(*call.taken);
   }
-  metrics_.end(facts, call.route);
+  metrics_.end(facts, call.endpoint_path);
   try {
     on_answer_(facts);
   } catch (const std::exception&) {
@@ -204,7 +204,10 @@ void TranslationServer::read_markup(Call& call, TextsToTranslate& task) {
 /// A text's language, where it has to be detected, and its way to the target.
 void TranslationServer::choose_routes(Call& call, TextsToTranslate& task) {
   const TranslateParameters& parameters = call.translate;
-  const std::vector<std::string> sources = models_.sources_of(parameters.target);
+  std::vector<std::string> sources = models_.sources_of(parameters.target);
+  // The first is taken for a text that gives no hint: it should be translated.
+  std::ranges::stable_partition(
+      sources, [&](const std::string& source) { return source != parameters.target; });
   call.answers.clear();
   DetectedLanguage source{.language = parameters.source, .confidence = 100};
   if (parameters.source.empty() && !parameters.detects_each) {

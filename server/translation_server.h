@@ -1,4 +1,4 @@
-// Answers requests: which path and method does what, who may ask, and how much.
+// Answers requests. It knows the paths and methods, the clients that may ask, and their limits.
 #pragma once
 
 #include <chrono>
@@ -50,10 +50,10 @@ class TranslationServer {
   /// Stops the loader first: what it tells uses all members.
   ~TranslationServer() { loader_.stop(); }
 
-  /// An HttpHandler. Requests with parameters are answered later, by the thread of
-  /// PendingTranslations, the others before it returns. Each request is answered once, also where
-  /// memory runs out: then by 500 without a body. If it throws, there was no memory for the request
-  /// itself, which nobody will answer.
+  /// An HttpHandler. The thread of PendingTranslations answers requests with parameters, later. All
+  /// others are answered before this returns. Each request is answered once. Where memory runs out,
+  /// the answer is 500 without a body. If this throws, there was no memory for the request itself,
+  /// and nobody answers it.
   void handle(HttpRequest request, std::stop_token gone, HttpReply reply);
 
  private:

@@ -12,7 +12,7 @@
 
 namespace dragoman {
 
-/// What the form holds.
+/// The content of the form.
 struct WebPageForm {
   std::string text = {}, source = "auto", target = {}, terms = {};
   std::string result = {}, status = {}, error = {};

@@ -4,23 +4,23 @@
 #include <cmath>
 
 #include "base/utf8.h"
+#include "markup/aligned_text.h"
 
 namespace dragoman {
 
 namespace {
 
-/// The words between white space, as LinePreparer counts them.
-std::vector<TextSpan> words_of(std::string_view text) {
-  std::vector<TextSpan> words;
-  bool in_word = false;
-  std::size_t index = 0;
-  for (std::size_t offset = 0; offset < text.size(); ++index) {
-    const bool space = is_space(next_code_point(text, offset));
-    if (!space && !in_word) words.push_back({.begin = index, .end = index});
-    if (!space) words.back().end = index + 1;
-    in_word = !space;
+/// The words between white space, as LinePreparer counts them, in code points.
+std::vector<TextSpan> spans_of_words(std::string_view text) {
+  std::vector<TextSpan> spans;
+  std::size_t byte = 0, index = 0;  // behind the last word
+  for (const ByteRange& word : words_of(text)) {
+    const std::size_t begin = index + count_code_points(text.substr(byte, word.begin - byte));
+    index = begin + count_code_points(word.of(text));
+    byte = word.end;
+    spans.push_back({.begin = begin, .end = index});
   }
-  return words;
+  return spans;
 }
 
 TextSpan most_attended(const std::vector<float>& attention, const std::vector<TextSpan>& words) {
@@ -32,7 +32,7 @@ TextSpan most_attended(const std::vector<float>& attention, const std::vector<Te
 }  // namespace
 
 std::vector<ReportedWord> report_words(std::string_view source, const TranslatedText& translation) {
-  const std::vector<TextSpan> source_words = words_of(source);
+  const std::vector<TextSpan> source_words = spans_of_words(source);
   const std::string_view text = translation.text;
   std::vector<ReportedWord> reported;
   std::size_t offset = 0, index = 0;  // behind the last word: in bytes, in code points

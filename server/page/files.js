@@ -2,17 +2,17 @@
 // known; a file of another kind goes as a whole.
 import { patiently, translate, translateFile } from './server.js';
 
-const CHARACTERS = 2000; // of a portion
+const CHARACTERS = 2000; // of a portion, at most
 const AT_ONCE = 3; // portions under way
 
 const byId = id => document.getElementById(id);
 
 // Whole lines, but for a line that is longer than a portion: the server divides it.
-export const portions = text => {
+const portions = (text, most) => {
   const parts = [];
   for (const line of text.split(/(?<=\n)/)) {
     const last = parts.length - 1;
-    if (last >= 0 && parts[last].length + line.length <= CHARACTERS) parts[last] += line;
+    if (last >= 0 && parts[last].length + line.length <= most) parts[last] += line;
     else parts.push(line);
   }
   return parts;
@@ -30,8 +30,8 @@ const decoded = async file => {
 };
 
 // As an answer of the server: with the language between source and target if there is one.
-const translateText = async (text, parameters, signal, onProgress) => {
-  const parts = portions(text);
+const translateText = async (text, most, parameters, signal, onProgress) => {
+  const parts = portions(text, most);
   const translated = Array(parts.length).fill('');
   let next = 0;
   let done = 0;
@@ -60,9 +60,11 @@ const translateText = async (text, parameters, signal, onProgress) => {
 };
 
 export class Files {
-  // `parameters` gives source, target, key and terms of the form, `wayOf` words for a language between.
-  constructor(parameters, showError, wayOf) {
+  // `parameters` gives source, target, key and terms of the form, `charLimit` the characters of a
+  // request with its terms (below 0: any number), `wayOf` words for a language between.
+  constructor(parameters, charLimit, showError, wayOf) {
     this.parameters = parameters;
+    this.charLimit = charLimit;
     this.showError = showError;
     this.wayOf = wayOf;
     this.running = null;
@@ -103,6 +105,11 @@ export class Files {
     }
   }
 
+  portionSize({ terms = '' }) {
+    const limit = this.charLimit();
+    return limit < 0 ? CHARACTERS : Math.max(1, Math.min(CHARACTERS, limit - [...terms].length));
+  }
+
   async translated(file, parameters, signal) {
     if (!/\.txt$/i.test(file.name)) {
       this.show('is being translated');
@@ -113,8 +120,9 @@ export class Files {
     this.show('0 %', 0);
     const text = await decoded(file);
     if (!text.trim()) throw new Error(`${file.name} has no text.`);
-    const { translatedText, pivotLanguage } = await translateText(text, parameters, signal, fraction =>
-      this.show(`${Math.floor(fraction * 100)} %`, fraction),
+    const { translatedText, pivotLanguage } = await translateText(
+      text, this.portionSize(parameters), parameters, signal,
+      fraction => this.show(`${Math.floor(fraction * 100)} %`, fraction),
     );
     const blob = new Blob([translatedText], { type: 'text/plain;charset=utf-8' });
     return { address: URL.createObjectURL(blob), pivotLanguage };

@@ -211,7 +211,7 @@ const takeFiles = files => {
   return fileTranslations.translate(file);
 };
 
-const fileTranslations = new Files(formParameters, showError, wayOf);
+const fileTranslations = new Files(formParameters, () => settings.charLimit, showError, wayOf);
 
 const listen = () => {
   text.addEventListener('input', () => {

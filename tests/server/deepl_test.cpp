@@ -28,6 +28,14 @@ TEST(DeepL, TextsAreTranslatedEachFromItsLanguage) {
   EXPECT_FALSE(answers[0].contains("pivot_language"));
 }
 
+TEST(DeepL, ATargetThatNoModelHasIsRefusedWithoutASource) {
+  TableServer table({"en-de"});
+  const HttpResponse refused =
+      table.post("/v2/translate", {{"text", {"The men are playing."}}, {"target_lang", "EN"}});
+  EXPECT_EQ(refused.status, 400);
+  EXPECT_EQ(json_of(refused)["message"], "Value for 'target_lang' not supported.");
+}
+
 TEST(DeepL, FormsRepeatTheText) {
   TableServer table({"en-de"});
   const HttpRequest request{.method = "POST",

@@ -185,6 +185,34 @@ TEST(ExplainEndpoint, OneExplanationIsMadeAtATimeAndTranslationsGoOn) {
   EXPECT_EQ(server.explain().status, 200);
 }
 
+TEST(ExplainEndpoint, ClientsThatAreGoneLeaveTheirPlaces) {
+  Gate gate;
+  gate.open(false);
+  std::promise<void> begun;
+  std::atomic<int> made = 0;
+  ExplainingServer server([&](const std::string& text, ExplanationUse use, const OnStep& on_step) {
+    if (++made == 1) begun.set_value();
+    gate.pass();
+    return quoted(text, use, on_step);
+  });
+  auto first = server.send(ExplainingServer::request());
+  begun.get_future().wait();
+  std::stop_source gone;
+  std::vector<std::future<HttpResponse>> left;
+  for (std::size_t i = 0; i < PendingExplanations::kMostWaiting; ++i)
+    left.push_back(server.send(ExplainingServer::request(), gone.get_token()));
+  EXPECT_EQ(server.explain().status, 503);
+  gone.request_stop();
+  auto next = server.send(ExplainingServer::request());
+  const auto answered = left.front().wait_for(std::chrono::seconds(10));
+  gate.open(true);
+  EXPECT_EQ(answered, std::future_status::ready) << "while an explanation is made";
+  for (auto& response : left) EXPECT_EQ(response.get().status, kClientGone);
+  EXPECT_EQ(first.get().status, 200);
+  EXPECT_EQ(next.get().status, 200);
+  EXPECT_EQ(made, 2);
+}
+
 /// Goes on until it is stopped.
 TextExplanation endless(const std::string&, ExplanationUse, const OnStep& on_step) {
   while (true) {

@@ -38,6 +38,19 @@ TEST(LanguageDetector, OnlyLanguagesThatWereAskedForAreFound) {
   EXPECT_LT(none.confidence, 50);
 }
 
+TEST(LanguageDetector, PortugueseIsFoundUnderTheCodeOfBrazilToo) {
+  const DetectedLanguage found =
+      detect_language("Os meninos brincam no parque com o cachorro.", {"en", "pb"});
+  EXPECT_EQ(found.language, "pb");
+  EXPECT_GT(found.confidence, 0);
+}
+
+TEST(LanguageDetector, JavaneseIsFoundUnderItsCode) {
+  const std::string text =
+      "Aku arep lunga menyang pasar karo ibuku esuk iki, amarga kita kudu tuku beras lan iwak.";
+  EXPECT_EQ(detect_language(text, {"en", "jv"}).language, "jv");
+}
+
 TEST(LanguageDetector, WithoutWordsTheFirstLanguageIsGivenWithoutConfidence) {
   for (const char* text : {"", "12345", "\n", "\u2603"}) {
     const DetectedLanguage found = detect_language(text, kServed);

@@ -73,6 +73,23 @@ TEST(LibreTranslate, ATextInTheTargetLanguageStaysAsItIs) {
   EXPECT_EQ(answer["detectedLanguage"]["language"], "de");
 }
 
+TEST(LibreTranslate, ATextThatGivesNoHintOfItsLanguageIsTranslated) {
+  TableServer table({"en-de"});
+  const json answer =
+      json_of(table.post("/translate", {{"q", "12"}, {"source", "auto"}, {"target", "de"}}));
+  EXPECT_EQ(answer["detectedLanguage"], json({{"confidence", 0}, {"language", "en"}}));
+}
+
+TEST(LibreTranslate, ATargetThatNoModelHasIsRefusedWithSourceAuto) {
+  TableServer table({"en-de"});
+  json body = {{"q", "The men are playing."}, {"source", "auto"}, {"target", "en"}};
+  const HttpResponse refused = table.post("/translate", body);
+  EXPECT_EQ(refused.status, 400);
+  EXPECT_EQ(error_of(refused), "English (en) is not available as a target language");
+  body["source"] = "en";
+  EXPECT_EQ(table.post("/translate", body).status, 200) << "its source is said";
+}
+
 TEST(LibreTranslate, AlternativesAreOtherTextsThanTheBest) {
   TableServer table({"en-de"});
   json body = {{"q", "one two\nthree"}, {"source", "en"}, {"target", "de"}, {"alternatives", 3}};
@@ -136,6 +153,15 @@ TEST(LibreTranslate, TermsCountAmongTheCharacters) {
   EXPECT_EQ(refused.status, 400);
   EXPECT_THAT(json_of(refused)["error"],
               testing::HasSubstr("(24 characters) exceeds text limit (20)"));
+  body["terms"] = std::string(21, 'x');
+  EXPECT_THAT(error_of(table.post("/translate", body)), testing::HasSubstr("exceeds text limit"))
+      << "before the terms are read";
+}
+
+TEST(LibreTranslate, ATextOfAsManyCharactersAsTheLimitIsDetected) {
+  TableServer table({"en-de"}, {.limits = {.characters = 5}});
+  EXPECT_EQ(table.post("/detect", {{"q", "Hello"}}).status, 200);
+  EXPECT_EQ(table.post("/detect", {{"q", "Hello!"}}).status, 400);
 }
 
 TEST(LibreTranslate, DetectNamesOneOfTheLanguagesServed) {

@@ -146,6 +146,8 @@ TEST(TranslationServer, AnEngineThatFailsIs500AndTheHealthSaysSo) {
   EXPECT_EQ(response.status, 500);
   EXPECT_EQ(json_of(response)["error"], "Cannot translate text: the table is broken");
   EXPECT_EQ(table.get("/health").status, 503);
+  EXPECT_THAT(table.get("/metrics").body, HasSubstr("\ndragoman_refused_total 0\n"))
+      << "nobody was refused";
   EXPECT_EQ(table.post("/v2/translate", {{"text", {"one"}}, {"target_lang", "DE"}}).status, 500);
 }
 

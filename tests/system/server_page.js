@@ -208,6 +208,26 @@ const checks = {
     assert.equal(await page.locator('#file-panel').isVisible(), false);
   },
 
+  async 'the portions of a file are no longer than a request may be'(page) {
+    await page.route('**/frontend/settings', async route => {
+      const response = await route.fetch();
+      await route.fulfill({ response, json: { ...(await response.json()), charLimit: 150 } });
+    });
+    await page.reload();
+    await page.waitForFunction(() => document.querySelector('#file').accept);
+    const sizes = [];
+    page.on('request', request => {
+      if (!request.url().endsWith('/translate')) return;
+      const { q, terms } = request.postDataJSON();
+      sizes.push(q.length + terms.length);
+    });
+    await page.locator('#terms').evaluate(field => (field.value = 'garden=Lustgarten'));
+    await drop(page, 'a.txt', [...Buffer.from(`${SENTENCE}\n`.repeat(20))]);
+    await page.locator('#file-link').waitFor();
+    assert.ok(Math.max(...sizes) <= 150);
+    assert.equal(sizes.length, 7, 'three lines each');
+  },
+
   async 'a file has one language, that of its beginning'(page) {
     const sources = [];
     page.on('request', request => {
@@ -359,6 +379,7 @@ const checkWithoutScripts = async browser => {
   assert.ok((await result(page).textContent()).length > 0);
   assert.equal(await text(page).inputValue(), `${SENTENCE} <b>`);
   assert.equal(await page.locator('#swap').isVisible(), false);
+  assert.equal(await text(page).evaluate(field => getComputedStyle(field).overflowY), 'auto', 'a long text cannot be scrolled');
   const [popup] = await Promise.all([
     page.waitForEvent('popup'),
     page.getByRole('button', { name: 'Explain' }).click(),
