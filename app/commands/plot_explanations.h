@@ -8,11 +8,10 @@
 
 namespace dragoman {
 
-/// Writes a page about the sentence whose attention a run's log has, as the run's model reads it
-/// with its reference, and names it in the run. A run without a model, or whose log has no
-/// attention, gets none. The runs' names are those of folders or logs. Beside the page at the path
-/// `html`; pages of an earlier call that are not
-/// written again are removed.
+/// For each run writes a page about the sentence whose attention its log has, with its reference,
+/// and names the page in the run. A run without a model, or without attention in its log, gets
+/// none. Runs have the names of their folders or logs. The pages stand in a folder beside the page
+/// at the path `html`. Pages of an earlier call that are not written again are removed.
 void explain_runs(std::vector<PlottedRun>& runs, const std::string& html);
 
 }  // namespace dragoman
