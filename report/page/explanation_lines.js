@@ -1,18 +1,29 @@
 // Attention as lines between the words: queries on the left, keys on the right, as thick as the
 // weight, a colour for each head.
 
-const kLines = { row: 21, top: 26, narrowest: 300, widest: 560, most: 1500 };
-const kWidthOfLetter = 7.3;
+const kLines = { row: 21, top: 26, narrowest: 300, narrow: 400, widest: 560, most: 1500 };
+// Of the labels of figures, in pixels; the label of the chosen word is bold.
+const widthOfLetter = (() => {
+  const canvas = document.createElement('canvas').getContext('2d');
+  const widths = new Map();
+  return letter => {
+    if (!widths.has(letter)) {
+      canvas.font = `bold 13px ${getComputedStyle(document.body).fontFamily}`;
+      widths.set(letter, canvas.measureText(letter).width);
+    }
+    return widths.get(letter);
+  };
+})();
 
-// As much of a text as has room; letters of East Asian scripts are twice as wide.
+const widthOfText = text => [...text].reduce((sum, letter) => sum + widthOfLetter(letter), 0);
+
+// As much of a text as has room.
 const shortened = (text, room) => {
-  let used = 0;
+  if (widthOfText(text) <= room) return text;
   const letters = [...text];
-  const end = letters.findIndex(letter => {
-    used += kWidthOfLetter * (letter >= 'ᄀ' ? 2 : 1);
-    return used > room;
-  });
-  return end < 0 ? text : `${letters.slice(0, Math.max(1, end - 1)).join('')}…`;
+  let left = room - widthOfLetter('…');
+  const end = letters.findIndex(letter => (left -= widthOfLetter(letter)) < 0);
+  return `${letters.slice(0, Math.max(1, end)).join('')}…`;
 };
 
 const rowOfUnit = i => kLines.top + (i + 0.5) * kLines.row;
@@ -72,10 +83,10 @@ const kKeyHeads = { encoder: 'to', decoder: 'written so far', cross: 'source' };
 
 const frameOf = (container, attention) => {
   const width = Math.min(kLines.widest, Math.max(kLines.narrowest, container.clientWidth - 24));
-  const square = attention.shown.length > 8 ? 4 : 6;
+  const square = attention.shown.length > 8 || width < kLines.narrow ? 4 : 6;
   const squares = attention.shown.length * square;
-  const longest = units => Math.max(...units.map(({ text }) => kWidthOfLetter * [...text].length));
-  const most = (width - 96 - squares) / 2;
+  const longest = units => Math.max(...units.map(({ text }) => widthOfText(text)));
+  const most = (width - 84 - squares) / 2;
   const left = Math.min(most, Math.max(60, longest(attention.queries))) + 12,
     end = Math.min(most, longest(attention.keys));
   const right = width - end - squares - 12;

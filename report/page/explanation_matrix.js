@@ -3,11 +3,11 @@
 
 // Cells of about the same opacity are one path: thousands of cells are drawn at once.
 const kShades = 40;
-const kMatrix = { least: 13, most: 38, numbers: 30, letters: 15 };
+const kMatrix = { least: 13, most: 38, numbers: 30, label: 120 };
 
 const matrixFrame = (container, queries, keys) => {
-  const longest = units => Math.max(...units.map(unit => [...unit.text].length));
-  const labels = units => 14 + kWidthOfLetter * Math.min(kMatrix.letters, longest(units));
+  const longest = units => Math.max(...units.map(({ text }) => widthOfText(text)));
+  const labels = units => 14 + Math.min(kMatrix.label, longest(units));
   const left = labels(queries),
     top = labels(keys);
   const room = (Math.max(kLines.narrowest, container.clientWidth - 24) - left - 4) / keys.length;
@@ -196,6 +196,7 @@ const showMatrix = () => {
   const frame = matrixFrame(byId('matrix-figure'), attention.queries, attention.keys);
   shownMatrix = { svg: matrixDrawing(frame, attention, color), frame, attention };
   byId('matrix').replaceChildren(shownMatrix.svg);
+  byId('masked-note').hidden = view.kind !== 'decoder';
   byId('matrix-cell').textContent = 'Point at a cell to read its number.';
   byId('matrix-table').replaceChildren();
   if (byId('matrix-fold').open) byId('matrix-table').replaceChildren(matrixTable(attention));

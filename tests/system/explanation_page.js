@@ -245,6 +245,35 @@ const checks = {
     assert.match(await text(page, '#greedy'), /log-probability −3\.50, score −1\.170/);
   },
 
+  async 'words have room, and long ones end in dots'(page) {
+    const cut = () =>
+      page.evaluate(() =>
+        [...document.querySelectorAll('#lines svg, #matrix svg')].flatMap(svg => {
+          const frame = svg.getBoundingClientRect();
+          return [...svg.querySelectorAll('text')]
+            .filter(label => {
+              const { left, top, right, bottom } = label.getBoundingClientRect();
+              return left < frame.left - 1 || top < frame.top - 1 || right > frame.right + 1 || bottom > frame.bottom + 1;
+            })
+            .map(label => label.textContent);
+        }),
+      );
+    const write = words =>
+      page.evaluate(words => {
+        const tokens = sentence().target_tokens.slice(0, words.length);
+        const before = tokens.map(({ piece }) => piece);
+        tokens.forEach((token, i) => (token.piece = words[i]));
+        return before;
+      }, words);
+    const before = await write(['MMMMMMMMM', 'W'.repeat(50)]);
+    await page.selectOption('#unit', 'pieces');
+    await drawn(page);
+    assert.deepEqual(await cut(), []);
+    assert.match(await text(page, '#matrix'), /MMMMMMMMMWWW+…/);
+    await write(before);
+    await page.selectOption('#unit', 'words');
+  },
+
   async 'the longest wave of the positions is that of the model'(page) {
     // 2π 10000^(31/32), for 64 dimensions.
     assert.match(await text(page, '#positions-note'), /10000\s*2i\/d.*on the right 47,117 positions long/s);
