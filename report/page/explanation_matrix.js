@@ -3,11 +3,12 @@
 
 // Cells of about the same opacity are one path: thousands of cells are drawn at once.
 const kShades = 40;
-const kMatrix = { least: 13, most: 38, numbers: 30, label: 120 };
+const kMatrix = { least: 13, most: 38, numbers: 30, label: 160 };
 
 const matrixFrame = (container, queries, keys) => {
   const longest = units => Math.max(...units.map(({ text }) => widthOfText(text)));
-  const labels = units => 14 + Math.min(kMatrix.label, longest(units));
+  const most = Math.min(kMatrix.label, 0.3 * container.clientWidth);
+  const labels = units => 14 + Math.min(most, longest(units));
   const left = labels(queries),
     top = labels(keys);
   const room = (Math.max(kLines.narrowest, container.clientWidth - 24) - left - 4) / keys.length;

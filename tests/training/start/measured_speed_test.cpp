@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <stdexcept>
 #include <utility>
 
@@ -31,13 +32,20 @@ double speed_of(const ModelConfig& model, std::stop_token stop = {}, double r_dr
        .stop = std::move(stop)});
 }
 
+/// Of several measurements: other work on the machine slows some of them.
+double best_speed_of(const ModelConfig& model, double r_drop = 0) {
+  double best = 0;
+  for (int i = 0; i < 5; ++i) best = std::max(best, speed_of(model, {}, r_drop));
+  return best;
+}
+
 TEST(MeasuredSpeed, ALargerModelIsSlower) {
-  EXPECT_GT(speed_of(model_of_width(16)), 2 * speed_of(model_of_width(512)));
+  EXPECT_GT(best_speed_of(model_of_width(16)), 2 * best_speed_of(model_of_width(512)));
 }
 
 TEST(MeasuredSpeed, TheLossCounts) {
   const ModelConfig model = model_of_width(256);
-  EXPECT_GT(speed_of(model), 1.3 * speed_of(model, {}, 3)) << "R-Drop makes two passes";
+  EXPECT_GT(best_speed_of(model), 1.3 * best_speed_of(model, 3)) << "R-Drop makes two passes";
 }
 
 TEST(MeasuredSpeed, TheSpeedIsZeroOnlyWhereMemoryDoesNotSuffice) {
