@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "app/commands/output_file.h"
+#include "app/commands/standard_input.h"
 #include "base/error.h"
 
 namespace dragoman {
@@ -42,11 +43,12 @@ void check_explain(const EvaluateFiles& files) {
 
 void check_files(const EvaluateFiles& files) {
   if (files.references.empty()) throw UsageError("--ref: name a file of references");
-  std::vector<std::string> inputs = files.hypotheses;
-  inputs.push_back(files.source);
-  inputs.insert(inputs.end(), files.references.begin(), files.references.end());
-  if (std::count(inputs.begin(), inputs.end(), "-") > 1)
-    throw UsageError("--hyp, --src and --ref: standard input (-) can be only one of them");
+  std::vector<InputFlag> flags{{"--src", files.source}};
+  for (const std::string& hypotheses : files.hypotheses) flags.push_back({"--hyp", hypotheses});
+  for (const std::string& reference : files.references) flags.push_back({"--ref", reference});
+  check_standard_input(flags);
+  std::vector<std::string> inputs;
+  for (const InputFlag& input : flags) inputs.push_back(input.file);
   if (!files.html.empty()) check_page_output("--html", files.html, inputs);
 }
 

@@ -12,6 +12,7 @@
 #include "app/commands/explain_text.h"
 #include "app/commands/open_translator.h"
 #include "app/commands/output_file.h"
+#include "app/commands/standard_input.h"
 #include "app/frame/log.h"
 #include "app/frame/signals.h"
 #include "base/amounts.h"
@@ -110,8 +111,7 @@ void validate_texts(const ExplainFlags& flags, const GivenValues& given) {
     throw UsageError("--target: belongs to one sentence; several have --target-file");
   if (!flags.target_file.empty() && flags.input.empty())
     throw UsageError("--target-file: belongs to --input; one sentence has --target");
-  if (flags.input == "-" && flags.target_file == "-")
-    throw UsageError("--input and --target-file cannot both be standard input");
+  check_standard_input({{"--input", flags.input}, {"--target-file", flags.target_file}});
 }
 
 /// --format, or the one that the name of the output tells.

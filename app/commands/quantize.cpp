@@ -12,6 +12,7 @@
 #include "app/commands/hardware_choice.h"
 #include "app/commands/open_translator.h"
 #include "app/commands/output_file.h"
+#include "app/commands/standard_input.h"
 #include "app/commands/translation_summary.h"
 #include "app/frame/log.h"
 #include "base/amounts.h"
@@ -74,8 +75,7 @@ struct QuantizeConfig {
     if (output.empty()) throw UsageError("--output: name the model file to write");
     if (source.empty() != reference.empty())
       throw UsageError("--src and --ref belong together: a text and its translation");
-    if (source == "-" && reference == "-")
-      throw UsageError("--src and --ref cannot both be standard input");
+    check_standard_input({{"--src", source}, {"--ref", reference}});
     if (!(max_loss >= 0)) throw UsageError("--max-loss ", max_loss, ": must be 0 or more");
   }
 };

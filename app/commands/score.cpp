@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "app/commands/commands.h"
+#include "app/commands/standard_input.h"
 #include "app/frame/log.h"
 #include "app/frame/progress.h"
 #include "app/frame/signals.h"
@@ -77,8 +78,7 @@ struct ScoreConfig {
     model.validate();
     if (source.empty()) throw UsageError("--src: name the file of sentences");
     if (target.empty()) throw UsageError("--tgt: name the file of translations");
-    if (source == "-" && target == "-")
-      throw UsageError("--src and --tgt cannot both be standard input");
+    check_standard_input({{"--src", source}, {"--tgt", target}});
     if (max_length < 1) throw UsageError("--max-length: must be at least 1");
   }
 };

@@ -1,8 +1,7 @@
 #include "app/commands/translate_options.h"
 
-#include <algorithm>
-
 #include "app/commands/output_file.h"
+#include "app/commands/standard_input.h"
 #include "base/error.h"
 #include "base/text_lines.h"
 #include "inference/demand_choices.h"
@@ -60,13 +59,6 @@ void TranslateConfig::validate_markup() const {
   refuse(files.alignment != AlignmentFormat::None, "--alignment");
 }
 
-void TranslateConfig::validate_standard_input() const {
-  const auto streams = {files.input, files.prefix_file, demands.terms, demands.avoid};
-  if (std::ranges::count(streams, "-") > 1)
-    throw UsageError(
-        "--input, --prefix-file, --terms, --avoid: only one of them can be standard input (-)");
-}
-
 void TranslateConfig::validate() const {
   if (files.models.empty()) throw UsageError("--model: name a run folder or a model file");
   if (files.json && !files.prefix_file.empty())
@@ -77,7 +69,10 @@ void TranslateConfig::validate() const {
     throw UsageError("--json-errors: needs --json");
   if (files.resume && is_stream(files.output))
     throw UsageError("--resume: needs --output with the name of a file");
-  validate_standard_input();
+  check_standard_input({{"--input", files.input},
+                        {"--prefix-file", files.prefix_file},
+                        {"--terms", demands.terms},
+                        {"--avoid", demands.avoid}});
   validate_markup();
   decode.validate();
 }

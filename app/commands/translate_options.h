@@ -184,7 +184,6 @@ struct TranslateConfig {
   void validate() const;  ///< throws UsageError naming the flag
 
  private:
-  void validate_standard_input() const;
   void validate_markup() const;
 };
 

@@ -127,7 +127,7 @@ TEST_F(Explain, AnErrorNamesTheWrongFlagOrText) {
   expect_failure({"-o", "-"}, 2, "name a sentence");
   expect_failure({"a cat", "-i", two, "-o", "-"}, 2, "--input");
   expect_failure({"-i", "-", "--target-file", "-", "-o", "-"}, 2,
-                 "--input and --target-file cannot both be standard input");
+                 "--input, --target-file: only one of them can be standard input");
   expect_failure({"a cat"}, 2, "--output");
   expect_failure({"a cat", "-o", "-", "--format", "svg", "--layer", "2"}, 2, "--layer 2");
   expect_failure({"a cat", "-o", "-", "--format", "svg", "--head", "3"}, 2, "--head 3");
