@@ -52,6 +52,16 @@ std::vector<TranslatedWord> words_of(const PreparedLine& line, std::size_t rank,
   return words;
 }
 
+/// The prefix stands as it was given. The tokenizer may write it otherwise: "m²" as "m2".
+std::string text_of(const PreparedPart& part, const Hypothesis& hypothesis,
+                    const Tokenizer& target) {
+  std::string text = target.decode(hypothesis.tokens);
+  if (part.prefix_text.empty()) return text;
+  const std::string prefix = target.decode(part.prefix.prefix);
+  if (text.starts_with(prefix)) text.replace(0, prefix.size(), part.prefix_text);
+  return text;
+}
+
 /// Without its words.
 TranslatedText join(const PreparedLine& line, std::size_t rank, const Tokenizer& target) {
   TranslatedText joined;
@@ -61,7 +71,7 @@ TranslatedText join(const PreparedLine& line, std::size_t rank, const Tokenizer&
     const PreparedPart& part = line.parts[p];
     if (part.hypotheses.empty()) continue;
     const Hypothesis& hypothesis = hypothesis_of(part, rank);
-    const std::string text = target.decode(hypothesis.tokens);
+    const std::string text = text_of(part, hypothesis, target);
     if (p == 0)
       joined.text = text;
     else

@@ -85,9 +85,7 @@ std::vector<SourceSentence> LinePreparer::prepare(LineInput input, PreparedLine&
     line.facts.source_tokens += static_cast<std::int64_t>(tokens.size());
     sentences.push_back(sentence_of(line, p, std::move(tokens)));
   }
-  require_prefix(line.prefix, sentences);
-  for (const SourceSentence& sentence : sentences)
-    line.parts[static_cast<std::size_t>(sentence.part)].prefix = sentence.required;
+  require_prefix(line, sentences);
   line.facts.empty = sentences.empty() ? 1 : 0;
   line.facts.split = sentences.size() > 1 ? 1 : 0;
   return sentences;
@@ -153,19 +151,24 @@ void LinePreparer::find_words(std::string_view line, std::span<const std::size_t
 
 /// The first sentences of the line get the sentences of the prefix. All sentences of the prefix but
 /// the last are complete: </s> must follow them.
-void LinePreparer::require_prefix(std::string_view prefix,
+void LinePreparer::require_prefix(PreparedLine& line,
                                   std::vector<SourceSentence>& sentences) const {
-  const std::string_view text = strip(prefix);
+  const std::string_view text = strip(line.prefix);
   if (text.empty() || sentences.empty()) return;
   const std::vector<std::string_view> whole = split_sentences(text);
+  const auto require = [&](SourceSentence& sentence, std::string_view its_text, bool is_last) {
+    sentence.required.prefix = tokenizers_.target->encode(its_text);
+    if (!is_last) sentence.required.prefix.push_back(tokenizers_.target->eos_id());
+    sentence.required.prefix_ends_word = is_last && !line.prefix.ends_with(text);
+    PreparedPart& part = line.parts[static_cast<std::size_t>(sentence.part)];
+    part.prefix = sentence.required;
+    part.prefix_text = its_text;
+  };
   std::size_t s = 0;
-  for (; s + 1 < std::min(whole.size(), sentences.size()); ++s) {
-    sentences[s].required.prefix = tokenizers_.target->encode(whole[s]);
-    sentences[s].required.prefix.push_back(tokenizers_.target->eos_id());
-  }
+  for (; s + 1 < std::min(whole.size(), sentences.size()); ++s)
+    require(sentences[s], whole[s], /*is_last=*/false);
   const auto begin = static_cast<std::size_t>(whole[s].data() - text.data());
-  sentences[s].required.prefix = tokenizers_.target->encode(text.substr(begin));
-  sentences[s].required.prefix_ends_word = !prefix.ends_with(text);
+  require(sentences[s], text.substr(begin), /*is_last=*/true);
 }
 
 std::optional<SourceSentence> LinePreparer::keep_or_search_again(

@@ -44,7 +44,7 @@ class LinePreparer {
   std::vector<TokenId> mark_terms(const PreparedLine& line, PreparedPart& part) const;
   void find_words(std::string_view line, std::span<const std::size_t> starts,
                   PreparedPart& part) const;
-  void require_prefix(std::string_view prefix, std::vector<SourceSentence>& sentences) const;
+  void require_prefix(PreparedLine& line, std::vector<SourceSentence>& sentences) const;
   SourceSentence sentence_with_phrases(const PreparedLine& line, std::size_t part) const;
 
   /// The sentence of a part of the line, of its pieces.

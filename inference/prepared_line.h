@@ -26,6 +26,7 @@ struct PreparedPart {
   std::string_view tag = {};            ///< in front of its text
   MarkedText marked = {};               ///< the text with its terms, for a model that knows them
   Requirements prefix = {};             ///< the prefix of its translation; no phrases
+  std::string prefix_text = {};         ///< the same as it was given
   std::vector<RequiredText> required = {};  ///< texts that its translation must have
   std::vector<RequiredText> unmet = {};     ///< texts of `required` that `hypotheses` [0] lacks
   std::vector<RequiredText> searched = {};  ///< texts of `required` that a search got as phrases

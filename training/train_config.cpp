@@ -96,7 +96,10 @@ void TrainConfig::validate() const {
   require(save_every >= 0, "save-every", "0 or more");
   require(save_minutes > 0, "save-minutes", "above 0");
   require(keep_last > 0, "keep-last", "above 0");
-  require(average_last >= 0 && average_last <= keep_last, "average-last", "from 0 to --keep-last");
+  require(average_last >= 0, "average-last", "0 or more");
+  if (average_last > keep_last)
+    throw UsageError("--average-last ", average_last, ": --keep-last keeps ", keep_last,
+                     " checkpoints; lower the one or raise the other");
   require(log_every > 0, "log-every", "above 0");
   require(valid_beam_size > 0 && valid_beam_size <= 1000, "valid-beam-size", "from 1 to 1000");
   require(keep_tolerance >= 0 && keep_tolerance <= 100, "keep-tolerance", "from 0 to 100");

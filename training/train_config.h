@@ -334,7 +334,8 @@ struct TrainConfig {
           keep_last);
     visit({.name = "average-last",
            .help = "newest checkpoints that are averaged at the end; 0 or 1: no average",
-           .group = "Checkpoints and log"},
+           .group = "Checkpoints and log",
+           .on_resume = kAllowed},
           average_last);
     visit({.name = "log-every",
            .help = "updates between log lines",

@@ -151,7 +151,9 @@ bool Trainer::validate_on_rank_0(const std::stop_token& stop) {
     try {
       return validate(stop);
     } catch (const LossNotFinite& problem) {
-      if (progress_.update == 0) throw;
+      if (progress_.update == 0)
+        throw Error(problem.what(),
+                    " before the first update: the model that training begins with ", "is damaged");
       observer_.warned(problem.what());
       note_diverged(progress_.history);
       return true;

@@ -94,9 +94,7 @@ ValidationResult Validator::run(TrainingModel& model, const torch::Tensor& weigh
   if (sums.target_tokens > 0)
     result.loss = sums.negative_log_likelihood / static_cast<double>(sums.target_tokens);
   if (!std::isfinite(result.loss))
-    throw LossNotFinite(
-        "the loss on the validation text is not finite: training has diverged, or the model was "
-        "damaged from the start; start again with a lower --lr");
+    throw LossNotFinite("the loss on the validation text is not finite");
   result.perplexity = std::exp(result.loss);
 
   DecodeConfig decode;

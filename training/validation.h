@@ -15,7 +15,8 @@
 
 namespace dragoman {
 
-/// The loss on the validation text is not finite: training has diverged.
+/// The loss on the validation text is not finite: training has diverged, or the model that it began
+/// with was damaged.
 class LossNotFinite : public Error {
  public:
   using Error::Error;

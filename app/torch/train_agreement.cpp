@@ -1,5 +1,6 @@
 #include "app/torch/train_agreement.h"
 
+#include <c10/core/DeviceType.h>
 #include <torch/version.h>
 
 #include "app/frame/log.h"
@@ -43,9 +44,11 @@ void require_same_data(const TrainingRun& run, Communicator& ranks) {
                hash_of(run.attachments.tokenizer_source + run.attachments.tokenizer_target)},
               {"the number of training pairs", std::to_string(report.kept)},
               {"the number of target pieces", std::to_string(report.target_tokens)},
-              {"the precision", std::string(name_of(run.precision))}});
+              {"the precision", std::string(name_of(run.precision))},
+              {"the kind of device", c10::DeviceTypeName(run.device.type(), /*lower_case=*/true)}});
   if (!text.empty())
-    throw Error(text, "; put the same files on all hosts, and give the same --precision");
+    throw Error(text,
+                "; put the same files on all hosts, and give the same --precision and --device");
   const auto processors =
       find_disagreement(ranks, {{"the processor", run.start.machine.processor}});
   if (ranks.leads() && !processors.empty())

@@ -1,6 +1,7 @@
 #include "model/file/average.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 
@@ -8,7 +9,9 @@ namespace dragoman {
 
 namespace {
 
-/// Throws Error naming the first field that differs.
+using Json = nlohmann::json;
+
+/// Throws Error naming the first value that differs.
 void check_same_architecture(const ModelFileReader& first, const ModelFileReader& other) {
   ModelConfig one = first.config(), two = other.config();
   two.dropout = one.dropout;  // rates of training, which may differ
@@ -16,14 +19,17 @@ void check_same_architecture(const ModelFileReader& first, const ModelFileReader
   two.activation_dropout = one.activation_dropout;
   if (to_json(one) == to_json(two)) return;
   const std::string files = other.path().string() + " and " + first.path().string();
-  const auto fields = fields_of(one), others = fields_of(two);
-  for (std::size_t i = 0; i < fields.size(); ++i)
-    if (fields[i].text() != others[i].text())
-      throw Error(files, " cannot be averaged: ", fields[i].info.name, " is ", others[i].text(),
-                  " in the one and ", fields[i].text(), " in the other");
-  throw Error(files,
-              " cannot be averaged: their vocabularies, the epsilons of their layer "
-              "normalisation, or the ends of their sources differ");
+  const auto values = Json::parse(to_json(one)), others = Json::parse(to_json(two));
+  const auto text_of = [](const Json& all, const std::string& name) {
+    const auto found = all.find(name);
+    if (found == all.end()) return std::string("not there");
+    return found->is_string() ? found->get<std::string>() : found->dump();
+  };
+  for (const Json& named : {values, others})
+    for (const auto& [name, value] : named.items())
+      if (text_of(values, name) != text_of(others, name))
+        throw Error(files, " cannot be averaged: ", name, " is ", text_of(others, name),
+                    " in the one and ", text_of(values, name), " in the other");
 }
 
 std::vector<float> mean(const std::vector<ModelFileReader>& models, const std::string& name) {

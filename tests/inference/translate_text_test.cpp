@@ -148,6 +148,21 @@ TEST(TranslateText, APrefixThatEndsInASpaceHasAWholeLastWord) {
   }
 }
 
+TEST(TranslateText, APrefixStandsAsItWasGiven) {
+  const std::string prefix = "Four  \u4f60 \uff13 m\u00b2";
+  ASSERT_NE(tokenizer().decode(tokenizer().encode(prefix)), prefix) << "the tokenizer changes it";
+  Copier copier({.config = {.max_length = 30}});
+  Pipe pipe;
+  pipe.send("one two. one\n");
+  pipe.close_end(1);
+  LineReader reader(pipe.out(), "input");
+  Collected collected;
+  copier.translate(reader, collected, {}, [&](std::string line, std::int64_t) {
+    return LineInput{.text = std::move(line), .prefix = "One. " + prefix};
+  });
+  EXPECT_THAT(collected.lines, testing::ElementsAre(testing::StartsWith("One. " + prefix)));
+}
+
 TEST(TranslateText, ThePrefixIsTheTranslationOfABlankLine) {
   Copier copier;
   Pipe pipe;

@@ -63,18 +63,14 @@ RankInfo torchrun_info(const Variables& variables) {
 }
 
 RankInfo slurm_info(const Variables& variables) {
-  const auto first_of = [&](const std::string& step, const std::string& job) {
-    return variables.has(step) ? step : job;
-  };
   RankInfo info;
-  info.size = variables.integer(first_of("SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"), 1, kMostRanks);
+  info.size = variables.integer("SLURM_STEP_NUM_TASKS", 1, kMostRanks);
   if (info.size == 1) return info;
   info.rank = variables.integer("SLURM_PROCID", 0, info.size - 1);
   info.local_rank = variables.integer("SLURM_LOCALID", 0, info.rank);
-  info.master_host =
-      variables.has("MASTER_ADDR")
-          ? variables.text("MASTER_ADDR")
-          : first_host(variables.text(first_of("SLURM_STEP_NODELIST", "SLURM_JOB_NODELIST")));
+  info.master_host = variables.has("MASTER_ADDR")
+                         ? variables.text("MASTER_ADDR")
+                         : first_host(variables.text("SLURM_STEP_NODELIST"));
   info.master_port = variables.has("MASTER_PORT")
                          ? variables.integer("MASTER_PORT", 1, kMostPort)
                          : kFirstPort + variables.integer("SLURM_JOB_ID", 0, 1 << 30) % kPorts;
@@ -93,7 +89,9 @@ Environment process_environment() {
 RankInfo rank_info(const Environment& environment) {
   const Variables variables(environment);
   if (variables.has("RANK") || variables.has("WORLD_SIZE")) return torchrun_info(variables);
-  if (variables.has("SLURM_PROCID") && variables.has("SLURM_NTASKS")) return slurm_info(variables);
+  // Only srun sets this one. A script of sbatch has SLURM_PROCID and SLURM_NTASKS, too, and is one
+  // process.
+  if (variables.has("SLURM_STEP_NUM_TASKS")) return slurm_info(variables);
   return {};
 }
 

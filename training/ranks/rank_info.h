@@ -24,9 +24,9 @@ using Environment = std::function<std::optional<std::string>(const std::string& 
 Environment process_environment();
 
 /// Reads RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, MASTER_ADDR and MASTER_PORT where RANK and
-/// WORLD_SIZE are set; else SLURM_PROCID, SLURM_NTASKS, SLURM_LOCALID, the first host of the job as
-/// the master, and a port made of the job's number. Without either it is one process. Throws
-/// UsageError naming the variable that is missing or makes no sense.
+/// WORLD_SIZE are set; else, in a step of srun, SLURM_PROCID, SLURM_STEP_NUM_TASKS, SLURM_LOCALID,
+/// the first host of the step as the master, and a port made of the job's number. Without either it
+/// is one process. Throws UsageError naming the variable that is missing or makes no sense.
 RankInfo rank_info(const Environment& environment);
 
 /// The first host of a list as Slurm writes it: "node[03-05,07],login" is "node03".

@@ -38,8 +38,8 @@ void take_architecture(const GivenModel& model, RunSettings& settings, ModelConf
     if (!settings.asks_value(name)) settings.keep(name, "the model of --init-from");
     if (!settings.asks_value(name) || text == of_model[i].text()) continue;
     if (is_architecture(name))
-      throw UsageError("--", name, " ", text, ": the model of --init-from (", model.path.string(),
-                       ") has ", of_model[i].text(), "; leave the flag out");
+      throw UsageError("--", name, " ", text, ": ", model.name, " (", model.path.string(), ") has ",
+                       of_model[i].text(), "; leave the flag out");
     of_model[i].assign({text});
   }
   config = taken;

@@ -32,9 +32,9 @@ const Variables kTorchrun = {
     {"RANK", "3"},        {"WORLD_SIZE", "4"},      {"LOCAL_RANK", "1"},
     {"MASTER_ADDR", "a"}, {"MASTER_PORT", "29500"}, {"LOCAL_WORLD_SIZE", "2"}};
 const Variables kSlurm = {{"SLURM_PROCID", "5"},
-                          {"SLURM_NTASKS", "8"},
+                          {"SLURM_STEP_NUM_TASKS", "8"},
                           {"SLURM_LOCALID", "1"},
-                          {"SLURM_JOB_NODELIST", "node[07-08,11]"},
+                          {"SLURM_STEP_NODELIST", "node[07-08,11]"},
                           {"SLURM_JOB_ID", "15003"}};
 
 TEST(RankInfo, ThereIsOneProcessWhereNoVariableSaysOtherwise) {
@@ -74,11 +74,13 @@ TEST(RankInfo, SlurmsVariablesAreRead) {
 }
 
 TEST(RankInfo, OneTaskOfSlurmIsOneProcess) {
-  EXPECT_EQ(info_of({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "1"}}).size, 1);
+  EXPECT_EQ(info_of({{"SLURM_PROCID", "0"}, {"SLURM_STEP_NUM_TASKS", "1"}}).size, 1);
   Variables step = kSlurm;  // srun -n 1 in a job of eight tasks
-  step.emplace("SLURM_STEP_NUM_TASKS", "1");
+  step["SLURM_STEP_NUM_TASKS"] = "1";
+  step["SLURM_NTASKS"] = "8";
   EXPECT_EQ(info_of(step).size, 1);
-  EXPECT_EQ(info_of({{"SLURM_NTASKS", "8"}}).size, 1);  // a shell of the job, without srun
+  EXPECT_EQ(info_of({{"SLURM_NTASKS", "8"}}).size, 1) << "a shell of salloc";
+  EXPECT_EQ(info_of({{"SLURM_NTASKS", "8"}, {"SLURM_PROCID", "0"}}).size, 1) << "sbatch's script";
 }
 
 TEST(RankInfo, AVariableThatIsMissingOrMakesNoSenseIsNamed) {

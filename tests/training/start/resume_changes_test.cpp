@@ -15,9 +15,11 @@ TEST(Resume, AFlagThatMakesAnotherRunIsRefusedAndOtherChangesAreListed) {
   config.max_updates = 500;
   config.device = "cuda";
   config.threads = 7;
+  config.keep_last = config.average_last = 2;
   const auto changes = compare_configuration(fields_of(config), remembered);
   EXPECT_EQ(changes.allowed,
-            (std::vector<std::string>{"--max-updates 0 -> 500", "--threads 0 -> 7"}));
+            (std::vector<std::string>{"--max-updates 0 -> 500", "--keep-last 5 -> 2",
+                                      "--average-last 5 -> 2", "--threads 0 -> 7"}));
   EXPECT_EQ(changes.not_exact, std::vector<std::string>{"--device auto -> cuda"});
   config.lr = 1;
   try {
