@@ -150,11 +150,12 @@ std::vector<std::vector<float>> forced_scores(std::span<Engine* const> engines,
                                               const std::stop_token& stop) {
   check_lengths(pairs, engines.front()->max_positions());
   const auto count = static_cast<std::int64_t>(engines.size());
-  const std::int64_t share = tokens_of_worker(batches.max_tokens, count);
+  const std::int64_t most_tokens = tokens_of_worker(batches.max_tokens, count);
   std::vector<std::vector<float>> scores(pairs.size());
   PairQueue queue(pairs);
   parallel_for(count, static_cast<int>(count), [&](std::int64_t i) {
-    ForcedDecoding(*engines[static_cast<std::size_t>(i)], pairs, queue, share, scores).run(stop);
+    ForcedDecoding(*engines[static_cast<std::size_t>(i)], pairs, queue, most_tokens, scores)
+        .run(stop);
   });
   return scores;
 }

@@ -10,8 +10,8 @@ torch::Tensor average_decay(double decay, const torch::Tensor& update) {
 void MovingAverage::add(std::int64_t begin, const torch::Tensor& weights,
                         const torch::Tensor& update, const torch::Tensor& made) {
   const torch::NoGradGuard no_grad;
-  const auto share = (1 - average_decay(decay, update)) * made;
-  values.narrow(0, begin, weights.numel()).lerp_(weights, share.to(torch::kFloat32));
+  const auto fraction = (1 - average_decay(decay, update)) * made;
+  values.narrow(0, begin, weights.numel()).lerp_(weights, fraction.to(torch::kFloat32));
 }
 
 }  // namespace dragoman

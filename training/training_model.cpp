@@ -54,8 +54,8 @@ constexpr std::int64_t kBlock = 32 * 1024;
 /// has filled() the batch.
 PackedTokens tokens_on_device(const SideView& side, std::int64_t heads,
                               const torch::Tensor& weights, std::int64_t passes = 1) {
-  const bool any_shape =
-      uses_own_products(weights.scalar_type(), weights.device()) || !has_kernels(weights.device());
+  const bool any_shape = has_own_products(weights.scalar_type(), weights.device()) ||
+                         !runs_kernels_on(weights.device());
   return packed_tokens(side.tokens, side.starts, heads, weights.device(),
                        passes * (any_shape ? 1 : kRowMultiple));
 }
@@ -65,7 +65,7 @@ PackedTokens tokens_on_device(const SideView& side, std::int64_t heads,
 std::optional<PackedBatch> changed_for_passes(const BatchView& share, torch::Device device,
                                               std::int64_t passes) {
   std::optional<PackedBatch> changed;
-  if (!has_kernels(device)) changed = filled(share, shape_for(share));
+  if (!runs_kernels_on(device)) changed = filled(share, shape_for(share));
   if (passes == 2) changed = both_passes(changed ? BatchView(*changed) : share);
   return changed;
 }

@@ -155,7 +155,7 @@ void PhraseBeam::extend(const PhraseRow& row, std::int64_t room,
 
 void PhraseBeam::keep(std::vector<PhraseExtension>& pool, std::int64_t beam) const {
   const auto is_better = [](const PhraseExtension& a, const PhraseExtension& b) {
-    if (a.rank() != b.rank()) return a.rank() > b.rank();
+    if (a.merit() != b.merit()) return a.merit() > b.merit();
     return a.extension.row != b.extension.row ? a.extension.row < b.extension.row
                                               : a.extension.token < b.extension.token;
   };

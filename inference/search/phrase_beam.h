@@ -38,7 +38,7 @@ struct PhraseRow {
 struct PhraseExtension {
   Extension extension;
   PhraseProgress progress;  ///< after the extension
-  double rank() const { return extension.sum + progress.bonus; }
+  double merit() const { return extension.sum + progress.bonus; }
 };
 
 class PhraseBeam {

@@ -254,7 +254,7 @@ void SentenceSearch::finish(const Row& row, std::int64_t length, End end,
   const auto normalized = [&](double sum) {
     return normalized_score(sum, std::max<std::int64_t>(length, 1), *config_) + penalty;
   };
-  const Ended ended{.rank = normalized(row.sum + row.progress.bonus),
+  const Ended ended{.merit = normalized(row.sum + row.progress.bonus),
                     .score = normalized(row.sum),
                     .sum = row.sum,
                     .coverage_penalty = penalty,
@@ -262,8 +262,9 @@ void SentenceSearch::finish(const Row& row, std::int64_t length, End end,
                     .node = row.node,
                     .cut = end == End::Cut};
   if (required_.phrases.phrases_left(row.progress) == 0) ++complete_;
-  const auto at = std::upper_bound(ended_.begin(), ended_.end(), ended,
-                                   [](const Ended& a, const Ended& b) { return a.rank > b.rank; });
+  const auto at =
+      std::upper_bound(ended_.begin(), ended_.end(), ended,
+                       [](const Ended& a, const Ended& b) { return a.merit > b.merit; });
   ended_.insert(at, ended);
   if (ended_.size() > most_ended()) ended_.pop_back();
 }

@@ -139,7 +139,7 @@ class SentenceSearch {
     float log_probability;
   };
   struct Ended {
-    double rank, score, sum, coverage_penalty;
+    double merit, score, sum, coverage_penalty;
     std::int64_t length;
     std::int32_t node;
     bool cut;

@@ -77,7 +77,7 @@ struct AddNormFunction : torch::autograd::Function<AddNormFunction> {
 
 NormalizedSum AddNorm::apply(const torch::Tensor& x, const torch::Tensor& residual,
                              const torch::Tensor& row_keys) const {
-  if (!has_kernel(x)) return add_norm_reference(*this, x, residual, row_keys);
+  if (!has_kernel_for(x)) return add_norm_reference(*this, x, residual, row_keys);
   const auto results = AddNormFunction::apply(x, as_optional(residual), gain, bias, epsilon,
                                               DropoutMask(dropout, row_keys, x.size(0)),
                                               torch::GradMode::is_enabled());

@@ -260,7 +260,7 @@ torch::Tensor packed_by_kernel(const torch::Tensor& queries, const OptionalTenso
 
 torch::Tensor attention_weights(const torch::Tensor& scores, const AttentionPattern& pattern,
                                 double scale) {
-  if (!has_kernel(scores)) return attention_weights_reference(scores, pattern, scale);
+  if (!has_kernel_for(scores)) return attention_weights_reference(scores, pattern, scale);
   return AttentionWeightsFunction::apply(scores, pattern.keys.lengths,
                                          mask_of_weights(pattern, scores.size(1)),
                                          pattern.mask == AttentionMask::Causal, scale);
@@ -269,7 +269,7 @@ torch::Tensor attention_weights(const torch::Tensor& scores, const AttentionPatt
 AttentionPath attention_path(const torch::Tensor& queries, std::int64_t width,
                              const AttentionPattern& pattern) {
   const std::int64_t heads = pattern.queries.heads, d_k = width / heads;
-  if (has_kernel(queries))
+  if (has_kernel_for(queries))
     return fits_packed_attention(pattern.keys.longest, d_k) ? AttentionPath::Kernel
                                                             : AttentionPath::Formula;
   if (drops_weights(pattern)) return AttentionPath::Formula;

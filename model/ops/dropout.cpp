@@ -132,20 +132,20 @@ std::uint32_t Dropout::threshold() const {
 
 torch::Tensor Dropout::apply(const torch::Tensor& x, const torch::Tensor& row_keys) const {
   const DropoutMask mask(*this, row_keys, x.size(0));
-  if (!mask.drops() || !has_kernel(x)) return dropout_reference(x, mask);
+  if (!mask.drops() || !has_kernel_for(x)) return dropout_reference(x, mask);
   return DropoutFunction::apply(x, OptionalTensor(), mask);
 }
 
 torch::Tensor Dropout::add(const torch::Tensor& x, const torch::Tensor& residual,
                            const torch::Tensor& row_keys) const {
   const DropoutMask mask(*this, row_keys, x.size(0));
-  if (!mask.drops() || !has_kernel(x)) return residual + dropout_reference(x, mask);
+  if (!mask.drops() || !has_kernel_for(x)) return residual + dropout_reference(x, mask);
   return DropoutFunction::apply(x, as_optional(residual), mask);
 }
 
 torch::Tensor Dropout::relu(const torch::Tensor& x, const torch::Tensor& row_keys) const {
   const DropoutMask mask(*this, row_keys, x.size(0));
-  if (!has_kernel(x)) return dropout_reference(x.relu(), mask);
+  if (!has_kernel_for(x)) return dropout_reference(x.relu(), mask);
   return ReluDropoutFunction::apply(x, mask);
 }
 

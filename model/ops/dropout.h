@@ -15,7 +15,7 @@ struct AutogradContext;
 namespace dragoman {
 
 /// One dropout layer of the model. The rate is rounded to 256ths, at most 255. Tensors for which
-/// there is no kernel (has_kernel()) are computed by plain tensor operations.
+/// there is no kernel (has_kernel_for()) are computed by plain tensor operations.
 struct Dropout {
   double rate = 0;
   std::uint32_t site = 0;  ///< distinct for every dropout of the model

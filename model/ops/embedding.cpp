@@ -50,7 +50,7 @@ struct EmbedFunction : torch::autograd::Function<EmbedFunction> {
     context->save_for_backward({tokens});
     context->saved_data["vocabulary"] = weight.size(0);
     context->saved_data["scale"] = scale;
-    if (has_kernel(weight)) {
+    if (has_kernel_for(weight)) {
       TORCH_CHECK_INDEX(tokens.numel() == 0 || tokens.max().item<std::int64_t>() < weight.size(0),
                         "a token is outside of the vocabulary of ", weight.size(0));
       const auto table = weight.contiguous();
@@ -69,7 +69,7 @@ struct EmbedFunction : torch::autograd::Function<EmbedFunction> {
     const std::int64_t vocabulary = context->saved_data["vocabulary"].toInt();
     const double scale = context->saved_data["scale"].toDouble();
     auto gradient = torch::zeros({vocabulary, d_output.size(1)}, d_output.options());
-    if (has_kernel(d_output)) {
+    if (has_kernel_for(d_output)) {
       const TokenGroups groups(tokens, vocabulary);
       run_rows(batch_kernels().embedding_gradient, element_type(d_output),
                EmbeddingGradientArguments{d_output.const_data_ptr(), groups.order.data(),

@@ -50,7 +50,7 @@ struct FeedForwardFunction : torch::autograd::Function<FeedForwardFunction> {
 torch::Tensor relu_feed_forward(torch::nn::Linear& inner, torch::nn::Linear& outer,
                                 const Dropout& dropout, const torch::Tensor& x,
                                 const torch::Tensor& row_keys) {
-  if (!uses_own_product(x)) return linear(outer, dropout.relu(linear(inner, x), row_keys));
+  if (!is_own_product(x)) return linear(outer, dropout.relu(linear(inner, x), row_keys));
   return FeedForwardFunction::apply(x, inner->weight, inner->bias, outer->weight, outer->bias,
                                     DropoutMask(dropout, row_keys, x.size(0)));
 }

@@ -32,12 +32,12 @@ class WithoutKernels {
   bool before_;
 };
 
-inline bool has_kernels(torch::Device device) {
+inline bool runs_kernels_on(torch::Device device) {
   return device.is_cpu() && !WithoutKernels::active();
 }
 /// Whether kernels compute with x: on the CPU, in fp32 or bf16.
-inline bool has_kernel(const torch::Tensor& x) {
-  return has_kernels(x.device()) &&
+inline bool has_kernel_for(const torch::Tensor& x) {
+  return runs_kernels_on(x.device()) &&
          (x.scalar_type() == torch::kFloat32 || x.scalar_type() == torch::kBFloat16);
 }
 

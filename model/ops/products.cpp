@@ -18,7 +18,7 @@ torch::Tensor library_product(const torch::Tensor& x, const torch::Tensor& weigh
       torch::List<std::optional<at::Scalar>>, std::optional<c10::string_view>);
   static const auto layer =
       c10::Dispatcher::singleton().findSchema({"mkldnn::_linear_pointwise", ""});
-  if (layer && cpu_features().bf16_is_faster && has_kernel(x) &&
+  if (layer && cpu_features().bf16_is_faster && has_kernel_for(x) &&
       x.scalar_type() == torch::kBFloat16)
     return layer->typed<LinearPointwise>().call(
         x, weight, bias, "none", torch::List<std::optional<at::Scalar>>(), std::nullopt);
@@ -57,13 +57,13 @@ torch::Tensor packed(const torch::Tensor& weight, Orientation orientation) {
 
 }  // namespace
 
-bool uses_own_products(torch::ScalarType type, torch::Device device) {
-  return type == torch::kBFloat16 && has_kernels(device) && !cpu_features().amx_bf16 &&
+bool has_own_products(torch::ScalarType type, torch::Device device) {
+  return type == torch::kBFloat16 && runs_kernels_on(device) && !cpu_features().amx_bf16 &&
          batch_kernels().product[static_cast<int>(ElementType::BFloat16)];
 }
 
-bool uses_own_product(const torch::Tensor& x) {
-  return uses_own_products(x.scalar_type(), x.device()) && x.size(0) > 0 && x.size(1) > 0;
+bool is_own_product(const torch::Tensor& x) {
+  return has_own_products(x.scalar_type(), x.device()) && x.size(0) > 0 && x.size(1) > 0;
 }
 
 torch::Tensor pack_weight(const torch::Tensor& weight) {
@@ -86,7 +86,7 @@ ProductArguments product_arguments(torch::Tensor& y, const torch::Tensor& x,
 
 torch::Tensor linear_product(const torch::Tensor& x, const torch::Tensor& weight,
                              const torch::Tensor& bias) {
-  if (!uses_own_product(x)) return library_product(x, weight, bias);
+  if (!is_own_product(x)) return library_product(x, weight, bias);
   auto y = torch::empty({x.size(0), weight.size(0)}, x.options());
   run_product(batch_kernels().product, product_arguments(y, x, pack_weight(weight), bias), x);
   return y;
@@ -111,7 +111,7 @@ torch::Tensor relu_gradient_product(const torch::Tensor& dy, const torch::Tensor
 }
 
 void linear_product_out(torch::Tensor& y, const torch::Tensor& x, const torch::Tensor& weight) {
-  if (uses_own_product(x))
+  if (is_own_product(x))
     run_product(batch_kernels().product, product_arguments(y, x, pack_weight(weight), {}), x);
   else
     torch::mm_out(y, x, weight.t());
@@ -124,7 +124,7 @@ torch::Tensor input_gradient(const torch::Tensor& dy, const torch::Tensor& weigh
 }
 
 void input_gradient_out(torch::Tensor& dx, const torch::Tensor& dy, const torch::Tensor& weight) {
-  if (uses_own_product(dy))
+  if (is_own_product(dy))
     run_product(batch_kernels().product, product_arguments(dx, dy, pack_transposed(weight), {}),
                 dy);
   else
@@ -132,7 +132,7 @@ void input_gradient_out(torch::Tensor& dx, const torch::Tensor& dy, const torch:
 }
 
 torch::Tensor weight_gradient(const torch::Tensor& dy, const torch::Tensor& x) {
-  return uses_own_product(dy) ? weight_gradient(dy, x, {}) : torch::mm(dy.t(), x);
+  return is_own_product(dy) ? weight_gradient(dy, x, {}) : torch::mm(dy.t(), x);
 }
 
 torch::Tensor weight_gradient(const torch::Tensor& dy, const torch::Tensor& x,
@@ -144,14 +144,14 @@ torch::Tensor weight_gradient(const torch::Tensor& dy, const torch::Tensor& x,
 }
 
 void add_weight_gradient(torch::Tensor& sums, const torch::Tensor& dy, const torch::Tensor& x) {
-  if (uses_own_product(dy))
+  if (is_own_product(dy))
     run_weight_gradient(dy, x, sums, {}, {}, /*add=*/true);
   else
     sums.add_(torch::mm(dy.t(), x));
 }
 
 torch::Tensor bias_gradient(const torch::Tensor& dy) {
-  if (!has_kernel(dy)) return dy.sum(0);
+  if (!has_kernel_for(dy)) return dy.sum(0);
   const auto rows = dy.contiguous();
   auto sums = torch::empty({dy.size(1)}, dy.options());
   run_rows(

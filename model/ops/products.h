@@ -12,9 +12,9 @@ namespace dragoman {
 
 /// Whether our products are used in place of LibTorch's: in bf16 on a CPU that has dot products in
 /// bf16 and no AMX, where ours are faster.
-bool uses_own_products(torch::ScalarType type, torch::Device device);
+bool has_own_products(torch::ScalarType type, torch::Device device);
 /// The same for a product with x [N, C] as its left factor; false where x is empty.
-bool uses_own_product(const torch::Tensor& x);
+bool is_own_product(const torch::Tensor& x);
 
 /// W [D, C] packed for the kernels, for x W^T.
 torch::Tensor pack_weight(const torch::Tensor& weight);
@@ -49,7 +49,7 @@ void input_gradient_out(torch::Tensor& dx, const torch::Tensor& dy, const torch:
 
 /// relu_product: dropout(relu(x W^T + b)). relu_gradient_product: the gradient with respect to the
 /// result of relu_product, `kept` [N, C], passed back through dropout and relu: scale * dy W where
-/// kept > 0, else 0. dy [N, D], weight [D, C] -> [N, C]. Only where uses_own_product().
+/// kept > 0, else 0. dy [N, D], weight [D, C] -> [N, C]. Only where is_own_product().
 torch::Tensor relu_product(const torch::Tensor& x, const torch::Tensor& weight,
                            const torch::Tensor& bias, const DropoutSite& dropout);
 torch::Tensor relu_gradient_product(const torch::Tensor& dy, const torch::Tensor& weight,
@@ -58,7 +58,7 @@ torch::Tensor relu_gradient_product(const torch::Tensor& dy, const torch::Tensor
 /// dy^T x, summed in fp32. dy [N, D], x [N, C] -> [D, C].
 torch::Tensor weight_gradient(const torch::Tensor& dy, const torch::Tensor& x);
 /// The same plus `start` [C] (fp32; undefined: zero), which is added to each of the D rows. Only
-/// where uses_own_product().
+/// where is_own_product().
 torch::Tensor weight_gradient(const torch::Tensor& dy, const torch::Tensor& x,
                               const torch::Tensor& start);
 /// The same added to `sums`, fp32.

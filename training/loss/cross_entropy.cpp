@@ -36,7 +36,7 @@ TokenLosses cross_entropy_reference(torch::Tensor& logits, const torch::Tensor& 
 
 TokenLosses cross_entropy_in_place(torch::Tensor& logits, const torch::Tensor& targets,
                                    const LossConfig& config) {
-  if (!has_kernel(logits)) return cross_entropy_reference(logits, targets, config);
+  if (!has_kernel_for(logits)) return cross_entropy_reference(logits, targets, config);
   const auto options = logits.options().dtype(torch::kFloat32);
   const auto smoothed = torch::empty({logits.size(0)}, options);
   const auto likelihood = torch::empty_like(smoothed);

@@ -16,7 +16,7 @@ torch::Tensor sum_of_rows(const torch::Tensor& x, const torch::Tensor& weights) 
 }  // namespace
 
 bool ExponentialLoss::fits(const torch::Tensor& hidden, bool has_bias, const LossConfig& config) {
-  return uses_own_product(hidden) && !has_bias && config.r_drop == 0;
+  return is_own_product(hidden) && !has_bias && config.r_drop == 0;
 }
 
 ExponentialWeight::ExponentialWeight(const torch::Tensor& output_weight)

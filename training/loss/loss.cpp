@@ -17,7 +17,9 @@ namespace dragoman {
 namespace {
 
 /// Does not read a GPU's scalar, as that would wait for the GPU.
-bool is_one(const torch::Tensor& scalar) { return has_kernel(scalar) && scalar.item<float>() == 1; }
+bool is_one(const torch::Tensor& scalar) {
+  return has_kernel_for(scalar) && scalar.item<float>() == 1;
+}
 
 /// The arguments of projected_cross_entropy(), for P passes over N tokens.
 struct Projection {

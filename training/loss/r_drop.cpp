@@ -56,7 +56,7 @@ TokenLosses r_drop_reference(torch::Tensor& first, torch::Tensor& second,
 
 TokenLosses r_drop_in_place(torch::Tensor& first, torch::Tensor& second,
                             const torch::Tensor& targets, const LossConfig& config) {
-  if (!has_kernel(first)) return r_drop_reference(first, second, targets, config);
+  if (!has_kernel_for(first)) return r_drop_reference(first, second, targets, config);
   const auto options = first.options().dtype(torch::kFloat32);
   const auto smoothed = torch::empty({first.size(0)}, options);
   const auto likelihood = torch::empty_like(smoothed), divergence = torch::empty_like(smoothed);

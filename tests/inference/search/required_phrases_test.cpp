@@ -257,8 +257,8 @@ TEST(PhraseBeam, AHypothesisRanksByTheAttentionThatAPhraseGets) {
   beam.extend({0, 5, 0, none, candidates, reported, log_probability, here}, 50, near);
   beam.extend({0, 5, 0, none, candidates, reported, log_probability, elsewhere}, 50, far);
   ASSERT_EQ(near.size(), 2u);
-  EXPECT_GT(near[1].rank(), far[1].rank()) << "the phrase where its source is looked at";
-  EXPECT_LT(near[0].rank(), far[0].rank()) << "something else there";
+  EXPECT_GT(near[1].merit(), far[1].merit()) << "the phrase where its source is looked at";
+  EXPECT_LT(near[0].merit(), far[0].merit()) << "something else there";
 }
 
 TEST(RequiredPhrase, TheAttentionOfAPhraseIsThatToPiecesAlone) {
