@@ -109,7 +109,7 @@ TranslateParameters parse_translate(const RequestFields& fields, const ServedMod
   const std::vector<std::string> served = models.languages();
   parameters.source = parse_language(fields, "source_lang", served);
   parameters.target = parse_language(fields, "target_lang", served);
-  if (parameters.source.empty() && models.sources_of(parameters.target).size() < 2)  // itself alone
+  if (parameters.source.empty() && !models.is_target(parameters.target))
     throw HttpError(400, "Value for 'target_lang' not supported.");
   if (!parameters.source.empty() && !models.route({parameters.source, parameters.target}))
     throw HttpError(400, join_text("No translation from ", ascii_upper(parameters.source), " to ",
@@ -151,8 +151,7 @@ HttpResponse languages(const RequestFields& fields, const ServedModels& models) 
     list.push_back(std::move(language));
   };
   for (const std::string& code : models.languages()) {
-    const std::size_t ways = (is_target ? models.sources_of(code) : models.targets_of(code)).size();
-    if (ways < 2) continue;  // to itself alone
+    if (!(is_target ? models.is_target(code) : models.is_source(code))) continue;
     // DeepL's clients know these two targets by their regions alone.
     if (is_target && code == "en") {
       add("EN-GB", "English (British)");

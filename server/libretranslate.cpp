@@ -48,7 +48,7 @@ void check_languages(const TranslateParameters& parameters, const ServedModels& 
   for (const std::string& code : {parameters.source, parameters.target})
     if (!code.empty() && std::ranges::find(served, code) == served.end())
       refuse(code + " is not supported");
-  if (parameters.source.empty() && models.sources_of(parameters.target).size() < 2)  // itself alone
+  if (parameters.source.empty() && !models.is_target(parameters.target))
     refuse(join_text(language_name(parameters.target), " (", parameters.target,
                      ") is not available as a target language"));
   if (parameters.source.empty() || models.route({parameters.source, parameters.target})) return;

@@ -102,6 +102,9 @@ class ServedModels {
   std::vector<std::string> targets_of(const std::string& source) const;
   /// What can be translated to `target`, sorted; itself, too.
   std::vector<std::string> sources_of(const std::string& target) const;
+  /// Whether it can be translated to another language, and another language to it.
+  bool is_source(const std::string& code) const { return targets_of(code).size() > 1; }
+  bool is_target(const std::string& code) const { return sources_of(code).size() > 1; }
   /// One model, or else two: with English between them, or the first language that there is.
   /// Nothing where there are none.
   std::optional<Route> route(const LanguagePair& languages) const;

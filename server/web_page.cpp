@@ -67,9 +67,8 @@ HttpResponse web_page(const WebPageForm& form, const ServedModels& models,
   std::string sources = option("auto", "Auto detect", form.source), targets;
   for (const std::string& code : models.languages()) {
     const std::string name = language_name(code);
-    // Every language can be "translated" into itself.
-    if (models.targets_of(code).size() > 1) sources += option(code, name, form.source);
-    if (models.sources_of(code).size() > 1) targets += option(code, name, target);
+    if (models.is_source(code)) sources += option(code, name, form.source);
+    if (models.is_target(code)) targets += option(code, name, target);
   }
   return {.status = status,
           .body = filled(web_page_file("page.html"),

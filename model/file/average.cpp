@@ -17,7 +17,6 @@ void check_same_architecture(const ModelFileReader& first, const ModelFileReader
   two.dropout = one.dropout;  // rates of training, which may differ
   two.attention_dropout = one.attention_dropout;
   two.activation_dropout = one.activation_dropout;
-  if (to_json(one) == to_json(two)) return;
   const std::string files = other.path().string() + " and " + first.path().string();
   const auto values = Json::parse(to_json(one)), others = Json::parse(to_json(two));
   const auto text_of = [](const Json& all, const std::string& name) {
@@ -25,11 +24,12 @@ void check_same_architecture(const ModelFileReader& first, const ModelFileReader
     if (found == all.end()) return std::string("not there");
     return found->is_string() ? found->get<std::string>() : found->dump();
   };
-  for (const Json& named : {values, others})
-    for (const auto& [name, value] : named.items())
-      if (text_of(values, name) != text_of(others, name))
-        throw Error(files, " cannot be averaged: ", name, " is ", text_of(others, name),
-                    " in the one and ", text_of(values, name), " in the other");
+  Json all = values;
+  all.update(others);
+  for (const auto& [name, value] : all.items())
+    if (text_of(values, name) != text_of(others, name))
+      throw Error(files, " cannot be averaged: ", name, " is ", text_of(others, name),
+                  " in the one and ", text_of(values, name), " in the other");
 }
 
 std::vector<float> mean(const std::vector<ModelFileReader>& models, const std::string& name) {

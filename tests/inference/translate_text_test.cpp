@@ -55,7 +55,8 @@ class Collected : public TranslationSink {
 
 /// Through a pipe, as a file would come.
 std::pair<std::vector<std::string>, TranslationFacts> stream(Copier& copier,
-                                                             const std::string& text) {
+                                                             const std::string& text,
+                                                             ReadLine read_line = {}) {
   Pipe pipe;
   std::jthread sending([&] {
     LineWriter writer(pipe.in(), "test");
@@ -65,9 +66,17 @@ std::pair<std::vector<std::string>, TranslationFacts> stream(Copier& copier,
   });
   LineReader reader(pipe.out(), "input");
   Collected collected;
-  const TranslationFacts facts = copier.translate(reader, collected);
+  const TranslationFacts facts = copier.translate(reader, collected, {}, std::move(read_line));
   EXPECT_GT(collected.flushes, 0);
   return {collected.lines, facts};
+}
+
+/// Gives each line its prefix.
+ReadLine with_prefixes(std::vector<std::string> prefixes) {
+  return [prefixes = std::move(prefixes)](std::string line, std::int64_t number) {
+    return LineInput{.text = std::move(line),
+                     .prefix = prefixes.at(static_cast<std::size_t>(number))};
+  };
 }
 
 TEST(TranslateText, LineIOutIsLineIIn) {
@@ -129,15 +138,7 @@ TEST(TranslateText, APrefixThatEndsInASpaceHasAWholeLastWord) {
     config.max_length = 12;
     Copier copier({.config = config});
     const auto begun = [&](const std::string& prefix) {
-      Pipe pipe;
-      pipe.send(text + "\n");
-      pipe.close_end(1);
-      LineReader reader(pipe.out(), "input");
-      Collected collected;
-      copier.translate(reader, collected, {}, [&](std::string line, std::int64_t) {
-        return LineInput{.text = std::move(line), .prefix = prefix};
-      });
-      return collected.lines.at(0);
+      return stream(copier, text + "\n", with_prefixes({prefix})).first.at(0);
     };
     const std::vector<TokenId> tokens = tokenizer().encode(text);
     const std::string first = tokenizer().decode(std::span(tokens).first(1));
@@ -152,29 +153,14 @@ TEST(TranslateText, APrefixStandsAsItWasGiven) {
   const std::string prefix = "Four  \u4f60 \uff13 m\u00b2";
   ASSERT_NE(tokenizer().decode(tokenizer().encode(prefix)), prefix) << "the tokenizer changes it";
   Copier copier({.config = {.max_length = 30}});
-  Pipe pipe;
-  pipe.send("one two. one\n");
-  pipe.close_end(1);
-  LineReader reader(pipe.out(), "input");
-  Collected collected;
-  copier.translate(reader, collected, {}, [&](std::string line, std::int64_t) {
-    return LineInput{.text = std::move(line), .prefix = "One. " + prefix};
-  });
-  EXPECT_THAT(collected.lines, testing::ElementsAre(testing::StartsWith("One. " + prefix)));
+  EXPECT_THAT(stream(copier, "one two. one\n", with_prefixes({"One. " + prefix})).first,
+              testing::ElementsAre(testing::StartsWith("One. " + prefix)));
 }
 
 TEST(TranslateText, ThePrefixIsTheTranslationOfABlankLine) {
   Copier copier;
-  Pipe pipe;
-  pipe.send("\n \t\n");
-  pipe.close_end(1);
-  LineReader reader(pipe.out(), "input");
-  Collected collected;
-  const TranslationFacts facts =
-      copier.translate(reader, collected, {}, [](std::string line, std::int64_t number) {
-        return LineInput{.text = std::move(line), .prefix = number == 0 ? " Ein " : ""};
-      });
-  EXPECT_THAT(collected.lines, testing::ElementsAre("Ein", ""));
+  const auto [lines, facts] = stream(copier, "\n \t\n", with_prefixes({" Ein ", ""}));
+  EXPECT_THAT(lines, testing::ElementsAre("Ein", ""));
   EXPECT_EQ(facts.empty, 2);
 }
 
@@ -282,19 +268,14 @@ TEST(TranslateText, WordsOfALineOfSentencesAreAlignedToTheWholeLine) {
 
 TEST(TranslateText, APrefixOfSeveralSentencesIsWhatTheirTranslationsBeginWith) {
   Copier copier({.config = {.beam_size = 1}});
-  Pipe pipe;
-  pipe.send("One two five. Three Four five. Six\nOne two\n");
-  pipe.close_end(1);
-  LineReader reader(pipe.out(), "input");
-  Collected collected;
-  const std::vector<std::string> prefixes = {"Six two. Four", "Two six. One."};
-  copier.translate(reader, collected, {}, [&](std::string line, std::int64_t number) {
-    return LineInput{.text = std::move(line), .prefix = prefixes[static_cast<std::size_t>(number)]};
-  });
-  ASSERT_EQ(collected.lines.size(), 2u);
-  EXPECT_THAT(collected.lines[0], testing::StartsWith("Six two. Four"));
-  EXPECT_THAT(collected.lines[0], testing::EndsWith(" Six"));
-  EXPECT_THAT(collected.lines[1], testing::StartsWith("Two six. One."));
+  const std::vector<std::string> lines =
+      stream(copier, "One two five. Three Four five. Six\nOne two\n",
+             with_prefixes({"Six two. Four", "Two six. One."}))
+          .first;
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_THAT(lines[0], testing::StartsWith("Six two. Four"));
+  EXPECT_THAT(lines[0], testing::EndsWith(" Six"));
+  EXPECT_THAT(lines[1], testing::StartsWith("Two six. One."));
 }
 
 TEST(TranslateText, AnswersComeWhileTheInputStaysOpen) {

@@ -35,6 +35,26 @@ struct ExplainingServer : TableServer {
   }
 };
 
+/// A server that is making its first explanation, held at a gate.
+struct HeldServer {
+  HeldServer() {
+    gate.open(false);
+    first = server.send(ExplainingServer::request());
+    begun.get_future().wait();
+  }
+
+  Gate gate;
+  std::promise<void> begun;
+  std::atomic<int> made = 0;
+  ExplainingServer server{
+      [this](const std::string& text, ExplanationUse use, const OnStep& on_step) {
+        if (++made == 1) begun.set_value();
+        gate.pass();
+        return quoted(text, use, on_step);
+      }};
+  std::future<HttpResponse> first;
+};
+
 TEST(ExplainEndpoint, APageRunsItsOwnScriptAlone) {
   ExplainingServer server(quoted);
   const HttpResponse first = server.explain({{"format", "html"}, {"q", "<b>one"}});
@@ -159,18 +179,10 @@ TEST(ExplainEndpoint, TheEndpointCanBeTurnedOff) {
 }
 
 TEST(ExplainEndpoint, OneExplanationIsMadeAtATimeAndTranslationsGoOn) {
-  Gate gate;
-  gate.open(false);
-  std::promise<void> begun;
-  std::atomic<int> made = 0;
-  ExplainingServer server([&](const std::string& text, ExplanationUse use, const OnStep& on_step) {
-    if (++made == 1) begun.set_value();
-    gate.pass();
-    return quoted(text, use, on_step);
-  });
+  HeldServer held;
+  ExplainingServer& server = held.server;
   std::vector<std::future<HttpResponse>> admitted;
-  admitted.push_back(server.send(ExplainingServer::request()));
-  begun.get_future().wait();
+  admitted.push_back(std::move(held.first));
   for (std::size_t i = 0; i < PendingExplanations::kMostWaiting; ++i)
     admitted.push_back(server.send(ExplainingServer::request()));
   const HttpResponse refused = server.explain();
@@ -179,24 +191,15 @@ TEST(ExplainEndpoint, OneExplanationIsMadeAtATimeAndTranslationsGoOn) {
   EXPECT_THAT(json_of(refused)["error"], HasSubstr("explanations wait"));
   EXPECT_EQ(server.post("/translate", {{"q", "one"}, {"source", "en"}, {"target", "de"}}).status,
             200);
-  EXPECT_EQ(made, 1);
-  gate.open(true);
+  EXPECT_EQ(held.made, 1);
+  held.gate.open(true);
   for (auto& response : admitted) EXPECT_EQ(response.get().status, 200);
   EXPECT_EQ(server.explain().status, 200);
 }
 
 TEST(ExplainEndpoint, ClientsThatAreGoneLeaveTheirPlaces) {
-  Gate gate;
-  gate.open(false);
-  std::promise<void> begun;
-  std::atomic<int> made = 0;
-  ExplainingServer server([&](const std::string& text, ExplanationUse use, const OnStep& on_step) {
-    if (++made == 1) begun.set_value();
-    gate.pass();
-    return quoted(text, use, on_step);
-  });
-  auto first = server.send(ExplainingServer::request());
-  begun.get_future().wait();
+  HeldServer held;
+  ExplainingServer& server = held.server;
   std::stop_source gone;
   std::vector<std::future<HttpResponse>> left;
   for (std::size_t i = 0; i < PendingExplanations::kMostWaiting; ++i)
@@ -205,12 +208,12 @@ TEST(ExplainEndpoint, ClientsThatAreGoneLeaveTheirPlaces) {
   gone.request_stop();
   auto next = server.send(ExplainingServer::request());
   const auto answered = left.front().wait_for(std::chrono::seconds(10));
-  gate.open(true);
+  held.gate.open(true);
   EXPECT_EQ(answered, std::future_status::ready) << "while an explanation is made";
   for (auto& response : left) EXPECT_EQ(response.get().status, kClientGone);
-  EXPECT_EQ(first.get().status, 200);
+  EXPECT_EQ(held.first.get().status, 200);
   EXPECT_EQ(next.get().status, 200);
-  EXPECT_EQ(made, 2);
+  EXPECT_EQ(held.made, 2);
 }
 
 /// Goes on until it is stopped.
