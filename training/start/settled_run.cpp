@@ -133,6 +133,17 @@ void warn_of_other_machine(SettledRun& run, const MachineFacts& machine_before,
   compare("processor", machine_before.processor, machine.processor);
 }
 
+/// A run that goes on has its own settings where nothing else is asked. But a length that the
+/// program chose gives way to one that is asked for now.
+void recall(RunSettings& settings, const SettingsRecord& remembered) {
+  SettingsRecord recalled = remembered;
+  const auto asked = remembered.asked.find("max-updates");
+  const bool was_chosen = asked == remembered.asked.end() || asked->second == kAuto;
+  if (was_chosen && (settings.asks_value("max-epochs") || settings.asks_value("max-time")))
+    recalled.values.erase("max-updates");
+  settings.recall(recalled);
+}
+
 /// Refuses changes that would make another run, and reports all others.
 void compare_with_begun(SettledRun& run, const StartFacts& facts) {
   const ProgressRecord& begun = *facts.begun;
@@ -163,11 +174,11 @@ SettledRun settle(const RunRequest& request, const StartFacts& facts) {
   SettledRun run{.config = request.config};
   const std::vector<Field> fields = run.config.fields();
   RunSettings settings(fields, request.settings);  // writes into run.config
-  if (facts.remembered) settings.recall(*facts.remembered);
+  if (facts.remembered) recall(settings, *facts.remembered);
   if (facts.begun) require_same_schedule(run.config.train, settings);
-  run.config.validate();
+  run.config.check();
   choose_by_models(run, settings, facts);
-  if (facts.model) run.config.validate();  // again: its architecture is the model's
+  if (facts.model) run.config.check();  // again: its architecture is the model's
   if (facts.text) choose_by_text(run, settings, *facts.text);
   if (facts.tokenizers) choose_by_tokenizers(run, settings, facts);
   if (facts.max_tokens)
@@ -175,7 +186,7 @@ SettledRun settle(const RunRequest& request, const StartFacts& facts) {
                     "the fewest that are nearly as fast as any, measured here");
   if (facts.corpus) choose_by_corpus(run, settings, *facts.corpus);
   choose_lr_end(run.config.train, settings, facts);
-  if (facts.corpus) run.config.validate();
+  if (facts.corpus) run.config.check();
   if (facts.begun) compare_with_begun(run, facts);
   run.settings = settings.record();
   for (const Field& field : fields)

@@ -10,10 +10,9 @@
 //   SettledRun      the settings of the run, as RunConfig and as SettingsRecord
 //   TrainingRun     the input of the trainer: the settings with data, model and folder
 //
-// The facts are found in this order: a checkpoint, a model to start from, the size of the text, the
-// tokenizers, the corpus, the machine. Measuring a fact needs the settings that the earlier facts
-// have decided. So the program calls settle() again after each fact, always with the same request
-// (training/start/start_settler).
+// The facts are found in the order of StartFacts. Measuring a fact needs the settings that the
+// earlier facts have decided. So the program calls settle() again after each fact, always with the
+// same request (training/start/start_settler).
 #pragma once
 
 #include <cstdint>

@@ -284,6 +284,27 @@ TEST_F(RunStart, ARunThatGoesOnHasItsOwnSettingsWhereNothingIsAsked) {
   EXPECT_EQ(run.remarks[1].text, "threads 2 -> 8: the run goes on, but not bit-identically");
 }
 
+TEST_F(RunStart, ALengthThatWasChosenGivesWayToOneThatIsAskedForLater) {
+  facts.corpus = corpus();
+  begin();
+  const std::int64_t chosen = settled().config.train.max_updates;
+  ASSERT_GT(chosen, 0);
+  for (const auto& [name, text] : {std::pair("max-epochs", "90"), std::pair("max-time", "2h")}) {
+    request.settings.asked.clear();
+    ask(name, text);
+    EXPECT_EQ(settled().config.train.max_updates, 0) << name;
+  }
+}
+
+TEST_F(RunStart, ALengthThatWasAskedForStaysBesideAnotherLimit) {
+  ask("max-updates", "700");
+  facts.corpus = corpus();
+  begin();
+  request.settings.asked.clear();
+  ask("max-epochs", "90");
+  EXPECT_EQ(settled().config.train.max_updates, 700);
+}
+
 TEST_F(RunStart, ARunThatGoesOnKnowsItsTextByItsPlaceInTheCommand) {
   begin();
   facts.begun->start.file_hashes = {{"a.en", "0123"}, {"a.de", "4567"}};
