@@ -7,11 +7,11 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "formats/beside_checkpoint.h"
+#include "formats/check_config.h"
 #include "formats/checkpoint_file.h"
 #include "formats/foreign_options.h"
 #include "formats/foreign_tensors.h"
 #include "formats/name_table.h"
-#include "formats/validate_config.h"
 #include "formats/vocabulary_file.h"
 #include "tokenizer/renumbered_tokenizer.h"
 
@@ -236,7 +236,7 @@ ForeignVocabulary read_side(const Settings& settings, const fs::path& folder, Si
   const std::string model =
       settings.options().text(join_text("data.", name, ".tokenizer_cfg.model_file"), "");
   ForeignVocabulary vocabulary = vocabulary_beside(folder, side, std::move(pieces), model);
-  // tokenizers.py, set_vocab()
+  // tokenizers.py, set_vocab
   vocabulary.sentencepiece =
       restricted_tokenizer(vocabulary.sentencepiece, vocabulary.pieces, vocabulary.file);
   return vocabulary;
@@ -277,7 +277,7 @@ ForeignModel read_joeynmt(const fs::path& path) {
   model.source = read_side(settings, files.folder, Side::Source);
   model.target = read_side(settings, files.folder, Side::Target);
   settle_vocabularies(model, settings.options().file());
-  validate_config(model.config, settings.options().file(), kKeys);
+  check_config(model.config, settings.options().file(), kKeys);
   model.search.defaults = settings.decode_defaults();
   read_weights(model, file, views);
   start_with(model, kStart);

@@ -46,4 +46,5 @@ def main():
     sys.exit(subprocess.run([clang_format(), "--dry-run", "-Werror", *sources]).returncode)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -24,7 +24,7 @@ void sort_down(std::vector<Sequence>& sequences, Key key) {
                    [&](const Sequence& a, const Sequence& b) { return key(a) > key(b); });
 }
 
-/// transformers 5, generation/utils.py, _beam_search() for one sentence and a MarianMTModel: two
+/// transformers 5, generation/utils.py, _beam_search for one sentence and a MarianMTModel: two
 /// candidates for each beam, scores of -1e9 for what does not count. `longest` counts the token
 /// that the decoder begins with.
 class TransformersSearch {
