@@ -61,7 +61,7 @@ void Metrics::begin() noexcept {
 void Metrics::end(const AnsweredRequest& request, const std::string& path) noexcept {
   const MutexLock lock(mutex_);
   --under_way_;
-  if (request.status == 503 && path != "/health") ++refused_;
+  if (request.refused) ++refused_;
   texts_ += request.texts;
   characters_ += request.characters;
   target_tokens_ += request.target_tokens;
@@ -105,7 +105,7 @@ std::string Metrics::text(const ServedModels& models, std::int64_t damaged_gloss
   single(text, "dragoman_requests_under_way", "gauge", "Requests that are not answered yet.",
          under_way_);
   single(text, "dragoman_refused_total", "counter",
-         "Requests answered by 503: too much waits, or the server stops.", refused_);
+         "Requests refused by 503: too much waits, or the server stops.", refused_);
   write_models(text, models);
   single(text, "dragoman_texts_total", "counter", "Texts that were translated or explained.",
          texts_);

@@ -16,6 +16,7 @@ namespace dragoman {
 struct AnsweredRequest {
   std::string client, method, path;
   int status = 0;
+  bool refused = false;  ///< too much waits, or the server stops
   double seconds = 0;
   std::string languages = {};  ///< "en-de" of a translation, "de-en-fr" with a pivot
   std::int64_t texts = 0, characters = 0, target_tokens = 0;

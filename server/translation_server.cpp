@@ -119,6 +119,7 @@ void TranslationServer::fail(Call& call, const std::exception& error) noexcept {
   try {
     const auto* known = dynamic_cast<const HttpError*>(&error);
     if (known == nullptr) call.facts.fault = error.what();
+    call.facts.refused = known != nullptr && known->status() == 503;
     response = error_response(
         call,
         known != nullptr ? *known : HttpError(500, "the server has a fault; its log says which"));
