@@ -148,7 +148,7 @@ int main(int count, char** arguments) try {
   app.add_flag("--by-part", by_part, "the fraction of a thread's time that each part takes");
   app.add_flag("--json", json, "the result is always JSON");
   CLI11_PARSE(app, count, arguments);
-  decode.validate();
+  decode.check();
 
   const auto type = static_cast<ComputeType>(std::ranges::find(types, type_name) - types.begin());
   const auto start = Clock::now();

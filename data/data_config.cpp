@@ -54,7 +54,7 @@ std::vector<std::string> DataConfig::tags() const {
   return corpus_tags.empty() ? std::vector<std::string>(train_source.size()) : corpus_tags;
 }
 
-void DataConfig::validate() const {
+void DataConfig::check() const {
   if (train_source.empty() && train_target.empty())
     throw UsageError("--train-src and --train-tgt are missing: the training text of both sides");
   check_file_lists("train", train_source, train_target);

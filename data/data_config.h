@@ -49,7 +49,7 @@ struct DataConfig {
   double augment_join = 0;
 
   /// Throws UsageError naming the flag.
-  void validate() const;
+  void check() const;
   /// For each training file, how often its pairs are seen in an epoch, on average; 1 by default.
   std::vector<double> weights() const;
   /// For each training file, the token in front of its source lines; "": none.

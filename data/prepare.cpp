@@ -239,7 +239,10 @@ std::vector<CorpusSection> sections_of(const PreparationWork& work, const Parall
   return sections;
 }
 
-double fraction_with_terms(const ParallelText& text, const Terms& terms) {
+/// The fraction of pairs that have a term. Throws Error where there are no terms.
+double fraction_with_terms(const DataConfig& data, const ParallelText& text) {
+  const Terms terms{fs::path(data.train_terms)};
+  if (terms.empty()) throw Error(data.train_terms, ": has no terms");
   constexpr std::int64_t kSample = 20'000;
   const std::int64_t step = text.pairs() / kSample + 1;
   std::int64_t seen = 0, found = 0;
@@ -251,6 +254,14 @@ double fraction_with_terms(const ParallelText& text, const Terms& terms) {
     found += unmet_texts(here, target).size() < here.size();
   }
   return static_cast<double>(found) / static_cast<double>(std::max<std::int64_t>(1, seen));
+}
+
+void require_term_marks(const Tokenizer& source) {
+  if (!has_term_marks(source))
+    throw UsageError(
+        "--train-terms: the tokenizer that is given, or that of --init-from, lacks the pieces ",
+        kTermBegins, " and ", kTermEnds,
+        "; train one, or give one that has them as user-defined symbols");
 }
 
 /// Throws Error where a text that was given has no pair for the loss.
@@ -294,9 +305,9 @@ std::vector<WeightedPairs> PreparedData::weights() const {
 
 PreparedData prepare_data(const Preparation& preparation) {
   const PreparationWork work(preparation);
-  work.data.validate();
-  work.tokenizer.validate();
-  tokenizer_config(work, Side::Both).validate();
+  work.data.check();
+  work.tokenizer.check();
+  tokenizer_config(work, Side::Both).check();
   const TextReading reading = reading_of(work);
   const DataConfig& data = work.data;
   const auto shared_text = std::make_shared<const ParallelText>(
@@ -310,11 +321,7 @@ PreparedData prepare_data(const Preparation& preparation) {
   PreparedData prepared;
   take_hashes(work, files, prepared);
 
-  const Terms terms = data.train_terms.empty() ? Terms() : Terms(fs::path(data.train_terms));
-  if (!data.train_terms.empty()) {
-    if (terms.empty()) throw Error(data.train_terms, ": has no terms");
-    prepared.pairs_with_terms = fraction_with_terms(text, terms);
-  }
+  if (!data.train_terms.empty()) prepared.pairs_with_terms = fraction_with_terms(data, text);
   create_folders(work.cache_folder);
   for (const ParallelText* each : {&text, &valid_text, &keep_valid_text}) {
     store_indexes(work, each->source_files());
@@ -325,11 +332,7 @@ PreparedData prepare_data(const Preparation& preparation) {
   prepared.asked_vocab_size = work.tokenizer.vocab_size;
   prepared.tokenizers_trained = work.tokenizer.trains();
   prepared.tokenizers = tokenizers_of(work, text);
-  if (!terms.empty() && !has_term_marks(*prepared.tokenizers.source))
-    throw UsageError(
-        "--train-terms: the tokenizer that is given, or that of --init-from, lacks the pieces ",
-        kTermBegins, " and ", kTermEnds,
-        "; train one, or give one that has them as user-defined symbols");
+  if (!data.train_terms.empty()) require_term_marks(*prepared.tokenizers.source);
   const auto storage = corpus_of(work, text, prepared);
   prepared.train = Corpus(storage);
   prepared.sections = sections_of(work, text, prepared.train);

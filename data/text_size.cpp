@@ -11,7 +11,7 @@ namespace dragoman {
 
 TextSize measure_text(const Preparation& preparation) {
   const PreparationWork work(preparation);
-  work.data.validate();
+  work.data.check();
   const ParallelText text(work.data.train_source, work.data.train_target, work.data.invalid,
                           reading_of(work));
   create_folders(work.cache_folder);

@@ -65,7 +65,7 @@ TerConfig EvaluateConfig::ter() const {
           .case_sensitive = ter_case_sensitive};
 }
 
-void EvaluateConfig::validate() const {
+void EvaluateConfig::check() const {
   check_metrics(metrics);
   check_range("chrf-char-order", chrf_char_order, 0, 100);
   check_range("chrf-word-order", chrf_word_order, 0, 100);

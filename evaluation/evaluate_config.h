@@ -63,7 +63,7 @@ struct EvaluateConfig {
   TerConfig ter() const;
 
   /// Throws UsageError naming the flag, or Error where BLEU's tokenizer cannot be loaded.
-  void validate() const;
+  void check() const;
 
   template <class Visit>
   void for_each_field(Visit&& visit) {

@@ -91,7 +91,7 @@ Explainer::Explainer(std::shared_ptr<const CpuModel> model, TokenizerPair tokeni
       settings_(settings_of(search, *tokenizers_.target)),
       greedy_(settings_of(greedy_of(search), *tokenizers_.target)),
       engine_(model_, tokenizers_.target->never_emitted(), std::move(on_step)) {
-  engine_.check({search.attention_layer, search.attention_head});
+  engine_.check(heads_of(search));
 }
 
 std::vector<TokenId> Explainer::pieces_of(const Tokenizer& tokenizer, std::string_view text,
@@ -164,8 +164,8 @@ void Explainer::force(const SourceSentence& source, SentenceExplanation& explana
     const RowOrigin origin{.parent = t == 0 ? -1 : 0, .slot = slot};
     const RowToken reported{0, token.id};
     token.most_probable.resize(static_cast<std::size_t>(per_row));
-    engine_.select({&origin, 1});
-    engine_.step({.previous = {&previous, 1},
+    engine_.step({.rows = {&origin, 1},
+                  .previous = {&previous, 1},
                   .adjustments = {},
                   .candidates_per_row = per_row,
                   .candidates = token.most_probable,

@@ -57,7 +57,7 @@ class TracedSearch {
     step_.begin();
     step_.add(rows_);
     step_.take();
-    const StepResults results = step_.next_results(rows_);
+    const StepResults results = step_.results_of(rows_);
     search().advance(results);
     add_nodes(results.candidates, sums);
   }

@@ -22,7 +22,7 @@ DecodeConfig exported_search(const DecodeDefaults& defaults) {
     for (const Field& field : fields_of(settings))
       if (const auto text = defaults.find(std::string(field.info.name)); text != defaults.end())
         assign_text(field, text->second);
-    settings.validate();
+    settings.check();
   } catch (const UsageError& error) {  // of the model file, not of the command line
     throw Error("the model's search settings: ", error.what());
   }

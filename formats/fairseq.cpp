@@ -220,7 +220,7 @@ ForeignModel read_fairseq(const CheckpointFile& file) {
   ForeignModel model;
   model.kind = "fairseq";
   model.config = options.config();
-  options.validate(model.config);
+  options.check(model.config);
   model.embedding_scale =
       options.has_scale() ? std::sqrt(static_cast<double>(model.config.d_model)) : 1;
   model.source = read_side(options, folder, Side::Source);
@@ -229,7 +229,7 @@ ForeignModel read_fairseq(const CheckpointFile& file) {
   model.search = options.search();
   read_weights(model, file);
   // Learned positions have added their number, and the dictionaries their sizes.
-  options.validate(model.config);
+  options.check(model.config);
   start_with(model, kEnd);
   return model;
 }

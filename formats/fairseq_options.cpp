@@ -2,8 +2,8 @@
 
 #include "base/error.h"
 #include "base/fields.h"
+#include "formats/check_config.h"
 #include "formats/search_setting.h"
-#include "formats/validate_config.h"
 
 namespace dragoman {
 
@@ -149,7 +149,7 @@ ModelConfig FairseqOptions::config() const {
   return config;
 }
 
-void FairseqOptions::validate(const ModelConfig& config) const {
+void FairseqOptions::check(const ModelConfig& config) const {
   const std::string width = in("model", "encoder_embed_dim"),
                     heads = in("model", "encoder_attention_heads"),
                     inner = in("model", "encoder_ffn_embed_dim"),
@@ -166,7 +166,7 @@ void FairseqOptions::validate(const ModelConfig& config) const {
                            {"attention-dropout", attention},
                            {"activation-dropout", activation},
                            {"dropout", dropout}};
-  validate_config(config, file(), keys);
+  check_config(config, file(), keys);
 }
 
 bool FairseqOptions::has_scale() const {

@@ -20,7 +20,7 @@ class FairseqOptions {
   /// Without vocabularies.
   ModelConfig config() const;
   /// Throws Error that names the option whose size or rate cannot be.
-  void validate(const ModelConfig& config) const;
+  void check(const ModelConfig& config) const;
   bool has_scale() const;
   /// The settings of fairseq-generate that the checkpoint has, or its defaults.
   ForeignSearch search() const;

@@ -144,7 +144,7 @@ ImportedModel to_imported(const ForeignModel& theirs) {
   const double epsilon = model.config.norm_epsilon;
   if (!(epsilon > 0 && epsilon < 1))
     throw Error(model.kind, ": the epsilon of normalisation cannot be ", epsilon);
-  model.config.validate();
+  model.config.check();
   ImportedModel imported{.kind = model.kind,
                          .config = model.config,
                          .source_tokenizer = tokenizer_of(model.source),

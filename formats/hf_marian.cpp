@@ -8,11 +8,11 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "formats/beside_checkpoint.h"
+#include "formats/check_config.h"
 #include "formats/foreign_tensors.h"
 #include "formats/hf_marian_layout.h"
 #include "formats/hf_marian_search.h"
 #include "formats/json_file.h"
-#include "formats/validate_config.h"
 #include "formats/vocabulary_file.h"
 #include "formats/weight_file.h"
 
@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// config.json's keys of the sizes and rates that validate() checks.
+/// config.json's keys of the sizes and rates that check() checks.
 constexpr NamePair kKeys[] = {{"d-model", "\"d_model\""},
                               {"heads", "\"encoder_attention_heads\""},
                               {"d-ff", "\"encoder_ffn_dim\""},
@@ -199,7 +199,7 @@ ForeignModel read_hf_marian(const fs::path& folder) {
   model.kind = "MarianMTModel";
   model.columns = ColumnOrder::Halves;
   model.config = read_config(config, vocabularies);
-  validate_config(model.config, config.path().string(), kKeys);
+  check_config(model.config, config.path().string(), kKeys);
   model.embedding_scale = std::sqrt(static_cast<double>(model.config.d_model));
   model.config.unk_id = piece_id(vocabularies.target, "<unk>", folder.string());
   model.config.eos_id = piece_id(vocabularies.target, "</s>", folder.string());

@@ -7,12 +7,12 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "formats/beside_checkpoint.h"
+#include "formats/check_config.h"
 #include "formats/foreign_options.h"
 #include "formats/foreign_tensors.h"
 #include "formats/marian_layout.h"
 #include "formats/marian_settings.h"
 #include "formats/numpy.h"
-#include "formats/validate_config.h"
 #include "formats/vocabulary_file.h"
 
 namespace dragoman {
@@ -214,7 +214,7 @@ ForeignModel read_marian(const fs::path& path) {
   model.columns = ColumnOrder::Halves;
   model.config = read_config(options, tying);
   model.config.source_vocabulary = model.config.target_vocabulary = 1;
-  validate_config(model.config, options.file(), kKeys);
+  check_config(model.config, options.file(), kKeys);
   model.embedding_scale = std::sqrt(static_cast<double>(model.config.d_model));
   if (options.text("transformer-ffn-activation", "swish") == "gelu" && !has_exact_gelu(options))
     model.swish_factor = kGeluFactor;

@@ -6,10 +6,10 @@
 #include "base/error.h"
 #include "base/fields.h"
 #include "formats/beside_checkpoint.h"
+#include "formats/check_config.h"
 #include "formats/foreign_options.h"
 #include "formats/foreign_tensors.h"
 #include "formats/name_table.h"
-#include "formats/validate_config.h"
 
 namespace dragoman {
 
@@ -135,7 +135,7 @@ class Options {
     return config;
   }
 
-  void validate(const ModelConfig& config) const {
+  void check(const ModelConfig& config) const {
     const bool both = options_.integer("layers", -1) > 0;
     const NamePair keys[] = {
         {"d-model", options_.has("enc_hid_size") ? "enc_hid_size" : "hidden_size"},
@@ -146,7 +146,7 @@ class Options {
         {"attention-dropout", "attention_dropout"},
         {"activation-dropout", "dropout"},
         {"dropout", "dropout"}};
-    validate_config(config, options_.file(), keys);
+    check_config(config, options_.file(), keys);
   }
 
   /// Positions with all sines in front of all cosines, and Marian's frequencies.
@@ -318,7 +318,7 @@ ForeignModel read_opennmt(const CheckpointFile& file) {
   ForeignModel model;
   model.kind = "OpenNMT-py";
   model.config = options.config();
-  options.validate(model.config);
+  options.check(model.config);
   model.embedding_scale = std::sqrt(static_cast<double>(model.config.d_model));
   if (options.has_halves()) model.columns = ColumnOrder::Halves;
   model.source = vocabulary_beside(folder, Side::Source, vocabulary.pieces("src"),

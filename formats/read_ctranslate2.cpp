@@ -8,11 +8,11 @@
 #include "base/fields.h"
 #include "base/files.h"
 #include "formats/beside_checkpoint.h"
+#include "formats/check_config.h"
 #include "formats/ctranslate2.h"
 #include "formats/ctranslate2_model.h"
 #include "formats/json_file.h"
 #include "formats/plain_transformer.h"
-#include "formats/validate_config.h"
 #include "formats/vocabulary_file.h"
 #include "tokenizer/renumbered_tokenizer.h"
 
@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The variables that have the sizes which validate() checks.
+/// The variables that have the sizes which check() checks.
 constexpr NamePair kKeys[] = {{"d-model", "encoder/embeddings_0/weight"},
                               {"heads", "encoder/num_heads"},
                               {"d-ff", "encoder/layer_0/ffn/linear_0/weight"},
@@ -158,7 +158,7 @@ class Reader {
     else
       model_.embedding_scale = scale;
     config_.dropout = config_.attention_dropout = config_.activation_dropout = 0;
-    validate_config(config_, variables_.file(), kKeys);
+    check_config(config_, variables_.file(), kKeys);
   }
 
   void read_activation(bool is_gated) {

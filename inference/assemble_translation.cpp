@@ -57,7 +57,7 @@ std::string text_of(const PreparedPart& part, const Hypothesis& hypothesis,
                     const Tokenizer& target) {
   std::string text = target.decode(hypothesis.tokens);
   if (part.prefix_text.empty()) return text;
-  const std::string prefix = target.decode(part.prefix.prefix);
+  const std::string prefix = target.decode(part.prefix.tokens);
   if (text.starts_with(prefix)) text.replace(0, prefix.size(), part.prefix_text);
   return text;
 }

@@ -27,7 +27,7 @@ float Ensemble::LogSums::log_of(std::size_t i, float factor) const {
 }
 
 Ensemble::Ensemble(std::vector<std::unique_ptr<Engine>> members) {
-  for (auto& engine : members) members_.push_back({std::move(engine), {}});
+  for (auto& engine : members) members_.push_back({std::move(engine), {}, {}});
 }
 
 std::int64_t Ensemble::max_positions() const {
@@ -69,15 +69,6 @@ void Ensemble::release(std::span<const std::int32_t> slots) {
   }
 }
 
-void Ensemble::select(std::span<const RowOrigin> rows) {
-  for (Member& member : members_) {
-    std::vector<RowOrigin> origins(rows.begin(), rows.end());
-    for (RowOrigin& origin : origins)
-      origin.slot = member.slots[static_cast<std::size_t>(origin.slot)];
-    member.engine->select(origins);
-  }
-}
-
 void Ensemble::step(const StepRequest& step) {
   const std::int64_t vocabulary = this->vocabulary();
   const auto rows = static_cast<std::int64_t>(step.previous.size());
@@ -88,7 +79,10 @@ void Ensemble::step(const StepRequest& step) {
   reported_sums_.start(reported_.size());
   std::vector<float> attention, mean_attention;
   for (Member& member : members_) {
-    member.engine->step({.previous = step.previous,
+    member.rows.assign(step.rows.begin(), step.rows.end());
+    for (RowOrigin& row : member.rows) row.slot = member.slots[static_cast<std::size_t>(row.slot)];
+    member.engine->step({.rows = member.rows,
+                         .previous = step.previous,
                          .adjustments = {},
                          .candidates_per_row = vocabulary,
                          .candidates = candidates_,
@@ -108,6 +102,12 @@ void Ensemble::step(const StepRequest& step) {
     candidates_[i].log_probability = sums_.log_of(i, weight);
   for (std::size_t i = 0; i < reported_.size(); ++i)
     step.reported_log_probabilities[i] = reported_sums_.log_of(i, weight);
+  adjust_and_rank(step);
+}
+
+void Ensemble::adjust_and_rank(const StepRequest& step) {
+  const std::int64_t vocabulary = this->vocabulary();
+  const auto rows = static_cast<std::int64_t>(step.previous.size());
   const auto log_probability = [&](std::int32_t row, TokenId token) -> float& {
     return candidates_[static_cast<std::size_t>(row * vocabulary + token)].log_probability;
   };

@@ -22,7 +22,6 @@ class Ensemble : public Engine {
 
   std::vector<std::int32_t> admit(std::span<const std::vector<TokenId>> sentences) override;
   void release(std::span<const std::int32_t> slots) override;
-  void select(std::span<const RowOrigin> rows) override;
   /// Attention is the mean of the members'.
   void step(const StepRequest& step) override;
 
@@ -30,6 +29,7 @@ class Ensemble : public Engine {
   struct Member {
     std::unique_ptr<Engine> engine;
     std::vector<std::int32_t> slots;  // [our slot]: the slot of this engine
+    std::vector<RowOrigin> rows;      // of the step, with this engine's slots
   };
 
   /// Sums of the members' probabilities. Sum i is exp(largest[i]) * sums[i]: the probabilities
@@ -42,6 +42,9 @@ class Ensemble : public Engine {
 
     std::vector<float> largest, sums;
   };
+
+  /// Adjusts `candidates_`, the whole vocabulary of each row, and writes the step's best.
+  void adjust_and_rank(const StepRequest& step);
 
   std::vector<Member> members_;
   std::vector<std::int32_t> free_slots_;

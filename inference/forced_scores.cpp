@@ -104,8 +104,8 @@ class ForcedDecoding {
     }
     std::vector<float> log_probabilities(rows_.size());
     std::vector<Candidate> candidates(rows_.size());
-    engine_.select(origins);
-    engine_.step({.previous = previous,
+    engine_.step({.rows = origins,
+                  .previous = previous,
                   .adjustments = {},
                   .candidates_per_row = 1,
                   .candidates = candidates,

@@ -157,12 +157,12 @@ void LinePreparer::require_prefix(PreparedLine& line,
   if (text.empty() || sentences.empty()) return;
   const std::vector<std::string_view> whole = split_sentences(text);
   const auto require = [&](SourceSentence& sentence, std::string_view its_text, bool is_last) {
-    sentence.required.prefix = tokenizers_.target->encode(its_text);
-    if (!is_last) sentence.required.prefix.push_back(tokenizers_.target->eos_id());
-    sentence.required.prefix_ends_word = is_last && !line.prefix.ends_with(text);
+    RequiredPrefix prefix{.tokens = tokenizers_.target->encode(its_text),
+                          .ends_word = is_last && !line.prefix.ends_with(text)};
+    if (!is_last) prefix.tokens.push_back(tokenizers_.target->eos_id());
     PreparedPart& part = line.parts[static_cast<std::size_t>(sentence.part)];
-    part.prefix = sentence.required;
     part.prefix_text = its_text;
+    part.prefix = sentence.required.prefix = std::move(prefix);
   };
   std::size_t s = 0;
   for (; s + 1 < std::min(whole.size(), sentences.size()); ++s)
@@ -205,10 +205,10 @@ SourceSentence LinePreparer::sentence_with_phrases(const PreparedLine& line,
     text.end = lead + part.marked.marked_offset(text.end);
   }
   SourceSentence sentence = sentence_of(line, number, tokenizers_.source->encode(source));
-  sentence.required = part.prefix;
-  sentence.required.phrases =
-      phrases_of(texts, source, part.hypotheses.front(), *tokenizers_.source, *tokenizers_.target);
-  sentence.required.phrase_policy = line.request->demands->phrase_policy;
+  sentence.required = {.prefix = part.prefix,
+                       .phrases = phrases_of(texts, source, part.hypotheses.front(),
+                                             *tokenizers_.source, *tokenizers_.target),
+                       .phrase_policy = line.request->demands->phrase_policy};
   return sentence;
 }
 

@@ -25,7 +25,7 @@ struct PreparedPart {
   std::vector<std::size_t> words = {};  ///< [source pieces]: word of the line; for attention only
   std::string_view tag = {};            ///< in front of its text
   MarkedText marked = {};               ///< the text with its terms, for a model that knows them
-  Requirements prefix = {};             ///< the prefix of its translation; no phrases
+  RequiredPrefix prefix = {};           ///< of its translation
   std::string prefix_text = {};         ///< the same as it was given
   std::vector<RequiredText> required = {};  ///< texts that its translation must have
   std::vector<RequiredText> unmet = {};     ///< texts of `required` that `hypotheses` [0] lacks

@@ -9,10 +9,6 @@ namespace dragoman {
 
 namespace {
 
-AttentionHeads heads_of(const DecodeConfig& config) {
-  return {config.attention_layer, config.attention_head};
-}
-
 std::int64_t width_of(const SourceSentence& sentence) {
   return SentenceSearch::width(sentence.settings->config, sentence.required.phrases);
 }
@@ -20,7 +16,7 @@ std::int64_t width_of(const SourceSentence& sentence) {
 }  // namespace
 
 std::int64_t max_length_of(const SourceSentence& sentence, std::int64_t max_positions) {
-  const std::int64_t least = static_cast<std::int64_t>(sentence.required.prefix.size()) +
+  const std::int64_t least = static_cast<std::int64_t>(sentence.required.prefix.tokens.size()) +
                              sentence.required.phrases.tokens() + 1;
   const DecodeConfig& config = sentence.settings->config;
   return std::min(std::max(config.max_target_length(sentence.pieces()), least), max_positions);
@@ -134,7 +130,7 @@ std::vector<FinishedSentence> Scheduler::advance() {
   std::vector<std::int32_t> released;
   for (Active& sentence : active_) {
     SentenceSearch& search = sentence.rows.search;
-    const StepResults results = step_.next_results(sentence.rows);
+    const StepResults results = step_.results_of(sentence.rows);
     std::exception_ptr error;
     try {
       search.advance(results);

@@ -32,8 +32,8 @@ std::size_t SentenceCache::Hash::operator()(const Key* key) const {
 }
 
 std::optional<SentenceCache::Key> SentenceCache::key_of(const SourceSentence& sentence) const {
-  if (most_bytes_ == 0 || sentence.settings->config.sampling || !sentence.required.prefix.empty() ||
-      !sentence.required.phrases.empty())
+  if (most_bytes_ == 0 || sentence.settings->config.sampling ||
+      !sentence.required.prefix.tokens.empty() || !sentence.required.phrases.empty())
     return std::nullopt;
   return Key{.settings = sentence.settings,
              .has_attention = sentence.needs_attention,

@@ -30,9 +30,9 @@ std::shared_ptr<const PreparedRequest> TranslationService::prepare(
     const TranslationRequest& request) const {
   static const auto none = std::make_shared<const Demands>();
   const std::shared_ptr<const Demands>& demands = request.demands ? request.demands : none;
-  request.config.validate();
+  request.config.check();
   refuse_draws_with_demands(request.config, *demands);
-  engine_.check({request.config.attention_layer, request.config.attention_head});
+  engine_.check(heads_of(request.config));
   TargetTokens tokens = target_tokens(*target_, request.config, demands->avoided);
   tokens.edges = edges_;
   return std::make_shared<const PreparedRequest>(

@@ -4,21 +4,21 @@
 //
 // The path of a line:
 //
-//   step                           function                                          thread
-//   read                           Stream::read (translate_text.cpp)                 caller
-//   submit                         TranslationService::submit, TranslationJob::begin caller
-//   repair, split, tokenize        LinePreparer::prepare, split_line                 caller
-//   look up                        SentenceCache::find                               caller
-//   wait                           Workers::add, Workers::take                       -
-//   encode; get a slot             Scheduler::admit, Engine::admit                   worker
-//   step: requests to the engine   Scheduler::list_rows, SentenceSearch::prepare_step worker
-//   step: candidates               Engine::step                                      worker
-//   step: new hypotheses           Scheduler::advance, SentenceSearch::advance       worker
-//   hand over                      Workers::deliver, TranslationJob::finish          worker
-//   keep, or search once more      LinePreparer::keep_or_search_again               worker
-//   wait for the lines before it   LineOrder                                         -
-//   join the parts                 TranslationJob::next, assemble_translation        caller
-//   write                          Stream::write_finished, TranslationSink           caller
+//   step                           function                                           thread
+//   read                           Stream::read (translate_text.cpp)                  caller
+//   submit                         TranslationService::submit, TranslationJob::begin  caller
+//   repair, split, tokenize        LinePreparer::prepare, split_line                  caller
+//   look up                        SentenceCache::find                                caller
+//   wait                           Workers::add, Workers::take                        -
+//   encode; get a slot             Scheduler::admit, Engine::admit                    worker
+//   step: requests to the engine   SearchStep::add, SentenceSearch::prepare_step      worker
+//   step: candidates               SearchStep::take, Engine::step                     worker
+//   step: new hypotheses           Scheduler::advance, SentenceSearch::advance        worker
+//   hand over                      Workers::deliver, TranslationJob::finish           worker
+//   keep, or search once more      LinePreparer::keep_or_search_again                 worker
+//   wait for the lines before it   LineOrder                                          -
+//   join the parts                 TranslationJob::next, assemble_translation         caller
+//   write                          Stream::write_finished, TranslationSink            caller
 #pragma once
 
 #include <cstdint>
@@ -42,7 +42,7 @@ struct ServiceConfig {
   Workers::Limits limits = {};
   /// The fraction of the model's training pairs with several sentences, for splits_sentences().
   std::optional<double> several_sentences = std::nullopt;
-  std::int64_t cache_bytes = 0;  ///< of SentenceCache
+  std::int64_t cache_bytes = 0;  ///< of SentenceCache; 0: no cache
 };
 
 class TranslationService {

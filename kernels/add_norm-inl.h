@@ -58,8 +58,8 @@ void add_norm_gradient(const NormGradientArguments& a, std::int64_t begin, std::
     const T* elsewhere =
         a.d_sum_elsewhere ? (const T*)a.d_sum_elsewhere + row * a.columns : nullptr;
     T* d_sum = (T*)a.d_sum + row * a.columns;
-    float* d_gain = a.d_gain + row / a.rows_per_part * a.columns;
-    float* d_bias = a.d_bias + row / a.rows_per_part * a.columns;
+    float* d_gain = a.d_gain + row / a.rows_per_sum * a.columns;
+    float* d_bias = a.d_bias + row / a.rows_per_sum * a.columns;
     const float mean = a.means[row], inverse = a.inverse_deviations[row];
 
     F32 totals = splat(0), products = splat(0);

@@ -20,25 +20,26 @@ DRAGOMAN_INLINE I16x2 interleave_words(I16x2 one, I16x2 other, int first) {
   return __builtin_shuffle(one, other, from);
 }
 
-/// The scales of a part's heads, and their inverses: each head's largest number becomes 127. A head
-/// that is not finite gets a scale that is not a number.
+/// The scales of a slice's heads, and their inverses: each head's largest number becomes 127. A
+/// head that is not finite gets a scale that is not a number.
 template <int L>
-DRAGOMAN_INLINE void scale_heads(const float* x, const HeadOrder& order, std::int64_t part,
+DRAGOMAN_INLINE void scale_heads(const float* x, const HeadOrder& order, std::int64_t slice,
                                  F32& scales, F32& inverses) {
   I32 largest = {};
-  for (std::int64_t c = part * kLanes; c < order.width; c += parts_of<L>(order) * kLanes)
+  for (std::int64_t c = slice * kLanes; c < order.width; c += slices_of<L>(order) * kLanes)
     largest = maximum(bits_of_absolute(load(x + c)), largest);
   const F32 most = (F32)max_apart<L>(largest);
   scales = fused(most, splat(1.0F / 127.0F), most - most);  // NaN where one is not finite
   inverses = most > 0.0F ? 127.0F / most : splat(0);
 }
 
-/// Vector number `group` of part `part`: lane by lane kGroup neighbours of a head.
-DRAGOMAN_INLINE void group_of(const float* x, std::int64_t part, std::int64_t parts,
+/// Vector number `group` of slice `slice`: lane by lane kGroup neighbours of a head.
+DRAGOMAN_INLINE void group_of(const float* x, std::int64_t slice, std::int64_t slices,
                               std::int64_t group, F32 inverses, I32 (&numbers)[kGroup]) {
 #pragma GCC unroll 4
   for (std::int64_t i = 0; i < kGroup; ++i)
-    numbers[i] = whole_numbers(load(x + (part + (group * kGroup + i) * parts) * kLanes), inverses);
+    numbers[i] =
+        whole_numbers(load(x + (slice + (group * kGroup + i) * slices) * kLanes), inverses);
 }
 
 /// A query's numbers side by side in each lane, as they are multiplied.
@@ -64,15 +65,15 @@ DRAGOMAN_INLINE void store_side_by_side(std::uint8_t* p, I32 front, I32 back) {
 template <int L>
 DRAGOMAN_INLINE void store_record(const HeadOrder& order, const float* key, const float* value,
                                   std::uint8_t* record) {
-  const std::int64_t parts = parts_of<L>(order), groups = order.width / kLanes / parts / kGroup;
+  const std::int64_t slices = slices_of<L>(order), groups = order.width / kLanes / slices / kGroup;
   float* scales = (float*)(record + 2 * order.width);
-  for (std::int64_t part = 0; part < parts; ++part) {
+  for (std::int64_t slice = 0; slice < slices; ++slice) {
     F32 key_scales, value_scales, inverses;
-    scale_heads<L>(key, order, part, key_scales, inverses);
+    scale_heads<L>(key, order, slice, key_scales, inverses);
     for (std::int64_t group = 0; group < groups; ++group) {
       I32 numbers[kGroup];
-      group_of(key, part, parts, group, inverses, numbers);
-      std::uint8_t* at = record + (group * parts + part) * kGroup * kLanes;
+      group_of(key, slice, slices, group, inverses, numbers);
+      std::uint8_t* at = record + (group * slices + slice) * kGroup * kLanes;
       if constexpr (Isa::kDotsBytes) {
         // An excess of 128 turns a byte's highest bit over.
         const I32 bytes = word_of(numbers) ^ (std::int32_t)(Isa::kByteExcess * 0x01010101U);
@@ -83,14 +84,14 @@ DRAGOMAN_INLINE void store_record(const HeadOrder& order, const float* key, cons
         __builtin_memcpy(at, &bytes, sizeof bytes);
       }
     }
-    scale_heads<L>(value, order, part, value_scales, inverses);
-    for (std::int64_t c = 0; c < order.width; c += 2 * parts * kLanes) {
-      const float *front = value + c + part * kLanes, *back = front + parts * kLanes;
-      store_side_by_side(record + order.width + c + part * 2 * kLanes,
+    scale_heads<L>(value, order, slice, value_scales, inverses);
+    for (std::int64_t c = 0; c < order.width; c += 2 * slices * kLanes) {
+      const float *front = value + c + slice * kLanes, *back = front + slices * kLanes;
+      store_side_by_side(record + order.width + c + slice * 2 * kLanes,
                          whole_numbers(load(front), inverses), whole_numbers(load(back), inverses));
     }
-    store(scales + part * kLanes, key_scales);
-    store(scales + order.scales_stride() + part * kLanes, value_scales);
+    store(scales + slice * kLanes, key_scales);
+    store(scales + order.scales_stride() + slice * kLanes, value_scales);
   }
 }
 
@@ -104,21 +105,22 @@ struct QueryBytes {
 
 template <int L>
 DRAGOMAN_INLINE void round_query(const RowAttentionArguments& a, const QueryBytes& query) {
-  const std::int64_t parts = parts_of<L>(a.order), groups = a.order.width / kLanes / parts / kGroup;
-  for (std::int64_t part = 0; part < parts; ++part) {
+  const std::int64_t slices = slices_of<L>(a.order),
+                     groups = a.order.width / kLanes / slices / kGroup;
+  for (std::int64_t slice = 0; slice < slices; ++slice) {
     F32 scales, inverses;
-    scale_heads<L>(a.q, a.order, part, scales, inverses);
-    store(query.scales + part * kLanes, scales * a.scale);
+    scale_heads<L>(a.q, a.order, slice, scales, inverses);
+    store(query.scales + slice * kLanes, scales * a.scale);
     I32 sum = {};
     for (std::int64_t group = 0; group < groups; ++group) {
       I32 numbers[kGroup];
-      group_of(a.q, part, parts, group, inverses, numbers);
+      group_of(a.q, slice, slices, group, inverses, numbers);
       if constexpr (Isa::kDotsBytes) sum = sum + numbers[0] + numbers[1] + numbers[2] + numbers[3];
       const I32 bytes = word_of(numbers);
-      __builtin_memcpy(query.bytes + (group * parts + part) * sizeof bytes, &bytes, sizeof bytes);
+      __builtin_memcpy(query.bytes + (group * slices + slice) * sizeof bytes, &bytes, sizeof bytes);
     }
     sum = sum_apart<L>(sum) * Isa::kByteExcess;
-    __builtin_memcpy(query.excess + part * kLanes, &sum, sizeof sum);
+    __builtin_memcpy(query.excess + slice * kLanes, &sum, sizeof sum);
   }
 }
 
@@ -144,17 +146,17 @@ DRAGOMAN_INLINE void add_key(I32& sum, const std::uint8_t* bytes, QueryGroup num
 /// number that a factor of 1 stands for.
 template <int L>
 DRAGOMAN_INLINE F32 round_weights(const RowAttentionArguments& a, std::int64_t bytes,
-                                  std::int64_t part, std::int32_t* numbers) {
-  const std::int64_t vectors = vectors_of<L>(a.length), stride = parts_of<L>(a.order) * kLanes;
-  const std::int64_t scales_at = 2 * a.order.width + 4 * (a.order.scales_stride() + part * kLanes);
-  float* products = (float*)numbers + part * kLanes;
+                                  std::int64_t slice, std::int32_t* numbers) {
+  const std::int64_t vectors = vectors_of<L>(a.length), stride = slices_of<L>(a.order) * kLanes;
+  const std::int64_t scales_at = 2 * a.order.width + 4 * (a.order.scales_stride() + slice * kLanes);
+  float* products = (float*)numbers + slice * kLanes;
   const F32 sum = sum_over_positions<L>(
       a.order, vectors, [&](std::int64_t i) __attribute__((always_inline)) {
         const auto scales = [&](std::int64_t position) __attribute__((always_inline)) {
           return load((const float*)(record_of(a, position, bytes) + scales_at));
         };
         const F32 product =
-            load(a.scratch + part * kLanes + i * stride) * from_positions<L>(i, a.length, scales);
+            load(a.scratch + slice * kLanes + i * stride) * from_positions<L>(i, a.length, scales);
         store(products + i * stride, product);
         return product;
       });
@@ -173,20 +175,20 @@ DRAGOMAN_INLINE F32 round_weights(const RowAttentionArguments& a, std::int64_t b
   return sum * (1.0F / 32767.0F);
 }
 
-/// N pairs of vectors of the output from number `first` of a part on. Two positions are met at
+/// N pairs of vectors of the output from number `first` of a slice on. Two positions are met at
 /// once.
 template <int L, int N>
 DRAGOMAN_INLINE void mix_bytes(const RowAttentionArguments& a, std::int64_t bytes,
-                               const std::int32_t* numbers, F32 scales, std::int64_t part,
-                               std::int64_t parts, std::int64_t first) {
+                               const std::int32_t* numbers, F32 scales, std::int64_t slice,
+                               std::int64_t slices, std::int64_t first) {
   I32 sums[2 * N] = {};
   for (std::int64_t position = 0; position < a.length; position += 2) {
     const std::uint8_t* value = record_of(a, position, bytes);
     const std::uint8_t* next = position + 1 < a.length ? record_of(a, position + 1, bytes) : value;
-    const auto both = (I16x2)of_position<L>((const float*)numbers, a.order, position, part);
+    const auto both = (I16x2)of_position<L>((const float*)numbers, a.order, position, slice);
 #pragma GCC unroll 8
     for (std::int64_t n = 0; n < N; ++n) {
-      const std::int64_t at = a.order.width + ((first + n) * parts + part) * 2 * kLanes;
+      const std::int64_t at = a.order.width + ((first + n) * slices + slice) * 2 * kLanes;
       I8x2 upper, lower;
       __builtin_memcpy(&upper, value + at, sizeof upper);
       __builtin_memcpy(&lower, next + at, sizeof lower);
@@ -197,33 +199,33 @@ DRAGOMAN_INLINE void mix_bytes(const RowAttentionArguments& a, std::int64_t byte
   }
 #pragma GCC unroll 16
   for (std::int64_t n = 0; n < 2 * N; ++n)
-    store(a.output + ((2 * first + n) * parts + part) * kLanes,
+    store(a.output + ((2 * first + n) * slices + slice) * kLanes,
           __builtin_convertvector(sums[n], F32) * scales);
 }
 
 template <int L>
 void attend_bytes(const RowAttentionArguments& arguments) {
   const RowAttentionArguments a = arguments;  // a copy: the compiler sees that no store changes it
-  const std::int64_t bytes = a.order.record_bytes(NumberType::Int8), parts = parts_of<L>(a.order);
-  const std::int64_t pairs = a.order.width / kLanes / parts / 2;
+  const std::int64_t bytes = a.order.record_bytes(NumberType::Int8), slices = slices_of<L>(a.order);
+  const std::int64_t pairs = a.order.width / kLanes / slices / 2;
   // What lies behind what: HeadOrder::scratch.
   auto* numbers = (std::int32_t*)a.scratch + a.order.per_head(a.length);
   float* behind = (float*)numbers + a.order.per_head(a.length);
   const QueryBytes query = {(std::uint8_t*)(behind + 2 * a.order.scales_stride()), behind,
                             (std::int32_t*)(behind + a.order.scales_stride())};
   round_query<L>(a, query);
-  for (std::int64_t part = 0; part < parts; ++part) {
+  for (std::int64_t slice = 0; slice < slices; ++slice) {
     const auto scales_of_key = [&](std::int64_t position) __attribute__((always_inline)) {
       return load((const float*)(record_of(a, position, bytes) + 2 * a.order.width) +
-                  part * kLanes);
+                  slice * kLanes);
     };
     I32 excess;
-    __builtin_memcpy(&excess, query.excess + part * kLanes, sizeof excess);
-    const F32 query_scales = load(query.scales + part * kLanes);
+    __builtin_memcpy(&excess, query.excess + slice * kLanes, sizeof excess);
+    const F32 query_scales = load(query.scales + slice * kLanes);
     for (std::int64_t i = 0; i < vectors_of<L>(a.length); i += kTogether<L>) {
       I32 products[kTogether<L>];
       products_of_positions<L>(
-          a, bytes, i, part, a.order.width / kGroup / kLanes, products,
+          a, bytes, i, slice, a.order.width / kGroup / kLanes, products,
           [&](std::int64_t group) __attribute__((always_inline)) {
             QueryGroup numbers;
             __builtin_memcpy(&numbers, query.bytes + group * sizeof numbers, sizeof numbers);
@@ -234,18 +236,18 @@ void attend_bytes(const RowAttentionArguments& arguments) {
                 add_key(sum, key + group * kGroup * kLanes, numbers);
               });
       for (std::int64_t v = 0; v < kTogether<L> && i + v < vectors_of<L>(a.length); ++v)
-        store(a.scratch + ((i + v) * parts + part) * kLanes,
+        store(a.scratch + ((i + v) * slices + slice) * kLanes,
               __builtin_convertvector(products[v] - excess, F32) * query_scales *
                   from_positions<L>(i + v, a.length, scales_of_key));
     }
-    softmax_over_positions<L>(a, part);
-    const F32 scales = round_weights<L>(a, bytes, part, numbers);
+    softmax_over_positions<L>(a, slice);
+    const F32 scales = round_weights<L>(a, bytes, slice, numbers);
     constexpr int kMost = Isa::kRegisters == 32 ? 8 : 4;  // pairs of sums in registers
     std::int64_t first = 0;
     for (; first + kMost <= pairs; first += kMost)
-      mix_bytes<L, kMost>(a, bytes, numbers, scales, part, parts, first);
+      mix_bytes<L, kMost>(a, bytes, numbers, scales, slice, slices, first);
     for (; first < pairs; first += 2)
-      mix_bytes<L, 2>(a, bytes, numbers, scales, part, parts, first);
+      mix_bytes<L, 2>(a, bytes, numbers, scales, slice, slices, first);
   }
 }
 

@@ -1,7 +1,7 @@
 // Attention of one row to the records of a cache: scores, softmax and sums over the positions. In
 // HeadOrder the lanes of a vector are heads. L = min(order.lanes, kLanes) of them differ: lane i
-// belongs to head i % L. With more heads than lanes, the heads are cut into parts of kLanes heads,
-// and vector v belongs to part v % parts.
+// belongs to head i % L. With more heads than lanes, the heads are cut into slices of kLanes heads,
+// and vector v belongs to slice v % slices.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 DRAGOMAN_BEGIN_KERNELS
 
 template <int L>
-DRAGOMAN_INLINE std::int64_t parts_of(const HeadOrder& order) {
+DRAGOMAN_INLINE std::int64_t slices_of(const HeadOrder& order) {
   return L < kLanes ? 1 : order.lanes / kLanes;
 }
 
@@ -22,7 +22,7 @@ DRAGOMAN_INLINE const std::uint8_t* record_of(const RowAttentionArguments& a, st
 }
 
 // Scores and weights are [length, lanes]: a number for each position and head. A vector holds
-// kLanes / L positions, or one part of one position.
+// kLanes / L positions, or one slice of one position.
 
 template <int L>
 DRAGOMAN_INLINE std::int64_t vectors_of(std::int64_t length) {
@@ -35,7 +35,7 @@ DRAGOMAN_INLINE std::int64_t position_or_last(std::int64_t position, std::int64_
   return position < length ? position : length - 1;
 }
 
-/// Vector number `vector` of a part of [length, lanes]: the lanes of each of its positions come
+/// Vector number `vector` of a slice of [length, lanes]: the lanes of each of its positions come
 /// from read(position), a vector in which the heads repeat.
 template <int L, class Read>
 DRAGOMAN_INLINE auto from_positions(std::int64_t vector, std::int64_t length, Read&& read) {
@@ -55,10 +55,10 @@ template <int L>
 constexpr int kTogether = kLanes / L < 4 ? 4 * L / kLanes : 1;
 
 /// The query's products with the keys of kTogether<L> vectors of positions. Of `steps` in all,
-/// those of the part are taken: add(sum, key, step, numbers) with the query's numbers(step).
+/// those of the slice are taken: add(sum, key, step, numbers) with the query's numbers(step).
 template <int L, class Sum, class Numbers, class Add>
 DRAGOMAN_INLINE void products_of_positions(const RowAttentionArguments& a, std::int64_t bytes,
-                                           std::int64_t vector, std::int64_t part,
+                                           std::int64_t vector, std::int64_t slice,
                                            std::int64_t steps, Sum (&products)[kTogether<L>],
                                            Numbers&& numbers, Add&& add) {
   constexpr std::int64_t kPositions = kLanes / L, kKeys = kTogether<L> * kPositions;
@@ -69,7 +69,7 @@ DRAGOMAN_INLINE void products_of_positions(const RowAttentionArguments& a, std::
     keys[i] = record_of(a, position_or_last(vector * kPositions + i, a.length), bytes);
     sums[i] = Sum{};
   }
-  for (std::int64_t step = part; step < steps; step += parts_of<L>(a.order)) {
+  for (std::int64_t step = slice; step < steps; step += slices_of<L>(a.order)) {
     const auto of_query = numbers(step);
 #pragma GCC unroll 16
     for (std::int64_t i = 0; i < kKeys; ++i) add(sums[i], keys[i], step, of_query);
@@ -108,11 +108,11 @@ DRAGOMAN_INLINE F32 sum_over_positions(const HeadOrder& order, std::int64_t vect
   return sum_apart<L>(sums[0]);
 }
 
-/// Scores of a part -> their softmax over the positions.
+/// Scores of a slice -> their softmax over the positions.
 template <int L>
-DRAGOMAN_INLINE void softmax_over_positions(const RowAttentionArguments& a, std::int64_t part) {
-  const std::int64_t vectors = vectors_of<L>(a.length), stride = parts_of<L>(a.order) * kLanes;
-  float* scores = a.scratch + part * kLanes;
+DRAGOMAN_INLINE void softmax_over_positions(const RowAttentionArguments& a, std::int64_t slice) {
+  const std::int64_t vectors = vectors_of<L>(a.length), stride = slices_of<L>(a.order) * kLanes;
+  float* scores = a.scratch + slice * kLanes;
   F32 largest = splat(-__builtin_inff());
   for (std::int64_t i = 0; i < vectors; ++i) {
     const F32 score = keep_positions<L>(load(scores + i * stride), i, a.length, -__builtin_inff());
@@ -133,8 +133,8 @@ DRAGOMAN_INLINE void softmax_over_positions(const RowAttentionArguments& a, std:
 /// The numbers of one position in [length, lanes], repeated to fill the vector.
 template <int L>
 DRAGOMAN_INLINE F32 of_position(const float* x, const HeadOrder& order, std::int64_t position,
-                                std::int64_t part) {
-  const F32 lanes = load(x + position * order.lanes + part * kLanes);
+                                std::int64_t slice) {
+  const F32 lanes = load(x + position * order.lanes + slice * kLanes);
   return L == kLanes ? lanes : __builtin_shuffle(lanes, lane_numbers() % L);
 }
 

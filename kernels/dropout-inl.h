@@ -1,4 +1,4 @@
-// Dropout by itself, with a residual connection and after ReLU (DropoutSite says what is dropped).
+// Dropout by itself, with a residual connection and after ReLU (DropoutRule says what is dropped).
 #pragma once
 
 #include <cstdint>
@@ -8,21 +8,22 @@
 
 DRAGOMAN_BEGIN_KERNELS
 
-/// Of one number or of each lane.
+/// hash32() of one number, or of each lane.
 template <class Number>
 DRAGOMAN_INLINE Number hash_of(Number x) {
-  x = (x ^ (x >> 16)) * 0x7FEB352DU;
-  x = (x ^ (x >> 15)) * 0x846CA68BU;
+  x = (x ^ (x >> 16)) * dropout_hash::kFirstFactor;
+  x = (x ^ (x >> 15)) * dropout_hash::kSecondFactor;
   return x ^ (x >> 16);
 }
 
-/// The key of a head's row (DropoutSite), of one token or of a token in each lane.
+/// The key of a head's row (DropoutRule), of one token or of a token in each lane.
 template <class Number>
-DRAGOMAN_INLINE Number head_key(Number token_key, const DropoutSite& d, std::int64_t head) {
-  return hash_of(token_key ^ d.site * 0x85EBCA6BU) + (std::uint32_t)head * 0xC2B2AE35U;
+DRAGOMAN_INLINE Number head_key(Number token_key, const DropoutRule& d, std::int64_t head) {
+  return hash_of(token_key ^ d.site * dropout_hash::kOfSite) +
+         (std::uint32_t)head * dropout_hash::kOfHead;
 }
 
-DRAGOMAN_INLINE std::uint32_t row_key(const DropoutSite& d, std::int64_t row) {
+DRAGOMAN_INLINE std::uint32_t row_key(const DropoutRule& d, std::int64_t row) {
   const std::int64_t t = row % d.queries, bh = row / d.queries;
   const std::uint32_t token_key = (std::uint32_t)d.row_keys[bh / d.heads * d.queries + t];
   return head_key(token_key, d, bh % d.heads);
@@ -38,8 +39,8 @@ DRAGOMAN_INLINE void dropout_factors(std::uint32_t key, std::int64_t block, std:
                                      float scale, Factors& factors) {
   std::uint8_t bytes[64];
   for (int group = 0; group < 16; group += kLanes) {
-    const U32 x =
-        hash_of(key + ((std::uint32_t)(block / 4 + group) + (U32)lane_numbers()) * 0x9E3779B9U);
+    const U32 x = hash_of(key + ((std::uint32_t)(block / 4 + group) + (U32)lane_numbers()) *
+                                    dropout_hash::kOfColumns);
     __builtin_memcpy(bytes + 4 * group, &x, sizeof x);
   }
   for (int i = 0; i < 64; ++i) factors.column[i] = bytes[i] < threshold ? 0.0F : scale;
@@ -48,7 +49,7 @@ DRAGOMAN_INLINE void dropout_factors(std::uint32_t key, std::int64_t block, std:
 /// One row of y = residual + dropout(x); the residual may be null, and the keys of the dropout.
 template <class T>
 DRAGOMAN_INLINE void add_dropped_row(const T* x, const T* residual, T* y, std::int64_t columns,
-                                     const DropoutSite& dropout, std::int64_t row) {
+                                     const DropoutRule& dropout, std::int64_t row) {
   const bool drops = dropout.row_keys != nullptr;
   const std::uint32_t key = drops ? row_key(dropout, row) : 0;
   const float scale = dropout.scale();

@@ -11,11 +11,25 @@ namespace dragoman {
 
 enum class ElementType { Float32, BFloat16 };
 
-/// Which elements dropout keeps (docs/design.md, section 7): element `c` of row `r` is dropped when
-/// byte c % 4 of hash32(key(r) + c / 4 * 0x9E3779B9) is below `threshold`, where
-/// key(r) = hash32(row_keys[b * queries + t] ^ site * 0x85EBCA6B) + h * 0xC2B2AE35
+/// The constants of dropout's hash. The first two are lowbias32's (Wellons 2018), the others are
+/// odd numbers with well-mixed bits.
+namespace dropout_hash {
+inline constexpr std::uint32_t kFirstFactor = 0x7FEB352D, kSecondFactor = 0x846CA68B;
+inline constexpr std::uint32_t kOfSite = 0x85EBCA6B, kOfHead = 0xC2B2AE35, kOfColumns = 0x9E3779B9;
+}  // namespace dropout_hash
+
+/// lowbias32: two multiplications, three xor-shifts.
+constexpr std::uint32_t hash32(std::uint32_t x) {
+  x = (x ^ (x >> 16)) * dropout_hash::kFirstFactor;
+  x = (x ^ (x >> 15)) * dropout_hash::kSecondFactor;
+  return x ^ (x >> 16);
+}
+
+/// Which elements dropout keeps: element `c` of row `r` is dropped when
+/// byte c % 4 of hash32(key(r) + c / 4 * kOfColumns) is below `threshold`, where
+/// key(r) = hash32(row_keys[b * queries + t] ^ site * kOfSite) + h * kOfHead
 /// and r = (b * heads + h) * queries + t. Plain rows: heads = 1, queries = number of rows.
-struct DropoutSite {
+struct DropoutRule {
   const std::int32_t* row_keys = nullptr;  ///< a random key per token; null = no dropout
   std::uint32_t site = 0;                  ///< which dropout of the model
   std::uint32_t threshold = 0;             ///< rate in 256ths
@@ -25,13 +39,6 @@ struct DropoutSite {
   float scale() const { return 256.0F / (256.0F - static_cast<float>(threshold)); }
 };
 
-/// lowbias32 (Wellons 2018): two multiplications, three xor-shifts.
-constexpr std::uint32_t hash32(std::uint32_t x) {
-  x = (x ^ (x >> 16)) * 0x7FEB352DU;
-  x = (x ^ (x >> 15)) * 0x846CA68BU;
-  return x ^ (x >> 16);
-}
-
 /// y = residual + dropout(x), or dropout(x) where residual is null. Also its own backward pass:
 /// dx = dropout(dy). [rows, columns] each; y may be x or residual.
 struct DropoutArguments {
@@ -39,7 +46,7 @@ struct DropoutArguments {
   const void* residual;
   void* y;
   std::int64_t columns;
-  DropoutSite dropout;
+  DropoutRule dropout;
 };
 
 /// y = dropout(relu(x)); y may be x.
@@ -47,7 +54,7 @@ struct ReluDropoutArguments {
   const void* x;
   void* y;
   std::int64_t columns;
-  DropoutSite dropout;
+  DropoutRule dropout;
 };
 
 /// Gradient of dropout(relu(x)), from its output alone: dx = y > 0 ? dy * scale : 0. dx may be dy.
@@ -70,24 +77,26 @@ struct AttentionWeightsArguments {
   std::int64_t heads, queries, keys;
   float scale;
   bool causal;
-  DropoutSite dropout;
+  DropoutRule dropout;
 };
 
 /// Gradient with respect to the scores; d_scores may be d_dropped.
 struct AttentionWeightsGradientArguments {
-  const void* weights;
+  const void* weights;  ///< before dropout
   const void* d_dropped;
   void* d_scores;
   std::int64_t keys;
   float scale;
-  DropoutSite dropout;
+  DropoutRule dropout;
 };
 
 /// Equation 1 for all sentences of a packed batch at once, without padding: for task b * heads + h
 /// the queries [starts[b], starts[b + 1]) of head h attend to the keys of sentence b, none after
 /// their own position where causal. A token's row of q, k and v is heads * d_k wide, and the rows
 /// lie a stride apart; output is [tokens, heads * d_k]; `log_sums` [query tokens, heads] keeps the
-/// logarithm of each softmax's denominator for the backward pass. row_keys are by query token.
+/// logarithm of each softmax's denominator for the backward pass. For dropout all query tokens are
+/// one sentence: a weight's row is h * dropout.queries + n, and its column is the key's position in
+/// its sentence.
 struct PackedAttentionArguments {
   const void *q, *k, *v;
   void* output;
@@ -98,7 +107,7 @@ struct PackedAttentionArguments {
   std::int64_t longest_keys;              ///< fits_packed_attention(longest_keys, d_k)
   float scale;
   bool causal;
-  DropoutSite dropout;
+  DropoutRule dropout;
 };
 struct PackedAttentionGradientArguments {
   PackedAttentionArguments forward;  ///< output is not read
@@ -113,7 +122,8 @@ constexpr bool fits_packed_attention(std::int64_t longest_keys, std::int64_t d_k
 
 /// "Add & Norm" (section 3.1; Ba et al. 2016): sum = residual + dropout(x), y = (sum - mean) *
 /// inverse_deviation * gain + bias, with mean and 1 / sqrt(variance + epsilon) of each row of the
-/// sum. All [rows, columns] but gain and bias [columns], and the statistics [rows].
+/// sum. All [rows, columns] but gain and bias [columns], and the statistics [rows]. `sum` may be x
+/// or residual, and y may be x or sum.
 struct NormArguments {
   const void* x;
   const void* residual;  ///< null: zero
@@ -123,11 +133,11 @@ struct NormArguments {
   float *means, *inverse_deviations;  ///< for the backward pass; may be null
   std::int64_t columns;
   float epsilon;
-  DropoutSite dropout;
+  DropoutRule dropout;
 };
-/// The gradients of gain and bias are sums over rows. Each `rows_per_part` rows have sums of their
+/// The gradients of gain and bias are sums over rows. Each `rows_per_sum` rows have sums of their
 /// own, to which the kernel adds. So the result does not depend on how rows are divided among
-/// threads, as long as no part is split.
+/// threads, as long as the rows of a sum stay together.
 struct NormGradientArguments {
   const void* dy;
   const void* d_sum_elsewhere;  ///< the sum's gradient from other uses than y; null: zero
@@ -136,15 +146,16 @@ struct NormGradientArguments {
   const float *means, *inverse_deviations;
   void* d_sum;             ///< also the residual's gradient
   void* d_x;               ///< null where there is no dropout: the same as d_sum
-  float *d_gain, *d_bias;  ///< [rows / rows_per_part, rounded up; columns]
-  std::int64_t rows_per_part;
+  float *d_gain, *d_bias;  ///< [rows / rows_per_sum, rounded up; columns]
+  std::int64_t rows_per_sum;
   std::int64_t columns;
-  DropoutSite dropout;
+  DropoutRule dropout;
 };
 
 /// Cross-entropy with label smoothing (section 5.4; Szegedy et al. 2016): the target distribution
 /// is (1 - smoothing) on the target plus smoothing / columns everywhere. Logits are replaced by the
-/// gradient of the row's loss with respect to them.
+/// gradient of the row's loss with respect to them. A row whose target is below 0 has none: its
+/// losses and gradient are 0.
 struct LossArguments {
   void* logits;
   const std::int64_t* targets;
@@ -155,17 +166,17 @@ struct LossArguments {
 };
 
 /// R-Drop (Wu et al. 2021): rows of the same token in two passes with different dropout. The row's
-/// objective is the mean of both smoothed cross-entropies plus weight / 2 times the mean of
+/// objective is the mean of both smoothed cross-entropies plus alpha / 2 times the mean of
 /// KL(first || second) and KL(second || first): half the paper's, so that it is a single pass's
 /// where both agree. Logits are replaced by its gradient.
 struct RDropArguments {
   void *first, *second;
-  const std::int64_t* targets;
+  const std::int64_t* targets;      ///< [rows]; below 0: none, losses and gradient are 0
   float* losses;                    ///< mean smoothed cross-entropy per row
   float* negative_log_likelihoods;  ///< mean of both passes
   float* divergences;               ///< mean of both directions
   std::int64_t columns;
-  float smoothing, weight;
+  float smoothing, alpha;
 };
 
 /// y[row, :] = scale * weight[tokens[row], :], zero for a token below zero.
@@ -241,7 +252,7 @@ struct ProductArguments {
 /// y = dropout(relu(x W^T + bias)).
 struct ReluProductArguments {
   ProductArguments product;
-  DropoutSite dropout;
+  DropoutRule dropout;
 };
 
 /// y = kept > 0 ? scale * (x W^T) : 0, which passes a gradient back through relu and dropout, whose
@@ -275,7 +286,8 @@ struct ProjectedLossArguments {
   float smoothing;
 };
 
-/// The kernels of one instruction set. [begin, end) are rows unless a comment says otherwise.
+/// The kernels of one instruction set. Of each there are two, by ElementType: [0] for fp32, [1] for
+/// bf16. [begin, end) are rows unless a comment says otherwise.
 struct BatchKernels {
   std::string_view name;
   void (*dropout[2])(const DropoutArguments&, std::int64_t begin, std::int64_t end);

@@ -93,7 +93,7 @@ struct RDropGradients {
 
   RDropGradients(F32 l, F32 m, float forth, float back, const RDropArguments& a) {
     const F32 p = exp_of_negative(l), q = exp_of_negative(m), ratio = l - m;
-    const float floor = a.smoothing / (float)a.columns, agreement = a.weight * 0.25F;
+    const float floor = a.smoothing / (float)a.columns, agreement = a.alpha * 0.25F;
     first = (p - floor) * 0.5F + (p * (ratio - forth) + p - q) * agreement;
     second = (q - floor) * 0.5F + (q - p - q * (ratio + back)) * agreement;
   }

@@ -64,7 +64,7 @@ struct LaneFactors {
   float scale;
   bool drops;
 
-  LaneFactors(const DropoutSite& dropout, const QueryBlock& block, std::int64_t at,
+  LaneFactors(const DropoutRule& dropout, const QueryBlock& block, std::int64_t at,
               std::int64_t head)
       : threshold(dropout.threshold), scale(dropout.scale()), drops(dropout.row_keys != nullptr) {
     if (!drops) return;
@@ -76,7 +76,7 @@ struct LaneFactors {
   /// Of key s; keys in ascending order, from 0 on.
   F32 of(std::int64_t s) {
     if (!drops) return splat(1);
-    if (s % 4 == 0) bits = hash_of(row_keys + (std::uint32_t)(s / 4) * 0x9E3779B9U);
+    if (s % 4 == 0) bits = hash_of(row_keys + (std::uint32_t)(s / 4) * dropout_hash::kOfColumns);
     const U32 byte = bits & 0xFF;
     bits = bits >> 8;
     return byte < threshold ? splat(0) : splat(scale);

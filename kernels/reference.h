@@ -30,23 +30,24 @@ inline std::span<const double> row_of(const Numbers& matrix, std::int64_t row,
 
 // ---- dropout and activations ----
 
-/// 0 for a dropped element, DropoutSite::scale() for a kept one; 1 without dropout.
-inline double dropout_factor(const DropoutSite& site, std::int64_t row, std::int64_t column) {
-  if (site.row_keys == nullptr) return 1;
-  const std::int64_t t = row % site.queries, h = row / site.queries % site.heads;
-  const std::int64_t b = row / site.queries / site.heads;
-  const auto token_key = static_cast<std::uint32_t>(site.row_keys[b * site.queries + t]);
-  const std::uint32_t key =
-      hash32(token_key ^ site.site * 0x85EBCA6BU) + static_cast<std::uint32_t>(h) * 0xC2B2AE35U;
-  const std::uint32_t bits = hash32(key + static_cast<std::uint32_t>(column / 4) * 0x9E3779B9U);
+/// 0 for a dropped element, DropoutRule::scale() for a kept one; 1 without dropout.
+inline double dropout_factor(const DropoutRule& rule, std::int64_t row, std::int64_t column) {
+  if (rule.row_keys == nullptr) return 1;
+  const std::int64_t t = row % rule.queries, h = row / rule.queries % rule.heads;
+  const std::int64_t b = row / rule.queries / rule.heads;
+  const auto token_key = static_cast<std::uint32_t>(rule.row_keys[b * rule.queries + t]);
+  const std::uint32_t key = hash32(token_key ^ rule.site * dropout_hash::kOfSite) +
+                            static_cast<std::uint32_t>(h) * dropout_hash::kOfHead;
+  const std::uint32_t bits =
+      hash32(key + static_cast<std::uint32_t>(column / 4) * dropout_hash::kOfColumns);
   const std::uint32_t byte = bits >> 8 * (column % 4) & 0xFF;
-  return byte < site.threshold ? 0 : 256.0 / (256 - site.threshold);
+  return byte < rule.threshold ? 0 : 256.0 / (256 - rule.threshold);
 }
 
 /// dropout(x) [rows, columns].
-inline Numbers dropout(Numbers x, std::int64_t columns, const DropoutSite& site) {
+inline Numbers dropout(Numbers x, std::int64_t columns, const DropoutRule& rule) {
   for (std::size_t i = 0; i < x.size(); ++i)
-    x[i] *= dropout_factor(site, static_cast<std::int64_t>(i) / columns,
+    x[i] *= dropout_factor(rule, static_cast<std::int64_t>(i) / columns,
                            static_cast<std::int64_t>(i) % columns);
   return x;
 }
@@ -159,8 +160,8 @@ inline Numbers attention_weights(const Numbers& scores, std::span<const std::int
 /// d_scores [rows, keys], from the gradient after dropout.
 inline Numbers attention_weights_gradient(const Numbers& weights, const Numbers& d_dropped,
                                           std::int64_t keys, double scale,
-                                          const DropoutSite& site) {
-  Numbers d = dropout(d_dropped, keys, site);
+                                          const DropoutRule& rule) {
+  Numbers d = dropout(d_dropped, keys, rule);
   for (std::int64_t row = 0; row * keys < static_cast<std::int64_t>(d.size()); ++row) {
     const double mean = dot(row_of(weights, row, keys), row_of(d, row, keys));
     for (std::int64_t s = row * keys; s < (row + 1) * keys; ++s)
@@ -192,7 +193,7 @@ struct Query {
 };
 
 /// Equation 1 and its derivatives for one query.
-inline void add_query(const PackedShape& shape, const PackedInputs& in, const DropoutSite& site,
+inline void add_query(const PackedShape& shape, const PackedInputs& in, const DropoutRule& rule,
                       const Query& query, PackedResults& out) {
   const auto [sentence, head, token] = query;
   const std::int64_t first = shape.key_starts[sentence], d_k = shape.d_k;
@@ -209,10 +210,10 @@ inline void add_query(const PackedShape& shape, const PackedInputs& in, const Dr
   const std::int64_t row = head * shape.query_starts.back() + token;
   for (std::int64_t s = 0; s < length; ++s)
     d.push_back(dot(part(in.d_output, token), part(in.v, first + s)) *
-                dropout_factor(site, row, s));
+                dropout_factor(rule, row, s));
   const double mean = dot(p, d);
   for (std::int64_t s = 0; s < length; ++s) {
-    const double dropped = p[s] * dropout_factor(site, row, s);
+    const double dropped = p[s] * dropout_factor(rule, row, s);
     const double d_score = p[s] * (d[s] - mean) * shape.scale();
     for (std::int64_t c = 0; c < d_k; ++c) {
       const std::int64_t i = token * shape.width() + head * d_k + c;
@@ -226,12 +227,12 @@ inline void add_query(const PackedShape& shape, const PackedInputs& in, const Dr
 }
 
 inline PackedResults packed_attention(const PackedShape& shape, const PackedInputs& in,
-                                      const DropoutSite& site) {
+                                      const DropoutRule& rule) {
   PackedResults out{zeros(in.q.size()), zeros(in.q.size()), zeros(in.k.size()), zeros(in.k.size())};
   for (std::size_t b = 0; b + 1 < shape.query_starts.size(); ++b)
     for (std::int64_t h = 0; h < shape.heads; ++h)
       for (std::int64_t n = shape.query_starts[b]; n < shape.query_starts[b + 1]; ++n)
-        add_query(shape, in, site, {static_cast<std::int64_t>(b), h, n}, out);
+        add_query(shape, in, rule, {static_cast<std::int64_t>(b), h, n}, out);
   return out;
 }
 

@@ -57,7 +57,7 @@ DRAGOMAN_INLINE float reached_by(std::int64_t best, const float* values, std::in
   return reached;
 }
 
-/// Inserts value c of the part into the list of the best, which has `filled` entries.
+/// Inserts value c into the list of the best, which has `filled` entries.
 DRAGOMAN_INLINE void insert_best(const BestArguments& a, std::int64_t c, std::int64_t& filled) {
   const float value = a.values[c];
   std::int64_t at = filled < a.best ? filled++ : a.best - 1;

@@ -20,7 +20,7 @@ enum class Pass { Forward, Training };
 /// computed together, with elements of `element_size` bytes. One sentence that is too long for the
 /// packed kernel makes all be padded to the longest. A forward pass holds the scores of one
 /// attention at a time, a training pass those of all layers. 0 where the packed kernel computes all
-/// sentences.
+/// sentences. Scores that guided alignment computes besides are not counted.
 std::int64_t attention_memory(const ModelConfig& config, const SentenceStarts& starts,
                               std::int64_t element_size, Pass pass);
 

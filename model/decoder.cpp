@@ -62,7 +62,7 @@ torch::Tensor DecoderImpl::forward(torch::Tensor x, DecoderAttention& attention,
   ResidualStream stream{normalized_if_asked(embedding_norm, x), {}, {}};
   for (const auto& layer : *layers)
     stream = layer->as<DecoderLayerImpl>()->forward(stream, attention, row_keys);
-  return norm ? stream.normalized(norm, row_keys).normalized : stream.value(row_keys);
+  return norm ? stream.normalize(norm, row_keys).normalized : stream.value(row_keys);
 }
 
 }  // namespace dragoman

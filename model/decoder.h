@@ -49,7 +49,7 @@ class PackedDecoderAttention : public DecoderAttention {
 struct DecoderLayerImpl : torch::nn::Module {
   DecoderLayerImpl(const ModelConfig& config, std::int64_t layer);
 
-  /// row_keys [N] as in Dropout.
+  /// The stream before the layer to the stream behind it, [N, D] each. row_keys [N] as in Dropout.
   ResidualStream forward(const ResidualStream& x, DecoderAttention& attention,
                          const torch::Tensor& row_keys);
 
@@ -68,6 +68,7 @@ TORCH_MODULE(DecoderLayer);
 struct DecoderImpl : torch::nn::Module {
   explicit DecoderImpl(const ModelConfig& config);
 
+  /// Embedded target tokens x [N, D] to the hidden states of their next tokens, [N, D].
   torch::Tensor forward(torch::Tensor x, DecoderAttention& attention,
                         const torch::Tensor& row_keys);
 

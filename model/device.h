@@ -12,8 +12,9 @@ namespace dragoman {
 /// for other texts, and Error where CUDA is asked for and missing, or has no device of that number.
 torch::Device parse_device(const std::string& text, int local_rank = 0);
 
-/// Sets the number of LibTorch's CPU threads to threads_to_use(), and returns it. To be called
-/// before any work.
+/// Sets the number of LibTorch's CPU threads to threads_to_use(), and returns it. `threads`: the
+/// flag's value, 0 for all cores. `processes`: that share this machine's cores. To be called before
+/// any work.
 int use_threads(std::int64_t threads, int processes = 1);
 
 }  // namespace dragoman

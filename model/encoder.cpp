@@ -40,7 +40,7 @@ EncoderImpl::EncoderImpl(const ModelConfig& config) {
 torch::Tensor EncoderImpl::forward(torch::Tensor x, const PackedLayout& layout) {
   ResidualStream stream{normalized_if_asked(embedding_norm, x), {}, {}};
   for (const auto& layer : *layers) stream = layer->as<EncoderLayerImpl>()->forward(stream, layout);
-  return norm ? stream.normalized(norm, layout.row_keys).normalized : stream.value(layout.row_keys);
+  return norm ? stream.normalize(norm, layout.row_keys).normalized : stream.value(layout.row_keys);
 }
 
 }  // namespace dragoman

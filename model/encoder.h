@@ -15,6 +15,7 @@ namespace dragoman {
 struct EncoderLayerImpl : torch::nn::Module {
   EncoderLayerImpl(const ModelConfig& config, std::int64_t layer);
 
+  /// The stream before the layer to the stream behind it, [N, D] each.
   ResidualStream forward(const ResidualStream& x, const PackedLayout& layout);
 
   MultiHeadAttention self_attention;
@@ -29,7 +30,8 @@ TORCH_MODULE(EncoderLayer);
 struct EncoderImpl : torch::nn::Module {
   explicit EncoderImpl(const ModelConfig& config);
 
-  torch::Tensor forward(torch::Tensor x, const PackedLayout& layout);  ///< [N, D] -> memory [N, D]
+  /// Embedded source tokens x [N, D] to the memory, [N, D].
+  torch::Tensor forward(torch::Tensor x, const PackedLayout& layout);
 
   torch::nn::LayerNorm embedding_norm{nullptr};  ///< before the first layer, with embedding_norm
   torch::nn::ModuleList layers;

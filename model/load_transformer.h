@@ -6,7 +6,8 @@
 
 namespace dragoman {
 
-/// In fp32 on `device`, for use without gradients.
+/// In fp32 on `device`, for use without gradients. Throws Error naming the file where a weight is
+/// missing, or has another shape than the file's configuration asks for.
 Transformer load_transformer(const ModelFileReader& file, torch::Device device);
 
 }  // namespace dragoman

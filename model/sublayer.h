@@ -18,14 +18,15 @@ inline AddNorm add_norm(torch::nn::LayerNorm& norm, const Dropout& dropout) {
   return {norm->weight, norm->bias, norm->options.eps(), dropout};
 }
 
-/// The value between two sub-layers, residual + dropout(output), [N, D], not yet added up. `output`
-/// is the last sub-layer's. The next normalisation does the addition, as it reads both anyway. An
-/// undefined `output` counts as zero. With norm = after it is undefined between two sub-layers.
+/// The value between two sub-layers, residual + dropout(output), [N, D] each, not yet added up:
+/// `output` is the last sub-layer's. The next normalisation does the addition, as it reads both
+/// anyway. An undefined `output` counts as zero. With norm = after there is no `output` between two
+/// sub-layers, as each sum is normalised at once.
 struct ResidualStream {
   torch::Tensor residual, output;
   Dropout dropout;
 
-  NormalizedSum normalized(torch::nn::LayerNorm& norm, const torch::Tensor& row_keys) const {
+  NormalizedSum normalize(torch::nn::LayerNorm& norm, const torch::Tensor& row_keys) const {
     if (!output.defined()) return add_norm(norm, {}).apply(residual, {}, {});
     return add_norm(norm, dropout).apply(output, residual, row_keys);
   }
@@ -39,16 +40,19 @@ inline torch::Tensor normalized_if_asked(torch::nn::LayerNorm& norm, const torch
   return norm ? add_norm(norm, {}).apply(x, {}, {}).normalized : x;
 }
 
+/// A sub-layer with its residual connection, normalisation and dropout. `sub_layer` maps [N, D] to
+/// [N, D]. norm = after returns {LayerNorm(x + dropout(Sublayer(x)))}; the others return
+/// {x, Sublayer(LayerNorm(x))}, which is still to be added up. row_keys [N] as in Dropout.
 template <class SubLayer>
 ResidualStream residual_connection(const ResidualStream& x, torch::nn::LayerNorm& norm,
                                    NormPosition position, const Dropout& dropout,
                                    const torch::Tensor& row_keys, SubLayer&& sub_layer) {
   if (is_before(position)) {
-    const NormalizedSum input = x.normalized(norm, row_keys);
+    const NormalizedSum input = x.normalize(norm, row_keys);
     return {input.sum, sub_layer(input.normalized), dropout};
   }
   const ResidualStream added{x.residual, sub_layer(x.residual), dropout};
-  return {added.normalized(norm, row_keys).normalized, {}, {}};
+  return {added.normalize(norm, row_keys).normalized, {}, {}};
 }
 
 /// The same around self-attention.
@@ -57,7 +61,7 @@ ResidualStream self_attention_connection(const ResidualStream& x, torch::nn::Lay
                                          NormPosition position, const Dropout& dropout,
                                          const torch::Tensor& row_keys, SelfAttention&& attend) {
   if (position == NormPosition::BeforeQueries) {
-    const NormalizedSum input = x.normalized(norm, row_keys);
+    const NormalizedSum input = x.normalize(norm, row_keys);
     return {input.sum, attend({.queries = input.normalized, .keys = input.sum}), dropout};
   }
   return residual_connection(x, norm, position, dropout, row_keys, [&](const torch::Tensor& input) {

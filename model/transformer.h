@@ -1,5 +1,6 @@
 // The Transformer of "Attention Is All You Need" (Vaswani et al. 2017), figure 1, on packed
-// batches. Letters: B sentences, N tokens of a side, D d_model, V vocabulary.
+// batches. Letters: B sentences, N tokens of a side, M tokens of the source where N are the
+// target's, D d_model, V vocabulary.
 #pragma once
 
 #include <torch/nn/module.h>
@@ -64,8 +65,9 @@ struct TransformerImpl : torch::nn::Module {
   torch::Tensor output_weight() const;  ///< [V, D]
   torch::Tensor output_bias() const;    ///< [V] or undefined
 
-  /// Xavier uniform for linear layers (Glorot and Bengio 2010), N(0, 1/D) for embeddings, zero
-  /// biases, a function of the seed alone.
+  /// Xavier uniform for linear layers (Glorot and Bengio 2010), N(0, 1/D) for embeddings, learned
+  /// positions and an untied output projection, 1 and 0 for norms, zero biases: a function of the
+  /// seed and the configuration alone.
   void initialize(std::uint64_t seed);
 
   ModelConfig config;

@@ -36,7 +36,7 @@ ScoreTuple tuple_of(const SystemScore& score) {
 EvaluateConfig config_of(const NamedOptions& options) {
   EvaluateConfig config;
   assign_options(fields_of(config), options);
-  config.validate();
+  config.check();
   return config;
 }
 

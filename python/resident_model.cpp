@@ -68,7 +68,7 @@ DecodeConfig ResidentModel::search_with(const NamedOptions& options) const {
   DecodeConfig config;
   take_decode_defaults(config, decode_defaults_, [](std::string_view) { return false; });
   assign_options(fields_of(config), options);
-  config.validate();
+  config.check();
   return config;
 }
 

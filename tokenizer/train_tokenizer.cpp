@@ -218,7 +218,7 @@ bool is_reserved(std::string_view piece) {
 
 }  // namespace
 
-void TokenizerConfig::validate() const {
+void TokenizerConfig::check() const {
   const auto symbols = static_cast<std::int64_t>(user_symbols.size());
   if (vocab_size <= kReservedPieces + symbols)
     throw UsageError("--vocab-size ", vocab_size, ": at least ", kReservedPieces + symbols + 1,
@@ -247,7 +247,7 @@ std::uint64_t sample_key(std::string_view line) { return xxh3(line, 0x746F6B656E
 
 TrainedTokenizer train_tokenizer(std::vector<std::string_view> lines,
                                  const TokenizerConfig& config) {
-  config.validate();
+  config.check();
   require_threads();
   keep_sample(lines, config.sample_lines);
   lines = training_lines(lines);

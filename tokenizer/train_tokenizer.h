@@ -34,7 +34,7 @@ struct TokenizerConfig {
   bool trains() const { return source_model.empty() && source_bytes.empty(); }
 
   /// Throws UsageError naming the flag.
-  void validate() const;
+  void check() const;
 
   /// Tokenizers may have other names on resume: they are compared with those of the checkpoint.
   template <class Visit>

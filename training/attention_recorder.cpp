@@ -44,8 +44,8 @@ RecordedAttention AttentionRecorder::record(Engine& engine) const {
     const RowOrigin origin{.parent = t == 0 ? -1 : 0, .slot = slot};
     std::vector<float> row;
     Candidate best;
-    engine.select({&origin, 1});
-    engine.step({.previous = {&previous, 1},
+    engine.step({.rows = {&origin, 1},
+                 .previous = {&previous, 1},
                  .adjustments = {},
                  .candidates_per_row = 1,
                  .candidates = {&best, 1},

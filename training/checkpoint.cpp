@@ -64,7 +64,7 @@ void write_weights(const std::filesystem::path& path, TrainingModel& model,
 
 void write_checkpoint(const std::filesystem::path& path, TrainingModel& model,
                       const ModelAttachments& attachments, const ProgressRecord& progress) {
-  const auto weights = model.output_weights().cpu(), last_weights = model.weights().cpu();
+  const auto weights = model.result_weights().cpu(), last_weights = model.weights().cpu();
   const auto first = model.adam().first_moment.cpu(), second = model.adam().second_moment.cpu();
   const auto steps = model.adam().steps.cpu();
   ModelContents contents = contents_of(model, weights, attachments);
@@ -131,7 +131,7 @@ void load_checkpoint(const std::filesystem::path& path, TrainingModel& model) {
   if (to_json(reader.config()) != to_json(model.config()))
     throw Error(path.string(), ": the checkpoint's architecture is not this run's");
   const torch::NoGradGuard no_grad;
-  for (auto& view : model.layout().views(model.output_weights()))
+  for (auto& view : model.layout().views(model.result_weights()))
     view.tensor.copy_(read_tensor(reader, view.name));
   if (model.has_moving_average()) model.weights().copy_(read_tensor(reader, kWeights));
   model.adam().first_moment.copy_(read_tensor(reader, kFirstMoment));

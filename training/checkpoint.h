@@ -27,7 +27,7 @@ struct ModelAttachments {
 /// Weights alone.
 void write_weights(const std::filesystem::path& path, TrainingModel& model,
                    const torch::Tensor& flat_weights, const ModelAttachments& attachments);
-/// The output weights (TrainingModel::output_weights()), moments and progress. Where a moving
+/// The output weights (TrainingModel::result_weights()), moments and progress. Where a moving
 /// average is kept, the weights themselves as `training.weights`.
 void write_checkpoint(const std::filesystem::path& path, TrainingModel& model,
                       const ModelAttachments& attachments, const ProgressRecord& progress);

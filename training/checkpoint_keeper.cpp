@@ -52,7 +52,7 @@ void CheckpointKeeper::resume(const FoundCheckpoint& checkpoint) {
 
 void CheckpointKeeper::save(const std::filesystem::path& path, ProgressRecord& progress) {
   // Before the attempt, so that a full disk is not tried again after every update.
-  last_save_ = std::chrono::steady_clock::now();
+  since_save_.restart();
   if (const auto log_bytes = log_.sync()) progress.log_bytes = *log_bytes;
   ModelAttachments attachments = run_.attachments;
   attachments.provenance.updates = progress.update;
@@ -93,11 +93,10 @@ void CheckpointKeeper::save_latest(ProgressRecord& progress) {
 }
 
 void CheckpointKeeper::save_if_due(ProgressRecord& progress) {
-  const std::chrono::duration<double> since_save = std::chrono::steady_clock::now() - last_save_;
   if (progress.update % run_.config.save_interval() == 0 && !has_numbered(progress.update))
     try_to_save("checkpoint", "the next one may succeed", observer_,
                 [&] { save_numbered(progress); });
-  else if (since_save.count() > run_.config.save_minutes * 60)
+  else if (since_save_.seconds() > run_.config.save_minutes * 60)
     try_to_save("checkpoint", "the next one may succeed", observer_,
                 [&] { save_latest(progress); });
 }

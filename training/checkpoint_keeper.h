@@ -2,13 +2,13 @@
 // returns to, and the ones that are averaged. Only rank 0 uses it.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/stopwatch.h"
 #include "training/checkpoint.h"
 #include "training/run_log.h"
 #include "training/training_observer.h"
@@ -66,7 +66,7 @@ class CheckpointKeeper {
   TrainingObserver& observer_;
   Warn warn_;
   std::int64_t numbered_update_ = 0;  // of the last numbered checkpoint
-  std::chrono::steady_clock::time_point last_save_ = std::chrono::steady_clock::now();
+  Stopwatch since_save_;
 };
 
 }  // namespace dragoman

@@ -16,12 +16,12 @@ BatchLoss DeviceLoss::read() const {
 }
 
 BatchLoss batch_loss(const DeviceLoss& loss, const double* values) {
-  return {.smoothed = values[kSmoothed],
-          .negative_log_likelihood = values[kNegativeLogLikelihood],
+  return {.smoothed = values[LossIndex::kSmoothed],
+          .negative_log_likelihood = values[LossIndex::kNegativeLogLikelihood],
           .source_tokens = loss.source_tokens,
           .target_tokens = loss.target_tokens,
-          .alignment = values[kAlignment],
-          .linked_tokens = values[kLinkedTokens]};
+          .alignment = values[LossIndex::kAlignment],
+          .linked_tokens = values[LossIndex::kLinkedTokens]};
 }
 
 }  // namespace dragoman

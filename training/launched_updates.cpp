@@ -10,11 +10,12 @@ std::vector<UpdateResult> read_results(const std::vector<LaunchedUpdate>& update
     numbers.push_back(torch::cat(
         {update.loss.values, torch::stack({norm, update.step.made.to(norm.scalar_type())})}));
   }
-  const auto here = torch::stack(numbers).cpu();  // [updates, kLosses + 2]
+  const auto here = torch::stack(numbers).cpu();  // [updates, LossIndex::kCount + 2]
   std::vector<UpdateResult> results;
   for (std::size_t i = 0; i < updates.size(); ++i) {
     const double* row = here.const_data_ptr<double>() + i * static_cast<std::size_t>(here.size(1));
-    results.push_back({batch_loss(updates[i].loss, row), row[kLosses], row[kLosses + 1] != 0});
+    results.push_back({batch_loss(updates[i].loss, row), row[LossIndex::kCount],
+                       row[LossIndex::kCount + 1] != 0});
   }
   return results;
 }

@@ -24,7 +24,7 @@ class LogInterval {
   void begin(double now, double waited);
   void add(const BatchLoss& sums, double gradient_norm);
   /// Seconds of validations and checkpoints: the speed is that of training alone.
-  void leave_out(double seconds) { start_ += seconds; }
+  void exclude_seconds(double seconds) { start_ += seconds; }
 
   bool empty() const { return updates_ == 0; }
   /// Of an interval that is not empty.

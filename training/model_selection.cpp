@@ -52,14 +52,14 @@ Scores ModelSelection::scores_of(const torch::Tensor& weights, const ProgressRec
 }
 
 std::optional<double> ModelSelection::validate(ProgressRecord& progress, std::stop_token stop) {
-  const Scores scores = scores_of(model_.output_weights(), progress, stop);
+  const Scores scores = scores_of(model_.result_weights(), progress, stop);
   if (stop.stop_requested()) return std::nullopt;
   const BestMetric metric = run_.config.best_metric;
   progress.seconds += scores.seconds();
   progress.validated_update = progress.update;
   if (progress.update == 0 && scores.keep) progress.keep_value = scores.keep->value(metric);
   const auto save = [&] {
-    write_as_model(model_.output_weights(), provenance_of(progress, &scores.valid));
+    write_as_model(model_.result_weights(), provenance_of(progress, &scores.valid));
   };
   bool best = scores.beat(progress.best, metric);
   // A model that could not be saved does not count as the best, so that a later one can. At update
@@ -115,7 +115,7 @@ bool ModelSelection::take_average_if_better(const CheckpointMean& mean, Progress
 }
 
 void ModelSelection::take_last_weights(const ProgressRecord& progress) {
-  write(run_.folder.model(), model_.output_weights(), provenance_of(progress, nullptr));
+  write(run_.folder.model(), model_.result_weights(), provenance_of(progress, nullptr));
 }
 
 void ModelSelection::restore_if_lost(const ProgressRecord& progress) {

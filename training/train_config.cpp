@@ -65,7 +65,7 @@ void TrainConfig::check_rank_timeout() const {
   require(rank_timeout >= 1 && rank_timeout <= 3600, "rank-timeout", "from 1 to 3600");
 }
 
-void TrainConfig::validate() const {
+void TrainConfig::check() const {
   check_output();
   check_rank_timeout();
   require(max_tokens > 0, "max-tokens", "above 0, or auto");

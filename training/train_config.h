@@ -81,7 +81,7 @@ struct TrainConfig {
   /// none.
   void settle_lr_end();
   /// Throws UsageError naming the flag. The next two functions check one flag each.
-  void validate() const;
+  void check() const;
   void check_output() const;
   void check_rank_timeout() const;
   /// Updates between checkpoints: save_every, or valid_every where that is 0.

@@ -55,7 +55,7 @@ Trainer::Trainer(TrainingRun run, Communicator& ranks, TrainingObserver& observe
 
 void Trainer::start_from(const std::filesystem::path& model) {
   model_.weights().copy_(load_flat_weights(model, model_.layout(), run_.device));
-  model_.output_weights().copy_(model_.weights());
+  model_.result_weights().copy_(model_.weights());
   model_.weights_changed();
 }
 
@@ -101,7 +101,7 @@ StopReason Trainer::make_updates(const std::stop_token& stop) {
 }
 
 void Trainer::begin() {
-  train_began_ = std::chrono::steady_clock::now();
+  since_beginning_.restart();
   share_state(ranks_, model_, progress_);
   seconds_before_ = progress_.seconds;
   progress_.start = run_.start;
@@ -165,7 +165,7 @@ void Trainer::save_if_due() {
   if (!ranks_.leads() || progress_.update == 0) return;
   const double began = seconds();
   checkpoints_.save_if_due(progress_);
-  interval_.leave_out(seconds() - began);
+  interval_.exclude_seconds(seconds() - began);
 }
 
 /// A model to start with is scored first: the run must beat it.
@@ -180,7 +180,7 @@ bool Trainer::validate(const std::stop_token& stop) {
   const auto seconds = selection_.validate(progress_, stop);
   if (!seconds) return false;
   validation_seconds_.add(*seconds);
-  interval_.leave_out(*seconds);
+  interval_.exclude_seconds(*seconds);
   return true;
 }
 
@@ -259,7 +259,7 @@ void Trainer::note(const LaunchedUpdate& update, const UpdateResult& result) {
     note_made(progress_.history, loss, result.gradient_norm);
     interval_.add(sums, result.gradient_norm);
   } else {
-    leave_out(update.sentences, loss, result.gradient_norm);
+    report_left_out(update.sentences, loss, result.gradient_norm);
   }
   observer_.updated(progress_, loss, outlook(run_.config, progress_, pace()));
 }
@@ -290,7 +290,8 @@ double Trainer::learning_rate_at(std::int64_t update) const {
   return learning_rate(schedule_of(run_, progress_), update) * progress_.rate_factor;
 }
 
-void Trainer::leave_out(const std::vector<std::int64_t>& sentences, double loss, double norm) {
+void Trainer::report_left_out(const std::vector<std::int64_t>& sentences, double loss,
+                              double norm) {
   ++progress_.left_out;
   note_left_out(progress_.history);
   LeftOutFacts facts{.update = progress_.update, .loss = loss, .gradient_norm = norm, .lines = {}};
@@ -331,10 +332,7 @@ void Trainer::log_update() {
   interval_.begin(now, waited);
 }
 
-double Trainer::seconds() const {
-  const std::chrono::duration<double> here = std::chrono::steady_clock::now() - train_began_;
-  return seconds_before_ + here.count();
-}
+double Trainer::seconds() const { return seconds_before_ + since_beginning_.seconds(); }
 
 RunPosition Trainer::run_position(double seconds) const {
   return {.update = last_launched(),

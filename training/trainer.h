@@ -1,13 +1,13 @@
 // The training loop (section 5): updates, and between them validation, checkpoints, and the end.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <stop_token>
 #include <vector>
 
+#include "base/stopwatch.h"
 #include "training/checkpoint_keeper.h"
 #include "training/cooldown.h"
 #include "training/launched_updates.h"
@@ -54,15 +54,15 @@ class Trainer {
   bool finish(const std::stop_token& stop);
   void save_stopped();
 
-  /// The three validations return false where a stop was requested meanwhile. The validation is
+  /// Each validate function returns false where a stop was requested meanwhile. The validation is
   /// then still due when the run goes on. Where the run has diverged, the history says so.
   bool validate_if_due(const std::stop_token& stop);
   /// Of the last weights, if they are not validated yet.
   bool validate_last(const std::stop_token& stop);
   bool validate_on_rank_0(const std::stop_token& stop);
-  void save_if_due();
-  bool validation_is_due() const;
   bool validate(const std::stop_token& stop);
+  bool validation_is_due() const;
+  void save_if_due();
   /// Scores the average of the last checkpoints, and makes it the model where it is better. Returns
   /// whether it did.
   bool average_checkpoints(const std::stop_token& stop);
@@ -87,7 +87,7 @@ class Trainer {
   /// forgotten.
   void note_results();
   void note(const LaunchedUpdate& update, const UpdateResult& result);
-  void leave_out(const std::vector<std::int64_t>& sentences, double loss, double norm);
+  void report_left_out(const std::vector<std::int64_t>& sentences, double loss, double norm);
   /// Returns to the last sound checkpoint, with half the learning rate and another text order.
   void roll_back();
   /// Makes the next update the one behind the progress.
@@ -111,8 +111,8 @@ class Trainer {
   std::vector<LaunchedUpdate> launched_;
   double launch_began_ = 0;  // of the first of these, in seconds()
 
-  std::chrono::steady_clock::time_point train_began_;  // of train()
-  double seconds_before_ = 0;                          // of earlier starts
+  Stopwatch since_beginning_;  // of train()
+  double seconds_before_ = 0;  // of earlier starts
   LogInterval interval_;
   RunningMean update_seconds_, validation_seconds_;  // of this start
 };

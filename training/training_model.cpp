@@ -208,21 +208,21 @@ DeviceLoss TrainingModel::accumulate_share(Replica& replica, const BatchView& sh
         row_keys(input.target, input.sentences, seed_, update, Side::Target));
   }
   const ForwardPass output = forward_pass(replica.model, source, target, input.links, loss);
-  Predictions predictions{output.hidden, target.tokens};
-  if (passes == 2)
-    predictions = passes_apart(predictions.hidden, target.tokens, input.target.size() / passes);
+  const Predictions predictions =
+      passes == 2 ? passes_apart(output.hidden, target.tokens, input.target.size() / passes)
+                  : Predictions{output.hidden, target.tokens};
   const auto sums =
       projected_cross_entropy(predictions.hidden, replica.model->output_weight(),
                               replica.model->output_bias(), predictions.targets, loss);
   auto objective = sums.objective;
-  std::vector<torch::Tensor> losses(kLosses, torch::zeros_like(sums.smoothed));
-  losses[kSmoothed] = sums.smoothed;
-  losses[kNegativeLogLikelihood] = sums.negative_log_likelihood;
+  std::vector<torch::Tensor> losses(LossIndex::kCount, torch::zeros_like(sums.smoothed));
+  losses[LossIndex::kSmoothed] = sums.smoothed;
+  losses[LossIndex::kNegativeLogLikelihood] = sums.negative_log_likelihood;
   if (output.alignment_loss.defined()) {
     objective =
         objective + output.alignment_loss * (loss.alignment_weight / static_cast<double>(passes));
-    losses[kAlignment] = output.alignment_loss.detach().to(torch::kFloat64);
-    losses[kLinkedTokens] = output.linked_tokens.detach().to(torch::kFloat64);
+    losses[LossIndex::kAlignment] = output.alignment_loss.detach().to(torch::kFloat64);
+    losses[LossIndex::kLinkedTokens] = output.linked_tokens.detach().to(torch::kFloat64);
   }
   objective.backward();
   return {torch::stack(losses), share.source.size(), share.target.size()};

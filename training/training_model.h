@@ -27,8 +27,8 @@ struct StepConfig {
   std::int64_t target_tokens;  ///< of the whole update
   double learning_rate;
   double clip_norm = 0;  ///< gradients with a larger norm are scaled down to it; 0: no clipping
-  /// A gradient with a larger norm is thrown away, and always one that is not finite. Scalar fp64
-  /// on the model's device; undefined: no limit.
+  /// An update whose gradient has a larger norm is left out, and always one whose gradient is not
+  /// finite. Scalar fp64 on the model's device; undefined: no limit.
   torch::Tensor max_gradient_norm = {};
 };
 
@@ -58,7 +58,7 @@ class TrainingModel {
   DeviceLoss accumulate(const PackedBatch& batch, const LossConfig& loss, std::int64_t update);
 
   /// Divides the gradient by the number of target tokens, clips it, makes one step of Adam, and
-  /// clears the gradient. Where the gradient is thrown away, the weights stay as they are. Waits
+  /// clears the gradient. Where the update is left out, the weights stay as they are. Waits
   /// for no other device than the CPU.
   StepResult step(const StepConfig& step);
 
@@ -91,7 +91,7 @@ class TrainingModel {
   bool has_moving_average() const { return moving_average_.has_value(); }
   /// The weights that are validated and saved as the model: the moving average, or the weights
   /// where none is kept.
-  torch::Tensor& output_weights() { return moving_average_ ? moving_average_->values : weights_; }
+  torch::Tensor& result_weights() { return moving_average_ ? moving_average_->values : weights_; }
 
  private:
   /// A module tree whose parameters are views of compute_weights_, with gradients of its own.
@@ -127,14 +127,14 @@ class TrainingModel {
 
 /// While this object lives, master() computes with `weights` (flat, like model.weights()) in place
 /// of the model's own. No update may be made meanwhile, and `weights` must outlive it.
-class OtherWeights {
+class ScopedWeights {
  public:
-  OtherWeights(TrainingModel& model, const torch::Tensor& weights) : model_(model) {
+  ScopedWeights(TrainingModel& model, const torch::Tensor& weights) : model_(model) {
     model.layout().bind_values(model.master(), weights);
   }
-  OtherWeights(const OtherWeights&) = delete;
-  OtherWeights& operator=(const OtherWeights&) = delete;
-  ~OtherWeights() { model_.layout().bind_values(model_.master(), model_.weights()); }
+  ScopedWeights(const ScopedWeights&) = delete;
+  ScopedWeights& operator=(const ScopedWeights&) = delete;
+  ~ScopedWeights() { model_.layout().bind_values(model_.master(), model_.weights()); }
 
  private:
   TrainingModel& model_;

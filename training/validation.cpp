@@ -2,11 +2,11 @@
 
 #include <ATen/Parallel.h>
 
-#include <chrono>
 #include <cmath>
 #include <memory>
 
 #include "base/error.h"
+#include "base/stopwatch.h"
 #include "evaluation/evaluate.h"
 #include "inference/cpu/cpu_engine.h"
 #include "inference/torch/torch_engine.h"
@@ -87,8 +87,8 @@ Validator::Validator(const PreparedData& data, const ValidSet& set, const TrainC
 
 ValidationResult Validator::run(TrainingModel& model, const torch::Tensor& weights,
                                 std::stop_token stop) const {
-  const OtherWeights in_place(model, weights);
-  const auto start = std::chrono::steady_clock::now();
+  const ScopedWeights in_place(model, weights);
+  const Stopwatch watch;
   ValidationResult result;
   const BatchLoss sums = evaluate_in_parts(model, batches_);
   if (sums.target_tokens > 0)
@@ -116,7 +116,7 @@ ValidationResult Validator::run(TrainingModel& model, const torch::Tensor& weigh
     result.bleu_error = scores[0].interval.value_or(0) / kErrorsInInterval;
     result.chrf_error = scores[1].interval.value_or(0) / kErrorsInInterval;
   }
-  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  result.seconds = watch.seconds();
   return result;
 }
 

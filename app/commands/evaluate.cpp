@@ -37,7 +37,7 @@ void log_page(const EvaluateFiles& files, const EvaluatedTexts& texts, std::size
 
 int run_evaluate(const EvaluateOptions& options, const Origins& origins,
                  const DeviceEngine& device_engine) {
-  options.validate(origins);
+  options.check(origins);
   limit_cores(threads_to_use(options.hardware.threads));
   const EvaluateFiles& files = options.files;
   // Files are read first, so that their faults are found before a long translation.

@@ -73,7 +73,7 @@ void refuse_search(DecodeConfig decode, const Origins& origins) {
 
 }  // namespace
 
-void EvaluateOptions::validate(const Origins& origins) const {
+void EvaluateOptions::check(const Origins& origins) const {
   refuse_metrics_as_models(files);
   check_systems(files, metrics);
   if (files.tune && (files.models.size() != 1 || !files.hypotheses.empty() || decode.sampling))
@@ -81,10 +81,10 @@ void EvaluateOptions::validate(const Origins& origins) const {
   if (!files.models.empty() && files.source.empty())
     throw UsageError("--src: name the text that the model translates");
   if (files.models.empty()) refuse_search(decode, origins);
-  decode.validate();
+  decode.check();
   check_files(files);
   check_explain(files);
-  metrics.validate();
+  metrics.check();
 }
 
 std::vector<Field> EvaluateOptions::fields() {

@@ -87,7 +87,7 @@ struct EvaluateOptions {
 
   /// Throws UsageError naming the flag (flags of the search are for models alone), and Error where
   /// BLEU's tokenizer cannot be loaded.
-  void validate(const Origins& origins) const;
+  void check(const Origins& origins) const;
 
   std::vector<Field> fields();
 };

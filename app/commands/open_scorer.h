@@ -19,7 +19,7 @@ struct ScorerChoice : HardwareChoice {
   std::int64_t max_tokens = 4'096;
 
   /// Throws UsageError naming the flag.
-  void validate() const {
+  void check() const {
     if (model.empty()) throw UsageError("--model: name a run folder or a model file");
     if (max_tokens < 1) throw UsageError("--max-tokens: must be at least 1");
   }

@@ -73,7 +73,7 @@ DecodeConfig search_with(DecodeConfig flags, const Origins& origins,
                          const DecodeDefaults& defaults) {
   take_decode_defaults(flags, defaults,
                        [&origins](std::string_view name) { return is_given(origins, name); });
-  flags.validate();
+  flags.check();
   return flags;
 }
 

@@ -43,9 +43,10 @@ GreedyTranslation translate(CpuEngine& engine, const Tokens& source, TokenId eos
   std::int32_t parent = -1;
   const std::int64_t longest = std::min(kLongest, engine.max_positions());
   while (static_cast<std::int64_t>(translation.tokens.size()) < longest) {
-    engine.select(std::vector<RowOrigin>{{.parent = parent, .slot = slots[0]}});
+    const RowOrigin origin{.parent = parent, .slot = slots[0]};
     std::vector<Candidate> candidates(static_cast<std::size_t>(best));
-    engine.step({.previous = std::vector<TokenId>{previous},
+    engine.step({.rows = {&origin, 1},
+                 .previous = {&previous, 1},
                  .adjustments = {},
                  .candidates_per_row = best,
                  .candidates = candidates});

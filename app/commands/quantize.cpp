@@ -70,7 +70,7 @@ struct QuantizeConfig {
           threads);
   }
 
-  void validate() const {
+  void check() const {
     if (model.empty()) throw UsageError("--model: name a run folder or a model file");
     if (output.empty()) throw UsageError("--output: name the model file to write");
     if (source.empty() != reference.empty())
@@ -162,7 +162,7 @@ std::optional<std::set<std::string>> kept_for_small_loss(const ModelFileReader& 
 }
 
 int run(const QuantizeConfig& config, const Invocation& invocation) {
-  config.validate();
+  config.check();
   const ModelFileReader model(resolve_model_path(config.model));
   check_output("--output", config.output, {model.path().string(), config.source, config.reference});
   std::set<std::string> kept;

@@ -31,7 +31,7 @@ struct SampleOptions {
 
 int run(const SampleOptions& options) {
   if (options.output.empty()) throw UsageError("--output: name the folder to write in");
-  options.sample.validate();
+  options.sample.check();
   create_folders(options.output);
   write_sample_corpus(make_sample_corpus(options.sample), options.output);
   log_info(join_text(options.output, ": ", options.sample.train_pairs, " training, ",

@@ -2,7 +2,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <iostream>
@@ -21,6 +20,7 @@
 #include "app/frame/signals.h"
 #include "base/amounts.h"
 #include "base/error.h"
+#include "base/stopwatch.h"
 #include "base/text_lines.h"
 #include "inference/search/decode_config.h"
 
@@ -74,8 +74,8 @@ struct ScoreConfig {
           max_length);
   }
 
-  void validate() const {
-    model.validate();
+  void check() const {
+    model.check();
     if (source.empty()) throw UsageError("--src: name the file of sentences");
     if (target.empty()) throw UsageError("--tgt: name the file of translations");
     check_standard_input({{"--src", source}, {"--tgt", target}});
@@ -181,13 +181,12 @@ void log_totals(const Totals& totals, double seconds) {
 }
 
 int run_score(const ScoreConfig& config, const OpenScorer& open_scorer) {
-  config.validate();
+  config.check();
   const Texts texts = read_texts(config);
   const OpenedScorer model = open_scorer(config.model);
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   const Totals totals = ScoreRun(config, texts, model).run();
-  const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
-  log_totals(totals, spent.count());
+  log_totals(totals, watch.seconds());
   return 0;
 }
 

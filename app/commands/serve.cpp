@@ -210,7 +210,7 @@ void reload(ApiKeys& keys) {
 int run_serve(const ServeConfig& config, const Invocation& call,
               const DeviceEngine& device_engine) {
   const Clock::time_point begin = Clock::now();
-  config.validate();
+  config.check();
   raise_open_files();
   Hangups hangups;
   const ServerConfig settings = config.server();  // its faults are found before models are loaded

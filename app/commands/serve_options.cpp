@@ -46,7 +46,7 @@ std::vector<Field> ServeConfig::fields() {
   return all;
 }
 
-void ServeConfig::validate() const {
+void ServeConfig::check() const {
   constexpr double kMost = 1e9;
   check_between("port", static_cast<double>(flags.port), 0, 65'535);
   check_between("char-limit", static_cast<double>(limits.char_limit), -1, kMost);
@@ -61,7 +61,7 @@ void ServeConfig::validate() const {
   check_between("connection-limit", static_cast<double>(limits.connection_limit), 1, 1e6);
   check_between("request-timeout", limits.request_timeout, 0.001, 1e6);
   check_between("connection-timeout", limits.connection_timeout, 0.001, 1e6);
-  decode.validate();
+  decode.check();
   models();  // throws
 }
 

@@ -150,7 +150,7 @@ struct ServeConfig {
   /// All flags, without those of the search that belong to a single request.
   std::vector<Field> fields();
 
-  void validate() const;                   ///< throws UsageError naming the flag
+  void check() const;                      ///< throws UsageError naming the flag
   std::vector<NamedModel> models() const;  ///< throws UsageError
   HttpConfig http() const;
   ServerConfig server() const;  ///< throws Error where a file cannot be read

@@ -31,6 +31,7 @@
 #include "base/file_stamp.h"
 #include "base/files.h"
 #include "base/hash.h"
+#include "base/stopwatch.h"
 #include "base/text_lines.h"
 #include "base/utf8.h"
 #include "inference/translate_text.h"
@@ -261,7 +262,7 @@ int run_document(const TranslateConfig& config, const Invocation& call, Demands 
 int run_translate(const TranslateConfig& config, const Invocation& call,
                   const DeviceEngine& device_engine) {
   const TranslateFiles& files = config.files;
-  config.validate();
+  config.check();
   refuse_text_as_model(files);
   Demands demands = config.demands.read();
   const Descriptor input(files.input, STDIN_FILENO, O_RDONLY);
@@ -289,7 +290,7 @@ int run_translate(const TranslateConfig& config, const Invocation& call,
 
   const std::stop_token stop = listen_for_stop();
   LineReader reader(input, name_of_input(files));
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   try {
     skip_lines(reader, output->done(), name_of_input(files), stop);
     const bool person_watches =
@@ -297,8 +298,7 @@ int run_translate(const TranslateConfig& config, const Invocation& call,
     if (!person_watches) written.show_progress(lines, output->done());
     TranslationFacts facts = translate_stream(service, reader, written, asked, stop);
     facts.empty -= written.failed();  // lines that are no request went through as empty texts
-    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
-    log_summary(facts, written.failed(), output->done(), spent.count());
+    log_summary(facts, written.failed(), output->done(), watch.seconds());
     if (prefixes && !stop.stop_requested() &&
         reader.lines() < static_cast<std::int64_t>(prefixes->size()))
       throw Error(files.prefix_file, " has ",

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstring>
 #include <deque>
 #include <memory>
@@ -24,6 +23,7 @@
 #include "base/files.h"
 #include "base/line_stream.h"
 #include "base/read_all.h"
+#include "base/stopwatch.h"
 #include "base/utf8.h"
 
 namespace dragoman {
@@ -148,7 +148,7 @@ MarkupDocument read_document(int input, const std::string& name, const MarkupFil
 
 void translate_document(const MarkupDocument& document, TranslationService& service,
                         const TranslationRequest& request, const std::string& output) {
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   DocumentOutput written(output);  // before the work, which would be lost where it cannot be opened
   PassageTranslations translations(document, service, request);
   const std::vector<AlignedText> texts = translations.all();
@@ -157,8 +157,7 @@ void translate_document(const MarkupDocument& document, TranslationService& serv
     return;
   }
   written.write(translated_document(document, texts));
-  const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
-  log_summary(translations.facts(), 0, 0, spent.count());
+  log_summary(translations.facts(), 0, 0, watch.seconds());
 }
 
 }  // namespace dragoman

@@ -59,7 +59,7 @@ void TranslateConfig::validate_markup() const {
   refuse(files.alignment != AlignmentFormat::None, "--alignment");
 }
 
-void TranslateConfig::validate() const {
+void TranslateConfig::check() const {
   if (files.models.empty()) throw UsageError("--model: name a run folder or a model file");
   if (files.json && !files.prefix_file.empty())
     throw UsageError("--prefix-file: with --json the prefix is a field of each line");
@@ -74,7 +74,7 @@ void TranslateConfig::validate() const {
                         {"--terms", demands.terms},
                         {"--avoid", demands.avoid}});
   validate_markup();
-  decode.validate();
+  decode.check();
 }
 
 }  // namespace dragoman

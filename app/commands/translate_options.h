@@ -181,7 +181,7 @@ struct TranslateConfig {
   /// Files that are read, besides the input and standard input.
   std::vector<std::string> read_besides() const;
 
-  void validate() const;  ///< throws UsageError naming the flag
+  void check() const;  ///< throws UsageError naming the flag
 
  private:
   void validate_markup() const;

@@ -1,6 +1,5 @@
 #include "app/commands/translation_summary.h"
 
-#include <chrono>
 #include <cstdio>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -11,13 +10,14 @@
 #include "app/frame/progress.h"
 #include "app/frame/signals.h"
 #include "base/amounts.h"
+#include "base/stopwatch.h"
 
 namespace dragoman {
 
 std::vector<Translation> translate_with_progress(TranslationService& service,
                                                  std::span<const std::string> lines,
                                                  const TranslationRequest& request) {
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   TranslationAnswers answers = submit_lines(service, lines, request, listen_for_stop());
   std::vector<Translation> translations;
   TranslationFacts facts;
@@ -29,8 +29,7 @@ std::vector<Translation> translate_with_progress(TranslationService& service,
       progress.update(facts.lines);
     }
   }
-  const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
-  if (translations.size() == lines.size()) log_summary(facts, 0, 0, spent.count());
+  if (translations.size() == lines.size()) log_summary(facts, 0, 0, watch.seconds());
   return translations;
 }
 

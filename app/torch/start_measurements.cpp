@@ -22,7 +22,7 @@ std::int64_t parameters_of(const ModelConfig& model) { return FlatLayout(model).
 std::optional<double> seconds_of_run(RunConfig config, const CorpusSize& corpus,
                                      const SpeedMeasurement& measurement) {
   config.model.source_vocabulary = config.model.target_vocabulary = config.tokenizer.vocab_size;
-  config.model.validate();
+  config.model.check();
   const TrainConfig& train = config.train;
   const std::int64_t length =
       corpus.target_tokens / std::max<std::int64_t>(1, corpus.pairs) + 1;  // </s>

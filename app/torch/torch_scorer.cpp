@@ -1,6 +1,5 @@
 #include "app/torch/torch_scorer.h"
 
-#include <limits>
 #include <span>
 
 #include "inference/model_tokenizers.h"
@@ -14,12 +13,9 @@ OpenedScorer open_torch_scorer(const ScorerChoice& choice) {
   const torch::Device device = parse_device(choice.device);
   const int threads = use_threads(choice.threads);
   const ModelFileReader file(resolve_model_path(choice.model));
-  const ModelConfig& config = file.config();
   return {.tokenizers = load_tokenizers(file),
           .several_sentences = file.provenance().several_sentences,
-          .max_positions = config.positions == Positions::Learned
-                               ? config.max_positions
-                               : std::numeric_limits<std::int64_t>::max(),
+          .max_positions = file.config().longest_sentence(),
           .threads = threads,
           .score = [model = load_transformer(file, device), tokens = choice.max_tokens](
                        std::span<const SentencePair> pairs, const std::stop_token& stop) mutable {

@@ -71,7 +71,7 @@ bool is_record(std::string_view text) {
 
 }  // namespace
 
-void SampleConfig::validate() const {
+void SampleConfig::check() const {
   if (train_pairs < 0) throw UsageError("--train-size must not be negative");
   if (valid_pairs < 0) throw UsageError("--valid-size must not be negative");
   if (test_pairs < 0) throw UsageError("--test-size must not be negative");
@@ -84,7 +84,7 @@ SamplePair sample_pair(std::uint64_t seed, std::uint64_t index) {
 }
 
 SampleCorpus make_sample_corpus(const SampleConfig& config) {
-  config.validate();
+  config.check();
   SampleCorpus corpus;
   std::uint64_t index = 0;
   Lines held_out;

@@ -18,7 +18,7 @@ struct SampleConfig {
   std::int64_t test_pairs = 1'000;
 
   /// Throws UsageError naming the flag.
-  void validate() const;
+  void check() const;
 
   template <class Visit>
   void for_each_field(Visit&& visit) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "base/error.h"
@@ -43,10 +42,7 @@ CpuEngine::CpuEngine(std::shared_ptr<const CpuModel> model, std::vector<TokenId>
       cache_(model_->config.decoder_layers, record_bytes()),
       choice_(std::move(never_emitted)) {}
 
-std::int64_t CpuEngine::max_positions() const {
-  if (model_->config.positions == Positions::Learned) return model_->config.max_positions;
-  return std::numeric_limits<std::int32_t>::max();
-}
+std::int64_t CpuEngine::max_positions() const { return model_->config.longest_sentence(); }
 
 /// 36 rows, six tiles (operand_layout-inl.h), where the shared cache holds the weights of a step.
 /// More rows have more keys and values, which drive the weights out of it. 96 rows where the
@@ -139,10 +135,9 @@ void CpuEngine::release(std::span<const std::int32_t> slots) {
   }
 }
 
-void CpuEngine::select(std::span<const RowOrigin> rows) { cache_.select(rows); }
-
 void CpuEngine::step(const StepRequest& step) {
   work_.linear.helpers = team_.helpers();
+  cache_.select(step.rows);
   const std::int64_t rows = cache_.rows();
   cache_.begin_step();
   work_.tokens.assign(step.previous.begin(), step.previous.end());

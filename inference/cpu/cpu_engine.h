@@ -33,7 +33,6 @@ class CpuEngine : public Engine {
 
   std::vector<std::int32_t> admit(std::span<const std::vector<TokenId>> sentences) override;
   void release(std::span<const std::int32_t> slots) override;
-  void select(std::span<const RowOrigin> rows) override;
   void step(const StepRequest& step) override;
 
   /// Time spent from now on is added to `times`, which must outlive the engine; null: none.
@@ -96,21 +95,22 @@ class CpuEngine : public Engine {
   std::int64_t record_bytes() const { return model_->order.record_bytes(model_->cache_type); }
   void store_record(const float* key_value, std::uint8_t* record) const;
   void feed_forward(const CpuFeedForward& layer, const float* input, std::int64_t rows);
-  /// A sub-layer with its residual connection and normalisation. `sub_layer` reads its argument and
-  /// writes `output`. Norm after: x = norm(x + f(x)); returns null. Else: computes
-  /// f(norm(x)) and returns it without adding it to x. The next call gets it as `added`, and adds
-  /// it to x as it normalises, since it reads both anyway.
+  /// A sub-layer f with its residual connection and normalisation. `sub_layer` reads its argument
+  /// and writes `output`. Norm after: x = norm(x + f(x)); returns null. Norm before: returns
+  /// f(norm(x)), which is still to be added to x. The next normalisation does that, as it reads
+  /// both anyway: the caller hands the result on as `added`, to the next call or to normalize().
   template <class SubLayer>
   const float* residual(const CpuNorm& norm, std::int64_t rows, const float* added,
                         SubLayer&& sub_layer);
   // Called only where activations_ is not null.
   void observe_embedding(std::span<const TokenId> tokens, const CpuEmbedding& embedding,
                          Activations::Embedding& to) const;
-  void observe_encoder(std::size_t layer, std::int64_t rows);
+  void observe_encoder_attention(std::size_t layer, std::int64_t rows);
   void observe_memory(std::size_t layer, std::int64_t rows);
   void observe_history(std::size_t layer, std::int64_t rows);
-  /// The query is the first of `stride` columns of `wide`.
-  void observe_query(std::int64_t rows, std::int64_t stride, Activations::Attention& to);
+  /// Of both attentions of the decoder: query, context, output and stream. The query is the first
+  /// of `stride` columns of `wide`.
+  void observe_attention(std::int64_t rows, std::int64_t stride, Activations::Attention& to);
   void observe_feed_forward(const float* input, std::int64_t rows, Activations::FeedForward& to);
   /// Appends the rows of the residual stream.
   void observe_stream(std::int64_t rows, std::vector<float>& to) const;

@@ -38,6 +38,7 @@ void CpuEngine::run(const PackedLinear& layer, const float* x, std::int64_t rows
 
 void CpuEngine::normalize(const CpuNorm& norm, std::int64_t rows, const float* added, float* y) {
   const WorkTimer timer(times_, EngineWork::Normalization);
+  // Without dropout both terms of the sum are alike, so x is the stream here.
   batch_kernels().add_norm[0]({.x = work_.x.data(),
                                .residual = added,
                                .gain = norm.gain.data(),
@@ -201,7 +202,7 @@ void CpuEngine::encode(std::span<const std::int32_t> starts) {
       project(layer.self_attention, input, rows);
       attend_in_sentences(starts);
       run(layer.self_attention.output, work_.attended.data(), rows, work_.output.data());
-      if (activations_ != nullptr) observe_encoder(i, rows);
+      if (activations_ != nullptr) observe_encoder_attention(i, rows);
     });
     added = residual(layer.feed_forward.norm, rows, added, [&](const float* input) {
       feed_forward(layer.feed_forward, input, rows);
@@ -247,7 +248,7 @@ void CpuEngine::attend_to_source(const CpuDecoderLayer& layer, std::int64_t numb
   }
   run(layer.cross_attention.output, work_.attended.data(), rows, work_.output.data());
   if (activations_ != nullptr)
-    observe_query(rows, width, activations_->cross[static_cast<std::size_t>(number)]);
+    observe_attention(rows, width, activations_->cross[static_cast<std::size_t>(number)]);
 }
 
 void CpuEngine::report_attention(const float* weights, std::int64_t length,

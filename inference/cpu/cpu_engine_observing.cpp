@@ -59,7 +59,7 @@ void CpuEngine::observe_embedding(std::span<const TokenId> tokens, const CpuEmbe
   }
 }
 
-void CpuEngine::observe_encoder(std::size_t layer, std::int64_t rows) {
+void CpuEngine::observe_encoder_attention(std::size_t layer, std::int64_t rows) {
   const std::int64_t d_model = model_->config.d_model;
   Activations::Attention& to = activations_->encoder[layer];
   const float* qkv = work_.wide.data();
@@ -83,10 +83,11 @@ void CpuEngine::observe_history(std::size_t layer, std::int64_t rows) {
   Activations::Attention& to = activations_->decoder[layer];
   append_heads({work_.wide.data(), rows, 3 * order.width, order.width}, order, to.key);
   append_heads({work_.wide.data(), rows, 3 * order.width, 2 * order.width}, order, to.value);
-  observe_query(rows, 3 * order.width, to);
+  observe_attention(rows, 3 * order.width, to);
 }
 
-void CpuEngine::observe_query(std::int64_t rows, std::int64_t stride, Activations::Attention& to) {
+void CpuEngine::observe_attention(std::int64_t rows, std::int64_t stride,
+                                  Activations::Attention& to) {
   const HeadOrder& order = model_->order;
   append_heads({work_.wide.data(), rows, stride, 0}, order, to.query);
   append_heads({work_.attended.data(), rows, order.width, 0}, order, to.context);

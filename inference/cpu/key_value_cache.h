@@ -19,7 +19,7 @@ class KeyValueCache {
  public:
   KeyValueCache(std::int64_t layers, std::int64_t record_bytes);
 
-  /// Replaces all rows as Engine::select does.
+  /// Replaces all rows, as StepRequest::rows says.
   void select(std::span<const RowOrigin> rows);
   /// The slot's rows are gone; its blocks serve others.
   void release(std::int32_t slot);

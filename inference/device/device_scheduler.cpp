@@ -83,8 +83,7 @@ void DeviceScheduler::admit(std::span<SourceSentence> sentences) {
                      .max_length = max_length_of(sentence, model_.max_positions()),
                      .key = random_key_of(sentence),
                      .source_length = static_cast<std::int64_t>(sentence.tokens.size()),
-                     .prefix = std::move(sentence.required.prefix),
-                     .prefix_ends_word = sentence.required.prefix_ends_word});
+                     .prefix = std::move(sentence.required.prefix)});
     active_.push_back({.line = sentence.line,
                        .part = sentence.part,
                        .group = groups.back(),

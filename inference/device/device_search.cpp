@@ -28,16 +28,16 @@ DeviceSearch::DeviceSearch(const SearchSettings& settings, const DeviceModel& mo
       ended_(groups_, std::max(config_.n_best, width_), integers_),
       begun_at_(static_cast<std::size_t>(groups_), -1) {
   const auto bools = integers_.dtype(torch::kBool), doubles = integers_.dtype(torch::kFloat64);
-  const std::vector<std::int64_t> of_groups = {groups_}, of_rows = {groups_, width_};
+  const std::vector<std::int64_t> by_group = {groups_}, by_row = {groups_, width_};
   for (auto* tensor : {&length_, &max_length_, &prefix_length_, &source_length_, &beam_left_})
-    *tensor = torch::zeros(of_groups, integers_);
-  end_ = torch::full(of_groups, kGoesOn, integers_);
-  prefix_ends_word_ = torch::zeros(of_groups, bools);
+    *tensor = torch::zeros(by_group, integers_);
+  end_ = torch::full(by_group, kGoesOn, integers_);
+  prefix_ends_word_ = torch::zeros(by_group, bools);
   prefix_ = torch::zeros({groups_, 0}, integers_);
-  open_ = torch::zeros(of_rows, bools);
-  sums_ = torch::zeros(of_rows, doubles);
+  open_ = torch::zeros(by_row, bools);
+  sums_ = torch::zeros(by_row, doubles);
   parents_ = torch::arange(width_, integers_).repeat({groups_, 1});
-  previous_ = torch::full(of_rows, -1, integers_);
+  previous_ = torch::full(by_row, -1, integers_);
   if (rules_.looks_back()) history_ = torch::zeros({groups_, width_, 0}, integers_);
   if (config_.sampling) uniforms_ = torch::zeros({groups_, width_, 0}, doubles);
   if (keeps_attention_)
@@ -54,7 +54,7 @@ DeviceStep DeviceSearch::next_step() const {
           .positions = positions.expand({groups_, width_}).reshape(-1),
           .longest = longest(),
           .reports_attention = keeps_attention_,
-          .heads = {config_.attention_layer, config_.attention_head}};
+          .heads = heads_of(config_)};
 }
 
 void DeviceSearch::advance(const DeviceStepResults& results) {
@@ -93,15 +93,17 @@ void DeviceSearch::advance(const DeviceStepResults& results) {
   end_ = torch::where(has_ended, torch::where(not_numbers, kNotANumber, steps_), end_);
 }
 
+/// [G] -> [G, B]: of each group for its rows.
+torch::Tensor DeviceSearch::of_rows(const torch::Tensor& of_groups) const {
+  return of_groups.unsqueeze(1).expand({groups_, width_});
+}
+
 torch::Tensor DeviceSearch::adjusted(const torch::Tensor& log_probabilities) const {
-  const auto of_rows = [this](const torch::Tensor& of_groups) {
-    return of_groups.unsqueeze(1).expand({groups_, width_}).reshape(-1);
-  };
   const auto behind_prefix = prefix_ends_word_ & length_.gt(0) & length_.eq(prefix_length_);
   return rules_.adjust(log_probabilities,
                        {.history = rules_.looks_back() ? history_.flatten(0, 1) : torch::Tensor(),
-                        .length = of_rows(length_),
-                        .must_begin_word = of_rows(behind_prefix)});
+                        .length = of_rows(length_).reshape(-1),
+                        .must_begin_word = of_rows(behind_prefix).reshape(-1)});
 }
 
 DeviceSearch::Candidates DeviceSearch::list_candidates(
@@ -136,9 +138,6 @@ void DeviceSearch::take_one_candidate(const torch::Tensor& log_probabilities,
                                       Candidates& candidates) const {
   const bool has_last = config_.stop == Stop::Fairseq && !config_.sampling;
   if (prefix_capacity_ == 0 && !has_last) return;
-  const auto of_rows = [this](const torch::Tensor& of_groups) {
-    return of_groups.unsqueeze(1).expand({groups_, width_}).reshape({-1, 1});
-  };
   auto tokens = torch::full({groups_}, eos_, integers_);
   auto is_one = is_in_prefix();
   if (prefix_capacity_ > 0) {
@@ -146,7 +145,7 @@ void DeviceSearch::take_one_candidate(const torch::Tensor& log_probabilities,
     tokens = torch::where(is_one, prefix_.gather(1, place).squeeze(1), tokens);
   }
   if (has_last) is_one = is_one | is_at_end();
-  const auto next = of_rows(tokens), is_inside = of_rows(is_one);
+  const auto next = of_rows(tokens).reshape({-1, 1}), is_inside = of_rows(is_one).reshape({-1, 1});
   const auto value = log_probabilities.gather(1, next);
   const auto sum = torch::where(value.gt(-INFINITY) & open_.view({-1, 1}),
                                 sums_.view({-1, 1}) + value.to(torch::kFloat64), -INFINITY);
@@ -214,9 +213,6 @@ Ended DeviceSearch::ended_rows(const Extensions& extensions) const {
     ends = ends | must_end.unsqueeze(1);
     length = torch::where(must_end, max_length_, length_);
   }
-  const auto of_rows = [this](const torch::Tensor& of_groups) {
-    return of_groups.unsqueeze(1).expand({groups_, width_});
-  };
   const auto penalty = penalty_of(coverage_);
   return {
       .score = torch::where(ends & open_, normalized(sums_, of_rows(length)) + penalty, -INFINITY),
@@ -296,7 +292,7 @@ torch::Tensor DeviceSearch::penalty_of(const torch::Tensor& coverage) const {
   if (config_.coverage_penalty == 0 || !keeps_attention_) return torch::zeros({}, sums_.options());
   const auto is_token =
       torch::arange(source_capacity_, integers_).lt(source_length_.view({-1, 1, 1}));
-  const auto logs = coverage.to(torch::kFloat64).clamp(1e-6, 1.0).log();
+  const auto logs = coverage.to(torch::kFloat64).clamp(kLeastCoverage, 1.0).log();
   return config_.coverage_penalty * torch::where(is_token, logs, 0.0).sum(2);
 }
 

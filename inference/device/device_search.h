@@ -27,8 +27,9 @@ struct DeviceSentence {
   std::int64_t max_length;     ///< counts </s>
   std::uint64_t key;           ///< makes its random draws differ from those of others
   std::int64_t source_length;  ///< </s> included
-  std::vector<TokenId> prefix = {};
-  bool prefix_ends_word = false;
+  RequiredPrefix prefix = {};
+
+  std::int64_t prefix_length() const { return static_cast<std::int64_t>(prefix.tokens.size()); }
 };
 
 class DeviceSearch {
@@ -42,7 +43,8 @@ class DeviceSearch {
   DeviceSearch(const SearchSettings& settings, const DeviceModel& model,
                std::span<const TokenId> never_emitted, const Options& options);
 
-  /// Begins sentences in groups that are free. The model has admitted them.
+  /// Begins sentences in groups that are free. The model has admitted them; `source_capacity` is
+  /// its source_capacity() since then.
   void begin(std::span<const DeviceSentence> sentences, std::int64_t source_capacity);
   /// Frees groups, whether their search has ended or not.
   void release(std::span<const std::int64_t> groups);
@@ -87,12 +89,18 @@ class DeviceSearch {
   torch::Tensor adjusted(const torch::Tensor& log_probabilities) const;
   torch::Tensor normalized(const torch::Tensor& sums, const torch::Tensor& lengths) const;
   torch::Tensor penalty_of(const torch::Tensor& coverage) const;
+  torch::Tensor of_rows(const torch::Tensor& of_groups) const;
   torch::Tensor is_in_prefix() const { return length_.lt(prefix_length_); }  // [G]
   torch::Tensor is_at_end() const { return (length_ + 1).eq(max_length_); }  // [G]
   torch::Tensor is_active() const { return open_.any(1); }                   // [G]
   std::int64_t starts() const { return config_.sampling ? width_ : 1; }      // rows at the start
   void make_room(std::int64_t longest, std::int64_t prefix, std::int64_t source);
   void make_room_for_tokens();
+  // Of sentences that begin in `groups` [n].
+  void put_facts(std::span<const DeviceSentence> sentences, const torch::Tensor& groups);
+  torch::Tensor prefixes_of(std::span<const DeviceSentence> sentences) const;
+  torch::Tensor uniforms_of(std::span<const DeviceSentence> sentences) const;
+  void open_at_start(const torch::Tensor& groups);
   std::int64_t longest() const;
   torch::Tensor indices_of(std::span<const std::int64_t> groups) const;
 
@@ -104,20 +112,23 @@ class DeviceSearch {
   HypothesisTree tree_;
   EndedHypotheses ended_;
 
-  std::int64_t capacity_ = 0, prefix_capacity_ = 0, source_capacity_ = 0;  // T, -, S
-  std::int64_t columns_ = 0;  // of the tokens that there is room for so far, at most T + 1
-  std::int64_t steps_ = 0;    // taken
+  std::int64_t capacity_ = 0;         // T: the largest max_length so far
+  std::int64_t prefix_capacity_ = 0;  // the longest prefix so far
+  std::int64_t source_capacity_ = 0;  // S
+  std::int64_t columns_ = 0;          // of the tokens that there is room for so far, at most T + 1
+  std::int64_t steps_ = 0;            // taken
   std::vector<std::int64_t> begun_at_;  // [G] in steps_; -1: free
-  torch::Tensor divisors_;              // [T + 1]: of the scores, by length
+  torch::Tensor divisors_;  // [T + 2]: of the scores, by length; an ended search looks one further
 
   // Of the groups [G].
   torch::Tensor length_, max_length_, prefix_length_, prefix_ends_word_, source_length_, end_;
   torch::Tensor beam_left_;  // of Stop::Marian: the most rows of the next step
   torch::Tensor prefix_;     // [G, prefix capacity]
-  // Of the rows [G, B]. A row's tokens so far are needed where a rule looks back: [G, B, T].
+  // Of the rows [G, B]. A row's tokens so far are needed where a rule looks back:
+  // [G, B, columns_].
   torch::Tensor open_, sums_, parents_, previous_, history_;
   torch::Tensor coverage_;  // [G, B, S]: the row's attention, summed up; where it is kept
-  torch::Tensor uniforms_;  // [G, B, T]: of the draws of sampling
+  torch::Tensor uniforms_;  // [G, B, T + 1]: of the draws of sampling
 };
 
 }  // namespace dragoman

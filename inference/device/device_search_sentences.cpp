@@ -37,7 +37,8 @@ void DeviceSearch::make_room(std::int64_t longest, std::int64_t prefix, std::int
 /// Room for the tokens that this step may add. It grows with the hypotheses, not with the length
 /// that they may have.
 void DeviceSearch::make_room_for_tokens() {
-  const std::int64_t columns = std::min((longest() / 32 + 1) * 32, capacity_ + 1);
+  constexpr std::int64_t kNewColumns = 32;
+  const std::int64_t columns = std::min((longest() / kNewColumns + 1) * kNewColumns, capacity_ + 1);
   columns_ = std::max(columns_, columns);
   tree_.make_room(columns_, source_capacity_);
   if (rules_.looks_back() && history_.size(2) < columns_) history_ = widened(history_, 2, columns_);
@@ -54,45 +55,64 @@ std::int64_t DeviceSearch::longest() const {
 void DeviceSearch::begin(std::span<const DeviceSentence> sentences, std::int64_t source_capacity) {
   if (sentences.empty()) return;
   std::int64_t longest = 0, longest_prefix = 0;
+  std::vector<std::int64_t> numbers;
   for (const DeviceSentence& sentence : sentences) {
     longest = std::max(longest, sentence.max_length);
-    longest_prefix = std::max(longest_prefix, static_cast<std::int64_t>(sentence.prefix.size()));
+    longest_prefix = std::max(longest_prefix, sentence.prefix_length());
+    numbers.push_back(sentence.group);
+    begun_at_[static_cast<std::size_t>(sentence.group)] = steps_;
   }
   make_room(longest, longest_prefix, source_capacity);
+  const auto groups = indices_of(numbers);
+  put_facts(sentences, groups);
+  put(prefix_, groups, prefixes_of(sentences));
+  if (config_.sampling) put(uniforms_, groups, uniforms_of(sentences));
+  open_at_start(groups);
+}
 
-  const auto count = static_cast<std::int64_t>(sentences.size());
-  std::vector<std::int64_t> numbers;
-  auto facts = torch::zeros({5, count}, torch::kInt64);
-  auto prefixes = torch::zeros({count, prefix_capacity_}, torch::kInt64);
-  auto uniforms = config_.sampling ? torch::zeros({count, width_, capacity_ + 1}, torch::kFloat64)
-                                   : torch::Tensor();
-  auto fact_of = facts.accessor<std::int64_t, 2>(),
-       prefix_of = prefixes.accessor<std::int64_t, 2>();
-  for (std::int64_t i = 0; i < count; ++i) {
+/// All facts travel to the device together.
+void DeviceSearch::put_facts(std::span<const DeviceSentence> sentences,
+                             const torch::Tensor& groups) {
+  torch::Tensor* const members[] = {&max_length_, &prefix_length_, &prefix_ends_word_,
+                                    &source_length_, &beam_left_};
+  auto facts = torch::empty({std::ssize(members), std::ssize(sentences)}, torch::kInt64);
+  auto fact = facts.accessor<std::int64_t, 2>();
+  for (std::int64_t i = 0; i < facts.size(1); ++i) {
     const DeviceSentence& sentence = sentences[static_cast<std::size_t>(i)];
-    begun_at_[static_cast<std::size_t>(sentence.group)] = steps_;
-    numbers.push_back(sentence.group);
-    const auto prefix = static_cast<std::int64_t>(sentence.prefix.size());
-    const std::int64_t of_sentence[] = {sentence.max_length, prefix,
-                                        sentence.prefix_ends_word ? 1 : 0, sentence.source_length,
-                                        width_};
-    for (std::int64_t fact = 0; fact < 5; ++fact) fact_of[fact][i] = of_sentence[fact];
-    for (std::int64_t t = 0; t < prefix; ++t)
-      prefix_of[i][t] = sentence.prefix[static_cast<std::size_t>(t)];
-    if (!config_.sampling) continue;
-    auto draws = uniforms.accessor<double, 3>();
+    fact[0][i] = sentence.max_length;
+    fact[1][i] = sentence.prefix_length();
+    fact[2][i] = sentence.prefix.ends_word ? 1 : 0;
+    fact[3][i] = sentence.source_length;
+    fact[4][i] = width_;
+  }
+  const auto on_device = facts.to(integers_);
+  for (std::int64_t f = 0; f < facts.size(0); ++f) put(*members[f], groups, on_device[f]);
+}
+
+/// [n, prefix capacity]
+torch::Tensor DeviceSearch::prefixes_of(std::span<const DeviceSentence> sentences) const {
+  auto prefixes = torch::zeros({std::ssize(sentences), prefix_capacity_}, torch::kInt64);
+  auto tokens = prefixes.accessor<std::int64_t, 2>();
+  for (std::int64_t i = 0; i < prefixes.size(0); ++i)
+    std::ranges::copy(sentences[static_cast<std::size_t>(i)].prefix.tokens, tokens[i].data());
+  return prefixes;
+}
+
+/// The draws of SentenceSearch [n, B, T + 1].
+torch::Tensor DeviceSearch::uniforms_of(std::span<const DeviceSentence> sentences) const {
+  auto uniforms = torch::zeros({std::ssize(sentences), width_, capacity_ + 1}, torch::kFloat64);
+  auto draws = uniforms.accessor<double, 3>();
+  const auto seed = static_cast<std::uint64_t>(config_.seed);
+  for (std::int64_t i = 0; i < uniforms.size(0); ++i) {
+    const DeviceSentence& sentence = sentences[static_cast<std::size_t>(i)];
     for (std::int64_t sample = 0; sample < width_; ++sample)
       for (std::int64_t t = 0; t < sentence.max_length; ++t)
-        draws[i][sample][t] = uniform_of(
-            random_bits(static_cast<std::uint64_t>(config_.seed), sentence.key, sample, t));
+        draws[i][sample][t] = uniform_of(random_bits(seed, sentence.key, sample, t));
   }
-  const auto groups = indices_of(numbers);
-  torch::Tensor* const of_facts[] = {&max_length_, &prefix_length_, &prefix_ends_word_,
-                                     &source_length_, &beam_left_};
-  const auto facts_there = facts.to(integers_);
-  for (std::int64_t fact = 0; fact < 5; ++fact) put(*of_facts[fact], groups, facts_there[fact]);
-  put(prefix_, groups, prefixes);
-  if (config_.sampling) put(uniforms_, groups, uniforms);
+  return uniforms;
+}
+
+void DeviceSearch::open_at_start(const torch::Tensor& groups) {
   length_.index_fill_(0, groups, 0);
   end_.index_fill_(0, groups, kGoesOn);
   open_.index_fill_(0, groups, false);

@@ -62,7 +62,7 @@ std::optional<SettingRange> setting_range(std::string_view flag) {
   return found->second;
 }
 
-void DecodeConfig::validate() const {
+void DecodeConfig::check() const {
   DecodeConfig copy = *this;  // to visit its fields
   copy.for_each_field([](const FieldInfo& info, const auto& value) {
     using Value = std::remove_cvref_t<decltype(value)>;

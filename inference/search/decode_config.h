@@ -50,7 +50,7 @@ constexpr std::array<std::string_view, 3> names_of(SplitSentences) {
 /// have several sentences on a side, if it is known.
 bool splits_sentences(SplitSentences choice, std::optional<double> several_sentences);
 
-/// The least and the most that DecodeConfig::validate() takes for a number.
+/// The least and the most that DecodeConfig::check() takes for a number.
 struct SettingRange {
   double least, most;
 };
@@ -89,7 +89,7 @@ struct DecodeConfig {
 
   bool operator==(const DecodeConfig&) const = default;
   /// Throws UsageError naming the flag.
-  void validate() const;
+  void check() const;
 
   /// The most tokens, </s> included, of the translation of a sentence of `source_pieces`.
   std::int64_t max_target_length(std::int64_t source_pieces) const;

@@ -7,7 +7,7 @@
 // the rows of a finished one at any step.
 //
 // One thread at a time calls the non-const functions. Meanwhile any thread may call the const ones.
-// After an exception from admit(), select() or step() only release() may be called.
+// After an exception from admit() or step() only release() may be called.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ inline bool ranks_before(const Candidate& a, const Candidate& b) {
                                                 : a.token < b.token;
 }
 
-/// The origin of a row after Engine::select: a copy of an old row, or a fresh one at the start of a
+/// The origin of a step's row: a copy of a row of the last step, or a fresh one at the start of a
 /// sentence.
 struct RowOrigin {
   std::int32_t parent;  ///< index of the row it continues, or -1 for a fresh row
@@ -81,6 +81,9 @@ struct AttentionHeads {
 /// The inputs of a step of R rows, and the caller's memory for its results. Probabilities are
 /// normalised before any token is adjusted or excluded.
 struct StepRequest {
+  /// [R]. They replace the rows of the last step. The rows of one slot stand side by side, and a
+  /// parent is a row of the same slot.
+  std::span<const RowOrigin> rows;
   std::span<const TokenId> previous;        ///< [R]: each row's last token; of a fresh row ignored
   std::span<const Adjustment> adjustments;  ///< at most one for each token of a row
   std::int64_t candidates_per_row;          ///< at most vocabulary()
@@ -121,10 +124,6 @@ class Engine {
   /// Frees slots, with their rows. Must not throw, and so takes no memory: destructors call it, and
   /// those who let sentences fail because no memory is left.
   virtual void release(std::span<const std::int32_t> slots) = 0;
-
-  /// Sets the rows of the next step; called before each step. The rows of one slot stand side by
-  /// side, and a parent is a row of the same slot.
-  virtual void select(std::span<const RowOrigin> rows) = 0;
 
   /// Feeds each row its previous token (a fresh row starts from the zero vector).
   virtual void step(const StepRequest& step) = 0;

@@ -9,7 +9,7 @@ namespace dragoman {
 namespace {
 
 /// Penalty for each phrase that a translation lacks.
-constexpr double kWorth = 8;
+constexpr double kLacking = 8;
 /// Weight of log(attention to a phrase's source positions) when the phrase begins.
 constexpr double kPlacing = 2;
 /// Weight of the attention to a phrase's source positions when a token of no phrase is written.
@@ -116,7 +116,7 @@ void PhraseBeam::append_plain(const PhraseRow& row, std::vector<PhraseExtension>
     if (row.progress.at_word_end && lengthens_word(candidate.token)) continue;
     PhraseProgress progress = row.progress;
     progress.at_word_end = false;
-    progress.bonus -= is_end ? kWorth * static_cast<double>(phrases_left)
+    progress.bonus -= is_end ? kLacking * static_cast<double>(phrases_left)
                              : penalty(row, attention, candidate.token);
     pool.push_back({{row.number, candidate.token, row.sum + candidate.log_probability}, progress});
   }
@@ -140,8 +140,11 @@ void PhraseBeam::extend(const PhraseRow& row, std::int64_t room,
   }
   const std::int64_t tokens_left = phrases_.tokens_left(row.progress);
   const bool ends = likeliest(row) == tokens_.eos;
+  // room - 1: without </s>. Where the phrases that are left fill it, each token must be one of
+  // theirs.
   const bool is_tight = tokens_left > 0 && tokens_left >= room - 1;
   if (!is_tight || policy_ == PhrasePolicy::Fluent) append_plain(row, pool);
+  // Fluent forces no phrase where the model would end, or where nothing else fits.
   if ((ends || is_tight) && policy_ == PhrasePolicy::Fluent) return;
   for (std::size_t i = 0; i < static_cast<std::size_t>(phrases_.count()); ++i) {
     if (phrases_.is_begun(row.progress, i)) continue;

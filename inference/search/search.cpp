@@ -20,9 +20,9 @@ double normalized_score(double sum, std::int64_t length, const DecodeConfig& con
 }
 
 double coverage_penalty(std::span<const float> coverage, double beta) {
-  constexpr double kLeast = 1e-6;  // where no attention is given at all
   double sum = 0;
-  for (const float c : coverage) sum += std::log(std::clamp(static_cast<double>(c), kLeast, 1.0));
+  for (const float c : coverage)
+    sum += std::log(std::clamp(static_cast<double>(c), kLeastCoverage, 1.0));
   return beta * sum;
 }
 
@@ -31,12 +31,12 @@ SentenceSearch::SentenceSearch(const DecodeConfig& config, const TargetTokens& t
     : config_(&config),
       tokens_(&tokens),
       max_length_(max_length),
-      beam_(width(config, required.phrases)),
-      beam_left_(beam_),
+      width_(width(config, required.phrases)),
+      beam_left_(width_),
       key_(key),
       required_(std::move(required)) {
   // For sentences of usual length a step allocates nothing.
-  const auto most = static_cast<std::size_t>(beam_);
+  const auto most = static_cast<std::size_t>(width_);
   for (auto* rows : {&rows_, &next_rows_}) rows->reserve(most);
   extensions_.reserve(most * (most + 1));
   ended_.reserve(most_ended() + 1);
@@ -62,7 +62,7 @@ std::int64_t SentenceSearch::candidates_needed(const DecodeConfig& config,
 }
 
 std::size_t SentenceSearch::most_ended() const {
-  return static_cast<std::size_t>(std::max(config_->n_best, beam_));
+  return static_cast<std::size_t>(std::max(config_->n_best, width_));
 }
 
 std::vector<TokenId> SentenceSearch::history(std::int32_t node) const {
@@ -83,7 +83,7 @@ void SentenceSearch::prepare_step(std::int32_t first_row, std::vector<Adjustment
     const auto number = static_cast<std::int32_t>(r);
     if (is_in_prefix() || must_end(Stop::Fairseq)) {
       const auto place = static_cast<std::size_t>(length_);
-      reported_.push_back({number, is_in_prefix() ? required_.prefix[place] : tokens_->eos});
+      reported_.push_back({number, is_in_prefix() ? required_.prefix.tokens[place] : tokens_->eos});
       continue;
     }
     beam.append_reported(row.progress, number, reported_);
@@ -91,7 +91,7 @@ void SentenceSearch::prepare_step(std::int32_t first_row, std::vector<Adjustment
                         .history = looks_back ? history(row.node) : std::vector<TokenId>(),
                         .must_go_on = is_too_short()},
                        *config_, *tokens_, adjustments);
-    if (is_behind_prefix() && required_.prefix_ends_word)
+    if (is_behind_prefix() && required_.prefix.ends_word)
       exclude_longer_word(first_row + number, *tokens_, adjustments);
   }
   for (const RowToken& token : reported_) reported.push_back({first_row + token.row, token.token});
@@ -115,36 +115,39 @@ void SentenceSearch::advance(const StepResults& results) {
   };
   ++length_;
   next_rows_.clear();
-  for (std::size_t i = 0; i < extensions_.size(); ++i) {
-    const Extension& extension = extensions_[i];
-    const Row& row = rows_[static_cast<std::size_t>(extension.row)];
-    Row next{
-        .parent = extension.row,
-        .previous = extension.token,
-        .sum = extension.sum,
-        .node = row.node,
-        .sample = row.sample,
-        .progress = phrase_extensions_.empty() ? row.progress : phrase_extensions_[i].progress};
-    if (extension.token == tokens_->eos) {
-      finish(next, length_, End::Eos, attention_of(extension.row));
-      continue;
-    }
-    next.node = static_cast<std::int32_t>(nodes_.size());
-    nodes_.push_back({.parent = row.node,
-                      .token = extension.token,
-                      .log_probability = static_cast<float>(extension.sum - row.sum)});
-    const auto seen = attention_of(extension.row);
-    attention_.insert(attention_.end(), seen.begin(), seen.end());
-    if (length_ == max_length_)
-      finish(next, length_, End::Cut);
-    else
-      next_rows_.push_back(next);
-  }
-  if (length_ > static_cast<std::int64_t>(required_.prefix.size()))
-    beam_left_ = static_cast<std::int64_t>(next_rows_.size());
+  if (phrase_extensions_.empty())
+    for (const Extension& kept : extensions_)
+      apply(kept, rows_[static_cast<std::size_t>(kept.row)].progress, attention_of(kept.row));
+  for (const auto& [kept, progress] : phrase_extensions_)
+    apply(kept, progress, attention_of(kept.row));
+  if (length_ > prefix_length()) beam_left_ = static_cast<std::int64_t>(next_rows_.size());
   rows_.swap(next_rows_);
   finished_ = no_open_row_matters();
   if (finished_) rows_.clear();
+}
+
+void SentenceSearch::apply(const Extension& extension, const PhraseProgress& progress,
+                           std::span<const float> attention) {
+  const Row& row = rows_[static_cast<std::size_t>(extension.row)];
+  Row next{.parent = extension.row,
+           .previous = extension.token,
+           .sum = extension.sum,
+           .node = row.node,
+           .sample = row.sample,
+           .progress = progress};
+  if (extension.token == tokens_->eos) {
+    finish(next, length_, End::Eos, attention);
+    return;
+  }
+  next.node = static_cast<std::int32_t>(nodes_.size());
+  nodes_.push_back({.parent = row.node,
+                    .token = extension.token,
+                    .log_probability = static_cast<float>(extension.sum - row.sum)});
+  attention_.insert(attention_.end(), attention.begin(), attention.end());
+  if (length_ == max_length_)
+    finish(next, length_, End::Cut);
+  else
+    next_rows_.push_back(next);
 }
 
 void SentenceSearch::extend_by_reported(const StepResults& results) {
@@ -184,9 +187,9 @@ void SentenceSearch::extend_beam(const StepResults& results) {
   if (config_->stop == Stop::Marian)
     keep_best(extensions_, beam_left_);
   else if (config_->stop == Stop::Opennmt)
-    keep_best(extensions_, beam_);
+    keep_best(extensions_, width_);
   else
-    keep_beam(extensions_, beam_, tokens_->eos);
+    keep_beam(extensions_, width_, tokens_->eos);
 }
 
 void SentenceSearch::extend_beam_with_phrases(const StepResults& results) {
@@ -211,7 +214,7 @@ void SentenceSearch::extend_beam_with_phrases(const StepResults& results) {
     first_reported = end;
   }
   if (phrase_extensions_.empty() && ended_.empty()) end_all_rows();
-  beam.keep(phrase_extensions_, beam_);
+  beam.keep(phrase_extensions_, width_);
   for (const PhraseExtension& kept : phrase_extensions_) extensions_.push_back(kept.extension);
 }
 
@@ -272,7 +275,7 @@ void SentenceSearch::finish(const Row& row, std::int64_t length, End end,
 bool SentenceSearch::no_open_row_matters() const {
   if (rows_.empty()) return true;
   if (config_->sampling) return false;
-  const auto beam = static_cast<std::size_t>(beam_);
+  const auto beam = static_cast<std::size_t>(width_);
   const auto n_best = static_cast<std::size_t>(config_->n_best);
   if (!required_.phrases.empty()) return complete_ >= config_->beam_size;
   const double best_open = std::ranges::max_element(rows_, {}, &Row::sum)->sum;

@@ -50,24 +50,36 @@ struct Hypothesis {
   double score;             ///< normalized_score(sum, length), coverage penalty added
   bool cut;                 ///< not ended by the model: maximum length, or no token was possible
   std::vector<float> log_probabilities;  ///< [length]
-  std::vector<float>
-      attention;  ///< [tokens, S] where asked for: see SourceSentence::needs_attention
+  /// [tokens, S] where asked for: see SourceSentence::needs_attention.
+  std::vector<float> attention;
 };
+
+/// The heads whose attention is reported.
+inline AttentionHeads heads_of(const DecodeConfig& config) {
+  return {config.attention_layer, config.attention_head};
+}
 
 /// length^alpha, or ((5 + length) / 6)^alpha, by config.length_penalty_kind.
 double score_divisor(std::int64_t length, const DecodeConfig& config);
 /// (sum - word_penalty * length) / score_divisor(length).
 double normalized_score(double sum, std::int64_t length, const DecodeConfig& config);
 
+/// The coverage of a source token that gets no attention at all.
+inline constexpr double kLeastCoverage = 1e-6;
 /// GNMT's coverage penalty (Wu et al. 2016, equation 14): beta times the sum of log(min(1, c)) over
 /// the source tokens. `coverage` [S] has c of each source token: the attention that it gets from
 /// all tokens of the translation together.
 double coverage_penalty(std::span<const float> coverage, double beta);
 
+/// The beginning that a sentence's translation must have.
+struct RequiredPrefix {
+  std::vector<TokenId> tokens = {};
+  bool ends_word = false;  ///< the token behind them must begin a new word
+};
+
 /// The prefix and the phrases that a sentence's translation must have.
 struct Requirements {
-  std::vector<TokenId> prefix = {};  ///< the translation begins with these tokens
-  bool prefix_ends_word = false;     ///< the token behind the prefix must begin a new word
+  RequiredPrefix prefix = {};
   RequiredPhrases phrases = {};
   PhrasePolicy phrase_policy = PhrasePolicy::Always;
 };
@@ -83,8 +95,8 @@ struct SearchSettings {
 /// The results of an engine's step for the rows of one sentence.
 struct StepResults {
   std::span<const Candidate> candidates;  ///< [rows, candidates_needed()]
-  std::span<const float> reported =
-      {};  ///< log-probabilities of prepare_step()'s `reported`, in its order
+  /// Log-probabilities of prepare_step()'s `reported`, in its order.
+  std::span<const float> reported = {};
   std::span<const float> attention = {};  ///< [rows, S], where asked for
 };
 
@@ -111,7 +123,7 @@ class SentenceSearch {
   /// The number of candidates that a step needs for each row; at most `vocabulary`.
   static std::int64_t candidates_needed(const DecodeConfig& config, std::int64_t vocabulary);
 
-  std::int64_t width() const { return beam_; }
+  std::int64_t width() const { return width_; }
   std::span<const Row> rows() const { return rows_; }
   bool finished() const { return finished_; }
 
@@ -145,11 +157,13 @@ class SentenceSearch {
     bool cut;
   };
 
-  bool is_in_prefix() const { return length_ < static_cast<std::int64_t>(required_.prefix.size()); }
-  bool is_behind_prefix() const {
-    return length_ > 0 && length_ == static_cast<std::int64_t>(required_.prefix.size());
+  std::int64_t prefix_length() const {
+    return static_cast<std::int64_t>(required_.prefix.tokens.size());
   }
-  /// Whether a beam's token in this step is </s> in any case, as `stop` has it.
+  bool is_in_prefix() const { return length_ < prefix_length(); }
+  bool is_behind_prefix() const { return length_ > 0 && length_ == prefix_length(); }
+  /// Whether this is the last step of a beam search, and config.stop is `stop`: one of those that
+  /// end all rows then (Fairseq by </s> at its cost, Hf without cost).
   bool must_end(Stop stop) const {
     return config_->stop == stop && length_ + 1 == max_length_ && !is_in_prefix() &&
            !config_->sampling && required_.phrases.empty();
@@ -157,12 +171,16 @@ class SentenceSearch {
   bool is_too_short() const { return length_ < config_->min_length; }
   std::vector<TokenId> history(std::int32_t node) const;
 
-  // The first four each leave in `extensions_` the extensions that the step keeps.
+  // Each extend function leaves in `extensions_` the extensions that the step keeps.
   void extend_by_reported(const StepResults& results);
   void extend_beam(const StepResults& results);
   void extend_beam_with_phrases(const StepResults& results);
   void extend_by_sampling(const StepResults& results);
   void list_candidates(const StepResults& results);
+  /// Makes a row of the next step from an extension, or finishes the hypothesis. `attention` [S] is
+  /// that of its row.
+  void apply(const Extension& extension, const PhraseProgress& progress,
+             std::span<const float> attention);
   void end_all_rows();
   enum class End { Eos, Cut };
   void finish(const Row& row, std::int64_t length, End end,
@@ -174,8 +192,8 @@ class SentenceSearch {
 
   const DecodeConfig* config_;
   const TargetTokens* tokens_;
-  std::int64_t max_length_, beam_;  // beam_: the most rows
-  std::int64_t beam_left_;          // of Stop::Marian: the most rows of the next step
+  std::int64_t max_length_, width_;  // width_: the most rows
+  std::int64_t beam_left_;           // of Stop::Marian: the most rows of the next step
   std::uint64_t key_;
   Requirements required_;
   std::int64_t length_ = 0;  // of each open hypothesis
@@ -183,11 +201,12 @@ class SentenceSearch {
   std::vector<Node> nodes_;
   std::vector<Ended> ended_;  // best first, at most most_ended()
   std::vector<Extension> extensions_;
-  std::vector<PhraseExtension> phrase_extensions_;  // the same where there are phrases
-  std::vector<RowToken> reported_;                  // of the step under way, rows counted from 0
-  std::vector<float> attention_;                    // [nodes, S], where asked for
-  std::size_t source_length_ = 0;                   // S
-  std::int64_t complete_ = 0;                       // hypotheses that have ended with all phrases
+  std::vector<PhraseExtension>
+      phrase_extensions_;           // the same with their phrases, if there are some
+  std::vector<RowToken> reported_;  // of the step under way, rows counted from 0
+  std::vector<float> attention_;    // [nodes, S], where asked for
+  std::size_t source_length_ = 0;   // S
+  std::int64_t complete_ = 0;       // hypotheses that have ended with all phrases
   bool finished_ = false;
 };
 

@@ -11,6 +11,7 @@ void SearchStep::begin() {
   reported_.clear();
   candidates_per_row_ = 0;
   reports_attention_ = false;
+  attention_weights_ = 0;
   heads_ = {};
 }
 
@@ -21,6 +22,8 @@ void SearchStep::add(EngineSearch& search) {
   const std::int32_t old_first = search.first_row;
   search.first_row = static_cast<std::int32_t>(origins_.size());
   search.first_reported = reported_.size();
+  search.first_attention = attention_weights_;
+  attention_weights_ += search.search.rows().size() * search.source_length;
   search.search.prepare_step(search.first_row, adjustments_, reported_);
   for (const SentenceSearch::Row& row : search.search.rows()) {
     origins_.push_back(
@@ -29,15 +32,15 @@ void SearchStep::add(EngineSearch& search) {
   }
   if (search.needs_attention && !reports_attention_) {
     reports_attention_ = true;
-    heads_ = {config.attention_layer, config.attention_head};
+    heads_ = heads_of(config);
   }
 }
 
 void SearchStep::take() {
-  engine_.select(origins_);
   candidates_.resize(previous_.size() * static_cast<std::size_t>(candidates_per_row_));
   reported_log_probabilities_.resize(reported_.size());
-  engine_.step({.previous = previous_,
+  engine_.step({.rows = origins_,
+                .previous = previous_,
                 .adjustments = adjustments_,
                 .candidates_per_row = candidates_per_row_,
                 .candidates = candidates_,
@@ -45,18 +48,17 @@ void SearchStep::take() {
                 .reported_log_probabilities = reported_log_probabilities_,
                 .attention = reports_attention_ ? &attention_ : nullptr,
                 .heads = heads_});
-  attention_begin_ = 0;
 }
 
-StepResults SearchStep::next_results(const EngineSearch& search) {
+StepResults SearchStep::results_of(const EngineSearch& search) {
   StepResults results{
       .candidates = candidates_of(search),
       .reported =
           std::span<const float>(reported_log_probabilities_).subspan(search.first_reported)};
-  const std::size_t weights = search.search.rows().size() * search.source_length;
   if (search.needs_attention)
-    results.attention = std::span<const float>(attention_).subspan(attention_begin_, weights);
-  attention_begin_ += weights;
+    results.attention =
+        std::span<const float>(attention_)
+            .subspan(search.first_attention, search.search.rows().size() * search.source_length);
   return results;
 }
 

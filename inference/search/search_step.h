@@ -21,7 +21,7 @@ struct EngineSearch {
   bool needs_attention;
   // Of the last step. Its rows stood side by side.
   std::int32_t first_row = 0;
-  std::size_t first_reported = 0;
+  std::size_t first_reported = 0, first_attention = 0;
 };
 
 class SearchStep {
@@ -35,9 +35,9 @@ class SearchStep {
   void add(EngineSearch& search);
   /// Lets the engine take the step.
   void take();
-  /// The results of the searches that were added, in their order: SentenceSearch::advance takes
-  /// them. They stay until the next call.
-  StepResults next_results(const EngineSearch& search);
+  /// The results of a search that was added: SentenceSearch::advance takes them. They stay until
+  /// the next call.
+  StepResults results_of(const EngineSearch& search);
 
  private:
   std::span<const Candidate> candidates_of(const EngineSearch& search);
@@ -46,7 +46,7 @@ class SearchStep {
   std::int64_t candidates_per_row_ = 0;  // of the step under way
   bool reports_attention_ = false;
   AttentionHeads heads_;
-  std::size_t attention_begin_ = 0;  // of the next search
+  std::size_t attention_weights_ = 0;  // of all rows
   // Kept for their memory.
   std::vector<RowOrigin> origins_;
   std::vector<TokenId> previous_;

@@ -2,17 +2,17 @@
 
 namespace dragoman {
 
-void SentencesBehindEachOther::add(std::span<const TokenId> sentence) {
+void PackedSentences::add(std::span<const TokenId> sentence) {
   tokens.insert(tokens.end(), sentence.begin(), sentence.end());
   starts.push_back(static_cast<std::int32_t>(tokens.size()));
 }
 
-PackedTokens SentencesBehindEachOther::on_device_of(const Transformer& model) const {
+PackedTokens PackedSentences::on_device_of(const Transformer& model) const {
   return packed_tokens(tokens, starts, model->config.heads, model->output_weight().device());
 }
 
 PackedTokens packed_sentences(Transformer& model, std::span<const std::vector<TokenId>> sentences) {
-  SentencesBehindEachOther all;
+  PackedSentences all;
   for (const std::vector<TokenId>& sentence : sentences) all.add(sentence);
   return all.on_device_of(model);
 }

@@ -11,7 +11,7 @@
 namespace dragoman {
 
 /// Sentences one behind the other.
-struct SentencesBehindEachOther {
+struct PackedSentences {
   std::vector<std::int32_t> tokens, starts = {0};
 
   void add(std::span<const TokenId> sentence);

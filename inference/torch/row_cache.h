@@ -22,7 +22,7 @@ class RowCache {
   /// Tensors are made in the type and on the device of `like`.
   RowCache(const ModelConfig& config, torch::TensorOptions like);
 
-  /// Replaces all rows as Engine::select does.
+  /// Replaces all rows, as StepRequest::rows says.
   void select(std::span<const RowOrigin> rows);
 
   /// One more token of each row; attend() follows for each layer. Comes after a select().

@@ -24,9 +24,8 @@ using Indices = std::vector<std::size_t>;
 constexpr std::int64_t kChunkTokens = 512;  // logits [512, V] exist at a time
 
 void check_lengths(std::span<const SentencePair> pairs, const ModelConfig& config) {
-  if (config.positions != Positions::Learned) return;
   for (const SentencePair& pair : pairs)
-    if (longer_side(pair) > config.max_positions)
+    if (longer_side(pair) > config.longest_sentence())
       throw Error("a sentence of ", longer_side(pair), " pieces cannot be scored: the model has ",
                   config.max_positions, " learned positions");
 }
@@ -54,9 +53,9 @@ std::vector<Indices> batches_of(std::span<const SentencePair> pairs, std::int64_
 }
 
 /// One side of a batch.
-SentencesBehindEachOther side_of(std::span<const SentencePair> pairs, const Indices& batch,
-                                 std::vector<TokenId> SentencePair::*side) {
-  SentencesBehindEachOther sentences;
+PackedSentences side_of(std::span<const SentencePair> pairs, const Indices& batch,
+                        std::vector<TokenId> SentencePair::*side) {
+  PackedSentences sentences;
   for (std::size_t index : batch) sentences.add(pairs[index].*side);
   return sentences;
 }

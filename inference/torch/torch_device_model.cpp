@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "inference/torch/packed_sentences.h"
@@ -28,9 +27,9 @@ std::int64_t rounded_up(std::int64_t columns) {
 }  // namespace
 
 /// The attention of one step: writes the new keys and values into the caches, and attends to them.
-class TorchDeviceModel::CachedAttention : public DecoderAttention {
+class TorchDeviceModel::InPlaceAttention : public DecoderAttention {
  public:
-  CachedAttention(TorchDeviceModel& model, const DeviceStep& step, std::int64_t columns)
+  InPlaceAttention(TorchDeviceModel& model, const DeviceStep& step, std::int64_t columns)
       : model_(model),
         step_(step),
         columns_(columns),
@@ -99,10 +98,7 @@ class TorchDeviceModel::CachedAttention : public DecoderAttention {
 TorchDeviceModel::TorchDeviceModel(Transformer model)
     : model_(std::move(model)), options_(model_->output_weight().options().requires_grad(false)) {}
 
-std::int64_t TorchDeviceModel::max_positions() const {
-  if (model_->config.positions == Positions::Learned) return model_->config.max_positions;
-  return std::numeric_limits<std::int32_t>::max();
-}
+std::int64_t TorchDeviceModel::max_positions() const { return model_->config.longest_sentence(); }
 
 std::int64_t TorchDeviceModel::preferred_rows() const { return device().is_cpu() ? 128 : 1280; }
 
@@ -207,7 +203,7 @@ DeviceStepResults TorchDeviceModel::step(const DeviceStep& step) {
   const std::int64_t columns = rounded_up(step.longest);
   make_room_for_target(columns);
   if (rows_per_group_ > 1) reorder(step.parents, columns);
-  CachedAttention attention(*this, step, columns);
+  InPlaceAttention attention(*this, step, columns);
   const auto hidden = model_->decoder_states(
       {step.previous, step.positions, std::min(columns, max_positions()), {}},
       attention);  // [R, D]

@@ -31,7 +31,7 @@ class TorchDeviceModel : public DeviceModel {
   DeviceStepResults step(const DeviceStep& step) override;
 
  private:
-  class CachedAttention;
+  class InPlaceAttention;
   struct KeysAndValues {
     torch::Tensor keys, values;
   };

@@ -70,14 +70,10 @@ std::vector<std::int32_t> TorchEngine::admit(std::span<const std::vector<TokenId
 
 void TorchEngine::release(std::span<const std::int32_t> slots) { sources_.release(slots); }
 
-void TorchEngine::select(std::span<const RowOrigin> rows) {
-  const c10::InferenceMode inference;
-  rows_.select(rows);
-  sources_.set_rows(rows);
-}
-
 void TorchEngine::step(const StepRequest& step) {
   const c10::InferenceMode inference;
+  rows_.select(step.rows);
+  sources_.set_rows(step.rows);
   rows_.begin_step();
   const std::vector<std::int64_t> positions = rows_.positions();
   std::vector<std::int64_t> tokens(step.previous.begin(), step.previous.end());

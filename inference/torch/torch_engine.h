@@ -36,7 +36,6 @@ class TorchEngine : public Engine {
 
   std::vector<std::int32_t> admit(std::span<const std::vector<TokenId>> sentences) override;
   void release(std::span<const std::int32_t> slots) override;
-  void select(std::span<const RowOrigin> rows) override;
   void step(const StepRequest& step) override;
 
   std::shared_ptr<SentenceScheduler> own_scheduler(std::int64_t rows) override;

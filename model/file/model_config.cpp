@@ -180,7 +180,7 @@ ModelConfig ModelConfig::from_preset(Preset preset) {
   return config;
 }
 
-void ModelConfig::validate() const {
+void ModelConfig::check() const {
   check_size("d-model", d_model, kMaxWidth);
   check_size("heads", heads, kMaxWidth);
   check_size("d-ff", d_ff, kMaxWidth);
@@ -222,7 +222,7 @@ ModelConfig model_config_from_json(std::string_view text) {
   try {
     for (const Field& field : fields_of(config))
       field.assign({text_of_json(field, take(field.info.name))});
-    config.validate();
+    config.check();
   } catch (const UsageError& error) {
     throw Error("model configuration: ", error.what());
   }

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -87,9 +88,14 @@ struct ModelConfig {
 
   /// Throws UsageError naming the flag. The heads must divide d_model, sizes must be positive, and
   /// rates must lie in [0, 1).
-  void validate() const;
+  void check() const;
 
   std::int64_t d_k() const { return d_model / heads; }
+  /// The longest sentence that there are positions for, in pieces, </s> included.
+  std::int64_t longest_sentence() const {
+    return positions == Positions::Learned ? max_positions
+                                           : std::numeric_limits<std::int32_t>::max();
+  }
 
   template <class Visit>
   void for_each_field(Visit&& visit) {

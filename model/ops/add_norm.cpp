@@ -35,7 +35,7 @@ struct AddNormFunction : torch::autograd::Function<AddNormFunction> {
                       gain.const_data_ptr(), bias.const_data_ptr(),
                       sum.defined() ? sum.mutable_data_ptr() : nullptr, y.mutable_data_ptr(), means,
                       wants_gradients ? means + x.size(0) : nullptr, x.size(1),
-                      static_cast<float>(epsilon), mask.site()},
+                      static_cast<float>(epsilon), mask.rule()},
         x.size(0), kRowsPerTask);
     if (wants_gradients)
       context->save_for_backward({sum.defined() ? sum : input, statistics, gain});
@@ -65,7 +65,7 @@ struct AddNormFunction : torch::autograd::Function<AddNormFunction> {
                  dy.const_data_ptr(), elsewhere.defined() ? elsewhere.const_data_ptr() : nullptr,
                  sum.const_data_ptr(), gain.const_data_ptr(), means, means + rows,
                  d_sum.mutable_data_ptr(), mask.drops() ? d_x.mutable_data_ptr() : nullptr, d_gain,
-                 d_gain + parts * columns, kRowsPerTask, columns, mask.site()},
+                 d_gain + parts * columns, kRowsPerTask, columns, mask.rule()},
              rows, kRowsPerTask);
     const auto totals = d_parameters.sum(1).to(gain.scalar_type());  // [2, D]
     const auto d_residual = context->saved_data["residual"].toBool() ? d_sum : torch::Tensor();

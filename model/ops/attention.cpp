@@ -99,7 +99,7 @@ struct AttentionWeightsFunction : torch::autograd::Function<AttentionWeightsFunc
              AttentionWeightsArguments{
                  input.const_data_ptr(), weights.mutable_data_ptr(), dropped.mutable_data_ptr(),
                  key_lengths.const_data_ptr<std::int32_t>(), mask.heads(), input.size(1),
-                 input.size(2), static_cast<float>(scale), causal, mask.site()},
+                 input.size(2), static_cast<float>(scale), causal, mask.rule()},
              input.size(0) * input.size(1), kRowsPerTask);
     context->save_for_backward({weights});
     context->saved_data["scale"] = scale;
@@ -114,7 +114,7 @@ struct AttentionWeightsFunction : torch::autograd::Function<AttentionWeightsFunc
              AttentionWeightsGradientArguments{
                  weights.const_data_ptr(), d_dropped.const_data_ptr(), d_scores.mutable_data_ptr(),
                  weights.size(2), static_cast<float>(context->saved_data["scale"].toDouble()),
-                 DropoutMask::saved(context).site()},
+                 DropoutMask::saved(context).rule()},
              weights.size(0) * weights.size(1), kRowsPerTask);
     return {d_scores, {}, {}, {}, {}};
   }
@@ -135,11 +135,9 @@ struct PackedAttentionNumbers {
   }
 };
 
-/// Rows behind the last sentence, which the kernels leave alone, become zero.
-torch::Tensor with_zero_filler(torch::Tensor x, const torch::Tensor& starts) {
-  const std::int64_t tokens = starts.const_data_ptr<std::int32_t>()[starts.size(0) - 1];
-  if (tokens < x.size(0)) x.narrow(0, tokens, x.size(0) - tokens).zero_();
-  return x;
+/// The number of tokens of the sentences that begin at `starts` [B + 1].
+std::int64_t tokens_of(const torch::Tensor& starts) {
+  return starts.const_data_ptr<std::int32_t>()[starts.size(0) - 1];
 }
 
 /// Where queries, keys and values, or their gradients, stand: side by side in `queries`, or queries
@@ -183,7 +181,7 @@ struct PackedAttentionFunction : torch::autograd::Function<PackedAttentionFuncti
             .longest_keys = numbers.longest_keys,
             .scale = static_cast<float>(1 / std::sqrt(static_cast<double>(d_k))),
             .causal = numbers.causal,
-            .dropout = mask.site()};
+            .dropout = mask.rule()};
   }
 
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& queries_in,
@@ -196,7 +194,7 @@ struct PackedAttentionFunction : torch::autograd::Function<PackedAttentionFuncti
     const std::int64_t rows = queries.size(0);
     auto output = with_zero_filler(
         torch::empty({rows, QueryKeyValue(queries, memory).width}, queries.options()),
-        query_starts);
+        tokens_of(query_starts));
     const variable_list saved = {
         queries, memory,
         torch::empty({rows, numbers.heads}, queries.options().dtype(torch::kFloat32)), query_starts,
@@ -217,9 +215,10 @@ struct PackedAttentionFunction : torch::autograd::Function<PackedAttentionFuncti
     const auto mask = DropoutMask::saved(context);
     const auto numbers = PackedAttentionNumbers::load(context);
     const auto d_output = gradients[0].contiguous();
-    const auto d_queries = with_zero_filler(torch::empty_like(queries), saved[3]);
-    const auto d_memory =
-        memory.defined() ? with_zero_filler(torch::empty_like(memory), saved[4]) : torch::Tensor();
+    const auto d_queries = with_zero_filler(torch::empty_like(queries), tokens_of(saved[3]));
+    const auto d_memory = memory.defined()
+                              ? with_zero_filler(torch::empty_like(memory), tokens_of(saved[4]))
+                              : torch::Tensor();
     const QueryKeyValue out(d_queries, d_memory);
     const PackedAttentionGradientArguments call{arguments(saved, mask, numbers),
                                                 d_output.const_data_ptr(), out.q, out.k, out.v};

@@ -22,7 +22,7 @@ DropoutMask::DropoutMask(const Dropout& dropout, const torch::Tensor& row_keys,
       queries_(queries),
       heads_(heads) {}
 
-DropoutSite DropoutMask::site() const {
+DropoutRule DropoutMask::rule() const {
   if (!drops()) return {.heads = heads_, .queries = queries_};
   return {.row_keys = row_keys_.const_data_ptr<std::int32_t>(),
           .site = site_,
@@ -33,18 +33,20 @@ DropoutSite DropoutMask::site() const {
 
 torch::Tensor DropoutMask::factors(std::int64_t columns) const {
   constexpr std::int64_t kMask = 0xFFFFFFFF;
+  constexpr std::int64_t kFirst = dropout_hash::kFirstFactor, kSecond = dropout_hash::kSecondFactor;
+  constexpr std::int64_t kOfHead = dropout_hash::kOfHead, kOfColumns = dropout_hash::kOfColumns;
   const auto hash = [](torch::Tensor x) {
-    x = x.bitwise_xor(x.bitwise_right_shift(16)).mul(0x7FEB352D).bitwise_and(kMask);
-    x = x.bitwise_xor(x.bitwise_right_shift(15)).mul(0x846CA68B).bitwise_and(kMask);
+    x = x.bitwise_xor(x.bitwise_right_shift(16)).mul(kFirst).bitwise_and(kMask);
+    x = x.bitwise_xor(x.bitwise_right_shift(15)).mul(kSecond).bitwise_and(kMask);
     return x.bitwise_xor(x.bitwise_right_shift(16));
   };
-  const std::int64_t site = site_ * 0x85EBCA6BU;
+  const std::int64_t site = site_ * dropout_hash::kOfSite;
   const auto options = row_keys_.options().dtype(torch::kInt64);
   const auto token_keys = hash(row_keys_.to(torch::kInt64).bitwise_and(kMask).bitwise_xor(site));
-  const auto head_keys = torch::arange(heads_, options).mul(0xC2B2AE35).bitwise_and(kMask);
+  const auto head_keys = torch::arange(heads_, options).mul(kOfHead).bitwise_and(kMask);
   const auto keys =
       token_keys.view({-1, 1, queries_}).add(head_keys.view({1, heads_, 1}));  // [B, H, T]
-  const auto counters = torch::arange(divide_up<std::int64_t>(columns, 4), options).mul(0x9E3779B9);
+  const auto counters = torch::arange(divide_up<std::int64_t>(columns, 4), options).mul(kOfColumns);
   const auto bits = hash(keys.reshape({-1, 1}).add(counters).bitwise_and(kMask));  // [B*H*T, C/4]
   const auto bytes = bits.to(torch::kInt32).view(torch::kUInt8).narrow(1, 0, columns);
   const double kept_scale = 256.0 / (256.0 - threshold_);
@@ -68,12 +70,12 @@ DropoutMask DropoutMask::saved(AutogradContext* context) {
 namespace {
 
 torch::Tensor run_dropout(const torch::Tensor& x, const torch::Tensor& residual,
-                          const DropoutSite& site) {
+                          const DropoutRule& rule) {
   auto y = torch::empty_like(x);
   run_rows(
       batch_kernels().dropout, element_type(x),
       DropoutArguments{x.const_data_ptr(), residual.defined() ? residual.const_data_ptr() : nullptr,
-                       y.mutable_data_ptr(), x.size(1), site},
+                       y.mutable_data_ptr(), x.size(1), rule},
       x.size(0), kRowsPerTask);
   return y;
 }
@@ -86,12 +88,12 @@ struct DropoutFunction : torch::autograd::Function<DropoutFunction> {
     context->saved_data["residual"] = residual.has_value();
     mask.save(context);
     return run_dropout(x.contiguous(), residual ? residual->contiguous() : torch::Tensor(),
-                       mask.site());
+                       mask.rule());
   }
   static variable_list backward(AutogradContext* context, variable_list gradients) {
     const auto dy = gradients[0].contiguous();
     const bool residual = context->saved_data["residual"].toBool();
-    return {run_dropout(dy, {}, DropoutMask::saved(context).site()),
+    return {run_dropout(dy, {}, DropoutMask::saved(context).rule()),
             residual ? dy : torch::Tensor(),
             {}};
   }
@@ -105,10 +107,10 @@ struct ReluDropoutFunction : torch::autograd::Function<ReluDropoutFunction> {
     auto y = torch::empty_like(input);
     run_rows(
         batch_kernels().relu_dropout, element_type(x),
-        ReluDropoutArguments{input.const_data_ptr(), y.mutable_data_ptr(), x.size(1), mask.site()},
+        ReluDropoutArguments{input.const_data_ptr(), y.mutable_data_ptr(), x.size(1), mask.rule()},
         x.size(0), kRowsPerTask);
     context->save_for_backward({y});
-    context->saved_data["scale"] = static_cast<double>(mask.site().scale());
+    context->saved_data["scale"] = static_cast<double>(mask.rule().scale());
     return y;
   }
   static variable_list backward(AutogradContext* context, variable_list gradients) {

@@ -46,7 +46,7 @@ class DropoutMask {
   bool drops() const { return row_keys_.defined(); }
   std::int64_t heads() const { return heads_; }
   /// The mask as the kernels take it; valid as long as this object.
-  DropoutSite site() const;
+  DropoutRule rule() const;
   /// By plain tensor operations: mask / (1 - rate), fp32 [B*H*T, columns]. Row (b * H + h) * T + t
   /// belongs to head h of query t.
   torch::Tensor factors(std::int64_t columns) const;

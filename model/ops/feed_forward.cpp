@@ -24,9 +24,9 @@ struct FeedForwardFunction : torch::autograd::Function<FeedForwardFunction> {
                                const DropoutMask& mask) {
     RECORD_USER_SCOPE("FeedForwardFunction");
     const auto input = x.contiguous();
-    const auto hidden = relu_product(input, inner_weight, inner_bias, mask.site());
+    const auto hidden = relu_product(input, inner_weight, inner_bias, mask.rule());
     context->save_for_backward({input, inner_weight, outer_weight, hidden});
-    context->saved_data["scale"] = static_cast<double>(mask.site().scale());
+    context->saved_data["scale"] = static_cast<double>(mask.rule().scale());
     return linear_product(hidden, outer_weight, outer_bias);
   }
   static variable_list backward(AutogradContext* context, variable_list gradients) {

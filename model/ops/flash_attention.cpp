@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "model/ops/kernel_call.h"
+#include "model/ops/packed_layout.h"
 
 namespace dragoman {
 
@@ -29,12 +30,6 @@ struct FlashNumbers {
     return {stored[0], stored[1], stored[2], stored[3], stored[4] != 0};
   }
 };
-
-/// The kernel leaves rows behind the last sentence as they were.
-torch::Tensor with_zero_filler(torch::Tensor x, std::int64_t tokens) {
-  if (tokens < x.size(0)) x.narrow(0, tokens, x.size(0) - tokens).zero_();
-  return x;
-}
 
 struct FlashAttentionFunction : torch::autograd::Function<FlashAttentionFunction> {
   static torch::Tensor forward(AutogradContext* context, const torch::Tensor& q,

@@ -101,6 +101,11 @@ const PaddedLayout& PackedLayout::padded() const {
   return *padded_layout;
 }
 
+torch::Tensor with_zero_filler(torch::Tensor x, std::int64_t tokens) {
+  if (tokens < x.size(0)) x.narrow(0, tokens, x.size(0) - tokens).zero_();
+  return x;
+}
+
 torch::Tensor pad_heads(const torch::Tensor& x, const PackedLayout& layout) {
   const std::int64_t d_k = x.size(1) / layout.heads;
   const auto rows = x.narrow(0, 0, layout.tokens).reshape({-1, d_k});  // [tokens*H, K]

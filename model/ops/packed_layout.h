@@ -39,12 +39,16 @@ struct PackedLayout {
   /// gradient.
   static PackedLayout from_starts(std::span<const std::int32_t> starts, std::int64_t heads,
                                   torch::Device device, std::int64_t row_multiple = 1);
-  /// Turns dropout on: one key per token (kernels/kernels.h, DropoutSite), [tokens].
+  /// Turns dropout on: one key per token (kernels/kernels.h, DropoutRule), [tokens].
   void set_row_keys(std::span<const std::int32_t> keys);
   /// Made by the first call, as the attention kernel needs none. To be called by one thread at a
   /// time.
   const PaddedLayout& padded() const;
 };
+
+/// x [N, ...], whose rows behind the sentences' `tokens` become zero: the filler rows, which
+/// attention kernels leave alone.
+torch::Tensor with_zero_filler(torch::Tensor x, std::int64_t tokens);
 
 /// [N, H*K] -> [B*H, L, K]. Padding holds copies of the first token, which masks must hide.
 torch::Tensor pad_heads(const torch::Tensor& x, const PackedLayout& layout);

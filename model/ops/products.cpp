@@ -25,9 +25,10 @@ torch::Tensor library_product(const torch::Tensor& x, const torch::Tensor& weigh
   return torch::addmm(bias, x, weight.t());
 }
 
-/// `gradient` and `start` may be undefined.
+/// Sums of dy^T x in fp32. With a `gradient` they begin at `start` (undefined: zero), and are
+/// written to it in its type. Without one they are added to what `sums` has.
 void run_weight_gradient(const torch::Tensor& dy, const torch::Tensor& x, torch::Tensor& sums,
-                         const torch::Tensor& gradient, const torch::Tensor& start, bool add) {
+                         const torch::Tensor& gradient = {}, const torch::Tensor& start = {}) {
   const auto d_output = dy.contiguous(), input = x.contiguous();
   const std::int64_t count = divide_up(dy.size(1), kOutputBlock);
   run_rows(batch_kernels().weight_gradient, element_type(dy),
@@ -35,7 +36,7 @@ void run_weight_gradient(const torch::Tensor& dy, const torch::Tensor& x, torch:
                                    sums.mutable_data_ptr<float>(),
                                    gradient.defined() ? gradient.mutable_data_ptr() : nullptr,
                                    start.defined() ? start.const_data_ptr<float>() : nullptr,
-                                   dy.size(0), dy.size(1), x.size(1), add},
+                                   dy.size(0), dy.size(1), x.size(1), /*add=*/!gradient.defined()},
            count, items_of_thread(count));
 }
 
@@ -93,7 +94,7 @@ torch::Tensor linear_product(const torch::Tensor& x, const torch::Tensor& weight
 }
 
 torch::Tensor relu_product(const torch::Tensor& x, const torch::Tensor& weight,
-                           const torch::Tensor& bias, const DropoutSite& dropout) {
+                           const torch::Tensor& bias, const DropoutRule& dropout) {
   auto y = torch::empty({x.size(0), weight.size(0)}, x.options());
   run_product(batch_kernels().relu_product,
               ReluProductArguments{product_arguments(y, x, pack_weight(weight), bias), dropout}, x);
@@ -139,13 +140,13 @@ torch::Tensor weight_gradient(const torch::Tensor& dy, const torch::Tensor& x,
                               const torch::Tensor& start) {
   auto sums = torch::empty({dy.size(1), x.size(1)}, dy.options().dtype(torch::kFloat32));
   auto gradient = torch::empty(sums.sizes(), dy.options());
-  run_weight_gradient(dy, x, sums, gradient, start, /*add=*/false);
+  run_weight_gradient(dy, x, sums, gradient, start);
   return gradient;
 }
 
 void add_weight_gradient(torch::Tensor& sums, const torch::Tensor& dy, const torch::Tensor& x) {
   if (is_own_product(dy))
-    run_weight_gradient(dy, x, sums, {}, {}, /*add=*/true);
+    run_weight_gradient(dy, x, sums);
   else
     sums.add_(torch::mm(dy.t(), x));
 }

@@ -51,7 +51,7 @@ void input_gradient_out(torch::Tensor& dx, const torch::Tensor& dy, const torch:
 /// result of relu_product, `kept` [N, C], passed back through dropout and relu: scale * dy W where
 /// kept > 0, else 0. dy [N, D], weight [D, C] -> [N, C]. Only where is_own_product().
 torch::Tensor relu_product(const torch::Tensor& x, const torch::Tensor& weight,
-                           const torch::Tensor& bias, const DropoutSite& dropout);
+                           const torch::Tensor& bias, const DropoutRule& dropout);
 torch::Tensor relu_gradient_product(const torch::Tensor& dy, const torch::Tensor& weight,
                                     const torch::Tensor& kept, float scale);
 

@@ -16,7 +16,7 @@ TEST(DataConfig, ValuesThatMakeNoSenseAreRefusedByTheNameOfTheFlag) {
   const auto message = [&good](auto change) {
     DataConfig config = good;
     change(config);
-    return message_of<UsageError>([&] { config.validate(); });
+    return message_of<UsageError>([&] { config.check(); });
   };
   EXPECT_EQ(message([](DataConfig&) {}), "");
   EXPECT_THAT(message([](DataConfig& c) { c.train_source.pop_back(); }),

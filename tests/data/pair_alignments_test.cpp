@@ -111,7 +111,7 @@ TEST_F(Alignments, AlignmentsMustFitTheText) {
   EXPECT_THAT(message(with_third("0-200 0-100\n")),
               HasSubstr(file + ":3: word 200 of the target line, counted from 0, but it has "));
   data.guided_alignment.pop_back();
-  EXPECT_THAT(message_of<UsageError>([&] { data.validate(); }), HasSubstr("--guided-alignment"));
+  EXPECT_THAT(message_of<UsageError>([&] { data.check(); }), HasSubstr("--guided-alignment"));
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ TEST(EvaluateConfig, EveryOptionReachesItsMetric) {
   set("smooth-value", "0.25"), set("effective-order", "true");
   set("chrf-char-order", "5"), set("chrf-word-order", "1"), set("chrf-beta", "3");
   set("chrf-lowercase", "true"), set("chrf-whitespace", "true"), set("chrf-eps-smoothing", "true");
-  config.validate();
+  config.check();
   EXPECT_EQ(bleu_signature(config.bleu(), "1", "v"),
             "nrefs:1|case:lc|eff:yes|tok:intl|smooth:floor[0.25]|version:v");
   EXPECT_EQ(chrf_name(config.chrf("chrf")), "chrF3+");
@@ -32,7 +32,7 @@ TEST(EvaluateConfig, ErrorsNameTheFlag) {
     EvaluateConfig config;
     change(config);
     try {
-      config.validate();
+      config.check();
     } catch (const UsageError& error) {
       return error.what();
     }

@@ -36,7 +36,7 @@ using Results = std::map<std::int64_t, std::pair<Tokens, double>>;
 Results translate(Engine& engine, const DecodeConfig& config) {
   LoneWorker worker(engine, config, {kEos});
   std::vector<SourceSentence> list = random_sentences(60, kMany);
-  for (std::size_t i = 0; i < list.size(); i += 3) list[i].required.prefix = {5, 6};
+  for (std::size_t i = 0; i < list.size(); i += 3) list[i].required.prefix.tokens = {5, 6};
   worker.add(std::move(list));
   Results results;
   while (!worker.idle())
@@ -105,11 +105,11 @@ TEST(Ensemble, ATinyProbabilityHasAFiniteLogarithm) {
   Ensemble both(std::move(members));
   const auto slots = both.admit(std::vector<Tokens>{{3, kEos}});
   const std::vector<RowOrigin> rows = {{-1, slots[0]}};
-  both.select(rows);
   std::vector<Candidate> found(kMany);
   std::vector<float> reported(1);
   const std::vector<RowToken> of_row = {{0, 7}};
-  both.step({.previous = Tokens{kEos},
+  both.step({.rows = rows,
+             .previous = Tokens{kEos},
              .adjustments = {},
              .candidates_per_row = kMany,
              .candidates = found,

@@ -119,9 +119,9 @@ TEST(LinePreparer, APrefixIsThatOfItsSentences) {
   const auto sentences =
       preparer().prepare({.text = "One two. Three Four.", .prefix = "Six. Five "}, line);
   ASSERT_EQ(sentences.size(), 2u);
-  EXPECT_EQ(sentences[0].required.prefix, with_end("Six."));
-  EXPECT_EQ(sentences[1].required.prefix, tokenizer().encode("Five"));
-  EXPECT_TRUE(sentences[1].required.prefix_ends_word);
+  EXPECT_EQ(sentences[0].required.prefix.tokens, with_end("Six."));
+  EXPECT_EQ(sentences[1].required.prefix.tokens, tokenizer().encode("Five"));
+  EXPECT_TRUE(sentences[1].required.prefix.ends_word);
 }
 
 TEST(LinePreparer, AttentionIsAskedForWhereItIsNeeded) {

@@ -70,10 +70,12 @@ inline std::vector<Tokens> sentences(std::size_t count, std::uint64_t longest) {
   return result;
 }
 
-inline std::vector<Candidate> step(Engine& engine, const Tokens& previous, std::int64_t best,
+inline std::vector<Candidate> step(Engine& engine, std::span<const RowOrigin> rows,
+                                   const Tokens& previous, std::int64_t best,
                                    const std::vector<Adjustment>& adjustments = {}) {
   std::vector<Candidate> candidates(previous.size() * static_cast<std::size_t>(best));
-  engine.step({.previous = previous,
+  engine.step({.rows = rows,
+               .previous = previous,
                .adjustments = adjustments,
                .candidates_per_row = best,
                .candidates = candidates});
@@ -132,11 +134,10 @@ inline void expect_random_rows_score_as_whole_sequences(Engine& engine, Transfor
     }
     rows = std::move(next);
     if (rows.empty()) continue;
-    engine.select(origins);
     Tokens previous;
     for (const Prefix& row : rows)
       previous.push_back(row.tokens.empty() ? kEos : row.tokens.back());
-    const auto candidates = step(engine, previous, kVocabulary);
+    const auto candidates = step(engine, origins, previous, kVocabulary);
     for (std::size_t r = 0; r < rows.size(); ++r) {
       const auto token = static_cast<TokenId>(random.below(kVocabulary));
       rows[r].tokens.push_back(token);

@@ -87,7 +87,7 @@ TEST(SentenceCache, ASearchThatDependsOnMoreHasNoKey) {
   EXPECT_FALSE(cache.key_of(sentence_of(std::make_shared<const SearchSettings>(
       SearchSettings{.config = {.sampling = true}, .tokens = {}}))));
   SourceSentence begun = plain;
-  begun.required.prefix = {5};
+  begun.required.prefix.tokens = {5};
   EXPECT_FALSE(cache.key_of(begun));
 }
 

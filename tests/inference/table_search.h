@@ -23,7 +23,7 @@ inline Found search_and_count(const Distribution& distribution, const DecodeConf
                               std::int64_t vocabulary = kVocabulary,
                               const TargetTokens& tokens = {kEos},
                               const Requirements& required = {}) {
-  config.validate();
+  config.check();
   TableEngine engine(vocabulary, distribution);
   LoneWorker worker(engine, config, tokens);
   worker.add({{.line = 0,

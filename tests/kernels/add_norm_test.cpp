@@ -6,12 +6,12 @@ namespace dragoman {
 namespace {
 
 constexpr std::int64_t kColumns[] = {1, 3, 16, 17, 64, 65, 130};
-constexpr std::int64_t kRows = 7, kRowsPerPart = 3, kParts = 3;
+constexpr std::int64_t kRows = 7, kRowsPerSum = 3, kSums = 3;
 constexpr float kEpsilon = 1e-5F;
 
 class AddNormKernel : public KernelTest {
  protected:
-  DropoutSite site(bool drops) const {
+  DropoutRule rule(bool drops) const {
     return {drops ? keys_.data() : nullptr, 9, drops ? 77U : 0U, 1, kRows};
   }
   static std::string at(std::int64_t columns, std::int64_t i) {
@@ -33,9 +33,9 @@ TEST_P(AddNormKernel, TheSumOfResidualAndDropoutIsNormalised) {
       std::vector<float> means(kRows), inverses(kRows);
       const NormArguments arguments{x.data(),   residual.data(), gain.data(),  bias.data(),
                                     sum.data(), y.data(),        means.data(), inverses.data(),
-                                    columns,    kEpsilon,        site(drops)};
+                                    columns,    kEpsilon,        rule(drops)};
       table().add_norm[index()](arguments, 0, kRows);
-      const reference::Numbers dropped = reference::dropout(x.values(), columns, site(drops));
+      const reference::Numbers dropped = reference::dropout(x.values(), columns, rule(drops));
       const reference::Numbers sums = sum.values();
       for (std::int64_t row = 0; row < kRows; ++row) {
         const auto sum_row = reference::row_of(sums, row, columns);
@@ -60,7 +60,7 @@ TEST_P(AddNormKernel, WithNothingToAddTheInputIsTheSum) {
   Elements sum(type(), x.size()), y(type(), x.size()), without(type(), x.size());
   const auto arguments = [&](void* sums, Elements& result) {
     return NormArguments{x.data(), nullptr, gain.data(), bias.data(), sums,       result.data(),
-                         nullptr,  nullptr, columns,     kEpsilon,    site(false)};
+                         nullptr,  nullptr, columns,     kEpsilon,    rule(false)};
   };
   table().add_norm[index()](arguments(sum.data(), y), 0, kRows);
   table().add_norm[index()](arguments(nullptr, without), 0, kRows);
@@ -85,15 +85,15 @@ TEST_P(AddNormKernel, TheGradientIsTheFormulasOnOneRowAndTheSumOverStretches) {
         inverses.push_back(static_cast<float>(of.inverse_deviation));
       }
       Elements d_sum(type(), sum.size()), d_x(type(), sum.size());
-      std::vector<float> d_gain(kParts * columns, 0.5F), d_bias(kParts * columns, 0.25F);
+      std::vector<float> d_gain(kSums * columns, 0.5F), d_bias(kSums * columns, 0.25F);
       const NormGradientArguments arguments{dy.data(),     adds ? elsewhere.data() : nullptr,
                                             sum.data(),    gain.data(),
                                             means.data(),  inverses.data(),
                                             d_sum.data(),  drops ? d_x.data() : nullptr,
                                             d_gain.data(), d_bias.data(),
-                                            kRowsPerPart,  columns,
-                                            site(drops)};
-      run_rows(table().add_norm_gradient, type(), arguments, kRows, kRowsPerPart);
+                                            kRowsPerSum,   columns,
+                                            rule(drops)};
+      run_rows(table().add_norm_gradient, type(), arguments, kRows, kRowsPerSum);
       std::vector<double> gains(d_gain.size(), 0.5), biases(d_bias.size(), 0.25);
       for (std::int64_t row = 0; row < kRows; ++row) {
         const reference::Statistics of{means[row], inverses[row]};
@@ -102,14 +102,14 @@ TEST_P(AddNormKernel, TheGradientIsTheFormulasOnOneRowAndTheSumOverStretches) {
         const reference::Numbers normalized = reference::normalized(sum_row, of);
         const reference::Numbers gradient = reference::norm_gradient(dy_row, gain_row, sum_row, of);
         for (std::int64_t c = 0; c < columns; ++c) {
-          gains[row / kRowsPerPart * columns + c] += dy_row[c] * normalized[c];
-          biases[row / kRowsPerPart * columns + c] += dy_row[c];
+          gains[row / kRowsPerSum * columns + c] += dy_row[c] * normalized[c];
+          biases[row / kRowsPerSum * columns + c] += dy_row[c];
           if (columns == 1) continue;
           const std::int64_t i = row * columns + c;
           const double expected = gradient[c] + (adds ? elsewhere[i] : 0);
           expect_near(d_sum[i], expected, at(columns, i));
           if (drops)
-            expect_near(d_x[i], expected * reference::dropout_factor(site(true), row, c),
+            expect_near(d_x[i], expected * reference::dropout_factor(rule(true), row, c),
                         at(columns, i));
         }
       }

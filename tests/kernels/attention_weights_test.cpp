@@ -53,13 +53,13 @@ class AttentionWeightsKernel : public KernelTest {
     return {type(), values};
   }
 
-  DropoutSite site(const Shape& shape) {
+  DropoutRule rule(const Shape& shape) {
     keys_ = random_keys(random_, shape.rows() / shape.heads);
     return {keys_.data(), 5, 77, shape.heads, shape.queries};
   }
 
   AttentionWeightsArguments arguments(const Shape& shape, Elements& scores, Result& result,
-                                      const DropoutSite& dropout) const {
+                                      const DropoutRule& dropout) const {
     return {.scores = scores.data(),
             .weights = result.weights.data(),
             .dropped = dropout.row_keys ? result.dropped.data() : result.weights.data(),
@@ -72,7 +72,7 @@ class AttentionWeightsKernel : public KernelTest {
             .dropout = dropout};
   }
 
-  Result run(const Shape& shape, Elements& scores, const DropoutSite& dropout) const {
+  Result run(const Shape& shape, Elements& scores, const DropoutRule& dropout) const {
     Result result{{type(), scores.size()}, {type(), scores.size()}};
     table().attention_weights[index()](arguments(shape, scores, result, dropout), 0, shape.rows());
     return result;
@@ -157,7 +157,7 @@ TEST_P(AttentionWeightsKernel, WeightsAreDroppedAfterTheSoftmax) {
                       .queries = 5,
                       .keys = keys,
                       .mask = keys % 2 ? Mask::Padding : Mask::Causal};
-    const DropoutSite dropout = site(shape);
+    const DropoutRule dropout = rule(shape);
     Elements scores = scores_of(shape);
     const Result plain = run(shape, scores, {}), result = run(shape, scores, dropout);
     EXPECT_EQ(result.weights, plain.weights);
@@ -179,7 +179,7 @@ TEST_P(AttentionWeightsKernel, TheGradientIsTheFormulas) {
                         .queries = 3,
                         .keys = keys,
                         .mask = keys % 3 ? Mask::Padding : Mask::Causal};
-      const DropoutSite dropout = drops ? site(shape) : DropoutSite{};
+      const DropoutRule dropout = drops ? rule(shape) : DropoutRule{};
       Elements scores = scores_of(shape, 2), d_dropped = random_elements(scores.size(), 1);
       Result result = run(shape, scores, dropout);
       Elements d_scores(type(), scores.size()), over = d_dropped;
@@ -202,7 +202,7 @@ TEST_P(AttentionWeightsKernel, TheGradientIsTheFormulas) {
 
 TEST_P(AttentionWeightsKernel, RowsDoNotDependOnHowTheyAreSplit) {
   const Shape shape{.lengths = {70, 33, 5}, .queries = 7, .keys = 70, .mask = Mask::Causal};
-  const DropoutSite dropout = site(shape);
+  const DropoutRule dropout = rule(shape);
   Elements scores = scores_of(shape), d_dropped = random_elements(scores.size());
   const Elements fresh(type(), scores.size());
   Result other{fresh, fresh};

@@ -13,7 +13,7 @@ class DropoutKernel : public KernelTest {
   static constexpr std::int64_t kHeads = 3, kQueries = 5, kSentences = 2;
   static constexpr std::int64_t kRows = kHeads * kQueries * kSentences;
 
-  DropoutSite site(std::uint32_t threshold = 77) const {
+  DropoutRule rule(std::uint32_t threshold = 77) const {
     return {keys_.data(), 9, threshold, kHeads, kQueries};
   }
   static std::string at(std::int64_t columns, std::int64_t i) {
@@ -28,9 +28,9 @@ TEST_P(DropoutKernel, ElementsAreMultipliedByTheFactorsThatTheHeaderDefines) {
   for (const std::int64_t columns : kColumns) {
     Elements x = random_elements(kRows * columns), residual = random_elements(kRows * columns);
     Elements dropped(type(), kRows * columns), sum(type(), kRows * columns);
-    table().dropout[index()]({x.data(), nullptr, dropped.data(), columns, site()}, 0, kRows);
-    table().dropout[index()]({x.data(), residual.data(), sum.data(), columns, site()}, 0, kRows);
-    const reference::Numbers expected = reference::dropout(x.values(), columns, site());
+    table().dropout[index()]({x.data(), nullptr, dropped.data(), columns, rule()}, 0, kRows);
+    table().dropout[index()]({x.data(), residual.data(), sum.data(), columns, rule()}, 0, kRows);
+    const reference::Numbers expected = reference::dropout(x.values(), columns, rule());
     for (std::int64_t i = 0; i < x.size(); ++i) {
       expect_rounded(dropped[i], expected[i], at(columns, i));
       EXPECT_EQ(dropped[i] == 0, expected[i] == 0) << at(columns, i);
@@ -45,7 +45,7 @@ TEST_P(DropoutKernel, TheOutputMayOverwriteTheInputOrTheResidual) {
   Elements x = random_elements(kRows * columns), residual = random_elements(kRows * columns);
   Elements apart(type(), kRows * columns), over_x = x, over_residual = residual;
   const auto run = [&](Elements& from, Elements& added, Elements& to) {
-    table().dropout[index()]({from.data(), added.data(), to.data(), columns, site()}, 0, kRows);
+    table().dropout[index()]({from.data(), added.data(), to.data(), columns, rule()}, 0, kRows);
   };
   run(x, residual, apart);
   run(over_x, residual, over_x);
@@ -57,7 +57,7 @@ TEST_P(DropoutKernel, TheOutputMayOverwriteTheInputOrTheResidual) {
 TEST_P(DropoutKernel, AfterReluPositiveElementsAreMultiplied) {
   for (const bool drops : {true, false})
     for (const std::int64_t columns : kColumns) {
-      const DropoutSite dropout = drops ? site() : DropoutSite{};
+      const DropoutRule dropout = drops ? rule() : DropoutRule{};
       Elements x = random_elements(kRows * columns), y(type(), kRows * columns), over_x = x;
       table().relu_dropout[index()]({x.data(), y.data(), columns, dropout}, 0, kRows);
       table().relu_dropout[index()]({over_x.data(), over_x.data(), columns, dropout}, 0, kRows);
@@ -72,13 +72,13 @@ TEST_P(DropoutKernel, TheGradientAfterReluIsTheFactorWhereTheOutputIsPositive) {
   for (const std::int64_t columns : kColumns) {
     Elements x = random_elements(kRows * columns), y(type(), kRows * columns);
     Elements dy = random_elements(kRows * columns), dx(type(), kRows * columns), over_dy = dy;
-    table().relu_dropout[index()]({x.data(), y.data(), columns, site()}, 0, kRows);
-    const float scale = site().scale();
+    table().relu_dropout[index()]({x.data(), y.data(), columns, rule()}, 0, kRows);
+    const float scale = rule().scale();
     table().relu_dropout_gradient[index()]({y.data(), dy.data(), dx.data(), columns, scale}, 0,
                                            kRows);
     table().relu_dropout_gradient[index()](
         {y.data(), over_dy.data(), over_dy.data(), columns, scale}, 0, kRows);
-    const reference::Numbers dropped = reference::dropout(dy.values(), columns, site());
+    const reference::Numbers dropped = reference::dropout(dy.values(), columns, rule());
     for (std::int64_t i = 0; i < x.size(); ++i)
       expect_rounded(dx[i], x[i] > 0 ? dropped[i] : 0, at(columns, i));
     EXPECT_EQ(over_dy, dx);
@@ -114,7 +114,7 @@ TEST_P(DropoutKernel, RowsHeadsSitesAndNeighboursDropIndependently) {
   Elements ones(type(), std::vector<double>(rows * columns, 1));
   const auto mask = [&](std::uint32_t number) {
     Elements y(type(), rows * columns);
-    const DropoutSite dropout{keys.data(), number, 128, 2, queries};
+    const DropoutRule dropout{keys.data(), number, 128, 2, queries};
     table().dropout[index()]({ones.data(), nullptr, y.data(), columns, dropout}, 0, rows);
     return y;
   };
@@ -142,13 +142,13 @@ TEST_P(DropoutKernel, RowsDoNotDependOnHowTheyAreSplit) {
   expect_same_when_split<DropoutArguments>(
       table().dropout,
       [&](Elements& y) {
-        return DropoutArguments{x.data(), residual.data(), y.data(), columns, site()};
+        return DropoutArguments{x.data(), residual.data(), y.data(), columns, rule()};
       },
       fresh, kRows);
   expect_same_when_split<ReluDropoutArguments>(
       table().relu_dropout,
       [&](Elements& y) {
-        return ReluDropoutArguments{x.data(), y.data(), columns, site()};
+        return ReluDropoutArguments{x.data(), y.data(), columns, rule()};
       },
       fresh, kRows);
   expect_same_when_split<ReluDropoutGradientArguments>(

@@ -41,13 +41,13 @@ class PackedAttentionKernel : public KernelTest {
             std::vector<float>(static_cast<std::size_t>(shape.queries() * shape.heads))};
   }
 
-  DropoutSite site(const Shape& shape) {
+  DropoutRule rule(const Shape& shape) {
     keys_ = random_keys(random_, shape.queries());
     return {keys_.data(), 9, 64, shape.heads, shape.queries()};
   }
 
   PackedAttentionArguments forward(const Shape& shape, Tensors& t,
-                                   const DropoutSite& dropout) const {
+                                   const DropoutRule& dropout) const {
     return {.q = t.q.data(),
             .k = t.k.data(),
             .v = t.v.data(),
@@ -66,7 +66,7 @@ class PackedAttentionKernel : public KernelTest {
   }
 
   PackedAttentionGradientArguments backward(const Shape& shape, Tensors& t,
-                                            const DropoutSite& dropout) const {
+                                            const DropoutRule& dropout) const {
     return {forward(shape, t, dropout), t.d_output.data(), t.dq.data(), t.dk.data(), t.dv.data()};
   }
 
@@ -81,7 +81,7 @@ class PackedAttentionKernel : public KernelTest {
 
   void expect_formula(const Shape& shape) {
     for (const bool drops : {false, true}) {
-      const DropoutSite dropout = drops ? site(shape) : DropoutSite{.heads = shape.heads};
+      const DropoutRule dropout = drops ? rule(shape) : DropoutRule{.heads = shape.heads};
       Tensors t = random_tensors(shape);
       table().packed_attention[index()](forward(shape, t, dropout), 0, shape.tasks());
       table().packed_attention_gradient[index()](backward(shape, t, dropout), 0, shape.tasks());
@@ -167,7 +167,7 @@ TEST_P(PackedAttentionKernel, QueriesKeysAndValuesMayLieSideBySide) {
 TEST_P(PackedAttentionKernel, TasksDoNotDependOnEachOther) {
   const Shape shape{
       {.query_starts = {0, 3, 4, 21}, .key_starts = {0, 1, 18, 51}, .heads = 2, .d_k = 20}};
-  const DropoutSite dropout = site(shape);
+  const DropoutRule dropout = rule(shape);
   Tensors t = random_tensors(shape);
   expect_same_when_split<PackedAttentionArguments>(
       table().packed_attention,

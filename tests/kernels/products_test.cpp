@@ -93,8 +93,8 @@ TEST_P(ProductKernels, TheBiasIsAdded) {
 TEST_P(ProductKernels, ReluAndDropoutAreApplied) {
   for (const Shape& shape : shapes_) {
     const auto keys = random_keys(random_, shape.rows);
-    for (const DropoutSite& dropout :
-         {DropoutSite{keys.data(), 9, 77, 1, shape.rows}, DropoutSite{}}) {
+    for (const DropoutRule& dropout :
+         {DropoutRule{keys.data(), 9, 77, 1, shape.rows}, DropoutRule{}}) {
       Layer l = layer(shape);
       table().relu_product[index()]({l.arguments(shape), dropout}, 0, shape.rows);
       const reference::Numbers products = formula(shape, l);

@@ -66,7 +66,7 @@ TEST_F(Reference, TheGradientOfAnOutputProjectionsLossIsItsSlope) {
 
 TEST_F(Reference, TheGradientOfAttentionWeightsIsTheirSlope) {
   const std::vector<std::int32_t> keys = random_keys(random_, 3);
-  const DropoutSite site{keys.data(), 5, 77, 1, 3};
+  const DropoutRule site{keys.data(), 5, 77, 1, 3};
   const std::vector<std::int64_t> visible = {7, 3, 1};
   Numbers scores = values(21);
   const Numbers d_dropped = values(21);
@@ -80,7 +80,7 @@ TEST_F(Reference, TheGradientOfPackedAttentionIsItsSlope) {
     const reference::PackedShape shape{
         .query_starts = {0, 1, 4}, .key_starts = {0, 1, 4}, .heads = 2, .d_k = 3, .causal = causal};
     const std::vector<std::int32_t> keys = random_keys(random_, 4);
-    const DropoutSite site{keys.data(), 9, 64, 2, 4};
+    const DropoutRule site{keys.data(), 9, 64, 2, 4};
     reference::PackedInputs in{values(24), values(24), values(24), values(24)};
     const auto results = [&] { return reference::packed_attention(shape, in, site); };
     const auto value = [&] { return reference::dot(results().output, in.d_output); };

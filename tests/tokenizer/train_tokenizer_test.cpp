@@ -174,7 +174,7 @@ TEST(TrainTokenizer, NothingIsPrinted) {
 TEST(TokenizerConfig, ValuesThatSentencePieceWouldRefuseAreRefusedByTheNameOfTheFlag) {
   const auto message = [](const TokenizerConfig& config) -> std::string {
     try {
-      config.validate();
+      config.check();
     } catch (const UsageError& error) {
       return error.what();
     }

@@ -31,7 +31,7 @@ TEST(Checkpoint, AResumedModelGoesOnBitIdentically) {
                      progress);
     // Its parameters are what the run would give.
     EXPECT_TRUE(torch::equal(load_flat_weights(path, straight.layout(), test_device()),
-                             straight.output_weights()));
+                             straight.result_weights()));
     for (int u = 4; u <= 6; ++u) update(straight, u);
 
     EXPECT_EQ(progress_from_json(ModelFileReader(path).progress()), progress);
@@ -41,7 +41,7 @@ TEST(Checkpoint, AResumedModelGoesOnBitIdentically) {
     load_checkpoint(path, resumed);
     for (int u = 4; u <= 6; ++u) update(resumed, u);
     EXPECT_TRUE(torch::equal(straight.weights(), resumed.weights()));
-    EXPECT_TRUE(torch::equal(straight.output_weights(), resumed.output_weights()));
+    EXPECT_TRUE(torch::equal(straight.result_weights(), resumed.result_weights()));
   }
   std::filesystem::remove(path);
 }

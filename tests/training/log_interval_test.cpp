@@ -32,7 +32,7 @@ TEST(LogInterval, TheSpeedIsThatOfTrainingAlone) {
   LogInterval interval;
   interval.begin(0, 0);
   interval.add({.source_tokens = 10, .target_tokens = 10, .alignment = 6, .linked_tokens = 3}, 1);
-  interval.leave_out(3);
+  interval.exclude_seconds(3);
   EXPECT_EQ(interval.means(5, 0).target_tokens_per_second, 5);
   EXPECT_EQ(interval.means(5, 0).alignment_loss, 2);
 }

@@ -13,7 +13,7 @@ TEST(TrainConfig, AnErrorNamesTheFlagThatIsWrong) {
     config.output = "run";
     change(config);
     try {
-      config.validate();
+      config.check();
     } catch (const UsageError& error) {
       return error.what();
     }

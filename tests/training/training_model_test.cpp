@@ -336,18 +336,18 @@ TEST(TrainingModel, RDropsGradientIsTheSameHoweverAnUpdateIsSplitIntoBatches) {
 TEST(TrainingModel, TheMovingAverageLagsBehindTheWeights) {
   TrainingModel model(small_config(0), {}, Precision::Fp32, test_device(), 1);
   const auto start = model.weights().clone();
-  EXPECT_TRUE(model.output_weights().is_same(model.weights()));
+  EXPECT_TRUE(model.result_weights().is_same(model.weights()));
   model.keep_moving_average(0.999);
   for (int u = 1; u <= 3; ++u) {
     const auto sums = model.accumulate(batch_of({1, 2}), {}, u);
     model.step({.target_tokens = sums.target_tokens, .learning_rate = 1e-3, .clip_norm = 1});
   }
   const double moved = (model.weights() - start).norm().item<double>();
-  EXPECT_LT((model.output_weights() - start).norm().item<double>(), moved);
-  EXPECT_LT((model.output_weights() - model.weights()).norm().item<double>(), moved);
+  EXPECT_LT((model.result_weights() - start).norm().item<double>(), moved);
+  EXPECT_LT((model.result_weights() - model.weights()).norm().item<double>(), moved);
   const double own = model.evaluate(batch_of({1, 2})).negative_log_likelihood;
   {
-    const OtherWeights in_place(model, model.output_weights());
+    const ScopedWeights in_place(model, model.result_weights());
     EXPECT_GT(model.evaluate(batch_of({1, 2})).negative_log_likelihood, own);
   }
   EXPECT_EQ(model.evaluate(batch_of({1, 2})).negative_log_likelihood, own);

@@ -1,6 +1,7 @@
 // Cross-entropy with label smoothing of an output projection z = h W^T whose logits never go to
 // memory. A kernel writes exponentials in their place, as soon as it has multiplied:
 //   e_v = exp(z_v - z_target), total = sum_v e_v, so -log p_target = log(total), p_v = e_v / total
+//   loss = log(total) - floor * sum_v (z_v - z_target), and sum_v z_v = h . (sum of W's rows)
 //   y_v = e_v - [v = target] (1 - smoothing) total, floor = smoothing / V
 //   d loss / d z_v = y_v / total - floor
 // The floor is the same for all v. So its term in the gradients needs no product:
@@ -17,9 +18,10 @@ namespace dragoman {
 struct ExponentialWeight {
   explicit ExponentialWeight(const torch::Tensor& weight);
 
-  torch::Tensor weight;              ///< [V, D] bf16
-  torch::Tensor packed, transposed;  ///< for products with its transpose, and with itself
-  torch::Tensor sum_of_rows;         ///< [D] fp32
+  torch::Tensor weight;       ///< [V, D] bf16
+  torch::Tensor packed;       ///< for z = h W^T
+  torch::Tensor transposed;   ///< packed for y W
+  torch::Tensor sum_of_rows;  ///< [D] fp32
 };
 
 class ExponentialLoss {

@@ -17,9 +17,10 @@ namespace dragoman {
 /// The batch twice. The second copy has other sentence numbers, so its dropout masks differ.
 PackedBatch both_passes(const BatchView& batch);
 
-/// Of the model's output for both passes.
+/// The model's output and its targets, as projected_cross_entropy() takes them.
 struct Predictions {
-  torch::Tensor hidden, targets;
+  torch::Tensor hidden;   ///< [passes * R, D], pass behind pass
+  torch::Tensor targets;  ///< [R]
 };
 /// Cuts the model's output for both_passes() into the passes. hidden [2R, D] has the `tokens` rows
 /// of the first pass, those of the second, then filler rows. In the result each pass has R rows,

@@ -1,11 +1,11 @@
 #include "training/start/measured_speed.h"
 
 #include <algorithm>
-#include <chrono>
 #include <exception>
 #include <limits>
 
 #include "base/memory.h"
+#include "base/stopwatch.h"
 #include "data/prepare.h"
 #include "training/training_model.h"
 
@@ -16,27 +16,23 @@ namespace {
 /// Libraries compile for a shape when they meet it: the first batch takes longer.
 constexpr std::uint64_t kBatches = 3, kSeed = 1;
 
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
 /// Seconds of the fastest batch behind the first.
 double seconds_of_batch(TrainingModel& model, const SpeedSettings& settings) {
   double fastest = std::numeric_limits<double>::max();
   for (std::uint64_t i = 0; i < kBatches; ++i) {
     if (settings.stop.stop_requested()) throw PreparationStopped();
     const PackedBatch batch = random_batch(settings.text, kSeed, i);
-    const auto start = std::chrono::steady_clock::now();
+    const Stopwatch watch;
     model.accumulate(batch, settings.loss, static_cast<std::int64_t>(i)).read();
-    if (i > 0) fastest = std::min(fastest, seconds_since(start));
+    if (i > 0) fastest = std::min(fastest, watch.seconds());
   }
   return fastest;
 }
 
 double seconds_of_step(TrainingModel& model) {
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   model.step({.target_tokens = 1, .learning_rate = 0}).made.item<bool>();  // waits for it
-  return seconds_since(start);
+  return watch.seconds();
 }
 
 }  // namespace

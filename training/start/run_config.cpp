@@ -33,11 +33,11 @@ void check_dropout_step(std::string_view flag, double rate) {
 
 }  // namespace
 
-void RunConfig::validate() const {
-  train.validate();
-  model.validate();
-  data.validate();
-  tokenizer.validate();
+void RunConfig::check() const {
+  train.check();
+  model.check();
+  data.check();
+  tokenizer.check();
   check_dropout_step("dropout", model.dropout);
   check_dropout_step("attention-dropout", model.attention_dropout);
   check_dropout_step("activation-dropout", model.activation_dropout);

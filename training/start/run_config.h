@@ -23,7 +23,7 @@ struct RunConfig {
   /// They refer to this configuration.
   std::vector<Field> fields();
   /// Throws UsageError naming the flag.
-  void validate() const;
+  void check() const;
 };
 
 }  // namespace dragoman

@@ -1,11 +1,11 @@
 #include "training/start/trial.h"
 
 #include <algorithm>
-#include <chrono>
 #include <optional>
 #include <vector>
 
 #include "base/memory.h"
+#include "base/stopwatch.h"
 #include "data/batch_packer.h"
 #include "data/preparation_stopped.h"
 #include "training/split_update.h"
@@ -19,9 +19,9 @@ namespace {
 constexpr std::int64_t kTimedBatches = 4;
 
 double seconds_of(const auto& work) {
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return watch.seconds();
 }
 
 PlanConfig plan_of(const TrialSettings& settings, std::int64_t max_tokens) {

@@ -10,7 +10,7 @@ namespace {
 
 std::string fault(const TranslateConfig& config) {
   try {
-    config.validate();
+    config.check();
   } catch (const UsageError& error) {
     return error.what();
   }

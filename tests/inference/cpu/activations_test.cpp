@@ -132,13 +132,11 @@ Activations recorded(const Transformer& model) {
   const std::int32_t slot = engine.admit({&kSource, 1}).front();
   for (std::size_t t = 0; t < kTarget.size(); ++t) {
     const RowOrigin origin{.parent = t == 0 ? -1 : 0, .slot = slot};
-    engine.select({&origin, 1});
-    step(engine, {t == 0 ? kEos : kTarget[t - 1]}, 1);
+    step(engine, {&origin, 1}, {t == 0 ? kEos : kTarget[t - 1]}, 1);
   }
   engine.observe(nullptr);
   const RowOrigin again{.parent = 0, .slot = slot};
-  engine.select({&again, 1});
-  step(engine, {4}, 1);  // is not written down
+  step(engine, {&again, 1}, {4}, 1);  // is not written down
   engine.release({&slot, 1});
   return activations;
 }

@@ -108,8 +108,7 @@ TEST(CpuEngine, CandidatesAreThoseOfTheModuleTree) {
     for (Engine* engine : {static_cast<Engine*>(&cpu), static_cast<Engine*>(&torch)}) {
       const auto slots = engine->admit(sentences(2, 8));
       const std::vector<RowOrigin> rows = {{-1, slots[0]}, {-1, slots[1]}};
-      engine->select(rows);
-      found.push_back(step(*engine, {kEos, kEos}, best, {{1, kEos, kExclude}}));
+      found.push_back(step(*engine, rows, {kEos, kEos}, best, {{1, kEos, kExclude}}));
       engine->release(slots);
       if (engine == &cpu) continue;
       const auto &ours = found[found.size() - 2], &expected = found.back();
@@ -159,13 +158,13 @@ struct Told {
 };
 
 Told adjusted_step(Engine& engine, const std::vector<RowOrigin>& rows, AttentionHeads heads) {
-  engine.select(rows);
   const std::vector<Adjustment> adjustments = {{0, 6, 2.5F}, {1, 4, kExclude}, {1, 9, 0.5F}};
   const std::vector<RowToken> reported = {{0, 3}, {0, 6}, {1, 4}};
   Told told{.candidates = std::vector<Candidate>(2 * kVocabulary),
             .reported = std::vector<float>(reported.size()),
             .attention = {}};
-  engine.step({.previous = Tokens{kEos, kEos},
+  engine.step({.rows = rows,
+               .previous = Tokens{kEos, kEos},
                .adjustments = adjustments,
                .candidates_per_row = kVocabulary,
                .candidates = told.candidates,
@@ -245,8 +244,7 @@ TEST(CpuEngine, TranslationsAreTheSameBitsForAnyBatchSizeAndOrder) {
 std::vector<Candidate> first_candidates(CpuEngine& engine, const std::vector<Tokens>& sentences) {
   const auto slots = engine.admit(sentences);
   const std::vector<RowOrigin> rows = {{-1, slots[0]}};
-  engine.select(rows);
-  return step(engine, {kEos}, kVocabulary);
+  return step(engine, rows, {kEos}, kVocabulary);
 }
 
 TEST(CpuEngine, ANeighbourOfAnyLengthChangesNoBit) {
@@ -283,8 +281,7 @@ TEST(CpuEngine, SentencesOfSeveralPassesOfTheEncoderHaveTheSameBits) {
     const auto slots = together.admit(many);
     std::vector<RowOrigin> rows;
     for (const std::int32_t slot : slots) rows.push_back({-1, slot});
-    together.select(rows);
-    const auto found = step(together, Tokens(many.size(), kEos), kVocabulary);
+    const auto found = step(together, rows, Tokens(many.size(), kEos), kVocabulary);
     for (std::size_t s = 0; s < many.size(); ++s) {
       const auto expected = first_candidates(alone, {many[s]});
       for (std::size_t i = 0; i < expected.size(); ++i)
@@ -365,8 +362,7 @@ TEST(CpuEngine, RoundedTypesAreNearWhatTheyRound) {
       for (Engine* engine : {&exact, &rounded}) {
         const auto slots = engine->admit(sentences(2, 8));
         const std::vector<RowOrigin> rows = {{-1, slots[0]}, {-1, slots[1]}};
-        engine->select(rows);
-        found.push_back(step(*engine, {kEos, kEos}, kVocabulary));
+        found.push_back(step(*engine, rows, {kEos, kEos}, kVocabulary));
       }
       double most = 0, sum = 0;
       for (std::size_t i = 0; i < found[0].size(); ++i) {

@@ -86,7 +86,7 @@ void expect_same(const std::vector<FinishedSentence>& device,
 
 /// Few rows, so that groups are filled again while others are under way.
 void expect_same_search(Search search) {
-  search.config.validate();
+  search.config.check();
   const auto sentences = random_sentences(12, kVocabulary);
   for (const auto& [rows, added_at_once] : {std::pair(1, 1000), {12, 3}, {12, 1000}, {60, 1000}}) {
     SCOPED_TRACE(join_text(rows, " rows, ", added_at_once, " sentences at once"));
@@ -178,8 +178,8 @@ TEST(DeviceScheduler, ATranslationBeginsWithTheRequiredPrefix) {
                   .never_emitted = {7}};
     auto sentences = random_sentences(20, kVocabulary);
     for (std::size_t i = 0; i < sentences.size(); ++i) {
-      sentences[i].required.prefix.assign(i % 4, static_cast<TokenId>(3 + i % 5));
-      sentences[i].required.prefix_ends_word = i % 3 == 0;
+      sentences[i].required.prefix.tokens.assign(i % 4, static_cast<TokenId>(3 + i % 5));
+      sentences[i].required.prefix.ends_word = i % 3 == 0;
     }
     expect_same(on_device(search, sentences, 4), on_host(search, sentences, 4));
   }
@@ -196,10 +196,10 @@ TEST(DeviceScheduler, ARequiredPrefixMayBeImpossibleOrAsLongAsTheTranslation) {
       return scores;
     };
     auto sentences = random_sentences(6, kVocabulary);
-    sentences[0].required.prefix = {4, 5, 6};     // impossible at its second token
-    sentences[1].required.prefix = {3, 4, 3, 4};  // as long as a translation may be
-    sentences[2].required.prefix = {3, 4, 3, 4, 3, 4};
-    sentences[3].required.prefix = {6, 7, 8};
+    sentences[0].required.prefix.tokens = {4, 5, 6};     // impossible at its second token
+    sentences[1].required.prefix.tokens = {3, 4, 3, 4};  // as long as a translation may be
+    sentences[2].required.prefix.tokens = {3, 4, 3, 4, 3, 4};
+    sentences[3].required.prefix.tokens = {6, 7, 8};
     expect_same(on_device(search, sentences), on_host(search, sentences));
   }
 }

@@ -13,7 +13,7 @@ namespace {
 TEST(DecodeConfig, WrongValuesNameTheirFlag) {
   const auto message = [](const DecodeConfig& config) -> std::string {
     try {
-      config.validate();
+      config.check();
     } catch (const UsageError& error) {
       return error.what();
     }
@@ -33,7 +33,7 @@ TEST(DecodeConfig, WrongValuesNameTheirFlag) {
   EXPECT_THAT(message({.sampling = true, .temperature = 0}), testing::HasSubstr("--temperature"));
 }
 
-/// Whether validate() takes the number for the flag.
+/// Whether check() takes the number for the flag.
 bool is_taken(std::string_view flag, double value) {
   DecodeConfig config{.sampling = true};
   for (const Field& field : fields_of(config))
@@ -42,7 +42,7 @@ bool is_taken(std::string_view flag, double value) {
                         ? text_of(static_cast<std::int64_t>(std::llround(value)))
                         : text_of(value)});
   try {
-    config.validate();
+    config.check();
   } catch (const UsageError&) {
     return false;
   }

@@ -126,7 +126,7 @@ TEST(Phrases, APrefixBeginsTheTranslation) {
        {DecodeConfig{.beam_size = 1}, DecodeConfig{.beam_size = 4, .n_best = 4},
         DecodeConfig{.n_best = 3, .sampling = true}}) {
     const auto found =
-        search_and_count(distribution, config, kMany, {kEos}, {.prefix = prefix, .phrases = {}});
+        search_and_count(distribution, config, kMany, {kEos}, {.prefix = {prefix}, .phrases = {}});
     EXPECT_EQ(found.hypotheses.size(), static_cast<std::size_t>(config.n_best));
     for (const Hypothesis& hypothesis : found.hypotheses) {
       ASSERT_GE(hypothesis.tokens.size(), prefix.size());

@@ -74,27 +74,8 @@ class TableEngine : public Engine {
     for (const std::int32_t slot : slots) EXPECT_EQ(sources_.erase(slot), 1u);
   }
 
-  void select(std::span<const RowOrigin> origins) override {
-    std::vector<Row> rows;
-    std::set<std::int32_t> seen;
-    for (const RowOrigin& origin : origins) {
-      EXPECT_TRUE(sources_.contains(origin.slot));
-      if (rows.empty() || rows.back().slot != origin.slot) {
-        EXPECT_TRUE(seen.insert(origin.slot).second) << "a slot's rows stand apart";
-      }
-      if (origin.parent < 0) {
-        rows.push_back({.slot = origin.slot, .prefix = {}, .fresh = true});
-        continue;
-      }
-      rows.push_back(rows_.at(static_cast<std::size_t>(origin.parent)));
-      rows.back().fresh = false;
-      EXPECT_EQ(rows.back().slot, origin.slot);
-    }
-    rows_ = std::move(rows);
-    most_rows = std::max(most_rows, static_cast<std::int64_t>(rows_.size()));
-  }
-
   void step(const StepRequest& step) override {
+    take_rows(step.rows);
     ASSERT_EQ(step.previous.size(), rows_.size());
     ASSERT_EQ(step.candidates.size(),
               rows_.size() * static_cast<std::size_t>(step.candidates_per_row));
@@ -151,6 +132,26 @@ class TableEngine : public Engine {
     std::vector<TokenId> prefix;
     bool fresh;
   };
+
+  void take_rows(std::span<const RowOrigin> origins) {
+    std::vector<Row> rows;
+    std::set<std::int32_t> seen;
+    for (const RowOrigin& origin : origins) {
+      EXPECT_TRUE(sources_.contains(origin.slot));
+      if (rows.empty() || rows.back().slot != origin.slot) {
+        EXPECT_TRUE(seen.insert(origin.slot).second) << "a slot's rows stand apart";
+      }
+      if (origin.parent < 0) {
+        rows.push_back({.slot = origin.slot, .prefix = {}, .fresh = true});
+        continue;
+      }
+      rows.push_back(rows_.at(static_cast<std::size_t>(origin.parent)));
+      rows.back().fresh = false;
+      EXPECT_EQ(rows.back().slot, origin.slot);
+    }
+    rows_ = std::move(rows);
+    most_rows = std::max(most_rows, static_cast<std::int64_t>(rows_.size()));
+  }
 
   std::int64_t vocabulary_;
   Distribution distribution_;

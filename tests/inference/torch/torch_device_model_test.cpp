@@ -146,8 +146,7 @@ TEST(TorchDeviceModel, NoStepWaitsForTheHost) {
                        .max_length = 20,
                        .key = 1,
                        .source_length = 9,
-                       .prefix = {3, 4},
-                       .prefix_ends_word = true});
+                       .prefix = {.tokens = {3, 4}, .ends_word = true}});
     search.begin(begun, device_model.source_capacity());
     const CalledOperations called;
     for (int step = 0; step < 8; ++step) search.advance(device_model.step(search.next_step()));

@@ -46,10 +46,8 @@ TEST(TorchEngine, CandidatesAreTheBestOfTheDistribution) {
   TorchEngine engine(make_model(configs()[0], test_device()), {5, 7});
   const auto slots = engine.admit(sentences(2, 8));
   const std::vector<RowOrigin> rows = {{-1, slots[0]}, {-1, slots[1]}};
-  engine.select(rows);
-  auto all = step(engine, {kEos, kEos}, kVocabulary, {{1, kEos, kExclude}});
-  engine.select(rows);
-  const auto best = step(engine, {kEos, kEos}, 4, {{1, kEos, kExclude}});
+  auto all = step(engine, rows, {kEos, kEos}, kVocabulary, {{1, kEos, kExclude}});
+  const auto best = step(engine, rows, {kEos, kEos}, 4, {{1, kEos, kExclude}});
   double total = 0;
   for (std::size_t r = 0; r < 2; ++r) {
     const auto row = all.begin() + static_cast<std::ptrdiff_t>(r) * kVocabulary;

@@ -51,7 +51,7 @@ TEST(ModelConfig, BaseAndBigHaveThePapersParameterCounts) {
 
 TEST(ModelConfig, EveryPresetIsValid) {
   for (Preset preset : {Preset::Tiny, Preset::Small, Preset::Base, Preset::Big})
-    EXPECT_NO_THROW(ModelConfig::from_preset(preset).validate());
+    EXPECT_NO_THROW(ModelConfig::from_preset(preset).check());
 }
 
 TEST(ModelConfig, OptionsChangeTheParametersAsTheyShould) {
@@ -183,7 +183,7 @@ TEST(ModelConfig, AnErrorNamesTheFlag) {
   const auto expect_refused = [](auto change, const std::string& flag) {
     ModelConfig config;
     change(config);
-    EXPECT_THAT([&] { config.validate(); }, ThrowsMessage<UsageError>(HasSubstr(flag)));
+    EXPECT_THAT([&] { config.check(); }, ThrowsMessage<UsageError>(HasSubstr(flag)));
   };
   expect_refused([](ModelConfig& c) { c.heads = 7; }, "--heads");
   expect_refused([](ModelConfig& c) { c.heads = 0; }, "--heads");

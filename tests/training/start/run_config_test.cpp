@@ -27,7 +27,7 @@ std::string refusal(const Settings& settings) {
   config.data.train_source = {"a.en"};
   config.data.train_target = {"a.de"};
   for (const auto& [flag, text] : settings) assign_text(field_named(config.fields(), flag), text);
-  return message_of<UsageError>([&config] { config.validate(); });
+  return message_of<UsageError>([&config] { config.check(); });
 }
 
 TEST(RunConfig, ThePresetsNumbersAreTaken) { EXPECT_EQ(refusal({}), ""); }

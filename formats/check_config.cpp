@@ -1,13 +1,13 @@
-#include "formats/validate_config.h"
+#include "formats/check_config.h"
 
 #include "base/error.h"
 
 namespace dragoman {
 
-void validate_config(const ModelConfig& config, const std::string& file,
-                     std::span<const NamePair> keys) {
+void check_config(const ModelConfig& config, const std::string& file,
+                  std::span<const NamePair> keys) {
   try {
-    config.validate();
+    config.check();
   } catch (const UsageError& error) {
     std::string message = error.what();
     for (const auto& [flag, key] : keys) {
