@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/read_all.h"
+#include "base/unfinished.h"
 
 namespace dragoman {
 
@@ -120,14 +121,20 @@ AtomicFile::AtomicFile(std::filesystem::path path, Links links)
   } else {
     temporary_ = path_;
     temporary_ += std::string(kTemporary) + std::to_string(getpid());
+    add_unfinished(temporary_);
     descriptor_ = create(temporary_, mode_of(path_));
   }
-  if (descriptor_ < 0) throw Error(path_.string(), ": cannot write: ", reason());
+  if (descriptor_ >= 0) return;
+  const Error error(path_.string(), ": cannot write: ", reason());
+  forget_unfinished(temporary_);
+  throw error;
 }
 
 AtomicFile::~AtomicFile() {
   if (descriptor_ >= 0) close(descriptor_);
-  if (!temporary_.empty()) unlink(temporary_.c_str());
+  if (temporary_.empty()) return;
+  unlink(temporary_.c_str());
+  forget_unfinished(temporary_);
 }
 
 void AtomicFile::write(const void* bytes, std::size_t size) {
@@ -153,6 +160,7 @@ void AtomicFile::commit() {
     throw Error(path_.string(), ": cannot close: ", reason());
   if (rename(temporary_.c_str(), path_.c_str()) != 0)
     throw Error(path_.string(), ": cannot put the new file in place: ", reason());
+  forget_unfinished(temporary_);
   temporary_.clear();
   sync_folder(folder_of(path_));
 }

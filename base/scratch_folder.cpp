@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "base/error.h"
+#include "base/unfinished.h"
 
 namespace dragoman {
 
@@ -15,11 +16,13 @@ ScratchFolder::ScratchFolder(const std::filesystem::path& begin) {
   if (mkdtemp(name.data()) == nullptr)
     throw Error(name, ": cannot create the folder: ", std::strerror(errno));
   path_ = name;
+  add_unfinished(path_);
 }
 
 ScratchFolder::~ScratchFolder() {
   std::error_code ignored;
   std::filesystem::remove_all(path_, ignored);
+  forget_unfinished(path_);
 }
 
 }  // namespace dragoman

@@ -93,6 +93,7 @@ std::int64_t BatchPacker::find_planned_tokens() const {
 PackedBatch BatchPacker::pack(std::span<const std::uint32_t> pairs, Turn turn) const {
   std::vector<std::optional<EncodedSides>> fresh(pairs.size());
   if (encoder_) {
+    encoder_->require_unchanged_text();
     parallel_for(std::ssize(pairs), encoding_threads(config_), [&](std::int64_t i) {
       const auto at = static_cast<std::size_t>(i);
       fresh[at] = encoder_->encode(corpus_, pairs[at], turn);

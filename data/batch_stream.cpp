@@ -16,7 +16,7 @@ namespace {
 
 struct Place {
   DataPosition position;
-  std::int64_t batches_in_epoch = 0;  ///< at the first batch of an epoch: of this one or the last
+  std::int64_t batches_in_epoch = 0;  ///< as BatchStream::batches_in_epoch()
 };
 
 struct ReadyBatch {

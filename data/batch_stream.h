@@ -46,8 +46,8 @@ class BatchStream {
   PackedBatch next();
   /// The position of the next batch of rank 0; BatchShare::size batches make one step of all ranks.
   DataPosition position() const;
-  /// Of the epoch of position(); at the first batch of an epoch, of the epoch before. Does not
-  /// wait.
+  /// Of the epoch that the last batch came from; before the first next(), of the epoch of
+  /// position(). Does not wait.
   std::int64_t batches_in_epoch() const;
   double waited_seconds() const;  ///< the total time that next() has waited
 

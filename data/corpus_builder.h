@@ -22,13 +22,14 @@ struct PairChoice {
 
 /// Writes the corpus of the training text, whole or not at all. The bytes are the same for any
 /// number of threads. A pair is dropped for the first of these reasons: invalid, empty, duplicate,
-/// too long, ratio. Throws Error where no pair is left.
+/// too long, ratio. Throws Error where no pair is left or a line has too many pieces, UsageError
+/// where the tokenizer lacks a tag, and PreparationStopped.
 void build_corpus(const std::filesystem::path& path, const ParallelText& text,
                   const TokenizerPair& tokenizers, const PairChoice& choice,
                   const WorkContext& context);
 
 /// A corpus in memory, of the pairs of lines that are no longer than data.max_length. line(pair) is
-/// the index of the pair's lines.
+/// the index of the pair's lines. Throws as build_corpus(), but may be empty.
 Corpus encode_lines(const std::vector<std::string>& source, const std::vector<std::string>& target,
                     const TokenizerPair& tokenizers, const DataConfig& data,
                     const WorkContext& context);

@@ -4,6 +4,7 @@
 
 #include "base/amounts.h"
 #include "base/utf8.h"
+#include "tokenizer/train_tokenizer.h"
 
 namespace dragoman {
 
@@ -68,6 +69,9 @@ void DataConfig::check() const {
     if (find_invalid_utf8(tag) != tag.npos || has_space(tag))
       throw UsageError("--corpus-tags ", replace_invalid_utf8(tag),
                        ": must be UTF-8 without white space");
+  for (const std::string& tag : corpus_tags)
+    if (is_reserved_piece(tag))
+      throw UsageError("--corpus-tags ", tag, ": is a piece of every vocabulary; take another tag");
   if (max_length < 0) throw UsageError("--max-length ", max_length, ": must not be negative");
   if (!(max_ratio == 0 || max_ratio >= 1))
     throw UsageError("--max-ratio ", max_ratio, ": must be 0 (no limit) or at least 1");

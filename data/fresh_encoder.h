@@ -40,6 +40,8 @@ class FreshEncoder {
   FreshEncoder(std::shared_ptr<const ParallelText> text, const TokenizerPair& tokenizers,
                const DataConfig& data, std::uint64_t seed);
 
+  /// Throws Error where a file of the text has been written to since it was opened.
+  void require_unchanged_text() const { text_->require_unchanged(); }
   /// The pair's new tokens. Returns nothing where the pair stays as the corpus has it. That is also
   /// the case where a side would have more pieces than --max-length.
   std::optional<EncodedSides> encode(const Corpus& corpus, std::int64_t pair, Turn turn) const;

@@ -1,6 +1,7 @@
 #include "data/parallel_text.h"
 
 #include <chrono>
+#include <filesystem>
 
 #include "base/compressed_text.h"
 #include "base/error.h"
@@ -62,6 +63,7 @@ TextFile::TextFile(const std::string& path, const TextReading& reading)
   TextReading rest = reading;
   if (const auto decompressor = make_decompressor(coding_of(file_.bytes(), true, path), path)) {
     file_ = decompressed(*decompressor, file_.bytes(), reading);
+    is_copy_ = true;
     rest.report = [](std::int64_t) {};  // progress counts the compressed bytes
   }
   if (auto stored = stored_index_of(path, stamp_, reading.index_folder)) {
@@ -73,8 +75,22 @@ TextFile::TextFile(const std::string& path, const TextReading& reading)
   if (!may_change_unseen(stamp_, reading.now)) new_index_ = stored_index(index_, stamp_);
 }
 
+void TextFile::require_unchanged() const {
+  std::error_code none;
+  if (is_copy_ || !std::filesystem::exists(path_, none)) return;
+  const FileStamp now = stamp_of(path_);
+  if (now.inode == stamp_.inode && (now.size != stamp_.size || now.modified != stamp_.modified))
+    throw Error(path_,
+                ": has been changed while it is read; restore it, and give the command again");
+}
+
 LineCursor TextFile::cursor(std::int64_t line) const {
   return LineCursor(file_.bytes().substr(index_.start_of(line, file_.bytes())));
+}
+
+void ParallelText::require_unchanged() const {
+  for (const auto* files : {&source_, &target_})
+    for (const TextFile& file : *files) file.require_unchanged();
 }
 
 ParallelText::ParallelText(const std::vector<std::string>& source,

@@ -44,6 +44,9 @@ class TextFile {
   const std::optional<TextIndex::Problem>& first_problem() const { return index_.first_problem; }
   std::string_view line(std::int64_t index) const { return cursor(index).next(); }
   LineCursor cursor(std::int64_t line) const;
+  /// Throws Error where the mapped file has been written to since. One that another has taken the
+  /// place of, or that is gone, is still there for this process.
+  void require_unchanged() const;
   /// The index to be stored, if this reading has made one that can be trusted later. A file that
   /// has changed a moment ago cannot: it may change again within the same tick of the file system's
   /// clock.
@@ -51,7 +54,8 @@ class TextFile {
 
  private:
   std::string path_;
-  FileStamp stamp_;  ///< before it was mapped
+  FileStamp stamp_;       ///< before it was mapped
+  bool is_copy_ = false;  ///< of a compressed file
   MappedFile file_;
   TextIndex index_;
   std::optional<std::string> new_index_;
@@ -70,6 +74,7 @@ class ParallelText {
   std::uint64_t hash() const { return hash_; }  ///< of the bytes of all files
   const std::vector<TextFile>& source_files() const { return source_; }
   const std::vector<TextFile>& target_files() const { return target_; }
+  void require_unchanged() const;  ///< TextFile::require_unchanged() of all files
   /// The first pair of each file, and pairs() at the end; [files + 1].
   const std::vector<std::int64_t>& first_pairs() const { return first_pairs_; }
   /// The number of the file that has the pair.

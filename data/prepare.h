@@ -37,7 +37,7 @@ struct ValidSet {
   /// the index into the lines above.
   Corpus tokens;
   std::int64_t too_long = 0;  ///< pairs that `tokens` lacks
-  std::int64_t invalid = 0;   ///< pairs of --valid-src skipped (--invalid skip)
+  std::int64_t invalid = 0;   ///< pairs of the text skipped (--invalid skip)
   bool held_out = false;      ///< taken out of the training text
 };
 

@@ -38,7 +38,7 @@ class BleuCounter {
     row[1] = static_cast<double>(add_references(line, length));
     const auto order = static_cast<std::size_t>(config_.max_order);
     matches_.assign(order, 0);
-    matcher_.match(vocabulary_.find(words), matches_);
+    matcher_.match(numbering_.find(words), matches_);
     for (std::size_t n = 1; n <= order; ++n) {
       row[1 + n] = static_cast<double>(matches_[n - 1]);
       row[1 + order + n] = static_cast<double>(ngram_count(words.size(), static_cast<int>(n)));
@@ -49,14 +49,14 @@ class BleuCounter {
   /// Returns the reference length that is closest to the hypothesis's; of two such lengths, the
   /// shorter.
   std::int64_t add_references(std::size_t line, std::int64_t length) {
-    vocabulary_.clear();
+    numbering_.clear();
     texts_.clear();
     for (const std::string* reference : references_of(references_, line))
       texts_.push_back(bleu_tokens(*reference, config_));
     std::vector<std::vector<std::uint32_t>> words;
     std::size_t symbols = 0;
     for (const std::string& text : texts_) {
-      words.push_back(vocabulary_.add(split_words(text)));
+      words.push_back(numbering_.add(split_words(text)));
       symbols += words.back().size();
     }
     matcher_.start(symbols);
@@ -75,7 +75,7 @@ class BleuCounter {
   const References& references_;
   const BleuConfig& config_;
   std::vector<std::string> texts_;  ///< the line's references, which the vocabulary points into
-  Vocabulary vocabulary_;
+  WordNumbering numbering_;
   NgramMatcher matcher_;
   std::vector<std::int64_t> matches_;
 };

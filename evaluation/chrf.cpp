@@ -136,10 +136,10 @@ class ChrfCounter {
     write_triplets(hypothesis.characters.size(), reference.characters.size(),
                    matches.first(char_order), row.first(3 * char_order));
     if (word_order == 0) return;
-    vocabulary_.clear();
+    numbering_.clear();
     words_.start(reference.words.size());
-    words_.add_reference(vocabulary_.add(reference.words));
-    words_.match(vocabulary_.find(hypothesis.words), matches.last(word_order));
+    words_.add_reference(numbering_.add(reference.words));
+    words_.match(numbering_.find(hypothesis.words), matches.last(word_order));
     write_triplets(hypothesis.words.size(), reference.words.size(), matches.last(word_order),
                    row.last(3 * word_order));
   }
@@ -148,7 +148,7 @@ class ChrfCounter {
   const References& references_;
   const ChrfConfig& config_;
   NgramMatcher characters_, words_;
-  Vocabulary vocabulary_;
+  WordNumbering numbering_;
   std::vector<std::int64_t> matches_;
 };
 

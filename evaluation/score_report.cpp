@@ -130,8 +130,13 @@ std::string latex_table(const Table& table) {
     std::string row;
     for (const std::string& cell : table[r]) {
       if (!row.empty()) row += " & ";
-      std::string escaped_cell = escaped(cell, "&%$#_{}");
-      for (const auto& [from, to] : {std::pair("μ", "$\\mu$"), std::pair("±", "$\\pm$")})
+      std::string plain = cell;
+      replace_all(plain, "\\", "\1");  // its command has braces, which are escaped below
+      std::string escaped_cell = escaped(plain, "&%$#_{}");
+      for (const auto& [from, to] :
+           {std::pair("\1", "\\textbackslash{}"), std::pair("^", "\\textasciicircum{}"),
+            std::pair("~", "\\textasciitilde{}"), std::pair("μ", "$\\mu$"),
+            std::pair("±", "$\\pm$")})
         replace_all(escaped_cell, from, to);
       row += escaped_cell;
     }

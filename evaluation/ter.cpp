@@ -18,12 +18,12 @@ class TerCounter {
     texts_.push_back(prepare(hypotheses_[line]));
     for (const std::string* reference : references_of(references_, line))
       texts_.push_back(prepare(prepare(*reference)));  // twice, as sacreBLEU does
-    vocabulary_.clear();
-    const auto hypothesis = vocabulary_.add(split_words(texts_.front()));
+    numbering_.clear();
+    const auto hypothesis = numbering_.add(split_words(texts_.front()));
     std::int64_t fewest = -1;
     std::size_t words = 0;
     for (std::size_t r = 1; r < texts_.size(); ++r) {
-      const auto reference = vocabulary_.add(split_words(texts_[r]));
+      const auto reference = numbering_.add(split_words(texts_[r]));
       const std::int64_t edits = translation_edits(hypothesis, reference);
       if (fewest < 0 || edits < fewest) fewest = edits;
       words += reference.size();
@@ -41,7 +41,7 @@ class TerCounter {
   const References& references_;
   const TerConfig& config_;
   std::vector<std::string> texts_;  ///< hypothesis and references; the vocabulary points into them
-  Vocabulary vocabulary_;
+  WordNumbering numbering_;
 };
 
 template <class Real>

@@ -37,7 +37,7 @@ std::string valid_line(const std::string& line) {
   return find_invalid_utf8(line) == std::string::npos ? line : replace_invalid_utf8(line);
 }
 
-std::vector<std::uint32_t> Vocabulary::add(const std::vector<std::string_view>& words) {
+std::vector<std::uint32_t> WordNumbering::add(const std::vector<std::string_view>& words) {
   std::vector<std::uint32_t> numbers;
   numbers.reserve(words.size());
   for (std::string_view word : words) {
@@ -47,7 +47,7 @@ std::vector<std::uint32_t> Vocabulary::add(const std::vector<std::string_view>& 
   return numbers;
 }
 
-std::vector<std::uint32_t> Vocabulary::find(const std::vector<std::string_view>& words) const {
+std::vector<std::uint32_t> WordNumbering::find(const std::vector<std::string_view>& words) const {
   std::vector<std::uint32_t> numbers;
   numbers.reserve(words.size());
   for (std::string_view word : words) {

@@ -24,7 +24,7 @@ std::vector<std::string> stripped_lines(std::vector<std::string> lines);
 std::string valid_line(const std::string& line);
 
 /// Numbers for the words of one line's references, so that n-grams of words are n-grams of numbers.
-class Vocabulary {
+class WordNumbering {
  public:
   static constexpr std::uint32_t kUnknown = 0xFFFFFFFF;
 

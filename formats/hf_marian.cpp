@@ -39,7 +39,7 @@ void require(const JsonFile& file, std::string_view key, bool is_it, const char*
 
 Activation activation_of(const JsonFile& file) {
   const std::string name = file.text("activation_function", "gelu");
-  if (const auto known = marian_activation(name)) return *known;
+  if (const auto known = hf_activation(name)) return *known;
   throw Error(file.path().string(), ": the activation function \"", name,
               "\" is not known; relu, gelu and swish are");
 }
@@ -54,7 +54,7 @@ Tying tying_of(const JsonFile& file) {
 
 struct Vocabularies {
   std::vector<std::string> source, target;  ///< without padding
-  MarianPadding padding;
+  HfPadding padding;
   bool joint = true;
 };
 
@@ -124,7 +124,7 @@ ModelConfig read_config(const JsonFile& file, const Vocabularies& vocabularies) 
   return config;
 }
 
-std::vector<float> read_tensor(ForeignTensors& tensors, const MarianTensor& tensor) {
+std::vector<float> read_tensor(ForeignTensors& tensors, const HfTensor& tensor) {
   std::vector<float> values = tensors.take(tensor.theirs, tensor.their_shape());
   // The decoder begins with padding.
   const bool begins = tensor.ours == "embedding.weight" || tensor.ours == "embedding.target.weight";
@@ -163,12 +163,12 @@ fs::path weights_of(const fs::path& folder) {
   throw Error(folder.string(), ": has neither model.safetensors nor pytorch_model.bin");
 }
 
-void read_weights(ForeignModel& model, const fs::path& path, const MarianPadding& padding) {
+void read_weights(ForeignModel& model, const fs::path& path, const HfPadding& padding) {
   const WeightFile file(path);
   ForeignTensors tensors(path.string(), file.tensors());
   join_names(tensors, model.config);
   model.config.output_bias = has_bias(tensors, model.config.target_vocabulary, padding.target);
-  for (const MarianTensor& tensor : marian_tensors(model.config, padding))
+  for (const HfTensor& tensor : hf_tensors(model.config, padding))
     model.parameters[tensor.ours] = read_tensor(tensors, tensor);
   tensors.check_all_taken();
 }

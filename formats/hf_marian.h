@@ -21,7 +21,7 @@ bool is_hf_marian(const std::filesystem::path& folder);
 ForeignModel read_hf_marian(const std::filesystem::path& folder);
 
 /// Makes a folder that transformers loads as it is; it must not exist, or be empty. Throws Error
-/// that names our flag where MarianMTModel has no such model (marian_tensors()), and the settings
+/// that names our flag where MarianMTModel has no such model (hf_tensors()), and the settings
 /// of the model's search that transformers has not, where these are refused. Returns those that
 /// were left out.
 std::vector<std::string> write_hf_marian(const ModelFileReader& model,

@@ -19,10 +19,10 @@ constexpr std::string_view kUnused = "<no piece ";
 
 class Tensors {
  public:
-  Tensors(const ModelConfig& config, const MarianPadding& padding)
+  Tensors(const ModelConfig& config, const HfPadding& padding)
       : config_(config), padding_(padding), d_(config.d_model) {}
 
-  std::vector<MarianTensor> all() {
+  std::vector<HfTensor> all() {
     embeddings();
     stack("encoder", config_.encoder_layers);
     stack("decoder", config_.decoder_layers);
@@ -82,14 +82,14 @@ class Tensors {
   }
 
   const ModelConfig& config_;
-  MarianPadding padding_;
+  HfPadding padding_;
   std::int64_t d_;
-  std::vector<MarianTensor> tensors_;
+  std::vector<HfTensor> tensors_;
 };
 
 }  // namespace
 
-MarianPadding marian_padding(const ModelConfig& config) {
+HfPadding hf_padding(const ModelConfig& config) {
   const std::int64_t size = std::max(config.source_vocabulary, config.target_vocabulary) + 1;
   return {.source = size - config.source_vocabulary, .target = size - config.target_vocabulary};
 }
@@ -98,7 +98,7 @@ std::string unused_piece(std::int64_t number) { return join_text(kUnused, number
 
 bool is_unused_piece(std::string_view piece) { return piece.starts_with(kUnused); }
 
-std::vector<MarianTensor> marian_tensors(const ModelConfig& config, const MarianPadding& padding) {
+std::vector<HfTensor> hf_tensors(const ModelConfig& config, const HfPadding& padding) {
   const auto refuse = [](bool is_other, const char* flag, const char* what) {
     if (is_other) throw Error("MarianMTModel has no ", what, " (--", flag, ")");
   };
@@ -118,24 +118,24 @@ std::vector<MarianTensor> marian_tensors(const ModelConfig& config, const Marian
   return Tensors(config, padding).all();
 }
 
-std::vector<std::int64_t> MarianTensor::their_shape() const {
+std::vector<std::int64_t> HfTensor::their_shape() const {
   std::vector<std::int64_t> theirs_shape = shape;
   theirs_shape.front() += padding_rows;
   if (padding_rows > 0 && shape.size() == 1) theirs_shape.insert(theirs_shape.begin(), 1);
   return theirs_shape;
 }
 
-std::size_t MarianTensor::padding() const {
+std::size_t HfTensor::padding() const {
   return static_cast<std::size_t>(shape.size() == 1 ? padding_rows : padding_rows * shape[1]);
 }
 
-std::string marian_name(Activation activation) {
+std::string hf_name(Activation activation) {
   for (const auto& [name, known] : kActivations)
     if (known == activation) return std::string(name);
   throw Error("MarianMTModel has no gated feed-forward networks (--activation)");
 }
 
-std::optional<Activation> marian_activation(std::string_view name) {
+std::optional<Activation> hf_activation(std::string_view name) {
   for (const auto& [known, activation] : kActivations)
     if (known == name) return activation;
   return std::nullopt;

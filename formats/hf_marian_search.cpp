@@ -42,7 +42,7 @@ bool is_off(const Json& value, double off) {
 
 class Reader {
  public:
-  Reader(const JsonFile& file, const MarianPieces& pieces) : file_(file), pieces_(pieces) {}
+  Reader(const JsonFile& file, const HfPieces& pieces) : file_(file), pieces_(pieces) {}
 
   ForeignSearch run() {
     search_.file = file_.path().string();
@@ -148,14 +148,14 @@ class Reader {
   }
 
   const JsonFile& file_;
-  MarianPieces pieces_;
+  HfPieces pieces_;
   ForeignSearch search_;
   std::set<std::int64_t> suppressed_;
 };
 
 }  // namespace
 
-ForeignSearch read_hf_search(const JsonFile& file, const MarianPieces& pieces) {
+ForeignSearch read_hf_search(const JsonFile& file, const HfPieces& pieces) {
   return Reader(file, pieces).run();
 }
 

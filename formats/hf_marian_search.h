@@ -8,13 +8,13 @@
 
 namespace dragoman {
 
-struct MarianPieces {
+struct HfPieces {
   std::int64_t all = 0;      ///< ids of the target, padding included
   std::int64_t padding = 0;  ///< the first one of padding
   std::int64_t unk = 0, eos = 0;
 };
 
 /// Throws Error, naming file and key, for a setting of another type or beyond the range of ours.
-ForeignSearch read_hf_search(const JsonFile& file, const MarianPieces& pieces);
+ForeignSearch read_hf_search(const JsonFile& file, const HfPieces& pieces);
 
 }  // namespace dragoman

@@ -9,7 +9,7 @@
 namespace dragoman {
 
 /// Files are written into path(); commit() puts the folder in place. Without commit() the
-/// destructor removes it; a process that a signal ends leaves it. A link to an empty folder stays a
+/// destructor removes it. A link to an empty folder stays a
 /// link.
 class NewFolder {
  public:

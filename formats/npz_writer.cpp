@@ -1,6 +1,7 @@
 #include "formats/npz_writer.h"
 
 #include "base/error.h"
+#include "base/little_endian.h"
 #include "formats/zip_archive.h"
 
 namespace dragoman {
@@ -8,14 +9,6 @@ namespace dragoman {
 namespace {
 
 constexpr std::uint64_t kLargest = 0xFFFFFFFF;
-
-template <class Number>
-std::string little_endian(Number number) {
-  std::string bytes;
-  for (std::size_t i = 0; i < sizeof number; ++i)
-    bytes.push_back(static_cast<char>(static_cast<std::uint64_t>(number) >> (8 * i) & 0xFF));
-  return bytes;
-}
 
 /// The header of a .npy file of version 1. Its size is a multiple of 64.
 std::string npy_header(const char* type, const std::vector<std::int64_t>& shape) {

@@ -40,7 +40,7 @@ void write_vocabulary(const fs::path& path, const Tokenizer& tokenizer, std::int
 
 /// The id of <pad> on both sides.
 std::int64_t padding_id(const ModelConfig& config) {
-  return config.target_vocabulary + marian_padding(config).target - 1;
+  return config.target_vocabulary + hf_padding(config).target - 1;
 }
 
 /// GenerationConfig's settings. It has no ratio of lengths.
@@ -109,7 +109,7 @@ Json model_config(const ModelConfig& config) {
           {"decoder_attention_heads", config.heads},
           {"encoder_ffn_dim", config.d_ff},
           {"decoder_ffn_dim", config.d_ff},
-          {"activation_function", marian_name(config.activation)},
+          {"activation_function", hf_name(config.activation)},
           {"dropout", config.dropout},
           {"attention_dropout", config.attention_dropout},
           {"activation_dropout", config.activation_dropout},
@@ -135,7 +135,7 @@ constexpr float kPaddingBias = -10'000;
 
 /// In their order, with padding behind. Its embedding is zero, as our decoder begins with the zero
 /// vector.
-std::vector<float> to_theirs(const MarianTensor& tensor, const ModelFileReader& model) {
+std::vector<float> to_theirs(const HfTensor& tensor, const ModelFileReader& model) {
   std::vector<float> values =
       reordered({tensor.ours, tensor.shape}, model.floats(tensor.ours), ColumnOrder::Halves,
                 model.config().d_model, Direction::ToTheirs);
@@ -147,8 +147,8 @@ void write_weights(const ModelFileReader& model, const fs::path& path) {
   const ModelConfig& config = model.config();
   std::vector<std::vector<float>> values;
   std::vector<TensorData> tensors;
-  const MarianPadding padding = marian_padding(config);
-  for (const MarianTensor& tensor : marian_tensors(config, padding)) {
+  const HfPadding padding = hf_padding(config);
+  for (const HfTensor& tensor : hf_tensors(config, padding)) {
     values.push_back(to_theirs(tensor, model));
     tensors.push_back({tensor.theirs, Dtype::F32, tensor.their_shape(), values.back().data()});
   }
@@ -171,7 +171,7 @@ std::vector<std::string> write_hf_marian(const ModelFileReader& model, const fs:
   const Tokenizer source(std::string(model.tokenizer_source()), "the source tokenizer");
   const Tokenizer target(std::string(model.tokenizer_target()), "the target tokenizer");
   const bool separate = config.tying != Tying::ThreeWay;
-  const MarianPadding padding = marian_padding(config);
+  const HfPadding padding = hf_padding(config);
   NewFolder made(folder);
   const fs::path& part = made.path();
   write_weights(model, part / "model.safetensors");

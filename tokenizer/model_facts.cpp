@@ -3,7 +3,7 @@
 #include <array>
 
 #include "base/error.h"
-#include "tokenizer/wire_format.h"
+#include "base/wire_format.h"
 
 namespace dragoman {
 

@@ -9,9 +9,9 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
+#include "base/wire_format.h"
 #include "tokenizer/model_facts.h"
 #include "tokenizer/space_mark.h"
-#include "tokenizer/wire_format.h"
 
 namespace dragoman {
 

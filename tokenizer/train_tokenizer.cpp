@@ -212,11 +212,11 @@ std::string needed_pieces(const std::string& problem) {
   return ": at least " + problem.substr(start + 4, end - start - 4) + " are needed";
 }
 
-bool is_reserved(std::string_view piece) {
+}  // namespace
+
+bool is_reserved_piece(std::string_view piece) {
   return piece == "<unk>" || piece == "<s>" || piece == "</s>" || byte_of_piece(piece).has_value();
 }
-
-}  // namespace
 
 void TokenizerConfig::check() const {
   const auto symbols = static_cast<std::int64_t>(user_symbols.size());
@@ -234,7 +234,7 @@ void TokenizerConfig::check() const {
     if (symbol.empty() || find_invalid_utf8(symbol) != std::string::npos ||
         symbol.find_first_of(std::string_view("\0\n\r", 3)) != std::string::npos)
       throw UsageError("--user-symbols: empty, with a line end, or not UTF-8");
-    if (is_reserved(symbol))
+    if (is_reserved_piece(symbol))
       throw UsageError("--user-symbols ", symbol, ": is a piece of every vocabulary");
     if (std::count(user_symbols.begin(), user_symbols.end(), symbol) > 1)
       throw UsageError("--user-symbols ", symbol, ": given twice");

@@ -43,10 +43,10 @@ struct FoundCheckpoint {
   ProgressRecord progress;
 };
 using Warn = std::function<void(const std::string&)>;
-/// The readable checkpoint with the highest update. A process that is killed in a rollback may
-/// leave checkpoints of later updates behind: they know of fewer rollbacks than latest.safetensors,
-/// and are passed over. Calls `warn` for each newer one that is damaged. Throws Error where there
-/// are checkpoints but none is readable.
+/// The readable checkpoint with the highest update. Checkpoints of later updates than
+/// latest.safetensors that know of fewer rollbacks do not count: a rollback that was killed has
+/// left them. Calls `warn` for each newer one that is damaged. Throws Error where there are
+/// checkpoints but none is readable.
 std::optional<FoundCheckpoint> find_checkpoint_to_resume(const RunFolder& run, const Warn& warn);
 /// The newest checkpoint that fits, among the numbered ones and the start checkpoint.
 /// latest.safetensors is none of them, so a run that was stopped rolls back as one that was not.

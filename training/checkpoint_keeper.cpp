@@ -14,25 +14,25 @@ constexpr double kRollbackRate = 0.5;
 
 /// Cancels the checkpoint's cooldown where the run has cancelled that cooldown since, because the
 /// run was made longer.
-void cancel_cooldown_of_the_past(const ProgressRecord& diverged, ProgressRecord& sound) {
-  const bool is_the_same = sound.cooldown.begin == diverged.cooldown.begin &&
-                           sound.cooldown.end == diverged.cooldown.end;
-  if (!is_the_same) sound.cooldown = {};
+void cancel_cooldown_of_the_past(const ProgressRecord& diverged, ProgressRecord& earlier) {
+  const bool is_the_same = earlier.cooldown.begin == diverged.cooldown.begin &&
+                           earlier.cooldown.end == diverged.cooldown.end;
+  if (!is_the_same) earlier.cooldown = {};
 }
 
 /// The record after a rollback: the checkpoint's, with those members that no rollback undoes.
-ProgressRecord rolled_back(const ProgressRecord& diverged, ProgressRecord sound) {
-  cancel_cooldown_of_the_past(diverged, sound);
-  sound.returned_to = sound.update;
-  sound.seconds = diverged.seconds;
-  sound.rollbacks = diverged.rollbacks + 1;
-  sound.rate_factor = diverged.rate_factor * kRollbackRate;
-  sound.left_out = diverged.left_out;
-  sound.part_tokens = diverged.part_tokens;
-  sound.best = diverged.best;  // it is in the folder
-  sound.keep_value = diverged.keep_value;
-  sound.start = diverged.start;
-  return sound;
+ProgressRecord rolled_back(const ProgressRecord& diverged, ProgressRecord earlier) {
+  cancel_cooldown_of_the_past(diverged, earlier);
+  earlier.returned_to = earlier.update;
+  earlier.seconds = diverged.seconds;
+  earlier.rollbacks = diverged.rollbacks + 1;
+  earlier.rate_factor = diverged.rate_factor * kRollbackRate;
+  earlier.left_out = diverged.left_out;
+  earlier.part_tokens = diverged.part_tokens;
+  earlier.best = diverged.best;  // it is in the folder
+  earlier.keep_value = diverged.keep_value;
+  earlier.start = diverged.start;
+  return earlier;
 }
 
 }  // namespace
@@ -47,7 +47,8 @@ void CheckpointKeeper::resume(const FoundCheckpoint& checkpoint) {
   const ProgressRecord& progress = checkpoint.progress;
   load_checkpoint(checkpoint.path, model_);
   if (progress.rollbacks > 0) remove_checkpoints_after(run_.folder, progress.update);
-  if (checkpoint.path == run_.folder.at_update(progress.update)) numbered_update_ = progress.update;
+  if (checkpoint.path == run_.folder.at_update(progress.update))
+    numbered_ = NumberedState(progress);
 }
 
 void CheckpointKeeper::save(const std::filesystem::path& path, ProgressRecord& progress) {
@@ -74,7 +75,7 @@ void CheckpointKeeper::save_numbered(ProgressRecord& progress) {
   sound = still_needed(sound, progress.update);
   if (is_sound_in_itself(progress.history)) sound.push_back(progress.update);
   save(run_.folder.at_update(progress.update), progress);
-  numbered_update_ = progress.update;
+  numbered_ = NumberedState(progress);
   // A rollback whose state could not be saved has left numbered checkpoints of later updates there,
   // and perhaps a latest.safetensors from before it. In a run without a rollback, checkpoints of
   // later updates are damaged ones; they are kept.
@@ -139,7 +140,7 @@ void CheckpointKeeper::roll_back(ProgressRecord& progress) {
                   [&] { save_latest(progress); }))
     remove_checkpoints_after(run_.folder, progress.update);
   const bool numbered = std::filesystem::exists(run_.folder.at_update(progress.update));
-  numbered_update_ = numbered ? progress.update : 0;
+  numbered_ = numbered ? NumberedState(progress) : NumberedState();
 }
 
 CheckpointMean CheckpointKeeper::mean_of_last(std::int64_t count) const {

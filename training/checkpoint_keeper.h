@@ -44,12 +44,17 @@ class CheckpointKeeper {
   /// passed. Warns where the file cannot be written.
   void save_if_due(ProgressRecord& progress);
   /// Whether the last numbered checkpoint is of this update.
-  bool has_numbered(std::int64_t update) const { return numbered_update_ == update; }
+  bool has_numbered(std::int64_t update) const { return numbered_.update == update; }
+  /// Whether its record also knows the last validation and average.
+  bool has_numbered(const ProgressRecord& progress) const {
+    return numbered_ == NumberedState(progress);
+  }
   /// Removes latest.safetensors, which a finished run does not need.
   void remove_latest();
 
-  /// Puts the last sound checkpoint into the model, and its record in place of the progress, with
-  /// half the rate and another order of the text. Throws Error where there is none, or
+  /// Puts the last sound checkpoint (where there is none since, that of the rollback before) into
+  /// the model, and its record in place of the progress, with half the rate and another order of
+  /// the text. Throws Error where there is none, or
   /// --max-rollbacks are used up.
   void roll_back(ProgressRecord& progress);
 
@@ -57,6 +62,17 @@ class CheckpointKeeper {
   CheckpointMean mean_of_last(std::int64_t count) const;
 
  private:
+  struct NumberedState {
+    NumberedState() = default;
+    explicit NumberedState(const ProgressRecord& progress)
+        : update(progress.update),
+          validated_update(progress.validated_update),
+          averaged_update(progress.averaged_update) {}
+    bool operator==(const NumberedState&) const = default;
+
+    std::int64_t update = 0, validated_update = 0, averaged_update = 0;
+  };
+
   void save(const std::filesystem::path& path, ProgressRecord& progress);
   FoundCheckpoint rollback_target(const ProgressRecord& diverged) const;
 
@@ -65,7 +81,7 @@ class CheckpointKeeper {
   RunLog& log_;
   TrainingObserver& observer_;
   Warn warn_;
-  std::int64_t numbered_update_ = 0;  // of the last numbered checkpoint
+  NumberedState numbered_;  // of the last numbered checkpoint
   Stopwatch since_save_;
 };
 

@@ -11,44 +11,28 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/little_endian.h"
+#include "base/wire_format.h"
 
 namespace dragoman {
 
 namespace {
 
-template <std::unsigned_integral Number>
-std::string little_endian(Number number) {
-  std::string bytes;
-  for (std::size_t i = 0; i < sizeof number; ++i)
-    bytes.push_back(static_cast<char>(number >> (8 * i) & 0xff));
-  return bytes;
+std::string number_field(std::uint64_t field, std::int64_t value) {
+  WireWriter writer;
+  writer.number(field, static_cast<std::uint64_t>(value));
+  return writer.message();
 }
-
-// Protocol buffers: fields of the four wire types.
-
-std::string varint(std::uint64_t number) {
-  std::string bytes;
-  for (; number >= 0x80; number >>= 7) bytes.push_back(static_cast<char>(number | 0x80));
-  bytes.push_back(static_cast<char>(number));
-  return bytes;
-}
-
-enum class Wire : std::uint64_t { Varint = 0, Fixed64 = 1, Bytes = 2, Fixed32 = 5 };
-
-std::string key(std::uint64_t field, Wire wire) {
-  return varint(field << 3 | static_cast<std::uint64_t>(wire));
-}
-std::string integer_field(std::uint64_t field, std::int64_t value) {
-  return key(field, Wire::Varint) + varint(static_cast<std::uint64_t>(value));
-}
-std::string double_field(std::uint64_t field, double value) {
-  return key(field, Wire::Fixed64) + little_endian(std::bit_cast<std::uint64_t>(value));
-}
-std::string float_field(std::uint64_t field, float value) {
-  return key(field, Wire::Fixed32) + little_endian(std::bit_cast<std::uint32_t>(value));
+template <std::floating_point Real>
+std::string real_field(std::uint64_t field, Real value) {
+  WireWriter writer;
+  writer.real(field, value);
+  return writer.message();
 }
 std::string bytes_field(std::uint64_t field, std::string_view bytes) {
-  return key(field, Wire::Bytes) + varint(bytes.size()) + std::string(bytes);
+  WireWriter writer;
+  writer.bytes(field, bytes);
+  return writer.message();
 }
 
 // TensorFlow's messages.
@@ -57,18 +41,18 @@ std::string bytes_field(std::uint64_t field, std::string_view bytes) {
 std::string event(std::int64_t step, const std::string& field) {
   const double now =
       std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-  return double_field(1, now) + integer_field(2, step) + field;
+  return real_field(1, now) + number_field(2, step) + field;
 }
 
 /// Event.file_version = 3: readers of version 2 obey session_start.
 std::string file_version() { return bytes_field(3, "brain.Event:2"); }
 
 /// Event.session_log = 7 { status = 1: START }.
-std::string session_start() { return bytes_field(7, integer_field(1, 1)); }
+std::string session_start() { return bytes_field(7, number_field(1, 1)); }
 
 /// Summary.value = 1 { tag = 1, simple_value = 2 }.
 std::string scalar(const std::string& tag, double value) {
-  return bytes_field(1, bytes_field(1, tag) + float_field(2, static_cast<float>(value)));
+  return bytes_field(1, bytes_field(1, tag) + real_field(2, static_cast<float>(value)));
 }
 
 /// Summary.value = 1 { tag = 1, tensor = 8 { dtype = 1: DT_STRING, tensor_shape = 2: no dimension,
@@ -77,10 +61,10 @@ std::string scalar(const std::string& tag, double value) {
 std::string text(const std::string& tag, const std::string& markdown) {
   constexpr std::int64_t kString = 7, kTensor = 2;
   return bytes_field(
-      1, bytes_field(1, tag) +
-             bytes_field(
-                 8, integer_field(1, kString) + bytes_field(2, "") + bytes_field(8, markdown)) +
-             bytes_field(9, bytes_field(1, bytes_field(1, "text")) + integer_field(4, kTensor)));
+      1,
+      bytes_field(1, tag) +
+          bytes_field(8, number_field(1, kString) + bytes_field(2, "") + bytes_field(8, markdown)) +
+          bytes_field(9, bytes_field(1, bytes_field(1, "text")) + number_field(4, kTensor)));
 }
 
 /// TFRecord: length, its checksum, payload, its checksum.

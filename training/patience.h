@@ -11,10 +11,10 @@ namespace dragoman {
 
 /// Kept in the progress record, so that a resumed run decides as one that was never stopped.
 struct PatienceState {
-  std::vector<double> recent;  ///< the last scores, oldest first; at most kSmoothedScores
-  double to_beat = 0;          ///< smoothed score of the last gain
-  double loss_to_beat = 0;     ///< loss at that validation
-  std::int64_t validations = 0;
+  std::vector<double> recent;     ///< the last scores, oldest first; at most kSmoothedScores
+  double to_beat = 0;             ///< smoothed score of the last gain
+  double loss_to_beat = 0;        ///< loss at that validation
+  std::int64_t validations = 0;   ///< whose score counted
   std::int64_t without_gain = 0;  ///< validations since the last gain
   bool operator==(const PatienceState&) const = default;
 };

@@ -16,8 +16,8 @@ SpikeLimits::SpikeLimits(const LossHistory& history, double spike_factor, torch:
 
 torch::Tensor SpikeLimits::max_gradient_norm(const torch::Tensor& loss) const {
   const auto unlimited = torch::full_like(loss, std::numeric_limits<double>::max());
-  const auto passes = [&](const torch::Tensor& sound, const torch::Tensor& limit) {
-    return torch::where(sound, limit, torch::zeros_like(limit));
+  const auto passes = [&](const torch::Tensor& is_trusted, const torch::Tensor& limit) {
+    return torch::where(is_trusted, limit, torch::zeros_like(limit));
   };
   if (spike_factor_ == 0) return passes(loss.isfinite(), unlimited);
   const auto has_limits = updates_ >= static_cast<double>(kUpdatesOfMeans);

@@ -117,12 +117,17 @@ void Trainer::begin() {
 }
 
 bool Trainer::finish(const std::stop_token& stop) {
-  // The average is of files, so these weights must be in one.
-  if (!checkpoints_.has_numbered(progress_.update)) checkpoints_.save_numbered(progress_);
-  if (!selection_.validates())
+  // The average is of files, so these weights must be in one. A run that goes on later must beat
+  // the last validation and average, so the record must know them.
+  const auto save = [this] {
+    if (!checkpoints_.has_numbered(progress_)) checkpoints_.save_numbered(progress_);
+  };
+  save();
+  if (selection_.validates())
+    average_checkpoints(stop);
+  else
     selection_.take_last_weights(progress_);
-  else if (average_checkpoints(stop))
-    checkpoints_.save_numbered(progress_);  // its record knows the average
+  save();
   selection_.restore_if_lost(progress_);
   checkpoints_.remove_latest();
   return !stop.stop_requested();

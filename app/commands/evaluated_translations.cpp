@@ -1,5 +1,7 @@
 #include "app/commands/evaluated_translations.h"
 
+#include <filesystem>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -12,6 +14,7 @@
 #include "inference/model_tokenizers.h"
 #include "inference/translate_text.h"
 #include "inference/tune_search.h"
+#include "model/file/run_folder.h"
 #include "tokenizer/lowercase_rules.h"
 
 namespace dragoman {
@@ -84,7 +87,12 @@ bool add_translations(EvaluatedTexts& texts, const EvaluateOptions& options, con
 bool add_tuned_translations(EvaluatedTexts& texts, const EvaluateOptions& options,
                             const Origins& origins, const DeviceEngine& device_engine) {
   const std::string& path = options.files.models.front();
-  { const AtomicFile tried(resolve_model_path(path)); }  // throws where the file cannot be written
+  const std::filesystem::path file = resolve_model_path(path);
+  { const AtomicFile tried(file); }  // throws where the file cannot be written
+  // The training would write over what is found here, and this over its next model.
+  std::optional<FolderLock> no_training;
+  if (const RunFolder run{folder_of(file)}; std::filesystem::exists(run.checkpoints()))
+    no_training.emplace(run.root, ": a training is at work here; tune its model when it has ended");
   const OpenedTranslator model = open_translator({path}, options.hardware, device_engine);
   if (!options.files.force) warn_of_case(*model.tokenizers.target, options.metrics, path);
   warn_of_few_lines(texts.source);
@@ -104,7 +112,7 @@ bool add_tuned_translations(EvaluatedTexts& texts, const EvaluateOptions& option
   const DecodeConfig best = tune_search(start, score);
   if (listen_for_stop().stop_requested()) return false;
   const DecodeDefaults tuned = defaults_of(best, origins, model.decode_defaults);
-  write_decode_defaults(resolve_model_path(path), tuned);
+  write_decode_defaults(file, tuned);
   const bool as_before = defaults_of(model.search_with({}, {}), {}, model.decode_defaults) == tuned;
   log_info(join_text(path, ": translates with ", name_of(best),
                      as_before ? ", as before: nothing scored better" : " from now on"));

@@ -1,4 +1,5 @@
 // dragoman import: another system's model becomes a model file.
+#include <filesystem>
 #include <memory>
 
 #include "app/commands/commands.h"
@@ -7,12 +8,16 @@
 #include "app/frame/log.h"
 #include "base/amounts.h"
 #include "base/error.h"
+#include "base/files.h"
 #include "base/joined.h"
 #include "formats/import_model.h"
+#include "model/file/model_file.h"
 
 namespace dragoman {
 
 namespace {
+
+namespace fs = std::filesystem;
 
 struct ImportConfig {
   std::string model, output;
@@ -34,10 +39,26 @@ struct ImportConfig {
   }
 };
 
+/// Of the folder that is read, only a model of ours may be replaced: that of an import before. The
+/// importer decides which of its files it reads.
+void check_beside_model(const std::string& model, const std::string& output) {
+  std::error_code none;
+  const fs::path folder = fs::is_directory(model, none) ? fs::path(model) : folder_of(model);
+  if (!fs::exists(output, none) || !fs::equivalent(folder, folder_of(output), none)) return;
+  try {
+    const ModelFileReader ours(output, Verify::Header);
+  } catch (const Error&) {
+    throw UsageError("--output: ", output,
+                     " is a file of the folder that is read, and no model of ",
+                     "dragoman; name another file");
+  }
+}
+
 int run(const ImportConfig& config, const Invocation& invocation) {
   if (config.model.empty()) throw UsageError("--model: name the folder or the file to import");
   if (config.output.empty()) throw UsageError("--output: name the file to write");
   check_output("--output", config.output, {config.model});
+  check_beside_model(config.model, config.output);
   const ForeignModel theirs = import_model(config.model);
   const ImportedModel model = to_imported(theirs);
   const Parity parity =

@@ -221,17 +221,23 @@ WrittenTranslations written_to(Output& output, JsonRequests& requests, const Tra
                                     .alignment = files.alignment}};
 }
 
-/// Warns of the lines that are kept where the work has not come to its end.
-void warn_of_kept_lines(Output& output, const std::string& path, std::int64_t translated,
-                        std::int64_t lines) {
+/// Warns of the lines that are kept where the work has not come to its end. `translated`: their
+/// number, if it is known.
+void warn_of_kept_lines(Output& output, const std::string& path,
+                        std::optional<std::int64_t> translated, std::int64_t lines) {
   const std::string kept = output.kept();
   if (kept.empty()) return;
+  if (!translated) {
+    log_warning(join_text(path, " is not written yet: what is translated is in ", kept,
+                          "; the same command with --resume goes on from there"));
+    return;
+  }
   const std::string of_all = lines > 0
-                                 ? with_separators(translated) + " of " + counted(lines, "line")
-                                 : counted(translated, "line");
+                                 ? with_separators(*translated) + " of " + counted(lines, "line")
+                                 : counted(*translated, "line");
   log_warning(
       join_text(path, " is not written yet: ", of_all,
-                translated == 1 ? " is translated. It is in " : " are translated. They are in ",
+                *translated == 1 ? " is translated. It is in " : " are translated. They are in ",
                 kept, "; the same command with --resume goes on from there"));
 }
 
@@ -305,7 +311,7 @@ int run_translate(const TranslateConfig& config, const Invocation& call,
                   counted(static_cast<std::int64_t>(prefixes->size()), "line"), ", the input ",
                   with_separators(reader.lines()));
   } catch (const std::exception&) {
-    warn_of_kept_lines(*output, files.output, written.lines(), lines);
+    warn_of_kept_lines(*output, files.output, {}, lines);  // a full disk may have cost some of them
     throw;
   }
   const bool waits = !is_file(input) && !is_stream(files.output);

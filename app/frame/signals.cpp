@@ -13,6 +13,7 @@
 
 #include "app/frame/log.h"
 #include "app/frame/terminal.h"
+#include "base/unfinished.h"
 
 namespace dragoman {
 
@@ -37,6 +38,7 @@ void write_past_locks(std::string_view text) {
   if (Terminal::standard_error().is_interactive()) write_past_locks("\r\x1b[K");
   if (first_signal != 0 && log_format() == LogFormat::Text)
     write_past_locks("left at once: what was under way is lost\n");
+  remove_unfinished();
   _exit(128 + signal);
 }
 

@@ -85,8 +85,11 @@ void log_data(const PreparedData& data) {
       counted(report.target_tokens, "target piece"), "; ",
       counted(static_cast<std::int64_t>(data.valid.source_lines.size()), "validation pair"),
       data.valid.too_long > 0
-          ? ", " + with_separators(data.valid.too_long) + " of them too long for the loss; "
-          : "; ",
+          ? ", " + with_separators(data.valid.too_long) + " of them too long for the loss"
+          : "",
+      data.valid.invalid > 0 ? ", " + with_separators(data.valid.invalid) + " more are invalid"
+                             : "",
+      "; ",
       format("%.1f %% of the lines have several sentences",
              100 * report.several_sentences_fraction())));
   if (2 * report.same_text > report.kept)

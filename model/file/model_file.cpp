@@ -275,6 +275,10 @@ void ModelFileReader::verify(const TensorData& tensor) const {
   if (sum == checksums_.end() || sum->second != hex16(xxh3(tensor.raw())))
     throw Error(path().string(), ": tensor ", tensor.name, " is damaged (wrong checksum); ",
                 kRestore);
+  if (is_float(tensor.dtype) && !all_are_finite(tensor))
+    throw Error(path().string(), ": tensor ", tensor.name,
+                " has numbers that are not finite, as after a training that diverged; take an "
+                "earlier checkpoint");
 }
 
 void ModelFileReader::verify_all() const {
@@ -315,10 +319,6 @@ TensorData ModelFileReader::tensor(std::string_view name) const {
   const TensorData* found = file_.find(name);
   if (found == nullptr) throw Error(path().string(), ": there is no tensor ", name);
   if (!verified_) verify(*found);
-  if (is_float(found->dtype) && !all_are_finite(*found))
-    throw Error(path().string(), ": tensor ", name,
-                " has numbers that are not finite, as after a training that diverged; take an "
-                "earlier checkpoint");
   return *found;
 }
 

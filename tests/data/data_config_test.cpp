@@ -45,6 +45,11 @@ TEST(DataConfig, ValuesThatMakeNoSenseAreRefusedByTheNameOfTheFlag) {
               }),
               HasSubstr("--corpus-tags a b"));
   EXPECT_EQ(message([](DataConfig& c) { c.corpus_tags = {"", "<bt>"}; }), "");
+  for (const std::string tag : {"<s>", "<0x41>"})
+    EXPECT_THAT(message([&](DataConfig& c) {
+                  c.corpus_tags = {"", tag};
+                }),
+                HasSubstr("--corpus-tags " + tag + ": is a piece of every vocabulary"));
   EXPECT_THAT(message([](DataConfig& c) { c.subword_sampling = 1.5; }),
               HasSubstr("--subword-sampling 1.5"));
   EXPECT_THAT(message([](DataConfig& c) { c.augment_drop_end_punctuation = -0.1; }),

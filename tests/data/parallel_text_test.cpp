@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+
 #include "base/error.h"
 #include "base/random.h"
 #include "data/prepare.h"
@@ -195,6 +197,19 @@ TEST_F(ParallelTextTest, ReadingStopsWhenAsked) {
   TextReading stopped = progress();
   stopped.stop = stop.get_token();
   EXPECT_THROW(TextFile(write("a", "text\n"), stopped), PreparationStopped);
+}
+
+TEST_F(ParallelTextTest, AFileThatIsWrittenToWhileItIsReadIsAnError) {
+  const ParallelText text = open("one\ntwo\n", "eins\nzwei\n");
+  EXPECT_NO_THROW(text.require_unchanged());
+  std::filesystem::rename(folder / "a.de", folder / "b.de");
+  write("a.de", "another file\n");
+  EXPECT_NO_THROW(text.require_unchanged()) << "the old file is still read";
+  std::filesystem::remove(folder / "a.de");
+  EXPECT_NO_THROW(text.require_unchanged());
+  std::ofstream(folder / "a.en", std::ios::app) << "three\n";
+  EXPECT_THAT(message_of<Error>([&] { text.require_unchanged(); }),
+              HasSubstr("a.en: has been changed while it is read"));
 }
 
 }  // namespace

@@ -103,6 +103,11 @@ TEST(ScoreReport, TablesForDocumentsEscapeCharactersThatWouldBreakThem) {
   EXPECT_NE(latex.find("Baseline: old\\_1.de & 26.3 (26.3 $\\pm$ 0.6)"), std::string::npos)
       << latex;
   EXPECT_NE(latex.find("new\\&2.de & "), std::string::npos) << latex;
+  Comparison systems = two_systems();
+  systems.systems[0] = "~out^2\\a.de";
+  EXPECT_NE(report(systems, ReportFormat::Latex, 1)
+                .find("\\textasciitilde{}out\\textasciicircum{}2\\textbackslash{}a.de"),
+            std::string::npos);
   const auto markdown = lines_of(report(two_systems(), ReportFormat::Markdown, 1));
   EXPECT_EQ(markdown[1], "|---|---|---|");
   EXPECT_EQ(markdown[3],

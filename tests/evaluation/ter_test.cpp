@@ -51,7 +51,7 @@ TEST(Ter, EditsCountAShiftOfAnyLengthOnce) {
                                          {"a a a b", "b a a a c", 2},
                                          {"x y", "x z y w", 2},
                                          {"a b c", "a b c", 0}}) {
-    Vocabulary vocabulary;
+    WordNumbering vocabulary;
     const auto hypothesis = vocabulary.add(split_words(c.hypothesis));
     const auto reference = vocabulary.add(split_words(c.reference));
     EXPECT_EQ(translation_edits(hypothesis, reference), c.edits)

@@ -27,6 +27,16 @@ TEST_F(EvaluateTune, AModelThatCannotBeWrittenIsRefusedBeforeTheWork) {
   expect_one_error(result, 1, "cannot write");
 }
 
+TEST_F(EvaluateTune, AModelThatIsInTrainingIsNotTuned) {
+  std::filesystem::create_directory(folder_ / "checkpoints");
+  write_file(folder_ / "text", "the cat\n");
+  const std::string text = folder_ / "text";
+  const FolderLock training(folder_.path(), "");
+  const ProcessResult result =
+      run({"evaluate", "-m", folder_.path(), "--src", text, "--ref", text, "--tune"});
+  expect_one_error(result, 1, "a training is at work here");
+}
+
 TEST_F(EvaluateTune, TranslateTakesTheTunedSearchUnlessFlagsSayOtherwise) {
   write_file(folder_ / "in", "the cat sat\nmat number 7\nthe cat number 12\n");
   write_file(folder_ / "ref", "number 7 7\nthe mat\nsat sat sat\n");

@@ -40,6 +40,18 @@ TEST_F(Export, NoOtherFolderIsTouched) {
   EXPECT_EQ(names(), (std::set<std::string>{"en-de", "en-de.part", "model.safetensors"}));
 }
 
+TEST_F(Export, AnImportNeverReplacesAFileOfTheModelThatItReads) {
+  const std::string model = path("en-de"), bin = model + "/model.bin";
+  ASSERT_EQ(exported(model).exit_code, 0);
+  const std::string before = read_file(bin);
+  const ProcessResult refused = run({"import", model, "-o", bin});
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.errors, HasSubstr("is a file of the folder that is read"));
+  EXPECT_EQ(read_file(bin), before);
+  for (int again = 0; again < 2; ++again)
+    EXPECT_EQ(run({"import", model, "-o", model + "/ours.safetensors"}).exit_code, 0);
+}
+
 TEST_F(Export, TheFolderHasTheUsualPermissions) {
   fs::create_directory(folder_ / "usual");
   ASSERT_EQ(exported(path("en-de")).exit_code, 0);

@@ -7,9 +7,9 @@
 
 #include "base/error.h"
 #include "base/random.h"
+#include "base/wire_format.h"
 #include "tests/tokenizer/sample_text.h"
 #include "tokenizer/model_facts.h"
-#include "tokenizer/wire_format.h"
 
 namespace dragoman {
 namespace {

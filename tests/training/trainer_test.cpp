@@ -107,6 +107,20 @@ TEST_F(TrainerTest, TheBestValidationIsTheModel) {
   EXPECT_EQ(model.provenance().scores.at("valid-loss"), progress_.best.loss);
 }
 
+TEST_F(TrainerTest, TheLastRecordKnowsTheLastValidationAndAverage) {
+  TrainingRun run = run_in("a checkpoint before the last validation");
+  run.config.save_every = 2;
+  run.config.valid_every = 4;
+  RecordingObserver observer;
+  train(run, observer);
+  const auto saved = find_checkpoint_to_resume(run.folder, [](const std::string&) {});
+  ASSERT_TRUE(saved);
+  EXPECT_EQ(saved->progress.update, 6);
+  EXPECT_EQ(saved->progress.validated_update, 6);
+  EXPECT_EQ(saved->progress.averaged_update, 6);
+  EXPECT_EQ(saved->progress.best, progress_.best);
+}
+
 TEST_F(TrainerTest, WithoutAValidationTextTheLastWeightsAreTheModel) {
   DataConfig without = data_config();
   without.valid_source = without.valid_target = {};

@@ -29,8 +29,8 @@ class StartSettler {
   /// Whether the run goes on from a checkpoint, on any rank.
   bool has_begun() const { return has_begun_; }
   /// The settings that the facts known so far decide.
-  SettledRun run() const { return run_; }
-  StartFacts facts() const { return facts_; }
+  const SettledRun& run() const { return run_; }
+  const StartFacts& facts() const { return facts_; }
 
   /// Opens the checkpoint, or in a new run the model of --init-from, and the files of --tokenizer
   /// and --target-tokenizer. Throws as settle(), and Error where a file cannot be read.

@@ -75,7 +75,7 @@ std::vector<ExpectedAttention> encoder_attention(Transformer& model, const Packe
     const NormPosition norm = model->config.norm;
     const NormalizedSum input = norm == NormPosition::After
                                     ? NormalizedSum{stream.residual, stream.residual}
-                                    : stream.normalized(layer.self_attention_norm, layout.row_keys);
+                                    : stream.normalize(layer.self_attention_norm, layout.row_keys);
     all.push_back(attend(layer.self_attention, input.normalized,
                          norm == NormPosition::BeforeQueries ? input.sum : input.normalized,
                          false));

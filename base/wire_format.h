@@ -1,5 +1,5 @@
 // Protocol buffers on the wire (protobuf.dev/programming-guides/encoding), as far as
-// SentencePiece's models need them.
+// SentencePiece's models and TensorBoard's events need them.
 #pragma once
 
 #include <bit>
@@ -7,6 +7,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+
+#include "base/little_endian.h"
 
 namespace dragoman {
 
@@ -86,8 +88,11 @@ class WireWriter {
   }
   void real(std::uint64_t field, float value) {
     varint(field << 3 | 5);
-    const auto bits = std::bit_cast<std::uint32_t>(value);
-    for (int shift = 0; shift < 32; shift += 8) message_ += static_cast<char>(bits >> shift & 255);
+    message_ += little_endian(std::bit_cast<std::uint32_t>(value));
+  }
+  void real(std::uint64_t field, double value) {
+    varint(field << 3 | 1);
+    message_ += little_endian(std::bit_cast<std::uint64_t>(value));
   }
   void stored(const WireField& field) { message_ += field.stored; }
 
