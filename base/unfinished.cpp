@@ -38,7 +38,10 @@ void remove_unfinished() noexcept {
   Unfinished& all = unfinished();
   const MutexLock lock(all.mutex);
   std::error_code ignored;
-  for (const auto& path : all.paths) std::filesystem::remove_all(path, ignored);
+  constexpr int kTries = 100;  // another thread may be at work in a folder
+  for (const auto& path : all.paths)
+    for (int i = 0; i < kTries && std::filesystem::exists(path, ignored); ++i)
+      std::filesystem::remove_all(path, ignored);
   all.paths.clear();
 }
 
