@@ -214,7 +214,7 @@ void Explainer::find_alternatives(const SourceSentence& source, SentenceExplanat
                            .part = 0,
                            .tokens = source.tokens,
                            .settings = greedy_,
-                           .required = {.prefix = std::move(required)},
+                           .required = {.prefix = {.tokens = std::move(required)}},
                            .has_end = source.has_end});
       places.push_back({t, other.token});
     }

@@ -125,8 +125,8 @@ TEST(Phrases, APrefixBeginsTheTranslation) {
   for (const DecodeConfig& config :
        {DecodeConfig{.beam_size = 1}, DecodeConfig{.beam_size = 4, .n_best = 4},
         DecodeConfig{.n_best = 3, .sampling = true}}) {
-    const auto found =
-        search_and_count(distribution, config, kMany, {kEos}, {.prefix = {prefix}, .phrases = {}});
+    const auto found = search_and_count(distribution, config, kMany, {kEos},
+                                        {.prefix = {.tokens = prefix}, .phrases = {}});
     EXPECT_EQ(found.hypotheses.size(), static_cast<std::size_t>(config.n_best));
     for (const Hypothesis& hypothesis : found.hypotheses) {
       ASSERT_GE(hypothesis.tokens.size(), prefix.size());
