@@ -23,6 +23,8 @@ ARCHITECTURES = {
               "--output-bias"],
 }
 
+LONGEST = 60  # pieces of a translation, </s> included
+
 
 def run(*words, text=None):
     result = subprocess.run([str(word) for word in words], input=text, capture_output=True, text=True)
@@ -41,7 +43,7 @@ def train(program, folder, corpus, flags):
 
 def ours(program, model, lines, beam):
     output = run(program, "translate", "-m", model, "-b", beam, "--length-penalty", 1, "--with-scores",
-                 "--stop", "full", "--max-length", 60, "--max-length-ratio", 60, text="\n".join(lines) + "\n")
+                 "--stop", "full", "--max-length", LONGEST, "--max-length-ratio", 60, text="\n".join(lines) + "\n")
     parts = (line.split(" ||| ") for line in output.splitlines())  # number, text, F0= log-probability, score
     return [(text, float(score)) for _, text, _, score in parts]
 
@@ -52,9 +54,14 @@ def theirs(folder, export, lines, beam):
     source = sentencepiece.SentencePieceProcessor(model_file=str(export / "source.spm"))
     target = sentencepiece.SentencePieceProcessor(model_file=str(export / "target.spm"))
     translator = ctranslate2.Translator(str(export), device="cpu", compute_type="float32")
-    results = translator.translate_batch([source.encode(line, out_type=str) for line in lines], beam_size=beam,
-                                         length_penalty=1, return_scores=True, max_decoding_length=60)
-    return [(target.decode(result.hypotheses[0]), result.scores[0]) for result in results]
+    sources = [source.encode(line, out_type=str) for line in lines]
+    results = translator.translate_batch(sources, beam_size=beam, length_penalty=1, return_scores=True,
+                                         max_decoding_length=LONGEST)
+    pieces = [result.hypotheses[0] for result in results]
+    # Its search may report a score 1e-3 beside that which it gives to the same pieces.
+    scores = [statistics.mean(scored.log_probs) if len(translation) < LONGEST else result.scores[0]
+              for scored, translation, result in zip(translator.score_batch(sources, pieces), pieces, results)]
+    return list(zip(map(target.decode, pieces), scores))
 
 
 def compare(program, work, corpus, test, flags):
