@@ -22,8 +22,9 @@ FUNCTION = re.compile(r"(?<![\w:.>])([a-z_]\w*)\(\)")
 class Names:
     def __init__(self, root, sources):
         self.root = root
-        self.folders = [path.name for path in root.iterdir() if path.is_dir() and not path.name.startswith((".", "build"))]
-        self.path = re.compile(rf"(?<![\w./-])((?:{'|'.join(self.folders)})/[\w./-]*\w)")
+        # A folder such as run/, which somebody has made by the README's commands, is none of them.
+        folders = {source.relative_to(root).parts[0] for source in sources} | {"cmake", "configs", "deploy", "docs", "scripts"}
+        self.path = re.compile(rf"(?<![\w./-])((?:{'|'.join(sorted(folders))})/[\w./-]*\w)")
         self.words, self.defined, self.of_files = set(), set(), []
         for source in sources:
             code = COMMENT.sub("", source.read_text(encoding="utf-8"))

@@ -39,7 +39,7 @@ std::vector<std::string> TranslateConfig::read_besides() const {
   return paths;
 }
 
-void TranslateConfig::validate_markup() const {
+void TranslateConfig::check_markup() const {
   const auto refuse = [](bool is_given, const char* flag) {
     if (is_given) throw UsageError(flag, ": does not go with --markup, which reads one document");
   };
@@ -73,7 +73,7 @@ void TranslateConfig::check() const {
                         {"--prefix-file", files.prefix_file},
                         {"--terms", demands.terms},
                         {"--avoid", demands.avoid}});
-  validate_markup();
+  check_markup();
   decode.check();
 }
 

@@ -184,7 +184,7 @@ struct TranslateConfig {
   void check() const;  ///< throws UsageError naming the flag
 
  private:
-  void validate_markup() const;
+  void check_markup() const;
 };
 
 }  // namespace dragoman
