@@ -1,0 +1,110 @@
+// What settle() refuses.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/training/start/run_start.h"
+
+namespace dragoman {
+namespace {
+
+using testing::HasSubstr;
+
+TEST_F(RunStart, FlagsThatMakeNoSenseAreRefused) {
+  request.config.train.lr = 0;
+  EXPECT_EQ(refusal(), "--lr must be above 0");
+}
+
+TEST_F(RunStart, ARateWithoutAnEndIsRefused) {
+  ask("lr-scheduler", "linear");
+  ask("max-epochs", "3");
+  EXPECT_THAT(refusal(), HasSubstr("--lr-scheduler linear needs --lr-end or --max-updates"));
+}
+
+TEST_F(RunStart, AWarmUpThatIsLongerThanTheRateIsRefused) {
+  ask("lr-scheduler", "linear");
+  ask("max-updates", "30");
+  ask("warmup-updates", "40");
+  facts.corpus = corpus();
+  EXPECT_THAT(refusal(), HasSubstr("--lr-end must be 0 or above --warmup-updates"));
+}
+
+TEST_F(RunStart, AnotherArchitectureThanThatOfTheInitialModelIsRefused) {
+  request.config.train.init_from = "first";
+  facts.model = initial_model();
+  ask("d-model", "64");
+  EXPECT_THAT(refusal(), HasSubstr("--d-model 64: the model of --init-from (first/model"));
+}
+
+TEST_F(RunStart, FlagsOfATokenizerThatIsGivenAreRefused) {
+  facts.tokenizer_files = tokenizers();
+  request.config.tokenizer.source_model = "spm.model";
+  ask("vocab-size", "300");
+  EXPECT_EQ(refusal(), "") << "as it is";
+  ask("vocab-size", "500");
+  EXPECT_THAT(refusal(),
+              HasSubstr("--vocab-size 500: the tokenizer is that of --tokenizer, which has 300"));
+  request.config.train.init_from = "first";
+  facts.model = initial_model();
+  EXPECT_THAT(refusal(),
+              HasSubstr("--vocab-size 500: the tokenizer is that of --init-from, which has 300"));
+  ask("vocab-size", "300");
+  ask("character-coverage", "0.99");
+  EXPECT_THAT(refusal(), HasSubstr("--character-coverage 0.99: the tokenizer is that of"));
+}
+
+TEST_F(RunStart, AnotherTokenizerThanTheCheckpointsIsRefused) {
+  begin();
+  facts.model = initial_model();
+  facts.model->name = "this run's checkpoint";
+  facts.tokenizer_files = trained(310);
+  ask("tokenizer", "spm.model");
+  EXPECT_THAT(message_of<Error>([this] { settled(); }),
+              HasSubstr("spm.model: has 310 pieces, but this run's checkpoint (first/model"));
+}
+
+TEST_F(RunStart, ARateThatHasBegunIsNotBent) {
+  ask("lr-scheduler", "cosine");
+  ask("max-updates", "10000");
+  begin();
+  ask("max-updates", "20000");
+  EXPECT_THAT(refusal(), HasSubstr("this run's learning rate ends at update 10000"));
+  ask("lr-end", "10000");
+  EXPECT_EQ(refusal(), "");
+}
+
+TEST_F(RunStart, AFlagThatWouldMakeAnotherRunIsRefused) {
+  ask("lr", "0.004");
+  begin();
+  ask("lr", "0.005");
+  EXPECT_THAT(refusal(), HasSubstr("--lr: this run was started with '0.004', not '0.005'"));
+}
+
+TEST_F(RunStart, MoreOrFewerTextsThanTheRunHadAreRefused) {
+  begin();
+  request.config.data.train_source = {"a.en", "b.en"};
+  request.config.data.train_target = {"a.de", "b.de"};
+  request.settings.asked["train-src"] = "a.en,b.en";
+  request.settings.asked["train-tgt"] = "a.de,b.de";
+  EXPECT_THAT(refusal(), HasSubstr("--train-src: this run was started with 'a.en'"));
+}
+
+TEST_F(RunStart, OneFileThatStandsForTwoIsRefused) {
+  begin();
+  facts.begun->start.file_hashes = {{"a.en", "0123"}, {"a.de", "4567"}};
+  request.config.data.train_target = {"a.en"};
+  request.settings.asked["train-tgt"] = "a.en";
+  EXPECT_THAT(refusal(), HasSubstr("a.en stands for two files of this run"));
+}
+
+TEST_F(RunStart, ATextToKeepWithoutAScoreFromTheStartIsRefused) {
+  request.config.train.init_from = "first";
+  request.config.data.keep_valid_source = {"k.en"};
+  request.config.data.keep_valid_target = {"k.de"};
+  begin();
+  EXPECT_THAT(refusal(), HasSubstr("--keep-valid-src: this run was started without it"));
+  facts.begun->keep_value = 30;
+  EXPECT_EQ(refusal(), "");
+}
+
+}  // namespace
+}  // namespace dragoman
