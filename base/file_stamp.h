@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 
 namespace dragoman {
 
@@ -14,7 +15,10 @@ struct FileStamp {
   bool operator==(const FileStamp&) const = default;
 };
 
-/// Throws Error where the file does not exist.
+/// Nothing where the file does not exist or cannot be asked for; errno says why.
+std::optional<FileStamp> stamp_if_there(const std::filesystem::path& path);
+
+/// The same, but throws Error.
 FileStamp stamp_of(const std::filesystem::path& path);
 
 }  // namespace dragoman

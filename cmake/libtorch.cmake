@@ -48,22 +48,9 @@ target_compile_definitions(dragoman_torch INTERFACE USE_DISTRIBUTED USE_C10D_GLO
 target_link_libraries(dragoman_torch INTERFACE
   -Wl,--no-as-needed stdc++ ${LIBTORCH_torch} -Wl,--as-needed ${LIBTORCH_torch_cpu} ${LIBTORCH_c10} OpenMP::OpenMP_CXX)
 
-# Its headers take half of a compiler's time or more, so the units that see them share one precompiled header. The
-# sources include what they use all the same: the preset tidy reads them without it.
-file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/precompiled.cpp CONTENT "")
-add_library(dragoman_precompiled OBJECT ${CMAKE_BINARY_DIR}/precompiled.cpp)
-target_link_libraries(dragoman_precompiled PRIVATE dragoman_torch)
-target_precompile_headers(dragoman_precompiled PRIVATE
-  <ATen/Parallel.h> <torch/nn/module.h> <torch/nn/pimpl.h> <torch/types.h>)
-# It serves units that are compiled with the same flags. CMake gives those of programs others than those of libraries.
-set(CMAKE_CXX_COMPILE_OPTIONS_PIE ${CMAKE_CXX_COMPILE_OPTIONS_PIC})
-
-function(dragoman_use_precompiled TARGET)
-  target_precompile_headers(${TARGET} REUSE_FROM dragoman_precompiled)
-  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-    target_compile_options(${TARGET} PRIVATE -fpch-preprocess)  # for ccache
-  endif()
-endfunction()
+# Its headers take half of a compiler's time or more.
+dragoman_precompiled(torch_headers LINKS dragoman_torch
+  HEADERS <ATen/Parallel.h> <torch/nn/module.h> <torch/nn/pimpl.h> <torch/types.h>)
 
 # Gradients on CUDA go over NCCL where the headers are there that LibTorch's own for it includes; else by
 # way of the CPU. They come with LibTorch's wheel (scripts/setup --cuda) or the CUDA toolkit.

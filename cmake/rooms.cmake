@@ -23,7 +23,7 @@ function(dragoman_room FOLDER)
   endforeach()
   target_link_libraries(dragoman_${NAME} PUBLIC ${ROOM_LINKS} PRIVATE ${ROOM_PRIVATE})
   if(dragoman_torch IN_LIST ROOM_LINKS)
-    dragoman_use_precompiled(dragoman_${NAME})
+    dragoman_use_precompiled(dragoman_${NAME} torch_headers)
   endif()
 endfunction()
 

@@ -76,10 +76,10 @@ TextFile::TextFile(const std::string& path, const TextReading& reading)
 }
 
 void TextFile::require_unchanged() const {
-  std::error_code none;
-  if (is_copy_ || !std::filesystem::exists(path_, none)) return;
-  const FileStamp now = stamp_of(path_);
-  if (now.inode == stamp_.inode && (now.size != stamp_.size || now.modified != stamp_.modified))
+  if (is_copy_) return;
+  const auto now = stamp_if_there(path_);
+  if (now && now->inode == stamp_.inode &&
+      (now->size != stamp_.size || now->modified != stamp_.modified))
     throw Error(path_,
                 ": has been changed while it is read; restore it, and give the command again");
 }
