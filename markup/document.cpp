@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/utf8.h"
+#include "markup/format_arguments.h"
 #include "markup/markdown_writing.h"
 #include "markup/place_tags.h"
 #include "markup/writing.h"
@@ -64,14 +65,19 @@ class DocumentWriter {
     if (passage.tags.empty()) return write_text(text, passage, bare, 0);
     std::vector<PlacedTag> tags = place_tags(passage, translation);
     if (is_markdown_text(passage.writing)) tags = readable_marks(document_, passage, text, tags);
+    const bool numbered = are_numbered(passage, tags);
     std::size_t place = 0;
     for (const PlacedTag& tag : tags) {
-      const ByteRange& source = passage.tags[tag.tag].source;
+      const InlineTag& known = passage.tags[tag.tag];
       write_text(ByteRange{place, tag.text.begin}.of(text), passage, bare,
-                 document_.bytes[source.begin]);
-      if (tag.is_spaced && follows_word(text, tag.text.begin)) text_ += ' ';
-      write_tag(source);
-      if (tag.is_spaced && leads_word(text, tag.text.end)) text_ += ' ';
+                 document_.bytes[known.source.begin]);
+      // Text that the translation has itself has the blanks of the translation.
+      if (known.blank_before && !tag.is_same && follows_word(text, tag.text.begin)) text_ += ' ';
+      if (numbered && known.argument > 0)
+        text_ += numbered_placeholder(known.source.of(document_.bytes), known.argument);
+      else
+        write_tag(known.source);
+      if (known.blank_behind && !tag.is_same && leads_word(text, tag.text.end)) text_ += ' ';
       place = tag.text.end;
     }
     write_text(text.substr(place), passage, bare, 0);

@@ -24,8 +24,12 @@ struct InlineTag {
   std::size_t partner = kNone;  ///< the tag that begins or ends the same element
   /// One of a pair whose partner stands outside of the passage: it keeps its order among such tags.
   bool keeps_order = false;
-  bool is_spaced = false;  ///< white space stands on both sides
-  bool divides = false;    ///< stands where the text has the same fraction of its length before it
+  bool blank_before = false, blank_behind = false;  ///< white space stands there
+  bool divides = false;  ///< stands where the text has the same fraction of its length before it
+  /// The number of a placeholder among the arguments of its format string, from 1; it keeps its
+  /// order among such. 0: it is none, or says itself which argument it is.
+  std::size_t argument = 0;
+  bool takes_number = false;  ///< where the order changes the number is written: %2$s
 };
 
 /// How a translation is written into the document.

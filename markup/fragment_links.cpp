@@ -8,6 +8,8 @@ namespace dragoman {
 namespace {
 
 constexpr double kLeastInside = 0.1;
+/// The affinity of equal fragments; it outweighs all others of a word without blanks.
+constexpr double kSame = 32;
 
 /// The words of a translation; without an alignment those between white space, linked by their
 /// place in the text.
@@ -30,14 +32,15 @@ double fraction_in(const ByteRange& fragment, const ByteRange& range) {
 
 }  // namespace
 
-FragmentLinks::FragmentLinks(std::string_view source, const AlignedText& translation)
+FragmentLinks::FragmentLinks(std::string_view source, const AlignedText& translation,
+                             const Cuts& cuts)
     : source_text_(source), target_text_(translation.text) {
   const std::vector<ByteRange> source_words = words_of(source);
-  source_ = fragments_of(source, source_words);
+  source_ = fragments_of(source, source_words, cuts.source);
   const AlignedText linked = with_links(translation, source_words.size());
   std::vector<ByteRange> target_words;
   for (const AlignedWord& word : linked.words) target_words.push_back(word.place);
-  target_ = fragments_of(translation.text, target_words);
+  target_ = fragments_of(translation.text, target_words, cuts.target);
   for (std::size_t s = 0; s < source_.size(); ++s)
     if (source_[s].word == first_of_word_.size()) first_of_word_.push_back(s);
   first_of_word_.push_back(source_.size());
@@ -49,7 +52,7 @@ FragmentLinks::FragmentLinks(std::string_view source, const AlignedText& transla
 }
 
 double FragmentLinks::affinity(const WordFragment& target, const WordFragment& source) const {
-  if (target.place.of(target_text_) == source.place.of(source_text_)) return 4;
+  if (target.place.of(target_text_) == source.place.of(source_text_)) return kSame;
   if (target.has_letters != source.has_letters) return 0;
   return target.has_letters ? 1 : 0.25;
 }

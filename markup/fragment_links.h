@@ -16,8 +16,12 @@ class FragmentLinks {
  public:
   /// Within linked words, equal fragments belong together most, then letters with letters. A sign
   /// without a counterpart has no link. Where `translation` has no words, place i of n goes to
-  /// place i of n. Both texts must outlive the links.
-  FragmentLinks(std::string_view source, const AlignedText& translation);
+  /// place i of n. At the cuts, ascending offsets, a fragment ends. Both texts must outlive the
+  /// links.
+  struct Cuts {
+    std::vector<std::size_t> source, target;
+  };
+  FragmentLinks(std::string_view source, const AlignedText& translation, const Cuts& cuts);
 
   const std::vector<WordFragment>& source() const { return source_; }
   const std::vector<WordFragment>& target() const { return target_; }

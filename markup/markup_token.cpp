@@ -178,7 +178,10 @@ class Stretch {
     return {.source = tokens_[t].source,
             .text = {text.size(), text.size()},
             .keeps_order = is_half && partners_[t] == InlineTag::kNone,
-            .is_spaced = !is_half && text.ends_with(' ') && blank_behind};
+            .blank_before = !is_half && text.ends_with(' '),
+            .blank_behind = !is_half && blank_behind,
+            .argument = tokens_[t].argument,
+            .takes_number = tokens_[t].takes_number};
   }
 
   /// The text has no white space at its ends, and no tag beyond.

@@ -33,6 +33,8 @@ struct MarkupToken {
   std::string name = {};  ///< of the element
   std::string text = {};  ///< decoded; of Kind::Text and Kind::Kept
   std::vector<Attribute> attributes = {};
+  std::size_t argument = 0;   ///< InlineTag::argument
+  bool takes_number = false;  ///< InlineTag::takes_number
 };
 
 /// The meaning of line ends in a document.

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/utf8.h"
 #include "markup/fragment_links.h"
 #include "markup/fragment_search.h"
 #include "markup/tag_tree.h"
@@ -16,12 +17,58 @@ namespace dragoman {
 
 namespace {
 
+/// Of a passage, the most different texts that stand for kept elements and touch letters.
+constexpr std::size_t kMostTouching = 64;
+
+/// Whether a letter or a digit ends in front of an offset and another begins there.
+bool is_within_word(std::string_view text, std::size_t offset) {
+  if (offset == 0 || offset >= text.size()) return false;
+  std::size_t before = offset - 1, end = offset;
+  while (before > 0 && (text[before] & 0xC0) == 0x80) --before;
+  next_code_point(text, end);
+  return has_letters(text.substr(before, offset - before)) &&
+         has_letters(text.substr(offset, end - offset));
+}
+
+/// Where the fragments of a passage and of its translation end besides: at tags within a word, and
+/// around a text that is kept and touches letters ("<code>x</code>s"), wherever the translation has
+/// it in such a place.
+FragmentLinks::Cuts cuts_of(const Passage& passage, std::string_view translation) {
+  struct Touches {
+    bool before = false, behind = false;
+  };
+  FragmentLinks::Cuts cuts;
+  std::map<std::string_view, Touches> kept;
+  for (const InlineTag& tag : passage.tags) {
+    const bool before = is_within_word(passage.text, tag.text.begin);
+    const bool behind = is_within_word(passage.text, tag.text.end);
+    if (before) cuts.source.push_back(tag.text.begin);
+    if (behind) cuts.source.push_back(tag.text.end);
+    if (tag.text.size() == 0 || !(before || behind) || kept.size() == kMostTouching) continue;
+    Touches& touches = kept[tag.text.of(passage.text)];
+    touches.before = touches.before || before;
+    touches.behind = touches.behind || behind;
+  }
+  for (const auto& [text, touches] : kept)
+    for (std::size_t begin = translation.find(text); begin != std::string_view::npos;
+         begin = translation.find(text, begin + text.size())) {
+      const std::size_t end = begin + text.size();
+      if ((is_within_word(translation, begin) && !touches.before) ||
+          (is_within_word(translation, end) && !touches.behind))
+        continue;
+      cuts.target.insert(cuts.target.end(), {begin, end});
+    }
+  std::ranges::sort(cuts.source);
+  std::ranges::sort(cuts.target);
+  return cuts;
+}
+
 class TagPlacer {
  public:
   TagPlacer(const Passage& passage, const AlignedText& translation)
       : passage_(passage),
         translation_(translation),
-        links_(passage.text, translation),
+        links_(passage.text, translation, cuts_of(passage, translation.text)),
         nodes_(tag_tree(passage)),
         places_(nodes_.size()),
         owners_(links_.target().size(), 0) {}
@@ -150,7 +197,7 @@ class TagPlacer {
 
   bool divides(std::size_t node) const { return passage_.tags[nodes_[node].first].divides; }
 
-  /// The blank between two words of `parent`, outside of what is taken and not before `earliest`,
+  /// The gap between two words of `parent`, outside of what is taken and not before `earliest`,
   /// that has most nearly the fraction of the text before it that the source has; else the end.
   ByteRange gap_for(std::size_t node, const ByteRange& parent, const std::vector<ByteRange>& taken,
                     std::size_t earliest) const {
@@ -160,14 +207,20 @@ class TagPlacer {
                           static_cast<double>(passage_.text.size());
     ByteRange best{parent.end, parent.end};
     double least = std::numeric_limits<double>::max();
-    for (std::size_t gap = text.find(' ', std::max(parent.begin, earliest)); gap < parent.end;
-         gap = text.find(' ', gap + 1)) {
+    for (std::size_t gap = std::max(parent.begin, earliest); gap < parent.end; ++gap) {
       const double distance = std::abs(static_cast<double>(gap) - wanted);
-      if (outside(taken, gap) != gap || distance >= least) continue;
+      if (distance >= least || outside(taken, gap) != gap) continue;
+      if (text[gap] != ' ' && !is_gap_without_blank(text, gap)) continue;
       least = distance;
-      best = {gap, gap + 1};
+      best = {gap, gap + (text[gap] == ' ' ? 1 : 0)};
     }
     return best;
+  }
+
+  /// Whether a line may end at an offset though no blank stands there: between letters of a script
+  /// without blanks, or behind a sign that follows such a letter.
+  static bool is_gap_without_blank(std::string_view text, std::size_t offset) {
+    return offset > 0 && is_without_blanks(text, offset);
   }
 
   static std::size_t outside(const std::vector<ByteRange>& taken, std::size_t place) {
@@ -206,14 +259,18 @@ class TagPlacer {
       const TagNode& node = nodes_[child];
       const ByteRange& place = *places_[child];
       if (!node.is_element()) {
-        const bool is_spaced = passage_.tags[node.first].is_spaced && place.size() == 0;
-        written_.push_back({.tag = node.first, .text = place, .is_spaced = is_spaced});
+        written_.push_back({.tag = node.first, .text = place, .is_same = is_same(node, place)});
         continue;
       }
       written_.push_back({.tag = node.first, .text = {place.begin, place.begin}});
       write(child);
       written_.push_back({.tag = node.last, .text = {place.end, place.end}});
     }
+  }
+
+  /// Whether the translation has the text that the element stands for.
+  bool is_same(const TagNode& element, const ByteRange& place) const {
+    return place.size() > 0 && place.of(translation_.text) == element.text.of(passage_.text);
   }
 
   const Passage& passage_;

@@ -11,9 +11,9 @@
 namespace dragoman {
 
 struct PlacedTag {
-  std::size_t tag;         ///< in Passage::tags
-  ByteRange text;          ///< of the translation; it gives way to the tag, and is mostly empty
-  bool is_spaced = false;  ///< white space belongs on both sides
+  std::size_t tag;       ///< in Passage::tags
+  ByteRange text;        ///< of the translation; it gives way to the tag, and is mostly empty
+  bool is_same = false;  ///< that text is the one that the tag stands for
 };
 
 /// Each tag once, in the order in which they are written; their texts do not overlap. An element

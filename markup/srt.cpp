@@ -25,28 +25,51 @@ struct CaptionLine {
   std::size_t caption;  ///< its number
 };
 
-/// The lines of text of all captions.
+constexpr std::string_view kDigits = "0123456789";
+
+/// 00:00:01,000 --> 00:00:02,500, perhaps with a position behind.
+bool is_time(std::string_view line) {
+  const std::size_t arrow = line.find("-->");
+  const std::string_view begin = strip(line.substr(0, arrow));
+  return arrow != std::string_view::npos && begin.find(':') != std::string_view::npos &&
+         begin.find_first_not_of("0123456789:,.") == std::string_view::npos;
+}
+
+bool is_number(std::string_view line) {
+  return strip(line).find_first_not_of(kDigits) == std::string_view::npos;
+}
+
+/// The lines of text of all captions. The number in front of a time belongs to no caption, whether
+/// or not a blank line is in front of it.
 std::vector<CaptionLine> caption_lines(std::string_view srt) {
   std::vector<CaptionLine> lines;
   std::size_t captions = 0;
-  bool in_text = false;
+  bool follows_text = false;  // without a blank line
   for (std::size_t begin = 0; begin < srt.size();) {
     const std::size_t end = std::min(srt.find('\n', begin), srt.size());
     std::string_view line = srt.substr(begin, end - begin);
     if (line.ends_with('\r')) line.remove_suffix(1);
-    if (line.find("-->") != std::string_view::npos) {
-      in_text = true;
+    const bool has_text = !strip(line).empty();
+    if (is_time(line)) {
+      if (follows_text && is_number(lines.back().place.of(srt))) lines.pop_back();
       ++captions;
-    } else if (strip(line).empty()) {
-      in_text = false;
-    } else if (in_text) {
+    } else if (has_text && captions > 0) {
       lines.push_back({.place = {begin, begin + line.size()}, .caption = captions});
     }
+    follows_text = has_text && captions > 0 && !is_time(line);
     begin = end + 1;
   }
   if (captions == 0 && !strip(srt).empty())
     throw Error("srt: no line has a time (00:00:01,000 --> 00:00:02,500)");
   return lines;
+}
+
+/// The length of the sign of another speaker, or of a song, at the begin of a line: "- ".
+std::size_t speaker_length(std::string_view line) {
+  for (const std::string_view sign : {"-", "\u2013", "\u2014", "\u266A"})
+    if (line.starts_with(sign))
+      return std::min(line.find_first_not_of(' ', sign.size()), line.size());
+  return 0;
 }
 
 /// The text without tags.
@@ -63,9 +86,7 @@ bool goes_on(std::string_view line, std::string_view next) {
   for (const std::string_view stop : {".", "!", "?", "\u2026", ":", ")", "]", "\"", "\u201D",
                                       "\u201C", "\u00BB", "\u3002", "\uFF01", "\uFF1F", "\u266A"})
     if (text.ends_with(stop)) return false;
-  for (const std::string_view speaker : {"-", "\u2013", "\u2014", "\u266A", "(", "["})
-    if (rest.starts_with(speaker)) return false;
-  return true;
+  return speaker_length(rest) == 0 && !rest.starts_with('(') && !rest.starts_with('[');
 }
 
 }  // namespace
@@ -82,11 +103,13 @@ MarkupDocument parse_srt(std::string srt) {
                            lines[l].caption <= lines[l - 1].caption + 1 &&
                            goes_on(lines[l - 1].place.of(bytes), lines[l].place.of(bytes));
     joined = is_joined ? joined + 1 : 1;
-    tokens.push_back({.kind = is_joined ? Kind::Divides : Kind::Splits,
-                      .source = {place, lines[l].place.begin}});
-    for (MarkupToken& token : text_tokens(lines[l].place.of(bytes), AlsoKept::Positions)) {
-      token.source.begin += lines[l].place.begin;
-      token.source.end += lines[l].place.begin;
+    const ByteRange text{lines[l].place.begin + speaker_length(lines[l].place.of(bytes)),
+                         lines[l].place.end};
+    tokens.push_back(
+        {.kind = is_joined ? Kind::Divides : Kind::Splits, .source = {place, text.begin}});
+    for (MarkupToken& token : text_tokens(text.of(bytes), AlsoKept::Positions)) {
+      token.source.begin += text.begin;
+      token.source.end += text.begin;
       tokens.push_back(std::move(token));
     }
     place = lines[l].place.end;

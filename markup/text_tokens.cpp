@@ -55,29 +55,37 @@ std::size_t control_length(std::string_view text) {
   return end < text.size() && is_letter(text[end]) ? end + 1 : 1;
 }
 
-/// printf's conversions and Python's names: %s, %1$d, %-5.2f, %lu, %(name)s, %%.
+/// Where the name in front of a conversion ends, as in %(name)s and %<name>s, or the number of its
+/// argument, as in %1$s; 0: it does not end. `text` begins with a percent sign.
+std::size_t end_of_name(std::string_view text) {
+  constexpr std::string_view kOpening = "(<{", kClosing = ")>}";
+  const std::size_t kind = kOpening.find(text.size() > 1 ? text[1] : ' ');
+  if (kind < kOpening.size() && !text.starts_with("%<PRI")) {
+    const std::size_t end = text.find_first_of(std::string("%\n") + kClosing[kind], 2);
+    return end == std::string_view::npos || text[end] != kClosing[kind] ? 0 : end + 1;
+  }
+  const std::size_t dollar = std::min(text.find_first_not_of(kDigits, 1), text.size() - 1);
+  return dollar > 1 && text[dollar] == '$' ? dollar + 1 : 1;
+}
+
+/// printf's conversions and those with names: %s, %1$d, %-5.2f, %<PRIu64>, %(name)s, %{name}, %%.
 std::size_t conversion_length(std::string_view text) {
   if (text.starts_with("%%")) return 2;
-  std::size_t place = 1;
-  if (text.substr(1).starts_with('(')) {
-    place = text.find_first_of("%)", 2);
-    if (place == std::string_view::npos || text[place] == '%') return 0;
-    ++place;
-  } else if (const std::size_t dollar = text.find_first_not_of(kDigits, 1);
-             dollar != std::string_view::npos && dollar > 1 && text[dollar] == '$') {
-    place = dollar + 1;
-  }
+  std::size_t place = end_of_name(text);
+  if (place == 0 || text[place - 1] == '}') return place;
   const auto skip = [&](std::string_view any) {
     place = std::min(text.find_first_not_of(any, place), text.size());
   };
   skip("-+#0");
   skip("0123456789.*");
+  if (text.substr(place).starts_with("<PRI")) {
+    skip("<PRIdiouxXMAXLEASTF0123456789");
+    return place < text.size() && text[place] == '>' ? place + 1 : 0;
+  }
   skip("hlLqjzt");
   constexpr std::string_view kConversions = "diouxXeEfFgGaAcspn@";
-  if (place >= text.size() || kConversions.find(text[place]) == std::string_view::npos) return 0;
-  // "50%discount" has no placeholder: a word goes on.
-  const bool goes_on = place + 1 < text.size() && is_letter(text[place + 1]) && place == 1;
-  return goes_on ? 0 : place + 1;
+  const bool converts = place < text.size() && kConversions.find(text[place]) < kConversions.size();
+  return converts ? place + 1 : 0;
 }
 
 MarkupToken tag_token(std::string_view tag) {
@@ -97,13 +105,21 @@ MarkupToken tag_token(std::string_view tag) {
 
 }  // namespace
 
-std::size_t placeholder_length(std::string_view text) {
-  if (text.starts_with("${")) {
-    const std::size_t length = brace_length(text.substr(1));
+std::size_t placeholder_length(std::string_view text, std::size_t offset) {
+  const std::string_view rest = text.substr(offset);
+  if (rest.starts_with("${")) {
+    const std::size_t length = brace_length(rest.substr(1));
     return length > 0 ? length + 1 : 0;
   }
-  if (text.starts_with('{')) return brace_length(text);
-  return text.starts_with('%') ? conversion_length(text) : 0;
+  if (rest.starts_with('{')) return brace_length(rest);
+  if (!rest.starts_with('%')) return 0;
+  const std::size_t length = conversion_length(rest);
+  if (length == 0 || !is_letter(rest[length - 1])) return length;
+  const std::size_t end =
+      std::find_if_not(rest.begin() + static_cast<std::ptrdiff_t>(length), rest.end(), is_letter) -
+      rest.begin();
+  const bool is_percentage = offset > 0 && kDigits.find(text[offset - 1]) != std::string_view::npos;
+  return is_percentage && end > length && length == 2 ? 0 : end;
 }
 
 std::vector<MarkupToken> text_tokens(std::string_view text, AlsoKept also) {
@@ -121,7 +137,8 @@ std::vector<MarkupToken> text_tokens(std::string_view text, AlsoKept also) {
     const std::size_t tag = tag_length(rest);
     const std::size_t single =
         also == AlsoKept::Positions ? position_length(rest) : control_length(rest);
-    const std::size_t placeholder = also == AlsoKept::Placeholders ? placeholder_length(rest) : 0;
+    const std::size_t placeholder =
+        also == AlsoKept::Placeholders ? placeholder_length(text, place) : 0;
     const std::size_t length = std::max({tag, single, placeholder});
     if (length == 0) {
       ++place;

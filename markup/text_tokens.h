@@ -10,15 +10,18 @@ namespace dragoman {
 
 /// What is kept besides tags (`<b>`, `</b>`, `<br/>`).
 enum class AlsoKept {
-  Positions,     ///< of subtitles: {\an8}
-  Placeholders,  ///< %s, %1$d, %(name)s, %%, {0}, {name}, ${name}, {{name}}; control characters
+  Positions,  ///< of subtitles: {\an8}
+  /// %s, %1$d, %<PRIu64>, %(name)s, %{name}, %%, {0}, {name}, ${name}, {{name}}; control characters
+  Placeholders,
 };
 
 /// The tokens of `text`, whose places are counted from its begin. "<" and "%" that begin nothing of
 /// this kind are text.
 std::vector<MarkupToken> text_tokens(std::string_view text, AlsoKept also);
 
-/// The length of the placeholder that a text begins with; 0: it begins with none.
-std::size_t placeholder_length(std::string_view text);
+/// The length of the placeholder that stands at an offset of a text, with the letters that follow
+/// it
+/// ("%dMB"); 0: there is none, as in "50%discount".
+std::size_t placeholder_length(std::string_view text, std::size_t offset);
 
 }  // namespace dragoman

@@ -49,6 +49,33 @@ TEST(PlaceTags, KeptTextsAreFoundInTheTranslationTheLongestFirst) {
   EXPECT_EQ(reversed_without_alignment("<b>a <code>x</code></b> b"), "<b>b <code>x</code></b> a");
 }
 
+TEST(PlaceTags, AKeptTextIsFoundWhereItTouchesLetters) {
+  for (const std::string html :
+       {"save <code>10</code>MB", "10<span translate=\"no\">km</span>", "the <code>foo</code>s end",
+        "re<code>start</code> it", "\u4F7F\u7528<code>foo</code>\u547D\u4EE4\u3002"})
+    EXPECT_EQ(translated(parse_html(html), in_order), html);
+  // Only where it touches letters in the source, too.
+  EXPECT_EQ(reversed_without_alignment("start <code>art</code> it"), "it <code>art</code> start");
+}
+
+TEST(PlaceTags, ElementsStandBetweenCharactersOfAScriptWithoutBlanks) {
+  const std::string html =
+      "\u4F7F\u7528<b>foo</b>\u547D\u4EE4\u548C<i>\u91CD\u8981</i>\u7684\u3002";
+  EXPECT_EQ(translated(parse_html(html), in_order), html);
+}
+
+TEST(PlaceTags, ABlankStandsBetweenKeptTextsAndWords) {
+  const auto placed = [](const std::string& html, std::size_t word_of_zwei) {
+    const AlignedText translation{.text = "eins zwei.",
+                                  .words = {{{0, 4}, {{0, 1}}}, {{5, 9}, {{word_of_zwei, 1}}}}};
+    return translated(parse_html(html), [&](std::string_view) { return translation; });
+  };
+  EXPECT_EQ(placed("one <code>a</code> <code>b</code>, two.", 3),
+            "eins <code>a</code> <code>b</code> zwei.");
+  EXPECT_EQ(placed("one two <code>a</code> and <code>b</code>.", 1),
+            "eins zwei <code>a</code> <code>b</code>.");
+}
+
 TEST(PlaceTags, ManyKeptTextsTakeNoQuadraticTime) {
   constexpr int kTexts = 60'000;
   std::string same, others, alone;

@@ -119,13 +119,74 @@ TEST(Po, APlaceholderStandsAtAFullStopWithoutABlank) {
 }
 
 TEST(Po, PlaceholdersAreThoseOfPrintfPythonAndBraces) {
-  for (const std::string kept : {"%s", "%1$d", "%-5.2f", "%lu", "%(name)s", "{0}", "{}", "{name}",
-                                 "{0:.2f}", "${name}", "{{name}}", "%@", "%%"})
-    EXPECT_EQ(placeholder_length(kept + " x"), kept.size()) << kept;
+  for (const std::string kept :
+       {"%s", "%1$d", "%-5.2f", "%lu", "%(name)s", "{0}", "{}", "{name}", "{0:.2f}", "${name}",
+        "{{name}}", "%@", "%%", "%{name}", "%<name>s", "%<PRIu64>", "%5<PRIu64>"})
+    EXPECT_EQ(placeholder_length(kept + " x", 0), kept.size()) << kept;
   for (const std::string text :
-       {"100% sure", "% d", "%", "%(name", "{a b}", "{", "$x", "%discount"})
+       {"100% sure", "% d", "%", "%(name", "%{name", "%<a b", "{a b}", "{", "$x", "50%discount"})
     for (std::size_t i = 0; i < text.size(); ++i)
-      EXPECT_EQ(placeholder_length(text.substr(i)), 0u) << text;
+      EXPECT_EQ(placeholder_length(text, i), 0u) << text;
+}
+
+TEST(Po, LettersBehindAPlaceholderBelongToIt) {
+  EXPECT_EQ(reversed_po("msgid \"read %dMB in %ds\"\nmsgstr \"\"\n"),
+            "msgid \"read %dMB in %ds\"\nmsgstr \"%dMB in %ds read\"\n");
+  EXPECT_EQ(placeholder_length("%(day)sth x", 0), 9u);
+  EXPECT_EQ(placeholder_length("100%s", 3), 2u);
+}
+
+/// The translation of a message with these flags, whose words are in the other order.
+std::string reversed_message(const std::string& flags, const std::string& message) {
+  const std::string po = reversed_po(flags + "msgid \"" + message + "\"\nmsgstr \"\"\n");
+  return po.substr(po.find("msgstr"));
+}
+
+TEST(Po, PlaceholdersThatCountTheirArgumentsGetNumbersWhereTheirOrderChanges) {
+  EXPECT_EQ(reversed_message("#, c-format\n", "%d of %s"), "msgstr \"%2$s of %1$d\"\n");
+  EXPECT_EQ(reversed_message("#, fuzzy, php-format\n", "%5.2f, %% and %s"),
+            "msgstr \"%2$s and %% %1$5.2f,\"\n");
+  EXPECT_EQ(reversed_message("#, c-format\n", "one %s"), "msgstr \"%s one\"\n");
+  EXPECT_EQ(reversed_message("#, c-format\n", "%2$s of %1$d"), "msgstr \"%1$d of %2$s\"\n");
+}
+
+TEST(Po, PlaceholdersThatCannotHaveNumbersKeepTheirOrder) {
+  EXPECT_EQ(reversed_message("", "%d of %s"), "msgstr \"%d of %s\"\n");
+  EXPECT_EQ(reversed_message("#, python-format\n", "%d of %s"), "msgstr \"%d of %s\"\n");
+  EXPECT_EQ(reversed_message("#, python-format\n", "%(a)d of %(b)s"),
+            "msgstr \"%(b)s of %(a)d\"\n");
+  EXPECT_EQ(reversed_message("#, python-brace-format\n", "{:d} of {}"), "msgstr \"{:d} of {}\"\n");
+  EXPECT_EQ(reversed_message("#, c-format\n", "%*d of %s"), "msgstr \"%*d of %s\"\n");
+  EXPECT_EQ(reversed_message("#, c-format\n", "%d of %<PRIu64>"), "msgstr \"%d of %<PRIu64>\"\n");
+  // Numbers in one line and none in another would be an error of its own.
+  EXPECT_EQ(reversed_message("#, c-format\n", "%d of %s\\n%d more"),
+            "msgstr \"\"\n\"%d of %s\\n\"\n\"more %d\"\n");
+}
+
+TEST(Po, FlagsAreThoseOfOneMessage) {
+  const std::string po =
+      reversed_po("#, c-format\nmsgid \"a\"\nmsgstr \"b\"\n\nmsgid \"%d of %s\"\nmsgstr \"\"\n");
+  EXPECT_NE(po.find("msgstr \"%d of %s\""), std::string::npos) << po;
+}
+
+TEST(Po, TheFormOfOneServesOtherNumbersWhereThereAreNotTwoForms) {
+  const std::string message = "msgid \"one cat\"\nmsgid_plural \"%d cats\"\n";
+  EXPECT_EQ(reversed_po(message + "msgstr[0] \"\"\n"), message + "msgstr[0] \"cats %d\"\n");
+  EXPECT_EQ(reversed_po(message + "msgstr[0] \"\"\nmsgstr[1] \"\"\n"),
+            message + "msgstr[0] \"cat one\"\nmsgstr[1] \"cats %d\"\n");
+  EXPECT_EQ(reversed_po(message + "msgstr[0] \"\"\nmsgstr[1] \"\"\nmsgstr[2] \"\"\n"),
+            message + "msgstr[0] \"cats %d\"\nmsgstr[1] \"cats %d\"\nmsgstr[2] \"cats %d\"\n");
+}
+
+TEST(Po, LineEndsAreThoseOfTheFile) {
+  EXPECT_EQ(reversed_po("msgid \"one two\"\r\nmsgstr \"\"\r\n"),
+            "msgid \"one two\"\r\nmsgstr \"two one\"\r\n");
+}
+
+TEST(Po, WhiteSpaceAroundALineStays) {
+  EXPECT_EQ(reversed_message("", "\\tone two:\\t"), "msgstr \"\\ttwo: one\\t\"\n");
+  EXPECT_EQ(reversed_message("", "one two\\r\\nthree"),
+            "msgstr \"\"\n\"two one\\r\\n\"\n\"three\"\n");
 }
 
 TEST(Po, AMessageIsFilledInOnlySoOften) {

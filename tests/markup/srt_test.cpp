@@ -34,7 +34,7 @@ TEST(Srt, ASentenceOverTwoCaptionsIsJoinedAndDividedAgain) {
 
 TEST(Srt, LinesOfACaptionAreOneSentenceUnlessSpeakersChange) {
   EXPECT_EQ(texts_of(kFirst + "one two\r\nthree"), (std::vector<std::string>{"one two three"}));
-  EXPECT_EQ(texts_of(kFirst + "- One?\n- Two"), (std::vector<std::string>{"- One?", "- Two"}));
+  EXPECT_EQ(texts_of(kFirst + "- One?\n- Two"), (std::vector<std::string>{"One?", "Two"}));
   EXPECT_EQ(translated(parse_srt(kFirst + "one two\r\nthree"), in_order),
             kFirst + "one two\r\nthree");
 }
@@ -51,6 +51,37 @@ TEST(Srt, AShortTranslationLosesNoCaption) {
   const std::string srt = kFirst + "one\ntwo" + kSecond + "three";
   EXPECT_EQ(translated(parse_srt(srt), one_word), kFirst + "eins\n" + kSecond);
   EXPECT_EQ(translated(parse_srt(srt), nothing), kFirst + "\n" + kSecond);
+}
+
+TEST(Srt, SignsOfSpeakersAndOfSongsStay) {
+  for (const std::string sign : {"- ", "-", "\u2013 ", "\u266A "}) {
+    const std::string srt = kFirst + sign + "One two.\n" + sign + "Three four.";
+    EXPECT_EQ(translated(parse_srt(srt), reversed),
+              kFirst + sign + "two. One\n" + sign + "four. Three");
+  }
+}
+
+TEST(Srt, ATextWithoutBlanksIsDividedBetweenItsCharacters) {
+  const auto chinese = [](std::string_view) {
+    return AlignedText{.text = "\u8FD9\u662F\uFF0C\u4E66\u3002"};
+  };
+  const std::string srt = kFirst + "one two three" + kSecond + "four.";
+  EXPECT_EQ(translated(parse_srt(srt), chinese),
+            kFirst + "\u8FD9\u662F\uFF0C" + kSecond + "\u4E66\u3002");
+}
+
+TEST(Srt, ANumberInFrontOfATimeIsNoText) {
+  const std::string srt =
+      "1\n00:00:01,000 --> 00:00:02,500\nOne two.\n2\n00:00:03,000 --> "
+      "00:00:04,000\nThree four.\n";
+  EXPECT_EQ(texts_of(srt), (std::vector<std::string>{"One two.", "Three four."}));
+  EXPECT_EQ(texts_of(kFirst + "The year\n\n1984\n\n3\n00:00:05,000 --> 00:00:06,000\nends."),
+            (std::vector<std::string>{"The year 1984 ends."}));
+}
+
+TEST(Srt, TextBehindABlankLineBelongsToItsCaption) {
+  EXPECT_EQ(texts_of(kFirst + "One two.\n\nThree --> four."),
+            (std::vector<std::string>{"One two.", "Three --> four."}));
 }
 
 TEST(Srt, AFileWithoutTimesIsRefused) {
