@@ -10,6 +10,15 @@ namespace dragoman {
 namespace {
 
 constexpr std::string_view kLineEnds = "\r\n";
+constexpr std::size_t kFootnoteIndent = 4;  // of the lines that belong to a footnote
+
+/// [^1], [!NOTE].
+std::size_t label_length(std::string_view text) {
+  constexpr std::size_t kLongest = 200;
+  if (!text.starts_with("[^") && !text.starts_with("[!")) return 0;
+  const std::size_t end = text.substr(0, kLongest).find_first_of("[] \t`", 2);
+  return end == std::string_view::npos || text[end] != ']' || end == 2 ? 0 : end + 1;
+}
 
 class Masker {
  public:
@@ -23,7 +32,7 @@ class Masker {
     place = mask_front_matter(place);
     while (place < masked_.text.size()) {
       const std::size_t end = line_end(place);
-      mask_line({place, end});
+      mask_labels({place, end});
       place = end + 1;
     }
     return std::move(masked_);
@@ -41,55 +50,52 @@ class Masker {
       if (kLineEnds.find(masked_.text[i]) == std::string_view::npos) masked_.text[i] = ' ';
   }
 
-  /// YAML between lines of "---", TOML between lines of "+++"; returns its end.
+  /// The blanks at its end are no part of a fence.
+  std::string_view fence_at(const ByteRange& range) const {
+    const std::string_view text = line(range);
+    return text.substr(0, text.find_last_not_of(" \t") + 1);
+  }
+
+  /// YAML between lines of "---", or up to a line of "...", and TOML between lines of "+++".
+  /// Returns its end.
   std::size_t mask_front_matter(std::size_t place) {
-    const std::string_view fence = line({place, line_end(place)});
+    const std::string_view fence = fence_at({place, line_end(place)});
     if (fence != "---" && fence != "+++") return place;
     for (std::size_t begin = line_end(place); begin < masked_.text.size();) {
       const std::size_t end = line_end(begin + 1);
-      if (line({begin + 1, end}) == fence) return blank({place, end}), end;
+      const std::string_view last = fence_at({begin + 1, end});
+      if (last == fence || (fence == "---" && last == "...")) return blank({place, end}), end;
       begin = end;
     }
     return place;
   }
 
-  void mask_line(const ByteRange& range) {
+  void mask_labels(const ByteRange& range) {
     const std::string_view text = line(range);
-    const std::size_t lead = std::min(text.find_first_not_of(" \t"), text.size());
-    if (lead == text.size()) {
-      is_after_blank_ = true;
-      return;
-    }
-    const bool is_deep = lead >= 4 || text.starts_with('\t');
-    if (in_footnote_ && is_after_blank_ && is_deep) masked_.text[range.begin] = '>';
-    if (is_after_blank_ && !is_deep) in_footnote_ = false;
-    is_after_blank_ = false;
-    mask_labels(range, lead < 4 ? lead : text.size());
-  }
-
-  void mask_labels(const ByteRange& range, std::size_t lead) {
-    const std::string_view text = line(range);
+    const std::size_t lead = std::min(text.find_first_not_of(' '), text.size());
     for (std::size_t at = text.find('['); at != std::string_view::npos;
          at = text.find('[', at + 1)) {
       const std::string_view rest = text.substr(at);
-      std::size_t length = label_length(rest);
-      if (length == 0) continue;
-      const bool defines = rest[1] == '^' && at == lead && rest.substr(length).starts_with(':');
-      if (rest[1] == '!' && !is_alert(text, at, length)) continue;
-      if (defines) ++length, in_footnote_ = true;
+      const std::size_t length = label_length(rest);
       const std::size_t begin = range.begin + at;
-      masked_.text.replace(begin, length, length, '.');
-      masked_.labels.push_back(
-          {.place = {begin, begin + length}, .begins_block = defines || rest[1] == '!'});
+      if (at == lead && lead < kFootnoteIndent && footnote_begin_length(rest) > 0)
+        mask_footnote({begin, begin + length + 1}, lead);
+      else if (length > 0 && (rest[1] == '^' || is_alert(text, at, length)))
+        mask({begin, begin + length}, rest[1] == '!');
     }
   }
 
-  /// [^1], [!NOTE].
-  static std::size_t label_length(std::string_view text) {
-    constexpr std::size_t kLongest = 200;
-    if (!text.starts_with("[^") && !text.starts_with("[!")) return 0;
-    const std::size_t end = text.substr(0, kLongest).find_first_of("[] \t`", 2);
-    return end == std::string_view::npos || text[end] != ']' || end == 2 ? 0 : end + 1;
+  void mask(const ByteRange& label, bool begins_block) {
+    masked_.text.replace(label.begin, label.size(), label.size(), '.');
+    masked_.labels.push_back({.place = label, .begins_block = begins_block});
+  }
+
+  /// An item of a list, so that what is indented like the footnote's text belongs to it.
+  void mask_footnote(const ByteRange& label, std::size_t lead) {
+    const std::size_t indent = std::max<std::size_t>(kFootnoteIndent - lead, 2);
+    mask({label.begin + indent, label.end}, true);
+    masked_.text[label.begin] = '-';
+    blank({label.begin + 1, label.begin + indent});
   }
 
   /// A quote's first line is the label alone.
@@ -103,10 +109,14 @@ class Masker {
   }
 
   MaskedMarkdown masked_;
-  bool in_footnote_ = false, is_after_blank_ = true;
 };
 
 }  // namespace
+
+std::size_t footnote_begin_length(std::string_view text) {
+  const std::size_t length = text.starts_with("[^") ? label_length(text) : 0;
+  return length > 0 && text.substr(length).starts_with(':') ? length + 1 : 0;
+}
 
 MaskedMarkdown masked_markdown(std::string_view markdown) { return Masker(markdown).masked(); }
 

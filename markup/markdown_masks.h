@@ -1,6 +1,7 @@
 // Markup that CommonMark does not know: footnotes, front matter, GitHub's alerts.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,14 +13,17 @@ namespace dragoman {
 struct MaskedMarkdown {
   std::string_view original;
   /// As long as the original. A label of a footnote ([^1]) or an alert ([!NOTE]) is full stops,
-  /// front matter is blank, and what belongs to a footnote is a quote.
+  /// front matter is blank, and a footnote is an item of a list.
   std::string text = {};
   struct Label {
     ByteRange place;
-    bool begins_block;  ///< [^1]: or [!NOTE]
+    bool begins_block;  ///< the end of [^1]:, or [!NOTE]
   };
   std::vector<Label> labels = {};  ///< in their order
 };
+
+/// The length of [^1]: at the beginning of a text; 0 where there is none.
+std::size_t footnote_begin_length(std::string_view text);
 
 /// The view must outlive the result.
 MaskedMarkdown masked_markdown(std::string_view markdown);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/utf8.h"
+#include "markup/markdown_masks.h"
 
 namespace dragoman {
 
@@ -22,25 +23,29 @@ bool is_word(char c) {
   return is_letter(c) || is_digit(c) || static_cast<unsigned char>(c) >= 0x80;
 }
 
-/// Whether the last line of a text has only the marks of quotes, lists and tasks.
+/// The length of the mark that a line begins with: of a quote, a list, a task or a footnote, or a
+/// blank. 0: it begins with none.
+std::size_t mark_length(std::string_view line) {
+  if (is_one_of(line[0], " \t>")) return 1;
+  if (const std::size_t footnote = footnote_begin_length(line)) return footnote;
+  const std::size_t digits = std::min(line.find_first_not_of(kDigits), line.size());
+  const bool is_number = digits > 0 && digits < line.size() && is_one_of(line[digits], ".)");
+  const bool is_task = line.size() > 2 && line[0] == '[' && line[2] == ']';
+  if (!is_number && !is_task && !is_one_of(line[0], "-+*")) return 0;
+  const std::size_t mark = is_number ? digits + 1 : is_task ? 3 : 1;
+  return mark < line.size() && is_blank(line[mark]) ? mark : 0;
+}
+
+/// Whether the last line of a text has only marks.
 bool begins_line(std::string_view before) {
   constexpr std::size_t kLongest = 1'000;
-  std::size_t begin = before.size();
-  while (begin > 0 && before[begin - 1] != '\n' && before[begin - 1] != '\r') {
-    if (!is_one_of(before[begin - 1], " \t>-+*.)[]xX0123456789") ||
-        before.size() - begin > kLongest)
-      return false;
-    --begin;
-  }
-  std::string_view line = before.substr(begin);
+  const std::size_t earliest = before.size() - std::min(before.size(), kLongest);
+  const std::size_t end = before.substr(earliest).find_last_of("\r\n");
+  if (end == std::string_view::npos && earliest > 0) return false;
+  std::string_view line = before.substr(end == std::string_view::npos ? 0 : earliest + end + 1);
   while (!line.empty()) {
-    const std::size_t digits = std::min(line.find_first_not_of(kDigits), line.size());
-    const bool is_number = digits > 0 && digits < line.size() && is_one_of(line[digits], ".)");
-    const bool is_task = line.size() > 2 && line[0] == '[' && line[2] == ']';
-    const std::size_t mark = is_number ? digits + 1 : is_task ? 3 : 1;
-    const bool is_free = is_one_of(line[0], " \t>");
-    const bool is_mark = is_number || is_task || is_one_of(line[0], "-+*");
-    if (!is_free && !(is_mark && mark < line.size() && is_blank(line[mark]))) return false;
+    const std::size_t mark = mark_length(line);
+    if (mark == 0) return false;
     line.remove_prefix(mark);
   }
   return true;

@@ -104,10 +104,41 @@ TEST(Markdown, FrontMatterStays) {
   EXPECT_EQ(turned("\xEF\xBB\xBF# one two"), "\xEF\xBB\xBF# two one");
 }
 
+TEST(Markdown, AFenceOfFrontMatterMayHaveBlanksBehindIt) {
+  for (const std::string matter :
+       {"--- \na: One two\nb: three\n---\n", "---\na: One two\nb: three\n--- \t\n",
+        "+++ \r\na = 'b c'\r\n+++\t\r\n"})
+    EXPECT_EQ(turned(matter + "\nthree four"), matter + "\nfour three");
+}
+
+TEST(Markdown, FullStopsEndFrontMatterOfYamlAlone) {
+  const std::string matter = "---\na: One two\nb: three\n...\n";
+  EXPECT_EQ(turned(matter + "one two\n\n---\n"), matter + "two one\n\n---\n");
+  EXPECT_EQ(turned("+++\na = 'b c'\n...\n+++\nd e"), "+++\na = 'b c'\n...\n+++\ne d");
+}
+
 TEST(Markdown, FootnotesKeepTheirLabels) {
   EXPECT_EQ(turned("one[^1] two\n\n[^1]: three four\n[^note]: five\n\n    six seven\n"),
             "two one[^1]\n\n[^1]: four three\n[^note]: five\n\n    seven six\n");
   EXPECT_EQ(turned("> [!NOTE]\n> one two\n"), "> [!NOTE]\n> two one\n");
+}
+
+TEST(Markdown, TheBlocksOfAFootnoteAreBlocks) {
+  const std::string code = "[^1]: one\n\n    ```\n    two three\n\n    four\n    ```\n\n";
+  EXPECT_EQ(turned(code + "five six\n\n# seven eight\n"), code + "six five\n\n# eight seven\n");
+  EXPECT_EQ(turned("[^1]: one two\n\n    - three four\n    - five six\n\n          code here\n"),
+            "[^1]: two one\n\n    - four three\n    - six five\n\n          code here\n");
+  EXPECT_EQ(turned("[^a]: one two\n\n\tthree four\n\n\t> five six\n\n    code here\n"),
+            "[^a]: two one\n\n\tfour three\n\n\t> six five\n\n    here code\n");
+  EXPECT_EQ(turned("[^1]: one two\n\n        code here\n\nthree four\n\n    code here\n"),
+            "[^1]: two one\n\n        code here\n\nfour three\n\n    code here\n");
+}
+
+TEST(Markdown, ALineGoesOnInAFootnote) {
+  EXPECT_EQ(texts_of("one\n[^1]: two\n    three\nfour\n\nfive\n"),
+            (Texts{"one", "two three four", "five"}));
+  EXPECT_EQ(texts_of("[^1]:\n    one\n[^2]: *two*\n   [^3]: three\n- four\n\n  [^4]: five\n"),
+            (Texts{"one", "two", "three", "four", "five"}));
 }
 
 TEST(Markdown, EscapesAndEntitiesAreRead) {
@@ -147,6 +178,12 @@ TEST(Markdown, ATranslationIsNoMarkup) {
   }
   EXPECT_EQ(with_text("xx", "snake_case 2 * 3 < 4 & 5 - 6. (a) C# 1."),
             "snake_case 2 * 3 < 4 & 5 - 6. (a) C# 1.");
+}
+
+TEST(Markdown, TheTextOfAFootnoteBeginsALine) {
+  EXPECT_EQ(with_text("[^1]: x\n", "16. a"), "[^1]: 16\\. a\n");
+  EXPECT_EQ(with_text("- x\n\n  [^\u00E9.]: x\n", "- a"), "- \\- a\n\n  [^\u00E9.]: \\- a\n");
+  EXPECT_EQ(with_text("x [^1]: x\n", "16. a"), "16[^1]. a\n");
 }
 
 /// The document with the two tags of its one passage around a stretch of its translation.
