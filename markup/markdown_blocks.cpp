@@ -23,14 +23,38 @@ bool is_delimiter_row(std::string_view line) {
          line.find('|') != std::string_view::npos && line.find('-') != std::string_view::npos;
 }
 
-/// Whether no link goes across the beginning of a line: it is blank, or an item of a list.
-bool begins_text(std::string_view line) {
-  const std::size_t first = line.find_first_not_of(" \t\r\n");
-  if (first == std::string_view::npos) return true;
-  const std::string_view rest = line.substr(first);
-  return first < 4 && line.substr(0, first).find('\t') == std::string_view::npos &&
-         rest.size() > 3 && std::string_view("-+*").find(rest[0]) != std::string_view::npos &&
-         rest[1] == ' ' && rest[2] > ' ';
+/// Markdown with other signs for brackets: the same blocks, without links and their definitions.
+std::string without_brackets(std::string_view markdown) {
+  constexpr std::string_view kBegin = "<![CDATA[", kEnd = "]]>";  // of a block
+  std::string text(markdown);
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const std::string_view rest = markdown.substr(i);
+    if (rest.starts_with(kBegin))
+      i += kBegin.size() - 1;
+    else if (rest.starts_with(kEnd))
+      i += kEnd.size() - 1;
+    else if (text[i] == '[' || text[i] == ']')
+      text[i] = ',';
+  }
+  return text;
+}
+
+/// The lines of each paragraph, heading and row of a table: md4c looks for links in these.
+std::vector<ByteRange> stretches_with_links(std::string_view markdown) {
+  std::vector<ByteRange> stretches;
+  for (const MarkdownBlock& block : markdown_blocks(without_brackets(markdown))) {
+    std::size_t first = markdown.size(), last = 0;
+    for (const MarkdownEvent& event : block.events) {
+      if (event.place.size() == 0) continue;
+      first = std::min(first, event.place.begin);
+      last = event.place.end;
+    }
+    if (first >= last || (!stretches.empty() && last <= stretches.back().end)) continue;
+    const std::size_t line_end = markdown.substr(0, first).find_last_of("\r\n");
+    stretches.push_back({line_end == std::string_view::npos ? 0 : line_end + 1,
+                         std::min(markdown.find_first_of("\r\n", last), markdown.size())});
+  }
+  return stretches;
 }
 
 /// md4c 0.4 looks for the label of each pair of brackets in all the text between them, where there
@@ -51,16 +75,8 @@ void check_brackets(std::string_view text) {
 
 void check_all_brackets(std::string_view markdown) {
   if (markdown.find("]:") == std::string_view::npos) return;
-  std::size_t begin = 0;
-  for (std::size_t line = 0; line < markdown.size();) {
-    const std::size_t end = std::min(markdown.find('\n', line), markdown.size() - 1) + 1;
-    if (begins_text(markdown.substr(line, end - line))) {
-      check_brackets(markdown.substr(begin, line - begin));
-      begin = line;
-    }
-    line = end;
-  }
-  check_brackets(markdown.substr(begin));
+  for (const ByteRange& stretch : stretches_with_links(markdown))
+    check_brackets(stretch.of(markdown));
 }
 
 /// Markdown with longer dashes in the rows below the heads of tables.

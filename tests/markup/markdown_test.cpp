@@ -275,5 +275,32 @@ TEST(Markdown, ManyLinksAreFine) {
   EXPECT_EQ(fault_of("[x]: /" + std::string(100'000, 'u') + "\n\n[x] [x] [x]\n"), "none");
 }
 
+TEST(Markdown, BracketsAreCountedInEachTextAlone) {
+  constexpr int kMany = 3'000;
+  for (const std::string& text :
+       {"| a | b |\n|--|--|\n" + repeated("| [one](http://a.b/cd) | `[]` [x] |\n", kMany),
+        repeated("12. [one](http://a.b/cd) [x] ![](u)\n", kMany),
+        repeated("- one\n    - [two](http://a.b/cd) `[`\n        1) [x]\n", kMany),
+        repeated("# [one](http://a.b/cd)\n[two][x]\n***\n> [x]\n", kMany),
+        "```\n" + repeated("[[\"one two three four\"]]\n", kMany) + "```\n"})
+    EXPECT_EQ(fault_of(text + "\n[x]: /foo\n"), "none") << text.substr(0, 100);
+}
+
+TEST(Markdown, LinesThatLookLikeOtherTextsHideNoBrackets) {
+  constexpr int kMany = 20'000;
+  const auto lines = [](const std::string& begin) {
+    return repeated(begin + "[\n", kMany) + repeated(begin + "]\n", kMany);
+  };
+  const std::string row = repeated("[|", kMany) + repeated("]|", kMany);
+  const std::clock_t begin = std::clock();
+  for (const std::string& text :
+       {lines("|"), lines("2. "), lines("    - "), lines("<b>"), "- b\n" + lines("    "),
+        "> b\n" + lines("| "), lines("    1) "), "\n|a|b|\n|-|-|\n|" + row,
+        "<![CDATA[\n>\n- a\n]]>\nb\n" + lines("    - ")})
+    EXPECT_THAT(fault_of("[x]: /foo\n\na\n" + text), testing::HasSubstr("too many brackets"))
+        << text.substr(0, 100);
+  EXPECT_LT(static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC, 5);
+}
+
 }  // namespace
 }  // namespace dragoman
