@@ -50,12 +50,16 @@ class DocumentWriter {
     text_ += ByteRange{place, range.end}.of(document_.bytes);
   }
 
-  /// A tag and the attributes that are translated in it.
-  void write_tag(const ByteRange& tag) {
+  /// A tag and the attributes that are translated in it; or a placeholder with its number.
+  void write_tag(const InlineTag& tag, bool numbered) {
+    if (numbered && tag.argument > 0) {
+      text_ += numbered_placeholder(tag.source.of(document_.bytes), tag.argument);
+      return;
+    }
     const auto attribute =
-        std::ranges::upper_bound(document_.passages, tag.begin, {},
+        std::ranges::upper_bound(document_.passages, tag.source.begin, {},
                                  [](const Passage& passage) { return passage.source.begin; });
-    write(tag, static_cast<std::size_t>(attribute - document_.passages.begin()));
+    write(tag.source, static_cast<std::size_t>(attribute - document_.passages.begin()));
   }
 
   void write_passage(const Passage& passage, const AlignedText& translation) {
@@ -66,17 +70,20 @@ class DocumentWriter {
     std::vector<PlacedTag> tags = place_tags(passage, translation);
     if (is_markdown_text(passage.writing)) tags = readable_marks(document_, passage, text, tags);
     const bool numbered = are_numbered(passage, tags);
-    std::size_t place = 0;
+    std::size_t place = 0, last_tag = 0, last_end = 0;
     for (const PlacedTag& tag : tags) {
       const InlineTag& known = passage.tags[tag.tag];
       write_text(ByteRange{place, tag.text.begin}.of(text), passage, bare,
                  document_.bytes[known.source.begin]);
+      const bool touches = &tag != &tags.front() && text_.size() == last_end;
       // Text that the translation has itself has the blanks of the translation.
-      if (known.blank_before && !tag.is_same && follows_word(text, tag.text.begin)) text_ += ' ';
-      if (numbered && known.argument > 0)
-        text_ += numbered_placeholder(known.source.of(document_.bytes), known.argument);
-      else
-        write_tag(known.source);
+      const bool is_apart =
+          known.blank_before && !tag.is_same && follows_word(text, tag.text.begin);
+      if (is_apart || (touches && are_read_as_one(document_, passage, last_tag, tag.tag)))
+        text_ += ' ';
+      write_tag(known, numbered);
+      last_tag = tag.tag;
+      last_end = text_.size();
       if (known.blank_behind && !tag.is_same && leads_word(text, tag.text.end)) text_ += ' ';
       place = tag.text.end;
     }

@@ -279,4 +279,15 @@ std::vector<PlacedTag> readable_marks(const MarkupDocument& document, const Pass
   return MarkPlacer(document, passage, text).placed(tags);
 }
 
+bool are_read_as_one(const MarkupDocument& document, const Passage& passage, std::size_t first,
+                     std::size_t second) {
+  const InlineTag& tag = passage.tags[first];
+  const InlineTag& next = passage.tags[second];
+  if (!is_markdown_text(passage.writing)) return false;
+  const char sign = document.bytes[tag.source.end - 1];
+  if (sign != document.bytes[next.source.begin]) return false;
+  const bool ends_and_begins = tag.partner < first && next.partner > second;
+  return sign == '`' || (ends_and_begins && is_one_of(sign, "*_~"));
+}
+
 }  // namespace dragoman

@@ -1,6 +1,7 @@
 // Text as it is written into Markdown, and marks of emphasis where they are read as such.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,5 +27,10 @@ std::string markdown_title(std::string_view text, std::string_view source);
 /// its marks would be read as text; so is a line end without text before or behind it.
 std::vector<PlacedTag> readable_marks(const MarkupDocument& document, const Passage& passage,
                                       std::string_view text, const std::vector<PlacedTag>& tags);
+
+/// Whether two tags of a passage (their numbers) would be read as one where the second now touches
+/// the first: code behind code, or emphasis behind emphasis of the same sign. A blank divides them.
+bool are_read_as_one(const MarkupDocument& document, const Passage& passage, std::size_t first,
+                     std::size_t second);
 
 }  // namespace dragoman

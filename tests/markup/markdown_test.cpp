@@ -211,6 +211,22 @@ TEST(Markdown, MarksAreReadAsMarks) {
   EXPECT_EQ(with_text("**x** yy", ""), "");
 }
 
+TEST(Markdown, MarksThatTouchAreNotReadAsOne) {
+  EXPECT_EQ(with_text("`a` one `b` two `c`\n", ""), "`a` `b` `c`\n");
+  EXPECT_EQ(with_text("one `a`, ``b`` and `c`.\n", "*"), "`a` ``b`` `c`\\*\n");
+  const auto first_and_last = [](std::string_view) {
+    return AlignedText{
+        .text = "einsdrei",
+        .words = {{.place = {0, 4}, .links = {{0, 1}}}, {.place = {4, 8}, .links = {{2, 1}}}}};
+  };
+  for (const std::string mark : {"**", "*", "__", "_", "~~"}) {
+    const std::string markdown = mark + "one" + mark + " two " + mark + "three" + mark;
+    EXPECT_EQ(translated(parse_markdown(markdown), first_and_last),
+              mark + "eins" + mark + " " + mark + "drei" + mark);
+  }
+  EXPECT_EQ(same("one \\``a` ***two* three**"), "one \\``a` ***two* three**");
+}
+
 TEST(Markdown, ADocumentWithNothingToTranslateStays) {
   for (const std::string markdown :
        {"", "\n", "\r\n\r\n", "---\n", "|--|\n", "![](a.png)\n", "[a]: http://b.c\n", "***",

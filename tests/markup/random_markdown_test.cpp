@@ -70,14 +70,15 @@ class RandomMarkdown {
   int words_ = 0;
 };
 
+std::string name_of(MarkdownSpan span) { return "span " + std::to_string(static_cast<int>(span)); }
+
 /// The spans of all blocks, and how many lines and rows there are.
 std::map<std::string, int> counted_spans(const std::string& markdown) {
   std::map<std::string, int> counts;
   for (const MarkdownBlock& block : markdown_blocks(masked_markdown(markdown).text)) {
     ++counts[block.is_cell ? "cells" : "blocks"];
     for (const MarkdownEvent& event : block.events)
-      if (event.kind == MarkdownEvent::Kind::Opens)
-        ++counts["span " + std::to_string(static_cast<int>(event.span))];
+      if (event.kind == MarkdownEvent::Kind::Opens) ++counts[name_of(event.span)];
   }
   for (const char* mark : {"<i>", "</i>", "[^n", "](u", "\n", "```", "http://a.b/w"})
     for (std::size_t at = markdown.find(mark); at != std::string::npos;
@@ -102,6 +103,19 @@ TEST(RandomMarkdownDocuments, NoMarkIsLostOrDoubled) {
     for (const std::string& result : {turned(markdown), same(markdown)})
       ASSERT_EQ(counted_spans(result), counted_spans(markdown)) << markdown << "\n->\n" << result;
     ASSERT_EQ(without_lines(same(markdown)), without_lines(markdown));
+  }
+}
+
+TEST(RandomMarkdownDocuments, NoCodeAndNoLinkIsLostInAnyTranslation) {
+  for (int i = 0; i < kDocuments; ++i) {
+    RandomStream random(7, i);
+    const std::string markdown = RandomMarkdown(random).document();
+    const std::string result = translated(parse_markdown(markdown), [&](std::string_view text) {
+      return random_translation(text, random);
+    });
+    std::map<std::string, int> expected = counted_spans(markdown), counts = counted_spans(result);
+    for (const MarkdownSpan span : {MarkdownSpan::Code, MarkdownSpan::Link, MarkdownSpan::Image})
+      ASSERT_EQ(counts[name_of(span)], expected[name_of(span)]) << markdown << "\n->\n" << result;
   }
 }
 
