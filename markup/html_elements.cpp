@@ -1,5 +1,7 @@
 #include "markup/html_elements.h"
 
+#include <algorithm>
+#include <array>
 #include <map>
 
 namespace dragoman {
@@ -32,6 +34,12 @@ HtmlElement html_element(std::string_view name) {
   }();
   const auto found = all.find(name);
   return found == all.end() ? Inline : found->second;
+}
+
+bool is_part_of_table(std::string_view name) {
+  constexpr std::array<std::string_view, 9> kParts = {"caption", "col", "colgroup", "tbody", "td",
+                                                      "tfoot",   "th",  "thead",    "tr"};
+  return std::ranges::find(kParts, name) != kParts.end();
 }
 
 }  // namespace dragoman

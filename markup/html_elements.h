@@ -17,4 +17,7 @@ enum class HtmlElement {
 /// `name` in lower case. Elements that HTML does not know are inline, as browsers show them.
 HtmlElement html_element(std::string_view name);
 
+/// Whether an element of this name stands in a table alone, as <td> does.
+bool is_part_of_table(std::string_view name);
+
 }  // namespace dragoman

@@ -50,13 +50,29 @@ std::string name_of_tag(std::string_view tag) {
   return ascii_lower(tag.substr(0, tag.find_first_of(" \t\n\r\f/>")));
 }
 
+/// In a page the parser drops the tag of a <td> that no table is around. The first tag says whether
+/// the HTML is cut out of a table.
+HtmlContext context_of(std::string_view html) {
+  constexpr std::size_t kMostLetters = 20;  // of a tag that is looked at
+  std::size_t place = html.find('<');
+  while (place < html.size()) {
+    const std::string_view rest = html.substr(place);
+    const std::string name = name_of_tag(rest.substr(0, kMostLetters));
+    if (!name.empty() && name[0] >= 'a' && name[0] <= 'z')
+      return is_part_of_table(name) ? HtmlContext::Table : HtmlContext::Page;
+    if (rest.starts_with("<!--")) place = html.find("-->", place + 2);
+    place = html.find('<', std::min(place, html.size() - 1) + 1);
+  }
+  return HtmlContext::Page;
+}
+
 class TokenFinder {
  public:
   TokenFinder(std::string_view html, const MarkupOptions& options)
       : html_(html), options_(options) {}
 
   std::vector<MarkupToken> tokens() {
-    const HtmlTree tree(html_);
+    const HtmlTree tree(html_, context_of(html_));
     walk(tree.document());
     std::ranges::stable_sort(found_, {},
                              [](const MarkupToken& token) { return token.source.begin; });

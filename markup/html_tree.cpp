@@ -104,8 +104,9 @@ class HtmlTree::Memory {
   }
 
   /// Runs the parser; null where the page is refused.
-  const GumboOutput* parse(std::string_view html) {
+  const GumboOutput* parse(std::string_view html, HtmlContext context) {
     GumboOptions options = kGumboDefaultOptions;
+    if (context == HtmlContext::Table) options.fragment_context = GUMBO_TAG_TABLE;
     options.allocator = [](void* memory, std::size_t size) {
       return static_cast<Memory*>(memory)->take(size);
     };
@@ -200,8 +201,8 @@ class HtmlTree::Memory {
   std::jmp_buf refused_;
 };
 
-HtmlTree::HtmlTree(std::string_view html)
-    : memory_(std::make_unique<Memory>(html.size())), output_(memory_->parse(html)) {
+HtmlTree::HtmlTree(std::string_view html, HtmlContext context)
+    : memory_(std::make_unique<Memory>(html.size())), output_(memory_->parse(html, context)) {
   if (output_ == nullptr) throw Error("html: ", memory_->fault());
 }
 

@@ -12,6 +12,12 @@
 
 namespace dragoman {
 
+/// Where the HTML stands.
+enum class HtmlContext {
+  Page,   ///< it is a page, or the content of one
+  Table,  ///< it begins within a table, whose own tag is missing
+};
+
 class HtmlTree {
  public:
   /// As many elements may be open at once as browsers take, and their attributes are bounded, too.
@@ -19,7 +25,7 @@ class HtmlTree {
 
   /// `html` must outlive the tree, whose nodes point into it. Throws Error where too many elements
   /// or attributes are open at once, or where the tree takes too much memory.
-  explicit HtmlTree(std::string_view html);
+  explicit HtmlTree(std::string_view html, HtmlContext context = HtmlContext::Page);
   HtmlTree(const HtmlTree&) = delete;
   HtmlTree& operator=(const HtmlTree&) = delete;
   ~HtmlTree();

@@ -142,6 +142,21 @@ TEST(Html, FragmentsStayFragments) {
   EXPECT_EQ(reversed_html(""), "");
 }
 
+TEST(Html, PartsOfATableWithoutATableKeepTheirAttributes) {
+  EXPECT_EQ(reversed_html("<td translate='no'>one two</td><td title='one two'>three four</td>"),
+            "<td translate='no'>one two</td><td title='two one'>four three</td>");
+  for (const std::string kept :
+       {"<tr class='notranslate'><td>one two</td></tr>",
+        "<!-- <p> --><tbody translate=no><tr><td>one <b>two</b></tbody>",
+        "</td><th translate='no'>one two</th>", "<caption translate='no'>one two</caption>"}) {
+    EXPECT_EQ(reversed_html(kept), kept);
+    EXPECT_EQ(reversed_html(kept + "<tr><td>one two</td></tr></table><p>one <i>two</i></p>"),
+              kept + "<tr><td>two one</td></tr></table><p><i>two</i> one</p>");
+  }
+  EXPECT_EQ(reversed_html("<TD>one two<td>three four", {.ignore_tags = {"td"}}),
+            "<TD>one two<td>three four");
+}
+
 TEST(Html, TheCallerMayNameTags) {
   EXPECT_EQ(texts_of("one <x>two</x> three"), (std::vector<std::string>{"one two three"}));
   EXPECT_EQ(texts_of("one <x>two</x> three", {.splitting_tags = {"x"}}),
@@ -197,6 +212,8 @@ TEST(Html, UnboundedNestingAndAttributesAreRefusedInAnInstant) {
         std::pair(wide + repeated("<p>x", 10'000), kNesting),
         std::pair(repeated("<b><i><p></b></p>", 6'000), kNesting),
         std::pair("<table>" + repeated("<b a><b c><b d><b e>", 5'000), kNesting),
+        std::pair("<tr>" + repeated("<b a><b c><b d><b e>", 5'000), kNesting),
+        std::pair("<td>" + repeated("<div>", 19'000), kNesting),
         std::pair(repeated("<object><a>", 9'000), kNesting),
         std::pair(repeated("<b><!--x--></body>", 5'000), kNesting),
         std::pair("<svg>" + repeated("<g>", 30'000), kNesting), std::pair(one_tag, kAttributes),
