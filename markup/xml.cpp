@@ -16,6 +16,10 @@ bool has_text(const MarkupToken& token) {
   return token.kind == Kind::Text && token.text.find_first_not_of(" \t\r\n") != std::string::npos;
 }
 
+bool begins_content(const MarkupToken& token) {
+  return token.kind == Kind::Opens || (token.kind == Kind::Kept && !token.name.empty());
+}
+
 /// The names of elements that stand beside text in their parents.
 std::set<std::string> names_in_sentences(const std::vector<MarkupToken>& tokens) {
   struct Parent {
@@ -31,37 +35,34 @@ std::set<std::string> names_in_sentences(const std::vector<MarkupToken>& tokens)
   for (const MarkupToken& token : tokens) {
     if (has_text(token)) open.back().has_text = true;
     const bool is_element =
-        token.kind == Kind::Opens || (token.kind == Kind::Single && !token.name.empty());
+        begins_content(token) || (token.kind == Kind::Single && !token.name.empty());
     if (is_element) open.back().children.insert(token.name);
-    if (token.kind == Kind::Opens) open.emplace_back();
+    if (begins_content(token)) open.emplace_back();
     if (token.kind == Kind::Closes) close();
   }
   close();
   return names;
 }
 
-/// An element and all in it is one token.
+/// An element that is kept, by its attribute or its name, is one token with all in it.
 std::vector<MarkupToken> with_kept(std::vector<MarkupToken> tokens,
                                    const MarkupOptions::Names& names) {
-  if (names.empty()) return tokens;
   std::vector<MarkupToken> all;
   std::size_t depth = 0;  // in a kept element
   for (MarkupToken& token : tokens) {
-    const bool begins = depth == 0 && names.contains(token.name) &&
-                        (token.kind == Kind::Opens || token.kind == Kind::Single);
-    const Kind kind = token.kind;
-    if (begins) {
+    const bool is_named =
+        !token.name.empty() && names.contains(token.name) && token.kind != Kind::Closes;
+    const bool is_kept = depth > 0 || is_named || token.kind == Kind::Kept;
+    const std::size_t deeper = is_kept && begins_content(token) ? 1 : 0;
+    const std::size_t ends = depth > 0 && token.kind == Kind::Closes ? 1 : 0;
+    if (depth == 0) {
       all.push_back(std::move(token));
-      all.back().kind = Kind::Kept;
-    } else if (depth == 0) {
-      all.push_back(std::move(token));
-      continue;
+      if (is_kept) all.back().kind = Kind::Kept;
     } else {
       all.back().source.end = token.source.end;
-      if (kind == Kind::Text) all.back().text += token.text;
+      if (token.kind == Kind::Text) all.back().text += token.text;
     }
-    if (kind == Kind::Opens) ++depth;
-    if (kind == Kind::Closes) --depth;
+    depth = depth + deeper - ends;
   }
   return all;
 }

@@ -12,11 +12,12 @@ namespace dragoman {
 
 /// `xml` is valid UTF-8. Its options say which elements split sentences. CDATA sections, comments,
 /// processing instructions and entities of the document type stay as they are, and so do
-/// attributes. Throws Error, with line and column, where `xml` is not well-formed or declares an
+/// attributes, and elements with translate="no" (DITA) or its:translate="no" (ITS). Throws Error, with line and column, where `xml` is not well-formed or declares an
 /// encoding other than UTF-8.
 MarkupDocument parse_xml(std::string xml, const MarkupOptions& options = {});
 
-/// The tokens that make up `xml`. All elements are inline.
+/// The tokens that make up `xml`. All elements are inline. Kind::Kept begins an element that is not
+/// to be translated, and its Kind::Closes ends it.
 std::vector<MarkupToken> xml_tokens(const std::string& xml);
 
 }  // namespace dragoman

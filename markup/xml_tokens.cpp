@@ -104,8 +104,18 @@ class XmlReader {
     text_.clear();
   }
 
-  static void on_begin(void* self, const XML_Char* name, const XML_Char**) {
-    if (const auto place = of(self).event()) of(self).add(Kind::Opens, *place, name);
+  static void on_begin(void* self, const XML_Char* name, const XML_Char** attributes) {
+    const auto place = of(self).event();
+    if (place) of(self).add(is_excluded(attributes) ? Kind::Kept : Kind::Opens, *place, name);
+  }
+
+  /// `attributes`: names and values by turns, those that the document type supplies, too.
+  static bool is_excluded(const XML_Char** attributes) {
+    for (; *attributes != nullptr; attributes += 2) {
+      const std::string_view name = attributes[0], value = attributes[1];
+      if ((name == "translate" || name == "its:translate") && value == "no") return true;
+    }
+    return false;
   }
 
   static void on_end(void* self, const XML_Char* name) {

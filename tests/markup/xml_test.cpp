@@ -55,6 +55,21 @@ TEST(Xml, IgnoredElementsAreKept) {
             "<d><x>one two</x><p>two one</p><x/></d>");
 }
 
+TEST(Xml, ElementsThatAreNotToBeTranslatedAreKept) {
+  EXPECT_EQ(reversed_xml("one <b translate=\"no\">two <i>three</i></b> four"),
+            "four <b translate=\"no\">two <i>three</i></b> one");
+  EXPECT_EQ(texts_of("one <b translate='no'>two</b> three"),
+            (std::vector<std::string>{"one two three"}));
+  EXPECT_EQ(reversed_xml("<d xmlns:its='x'><p its:translate='no'>one two</p><p>three four</p></d>"),
+            "<d xmlns:its='x'><p its:translate='no'>one two</p><p>four three</p></d>");
+  for (const std::string kept :
+       {"<d translate='no'><p>one two</p><p translate='yes'>three four</p></d>",
+        "<!DOCTYPE d [<!ATTLIST p translate CDATA 'no'>]><d><p>one <b>two</b></p></d>"})
+    EXPECT_EQ(reversed_xml(kept), kept);
+  EXPECT_EQ(reversed_xml("one <b translate='yes'>two</b> <x translate='no'/>"),
+            "<b translate='yes'>two</b> one <x translate='no'/>");
+}
+
 TEST(Xml, LineEndsMaySplit) {
   const std::string xml = "<p>one\n  two <b>three</b></p>";
   EXPECT_EQ(texts_of(xml), (std::vector<std::string>{"one two three"}));
