@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/utf8.h"
+#include "markup/space_reference.h"
 #include "markup/word_fragments.h"
 
 namespace dragoman {
@@ -38,19 +39,34 @@ void append_text(std::string& text, std::string_view more) {
   }
 }
 
-constexpr std::string_view kNoBreakSpace = "\u00A0";
+/// White space at the ends of a text, which HTML and XML may write as references.
+enum class References { None, Read };
 
-/// The length of the white space that a text begins with; `entity` is white space, too.
-std::size_t lead_of(std::string_view text, std::string_view entity = kNoBreakSpace) {
+std::size_t lead_of(std::string_view text, References references = References::None) {
   std::string_view rest = strip(text);
-  while (rest.starts_with(entity)) rest = strip(rest.substr(entity.size()));
+  while (references == References::Read) {
+    const std::size_t length = space_reference_length(rest);
+    if (length == 0) break;
+    rest = strip(rest.substr(length));
+  }
   return rest.empty() ? text.size() : static_cast<std::size_t>(rest.data() - text.data());
 }
 
-std::size_t trail_of(std::string_view text, std::string_view entity = kNoBreakSpace) {
+std::size_t trail_of(std::string_view text, References references = References::None) {
   std::string_view rest = strip(text);
-  while (rest.ends_with(entity)) rest = strip(rest.substr(0, rest.size() - entity.size()));
+  while (references == References::Read) {
+    const std::size_t last = rest.rfind('&');
+    if (last == std::string_view::npos || rest.substr(0, last).ends_with('\\'))
+      break;  // none, or one that Markdown escapes
+    if (last + space_reference_length(rest.substr(last)) != rest.size()) break;
+    rest = strip(rest.substr(0, last));
+  }
   return static_cast<std::size_t>(text.data() + text.size() - (rest.data() + rest.size()));
+}
+
+References references_of(Writing writing) {
+  return writing == Writing::Plain || writing == Writing::PoString ? References::None
+                                                                   : References::Read;
 }
 
 /// Without their ends: line feed, carriage return, both, or NUL.
@@ -81,7 +97,7 @@ class Stretch {
  private:
   static bool has_text(const MarkupToken& token) {
     return (token.kind == Kind::Text || token.kind == Kind::Kept) &&
-           token.text.find_first_not_of(kBlanks) != std::string::npos;
+           strip(token.text).find_first_not_of(kBlanks) != std::string_view::npos;
   }
 
   bool find_text() {
@@ -138,11 +154,11 @@ class Stretch {
     Passage passage{.source = {tokens_[begin_].source.begin, tokens_[end_ - 1].source.end},
                     .text = {},
                     .writing = writing};
-    const std::string_view entity = writing == Writing::HtmlText ? "&nbsp;" : "&#160;";
+    const References references = references_of(writing);
     if (tokens_[begin_].kind == Kind::Text)
-      passage.source.begin += lead_of(tokens_[begin_].source.of(document_), entity);
+      passage.source.begin += lead_of(tokens_[begin_].source.of(document_), references);
     if (tokens_[end_ - 1].kind == Kind::Text)
-      passage.source.end -= trail_of(tokens_[end_ - 1].source.of(document_), entity);
+      passage.source.end -= trail_of(tokens_[end_ - 1].source.of(document_), references);
     std::vector<std::size_t> numbers(tokens_.size(), InlineTag::kNone);  // of tags
     for (std::size_t t = begin_; t < end_; ++t) {
       if (tokens_[t].kind != Kind::Text) {

@@ -65,6 +65,44 @@ TEST(Html, WhiteSpaceAroundTextsStays) {
             "<p>&nbsp;two one\u00A0&nbsp; </p>");
 }
 
+TEST(Html, WhiteSpaceThatIsWrittenAsAReferenceStaysAroundTexts) {
+  for (const std::string space : {"&#160;",
+                                  "&#xA0;",
+                                  "&#XA0;",
+                                  "&#32;",
+                                  "&#160",
+                                  "&nbsp",
+                                  "&NonBreakingSpace;",
+                                  "&Tab;",
+                                  "&NewLine;",
+                                  "&ensp;",
+                                  "&emsp;",
+                                  "&emsp13;",
+                                  "&emsp14;",
+                                  "&numsp;",
+                                  "&puncsp;",
+                                  "&thinsp;",
+                                  "&ThinSpace;",
+                                  "&hairsp;",
+                                  "&VeryThinSpace;",
+                                  "&MediumSpace;",
+                                  "&ThickSpace;",
+                                  " &ensp;\n&#8195; "}) {
+    EXPECT_EQ(texts_of("<p>" + space + "(one) two" + space),
+              (std::vector<std::string>{"(one) two"}));
+    EXPECT_EQ(reversed_html("<p>" + space + "(one) two" + space),
+              "<p>" + space + "two (one)" + space);
+  }
+  EXPECT_EQ(reversed_html("<p>&emsp;<b>one</b> two<!-- x -->&emsp;</p>"),
+            "<p>&emsp;two <b>one</b><!-- x -->&emsp;</p>");
+}
+
+TEST(Html, AReferenceToOtherCharactersBelongsToTheText) {
+  EXPECT_EQ(reversed_html("<p>&amp;ensp; two &amp;#160;</p>"), "<p>&amp;#160; two &amp;ensp;</p>");
+  EXPECT_EQ(reversed_html("<p>&#133; two &#8230;</p>"), "<p>\u2026 two \u2026</p>");
+  EXPECT_EQ(reversed_html("<p>&# two &#x</p>"), "<p>&amp;#x two &amp;#</p>");
+}
+
 TEST(Html, CodeAndElementsThatAreNotToBeTranslatedAreKept) {
   EXPECT_EQ(texts_of("press <kbd>Enter</kbd> now"), (std::vector<std::string>{"press Enter now"}));
   EXPECT_EQ(reversed_html("press <kbd>Enter</kbd> now"), "now <kbd>Enter</kbd> press");
@@ -237,7 +275,8 @@ TEST(Html, ManyTagsAndNoBreakSpacesTakeNoQuadraticTime) {
   EXPECT_EQ(translated_document(tags, translation).size(), tags.bytes.size());
   EXPECT_LT(seconds_since(begin), 0.4);
   for (const std::string& html :
-       {"<p>" + repeated("&nbsp;", 16'000) + "x", "<p>x" + repeated("&nbsp;", 16'000),
+       {"<p>" + repeated("&nbsp;", 16'000) + "x", "<p>" + repeated("&#160;", 16'000) + "x",
+        "<p>x" + repeated("&emsp; ", 16'000), "<p>x" + repeated("&nbsp;", 16'000),
         "<p>x<code>" + repeated(" &nbsp;", 16'000) + "</code>"}) {
     begin = std::clock();
     EXPECT_EQ(texts_of(html).at(0)[0], 'x');

@@ -92,6 +92,12 @@ TEST(Xml, EntitiesAreReadAndWritten) {
             "'café' &amp;2 &lt;one&gt;");
 }
 
+TEST(Xml, WhiteSpaceThatIsWrittenAsAReferenceStaysAroundTexts) {
+  for (const std::string space : {"&#160;", "&#xA0;", "&#32;", " &#8195;\n&#x9;"})
+    EXPECT_EQ(reversed_xml("<p>" + space + "one two" + space + "</p>"),
+              "<p>" + space + "two one" + space + "</p>");
+}
+
 TEST(Xml, FaultsAreNamedWithTheirPlace) {
   EXPECT_EQ(error_of("<d>\n<p>one</d>"), "xml: line 2, column 9: mismatched tag");
   EXPECT_EQ(error_of("one & two"), "xml: line 1, column 6: not well-formed (invalid token)");
