@@ -19,4 +19,8 @@ MarkupDocument parse_html(std::string html, const MarkupOptions& options = {});
 /// The tokens that make up `html`, as the tree of the HTML standard's parser has them.
 std::vector<MarkupToken> html_tokens(const std::string& html, const MarkupOptions& options);
 
+/// The character that a reference means in HTML: that of "&eacute;". Some are two code points.
+/// Empty: HTML does not know the reference.
+std::string html_character(const std::string& reference);
+
 }  // namespace dragoman

@@ -301,4 +301,10 @@ std::vector<MarkupToken> html_tokens(const std::string& html, const MarkupOption
   return TokenFinder(html, options).tokens();
 }
 
+std::string html_character(const std::string& reference) {
+  constexpr std::size_t kMost = 2;  // code points; longer is what the parser has left as it is
+  std::string character = decoded(reference, TagsIn::Markup);
+  return count_code_points(character) > kMost ? "" : character;
+}
+
 }  // namespace dragoman

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <utility>
 
-#include "markup/word_fragments.h"
+#include "base/utf8.h"
 
 namespace dragoman {
 
@@ -13,7 +13,7 @@ namespace {
 using Kind = MarkupToken::Kind;
 
 bool has_text(const MarkupToken& token) {
-  return token.kind == Kind::Text && token.text.find_first_not_of(" \t\r\n") != std::string::npos;
+  return token.kind == Kind::Text && !strip(token.text).empty();
 }
 
 bool begins_content(const MarkupToken& token) {
@@ -60,7 +60,7 @@ std::vector<MarkupToken> with_kept(std::vector<MarkupToken> tokens,
       if (is_kept) all.back().kind = Kind::Kept;
     } else {
       all.back().source.end = token.source.end;
-      if (token.kind == Kind::Text) all.back().text += token.text;
+      if (token.kind == Kind::Text || token.kind == Kind::Kept) all.back().text += token.text;
     }
     depth = depth + deeper - ends;
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <limits>
+#include <map>
 #include <memory>
 #include <optional>
 #include <type_traits>
@@ -10,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
+#include "markup/html.h"
 #include "markup/xml.h"
 
 namespace dragoman {
@@ -44,6 +46,7 @@ class XmlReader {
     XML_SetCdataSectionHandler(parser_.get(), on_section, on_section_end);
     XML_SetDoctypeDeclHandler(parser_.get(), on_doctype, on_section_end);
     XML_SetXmlDeclHandler(parser_.get(), on_declaration);
+    XML_SetEntityDeclHandler(parser_.get(), on_entity);
     // Leaves entities of the document type as they are written.
     XML_SetDefaultHandler(parser_.get(), on_other);
   }
@@ -165,8 +168,35 @@ class XmlReader {
     XML_StopParser(reader.parser_.get(), XML_FALSE);
   }
 
+  /// The first declaration of a name counts.
+  static void on_entity(void* self, const XML_Char* name, int is_parameter, const XML_Char* value,
+                        int length, const XML_Char*, const XML_Char*, const XML_Char*,
+                        const XML_Char*) {
+    if (is_parameter) return;
+    constexpr int kMostText = 200;
+    std::string text;
+    if (value && length <= kMostText) text.assign(value, static_cast<std::size_t>(length));
+    if (text.find_first_of("<&") != std::string::npos) text.clear();  // it has markup
+    of(self).entities_.emplace(join_text('&', name, ';'), std::move(text));
+  }
+
+  /// A reference to an entity of the document type.
   static void on_other(void* self, const XML_Char* text, int length) {
-    if (length > 0 && text[0] == '&') single(self);
+    XmlReader& reader = of(self);
+    const auto place = reader.event();
+    if (length == 0 || text[0] != '&' || reader.section_ || !place) return;
+    const std::string& value = reader.value_of(std::string(place->of(reader.xml_)));
+    const std::size_t characters = count_code_points(value);
+    reader.add(characters == 0 ? Kind::Single : characters == 1 ? Kind::Text : Kind::Kept, *place);
+    reader.tokens_.back().text = value;
+  }
+
+  /// Empty where it is not known, or is no short text. A document type that is elsewhere is most
+  /// likely to declare the names of HTML.
+  const std::string& value_of(const std::string& reference) {
+    const auto [entity, is_new] = entities_.try_emplace(reference);
+    if (is_new) entity->second = html_character(reference);
+    return entity->second;
   }
 
   const std::string_view xml_;
@@ -176,6 +206,7 @@ class XmlReader {
   std::string text_;                    // since the last token
   std::optional<std::size_t> section_;  // begin of a CDATA section or the document type
   Kind section_kind_ = Kind::Single;
+  std::map<std::string, std::string> entities_;  // texts of references: "&name;"
   std::string fault_;
 };
 

@@ -84,7 +84,34 @@ TEST(Xml, AllButTextsStaysByteForByte) {
   const std::string middle = "<![CDATA[one <two]]><!-- one two --><?pi one two?>";
   EXPECT_EQ(reversed_xml(head + "\n one two\t" + middle + " </d >\n<!-- end -->\n"),
             head + "\n two one\t" + middle + " </d >\n<!-- end -->\n");
-  EXPECT_EQ(reversed_xml(head + "one &e; two</d>"), head + "&e; two one</d>");
+  EXPECT_EQ(reversed_xml(head + "one &e; two</d>"), head + "two &e; one</d>");
+}
+
+TEST(Xml, AnEntityForOneCharacterIsReadAsThatCharacter) {
+  const std::string head =
+      "<!DOCTYPE d [<!ENTITY nbsp '&#160;'><!ENTITY auml 'x'><!ENTITY auml '&#228;'>"
+      "<!ENTITY sp ' '>]>";
+  EXPECT_EQ(texts_of(head + "<d>one&nbsp;two&sp;th&auml;ree</d>"),
+            (std::vector<std::string>{"one\u00A0two thxree"}));
+  EXPECT_EQ(reversed_xml(head + "<d><p>&nbsp;&sp;one&nbsp;two&nbsp;</p>&nbsp;<p>&auml; b</p></d>"),
+            head + "<d><p>&nbsp;&sp;two one&nbsp;</p>&nbsp;<p>b x</p></d>");
+}
+
+TEST(Xml, TheEntitiesOfXhtmlAreKnownWithoutTheirDocumentType) {
+  const std::string head = "<!DOCTYPE html PUBLIC '-//W3C//DTD XHTML 1.0 Strict//EN' 'x.dtd'>";
+  EXPECT_EQ(texts_of(head + "<p>caf&eacute;&nbsp;one &unknown; two</p>"),
+            (std::vector<std::string>{"caf\u00E9\u00A0one two"}));
+  EXPECT_EQ(reversed_xml(head + "<p>one &unknown; caf&eacute;</p>"),
+            head + "<p>&unknown; caf\u00E9 one</p>");
+}
+
+TEST(Xml, AnEntityWithATextStandsForThatText) {
+  const std::string head =
+      "<!DOCTYPE d [<!ENTITY e 'two three'><!ENTITY b '<b>two</b>'><!ENTITY f SYSTEM 'f.xml'>]>";
+  EXPECT_EQ(texts_of(head + "<d>one &e; four</d>"),
+            (std::vector<std::string>{"one two three four"}));
+  EXPECT_EQ(reversed_xml(head + "<d>one &e; four</d>"), head + "<d>four &e; one</d>");
+  EXPECT_EQ(texts_of(head + "<d>one &b; &f; four</d>"), (std::vector<std::string>{"one four"}));
 }
 
 TEST(Xml, EntitiesAreReadAndWritten) {
