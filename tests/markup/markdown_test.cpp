@@ -183,7 +183,7 @@ TEST(Markdown, ATranslationIsNoMarkup) {
 TEST(Markdown, TheTextOfAFootnoteBeginsALine) {
   EXPECT_EQ(with_text("[^1]: x\n", "16. a"), "[^1]: 16\\. a\n");
   EXPECT_EQ(with_text("- x\n\n  [^\u00E9.]: x\n", "- a"), "- \\- a\n\n  [^\u00E9.]: \\- a\n");
-  EXPECT_EQ(with_text("x [^1]: x\n", "16. a"), "16[^1]. a\n");
+  EXPECT_EQ(with_text("x [^1]: x\n", "16. a"), "16 [^1]. a\n");
 }
 
 /// The document with the two tags of its one passage around a stretch of its translation.
