@@ -22,9 +22,13 @@ using Kind = MarkupToken::Kind;
 
 constexpr std::string_view kFragmentBegin = "<fragment>", kFragmentEnd = "</fragment>";
 
+std::size_t mark_size(std::string_view xml) {
+  return xml.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
+}
+
 /// Whether a text has what only a document can have in front of its elements.
 bool is_document(std::string_view xml) {
-  if (xml.starts_with(kByteOrderMark) || xml.starts_with("<?xml")) return true;
+  if (xml.substr(mark_size(xml)).starts_with("<?xml")) return true;
   // A document type stands in front of all elements, behind comments at most.
   const std::size_t type = xml.find("<!DOCTYPE");
   return type != std::string_view::npos && xml.find("</") > type;
@@ -34,7 +38,8 @@ class XmlReader {
  public:
   explicit XmlReader(std::string_view xml)
       : xml_(xml),
-        offset_(is_document(xml) ? 0 : kFragmentBegin.size()),
+        is_fragment_(!is_document(xml)),
+        offset_(is_fragment_ ? kFragmentBegin.size() - mark_size(xml) : 0),
         parser_(XML_ParserCreate("UTF-8"), XML_ParserFree) {
     if (!parser_) throw Error("xml: no memory for the parser");
     XML_SetUserData(parser_.get(), this);
@@ -52,9 +57,15 @@ class XmlReader {
   }
 
   std::vector<MarkupToken> tokens() {
-    if (offset_ > 0) feed(kFragmentBegin, XML_FALSE);
-    feed(xml_, offset_ > 0 ? XML_FALSE : XML_TRUE);
-    if (offset_ > 0) feed(kFragmentEnd, XML_TRUE);
+    if (const std::size_t mark = mark_size(xml_); is_fragment_) {
+      // Within the fragment's element it would be a character of its text.
+      if (mark > 0) tokens_.push_back({.kind = Kind::Splits, .source = {0, mark}});
+      feed(kFragmentBegin, XML_FALSE);
+      feed(xml_.substr(mark), XML_FALSE);
+      feed(kFragmentEnd, XML_TRUE);
+    } else {
+      feed(xml_, XML_TRUE);
+    }
     if (!fault_.empty()) throw Error("xml: ", fault_);
     flush_text(xml_.size());
     return std::move(tokens_);
@@ -75,13 +86,14 @@ class XmlReader {
     const XML_Error code = XML_GetErrorCode(parser_.get());
     const auto line = XML_GetCurrentLineNumber(parser_.get());
     auto column = XML_GetCurrentColumnNumber(parser_.get()) + 1;
-    if (line == 1) column -= std::min<XML_Size>(offset_, column - 1);
+    if (line == 1 && is_fragment_) column -= std::min<XML_Size>(kFragmentBegin.size(), column - 1);
     throw Error("xml: line ", line, ", column ", column, ": ", XML_ErrorString(code));
   }
 
   /// The end of the fragment is no place that the parser knows.
   [[noreturn]] void fail_at_the_end() const {
-    const std::size_t line_begin = xml_.rfind('\n') + 1;  // 0 where there is none
+    const std::size_t line = xml_.rfind('\n');
+    const std::size_t line_begin = line == std::string_view::npos ? mark_size(xml_) : line + 1;
     throw Error("xml: line ", std::count(xml_.begin(), xml_.end(), '\n') + 1, ", column ",
                 xml_.size() - line_begin + 1, ": an element is not closed");
   }
@@ -162,7 +174,7 @@ class XmlReader {
     XmlReader& reader = of(self);
     if (const auto place = reader.event()) reader.add(Kind::Splits, *place);
     const std::string name = ascii_upper(encoding ? encoding : "UTF-8");
-    if (name == "UTF-8" || name == "US-ASCII" || name == "ASCII" || name == "UTF8") return;
+    if (name == "UTF-8" || name == "UTF8") return;
     reader.fault_ = join_text("declares the encoding ", encoding,
                               "; convert it to UTF-8 (iconv -t UTF-8), and its declaration, too");
     XML_StopParser(reader.parser_.get(), XML_FALSE);
@@ -200,7 +212,8 @@ class XmlReader {
   }
 
   const std::string_view xml_;
-  const std::size_t offset_;  // of xml_ in what the parser sees
+  const bool is_fragment_;
+  const std::size_t offset_;  // of xml_ in what the parser sees, which has no mark in a fragment
   const std::unique_ptr<std::remove_pointer_t<XML_Parser>, decltype(&XML_ParserFree)> parser_;
   std::vector<MarkupToken> tokens_;
   std::string text_;                    // since the last token

@@ -137,6 +137,25 @@ TEST(Xml, FaultsAreNamedWithTheirPlace) {
   EXPECT_EQ(error_of(""), "none");
 }
 
+TEST(Xml, ATranslationInUtf8CannotStandUnderADeclarationOfAscii) {
+  EXPECT_EQ(error_of("<?xml version='1.0' encoding='US-ASCII'?><d>x</d>"),
+            "xml: declares the encoding US-ASCII; convert it to UTF-8 (iconv -t UTF-8), and its "
+            "declaration, too");
+  EXPECT_EQ(error_of("<?xml version='1.0' encoding='utf-8'?><d>x</d>"), "none");
+  EXPECT_EQ(error_of("<?xml version='1.0'?><d>x</d>"), "none");
+}
+
+TEST(Xml, AFragmentMayBeginWithAByteOrderMark) {
+  EXPECT_EQ(reversed_xml("\xEF\xBB\xBF<p>one two</p><p>three <b>four</b></p>"),
+            "\xEF\xBB\xBF<p>two one</p><p><b>four</b> three</p>");
+  EXPECT_EQ(reversed_xml("\xEF\xBB\xBFone two"), "\xEF\xBB\xBFtwo one");
+  EXPECT_EQ(error_of("\xEF\xBB\xBFone & two"),
+            "xml: line 1, column 6: not well-formed (invalid token)");
+  EXPECT_EQ(error_of("\xEF\xBB\xBFone <b>two"), "xml: line 1, column 11: an element is not closed");
+  EXPECT_EQ(reversed_xml("\xEF\xBB\xBF<!DOCTYPE d><d>one two</d>"),
+            "\xEF\xBB\xBF<!DOCTYPE d><d>two one</d>");
+}
+
 TEST(Xml, DeepNestingSurvives) {
   std::string xml = "one ";
   for (int i = 0; i < 100'000; ++i) xml += "<b>";
