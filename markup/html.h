@@ -13,7 +13,8 @@ namespace dragoman {
 /// `html` is valid UTF-8. Inline tags stand within sentences, all others and <br> split them. Kept
 /// are script, style, code, pre and the like, and what has translate="no" or the class notranslate.
 /// The attributes title, alt and placeholder are passages. In a text without any tag each line is a
-/// passage. Throws Error where elements are nested deeper than browsers take them (HtmlTree).
+/// passage. The document declares UTF-8 where a <meta> of `html` declares another encoding. Throws
+/// Error where elements are nested deeper than browsers take them (HtmlTree).
 MarkupDocument parse_html(std::string html, const MarkupOptions& options = {});
 
 /// The tokens that make up `html`, as the tree of the HTML standard's parser has them.

@@ -16,9 +16,7 @@ namespace {
 
 using Kind = MarkupToken::Kind;
 
-const GumboVector& children_of(const GumboNode& node) {
-  return node.type == GUMBO_NODE_DOCUMENT ? node.v.document.children : node.v.element.children;
-}
+constexpr std::string_view kNameEnds = " \t\n\r\f/>", kTagBlanks = kNameEnds.substr(0, 5);
 
 /// The text of HTML that has no tags: entities become characters. `literal`: "<" means itself.
 enum class TagsIn { Markup, Literal };
@@ -28,18 +26,9 @@ std::string decoded(std::string_view html, TagsIn tags) {
   const std::string page = (tags == TagsIn::Literal ? "<title>" : "<body>.") + std::string(html);
   const HtmlTree tree(page);
   std::string text;
-  std::vector<const GumboNode*> open = {tree.document()};
-  while (!open.empty()) {
-    const GumboNode* node = open.back();
-    open.pop_back();
-    if (node->type == GUMBO_NODE_DOCUMENT || node->type == GUMBO_NODE_ELEMENT) {
-      const GumboVector& children = children_of(*node);
-      for (unsigned int i = children.length; i-- > 0;)
-        open.push_back(static_cast<const GumboNode*>(children.data[i]));
-    } else if (node->type == GUMBO_NODE_TEXT || node->type == GUMBO_NODE_WHITESPACE) {
+  for (const GumboNode* node : tree.nodes())
+    if (node->type == GUMBO_NODE_TEXT || node->type == GUMBO_NODE_WHITESPACE)
       text += node->v.text.text;
-    }
-  }
   if (tags == TagsIn::Markup && text.starts_with('.')) text.erase(0, 1);
   return text;
 }
@@ -47,7 +36,7 @@ std::string decoded(std::string_view html, TagsIn tags) {
 /// "b" of "<b class=x>" and "</B>".
 std::string name_of_tag(std::string_view tag) {
   tag.remove_prefix(std::min<std::size_t>(tag.size(), tag.starts_with("</") ? 2 : 1));
-  return ascii_lower(tag.substr(0, tag.find_first_of(" \t\n\r\f/>")));
+  return ascii_lower(tag.substr(0, tag.find_first_of(kNameEnds)));
 }
 
 /// In a page the parser drops the tag of a <td> that no table is around. The first tag says whether
@@ -89,7 +78,7 @@ class TokenFinder {
     std::vector<Visit> open = {{root}};
     while (!open.empty()) {
       Visit& visit = open.back();
-      const GumboVector& children = children_of(*visit.node);
+      const GumboVector& children = HtmlTree::children_of(*visit.node);
       if (visit.child == children.length) {
         if (visit.node->type == GUMBO_NODE_ELEMENT) leave(visit.node->v.element);
         open.pop_back();
@@ -167,7 +156,11 @@ class TokenFinder {
     if (const char* translate = attribute(element, "translate"))
       return ascii_lower(translate) == "no";
     const char* names = attribute(element, "class");
-    return names && join_text(' ', names, ' ').find(" notranslate ") != std::string::npos;
+    if (!names) return false;
+    std::string spaced = join_text(' ', names, ' ');
+    for (char& c : spaced)
+      if (kTagBlanks.find(c) != std::string_view::npos) c = ' ';
+    return spaced.find(" notranslate ") != std::string::npos;
   }
 
   /// The end tag, where the page has one; else nothing.

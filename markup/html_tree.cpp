@@ -208,4 +208,22 @@ HtmlTree::HtmlTree(std::string_view html, HtmlContext context)
 
 HtmlTree::~HtmlTree() = default;
 
+const GumboVector& HtmlTree::children_of(const GumboNode& node) {
+  return node.type == GUMBO_NODE_DOCUMENT ? node.v.document.children : node.v.element.children;
+}
+
+std::vector<const GumboNode*> HtmlTree::nodes() const {
+  std::vector<const GumboNode*> nodes, open = {document()};
+  while (!open.empty()) {
+    const GumboNode* node = open.back();
+    open.pop_back();
+    nodes.push_back(node);
+    if (node->type != GUMBO_NODE_DOCUMENT && node->type != GUMBO_NODE_ELEMENT) continue;
+    const GumboVector& children = children_of(*node);
+    for (unsigned int i = children.length; i-- > 0;)
+      open.push_back(static_cast<const GumboNode*>(children.data[i]));
+  }
+  return nodes;
+}
+
 }  // namespace dragoman

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <memory>
 #include <string_view>
+#include <vector>
 
 namespace dragoman {
 
@@ -31,6 +32,12 @@ class HtmlTree {
   ~HtmlTree();
 
   const GumboNode* document() const { return output_->document; }
+
+  /// `node` is the document or an element.
+  static const GumboVector& children_of(const GumboNode& node);
+
+  /// In the order of the tree, without the content of <template>.
+  std::vector<const GumboNode*> nodes() const;
 
  private:
   class Memory;

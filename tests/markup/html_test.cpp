@@ -112,6 +112,10 @@ TEST(Html, CodeAndElementsThatAreNotToBeTranslatedAreKept) {
             "four <span translate=\"no\">two three</span> one");
   EXPECT_EQ(reversed_html("one <span class='x notranslate'>two three</span> four"),
             "four <span class='x notranslate'>two three</span> one");
+  for (const std::string blank : {"\t", "\n", "\f", "\r\n"}) {
+    const std::string kept = "<p class='x" + blank + "notranslate" + blank + "y'>one two</p>";
+    EXPECT_EQ(reversed_html(kept), kept);
+  }
   for (const std::string kept :
        {"<script>if (a < b) one();</script>", "<style>p { color: red }</style>",
         "<pre>one  two\nthree</pre>", "<!-- one two -->", "<textarea>one two</textarea>",
@@ -155,6 +159,7 @@ TEST(Html, TextWithoutTagsIsTranslatedLineByLine) {
   EXPECT_EQ(texts_of("one  two\n three & four\n\nfive > six"),
             (std::vector<std::string>{"one  two", "three & four", "five > six"}));
   EXPECT_EQ(reversed_html("one two\n three & four\r\n"), "two one\n four & three\r\n");
+  EXPECT_EQ(reversed_html("\xEF\xBB\xBFone two\nthree four"), "\xEF\xBB\xBFtwo one\nfour three");
 }
 
 TEST(Html, SinglesStandWhereTheyStood) {
@@ -193,6 +198,29 @@ TEST(Html, PartsOfATableWithoutATableKeepTheirAttributes) {
   }
   EXPECT_EQ(reversed_html("<TD>one two<td>three four", {.ignore_tags = {"td"}}),
             "<TD>one two<td>three four");
+}
+
+TEST(Html, APageDeclaresUtf8WhateverItHasDeclaredBefore) {
+  const auto written = [](const std::string& html) {
+    return reversed_html("<!-- <meta charset=latin1> -->" + html + "<p>one two</p>");
+  };
+  const auto expected = [](const std::string& html) {
+    return "<!-- <meta charset=latin1> -->" + html + "<p>two one</p>";
+  };
+  EXPECT_EQ(written("<META charset=\"iso-8859-1\">"), expected("<META charset=\"utf-8\">"));
+  EXPECT_EQ(written("<meta\ncharset=l1 >"), expected("<meta\ncharset=utf-8 >"));
+  EXPECT_EQ(
+      written("<meta http-equiv='Content-type' content='text/html; Charset = latin1; x'><b>"),
+      expected("<meta http-equiv='Content-type' content='text/html; Charset = utf-8; x'><b>"));
+  EXPECT_EQ(written("<meta charset=x><meta charset='us-ascii'/>"),
+            expected("<meta charset=utf-8><meta charset='utf-8'/>"));
+  for (const std::string stays :
+       {"<meta charset='UTF-8'>", "<meta charset=utf8>", "<meta charset=''>",
+        "<meta name=description content='text/html; charset=latin1'>",
+        "<meta http-equiv=Content-Type content='text/html; charset=UTF-8'>",
+        "<meta http-equiv=Content-Type content='text/html; charset='>",
+        "<script charset=latin1>x = '<meta charset=latin1>';</script>"})
+    EXPECT_EQ(written(stays), expected(stays));
 }
 
 TEST(Html, TheCallerMayNameTags) {
