@@ -51,7 +51,13 @@ class XmlReader {
     XML_SetCdataSectionHandler(parser_.get(), on_section, on_section_end);
     XML_SetDoctypeDeclHandler(parser_.get(), on_doctype, on_section_end);
     XML_SetXmlDeclHandler(parser_.get(), on_declaration);
-    XML_SetEntityDeclHandler(parser_.get(), on_entity);
+    XML_SetEntityDeclHandler(parser_.get(), [](void* self, const XML_Char* name, int is_parameter,
+                                               const XML_Char* value, int length, const XML_Char*,
+                                               const XML_Char*, const XML_Char*, const XML_Char*) {
+      const auto size = static_cast<std::size_t>(length);
+      if (!is_parameter)
+        of(self).declare(name, value ? std::string_view(value, size) : std::string_view());
+    });
     // Leaves entities of the document type as they are written.
     XML_SetDefaultHandler(parser_.get(), on_other);
   }
@@ -181,15 +187,11 @@ class XmlReader {
   }
 
   /// The first declaration of a name counts.
-  static void on_entity(void* self, const XML_Char* name, int is_parameter, const XML_Char* value,
-                        int length, const XML_Char*, const XML_Char*, const XML_Char*,
-                        const XML_Char*) {
-    if (is_parameter) return;
-    constexpr int kMostText = 200;
-    std::string text;
-    if (value && length <= kMostText) text.assign(value, static_cast<std::size_t>(length));
-    if (text.find_first_of("<&") != std::string::npos) text.clear();  // it has markup
-    of(self).entities_.emplace(join_text('&', name, ';'), std::move(text));
+  void declare(const XML_Char* name, std::string_view value) {
+    constexpr std::size_t kMostText = 200;
+    const bool has_markup = value.find_first_of("<&") != std::string_view::npos;
+    const bool is_text = value.size() <= kMostText && !has_markup;
+    entities_.emplace(join_text('&', name, ';'), is_text ? value : "");
   }
 
   /// A reference to an entity of the document type.
