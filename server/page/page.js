@@ -105,8 +105,14 @@ const clear = () => {
   show({ translatedText: '' });
 };
 
-const translate = async () => {
+// What is under way is for a text, a language or a term that has changed.
+const giveUp = () => {
   running?.abort();
+  running = null;
+};
+
+const translate = async () => {
+  giveUp();
   const mine = (running = new AbortController());
   if (!text.value.trim()) return clear();
   const { signal } = mine;
@@ -130,6 +136,8 @@ const translate = async () => {
 
 let timer = 0;
 const translateSoon = () => {
+  giveUp();
+  document.body.classList.add('old');
   clearTimeout(timer);
   timer = setTimeout(translate, PAUSE);
 };

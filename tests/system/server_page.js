@@ -112,6 +112,27 @@ const checks = {
     assert.equal(await result(page).textContent(), answer.translatedText);
   },
 
+  async 'an answer is dropped when a key follows its request'(page) {
+    await page.route('**/translate', async route => {
+      const response = await route.fetch();
+      if (route.request().postDataJSON().q !== SENTENCE) return route.fulfill({ response });
+      // The key comes, and the answer before the next request.
+      await page.evaluate(() => {
+        const field = document.querySelector('#text');
+        field.value = `Now ${field.value}`;
+        field.dispatchEvent(new Event('input'));
+      });
+      await route.fulfill({ response }).catch(() => {});
+    });
+    await page.evaluate(() => {
+      window.shown = 0;
+      new MutationObserver(() => ++window.shown).observe(document.querySelector('#result'), { childList: true });
+    });
+    await Promise.all([answered(page, `Now ${SENTENCE}`), text(page).fill(SENTENCE)]);
+    await settled(page);
+    assert.equal(await page.evaluate(() => window.shown), 1, 'the answer to the text before was shown');
+  },
+
   async 'words that belong together are marked, by pointer and by keyboard'(page) {
     await write(page, SENTENCE);
     const linked = within => page.locator(`${within} .linked`).count();
