@@ -30,7 +30,8 @@ const decoded = async file => {
 };
 
 // As an answer of the server: with the language between source and target if there is one.
-const translateText = async (text, most, parameters, signal, onProgress) => {
+const translateText = async (text, most, parameters, { onProgress, ...patience }) => {
+  const { signal } = patience;
   const parts = portions(text, most);
   const translated = Array(parts.length).fill('');
   let next = 0;
@@ -41,7 +42,7 @@ const translateText = async (text, most, parameters, signal, onProgress) => {
     const at = next++;
     const part = parts[at];
     const answer = part.trim()
-      ? await patiently(() => translate({ ...parameters, source, q: part }, signal), signal)
+      ? await patiently(() => translate({ ...parameters, source, q: part }, signal), patience)
       : { translatedText: part };
     translated[at] = answer.translatedText;
     pivotLanguage ||= answer.pivotLanguage;
@@ -111,6 +112,7 @@ export class Files {
   }
 
   async translated(file, parameters, signal) {
+    const patience = { signal, onWait: (seconds, message) => this.show(message) };
     if (!/\.txt$/i.test(file.name)) {
       this.show('is being translated');
       const { translatedFileUrl, pivotLanguage } = await translateFile(file, parameters, signal);
@@ -121,8 +123,8 @@ export class Files {
     const text = await decoded(file);
     if (!text.trim()) throw new Error(`${file.name} has no text.`);
     const { translatedText, pivotLanguage } = await translateText(
-      text, this.portionSize(parameters), parameters, signal,
-      fraction => this.show(`${Math.floor(fraction * 100)} %`, fraction),
+      text, this.portionSize(parameters), parameters,
+      { ...patience, onProgress: fraction => this.show(`${Math.floor(fraction * 100)} %`, fraction) },
     );
     const blob = new Blob([translatedText], { type: 'text/plain;charset=utf-8' });
     return { address: URL.createObjectURL(blob), pivotLanguage };

@@ -6,6 +6,7 @@ import { Words, element } from './words.js';
 const PAUSE = 250; // ms without a key before a request
 const ALTERNATIVES = 2;
 const LONGEST_WITH_ALTERNATIVES = 400; // characters
+const SHORT_WAIT = 3; // seconds
 
 const byId = id => document.getElementById(id);
 const [text, result, source, target, terms, key] = [
@@ -42,6 +43,7 @@ const showError = message => {
 const showStatus = message => {
   byId('status').textContent = message;
 };
+const showWait = (seconds, message) => (seconds > SHORT_WAIT ? showError : showStatus)(message);
 const nameOf = code => known.find(language => language.code === code)?.name || code;
 const wayOf = pivot => (pivot ? `by way of ${nameOf(pivot)}` : '');
 
@@ -121,7 +123,9 @@ const translate = async () => {
   if (asks) parameters.alternatives = ALTERNATIVES;
   document.body.classList.add('old');
   try {
-    const answer = await server.patiently(() => server.translate(parameters, signal), signal, 5);
+    const answer = await server.patiently(() => server.translate(parameters, signal), {
+      signal, tries: 5, onWait: showWait,
+    });
     if (mine !== running) return;
     showError('');
     show(answer);

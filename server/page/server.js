@@ -40,13 +40,16 @@ export const pause = (milliseconds, signal) =>
     });
   });
 
-// Tries again, as long as the server asks for a pause only.
-export const patiently = async (request, signal, tries = 20) => {
+// Tries again, as long as the server asks for a pause only. `onWait` is told the seconds of each
+// pause, and why it is.
+export const patiently = async (request, { signal, tries = 20, onWait }) => {
   for (;;) {
     try {
       return await request();
     } catch (error) {
-      if (!error.retryAfter || --tries <= 0) throw error;
+      if (signal.aborted || !error.retryAfter || --tries <= 0) throw error;
+      const next = `the next try is in ${error.retryAfter} s.`;
+      onWait(error.retryAfter, `${error.message.replace(/\.$/, '')}; ${next}`);
       await pause(error.retryAfter * 1000, signal);
     }
   }

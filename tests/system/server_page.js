@@ -332,6 +332,31 @@ const checks = {
     await page.waitForFunction(() => document.querySelector('#error').textContent === 'it is broken');
   },
 
+  async 'while it must wait for the server the page says for how long, and why'(page) {
+    const refuse = seconds => async route => {
+      const headers = { 'Retry-After': String(seconds) };
+      await route.fulfill({ status: 429, headers, body: '{"error": "Slowdown: 20 per 1 minute"}' });
+    };
+    const says = (place, seconds) =>
+      page.waitForFunction(([id, expected]) => document.getElementById(id).textContent === expected, [
+        place, `Slowdown: 20 per 1 minute; the next try is in ${seconds} s.`,
+      ]);
+    page.expected = message => message.includes('429');
+    await page.route('**/translate', refuse(57));
+    await text(page).fill(SENTENCE);
+    await says('error', 57);
+    await page.unroute('**/translate');
+    await page.route('**/translate', refuse(2));
+    await text(page).fill('A dog.');
+    await says('status', 2);
+    await drop(page, 'a.txt', [...Buffer.from('A dog.\n')]);
+    await says('file-state', 2);
+    await page.unroute('**/translate');
+    await page.locator('#file-link').waitFor();
+    await settled(page);
+    assert.equal(await page.locator('#error').isVisible(), false);
+  },
+
   async 'the explanation of a translation opens beside the page'(page) {
     await write(page, `${SENTENCE} A dog is running.`);
     const [popup] = await Promise.all([
