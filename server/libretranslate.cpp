@@ -163,7 +163,10 @@ TranslateParameters parse_translate_file(const RequestFields& fields, const Serv
                                  .file_mark = mark,
                                  .markup = kind->markup};
   if (parameters.source == "auto") parameters.source.clear();
-  check_size(size_of(parameters.texts, fields), limits.characters, "characters");
+  // Text within markup is counted when the markup has been read.
+  std::int64_t characters = count_characters(fields.text("terms"));
+  if (parameters.markup == MarkupFormat::None) characters += count_characters(parameters.texts);
+  check_size(characters, limits.characters, "characters");
   parameters.demands = parse_terms(fields);
   check_languages(parameters, models);
   return parameters;

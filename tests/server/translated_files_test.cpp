@@ -154,6 +154,18 @@ TEST(TranslateFile, TheTextThatACatalogueIsFilledWithCounts) {
   EXPECT_THAT(response.body, HasSubstr("more than 200 characters of text"));
 }
 
+TEST(TranslateFile, MarkupDoesNotCountForTheLimitOfCharacters) {
+  TableServer table({"en-de"}, {.limits = {.characters = 20}});
+  const std::string html = "<p class='a class with a long name'>one two three</p>";
+  EXPECT_EQ(fetched(table, "a.html", html).body, html);
+  EXPECT_EQ(table.ask(upload("a.html", "<p>one two three</p><p>one two one</p>")).status, 400);
+  HttpRequest with_terms = upload("a.html", html);
+  with_terms.query = {{"terms", std::string(21, 'x')}};
+  const HttpResponse refused = table.ask(with_terms);
+  EXPECT_EQ(refused.status, 400);
+  EXPECT_THAT(refused.body, HasSubstr("(21 characters) exceeds text limit (20)"));
+}
+
 TEST(TranslateFile, AFileThatCannotBeTranslatedIsRefused) {
   TableServer table({"en-de"}, {.limits = {.characters = 20}});
   const auto fault = [&table](const HttpRequest& request) {
