@@ -70,6 +70,7 @@ void check_term(std::size_t line, std::string_view term) {
 Entries parse_entries(std::string_view text, std::string_view format) {
   const bool is_csv = format == "csv";
   const std::size_t most_fields = is_csv ? 4 : 2;
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
   Entries entries;
   std::set<std::string> sources;
   for (std::size_t line = 1; !text.empty(); ++line) {

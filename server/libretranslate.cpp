@@ -57,11 +57,13 @@ void check_languages(const TranslateParameters& parameters, const ServedModels& 
                    language_name(parameters.source), " (", parameters.source, ')'));
 }
 
-/// "source=target" or "source<TAB>target", a term a line.
+/// "source=target" or "source<TAB>target", a term a line; a byte order mark may stand in front.
 std::shared_ptr<const Demands> parse_terms(const RequestFields& fields) {
   std::vector<std::pair<std::string, std::string>> terms;
   const std::string text = fields.text("terms");
-  for (std::string_view rest = text; !rest.empty();) {
+  std::string_view rest = text;
+  if (rest.starts_with(kByteOrderMark)) rest.remove_prefix(kByteOrderMark.size());
+  while (!rest.empty()) {
     const std::string_view line = strip(rest.substr(0, rest.find('\n')));
     rest.remove_prefix(std::min(rest.find('\n'), rest.size() - 1) + 1);
     if (line.empty()) continue;

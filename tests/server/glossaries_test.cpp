@@ -107,6 +107,16 @@ TEST_F(KeptGlossaries, ALineThatIsNoEntryIsRefusedByItsNumber) {
   EXPECT_EQ(table.get("/v2/glossaries/" + id + "/entries").body, "a \"b\", c\td\n");
 }
 
+TEST_F(KeptGlossaries, AByteOrderMarkIsNoPartOfTheFirstTerm) {
+  TableServer table({"en-de"}, config());
+  for (const auto& [format, entries] : {std::pair("tsv", "\uFEFFone\ttwo\n"),
+                                        std::pair("csv", "\uFEFF\"one\",two\n")}) {
+    const std::string id =
+        json_of(table.post("/v2/glossaries", terms(entries, format))).at("glossary_id");
+    EXPECT_EQ(table.get("/v2/glossaries/" + id + "/entries").body, "one\ttwo\n") << format;
+  }
+}
+
 TEST_F(KeptGlossaries, AKeySeesItsOwnGlossaries) {
   const auto keys = folder_.path() / "keys.txt";
   std::ofstream(keys) << "alpha\nbeta\n";
