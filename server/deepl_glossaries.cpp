@@ -26,27 +26,40 @@ std::string required_text(const RequestFields& fields, const char* name) {
   return text;
 }
 
-/// The fields of a line of CSV (RFC 4180), which is taken from the text.
-std::vector<std::string> next_csv_line(std::string_view& text) {
-  std::vector<std::string> fields(1);
-  bool is_quoted = false;
-  while (!text.empty()) {
-    const char c = text.front();
+/// The field whose opening quote is in front of the text. It is taken from the text, with the quote
+/// that closes it.
+std::string next_quoted_field(std::string_view& text, std::size_t line) {
+  std::string field;
+  while (true) {
+    const std::size_t quote = text.find('"');
+    if (quote == text.npos) refuse(line, "a quote is not closed");
+    field += text.substr(0, quote);
+    text.remove_prefix(quote + 1);
+    if (!text.starts_with('"')) return field;
+    field += '"';  // two quotes are one
     text.remove_prefix(1);
-    if (is_quoted && c == '"' && text.starts_with('"')) {
-      fields.back() += c;
-      text.remove_prefix(1);
-    } else if (c == '"') {
-      is_quoted = !is_quoted;
-    } else if (c == ',' && !is_quoted) {
-      fields.emplace_back();
-    } else if (c == '\n' && !is_quoted) {
-      break;
-    } else {
-      fields.back() += c;
-    }
   }
-  return fields;
+}
+
+/// The fields of a line of CSV (RFC 4180), which is taken from the text. White space may stand
+/// around a field and its quotes.
+std::vector<std::string> next_csv_line(std::string_view& text, std::size_t line) {
+  std::vector<std::string> fields;
+  while (true) {
+    std::size_t end = std::min(text.find_first_of(",\n\""), text.size());
+    std::string field(strip(text.substr(0, end)));
+    if (text.substr(end).starts_with('"')) {
+      if (!field.empty()) refuse(line, "a quote stands within a field that does not begin with one");
+      text.remove_prefix(end + 1);
+      field = next_quoted_field(text, line);
+      end = std::min(text.find_first_of(",\n"), text.size());
+      if (!strip(text.substr(0, end)).empty()) refuse(line, "text stands behind a closing quote");
+    }
+    fields.push_back(std::move(field));
+    const bool is_last = !text.substr(end).starts_with(',');
+    text.remove_prefix(std::min(text.size(), end + 1));
+    if (is_last) return fields;
+  }
 }
 
 std::vector<std::string> next_tsv_line(std::string_view& text) {
@@ -74,7 +87,7 @@ Entries parse_entries(std::string_view text, std::string_view format) {
   Entries entries;
   std::set<std::string> sources;
   for (std::size_t line = 1; !text.empty(); ++line) {
-    const std::vector<std::string> fields = is_csv ? next_csv_line(text) : next_tsv_line(text);
+    const std::vector<std::string> fields = is_csv ? next_csv_line(text, line) : next_tsv_line(text);
     if (fields.size() == 1 && strip(fields[0]).empty()) continue;
     if (fields.size() < 2 || fields.size() > most_fields)
       refuse(line, "a source term and a target term are needed");

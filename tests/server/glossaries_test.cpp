@@ -107,6 +107,23 @@ TEST_F(KeptGlossaries, ALineThatIsNoEntryIsRefusedByItsNumber) {
   EXPECT_EQ(table.get("/v2/glossaries/" + id + "/entries").body, "a \"b\", c\td\n");
 }
 
+TEST_F(KeptGlossaries, QuotesOfCsvStandAroundWholeFields) {
+  TableServer table({"en-de"}, config());
+  const auto fault = [&](const std::string& entries) {
+    const HttpResponse response = table.post("/v2/glossaries", terms(entries, "csv"));
+    EXPECT_EQ(response.status, 400) << entries;
+    return response.body;
+  };
+  EXPECT_THAT(fault("one,two\ngirl,\"Maid"), HasSubstr("line 2: a quote is not closed"));
+  EXPECT_THAT(fault("girl,\"Maid\"\""), HasSubstr("line 1: a quote is not closed"));
+  EXPECT_THAT(fault("girl,M\"ai\"d"), HasSubstr("line 1: a quote stands within"));
+  EXPECT_THAT(fault("\"girl\"s,Maid"), HasSubstr("line 1: text stands behind"));
+  const std::string id =
+      json_of(table.post("/v2/glossaries", terms(" \"a,\" , \"\"\"b\"\"\" \r\nc,d", "csv")))
+          .at("glossary_id");
+  EXPECT_EQ(table.get("/v2/glossaries/" + id + "/entries").body, "a,\t\"b\"\nc\td\n");
+}
+
 TEST_F(KeptGlossaries, AByteOrderMarkIsNoPartOfTheFirstTerm) {
   TableServer table({"en-de"}, config());
   for (const auto& [format, entries] : {std::pair("tsv", "\uFEFFone\ttwo\n"),
