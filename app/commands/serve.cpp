@@ -226,9 +226,9 @@ int run_serve(const ServeConfig& config, const Invocation& call,
   log_info(join_text("serving at http://", is_v6 ? "[" : "", config.flags.host, is_v6 ? "]" : "",
                      ':', http.port(), ", ready after ", milliseconds_since(begin)));
   while (hangups.wait(stop)) {
-    log_info("SIGHUP: models whose files have changed are loaded, and the API keys are read again");
+    log_info("SIGHUP: the API keys are read again, and models whose files have changed are loaded");
+    if (settings.api_keys) reload(*settings.api_keys);  // first: models may take long
     files.reload();
-    if (settings.api_keys) reload(*settings.api_keys);
   }
   const auto limit = config.http().timeout + settings.request_timeout;
   if (const std::int64_t left = http.drain(limit); left > 0)

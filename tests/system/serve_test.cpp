@@ -1,10 +1,12 @@
 // serve: the real program, spoken to over sockets.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <chrono>
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -289,6 +291,26 @@ TEST_F(Serve, KeysAreReadAgainAtAHangup) {
   server.process().send_signal(SIGHUP);
   EXPECT_TRUE(server.process().wait_for_errors("the API keys stay as they were: "));
   EXPECT_EQ(status("beta"), 200);
+}
+
+TEST_F(Serve, KeysThatAreGoneMayNotAskWhileModelsAreLoaded) {
+  const std::string keys = (folder_ / "keys.txt").string();
+  write_file(keys, "alpha\nbeta\n");
+  Serving server(model(), {"--api-keys", keys});
+  const auto status = [&server](const std::string& key) {
+    return server.ask(HttpClient::get("/v2/usage?auth_key=" + key)).status;
+  };
+  write_file(keys, "beta\n");
+  const std::filesystem::path pipe = folder_ / "pipe";  // which nobody writes to: it loads for ever
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  std::filesystem::rename(pipe, model());
+  server.process().send_signal(SIGHUP);
+  for (int i = 0; i < 500 && status("alpha") != 403; ++i)
+    std::this_thread::sleep_for(milliseconds(10));
+  EXPECT_EQ(status("alpha"), 403);
+  EXPECT_EQ(status("beta"), 200);
+  std::ofstream(model()).close();
+  EXPECT_TRUE(server.process().wait_for_errors("en-de stays as it was: "));
 }
 
 TEST_F(Serve, TheLogHasALineForEachRequestWithoutItsText) {
