@@ -34,6 +34,21 @@ ModelEngines engines_of(const ModelFileReader& file, const EngineChoice& choice,
   return {.engines = std::move(engines), .weights = std::move(weights)};
 }
 
+/// The engines read every tensor, and that checks it.
+ModelFileReader opened_file(const std::string& model) {
+  return ModelFileReader(resolve_model_path(model), Verify::Header);
+}
+
+/// Without engines.
+OpenedTranslator facts_of(const ModelFileReader& file, const TokenizerPair& tokenizers) {
+  return {.tokenizers = tokenizers,
+          .engines = {},
+          .weights = nullptr,
+          .decode_defaults = file.decode_defaults(),
+          .updates = file.provenance().updates,
+          .several_sentences = file.provenance().several_sentences};
+}
+
 }  // namespace
 
 std::unique_ptr<Engine> no_device_engine(const std::string& device, const ModelFileReader&,
@@ -45,25 +60,28 @@ std::unique_ptr<Engine> no_device_engine(const std::string& device, const ModelF
   throw UsageError("--device: '", device, "' is none of auto, cpu, cuda, cuda:N");
 }
 
+OpenedTranslator translator_of(const ModelFileReader& file, const EngineChoice& choice,
+                               const DeviceEngine& device_engine) {
+  OpenedTranslator opened = facts_of(file, load_tokenizers(file));
+  ModelEngines made =
+      engines_of(file, choice, opened.tokenizers.target->never_emitted(), device_engine);
+  opened.engines = std::move(made.engines);
+  opened.weights = std::move(made.weights);
+  return opened;
+}
+
 OpenedTranslator open_translator(const std::vector<std::string>& models, const EngineChoice& choice,
                                  const DeviceEngine& device_engine) {
+  if (models.size() == 1) return translator_of(opened_file(models.front()), choice, device_engine);
   OpenedTranslator opened;
   std::vector<std::vector<std::unique_ptr<Engine>>> members;  // of each model
   for (const std::string& model : models) {
-    // The engines read every tensor, and that checks it.
-    const ModelFileReader file(resolve_model_path(model), Verify::Header);
+    const ModelFileReader file = opened_file(model);
     const TokenizerPair tokenizers = load_tokenizers(file);
-    if (members.empty()) {
-      opened.tokenizers = tokenizers;
-      opened.decode_defaults = file.decode_defaults();
-      opened.updates = file.provenance().updates;
-      opened.several_sentences = file.provenance().several_sentences;
-    }
+    if (members.empty()) opened = facts_of(file, tokenizers);
     require_same(opened.tokenizers, tokenizers, models.front(), model);
-    ModelEngines member =
-        engines_of(file, choice, tokenizers.target->never_emitted(), device_engine);
-    members.push_back(std::move(member.engines));
-    opened.weights = models.size() == 1 ? std::move(member.weights) : nullptr;
+    members.push_back(
+        engines_of(file, choice, tokenizers.target->never_emitted(), device_engine).engines);
   }
   opened.engines = ensembles_of(std::move(members));
   return opened;

@@ -58,5 +58,8 @@ std::unique_ptr<Engine> no_device_engine(const std::string& device, const ModelF
 /// tokenizers differ, and the errors of `device_engine`.
 OpenedTranslator open_translator(const std::vector<std::string>& models, const EngineChoice& choice,
                                  const DeviceEngine& device_engine);
+/// The same of one model, whose file is open.
+OpenedTranslator translator_of(const ModelFileReader& file, const EngineChoice& choice,
+                               const DeviceEngine& device_engine);
 
 }  // namespace dragoman

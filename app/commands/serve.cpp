@@ -53,7 +53,7 @@ class ModelFiles {
       if (config.flags.load_on_demand)
         load_later(model);
       else
-        load(model);
+        load_once(model);
     }
   }
 
@@ -61,33 +61,42 @@ class ModelFiles {
 
   /// Loads the models whose files have changed. One that cannot be loaded stays as it was.
   void reload() {
-    for (const NamedModel& model : config_.models()) {
-      const auto known = served_.find(model.languages);
-      if (!known->is_loaded()) continue;
-      try {
-        if (stamp_of(resolve_model_path(model.path)) != known->facts().stamp) load(model);
-      } catch (const std::exception& error) {
-        log_error(join_text(model.languages.name(), " stays as it was: ", error.what()));
-      }
-    }
+    for (const NamedModel& model : config_.models()) reload(model);
   }
 
  private:
   /// Loads the model when a request needs it. Its file must be there now, with a sound header.
   void load_later(const NamedModel& model) {
     const ModelFileReader reader(resolve_model_path(model.path), Verify::Header);
-    served_.set(std::make_shared<ServedModel>(model.languages, [this, model] {
-      // Several requests may have asked for it.
-      if (!served_.find(model.languages)->is_loaded()) load(model);
-    }));
+    served_.set(
+        std::make_shared<ServedModel>(model.languages, [this, model] { load_once(model); }));
     log_info(join_text(model.languages.name(), ": is loaded when it is first needed"));
   }
 
-  void load(const NamedModel& model) {
+  /// Several requests may have asked for it.
+  void load_once(const NamedModel& model) {
+    const MutexLock lock(loading_);
+    const auto known = served_.find(model.languages);
+    if (!known || !known->is_loaded()) load(model);
+  }
+
+  void reload(const NamedModel& model) {
+    const MutexLock lock(loading_);
+    const auto known = served_.find(model.languages);
+    if (!known->is_loaded()) return;
+    try {
+      if (stamp_of(resolve_model_path(model.path)) != known->facts().stamp) load(model);
+    } catch (const std::exception& error) {
+      log_error(join_text(model.languages.name(), " stays as it was: ", error.what()));
+    }
+  }
+
+  void load(const NamedModel& model) REQUIRES(loading_) {
     const Clock::time_point begin = Clock::now();
     const std::filesystem::path file = resolve_model_path(model.path);
-    const FileStamp stamp = stamp_of(file);
-    OpenedTranslator opened = open_translator({model.path}, config_.hardware, device_engine_);
+    const FileStamp stamp = stamp_of(file);  // first: a file that comes later differs from it
+    const ModelFileReader reader(file, Verify::Header);
+    OpenedTranslator opened = translator_of(reader, config_.hardware, device_engine_);
     DecodeConfig search = opened.search_with(config_.decode, call_.origins);
     const auto resident =
         std::make_shared<ResidentModel>(std::move(opened),
@@ -95,7 +104,6 @@ class ModelFiles {
                                                         .waiting = config_.limits.waiting_limit,
                                                         .order = QueueOrder::Turns},
                                         config_.limits.cache_limit);
-    const ModelFileReader reader(file, Verify::Header);
     ExplainText explain = explanations_of(model, reader, resident->opened, search);
     served_.set(std::make_shared<ServedModel>(
         model.languages, std::shared_ptr<TranslationService>(resident, &resident->service),
@@ -133,6 +141,7 @@ class ModelFiles {
   const ServeConfig& config_;
   const Invocation& call_;
   const DeviceEngine device_engine_;
+  Mutex loading_;  ///< one model after the other, so that a SIGHUP finds each loaded or not begun
   ServedModels served_;
 };
 

@@ -7,6 +7,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -311,6 +312,36 @@ TEST_F(Serve, KeysThatAreGoneMayNotAskWhileModelsAreLoaded) {
   EXPECT_EQ(status("beta"), 200);
   std::ofstream(model()).close();
   EXPECT_TRUE(server.process().wait_for_errors("en-de stays as it was: "));
+}
+
+TEST_F(Serve, AModelThatIsReplacedWhileItIsLoadedOnDemandIsLoadedAgain) {
+  write_model("first.safetensors", 1);
+  write_model("second.safetensors", 2);
+  const auto put = [&](
+                       const char* name, const std::function<void()>& before_it_is_there = [] {}) {
+    std::filesystem::copy_file(folder_ / name, folder_ / "new");
+    before_it_is_there();
+    std::filesystem::rename(folder_ / "new", model());
+  };
+  const auto checksum = [](const Serving& server) {
+    return json::parse(server.ask(HttpClient::get("/version")).body)["models"][0]["checksum"];
+  };
+  put("second.safetensors");
+  const Serving known(model());
+  for (int delay = 0; delay < 20; ++delay) {
+    put("first.safetensors");
+    Serving server(model(), {"--load-on-demand"});
+    HttpClient client(server.port);
+    put("second.safetensors", [&] {
+      client.send(translation_of("the cat sat"));
+      std::this_thread::sleep_for(std::chrono::microseconds(200 * delay));
+    });
+    server.process().send_signal(SIGHUP);
+    EXPECT_EQ(client.receive().status, 200);
+    for (int i = 0; i < 100 && checksum(server) != checksum(known); ++i)
+      std::this_thread::sleep_for(milliseconds(10));
+    EXPECT_EQ(checksum(server), checksum(known)) << delay;
+  }
 }
 
 TEST_F(Serve, TheLogHasALineForEachRequestWithoutItsText) {
