@@ -23,7 +23,7 @@ std::string parse_language(const RequestFields& fields, const char* name,
 
 void parse_splitting(const RequestFields& fields, TranslateParameters& parameters) {
   // Clients send 0 and 1 as texts, numbers or truth values.
-  const std::string split = fields.scalar("split_sentences");
+  const std::string split = ascii_lower(fields.scalar("split_sentences"));
   LineEnds& line_ends = parameters.markup_options.line_ends;
   if (split.empty()) {
     if (parameters.markup == MarkupFormat::Xml) line_ends = LineEnds::Split;
@@ -173,10 +173,11 @@ HttpResponse usage(const ApiKeys::Use& use) {
 }
 
 std::string key_of(const HttpRequest& request, const RequestFields& fields) {
-  constexpr std::string_view kScheme = "DeepL-Auth-Key ";
-  const std::string_view header = request.header("authorization");
-  if (header.starts_with(kScheme)) return std::string(header.substr(kScheme.size()));
-  return fields.text("auth_key");
+  constexpr std::string_view kScheme = "deepl-auth-key ", kBlanks = " \t";
+  std::string_view key = request.header("authorization");
+  if (!ascii_lower(key).starts_with(kScheme)) return fields.text("auth_key");
+  key.remove_prefix(std::min(key.find_first_not_of(kBlanks, kScheme.size()), key.size()));
+  return std::string(key.substr(0, key.find_last_not_of(kBlanks) + 1));  // npos + 1 is 0
 }
 
 HttpResponse error_answer(const HttpError& error) {

@@ -75,9 +75,9 @@ TEST(DeepL, SplitSentencesDecidesAboutLines) {
                                                         {"split_sentences", split}}))[0]["text"]
         .get<std::string>();
   };
-  for (const json& split : {json("1"), json(1), json(true), json(nullptr)})
+  for (const json& split : {json("1"), json(1), json(true), json("True"), json(nullptr)})
     EXPECT_EQ(translate(split), "one two\nthree\n");
-  for (const json& split : {json("0"), json(0), json(false), json("nonewlines")})
+  for (const json& split : {json("0"), json(0), json(false), json("False"), json("nonewlines")})
     EXPECT_EQ(translate(split), "one two three\n");
 }
 
@@ -151,6 +151,21 @@ TEST(DeepL, LanguagesAreSourcesOrTargets) {
   EXPECT_EQ(json_of(table.ask(request)).size(), 3u);
   request.body = "type=both";
   EXPECT_EQ(table.ask(request).status, 400);
+}
+
+TEST(DeepL, TheSchemeOfAKeyMayBeInAnyCaseWithBlanksAroundTheKey) {
+  const ScratchFile file("keys.txt", "alpha\n");
+  TableServer table({"en-de"}, {.api_keys = std::make_shared<ApiKeys>(file.path())});
+  const auto status = [&](const std::string& header) {
+    return table.ask({.method = "GET", .path = "/v2/usage", .headers = {{"authorization", header}}})
+        .status;
+  };
+  for (const char* header :
+       {"deepl-auth-key alpha", "DEEPL-AUTH-KEY alpha", "DeepL-Auth-Key  \talpha "})
+    EXPECT_EQ(status(header), 200) << header;
+  for (const char* header : {"DeepL-Auth-Key Alpha", "DeepL-Auth-Key", "DeepL-Auth-Key ",
+                             "DeepL-Auth-Keyalpha", "Bearer alpha", "DeepL-Auth-Key \xff"})
+    EXPECT_EQ(status(header), 403) << header;
 }
 
 TEST(DeepL, KeysAreAskedForCountedAndUsedUp) {
