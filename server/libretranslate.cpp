@@ -246,8 +246,7 @@ HttpResponse languages(const ServedModels& models) {
 }
 
 HttpResponse frontend_settings(const ServedModels& models, const FrontendFacts& facts) {
-  const auto first = models.all().front();
-  const std::string& target = first->languages().target;
+  const std::string target = models.first_target();
   return json_response(200,
                        Json{{"charLimit", facts.character_limit},
                             {"frontendTimeout", facts.timeout},

@@ -48,6 +48,7 @@ std::shared_ptr<const PreparedRequest> ServedModel::request_without_demands(
 
 void ServedModels::set(std::shared_ptr<const ServedModel> model) {
   const MutexLock lock(mutex_);
+  if (models_.empty()) first_target_ = model->languages().target;
   models_[model->languages()].swap(model);
 }
 
@@ -68,6 +69,11 @@ std::shared_ptr<const ServedModel> ServedModels::find(const LanguagePair& langua
   const MutexLock lock(mutex_);
   const auto found = models_.find(languages);
   return found == models_.end() ? nullptr : found->second;
+}
+
+std::string ServedModels::first_target() const {
+  const MutexLock lock(mutex_);
+  return first_target_;
 }
 
 std::vector<std::string> ServedModels::languages() const {

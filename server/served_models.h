@@ -93,10 +93,13 @@ class ServedModels {
   /// Adds a model, or replaces that of the same languages.
   void set(std::shared_ptr<const ServedModel> model);
 
+  /// In the order of the codes of their languages.
   std::vector<std::shared_ptr<const ServedModel>> all() const;
   std::vector<std::shared_ptr<const ServedModel>> loaded() const;
   /// Null for languages without a model.
   std::shared_ptr<const ServedModel> find(const LanguagePair& languages) const;
+  /// The target of the model that was added first; there must be one.
+  std::string first_target() const;
   std::vector<std::string> languages() const;  ///< sources and targets, sorted
   /// What `source` can be translated to, sorted; itself, too.
   std::vector<std::string> targets_of(const std::string& source) const;
@@ -114,6 +117,7 @@ class ServedModels {
 
   mutable Mutex mutex_;
   std::map<LanguagePair, std::shared_ptr<const ServedModel>> models_ GUARDED_BY(mutex_);
+  std::string first_target_ GUARDED_BY(mutex_);
 };
 
 }  // namespace dragoman

@@ -41,7 +41,7 @@ std::string option(const std::string& code, const std::string& name, const std::
 
 /// The target of the form, or else that of the first model.
 std::string target_of(const WebPageForm& form, const ServedModels& models) {
-  return form.target.empty() ? models.all().front()->languages().target : form.target;
+  return form.target.empty() ? models.first_target() : form.target;
 }
 
 std::string text_or_nothing(const RequestFields& fields, const char* name) {

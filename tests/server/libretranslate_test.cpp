@@ -195,6 +195,13 @@ TEST(LibreTranslate, FrontendSettingsHaveTheFieldsThatPagesRead) {
   EXPECT_EQ(settings["language"]["target"]["name"], "German");
 }
 
+TEST(LibreTranslate, TheFirstTargetIsThatOfTheModelThatWasAddedFirst) {
+  TableServer table({"en-fr", "en-de", "de-en"});
+  const json target = json_of(table.get("/frontend/settings"))["language"]["target"];
+  EXPECT_EQ(target, json({{"code", "fr"}, {"name", "French"}}));
+  EXPECT_THAT(table.get("/").body, testing::HasSubstr("<option value=\"fr\" selected>"));
+}
+
 TEST(LibreTranslate, SuggestionsAreKeptWhereTheServerTakesThem) {
   const json good = {{"q", "one"}, {"s", "eins"}, {"source", "en"}, {"target", "de"}};
   TableServer closed({"en-de"});
