@@ -152,7 +152,7 @@ std::optional<std::int64_t> RequestFields::number(const char* name) const {
 
 std::optional<bool> RequestFields::flag(const char* name) const {
   if (!has(name)) return std::nullopt;
-  const std::string text = scalar(name);
+  const std::string text = ascii_lower(scalar(name));  // Python writes True
   if (text == "1" || text == "true") return true;
   if (text == "0" || text == "false") return false;
   refuse(name, "is none of true, false, 1, 0");

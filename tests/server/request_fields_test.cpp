@@ -96,6 +96,15 @@ TEST(RequestFields, AWholeNumberMayBeWrittenWithAFraction) {
         << number;
 }
 
+TEST(RequestFields, TruthValuesMayHaveCapitals) {
+  for (const HttpRequest& request :
+       {form("yes=True&no=FALSE"), json(R"({"yes": "TRUE", "no": "False"})")}) {
+    const RequestFields fields(request);
+    EXPECT_EQ(fields.flag("yes"), true);
+    EXPECT_EQ(fields.flag("no"), false);
+  }
+}
+
 TEST(RequestFields, ValuesOfTheWrongKindAreRefusedByName) {
   const HttpRequest request =
       json(R"({"t": 7, "l": ["a", 1], "n": "x", "r": 1.5, "big": 18446744073709551615, "f": 2})");
