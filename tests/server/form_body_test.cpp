@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "server/http.h"
 
 namespace dragoman {
@@ -38,6 +40,34 @@ TEST(FormBody, MultipartFieldsAreFoundBetweenTheirBoundaries) {
     EXPECT_EQ(parse_multipart(body, type),
               (FormFields{{"q", "two\r\nlines --x"}, {"source", "", "name=f"}}));
   EXPECT_EQ(parse_multipart("preamble\r\n" + body, "multipart/form-data; boundary=x").size(), 2u);
+}
+
+/// The one part of a body, whose Content-Disposition has these parameters.
+FormField part_with(const std::string& parameters) {
+  return parse_multipart(
+             "--x\r\nContent-Type: a/b; name=wrong\r\nContent-Disposition: form-data; " +
+                 parameters + "\r\nX: y; filename=wrong\r\n\r\ntext\r\n--x--",
+             "multipart/form-data; boundary=x")
+      .at(0);
+}
+
+TEST(FormBody, NamesMayHaveQuotesAsBrowsersOrAsProgramsWriteThem) {
+  for (const char* name : {R"("\"x\".txt")", R"("%22x%22.txt")"})
+    EXPECT_EQ(part_with(std::string("name=file; filename=") + name),
+              (FormField{"file", "text", "\"x\".txt"}));
+  EXPECT_EQ(part_with(R"(name="a;b \"q\" \\"; filename="c:\d\100%25.txt")"),
+            (FormField{"a;b \"q\" \\", "text", R"(c:\d\100%25.txt)"}))
+      << "a backslash stands for itself, but in front of a quote or another";
+  EXPECT_EQ(part_with(R"(name="x; filename=y.txt")").file_name, "");
+}
+
+TEST(FormBody, AnEncodedNameOfAFileIsDecodedAndComesFirst) {
+  const FormField expected{"file", "text", "\u00e4 +.txt"};
+  for (const char* names :
+       {"filename*=UTF-8''%C3%A4%20+.txt", "filename=a.txt; filename*=utf-8'de'%c3%a4%20+.txt",
+        "filename*=UTF-8''%C3%A4%20+.txt ; filename=\"a.txt\""})
+    EXPECT_EQ(part_with(std::string("name=file; ") + names), expected) << names;
+  EXPECT_EQ(part_with("name=file; filename=a.txt; filename*=nonsense").file_name, "a.txt");
 }
 
 TEST(FormBody, ABrokenMultipartBodyIsRefused) {
