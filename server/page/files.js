@@ -114,8 +114,10 @@ export class Files {
   async translated(file, parameters, signal) {
     const patience = { signal, onWait: (seconds, message) => this.show(message) };
     if (!/\.txt$/i.test(file.name)) {
-      this.show('is being translated');
-      const { translatedFileUrl, pivotLanguage } = await translateFile(file, parameters, signal);
+      const { translatedFileUrl, pivotLanguage } = await patiently(() => {
+        this.show('is being translated');
+        return translateFile(file, parameters, signal);
+      }, patience);
       // Below the path of the page, wherever a proxy has put it.
       return { address: `download_file/${translatedFileUrl.split('/').pop()}`, pivotLanguage };
     }

@@ -207,6 +207,7 @@ const copy = async () => {
     field.select();
     document.execCommand('copy');
     field.remove();
+    byId('copy').focus();
   }
   byId('copy').textContent = 'Copied';
   setTimeout(() => (byId('copy').textContent = 'Copy'), 1500);
@@ -219,7 +220,7 @@ const takeFiles = files => {
   const taken = settings.supportedFilesFormat;
   if (!taken.includes(ending))
     return showError(`${file.name} cannot be translated; files that can: ${taken.join(', ')}.`);
-  showError('');
+  showError(files.length === 1 ? '' : `One file at a time: only ${file.name} is translated.`);
   return fileTranslations.translate(file);
 };
 

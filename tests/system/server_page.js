@@ -61,12 +61,12 @@ const inPage = (page, parameters) =>
     parameters,
   );
 
-const drop = (page, name, bytes) =>
-  page.evaluate(([fileName, content]) => {
+const drop = (page, name, bytes, ...others) =>
+  page.evaluate(([names, content]) => {
     const dataTransfer = new DataTransfer();
-    dataTransfer.items.add(new File([new Uint8Array(content)], fileName));
+    for (const fileName of names) dataTransfer.items.add(new File([new Uint8Array(content)], fileName));
     document.body.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }));
-  }, [name, bytes]);
+  }, [[name, ...others], bytes]);
 
 const checks = {
   async 'a text is translated while it is typed'(page) {
@@ -214,6 +214,24 @@ const checks = {
     assert.equal(await page.evaluate(() => navigator.clipboard.readText()), await result(page).textContent());
   },
 
+  async 'without a clipboard the translation is copied too, and the focus stays'(page) {
+    await page.evaluate(() => Object.defineProperty(navigator, 'clipboard', { value: undefined }));
+    await write(page, SENTENCE);
+    await page.evaluate(() => {
+      document.addEventListener('copy', () => (window.copied = document.activeElement.value));
+    });
+    await page.locator('#copy').click();
+    await page.waitForFunction(() => document.querySelector('#copy').textContent === 'Copied');
+    assert.equal(await page.evaluate(() => window.copied), await result(page).textContent());
+    assert.equal(await page.evaluate(() => document.activeElement.id), 'copy');
+  },
+
+  async 'of several files the page says which is translated'(page) {
+    await drop(page, 'a.txt', [...Buffer.from('A dog.\n')], 'b.txt', 'c.txt');
+    await page.locator('#file-link').waitFor();
+    assert.equal(await page.locator('#error').textContent(), 'One file at a time: only a.txt is translated.');
+  },
+
   async 'a file is translated, with its lines'(page) {
     const lines = Array.from({ length: 150 }, (_, i) => (i % 10 === 3 ? '' : `${SENTENCE} A dog is running.`));
     await page.locator('#file').setInputFiles({
@@ -342,6 +360,11 @@ const checks = {
         place, `Slowdown: 20 per 1 minute; the next try is in ${seconds} s.`,
       ]);
     page.expected = message => message.includes('429');
+    await page.route('**/translate_file', refuse(2));
+    await drop(page, 'a.md', [...Buffer.from('A dog.\n')]);
+    await says('file-state', 2);
+    await page.unroute('**/translate_file');
+    await page.locator('#file-link').waitFor();
     await page.route('**/translate', refuse(57));
     await text(page).fill(SENTENCE);
     await says('error', 57);
