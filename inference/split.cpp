@@ -1,6 +1,7 @@
 #include "inference/split.h"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -47,6 +48,8 @@ class SentenceHalving {
       characters_.push_back(next_code_point(sentence, offset));
     }
     offsets_.push_back(sentence.size());
+    const auto pieces = static_cast<std::size_t>(most);
+    if (characters_.size() > kLong * pieces) most_whole_ = std::max<std::size_t>(pieces / 2, 1);
   }
 
   void append_parts(std::vector<LinePart>& parts) const {
@@ -64,16 +67,26 @@ class SentenceHalving {
     return range;
   }
 
+  /// In a long sentence the halves come first: a stretch with a half that is too long is too long
+  /// itself, and need not be encoded.
   void append_halves(Range range, std::vector<LinePart>& parts) const {
     if (range.size() == 0) return;
-    std::vector<TokenId> tokens = encode_(text(range));
-    if (range.size() == 1 || fits(tokens, most_)) {
-      parts.push_back({.text = text(range), .separator = {}, .tokens = std::move(tokens)});
-      return;
-    }
+    const std::size_t before = parts.size();
+    const bool halves_first = range.size() > most_whole_;
+    if (!halves_first && append_whole(range, parts)) return;
     const std::size_t cut = best_cut(range);
     append_halves(stripped({range.begin, cut}), parts);
     append_halves(stripped({cut, range.end}), parts);
+    if (!halves_first || parts.size() > before + 2) return;
+    if (append_whole(range, parts)) parts.erase(parts.end() - 3, parts.end() - 1);
+  }
+
+  /// Appends the range as one part, if it is not too long. Returns whether it did.
+  bool append_whole(Range range, std::vector<LinePart>& parts) const {
+    std::vector<TokenId> tokens = encode_(text(range));
+    if (range.size() > 1 && !fits(tokens, most_)) return false;
+    parts.push_back({.text = text(range), .separator = {}, .tokens = std::move(tokens)});
+    return true;
   }
 
   /// The cut nearest to the middle: a clause's end or a space if the middle half has one.
@@ -116,8 +129,12 @@ class SentenceHalving {
            characters_[i - 1] == kZeroWidthJoiner || (c >= 0x1F3FB && c <= 0x1F3FF);
   }
 
+  /// A sentence with more characters than this for each piece that it may have is long.
+  static constexpr std::size_t kLong = 4;
+
   std::string_view sentence_;
   std::int64_t most_;
+  std::size_t most_whole_ = std::numeric_limits<std::size_t>::max();  // larger: halves first
   const Encode& encode_;
   std::u32string characters_;
   std::vector<std::size_t> offsets_;  // in bytes, of each character and of the end

@@ -122,6 +122,21 @@ TEST(Split, HostileLinesTakeNoTime) {
   }
 }
 
+TEST(Split, ALongLineIsEncodedAFewTimesAtMost) {
+  for (const std::string unit : {"a", "😀", "\u0301", "x ", "Some words, "}) {
+    std::string line = "a";
+    while (line.size() < 200'000) line += unit;
+    line += "b";
+    std::size_t encoded = 0;
+    const auto counted = [&](std::string_view text) {
+      encoded += text.size();
+      return encode(text);
+    };
+    split_line(line, SentenceCuts::InLongLines, 100, counted);
+    EXPECT_LT(encoded, 7 * line.size()) << unit;
+  }
+}
+
 std::string joined(std::string_view first, std::string_view source_before,
                    std::string_view separator, std::string_view second) {
   std::string text(first);
