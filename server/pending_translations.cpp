@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <future>
 #include <list>
 #include <new>
 #include <utility>
@@ -69,6 +70,7 @@ struct RoutedLines {
   std::vector<std::string> lines = {};  ///< the source of the model that translates now
   std::size_t model = 0;                ///< in the route
   std::size_t answered = 0;
+  std::future<TranslationAnswers> submitted = {};  ///< the answers to be; invalid once they are
   std::optional<TranslationAnswers> answers = {};
   std::vector<std::vector<TranslatedWord>> pivot_words = {};  ///< of the first of two models
   std::vector<AlignedText> pivots = {};                       ///< the same, of lines with tags
@@ -114,13 +116,20 @@ HttpError http_error_of(const std::exception_ptr& error, const HttpError& otherw
 
 class PendingTranslations::PendingTranslation {
  public:
-  PendingTranslation(TextsToTranslate task, Done done, std::shared_ptr<News> news)
-      : task_(std::move(task)), done_(std::move(done)), news_(std::move(news)) {
+  PendingTranslation(TextsToTranslate task, Done done, std::shared_ptr<News> news,
+                     Submissions& submissions)
+      : task_(std::move(task)),
+        done_(std::move(done)),
+        news_(std::move(news)),
+        submissions_(submissions) {
     for (const TextToTranslate& text : task_.texts) {
       layouts_.push_back(layout_of(text, task_.line_breaks));
       translated_.emplace_back(layouts_.back().lines.size());
     }
-    on_stop_.emplace(task_.stop, [this] { stop_.request_stop(); });
+    on_stop_.emplace(task_.stop, [this] {
+      stop_.request_stop();
+      news_->tell();
+    });
   }
 
   Clock::time_point deadline() const { return task_.deadline; }
@@ -141,17 +150,22 @@ class PendingTranslations::PendingTranslation {
     } catch (...) {
       outcome = http_error_of(std::current_exception(), no_memory_);
     }
-    routed_.clear();  // gives up what is under way
+    give_up();
     tell(*std::move(outcome));
     return true;
   }
 
   void fail(const HttpError& error) {
-    routed_.clear();
+    give_up();
     if (done_) tell(error);
   }
 
  private:
+  void give_up() {
+    stop_.request_stop();
+    routed_.clear();
+  }
+
   void check_deadline() const {
     if (Clock::now() >= task_.deadline)
       throw HttpError(504, "the translation takes too long; send less text at once");
@@ -206,12 +220,18 @@ class PendingTranslations::PendingTranslation {
       submission.lines.push_back(std::move(line));
     }
     lines.answered = 0;
-    lines.answers = model.service().submit(std::move(submission));
+    lines.submitted = submissions_.submit(lines.route[lines.model], std::move(submission),
+                                          [news = news_] { news->tell(); });
   }
 
   /// True when the last model has translated all lines.
   bool take_answers(RoutedLines& lines) {
-    while (lines.answers) {
+    while (lines.submitted.valid() || lines.answers) {
+      if (!lines.answers) {
+        if (lines.submitted.wait_for(Clock::duration::zero()) != std::future_status::ready)
+          return false;
+        lines.answers = lines.submitted.get();
+      }
       while (auto answer = lines.answers->next_if_finished()) {
         check_deadline();
         keep(lines, std::move(*answer));
@@ -304,6 +324,7 @@ class PendingTranslations::PendingTranslation {
   const TextsToTranslate task_;
   Done done_;  // null when it has been called
   const std::shared_ptr<News> news_;
+  Submissions& submissions_;
   const HttpError no_memory_{500, "Cannot translate text: no memory is left"};
   std::vector<TextLayout> layouts_;                      // of each text
   std::vector<std::vector<TranslatedLine>> translated_;  // [texts][lines]
@@ -328,8 +349,8 @@ void PendingTranslations::post(std::function<void()> work) { inbox_->post(std::m
 
 void PendingTranslations::start(TextsToTranslate task, Done done) {
   const std::uint64_t id = ++last_id_;
-  under_way_[id] = std::make_unique<PendingTranslation>(std::move(task), std::move(done),
-                                                        std::make_shared<News>(inbox_, id));
+  under_way_[id] = std::make_unique<PendingTranslation>(
+      std::move(task), std::move(done), std::make_shared<News>(inbox_, id), submissions_);
   go_on(under_way_.find(id));
 }
 

@@ -1,5 +1,5 @@
-// The translations of requests that are under way. One thread prepares their lines, gives them to
-// the translators, and gathers the answers; it waits for none of them in particular.
+// The translations of requests that are under way. One thread submits their lines (Submissions),
+// and gathers the answers; it waits for none of them in particular.
 #pragma once
 
 #include <chrono>
@@ -18,6 +18,7 @@
 #include "markup/document.h"
 #include "server/http.h"
 #include "server/served_models.h"
+#include "server/submissions.h"
 #include "server/text_layout.h"
 #include "server/word_report.h"
 
@@ -83,6 +84,7 @@ class PendingTranslations {
 
   const std::shared_ptr<Inbox> inbox_;
   const HttpError stopping_{503, "the server is stopping", 1};
+  Submissions submissions_;
   UnderWay under_way_;  // thread_ alone uses both
   std::uint64_t last_id_ = 0;
   std::jthread thread_;

@@ -3,12 +3,86 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <ctime>
+#include <functional>
 #include <future>
 
 #include "tests/server/table_server.h"
 
 namespace dragoman {
 namespace {
+
+/// Seconds of the processor's time that this thread works on something.
+double seconds_of(const std::function<void()>& work) {
+  const auto now = [] {
+    timespec time{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+  };
+  const double begin = now();
+  work();
+  return now() - begin;
+}
+
+/// Lines of texts that no word of the tokenizer's helps with.
+std::string long_text() {
+  std::string text;
+  for (int line = 0; line < 100; ++line) {
+    for (int i = 0; i < 300; ++i) text += "😀";
+    text += " " + std::to_string(line) + "\n";
+  }
+  return text;
+}
+
+TEST(PendingTranslations, AnotherThreadPreparesTheLinesOfALongText) {
+  TableServer table({"en-de"});
+  const Route route = table.models.route({"en", "de"}).value();
+  const std::string text = long_text();
+  table.gate.open(false);
+  Submission submission{.lines = {}, .request = route[0]->request({})};
+  for (const std::string& line : take_apart(text, LineBreaks::Kept).lines)
+    submission.lines.push_back({.text = line});
+  const double alone = seconds_of([&] { route[0]->service().submit(std::move(submission)); });
+  std::promise<std::pair<double, std::string>> ended;
+  double begun = 0;
+  PendingTranslations pending;
+  pending.post([&] {
+    begun = seconds_of([&] {
+      pending.start({.texts = {{.text = text, .route = route}}},
+                    [&](const TranslationOutcome& outcome) {
+                      ended.set_value({begun, std::get<TranslatedTexts>(outcome).texts[0][0]});
+                    });
+    });
+  });
+  table.gate.open(true);
+  const auto [seconds, translation] = ended.get_future().get();
+  EXPECT_LT(seconds, alone / 3);
+  EXPECT_EQ(std::ranges::count(translation, '\n'), 100);
+}
+
+TEST(PendingTranslations, ALongTextThatNobodyWaitsForAnyMoreEndsAtOnce) {
+  TableServer table({"en-de"});
+  const Route route = table.models.route({"en", "de"}).value();
+  table.gate.open(false);
+  std::stop_source gone;
+  std::promise<int> stopped, late;
+  PendingTranslations pending;
+  const auto status_to = [](std::promise<int>& status) {
+    return [&status](const TranslationOutcome& outcome) {
+      status.set_value(std::get<HttpError>(outcome).status());
+    };
+  };
+  pending.post([&] {
+    pending.start({.texts = {{.text = long_text(), .route = route}}, .stop = gone.get_token()},
+                  status_to(stopped));
+    pending.start({.texts = {{.text = long_text(), .route = route}},
+                   .deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(1)},
+                  status_to(late));
+  });
+  EXPECT_EQ(late.get_future().get(), 504);
+  gone.request_stop();
+  EXPECT_EQ(stopped.get_future().get(), kClientGone);
+}
 
 TEST(PendingTranslations, TheEndOfATextIsToldOnceEvenWhereThatThrows) {
   std::promise<void> passed;
