@@ -1,7 +1,6 @@
 #include "server/http_server.h"
 
 #include <microhttpd.h>
-#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -17,14 +16,12 @@
 #include "base/error.h"
 #include "base/mutex.h"
 #include "base/utf8.h"
-#include "base/wake_up.h"
+#include "server/connection_watcher.h"
 #include "server/listen_socket.h"
 
 namespace dragoman {
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kHeaderBytes = 65'536;   // of a connection: request line and headers
 constexpr std::int64_t kBodiesAtOnce = 64;     // as many of the largest size fit into memory
@@ -76,10 +73,8 @@ class HttpServer::Connections {
   Connections(const HttpConfig& config, HttpHandler handler)
       : config_(config),
         handler_(std::move(handler)),
+        watcher_(config.timeout),
         listener_(listen_at(config.host, config.port)) {
-    watched_ = epoll_create1(EPOLL_CLOEXEC);
-    epoll_event event{.events = EPOLLIN, .data = {.u64 = 0}};
-    epoll_ctl(watched_, EPOLL_CTL_ADD, wake_up_.descriptor(), &event);
     daemon_ = MHD_start_daemon(
         MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0, nullptr,
         nullptr, &Connections::on_data, this, MHD_OPTION_EXTERNAL_LOGGER, &Connections::on_message,
@@ -91,25 +86,19 @@ class HttpServer::Connections {
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, kHeaderBytes, MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1,
         MHD_OPTION_END);
     if (daemon_ == nullptr) {
-      close(watched_);
       close(listener_);
       throw Error("cannot serve at ", config.host, ", port ", config.port,
                   ": the HTTP library does not start; more open files (ulimit -n) or memory?");
     }
-    watcher_ = std::jthread([this](const std::stop_token& stop) { watch(stop); });
   }
   Connections(const Connections&) = delete;
   Connections& operator=(const Connections&) = delete;
 
   ~Connections() {
     stop_listening();
-    watcher_.request_stop();
-    wake_up_.wake();
-    watcher_.join();
     refuse_all();
     wait_until_answered(std::chrono::seconds(1));
     MHD_stop_daemon(daemon_);
-    close(watched_);
     close(listener_);
   }
 
@@ -121,18 +110,17 @@ class HttpServer::Connections {
   }
 
  private:
-  /// A connection's phase: it has to end in time, unless its request is worked on.
-  struct Phase {
-    int descriptor;
-    Clock::time_point since;
-    bool worked_on = false;
-  };
-
   static void on_message(void*, const char*, va_list) {}
 
   static void on_connection(void* self, MHD_Connection* connection, void**,
                             MHD_ConnectionNotificationCode code) {
-    static_cast<Connections*>(self)->note_connection(connection, code);
+    ConnectionWatcher& watcher = static_cast<Connections*>(self)->watcher_;
+    if (code == MHD_CONNECTION_NOTIFY_CLOSED) return watcher.closed(connection);
+    watcher.opened(connection, socket_of(connection));
+  }
+
+  static int socket_of(MHD_Connection* connection) {
+    return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
   }
 
   // NOLINTNEXTLINE(readability-function-size): the library decides the parameters
@@ -167,19 +155,8 @@ class HttpServer::Connections {
     static_cast<Connections*>(self)->end(**ended);
   }
 
-  void note_connection(MHD_Connection* connection, MHD_ConnectionNotificationCode code) {
-    const MutexLock lock(mutex_);
-    if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
-      phases_.erase(connection);
-      return;
-    }
-    const auto* info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-    phases_[connection] = {.descriptor = info->connect_fd, .since = Clock::now()};
-  }
-
   std::shared_ptr<Exchange> begin(MHD_Connection* connection, const char* url, const char* method) {
-    const auto* socket = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-    auto exchange = std::make_shared<Exchange>(connection, socket->connect_fd, ++last_id_);
+    auto exchange = std::make_shared<Exchange>(connection, socket_of(connection), ++last_id_);
     HttpRequest& request = exchange->request;
     request.method = method;
     request.path = url;
@@ -189,7 +166,7 @@ class HttpServer::Connections {
     MHD_get_connection_values_n(connection, MHD_GET_ARGUMENT_KIND, &add_argument, &request.query);
     if (length_of(request) > static_cast<std::uint64_t>(config_.body_limit))
       exchange->refused = MHD_HTTP_CONTENT_TOO_LARGE;
-    set_phase(connection, false);  // the body has its own time
+    watcher_.begin_phase(connection, false);  // the body has its own time
     const MutexLock lock(mutex_);
     exchanges_[exchange->id] = exchange;
     return exchange;
@@ -234,7 +211,7 @@ class HttpServer::Connections {
     if (exchange->refused != 0 || exchange->response) return respond(*exchange);
     if (exchange->suspended) return MHD_YES;
     exchange->suspended = true;
-    watch_for_end(*exchange);
+    watcher_.watch_for_end(exchange->descriptor, exchange->id, exchange->gone);
     MHD_suspend_connection(exchange->connection);
     return MHD_YES;
   }
@@ -248,7 +225,7 @@ class HttpServer::Connections {
       }
       exchange->handed_over = true;
     }
-    set_phase(exchange->connection, true);
+    watcher_.begin_phase(exchange->connection, true);
     handler_(std::move(exchange->request), exchange->gone.get_token(),
              [this, exchange](HttpResponse response) { reply(*exchange, std::move(response)); });
   }
@@ -257,9 +234,9 @@ class HttpServer::Connections {
     const MutexLock lock(exchange.mutex);
     if (std::exchange(exchange.replied, true)) return;
     exchange.response = std::move(response);
-    set_phase(exchange.connection, false);
+    watcher_.begin_phase(exchange.connection, false);
     if (!exchange.suspended) return;
-    epoll_ctl(watched_, EPOLL_CTL_DEL, exchange.descriptor, nullptr);
+    watcher_.stop_watching(exchange.descriptor, exchange.id);
     MHD_resume_connection(exchange.connection);
   }
 
@@ -300,49 +277,10 @@ class HttpServer::Connections {
       exchange.replied = true;  // from now on the connection may be another's
     }
     bodies_ -= exchange.kept;
-    set_phase(exchange.connection, false);
+    watcher_.begin_phase(exchange.connection, false);
     const MutexLock lock(mutex_);
     exchanges_.erase(exchange.id);
     if (exchanges_.empty()) answered_.notify_all();
-  }
-
-  void set_phase(MHD_Connection* connection, bool worked_on) {
-    const MutexLock lock(mutex_);
-    const auto found = phases_.find(connection);
-    if (found == phases_.end()) return;
-    found->second.since = Clock::now();
-    found->second.worked_on = worked_on;
-  }
-
-  /// Only while a request is worked on: then no other connection can have got its descriptor.
-  void watch_for_end(const Exchange& exchange) const {
-    epoll_event event{.events = EPOLLRDHUP | EPOLLONESHOT, .data = {.u64 = exchange.id}};
-    epoll_ctl(watched_, EPOLL_CTL_ADD, exchange.descriptor, &event);
-  }
-
-  void watch(const std::stop_token& stop) {
-    constexpr int kMost = 64;
-    epoll_event events[kMost];
-    while (!stop.stop_requested()) {
-      const int count = epoll_wait(watched_, events, kMost, 1000);
-      for (int i = 0; i < count; ++i)
-        if (const auto exchange = find(events[i].data.u64)) exchange->gone.request_stop();
-      close_slow();
-    }
-  }
-
-  std::shared_ptr<Exchange> find(std::uint64_t id) {
-    const MutexLock lock(mutex_);
-    const auto found = exchanges_.find(id);
-    return found == exchanges_.end() ? nullptr : found->second.lock();
-  }
-
-  void close_slow() {
-    const Clock::time_point now = Clock::now();
-    const MutexLock lock(mutex_);
-    for (auto& [connection, phase] : phases_)
-      if (!phase.worked_on && now - phase.since > config_.timeout)
-        shutdown(phase.descriptor, SHUT_RDWR);
   }
 
   void stop_listening() {
@@ -372,10 +310,9 @@ class HttpServer::Connections {
 
   const HttpConfig config_;
   const HttpHandler handler_;
-  const WakeUp wake_up_;
+  ConnectionWatcher watcher_;
   const int listener_;
   std::atomic<bool> draining_ = false;
-  int watched_ = -1;  // an epoll of the connections whose requests are worked on
   MHD_Daemon* daemon_ = nullptr;
   std::uint64_t last_id_ = 0;  // of the library's thread, as the next
   std::int64_t bodies_ = 0;    // bytes that are kept
@@ -383,8 +320,6 @@ class HttpServer::Connections {
   std::condition_variable_any answered_;
   bool stopping_ GUARDED_BY(mutex_) = false;
   std::unordered_map<std::uint64_t, std::weak_ptr<Exchange>> exchanges_ GUARDED_BY(mutex_);
-  std::unordered_map<MHD_Connection*, Phase> phases_ GUARDED_BY(mutex_);
-  std::jthread watcher_;
 };
 
 HttpServer::HttpServer(const HttpConfig& config, HttpHandler handler)

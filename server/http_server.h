@@ -1,6 +1,5 @@
 // Speaks HTTP/1.1 on a socket. One thread serves all connections; a connection whose request is
-// being worked on costs no thread. A second thread watches for clients that go away or are too
-// slow.
+// being worked on costs no thread.
 #pragma once
 
 #include <chrono>
