@@ -60,4 +60,8 @@ using HttpReply = std::function<void(HttpResponse)>;
 /// other connections wait for it. Long work replies later, from another thread.
 using HttpHandler = std::function<void(HttpRequest request, std::stop_token gone, HttpReply reply)>;
 
+/// Makes the answer to a request that its handler does not get: its body is missing, or is not all
+/// there. Called from the thread that serves the connections.
+using HttpRefusal = std::function<HttpResponse(HttpRequest head, const HttpError& why)>;
+
 }  // namespace dragoman

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
-#include <cstdlib>
 #include <optional>
 #include <thread>
 #include <unordered_map>
@@ -17,48 +16,37 @@
 #include "base/mutex.h"
 #include "base/utf8.h"
 #include "server/connection_watcher.h"
+#include "server/form_body.h"
 #include "server/listen_socket.h"
+#include "server/request_head.h"
 
 namespace dragoman {
 
 namespace {
 
-constexpr std::size_t kHeaderBytes = 65'536;   // of a connection: request line and headers
+/// Memory of the library for a connection: for the head of a request and that of its answer.
+constexpr std::size_t kConnectionBytes = kMostHeadBytes + 8'192;
+constexpr std::int64_t kHeaderRecord = 64;     // bytes that a header takes in it beside its text
 constexpr std::int64_t kBodiesAtOnce = 64;     // as many of the largest size fit into memory
 constexpr std::int64_t kDiscardedBodies = 16;  // so much of a body that is too large is read
 
-// NOLINTBEGIN(readability-function-size): the library decides the parameters
-MHD_Result add_header(void* headers, MHD_ValueKind, const char* name, std::size_t name_size,
-                      const char* value, std::size_t value_size) {
-  const std::string text(value == nullptr ? "" : value, value_size);
-  auto& known = *static_cast<std::map<std::string, std::string, std::less<>>*>(headers);
-  const auto [header, is_new] = known.emplace(ascii_lower({name, name_size}), text);
-  if (!is_new) header->second.append(", ").append(text);
-  return MHD_YES;
-}
-
-MHD_Result add_argument(void* query, MHD_ValueKind, const char* name, std::size_t name_size,
-                        const char* value, std::size_t value_size) {
-  static_cast<std::vector<std::pair<std::string, std::string>>*>(query)->emplace_back(
-      std::string(name, name_size),
-      value == nullptr ? std::string() : std::string(value, value_size));
-  return MHD_YES;
-}
-
-// NOLINTEND(readability-function-size)
-
 /// A request and the way back to its connection.
 struct Exchange {
-  Exchange(MHD_Connection* of, int socket, std::uint64_t number)
-      : connection(of), descriptor(socket), id(number) {}
+  Exchange(MHD_Connection* of, std::uint64_t number)
+      : connection(of),
+        descriptor(MHD_get_connection_info(of, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd),
+        id(number) {}
 
   MHD_Connection* const connection;
   const int descriptor;
   const std::uint64_t id;
+  RequestHead head = {};
   HttpRequest request = {};
-  std::int64_t kept = 0, discarded = 0;  // bytes of the body
-  int refused = 0;                       // status, where the handler does not get it
-  bool handed_over = false;              // to the handler
+  bool begun = false;
+  std::int64_t kept = 0, discarded = 0;   // bytes of the body
+  std::optional<HttpError> refused = {};  // where the handler does not get it
+  bool is_malformed = false;              // its connection ends with the answer
+  bool handed_over = false;               // to the handler
   std::stop_source gone = {};
   Mutex mutex = {};
   std::optional<HttpResponse> response GUARDED_BY(mutex) = {};
@@ -66,24 +54,37 @@ struct Exchange {
   bool replied GUARDED_BY(mutex) = false;
 };
 
+// NOLINTNEXTLINE(readability-function-size): the library decides the parameters
+MHD_Result add_header(void* of, MHD_ValueKind, const char* name, std::size_t name_size,
+                      const char* value, std::size_t value_size) {
+  const std::string text(value == nullptr ? "" : value, value_size);
+  auto& [head, request] = *static_cast<std::pair<RequestHead&, HttpRequest&>*>(of);
+  head.bytes += static_cast<std::int64_t>(name_size + value_size) + kHeaderRecord;
+  const auto [header, is_new] = request.headers.emplace(ascii_lower({name, name_size}), text);
+  if (!is_new) header->second.append(", ").append(text);
+  return MHD_YES;
+}
+
 }  // namespace
 
 class HttpServer::Connections {
  public:
-  Connections(const HttpConfig& config, HttpHandler handler)
+  Connections(const HttpConfig& config, HttpHandler handler, HttpRefusal refusal)
       : config_(config),
         handler_(std::move(handler)),
+        refusal_(std::move(refusal)),
         watcher_(config.timeout),
         listener_(listen_at(config.host, config.port)) {
     daemon_ = MHD_start_daemon(
         MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0, nullptr,
         nullptr, &Connections::on_data, this, MHD_OPTION_EXTERNAL_LOGGER, &Connections::on_message,
-        nullptr, MHD_OPTION_LISTEN_SOCKET, listener_, MHD_OPTION_NOTIFY_COMPLETED,
-        &Connections::on_completed, this, MHD_OPTION_NOTIFY_CONNECTION, &Connections::on_connection,
-        this, MHD_OPTION_CONNECTION_LIMIT, static_cast<unsigned>(config.connections),
+        nullptr, MHD_OPTION_LISTEN_SOCKET, listener_, MHD_OPTION_URI_LOG_CALLBACK,
+        &Connections::on_target, this, MHD_OPTION_NOTIFY_COMPLETED, &Connections::on_completed,
+        this, MHD_OPTION_NOTIFY_CONNECTION, &Connections::on_connection, this,
+        MHD_OPTION_CONNECTION_LIMIT, static_cast<unsigned>(config.connections),
         MHD_OPTION_CONNECTION_TIMEOUT,
         static_cast<unsigned>(std::max<std::int64_t>(1, (config.timeout.count() + 999) / 1000)),
-        MHD_OPTION_CONNECTION_MEMORY_LIMIT, kHeaderBytes, MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, kConnectionBytes, MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1,
         MHD_OPTION_END);
     if (daemon_ == nullptr) {
       close(listener_);
@@ -116,27 +117,44 @@ class HttpServer::Connections {
                             MHD_ConnectionNotificationCode code) {
     ConnectionWatcher& watcher = static_cast<Connections*>(self)->watcher_;
     if (code == MHD_CONNECTION_NOTIFY_CLOSED) return watcher.closed(connection);
-    watcher.opened(connection, socket_of(connection));
+    watcher.opened(
+        connection,
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd);
   }
 
-  static int socket_of(MHD_Connection* connection) {
-    return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+  /// A request begins; its headers are still to come. Where the parameters of a query fill the
+  /// library's memory, it sends no answer. So it does not see them.
+  static void* on_target(void* self, const char* target, MHD_Connection* connection) {
+    try {
+      auto& last_id = static_cast<Connections*>(self)->last_id_;
+      auto exchange = std::make_unique<std::shared_ptr<Exchange>>(
+          std::make_shared<Exchange>(connection, ++last_id));
+      (*exchange)->head.target = target == nullptr ? "" : target;
+      const std::string_view query = query_of((*exchange)->head.target);
+      // The text is the library's, which means to write into it itself.
+      if (!query.empty())
+        const_cast<char*>(target)[(*exchange)->head.target.size() - query.size()] = 0;
+      return exchange.release();
+    } catch (...) {
+      return nullptr;  // no memory; on_data closes the connection
+    }
   }
 
   // NOLINTNEXTLINE(readability-function-size): the library decides the parameters
-  static MHD_Result on_data(void* self, MHD_Connection* connection, const char* url,
-                            const char* method, const char*, const char* data, std::size_t* size,
+  static MHD_Result on_data(void* self, MHD_Connection*, const char* url, const char* method,
+                            const char* version, const char* data, std::size_t* size,
                             void** exchange) {
     auto& connections = *static_cast<Connections*>(self);
+    if (*exchange == nullptr) return MHD_NO;
     try {
-      if (*exchange == nullptr) {
-        auto begun = connections.begin(connection, url, method);
-        *exchange = new std::shared_ptr<Exchange>(begun);
-        if (!connections.is_refused_unread(*begun)) return MHD_YES;
-        const MutexLock lock(begun->mutex);
-        return connections.respond(*begun);
-      }
       auto& current = *static_cast<std::shared_ptr<Exchange>*>(*exchange);
+      if (!std::exchange(current->begun, true)) {
+        current->head.is_http_1_0 = std::string_view(version) == MHD_HTTP_VERSION_1_0;
+        current->request.method = method;
+        current->request.path = path_of(url);
+        connections.begin(current);
+        return connections.is_refused_unread(*current) ? connections.finish(current) : MHD_YES;
+      }
       if (*size > 0) {
         const std::size_t taken = std::exchange(*size, 0);
         return connections.keep(*current, {data, taken}) ? MHD_YES : MHD_NO;
@@ -155,34 +173,33 @@ class HttpServer::Connections {
     static_cast<Connections*>(self)->end(**ended);
   }
 
-  std::shared_ptr<Exchange> begin(MHD_Connection* connection, const char* url, const char* method) {
-    auto exchange = std::make_shared<Exchange>(connection, socket_of(connection), ++last_id_);
+  void begin(const std::shared_ptr<Exchange>& exchange) {
+    MHD_Connection* const connection = exchange->connection;
     HttpRequest& request = exchange->request;
-    request.method = method;
-    request.path = url;
     const auto* client = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
     if (client != nullptr) request.client = address_text(client->client_addr);
-    MHD_get_connection_values_n(connection, MHD_HEADER_KIND, &add_header, &request.headers);
-    MHD_get_connection_values_n(connection, MHD_GET_ARGUMENT_KIND, &add_argument, &request.query);
-    if (length_of(request) > static_cast<std::uint64_t>(config_.body_limit))
-      exchange->refused = MHD_HTTP_CONTENT_TOO_LARGE;
+    exchange->head.bytes = static_cast<std::int64_t>(exchange->head.target.size());
+    std::pair<RequestHead&, HttpRequest&> headers(exchange->head, request);
+    MHD_get_connection_values_n(connection, MHD_HEADER_KIND, &add_header, &headers);
+    exchange->refused = fault_of(exchange->head, request);
+    exchange->is_malformed = exchange->refused.has_value();
+    for (FormField& field : parse_urlencoded(query_of(exchange->head.target)))
+      request.query.emplace_back(std::move(field.name), std::move(field.value));
+    if (!exchange->refused &&
+        body_size_of(request) > static_cast<std::uint64_t>(config_.body_limit))
+      exchange->refused = too_large();
     watcher_.begin_phase(connection, false);  // the body has its own time
     const MutexLock lock(mutex_);
     exchanges_[exchange->id] = exchange;
-    return exchange;
-  }
-
-  static std::uint64_t length_of(const HttpRequest& request) {
-    return std::strtoull(std::string(request.header("content-length")).c_str(), nullptr, 10);
   }
 
   /// Whether a request is answered before its body is read. A client that sends all the same finds
   /// its connection reset, and may not see the answer. So a body that is only somewhat too large is
   /// read first, unless the client waits for leave to send it.
   bool is_refused_unread(const Exchange& exchange) const {
-    if (exchange.refused == 0) return false;
+    if (!exchange.refused || exchange.is_malformed) return exchange.is_malformed;
     const auto most = static_cast<std::uint64_t>(kDiscardedBodies * config_.body_limit);
-    return length_of(exchange.request) > most || !exchange.request.header("expect").empty();
+    return body_size_of(exchange.request) > most || !exchange.request.header("expect").empty();
   }
 
   /// Keeps a part of the body, or not: nothing can be answered before the body has ended. False
@@ -191,10 +208,10 @@ class HttpServer::Connections {
     const auto size = static_cast<std::int64_t>(part.size());
     std::string& body = exchange.request.body;
     if (static_cast<std::int64_t>(body.size()) + size > config_.body_limit)
-      exchange.refused = MHD_HTTP_CONTENT_TOO_LARGE;
-    else if (exchange.refused == 0 && bodies_ + size > kBodiesAtOnce * config_.body_limit)
-      exchange.refused = MHD_HTTP_SERVICE_UNAVAILABLE;
-    if (exchange.refused != 0) {
+      exchange.refused = too_large();
+    else if (!exchange.refused && bodies_ + size > kBodiesAtOnce * config_.body_limit)
+      exchange.refused = HttpError(503, "too many requests at once", 1);
+    if (exchange.refused) {
       exchange.discarded += size;
       return exchange.discarded <= kDiscardedBodies * config_.body_limit;
     }
@@ -206,9 +223,11 @@ class HttpServer::Connections {
 
   /// The body is whole, or the reply has come.
   MHD_Result finish(const std::shared_ptr<Exchange>& exchange) {
-    if (!exchange->handed_over && exchange->refused == 0) hand_over(exchange);
+    if (!exchange->handed_over && !exchange->refused) hand_over(exchange);
     const MutexLock lock(exchange->mutex);
-    if (exchange->refused != 0 || exchange->response) return respond(*exchange);
+    if (exchange->refused && !exchange->response)
+      exchange->response = refusal_(std::move(exchange->request), *exchange->refused);
+    if (exchange->response) return respond(*exchange);
     if (exchange->suspended) return MHD_YES;
     exchange->suspended = true;
     watcher_.watch_for_end(exchange->descriptor, exchange->id, exchange->gone);
@@ -220,7 +239,7 @@ class HttpServer::Connections {
     {
       const MutexLock lock(mutex_);
       if (stopping_) {
-        exchange->refused = MHD_HTTP_SERVICE_UNAVAILABLE;
+        exchange->refused = stopping();
         return;
       }
       exchange->handed_over = true;
@@ -240,9 +259,21 @@ class HttpServer::Connections {
     MHD_resume_connection(exchange.connection);
   }
 
+  /// The library lacks the memory for an answer where a head fills it.
+  static MHD_Result write_and_close(int descriptor, const HttpResponse& response) {
+    std::string text = join_text("HTTP/1.1 ", response.status, ' ',
+                                 MHD_get_reason_phrase_for(static_cast<unsigned>(response.status)),
+                                 "\r\nConnection: close\r\nContent-Type: ", response.type,
+                                 "\r\nContent-Length: ", response.body.size(), "\r\n");
+    for (const auto& [name, value] : response.headers) text += join_text(name, ": ", value, "\r\n");
+    text += "\r\n" + response.body;
+    send(descriptor, text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    return MHD_NO;
+  }
+
   MHD_Result respond(Exchange& exchange) REQUIRES(exchange.mutex) {
-    if (exchange.refused != 0 && !exchange.response) exchange.response = refusal(exchange.refused);
     const HttpResponse& response = *exchange.response;
+    if (exchange.head.bytes > kMostHeadBytes) return write_and_close(exchange.descriptor, response);
     MHD_Response* made = MHD_create_response_from_buffer(
         response.body.size(), const_cast<char*>(response.body.data()), MHD_RESPMEM_MUST_COPY);
     if (made == nullptr) return MHD_NO;
@@ -250,25 +281,18 @@ class HttpServer::Connections {
       MHD_add_response_header(made, "Content-Type", response.type.c_str());
     for (const auto& [name, value] : response.headers)
       MHD_add_response_header(made, name.c_str(), value.c_str());
-    if (draining_) MHD_add_response_header(made, "Connection", "close");
+    if (draining_ || exchange.is_malformed) MHD_add_response_header(made, "Connection", "close");
     const MHD_Result queued =
         MHD_queue_response(exchange.connection, static_cast<unsigned>(response.status), made);
     MHD_destroy_response(made);
     return queued;
   }
 
-  HttpResponse refusal(int status) const {
-    const bool is_too_large = status == MHD_HTTP_CONTENT_TOO_LARGE;
-    const std::string text =
-        is_too_large ? join_text("the request has more than ", config_.body_limit, " bytes")
-        : draining_  ? "the server is stopping"
-                     : "too many requests at once";
-    HttpResponse response{
-        .status = status,
-        .body = join_text(R"({"error":")", text, R"(","message":")", text, R"("})")};
-    if (!is_too_large) response.headers.emplace_back("Retry-After", "1");
-    return response;
+  HttpError too_large() const {
+    return {413, join_text("the request has more than ", config_.body_limit, " bytes")};
   }
+
+  static HttpError stopping() { return {503, "the server is stopping", 1}; }
 
   void end(Exchange& exchange) {
     exchange.gone.request_stop();
@@ -305,11 +329,12 @@ class HttpServer::Connections {
       for (const auto& [id, exchange] : exchanges_)
         if (auto held = exchange.lock(); held && held->handed_over) left.push_back(std::move(held));
     }
-    for (const auto& exchange : left) reply(*exchange, refusal(MHD_HTTP_SERVICE_UNAVAILABLE));
+    for (const auto& exchange : left) reply(*exchange, plain_refusal({}, stopping()));
   }
 
   const HttpConfig config_;
   const HttpHandler handler_;
+  const HttpRefusal refusal_;
   ConnectionWatcher watcher_;
   const int listener_;
   std::atomic<bool> draining_ = false;
@@ -322,8 +347,17 @@ class HttpServer::Connections {
   std::unordered_map<std::uint64_t, std::weak_ptr<Exchange>> exchanges_ GUARDED_BY(mutex_);
 };
 
-HttpServer::HttpServer(const HttpConfig& config, HttpHandler handler)
-    : connections_(std::make_unique<Connections>(config, std::move(handler))) {}
+HttpResponse plain_refusal(const HttpRequest&, const HttpError& why) {
+  HttpResponse response{
+      .status = why.status(),
+      .body = join_text(R"({"error":")", why.what(), R"(","message":")", why.what(), R"("})")};
+  if (why.retry_after() > 0)
+    response.headers.emplace_back("Retry-After", std::to_string(why.retry_after()));
+  return response;
+}
+
+HttpServer::HttpServer(const HttpConfig& config, HttpHandler handler, HttpRefusal refusal)
+    : connections_(std::make_unique<Connections>(config, std::move(handler), std::move(refusal))) {}
 HttpServer::~HttpServer() = default;
 
 int HttpServer::port() const { return connections_->port(); }

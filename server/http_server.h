@@ -21,10 +21,13 @@ struct HttpConfig {
   std::chrono::milliseconds timeout{60'000};
 };
 
+/// The error's text as JSON, in the forms of both interfaces.
+HttpResponse plain_refusal(const HttpRequest& head, const HttpError& why);
+
 class HttpServer {
  public:
   /// Listens from now on. Throws Error where it can't.
-  HttpServer(const HttpConfig& config, HttpHandler handler);
+  HttpServer(const HttpConfig& config, HttpHandler handler, HttpRefusal refusal = plain_refusal);
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
   /// Requests that are under way are answered by 503.

@@ -20,6 +20,10 @@ std::string client_of(const HttpRequest& request, bool is_behind_proxy) {
   return last.empty() ? request.client : std::string(last);
 }
 
+std::string method_of(const HttpRequest& request) {
+  return request.method == "HEAD" ? "GET" : request.method;
+}
+
 /// A text without its markup.
 std::string plain_text_of(const TextToTranslate& text) {
   if (!text.document) return text.text;
@@ -64,18 +68,44 @@ void TranslationServer::handle(HttpRequest request, std::stop_token gone, HttpRe
   }
 }
 
+HttpResponse TranslationServer::refuse(HttpRequest head, const HttpError& why) {
+  HttpResponse response;
+  Call call{.request = std::move(head),
+            .gone = {},
+            .reply = [&response](HttpResponse made) { response = std::move(made); },
+            .interface = &kLibreTranslate};
+  metrics_.begin();
+  try {
+    describe(call);
+    fail(call, why);
+  } catch (const std::exception& error) {
+    fail(call, error);
+  }
+  return response;
+}
+
+/// Says in the call who asks, for what path and by which interface.
+void TranslationServer::describe(Call& call) const {
+  const HttpRequest& received = call.request;
+  call.interface = &interface_of(received.path);
+  call.facts = {.client = client_of(received, config_.is_behind_proxy),
+                .method = received.method,
+                .path = received.path};
+  for (const Endpoint& endpoint : endpoints()) {
+    if (!endpoint.serves(received.path)) continue;
+    call.endpoint_path = endpoint.path;
+    if (endpoint.interface != nullptr) call.interface = endpoint.interface;
+    if (endpoint.method == method_of(received)) return;
+  }
+}
+
 void TranslationServer::begin(const CallPointer& call) {
+  describe(*call);
   const HttpRequest& received = call->request;
-  call->interface = &interface_of(received.path);
-  call->facts = {.client = client_of(received, config_.is_behind_proxy),
-                 .method = received.method,
-                 .path = received.path};
-  const std::string method = received.method == "HEAD" ? "GET" : received.method;
+  const std::string method = method_of(received);
   std::string allowed;
   for (const Endpoint& endpoint : endpoints()) {
     if (!endpoint.serves(received.path)) continue;
-    call->endpoint_path = endpoint.path;
-    if (endpoint.interface != nullptr) call->interface = endpoint.interface;
     allowed.append(allowed.empty() ? "" : ", ").append(endpoint.method);
     if (method != endpoint.method) continue;
     if (endpoint.needs_fields)

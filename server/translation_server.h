@@ -56,6 +56,9 @@ class TranslationServer {
   /// and nobody answers it.
   void handle(HttpRequest request, std::stop_token gone, HttpReply reply);
 
+  /// An HttpRefusal. The refused request is counted and told as those that are handled.
+  HttpResponse refuse(HttpRequest head, const HttpError& why);
+
  private:
   struct Call;
   struct Interface;
@@ -95,6 +98,7 @@ class TranslationServer {
   std::string owner_of(const Call& call) const;
   void use_glossary(Call& call) const;
 
+  void describe(Call& call) const;
   void begin(const CallPointer& call);
   void answer(const CallPointer& call, const Endpoint& endpoint) noexcept;
   void translate(const CallPointer& call);

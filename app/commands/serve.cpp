@@ -227,10 +227,14 @@ int run_serve(const ServeConfig& config, const Invocation& call,
   // Before anyone can know that it serves: a signal that comes right after must not kill it.
   const std::stop_token stop = listen_for_stop();
   TranslationServer server(files.served(), settings, log_request);
-  HttpServer http(config.http(),
-                  [&server](HttpRequest request, std::stop_token gone, HttpReply reply) {
-                    server.handle(std::move(request), std::move(gone), std::move(reply));
-                  });
+  HttpServer http(
+      config.http(),
+      [&server](HttpRequest request, std::stop_token gone, HttpReply reply) {
+        server.handle(std::move(request), std::move(gone), std::move(reply));
+      },
+      [&server](HttpRequest head, const HttpError& why) {
+        return server.refuse(std::move(head), why);
+      });
   const bool is_v6 = config.flags.host.find(':') != std::string::npos;
   log_info(join_text("serving at http://", is_v6 ? "[" : "", config.flags.host, is_v6 ? "]" : "",
                      ':', http.port(), ", ready after ", milliseconds_since(begin)));

@@ -160,6 +160,116 @@ TEST(HttpServer, BytesThatAreNoHttpAreRefused) {
     EXPECT_EQ(HttpClient(server.port()).ask(request).status, status) << request.substr(0, 60);
 }
 
+/// The path, and the number of parameters.
+void count_parameters(const HttpRequest& request, const std::stop_token&, const HttpReply& reply) {
+  reply({.body = request.path + " " + std::to_string(request.query.size())});
+}
+
+TEST(HttpServer, ARequestWhoseEndIsInDoubtIs400AndItsConnectionEnds) {
+  HttpServer server({.port = 0}, count_parameters);
+  const std::string other = HttpClient::get("/other");
+  const std::string length = "Content-Length: " + std::to_string(other.size()) + "\r\n";
+  for (const std::string& headers :
+       {"Content-Length: 5\r\n" + length, "Content-Length: 0\r\n" + length, length + length,
+        length + "Transfer-Encoding: chunked\r\n", "Transfer-Encoding: chunked\r\n" + length,
+        "Content-Length : " + length.substr(length.find(' ') + 1),
+        std::string("Content-Length: +5\r\n")}) {
+    HttpClient client(server.port());
+    client.send("POST /a HTTP/1.1\r\nHost: x\r\n" + headers + "\r\n" + other);
+    EXPECT_EQ(client.receive().status, 400) << headers;
+    EXPECT_EQ(client.receive(milliseconds(1000)).status, 0) << headers;
+  }
+  HttpClient old(server.port());
+  EXPECT_EQ(old.ask("POST /a HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n").status, 400);
+}
+
+TEST(HttpServer, AnUnknownTransferCodingIs501AtOnce) {
+  HttpServer server({.port = 0}, count_parameters);
+  for (const char* coding : {"gzip", "gzip, chunked", "chunked\r\nTransfer-Encoding: gzip"}) {
+    HttpClient client(server.port());
+    client.send("POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: " + std::string(coding) +
+                "\r\n\r\n");
+    EXPECT_EQ(client.receive(milliseconds(2000)).status, 501) << coding;
+  }
+}
+
+TEST(HttpServer, ARequestNamesItsHostOnce) {
+  HttpServer server({.port = 0}, count_parameters);
+  const auto status = [&server](const std::string& request) {
+    return HttpClient(server.port()).ask(request).status;
+  };
+  EXPECT_EQ(status("GET / HTTP/1.1\r\n\r\n"), 400);
+  EXPECT_EQ(status("GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n"), 400);
+  EXPECT_EQ(status("GET / HTTP/1.0\r\n\r\n"), 200);
+}
+
+TEST(HttpServer, AnAddressMayBeWholeAndHasNoZeroByte) {
+  HttpServer server({.port = 0}, count_parameters);
+  const auto ask = [&server](const std::string& path) {
+    return HttpClient(server.port()).ask(HttpClient::get(path));
+  };
+  EXPECT_EQ(ask("http://x/a%20b?c=d").body, "/a b 1");
+  EXPECT_EQ(ask("HTTPS://x:80").body, "/ 0");
+  EXPECT_EQ(ask("/http://x/a").body, "/http://x/a 0");
+  EXPECT_EQ(ask("/a%00b").status, 400);
+}
+
+TEST(HttpServer, AnyNumberOfParametersIsTaken) {
+  HttpServer server({.port = 0}, count_parameters);
+  HttpClient client(server.port());
+  for (const std::size_t count : {1, 900, 1000, 5000, 30'000}) {
+    std::string query;
+    for (std::size_t i = 0; i < count; ++i) query += i == 0 ? "?a" : "&a";
+    client.send(HttpClient::get("/" + query));
+    EXPECT_EQ(client.receive(milliseconds(2000)).body, "/ " + std::to_string(count));
+  }
+}
+
+TEST(HttpServer, AHeadOfAnySizeIsAnswered) {
+  HttpServer server({.port = 0}, count_parameters);
+  const auto status = [&server](const std::string& target, const std::string& headers) {
+    HttpClient client(server.port());
+    client.send("POST " + target + " HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n" + headers +
+                "\r\n.");
+    return client.receive(milliseconds(2000)).status;
+  };
+  const auto expect_refusals = [&status](std::size_t size) {
+    const std::string filler(size, 'a');
+    EXPECT_GE(status("/" + filler, ""), 414) << size;
+    EXPECT_EQ(status("/", "X-Name: " + filler + "\r\n"), 431) << size;
+  };
+  for (const std::size_t size : {60'000, 65'000}) {
+    const std::string filler(size, 'a');
+    EXPECT_EQ(status("/" + filler, ""), 200) << size;
+    EXPECT_EQ(status("/", "X-Name: " + filler + "\r\n"), 200) << size;
+  }
+  for (std::size_t size = 65'600; size < 73'000; size += 1000) expect_refusals(size);
+  for (std::size_t size = 73'000; size < 74'000; size += 50) expect_refusals(size);
+  for (std::size_t count = 100; count < 2000; count += 150) {
+    std::string many;
+    for (std::size_t i = 0; i < count; ++i) many += "X: y\r\n";
+    const int answer = status("/", many);
+    EXPECT_TRUE(answer == 200 || answer == 431) << count << ": " << answer;
+  }
+}
+
+TEST(HttpServer, ARequestThatItsHandlerDoesNotGetIsAnsweredByTheRefusal) {
+  Echoes echoes(1);
+  HttpServer server({.port = 0, .body_limit = 1000}, echoes.handler(),
+                    [](const HttpRequest& head, const HttpError& why) {
+                      return HttpResponse{
+                          .status = why.status(),
+                          .body = head.method + head.path + head.client + why.what()};
+                    });
+  for (const std::size_t size : {2000, 100'000}) {
+    HttpClient client(server.port());
+    const auto answer =
+        client.ask(HttpClient::post("/a?b", std::string(size, 'x')).substr(0, 2200));
+    EXPECT_EQ(answer.status, 413);
+    EXPECT_EQ(answer.body, "POST/a127.0.0.1the request has more than 1000 bytes");
+  }
+}
+
 TEST(HttpServer, LinesOfAHeaderAreOneValueInTheirOrder) {
   HttpServer server({.port = 0}, [](HttpRequest request, const std::stop_token&, HttpReply reply) {
     reply({.body = std::string(request.header("x-forwarded-for"))});

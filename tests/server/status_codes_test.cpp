@@ -34,10 +34,14 @@ class Served {
  public:
   explicit Served(State state)
       : table_({"en-de"}, config(state), state == State::Busy ? 4 : 65'536),
-        http_({.port = 0, .body_limit = kBodyLimit},
-              [this](HttpRequest request, std::stop_token gone, HttpReply reply) {
-                table_.server->handle(std::move(request), std::move(gone), std::move(reply));
-              }) {
+        http_(
+            {.port = 0, .body_limit = kBodyLimit},
+            [this](HttpRequest request, std::stop_token gone, HttpReply reply) {
+              table_.server->handle(std::move(request), std::move(gone), std::move(reply));
+            },
+            [this](HttpRequest head, const HttpError& why) {
+              return table_.server->refuse(std::move(head), why);
+            }) {
     if (state == State::Hurried) table_.post("/translate", kGood);
     if (state == State::Busy || state == State::Slow) table_.gate.open(false);
     if (state == State::Busy) fill_queue();
@@ -192,6 +196,29 @@ TEST(StatusCodes, StatusCodesAreThoseOfTheInterfaces) {
           std::to_string(refusal.status)));
     }
   }
+}
+
+TEST(StatusCodes, ARequestThatIsRefusedUnreadIsLoggedAndCountedAndPagesMayReadTheAnswer) {
+  TableServer table({"en-de"}, {.cors_origins = {"*"}});
+  const auto refuse = [&table](const std::string& path, const HttpError& why) {
+    return table.server->refuse({.method = "POST", .path = path, .client = "192.0.2.1"}, why);
+  };
+  const HttpResponse large = refuse("/translate", {413, "too large"});
+  EXPECT_EQ(large.status, 413);
+  EXPECT_EQ(json_of(large), json({{"error", "too large"}}));
+  EXPECT_EQ(header_of(large, "Access-Control-Allow-Origin"), "*");
+  const HttpResponse crowded = refuse("/v2/translate", {503, "too many", 1});
+  EXPECT_EQ(json_of(crowded), json({{"message", "too many"}}));
+  EXPECT_EQ(header_of(crowded, "Retry-After"), "1");
+  EXPECT_THAT(refuse("/", {413, "too large"}).type, HasSubstr("text/html"));
+  const std::vector<AnsweredRequest> answered = table.answered();
+  ASSERT_EQ(answered.size(), 3u);
+  EXPECT_EQ(answered[0].client + answered[0].method + answered[0].path, "192.0.2.1POST/translate");
+  EXPECT_EQ(answered[0].status, 413);
+  const std::string metrics = table.get("/metrics").body;
+  for (const char* line : {"\ndragoman_requests_total{path=\"/translate\",status=\"413\"} 1\n",
+                           "\ndragoman_requests_under_way 1\n", "\ndragoman_refused_total 1\n"})
+    EXPECT_THAT(metrics, HasSubstr(line));
 }
 
 }  // namespace
