@@ -29,12 +29,20 @@ std::string safe_part(std::string_view part) {
 
 }  // namespace
 
+std::int64_t TranslatedFiles::Kept::bytes() const {
+  constexpr std::size_t kBesides = 300;  // the objects, their places in list and map
+  return static_cast<std::int64_t>(kBesides + name.size() + file.name.size() + file.text.size());
+}
+
 std::string TranslatedFiles::keep(TranslatedFile file, Time now) {
   std::string name = random_name() + "." + file.name;
+  std::list<Kept> added;
+  added.push_back({.name = name, .file = std::move(file), .since = now});
   const MutexLock lock(mutex_);
   drop_old(now);
-  bytes_ += static_cast<std::int64_t>(file.text.size());
-  files_.push_back({.name = name, .file = std::move(file), .since = now});
+  by_name_[added.front().name] = &added.front();
+  bytes_ += added.front().bytes();
+  files_.splice(files_.end(), added);
   while (bytes_ > limits_.bytes && files_.size() > 1) drop_first();
   return name;
 }
@@ -42,9 +50,9 @@ std::string TranslatedFiles::keep(TranslatedFile file, Time now) {
 std::optional<TranslatedFile> TranslatedFiles::find(std::string_view name, Time now) {
   const MutexLock lock(mutex_);
   drop_old(now);
-  const auto found = std::ranges::find(files_, name, &Kept::name);
-  if (found == files_.end()) return std::nullopt;
-  return found->file;
+  const auto found = by_name_.find(name);
+  if (found == by_name_.end()) return std::nullopt;
+  return found->second->file;
 }
 
 void TranslatedFiles::drop_old(Time now) {
@@ -52,7 +60,8 @@ void TranslatedFiles::drop_old(Time now) {
 }
 
 void TranslatedFiles::drop_first() {
-  bytes_ -= static_cast<std::int64_t>(files_.front().file.text.size());
+  bytes_ -= files_.front().bytes();
+  by_name_.erase(files_.front().name);
   files_.pop_front();
 }
 

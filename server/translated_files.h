@@ -4,10 +4,11 @@
 
 #include <chrono>
 #include <cstdint>
-#include <deque>
+#include <list>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 
 #include "base/mutex.h"
 
@@ -23,7 +24,7 @@ class TranslatedFiles {
   using Time = std::chrono::steady_clock::time_point;
 
   struct Limits {
-    std::int64_t bytes = 67'108'864;  ///< of all files; the oldest make room for new ones
+    std::int64_t bytes = 67'108'864;  ///< of memory; the oldest files make room for new ones
     std::chrono::seconds age{1800};
   };
 
@@ -40,13 +41,16 @@ class TranslatedFiles {
     std::string name;
     TranslatedFile file;
     Time since;
+
+    std::int64_t bytes() const;
   };
   void drop_old(Time now) REQUIRES(mutex_);
   void drop_first() REQUIRES(mutex_);
 
   const Limits limits_ = {};
   Mutex mutex_;
-  std::deque<Kept> files_ GUARDED_BY(mutex_);  // the oldest first
+  std::list<Kept> files_ GUARDED_BY(mutex_);  // the oldest first
+  std::unordered_map<std::string_view, const Kept*> by_name_ GUARDED_BY(mutex_);
   std::int64_t bytes_ GUARDED_BY(mutex_) = 0;
 };
 

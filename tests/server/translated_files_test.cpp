@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "tests/server/table_server.h"
 
@@ -17,7 +18,7 @@ using testing::HasSubstr;
 using testing::MatchesRegex;
 
 TEST(TranslatedFiles, AFileIsFoundUnderItsNameUntilItIsTooOld) {
-  TranslatedFiles files({.bytes = 100, .age = seconds(60)});
+  TranslatedFiles files({.bytes = 10'000, .age = seconds(60)});
   const TranslatedFiles::Time begin{};
   const std::string name = files.keep({"a_de.txt", "text"}, begin);
   EXPECT_THAT(name, MatchesRegex("[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-"
@@ -29,16 +30,30 @@ TEST(TranslatedFiles, AFileIsFoundUnderItsNameUntilItIsTooOld) {
 }
 
 TEST(TranslatedFiles, TheOldestMakeRoom) {
-  TranslatedFiles files({.bytes = 100, .age = seconds(60)});
+  TranslatedFiles files({.bytes = 100'000, .age = seconds(60)});
   const TranslatedFiles::Time begin{};
-  const std::string first = files.keep({"a", std::string(60, 'a')}, begin);
-  const std::string second = files.keep({"b", std::string(40, 'b')}, begin);
+  const std::string first = files.keep({"a", std::string(60'000, 'a')}, begin);
+  const std::string second = files.keep({"b", std::string(38'000, 'b')}, begin);
   EXPECT_TRUE(files.find(first, begin));
-  const std::string third = files.keep({"c", std::string(20, 'c')}, begin);
+  const std::string third = files.keep({"c", std::string(20'000, 'c')}, begin);
   EXPECT_FALSE(files.find(first, begin));
   EXPECT_TRUE(files.find(second, begin) && files.find(third, begin));
-  EXPECT_TRUE(files.find(files.keep({"d", std::string(200, 'd')}, begin), begin))
+  EXPECT_TRUE(files.find(files.keep({"d", std::string(200'000, 'd')}, begin), begin))
       << "a file alone may be larger";
+}
+
+TEST(TranslatedFiles, EachFileTakesRoomForItselfHoweverSmallItIs) {
+  TranslatedFiles files({.bytes = 100'000, .age = seconds(60)});
+  const TranslatedFiles::Time begin{};
+  std::vector<std::string> names;
+  for (int i = 0; i < 1000; ++i)
+    names.push_back(files.keep({std::string(100, 'n'), "1"}, begin + seconds(i > 500)));
+  std::size_t found = 0;
+  for (const std::string& name : names) found += files.find(name, begin + seconds(1)).has_value();
+  EXPECT_GT(found, 50u);
+  EXPECT_LT(found, 200u);
+  EXPECT_TRUE(files.find(names.back(), begin + seconds(60)));
+  EXPECT_FALSE(files.find(names.back(), begin + seconds(61)));
 }
 
 TEST(TranslatedFiles, NamesOfFilesAreMadeHarmless) {
