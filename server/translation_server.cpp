@@ -24,6 +24,13 @@ std::string method_of(const HttpRequest& request) {
   return request.method == "HEAD" ? "GET" : request.method;
 }
 
+/// The path, for the log. Whoever knows the whole address of a translated file may fetch it.
+std::string logged_path(const std::string& path) {
+  constexpr std::string_view kFolder = "/download_file/";
+  constexpr std::size_t kShown = kFolder.size() + 8;
+  return path.starts_with(kFolder) && path.size() > kShown ? path.substr(0, kShown) + "..." : path;
+}
+
 /// A text without its markup.
 std::string plain_text_of(const TextToTranslate& text) {
   if (!text.document) return text.text;
@@ -90,7 +97,7 @@ void TranslationServer::describe(Call& call) const {
   call.interface = &interface_of(received.path);
   call.facts = {.client = client_of(received, config_.is_behind_proxy),
                 .method = received.method,
-                .path = received.path};
+                .path = logged_path(received.path)};
   for (const Endpoint& endpoint : endpoints()) {
     if (!endpoint.serves(received.path)) continue;
     call.endpoint_path = endpoint.path;

@@ -96,6 +96,9 @@ TEST(TranslateFile, ATranslatedFileIsFetchedByItsAddress) {
   EXPECT_EQ(table.answered().front().characters, 18);
   EXPECT_EQ(table.get("/download_file/" + address.substr(address.size() - 10)).status, 404);
   EXPECT_EQ(table.get("/download_file/").status, 404);
+  for (const AnsweredRequest& answered : table.answered())
+    EXPECT_LE(answered.path.size(), std::string("/download_file/01234567...").size())
+        << "the log holds no address by which anyone could fetch a file";
   const auto settings = json_of(table.get("/frontend/settings"));
   EXPECT_EQ(settings["filesTranslation"], true);
   EXPECT_EQ(settings["supportedFilesFormat"][0], ".txt");
