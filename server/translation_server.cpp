@@ -155,7 +155,7 @@ void TranslationServer::fail(Call& call, const std::exception& error) noexcept {
   HttpResponse response{.status = 500, .type = ""};  // takes no memory
   try {
     const auto* known = dynamic_cast<const HttpError*>(&error);
-    if (known == nullptr) call.facts.fault = error.what();
+    if (known == nullptr || known->status() == 500) call.facts.fault = error.what();
     call.facts.refused = known != nullptr && known->status() == 503;
     response = error_response(
         call,

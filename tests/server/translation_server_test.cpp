@@ -145,6 +145,8 @@ TEST(TranslationServer, AnEngineThatFailsIs500AndTheHealthSaysSo) {
   const HttpResponse response = table.post("/translate", kOne);
   EXPECT_EQ(response.status, 500);
   EXPECT_EQ(json_of(response)["error"], "Cannot translate text: the table is broken");
+  EXPECT_EQ(table.answered().back().fault, "Cannot translate text: the table is broken")
+      << "for the log";
   EXPECT_EQ(table.get("/health").status, 503);
   EXPECT_THAT(table.get("/metrics").body, HasSubstr("\ndragoman_refused_total 0\n"))
       << "nobody was refused";
