@@ -49,7 +49,8 @@ std::vector<std::string> next_csv_line(std::string_view& text, std::size_t line)
     std::size_t end = std::min(text.find_first_of(",\n\""), text.size());
     std::string field(strip(text.substr(0, end)));
     if (text.substr(end).starts_with('"')) {
-      if (!field.empty()) refuse(line, "a quote stands within a field that does not begin with one");
+      if (!field.empty())
+        refuse(line, "a quote stands within a field that does not begin with one");
       text.remove_prefix(end + 1);
       field = next_quoted_field(text, line);
       end = std::min(text.find_first_of(",\n"), text.size());
@@ -87,7 +88,8 @@ Entries parse_entries(std::string_view text, std::string_view format) {
   Entries entries;
   std::set<std::string> sources;
   for (std::size_t line = 1; !text.empty(); ++line) {
-    const std::vector<std::string> fields = is_csv ? next_csv_line(text, line) : next_tsv_line(text);
+    const std::vector<std::string> fields =
+        is_csv ? next_csv_line(text, line) : next_tsv_line(text);
     if (fields.size() == 1 && strip(fields[0]).empty()) continue;
     if (fields.size() < 2 || fields.size() > most_fields)
       refuse(line, "a source term and a target term are needed");

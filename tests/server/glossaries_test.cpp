@@ -126,8 +126,8 @@ TEST_F(KeptGlossaries, QuotesOfCsvStandAroundWholeFields) {
 
 TEST_F(KeptGlossaries, AByteOrderMarkIsNoPartOfTheFirstTerm) {
   TableServer table({"en-de"}, config());
-  for (const auto& [format, entries] : {std::pair("tsv", "\uFEFFone\ttwo\n"),
-                                        std::pair("csv", "\uFEFF\"one\",two\n")}) {
+  for (const auto& [format, entries] :
+       {std::pair("tsv", "\uFEFFone\ttwo\n"), std::pair("csv", "\uFEFF\"one\",two\n")}) {
     const std::string id =
         json_of(table.post("/v2/glossaries", terms(entries, format))).at("glossary_id");
     EXPECT_EQ(table.get("/v2/glossaries/" + id + "/entries").body, "one\ttwo\n") << format;

@@ -89,9 +89,8 @@ TEST(WebPage, TermsOfARequestAreInItsTranslation) {
       table.ask(form("q=one+two&source=en&target=de&terms=one%3Dthree%0D%0A%0D%0A"));
   EXPECT_EQ(page.status, 200);
   EXPECT_THAT(page.body, HasSubstr("<details open>"));
-  EXPECT_THAT(
-      table.ask(form("q=one+two&source=en&target=de&terms=%EF%BB%BFone%3Dthree")).body,
-      testing::ContainsRegex("<output[^>]*>[^<]*three"));
+  EXPECT_THAT(table.ask(form("q=one+two&source=en&target=de&terms=%EF%BB%BFone%3Dthree")).body,
+              testing::ContainsRegex("<output[^>]*>[^<]*three"));
   EXPECT_TRUE(std::regex_search(page.body, std::regex("<output[^>]*>[^<]*three"))) << page.body;
   const auto refused = [&](const std::string& terms, const std::string& source) {
     return table
