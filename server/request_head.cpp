@@ -26,7 +26,7 @@ std::optional<HttpError> fault_of_framing(const RequestHead& head, const HttpReq
     return HttpError(400, "the Content-Length is no number, or there are several");
   if (coding == request.headers.end()) return std::nullopt;
   if (has_length || head.is_http_1_0)
-    return HttpError(400, "a Transfer-Encoding stands beside no Content-Length, in HTTP/1.1");
+    return HttpError(400, "a Transfer-Encoding needs HTTP/1.1, and no Content-Length beside it");
   if (ascii_lower(coding->second) != "chunked")
     return HttpError(501, "the only Transfer-Encoding that is known is chunked");
   return std::nullopt;
