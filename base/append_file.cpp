@@ -44,7 +44,8 @@ bool AppendFile::append(std::string_view record) {
   if (!is_shared_) return write_record(record);
   // The lock is for taking a part of a record back: without one (some file systems have none) whole
   // records still come behind each other.
-  flock(descriptor_, LOCK_EX);
+  if (flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    throw FileLocked("another process has the file locked");
   bytes_ = lseek(descriptor_, 0, SEEK_END);
   const bool is_whole = write_record(record);
   flock(descriptor_, LOCK_UN);

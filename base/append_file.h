@@ -6,7 +6,15 @@
 #include <filesystem>
 #include <string_view>
 
+#include "base/error.h"
+
 namespace dragoman {
+
+/// Another process has the file locked. The caller may try again later.
+class FileLocked : public Error {
+ public:
+  using Error::Error;
+};
 
 class AppendFile {
  public:
@@ -19,7 +27,8 @@ class AppendFile {
   AppendFile& operator=(const AppendFile&) = delete;
   ~AppendFile();
 
-  /// Returns false where the record could not be written: a log is no reason to end a run.
+  /// Returns false where the record could not be written: a log is no reason to end a run. Waits
+  /// for no other process: throws FileLocked, and writes nothing, while one has the file locked.
   bool append(std::string_view record);
   std::int64_t bytes() const { return bytes_; }
   void sync();

@@ -166,7 +166,12 @@ HttpResponse TranslationServer::suggest(Call& call) {
   if (!config_.suggestions) throw HttpError(403, "Suggestions are disabled on this server.");
   admit(call);
   const std::string line = libretranslate::parse_suggestion(*call.fields, config_.limits);
-  if (!config_.suggestions->append(line)) throw HttpError(500, "the suggestion could not be kept");
+  try {
+    if (!config_.suggestions->append(line))
+      throw HttpError(500, "the suggestion could not be kept");
+  } catch (const FileLocked&) {
+    throw HttpError(503, "the file of suggestions is in use; try again later", 1);
+  }
   return json_response(200, Json{{"success", true}});
 }
 

@@ -1,6 +1,8 @@
 #include "base/append_file.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -15,6 +17,15 @@
 
 namespace dragoman {
 namespace {
+
+/// False where another process has the file locked.
+bool appended(AppendFile& file, const std::string& record) {
+  try {
+    return file.append(record);
+  } catch (const FileLocked&) {
+    return false;
+  }
+}
 
 class AppendedFile : public testing::Test {
  protected:
@@ -74,11 +85,23 @@ TEST_F(AppendedFile, SeveralProcessesMayAppend) {
   EXPECT_EQ(read_file(path_), "one\ntwo\nthree\nfour\n");
 }
 
+TEST_F(AppendedFile, AFileThatAnotherProcessHasLockedIsNotWaitedFor) {
+  AppendFile file(path_);
+  file.append("one\n");
+  const int other = open(path_.c_str(), O_WRONLY);
+  ASSERT_EQ(flock(other, LOCK_EX | LOCK_NB), 0);
+  EXPECT_THROW(file.append("two\n"), FileLocked);
+  close(other);
+  EXPECT_TRUE(file.append("three\n"));
+  EXPECT_EQ(read_file(path_), "one\nthree\n");
+}
+
 TEST_F(AppendedFile, RecordsOfTwoAtOnceAreNeitherLostNorDivided) {
   constexpr int kRecords = 500;
   const auto append = [this](char letter) {
     AppendFile file(path_);
-    for (int i = 0; i < kRecords; ++i) file.append(std::string(3'000, letter) + "\n");
+    for (int i = 0; i < kRecords; ++i)
+      while (!appended(file, std::string(3'000, letter) + "\n")) std::this_thread::yield();
   };
   std::thread first(append, 'a'), second(append, 'b');
   first.join();

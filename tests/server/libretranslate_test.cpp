@@ -1,6 +1,10 @@
 // LibreTranslate's interface, as a client sees it.
 #include "server/libretranslate.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 #include <algorithm>
 
 #include "base/files.h"
@@ -213,6 +217,23 @@ TEST(LibreTranslate, SuggestionsAreKeptWhereTheServerTakesThem) {
   bad.erase("s");
   EXPECT_EQ(table.post("/suggest", bad).status, 400);
   EXPECT_EQ(json::parse(read_file(file.path())), good);
+}
+
+TEST(LibreTranslate, ASuggestionDoesNotWaitForAFileThatAnotherProcessHasLocked) {
+  const json good = {{"q", "one"}, {"s", "eins"}, {"source", "en"}, {"target", "de"}};
+  const ScratchFile file("suggestions.jsonl");
+  TableServer table({"en-de"}, {.suggestions = std::make_shared<AppendFile>(file.path())});
+  const int other = open(file.path().c_str(), O_WRONLY);
+  ASSERT_EQ(flock(other, LOCK_EX | LOCK_NB), 0);
+  auto refused = table.send(TableServer::request_of("/suggest", good));
+  const bool is_answered = refused.wait_for(std::chrono::seconds(5)) == std::future_status::ready;
+  close(other);
+  ASSERT_TRUE(is_answered);
+  const HttpResponse response = refused.get();
+  EXPECT_EQ(response.status, 503);
+  EXPECT_EQ(header_of(response, "Retry-After"), "1");
+  EXPECT_EQ(read_file(file.path()), "");
+  EXPECT_EQ(table.post("/suggest", good).status, 200);
 }
 
 }  // namespace
