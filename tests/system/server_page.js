@@ -6,69 +6,14 @@ const fs = require('node:fs');
 const path = require('node:path');
 
 const { ARGUMENTS, DESKTOP, PHONE, Runner, expectWellMade } = require('./chromium_checks.js');
+const { SENTENCE, answered, drop, inPage, open, result, settled, text, write } = require('./server_page_reader.js');
 
 const [modules, executablePath, address, screenshots] = process.argv.slice(2);
 const { chromium } = require(path.join(modules, 'playwright-core'));
 const axe = fs.readFileSync(path.join(modules, 'axe-core', 'axe.min.js'), 'utf8');
 
-const SENTENCE = 'The old man reads a book in the garden.';
-
-const text = page => page.locator('#text');
-const result = page => page.locator('#result');
-const settled = page =>
-  page.waitForFunction(
-    () => !document.body.classList.contains('old') && document.querySelector('#result').textContent,
-  );
-
-// A page whose console and requests are watched.
-const open = async (browser, options = {}) => {
-  const context = await browser.newContext({ viewport: DESKTOP, ...options });
-  const page = await context.newPage();
-  page.setDefaultTimeout(60_000);
-  page.faults = [];
-  page.expected = () => false; // faults that a check provokes
-  page.on('console', message => {
-    if (message.type() === 'error' && !page.expected(message.text())) page.faults.push(message.text());
-  });
-  page.on('pageerror', error => page.faults.push(String(error)));
-  page.on('request', request => {
-    if (!request.url().startsWith(address) && !request.url().startsWith('blob:'))
-      page.faults.push(`asks ${request.url()}`);
-  });
-  await page.goto(`${address}/`);
-  if (options.javaScriptEnabled !== false)
-    await page.waitForFunction(() => document.querySelector('#target [disabled], #file[accept]'));
-  await page.locator('#target').selectOption('de');
-  return page;
-};
-
-const answered = (page, written) =>
-  page.waitForResponse(
-    response => response.url().endsWith('/translate') && response.request().postDataJSON().q === written,
-  );
-
-const write = async (page, written) => {
-  await Promise.all([answered(page, written), text(page).fill(written)]);
-  await settled(page);
-};
-
-const inPage = (page, parameters) =>
-  page.evaluate(
-    async body =>
-      (await fetch('translate', {
-        method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body),
-      })).json(),
-    parameters,
-  );
-
-const drop = (page, name, bytes, ...others) =>
-  page.evaluate(([names, content]) => {
-    const dataTransfer = new DataTransfer();
-    for (const fileName of names) dataTransfer.items.add(new File([new Uint8Array(content)], fileName));
-    document.body.dispatchEvent(new DragEvent('drop', { dataTransfer, bubbles: true, cancelable: true }));
-  }, [[name, ...others], bytes]);
-
 const checks = {
+  ...require('./server_page_files.js'),
   async 'a text is translated while it is typed'(page) {
     await Promise.all([answered(page, SENTENCE), text(page).pressSequentially(SENTENCE)]);
     await settled(page);
@@ -226,108 +171,6 @@ const checks = {
     assert.equal(await page.evaluate(() => document.activeElement.id), 'copy');
   },
 
-  async 'of several files the page says which is translated'(page) {
-    await drop(page, 'a.txt', [...Buffer.from('A dog.\n')], 'b.txt', 'c.txt');
-    await page.locator('#file-link').waitFor();
-    assert.equal(await page.locator('#error').textContent(), 'One file at a time: only a.txt is translated.');
-  },
-
-  async 'a file is translated, with its lines'(page) {
-    const lines = Array.from({ length: 150 }, (_, i) => (i % 10 === 3 ? '' : `${SENTENCE} A dog is running.`));
-    await page.locator('#file').setInputFiles({
-      name: 'a letter.txt', mimeType: 'text/plain', buffer: Buffer.from(`${lines.join('\r\n')}\r\n`),
-    });
-    await page.locator('#file-link').waitFor();
-    const [download] = await Promise.all([page.waitForEvent('download'), page.locator('#file-link').click()]);
-    assert.equal(download.suggestedFilename(), 'a letter.de.txt');
-    const translated = fs.readFileSync(await download.path(), 'utf8').split('\r\n');
-    assert.equal(translated.length, lines.length + 1);
-    assert.deepEqual(translated.map(line => line === ''), [...lines, ''].map(line => line === ''));
-    await page.locator('#file-cancel').click();
-    assert.equal(await page.locator('#file-panel').isVisible(), false);
-  },
-
-  async 'the portions of a file are no longer than a request may be'(page) {
-    await page.route('**/frontend/settings', async route => {
-      const response = await route.fetch();
-      await route.fulfill({ response, json: { ...(await response.json()), charLimit: 150 } });
-    });
-    await page.reload();
-    await page.waitForFunction(() => document.querySelector('#file').accept);
-    const sizes = [];
-    page.on('request', request => {
-      if (!request.url().endsWith('/translate')) return;
-      const { q, terms } = request.postDataJSON();
-      sizes.push(q.length + terms.length);
-    });
-    await page.locator('#terms').evaluate(field => (field.value = 'garden=Lustgarten'));
-    await drop(page, 'a.txt', [...Buffer.from(`${SENTENCE}\n`.repeat(20))]);
-    await page.locator('#file-link').waitFor();
-    assert.ok(Math.max(...sizes) <= 150);
-    assert.equal(sizes.length, 7, 'three lines each');
-  },
-
-  async 'a file has one language, that of its beginning'(page) {
-    const sources = [];
-    page.on('request', request => {
-      if (request.url().endsWith('/translate')) sources.push(request.postDataJSON().source);
-    });
-    const lines = `${SENTENCE}\n`.repeat(60) + 'Der Hund und die Katze laufen durch den Garten.\n'.repeat(100);
-    await page.locator('#file').setInputFiles({ name: 'a.txt', mimeType: 'text/plain', buffer: Buffer.from(lines) });
-    await page.locator('#file-link').waitFor();
-    assert.ok(sources.length >= 3);
-    assert.deepEqual([...new Set(sources)], ['auto', 'en']);
-    assert.equal(sources.lastIndexOf('auto'), 0);
-  },
-
-  async 'a file that is dropped is translated, with its markup'(page) {
-    const kinds = {
-      'small.TXT': ['A dog is running.\n', /^[^\n]+\n$/],
-      'page.html': ['<p>A <b>dog</b> is running.</p>\n', /^<p>.*<b>.*<\/b>.*<\/p>\n$/],
-      'film.srt': [
-        '1\n00:00:01,000 --> 00:00:02,500\nA dog\n\n2\n00:00:03,000 --> 00:00:04,000\nis running.\n',
-        /^1\n00:00:01,000 --> 00:00:02,500\n[^\n]*\n\n2\n00:00:03,000 --> 00:00:04,000\n[^\n]*\n$/,
-      ],
-      'messages.po': [
-        'msgid "A dog is running to %s."\nmsgstr ""\n',
-        /^msgid "A dog is running to %s\."\nmsgstr "[^"]*%s[^"]*"\n$/,
-      ],
-      'page.md': ['# A dog\n\nA dog is `running`.\n', /^# .*\n\n[^\n]*`running`[^\n]*\n$/],
-    };
-    for (const [name, [written, expected]] of Object.entries(kinds)) {
-      await drop(page, name, [...Buffer.from(written)]);
-      const translated = name.replace('.', '.de.');
-      await page.waitForFunction(known => {
-        const link = document.querySelector('#file-link');
-        return !link.hidden && link.download === known;
-      }, translated);
-      const [download] = await Promise.all([page.waitForEvent('download'), page.locator('#file-link').click()]);
-      assert.match(fs.readFileSync(await download.path(), 'utf8'), expected, name);
-    }
-  },
-
-  async 'the language between two is said of a file, too'(page) {
-    for (const [asked, name] of Object.entries({ '**/translate': 'a.txt', '**/translate_file': 'a.md' })) {
-      await page.route(asked, async route => {
-        const response = await route.fetch();
-        await route.fulfill({ response, json: { ...(await response.json()), pivotLanguage: 'en' } });
-      });
-      await drop(page, name, [...Buffer.from('A dog.\n')]);
-      await page.waitForFunction(
-        known => document.querySelector('#file-name').textContent === known &&
-          document.querySelector('#file-state').textContent === 'is translated by way of English',
-        name,
-      );
-    }
-  },
-
-  async 'a file that is no text of a known kind is refused by name'(page) {
-    await drop(page, 'picture.png', [1, 2, 3]);
-    assert.match(await page.locator('#error').textContent(), /picture\.png/);
-    await drop(page, 'latin1.txt', [0xe4, 0x0a]);
-    await page.waitForFunction(() => document.querySelector('#error').textContent.includes('UTF-8'));
-  },
-
   async 'right-to-left text begins on the right'(page) {
     await text(page).fill('مرحبا بالعالم');
     assert.equal(await text(page).evaluate(found => getComputedStyle(found).direction), 'rtl');
@@ -439,7 +282,7 @@ const checks = {
 };
 
 const checkWithoutScripts = async browser => {
-  const page = await open(browser, { javaScriptEnabled: false });
+  const page = await open(browser, address, { javaScriptEnabled: false });
   await text(page).fill(`${SENTENCE} <b>`);
   await page.locator('#target').selectOption('de');
   const loaded = page.waitForEvent('load'); // with its style sheet, which hides what needs scripts
@@ -460,7 +303,7 @@ const checkWithoutScripts = async browser => {
 
 // What axe-core finds, and that nothing is wider than the page.
 const checkLook = async (browser, name, viewport, colorScheme) => {
-  const page = await open(browser, { viewport, colorScheme, bypassCSP: true });
+  const page = await open(browser, address, { viewport, colorScheme, bypassCSP: true });
   await page.locator('summary').click();
   await page.locator('#terms').fill('garden=Lustgarten');
   await write(page, `${SENTENCE} Two children are playing with the dog.`);
@@ -478,7 +321,7 @@ const main = async () => {
   const checked = new Runner();
   for (const [name, check] of Object.entries(checks))
     await checked.run(name, async () => {
-      const page = await open(browser, { acceptDownloads: true });
+      const page = await open(browser, address, { acceptDownloads: true });
       await check(page);
       assert.deepEqual(page.faults, []);
       await page.context().close();
