@@ -1,62 +1,23 @@
 #include "server/pending_translations.h"
 
 #include <algorithm>
-#include <condition_variable>
 #include <future>
-#include <list>
 #include <new>
 #include <utility>
 
 #include "base/error.h"
-#include "base/mutex.h"
 #include "base/utf8.h"
 #include "inference/workers.h"
+#include "server/pending_inbox.h"
 
 namespace dragoman {
 
 using Clock = std::chrono::steady_clock;
 
-/// Work, and news of progress, that other threads leave for the object's thread. The callbacks that
-/// engines hold own it too, as they may live longer than the object.
-struct PendingTranslations::Inbox {
-  void post(std::function<void()> work) {
-    const MutexLock lock(mutex);
-    posted.push_back(std::move(work));
-    changed.notify_one();
-  }
-
-  Mutex mutex;
-  std::condition_variable_any changed;
-  std::vector<std::function<void()>> posted GUARDED_BY(mutex);
-  std::list<std::uint64_t> progressed GUARDED_BY(mutex);  // ids
-};
-
-/// The news that a translation has made progress. It is made with the translation, as an engine
-/// that tells it may have no memory.
-class PendingTranslations::News {
- public:
-  News(std::shared_ptr<Inbox> inbox, std::uint64_t id) : inbox_(std::move(inbox)), id_{id} {}
-
-  /// Puts the id into the inbox, if it is not there already.
-  void tell() noexcept {
-    const MutexLock lock(inbox_->mutex);
-    if (id_.empty()) return;
-    inbox_->progressed.splice(inbox_->progressed.end(), id_);
-    inbox_->changed.notify_one();
-  }
-
-  /// Takes the id back, the first of `heard`: there may be more news from now on.
-  void take_back(std::list<std::uint64_t>& heard) noexcept {
-    const MutexLock lock(inbox_->mutex);
-    id_.splice(id_.end(), heard, heard.begin());
-  }
-
- private:
-  const std::shared_ptr<Inbox> inbox_;
-  std::list<std::uint64_t> id_;  // guarded by the inbox's mutex; empty while the id is there
-};
-
 namespace {
+
+/// The time for which a translation may gather answers before others have their turn.
+constexpr std::chrono::milliseconds kTurn{10};
 
 /// A line of a text.
 struct LineIndex {
@@ -226,6 +187,7 @@ class PendingTranslations::PendingTranslation {
 
   /// True when the last model has translated all lines.
   bool take_answers(RoutedLines& lines) {
+    const Clock::time_point end = Clock::now() + kTurn;
     while (lines.submitted.valid() || lines.answers) {
       if (!lines.answers) {
         if (lines.submitted.wait_for(Clock::duration::zero()) != std::future_status::ready)
@@ -235,6 +197,9 @@ class PendingTranslations::PendingTranslation {
       while (auto answer = lines.answers->next_if_finished()) {
         check_deadline();
         keep(lines, std::move(*answer));
+        if (Clock::now() < end) continue;
+        news_->tell();  // the rest later
+        return false;
       }
       if (lines.answers->left() > 0) return false;
       lines.answers.reset();
