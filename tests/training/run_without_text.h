@@ -46,18 +46,20 @@ class RunWithoutText : public FolderTest {
   }
 
   const PreparedData data = prepared();
-  TrainingRun run{
-      .config = {},
-      .model = small_config(0),
-      .precision = Precision::Fp32,
-      .device = torch::kCPU,
-      .folder = {folder},
-      .attachments = {.tokenizer_source = "pieces", .tokenizer_target = {}, .provenance = {}},
-      .data = data,
-      .threads = 1,
-      .start = {.machine = {.precision = "fp32", .threads = "1", .processor = "here"},
-                .file_hashes = {},
-                .settings = {}}};
+  TrainingRun run{.config = {},
+                  .model = small_config(0),
+                  .precision = Precision::Fp32,
+                  .device = torch::kCPU,
+                  .folder = {folder},
+                  .attachments = {.tokenizer_source = "pieces",
+                                  .tokenizer_target = {},
+                                  .provenance = {},
+                                  .decode_defaults = {}},
+                  .data = data,
+                  .threads = 1,
+                  .start = {.machine = {.precision = "fp32", .threads = "1", .processor = "here"},
+                            .file_hashes = {},
+                            .settings = {}}};
   TrainingModel model{run.model, {}, Precision::Fp32, torch::kCPU, 1};
   RecordingObserver observer;
   RunLog log{run.folder, observer};
