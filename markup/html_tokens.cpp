@@ -18,6 +18,10 @@ using Kind = MarkupToken::Kind;
 
 constexpr std::string_view kNameEnds = " \t\n\r\f/>", kTagBlanks = kNameEnds.substr(0, 5);
 
+/// A text as the parser has decoded it. It takes the number of a character that is beyond 32 bits
+/// for a smaller one, and may write bytes that are no UTF-8.
+std::string valid_text(const char* decoded) { return replace_invalid_utf8(decoded); }
+
 /// The text of HTML that has no tags: entities become characters. `literal`: "<" means itself.
 enum class TagsIn { Markup, Literal };
 std::string decoded(std::string_view html, TagsIn tags) {
@@ -28,7 +32,7 @@ std::string decoded(std::string_view html, TagsIn tags) {
   std::string text;
   for (const GumboNode* node : tree.nodes())
     if (node->type == GUMBO_NODE_TEXT || node->type == GUMBO_NODE_WHITESPACE)
-      text += node->v.text.text;
+      text += valid_text(node->v.text.text);
   if (tags == TagsIn::Markup && text.starts_with('.')) text.erase(0, 1);
   return text;
 }
@@ -193,7 +197,7 @@ class TokenFinder {
       for (unsigned int i = 0; i < open[o]->length && i < kMostNodes; ++i) {
         const auto* child = static_cast<const GumboNode*>(open[o]->data[i]);
         if (child->type == GUMBO_NODE_ELEMENT) open.push_back(&child->v.element.children);
-        if (child->type == GUMBO_NODE_TEXT) text += child->v.text.text;
+        if (child->type == GUMBO_NODE_TEXT) text += valid_text(child->v.text.text);
       }
     return text.size() > kMostText ? "" : text;
   }
@@ -204,7 +208,8 @@ class TokenFinder {
       if (!found) continue;
       const ByteRange value = range_of(found->original_value);
       const bool is_inside = token.source.begin < value.begin && value.end < token.source.end;
-      if (is_inside) token.attributes.push_back({.source = value, .text = found->value});
+      if (is_inside)
+        token.attributes.push_back({.source = value, .text = valid_text(found->value)});
     }
   }
 

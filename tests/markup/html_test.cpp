@@ -6,6 +6,7 @@
 #include <ctime>
 
 #include "base/error.h"
+#include "base/utf8.h"
 #include "tests/markup/word_translators.h"
 #include "tests/repeated.h"
 
@@ -319,6 +320,15 @@ TEST(Html, PagesAreReadHoweverLongTheyAre) {
   EXPECT_EQ(texts_of("<table>" + repeated("<tr><td>one<td a=1>two", 5'000)).size(), 10'000u);
   const std::string entities = repeated("one &amp; two ", 40'000);
   EXPECT_EQ(texts_of(entities + "<p>").at(0).size(), entities.size() - 4 * 40'000 - 1);
+}
+
+TEST(Html, AReferenceToNoCharacterIsReadAsValidText) {
+  const std::string far = "&#x42" + std::string(77, 'b') + ";";
+  const MarkupDocument document =
+      parse_html("<p title=\"one " + far + "\">two " + far + "<code>x" + far + "</code></p>");
+  ASSERT_EQ(document.passages.size(), 2u);
+  for (const Passage& passage : document.passages)
+    EXPECT_EQ(find_invalid_utf8(passage.text), std::string::npos) << passage.text;
 }
 
 }  // namespace
