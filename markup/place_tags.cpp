@@ -217,10 +217,11 @@ class TagPlacer {
     return best;
   }
 
-  /// Whether a line may end at an offset though no blank stands there: between letters of a script
-  /// without blanks, or behind a sign that follows such a letter.
+  /// Whether a line may end at an offset though no blank stands there: in front of a character of a
+  /// script without blanks.
   static bool is_gap_without_blank(std::string_view text, std::size_t offset) {
-    return offset > 0 && is_without_blanks(text, offset);
+    const bool begins_character = (text[offset] & 0xC0) != 0x80;
+    return offset > 0 && begins_character && is_without_blanks(text, offset);
   }
 
   static std::size_t outside(const std::vector<ByteRange>& taken, std::size_t place) {

@@ -70,6 +70,12 @@ TEST(Srt, ATextWithoutBlanksIsDividedBetweenItsCharacters) {
             kFirst + "\u8FD9\u662F\uFF0C" + kSecond + "\u4E66\u3002");
 }
 
+TEST(Srt, AWordOfOtherScriptsIsNotDivided) {
+  const auto one_word = [](std::string_view) { return AlignedText{.text = "\u00E9\u00E9\u00E9"}; };
+  EXPECT_EQ(translated(parse_srt(kFirst + "one two" + kSecond + "three."), one_word),
+            kFirst + "\u00E9\u00E9\u00E9" + kSecond);
+}
+
 TEST(Srt, ANumberInFrontOfATimeIsNoText) {
   const std::string srt =
       "1\n00:00:01,000 --> 00:00:02,500\nOne two.\n2\n00:00:03,000 --> "
