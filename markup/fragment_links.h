@@ -14,13 +14,14 @@ namespace dragoman {
 
 class FragmentLinks {
  public:
-  /// Within linked words, equal fragments belong together most, then letters with letters. A sign
-  /// without a counterpart has no link. Where `translation` has no words, place i of n goes to
-  /// place i of n. At the cuts, ascending offsets, a fragment ends. Both texts must outlive the
-  /// links.
+  /// Offsets, ascending, at which a fragment ends besides.
   struct Cuts {
     std::vector<std::size_t> source, target;
   };
+
+  /// Within linked words, equal fragments belong together most, then letters with letters. A sign
+  /// without a counterpart has no link. Where `translation` has no words, place i of n goes to
+  /// place i of n. Both texts must outlive the links.
   FragmentLinks(std::string_view source, const AlignedText& translation, const Cuts& cuts);
 
   const std::vector<WordFragment>& source() const { return source_; }
