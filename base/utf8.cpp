@@ -94,6 +94,14 @@ std::string replace_invalid_utf8(std::string_view text) {
   return result;
 }
 
+std::size_t character_start(std::string_view text, std::size_t offset) {
+  const std::size_t least = offset - std::min<std::size_t>(offset, 3);
+  while (offset > least && offset < text.size() &&
+         is_continuation(static_cast<unsigned char>(text[offset])))
+    --offset;
+  return offset;
+}
+
 char32_t next_code_point(std::string_view text, std::size_t& offset) {
   const auto byte = [&](std::size_t i) {
     return static_cast<char32_t>(static_cast<unsigned char>(text[offset + i]));
@@ -234,8 +242,7 @@ std::string_view strip(std::string_view text) {
     if (!is_space(next_code_point(text, next))) break;
   text.remove_prefix(begin);
   while (!text.empty()) {
-    std::size_t last = text.size() - 1;
-    while (last > 0 && (static_cast<unsigned char>(text[last]) & 0xC0U) == 0x80U) --last;
+    const std::size_t last = character_start(text, text.size() - 1);
     std::size_t behind = last;
     if (!is_space(next_code_point(text, behind))) break;
     text.remove_suffix(text.size() - last);

@@ -18,6 +18,10 @@ std::size_t find_invalid_utf8(std::string_view text);
 /// practice, as Python's errors="replace".
 std::string replace_invalid_utf8(std::string_view text);
 
+/// The offset at which the character starts that the byte at `offset` belongs to; the
+/// size of the text stays. `text` must be valid UTF-8; otherwise at most 3 bytes are passed.
+std::size_t character_start(std::string_view text, std::size_t offset);
+
 /// The code point that starts at `offset`. `offset` is moved behind it. `text` must be valid UTF-8.
 char32_t next_code_point(std::string_view text, std::size_t& offset);
 

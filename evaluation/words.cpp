@@ -19,8 +19,7 @@ std::vector<std::string_view> split_words(std::string_view text) {
 
 std::string_view strip_right(std::string_view text) {
   while (!text.empty()) {
-    std::size_t start = text.size() - 1;
-    while (start > 0 && (static_cast<unsigned char>(text[start]) & 0xC0) == 0x80) --start;
+    const std::size_t start = character_start(text, text.size() - 1);
     std::size_t offset = start;
     if (!is_space(next_code_point(text, offset))) break;
     text = text.substr(0, start);

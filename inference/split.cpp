@@ -141,8 +141,7 @@ class SentenceHalving {
 };
 
 char32_t last_code_point(std::string_view text) {
-  std::size_t offset = text.size() - 1;
-  while (offset > 0 && (static_cast<unsigned char>(text[offset]) & 0xC0) == 0x80) --offset;
+  std::size_t offset = character_start(text, text.size() - 1);
   return next_code_point(text, offset);
 }
 

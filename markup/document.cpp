@@ -67,6 +67,7 @@ class DocumentWriter {
     // For all of the passage: it may have very many tags.
     const BareSigns bare = bare_signs(passage.source.of(document_.bytes));
     if (passage.tags.empty()) return write_text(text, passage, bare, 0);
+    write_text(passage.space_before, passage, bare, 0);
     std::vector<PlacedTag> tags = place_tags(passage, translation);
     if (is_markdown_text(passage.writing)) tags = readable_marks(document_, passage, text, tags);
     const bool numbered = are_numbered(passage, tags);
@@ -88,6 +89,7 @@ class DocumentWriter {
       place = tag.text.end;
     }
     write_text(text.substr(place), passage, bare, 0);
+    write_text(passage.space_behind, passage, bare, 0);
   }
 
   /// `after` is the byte that follows; 0: the passage ends.

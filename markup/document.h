@@ -50,6 +50,9 @@ struct Passage {
   std::string text;                  ///< without tags, entities and line ends; valid UTF-8
   std::vector<InlineTag> tags = {};  ///< in their order
   Writing writing = Writing::HtmlText;
+  /// White space between the text and tags around it, which the document must keep: a no-break
+  /// space.
+  std::string space_before = {}, space_behind = {};
 };
 
 struct MarkupDocument {

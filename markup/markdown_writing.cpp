@@ -199,11 +199,7 @@ class MarkPlacer {
     return t + 1 < tags_.size() ? tags_[t + 1].text.begin : text_.size();
   }
 
-  std::size_t step_back(std::size_t place) const {
-    do --place;
-    while (place > 0 && (static_cast<unsigned char>(text_[place]) & 0xC0) == 0x80);
-    return place;
-  }
+  std::size_t step_back(std::size_t place) const { return character_start(text_, place - 1); }
 
   /// What stands in front of a place, which is that of tag t.
   Neighbour before(std::size_t t, std::size_t place) const {

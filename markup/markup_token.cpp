@@ -201,15 +201,22 @@ class Stretch {
   }
 
   /// The text has no white space at its ends, and no tag beyond.
-  static void trim(Passage& passage) {
+  void trim(Passage& passage) const {
     std::string& text = passage.text;
-    const std::size_t lead = lead_of(text);
-    text.erase(0, lead);
-    text.resize(text.size() - trail_of(text));
+    const std::size_t lead = lead_of(text), trail = trail_of(text.substr(lead));
+    if (tokens_[begin_].kind != Kind::Text) passage.space_before = kept_space(text.substr(0, lead));
+    if (tokens_[end_ - 1].kind != Kind::Text)
+      passage.space_behind = kept_space(text.substr(text.size() - trail));
+    text = text.substr(lead, text.size() - lead - trail);
     const auto moved = [&](std::size_t place) {
       return std::min(place - std::min(place, lead), text.size());
     };
     for (InlineTag& tag : passage.tags) tag.text = {moved(tag.text.begin), moved(tag.text.end)};
+  }
+
+  /// Blanks at the ends of an element mean nothing.
+  static std::string kept_space(const std::string& space) {
+    return space.find_first_not_of(kBlanks) == std::string::npos ? "" : space;
   }
 
   const std::string_view document_;

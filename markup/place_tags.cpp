@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/utf8.h"
+#include "base/word_characters.h"
 #include "markup/fragment_links.h"
 #include "markup/fragment_search.h"
 #include "markup/tag_tree.h"
@@ -23,8 +24,8 @@ constexpr std::size_t kMostTouching = 64;
 /// Whether a letter or a digit ends in front of an offset and another begins there.
 bool is_within_word(std::string_view text, std::size_t offset) {
   if (offset == 0 || offset >= text.size()) return false;
-  std::size_t before = offset - 1, end = offset;
-  while (before > 0 && (text[before] & 0xC0) == 0x80) --before;
+  const std::size_t before = character_start(text, offset - 1);
+  std::size_t end = offset;
   next_code_point(text, end);
   return has_letters(text.substr(before, offset - before)) &&
          has_letters(text.substr(offset, end - offset));
@@ -210,18 +211,19 @@ class TagPlacer {
     for (std::size_t gap = std::max(parent.begin, earliest); gap < parent.end; ++gap) {
       const double distance = std::abs(static_cast<double>(gap) - wanted);
       if (distance >= least || outside(taken, gap) != gap) continue;
-      if (text[gap] != ' ' && !is_gap_without_blank(text, gap)) continue;
+      if (text[gap] != ' ' && !is_gap_without_space(text, gap)) continue;
       least = distance;
       best = {gap, gap + (text[gap] == ' ' ? 1 : 0)};
     }
     return best;
   }
 
-  /// Whether a line may end at an offset though no blank stands there: in front of a character of a
-  /// script without blanks.
-  static bool is_gap_without_blank(std::string_view text, std::size_t offset) {
-    const bool begins_character = (text[offset] & 0xC0) != 0x80;
-    return offset > 0 && begins_character && is_without_blanks(text, offset);
+  /// Whether a line may end at an offset though no space stands there: in front of a letter of a
+  /// script without spaces.
+  static bool is_gap_without_space(std::string_view text, std::size_t offset) {
+    if (offset == 0 || character_start(text, offset) != offset) return false;
+    const char32_t next = next_code_point(text, offset);
+    return is_unspaced(next) && general_category(next).front() == 'L';
   }
 
   static std::size_t outside(const std::vector<ByteRange>& taken, std::size_t place) {

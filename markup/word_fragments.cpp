@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/utf8.h"
+#include "base/word_characters.h"
 
 namespace dragoman {
 
@@ -16,28 +17,13 @@ bool is_letter(char32_t code_point) {
   return kind == 'L' || kind == 'N' || kind == 'M';
 }
 
-struct CodePoints {
-  char32_t first, last;
-};
-/// Thai, Lao, Tibetan, Burmese and Khmer; Kana and Han, whose later blocks are all beyond U+20000.
-constexpr CodePoints kWithoutBlanks[] = {{0x0E00, 0x0EFF}, {0x0F00, 0x0FFF},  {0x1000, 0x109F},
-                                         {0x1780, 0x17FF}, {0x2E80, 0x2FDF},  {0x3005, 0x30FF},
-                                         {0x31F0, 0x31FF}, {0x3400, 0x9FFF},  {0xF900, 0xFAFF},
-                                         {0xFF66, 0xFF9F}, {0x20000, 0x3FFFF}};
-
-bool is_without_blanks(char32_t code_point) {
-  return std::ranges::any_of(kWithoutBlanks, [&](const CodePoints& block) {
-    return block.first <= code_point && code_point <= block.last;
-  });
-}
-
 /// Characters of one kind make up a fragment.
 enum class Kind { Letter, Digit, Alone };
 
 Kind kind_of(char32_t code_point) {
   const char category = general_category(code_point).front();
   if (category == 'N') return Kind::Digit;
-  return category == 'L' && !is_without_blanks(code_point) ? Kind::Letter : Kind::Alone;
+  return category == 'L' && !is_unspaced(code_point) ? Kind::Letter : Kind::Alone;
 }
 
 }  // namespace
@@ -64,10 +50,6 @@ std::vector<WordFragment> fragments_of(std::string_view text, std::span<const By
     }
   }
   return fragments;
-}
-
-bool is_without_blanks(std::string_view text, std::size_t offset) {
-  return offset < text.size() && is_without_blanks(next_code_point(text, offset));
 }
 
 bool has_letters(std::string_view text) {

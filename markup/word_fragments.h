@@ -17,15 +17,11 @@ struct WordFragment {
   bool has_letters;  ///< letters, digits and marks; otherwise signs
 };
 
-/// A sign is a fragment by itself, and so is a character of a script without blanks, as Chinese has
+/// A sign is a fragment by itself, and so is a character of a script without spaces, as Chinese has
 /// it. A word has up to 32 fragments. `words` and `cuts` are in their order; at each of `cuts`, an
 /// offset, a fragment ends. The text is valid UTF-8.
 std::vector<WordFragment> fragments_of(std::string_view text, std::span<const ByteRange> words,
                                        std::span<const std::size_t> cuts = {});
-
-/// Whether the character of a text at an offset belongs to a script that has no blanks between its
-/// words.
-bool is_without_blanks(std::string_view text, std::size_t offset);
 
 /// Whether a text has a letter or a digit.
 bool has_letters(std::string_view text);

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "base/error.h"
 #include "base/utf8.h"
@@ -103,6 +104,12 @@ std::string file_name_of(const Parameters& parameters) {
   return decoded_name(value_of(parameters, "filename"));
 }
 
+void add(FormFields& fields, FormField field) {
+  if (fields.size() == kMostFormFields)
+    throw HttpError(400, join_text("Invalid request: more than ", kMostFormFields, " fields"));
+  fields.push_back(std::move(field));
+}
+
 [[noreturn]] void refuse(const std::string& fault) {
   throw HttpError(400, join_text("Invalid request: the body is no multipart/form-data: ", fault));
 }
@@ -128,8 +135,8 @@ FormFields parse_urlencoded(std::string_view body) {
     body.remove_prefix(std::min(body.size(), field.size() + 1));
     if (field.empty()) continue;
     const std::size_t equals = std::min(field.find('='), field.size());
-    fields.push_back({.name = decoded_field(field.substr(0, equals)),
-                      .value = decoded_field(field.substr(std::min(equals + 1, field.size())))});
+    add(fields, {.name = decoded_field(field.substr(0, equals)),
+                 .value = decoded_field(field.substr(std::min(equals + 1, field.size())))});
   }
   return fields;
 }
@@ -148,7 +155,7 @@ FormFields parse_multipart(std::string_view body, std::string_view content_type)
     const std::size_t text = body.find("\r\n\r\n", at);
     const std::size_t end = text == std::string_view::npos ? text : body.find(next, text + 4);
     if (end == std::string_view::npos) refuse("it ends within a part");
-    fields.push_back(
+    add(fields,
         read_part(body.substr(headers, text - headers), body.substr(text + 4, end - text - 4)));
     at = end + next.size();
   }

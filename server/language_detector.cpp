@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/utf8.h"
+
 namespace dragoman {
 
 namespace {
@@ -60,11 +62,7 @@ std::optional<DetectedLanguage> find(std::string_view text,
 
 DetectedLanguage detect_language(std::string_view text, const std::vector<std::string>& languages) {
   constexpr std::size_t kEnough = 65'536;  // bytes
-  if (text.size() > kEnough) {
-    std::size_t end = kEnough;
-    while ((static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;  // a whole character
-    text = text.substr(0, end);
-  }
+  text = text.substr(0, character_start(text, std::min(text.size(), kEnough)));
   if (auto sure = find(text, languages, Hint::None, Effort::Reliable)) return *sure;
   for (const Hint hint : {Hint::None, Hint::Languages})
     if (auto likely = find(text, languages, hint, Effort::Best)) {

@@ -245,11 +245,14 @@ HttpResponse languages(const ServedModels& models) {
   return json_response(200, list);
 }
 
+/// Milliseconds that a page waits for the next key before it translates; LibreTranslate's default.
+constexpr int kFrontendTimeout = 500;
+
 HttpResponse frontend_settings(const ServedModels& models, const FrontendFacts& facts) {
   const std::string target = models.first_target();
   return json_response(200,
                        Json{{"charLimit", facts.character_limit},
-                            {"frontendTimeout", facts.timeout},
+                            {"frontendTimeout", kFrontendTimeout},
                             {"apiKeys", facts.has_api_keys},
                             {"keyRequired", facts.has_api_keys},
                             {"suggestions", facts.takes_suggestions},

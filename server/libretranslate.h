@@ -45,7 +45,6 @@ HttpResponse languages(const ServedModels& models);
 
 struct FrontendFacts {
   std::int64_t character_limit;
-  std::int64_t timeout;  ///< of a request, in milliseconds
   bool has_api_keys, takes_suggestions;
 };
 /// GET /frontend/settings.

@@ -119,7 +119,6 @@ HttpResponse TranslationServer::languages(Call&) { return libretranslate::langua
 HttpResponse TranslationServer::frontend_settings(Call&) {
   return libretranslate::frontend_settings(models_,
                                            {.character_limit = config_.limits.characters,
-                                            .timeout = config_.request_timeout.count(),
                                             .has_api_keys = config_.api_keys != nullptr,
                                             .takes_suggestions = config_.suggestions != nullptr});
 }

@@ -152,9 +152,17 @@ class SentenceSplitter {
            (characters_[i] == ';' && i > 0 && is_greek(characters_[i - 1]));
   }
 
+  /// Whether a character behind a stop may close a quotation or a bracket. U+201C and U+2018 close
+  /// German ones; behind a stop of Chinese they open the next.
+  bool is_closer(std::size_t i, std::size_t stop) const {
+    const bool opens =
+        is_one_of(characters_[i], U"\u201C\u2018") && is_one_of(characters_[stop], kUnspacedStops);
+    return is_one_of(characters_[i], kClosers) && !opens;
+  }
+
   SentenceStop stop_at(std::size_t begin) const {
     SentenceStop stop{.begin = begin, .marks_end = begin, .end = begin, .next = begin};
-    while (stop.end < size() && (is_stop(stop.end) || is_one_of(characters_[stop.end], kClosers))) {
+    while (stop.end < size() && (is_stop(stop.end) || is_closer(stop.end, begin))) {
       ++stop.end;
       if (is_stop(stop.end - 1)) stop.marks_end = stop.end;
     }

@@ -67,9 +67,7 @@ void keep_sample(std::vector<std::string_view>& lines, std::int64_t sample_lines
 std::size_t cut_position(std::string_view line) {
   const std::size_t space = line.rfind(' ', kLongestPart - 1);
   if (space != line.npos && space > kLongestPart / 2) return space + 1;
-  std::size_t cut = kLongestPart;
-  while (cut > kLongestPart - 4 && (line[cut] & 0xC0) == 0x80) --cut;
-  return cut;
+  return character_start(line, kLongestPart);
 }
 
 /// The lines in sorted order. Long lines are cut. Lines with SentencePiece's reserved U+2585 are

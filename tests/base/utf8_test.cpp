@@ -19,6 +19,15 @@ TEST(TitleCase, TitleCaseChangesTheFirstLetterOfEachWord) {
   EXPECT_EQ(title_case("漢字"), "漢字");
 }
 
+TEST(CharacterStart, ItIsTheFirstByteOfTheCharacter) {
+  const std::string_view text = "aß漢🙂";  // 1, 2, 3 and 4 bytes
+  const std::size_t starts[] = {0, 1, 1, 3, 3, 3, 6, 6, 6, 6, 10};
+  for (std::size_t offset = 0; offset <= text.size(); ++offset)
+    EXPECT_EQ(character_start(text, offset), starts[offset]) << offset;
+  EXPECT_EQ(character_start("\x80\x80\x80\x80\x80", 4), 1U);
+  EXPECT_EQ(character_start("", 0), 0U);
+}
+
 TEST(Strip, SpaceIsStrippedFromBothEnds) {
   EXPECT_EQ(strip(" \t\u00A0\u3000a \u00E9\u2028\u0085 "), "a \u00E9");
   EXPECT_EQ(strip("\u3000"), "");

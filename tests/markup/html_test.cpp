@@ -66,6 +66,16 @@ TEST(Html, WhiteSpaceAroundTextsStays) {
             "<p>&nbsp;two one\u00A0&nbsp; </p>");
 }
 
+TEST(Html, NoBreakSpaceAtTheEndOfAnElementStaysOutsideOfIt) {
+  EXPECT_EQ(reversed_html("<p><b>&nbsp;one two</b> three.</p>"),
+            "<p>&nbsp;three. <b>two one</b></p>");
+  EXPECT_EQ(reversed_html("<p>one <b>two three.&nbsp;</b></p>"),
+            "<p><b>three. two</b> one&nbsp;</p>");
+  EXPECT_EQ(reversed_html("<p>&nbsp;<b>&nbsp;one</b> two<i>&nbsp;</i></p>"),
+            "<p>&nbsp;&nbsp;two <b>one</b><i>&nbsp;</i></p>");
+  EXPECT_EQ(reversed_html("<p><b> one</b> two</p>"), "<p>two <b>one</b></p>");
+}
+
 TEST(Html, WhiteSpaceThatIsWrittenAsAReferenceStaysAroundTexts) {
   for (const std::string space : {"&#160;",
                                   "&#xA0;",

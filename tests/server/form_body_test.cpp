@@ -25,6 +25,19 @@ TEST(FormBody, UrlencodedFieldsAreDecoded) {
   EXPECT_EQ(parse_urlencoded("&&"), FormFields());
 }
 
+TEST(FormBody, TooManyFieldsAreRefused) {
+  std::string urlencoded, multipart;
+  for (std::size_t i = 0; i < kMostFormFields; ++i) {
+    urlencoded += "q&";
+    multipart += "--x\r\nContent-Disposition: form-data; name=q\r\n\r\n\r\n";
+  }
+  EXPECT_EQ(parse_urlencoded(urlencoded).size(), kMostFormFields);
+  EXPECT_THROW(parse_urlencoded(urlencoded + "q"), HttpError);
+  const std::string another = multipart.substr(0, multipart.size() / kMostFormFields);
+  EXPECT_EQ(status_of(multipart + "--x--", "multipart/form-data; boundary=x"), 200);
+  EXPECT_EQ(status_of(another + multipart + "--x--", "multipart/form-data; boundary=x"), 400);
+}
+
 TEST(FormBody, APercentSignThatBeginsNoByteStandsForItself) {
   EXPECT_EQ(parse_urlencoded("a=100%&b=%g1&c=%4&d=%41"),
             (FormFields{{"a", "100%"}, {"b", "%g1"}, {"c", "%4"}, {"d", "A"}}));

@@ -194,7 +194,7 @@ TEST(LibreTranslate, FrontendSettingsHaveTheFieldsThatPagesRead) {
   EXPECT_EQ(settings["charLimit"], 500);
   EXPECT_EQ(settings["apiKeys"], false);
   EXPECT_EQ(settings["suggestions"], false);
-  EXPECT_EQ(settings["frontendTimeout"], 60'000);
+  EXPECT_EQ(settings["frontendTimeout"], 500);
   EXPECT_EQ(settings["language"]["source"]["code"], "auto");
   EXPECT_EQ(settings["language"]["target"]["name"], "German");
 }
