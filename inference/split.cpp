@@ -145,6 +145,19 @@ char32_t last_code_point(std::string_view text) {
   return next_code_point(text, offset);
 }
 
+/// Whether a sentence ends with a CJK character, quotation marks and brackets behind it left aside:
+/// "\u3002\u201D".
+bool ends_in_cjk(std::string_view sentence) {
+  while (!sentence.empty()) {
+    const char32_t last = last_code_point(sentence);
+    if (is_cjk(last)) return true;
+    const std::string_view category = general_category(last);
+    if (category != "Pf" && category != "Pi" && category != "Pe") return false;
+    sentence.remove_suffix(sentence.size() - character_start(sentence, sentence.size() - 1));
+  }
+  return false;
+}
+
 /// White space as it is, but a blank where it would break the line or is as wide as a CJK
 /// character.
 std::string without_breaks(std::string_view space) {
@@ -181,8 +194,8 @@ std::vector<LinePart> split_line(std::string_view line, SentenceCuts cuts, std::
 void append_part(std::string& joined, const LinePart& before, std::string_view translation) {
   std::size_t first = 0;
   if (!joined.empty() && !translation.empty()) {
-    const bool source_is_cjk = is_cjk(last_code_point(before.text));
-    if (is_cjk(last_code_point(joined)) || is_cjk(next_code_point(translation, first)))
+    const bool source_is_cjk = ends_in_cjk(before.text);
+    if (ends_in_cjk(joined) || is_cjk(next_code_point(translation, first)))
       joined += source_is_cjk ? before.separator : "";
     else if (before.separator.empty())
       joined += source_is_cjk ? " " : "";

@@ -72,6 +72,15 @@ std::size_t speaker_length(std::string_view line) {
   return 0;
 }
 
+/// The length of the sign of a song at the end of a line: " \u266A".
+std::size_t song_end_length(std::string_view line) {
+  constexpr std::string_view kNote = "\u266A";
+  const std::string_view text = strip(line);
+  if (!text.ends_with(kNote)) return 0;
+  const std::string_view words = strip(text.substr(0, text.size() - kNote.size()));
+  return static_cast<std::size_t>(line.data() + line.size() - (words.data() + words.size()));
+}
+
 /// The text without tags.
 std::string plain_line(std::string_view line) {
   std::string plain;
@@ -103,8 +112,9 @@ MarkupDocument parse_srt(std::string srt) {
                            lines[l].caption <= lines[l - 1].caption + 1 &&
                            goes_on(lines[l - 1].place.of(bytes), lines[l].place.of(bytes));
     joined = is_joined ? joined + 1 : 1;
-    const ByteRange text{lines[l].place.begin + speaker_length(lines[l].place.of(bytes)),
-                         lines[l].place.end};
+    const ByteRange line = lines[l].place;
+    const std::size_t begin = line.begin + speaker_length(line.of(bytes));
+    const ByteRange text{begin, line.end - song_end_length(ByteRange{begin, line.end}.of(bytes))};
     tokens.push_back(
         {.kind = is_joined ? Kind::Divides : Kind::Splits, .source = {place, text.begin}});
     for (MarkupToken& token : text_tokens(text.of(bytes), AlsoKept::Positions)) {
@@ -112,7 +122,7 @@ MarkupDocument parse_srt(std::string srt) {
       token.source.end += text.begin;
       tokens.push_back(std::move(token));
     }
-    place = lines[l].place.end;
+    place = text.end;
   }
   tokens.push_back({.kind = Kind::Splits, .source = {place, bytes.size()}});
   document.passages = passages_of(bytes, tokens, Writing::Plain);

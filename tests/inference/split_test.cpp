@@ -153,7 +153,9 @@ TEST(Split, PartsAreJoinedAsTheirScriptsAreWritten) {
   EXPECT_EQ(joined("是。", "はい。", "\u3000", "不是。"), "是。\u3000不是。");
   EXPECT_EQ(joined("http://a", "http://a", "", "bcd"), "http://abcd");
   EXPECT_EQ(joined("Ja.", "是。", "", "Nein."), "Ja. Nein.");
+  EXPECT_EQ(joined("„Ja.“", "“是。”", "", "Nein."), "„Ja.“ Nein.");
   EXPECT_EQ(joined("是。", "Yes.", " ", "不是。"), "是。不是。");
+  EXPECT_EQ(joined("“是。”", "\"Yes.\"", " ", "“不是。”"), "“是。”“不是。”");
   EXPECT_EQ(joined("", "Yes.", " ", "Nein."), "Nein.");
   EXPECT_EQ(joined("Ja.", "Yes.", " ", ""), "Ja.");
 }

@@ -61,6 +61,18 @@ TEST(Srt, SignsOfSpeakersAndOfSongsStay) {
   }
 }
 
+TEST(Srt, TheSignAtTheEndOfASongStays) {
+  for (const char* text : {"\u266A One two \u266A\n\u266A Three \u266A ", "One two. \u266A\n\u266A",
+                           "\u266A\u266A\nOne two\u266A"}) {
+    std::string expected = text;
+    if (const auto at = expected.find("One two."); at != std::string::npos)
+      expected.replace(at, 8, "two. One");
+    else
+      expected.replace(expected.find("One two"), 7, "two One");
+    EXPECT_EQ(translated(parse_srt(kFirst + text), reversed), kFirst + expected);
+  }
+}
+
 TEST(Srt, ATextWithoutBlanksIsDividedBetweenItsCharacters) {
   const auto chinese = [](std::string_view) {
     return AlignedText{.text = "\u8FD9\u662F\uFF0C\u4E66\u3002"};
