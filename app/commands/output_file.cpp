@@ -21,9 +21,10 @@ std::string beginning_of(const std::string& path, std::size_t count) {
   return text;
 }
 
+/// Whether this program has written a page there (report/page/page.html).
 bool is_page(const std::string& path) {
-  constexpr std::string_view kBegin = "<!doctype html";
-  return ascii_lower(beginning_of(path, kBegin.size())) == kBegin;
+  constexpr std::string_view kSign = "<meta name=\"generator\" content=\"dragoman\">";
+  return beginning_of(path, 200).find(kSign) != std::string::npos;
 }
 
 /// "the model of the training run en-de", or nothing where no run has such a file.
@@ -97,7 +98,7 @@ void check_page_output(std::string_view flag, const std::string& path,
   if (!is_stream(path) && fs::exists(path, none) && !is_page(path))
     throw UsageError(
         flag, ": ", path,
-        " is there and is not a page, and a page replaces only a page; name another file");
+        " is there and is not a page of this program, which replaces no other file; name another");
 }
 
 }  // namespace dragoman

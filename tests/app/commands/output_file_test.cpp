@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "report/html.h"
 
 namespace dragoman {
 namespace {
@@ -75,15 +76,17 @@ TEST_F(OutputFile, AnOutputNeedsAnExistingFolderAndIsNoFolderItself) {
   }
 }
 
-TEST_F(OutputFile, APageReplacesOnlyAPage) {
+TEST_F(OutputFile, APageReplacesOnlyAPageOfThisProgram) {
   const auto said = [this](const std::string& name) {
     return refusal([&] { check_page_output("--html", path(name), {}); });
   };
-  file("page", "<!DOCTYPE html>\n<html>");
+  file("page", to_html({.title = "x", .style = "", .body = "", .script = ""}));
+  file("foreign", "<!doctype html>\n<html>");
   file("text", "a translation\n");
   file("empty", "");
   EXPECT_EQ(said("page"), "accepted");
   EXPECT_EQ(said("new"), "accepted");
+  EXPECT_THAT(said("foreign"), HasSubstr("is there and is not a page of this program"));
   EXPECT_THAT(said("text"), HasSubstr("is there and is not a page"));
   EXPECT_THAT(said("empty"), HasSubstr("is there and is not a page"));
   EXPECT_THAT(refusal([&] { check_page_output("--html", path("page"), {path("page")}); }),
