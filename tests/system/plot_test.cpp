@@ -70,7 +70,8 @@ TEST_F(Plot, ThePageReplacesNoFileButAPage) {
   const std::string log = folder_with("a", "log.jsonl", lines_) + "/log.jsonl";
   const auto result = run({"plot", log, "-o", log});
   EXPECT_EQ(result.exit_code, 2);
-  EXPECT_THAT(result.errors, HasSubstr("is not a page of this program, which replaces no other file"));
+  EXPECT_THAT(result.errors,
+              HasSubstr("is not a page of this program, which replaces no other file"));
   EXPECT_EQ(read_file(log), lines_);
   const std::string page = folder_ / "page.html";
   EXPECT_EQ(run({"plot", log, "-o", page}).exit_code, 0);
