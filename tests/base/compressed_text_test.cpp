@@ -94,6 +94,9 @@ TEST(CompressedText, TextThatIsCutOffOrDamagedIsAnError) {
 
 TEST(CompressedText, FilesThatAreNoTextAreNamed) {
   EXPECT_THAT(failure("\xfd\x37zXZ\0rest"s), HasSubstr("file: is compressed with xz"));
+  EXPECT_THAT(failure("\x5d\0\0\x80rest"s), HasSubstr("file: is compressed with lzma"));
+  EXPECT_THAT(failure("\x04\x22\x4d\x18rest"s), HasSubstr("file: is compressed with lz4"));
+  EXPECT_THAT(failure("7z\xbc\xaf\x27\x1crest"s), HasSubstr("file: is a 7z archive"));
   EXPECT_THAT(failure("BZh91AY&SYrest"), HasSubstr("file: is compressed with bzip2"));
   EXPECT_THAT(failure("BZh11AY&SYrest"), HasSubstr("file: is compressed with bzip2"));
   EXPECT_EQ(failure("BZh01AY&SYrest"), "read");
