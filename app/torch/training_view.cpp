@@ -170,11 +170,15 @@ void log_end(StopReason reason, const ProgressRecord& progress, const RunFolder&
                          ? ", of the model of --init-from itself: no update took its place"
                          : " at update " + with_separators(progress.best.update),
                      "; the model is ", folder.model().string()));
-  if (reason == StopReason::Patience)
+  if (reason == StopReason::Patience) {
+    const std::int64_t in_cooldown = progress.patience.without_gain - config.patience;
     log_info(join_text(
         "--patience has ended the run: ", counted(progress.patience.without_gain, "validation"),
-        " without a gain; to train on, give the same command a --patience above ",
-        progress.patience.without_gain, ", or 0 to train up to the other limits"));
+        " without a gain",
+        in_cooldown > 0 ? join_text(", the last ", in_cooldown, " while the rate fell") : "",
+        "; to train on, give the same command a --patience above ", progress.patience.without_gain,
+        ", or 0 to train up to the other limits"));
+  }
 }
 
 TrainingView::TrainingView(const TrainConfig& config, const ProgressRecord& progress)
