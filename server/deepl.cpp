@@ -12,6 +12,19 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+/// The served code that DeepL's code ("DE", "EN-US", "ZH-HANT") means: the same, or else the
+/// language without its region. Empty where there is none.
+std::string served_code(const std::string& code, const std::vector<std::string>& served) {
+  const std::string upper = ascii_upper(code);
+  const std::string language = upper.substr(0, upper.find('-'));
+  for (const std::string& spelling : {upper, language})
+    for (const std::string& known : served)
+      if (ascii_upper(known) == spelling) return known;
+  for (const std::string& known : served)  // "PT" where the model is of pt-BR
+    if (upper == language && ascii_upper(known).starts_with(join_text(language, '-'))) return known;
+  return {};
+}
+
 std::string parse_language(const RequestFields& fields, const char* name,
                            const std::vector<std::string>& served) {
   const std::string code = fields.text(name);
@@ -88,17 +101,6 @@ void check_size(std::int64_t size, std::int64_t limit, const char* unit) {
 }
 
 }  // namespace
-
-std::string served_code(const std::string& code, const std::vector<std::string>& served) {
-  const std::string upper = ascii_upper(code);
-  const std::string language = upper.substr(0, upper.find('-'));
-  for (const std::string& spelling : {upper, language})
-    for (const std::string& known : served)
-      if (ascii_upper(known) == spelling) return known;
-  for (const std::string& known : served)  // "PT" where the model is of pt-BR
-    if (upper == language && ascii_upper(known).starts_with(join_text(language, '-'))) return known;
-  return {};
-}
 
 TranslateParameters parse_translate(const RequestFields& fields, const ServedModels& models,
                                     const RequestLimits& limits) {

@@ -20,9 +20,6 @@ TranslateParameters parse_translate(const RequestFields& fields, const ServedMod
 HttpResponse translate_answer(const TranslateParameters& parameters,
                               const std::vector<TextAnswer>& answers);
 
-/// The served code that DeepL's code ("DE", "EN-US", "ZH-HANT") means: the same, or else the
-/// language without its region. Empty where there is none.
-std::string served_code(const std::string& code, const std::vector<std::string>& served);
 /// GET /v2/languages. Throws HttpError (400) where the type is wrong.
 HttpResponse languages(const RequestFields& fields, const ServedModels& models);
 

@@ -103,17 +103,28 @@ Entries parse_entries(std::string_view text, std::string_view format) {
   return entries;
 }
 
+std::set<LanguagePair> pairs_of(const ServedModels& models) {
+  std::set<LanguagePair> pairs;
+  for (const auto& model : models.all()) pairs.insert(languages_of(model->languages()));
+  return pairs;
+}
+
+/// An old file may have regions.
 Json json_of(const GlossaryFacts& glossary) {
   return {{"glossary_id", glossary.id},
           {"name", glossary.name},
           {"ready", true},
-          {"source_lang", ascii_lower(glossary.languages.source)},
-          {"target_lang", ascii_lower(glossary.languages.target)},
+          {"source_lang", language_of(glossary.languages.source)},
+          {"target_lang", language_of(glossary.languages.target)},
           {"creation_time", glossary.created},
           {"entry_count", glossary.entries}};
 }
 
 }  // namespace
+
+LanguagePair languages_of(const LanguagePair& codes) {
+  return {language_of(codes.source), language_of(codes.target)};
+}
 
 Entries parse_glossary_entries(const RequestFields& fields) {
   const std::string format = required_text(fields, "entries_format");
@@ -124,15 +135,13 @@ Entries parse_glossary_entries(const RequestFields& fields) {
 
 Glossary parse_glossary(const RequestFields& fields, const ServedModels& models) {
   constexpr std::size_t kLongestName = 1024;
-  GlossaryFacts facts{
-      .name = required_text(fields, "name"),
-      .languages = {required_text(fields, "source_lang"), required_text(fields, "target_lang")}};
+  const auto language = [&fields](const char* name) {
+    return language_of(ascii_lower(required_text(fields, name)));
+  };
+  GlossaryFacts facts{.name = required_text(fields, "name"),
+                      .languages = {language("source_lang"), language("target_lang")}};
   if (facts.name.size() > kLongestName) throw HttpError(400, "The name is too long.");
-  const std::vector<std::string> served = models.languages();
-  for (std::string* code : {&facts.languages.source, &facts.languages.target})
-    *code = served_code(*code, served);
-  const auto route = models.route(facts.languages);
-  if (!route || route->size() != 1)
+  if (!pairs_of(models).contains(facts.languages))
     throw HttpError(400, "Unsupported glossary source and target language pair");
   return {.facts = std::move(facts), .entries = parse_glossary_entries(fields)};
 }
@@ -156,9 +165,8 @@ HttpResponse glossary_entries(const Glossary& glossary) {
 
 HttpResponse glossary_languages(const ServedModels& models) {
   Json list = Json::array();
-  for (const auto& model : models.all())
-    list.push_back({{"source_lang", ascii_lower(model->languages().source)},
-                    {"target_lang", ascii_lower(model->languages().target)}});
+  for (const auto& [source, target] : pairs_of(models))
+    list.push_back({{"source_lang", source}, {"target_lang", target}});
   return json_response(200, Json{{"supported_languages", std::move(list)}});
 }
 

@@ -7,10 +7,14 @@
 
 #include "server/glossaries.h"
 #include "server/http.h"
+#include "server/language_codes.h"
 #include "server/request_fields.h"
 #include "server/served_models.h"
 
 namespace dragoman::deepl {
+
+/// A glossary is for languages, whatever their scripts and regions.
+LanguagePair languages_of(const LanguagePair& codes);
 
 /// The parameters entries and entries_format. Throws HttpError (400).
 std::vector<std::pair<std::string, std::string>> parse_glossary_entries(

@@ -158,6 +158,10 @@ std::optional<LanguagePair> parse_language_pair(std::string_view text) {
   return std::nullopt;
 }
 
+std::string language_of(std::string_view code) {
+  return std::string(code.substr(0, code.find('-')));
+}
+
 std::string language_name(std::string_view code) {
   const auto* found = std::ranges::find(kNames, code, &Entry::first);
   return std::string(found == kNames.end() ? code : found->second);

@@ -20,6 +20,9 @@ std::optional<LanguagePair> parse_language_pair(std::string_view text);
 
 bool is_language_code(std::string_view text);
 
+/// The code without script and region: "pt" of "pt-BR".
+std::string language_of(std::string_view code);
+
 /// In English: "German"; the code itself where it is not known.
 std::string language_name(std::string_view code);
 

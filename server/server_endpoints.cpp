@@ -249,7 +249,7 @@ void TranslationServer::use_glossary(Call& call) const {
   const GlossaryPointer found = glossaries().find(parameters.glossary, owner_of(call));
   if (!found) throw HttpError(404, "Glossary not found");
   const LanguagePair& languages = found->facts.languages;
-  if (languages != LanguagePair{parameters.source, parameters.target})
+  if (deepl::languages_of(languages) != deepl::languages_of({parameters.source, parameters.target}))
     throw HttpError(400, join_text("The glossary is for ", languages.name(), ", not ",
                                    parameters.source, '-', parameters.target, '.'));
   parameters.demands = found->demands;

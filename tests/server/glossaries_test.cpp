@@ -83,6 +83,50 @@ TEST_F(KeptGlossaries, ATranslationHasTheTermsOfItsGlossary) {
   EXPECT_EQ(table.post("/v2/translate", body).status, 404);
 }
 
+TEST_F(KeptGlossaries, LanguagesAreSaidWithoutRegionsAsDeepLSaysThem) {
+  const auto kept = std::make_shared<Glossaries>(folder_.path());
+  const std::string old = kept->add({.facts = {.name = "old", .languages = {"fr", "pt-BR"}},
+                                     .entries = {{"one", "six"}}})
+                              .value()
+                              .id;
+  TableServer table({"fr-pt-BR", "fr-pt", "en-de"}, {.glossaries = kept});
+  json body = terms("one\tthree");
+  body["source_lang"] = "FR";
+  for (const char* target : {"PT", "pt-br"}) {
+    body["target_lang"] = target;
+    const HttpResponse made = table.post("/v2/glossaries", body);
+    ASSERT_EQ(made.status, 201) << made.body;
+    EXPECT_EQ(json_of(made)["target_lang"], "pt") << target;
+  }
+  const json listed = json_of(table.get("/v2/glossaries"))["glossaries"];
+  ASSERT_EQ(listed.size(), 3u);
+  for (const json& glossary : listed) {
+    EXPECT_EQ(glossary["target_lang"], "pt");
+    const std::string id = glossary["glossary_id"];
+    for (const char* target : {"PT-BR", "PT"})
+      EXPECT_THAT(table
+                      .post("/v2/translate", {{"text", {"one two"}},
+                                              {"source_lang", "FR"},
+                                              {"target_lang", target},
+                                              {"glossary_id", id}})
+                      .body,
+                  HasSubstr(id == old ? "six" : "three"));
+  }
+  EXPECT_EQ(json_of(table.get("/v2/glossary-language-pairs"))["supported_languages"],
+            json::parse(R"([{"source_lang": "en", "target_lang": "de"},
+                            {"source_lang": "fr", "target_lang": "pt"}])"));
+}
+
+TEST_F(KeptGlossaries, AGlossaryMayBeOfALanguageThatOneOfItsRegionsAloneIsTranslatedInto) {
+  TableServer table({"fr-pt-BR", "en-pt"}, config());
+  json body = terms("one\tthree");
+  body["source_lang"] = "FR";
+  body["target_lang"] = "PT";
+  EXPECT_EQ(table.post("/v2/glossaries", body).status, 201);
+  body["target_lang"] = "DE";
+  EXPECT_EQ(table.post("/v2/glossaries", body).status, 400);
+}
+
 TEST_F(KeptGlossaries, ALineThatIsNoEntryIsRefusedByItsNumber) {
   TableServer table({"en-de"}, config());
   const auto fault = [&](const std::string& entries, const std::string& format = "tsv") {

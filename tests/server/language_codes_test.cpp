@@ -19,6 +19,12 @@ TEST(LanguageCodes, OtherTextsAreNoPairs) {
     EXPECT_EQ(parse_language_pair(text), std::nullopt) << text;
 }
 
+TEST(LanguageCodes, ACodeBeginsWithItsLanguage) {
+  EXPECT_EQ(language_of("de"), "de");
+  EXPECT_EQ(language_of("pt-BR"), "pt");
+  EXPECT_EQ(language_of("zh-Hant-TW"), "zh");
+}
+
 TEST(LanguageCodes, CodesHaveNames) {
   EXPECT_EQ(language_name("de"), "German");
   EXPECT_EQ(language_name("zh-Hant"), "Chinese (traditional)");
