@@ -44,7 +44,10 @@ void parse_splitting(const RequestFields& fields, TranslateParameters& parameter
   }
   const bool splits = split == "1" || split == "true";
   line_ends = splits ? LineEnds::Split : LineEnds::Blanks;
-  if (splits) return;
+  if (splits) {
+    parameters.split = SplitSentences::Always;
+    return;
+  }
   parameters.line_breaks = LineBreaks::Blanks;
   if (split == "nonewlines")
     parameters.split = SplitSentences::Always;

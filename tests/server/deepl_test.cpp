@@ -81,6 +81,29 @@ TEST(DeepL, SplitSentencesDecidesAboutLines) {
     EXPECT_EQ(translate(split), "one two three\n");
 }
 
+TEST(DeepL, SplitSentencesSplitsTheLinesOfAModelOfWholeLines) {
+  TableServer table({"de-en"}, {}, 65'536, 1'000'000);
+  table.add("en-de", 65'536, nullptr, 1);
+  const auto sentences = [&](const json& split) {
+    const auto looked_up = [&table] {
+      const auto counts = table.models.find({"en", "de"})->service().cache_counts();
+      return counts.found + counts.missed;
+    };
+    const std::int64_t before = looked_up();
+    const std::string text = "one five. Four two";
+    EXPECT_EQ(translations_of(table.post("/v2/translate", {{"text", {text}},
+                                                           {"source_lang", "EN"},
+                                                           {"target_lang", "DE"},
+                                                           {"split_sentences", split}}))[0]["text"],
+              text);
+    return looked_up() - before;
+  };
+  for (const json& split : {json(nullptr), json("0"), json(false)})
+    EXPECT_EQ(sentences(split), 1) << split;
+  for (const json& split : {json("1"), json(1), json(true), json("True"), json("nonewlines")})
+    EXPECT_EQ(sentences(split), 2) << split;
+}
+
 TEST(DeepL, AMissingOrWrongFieldIs400AndNamed) {
   TableServer table({"en-de", "de-fr"});
   const json good = {{"text", {"one"}}, {"source_lang", "EN"}, {"target_lang", "DE"}};

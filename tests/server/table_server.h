@@ -74,13 +74,16 @@ class TableServer {
   }
   ~TableServer() { gate.open(true); }
 
-  void add(const std::string& pair, std::int64_t waiting = 65'536, ExplainText explain = nullptr) {
+  /// `several_sentences`: the fraction of the model's training pairs that have several.
+  void add(const std::string& pair, std::int64_t waiting = 65'536, ExplainText explain = nullptr,
+           double several_sentences = 0) {
     engines.push_back(std::make_unique<GatedEngine>(gate));
     models.set(std::make_shared<ServedModel>(
         parse_language_pair(pair).value(),
         std::make_shared<TranslationService>(
             std::vector<Engine*>{engines.back().get()}, tokenizer_pair(),
             ServiceConfig{.limits = {.waiting = waiting, .order = QueueOrder::Turns},
+                          .several_sentences = several_sentences,
                           .cache_bytes = cache_bytes_}),
         DecodeConfig{.beam_size = 2}, ServedModel::Facts{.checksum = "c0ffee", .updates = 7},
         std::move(explain)));
