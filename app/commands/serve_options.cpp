@@ -4,8 +4,10 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <system_error>
 
 #include "base/error.h"
+#include "base/utf8.h"
 
 namespace dragoman {
 
@@ -28,6 +30,25 @@ std::optional<NamedModel> parse_named_model(const std::string& value) {
   auto languages = parse_language_pair(value.substr(0, equals));
   if (!languages) return std::nullopt;
   return NamedModel{*std::move(languages), value.substr(equals + 1)};
+}
+
+/// "en-de=run/" of "EN-DE=run/".
+std::string with_codes_in_lower_case(const std::string& value) {
+  const std::size_t equals = std::min(value.find('='), value.size());
+  return ascii_lower(value.substr(0, equals)) + value.substr(equals);
+}
+
+[[noreturn]] void refuse_model(const std::string& value) {
+  const std::size_t equals = value.find('=');
+  std::error_code error;
+  if (equals == std::string::npos || std::filesystem::exists(value, error))
+    throw UsageError("--model: ", value, ": a model file does not say its languages; write ",
+                     "SOURCE-TARGET=PATH, as en-de=", value,
+                     ", or --source-lang and --target-lang beside a single model");
+  const std::string path = value.substr(equals);
+  throw UsageError("--model: '", value.substr(0, equals), "' is no pair of languages; write two ",
+                   "codes with a hyphen between them, languages in lower case and regions in ",
+                   "upper case, as en-de", path, " or en-pt-BR", path);
 }
 
 std::shared_ptr<AppendFile> open_suggestions(const std::string& path) {
@@ -74,10 +95,8 @@ std::vector<NamedModel> ServeConfig::models() const {
     if (!model && flags.models.size() == 1 && is_language_code(flags.source_lang) &&
         is_language_code(flags.target_lang))
       model = NamedModel{{flags.source_lang, flags.target_lang}, value};
-    if (!model)
-      throw UsageError("--model: ", value, ": a model file does not say its languages; write ",
-                       "SOURCE-TARGET=PATH, as en-de=", value,
-                       ", or --source-lang and --target-lang beside a single model");
+    if (!model) model = parse_named_model(with_codes_in_lower_case(value));
+    if (!model) refuse_model(value);
     const LanguagePair& languages = model->languages;
     if (std::ranges::find(named, languages, &NamedModel::languages) != named.end())
       throw UsageError("--model: ", languages.name(), " is given twice");
