@@ -21,6 +21,8 @@ struct TranslationServer::Interface {
   HttpResponse (*translate_answer)(TranslationServer&, const Call&);
   HttpResponse (*error_answer)(TranslationServer&, const Call&, const HttpError&);
   std::string (*key_of)(const HttpRequest&, const RequestFields&);
+  /// What is said of a text whose markup cannot be read.
+  std::string (*markup_fault)(const TranslateParameters&);
   int missing_key, used_up, too_large;  ///< status codes
 };
 

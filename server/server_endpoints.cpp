@@ -27,6 +27,8 @@ const TranslationServer::Interface TranslationServer::kLibreTranslate = {
                        const HttpError& error) { return libretranslate::error_answer(error); },
     .key_of = [](const HttpRequest&,
                  const RequestFields& fields) { return fields.text("api_key"); },
+    .markup_fault =
+        [](const TranslateParameters&) { return std::string("Invalid request: q parameter"); },
     .missing_key = 400,
     .used_up = 429,
     .too_large = 400};
@@ -40,6 +42,10 @@ const TranslationServer::Interface TranslationServer::kDeepL = {
     .error_answer = [](TranslationServer&, const Call&,
                        const HttpError& error) { return deepl::error_answer(error); },
     .key_of = deepl::key_of,
+    .markup_fault =
+        [](const TranslateParameters&) {
+          return std::string("Tag handling parsing failed, please check input");
+        },
     .missing_key = 403,
     .used_up = 456,
     .too_large = 413};
@@ -50,6 +56,10 @@ const TranslationServer::Interface TranslationServer::kFiles = {
                            const Call& call) { return server.file_answer(call); },
     .error_answer = kLibreTranslate.error_answer,
     .key_of = kLibreTranslate.key_of,
+    .markup_fault =
+        [](const TranslateParameters& parameters) {
+          return join_text("Invalid request: the file '", parameters.file_name, '\'');
+        },
     .missing_key = 400,
     .used_up = 429,
     .too_large = 400};
@@ -61,6 +71,7 @@ const TranslationServer::Interface TranslationServer::kPage = {
     .error_answer = [](TranslationServer& server, const Call& call,
                        const HttpError& error) { return server.page_error(call, error); },
     .key_of = kLibreTranslate.key_of,
+    .markup_fault = kLibreTranslate.markup_fault,
     .missing_key = 400,
     .used_up = 429,
     .too_large = 400};
@@ -71,6 +82,7 @@ const TranslationServer::Interface TranslationServer::kExplanation = {
     .error_answer = [](TranslationServer& server, const Call& call,
                        const HttpError& error) { return server.explanation_error(call, error); },
     .key_of = kLibreTranslate.key_of,
+    .markup_fault = kLibreTranslate.markup_fault,
     .missing_key = 400,
     .used_up = 429,
     .too_large = 400};

@@ -228,8 +228,7 @@ void TranslationServer::read_markup(Call& call, TextsToTranslate& task) {
       source.document = std::make_shared<const MarkupDocument>(
           parse_document(parameters.markup, text, parameters.markup_options));
     } catch (const Error& error) {
-      throw HttpError(400,
-                      join_text("Tag handling parsing failed, please check input: ", error.what()));
+      throw HttpError(400, join_text(call.interface->markup_fault(parameters), ": ", error.what()));
     }
     characters += characters_of(source);
     if (most >= 0 && characters > most)

@@ -118,7 +118,9 @@ TEST(DeepL, AMissingOrWrongFieldIs400AndNamed) {
       {{{"source_lang", "FR"}}, "No translation from FR to DE"},
       {{{"split_sentences", "2"}}, "'split_sentences' not supported"},
       {{{"tag_handling", "rtf"}}, "'tag_handling' not supported"},
-      {{{"tag_handling", "xml"}, {"text", "<a>one"}}, "line 1, column 7: an element is not closed"},
+      {{{"tag_handling", "xml"}, {"text", "<a>one"}},
+       "Tag handling parsing failed, please check input: xml: line 1, column 7: an element is not "
+       "closed"},
       {{{"glossary_id", "x"}}, "--glossaries"},
       {{{"formality", "more"}}, "'formality' is not supported"},
       {{{"preserve_formatting", "maybe"}}, "preserve_formatting"}};

@@ -81,6 +81,21 @@ TEST(ServedMarkup, XmlIsSplitAsTheRequestSays) {
   EXPECT_EQ(deepl_text(table, {{"text", lines}, {"tag_handling", "html"}}), "<p>one two</p>");
 }
 
+TEST(ServedMarkup, MarkupThatCannotBeReadIsRefusedAsTheInterfaceSaysIt) {
+  TableServer table({"en-de"});
+  std::string deep;
+  for (int i = 0; i < 19'000; ++i) deep += "<div>";
+  const HttpResponse refused = table.post(
+      "/translate", {{"q", deep}, {"source", "en"}, {"target", "de"}, {"format", "html"}});
+  EXPECT_EQ(refused.status, 400);
+  EXPECT_THAT(json_of(refused).at("error"),
+              testing::StartsWith("Invalid request: q parameter: html: "));
+  EXPECT_THAT(
+      json_of(table.post("/v2/translate", deepl({{"text", deep}, {"tag_handling", "html"}})))
+          .at("message"),
+      testing::StartsWith("Tag handling parsing failed, please check input: html: "));
+}
+
 TEST(ServedMarkup, TheCharactersOfTextAloneAreBilled) {
   const ScratchFile file("keys.txt", "alpha 10\n");
   TableServer table({"en-de"}, {.api_keys = std::make_shared<ApiKeys>(file.path())});

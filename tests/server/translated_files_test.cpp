@@ -154,7 +154,12 @@ TEST(TranslateFile, MarkupThatCannotBeReadIsRefused) {
   TableServer table({"en-de"});
   HttpResponse response = table.ask(upload("a.xml", "<a>one"));
   EXPECT_EQ(response.status, 400);
-  EXPECT_THAT(response.body, HasSubstr("line 1, column 7: an element is not closed"));
+  EXPECT_THAT(
+      response.body,
+      HasSubstr("Invalid request: the file 'a.xml': xml: line 1, column 7: an element is not"));
+  response = table.ask(upload("b.po", "msgid one"));
+  EXPECT_EQ(response.status, 400);
+  EXPECT_THAT(response.body, HasSubstr("Invalid request: the file 'b.po': po: line 1: "));
   std::string deep;
   for (int i = 0; i < 19'000; ++i) deep += "<div>";
   response = table.ask(upload("a.html", deep));
