@@ -51,6 +51,17 @@ class HttpError : public std::runtime_error {
   std::int64_t retry_after_;
 };
 
+/// A fault of the server. The text tells the client what it means; the cause is for the log.
+class ServerFault : public HttpError {
+ public:
+  ServerFault(const std::string& text, std::string cause)
+      : HttpError(500, text), cause_(std::move(cause)) {}
+  const std::string& cause() const { return cause_; }
+
+ private:
+  std::string cause_;
+};
+
 /// Nobody reads the answer any more. The number is nginx's, for the log.
 inline constexpr int kClientGone = 499;
 

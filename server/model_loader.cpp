@@ -1,14 +1,25 @@
 #include "server/model_loader.h"
 
+#include "base/error.h"
 #include "server/http.h"
 
 namespace dragoman {
 
 namespace {
 
-std::exception_ptr load(const ServedModel& model) {
+void load_model(const ServedModel& model) {
   try {
     model.load();
+  } catch (const std::exception& error) {
+    throw ServerFault(join_text("the model of ", model.languages().name(),
+                                " cannot be loaded now; the server's log says why"),
+                      error.what());
+  }
+}
+
+std::exception_ptr fault_of_loading(const ServedModel& model) {
+  try {
+    load_model(model);
     return nullptr;
   } catch (...) {
     return std::current_exception();
@@ -58,7 +69,7 @@ void ModelLoader::work(const std::stop_token& stopping) {
       next = std::move(waiting_.front());
       waiting_.pop_front();
     }
-    next.second(load(*next.first));
+    next.second(fault_of_loading(*next.first));
   }
 }
 

@@ -256,10 +256,18 @@ std::string TranslationServer::owner_of(const Call& call) const {
   return call.key ? config_.api_keys->owner_of(*call.key) : "";
 }
 
+GlossaryPointer TranslationServer::find_glossary(const Call& call, const std::string& id) const {
+  try {
+    if (GlossaryPointer found = glossaries().find(id, owner_of(call))) return found;
+  } catch (const Error& error) {
+    throw ServerFault("the glossary cannot be read; the server's log says why", error.what());
+  }
+  throw HttpError(404, "Glossary not found");
+}
+
 void TranslationServer::use_glossary(Call& call) const {
   TranslateParameters& parameters = call.translate;
-  const GlossaryPointer found = glossaries().find(parameters.glossary, owner_of(call));
-  if (!found) throw HttpError(404, "Glossary not found");
+  const GlossaryPointer found = find_glossary(call, parameters.glossary);
   const LanguagePair& languages = found->facts.languages;
   if (deepl::languages_of(languages) != deepl::languages_of({parameters.source, parameters.target}))
     throw HttpError(400, join_text("The glossary is for ", languages.name(), ", not ",
@@ -290,8 +298,7 @@ HttpResponse TranslationServer::get_glossary(Call& call) {
   std::string id = call.request.path.substr(call.endpoint_path.size());
   const bool is_entries = id.ends_with(kEntries);
   if (is_entries) id.resize(id.size() - kEntries.size());
-  const GlossaryPointer found = glossaries().find(id, owner_of(call));
-  if (!found) throw HttpError(404, "Glossary not found");
+  const GlossaryPointer found = find_glossary(call, id);
   return is_entries ? deepl::glossary_entries(*found) : deepl::glossary_answer(found->facts, 200);
 }
 

@@ -156,6 +156,8 @@ void TranslationServer::fail(Call& call, const std::exception& error) noexcept {
   try {
     const auto* known = dynamic_cast<const HttpError*>(&error);
     if (known == nullptr || known->status() == 500) call.facts.fault = error.what();
+    if (const auto* fault = dynamic_cast<const ServerFault*>(&error))
+      call.facts.fault = fault->cause();
     call.facts.refused = known != nullptr && known->status() == 503;
     response = error_response(
         call,

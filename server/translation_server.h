@@ -96,6 +96,7 @@ class TranslationServer {
   WebPageFacts page_facts() const;
   Glossaries& glossaries() const;
   std::string owner_of(const Call& call) const;
+  GlossaryPointer find_glossary(const Call& call, const std::string& id) const;
   void use_glossary(Call& call) const;
 
   void describe(Call& call) const;

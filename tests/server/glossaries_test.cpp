@@ -227,12 +227,18 @@ TEST_F(KeptGlossaries, ADamagedFileLaterIsNobodyElsesFault) {
   EXPECT_EQ(json_of(listed), json({{"glossaries", {made}}}));
   EXPECT_EQ(table.post("/v2/glossaries", terms("one\tthree")).status, 201);
   EXPECT_THAT(table.get("/metrics").body, HasSubstr("dragoman_damaged_glossaries 1\n"));
-  const HttpResponse damaged = table.get("/v2/glossaries/" + id);
-  EXPECT_EQ(damaged.status, 500);
-  EXPECT_EQ(json_of(damaged)["message"], "the server has a fault; its log says which");
-  const std::vector<AnsweredRequest> answered = table.answered();
-  EXPECT_THAT(answered.back().fault, HasSubstr(id));
-  EXPECT_EQ(answered.front().fault, "");
+  for (const HttpResponse& damaged :
+       {table.get("/v2/glossaries/" + id), table.get("/v2/glossaries/" + id + "/entries"),
+        table.post("/v2/translate", {{"text", {"one"}},
+                                     {"source_lang", "EN"},
+                                     {"target_lang", "DE"},
+                                     {"glossary_id", id}})}) {
+    EXPECT_EQ(damaged.status, 500);
+    EXPECT_EQ(json_of(damaged)["message"],
+              "the glossary cannot be read; the server's log says why");
+    EXPECT_THAT(table.answered().back().fault, HasSubstr(id));
+  }
+  EXPECT_EQ(table.answered().front().fault, "");
   std::filesystem::remove(folder_.path() / (id + ".json"));
   EXPECT_EQ(table.get("/v2/glossaries/" + id).status, 404);
   EXPECT_EQ(json_of(table.get("/v2/glossaries"))["glossaries"].size(), 2u);

@@ -188,7 +188,8 @@ TEST(TranslationServer, AModelIsLoadedWhenARequestNeedsIt) {
   const json question = {{"q", "one two"}, {"source", "de"}, {"target", "fr"}};
   const HttpResponse damaged = table.post("/translate", question);
   EXPECT_EQ(damaged.status, 500);
-  EXPECT_THAT(damaged.body, HasSubstr("the server has a fault; its log says which"));
+  EXPECT_THAT(damaged.body,
+              HasSubstr("the model of en-fr cannot be loaded now; the server's log says why"));
   EXPECT_EQ(table.answered().back().fault, "en-fr is damaged");
   fails = false;
   gate.open(false);
