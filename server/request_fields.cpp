@@ -1,5 +1,6 @@
 #include "server/request_fields.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <string_view>
@@ -23,6 +24,18 @@ void check_utf8(std::string_view text, std::string_view where) {
   const std::size_t bad = find_invalid_utf8(text);
   if (bad != std::string_view::npos)
     throw HttpError(400, join_text("Invalid request: ", where, " is no UTF-8 at byte ", bad + 1));
+}
+
+/// `encodings`: the value of Content-Encoding (RFC 9110, section 8.4).
+void check_encoding(std::string_view encodings) {
+  while (!encodings.empty()) {
+    const std::size_t end = std::min(encodings.find(','), encodings.size());
+    const std::string encoding = ascii_lower(strip(encodings.substr(0, end)));
+    encodings.remove_prefix(std::min(end + 1, encodings.size()));
+    if (!encoding.empty() && encoding != "identity")
+      throw HttpError(415, join_text("Invalid request: the body has the Content-Encoding '",
+                                     encoding, "'; this server takes bodies without one"));
+  }
 }
 
 Json parse_json(std::string_view body) {
@@ -84,6 +97,7 @@ void RequestFields::read_form(const HttpRequest& request, std::string_view type)
 }
 
 RequestFields::RequestFields(const HttpRequest& request) {
+  if (!request.body.empty()) check_encoding(request.header("content-encoding"));
   const std::string type = ascii_lower(request.header("content-type"));
   const bool is_json = type.starts_with("application/json");
   if (is_json)

@@ -21,7 +21,8 @@ struct UploadedFile {
 class RequestFields {
  public:
   /// The body by its Content-Type; without one, or with another, it is a form. Where body and query
-  /// have the same name, the body counts. All texts are valid UTF-8.
+  /// have the same name, the body counts. All texts are valid UTF-8. Throws HttpError (415) where
+  /// the body is compressed.
   explicit RequestFields(const HttpRequest& request);
 
   bool has(const char* name) const;      ///< and is not null

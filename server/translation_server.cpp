@@ -148,6 +148,7 @@ HttpResponse TranslationServer::error_response(const Call& call, const HttpError
   HttpResponse response = call.interface->error_answer(*this, call, error);
   if (error.retry_after() > 0)
     response.headers.emplace_back("Retry-After", std::to_string(error.retry_after()));
+  if (error.status() == 415) response.headers.emplace_back("Accept-Encoding", "identity");
   return response;
 }
 

@@ -33,6 +33,33 @@ std::string fault_of(const HttpRequest& request, Read read) {
 
 constexpr auto kNothing = [](const RequestFields&) {};
 
+TEST(RequestFields, ABodyThatIsEncodedIsRefusedByTheNameOfItsEncoding) {
+  HttpRequest request = json(R"({"q": "a"})");
+  for (const char* plain : {"", "identity", "Identity", "identity, identity"}) {
+    request.headers["content-encoding"] = plain;
+    EXPECT_EQ(RequestFields(request).text("q"), "a") << plain;
+  }
+  for (const auto& [encodings, named] :
+       {std::pair("gzip", "'gzip'"), std::pair("x-GZip", "'x-gzip'"),
+        std::pair("identity , br", "'br'")}) {
+    request.headers["content-encoding"] = encodings;
+    try {
+      RequestFields{request};
+      ADD_FAILURE() << encodings;
+    } catch (const HttpError& error) {
+      EXPECT_EQ(error.status(), 415);
+      EXPECT_NE(std::string(error.what()).find(named), std::string::npos) << error.what();
+    }
+  }
+  EXPECT_EQ(RequestFields({.method = "GET",
+                           .path = "/",
+                           .query = {{"q", "a"}},
+                           .headers = {{"content-encoding", "gzip"}}})
+                .text("q"),
+            "a")
+      << "it has no body";
+}
+
 TEST(RequestFields, JsonAndFormsSayTheSame) {
   for (const HttpRequest& request :
        {json(R"({"q": ["a", "ä"], "n": 3, "f": true, "e": "", "s": "de", "x": null})"),

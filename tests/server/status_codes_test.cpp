@@ -108,6 +108,7 @@ struct Refusal {
   json changes = nullptr;  ///< of a good request
   State state = State::Ready;
   std::string method = "post";
+  std::string encoding = "";  ///< of the body
 
   bool is_deepl() const { return path.starts_with("/v2/"); }
 
@@ -125,7 +126,9 @@ struct Refusal {
   }
 
   std::string request() const {
-    return method == "get" ? HttpClient::get(path) : HttpClient::post(path, body().dump());
+    if (method == "get") return HttpClient::get(path);
+    const std::string header = encoding.empty() ? "" : "\r\nContent-Encoding: " + encoding;
+    return HttpClient::post(path, body().dump(), "application/json" + header);
   }
 };
 
@@ -137,6 +140,7 @@ const std::vector<Refusal> kRefusals = {
     {400, "/translate", {{"api_key", nullptr}}},
     {403, "/translate", {{"api_key", "gamma"}}},
     {413, "/translate", {{"q", kTooLarge}}},
+    {415, "/translate", {}, State::Ready, "post", "gzip"},
     {429, "/translate", {{"q", kLong}, {"api_key", "alpha"}}},
     {429, "/translate", {}, State::Hurried},
     {500, "/translate", {}, State::Broken},
@@ -148,6 +152,7 @@ const std::vector<Refusal> kRefusals = {
     {400, "/suggest", {{"s", nullptr}}},
     {403, "/suggest", {{"api_key", "gamma"}}},
     {413, "/suggest", {{"s", kTooLarge}}},
+    {415, "/suggest", {}, State::Ready, "post", "gzip"},
     {429, "/suggest", {}, State::Hurried},
     {500, "/suggest"},
     {503, "/suggest", {}, State::Crowded},
@@ -157,6 +162,7 @@ const std::vector<Refusal> kRefusals = {
     {404, "/v2/translate", {{"glossary_id", "00000000-0000-4000-8000-000000000000"}}},
     {413, "/v2/translate", {{"text", {kTooLong}}}},
     {413, "/v2/translate", {{"text", {kTooLarge}}}},
+    {415, "/v2/translate", {}, State::Ready, "post", "deflate"},
     {429, "/v2/translate", {}, State::Hurried},
     {456, "/v2/translate", {{"text", {kLong}}, {"auth_key", "alpha"}}},
     {500, "/v2/translate", {}, State::Broken},
@@ -168,6 +174,7 @@ const std::vector<Refusal> kRefusals = {
     {400, "/v2/glossaries", {{"name", nullptr}}},
     {403, "/v2/glossaries", {{"auth_key", "gamma"}}},
     {413, "/v2/glossaries", {{"entries", "one\t" + kTooLarge}}},
+    {415, "/v2/glossaries", {}, State::Ready, "post", "br"},
     {429, "/v2/glossaries", {}, State::Hurried},
     {456, "/v2/glossaries", {{"entries", "one\t" + std::string(18'000, 'x')}}, State::Full},
     {503, "/v2/glossaries", {}, State::Crowded},
@@ -185,6 +192,10 @@ TEST(StatusCodes, StatusCodesAreThoseOfTheInterfaces) {
     EXPECT_NE(body.value(refusal.is_deepl() ? "message" : "error", ""), "") << answer.body;
     if (refusal.status == 503 || refusal.state == State::Hurried) {
       EXPECT_THAT(answer.head, HasSubstr("\r\nRetry-After: "));
+    }
+    if (refusal.status == 415) {
+      EXPECT_THAT(answer.body, HasSubstr(refusal.encoding));
+      EXPECT_THAT(answer.head, HasSubstr("\r\nAccept-Encoding: identity\r\n"));
     }
     if (refusal.state == State::Crowded) {
       EXPECT_THAT(answer.body, HasSubstr("too many requests at once"));
