@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
+#include "server/web_origin.h"
 
 namespace dragoman {
 
@@ -51,6 +52,14 @@ std::string with_codes_in_lower_case(const std::string& value) {
                    "upper case, as en-de", path, " or en-pt-BR", path);
 }
 
+void check_origin(const std::string& origin) {
+  if (origin != "*" && !is_web_origin(origin))
+    throw UsageError("--cors-origins: '", origin, "' is no origin as browsers send it: scheme and ",
+                     "host in lower case, the port where it is not the scheme's own, and nothing ",
+                     "behind, as https://example.org or https://example.org:8443; * lets all ",
+                     "pages ask");
+}
+
 std::shared_ptr<AppendFile> open_suggestions(const std::string& path) {
   return path.empty() ? nullptr : std::make_shared<AppendFile>(path);
 }
@@ -82,6 +91,7 @@ void ServeConfig::check() const {
   check_between("connection-limit", static_cast<double>(limits.connection_limit), 1, 1e6);
   check_between("request-timeout", limits.request_timeout, 0.001, 1e6);
   check_between("connection-timeout", limits.connection_timeout, 0.001, 1e6);
+  for (const std::string& origin : flags.cors_origins) check_origin(origin);
   decode.check();
   models();  // throws
 }

@@ -58,5 +58,28 @@ TEST(ServeConfig, APathWithASignOfEqualityIsAPath) {
   EXPECT_EQ(config.models().at(0).path, path);
 }
 
+TEST(ServeConfig, OriginsAreThoseThatBrowsersSend) {
+  ServeConfig config = with_models({"en-de=run/"});
+  config.flags.cors_origins = {"*",
+                               "null",
+                               "https://example.org",
+                               "http://localhost:3000",
+                               "http://127.0.0.1:8080",
+                               "http://[::1]:8080",
+                               "https://xn--bcher-kva.example",
+                               "moz-extension://0a1b-2c"};
+  EXPECT_EQ(fault(config), "");
+  for (const char* wrong :
+       {"https://ex.org/", "https://ex.org/page", "ex.org/", "ex.org", "", "https://", "://ex.org",
+        "HTTPS://ex.org", "https://Ex.org", "https://*.ex.org", "https://ex.org:", "https://:80",
+        "https://ex.org:port", "https://ex.org:443", "http://ex.org:80", "https://me@ex.org",
+        "https://b\u00FCcher.example", "https://ex.org https://ex.com"}) {
+    config.flags.cors_origins = {"https://example.org", wrong};
+    EXPECT_THAT(fault(config), AllOf(HasSubstr("--cors-origins: '" + std::string(wrong) + "'"),
+                                     HasSubstr("https://example.org:8443")))
+        << wrong;
+  }
+}
+
 }  // namespace
 }  // namespace dragoman
