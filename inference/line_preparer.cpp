@@ -1,6 +1,7 @@
 #include "inference/line_preparer.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "base/error.h"
@@ -41,6 +42,26 @@ bool needs_attention(const PreparedLine& line) {
 bool is_tag(std::string_view piece) {
   return !is_term_mark(piece) && ((piece.starts_with('<') && piece.ends_with('>')) ||
                                   (piece.starts_with(">>") && piece.ends_with("<<")));
+}
+
+/// The mean log-probability of a hypothesis without its `improbable` least probable tokens.
+double mean_of_rest(const Hypothesis& hypothesis, std::size_t improbable) {
+  std::vector<float> rest = hypothesis.log_probabilities;
+  const auto first = rest.begin() + static_cast<std::ptrdiff_t>(std::min(improbable, rest.size()));
+  std::nth_element(rest.begin(), first, rest.end());
+  return first == rest.end()
+             ? 0
+             : std::accumulate(first, rest.end(), 0.0) / static_cast<double>(rest.end() - first);
+}
+
+/// Whether a hypothesis with required texts, which take so many pieces, reads nearly as well as the
+/// one without: the rest of it is nearly as probable, and it is not much shorter.
+bool is_fluent(const Hypothesis& constrained, const Hypothesis& free, std::size_t required) {
+  constexpr double kLeastLength = 0.5;  // as a fraction
+  constexpr double kMostLost = 1;       // of the mean log-probability
+  return static_cast<double>(constrained.length) >=
+             kLeastLength * static_cast<double>(free.length) &&
+         mean_of_rest(constrained, required) >= mean_of_rest(free, 0) - kMostLost;
 }
 
 }  // namespace
@@ -171,6 +192,13 @@ void LinePreparer::require_prefix(PreparedLine& line,
   require(sentences[s], text.substr(begin), /*is_last=*/true);
 }
 
+/// Of texts, as the tokenizer of the target writes them.
+std::size_t LinePreparer::count_pieces(const std::vector<RequiredText>& texts) const {
+  std::size_t pieces = 0;
+  for (const RequiredText& text : texts) pieces += tokenizers_.target->encode(text.text).size();
+  return pieces;
+}
+
 std::optional<SourceSentence> LinePreparer::keep_or_search_again(
     PreparedLine& line, std::size_t number, std::vector<Hypothesis> hypotheses) const {
   PreparedPart& part = line.parts[number];
@@ -180,7 +208,12 @@ std::optional<SourceSentence> LinePreparer::keep_or_search_again(
   }
   std::vector<RequiredText> unmet =
       unmet_texts(part.required, tokenizers_.target->decode(hypotheses.front().tokens));
-  if (part.hypotheses.empty() || unmet.size() < part.unmet.size()) {
+  const bool is_better =
+      part.hypotheses.empty() || (unmet.size() < part.unmet.size() &&
+                                  (line.request->demands->phrase_policy == PhrasePolicy::Always ||
+                                   is_fluent(hypotheses.front(), part.hypotheses.front(),
+                                             count_pieces(part.required) - count_pieces(unmet))));
+  if (is_better) {
     part.hypotheses = std::move(hypotheses);
     part.unmet = unmet;
   }

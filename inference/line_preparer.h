@@ -45,6 +45,7 @@ class LinePreparer {
   void find_words(std::string_view line, std::span<const std::size_t> starts,
                   PreparedPart& part) const;
   void require_prefix(PreparedLine& line, std::vector<SourceSentence>& sentences) const;
+  std::size_t count_pieces(const std::vector<RequiredText>& texts) const;
   SourceSentence sentence_with_phrases(const PreparedLine& line, std::size_t part) const;
 
   /// The sentence of a part of the line, of its pieces.
