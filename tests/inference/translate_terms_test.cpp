@@ -129,6 +129,31 @@ TEST(TranslateTerms, ATermThatSpoilsTheRestIsLeftOutAndReportedUnlessForced) {
   }
 }
 
+TEST(TranslateTerms, ATermBehindWhichTheModelEndsIsLeftOutAndReportedUnlessForced) {
+  const Distribution ending = [](const std::vector<TokenId>& source,
+                                 const std::vector<TokenId>& prefix) {
+    auto scores = copying(-9)(source, prefix);
+    if (!prefix.empty() && prefix.front() != source.front()) {
+      std::ranges::fill(scores, -9.0F);
+      scores[kEos] = -0.5F;
+    }
+    return scores;
+  };
+  const std::string line = "one two three four .";
+  for (const PhrasePolicy policy : {PhrasePolicy::Fluent, PhrasePolicy::Always}) {
+    TableEngine engine(tokenizer().size(), ending);
+    TranslationService service({&engine}, tokenizer_pair());
+    const Translation translation =
+        translate_lines(
+            service, std::vector<std::string>{line},
+            {.config = {.beam_size = 3},
+             .demands = shared({.terms = terms("one\tsix\n"), .phrase_policy = policy})})
+            .at(0);
+    EXPECT_EQ(translation.n_best.at(0).text, policy == PhrasePolicy::Always ? "six" : line);
+    EXPECT_EQ(translation.unmet.size(), policy == PhrasePolicy::Always ? 0U : 1U);
+  }
+}
+
 /// Copies, but for a word with a term behind it the term.
 std::vector<TokenId> with_terms_taken(const std::vector<TokenId>& source,
                                       const Tokenizer& tokenizer) {
