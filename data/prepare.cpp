@@ -218,7 +218,8 @@ void take_hashes(const PreparationWork& work, const std::vector<const TextFile*>
   };
   for (const TextFile* file : files) take(file->path(), hex16(file->hash()));
   const std::string& terms = work.data.train_terms;  // read more than once
-  if (!terms.empty() && !fs::is_regular_file(terms)) throw Error(terms, ": is not a regular file");
+  if (fs::exists(terms) && !fs::is_regular_file(terms))
+    throw Error(terms, ": is not a regular file");
   if (!terms.empty()) take(terms, hex16(xxh3(read_file(terms))));
 }
 

@@ -55,8 +55,8 @@ using TermPairs = std::vector<std::pair<std::string, std::string>>;
 
 Terms terms_of(const TermPairs& pairs) {
   for (const auto& [source, target] : pairs) {
-    if (strip(source).empty() || strip(target).empty())
-      throw UsageError("--terms: '", source, "' has no target term");
+    if (strip(source).empty()) throw UsageError("--terms: a term has no source");
+    if (strip(target).empty()) throw UsageError("--terms: '", source, "' has no target term");
     for (const std::string& term : {source, target})
       if (one_line(term) != term)
         throw UsageError("--terms: the term of '", strip(source), "' has a NUL or a line end");

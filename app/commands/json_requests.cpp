@@ -88,8 +88,8 @@ Terms terms_field(const std::vector<JsonMember>& request) {
   if (!found->is_object()) throw Error("\"terms\" is not an object of source and target terms");
   for (const auto& [source, target] : found->items()) {
     const std::string term = target.is_string() ? target.get<std::string>() : "";
-    if (strip(source).empty() || strip(term).empty())
-      throw Error("\"terms\": '", source, "' has no target term");
+    if (strip(source).empty()) throw Error("\"terms\": a term has no source");
+    if (strip(term).empty()) throw Error("\"terms\": '", source, "' has no target term");
     if (one_line(source) != source || one_line(term) != term)
       throw Error("\"terms\": the term '", one_line(source), "' has a NUL or a line end");
     terms.emplace_back(source, term);

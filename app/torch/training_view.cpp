@@ -176,7 +176,8 @@ void log_end(StopReason reason, const ProgressRecord& progress, const RunFolder&
         "--patience has ended the run: ", counted(progress.patience.without_gain, "validation"),
         " without a gain",
         in_cooldown > 0 ? join_text(", the last ", in_cooldown, " while the rate fell") : "",
-        "; to train on, give the same command a --patience above ", progress.patience.without_gain,
+        "; to train on, give the same command a --patience above ",
+        std::max(progress.patience.without_gain, config.patience),
         ", or 0 to train up to the other limits"));
   }
 }

@@ -17,7 +17,8 @@ bool is_architecture(std::string_view name) { return !name.ends_with("dropout");
 void require_same(const Tokenizer& given, const std::string& file, const Tokenizer& wanted,
                   const std::string& model) {
   if (given.model_bytes() == wanted.model_bytes()) return;
-  const std::string advice = "; leave the tokenizer out to have the model's";
+  const std::string advice =
+      "; leave the tokenizer out (on a resume: --tokenizer \"\") to have the model's";
   if (given.size() != wanted.size())
     throw Error(file, ": has ", given.size(), " pieces, but ", model, " ", wanted.size(), advice);
   for (TokenId id = 0; id < given.size(); ++id)
