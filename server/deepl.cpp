@@ -16,7 +16,7 @@ using Json = nlohmann::ordered_json;
 /// language without its region. Empty where there is none.
 std::string served_code(const std::string& code, const std::vector<std::string>& served) {
   const std::string upper = ascii_upper(code);
-  const std::string language = upper.substr(0, upper.find('-'));
+  const std::string language = language_of(upper);
   for (const std::string& spelling : {upper, language})
     for (const std::string& known : served)
       if (ascii_upper(known) == spelling) return known;

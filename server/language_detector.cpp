@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "base/utf8.h"
+#include "server/language_codes.h"
 
 namespace dragoman {
 
@@ -17,9 +18,6 @@ namespace {
 enum class Hint { None, Languages };
 enum class Effort { Reliable, Best };
 
-/// "zh" of "zh-Hans".
-std::string primary(const std::string& code) { return code.substr(0, code.find('-')); }
-
 /// CLD2's code of a language of ours.
 std::string cld_code(const std::string& code) {
   if (code == "zt" || code == "zh-Hant" || code == "zh-TW") return "zh-Hant";
@@ -27,7 +25,7 @@ std::string cld_code(const std::string& code) {
   if (code == "he") return "iw";
   if (code == "jv") return "jw";
   if (code == "pb") return "pt";
-  return primary(code);
+  return language_of(code);
 }
 
 std::string hint_of(const std::vector<std::string>& languages) {
