@@ -94,6 +94,7 @@ std::optional<std::string> cancel_cooldown_if_longer(ProgressRecord& progress,
                                                      const TrainConfig& config) {
   if (!progress.cooldown.has_begun() || goes_on(progress.cooldown, config)) return std::nullopt;
   progress.cooldown = {};
+  progress.patience = {};
   return "the run is longer now: its rate, which was falling, is at its peak again";
 }
 

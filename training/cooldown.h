@@ -38,7 +38,8 @@ bool goes_on(const Cooldown& cooldown, const TrainConfig& config);
 std::optional<std::string> begin_cooldown(ProgressRecord& progress, const TrainConfig& config,
                                           const RunPosition& position);
 /// For a run that is resumed: cancels the cooldown in the record where goes_on() is false, and
-/// returns the message for the user.
+/// returns the message for the user. Patience begins anew: the scores at the low rate were better
+/// than those at the peak can be.
 std::optional<std::string> cancel_cooldown_if_longer(ProgressRecord& progress,
                                                      const TrainConfig& config);
 

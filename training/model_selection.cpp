@@ -39,6 +39,11 @@ ModelSelection::ModelSelection(const TrainingRun& run, TrainingModel& model, Run
       validator_(run.data, run.data.valid, run.config),
       keep_validator_(run.data, run.data.keep_valid, run.config) {}
 
+void ModelSelection::require_memory() const {
+  validator_.require_memory(model_, "validation text");
+  keep_validator_.require_memory(model_, "text of --keep-valid-src");
+}
+
 Scores ModelSelection::scores_of(const torch::Tensor& weights, const ProgressRecord& progress,
                                  std::stop_token stop) {
   Scores scores{.valid = validator_.run(model_, weights, stop)};

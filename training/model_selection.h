@@ -26,6 +26,8 @@ class ModelSelection {
   /// Whether there is a validation text.
   bool validates() const { return !validator_.empty(); }
 
+  /// Throws Error where a validation would need more memory than there is.
+  void require_memory() const;
   /// Scores the model's output weights, writes them where they are the best so far, and notes
   /// both in the progress. Returns the seconds that the scores took; nothing, and nothing is noted,
   /// where a stop was requested meanwhile. Throws LossNotFinite, and Error where a model to start

@@ -96,6 +96,17 @@ std::int64_t lowered_part_tokens(std::span<const PackedBatch> batches, std::int6
   return (largest + 1) / 2;
 }
 
+void require_memory_to_evaluate(TrainingModel& model, std::span<const PackedBatch> batches,
+                                std::string_view text) {
+  for (const PackedBatch& batch : batches)
+    for (const BatchPart& pair : partition(batch, {.part_tokens = 1})) {
+      const std::int64_t bytes = memory_of(model, pair.whole, Precision::Fp32, Pass::Forward);
+      if (bytes > 0 && bytes > available_memory())
+        throw Error(text, ": not enough memory for a pair with ", pair.whole.largest_side(),
+                    " pieces on a side; a lower --max-length leaves it out of the loss");
+    }
+}
+
 BatchLoss evaluate_in_parts(TrainingModel& model, std::span<const PackedBatch> batches) {
   for (std::int64_t part_tokens = 0;; part_tokens = lowered_part_tokens(batches, part_tokens)) {
     try {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 
 #include "training/training_model.h"
 
@@ -27,6 +28,11 @@ std::optional<DeviceLoss> try_to_accumulate(TrainingModel& model,
 /// The next part_tokens to try: half the tokens of the largest part that has more than one
 /// sentence. Throws Error where no part has.
 std::int64_t lowered_part_tokens(std::span<const PackedBatch> batches, std::int64_t part_tokens);
+
+/// Throws Error where a pair of these batches, computed alone, needs more memory in evaluation than
+/// there is. `text` names the batches in the message.
+void require_memory_to_evaluate(TrainingModel& model, std::span<const PackedBatch> batches,
+                                std::string_view text);
 
 /// The losses of all batches under master(), without gradients. Batches are split where memory has
 /// run out. On the CPU each thread computes shares of its own.

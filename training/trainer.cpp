@@ -107,6 +107,7 @@ void Trainer::begin() {
   progress_.start = run_.start;
   go_on();
   if (ranks_.leads()) {
+    selection_.require_memory();
     // A rollback needs this state, and a disk that cannot hold a checkpoint is better noticed now.
     // The checkpoint comes before the log: a folder that has only a log cannot be resumed.
     if (progress_.update == 0) checkpoints_.save_start(progress_);

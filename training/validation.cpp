@@ -85,6 +85,10 @@ Validator::Validator(const PreparedData& data, const ValidSet& set, const TrainC
       batches_(all_batches(set.tokens, config.max_tokens, end_ids(data.tokenizers))),
       recorder_(data.tokenizers, set.source_lines, set.target_lines) {}
 
+void Validator::require_memory(TrainingModel& model, std::string_view text) const {
+  require_memory_to_evaluate(model, batches_, text);
+}
+
 ValidationResult Validator::run(TrainingModel& model, const torch::Tensor& weights,
                                 std::stop_token stop) const {
   const ScopedWeights in_place(model, weights);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.h"
@@ -62,6 +63,8 @@ class Validator {
 
   const ValidSet& set() const { return set_; }
   bool empty() const { return set_.source_lines.empty(); }
+  /// Throws Error where a pair needs more memory than there is. `text` names the set.
+  void require_memory(TrainingModel& model, std::string_view text) const;
   /// Scores `weights`, a flat buffer like the model's. If a stop was requested meanwhile, the
   /// result has no scores and must not be used. Throws LossNotFinite.
   ValidationResult run(TrainingModel& model, const torch::Tensor& weights,

@@ -42,36 +42,48 @@ std::string percent_text(const ProgressState& state) {
   return text;
 }
 
-/// The fields of a status, which stand two spaces apart.
-std::vector<std::string> fields_of(std::string_view status) {
+/// The fields of a text in which they stand two spaces apart.
+std::vector<std::string> split_fields(std::string_view text) {
   std::vector<std::string> fields;
-  while (!status.empty()) {
-    const std::size_t end = std::min(status.find("  "), status.size());
-    if (end > 0) fields.emplace_back(status.substr(0, end));
-    status.remove_prefix(std::min(end + 2, status.size()));
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find("  "), text.size());
+    if (end > 0) fields.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 2, text.size()));
   }
   return fields;
 }
 
-/// The fields behind the bar, in their order.
-std::vector<std::string> facts(const ProgressState& state) {
-  std::vector<std::string> parts;
+/// The fields of a progress line behind the bar, in their order; "" for one that is not known.
+struct ProgressFields {
+  std::string percent, done, rate;
+  std::vector<std::string> outlook, status;
+
+  std::vector<std::string> in_order() const {
+    std::vector<std::string> fields = {percent, done, rate};
+    fields.insert(fields.end(), outlook.begin(), outlook.end());
+    fields.insert(fields.end(), status.begin(), status.end());
+    std::erase(fields, "");
+    return fields;
+  }
+};
+
+ProgressFields fields_of(const ProgressState& state) {
+  ProgressFields fields;
+  const std::string unit = state.unit.empty() ? "" : " " + state.unit;
   if (state.total > 0) {
-    parts.push_back(percent_text(state));
-    parts.push_back(with_separators(state.done) + "/" + with_separators(state.total) + " " +
-                    state.unit);
+    fields.percent = percent_text(state);
+    fields.done = with_separators(state.done) + "/" + with_separators(state.total) + unit;
   } else if (!state.unit.empty()) {
-    parts.push_back(with_separators(state.done) + " " + state.unit);
+    fields.done = with_separators(state.done) + unit;
   }
-  if (state.per_second > 0) {
-    parts.push_back(rate_text(state.per_second));
-    if (!state.left.empty())
-      parts.push_back(state.left);
-    else if (const std::int64_t left = state.total - state.done; state.total > 0 && left >= 0)
-      parts.push_back(duration_text(static_cast<double>(left) / state.per_second) + " left");
-  }
-  for (std::string& field : fields_of(state.status)) parts.push_back(std::move(field));
-  return parts;
+  const bool has_rate = state.per_second > 0;
+  if (has_rate && !state.unit.empty()) fields.rate = rate_text(state.per_second);
+  fields.outlook = split_fields(state.outlook);
+  if (const std::int64_t left = state.total - state.done;
+      fields.outlook.empty() && has_rate && state.total > 0 && left >= 0)
+    fields.outlook = {duration_text(static_cast<double>(left) / state.per_second) + " left"};
+  fields.status = split_fields(state.status);
+  return fields;
 }
 
 int width_of(const std::string& text) { return static_cast<int>(count_code_points(text)); }
@@ -101,17 +113,24 @@ std::string cut(const std::string& text, int columns) {
 }  // namespace
 
 std::string progress_bar(const ProgressState& state, int columns) {
-  std::vector<std::string> parts = facts(state);
-  const int least = state.total > 0 ? kNarrowestBar + 1 : 0;
-  const auto room = [&] { return columns - width_of(state.title + "  " + joined(parts, "  ")); };
-  while (!parts.empty() && room() < least) parts.pop_back();
-  const std::string right = parts.empty() ? "" : "  " + joined(parts, "  ");
-  if (state.total <= 0 || parts.empty()) return cut(state.title + right, columns);
-  return state.title + " " + blocks(state, std::min(kWidestBar, room() - 1)) + right;
+  ProgressFields fields = fields_of(state);
+  bool has_bar = state.total > 0;
+  const auto text = [&] { return joined(fields.in_order(), "  "); };
+  const auto room = [&] { return columns - width_of(state.title + "  " + text()); };
+  const auto fits = [&] { return room() >= (has_bar ? kNarrowestBar + 1 : 0); };
+  if (!fits()) fields.rate.clear();
+  if (!fits() && state.total > 0) fields.done.clear();
+  while (!fits() && !fields.status.empty()) fields.status.pop_back();
+  if (!fits()) has_bar = false;
+  while (!fits() && !fields.outlook.empty()) fields.outlook.pop_back();
+  if (has_bar && fits())
+    return state.title + " " + blocks(state, std::min(kWidestBar, room() - 1)) + "  " + text();
+  const std::string right = text();
+  return cut(right.empty() ? state.title : state.title + "  " + right, columns);
 }
 
 std::string progress_text(const ProgressState& state) {
-  return state.title + ": " + joined(facts(state), ", ");
+  return state.title + ": " + joined(fields_of(state).in_order(), ", ");
 }
 
 void RateEstimate::observe(double seconds, std::int64_t done) {
@@ -160,7 +179,7 @@ void Progress::update(const Estimate& estimate) {
   if (!shows()) return;
   const MutexLock lock(mutex_);
   state_.total = estimate.total;
-  state_.left = estimate.left;
+  state_.outlook = estimate.outlook;
   show(estimate.done, estimate.status);
 }
 

@@ -17,13 +17,16 @@ struct ProgressState {
   std::int64_t done = 0;   ///< units
   std::int64_t total = 0;  ///< units; 0: unknown
   double per_second = 0;   ///< units; 0: not known yet
-  std::string left;        ///< "6:30 left"; empty: calculated from total and rate
-  std::string status;      ///< at the end: fields that stand two spaces apart
+  /// What a narrow line shows, too: "6:30 left  validation in 1:20". Empty: the time left,
+  /// calculated from total and rate. In this and in `status` fields stand two spaces apart.
+  std::string outlook;
+  std::string status;  ///< at the end
 };
 
 /// "train ███████▌       52 %  5,200/10,000 updates  12.3/s  6:30 left  loss 2.31", at most
-/// `columns` columns wide: fields at the end that do not fit beside a bar of 10 columns are left
-/// out. Without a total there is no bar.
+/// `columns` columns wide. Where that is too little, these are left out, in this order: the rate,
+/// the units done, the fields of the status from the last, the bar, and the rest from the last.
+/// Without a total there is no bar, and the units done stay.
 std::string progress_bar(const ProgressState& state, int columns);
 
 /// The same without a bar: "train: 52 %, 5,200/10,000 updates, 12.3/s, 6:30 left, loss 2.31".
@@ -59,10 +62,10 @@ class Progress {
 
   /// Cheap: draws at most 10 times a second. Any thread may call it.
   void update(std::int64_t done, std::string_view status = {});
-  /// For a task whose end moves: `total` (0: unknown) and `left` are new each time.
+  /// For a task whose end moves: `total` (0: unknown) and the outlook are new each time.
   struct Estimate {
     std::int64_t done, total;
-    std::string left, status;
+    std::string outlook, status;
   };
   void update(const Estimate& estimate);
 

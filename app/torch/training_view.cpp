@@ -4,9 +4,12 @@
 #include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
 
 #include "app/frame/log.h"
 #include "base/amounts.h"
+#include "base/joined.h"
 #include "training/cooldown.h"
 #include "training/run_log.h"
 
@@ -47,15 +50,20 @@ std::string score_text(BestMetric metric, double value) {
   return "nll " + fixed_text(value, 3);
 }
 
-/// "  validation in 1:20  best BLEU 38.20, 4:10 ago".
-std::string validation_text(const TrainConfig& config, const ProgressRecord& progress,
-                            const Outlook& outlook) {
-  if (!outlook.seconds_to_validation) return "";
-  std::string text = "  validation in " + duration_text(*outlook.seconds_to_validation);
-  if (progress.best.is_there())
-    text += join_text("  best ", score_text(config.best_metric, progress.best.value), ", ",
-                      duration_text(progress.seconds - progress.best.seconds), " ago");
-  return text;
+/// "12:30 left  validation in 1:20  best BLEU 38.20, 4:10 ago"; without validations the first of
+/// these fields alone.
+std::string outlook_text(const TrainConfig& config, const ProgressRecord& progress,
+                         const Outlook& outlook) {
+  std::vector<std::string> fields;
+  if (std::string left = left_text(outlook, progress); !left.empty())
+    fields.push_back(std::move(left));
+  if (outlook.seconds_to_validation) {
+    fields.push_back("validation in " + duration_text(*outlook.seconds_to_validation));
+    if (progress.best.is_there())
+      fields.push_back(join_text("best ", score_text(config.best_metric, progress.best.value), ", ",
+                                 duration_text(progress.seconds - progress.best.seconds), " ago"));
+  }
+  return joined(fields, "  ");
 }
 
 std::string dropped_text(const CorpusReport& report) {
@@ -188,12 +196,11 @@ TrainingView::TrainingView(const TrainConfig& config, const ProgressRecord& prog
                                       progress.update)) {}
 
 void TrainingView::updated(const ProgressRecord& progress, double loss, const Outlook& outlook) {
+  const std::string left = outlook_text(config_, progress, outlook);
   const std::string status =
-      join_text("epoch ", progress.epoch + 1, "  loss ", format("%.3f", loss),
-                validation_text(config_, progress, outlook));
+      join_text("loss ", format("%.3f", loss), "  epoch ", progress.epoch + 1);
   if (!shown_) {
     shown_ = true;
-    const std::string left = left_text(outlook, progress);
     log_info(join_text("first update done (", with_separators(progress.update), "): ", status,
                        left.empty() ? "" : "  ", left));
   }
@@ -201,12 +208,12 @@ void TrainingView::updated(const ProgressRecord& progress, double loss, const Ou
   bar_->update(
       {.done = progress.update,
        .total = outlook.end ? progress.update + std::llround(outlook.end->updates_left) : 0,
-       .left = left_text(outlook, progress),
+       .outlook = left,
        .status = status});
 }
 
 void TrainingView::logged(const UpdateFacts& f, const ProgressRecord& progress) {
-  const std::string left = left_text(f.outlook, progress);
+  const std::string left = outlook_text(config_, progress, f.outlook);
   const IntervalMeans& means = f.means;
   const std::string text = join_text(
       "epoch ", f.epoch, "  update ", with_separators(f.update),
@@ -215,8 +222,7 @@ void TrainingView::logged(const UpdateFacts& f, const ProgressRecord& progress) 
       means.alignment_loss ? format("  align %.3f", *means.alignment_loss) : "", "  ",
       with_separators(static_cast<std::int64_t>(means.source_tokens_per_second)), " + ",
       with_separators(static_cast<std::int64_t>(means.target_tokens_per_second)), " pieces/s",
-      format("  wait %.0f %%", 100 * means.data_wait),
-      validation_text(config_, progress, f.outlook), left.empty() ? "" : "  ", left);
+      format("  wait %.0f %%", 100 * means.data_wait), left.empty() ? "" : "  ", left);
   nlohmann::ordered_json json = to_json(f);
   if (f.outlook.end) json["seconds_left"] = f.outlook.end->seconds_left;
   log_facts(text, json);

@@ -93,5 +93,26 @@ TEST(Cooldown, ACooldownGoesOnUnlessItsLimitIsRaised) {
   EXPECT_FALSE(goes_on(by_epochs, config));
 }
 
+TEST(Cooldown, PatienceBeginsAnewWithACancelledCooldown) {
+  TrainConfig config = wsd();
+  config.max_updates = 1000;
+  ProgressRecord progress;
+  progress.update = 1000;
+  progress.cooldown = due_cooldown(config, {.update = 800}).value();
+  const PatienceState counted = {.recent = {40, 41, 41},
+                                 .to_beat = 41,
+                                 .loss_to_beat = 1,
+                                 .validations = 30,
+                                 .without_gain = 4};
+  progress.patience = counted;
+  EXPECT_EQ(cancel_cooldown_if_longer(progress, config), std::nullopt);
+  EXPECT_EQ(progress.patience, counted);
+
+  config.max_updates = 2000;
+  EXPECT_NE(cancel_cooldown_if_longer(progress, config), std::nullopt);
+  EXPECT_EQ(progress.cooldown, Cooldown());
+  EXPECT_EQ(progress.patience, PatienceState());
+}
+
 }  // namespace
 }  // namespace dragoman

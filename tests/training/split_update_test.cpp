@@ -1,6 +1,7 @@
 #include "training/split_update.h"
 
 #include <ATen/Parallel.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -142,6 +143,18 @@ TEST(SplitUpdate, ASentenceThatIsTooLongForMemoryIsFoundBeforeAnyIsTaken) {
   const auto longer = long_pair(std::sqrt(available / 10));
   EXPECT_THROW(evaluate_in_parts(model, longer), Error);
   EXPECT_EQ(allocator.blocks, 0);
+}
+
+TEST(SplitUpdate, APairThatCannotBeEvaluatedIsNamedBeforeTheFirstUpdate) {
+  auto model = small_model(Precision::Fp32);
+  const auto available = static_cast<double>(available_memory());
+  require_memory_to_evaluate(model, long_pair(std::sqrt(available / 100)), "validation text");
+  try {
+    require_memory_to_evaluate(model, long_pair(std::sqrt(available / 10)), "validation text");
+    ADD_FAILURE() << "no error";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), testing::StartsWith("validation text: not enough memory for a pair"));
+  }
 }
 
 TEST(SplitUpdate, SentencesThatAreComputedWithALongOneArePaddedToIt) {

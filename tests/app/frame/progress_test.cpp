@@ -13,7 +13,7 @@ ProgressState half_done() {
           .done = 5000,
           .total = 10000,
           .per_second = 12.34,
-          .left = "",
+          .outlook = "",
           .status = "loss 2.31"};
 }
 
@@ -33,15 +33,23 @@ TEST(ProgressBar, TheBarNeverExceedsTheTerminalsWidth) {
     EXPECT_LE(static_cast<int>(code_points(progress_bar(half_done(), columns)).size()), columns);
 }
 
-TEST(ProgressBar, FieldsThatDoNotFitBesideTheBarAreLeftOutWhole) {
+TEST(ProgressBar, ANarrowLineLeavesTheLessImportantFieldsOut) {
   ProgressState state = half_done();
-  state.status = "loss 2.31  validation in 1:20";
-  const std::string bar = progress_bar(state, 75);
-  EXPECT_EQ(bar.substr(bar.find("50 %")),
-            "50 %  5,000/10,000 updates  12.3/s  6:46 left  loss 2.31");
-  EXPECT_EQ(code_points(bar).size(), 75u);
-  const std::string narrow = progress_bar(state, 30);
-  EXPECT_EQ(narrow.substr(narrow.find("50 %")), "50 %");
+  state.outlook = "6:46 left  validation in 1:20  best BLEU 38.20, 4:10 ago";
+  state.status = "loss 2.310  epoch 7";
+  const auto behind_the_bar = [&](int columns) {
+    const std::string bar = progress_bar(state, columns);
+    EXPECT_LE(code_points(bar).size(), static_cast<std::size_t>(columns));
+    return bar.substr(bar.find("50 %"));
+  };
+  EXPECT_EQ(behind_the_bar(131),
+            "50 %  5,000/10,000 updates  12.3/s  " + state.outlook + "  " + state.status);
+  EXPECT_EQ(behind_the_bar(130),
+            "50 %  5,000/10,000 updates  " + state.outlook + "  " + state.status);
+  EXPECT_EQ(behind_the_bar(119), "50 %  " + state.outlook + "  " + state.status);
+  EXPECT_EQ(progress_bar(state, 79), "train  50 %  " + state.outlook);
+  EXPECT_EQ(progress_bar(state, 60), "train  50 %  6:46 left  validation in 1:20");
+  EXPECT_EQ(progress_bar(state, 12), "train  50 %");
 }
 
 TEST(ProgressBar, ThePercentHasADecimalAtTheBeginningOfALargeTotal) {
@@ -56,7 +64,7 @@ TEST(ProgressBar, WithoutATotalTheBarCountsOn) {
                           .done = 1234567,
                           .total = 0,
                           .per_second = 1500,
-                          .left = "",
+                          .outlook = "",
                           .status = ""},
                          80),
             "translate  1,234,567 lines  1,500/s");
@@ -67,6 +75,17 @@ TEST(ProgressBar, MoreMayBeDoneThanTheTotal) {
   state.done = 20000;
   EXPECT_EQ(progress_text(state), "train: 100 %, 20,000/10,000 updates, 12.3/s, loss 2.31");
   EXPECT_LE(code_points(progress_bar(state, 100)).size(), 100u);
+}
+
+TEST(ProgressBar, StepsWithoutAUnitHaveNoRate) {
+  EXPECT_EQ(progress_text({.title = "tokenizer",
+                           .unit = "",
+                           .done = 7,
+                           .total = 14,
+                           .per_second = 7,
+                           .outlook = "",
+                           .status = ""}),
+            "tokenizer: 50 %, 7/14, 0:01 left");
 }
 
 TEST(RateEstimate, TheRateOfASteadyPaceIsExact) {
