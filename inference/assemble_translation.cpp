@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "base/one_line.h"
 #include "base/utf8.h"
-#include "inference/one_line.h"
 #include "inference/split.h"
 #include "tokenizer/space_mark.h"
 

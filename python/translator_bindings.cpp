@@ -16,10 +16,9 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/utf8.h"
+#include "base/one_line.h"
 #include "base/wake_up.h"
 #include "inference/demand_choices.h"
-#include "inference/one_line.h"
 #include "python/bindings.h"
 #include "python/resident_model.h"
 
@@ -53,15 +52,8 @@ struct DemandConfig {
 
 using TermPairs = std::vector<std::pair<std::string, std::string>>;
 
-Terms terms_of(const TermPairs& pairs) {
-  for (const auto& [source, target] : pairs) {
-    if (strip(source).empty()) throw UsageError("--terms: a term has no source");
-    if (strip(target).empty()) throw UsageError("--terms: '", source, "' has no target term");
-    for (const std::string& term : {source, target})
-      if (one_line(term) != term)
-        throw UsageError("--terms: the term of '", strip(source), "' has a NUL or a line end");
-  }
-  return Terms(pairs);
+Terms terms_of(const TermPairs& pairs) try { return Terms(pairs); } catch (const Error& error) {
+  throw UsageError(error.what());
 }
 
 DemandChoices choices_of(const DemandConfig& config, const TermPairs& terms) {

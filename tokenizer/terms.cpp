@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "base/error.h"
+#include "base/one_line.h"
 #include "base/text_lines.h"
 #include "base/utf8.h"
 #include "base/word_characters.h"
@@ -86,7 +87,15 @@ Terms::Terms(const std::filesystem::path& file) {
 }
 
 Terms::Terms(const std::vector<std::pair<std::string, std::string>>& terms) {
-  for (const auto& [source, target] : terms) add(strip(source), strip(target));
+  for (const auto& [source, target] : terms) {
+    if (strip(source).empty()) throw Error("terms: a term has no source");
+    if (strip(target).empty())
+      throw Error("terms: '", one_line(std::string(strip(source))), "' has no target term");
+    if (one_line(source) != source || one_line(target) != target)
+      throw Error("terms: the term '", one_line(std::string(strip(source))),
+                  "' has a NUL or a line end");
+    add(strip(source), strip(target));
+  }
   sort();
 }
 

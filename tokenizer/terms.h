@@ -28,7 +28,7 @@ class Terms {
   /// file and line.
   explicit Terms(const std::filesystem::path& file);
 
-  /// Source and target terms, none of them blank.
+  /// Source and target terms. Throws Error where one is blank, or has a NUL or a line end.
   explicit Terms(const std::vector<std::pair<std::string, std::string>>& terms);
 
   bool empty() const { return terms_.empty(); }

@@ -7,8 +7,8 @@
 #include "base/error.h"
 #include "base/fields.h"
 #include "base/files.h"
+#include "base/one_line.h"
 #include "base/utf8.h"
-#include "inference/one_line.h"
 
 namespace dragoman {
 
@@ -86,14 +86,8 @@ Terms terms_field(const std::vector<JsonMember>& request) {
   if (!found) return {};
   std::vector<std::pair<std::string, std::string>> terms;
   if (!found->is_object()) throw Error("\"terms\" is not an object of source and target terms");
-  for (const auto& [source, target] : found->items()) {
-    const std::string term = target.is_string() ? target.get<std::string>() : "";
-    if (strip(source).empty()) throw Error("\"terms\": a term has no source");
-    if (strip(term).empty()) throw Error("\"terms\": '", source, "' has no target term");
-    if (one_line(source) != source || one_line(term) != term)
-      throw Error("\"terms\": the term '", one_line(source), "' has a NUL or a line end");
-    terms.emplace_back(source, term);
-  }
+  for (const auto& [source, target] : found->items())
+    terms.emplace_back(source, target.is_string() ? target.get<std::string>() : "");
   return Terms(terms);
 }
 

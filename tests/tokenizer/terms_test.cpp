@@ -48,6 +48,13 @@ TEST(Terms, AByteOrderMarkAndCommentsAreNoTerms) {
   EXPECT_THAT(texts(terms.find("cat dog #1")), ElementsAre("Katze", "Nr. 1"));
 }
 
+TEST(Terms, ABlankTermAndOneOfSeveralLinesAreRefused) {
+  using Pairs = std::vector<std::pair<std::string, std::string>>;
+  for (const Pairs& pairs : {Pairs{{" ", "Hund"}}, Pairs{{"dog", " "}}, Pairs{{"dog", "der\nHund"}},
+                             Pairs{{std::string("dog\0", 4), "Hund"}}})
+    EXPECT_THROW(Terms{pairs}, Error) << pairs.front().second;
+}
+
 TEST(Terms, TermsAreFoundInTextWithoutSpaces) {
   const Terms terms(written("東京\tTokyo\n"));
   EXPECT_THAT(texts(terms.find("私は東京に住む")), ElementsAre("Tokyo"));

@@ -1,4 +1,4 @@
-#include "inference/one_line.h"
+#include "base/one_line.h"
 
 #include <algorithm>
 
