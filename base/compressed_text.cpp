@@ -83,6 +83,13 @@ bool may_be_wide(std::string_view first, bool is_all, const std::string& name) {
   return may_be;
 }
 
+/// Throws Error where a text begins as an archive of tar does: a header with a mark in its middle.
+void refuse_tar(std::string_view first, const std::string& name) {
+  constexpr std::size_t kMarkAt = 257;
+  if (first.size() > kMarkAt && first.substr(kMarkAt).starts_with("ustar"))
+    throw Error(name, ": is a tar archive; unpack it first (tar -xf)");
+}
+
 class GzipDecompressor : public Decompressor {
  public:
   explicit GzipDecompressor(const std::string& name) : Decompressor(name), block_(kBlockBytes) {
@@ -114,7 +121,7 @@ class GzipDecompressor : public Decompressor {
       if (code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR)
         throw Error(name_, ": its gzip data are damaged");
       is_complete_ = code == Z_STREAM_END;
-      sink({block_.data(), block_.size() - stream_.avail_out});
+      give({block_.data(), block_.size() - stream_.avail_out}, sink);
     }
   }
 
@@ -140,7 +147,7 @@ class ZstdDecompressor : public Decompressor {
       if (ZSTD_isError(left) != 0) throw Error(name_, ": its zstd data are damaged");
       is_complete_ = left == 0;
       is_full = out.pos == out.size && !is_complete_;
-      sink({block_.data(), out.pos});
+      give({block_.data(), out.pos}, sink);
     }
   }
 
@@ -152,6 +159,7 @@ class ZstdDecompressor : public Decompressor {
 }  // namespace
 
 TextCoding coding_of(std::string_view first, bool is_all, const std::string& name) {
+  refuse_tar(first, name);
   bool may_become_one = false;
   for (const auto& [bytes, coding, refused] : kSignatures) {
     if (!agree(first, bytes)) continue;
@@ -163,6 +171,12 @@ TextCoding coding_of(std::string_view first, bool is_all, const std::string& nam
   }
   may_become_one = may_be_wide(first, is_all, name) || may_become_one;
   return may_become_one && !is_all ? TextCoding::Undecided : TextCoding::Plain;
+}
+
+void Decompressor::give(std::string_view text, const TextSink& sink) {
+  if (!has_given_) refuse_tar(text, name_);
+  has_given_ = has_given_ || !text.empty();
+  sink(text);
 }
 
 void Decompressor::finish() const {

@@ -17,8 +17,8 @@ enum class TextCoding {
 };
 
 /// The coding that the first bytes of a text show; `is_all`: they are the whole text. Throws Error
-/// that begins with `name` for other compressed files, and for UTF-16 and UTF-32, with or without a
-/// byte order mark.
+/// that begins with `name` for other compressed files, for archives, and for UTF-16 and UTF-32,
+/// with or without a byte order mark.
 TextCoding coding_of(std::string_view first, bool is_all, const std::string& name);
 
 /// Takes the text part by part, in order.
@@ -36,8 +36,14 @@ class Decompressor {
  protected:
   explicit Decompressor(std::string name) : name_(std::move(name)) {}
 
+  /// Gives text to the sink. Throws Error where the text begins as an archive of tar does.
+  void give(std::string_view text, const TextSink& sink);
+
   std::string name_;         ///< for messages
   bool is_complete_ = true;  ///< no stream has begun without its end
+
+ private:
+  bool has_given_ = false;
 };
 
 /// Null for plain text.

@@ -87,6 +87,7 @@ std::string_view LinePreparer::tag_of(std::string_view text) const {
 std::vector<SourceSentence> LinePreparer::prepare(LineInput input, PreparedLine& line) const {
   const bool valid = find_invalid_utf8(input.text) == std::string_view::npos;
   line.text = valid ? std::move(input.text) : replace_invalid_utf8(input.text);
+  std::ranges::replace(line.text, '\0', ' ');
   line.prefix = std::move(input.prefix);
   line.terms = std::move(input.terms);
   const std::string_view text = strip(line.text), tag = tag_of(text);
@@ -136,7 +137,10 @@ void LinePreparer::split(PreparedLine& line, std::string_view text, std::string_
     return tokenizers_.source->encode(part.data() == text.data() ? std::string(part)
                                                                  : tagged(tag, part));
   };
-  for (LinePart& part : split_line(text, cuts, most_pieces(line), encode))
+  std::vector<LineStretch> whole;
+  for (const RequiredText& required : line.request->demands->of(text, line.terms))
+    whole.push_back({required.begin, required.end});
+  for (LinePart& part : split_line(text, cuts, most_pieces(line), encode, whole))
     line.parts.push_back({.text = std::move(part)});
 }
 

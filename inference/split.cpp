@@ -173,17 +173,39 @@ std::string without_breaks(std::string_view space) {
   return text;
 }
 
+/// The sentences of a line; two are one where a stretch of `whole` has the end of the first.
+std::vector<std::string_view> sentences_of(std::string_view line,
+                                           const std::vector<LineStretch>& whole) {
+  std::vector<std::string_view> sentences;
+  for (const std::string_view sentence : split_sentences(line)) {
+    const auto begin = static_cast<std::size_t>(sentence.data() - line.data());
+    const bool is_cut = std::ranges::any_of(whole, [&](const LineStretch& stretch) {
+      return stretch.begin < begin && begin < stretch.end;
+    });
+    if (is_cut && !sentences.empty()) {
+      const char* first = sentences.back().data();
+      const char* end = sentence.data() + sentence.size();
+      sentences.back() = {first, static_cast<std::size_t>(end - first)};
+    } else {
+      sentences.push_back(sentence);
+    }
+  }
+  return sentences;
+}
+
 }  // namespace
 
 std::vector<LinePart> split_line(std::string_view line, SentenceCuts cuts, std::int64_t most,
-                                 const Encode& encode) {
+                                 const Encode& encode, const std::vector<LineStretch>& whole) {
   std::vector<LinePart> parts;
   if (cuts == SentenceCuts::InLongLines) {
     std::vector<TokenId> tokens = encode(line);
     if (fits(tokens, most)) return {{.text = line, .separator = {}, .tokens = std::move(tokens)}};
   }
-  for (const std::string_view sentence : split_sentences(line))
+  for (const std::string_view sentence : sentences_of(line, whole)) {
+    if (!parts.empty()) parts.back().ends_sentence = true;
     SentenceHalving(sentence, most, encode).append_parts(parts);
+  }
   for (std::size_t i = 0; i + 1 < parts.size(); ++i) {
     const char* end = parts[i].text.data() + parts[i].text.size();
     parts[i].separator = {end, static_cast<std::size_t>(parts[i + 1].text.data() - end)};
@@ -198,7 +220,7 @@ void append_part(std::string& joined, const LinePart& before, std::string_view t
     if (ends_in_cjk(joined) || is_cjk(next_code_point(translation, first)))
       joined += source_is_cjk ? before.separator : "";
     else if (before.separator.empty())
-      joined += source_is_cjk ? " " : "";
+      joined += source_is_cjk || before.ends_sentence ? " " : "";
     else
       joined += without_breaks(before.separator);
   }

@@ -21,6 +21,12 @@ struct LinePart {
   std::string_view text;             ///< does not begin or end with white space
   std::string_view separator;        ///< the white space behind it
   std::vector<TokenId> tokens = {};  ///< of the text
+  bool ends_sentence = false;        ///< and another sentence follows in the line
+};
+
+/// Bytes [begin, end) of a line.
+struct LineStretch {
+  std::size_t begin, end;
 };
 
 /// The pieces that the tokenizer makes of a text.
@@ -28,15 +34,16 @@ using Encode = std::function<std::vector<TokenId>(std::string_view)>;
 
 /// Splits `line` (valid UTF-8, stripped of white space) into parts of at most `most` pieces each: a
 /// part for each sentence, and shorter ones where a sentence is too long. A single character stays
-/// whole, however many pieces it has.
+/// whole, however many pieces it has. No sentence ends within a stretch of `whole`, which a term
+/// takes.
 std::vector<LinePart> split_line(std::string_view line, SentenceCuts cuts, std::int64_t most,
-                                 const Encode& encode);
+                                 const Encode& encode, const std::vector<LineStretch>& whole = {});
 
 /// Appends the next part's `translation` to `joined`, the translations so far. `before` is the
 /// source of the part before. The white space between the two parts is kept; characters that would
-/// break the line become blanks. A blank is added between parts of Chinese or Japanese that have no
-/// white space and are translated into another language. Translations into Chinese and Japanese get
-/// white space only from Chinese and Japanese sources.
+/// break the line become blanks. A blank is added between sentences without white space, and
+/// between other parts of Chinese or Japanese, that are translated into another language.
+/// Translations into Chinese and Japanese get white space only from Chinese and Japanese sources.
 void append_part(std::string& joined, const LinePart& before, std::string_view translation);
 
 }  // namespace dragoman

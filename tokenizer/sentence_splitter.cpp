@@ -160,12 +160,21 @@ class SentenceSplitter {
     return is_one_of(characters_[i], kClosers) && !opens;
   }
 
+  /// The position behind the number of a source in brackets, if one begins at `i`: "grew.[12] It".
+  std::size_t behind_citation(std::size_t i) const {
+    if (i == size() || characters_[i] != '[') return i;
+    std::size_t end = i + 1;
+    while (end < size() && is_digit(characters_[end])) ++end;
+    return end > i + 1 && end < size() && characters_[end] == ']' ? end + 1 : i;
+  }
+
   SentenceStop stop_at(std::size_t begin) const {
     SentenceStop stop{.begin = begin, .marks_end = begin, .end = begin, .next = begin};
     while (stop.end < size() && (is_stop(stop.end) || is_closer(stop.end, begin))) {
       ++stop.end;
       if (is_stop(stop.end - 1)) stop.marks_end = stop.end;
     }
+    for (std::size_t end = stop.end; (end = behind_citation(stop.end)) > stop.end;) stop.end = end;
     while (stop.end < size() && is_emoji(characters_[stop.end])) ++stop.end;
     // "« Oui. » Il", "Ja! 😀 Nein"
     for (std::size_t i = behind_space(stop.end); i > stop.end; i = behind_space(stop.end)) {
@@ -201,8 +210,13 @@ class SentenceSplitter {
       const bool in_number = c == 0xFF0E && i > 0 && i + 1 < size() &&
                              is_digit(characters_[i - 1]) && is_digit(characters_[i + 1]);
       if (is_one_of(c, kUnspacedStops) && !in_number) return true;
-      if ((c == '!' || c == '?') && stop.begin > 0 && is_ideographic(characters_[stop.begin - 1]))
-        return true;
+      if (stop.begin == 0 || !is_ideographic(characters_[stop.begin - 1])) continue;
+      const bool is_number =
+          is_one_of(characters_[stop.begin - 1],
+                    U"\u3007\u4E00\u4E8C\u4E09\u56DB\u4E94\u516D\u4E03\u516B\u4E5D\u5341");
+      const bool is_full_stop = c == '.' && !is_number && stop.marks_end == stop.begin + 1 &&
+                                stop.next < size() && is_ideographic(characters_[stop.next]);
+      if (c == '!' || c == '?' || is_full_stop) return true;
     }
     return false;
   }

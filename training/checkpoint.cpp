@@ -113,7 +113,8 @@ std::optional<FoundCheckpoint> find_checkpoint_to_resume(const RunFolder& run, c
   }
   if (!any_readable && (has_latest || !paths.empty()))
     throw Error(run.checkpoints().string(),
-                ": no checkpoint is readable; remove the folder to start anew");
+                ": no checkpoint is readable; name another folder to start anew, as "
+                "this one may still have a model (model.safetensors)");
   return latest;
 }
 

@@ -78,7 +78,7 @@ int run(const AverageConfig& config, const Invocation& invocation) {
   if (config.last < 1) throw UsageError("--last: must be at least 1");
   const std::vector<fs::path> models =
       models_of(config, invocation.given.contains("last") ? Fewer::Refused : Fewer::Taken);
-  check_output("--output", config.output, {models.begin(), models.end()});
+  check_model_output("--output", config.output, {models.begin(), models.end()});
   write_average(models, config.output, invocation.command_line);
   if (models.size() == 1)
     log_warning(join_text(config.output, ": a copy of ", models.front().string(),

@@ -91,6 +91,16 @@ void check_text_output(std::string_view flag, const std::string& path,
     throw UsageError(flag, ": ", path, " is a model; name another file");
 }
 
+void check_model_output(std::string_view flag, const std::string& path,
+                        const std::vector<std::string>& inputs) {
+  check_output(flag, path, inputs);
+  std::error_code none;
+  if (!is_stream(path) && fs::exists(path, none) && fs::file_size(path, none) > 0 &&
+      !is_safetensors(path))
+    throw UsageError(flag, ": ", path,
+                     " is there and is no model, and a model replaces no other file; name another");
+}
+
 void check_page_output(std::string_view flag, const std::string& path,
                        const std::vector<std::string>& inputs) {
   check_output(flag, path, inputs);

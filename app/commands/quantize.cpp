@@ -164,7 +164,8 @@ std::optional<std::set<std::string>> kept_for_small_loss(const ModelFileReader& 
 int run(const QuantizeConfig& config, const Invocation& invocation) {
   config.check();
   const ModelFileReader model(resolve_model_path(config.model));
-  check_output("--output", config.output, {model.path().string(), config.source, config.reference});
+  check_model_output("--output", config.output,
+                     {model.path().string(), config.source, config.reference});
   std::set<std::string> kept;
   if (!config.source.empty()) {
     const auto found = kept_for_small_loss(model, config);

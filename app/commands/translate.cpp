@@ -229,7 +229,8 @@ void warn_of_kept_lines(Output& output, const std::string& path,
   if (kept.empty()) return;
   if (!translated) {
     log_warning(join_text(path, " is not written yet: what is translated is in ", kept,
-                          "; the same command with --resume goes on from there"));
+                          "; once the cause of the error is mended, the same command with "
+                          "--resume goes on from there"));
     return;
   }
   const std::string of_all = lines > 0

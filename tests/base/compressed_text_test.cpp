@@ -102,6 +102,10 @@ TEST(CompressedText, FilesThatAreNoTextAreNamed) {
   EXPECT_EQ(failure("BZh01AY&SYrest"), "read");
   EXPECT_EQ(failure("BZh#1AY&SYrest"), "read");
   EXPECT_THAT(failure("PK\x03\x04rest"), HasSubstr("file: is a zip archive"));
+  const std::string tar = "corpus.en" + std::string(248, '\0') + "ustar\0" + "00 text";
+  for (const std::string& archive : {tar, gzip(tar), zstd(tar)})
+    EXPECT_THAT(failure(archive), HasSubstr("file: is a tar archive"));
+  EXPECT_EQ(failure(std::string(257, 'a') + "ustin"), "read");
   EXPECT_THAT(failure("\xff\xfe"
                       "a\0"s),
               HasSubstr("file: is UTF-16"));

@@ -52,6 +52,22 @@ Hypothesis hypothesis(const std::string& text) {
   return found;
 }
 
+TEST(LinePreparer, ATermThatHasTheEndOfASentenceIsFound) {
+  PreparedLine line(7, request({}, {.terms = terms("five. Three", "six")}));
+  const auto sentences = preparer().prepare({"One two five. Three Four five. Two one."}, line);
+  ASSERT_EQ(sentences.size(), 2u);
+  EXPECT_EQ(sentences[0].tokens, with_end("One two five. Three Four five."));
+  ASSERT_EQ(line.parts[0].required.size(), 1u);
+  EXPECT_EQ(line.parts[0].required[0].text, "six");
+}
+
+TEST(LinePreparer, ANulIsABlank) {
+  PreparedLine line(7, request({}));
+  const auto sentences = preparer().prepare({std::string("One two.\0Three.", 15)}, line);
+  ASSERT_EQ(sentences.size(), 2u);
+  EXPECT_EQ(sentences[1].tokens, with_end("Three."));
+}
+
 TEST(LinePreparer, ALineIsItsSentences) {
   PreparedLine line(7, request({}));
   const auto sentences = preparer().prepare({"  One two five.  Three Four five. "}, line);

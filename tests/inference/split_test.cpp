@@ -62,6 +62,18 @@ TEST(Split, AShortLineIsSplitAtSentenceEndsWhereAllLinesAre) {
   EXPECT_EQ(rejoined(parts), "Yes. No.  \"Maybe?\" Now");
 }
 
+TEST(Split, ATermIsNotSplit) {
+  const std::string_view line = "Yahoo! Inc. is old. She left.";
+  const auto split = [&](const std::vector<LineStretch>& whole) {
+    return split_line(line, SentenceCuts::InAllLines, 100, encode, whole);
+  };
+  EXPECT_THAT(texts(split({})), ElementsAre("Yahoo!", "Inc. is old.", "She left."));
+  EXPECT_THAT(texts(split({{0, 11}})), ElementsAre("Yahoo! Inc. is old.", "She left."));
+  EXPECT_THAT(texts(split({{0, 6}, {7, 11}})), texts(split({})));
+  EXPECT_THAT(texts(split({{0, 11}, {16, 24}})), ElementsAre(line));
+  EXPECT_EQ(rejoined(split({{0, 11}})), line);
+}
+
 TEST(Split, EachPartHasItsTokens) {
   for (const LinePart& part : split_long("He came quickly. \"Did he?\" She left!  So what", 4))
     EXPECT_EQ(part.tokens, encode(part.text));
@@ -142,6 +154,20 @@ std::string joined(std::string_view first, std::string_view source_before,
   std::string text(first);
   append_part(text, {.text = source_before, .separator = separator}, second);
   return text;
+}
+
+TEST(Split, SentencesWithoutWhiteSpaceGetABlankInOtherScripts) {
+  for (const std::string_view line : {"他走了!她哭了。", "नमस्ते।आप कैसे हैं।"}) {
+    const auto parts = split_line(line, SentenceCuts::InAllLines, 100, encode);
+    ASSERT_EQ(parts.size(), 2u) << line;
+    std::string text = "Er ging.";
+    append_part(text, parts[0], "Sie weinte.");
+    EXPECT_EQ(text, "Er ging. Sie weinte.");
+  }
+  const auto halves = split_line("abcdefgh", SentenceCuts::InLongLines, 4, encode);
+  std::string text = "ab";
+  append_part(text, halves[0], "cd");
+  EXPECT_EQ(text, "abcd") << "no sentence ends here";
 }
 
 TEST(Split, PartsAreJoinedAsTheirScriptsAreWritten) {

@@ -55,6 +55,11 @@ TEST(SentenceSplitter, QuotesAndBracketsBehindTheStopBelongToIt) {
                 "(He came. |She left.) |They met.", "**Bold.** |Then plain."});
 }
 
+TEST(SentenceSplitter, NumbersOfSourcesBehindTheStopBelongToIt) {
+  expect_split({"The city grew.[1] |It was large.[2][13] |It fell.", "He left.[1]It stayed.",
+                "He left. |[1] The list", "He asked why.[note] It stayed."});
+}
+
 TEST(SentenceSplitter, ASentenceIsNotSplitWithinItsBrackets) {
   expect_split({"He came (with Ann. She was late) and left. |Then it rained.",
                 "Prices [see Table 3. It is long] rose. |They fell."});
@@ -114,6 +119,7 @@ TEST(SentenceSplitter, EllipsesEndSentencesBeforeCapitals) {
 }
 
 TEST(SentenceSplitter, ChineseAndJapaneseNeedNoSpace) {
+  expect_split({"彼は走った.|彼女は寝た.", "第3.5章を読む", "三.五"});
   expect_split({"你好。|我是学生。|你呢？|好！", "今日は。|明日は！", "你好?|我很好。",
                 "彼は「今日は。明日は。」と言った。|そして去った。", "“你好。”|我走了。",
                 "他来了。|“你好。”|‘好！’|她说。", "モデルは３．５です。|次。",

@@ -182,8 +182,7 @@ void doubt_times(const TrainConfig& config, const RunPace& pace, Doubts& doubts)
 
 void doubt_sizes(const ModelConfig& model, const ModelSize& size, const CorpusSize& corpus,
                  Doubts& doubts) {
-  constexpr std::int64_t kFewPairs = 10'000, kSmallCorpus = 100'000, kLeastUses = 8;
-  constexpr std::int64_t kFewPieces = 1200;  // 259 are bytes and marks
+  constexpr std::int64_t kFewPairs = 10'000, kSmallCorpus = 100'000;
   if (corpus.pairs < kFewPairs)
     doubts.add("only ", counted(corpus.pairs, "pair"),
                ": the model will translate sentences like these and hardly others; tens of "
@@ -192,15 +191,20 @@ void doubt_sizes(const ModelConfig& model, const ModelSize& size, const CorpusSi
     doubts.add("the model has ", with_separators(size.parameters), " parameters for ",
                with_separators(corpus.target_tokens),
                " target pieces of text; --preset auto takes ", with_separators(size.fitting));
+  if (model.dropout == 0 && corpus.pairs < kSmallCorpus)
+    doubts.add("--dropout 0 and ", counted(corpus.pairs, "pair"),
+               ": the model will learn them by heart; 0.3 is better");
+}
+
+void doubt_vocabulary(const ModelConfig& model, const CorpusSize& corpus, Doubts& doubts) {
+  constexpr std::int64_t kFewPieces = 1200;  // 259 are bytes and marks
+  constexpr std::int64_t kLeastUses = 8;
   if (model.target_vocabulary > kFewPieces &&
       model.target_vocabulary * kLeastUses > corpus.target_tokens)
     doubts.add(with_separators(model.target_vocabulary), " pieces of vocabulary for ",
                with_separators(corpus.target_tokens),
                " target pieces of text: most are seen too rarely to be learned; lower "
-               "--vocab-size");
-  if (model.dropout == 0 && corpus.pairs < kSmallCorpus)
-    doubts.add("--dropout 0 and ", counted(corpus.pairs, "pair"),
-               ": the model will learn them by heart; 0.3 is better");
+               "--vocab-size, or give a smaller --tokenizer");
 }
 
 }  // namespace
@@ -211,6 +215,7 @@ std::vector<std::string> doubtful_choices(const TrainConfig& config, const Model
   Doubts doubts;
   doubt_times(config, pace, doubts);
   doubt_sizes(model, size, corpus, doubts);
+  if (config.init_from.empty()) doubt_vocabulary(model, corpus, doubts);
   return doubts.take();
 }
 

@@ -125,5 +125,18 @@ TEST_F(OutputFile, ATextReplacesNoModel) {
   EXPECT_EQ(said("new"), "accepted");
 }
 
+TEST_F(OutputFile, AModelReplacesOnlyModels) {
+  const auto said = [this](const std::string& name) {
+    return refusal([&] { check_model_output("--output", path(name), {}); });
+  };
+  file("model", std::string("\x02\0\0\0\0\0\0\0{}", 10));
+  file("empty", "");
+  file("text", "a line\n");
+  EXPECT_EQ(said("model"), "accepted");
+  EXPECT_EQ(said("empty"), "accepted");
+  EXPECT_EQ(said("new"), "accepted");
+  EXPECT_THAT(said("text"), HasSubstr("text is there and is no model"));
+}
+
 }  // namespace
 }  // namespace dragoman

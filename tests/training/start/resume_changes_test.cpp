@@ -2,10 +2,26 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/model/file/scratch_file.h"
 #include "training/train_config.h"
 
 namespace dragoman {
 namespace {
+
+TEST(Resume, AnotherNameOfTheSameModelIsNoChange) {
+  const ScratchFile model("model"), other("other");
+  model.write("a");
+  other.write("a");
+  TrainConfig config;
+  config.init_from = model.path().string();
+  const auto remembered = configuration_of(fields_of(config));
+  config.init_from = (model.path().parent_path() / "." / model.path().filename()).string();
+  EXPECT_TRUE(compare_configuration(fields_of(config), remembered).allowed.empty());
+  for (const std::string& name : {other.path().string(), std::string("missing"), std::string()}) {
+    config.init_from = name;
+    EXPECT_THROW(compare_configuration(fields_of(config), remembered), UsageError) << name;
+  }
+}
 
 TEST(Resume, AFlagThatMakesAnotherRunIsRefusedAndOtherChangesAreListed) {
   TrainConfig config;
