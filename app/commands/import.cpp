@@ -57,8 +57,8 @@ void check_beside_model(const std::string& model, const std::string& output) {
 int run(const ImportConfig& config, const Invocation& invocation) {
   if (config.model.empty()) throw UsageError("--model: name the folder or the file to import");
   if (config.output.empty()) throw UsageError("--output: name the file to write");
-  check_model_output("--output", config.output, {config.model});
   check_beside_model(config.model, config.output);
+  check_model_output("--output", config.output, {config.model});
   const ForeignModel theirs = import_model(config.model);
   const ImportedModel model = to_imported(theirs);
   const Parity parity =

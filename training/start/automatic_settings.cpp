@@ -39,7 +39,7 @@ constexpr double kAverageReach = 0.05;
 }  // namespace
 
 Preset preset_for(const TextSize& text) {
-  constexpr std::int64_t kTiny = 4'000'000, kSmall = 150'000'000;
+  constexpr std::int64_t kTiny = 2'500'000, kSmall = 150'000'000;
   if (text.target_characters < kTiny) return Preset::Tiny;
   return text.target_characters < kSmall ? Preset::Small : Preset::Base;
 }
