@@ -37,8 +37,8 @@ std::map<std::string, std::string> expected_hashes(const std::vector<Field>& fie
       if (hash == start_before.file_hashes.end()) continue;
       const auto [known, added] = expected.emplace(now[i], hash->second);
       if (!added && known->second != hash->second)
-        throw UsageError("--", field.info.name, ": ", now[i], " stands for two files of this run: ",
-                         "give the same text to go on, or another -o for another run");
+        throw UsageError("--", field.info.name, ": ", now[i], " is another text of this run, not ",
+                         before[i], "; give the same text to go on, or another -o for another run");
     }
   }
   return expected;

@@ -93,7 +93,7 @@ TEST_F(RunStart, OneFileThatStandsForTwoIsRefused) {
   facts.begun->start.file_hashes = {{"a.en", "0123"}, {"a.de", "4567"}};
   request.config.data.train_target = {"a.en"};
   request.settings.asked["train-tgt"] = "a.en";
-  EXPECT_THAT(refusal(), HasSubstr("a.en stands for two files of this run"));
+  EXPECT_THAT(refusal(), HasSubstr("a.en is another text of this run, not a.de; give"));
 }
 
 TEST_F(RunStart, ATextToKeepWithoutAScoreFromTheStartIsRefused) {
