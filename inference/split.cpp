@@ -6,15 +6,12 @@
 #include <utility>
 
 #include "base/utf8.h"
+#include "tokenizer/character_kinds.h"
 #include "tokenizer/sentence_splitter.h"
 
 namespace dragoman {
 
 namespace {
-
-bool is_one_of(char32_t c, std::u32string_view set) {
-  return set.find(c) != std::u32string_view::npos;
-}
 
 bool is_cjk(char32_t c) {
   return (c >= 0x3000 && c <= 0x30FF) || (c >= 0x31F0 && c <= 0x31FF) ||
@@ -177,11 +174,12 @@ std::string without_breaks(std::string_view space) {
 std::vector<std::string_view> sentences_of(std::string_view line,
                                            const std::vector<LineStretch>& whole) {
   std::vector<std::string_view> sentences;
+  std::size_t next = 0, end_of_whole = 0;
   for (const std::string_view sentence : split_sentences(line)) {
     const auto begin = static_cast<std::size_t>(sentence.data() - line.data());
-    const bool is_cut = std::ranges::any_of(whole, [&](const LineStretch& stretch) {
-      return stretch.begin < begin && begin < stretch.end;
-    });
+    for (; next < whole.size() && whole[next].begin < begin; ++next)
+      end_of_whole = std::max(end_of_whole, whole[next].end);
+    const bool is_cut = begin < end_of_whole;
     if (is_cut && !sentences.empty()) {
       const char* first = sentences.back().data();
       const char* end = sentence.data() + sentence.size();

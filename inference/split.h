@@ -35,7 +35,7 @@ using Encode = std::function<std::vector<TokenId>(std::string_view)>;
 /// Splits `line` (valid UTF-8, stripped of white space) into parts of at most `most` pieces each: a
 /// part for each sentence, and shorter ones where a sentence is too long. A single character stays
 /// whole, however many pieces it has. No sentence ends within a stretch of `whole`, which a term
-/// takes.
+/// takes; they are in order.
 std::vector<LinePart> split_line(std::string_view line, SentenceCuts cuts, std::int64_t most,
                                  const Encode& encode, const std::vector<LineStretch>& whole = {});
 

@@ -7,6 +7,7 @@
 
 #include "base/utf8.h"
 #include "tokenizer/abbreviations.h"
+#include "tokenizer/character_kinds.h"
 
 namespace dragoman {
 
@@ -34,30 +35,7 @@ constexpr std::array<std::u32string_view, 5> kBrackets = {U"()", U"[]", U"\uFF08
 constexpr std::size_t kLongestInBrackets = 200;  // longer ones may hold sentences
 constexpr std::size_t kLongestLead = 10;         // openers and white space before a first word
 
-bool is_one_of(char32_t c, std::u32string_view set) { return set.find(c) != set.npos; }
 bool is_any_stop(char32_t c) { return is_one_of(c, kStops) || is_one_of(c, kUnspacedStops); }
-bool is_letter(char32_t c) { return general_category(c)[0] == 'L'; }
-bool is_digit(char32_t c) { return general_category(c) == "Nd"; }
-bool is_capital(char32_t c) { return general_category(c) == "Lu" || general_category(c) == "Lt"; }
-bool is_small(char32_t c) { return general_category(c) == "Ll"; }
-
-bool is_letter_or_number(char32_t c) {
-  return general_category(c)[0] == 'L' || general_category(c)[0] == 'N';
-}
-
-bool is_kana(char32_t c) { return c >= 0x3041 && c <= 0x30FF; }
-
-bool is_ideographic(char32_t c) {
-  return is_kana(c) || (c >= 0x3400 && c <= 0x9FFF) || (c >= 0xF900 && c <= 0xFAFF) ||
-         (c >= 0x20000 && c <= 0x3FFFF);
-}
-
-bool is_emoji(char32_t c) {
-  return (c >= 0x1F300 && c <= 0x1FAFF) || (c >= 0x2600 && c <= 0x27BF) || c == 0xFE0F ||
-         c == 0x200D;
-}
-
-bool is_greek(char32_t c) { return (c >= 0x370 && c <= 0x3FF) || (c >= 0x1F00 && c <= 0x1FFF); }
 
 /// Whether a word is a Roman number; "I" counts as a word.
 bool is_roman(std::string_view word) {
