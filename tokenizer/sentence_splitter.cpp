@@ -8,42 +8,22 @@
 #include "base/utf8.h"
 #include "tokenizer/abbreviations.h"
 #include "tokenizer/character_kinds.h"
+#include "tokenizer/sentence_marks.h"
 
 namespace dragoman {
 
 namespace {
 
-// Behind these a sentence ends where white space follows.
-constexpr std::u32string_view kStops = U".!?\u2026\u061F\u06D4\u0589\u037E\u203C\u2047\u2048\u2049";
-// Behind these a sentence ends also without white space: Chinese and Japanese, Indic, Ethiopic,
-// Khmer and Burmese stops.
-constexpr std::u32string_view kUnspacedStops =
-    U"\u3002\uFF01\uFF1F\uFF61\uFF0E\u0964\u0965\u1362\u1367\u1368\u17D4\u17D5\u104B";
-constexpr std::u32string_view kClosers =
-    U"\"')]}\u2019\u201D\u201C\u2018\u00BB\u00AB\u203A\u2039\u300D\u300F\uFF09\u3011\u300B\u3009*_";
-// Characters that may stand before the first word of a sentence.
-constexpr std::u32string_view kOpeners =
-    U"\"'([{\u2018\u201C\u201E\u201A\u00AB\u00BB\u2039\u203A\u300C\u300E\uFF08\u3010\u300A\u3008"
-    U"\u00BF\u00A1-\u2013\u2014\u2022\u00B7*#@_\u2026";
-// Characters at which the search for an abbreviation stops: brackets, quotes, apostrophes, dashes.
-constexpr std::u32string_view kWordBorders =
-    U"\"'([{\u2018\u2019\u201C\u201D\u201E\u201A\u00AB\u00BB\u2039\u203A\u300C\u300E\uFF08/\u2013"
-    U"\u2014\u00BF\u00A1*_,;:";
-// Openers and closers of brackets that are no sentence by themselves.
-constexpr std::array<std::u32string_view, 5> kBrackets = {U"()", U"[]", U"\uFF08\uFF09",
-                                                          U"\u300C\u300D", U"\u300E\u300F"};
 constexpr std::size_t kLongestInBrackets = 200;  // longer ones may hold sentences
 constexpr std::size_t kLongestLead = 10;         // openers and white space before a first word
-
-bool is_any_stop(char32_t c) { return is_one_of(c, kStops) || is_one_of(c, kUnspacedStops); }
+constexpr std::size_t kLongestTag = 100;
 
 /// Whether a word is a Roman number; "I" counts as a word.
 bool is_roman(std::string_view word) {
   return word != "I" && !word.empty() && word.find_first_not_of("IVXLC") == word.npos;
 }
 
-/// Stops that stand together, with the closing quotes and brackets behind them: characters [begin,
-/// end).
+/// Stops that stand together, with the closers behind them: characters [begin, end).
 struct SentenceStop {
   std::size_t begin, marks_end, end;
   std::size_t next;  ///< the next character that is no white space
@@ -115,8 +95,8 @@ class SentenceSplitter {
     std::ranges::sort(brackets_, {}, &Bracket::begin);
   }
 
-  /// The position where the bracket that opens at `i` closes, if no sentence ends in it; otherwise
-  /// `i`. A bracket that begins a sentence may have the sentence's stop before its own end.
+  /// Where the bracket that opens at `i` closes, if no sentence ends in it; otherwise `i`. A
+  /// bracket that begins a sentence may have the sentence's stop before its own end.
   std::size_t closing_of(std::size_t i) {
     while (next_bracket_ < brackets_.size() && brackets_[next_bracket_].begin < i) ++next_bracket_;
     if (next_bracket_ == brackets_.size() || brackets_[next_bracket_].begin != i) return i;
@@ -148,9 +128,16 @@ class SentenceSplitter {
 
   SentenceStop stop_at(std::size_t begin) const {
     SentenceStop stop{.begin = begin, .marks_end = begin, .end = begin, .next = begin};
-    while (stop.end < size() && (is_stop(stop.end) || is_closer(stop.end, begin))) {
-      ++stop.end;
-      if (is_stop(stop.end - 1)) stop.marks_end = stop.end;
+    while (stop.end < size()) {
+      const std::size_t tag = behind_tag(stop.end);
+      if (is_stop(stop.end))
+        stop.marks_end = ++stop.end;
+      else if (is_closer(stop.end, begin))
+        ++stop.end;
+      else if (tag > stop.end && characters_[stop.end + 1] == '/')
+        stop.end = tag;
+      else
+        break;
     }
     for (std::size_t end = stop.end; (end = behind_citation(stop.end)) > stop.end;) stop.end = end;
     while (stop.end < size() && is_emoji(characters_[stop.end])) ++stop.end;
@@ -175,7 +162,8 @@ class SentenceSplitter {
       const bool is_quoted = stop.end > stop.marks_end && !is_space_at(stop.end);
       return !(is_quoted && is_kana(characters_[stop.next]));
     }
-    if (is_small(characters_[word]) && has_capitals_ && !numbers_item(word)) return false;
+    if (is_small(characters_[word]) && has_capitals_ && !numbers_item(word) && !is_name(word))
+      return false;
     const std::u32string_view marks(&characters_[stop.begin], stop.marks_end - stop.begin);
     if (marks == U".") return full_stop_ends(stop.begin, word);
     const bool is_ellipsis = marks.find_first_not_of(U".\u2026") == marks.npos;
@@ -199,10 +187,26 @@ class SentenceSplitter {
     return false;
   }
 
+  /// The position behind the tag of markup that begins at `i`, such as "<b>" or "</b>"; `i` where
+  /// none does.
+  std::size_t behind_tag(std::size_t i) const {
+    const bool begins = i + 1 < size() && characters_[i] == '<' &&
+                        (is_letter(characters_[i + 1]) || characters_[i + 1] == '/');
+    const std::size_t most = begins ? std::min(size(), i + kLongestTag) : i;
+    for (std::size_t end = i + 2; end < most; ++end)
+      if (characters_[end] == '>') return end + 1;
+    return i;
+  }
+
   /// The first letter or digit from `i` on, if a sentence may begin there; otherwise size().
   std::size_t first_word(std::size_t i) const {
-    const std::size_t most = std::min(size(), i + kLongestLead);
+    std::size_t most = std::min(size(), i + kLongestLead);
     for (; i < most; ++i) {
+      if (const std::size_t end = behind_tag(i); end > i) {
+        most = std::min(size(), end + kLongestLead);
+        i = end - 1;
+        continue;
+      }
       const char32_t c = characters_[i];
       if (is_letter_or_number(c)) return i;
       if (!is_space(c) && !is_one_of(c, kOpeners) && general_category(c) != "Sc") break;
@@ -216,6 +220,12 @@ class SentenceSplitter {
     while (end < size() && is_one_of(characters_[end], U"ivx")) ++end;
     if (end == word) ++end;
     return end < size() && characters_[end] == ')' && is_space_at(end + 1);
+  }
+
+  /// Whether a word with a small first letter may still begin a sentence: "@ann", "#rain", "iPad".
+  bool is_name(std::size_t word) const {
+    if (word > 0 && is_one_of(characters_[word - 1], U"@#")) return true;
+    return word + 1 < size() && is_capital(characters_[word + 1]);
   }
 
   std::string_view word_from(std::size_t begin) const {

@@ -36,6 +36,8 @@ namespace dragoman {
 namespace {
 
 enum ExitCode : int { kDone = 0, kFailed = 1, kMisused = 2, kDefect = 3 };
+constexpr std::string_view kNoMemory =
+    "not enough memory; smaller batches (--max-tokens, --batch-size) need less";
 
 /// Called before any thread exists, as threads inherit the processor's modes.
 void prepare_process() {
@@ -149,8 +151,7 @@ std::string system_error_text(const std::system_error& error) {
 
 int report_unexpected(const Program& program, const std::exception& error) {
   if (is_out_of_memory(error))  // LibTorch's message quotes its own source
-    return report(program, kFailed,
-                  "not enough memory; smaller batches (--max-tokens, --batch-size) need less");
+    return report(program, kFailed, kNoMemory);
   const std::string_view whole = error.what();
   const std::string_view text = whole.substr(0, whole.find('\n'));
   return report(program, kDefect, join_text("a defect of dragoman, please report it: ", text));
@@ -172,7 +173,7 @@ int run_and_report(const Program& program, const std::vector<std::string>& argum
   } catch (const std::system_error& error) {
     return report(program, kFailed, system_error_text(error));
   } catch (const std::bad_alloc&) {
-    return report(program, kFailed, "not enough memory");
+    return report(program, kFailed, kNoMemory);
   } catch (const std::exception& error) {
     return report_unexpected(program, error);
   } catch (...) {

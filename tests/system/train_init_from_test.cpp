@@ -213,6 +213,11 @@ TEST_F(TrainInitFrom, AGivenTokenizerStaysTheRunsAndIsNotMadeOtherwise) {
   words.insert(words.end(), {"--tokenizer", path("renamed.model")});
   const auto renamed = run(words, "", kLimit);
   EXPECT_EQ(renamed.exit_code, 0) << renamed.errors;
+  std::filesystem::remove(path("renamed.model"));
+  words.insert(words.end(), {"--max-updates", "6"});
+  const auto lost = run(words, "", kLimit);
+  EXPECT_EQ(lost.exit_code, 0) << lost.errors;
+  EXPECT_THAT(lost.errors, HasSubstr("renamed.model: is not there; the run goes on with"));
 
   const auto ignored = run(
       command("ignored", {"--tokenizer", path("spm.model"), "--vocab-size", "500"}), "", kLimit);

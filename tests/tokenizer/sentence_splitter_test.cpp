@@ -48,6 +48,17 @@ TEST(SentenceSplitter, SmallLettersContinueASentence) {
                 "Er kam z. B. gestern an."});
 }
 
+TEST(SentenceSplitter, NamesMayBeginASentenceWithASmallLetter) {
+  expect_split({"It rained. |@ann went home. |#rain fell.", "He left. |iPads are sold.",
+                "He left. |eBay grew.", "He asked a. s. o."});
+}
+
+TEST(SentenceSplitter, TagsBelongToTheSentenceTheyStandAt) {
+  expect_split({"It rained. |<b>He left.</b> |She stayed.",
+                "<p>It rained.</p> |<a href=\"x.y\">He</a> left.",
+                "It rained. |<i><b>He</b></i> left.", "If a < b. c > d", "He wrote.</b"});
+}
+
 TEST(SentenceSplitter, QuotesAndBracketsBehindTheStopBelongToIt) {
   expect_split({"He said: \"Go.\" |She went.", "He left. |(She stayed.) |They met.",
                 "„Komm.“ |Er kam.", "»Komm!« |Er kam.", "« Bonjour. » |Il part.",

@@ -18,7 +18,7 @@ void require_same(const Tokenizer& given, const std::string& file, const Tokeniz
                   const std::string& model) {
   if (given.model_bytes() == wanted.model_bytes()) return;
   const std::string advice =
-      "; leave the tokenizer out (on a resume: --tokenizer \"\") to have the model's";
+      "; give no tokenizer (on a resume: --tokenizer \"\") to have the model's";
   if (given.size() != wanted.size())
     throw Error(file, ": has ", given.size(), " pieces, but ", model, " ", wanted.size(), advice);
   for (TokenId id = 0; id < given.size(); ++id)

@@ -1,5 +1,6 @@
 #include "training/start/start_settler.h"
 
+#include <filesystem>
 #include <memory>
 
 #include "inference/model_tokenizers.h"
@@ -16,6 +17,13 @@ std::optional<GivenModel> given_model(const std::string& init_from,
                     .path = file.path(),
                     .config = file.config(),
                     .tokenizers = load_tokenizers(file)};
+}
+
+/// A file of --tokenizer that is not there; "" where all are.
+std::string missing_file(const TokenizerConfig& config) {
+  for (const std::string& path : {config.source_model, config.target_model})
+    if (!path.empty() && !std::filesystem::exists(path)) return path;
+  return "";
 }
 
 std::optional<TokenizerPair> tokenizer_files(const TokenizerConfig& config) {
@@ -51,7 +59,12 @@ StartSettler::StartSettler(RunRequest request, const std::optional<FoundCheckpoi
 
 void StartSettler::find_models(const std::optional<FoundCheckpoint>& found) {
   facts_.model = given_model(run_.config.train.init_from, found);
-  facts_.tokenizer_files = tokenizer_files(run_.config.tokenizer);
+  const std::string missing = found ? missing_file(run_.config.tokenizer) : "";
+  if (missing.empty())
+    facts_.tokenizer_files = tokenizer_files(run_.config.tokenizer);
+  else
+    tell_({Remark::Kind::Warning,
+           missing + ": is not there; the run goes on with the tokenizer in its checkpoint"});
   settle();
 }
 
