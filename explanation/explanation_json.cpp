@@ -41,15 +41,14 @@ Json model_json(const ExplainedModel& model) {
   Json parameters = Json::array();
   for (const ParameterShape& parameter : parameter_shapes(config))
     parameters.push_back({{"name", parameter.name}, {"shape", parameter.shape}});
-  const std::int64_t layer = model.search.attention_layer;
-  const std::int64_t head = model.search.attention_head;
+  const AttentionHeads heads = heads_of(model.search);
   Json json = {{"name", model.name},
                {"config", Json::parse(to_json(config))},
                {"parameters", std::move(parameters)},
                {"begin", {{"piece", kBeginPiece}}},
                {"alignment",
-                {{"layer", (layer == 0 ? config.decoder_layers : layer) - 1},
-                 {"head", head == 0 ? Json() : Json(head - 1)}}}};
+                {{"layer", heads.layer_of(config.decoder_layers) - 1},
+                 {"head", heads.head == 0 ? Json() : Json(heads.head - 1)}}}};
   if (config.positions == Positions::Learned)
     json["positions"] = {{"source", positions_json(model.weights->source_positions, model)},
                          {"target", positions_json(model.weights->target_positions, model)}};

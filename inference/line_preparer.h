@@ -46,7 +46,13 @@ class LinePreparer {
                   PreparedPart& part) const;
   void require_prefix(PreparedLine& line, std::vector<SourceSentence>& sentences) const;
   std::size_t count_pieces(const std::vector<RequiredText>& texts) const;
+  void keep_if_better(const PreparedLine& line, PreparedPart& part,
+                      std::vector<Hypothesis> hypotheses,
+                      const std::vector<RequiredText>& unmet) const;
+  bool has_unknown_texts(const PreparedPart& part) const;
   SourceSentence sentence_with_phrases(const PreparedLine& line, std::size_t part) const;
+  std::optional<SourceSentence> sentence_with_words_replaced(const PreparedLine& line,
+                                                             std::size_t part) const;
 
   /// The sentence of a part of the line, of its pieces.
   SourceSentence sentence_of(const PreparedLine& line, std::size_t part,

@@ -1,6 +1,7 @@
 #include "inference/make_phrases.h"
 
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -25,7 +26,19 @@ std::vector<TokenId> pieces_behind(std::string_view before, const std::string& t
   return ids;
 }
 
-std::vector<PhraseSpelling> spellings_of(const std::string& text, bool starts_with_capital,
+bool starts_with_capital(std::string_view text) {
+  std::size_t offset = 0;
+  return !text.empty() && general_category(next_code_point(text, offset)) == "Lu";
+}
+
+std::string with_capital(std::string_view text) {
+  std::size_t offset = 0;
+  const char32_t first = next_code_point(text, offset);
+  if (general_category(first) != "Ll") return std::string(text);
+  return upper_case(to_utf8({&first, 1})) + std::string(text.substr(offset));
+}
+
+std::vector<PhraseSpelling> spellings_of(const std::string& text, bool may_begin_sentence,
                                          const Tokenizer& tokenizer) {
   const char32_t first = code_points(text).front();
   if (is_unspaced(first))
@@ -34,11 +47,8 @@ std::vector<PhraseSpelling> spellings_of(const std::string& text, bool starts_wi
   std::vector<PhraseSpelling> spellings = {
       {tokenizer.encode(text), PhraseStart::Word},
       {pieces_behind("(", text, tokenizer), PhraseStart::Attached}};
-  if (starts_with_capital && general_category(first) == "Ll") {
-    const std::string letter = to_utf8({&first, 1});
-    spellings.push_back(
-        {tokenizer.encode(upper_case(letter) + text.substr(letter.size())), PhraseStart::Sentence});
-  }
+  if (may_begin_sentence && general_category(first) == "Ll")
+    spellings.push_back({tokenizer.encode(with_capital(text)), PhraseStart::Sentence});
   // The search is not asked for what the tokenizer cannot write.
   std::erase_if(spellings, [&](const PhraseSpelling& spelling) {
     return std::ranges::find(spelling.tokens, tokenizer.unk_id()) != spelling.tokens.end();
@@ -58,19 +68,28 @@ std::pair<std::size_t, std::size_t> positions_of(const RequiredText& text,
   return {begin, end};
 }
 
-/// Finds the word that the hypothesis has instead of the phrase, and keeps its first token. Among
-/// the words that begin while the phrase's source positions get about the most attention it is the
-/// longest: an article attends to its noun, too.
-void find_instead(RequiredPhrase& phrase, const Hypothesis& hypothesis,
-                  const Tokenizer& tokenizer) {
+/// A word of a translation: tokens [begin, end), and the attention when the first was written.
+struct AttendedWord {
+  std::size_t begin, end;
+  double attention;
+};
+
+/// The word of the hypothesis that stands for the phrase's source positions. Among the words that
+/// begin while these get about the most attention it is the longest: an article attends to its
+/// noun, too. None without attention.
+std::optional<AttendedWord> word_instead_of(const RequiredPhrase& phrase,
+                                            const Hypothesis& hypothesis,
+                                            const Tokenizer& tokenizer) {
   constexpr double kAboutTheMost = 0.6;
-  if (hypothesis.tokens.empty() || hypothesis.attention.empty() || !phrase.has_positions()) return;
+  if (hypothesis.tokens.empty() || hypothesis.attention.empty() || !phrase.has_positions())
+    return std::nullopt;
   const std::size_t source_length = hypothesis.attention.size() / hypothesis.tokens.size();
   std::vector<double> attention;
   for (std::size_t t = 0; t < hypothesis.tokens.size(); ++t)
     attention.push_back(phrase.attention(
         std::span(hypothesis.attention).subspan(t * source_length, source_length)));
   const double most = *std::ranges::max_element(attention);
+  std::optional<AttendedWord> found;
   std::size_t longest = 0;
   for (std::size_t begin = 0, end; begin < hypothesis.tokens.size(); begin = end) {
     std::string word = tokenizer.piece(hypothesis.tokens[begin]);
@@ -81,10 +100,49 @@ void find_instead(RequiredPhrase& phrase, const Hypothesis& hypothesis,
     }
     if (attention[begin] < kAboutTheMost * most || word.size() <= longest) continue;
     longest = word.size();
-    phrase.instead = hypothesis.tokens[begin];
-    const bool is_once = std::ranges::count(hypothesis.tokens, phrase.instead) == 1;
-    phrase.instead_attention = is_once ? 0 : attention[begin];
+    found = {begin, end, attention[begin]};
   }
+  return found;
+}
+
+void find_instead(RequiredPhrase& phrase, const Hypothesis& hypothesis,
+                  const Tokenizer& tokenizer) {
+  const auto word = word_instead_of(phrase, hypothesis, tokenizer);
+  if (!word) return;
+  phrase.instead = hypothesis.tokens[word->begin];
+  const bool is_once = std::ranges::count(hypothesis.tokens, phrase.instead) == 1;
+  phrase.instead_attention = is_once ? 0 : word->attention;
+}
+
+/// A word of a translation, and the text that takes its place.
+struct Replacement {
+  AttendedWord word;
+  const std::string* text;
+};
+
+/// In the order of the words; no two of one word.
+std::vector<Replacement> replacements_of(const std::vector<RequiredText>& texts,
+                                         const RequiredPhrases& phrases,
+                                         const Hypothesis& hypothesis, const Tokenizer& tokenizer) {
+  const auto text_of = [&](std::size_t t) { return tokenizer.decode({&hypothesis.tokens[t], 1}); };
+  const auto is_in_word = [&](std::size_t t) {
+    return std::ranges::any_of(code_points(text_of(t)), is_word_character);
+  };
+  std::vector<Replacement> replacements;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(phrases.count()); ++i) {
+    auto word = word_instead_of(phrases[i], hypothesis, tokenizer);
+    if (!word) continue;
+    while (word->begin < word->end && !is_in_word(word->end - 1)) --word->end;
+    // A piece of a space alone stays with its word.
+    while (word->begin < word->end && !is_in_word(word->begin) && !text_of(word->begin).empty())
+      ++word->begin;
+    if (word->begin < word->end) replacements.push_back({*word, &texts[i].text});
+  }
+  const auto begin_of = [](const Replacement& one) { return one.word.begin; };
+  std::ranges::stable_sort(replacements, {}, begin_of);
+  const auto rest = std::ranges::unique(replacements, {}, begin_of);
+  replacements.erase(rest.begin(), rest.end());
+  return replacements;
 }
 
 }  // namespace
@@ -93,10 +151,7 @@ RequiredPhrases phrases_of(const std::vector<RequiredText>& texts, std::string_v
                            const Hypothesis& hypothesis, const Tokenizer& source_tokenizer,
                            const Tokenizer& target_tokenizer) {
   const std::vector<PieceSpan> pieces = source_tokenizer.encode_with_offsets(source);
-  const std::string translation = target_tokenizer.decode(hypothesis.tokens);
-  std::size_t offset = 0;
-  const bool capital =
-      !translation.empty() && general_category(next_code_point(translation, offset)) == "Lu";
+  const bool capital = starts_with_capital(target_tokenizer.decode(hypothesis.tokens));
   std::vector<RequiredPhrase> phrases;
   for (const RequiredText& text : texts) {
     const auto [begin, end] = positions_of(text, pieces);
@@ -108,6 +163,34 @@ RequiredPhrases phrases_of(const std::vector<RequiredText>& texts, std::string_v
     find_instead(phrases.back(), hypothesis, target_tokenizer);
   }
   return RequiredPhrases(std::move(phrases));
+}
+
+std::vector<TokenId> with_words_replaced(const std::vector<RequiredText>& texts,
+                                         const RequiredPhrases& phrases,
+                                         const Hypothesis& hypothesis, const Tokenizer& tokenizer) {
+  const std::span<const TokenId> tokens = hypothesis.tokens;
+  std::string replaced;
+  const auto append = [&](std::size_t begin, const std::string& text) {
+    const bool is_word =
+        !replaced.empty() && tokenizer.piece(tokens[begin]).starts_with(kSpaceMark);
+    replaced += is_word ? " " + text : text;
+  };
+  const auto append_tokens = [&](std::size_t begin, std::size_t end) {
+    if (begin < end) append(begin, tokenizer.decode(tokens.subspan(begin, end - begin)));
+  };
+  std::size_t done = 0;
+  for (const auto& [word, text] : replacements_of(texts, phrases, hypothesis, tokenizer)) {
+    append_tokens(done, word.begin);
+    const bool begins_sentence =
+        replaced.empty() && starts_with_capital(tokenizer.decode(tokens.subspan(word.begin, 1)));
+    append(word.begin, begins_sentence ? with_capital(*text) : *text);
+    done = word.end;
+  }
+  if (done == 0) return {};
+  append_tokens(done, tokens.size());
+  std::vector<TokenId> all = tokenizer.encode(replaced);
+  if (std::ranges::find(all, tokenizer.unk_id()) != all.end()) return {};
+  return all;
 }
 
 }  // namespace dragoman

@@ -18,4 +18,11 @@ RequiredPhrases phrases_of(const std::vector<RequiredText>& texts, std::string_v
                            const Hypothesis& hypothesis, const Tokenizer& source_tokenizer,
                            const Tokenizer& target_tokenizer);
 
+/// The hypothesis with each of the texts in the place of the word that attention says it stands for
+/// (RequiredPhrase::begin, end); all else stays as it is. Tokens without </s>. None where no word
+/// can be replaced, or the tokenizer cannot write the text. `phrases` are those of the texts.
+std::vector<TokenId> with_words_replaced(const std::vector<RequiredText>& texts,
+                                         const RequiredPhrases& phrases,
+                                         const Hypothesis& hypothesis, const Tokenizer& tokenizer);
+
 }  // namespace dragoman

@@ -30,6 +30,10 @@ struct PreparedPart {
   std::vector<RequiredText> required = {};  ///< texts that its translation must have
   std::vector<RequiredText> unmet = {};     ///< texts of `required` that `hypotheses` [0] lacks
   std::vector<RequiredText> searched = {};  ///< texts of `required` that a search got as phrases
+  /// The search whose hypotheses come next: without required texts, with them in the place of
+  /// words of the first translation, or with them as phrases.
+  enum class Stage { Free, Replaced, Phrases } stage = Stage::Free;
+  std::optional<Hypothesis> free = {};  ///< the first translation, if it lacks a required text
   std::optional<SentenceCache::Key> cache_key = {};  ///< under which its hypotheses are kept
   std::vector<Hypothesis> hypotheses = {};
 };

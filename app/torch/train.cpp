@@ -150,6 +150,12 @@ ModelAttachments attachments_of(RunConfig config, const Invocation& invocation,
   if (!initial.checksum.empty()) attachments.provenance.data[kInitFrom] = initial.checksum;
   attachments.provenance.versions = {{"dragoman", DRAGOMAN_VERSION}, {"libtorch", TORCH_VERSION}};
   attachments.decode_defaults = std::move(initial.decode_defaults);
+  if (!config.data.guided_alignment.empty()) {  // the head that has learned the alignments
+    const std::int64_t layer = config.train.guided_alignment_layer;
+    attachments.decode_defaults["attention-layer"] =
+        text_of(layer == 0 ? config.model.decoder_layers : layer);
+    attachments.decode_defaults["attention-head"] = text_of(config.train.guided_alignment_head);
+  }
   return attachments;
 }
 

@@ -196,7 +196,7 @@ struct DecodeConfig {
     visit(
         {.name = "attention-layer",
          .help = "decoder layer whose attention alignments and --coverage-penalty use, from 1; 0: "
-                 "the last",
+                 "the last but one, if there are several",
          .group = kSearch},
         attention_layer);
     visit({.name = "attention-head",

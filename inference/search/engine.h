@@ -10,6 +10,7 @@
 // After an exception from admit() or step() only release() may be called.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -62,13 +63,18 @@ inline float adjusted(float log_probability, float factor) {
 
 /// Heads of the decoder's attention to the source.
 struct AttentionHeads {
-  std::int64_t layer = 0;  ///< from 1; 0: the last
+  std::int64_t layer = 0;  ///< from 1; 0: the last but one, if there are several
   std::int64_t head = 0;   ///< from 1; 0: the mean of all
 
   bool operator==(const AttentionHeads&) const = default;
   /// Whether layer `number` (from 1) of `layers` is meant.
   bool is_of_layer(std::int64_t number, std::int64_t layers) const {
-    return number == (layer == 0 ? layers : layer);
+    return number == layer_of(layers);
+  }
+  /// The layer (from 1) that is meant. The last but one aligns words better than the last (Garg et
+  /// al. 2019, "Jointly learning to align and translate with Transformer models").
+  std::int64_t layer_of(std::int64_t layers) const {
+    return layer != 0 ? layer : std::max<std::int64_t>(layers - 1, 1);
   }
   /// Throws UsageError where a model of so many layers and heads has no such one.
   void check(std::int64_t layers, std::int64_t heads) const {

@@ -63,6 +63,17 @@ TargetTokens target_tokens(const Tokenizer& target, const DecodeConfig& config,
   return tokens;
 }
 
+bool has_excluded(std::span<const TokenId> tokens, const TargetTokens& rules) {
+  const auto has = [tokens](std::span<const TokenId> sequence) {
+    return !std::ranges::search(tokens, sequence).empty();
+  };
+  return std::ranges::any_of(rules.suppressed,
+                             [&](TokenId token) {
+                               return has({&token, 1});
+                             }) ||
+         std::ranges::any_of(rules.avoided, has);
+}
+
 bool rules_look_back(const DecodeConfig& config, const TargetTokens& tokens) {
   return config.repetition_penalty != 1 || config.no_repeat_ngram_size > 0 ||
          !tokens.avoided.empty();

@@ -39,6 +39,9 @@ std::vector<TokenEdges> token_edges(const Tokenizer& target);
 TargetTokens target_tokens(const Tokenizer& target, const DecodeConfig& config,
                            std::span<const std::string> avoided = {});
 
+/// Whether the tokens have a suppressed one or an avoided sequence.
+bool has_excluded(std::span<const TokenId> tokens, const TargetTokens& rules);
+
 /// A row of a step, as the rules see it.
 struct RuledRow {
   std::int32_t number;

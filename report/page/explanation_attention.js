@@ -111,10 +111,10 @@ const roleOf = ({ role, fraction, pieces, distance }, kind) => {
   return pieces < 3 ? 'a few pieces' : 'spread out';
 };
 
-// The attention that `translate --alignment` reads: the mean of the last decoder layer's heads,
-// where the model names no other.
+// The attention that `translate --alignment` reads: of the model's layer and head, or of the mean of
+// the layer's heads.
 const alignmentWeights = (queries, keys) => {
-  const { layer = layersOf('cross') - 1, head = null } = model.alignment || {};
+  const { layer, head } = model.alignment;
   const { heads } = blockOf('cross', layer);
   const chosen = head === null ? Array.from({ length: heads }, (_, h) => h) : [head];
   return meanOf(perHeadOf('cross', layer, chosen, queries, keys));

@@ -83,6 +83,30 @@ TEST(TranslateTerms, ATermStandsWhereItsSourceIsLookedAt) {
   }
 }
 
+TEST(TranslateTerms, ANewWordDoesNotSpoilTheWordsBehindIt) {
+  // Behind a word that it does not expect, the model says it again, or else goes on.
+  const Distribution repeating = [](const std::vector<TokenId>& source,
+                                    const std::vector<TokenId>& prefix) {
+    auto scores = copying(-12)(source, prefix);
+    if (!prefix.empty() && prefix.back() != source[prefix.size() - 1]) {
+      scores[static_cast<std::size_t>(prefix.back())] = -0.1F;
+      for (std::size_t i = prefix.size(); i < source.size(); ++i)
+        scores[static_cast<std::size_t>(source[i])] = -1.5F;
+    }
+    return scores;
+  };
+  TableEngine engine(tokenizer().size(), repeating);
+  TranslationService service({&engine}, tokenizer_pair());
+  const std::vector<std::string> lines = {"one two three four ."};
+  const auto translation = translate_lines(service, lines,
+                                           {.config = {.beam_size = 3, .n_best = 3},
+                                            .demands = shared({.terms = terms("two\tsix\n")})})
+                               .at(0);
+  EXPECT_EQ(translation.n_best.at(0).text, "one six three four .");
+  EXPECT_THAT(translation.unmet, IsEmpty());
+  EXPECT_EQ(translation.n_best.size(), 3U) << "the others are those of the first search";
+}
+
 TEST(TranslateTerms, SeveralTermsStandInTheirOrder) {
   const Translation translation =
       translated("one two three four .", {.terms = terms("four\tfive\ntwo\tsix\n")});
@@ -149,7 +173,8 @@ TEST(TranslateTerms, ATermBehindWhichTheModelEndsIsLeftOutAndReportedUnlessForce
             {.config = {.beam_size = 3},
              .demands = shared({.terms = terms("one\tsix\n"), .phrase_policy = policy})})
             .at(0);
-    EXPECT_EQ(translation.n_best.at(0).text, policy == PhrasePolicy::Always ? "six" : line);
+    EXPECT_EQ(translation.n_best.at(0).text,
+              policy == PhrasePolicy::Always ? "six two three four ." : line);
     EXPECT_EQ(translation.unmet.size(), policy == PhrasePolicy::Always ? 0U : 1U);
   }
 }
