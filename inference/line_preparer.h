@@ -1,6 +1,7 @@
 // Makes sentences for the search of a line of text: repairs UTF-8, splits, tokenizes, and finds the
-// texts that the translation must have. If the translation lacks some of them, the sentence is
-// searched again, with these texts as required phrases; and again, if that loses another one.
+// texts that the translation must have. If the translation lacks some of them, two others are made:
+// the same with these texts in the place of words (with_words_replaced), and one that is searched
+// for with the texts as required phrases; once more, if that loses another one. The best is kept.
 #pragma once
 
 #include <cstdint>
@@ -30,10 +31,10 @@ class LinePreparer {
   /// line is split; none if it is empty.
   std::vector<SourceSentence> prepare(LineInput input, PreparedLine& line) const;
 
-  /// Takes the hypotheses of a search. Keeps them if they are the part's first, or lack fewer
-  /// required texts than those kept before. Returns the sentence for another search if a text is
-  /// missing that no search of the part has had as a phrase. Threads may call it at once for
-  /// different parts of a line.
+  /// Takes the hypotheses of a search (PreparedPart::stage). Keeps them if they are the part's
+  /// first, or better than those kept before: with more of the required texts, or with as many and
+  /// a more probable rest. Returns the sentence for the next search, if there is to be one. Threads
+  /// may call it at once for different parts of a line.
   std::optional<SourceSentence> keep_or_search_again(PreparedLine& line, std::size_t part,
                                                      std::vector<Hypothesis> hypotheses) const;
 
