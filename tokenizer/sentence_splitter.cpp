@@ -187,8 +187,7 @@ class SentenceSplitter {
     return false;
   }
 
-  /// The position behind the tag of markup that begins at `i`, such as "<b>" or "</b>"; `i` where
-  /// none does.
+  /// The position behind the tag ("<b>", "</b>") that begins at `i`; `i` where none does.
   std::size_t behind_tag(std::size_t i) const {
     const bool begins = i + 1 < size() && characters_[i] == '<' &&
                         (is_letter(characters_[i + 1]) || characters_[i + 1] == '/');

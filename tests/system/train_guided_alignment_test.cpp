@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 
 #include "base/files.h"
+#include "model/file/model_file.h"
 #include "tests/system/train_fixture.h"
 
 namespace dragoman {
@@ -47,6 +48,21 @@ TEST_F(TrainGuidedAlignment, GuidedAlignmentChangesTheModelAndIsResumedExactly) 
   const auto changed = run(command("resumed", with("30")), "", kLimit);
   EXPECT_EQ(changed.exit_code, 1);
   EXPECT_THAT(changed.errors, HasSubstr(file + ": has changed since this run was started"));
+}
+
+TEST_F(TrainGuidedAlignment, TheModelNamesTheHeadThatHasLearnedTheLinks) {
+  const auto defaults_of = [](const std::string& name, std::vector<std::string> flags) {
+    flags.insert(flags.end(), {"--max-updates", "2", "--decoder-layers", "2"});
+    EXPECT_EQ(run(command(name, flags), "", kLimit).exit_code, 0);
+    return ModelFileReader(path(name + "/model.safetensors")).decode_defaults();
+  };
+  const std::string file = alignment("links", "0-0");
+  EXPECT_EQ(defaults_of("last", {"--guided-alignment", file}),
+            (DecodeDefaults{{"attention-layer", "2"}, {"attention-head", "1"}}));
+  EXPECT_EQ(defaults_of("first", {"--guided-alignment", file, "--guided-alignment-layer", "1",
+                                  "--guided-alignment-head", "2"}),
+            (DecodeDefaults{{"attention-layer", "1"}, {"attention-head", "2"}}));
+  EXPECT_EQ(defaults_of("plain", {}), DecodeDefaults{});
 }
 
 TEST_F(TrainGuidedAlignment, AnErrorNamesTheFileAndTheLineThatAreWrong) {
