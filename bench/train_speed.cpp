@@ -2,7 +2,7 @@
 // dropout (everywhere) and label smoothing on. The last line of standard output is JSON.
 // "time_by_part" has fractions of the time of some more updates, measured with record functions.
 //   train_speed --preset tiny|small|base|big [--precision auto|fp32|bf16] [--windows N]
-//               [--threads N] [--length N] [--spread N] [--max-tokens N]
+//               [--threads N] [--length N] [--spread N] [--max-tokens N] [--sum-after]
 // On several ranks (scripts/launch N train_speed ...) the tokens of all ranks are counted.
 #include <ATen/Parallel.h>
 
@@ -48,6 +48,7 @@ struct Bench {
   Communicator& ranks;
   RandomText text;
   int updates;
+  bool overlap;  ///< ranks sum the gradient while the backward pass goes on
   std::int64_t update = 0;
 
   StepTimes run_updates() {
@@ -62,11 +63,14 @@ struct Bench {
       const auto batch = random_batch(text, 7 + static_cast<std::uint64_t>(ranks.rank()),
                                       static_cast<std::uint64_t>(++update));
       times.data += lap();
-      std::array<double, 1> tokens = {static_cast<double>(
-          model.accumulate(batch, {.label_smoothing = 0.1}, update).read().target_tokens)};
+      const auto loss = model.accumulate(batch, {.label_smoothing = 0.1}, update, overlap).read();
+      std::array<double, 1> tokens = {static_cast<double>(loss.target_tokens)};
       times.passes += lap();
+      if (overlap)
+        ranks.finish_sums();
+      else
+        ranks.sum(model.gradient());
       ranks.sum(tokens);
-      ranks.sum(model.gradient());
       times.all_reduce += lap();
       times.tokens += static_cast<std::int64_t>(tokens[0]);
       model
@@ -108,7 +112,7 @@ int main(int count, char** arguments) try {
   std::string preset_name = "tiny", precision_name = "auto";
   int windows = 7, updates = 5, threads = std::max(1, available_cores() / info.local_size);
   std::int64_t max_tokens = 4096, length = 30, spread = 0;
-  bool json = true;
+  bool json = true, overlap = true;
   app.add_option("--preset", preset_name)->check(CLI::IsMember({"tiny", "small", "base", "big"}));
   app.add_option("--precision", precision_name)->check(CLI::IsMember({"auto", "fp32", "bf16"}));
   app.add_option("--windows", windows, "measured windows")->check(CLI::PositiveNumber);
@@ -117,6 +121,7 @@ int main(int count, char** arguments) try {
   app.add_option("--length", length, "pieces of a sentence")->check(CLI::PositiveNumber);
   app.add_option("--spread", spread, "so many more or less")->check(CLI::NonNegativeNumber);
   app.add_option("--threads", threads);
+  app.add_flag("!--sum-after", overlap, "ranks sum the gradient after the backward pass");
   app.add_flag("--json", json, "the result is always JSON");
   CLI11_PARSE(app, count, arguments);
   at::set_num_threads(threads);
@@ -141,7 +146,11 @@ int main(int count, char** arguments) try {
   precision = resolve_precision(precision, torch::kCPU);
   TrainingModel model(config, {}, precision, torch::kCPU, 1);
   Communicator ranks(info, 60);
-  Bench bench{model, ranks, text, updates};
+  overlap = overlap && ranks.size() > 1;
+  if (overlap)
+    model.hand_over_slices(kGradientSlice,
+                           [&ranks](const torch::Tensor& slice) { ranks.begin_sum(slice); });
+  Bench bench{model, ranks, text, updates, overlap};
   bench.run_updates();  // warms up
   std::vector<double> rates;
   for (int window = 0; window < windows; ++window) {

@@ -51,16 +51,29 @@ void FlatLayout::bind_values(Transformer& model, const torch::Tensor& values) co
   for (const View& view : views(values)) parameters[view.name].set_data(view.tensor);
 }
 
-void FlatLayout::add_gradients(const std::vector<torch::Tensor>& gradients, std::int64_t begin,
+void FlatLayout::add_gradients(const std::vector<torch::Tensor>& parameters, std::int64_t begin,
                                const torch::Tensor& sums) const {
   const std::int64_t end = begin + sums.numel();
-  for (std::size_t i = 0; i < gradients.size(); ++i) {
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
     const std::int64_t offset = offsets_[i], next = offset + count(shapes_[i].shape);
     const std::int64_t first = std::max(begin, offset), last = std::min(end, next);
-    if (first >= last || !gradients[i].defined()) continue;
+    if (first >= last || !parameters[i].grad().defined()) continue;
     sums.narrow(0, first - begin, last - first)
-        .add_(gradients[i].view(-1).narrow(0, first - offset, last - first));
+        .add_(parameters[i].grad().view(-1).narrow(0, first - offset, last - first));
   }
+}
+
+std::vector<FlatRange> FlatLayout::slices_from_the_end(std::int64_t elements) const {
+  std::vector<FlatRange> slices;
+  FlatRange slice{shapes_.size(), shapes_.size(), size_, size_};
+  for (std::size_t i = shapes_.size(); i-- > 0;) {
+    slice.first_parameter = i;
+    slice.begin = offsets_[i];
+    if (slice.end - slice.begin < elements && i > 0) continue;
+    slices.push_back(slice);
+    slice = {i, i, slice.begin, slice.begin};
+  }
+  return slices;
 }
 
 }  // namespace dragoman

@@ -4,6 +4,7 @@
 
 #include <torch/types.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -12,6 +13,12 @@
 #include "model/transformer.h"
 
 namespace dragoman {
+
+/// Neighbouring parameters: their numbers, and their elements in the buffer.
+struct FlatRange {
+  std::size_t first_parameter = 0, parameters_end = 0;
+  std::int64_t begin = 0, end = 0;
+};
 
 /// The offset of each parameter in the buffer. Parameters are in the order of parameter_shapes(),
 /// each aligned to 32 elements (64 bytes in bf16). The weights of query, key and value of a layer
@@ -38,10 +45,14 @@ class FlatLayout {
   /// Makes the model's parameters views of `values`, whose type and device they take.
   void bind_values(Transformer& model, const torch::Tensor& values) const;
   /// Adds the gradients of elements [begin, begin + p) of a flat buffer to `sums` [p], a tensor of
-  /// any type. `gradients` has a tensor for each parameter, in the order of views(); undefined ones
-  /// count as zero.
-  void add_gradients(const std::vector<torch::Tensor>& gradients, std::int64_t begin,
+  /// any type. `parameters` are in the order of views(); one without a gradient adds nothing. Reads
+  /// no other parameter than those with elements in the range.
+  void add_gradients(const std::vector<torch::Tensor>& parameters, std::int64_t begin,
                      const torch::Tensor& sums) const;
+
+  /// All parameters, from the last to the first, in the shortest ranges that have at least
+  /// `elements` each; the last range may have fewer.
+  std::vector<FlatRange> slices_from_the_end(std::int64_t elements) const;
 
  private:
   std::vector<ParameterShape> shapes_;

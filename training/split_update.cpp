@@ -65,14 +65,16 @@ std::optional<DeviceLoss> try_to_accumulate(TrainingModel& model,
                                             const AccumulateConfig& config) {
   DeviceLoss sums;
   try {
-    for (const BatchPart& batch_part : parts_of(model, batches, config.part_tokens)) {
+    const std::vector<BatchPart> parts = parts_of(model, batches, config.part_tokens);
+    for (const BatchPart& part : parts) {
       std::int64_t bytes = 0;  // of all shares, as they are computed side by side
-      for (const BatchView& share : batch_part.shares)
+      for (const BatchView& share : part.shares)
         bytes += memory_of(model, share, config.precision, Pass::Training);
       const std::int64_t passes = config.loss.r_drop > 0 ? 2 : 1;
       require_memory(passes * bytes);
-      sums += model.accumulate(batch_part.shares, config.loss, config.update);
+      sums += model.accumulate(part.shares, config.loss, config.update, &part == &parts.back());
     }
+    model.hand_over_rest();
     return sums;
   } catch (const std::exception& problem) {
     if (!is_out_of_memory(problem)) throw;

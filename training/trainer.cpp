@@ -48,6 +48,9 @@ Trainer::Trainer(TrainingRun run, Communicator& ranks, TrainingObserver& observe
       checkpoints_(run_, model_, log_, observer),
       selection_(run_, model_, log_, observer),
       batches_(run_, {.rank = ranks.rank(), .size = ranks.size()}) {
+  if (ranks_.size() > 1)
+    model_.hand_over_slices(kGradientSlice,
+                            [this](const torch::Tensor& slice) { ranks_.begin_sum(slice); });
   if (run_.config.ema > 0) model_.keep_moving_average(run_.config.ema);
   if (ranks_.leads()) create_folders(run_.folder.checkpoints());
   progress_.history = new_history(run_.model.target_vocabulary);
@@ -202,8 +205,9 @@ bool Trainer::average_checkpoints(const std::stop_token& stop) {
 void Trainer::update() {
   if (launched_.empty()) launch_began_ = seconds();
   const std::vector<PackedBatch> batches = batches_.next();
-  const DeviceLoss sums = sum_over_ranks(ranks_, accumulate(batches));
-  ranks_.sum(model_.gradient());
+  const DeviceLoss own = accumulate(batches);
+  ranks_.finish_sums();
+  const DeviceLoss sums = sum_over_ranks(ranks_, own);
   const auto loss = sums.smoothed() / static_cast<double>(sums.target_tokens);
   const StepResult step = model_.step({.target_tokens = sums.target_tokens,
                                        .learning_rate = learning_rate_at(last_launched() + 1),

@@ -2,6 +2,8 @@
 
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
+#include <torch/csrc/autograd/utils/lambda_post_hook.h>
+#include <torch/csrc/autograd/variable.h>
 
 #include <algorithm>
 #include <optional>
@@ -147,33 +149,72 @@ void TrainingModel::in_blocks(const BlockWork& work) {
 
 void TrainingModel::add_replicas(std::size_t count) {
   while (replicas_.size() < count) {
-    Replica replica{Transformer(config()), {}};
+    Replica replica{Transformer(config()), {}, {}};
     layout_.bind_values(replica.model, compute_weights_);
     auto parameters = replica.model->named_parameters();
     for (const auto& view : layout_.views(compute_weights_))
       replica.parameters.push_back(parameters[view.name]);
+    if (slices_) report_gradients(replica);
     replicas_.push_back(std::move(replica));
   }
 }
 
-/// A parameter whose gradient was taken has none, so the next backward pass need not add to it.
-std::vector<torch::Tensor> TrainingModel::Replica::take_gradients() {
-  std::vector<torch::Tensor> gradients;
-  for (torch::Tensor& parameter : parameters)
-    gradients.push_back(std::exchange(parameter.mutable_grad(), {}));
-  return gradients;
+/// A parameter then has no gradient, so the next backward pass need not add to it.
+void TrainingModel::Replica::clear_gradients() {
+  for (torch::Tensor& parameter : parameters) parameter.mutable_grad().reset();
+}
+
+void TrainingModel::hand_over_slices(std::int64_t elements,
+                                     std::function<void(const torch::Tensor&)> take) {
+  slices_ = std::make_unique<GradientSlices>(
+      layout_.slices_from_the_end(elements),
+      [this, take = std::move(take)](const FlatRange& slice) {
+        const torch::NoGradGuard no_grad;
+        add_gradients(slice.begin, slice.end);
+        take(gradient_.narrow(0, slice.begin, slice.end - slice.begin));
+      });
+  for (Replica& replica : replicas_) report_gradients(replica);
+}
+
+/// A backward pass adds to the gradient of a parameter once, in one node of its graph.
+void TrainingModel::report_gradients(Replica& replica) {
+  using torch::autograd::variable_list;
+  for (std::size_t i = 0; i < replica.parameters.size(); ++i) {
+    const auto report = [this, i](const variable_list& outputs, const variable_list&) {
+      slices_->computed(i);
+      return outputs;
+    };
+    replica.accumulators.push_back(torch::autograd::impl::grad_accumulator(replica.parameters[i]));
+    replica.accumulators.back()->add_post_hook(
+        std::make_unique<torch::autograd::utils::LambdaPostHook>(report));
+  }
+}
+
+void TrainingModel::hand_over_rest() {
+  if (slices_) slices_->hand_over_rest();
+}
+
+/// Sums in fp32, in the order of the replicas.
+void TrainingModel::add_gradients(std::int64_t begin, std::int64_t end) {
+  for (const Replica& replica : replicas_)
+    layout_.add_gradients(replica.parameters, begin, gradient_.narrow(0, begin, end - begin));
+}
+
+std::int64_t TrainingModel::elements_left() const {
+  return slices_ ? slices_->left() : gradient_.numel();
 }
 
 std::int64_t TrainingModel::threads() const { return device_.is_cpu() ? at::get_num_threads() : 1; }
 
 DeviceLoss TrainingModel::accumulate(const PackedBatch& batch, const LossConfig& loss,
-                                     std::int64_t update) {
-  return accumulate(partition(batch, {.threads = threads()}).front().shares, loss, update);
+                                     std::int64_t update, bool is_last) {
+  return accumulate(partition(batch, {.threads = threads()}).front().shares, loss, update, is_last);
 }
 
 DeviceLoss TrainingModel::accumulate(std::span<const BatchView> shares, const LossConfig& loss,
-                                     std::int64_t update) {
+                                     std::int64_t update, bool is_last) {
   add_replicas(shares.size());
+  if (slices_) slices_->expect(is_last ? shares.size() : 0);
   std::vector<DeviceLoss> losses(shares.size());
   const auto compute = [&](std::size_t i) {
     losses[i] = accumulate_share(replicas_[i], shares[i], loss, update);
@@ -184,13 +225,11 @@ DeviceLoss TrainingModel::accumulate(std::span<const BatchView> shares, const Lo
     run_side_by_side(*team_, shares.size(), compute);
   DeviceLoss sums;
   for (const DeviceLoss& share : losses) sums += share;
-  std::vector<std::vector<torch::Tensor>> gradients;
-  for (std::size_t i = 0; i < shares.size(); ++i)
-    gradients.push_back(replicas_[i].take_gradients());
+  const std::int64_t left = elements_left();
   in_blocks([&](std::int64_t begin, std::int64_t size) {
-    for (const auto& share : gradients)  // summed over shares and batches in fp32
-      layout_.add_gradients(share, begin, gradient_.narrow(0, begin, size));
+    if (begin < left) add_gradients(begin, std::min(begin + size, left));
   });
+  for (Replica& replica : replicas_) replica.clear_gradients();
   return sums;
 }
 
@@ -245,6 +284,7 @@ StepResult TrainingModel::step(const StepConfig& step) {
     if (!compute_weights_.is_same(weights_)) block(compute_weights_).copy_(block(weights_));
     block(gradient_).zero_();
   });
+  if (slices_) slices_->restart();
   return {norm, made};
 }
 
@@ -258,8 +298,8 @@ torch::Tensor TrainingModel::gradient_norm() {
 }
 
 void TrainingModel::forget_gradient() {
-  gradient_.zero_();
-  for (Replica& replica : replicas_) replica.take_gradients();
+  gradient_.narrow(0, 0, elements_left()).zero_();
+  for (Replica& replica : replicas_) replica.clear_gradients();
 }
 
 BatchLoss TrainingModel::evaluate(const BatchView& batch) {

@@ -2,6 +2,7 @@
 // or a bf16 copy), gradients, and Adam, all on flat buffers.
 #pragma once
 
+#include <torch/csrc/autograd/variable.h>
 #include <torch/types.h>
 
 #include <cstdint>
@@ -16,6 +17,7 @@
 #include "model/transformer.h"
 #include "training/device_loss.h"
 #include "training/flat_parameters.h"
+#include "training/gradient_slices.h"
 #include "training/loss/loss.h"
 #include "training/moving_average.h"
 #include "training/optimizer.h"
@@ -51,11 +53,20 @@ class TrainingModel {
   /// gradients to gradient() and returns the sums of the losses; with R-Drop, the means of both
   /// passes. Dropout is a function of seed, update and sentence numbers. At most threads() shares.
   /// Where it throws, part of the gradient may be there: see forget_gradient(). On other devices
-  /// than the CPU it only gives the device its work, and waits for nothing.
+  /// than the CPU it only gives the device its work, and waits for nothing. `is_last`: no other
+  /// shares of this update follow.
   DeviceLoss accumulate(std::span<const BatchView> shares, const LossConfig& loss,
-                        std::int64_t update);
+                        std::int64_t update, bool is_last = false);
   /// The same for a whole batch, which is divided among threads().
-  DeviceLoss accumulate(const PackedBatch& batch, const LossConfig& loss, std::int64_t update);
+  DeviceLoss accumulate(const PackedBatch& batch, const LossConfig& loss, std::int64_t update,
+                        bool is_last = false);
+
+  /// From now on `take` gets each update's gradient, in slices of gradient() [p] of at least
+  /// `elements`. It gets them from the end of the buffer to its beginning, the first ones while the
+  /// last backward pass goes on. A slice that it has got is no longer written to before step().
+  void hand_over_slices(std::int64_t elements, std::function<void(const torch::Tensor&)> take);
+  /// Hands over the slices that are left. To be called once in an update, before step().
+  void hand_over_rest();
 
   /// Divides the gradient by the number of target tokens, clips it, makes one step of Adam, and
   /// clears the gradient. Where the update is left out, the weights stay as they are. Waits
@@ -63,6 +74,7 @@ class TrainingModel {
   StepResult step(const StepConfig& step);
 
   /// Clears the gradient, and the gradients that an accumulate() that threw has left in replicas.
+  /// Slices that were handed over are complete, and stay.
   void forget_gradient();
 
   /// Loss of a batch under the master weights, without dropout or smoothing. Several threads may
@@ -98,8 +110,10 @@ class TrainingModel {
   struct Replica {
     Transformer model;
     std::vector<torch::Tensor> parameters;  // in the order of FlatLayout::views()
+    // Where gradients are handed over: the graph's nodes that add to the parameters' gradients.
+    std::vector<decltype(torch::autograd::impl::grad_accumulator({}))> accumulators;
 
-    std::vector<torch::Tensor> take_gradients();
+    void clear_gradients();
   };
 
   using BlockWork = std::function<void(std::int64_t begin, std::int64_t size)>;
@@ -110,6 +124,10 @@ class TrainingModel {
   std::int64_t blocks() const;
   torch::Tensor gradient_norm();  // scalar fp64
   void add_replicas(std::size_t count);
+  void report_gradients(Replica& replica);
+  /// Adds the replicas' gradients of elements [begin, end).
+  void add_gradients(std::int64_t begin, std::int64_t end);
+  std::int64_t elements_left() const;  // of gradient(): those not handed over
   DeviceLoss accumulate_share(Replica& replica, const BatchView& share, const LossConfig& loss,
                               std::int64_t update);
 
@@ -119,7 +137,8 @@ class TrainingModel {
   torch::Tensor weights_, gradient_;  // [P] fp32
   torch::Tensor compute_weights_;     // [P] fp32 (the same) or bf16
   Transformer master_;
-  std::vector<Replica> replicas_;  // one for each thread that has had a share
+  std::vector<Replica> replicas_;           // one for each thread that has had a share
+  std::unique_ptr<GradientSlices> slices_;  // none: the gradient is not handed over
   std::unique_ptr<ThreadTeam> team_ = std::make_unique<ThreadTeam>();
   Adam adam_;
   std::optional<MovingAverage> moving_average_;

@@ -6,12 +6,14 @@
 #include <functional>
 
 #include "base/error.h"
+#include "training/ranks/background_sums.h"
 #include "training/ranks/rendezvous.h"
 
 namespace dragoman {
 
 struct Communicator::Group {
   std::shared_ptr<Rendezvous> rendezvous;
+  std::unique_ptr<BackgroundSums> sums;
   std::stop_source stop;
   using Callback = std::stop_callback<std::function<void()>>;
   std::optional<Callback> by_signal, by_loss;
@@ -50,6 +52,8 @@ Communicator::Communicator(const RankInfo& info, double silence_seconds) : info_
   group_ = std::make_unique<Group>();
   group_->rendezvous = std::make_shared<Rendezvous>(info, silence);
   group_->rendezvous->join();
+  group_->sums = std::make_unique<BackgroundSums>(
+      [group = group_.get()](torch::Tensor& tensor) { group->run(TensorWork::Sum, tensor); });
 }
 
 Communicator::~Communicator() {
@@ -74,6 +78,14 @@ void Communicator::sum(std::span<double> numbers) {
     std::memcpy(theirs.data(), text.data(), numbers.size_bytes());
     for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] += theirs[i];
   }
+}
+
+void Communicator::begin_sum(const torch::Tensor& tensor) {
+  if (group_) group_->sums->begin(tensor);
+}
+
+void Communicator::finish_sums() {
+  if (group_) group_->sums->finish();
 }
 
 void Communicator::broadcast(torch::Tensor& tensor) {

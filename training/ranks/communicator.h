@@ -40,6 +40,11 @@ class Communicator {
   /// the same bits.
   void sum(torch::Tensor& tensor);
   void sum(std::span<double> numbers);
+  /// Begins to sum a tensor in place, on another thread, after the sums begun before. All ranks
+  /// begin the same sums in the same order, and call finish_sums() before any other function.
+  void begin_sum(const torch::Tensor& tensor);
+  /// Waits for the sums that were begun.
+  void finish_sums();
   /// Copies rank 0's tensor to all ranks.
   void broadcast(torch::Tensor& tensor);
   std::string broadcast(const std::string& text);

@@ -304,8 +304,8 @@ std::vector<std::string> Rendezvous::exchange(const std::string& text) {
   if (!loss_.empty()) throw Error(loss_);
   text_ = text;
   changed_.notify_all();
-  while (text_ && loss_.empty()) changed_.wait(lock);
-  if (text_) throw Error(loss_);
+  while (text_ && loss_.empty() && !leaving_) changed_.wait(lock);
+  if (text_) throw Error(loss_.empty() ? "this rank leaves" : loss_);
   return std::move(texts_);
 }
 

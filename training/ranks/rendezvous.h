@@ -39,7 +39,7 @@ class Rendezvous : public std::enable_shared_from_this<Rendezvous> {
   const std::string& name(int rank) const { return ranks_[static_cast<std::size_t>(rank)].name; }
   TensorExchange& tensors() { return *tensors_; }
   /// Hands `text` (at most 8 MiB) to all ranks and returns the texts of all, by rank. All ranks
-  /// call it the same number of times. Throws Error where a rank is lost.
+  /// call it the same number of times. Throws Error where a rank is lost, or this one leaves.
   std::vector<std::string> exchange(const std::string& text);
   /// Requested when a rank is lost.
   std::stop_token lost() const { return lost_.get_token(); }

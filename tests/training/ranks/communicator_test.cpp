@@ -77,6 +77,44 @@ TEST(Communicator, ANumberThatIsNotFiniteOnOneRankIsSoOnAll) {
   EXPECT_THAT(errors, Each(std::string()));
 }
 
+TEST(Communicator, SumsMayBeMadeWhileTheCallerComputesOn) {
+  const auto errors = run_communicators(3, [](Communicator& ranks) {
+    for (int round = 0; round < 3; ++round) {
+      std::vector<torch::Tensor> tensors;
+      for (int i = 0; i < 20; ++i) {
+        tensors.push_back(torch::full({100 * i + 1}, (ranks.rank() + 1) * (i + 0.5)));
+        ranks.begin_sum(tensors.back());
+      }
+      ranks.finish_sums();
+      for (int i = 0; i < 20; ++i)
+        EXPECT_TRUE(tensors[static_cast<std::size_t>(i)].eq(6 * (i + 0.5)).all().item<bool>());
+      ranks.wait_for_all();
+    }
+  });
+  EXPECT_THAT(errors, Each(std::string()));
+}
+
+TEST(Communicator, ARankThatIsLostWhileSumsAreMadeIsNamed) {
+  const auto errors = run_communicators(2, [](Communicator& ranks) {
+    std::vector<torch::Tensor> tensors(10);
+    for (int i = 0; i < (ranks.leads() ? 10 : 4); ++i)
+      ranks.begin_sum(tensors[static_cast<std::size_t>(i)] = torch::ones(1000));
+    if (!ranks.leads()) ranks.give_up("memory has run out");
+    ranks.finish_sums();
+  });
+  EXPECT_THAT(errors[0], HasSubstr("rank 1 (host "));
+  EXPECT_THAT(errors[0], HasSubstr("has stopped: memory has run out"));
+}
+
+TEST(Communicator, ARankMayEndWithItsSumsUnfinished) {
+  const auto errors = run_communicators(2, [](Communicator& ranks) {
+    if (ranks.leads()) throw Error("a fault in the backward pass");
+    ranks.begin_sum(torch::ones(1000));
+    throw Error("another");
+  });
+  EXPECT_EQ(errors, (std::vector<std::string>{"a fault in the backward pass", "another"}));
+}
+
 TEST(Communicator, RanksThatMakeUnlikeCallsHaveParted) {
   using Call = std::function<void(Communicator & ranks)>;
   const auto sum_of = [](std::size_t count) {
