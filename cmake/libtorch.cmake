@@ -48,6 +48,22 @@ target_compile_definitions(dragoman_torch INTERFACE USE_DISTRIBUTED USE_C10D_GLO
 target_link_libraries(dragoman_torch INTERFACE
   -Wl,--no-as-needed stdc++ ${LIBTORCH_torch} -Wl,--as-needed ${LIBTORCH_torch_cpu} ${LIBTORCH_c10} OpenMP::OpenMP_CXX)
 
+# Flash attention on packed batches is no public interface of LibTorch, so its arguments may change.
+include(CheckCXXSourceCompiles)
+set(CMAKE_REQUIRED_INCLUDES ${LIBTORCH_INCLUDE_DIR})
+set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
+check_cxx_source_compiles("
+  #include <ATen/ops/_flash_attention_backward.h>
+  #include <ATen/ops/_flash_attention_forward.h>
+  void call(const at::Tensor& x) {
+    const auto [output, sums, state, unused, weights] =
+        at::_flash_attention_forward(x, x, x, x, x, 1, 1, 0.0, true, false);
+    const auto [q, k, v] =
+        at::_flash_attention_backward(x, x, x, x, output, sums, x, x, 1, 1, 0.0, true, state, unused);
+  }" LIBTORCH_HAS_FLASH_ATTENTION)
+unset(CMAKE_REQUIRED_INCLUDES)
+unset(CMAKE_TRY_COMPILE_TARGET_TYPE)
+
 # Its headers take half of a compiler's time or more.
 dragoman_precompiled(torch_headers LINKS dragoman_torch
   HEADERS <ATen/Parallel.h> <torch/nn/module.h> <torch/nn/pimpl.h> <torch/types.h>)

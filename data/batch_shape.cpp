@@ -9,6 +9,9 @@ namespace dragoman {
 
 namespace {
 
+/// Queries that LibTorch's flash attention takes at a time: its work has this grain.
+constexpr std::int64_t kFlashBlock = 128;
+
 /// `size` or more: a number with at most four binary digits before its zeros.
 std::int64_t rounded_up(std::int64_t size) {
   const int digits = std::bit_width(static_cast<std::uint64_t>(size));
@@ -16,11 +19,17 @@ std::int64_t rounded_up(std::int64_t size) {
   return divide_up(size, step) * step;
 }
 
-SideShape shape_of(const SideView& side, std::int64_t filler_sentences) {
+std::int64_t rounded_sentences(std::int64_t sentences, ShapeUse use) {
+  if (use == ShapeUse::Padded) return rounded_up(sentences);
+  return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(sentences)));
+}
+
+SideShape shape_of(const SideView& side, std::int64_t filler_sentences, ShapeUse use) {
   SideShape shape{.rows = rounded_up(side.size() + filler_sentences)};
   for (std::size_t b = 1; b < side.starts.size(); ++b)
     shape.longest = std::max<std::int64_t>(shape.longest, side.starts[b] - side.starts[b - 1]);
-  shape.longest = rounded_up(shape.longest);
+  shape.longest = use == ShapeUse::Padded ? rounded_up(shape.longest)
+                                          : divide_up(shape.longest, kFlashBlock) * kFlashBlock;
   return shape;
 }
 
@@ -37,7 +46,7 @@ PackedSide filled_side(const SideView& side, std::int64_t rows, std::int64_t fil
 
 }  // namespace
 
-BatchShape shape_for(const BatchView& batch) {
+BatchShape shape_for(const BatchView& batch, ShapeUse use) {
   const auto sentences = static_cast<std::int64_t>(batch.sentences.size());
   BatchShape shape{.sentences = sentences};
   const auto fits = [](std::int64_t filler_sentences, const SideView& side,
@@ -45,10 +54,10 @@ BatchShape shape_for(const BatchView& batch) {
     return filled.rows - side.size() <= filler_sentences * filled.longest;
   };
   do {
-    shape.sentences = rounded_up(shape.sentences + 1);
+    shape.sentences = rounded_sentences(shape.sentences + 1, use);
     const std::int64_t filler_sentences = shape.sentences - sentences;
-    shape.source = shape_of(batch.source, filler_sentences);
-    shape.target = shape_of(batch.target, filler_sentences);
+    shape.source = shape_of(batch.source, filler_sentences, use);
+    shape.target = shape_of(batch.target, filler_sentences, use);
     if (fits(filler_sentences, batch.source, shape.source) &&
         fits(filler_sentences, batch.target, shape.target))
       return shape;

@@ -23,10 +23,20 @@ struct BatchShape {
   bool operator==(const BatchShape&) const = default;
 };
 
-/// The size to fill a batch up to. Each number is one of eight between a power of two and the next,
-/// so batches of about the same size have the same shape. `longest` bounds the filler sentences of
-/// filled(), too.
-BatchShape shape_for(const BatchView& batch);
+/// What `sentences` and `longest` of a shape cost.
+enum class ShapeUse {
+  /// Attention pads each sentence to the longest one. Both numbers are rounded to one of eight
+  /// between a power of two and the next.
+  Padded,
+  /// Attention without padding: both cost next to nothing. `sentences` is a power of two, and
+  /// `longest` a multiple of 128. An epoch then has some dozens of shapes.
+  Packed
+};
+
+/// The size to fill a batch up to, so that batches of about the same size have the same shape. Rows
+/// are rounded to one of eight numbers between a power of two and the next. `longest` bounds the
+/// filler sentences of filled(), too.
+BatchShape shape_for(const BatchView& batch, ShapeUse use);
 
 /// The batch, and filler sentences behind it, which make it as large as the shape. Their tokens are
 /// -1, which stands for the zero vector and for no target. So they add nothing to a loss or a

@@ -108,8 +108,9 @@ void TransformerImpl::initialize(std::uint64_t seed) {
 
 PackedTokens packed_tokens(std::span<const std::int32_t> tokens,
                            std::span<const std::int32_t> starts, std::int64_t heads,
-                           torch::Device device, std::int64_t row_multiple) {
-  auto layout = PackedLayout::from_starts(starts, heads, device, row_multiple);
+                           torch::Device device, std::int64_t row_multiple,
+                           std::int64_t least_longest) {
+  auto layout = PackedLayout::from_starts(starts, heads, device, row_multiple, least_longest);
   std::vector<std::int64_t> ids(tokens.begin(), tokens.end());
   ids.resize(static_cast<std::size_t>(layout.rows), -1);
   return {to_device(ids, device), std::move(layout)};

@@ -81,9 +81,11 @@ struct TransformerImpl : torch::nn::Module {
 TORCH_MODULE(Transformer);
 
 /// Copies one side of a batch to the device. `tokens` are those of the sentences at `starts` [B+1].
-/// Filler rows, up to a multiple of `row_multiple`, get token -1 (see PackedLayout::from_starts).
+/// Filler rows, up to a multiple of `row_multiple`, get token -1. `row_multiple` and
+/// `least_longest` are those of PackedLayout::from_starts().
 PackedTokens packed_tokens(std::span<const std::int32_t> tokens,
                            std::span<const std::int32_t> starts, std::int64_t heads,
-                           torch::Device device, std::int64_t row_multiple = 1);
+                           torch::Device device, std::int64_t row_multiple = 1,
+                           std::int64_t least_longest = 0);
 
 }  // namespace dragoman

@@ -13,11 +13,11 @@ Adam::Adam(const AdamConfig& config, const torch::Tensor& parameters)
           {}, steps.options().dtype(parameters.is_cpu() ? torch::kFloat64 : torch::kFloat32))),
       left_out_(torch::zeros_like(steps)) {}
 
-void Adam::begin_step(const torch::Tensor& made, double learning_rate) {
+void Adam::begin_step(const torch::Tensor& made, const torch::Tensor& learning_rate) {
   const torch::NoGradGuard no_grad;
   steps += made;
   left_out_.copy_(made.logical_not());
-  rate_.fill_(learning_rate);
+  rate_.copy_(learning_rate);
 }
 
 void Adam::step_block(std::int64_t begin, torch::Tensor parameters, const torch::Tensor& gradient) {

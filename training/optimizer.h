@@ -17,9 +17,10 @@ struct Adam {
   torch::Tensor steps;                        ///< scalar fp32: steps, without updates left out
 
   Adam(const AdamConfig& config, const torch::Tensor& parameters);
-  /// Counts an update that is `made` (bool scalar); step_block() follows for each block of the
-  /// parameters. Like step_block() it waits for no device but the CPU.
-  void begin_step(const torch::Tensor& made, double learning_rate);
+  /// Counts an update that is `made` (bool scalar), with a learning rate (fp64 scalar);
+  /// step_block() follows for each block of the parameters. Like step_block() it waits for no
+  /// device but the CPU.
+  void begin_step(const torch::Tensor& made, const torch::Tensor& learning_rate);
   /// Updates parameters [begin, begin + p), where the update is made. `parameters` and `gradient`
   /// are that block, [p] fp32. Several threads may update different blocks at the same time.
   void step_block(std::int64_t begin, torch::Tensor parameters, const torch::Tensor& gradient);

@@ -6,7 +6,7 @@ namespace dragoman {
 
 SpikeLimits::SpikeLimits(const LossHistory& history, double spike_factor, torch::Device device)
     : spike_factor_(spike_factor) {
-  const auto scalar = [&](double value) {
+  const auto scalar = [&](double value) {  // stays at one address
     return torch::full({}, value, torch::TensorOptions(torch::kFloat64).device(device));
   };
   updates_ = scalar(static_cast<double>(history.updates));
@@ -29,13 +29,13 @@ torch::Tensor SpikeLimits::max_gradient_norm(const torch::Tensor& loss) const {
 
 void SpikeLimits::note(const torch::Tensor& loss, const torch::Tensor& gradient_norm,
                        const torch::Tensor& made) {
-  updates_ = updates_ + made;
+  updates_ += made;
   const auto fraction = updates_.clamp_max(static_cast<double>(kUpdatesOfMeans)).reciprocal();
-  const auto follow = [&](const torch::Tensor& mean, const torch::Tensor& value) {
-    return torch::where(made, mean + fraction * (value - mean), mean);
+  const auto follow = [&](torch::Tensor& mean, const torch::Tensor& value) {
+    mean.copy_(torch::where(made, mean + fraction * (value - mean), mean));
   };
-  loss_ = follow(loss_, loss);
-  gradient_norm_ = follow(gradient_norm_, gradient_norm);
+  follow(loss_, loss);
+  follow(gradient_norm_, gradient_norm);
 }
 
 }  // namespace dragoman

@@ -16,8 +16,10 @@
 #include "data/batch_partition.h"
 #include "data/batch_shape.h"
 #include "kernels/kernels.h"
+#include "model/ops/flash_attention.h"
 #include "model/ops/kernel_call.h"
 #include "model/ops/products.h"
+#include "model/ops/to_device.h"
 #include "model/side_by_side.h"
 #include "training/loss/guided_alignment.h"
 #include "training/loss/r_drop.h"
@@ -53,21 +55,32 @@ constexpr std::int64_t kBlock = 32 * 1024;
 
 /// One side of a batch on the device and in the number type of `weights`. With two passes (R-Drop)
 /// the rows become a multiple of twice as many. For other devices than the CPU accumulate_share()
-/// has filled() the batch.
+/// has filled() the batch, up to a shape whose longest sentence has `longest` tokens.
 PackedTokens tokens_on_device(const SideView& side, std::int64_t heads,
-                              const torch::Tensor& weights, std::int64_t passes = 1) {
+                              const torch::Tensor& weights, std::int64_t passes = 1,
+                              std::int64_t longest = 0) {
   const bool any_shape = has_own_products(weights.scalar_type(), weights.device()) ||
                          !runs_kernels_on(weights.device());
   return packed_tokens(side.tokens, side.starts, heads, weights.device(),
-                       passes * (any_shape ? 1 : kRowMultiple));
+                       passes * (any_shape ? 1 : kRowMultiple), longest);
 }
 
-/// The share as the passes read it: filled for other devices than the CPU, and twice with R-Drop.
-/// Nothing where they read it as it is.
-std::optional<PackedBatch> changed_for_passes(const BatchView& share, torch::Device device,
+/// The size that a share is filled up to: none on the CPU.
+BatchShape shape_on(const torch::Tensor& weights, const BatchView& share,
+                    const ModelConfig& config) {
+  if (runs_kernels_on(weights.device())) return {};
+  const bool is_packed =
+      config.attention_dropout == 0 &&
+      has_flash_attention(weights.scalar_type(), weights.device(), config.d_model / config.heads);
+  return shape_for(share, is_packed ? ShapeUse::Packed : ShapeUse::Padded);
+}
+
+/// The share as the passes read it: filled up to a shape, and twice with R-Drop. Nothing where they
+/// read it as it is.
+std::optional<PackedBatch> changed_for_passes(const BatchView& share, const BatchShape& shape,
                                               std::int64_t passes) {
   std::optional<PackedBatch> changed;
-  if (!runs_kernels_on(device)) changed = filled(share, shape_for(share));
+  if (shape.sentences > 0) changed = filled(share, shape);
   if (passes == 2) changed = both_passes(changed ? BatchView(*changed) : share);
   return changed;
 }
@@ -107,6 +120,7 @@ TrainingModel::TrainingModel(const ModelConfig& config, const AdamConfig& adam, 
       gradient_(layout_.zeros(torch::kFloat32, device)),
       compute_weights_(precision == Precision::Bf16 ? layout_.zeros(torch::kBFloat16, device)
                                                     : weights_),
+      step_numbers_(torch::zeros({2}, weights_.options().dtype(torch::kFloat64))),
       master_(config),
       adam_(adam, weights_) {
   layout_.bind_values(master_, weights_);
@@ -236,10 +250,14 @@ DeviceLoss TrainingModel::accumulate(std::span<const BatchView> shares, const Lo
 DeviceLoss TrainingModel::accumulate_share(Replica& replica, const BatchView& share,
                                            const LossConfig& loss, std::int64_t update) {
   const std::int64_t passes = loss.r_drop > 0 ? 2 : 1;
-  const std::optional<PackedBatch> changed = changed_for_passes(share, device_, passes);
+  const BatchShape shape = shape_on(compute_weights_, share, config());
+  const std::optional<PackedBatch> changed = changed_for_passes(share, shape, passes);
   const BatchView input = changed ? BatchView(*changed) : share;
-  auto source = tokens_on_device(input.source, config().heads, compute_weights_, passes);
-  auto target = tokens_on_device(input.target, config().heads, compute_weights_, passes);
+  const auto on_device = [&](const SideView& side, const SideShape& filled_up) {
+    return tokens_on_device(side, config().heads, compute_weights_, passes, filled_up.longest);
+  };
+  auto source = on_device(input.source, shape.source);
+  auto target = on_device(input.target, shape.target);
   if (any_dropout(config())) {
     source.layout.set_row_keys(
         row_keys(input.source, input.sentences, seed_, update, Side::Source));
@@ -269,14 +287,18 @@ DeviceLoss TrainingModel::accumulate_share(Replica& replica, const BatchView& sh
 
 StepResult TrainingModel::step(const StepConfig& step) {
   const torch::NoGradGuard no_grad;
-  const double mean = 1.0 / static_cast<double>(step.target_tokens);
+  // The only numbers of the host that differ from step to step. They always stand at one address.
+  const std::vector<double> numbers = {1.0 / static_cast<double>(step.target_tokens),
+                                       step.learning_rate};
+  step_numbers_.copy_(to_device(numbers, device_));
+  const auto mean = step_numbers_.select(0, 0);
   const auto norm = gradient_norm() * mean;
   auto made = norm.isfinite();
   if (step.max_gradient_norm.defined()) made = made & (norm <= step.max_gradient_norm);
-  auto scale = torch::full_like(norm, mean);
+  auto scale = mean;
   if (step.clip_norm > 0)
     scale = torch::where(norm > step.clip_norm, mean * step.clip_norm / norm, scale);
-  adam_.begin_step(made, step.learning_rate);
+  adam_.begin_step(made, step_numbers_.select(0, 1));
   in_blocks([&](std::int64_t begin, std::int64_t size) {
     const auto block = [&](const torch::Tensor& all) { return all.narrow(0, begin, size); };
     adam_.step_block(begin, block(weights_), block(gradient_).mul_(scale));

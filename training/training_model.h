@@ -136,6 +136,7 @@ class TrainingModel {
   std::uint64_t seed_;
   torch::Tensor weights_, gradient_;  // [P] fp32
   torch::Tensor compute_weights_;     // [P] fp32 (the same) or bf16
+  torch::Tensor step_numbers_;        // [2] fp64: 1 / target tokens and learning rate of the step
   Transformer master_;
   std::vector<Replica> replicas_;           // one for each thread that has had a share
   std::unique_ptr<GradientSlices> slices_;  // none: the gradient is not handed over

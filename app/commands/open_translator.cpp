@@ -16,6 +16,7 @@ namespace {
 struct ModelEngines {
   std::vector<std::unique_ptr<Engine>> engines;
   std::shared_ptr<const CpuModel> weights;
+  bool is_on_gpu = false;
 };
 
 /// On the CPU an engine for each thread, on a GPU one.
@@ -26,12 +27,13 @@ ModelEngines engines_of(const ModelFileReader& file, const EngineChoice& choice,
     if (choice.compute_type != ComputeType::Auto)
       throw UsageError("--compute-type: on a GPU it is auto");
     ModelEngines one;
+    one.is_on_gpu = true;
     one.engines.push_back(std::move(engine));
     return one;
   }
   auto weights = std::make_shared<const CpuModel>(file, choice.compute_type);
   auto engines = cpu_engines(weights, never_emitted, threads_to_use(choice.threads));
-  return {.engines = std::move(engines), .weights = std::move(weights)};
+  return {.engines = std::move(engines), .weights = std::move(weights), .is_on_gpu = false};
 }
 
 /// The engines read every tensor, and that checks it.
@@ -44,6 +46,7 @@ OpenedTranslator facts_of(const ModelFileReader& file, const TokenizerPair& toke
   return {.tokenizers = tokenizers,
           .engines = {},
           .weights = nullptr,
+          .is_on_gpu = false,
           .decode_defaults = file.decode_defaults(),
           .updates = file.provenance().updates,
           .several_sentences = file.provenance().several_sentences};
@@ -67,6 +70,7 @@ OpenedTranslator translator_of(const ModelFileReader& file, const EngineChoice& 
       engines_of(file, choice, opened.tokenizers.target->never_emitted(), device_engine);
   opened.engines = std::move(made.engines);
   opened.weights = std::move(made.weights);
+  opened.is_on_gpu = made.is_on_gpu;
   return opened;
 }
 
@@ -80,11 +84,23 @@ OpenedTranslator open_translator(const std::vector<std::string>& models, const E
     const TokenizerPair tokenizers = load_tokenizers(file);
     if (members.empty()) opened = facts_of(file, tokenizers);
     require_same(opened.tokenizers, tokenizers, models.front(), model);
-    members.push_back(
-        engines_of(file, choice, tokenizers.target->never_emitted(), device_engine).engines);
+    ModelEngines made = engines_of(file, choice, tokenizers.target->never_emitted(), device_engine);
+    opened.is_on_gpu = made.is_on_gpu;
+    members.push_back(std::move(made.engines));
   }
   opened.engines = ensembles_of(std::move(members));
   return opened;
+}
+
+std::string host_search_notice(const OpenedTranslator& opened, std::size_t models,
+                               const Demands& demands) {
+  if (!opened.is_on_gpu) return "";
+  if (models > 1)
+    return "several models: each works on the GPU, but the search is on the CPU, which is slower";
+  if (demands.requires_any())
+    return "a sentence whose translation lacks a term or a protected text is searched for again on "
+           "the CPU, with the model on the GPU, which is slower";
+  return "";
 }
 
 DecodeConfig search_with(DecodeConfig flags, const Origins& origins,

@@ -10,6 +10,7 @@
 
 #include "app/commands/hardware_choice.h"
 #include "app/frame/command.h"
+#include "inference/demands.h"
 #include "inference/search/decode_config.h"
 #include "inference/search/engine.h"
 #include "inference/translation_service.h"
@@ -30,6 +31,7 @@ struct OpenedTranslator {
   TokenizerPair tokenizers;
   std::vector<std::unique_ptr<Engine>> engines;
   std::shared_ptr<const CpuModel> weights;  ///< of the engines; null on a GPU and of an ensemble
+  bool is_on_gpu = false;
   DecodeDefaults decode_defaults;
   std::int64_t updates;                     ///< behind its weights
   std::optional<double> several_sentences;  ///< see Provenance
@@ -53,6 +55,11 @@ using DeviceEngine =
 /// The DeviceEngine of a program that knows the CPU alone.
 std::unique_ptr<Engine> no_device_engine(const std::string& device, const ModelFileReader& file,
                                          const std::vector<TokenId>& never_emitted);
+
+/// Says which translations are not searched for on the GPU that the models are on; empty where all
+/// are, or the models are on the CPU.
+std::string host_search_notice(const OpenedTranslator& opened, std::size_t models,
+                               const Demands& demands);
 
 /// Opens one model, or several as an ensemble. Throws Error where a file is damaged or the models'
 /// tokenizers differ, and the errors of `device_engine`.

@@ -56,6 +56,12 @@ std::int64_t count_lines(int descriptor, const std::string& path) {
   return std::count(text.begin(), text.end(), '\n') + (has_open_end ? 1 : 0);
 }
 
+/// Without this a slow translation would be a riddle.
+void report_host_search(const OpenedTranslator& model, std::size_t models, const Demands& demands) {
+  if (const std::string notice = host_search_notice(model, models, demands); !notice.empty())
+    log_info(notice);
+}
+
 /// "-m run/ in.en": the text was meant for --input.
 void refuse_text_as_model(const TranslateFiles& files) {
   const std::string& last = files.models.back();
@@ -260,6 +266,7 @@ int run_document(const TranslateConfig& config, const Invocation& call, Demands 
   if (!is_stream(files.output)) check_text_output("--output", files.output, {});
   const MarkupDocument document = read_document(input, name_of_input(files), config.markup);
   const OpenedTranslator model = open_translator(files.models, config.hardware, device_engine);
+  report_host_search(model, files.models.size(), demands);
   const TranslationRequest request = request_of(config, model, call.origins, std::move(demands));
   TranslationService service = model.service({.rows = request.config.batch_size});
   translate_document(document, service, request, files.output);
@@ -284,6 +291,7 @@ int run_translate(const TranslateConfig& config, const Invocation& call,
   const std::unique_ptr<Output> output = open_output(config);
   const std::int64_t failed_before = files.json ? failed_answers(output->kept()) : 0;
   const OpenedTranslator model = open_translator(files.models, config.hardware, device_engine);
+  report_host_search(model, files.models.size(), demands);
   const TranslationRequest request = request_of(config, model, call.origins, std::move(demands));
   TranslationService service = model.service({.rows = request.config.batch_size});
   const auto prepare = [&service](const TranslationRequest& any) { return service.prepare(any); };

@@ -272,8 +272,8 @@ AttentionPath attention_path(const torch::Tensor& queries, std::int64_t width,
     return fits_packed_attention(pattern.keys.longest, d_k) ? AttentionPath::Kernel
                                                             : AttentionPath::Formula;
   if (drops_weights(pattern)) return AttentionPath::Formula;
-  const auto q = queries.narrow(1, 0, width).unflatten(1, {heads, d_k});  // [N, H, K]
-  return has_flash_attention(q, pattern) ? AttentionPath::Flash : AttentionPath::Library;
+  return has_flash_attention(queries.scalar_type(), queries.device(), d_k) ? AttentionPath::Flash
+                                                                           : AttentionPath::Library;
 }
 
 torch::Tensor packed_self_attention(const torch::Tensor& qkv, const AttentionPattern& pattern) {

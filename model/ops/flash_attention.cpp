@@ -13,6 +13,8 @@
 
 namespace dragoman {
 
+#ifdef DRAGOMAN_FLASH_ATTENTION
+
 namespace {
 
 /// The layouts' numbers that the kernel takes beside tensors.
@@ -64,12 +66,10 @@ struct FlashAttentionFunction : torch::autograd::Function<FlashAttentionFunction
 
 }  // namespace
 
-bool has_flash_attention(const torch::Tensor& q, const AttentionPattern& pattern) {
-  if (!q.is_cuda() || (q.scalar_type() != torch::kBFloat16 && q.scalar_type() != torch::kFloat16))
-    return false;
-  if (drops_weights(pattern)) return false;
-  const auto heads = q.narrow(0, 0, 1).unsqueeze(0).transpose(1, 2);  // [1, H, 1, K]
-  return at::_fused_sdp_choice(heads, heads, heads) ==
+bool has_flash_attention(torch::ScalarType type, torch::Device device, std::int64_t d_k) {
+  if (!device.is_cuda() || (type != torch::kBFloat16 && type != torch::kFloat16)) return false;
+  const auto head = torch::empty({1, 1, 1, d_k}, torch::TensorOptions(type).device(device));
+  return at::_fused_sdp_choice(head, head, head) ==
          static_cast<std::int64_t>(at::SDPBackend::flash_attention);
 }
 
@@ -81,5 +81,16 @@ torch::Tensor flash_attention(const torch::Tensor& q, const torch::Tensor& k,
       FlashNumbers{queries.tokens, keys.tokens, queries.longest, keys.longest,
                    pattern.mask == AttentionMask::Causal});
 }
+
+#else
+
+bool has_flash_attention(torch::ScalarType, torch::Device, std::int64_t) { return false; }
+
+torch::Tensor flash_attention(const torch::Tensor&, const torch::Tensor&, const torch::Tensor&,
+                              const AttentionPattern&) {
+  TORCH_CHECK(false, "this build has no flash attention");
+}
+
+#endif
 
 }  // namespace dragoman

@@ -8,9 +8,10 @@
 
 namespace dragoman {
 
-/// Whether the kernel computes these heads here: on a GPU that has it, in bf16 or fp16, without
-/// dropout on the weights (its own would not be ours). q [N, H, K].
-bool has_flash_attention(const torch::Tensor& q, const AttentionPattern& pattern);
+/// Whether the kernel computes heads of `d_k` elements here: on a GPU that has it, in bf16 or fp16,
+/// with a LibTorch whose interface is the one that this program was written for. It computes no
+/// dropout on the weights: its own would not be ours.
+bool has_flash_attention(torch::ScalarType type, torch::Device device, std::int64_t d_k);
 
 /// Equation 1: q [N, H, K], k and v [M, H, K] -> [N, H, K]. Filler rows become zero, in gradients
 /// too. The rows of a matrix may stand apart, elements of a row not.

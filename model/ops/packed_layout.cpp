@@ -47,7 +47,8 @@ struct UnpadHeads : torch::autograd::Function<UnpadHeads> {
 }  // namespace
 
 PackedLayout PackedLayout::from_starts(std::span<const std::int32_t> starts, std::int64_t heads,
-                                       torch::Device device, std::int64_t row_multiple) {
+                                       torch::Device device, std::int64_t row_multiple,
+                                       std::int64_t least_longest) {
   const auto sentences = static_cast<std::int64_t>(starts.size()) - 1;
   const std::int32_t first = starts.front();
   const std::int64_t tokens = starts.back() - first;
@@ -55,7 +56,7 @@ PackedLayout PackedLayout::from_starts(std::span<const std::int32_t> starts, std
   std::vector<std::int32_t> from_zero(starts.begin(), starts.end());
   for (std::int32_t& start : from_zero) start -= first;
   std::vector<std::int32_t> lengths(static_cast<std::size_t>(sentences));
-  std::int64_t longest = 0;
+  std::int64_t longest = least_longest;
   for (std::int64_t b = 0; b < sentences; ++b) {
     lengths[b] = starts[b + 1] - starts[b];
     longest = std::max<std::int64_t>(longest, lengths[b]);

@@ -25,7 +25,7 @@ struct PackedLayout {
   std::int64_t sentences;   ///< B
   std::int64_t tokens;      ///< number of tokens of all sentences, without filler rows
   std::int64_t rows;        ///< N: the tokens, and perhaps filler rows behind them
-  std::int64_t longest;     ///< L: tokens of the longest sentence
+  std::int64_t longest;     ///< L: tokens of the longest sentence, or more
   std::int64_t heads;       ///< H
   torch::Tensor starts;     ///< [B+1] int32, row of each sentence's first token; last: tokens
   torch::Tensor lengths;    ///< [B] int32
@@ -36,9 +36,10 @@ struct PackedLayout {
   /// `starts` [B+1] is PackedSide::starts or a stretch of it, and need not begin with 0. The number
   /// of rows is rounded up to a multiple of `row_multiple`, so that libraries that compile a kernel
   /// for each shape see few shapes. The filler rows belong to no sentence and add nothing to any
-  /// gradient.
+  /// gradient. `longest` becomes at least `least_longest`.
   static PackedLayout from_starts(std::span<const std::int32_t> starts, std::int64_t heads,
-                                  torch::Device device, std::int64_t row_multiple = 1);
+                                  torch::Device device, std::int64_t row_multiple = 1,
+                                  std::int64_t least_longest = 0);
   /// Turns dropout on: one key per token (kernels/kernels.h, DropoutRule), [tokens].
   void set_row_keys(std::span<const std::int32_t> keys);
   /// Made by the first call, as the attention kernel needs none. To be called by one thread at a

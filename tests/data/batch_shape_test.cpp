@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <set>
-#include <tuple>
+#include <utility>
+#include <vector>
 
 #include "base/random.h"
 
@@ -48,41 +50,74 @@ TEST(BatchShape, AFilledBatchHasTheShapeAndBeginsWithTheBatch) {
         batch_of(static_cast<std::int64_t>(1 + seed % 97), 1 + seed * 7 % 60, seed);
     const BatchView view(batch);
     for (const BatchView& part :
-         {view, BatchView(view, view.sentences.size() / 2, view.sentences.size())}) {
-      const BatchShape shape = shape_for(part);
-      const PackedBatch whole = filled(part, shape);
-      expect_filled(whole.source, part.source, shape.source);
-      expect_filled(whole.target, part.target, shape.target);
-      EXPECT_EQ(whole.source.sentences(), shape.sentences);
-      EXPECT_EQ(whole.target.sentences(), shape.sentences);
-      EXPECT_EQ(static_cast<std::int64_t>(whole.sentences.size()), shape.sentences);
-      EXPECT_EQ(whole.sentences.back(), -1);
-      EXPECT_TRUE(whole.links.empty());
-    }
+         {view, BatchView(view, view.sentences.size() / 2, view.sentences.size())})
+      for (const ShapeUse use : {ShapeUse::Padded, ShapeUse::Packed}) {
+        const BatchShape shape = shape_for(part, use);
+        const PackedBatch whole = filled(part, shape);
+        expect_filled(whole.source, part.source, shape.source);
+        expect_filled(whole.target, part.target, shape.target);
+        EXPECT_EQ(whole.source.sentences(), shape.sentences);
+        EXPECT_EQ(whole.target.sentences(), shape.sentences);
+        EXPECT_EQ(static_cast<std::int64_t>(whole.sentences.size()), shape.sentences);
+        EXPECT_EQ(whole.sentences.back(), -1);
+        EXPECT_TRUE(whole.links.empty());
+      }
   }
 }
 
 TEST(BatchShape, LinksOfFillerSentencesAreNone) {
   PackedBatch batch = batch_of(3, 5, 1);
   batch.links = {{{0, 0, 1}}, {}, {{0, 0, 1}}};
-  const PackedBatch whole = filled(batch, shape_for(batch));
+  const PackedBatch whole = filled(batch, shape_for(batch, ShapeUse::Padded));
   ASSERT_EQ(whole.links.size(), whole.sentences.size());
   EXPECT_EQ(whole.links[2].size(), 1u);
   EXPECT_TRUE(whole.links.back().empty());
 }
 
-TEST(BatchShape, SimilarBatchesHaveOneOfFewShapesAndLittleFiller) {
-  std::set<std::tuple<std::int64_t, std::int64_t, std::int64_t>> shapes;
-  std::int64_t tokens = 0, rows = 0;
-  for (std::uint64_t seed = 0; seed < 100; ++seed) {
-    const PackedBatch batch = batch_of(300, 30, seed);
-    const BatchShape shape = shape_for(batch);
-    shapes.insert({shape.sentences, shape.source.rows, shape.target.rows});
-    tokens += batch.source.size() + batch.target.size();
-    rows += shape.source.rows + shape.target.rows;
+/// Batches of sentences sorted by length, as of an epoch: at most `max_tokens` on a side.
+std::vector<PackedBatch> epoch_of(std::int64_t pairs, std::int64_t max_tokens) {
+  RandomStream random(3, 1);
+  std::vector<std::pair<std::int64_t, std::int64_t>> lengths;  // target, source
+  for (std::int64_t i = 0; i < pairs; ++i) {
+    const auto length = static_cast<std::int64_t>(3 + random.below(20) + random.below(20) +
+                                                  random.below(40) * random.below(2));
+    lengths.emplace_back(length, length + static_cast<std::int64_t>(random.below(7)));
   }
-  EXPECT_LE(shapes.size(), 9u);
-  EXPECT_LT(static_cast<double>(rows), 1.15 * static_cast<double>(tokens));
+  std::sort(lengths.begin(), lengths.end());
+  std::vector<PackedBatch> batches;
+  for (const auto& [target, source] : lengths) {
+    if (batches.empty() || std::max(batches.back().target.size() + target,
+                                    batches.back().source.size() + source) > max_tokens) {
+      batches.emplace_back();
+      batches.back().source.starts = batches.back().target.starts = {0};
+    }
+    PackedBatch& batch = batches.back();
+    for (const auto& [side, length] :
+         {std::pair(&batch.source, source), std::pair(&batch.target, target)}) {
+      side->tokens.resize(side->tokens.size() + static_cast<std::size_t>(length), 7);
+      side->starts.push_back(static_cast<std::int32_t>(side->size()));
+    }
+    batch.sentences.push_back(0);
+  }
+  return batches;
+}
+
+TEST(BatchShape, AnEpochHasFewShapesAndLittleFiller) {
+  for (const std::int64_t max_tokens : {2048, 4096, 25000}) {
+    using Shape = std::array<std::int64_t, 5>;
+    std::set<Shape> shapes;
+    std::int64_t tokens = 0, rows = 0;
+    const auto batches = epoch_of(60'000, max_tokens);
+    for (const PackedBatch& batch : batches) {
+      const BatchShape shape = shape_for(batch, ShapeUse::Packed);
+      shapes.insert({shape.sentences, shape.source.rows, shape.target.rows, shape.source.longest,
+                     shape.target.longest});
+      tokens += batch.source.size() + batch.target.size();
+      rows += shape.source.rows + shape.target.rows;
+    }
+    EXPECT_LE(shapes.size(), 40U) << "of " << batches.size() << " batches";
+    EXPECT_LT(static_cast<double>(rows), 1.12 * static_cast<double>(tokens));
+  }
 }
 
 }  // namespace

@@ -185,7 +185,7 @@ TEST(TrainingModel, FillerSentencesChangeNeitherTheLossNorTheGradient) {
     return std::pair(loss, model.gradient().clone());
   };
   const PackedBatch batch = batch_of({1, 2, 3, 4, 5});
-  BatchShape shape = shape_for(batch);
+  BatchShape shape = shape_for(batch, ShapeUse::Padded);
   shape.sentences += 3;
   shape.source.rows += 20;
   shape.target.rows += 5;

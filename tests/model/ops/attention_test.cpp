@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "model/ops/flash_attention.h"
 #include "model/ops/kernel_call.h"
 #include "tests/model/ops/expect_same.h"
 
@@ -85,7 +86,7 @@ std::vector<AttentionPath> paths(double rate) {
   std::vector<AttentionPath> paths = {AttentionPath::Formula};
   if (test_device().is_cpu()) paths.push_back(AttentionPath::Kernel);
   if (rate == 0) paths.push_back(AttentionPath::Library);
-  return paths;
+  return paths;  // Flash computes in 16 bits, see FlashAttentionIsEquationOne
 }
 
 TEST(PackedSelfAttention, SelfAttentionIsEquationOneByEachPathAndSkipsFillerRows) {
@@ -142,6 +143,58 @@ TEST(PackedAttention, TheKernelIsTakenWhereItFitsAndTheLibraryWithoutIt) {
   const WithoutKernels plain;
   EXPECT_EQ(path(layout, 0.3), AttentionPath::Formula) << "the masks of dropout are ours";
   EXPECT_EQ(path(layout, 0), AttentionPath::Library);
+}
+
+TEST(PackedAttention, LongestMayBeMoreThanTheLongestSentenceHas) {
+  const std::vector<std::int32_t> starts = {0, 3, 8, 9};
+  const auto layout = PackedLayout::from_starts(starts, kHeads, test_device());
+  const auto roomy = PackedLayout::from_starts(starts, kHeads, test_device(), 1, 16);
+  EXPECT_EQ(roomy.longest, 16);
+  const auto qkv = closed_form({layout.rows, 3 * kWidth});
+  for (const AttentionMask mask : {AttentionMask::Sentence, AttentionMask::Causal})
+    for (const AttentionPath path : paths(0))
+      expect_same(
+          [&](const auto& x) {
+            return self_attention_by(path, x, {roomy, roomy, mask, {0, 4}});
+          },
+          [&](const auto& x) {
+            return self_attention_by(path, x, {layout, layout, mask, {0, 4}});
+          },
+          qkv);
+}
+
+TEST(PackedAttention, FlashAttentionIsEquationOne) {
+  constexpr std::int64_t kHead = 64, kColumns = kHead * kHeads;
+  if (!has_flash_attention(torch::kBFloat16, test_device(), kHead))
+    GTEST_SKIP() << "there is no flash attention here";
+  const PackedLayout queries = filled_queries();
+  const std::vector<std::int32_t> key_starts = {0, 7, 9, 26};
+  const auto keys = PackedLayout::from_starts(key_starts, kHeads, test_device());
+  const auto expect_close = [](const auto& attend, const torch::Tensor& input) {
+    std::vector<torch::Tensor> outputs, gradients;
+    for (const AttentionPath path : {AttentionPath::Flash, AttentionPath::Formula}) {
+      const auto type = path == AttentionPath::Flash ? torch::kBFloat16 : torch::kFloat32;
+      const auto x = input.to(torch::kBFloat16).to(type).detach().requires_grad_();
+      outputs.push_back(attend(path, x).to(torch::kFloat32));
+      (outputs.back() * closed_form(outputs.back().sizes().vec(), 0.7)).sum().backward();
+      gradients.push_back(x.grad().to(torch::kFloat32));
+    }
+    EXPECT_TRUE(torch::allclose(outputs[0], outputs[1], 2e-2, 2e-2));
+    EXPECT_TRUE(torch::allclose(gradients[0], gradients[1], 3e-2, 3e-2));
+  };
+  for (const AttentionMask mask : {AttentionMask::Sentence, AttentionMask::Causal})
+    expect_close(
+        [&](AttentionPath path, const torch::Tensor& x) {
+          return self_attention_by(path, x, {queries, queries, mask, {0, 4}});
+        },
+        closed_form({queries.rows, 3 * kColumns}));
+  const auto kv = closed_form({keys.rows, 2 * kColumns}, 0.3);
+  expect_close(
+      [&](AttentionPath path, const torch::Tensor& x) {
+        return cross_attention_by(path, x, kv.to(x.scalar_type()),
+                                  {queries, keys, AttentionMask::Sentence, {0, 4}});
+      },
+      closed_form({queries.rows, kColumns}));
 }
 
 }  // namespace
