@@ -81,13 +81,13 @@ TEST(TorchDeviceModel, TranslationsAreThoseOfTheSearchOnTheHost) {
 TEST(TorchDeviceModel, SoAreTheyByEachRuleForTheEndAndForTokens) {
   Transformer model = make_model(configs()[0], test_device());
   for (const Stop stop :
-       {Stop::Full, Stop::Exact, Stop::Hf, Stop::Marian, Stop::Fairseq, Stop::OpenNmt})
+       {Stop::Full, Stop::Exact, Stop::Hf, Stop::Marian, Stop::Fairseq, Stop::Opennmt})
     expect_same_translations(model, {.beam_size = 4, .n_best = 2, .stop = stop, .max_length = 25});
   for (const DecodeConfig& config :
        {DecodeConfig{.beam_size = 3, .repetition_penalty = 1.4, .max_length = 25},
         DecodeConfig{.beam_size = 3, .word_penalty = 0.4, .max_length = 25},
         DecodeConfig{.max_length = 25, .sampling = true, .sampling_topp = 0.7},
-        DecodeConfig{.max_length = 25, .sampling = true, .sampling_temperature = 0.6}})
+        DecodeConfig{.max_length = 25, .sampling = true, .temperature = 0.6}})
     expect_same_translations(model, config);
 }
 
