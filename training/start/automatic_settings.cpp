@@ -24,8 +24,8 @@ Setting setting(const char* name, Number value) {
 }
 
 constexpr double kMinute = 60, kHour = 60 * kMinute;
-/// The longest run: 45 minutes for a text of 430,000 target pieces.
-constexpr double kSecondsPerToken = 45 * kMinute / 430'000, kLongestRun = 5 * 24 * kHour;
+/// The longest run: 40 minutes for a text of 430,000 target pieces.
+constexpr double kSecondsPerToken = 40 * kMinute / 430'000, kLongestRun = 5 * 24 * kHour;
 
 /// The validations of a run, and the number of them without a gain that ends it.
 constexpr double kValidations = 30;
@@ -39,7 +39,7 @@ constexpr double kAverageReach = 0.05;
 }  // namespace
 
 Preset preset_for(const TextSize& text) {
-  constexpr std::int64_t kTiny = 2'500'000, kSmall = 150'000'000;
+  constexpr std::int64_t kTiny = 250'000, kSmall = 150'000'000;
   if (text.target_characters < kTiny) return Preset::Tiny;
   return text.target_characters < kSmall ? Preset::Small : Preset::Base;
 }

@@ -47,7 +47,7 @@ struct ChosenPreset {
   std::string reason;  ///< "29,000 pairs", or that a larger preset would take too long
 };
 
-/// The largest preset that the text is enough for and whose run does not take too long: 45 minutes
+/// The largest preset that the text is enough for and whose run does not take too long: 40 minutes
 /// for 430,000 target pieces, more in proportion to the text, five days at most. Does not call
 /// `seconds_of` where the text is enough for tiny alone.
 ChosenPreset preset_for(const TextSize& text, const SecondsOf& seconds_of);
