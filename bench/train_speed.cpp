@@ -66,6 +66,7 @@ struct Bench {
       const auto loss = model.accumulate(batch, {.label_smoothing = 0.1}, update, overlap).read();
       std::array<double, 1> tokens = {static_cast<double>(loss.target_tokens)};
       times.passes += lap();
+      model.hand_over_rest();
       if (overlap)
         ranks.finish_sums();
       else
@@ -148,7 +149,7 @@ int main(int count, char** arguments) try {
   Communicator ranks(info, 60);
   overlap = overlap && ranks.size() > 1;
   if (overlap)
-    model.hand_over_slices(kGradientSlice,
+    model.hand_over_slices(slice_to_send(model.layout().size()),
                            [&ranks](const torch::Tensor& slice) { ranks.begin_sum(slice); });
   Bench bench{model, ranks, text, updates, overlap};
   bench.run_updates();  // warms up

@@ -60,7 +60,11 @@ check_cxx_source_compiles("
         at::_flash_attention_forward(x, x, x, x, x, 1, 1, 0.0, true, false);
     const auto [q, k, v] =
         at::_flash_attention_backward(x, x, x, x, output, sums, x, x, 1, 1, 0.0, true, state, unused);
-  }" LIBTORCH_HAS_FLASH_ATTENTION)
+  }" LIBTORCH_${LIBTORCH_VERSION}_HAS_FLASH_ATTENTION)
+set(LIBTORCH_HAS_FLASH_ATTENTION ${LIBTORCH_${LIBTORCH_VERSION}_HAS_FLASH_ATTENTION})
+if(NOT LIBTORCH_HAS_FLASH_ATTENTION)
+  message(WARNING "LibTorch ${LIBTORCH_VERSION} has another flash attention than expected: attention on a GPU will be slower")
+endif()
 unset(CMAKE_REQUIRED_INCLUDES)
 unset(CMAKE_TRY_COMPILE_TARGET_TYPE)
 

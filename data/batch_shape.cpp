@@ -24,13 +24,15 @@ std::int64_t rounded_sentences(std::int64_t sentences, ShapeUse use) {
   return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(sentences)));
 }
 
-SideShape shape_of(const SideView& side, std::int64_t filler_sentences, ShapeUse use) {
-  SideShape shape{.rows = rounded_up(side.size() + filler_sentences)};
+SideShape shape_of(const SideView& side, std::int64_t filler_sentences, ShapeUse use,
+                   std::int64_t longest_allowed) {
+  std::int64_t longest = 0;
   for (std::size_t b = 1; b < side.starts.size(); ++b)
-    shape.longest = std::max<std::int64_t>(shape.longest, side.starts[b] - side.starts[b - 1]);
-  shape.longest = use == ShapeUse::Padded ? rounded_up(shape.longest)
-                                          : divide_up(shape.longest, kFlashBlock) * kFlashBlock;
-  return shape;
+    longest = std::max<std::int64_t>(longest, side.starts[b] - side.starts[b - 1]);
+  const std::int64_t rounded =
+      use == ShapeUse::Padded ? rounded_up(longest) : divide_up(longest, kFlashBlock) * kFlashBlock;
+  return {.rows = rounded_up(side.size() + filler_sentences),
+          .longest = std::max(longest, std::min(rounded, longest_allowed))};
 }
 
 /// Filler sentences of about the same length.
@@ -46,7 +48,7 @@ PackedSide filled_side(const SideView& side, std::int64_t rows, std::int64_t fil
 
 }  // namespace
 
-BatchShape shape_for(const BatchView& batch, ShapeUse use) {
+BatchShape shape_for(const BatchView& batch, ShapeUse use, std::int64_t longest_allowed) {
   const auto sentences = static_cast<std::int64_t>(batch.sentences.size());
   BatchShape shape{.sentences = sentences};
   const auto fits = [](std::int64_t filler_sentences, const SideView& side,
@@ -56,8 +58,8 @@ BatchShape shape_for(const BatchView& batch, ShapeUse use) {
   do {
     shape.sentences = rounded_sentences(shape.sentences + 1, use);
     const std::int64_t filler_sentences = shape.sentences - sentences;
-    shape.source = shape_of(batch.source, filler_sentences, use);
-    shape.target = shape_of(batch.target, filler_sentences, use);
+    shape.source = shape_of(batch.source, filler_sentences, use, longest_allowed);
+    shape.target = shape_of(batch.target, filler_sentences, use, longest_allowed);
     if (fits(filler_sentences, batch.source, shape.source) &&
         fits(filler_sentences, batch.target, shape.target))
       return shape;

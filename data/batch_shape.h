@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 
 #include "data/batch_view.h"
 
@@ -35,8 +36,9 @@ enum class ShapeUse {
 
 /// The size to fill a batch up to, so that batches of about the same size have the same shape. Rows
 /// are rounded to one of eight numbers between a power of two and the next. `longest` bounds the
-/// filler sentences of filled(), too.
-BatchShape shape_for(const BatchView& batch, ShapeUse use);
+/// filler sentences of filled(), too. It is at most `longest_allowed`, where no sentence is longer.
+BatchShape shape_for(const BatchView& batch, ShapeUse use,
+                     std::int64_t longest_allowed = std::numeric_limits<std::int64_t>::max());
 
 /// The batch, and filler sentences behind it, which make it as large as the shape. Their tokens are
 /// -1, which stands for the zero vector and for no target. So they add nothing to a loss or a

@@ -95,7 +95,7 @@ std::optional<std::string> cancel_cooldown_if_longer(ProgressRecord& progress,
   if (!progress.cooldown.has_begun() || goes_on(progress.cooldown, config)) return std::nullopt;
   progress.cooldown = {};
   progress.patience = {};
-  return "the run is longer now: its rate, which was falling, is at its peak again";
+  return "the run has another limit now: its rate, which was falling, is at its peak again";
 }
 
 }  // namespace dragoman

@@ -21,20 +21,36 @@ void GradientSlices::expect(std::size_t times) {
 }
 
 void GradientSlices::computed(std::size_t parameter) {
-  const MutexLock lock(mutex_);
+  MutexLock lock(mutex_);
   if (!expects_) return;
   --missing_[slice_of_[parameter]];
-  while (next_ < slices_.size() && missing_[next_] == 0) hand_over_next();
+  hand_over(lock, [this]() REQUIRES(mutex_) { return missing_[next_] == 0; });
 }
 
 void GradientSlices::hand_over_rest() {
-  const MutexLock lock(mutex_);
-  while (next_ < slices_.size()) hand_over_next();
+  MutexLock lock(mutex_);
+  hand_over(lock, [] { return true; });
 }
 
-void GradientSlices::hand_over_next() {
-  take_(slices_[next_]);
-  ++next_;
+/// One thread hands over at a time. The others do not wait for it: it looks again when it is done.
+template <class IsReady>
+void GradientSlices::hand_over(MutexLock& lock, IsReady&& is_ready) {
+  if (is_handing_over_) return;
+  is_handing_over_ = true;
+  while (next_ < slices_.size() && is_ready()) {
+    const FlatRange& slice = slices_[next_];
+    lock.unlock();
+    try {
+      take_(slice);
+    } catch (...) {
+      lock.lock();
+      is_handing_over_ = false;
+      throw;
+    }
+    lock.lock();
+    ++next_;
+  }
+  is_handing_over_ = false;
 }
 
 std::int64_t GradientSlices::left() const {

@@ -2,6 +2,7 @@
 // rest. So ranks sum the first slices meanwhile.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -12,8 +13,11 @@
 
 namespace dragoman {
 
-/// Elements of a slice that is sent over a network: 32 MiB.
-inline constexpr std::int64_t kGradientSlice = 8 << 20;
+/// The least elements of a slice that is sent over a network: 32 MiB, or a quarter of a small
+/// model's gradient.
+inline std::int64_t slice_to_send(std::int64_t gradient) {
+  return std::min<std::int64_t>(8 << 20, gradient / 4);
+}
 
 /// A backward pass goes from the last parameters to the first. So slices are handed over from the
 /// end of the flat buffer to its beginning: always in this order, as all ranks must agree on it.
@@ -36,7 +40,9 @@ class GradientSlices {
   void restart();
 
  private:
-  void hand_over_next() REQUIRES(mutex_);
+  /// Hands over the next slices while `is_ready`. The lock is released meanwhile.
+  template <class IsReady>
+  void hand_over(MutexLock& lock, IsReady&& is_ready) REQUIRES(mutex_);
 
   const std::vector<FlatRange> slices_;
   const std::function<void(const FlatRange&)> take_;
@@ -46,6 +52,7 @@ class GradientSlices {
   bool expects_ GUARDED_BY(mutex_) = false;
   std::vector<std::size_t> missing_ GUARDED_BY(mutex_);  // gradients, by slice
   std::size_t next_ GUARDED_BY(mutex_) = 0;              // slice to hand over
+  bool is_handing_over_ GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace dragoman

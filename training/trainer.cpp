@@ -49,7 +49,7 @@ Trainer::Trainer(TrainingRun run, Communicator& ranks, TrainingObserver& observe
       selection_(run_, model_, log_, observer),
       batches_(run_, {.rank = ranks.rank(), .size = ranks.size()}) {
   if (ranks_.size() > 1)
-    model_.hand_over_slices(kGradientSlice,
+    model_.hand_over_slices(slice_to_send(model_.layout().size()),
                             [this](const torch::Tensor& slice) { ranks_.begin_sum(slice); });
   if (run_.config.ema > 0) model_.keep_moving_average(run_.config.ema);
   if (ranks_.leads()) create_folders(run_.folder.checkpoints());

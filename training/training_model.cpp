@@ -69,10 +69,12 @@ PackedTokens tokens_on_device(const SideView& side, std::int64_t heads,
 BatchShape shape_on(const torch::Tensor& weights, const BatchView& share,
                     const ModelConfig& config) {
   if (runs_kernels_on(weights.device())) return {};
+  // Guided alignment pads the heads.
   const bool is_packed =
-      config.attention_dropout == 0 &&
-      has_flash_attention(weights.scalar_type(), weights.device(), config.d_model / config.heads);
-  return shape_for(share, is_packed ? ShapeUse::Packed : ShapeUse::Padded);
+      config.attention_dropout == 0 && share.links.empty() &&
+      has_flash_attention(weights.scalar_type(), weights.device(), config.d_k());
+  return shape_for(share, is_packed ? ShapeUse::Packed : ShapeUse::Padded,
+                   config.longest_sentence());
 }
 
 /// The share as the passes read it: filled up to a shape, and twice with R-Drop. Nothing where they
@@ -180,6 +182,7 @@ void TrainingModel::Replica::clear_gradients() {
 
 void TrainingModel::hand_over_slices(std::int64_t elements,
                                      std::function<void(const torch::Tensor&)> take) {
+  TORCH_CHECK(!slices_, "the gradient is handed over already");
   slices_ = std::make_unique<GradientSlices>(
       layout_.slices_from_the_end(elements),
       [this, take = std::move(take)](const FlatRange& slice) {

@@ -45,6 +45,8 @@ class TrainingModel {
   /// `precision` is resolved (not Auto). Weights are initialized from the seed.
   TrainingModel(const ModelConfig& config, const AdamConfig& adam, Precision precision,
                 torch::Device device, std::uint64_t seed);
+  TrainingModel(const TrainingModel&) = delete;
+  TrainingModel& operator=(const TrainingModel&) = delete;
 
   /// The number of threads that compute a batch, one share each; 1 on other devices than the CPU.
   std::int64_t threads() const;
@@ -63,7 +65,8 @@ class TrainingModel {
 
   /// From now on `take` gets each update's gradient, in slices of gradient() [p] of at least
   /// `elements`. It gets them from the end of the buffer to its beginning, the first ones while the
-  /// last backward pass goes on. A slice that it has got is no longer written to before step().
+  /// last backward pass goes on. A slice that it has got is no longer written to before step(). To
+  /// be called once.
   void hand_over_slices(std::int64_t elements, std::function<void(const torch::Tensor&)> take);
   /// Hands over the slices that are left. To be called once in an update, before step().
   void hand_over_rest();

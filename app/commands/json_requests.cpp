@@ -73,11 +73,12 @@ std::int64_t number_field(const std::vector<JsonMember>& request, const char* na
 
 AlignmentFormat alignment_field(const std::vector<JsonMember>& request,
                                 AlignmentFormat default_value) {
-  if (find_member(request, "alignment") == nullptr) return default_value;
-  const std::string name = text_field(request, "alignment");
+  const auto value = field(request, "alignment");
+  if (!value) return default_value;
   const auto names = names_of(AlignmentFormat());
-  const auto* found = std::ranges::find(names, name);
-  if (found == names.end()) throw Error("\"alignment\" is none of none, hard, soft");
+  const auto* found =
+      value->is_string() ? std::ranges::find(names, value->get<std::string>()) : names.end();
+  if (found == names.end()) throw Error("\"alignment\" is none of \"none\", \"hard\", \"soft\"");
   return static_cast<AlignmentFormat>(found - names.begin());
 }
 

@@ -68,6 +68,7 @@ struct FlashAttentionFunction : torch::autograd::Function<FlashAttentionFunction
 
 bool has_flash_attention(torch::ScalarType type, torch::Device device, std::int64_t d_k) {
   if (!device.is_cuda() || (type != torch::kBFloat16 && type != torch::kFloat16)) return false;
+  // One key alone: cuDNN, which LibTorch prefers on some GPUs, declines it.
   const auto head = torch::empty({1, 1, 1, d_k}, torch::TensorOptions(type).device(device));
   return at::_fused_sdp_choice(head, head, head) ==
          static_cast<std::int64_t>(at::SDPBackend::flash_attention);

@@ -4,12 +4,17 @@
 #include <c10/core/StreamGuard.h>
 #include <c10/core/impl/VirtualGuardImpl.h>
 
+#include <optional>
+
 namespace dragoman {
 
 torch::Tensor copied_to_gpu(const torch::Tensor& locked, torch::Device device) {
   const c10::impl::VirtualGuardImpl gpu(device.type());
-  thread_local const c10::Stream for_copies = gpu.getStreamFromGlobalPool(device);
   const c10::Stream computing = gpu.getStream(device);
+  thread_local std::optional<c10::Stream> of_thread;
+  if (!of_thread || of_thread->device() != computing.device())
+    of_thread = gpu.getStreamFromGlobalPool(computing.device());
+  const c10::Stream for_copies = *of_thread;
   c10::Event copied(device.type());
   torch::Tensor copy;
   {

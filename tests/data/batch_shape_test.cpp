@@ -65,6 +65,21 @@ TEST(BatchShape, AFilledBatchHasTheShapeAndBeginsWithTheBatch) {
   }
 }
 
+TEST(BatchShape, NoSentenceIsLongerThanAModelAllows) {
+  PackedBatch batch = batch_of(40, 30, 3);
+  for (PackedSide* side : {&batch.source, &batch.target}) {
+    side->tokens.resize(side->tokens.size() + 90, 7);
+    side->starts.push_back(static_cast<std::int32_t>(side->size()));
+  }
+  batch.sentences.push_back(0);
+  for (const ShapeUse use : {ShapeUse::Padded, ShapeUse::Packed}) {
+    const BatchShape shape = shape_for(batch, use, 97);
+    EXPECT_LE(std::max(shape.source.longest, shape.target.longest), 97);
+    expect_filled(filled(batch, shape).source, batch.source, shape.source);
+    EXPECT_EQ(shape_for(batch, use, 5).source.longest, 90) << "the batch's own sentences stay";
+  }
+}
+
 TEST(BatchShape, LinksOfFillerSentencesAreNone) {
   PackedBatch batch = batch_of(3, 5, 1);
   batch.links = {{{0, 0, 1}}, {}, {{0, 0, 1}}};

@@ -24,7 +24,7 @@ void BackgroundSums::begin(const torch::Tensor& tensor) {
 
 void BackgroundSums::finish() {
   MutexLock lock(mutex_);
-  while (sums_ || !waiting_.empty()) changed_.wait(lock);
+  while (is_summing_ || !waiting_.empty()) changed_.wait(lock);
   if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
 }
 
@@ -36,7 +36,7 @@ void BackgroundSums::work(const std::stop_token& stop) {
     Summand summand = std::move(waiting_.front());
     waiting_.pop_front();
     if (!failure_) {
-      sums_ = true;
+      is_summing_ = true;
       lock.unlock();
       std::exception_ptr failure;
       try {
@@ -45,7 +45,7 @@ void BackgroundSums::work(const std::stop_token& stop) {
         failure = std::current_exception();
       }
       lock.lock();
-      sums_ = false;
+      is_summing_ = false;
       failure_ = failure;
     }
     changed_.notify_all();
@@ -54,13 +54,14 @@ void BackgroundSums::work(const std::stop_token& stop) {
 
 void BackgroundSums::sum(Summand& summand) {
   if (!summand.computed) return sum_(summand.tensor);
-  const torch::Device where = summand.tensor.device();
-  const c10::impl::VirtualGuardImpl device(where.type());
-  const c10::Stream own = device.getStreamFromGlobalPool(where);
-  const c10::StreamGuard guard(own);
-  summand.computed->block(own);
+  summand.computed->synchronize();  // first: all ranks then send at about the same time
+  if (!stream_) {
+    const torch::Device where = summand.tensor.device();
+    stream_ = c10::impl::VirtualGuardImpl(where.type()).getStreamFromGlobalPool(where);
+  }
+  const c10::StreamGuard guard(*stream_);
   sum_(summand.tensor);
-  own.synchronize();
+  stream_->synchronize();
 }
 
 }  // namespace dragoman

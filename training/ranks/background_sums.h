@@ -43,9 +43,10 @@ class BackgroundSums {
   Mutex mutex_;
   std::condition_variable_any changed_;
   std::deque<Summand> waiting_ GUARDED_BY(mutex_);
-  bool sums_ GUARDED_BY(mutex_) = false;  // one is under way
+  bool is_summing_ GUARDED_BY(mutex_) = false;
   std::exception_ptr failure_ GUARDED_BY(mutex_);
-  std::jthread thread_;  // last: it uses the members above
+  std::optional<c10::Stream> stream_;  // of the thread, on another device than the CPU
+  std::jthread thread_;                // last: it uses the members above
 };
 
 }  // namespace dragoman

@@ -90,7 +90,7 @@ void TensorExchange::run(TensorWork work, torch::Tensor& tensor, const std::stop
   // NCCL's own wait would never notice that a rank is lost.
   while (!on_cpu && !running->isCompleted()) {
     if (lost.stop_requested()) throw Error("a rank is lost");
-    std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::microseconds(30));
   }
   running->wait();
   if (through_cpu) tensor.copy_(tensors.front());

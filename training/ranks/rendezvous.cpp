@@ -321,6 +321,9 @@ void Rendezvous::leave(const std::string& reason) {
   reason_ = reason;
   leaving_ = true;
   changed_.notify_all();
+  lock.unlock();
+  lost_.request_stop();  // ends a wait for a device
+  lock.lock();
   while (!finished_ && !hangs_) changed_.wait(lock);
   const bool finished = finished_;
   lock.unlock();

@@ -41,7 +41,7 @@ class Rendezvous : public std::enable_shared_from_this<Rendezvous> {
   /// Hands `text` (at most 8 MiB) to all ranks and returns the texts of all, by rank. All ranks
   /// call it the same number of times. Throws Error where a rank is lost, or this one leaves.
   std::vector<std::string> exchange(const std::string& text);
-  /// Requested when a rank is lost.
+  /// Requested when a rank is lost, or this one leaves.
   std::stop_token lost() const { return lost_.get_token(); }
   /// Waits until it is known which rank is lost, and throws Error naming it. Where no rank is
   /// found, the message is `symptom`.
