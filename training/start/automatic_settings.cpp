@@ -24,8 +24,9 @@ Setting setting(const char* name, Number value) {
 }
 
 constexpr double kMinute = 60, kHour = 60 * kMinute;
-/// The longest run: 40 minutes for a text of 430,000 target pieces.
-constexpr double kSecondsPerToken = 40 * kMinute / 430'000, kLongestRun = 5 * 24 * kHour;
+/// The longest run: 40 minutes for a text of 430,000 target pieces, within these bounds.
+constexpr double kSecondsPerToken = 40 * kMinute / 430'000;
+constexpr double kShortestLimit = 15 * kMinute, kLongestLimit = 5 * 24 * kHour;
 
 /// The validations of a run, and the number of them without a gain that ends it.
 constexpr double kValidations = 30;
@@ -52,7 +53,7 @@ CorpusSize estimated_size(const TextSize& text) {
 
 ChosenPreset preset_for(const TextSize& text, const SecondsOf& seconds_of) {
   const auto tokens = static_cast<double>(estimated_size(text).target_tokens);
-  const double longest = std::min(kLongestRun, kSecondsPerToken * tokens);
+  const double longest = std::clamp(kSecondsPerToken * tokens, kShortestLimit, kLongestLimit);
   ChosenPreset chosen{preset_for(text), counted(text.pairs, "pair")};
   while (chosen.preset != Preset::Tiny) {
     const std::optional<double> seconds = seconds_of(chosen.preset);

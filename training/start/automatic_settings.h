@@ -48,7 +48,7 @@ struct ChosenPreset {
 };
 
 /// The largest preset that the text is enough for and whose run does not take too long: 40 minutes
-/// for 430,000 target pieces, more in proportion to the text, five days at most. Does not call
+/// for 430,000 target pieces, in proportion to the text, from 15 minutes to five days. Does not call
 /// `seconds_of` where the text is enough for tiny alone.
 ChosenPreset preset_for(const TextSize& text, const SecondsOf& seconds_of);
 

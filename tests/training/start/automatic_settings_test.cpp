@@ -66,6 +66,9 @@ TEST(AutomaticSettings, TheSpeedOfTheMachineDecidesBetweenTinyAndSmallForCaption
   // Measured: tiny reads 17,000 target pieces a second on a core with AMX, 6,000 on an old one.
   EXPECT_EQ(preset_for(kCaptions, seconds_with(kCaptions, 34'000)).preset, Preset::Small);
   EXPECT_EQ(preset_for(kCaptions, seconds_with(kCaptions, 12'000)).preset, Preset::Tiny);
+  constexpr TextSize kFewer{.pairs = 5'000, .target_characters = 360'000};
+  EXPECT_EQ(preset_for(kFewer, seconds_with(kFewer, 25'000)).preset, Preset::Small);
+  EXPECT_EQ(preset_for(kFewer, seconds_with(kFewer, 12'000)).preset, Preset::Tiny);
 }
 
 TEST(AutomaticSettings, AModelThatDoesNotFitIntoMemoryIsNotTaken) {
