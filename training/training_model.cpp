@@ -70,9 +70,8 @@ BatchShape shape_on(const torch::Tensor& weights, const BatchView& share,
                     const ModelConfig& config) {
   if (runs_kernels_on(weights.device())) return {};
   // Guided alignment pads the heads.
-  const bool is_packed =
-      config.attention_dropout == 0 && share.links.empty() &&
-      has_flash_attention(weights.scalar_type(), weights.device(), config.d_k());
+  const bool is_packed = config.attention_dropout == 0 && share.links.empty() &&
+                         has_flash_attention(weights.scalar_type(), weights.device(), config.d_k());
   return shape_for(share, is_packed ? ShapeUse::Packed : ShapeUse::Padded,
                    config.longest_sentence());
 }

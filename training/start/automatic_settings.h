@@ -48,8 +48,8 @@ struct ChosenPreset {
 };
 
 /// The largest preset that the text is enough for and whose run does not take too long: 40 minutes
-/// for 430,000 target pieces, in proportion to the text, from 15 minutes to five days. Does not call
-/// `seconds_of` where the text is enough for tiny alone.
+/// for 430,000 target pieces, in proportion to the text, from 15 minutes to five days. Does not
+/// call `seconds_of` where the text is enough for tiny alone.
 ChosenPreset preset_for(const TextSize& text, const SecondsOf& seconds_of);
 
 /// --vocab-size for a text: few enough pieces that the rare ones are seen often enough to be
