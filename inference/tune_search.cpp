@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <optional>
 #include <set>
 #include <utility>
@@ -52,7 +53,7 @@ DecodeConfig tune_search(const DecodeConfig& start,
   for (const std::int64_t beam : kBeams) tuning.attempt(beam, penalty);
   if (const std::int64_t beam = tuning.best().beam_size; beam != start.beam_size)
     for (const double step : {-0.4, -0.2, 0.2, 0.4})
-      tuning.attempt(beam, std::max(0.0, penalty + step));
+      tuning.attempt(beam, std::max(0.0, std::round(10 * (penalty + step)) / 10));
   return tuning.best();
 }
 

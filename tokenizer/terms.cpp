@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <iterator>
 #include <map>
+#include <string>
 #include <tuple>
+#include <utility>
 
 #include "base/error.h"
 #include "base/one_line.h"
@@ -72,6 +75,7 @@ std::u32string uncapitalised(std::u32string translation, const RequiredText& req
 
 Terms::Terms(const std::filesystem::path& file) {
   const std::vector<std::string> lines = read_lines(file.string());
+  std::map<std::string, std::pair<std::size_t, std::string>, std::less<>> known;  // line, target
   for (std::size_t i = 0; i < lines.size(); ++i) {
     std::string_view line = lines[i];
     if (strip(line).empty() || line.starts_with('#')) continue;
@@ -81,6 +85,11 @@ Terms::Terms(const std::filesystem::path& file) {
     const std::string_view target = tab == line.npos ? "" : strip(line.substr(tab + 1));
     if (source.empty() || target.empty() || target.find('\t') != target.npos)
       throw Error(file.string(), ":", i + 1, ": must be a source term, a tab and a target term");
+    if (line.find('\0') != line.npos) throw Error(file.string(), ":", i + 1, ": has a NUL");
+    const auto [first, is_new] = known.try_emplace(std::string(source), i + 1, std::string(target));
+    if (!is_new && first->second.second != target)
+      throw Error(file.string(), ":", i + 1, ": '", one_line(std::string(source)),
+                  "' has another target term in line ", first->second.first, "; keep one of them");
     add(source, target);
   }
   sort();

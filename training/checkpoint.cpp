@@ -1,5 +1,8 @@
 #include "training/checkpoint.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 
 #include "base/error.h"
@@ -46,6 +49,7 @@ std::vector<std::filesystem::path> start_and_numbered(const RunFolder& run) {
 }
 
 std::optional<FoundCheckpoint> read_progress(const std::filesystem::path& path, const Warn& warn) {
+  require_readable(path);
   try {
     return FoundCheckpoint{path, progress_from_json(ModelFileReader(path).progress())};
   } catch (const Error& damage) {
@@ -55,6 +59,14 @@ std::optional<FoundCheckpoint> read_progress(const std::filesystem::path& path, 
 }
 
 }  // namespace
+
+void require_readable(const std::filesystem::path& path) {
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0 && errno != ENOENT)
+    throw std::filesystem::filesystem_error("cannot open", path,
+                                            std::error_code(errno, std::generic_category()));
+  if (file >= 0) close(file);
+}
 
 void write_weights(const std::filesystem::path& path, TrainingModel& model,
                    const torch::Tensor& flat_weights, const ModelAttachments& attachments) {

@@ -38,6 +38,10 @@ void remove_old_checkpoints(const RunFolder& run, std::int64_t keep,
 /// Removes numbered checkpoints of later updates, which a rollback has left behind.
 void remove_checkpoints_after(const RunFolder& run, std::int64_t update);
 
+/// Throws std::filesystem::filesystem_error where a file is there, but cannot be opened: that is no
+/// damage.
+void require_readable(const std::filesystem::path& path);
+
 struct FoundCheckpoint {
   std::filesystem::path path;
   ProgressRecord progress;
@@ -46,7 +50,7 @@ using Warn = std::function<void(const std::string&)>;
 /// The readable checkpoint with the highest update. Checkpoints of later updates than
 /// latest.safetensors that know of fewer rollbacks do not count: a rollback that was killed has
 /// left them. Calls `warn` for each newer one that is damaged. Throws Error where there are
-/// checkpoints but none is readable.
+/// checkpoints but none is readable, and filesystem_error where one cannot be opened.
 std::optional<FoundCheckpoint> find_checkpoint_to_resume(const RunFolder& run, const Warn& warn);
 /// The newest checkpoint that fits, among the numbered ones and the start checkpoint.
 /// latest.safetensors is none of them, so a run that was stopped rolls back as one that was not.

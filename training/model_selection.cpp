@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "model/file/model_file.h"
+#include "training/checkpoint.h"
 
 namespace dragoman {
 
@@ -125,6 +126,7 @@ void ModelSelection::take_last_weights(const ProgressRecord& progress) {
 
 void ModelSelection::restore_if_lost(const ProgressRecord& progress) {
   const std::filesystem::path model = run_.folder.model(), best = run_.folder.best();
+  require_readable(model);
   if (is_model(model)) return;
   const auto warn = [&](const std::filesystem::path& source) {
     observer_.warned(

@@ -80,7 +80,9 @@ int run(const AverageConfig& config, const Invocation& invocation) {
       models_of(config, invocation.given.contains("last") ? Fewer::Refused : Fewer::Taken);
   check_model_output("--output", config.output, {models.begin(), models.end()});
   write_average(models, config.output, invocation.command_line);
-  if (models.size() == 1)
+  if (models.size() == 1 && config.last == 1)
+    log_info(join_text(config.output, ": a copy of ", models.front().string()));
+  else if (models.size() == 1)
     log_warning(join_text(config.output, ": a copy of ", models.front().string(),
                           ", the only model that is there to average"));
   else

@@ -1,6 +1,10 @@
 #include "app/commands/output_file.h"
 
+#include <unistd.h>
+
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 
@@ -82,6 +86,8 @@ void check_output(std::string_view flag, const std::string& path,
   const fs::path folder = fs::path(path).parent_path();
   if (!folder.empty() && !fs::is_directory(folder, none))
     throw Error(folder.string(), ": no such folder; make it, or name another with ", flag);
+  if (!fs::exists(path, none) && access(folder.empty() ? "." : folder.c_str(), W_OK) != 0)
+    throw Error(path, ": cannot write: ", std::strerror(errno));
 }
 
 void check_text_output(std::string_view flag, const std::string& path,

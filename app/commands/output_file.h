@@ -19,7 +19,7 @@ bool same_file(const std::string& a, const std::string& b);
 
 /// Throws UsageError that names the flag where `path` is "-", a folder, one of the files that are
 /// read, or the model, a checkpoint, the log or the settings of a training run. Throws Error where
-/// its own folder does not exist. Devices are never refused.
+/// its own folder does not exist, or takes no new file. Devices are never refused.
 void check_output(std::string_view flag, const std::string& path,
                   const std::vector<std::string>& inputs);
 

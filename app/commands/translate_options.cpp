@@ -1,5 +1,7 @@
 #include "app/commands/translate_options.h"
 
+#include <algorithm>
+
 #include "app/commands/output_file.h"
 #include "app/commands/standard_input.h"
 #include "base/error.h"
@@ -60,7 +62,12 @@ void TranslateConfig::check_markup() const {
 }
 
 void TranslateConfig::check() const {
-  if (files.models.empty()) throw UsageError("--model: name a run folder or a model file");
+  if (files.models.empty() || std::ranges::find(files.models, "") != files.models.end())
+    throw UsageError("--model: name a run folder or a model file");
+  if (files.input.empty()) throw UsageError("--input: name a file, or - for standard input");
+  if (files.output.empty()) throw UsageError("--output: name a file, or - for standard output");
+  if (demands.terms_force && !files.json && demands.terms.empty() && !demands.protect)
+    throw UsageError("--terms-force: needs --terms or --protect");
   if (files.json && !files.prefix_file.empty())
     throw UsageError("--prefix-file: with --json the prefix is a field of each line");
   if (files.json && files.with_scores)

@@ -1,5 +1,6 @@
 #include "app/frame/program.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #if defined(__SSE2__)
@@ -40,7 +41,16 @@ constexpr std::string_view kNoMemory =
     "not enough memory; smaller batches (--max-tokens, --batch-size) need less";
 
 /// Called before any thread exists, as threads inherit the processor's modes.
+/// A standard stream that is closed would lend its number to the next file that is opened, and that
+/// file would be read or written in its place. What stands there instead fails as it does.
+void hold_closed_streams() {
+  for (const int number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (fcntl(number, F_GETFD) < 0)
+      (void)!open("/dev/null", number == STDOUT_FILENO ? O_RDONLY : O_WRONLY);
+}
+
 void prepare_process() {
+  hold_closed_streams();
 #if defined(__SSE2__)
   // A denormal number costs a hundred times the time of a normal one, and we need none.
   _mm_setcsr(_mm_getcsr() | 0x8040);  // flush to zero, denormals are zero

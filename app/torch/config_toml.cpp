@@ -35,4 +35,9 @@ std::string config_toml(RunConfig config, const SettingsRecord& settings) {
                                   [&](const Field& field) { return line_of(field, settings); });
 }
 
+bool is_config_of_a_run(std::string_view text) {
+  const std::string_view heading = kHeading;
+  return text.starts_with(heading.substr(0, heading.find('.')));
+}
+
 }  // namespace dragoman

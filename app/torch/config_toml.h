@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "training/progress_record.h"
 #include "training/start/run_config.h"
@@ -11,5 +12,8 @@ namespace dragoman {
 
 /// The file's text.
 std::string config_toml(RunConfig config, const SettingsRecord& settings);
+
+/// Whether a text is such a file.
+bool is_config_of_a_run(std::string_view text);
 
 }  // namespace dragoman

@@ -86,6 +86,19 @@ PreparedData prepare_in_turn(const SettledRun& run, const Workplace& place, Comm
   return std::move(*data);
 }
 
+/// A config.toml that a person has written gets another name. It may be the one of --config.
+void keep_given_config(const RunFolder& folder) {
+  const std::filesystem::path config = folder.config();
+  if (!std::filesystem::exists(config) || is_config_of_a_run(read_file(config))) return;
+  const std::filesystem::path kept = config.parent_path() / "config.given.toml";
+  if (std::filesystem::exists(kept))
+    throw Error(config.string(), ": the settings of the run are written here, and ", kept.string(),
+                " is there, too; move one of them away");
+  std::filesystem::rename(config, kept);
+  log_info(join_text(config.string(), " is ", kept.string(),
+                     " now: the settings of the run take its place"));
+}
+
 /// A GPU works on while the host packs batches, and is seldom asked for results.
 std::size_t updates_ahead(torch::Device device) { return device.is_cpu() ? 1 : 16; }
 
@@ -230,7 +243,10 @@ void train(TrainOptions& options, Communicator& ranks) {
   start.learn(&StartFacts::machine, machine);
 
   const SettledRun settled = start.run();
-  if (ranks.leads()) write_file(folder.config(), config_toml(settled.config, settled.settings));
+  if (ranks.leads()) {
+    if (!start.has_begun()) keep_given_config(folder);
+    write_file(folder.config(), config_toml(settled.config, settled.settings));
+  }
   TrainingRun run{
       .config = settled.config.train,
       .model = settled.config.model,

@@ -33,13 +33,19 @@ Preset parse_preset(const std::string& name) {
 }
 
 /// The preset where none is given: base. With --init-from (a run folder or a model file; "" without
-/// the flag), the preset of the run that made the model. A file that cannot be read counts as base;
-/// the error comes when its weights are read.
+/// the flag), the preset of the run that made the model; of an imported one, the preset that is
+/// about as wide. A file that cannot be read counts as base; the error comes when its weights are
+/// read.
 Preset inherited_preset(const std::string& init_from) {
   if (init_from.empty()) return Preset::Base;
   try {
     const ModelFileReader model(resolve_model_path(init_from));
-    return parse_preset(parse_config(model.provenance().configuration, init_from).at("preset"));
+    const auto configuration = parse_config(model.provenance().configuration, init_from);
+    if (const auto preset = configuration.find("preset"); preset != configuration.end())
+      return parse_preset(preset->second);
+    for (const Preset preset : {Preset::Tiny, Preset::Small})
+      if (model.config().d_model <= ModelConfig::from_preset(preset).d_model) return preset;
+    return Preset::Base;
   } catch (const std::exception&) {
     return Preset::Base;
   }

@@ -66,6 +66,21 @@ TEST_F(Lite, AnyLimitOfMemoryIsAnErrorThatSaysSoOrEnough) {
   EXPECT_LT(refusals, calls);
 }
 
+TEST_F(Lite, AStreamThatIsClosedLendsItsNumberToNoFile) {
+  for (const auto& [call, message] :
+       {std::pair("exec \"$@\" <&-", "standard input: cannot read: Bad file descriptor"),
+        std::pair("exec \"$@\" >&-", "standard output: cannot write: Bad file descriptor")}) {
+    std::vector<std::string> command = {"sh", "-c", call, "sh", DRAGOMAN_LITE_PROGRAM};
+    for (const std::string& word : words({})) command.push_back(word);
+    Process process(CommandWords{command});
+    process.send(kInput);
+    const ProcessResult result = process.wait();
+    EXPECT_FALSE(result.timed_out) << call;
+    EXPECT_EQ(result.exit_code, 1) << call;
+    EXPECT_THAT(result.errors, HasSubstr(message));
+  }
+}
+
 TEST_F(Lite, TheProgramKnowsItsNameAndItsLimits) {
   EXPECT_THAT(lite({"--version"}).output,
               AllOf(HasSubstr("dragoman-lite " DRAGOMAN_VERSION), Not(HasSubstr("Torch"))));

@@ -112,8 +112,9 @@ TEST(Terms, ACompressedFileIsReadAsIfItWerePlain) {
 }
 
 TEST(Terms, ABadFileIsNamedWithItsLine) {
-  for (const std::string text :
-       {"a\tb\nno tab\n", "a\tb\n\tb\n", "a\tb\na\t\n", "a\tb\na\tb\tc\n"}) {
+  using std::string_literals::operator""s;
+  for (const std::string& text : {"a\tb\nno tab\n"s, "a\tb\n\tb\n"s, "a\tb\na\t\n"s,
+                                  "a\tb\na\tb\tc\n"s, "a\tb\na\tc\n"s, "a\tb\nc\td\0e\n"s}) {
     const auto path = written(text);
     try {
       const Terms terms(path);
@@ -122,6 +123,7 @@ TEST(Terms, ABadFileIsNamedWithItsLine) {
       EXPECT_THAT(error.what(), HasSubstr(path.string() + ":2: ")) << text;
     }
   }
+  EXPECT_THAT(texts(Terms(written("a\tb\na\tb\n")).find("a")), ElementsAre("b"));
   const auto path = written("a\tb\n\xFF\tb\n");
   try {
     const Terms terms(path);

@@ -34,6 +34,23 @@ TEST(TranslateConfig, OneFlagAloneReadsStandardInput) {
   }
 }
 
+TEST(TranslateConfig, AnEmptyNameIsNoFileAndForceNeedsTerms) {
+  TranslateConfig config;
+  config.files.models = {""};
+  EXPECT_THAT(fault(config), testing::StartsWith("--model: "));
+  config.files.models = {"run/"};
+  config.files.output = "";
+  EXPECT_THAT(fault(config), testing::StartsWith("--output: "));
+  config.files.output = "-";
+  config.files.input = "";
+  EXPECT_THAT(fault(config), testing::StartsWith("--input: "));
+  config.files.input = "-";
+  config.demands.terms_force = true;
+  EXPECT_THAT(fault(config), testing::StartsWith("--terms-force: "));
+  config.files.json = true;
+  EXPECT_EQ(fault(config), "") << "each line may have terms";
+}
+
 TEST(TranslateConfig, StandardInputIsNoneOfTheFilesThatAreRead) {
   TranslateConfig config;
   config.demands = {.terms = "terms.tsv", .avoid = "-", .number_format = {}};
