@@ -38,9 +38,9 @@ namespace {
 
 enum ExitCode : int { kDone = 0, kFailed = 1, kMisused = 2, kDefect = 3 };
 constexpr std::string_view kNoMemory =
-    "not enough memory; smaller batches (--max-tokens, --batch-size) need less";
+    "not enough memory; a smaller model, smaller batches (train --max-tokens, translate "
+    "--batch-size) or fewer --threads need less";
 
-/// Called before any thread exists, as threads inherit the processor's modes.
 /// A standard stream that is closed would lend its number to the next file that is opened, and that
 /// file would be read or written in its place. What stands there instead fails as it does.
 void hold_closed_streams() {
@@ -49,6 +49,7 @@ void hold_closed_streams() {
       (void)!open("/dev/null", number == STDOUT_FILENO ? O_RDONLY : O_WRONLY);
 }
 
+/// Called before any thread exists, as threads inherit the processor's modes.
 void prepare_process() {
   hold_closed_streams();
 #if defined(__SSE2__)
