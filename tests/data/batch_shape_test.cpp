@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -87,6 +88,20 @@ TEST(BatchShape, LinksOfFillerSentencesAreNone) {
   ASSERT_EQ(whole.links.size(), whole.sentences.size());
   EXPECT_EQ(whole.links[2].size(), 1u);
   EXPECT_TRUE(whole.links.back().empty());
+}
+
+TEST(BatchShape, SimilarBatchesHaveOneOfFewShapesAndLittleFiller) {
+  std::set<std::tuple<std::int64_t, std::int64_t, std::int64_t>> shapes;
+  std::int64_t tokens = 0, rows = 0;
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    const PackedBatch batch = batch_of(300, 30, seed);
+    const BatchShape shape = shape_for(batch, ShapeUse::Padded);
+    shapes.insert({shape.sentences, shape.source.rows, shape.target.rows});
+    tokens += batch.source.size() + batch.target.size();
+    rows += shape.source.rows + shape.target.rows;
+  }
+  EXPECT_LE(shapes.size(), 9u);
+  EXPECT_LT(static_cast<double>(rows), 1.15 * static_cast<double>(tokens));
 }
 
 /// Batches of sentences sorted by length, as of an epoch: at most `max_tokens` on a side.

@@ -1,6 +1,9 @@
 // Sums of tensors over the ranks, made on a thread of their own while the caller computes on.
 #pragma once
 
+#include <c10/core/Event.h>
+#include <torch/types.h>
+
 #include <condition_variable>
 #include <deque>
 #include <exception>
@@ -8,9 +11,6 @@
 #include <optional>
 #include <stop_token>
 #include <thread>
-
-#include <c10/core/Event.h>
-#include <torch/types.h>
 
 #include "base/mutex.h"
 
