@@ -51,7 +51,11 @@ std::vector<std::filesystem::path> start_and_numbered(const RunFolder& run) {
 std::optional<FoundCheckpoint> read_progress(const std::filesystem::path& path, const Warn& warn) {
   require_readable(path);
   try {
-    return FoundCheckpoint{path, progress_from_json(ModelFileReader(path).progress())};
+    const ModelFileReader file(path);
+    const auto& data = file.provenance().data;
+    const auto checksum = data.find(kInitFrom);
+    return FoundCheckpoint{path, progress_from_json(file.progress()),
+                           checksum == data.end() ? "" : checksum->second};
   } catch (const Error& damage) {
     warn(join_text("checkpoint passed over: ", damage.what()));
     return std::nullopt;

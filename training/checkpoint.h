@@ -42,9 +42,13 @@ void remove_checkpoints_after(const RunFolder& run, std::int64_t update);
 /// damage.
 void require_readable(const std::filesystem::path& path);
 
+/// The name, in the provenance of a run's files, of the checksum of the model that it started from.
+inline constexpr const char* kInitFrom = "init-from";
+
 struct FoundCheckpoint {
   std::filesystem::path path;
   ProgressRecord progress;
+  std::string initial_checksum = {};  ///< of the model of --init-from; "" without one
 };
 using Warn = std::function<void(const std::string&)>;
 /// The readable checkpoint with the highest update. Checkpoints of later updates than

@@ -9,11 +9,7 @@ InitialModel initial_model(const std::string& init_from,
   if (init_from.empty()) return {};
   const ModelFileReader model(found ? found->path : resolve_model_path(init_from));
   InitialModel initial{model.checksum(), model.decode_defaults()};
-  if (found) {
-    const auto& data = model.provenance().data;
-    const auto remembered = data.find(kInitFrom);  // settle() refuses a new --init-from
-    initial.checksum = remembered == data.end() ? "" : remembered->second;
-  }
+  if (found) initial.checksum = found->initial_checksum;  // settle() refuses a new --init-from
   return initial;
 }
 

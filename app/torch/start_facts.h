@@ -15,8 +15,6 @@ struct InitialModel {
   std::string checksum;
   DecodeDefaults decode_defaults;
 };
-/// The name of its checksum in the provenance.
-inline constexpr const char* kInitFrom = "init-from";
 /// A run that has begun reads them from its checkpoint.
 InitialModel initial_model(const std::string& init_from,
                            const std::optional<FoundCheckpoint>& found);

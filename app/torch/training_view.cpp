@@ -10,6 +10,7 @@
 #include "app/frame/log.h"
 #include "base/amounts.h"
 #include "base/joined.h"
+#include "base/utf8.h"
 #include "training/cooldown.h"
 #include "training/run_log.h"
 
@@ -141,6 +142,14 @@ void log_run(const TrainingRun& run) {
 
 namespace {
 
+/// A sentence of at most 160 characters; log.jsonl has all of it.
+std::string start_of(const std::string& sentence) {
+  constexpr std::size_t kLongest = 160;
+  const std::u32string characters = code_points(sentence);
+  if (characters.size() <= kLongest) return sentence;
+  return to_utf8(characters.substr(0, kLongest - 1)) + "\u2026";
+}
+
 /// Logs the shortest good end of a stopped run. Its rate is still at the peak; a cooldown from here
 /// gains most of the gain of the whole rest.
 void log_shortest_end(const ProgressRecord& progress, const TrainConfig& config) {
@@ -254,9 +263,9 @@ void TrainingView::validated(const ValidationFacts& facts) {
   for (std::size_t i = 0; i < facts.samples.size(); ++i) {
     const auto& [source, text, reference] = facts.samples[i];
     if (!validated_)
-      log_info(
-          join_text("    sample ", i + 1, ": \"", source, "\", in the text: \"", reference, '"'));
-    log_info(join_text("    sample ", i + 1, ": ", text.empty() ? "(empty)" : text));
+      log_info(join_text("    sample ", i + 1, ": \"", start_of(source), "\", in the text: \"",
+                         start_of(reference), '"'));
+    log_info(join_text("    sample ", i + 1, ": ", text.empty() ? "(empty)" : start_of(text)));
   }
   validated_ = true;
 }

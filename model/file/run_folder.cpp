@@ -5,6 +5,8 @@
 #include <string>
 #include <system_error>
 
+#include "base/error.h"
+
 namespace dragoman {
 
 std::filesystem::path RunFolder::at_update(std::int64_t update) const {
@@ -16,7 +18,7 @@ std::filesystem::path RunFolder::at_update(std::int64_t update) const {
 
 std::vector<std::filesystem::path> RunFolder::numbered() const {
   std::vector<std::filesystem::path> paths;
-  std::error_code problem;  // ends the list, as where the folder is missing
+  std::error_code problem;
   for (std::filesystem::directory_iterator entry(checkpoints(), problem), end;
        !problem && entry != end; entry.increment(problem)) {
     long long update = 0;
@@ -24,6 +26,8 @@ std::vector<std::filesystem::path> RunFolder::numbered() const {
         entry->path() == at_update(update))
       paths.push_back(entry->path());
   }
+  if (problem && problem != std::errc::no_such_file_or_directory)
+    throw Error(checkpoints().string(), ": cannot be listed: ", problem.message());
   std::sort(paths.begin(), paths.end());
   return paths;
 }

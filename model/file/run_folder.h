@@ -35,7 +35,7 @@ struct RunFolder {
   std::filesystem::path corpus() const { return root / "corpus"; }
 
   /// Checkpoints at update counts above 0, by rising update; none where the folder does not exist.
-  /// Files of other names do not belong to the run.
+  /// Files of other names do not belong to the run. Throws Error where it cannot be listed.
   std::vector<std::filesystem::path> numbered() const;
 };
 

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "base/files.h"
+#include "base/utf8.h"
 #include "tests/system/train_fixture.h"
 
 namespace dragoman {
@@ -29,6 +30,26 @@ TEST_F(TrainLog, TheCommandThatPlotsTheRunIsNamedAndWorks) {
   for (const char* part : {"by-time", "BLEU of the validation text", "Sample translations",
                            "Parameters", "warmup-updates"})
     EXPECT_THAT(page.output, HasSubstr(part));
+}
+
+TEST_F(TrainLog, ALongSampleIsCutOnTheScreenAndWholeInTheLog) {
+  std::string source, target;
+  for (int i = 0; i < 40; ++i) {
+    source += "Das ist \u00FCbel. ";
+    target += "That is bad. ";
+  }
+  write_file(path("long.en"), source + "\n");
+  write_file(path("long.de"), target + "\n");
+  auto words = command("long", {"--max-updates", "20", "--max-length", "0"});
+  for (auto word = words.begin(); word != words.end(); ++word)
+    for (const std::string side : {"en", "de"})
+      if (*word == sample("valid." + side)) *word = path("long." + side);
+  const auto trained = run(words, "", kLimit);
+  ASSERT_EQ(trained.exit_code, 0) << trained.errors;
+  std::string start;  // of 159 characters
+  for (int i = 0; i < 11; ++i) start += "Das ist \u00FCbel. ";
+  EXPECT_THAT(trained.errors, HasSubstr("sample 1: \"" + start + "Das i\u2026\", in the text"));
+  EXPECT_THAT(read_file(path("long/log.jsonl")), HasSubstr(strip(source)));
 }
 
 TEST_F(TrainLog, TheLogHasTheSmoothedLossAndThePlainNegativeLogLikelihood) {

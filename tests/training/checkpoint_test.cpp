@@ -27,7 +27,10 @@ TEST(Checkpoint, AResumedModelGoesOnBitIdentically) {
     progress.update = 3;
     progress.start.settings.values = {{"lr", "0.001"}};
     write_checkpoint(path, straight,
-                     {.tokenizer_source = "pieces", .tokenizer_target = {}, .provenance = {}},
+                     {.tokenizer_source = "pieces",
+                      .tokenizer_target = {},
+                      .provenance = {},
+                      .decode_defaults = {}},
                      progress);
     // Its parameters are what the run would give.
     EXPECT_TRUE(torch::equal(load_flat_weights(path, straight.layout(), test_device()),
@@ -48,7 +51,9 @@ TEST(Checkpoint, AResumedModelGoesOnBitIdentically) {
 
 TEST(Checkpoint, AFailureOfTheFileSystemIsToldAndIsNoEndOfTheRun) {
   RecordingObserver observer;
-  const auto fails = [] { std::filesystem::file_size("/no/such/folder"); };  // not our own Error
+  const auto fails = [] {
+    std::filesystem::create_directory("/no/such/folder");  // not our own Error
+  };
   EXPECT_FALSE(try_to_save("checkpoint", "the next one may succeed", observer, fails));
   ASSERT_EQ(observer.warnings.size(), 1U);
   EXPECT_THAT(observer.warnings.front(),

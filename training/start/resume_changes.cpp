@@ -9,10 +9,7 @@ namespace dragoman {
 
 namespace {
 
-/// Whether a setting means the same as before: a model may have several names.
-bool is_same(const Field& field, const std::string& before, const std::string& now) {
-  if (before == now) return true;
-  if (field.info.name != "init-from" || before.empty() || now.empty()) return false;
+bool is_same_file(const std::string& before, const std::string& now) {
   try {
     return std::filesystem::equivalent(resolve_model_path(before), resolve_model_path(now));
   } catch (const std::exception&) {  // one of them is not there
@@ -20,15 +17,32 @@ bool is_same(const Field& field, const std::string& before, const std::string& n
   }
 }
 
+bool has_checksum(const std::string& model, const std::string& checksum) {
+  try {
+    return ModelFileReader(resolve_model_path(model)).checksum() == checksum;
+  } catch (const std::exception&) {  // it is not there, or no model
+    return false;
+  }
+}
+
+/// A model may have several names, and may have been moved or copied.
+bool is_same_model(const std::string& before, const std::string& now, const std::string& checksum) {
+  if (before.empty() || now.empty()) return false;
+  return is_same_file(before, now) || has_checksum(now, checksum);
+}
+
 }  // namespace
 
 ResumeChanges compare_configuration(const std::vector<Field>& fields,
-                                    const std::map<std::string, std::string>& remembered) {
+                                    const std::map<std::string, std::string>& remembered,
+                                    const std::string& initial_checksum) {
   ResumeChanges changes;
   for (const Field& field : fields) {
     const auto before = remembered.find(std::string(field.info.name));
     const std::string now = field.text();
-    if (before == remembered.end() || is_same(field, before->second, now)) continue;
+    if (before == remembered.end() || before->second == now) continue;
+    if (field.info.name == "init-from" && is_same_model(before->second, now, initial_checksum))
+      continue;
     const std::string change = join_text("--", field.info.name, " ", before->second, " -> ", now);
     switch (field.info.on_resume) {
       case OnResume::Allowed:

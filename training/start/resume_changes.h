@@ -15,8 +15,10 @@ struct ResumeChanges {
   std::vector<std::string> not_exact;  ///< the run goes on, but not bit-identically
 };
 
+/// The model of --init-from may have another path now: `initial_checksum` tells ("": not known).
 /// Throws UsageError naming the flag that would make it another run.
 ResumeChanges compare_configuration(const std::vector<Field>& fields,
-                                    const std::map<std::string, std::string>& remembered);
+                                    const std::map<std::string, std::string>& remembered,
+                                    const std::string& initial_checksum = "");
 
 }  // namespace dragoman

@@ -14,6 +14,14 @@ namespace dragoman {
 
 namespace {
 
+void inform(SettledRun& run, std::string text) {
+  run.remarks.push_back({.kind = Remark::Kind::Info, .text = std::move(text)});
+}
+
+void warn(SettledRun& run, std::string text) {
+  run.remarks.push_back({.kind = Remark::Kind::Warning, .text = std::move(text)});
+}
+
 /// A learning rate that has begun ends where it was to end.
 void require_same_schedule(const TrainConfig& config, const RunSettings& settings) {
   if (!config.has_lr_end() || config.lr_end == 0 || settings.asks_value("lr-end")) return;
@@ -47,9 +55,8 @@ void choose_by_text(SettledRun& run, RunSettings& settings, const TextFacts& tex
                            join_text("--preset ", name_of(preset)));
     settings.choose("preset", std::string(name_of(preset)), reason);
     if (const Preset full = preset_for(text.size); full != preset)
-      run.remarks.push_back(
-          {Remark::Kind::Info, join_text("preset ", name_of(preset), ": ", reason, "; --preset ",
-                                         name_of(full), " takes it all the same")});
+      inform(run, join_text("preset ", name_of(preset), ": ", reason, "; --preset ", name_of(full),
+                            " takes it all the same"));
   }
   if (preset == Preset::Tiny && run.config.model.norm == NormPosition::After)
     settings.choose("lr", "0.002", "--norm after");
@@ -82,9 +89,7 @@ void choose_by_tokenizers(SettledRun& run, RunSettings& settings, const StartFac
     throw UsageError("--tying three-way needs one vocabulary for both sides (--joint-vocab)");
   model.tying = Tying::TwoWay;
   settings.keep("tying", "two vocabularies");
-  run.remarks.push_back({Remark::Kind::Info,
-                         "two vocabularies: the embeddings of target and output are tied, the "
-                         "source's are not"});
+  inform(run, "two vocabularies: the embeddings of target and output are tied, the source's not");
 }
 
 /// Length, warm-up, validations, patience, moving average.
@@ -123,9 +128,8 @@ void warn_of_other_machine(SettledRun& run, const MachineFacts& machine_before,
   const auto compare = [&run](const std::string& fact, const std::string& before,
                               const std::string& now) {
     if (before != now)
-      run.remarks.push_back(
-          {Remark::Kind::Warning, join_text(fact, " ", before, " -> ", now,
-                                            ": the run goes on, but not bit-identically")});
+      warn(run,
+           join_text(fact, " ", before, " -> ", now, ": the run goes on, but not bit-identically"));
   };
   compare("ranks", std::to_string(machine_before.ranks), std::to_string(machine.ranks));
   compare("precision", machine_before.precision, machine.precision);
@@ -144,22 +148,33 @@ void recall(RunSettings& settings, const SettingsRecord& remembered) {
   settings.recall(recalled);
 }
 
+/// Throws UsageError where a new --max-updates lies before the updates that were made.
+void require_later_end(const TrainConfig& config, const ProgressRecord& begun) {
+  const auto& values = begun.start.settings.values;
+  const auto before = values.find("max-updates");
+  const bool is_new = before == values.end() || before->second != text_of(config.max_updates);
+  if (is_new && config.max_updates > 0 && config.max_updates < begun.update)
+    throw UsageError("--max-updates: ", config.max_updates, " is less than the ",
+                     counted(begun.update, "update"),
+                     " that this run has made; give more, or leave the flag out");
+}
+
 /// Refuses changes that would make another run, and reports all others.
 void compare_with_begun(SettledRun& run, const StartFacts& facts) {
   const ProgressRecord& begun = *facts.begun;
   const auto fields = run.config.fields();
-  const ResumeChanges changes = compare_configuration(fields, begun.start.settings.values);
+  const ResumeChanges changes =
+      compare_configuration(fields, begun.start.settings.values, facts.initial_checksum);
   run.expected_hashes = dragoman::expected_hashes(fields, begun.start);
+  require_later_end(run.config.train, begun);
   if (begun.update > 0 && begun.keep_value < 0 && !run.config.data.keep_valid_source.empty())
     throw UsageError(
         "--keep-valid-src: this run was started without it, so nothing is known to compare with; "
         "leave it out, or give another -o for another run");
   if (!facts.machine) return;
-  for (const std::string& change : changes.allowed)
-    run.remarks.push_back({Remark::Kind::Info, "changed: " + change});
+  for (const std::string& change : changes.allowed) inform(run, "changed: " + change);
   for (const std::string& change : changes.not_exact)
-    run.remarks.push_back({Remark::Kind::Warning,
-                           "changed: " + change + "; the run goes on, but not bit-identically"});
+    warn(run, "changed: " + change + "; the run goes on, but not bit-identically");
   warn_of_other_machine(run, begun.start.machine, *facts.machine);
 }
 

@@ -62,6 +62,7 @@ struct StartFacts {
   std::optional<SettingsRecord> remembered = {};
   /// The record of the checkpoint that the run goes on from; on rank 0.
   std::optional<ProgressRecord> begun = {};
+  std::string initial_checksum = {};  ///< of the model that it was started from, where known
   /// The checkpoint; in a new run the model of --init-from.
   std::optional<GivenModel> model = {};
   /// The files of --tokenizer and --target-tokenizer.

@@ -51,6 +51,7 @@ StartSettler::StartSettler(RunRequest request, const std::optional<FoundCheckpoi
   if (found) {
     facts_.begun = found->progress;
     facts_.remembered = found->progress.start.settings;
+    facts_.initial_checksum = found->initial_checksum;
   }
   // Of a run that has begun, the other ranks know nothing yet.
   if (ranks.leads() || !has_begun_) settle();

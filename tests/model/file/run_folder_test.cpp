@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "base/files.h"
 
 namespace dragoman {
@@ -22,6 +23,20 @@ TEST(RunFolder, OnlyFilesThatARunNamesSoAreItsCheckpoints) {
   EXPECT_EQ(run.at_update(0), run.start());
   std::filesystem::remove_all(run.root);
   EXPECT_TRUE(run.numbered().empty());
+}
+
+TEST(RunFolder, AFolderOfCheckpointsThatCannotBeListedIsAnError) {
+  const RunFolder run{std::filesystem::path(testing::TempDir()) /
+                      ("unlisted_" + std::to_string(getpid()))};
+  std::filesystem::create_directories(run.root);
+  write_file(run.checkpoints(), "a file in the folder's place");
+  try {
+    run.numbered();
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.what(), run.checkpoints().string() + ": cannot be listed: Not a directory");
+  }
+  std::filesystem::remove_all(run.root);
 }
 
 }  // namespace

@@ -43,7 +43,10 @@ class SaveFaults : public testing::Test {
     ProgressRecord progress;
     progress.update = update;
     write_checkpoint(folder_.latest(), model_,
-                     {.tokenizer_source = "pieces", .tokenizer_target = {}, .provenance = {}},
+                     {.tokenizer_source = "pieces",
+                      .tokenizer_target = {},
+                      .provenance = {},
+                      .decode_defaults = {}},
                      progress);
   }
 

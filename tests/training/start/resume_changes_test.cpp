@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/model/file/scratch_file.h"
+#include "tests/model/file/small_model.h"
 #include "training/train_config.h"
 
 namespace dragoman {
@@ -21,6 +21,21 @@ TEST(Resume, AnotherNameOfTheSameModelIsNoChange) {
     config.init_from = name;
     EXPECT_THROW(compare_configuration(fields_of(config), remembered), UsageError) << name;
   }
+}
+
+TEST(Resume, TheInitialModelIsKnownByItsChecksumWhereItHasMoved) {
+  const ScratchFile moved("moved"), other("other");
+  moved.write(SmallModel(9).bytes());
+  other.write(SmallModel(10).bytes());
+  TrainConfig config;
+  config.init_from = "where/it/was";
+  const auto remembered = configuration_of(fields_of(config));
+  const std::string checksum = ModelFileReader(moved.path()).checksum();
+  config.init_from = moved.path().string();
+  EXPECT_TRUE(compare_configuration(fields_of(config), remembered, checksum).allowed.empty());
+  EXPECT_THROW(compare_configuration(fields_of(config), remembered), UsageError);
+  config.init_from = other.path().string();
+  EXPECT_THROW(compare_configuration(fields_of(config), remembered, checksum), UsageError);
 }
 
 TEST(Resume, AFlagThatMakesAnotherRunIsRefusedAndOtherChangesAreListed) {

@@ -72,6 +72,20 @@ TEST_F(RunStart, ARateThatHasBegunIsNotBent) {
   EXPECT_EQ(refusal(), "");
 }
 
+TEST_F(RunStart, AnEndThatTheRunHasPassedIsRefused) {
+  ask("max-updates", "1000");
+  begin();
+  ask("max-updates", "499");
+  EXPECT_EQ(refusal(),
+            "--max-updates: 499 is less than the 500 updates that this run has made; give more, or "
+            "leave the flag out");
+  ask("max-updates", "500");
+  EXPECT_EQ(refusal(), "");
+  facts.begun->update = 1001;  // its cool-down came after the limit
+  ask("max-updates", "1000");
+  EXPECT_EQ(refusal(), "");
+}
+
 TEST_F(RunStart, AFlagThatWouldMakeAnotherRunIsRefused) {
   ask("lr", "0.004");
   begin();
