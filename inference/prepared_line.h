@@ -10,12 +10,14 @@
 #include <vector>
 
 #include "inference/search/search.h"
+#include "inference/sentence.h"
 #include "inference/sentence_cache.h"
 #include "inference/split.h"
 #include "inference/translation.h"
 #include "inference/translation_request.h"
 #include "tokenizer/term_marks.h"
 #include "tokenizer/terms.h"
+#include "tokenizer/tokenizer_pair.h"
 
 namespace dragoman {
 
@@ -54,5 +56,11 @@ struct PreparedLine {
   std::size_t words = 0;                 ///< number of words in `text`; for attention only
   TranslationFacts facts = {};
 };
+
+/// A text behind its tag ("<bt> one two"), as training writes them; "": no tag.
+std::string tagged(std::string_view tag, std::string_view text);
+/// The sentence to search for: that of a part of the line, whose source has these pieces.
+SourceSentence sentence_of(const PreparedLine& line, std::size_t part, std::vector<TokenId> pieces,
+                           const TokenizerPair& tokenizers);
 
 }  // namespace dragoman

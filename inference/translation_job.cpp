@@ -7,9 +7,10 @@
 
 namespace dragoman {
 
-TranslationJob::TranslationJob(const LinePreparer& preparer, SentenceCache& cache,
+TranslationJob::TranslationJob(const LinePreparer& preparer,
+                               const RequiredTextSearch& required_texts, SentenceCache& cache,
                                const Tokenizer& target)
-    : preparer_(preparer), cache_(cache), target_(target) {}
+    : preparer_(preparer), required_texts_(required_texts), cache_(cache), target_(target) {}
 
 std::vector<SourceSentence> TranslationJob::begin(Submission submission) {
   first_line_ = submission.first_line;
@@ -46,7 +47,7 @@ std::optional<SourceSentence> TranslationJob::look_up(PreparedLine& line, Source
   if (!key) return sentence;
   const auto part = static_cast<std::size_t>(sentence.part);
   if (auto known = cache_.find(*key))
-    return preparer_.keep_or_search_again(line, part, *std::move(known));
+    return required_texts_.keep_or_search_again(line, part, *std::move(known));
   line.parts[part].cache_key = std::move(key);
   return sentence;
 }
@@ -57,7 +58,7 @@ std::optional<SourceSentence> TranslationJob::finish(FinishedSentence sentence) 
   if (auto key = std::exchange(lines_[line]->parts[part].cache_key, std::nullopt))
     cache_.keep(*std::move(key), sentence.hypotheses);
   if (auto again =
-          preparer_.keep_or_search_again(*lines_[line], part, std::move(sentence.hypotheses)))
+          required_texts_.keep_or_search_again(*lines_[line], part, std::move(sentence.hypotheses)))
     return addressed(std::move(*again));
   const MutexLock lock(mutex_);
   order_.finish(line);

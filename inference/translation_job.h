@@ -15,6 +15,7 @@
 #include "inference/line_order.h"
 #include "inference/line_preparer.h"
 #include "inference/prepared_line.h"
+#include "inference/required_text_search.h"
 #include "inference/sentence.h"
 #include "inference/sentence_cache.h"
 #include "inference/translation.h"
@@ -26,8 +27,9 @@ namespace dragoman {
 class TranslationJob : public SentenceReceiver,
                        public std::enable_shared_from_this<TranslationJob> {
  public:
-  /// The preparer and the cache must outlive the work, the target's tokenizer the answers.
-  TranslationJob(const LinePreparer& preparer, SentenceCache& cache, const Tokenizer& target);
+  /// The target's tokenizer must outlive the answers, the others the work.
+  TranslationJob(const LinePreparer& preparer, const RequiredTextSearch& required_texts,
+                 SentenceCache& cache, const Tokenizer& target);
 
   /// Prepares the lines and returns their sentences, without those that the cache has. Called once,
   /// before any other function.
@@ -50,6 +52,7 @@ class TranslationJob : public SentenceReceiver,
   void stop_work() noexcept;
 
   const LinePreparer& preparer_;
+  const RequiredTextSearch& required_texts_;
   SentenceCache& cache_;
   const Tokenizer& target_;
   std::int64_t first_line_ = 0;

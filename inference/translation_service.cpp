@@ -13,6 +13,7 @@ TranslationService::TranslationService(const std::vector<Engine*>& engines,
       target_(tokenizers.target),
       preparer_(tokenizers, {.max_positions = engine_.max_positions(),
                              .several_sentences = config.several_sentences}),
+      required_texts_(tokenizers),
       edges_(token_edges(*target_)),
       cache_(config.cache_bytes),
       workers_(engines, config.limits) {}
@@ -59,7 +60,7 @@ std::shared_ptr<const PreparedRequest> TranslationService::with_demands(
 }
 
 TranslationAnswers TranslationService::submit(Submission submission) {
-  const auto job = std::make_shared<TranslationJob>(preparer_, cache_, *target_);
+  const auto job = std::make_shared<TranslationJob>(preparer_, required_texts_, cache_, *target_);
   TranslationAnswers answers(job);
   workers_.add(job->begin(std::move(submission)));
   return answers;

@@ -15,7 +15,7 @@
 //   step: candidates               SearchStep::take, Engine::step                     worker
 //   step: new hypotheses           Scheduler::advance, SentenceSearch::advance        worker
 //   hand over                      Workers::deliver, TranslationJob::finish           worker
-//   keep, or search once more      LinePreparer::keep_or_search_again                 worker
+//   keep, or search once more      RequiredTextSearch::keep_or_search_again           worker
 //   wait for the lines before it   LineOrder                                          -
 //   join the parts                 TranslationJob::next, assemble_translation         caller
 //   write                          Stream::write_finished, TranslationSink            caller
@@ -28,6 +28,7 @@
 #include <vector>
 
 #include "inference/line_preparer.h"
+#include "inference/required_text_search.h"
 #include "inference/search/engine.h"
 #include "inference/search/token_rules.h"
 #include "inference/sentence_cache.h"
@@ -84,6 +85,7 @@ class TranslationService {
   const Engine& engine_;
   const std::shared_ptr<const Tokenizer> target_;
   const LinePreparer preparer_;
+  const RequiredTextSearch required_texts_;
   const std::vector<TokenEdges> edges_;  ///< [V] of the target
   SentenceCache cache_;
   Workers workers_;  ///< last: its threads use all members above

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/utf8.h"
+#include "inference/required_text_search.h"
 #include "tests/inference/copying_model.h"
 
 namespace dragoman {
@@ -29,6 +30,11 @@ Terms terms(const std::string& source, const std::string& target) {
 const LinePreparer& preparer() {
   static const LinePreparer all(tokenizer_pair(),
                                 {.max_positions = 1000, .several_sentences = 0.0});
+  return all;
+}
+
+const RequiredTextSearch& required_texts() {
+  static const RequiredTextSearch all(tokenizer_pair());
   return all;
 }
 
@@ -95,7 +101,8 @@ TEST(LinePreparer, SourcesOfAModelMayHaveNoEnd) {
   EXPECT_EQ(sentences[0].tokens, tokenizer().encode("one two five."));
   EXPECT_FALSE(sentences[0].has_end);
   EXPECT_EQ(sentences[0].pieces(), line.facts.source_tokens);
-  const auto again = without_ends.keep_or_search_again(line, 0, {hypothesis("one two five.")});
+  const auto again =
+      RequiredTextSearch(tokenizers).keep_or_search_again(line, 0, {hypothesis("one two five.")});
   ASSERT_TRUE(again) << "with its term as a phrase";
   EXPECT_EQ(again->tokens, sentences[0].tokens);
   EXPECT_FALSE(again->has_end);
@@ -162,33 +169,49 @@ TEST(LinePreparer, PiecesKnowTheirWords) {
   EXPECT_EQ(line.parts[0].words.back(), 1u);
 }
 
-TEST(LinePreparer, AMissingTermIsSearchedForOnce) {
+TEST(RequiredTextSearch, AMissingTermIsSearchedForOnce) {
   PreparedLine line(3, request({.beam_size = 2}, {.terms = terms("two", "six")}));
   ASSERT_EQ(preparer().prepare({"one two three"}, line).size(), 1u);
-  const auto again = preparer().keep_or_search_again(line, 0, {hypothesis("one two three")});
+  const auto again = required_texts().keep_or_search_again(line, 0, {hypothesis("one two three")});
   ASSERT_TRUE(again);
   EXPECT_EQ(again->line, 3);
   EXPECT_EQ(again->tokens, with_end("one two three"));
   EXPECT_EQ(again->required.phrases.count(), 1);
   EXPECT_TRUE(again->needs_attention);
-  EXPECT_FALSE(preparer().keep_or_search_again(line, 0, {hypothesis("one six three")}));
+  EXPECT_FALSE(required_texts().keep_or_search_again(line, 0, {hypothesis("one six three")}));
   EXPECT_EQ(line.parts[0].hypotheses[0].tokens, tokenizer().encode("one six three"));
   EXPECT_THAT(line.parts[0].unmet, IsEmpty());
 }
 
-TEST(LinePreparer, ASecondTranslationThatIsNoBetterIsNotTaken) {
+TEST(RequiredTextSearch, ATermThatIsMuchLongerThanASentenceIsNotSearchedFor) {
+  std::string six;
+  for (std::size_t i = 0; i < 2 * kMostTermPieces; ++i) six += "six ";
+  const Terms both({{"two", six}, {"three", "five"}});
+  for (const auto& [text, searched] : {std::pair("one two", 0), std::pair("one two three", 1)}) {
+    PreparedLine line(0, request({}, {.terms = both}));
+    preparer().prepare({text}, line);
+    const auto again = required_texts().keep_or_search_again(line, 0, {hypothesis("one")});
+    ASSERT_EQ(again.has_value(), searched > 0) << text;
+    if (again) {
+      EXPECT_EQ(again->required.phrases.count(), 1);
+    }
+    EXPECT_THAT(line.parts[0].unmet, testing::SizeIs(1 + searched)) << "the long one is reported";
+  }
+}
+
+TEST(RequiredTextSearch, ASecondTranslationThatIsNoBetterIsNotTaken) {
   PreparedLine line(0, request({}, {.terms = terms("two", "six")}));
   preparer().prepare({"one two three"}, line);
-  ASSERT_TRUE(preparer().keep_or_search_again(line, 0, {hypothesis("one two three")}));
-  EXPECT_FALSE(preparer().keep_or_search_again(line, 0, {hypothesis("three three")}));
+  ASSERT_TRUE(required_texts().keep_or_search_again(line, 0, {hypothesis("one two three")}));
+  EXPECT_FALSE(required_texts().keep_or_search_again(line, 0, {hypothesis("three three")}));
   EXPECT_EQ(line.parts[0].hypotheses[0].tokens, tokenizer().encode("one two three"));
   EXPECT_THAT(line.parts[0].unmet, testing::SizeIs(1));
 }
 
-TEST(LinePreparer, ALineThatHasAllItsTermsIsNotSearchedAgain) {
+TEST(RequiredTextSearch, ALineThatHasAllItsTermsIsNotSearchedAgain) {
   PreparedLine line(0, request({}, {.terms = terms("two", "six")}));
   preparer().prepare({"one two three"}, line);
-  EXPECT_FALSE(preparer().keep_or_search_again(line, 0, {hypothesis("one six three")}));
+  EXPECT_FALSE(required_texts().keep_or_search_again(line, 0, {hypothesis("one six three")}));
 }
 
 }  // namespace

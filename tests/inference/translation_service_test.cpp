@@ -124,8 +124,9 @@ TEST(TranslationService, SentencesThatAreKeptHaveTheTranslationsThatTheyWouldGet
       ASSERT_EQ(found.size(), expected.size());
       for (std::size_t i = 0; i < found.size(); ++i)
         EXPECT_TRUE(is_same(found[i], expected[i])) << time << " " << i;
-      if (time > 0)
+      if (time > 0) {
         EXPECT_EQ(engines.admitted() > admitted, asked.config.sampling || asked.demands != nullptr);
+      }
     }
   }
   EXPECT_GT(keeping.cache_counts().found, 0);
