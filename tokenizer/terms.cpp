@@ -190,15 +190,43 @@ std::vector<RequiredText> Terms::find(std::string_view source) const {
   return found;
 }
 
+namespace {
+
+/// "b" of <b> and </b>; "" of a text that is no tag, and of a tag that stands alone (<br/>).
+std::string_view tag_name(std::string_view text) {
+  if (!text.starts_with('<') || !text.ends_with('>') || text.ends_with("/>")) return {};
+  text.remove_prefix(text.starts_with("</") ? 2 : 1);
+  text.remove_suffix(1);
+  return text;
+}
+
+/// Whether a closing tag of the name stands before its opening one.
+bool closes_too_early(std::string_view text, std::string_view name) {
+  const std::string opening = join_text('<', name, '>'), closing = join_text("</", name, '>');
+  std::int64_t open = 0;
+  for (std::size_t at = text.find('<'); at != text.npos; at = text.find('<', at + 1)) {
+    if (text.substr(at).starts_with(opening)) ++open;
+    if (text.substr(at).starts_with(closing) && --open < 0) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 std::vector<RequiredText> unmet_texts(const std::vector<RequiredText>& required,
                                       std::string_view translation) {
   const std::u32string characters = with_equal_spaces(translation);
   std::map<std::string, std::int64_t> unused;
+  std::string in_source;  // the texts in their order
+  for (const RequiredText& text : required) in_source += text.text;
   std::vector<RequiredText> unmet;
   for (const RequiredText& text : required) {
     const auto [entry, is_new] = unused.try_emplace(text.text);
     if (is_new) entry->second = count_of(uncapitalised(characters, text), text);
-    if (entry->second-- <= 0) unmet.push_back(text);
+    const std::string_view name = tag_name(text.text);
+    const bool is_reversed =
+        !name.empty() && closes_too_early(translation, name) && !closes_too_early(in_source, name);
+    if (entry->second-- <= 0 || is_reversed) unmet.push_back(text);
   }
   return unmet;
 }

@@ -58,7 +58,8 @@ class Terms {
 };
 
 /// The texts of `required` that the translation does not have as whole words as often as it should.
-/// The first letter of a text may be a capital in the translation.
+/// The first letter of a text may be a capital in the translation. A pair of tags (<b>, </b>) must
+/// not be turned round.
 std::vector<RequiredText> unmet_texts(const std::vector<RequiredText>& required,
                                       std::string_view translation);
 

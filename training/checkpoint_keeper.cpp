@@ -73,7 +73,8 @@ void CheckpointKeeper::save_numbered(ProgressRecord& progress) {
     return !std::filesystem::exists(run_.folder.at_update(update), unknown) && !unknown;
   });
   sound = still_needed(sound, progress.update);
-  if (is_sound_in_itself(progress.history)) sound.push_back(progress.update);
+  const bool has_near = !sound.empty() && progress.update - sound.back() < kUpdatesBetweenSound;
+  if (is_sound_in_itself(progress.history) && !has_near) sound.push_back(progress.update);
   save(run_.folder.at_update(progress.update), progress);
   numbered_ = NumberedState(progress);
   // A rollback whose state could not be saved has left numbered checkpoints of later updates there,

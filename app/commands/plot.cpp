@@ -1,5 +1,7 @@
 // dragoman plot: training runs as one HTML page with curves, samples and settings.
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -53,6 +55,7 @@ fs::path log_of(const fs::path& run) {
 /// Reads the file instead of mapping it, as a running training may cut its log meanwhile.
 std::string read_log(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
+  if (!file) throw Error(path.string(), ": cannot open: ", std::strerror(errno));
   std::string text{std::istreambuf_iterator<char>(file), {}};
   if (!file) throw Error(path.string(), ": cannot read");
   return text;

@@ -83,6 +83,10 @@ std::string right_value(std::string_view value, const Field* field) {
     case Field::Kind::Text:
     case Field::Kind::Choice:
       return in_quotes(value);
+    case Field::Kind::Flag:
+      if (value == "yes" || value == "on") return "true";
+      if (value == "no" || value == "off") return "false";
+      [[fallthrough]];
     default:
       return std::string(value);
   }
@@ -96,7 +100,10 @@ std::string config_hint(std::string_view line, const std::vector<Field>& fields)
   const std::string right = right_value(parts.value, find_field(fields, parts.key));
   if (right == parts.value && parts.has_equals) return "";
   const std::string text = join_text(parts.key, " = ", right);
-  if (right == "true" || right == "false") return "; true and false have small letters: " + text;
+  if (parts.value == "True" || parts.value == "False")
+    return "; true and false have small letters: " + text;
+  if (parts.value.starts_with('[') && !parts.value.ends_with(']'))
+    return "; a list ends with a bracket: " + text;
   if (!parts.has_equals) return "; key and value are joined by =: " + text;
   if (right.find('\\') != std::string::npos)
     return "; with a backslash texts stand in single quotes: " + text;

@@ -125,7 +125,7 @@ void log_choices(const TrialSettings& trial, const EpochFacts& corpus) {
   if (config.init_from.empty()) text += join_text(name_of(config.preset), ", ");
   text += join_text(with_separators(trial.model.target_vocabulary), " pieces, ");
   if (end) {
-    text += join_text(counted(std::llround(end->updates_left), "update"), " of ",
+    text += join_text(counted(std::max(1LL, std::llround(end->updates_left)), "update"), " of ",
                       counted(std::llround(corpus.target_tokens_per_update()), "target piece"));
     if (seconds > 0) text += ", about " + duration_text(end->seconds_left);
     text += config.patience > 0 && trial.validates() ? ", less if the score stops rising earlier; "

@@ -29,7 +29,9 @@ void accept_auto(Field& field) {
 /// Throws UsageError where there is no such preset.
 Preset parse_preset(const std::string& name) {
   const auto names = names_of(Preset{});
-  return static_cast<Preset>(parse_choice("preset", {names.begin(), names.end()}, name));
+  std::vector<std::string_view> choices(names.begin(), names.end());
+  choices.push_back(kAuto);  // `name` is not "auto": the caller has seen to it
+  return static_cast<Preset>(parse_choice("preset", choices, name));
 }
 
 /// The preset where none is given: base. With --init-from (a run folder or a model file; "" without

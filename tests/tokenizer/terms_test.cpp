@@ -142,6 +142,15 @@ TEST(Terms, MissingTermsAreNamed) {
   EXPECT_THAT(unmet_texts({{0, 1, "1\u202f000"}}, "1 000"), IsEmpty());
 }
 
+TEST(Terms, ATagThatIsClosedBeforeItOpensIsUnmet) {
+  const std::vector<RequiredText> required = {{0, 3, "<b>"}, {4, 8, "</b>"}, {9, 14, "<br/>"}};
+  EXPECT_THAT(unmet_texts(required, "<b> a </b> <br/>"), IsEmpty());
+  EXPECT_THAT(texts(unmet_texts(required, "</b> a <b> <br/>")), ElementsAre("<b>", "</b>"));
+  EXPECT_THAT(texts(unmet_texts(required, "<b> a <br/>")), ElementsAre("</b>"));
+  const std::vector<RequiredText> turned = {{0, 4, "</i>"}, {5, 8, "<i>"}};
+  EXPECT_THAT(unmet_texts(turned, "</i> a <i>"), IsEmpty()) << "as in the source";
+}
+
 TEST(Terms, ATermMayHaveAnEndingOrTheSentencesCapital) {
   const auto is_there = [](const std::string& term, const std::string& translation) {
     return unmet_texts({{0, 1, term, true}}, translation).empty();

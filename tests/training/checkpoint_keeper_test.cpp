@@ -56,6 +56,14 @@ TEST_F(CheckpointKeeperTest, TheNewestAndThoseThatARollbackMayNeedAreKept) {
   EXPECT_THAT(checkpoints(), ElementsAre("update-00000200", "update-00000400"));
 }
 
+TEST_F(CheckpointKeeperTest, OfManyCheckpointsARollbackNeedsFew) {
+  run.config.keep_last = 1;
+  keeper.save_start(progress);
+  for (std::int64_t update = 1; update <= 30; ++update) save_at(update);
+  EXPECT_THAT(checkpoints(),
+              ElementsAre("start", "update-00000012", "update-00000024", "update-00000030"));
+}
+
 TEST_F(CheckpointKeeperTest, ANewCheckpointIsKeptBesideADamagedOneOfAHigherNumber) {
   run.config.keep_last = 1;
   keeper.save_start(progress);

@@ -163,6 +163,12 @@ void doubt_times(const TrainConfig& config, const RunPace& pace, Doubts& doubts)
   const double updates = end ? end->updates_left : 0;
   const auto every = static_cast<double>(config.valid_every);
   const double first = every * pace.seconds_per_update;
+  if (updates > 0 && updates < 2) {
+    doubts.add(
+        "the run ends after about one update, so it learns nothing; give more by "
+        "--max-updates, --max-epochs or --max-time");
+    return;
+  }
   if (!pace.validates)
     doubts.add(
         "there is no validation text, so the last model is taken for the best and "

@@ -31,11 +31,21 @@ void require_same_schedule(const TrainConfig& config, const RunSettings& setting
                    ", or another -o for another run");
 }
 
+/// The model of --init-from has its own size, which may be another than the preset's.
+void warn_of_unused_size(SettledRun& run) {
+  const Preset preset = run.config.train.preset;
+  const std::int64_t width = run.config.model.d_model;
+  if (width == ModelConfig::from_preset(preset).d_model) return;
+  inform(run, join_text("--preset ", name_of(preset), ": decides how the run trains; the model of ",
+                        "--init-from keeps its size, d_model ", width));
+}
+
 void choose_by_models(SettledRun& run, RunSettings& settings, const StartFacts& facts) {
   const bool has_initial_model = !run.config.train.init_from.empty();
   if (facts.model && has_initial_model) {
     take_architecture(*facts.model, settings, run.config.model);
     refuse_ignored_tokenizer_flags(settings, facts.model->tokenizers, "--init-from");
+    if (!facts.begun && settings.asks_value("preset")) warn_of_unused_size(run);
   }
   if (facts.model)
     take_tokenizers(*facts.model, facts.tokenizer_files, run.config.tokenizer);

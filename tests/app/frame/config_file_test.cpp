@@ -138,6 +138,10 @@ TEST_F(ConfigFile, AValueIsExplainedByItsField) {
   EXPECT_THAT(refusal("max-tokens = 10k\n"), EndsWith("; write max-tokens = 10000"));
   EXPECT_THAT(refusal("files = [s/train.en]\n"),
               EndsWith("; texts stand in quotes: files = [\"s/train.en\"]"));
+  EXPECT_THAT(refusal("cache = yes\n"), EndsWith("; write cache = true"));
+  EXPECT_THAT(refusal("cache = off\n"), EndsWith("; write cache = false"));
+  EXPECT_THAT(refusal("files = [\"a\"\nlr = 1\n"),
+              EndsWith("; a list ends with a bracket: files = [\"a\"]"));
   EXPECT_THAT(refusal("files = [a, 'b c' , \"d\"]  # both\n"),
               EndsWith("; texts stand in quotes: files = [\"a\", \"b c\", \"d\"]"));
   EXPECT_THAT(refusal("norm: after\n"),

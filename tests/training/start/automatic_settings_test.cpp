@@ -211,6 +211,12 @@ TEST(DoubtfulChoices, AWarmUpLongerThanTheRunIsWarnedOf) {
   EXPECT_THAT(choice.doubts(), Contains(HasSubstr("never comes to its peak")));
 }
 
+TEST(DoubtfulChoices, OfARunOfOneUpdateNothingElseIsSaid) {
+  Choice choice;
+  choice.train.max_updates = 1;
+  EXPECT_THAT(choice.doubts(), testing::ElementsAre(HasSubstr("ends after about one update")));
+}
+
 TEST(DoubtfulChoices, AModelTooLargeForTheTextIsWarnedOf) {
   Choice choice;
   choice.size.parameters = 63'000'000;

@@ -145,6 +145,12 @@ TEST_F(RunStart, AnInitialModelGivesArchitectureAndTokenizers) {
   EXPECT_EQ(run.config.tokenizer.source_bytes, tokenizers().source->model_bytes());
   EXPECT_FALSE(run.config.tokenizer.trains());
   EXPECT_EQ(reason(run, "d-model"), "the model of --init-from");
+  EXPECT_THAT(run.remarks, IsEmpty());
+  ask("preset", "big");
+  ASSERT_EQ(settled().remarks.size(), 1U);
+  EXPECT_THAT(
+      settled().remarks[0].text,
+      HasSubstr("--preset big: decides how the run trains; the model of --init-from keeps"));
 }
 
 TEST_F(RunStart, TyingAndSpecialPiecesStayAsTheInitialModelHasThem) {
