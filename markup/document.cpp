@@ -31,11 +31,29 @@ class DocumentWriter {
   DocumentWriter(const MarkupDocument& document, std::span<const AlignedText> translations)
       : document_(document), translations_(translations) {}
 
-  void write_all() { write({0, document_.bytes.size()}, 0); }
-
-  std::string take() { return std::move(text_); }
+  TranslatedDocument translated() {
+    std::size_t place = 0, untranslated = 0;
+    for (const CheckedStretch& checked : document_.checked) {
+      write({place, checked.source.begin}, next_passage(place));
+      const std::size_t begin = text_.size();
+      write(checked.source, next_passage(checked.source.begin));
+      place = checked.source.end;
+      if (checked.is_sound(std::string_view(text_).substr(begin))) continue;
+      text_.replace(begin, std::string::npos, checked.untranslated);
+      ++untranslated;
+    }
+    write({place, document_.bytes.size()}, next_passage(place));
+    return {.bytes = std::move(text_), .untranslated = untranslated};
+  }
 
  private:
+  /// The first that begins at a place or behind it.
+  std::size_t next_passage(std::size_t place) const {
+    const auto next = std::ranges::lower_bound(
+        document_.passages, place, {}, [](const Passage& passage) { return passage.source.begin; });
+    return static_cast<std::size_t>(next - document_.passages.begin());
+  }
+
   /// Appends the bytes of a range of the document. Passages from number `next` on that lie in it
   /// are written as their translations.
   void write(const ByteRange& range, std::size_t next) {
@@ -56,10 +74,7 @@ class DocumentWriter {
       text_ += numbered_placeholder(tag.source.of(document_.bytes), tag.argument);
       return;
     }
-    const auto attribute =
-        std::ranges::upper_bound(document_.passages, tag.source.begin, {},
-                                 [](const Passage& passage) { return passage.source.begin; });
-    write(tag.source, static_cast<std::size_t>(attribute - document_.passages.begin()));
+    write(tag.source, next_passage(tag.source.begin + 1));
   }
 
   void write_passage(const Passage& passage, const AlignedText& translation) {
@@ -109,11 +124,9 @@ class DocumentWriter {
 
 }  // namespace
 
-std::string translated_document(const MarkupDocument& document,
-                                std::span<const AlignedText> translations) {
-  DocumentWriter writer(document, translations);
-  writer.write_all();
-  return writer.take();
+TranslatedDocument translated_document(const MarkupDocument& document,
+                                       std::span<const AlignedText> translations) {
+  return DocumentWriter(document, translations).translated();
 }
 
 bool needs_alignment(const Passage& passage) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <limits>
 #include <span>
 #include <string>
@@ -55,16 +56,29 @@ struct Passage {
   std::string space_before = {}, space_behind = {};
 };
 
+/// A stretch that stays untranslated where its translation is not sound.
+struct CheckedStretch {
+  ByteRange source;          ///< in the document; each passage lies inside of it or outside
+  std::string untranslated;  ///< its bytes without a translation
+  std::function<bool(std::string_view written)> is_sound;
+};
+
 struct MarkupDocument {
   std::string bytes;
   /// Sorted by their begin. An attribute's passage may lie inside a tag of another one.
   std::vector<Passage> passages = {};
+  std::vector<CheckedStretch> checked = {};  ///< in their order
+};
+
+struct TranslatedDocument {
+  std::string bytes;
+  std::size_t untranslated = 0;  ///< of MarkupDocument::checked
 };
 
 /// The document with a translation in the place of each passage. Tags move with the words that they
 /// belong to (place_tags()).
-std::string translated_document(const MarkupDocument& document,
-                                std::span<const AlignedText> translations);
+TranslatedDocument translated_document(const MarkupDocument& document,
+                                       std::span<const AlignedText> translations);
 
 /// The most words of a line that is aligned with its translation: attention takes memory for the
 /// words of the one times those of the other.

@@ -19,7 +19,7 @@ bool may_have_number(std::string_view placeholder) {
 }
 
 std::string numbered_placeholder(std::string_view placeholder, std::size_t argument) {
-  return '%' + std::to_string(argument) + '$' + std::string(placeholder.substr(1));
+  return placeholder.front() + std::to_string(argument) + '$' + std::string(placeholder.substr(1));
 }
 
 bool are_numbered(const Passage& passage, std::vector<PlacedTag>& tags) {

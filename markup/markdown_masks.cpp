@@ -1,7 +1,9 @@
 #include "markup/markdown_masks.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
+#include <utility>
 
 #include "base/utf8.h"
 
@@ -20,6 +22,27 @@ std::size_t label_length(std::string_view text) {
   return end == std::string_view::npos || text[end] != ']' || end == 2 ? 0 : end + 1;
 }
 
+/// Names of blocks of HTML (CommonMark, section 4.6) that md4c 0.4 does not find. It lacks some,
+/// and does not look further behind one that another begins with: "th" hides "thead".
+/// Each stands beside one that is as long, and that md4c finds.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 15> kHiddenBlocks = {{
+    {"h2", "h1"},
+    {"h3", "h1"},
+    {"h4", "h1"},
+    {"h5", "h1"},
+    {"h6", "h1"},
+    {"link", "form"},
+    {"param", "table"},
+    {"thead", "table"},
+    {"track", "table"},
+    {"header", "center"},
+    {"search", "center"},
+    {"basefont", "fieldset"},
+    {"colgroup", "fieldset"},
+    {"frameset", "fieldset"},
+    {"menuitem", "fieldset"},
+}};
+
 class Masker {
  public:
   explicit Masker(std::string_view markdown)
@@ -33,6 +56,7 @@ class Masker {
     while (place < masked_.text.size()) {
       const std::size_t end = line_end(place);
       mask_labels({place, end});
+      mask_block_name({place, end});
       place = end + 1;
     }
     return std::move(masked_);
@@ -83,6 +107,17 @@ class Masker {
       else if (length > 0 && (rest[1] == '^' || is_alert(text, at, length)))
         mask({begin, begin + length}, rest[1] == '!');
     }
+  }
+
+  void mask_block_name(const ByteRange& range) {
+    const std::string_view text = line(range);
+    std::size_t begin = text.find_first_not_of(" \t>*+-0123456789.)");  // of lists and quotes
+    if (begin == std::string_view::npos || text[begin++] != '<') return;
+    if (text.substr(begin).starts_with('/')) ++begin;
+    const std::string_view tag = text.substr(begin);
+    const std::string name = ascii_lower(tag.substr(0, tag.find_first_of(" \t/>")));
+    for (const auto& [hidden, known] : kHiddenBlocks)
+      if (name == hidden) masked_.text.replace(range.begin + begin, name.size(), known);
   }
 
   void mask(const ByteRange& label, bool begins_block) {

@@ -13,7 +13,8 @@ namespace dragoman {
 struct MaskedMarkdown {
   std::string_view original;
   /// As long as the original. A label of a footnote ([^1]) or an alert ([!NOTE]) is full stops,
-  /// front matter is blank, and a footnote is an item of a list.
+  /// front matter is blank, and a footnote is an item of a list. At the beginning of a line the
+  /// name of a block of HTML that md4c does not find (<thead>) is one that it finds.
   std::string text = {};
   struct Label {
     ByteRange place;

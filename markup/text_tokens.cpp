@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/utf8.h"
+#include "markup/format_arguments.h"
 
 namespace dragoman {
 
@@ -103,6 +104,30 @@ MarkupToken tag_token(std::string_view tag) {
           .name = std::move(name)};
 }
 
+/// The end of the letters that follow a place.
+std::size_t end_of_letters(std::string_view text, std::size_t place) {
+  return static_cast<std::size_t>(
+      std::find_if_not(text.begin() + static_cast<std::ptrdiff_t>(place), text.end(), is_letter) -
+      text.begin());
+}
+
+/// The directive of a format with the letters that follow it; or a placeholder of any kind.
+FormatDirective placeholder_at(std::string_view text, std::size_t offset,
+                               const FormatSyntaxes& formats) {
+  using enum FormatDirective::Argument;
+  FormatDirective directive = format_directive(formats, text, offset);
+  // Of Java, where any text stands in quotes.
+  if (directive.length > 0 && text[offset] != '\'') {
+    const std::size_t end = offset + directive.length;
+    if (directive.argument != None && is_letter(text[end - 1]))
+      directive.length = end_of_letters(text, end) - offset;
+    return directive;
+  }
+  const std::size_t length = placeholder_length(text, offset);
+  const bool takes_next = takes_next_argument(text.substr(offset, length));
+  return {.length = length, .argument = takes_next ? Next : Named};
+}
+
 }  // namespace
 
 std::size_t placeholder_length(std::string_view text, std::size_t offset) {
@@ -115,14 +140,13 @@ std::size_t placeholder_length(std::string_view text, std::size_t offset) {
   if (!rest.starts_with('%')) return 0;
   const std::size_t length = conversion_length(rest);
   if (length == 0 || !is_letter(rest[length - 1])) return length;
-  const std::size_t end =
-      std::find_if_not(rest.begin() + static_cast<std::ptrdiff_t>(length), rest.end(), is_letter) -
-      rest.begin();
+  const std::size_t end = end_of_letters(rest, length);
   const bool is_percentage = offset > 0 && kDigits.find(text[offset - 1]) != std::string_view::npos;
   return is_percentage && end > length && length == 2 ? 0 : end;
 }
 
-std::vector<MarkupToken> text_tokens(std::string_view text, AlsoKept also) {
+std::vector<MarkupToken> text_tokens(std::string_view text, AlsoKept also,
+                                     const FormatSyntaxes& formats) {
   std::vector<MarkupToken> tokens;
   const auto add = [&](MarkupToken token, std::size_t begin, std::size_t end) {
     if (begin == end) return;
@@ -131,15 +155,15 @@ std::vector<MarkupToken> text_tokens(std::string_view text, AlsoKept also) {
       token.text = text.substr(begin, end - begin);
     tokens.push_back(std::move(token));
   };
-  std::size_t begin = 0, place = 0;
+  std::size_t begin = 0, place = 0, argument = 0;
   while (place < text.size()) {
     const std::string_view rest = text.substr(place);
     const std::size_t tag = tag_length(rest);
     const std::size_t single =
         also == AlsoKept::Positions ? position_length(rest) : control_length(rest);
-    const std::size_t placeholder =
-        also == AlsoKept::Placeholders ? placeholder_length(text, place) : 0;
-    const std::size_t length = std::max({tag, single, placeholder});
+    const FormatDirective placeholder =
+        also == AlsoKept::Placeholders ? placeholder_at(text, place, formats) : FormatDirective{};
+    const std::size_t length = std::max({tag, single, placeholder.length});
     if (length == 0) {
       ++place;
       continue;
@@ -148,8 +172,14 @@ std::vector<MarkupToken> text_tokens(std::string_view text, AlsoKept also) {
     begin = place + length;
     if (tag > 0)
       add(tag_token(rest.substr(0, tag)), place, begin);
+    else if (single > 0)
+      add({.kind = Kind::Single, .source = {}}, place, begin);
     else
-      add({.kind = single > 0 ? Kind::Single : Kind::Kept, .source = {}}, place, begin);
+      add({.kind = Kind::Kept,
+           .source = {},
+           .argument = placeholder.argument == FormatDirective::Argument::Next ? ++argument : 0,
+           .takes_number = placeholder.takes_number},
+          place, begin);
     place = begin;
   }
   add({.kind = Kind::Text, .source = {}}, begin, text.size());

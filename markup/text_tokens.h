@@ -1,9 +1,11 @@
 // Tokens of a text that is no document of markup, and yet may have tags and placeholders.
 #pragma once
 
+#include <cstddef>
 #include <string_view>
 #include <vector>
 
+#include "markup/format_directives.h"
 #include "markup/markup_token.h"
 
 namespace dragoman {
@@ -16,12 +18,13 @@ enum class AlsoKept {
 };
 
 /// The tokens of `text`, whose places are counted from its begin. "<" and "%" that begin nothing of
-/// this kind are text.
-std::vector<MarkupToken> text_tokens(std::string_view text, AlsoKept also);
+/// this kind are text. The directives of `formats` are placeholders, too. Placeholders that stand
+/// for the next argument have their number in MarkupToken::argument.
+std::vector<MarkupToken> text_tokens(std::string_view text, AlsoKept also,
+                                     const FormatSyntaxes& formats = {});
 
-/// The length of the placeholder that stands at an offset of a text, with the letters that follow
-/// it
-/// ("%dMB"); 0: there is none, as in "50%discount".
+/// The length of the placeholder that stands at an offset of a text without a known format, with
+/// the letters that follow it ("%dMB"); 0: there is none, as in "50%discount".
 std::size_t placeholder_length(std::string_view text, std::size_t offset);
 
 }  // namespace dragoman

@@ -244,7 +244,7 @@ class PendingTranslations::PendingTranslation {
     std::vector<AlignedText> aligned;
     for (const TranslatedLine& line : translated_[text])
       aligned.push_back(line.texts[std::min(rank, line.texts.size() - 1)]);
-    if (source.document) return translated_document(*source.document, aligned);
+    if (source.document) return translated_document(*source.document, aligned).bytes;
     std::vector<std::string> lines;
     for (AlignedText& line : aligned) lines.push_back(std::move(line.text));
     return put_together(layouts_[text], lines);

@@ -53,7 +53,7 @@ LIBRARIES = {
     LIBTORCH: ["model/*", "training/*", "inference/device/*", "inference/torch/*", "app/torch/*"],
     r".*c10d/.*": ["training/ranks/c10d.cpp"],
     r"sentencepiece.*": ["tokenizer/*.cpp"],
-    r"re2/.*": ["inference/demands.cpp"],
+    r"re2/.*": ["inference/demands.cpp", "markup/format_directives.cpp"],
     r"zlib.h": ["base/compressed_text.cpp", "formats/zip_archive.cpp"],
     r"yaml-cpp/.*": ["formats/yaml_map.cpp"],
     r"gumbo.h": ["markup/html_tree.h"],

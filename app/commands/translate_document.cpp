@@ -18,6 +18,7 @@
 #include "app/frame/log.h"
 #include "app/frame/progress.h"
 #include "app/frame/signals.h"
+#include "base/amounts.h"
 #include "base/compressed_text.h"
 #include "base/error.h"
 #include "base/files.h"
@@ -25,6 +26,7 @@
 #include "base/read_all.h"
 #include "base/stopwatch.h"
 #include "base/utf8.h"
+#include "markup/po_reader.h"
 
 namespace dragoman {
 
@@ -132,13 +134,21 @@ class DocumentOutput {
   std::optional<AtomicFile> file_;
 };
 
+/// The end of a message about a document that is not UTF-8.
+std::string way_to_utf8(MarkupFormat markup, std::string_view text) {
+  if (markup != MarkupFormat::Po)
+    return "; convert it, and what it says about its encoding: iconv -f latin1 -t UTF-8";
+  const std::string_view charset = declared_charset(text);
+  return join_text(charset.empty() ? "" : join_text("; its header says charset=", charset),
+                   "; convert it and its header: msgconv -t UTF-8");
+}
+
 }  // namespace
 
 MarkupDocument read_document(int input, const std::string& name, const MarkupFiles& files) {
   std::string text = plain_text(read_all(input, name), name);
   if (const std::size_t bad = find_invalid_utf8(text); bad != std::string::npos)
-    throw Error(name, ": is not UTF-8 at byte ", bad + 1,
-                "; convert it, and what it says about its encoding: iconv -f latin1 -t UTF-8");
+    throw Error(name, ": is not UTF-8 at byte ", bad + 1, way_to_utf8(files.markup, text));
   try {
     return parse_document(files.markup, std::move(text), files.options());
   } catch (const Error& error) {
@@ -156,7 +166,12 @@ void translate_document(const MarkupDocument& document, TranslationService& serv
     log_warning(join_text(output == "-" ? "the document" : output, " is not written"));
     return;
   }
-  written.write(translated_document(document, texts));
+  const TranslatedDocument translated = translated_document(document, texts);
+  written.write(translated.bytes);
+  if (translated.untranslated > 0)
+    log_warning(join_text(counted(static_cast<std::int64_t>(translated.untranslated),
+                                  "message stays untranslated", "messages stay untranslated"),
+                          ": a translation would not have the placeholders of its message"));
   log_summary(translations.facts(), 0, 0, watch.seconds());
 }
 

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <chrono>
 #include <ctime>
+#include <sstream>
+#include <string>
 
 #include "base/error.h"
 #include "markup/markdown_blocks.h"
@@ -95,6 +97,26 @@ TEST(Markdown, HtmlIsKept) {
   EXPECT_EQ(turned("one <b>two</b> three <!-- four --> five"),
             "<!-- four --> five three <b>two</b> one");
   EXPECT_EQ(turned("one <a\nhref='x'>two</a> three"), "three <a\nhref='x'>two</a> one");
+}
+
+TEST(Markdown, EachNameOfABlockOfHtmlBeginsOne) {
+  // CommonMark 0.31, section 4.6, condition 6; those of earlier versions besides.
+  std::istringstream names(
+      "address article aside base basefont blockquote body caption center col colgroup dd details "
+      "dialog dir div dl dt fieldset figcaption figure footer form frame frameset h1 h2 h3 h4 h5 "
+      "h6 head header hr html iframe legend li link main menu menuitem nav noframes ol optgroup "
+      "option p param search section source summary table tbody td tfoot th thead title tr track "
+      "ul");
+  for (std::string name; names >> name;)
+    for (const std::string& block : {"<" + name + ">one two", "</" + name + ">one two",
+                                     "  <" + name + " a='b'> one two", "<" + name + "/> one two"})
+      for (const std::string before : {"", "a\n", "> ", "- ", "1. > a\n   > "})
+        EXPECT_EQ(turned(before + block), before + block);
+  EXPECT_EQ(turned("<H2>one two"), "<H2>one two");
+  EXPECT_EQ(turned("<thead\none two"), "<thead\none two");
+  EXPECT_EQ(turned("<h7>one two</h7>"), "<h7>two one</h7>");
+  EXPECT_EQ(turned("<headers>one two</headers>"), "<headers>two one</headers>");
+  EXPECT_EQ(turned("`<h2>` one <h2>two</h2>"), "<h2>two</h2> one `<h2>`");
 }
 
 TEST(Markdown, FrontMatterStays) {

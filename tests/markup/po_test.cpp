@@ -65,7 +65,7 @@ TEST(Po, EscapesWithDigitsAreDecodedAndControlCharactersAreWrittenInDigits) {
 TEST(Po, APercentSignThatPrintfWritesIsKept) {
   const MarkupDocument document = parse_po("msgid \"100%% done %s\"\nmsgstr \"\"\n");
   const std::string po =
-      translated_document(document, std::vector{AlignedText{.text = "100 % fertig %s"}});
+      translated_document(document, std::vector{AlignedText{.text = "100 % fertig %s"}}).bytes;
   const std::string filled = po.substr(po.find("msgstr"));
   EXPECT_NE(filled.find("%%"), std::string::npos) << filled;
 }
@@ -77,7 +77,7 @@ TEST(Po, PlaceholdersComeOutOnce) {
   ASSERT_EQ(document.passages.size(), 1u);
   EXPECT_EQ(document.passages[0].text, "The %s of %(name)s has {0}");
   const std::string po =
-      translated_document(document, std::vector{AlignedText{.text = "Das %s von hat {0}"}});
+      translated_document(document, std::vector{AlignedText{.text = "Das %s von hat {0}"}}).bytes;
   for (const std::string kept : {"%(name)s", "%s", "{0}", "<b>", "</b>"}) {
     const std::string filled = po.substr(po.find("msgstr"));
     EXPECT_NE(filled.find(kept), std::string::npos) << kept << " in " << po;
@@ -88,7 +88,7 @@ TEST(Po, PlaceholdersComeOutOnce) {
 TEST(Po, APlaceholderReplacesNoOtherWord) {
   const MarkupDocument document = parse_po("msgid \"a %s man\"\nmsgstr \"\"\n");
   const auto filled = [&](const AlignedText& translation) {
-    const std::string po = translated_document(document, std::vector{translation});
+    const std::string po = translated_document(document, std::vector{translation}).bytes;
     return po.substr(po.find("msgstr"));
   };
   // Of a word that comes from all words of the source.
@@ -102,7 +102,8 @@ TEST(Po, APlaceholderReplacesNoOtherWord) {
 TEST(Po, APlaceholderStandsAtAFullStopWithoutABlank) {
   const auto filled = [](const std::string& message, const AlignedText& translation) {
     const std::string po = translated_document(parse_po("msgid \"" + message + "\"\nmsgstr \"\"\n"),
-                                               std::vector{translation});
+                                               std::vector{translation})
+                               .bytes;
     return po.substr(po.find("msgstr"));
   };
   const AlignedText dogs{.text = "keine Hunde.",
@@ -161,6 +162,81 @@ TEST(Po, PlaceholdersThatCannotHaveNumbersKeepTheirOrder) {
   // Numbers in one line and none in another would be an error of its own.
   EXPECT_EQ(reversed_message("#, c-format\n", "%d of %s\\n%d more"),
             "msgstr \"\"\n\"%d of %s\\n\"\n\"more %d\"\n");
+}
+
+TEST(Po, PlaceholdersAreThoseOfTheFormatOfAMessage) {
+  for (const auto& [flag, placeholder] :
+       std::vector<std::pair<std::string, std::string>>{{"kde-format", "%1"},
+                                                        {"qt-format", "%L1"},
+                                                        {"c-format", "%1$*2$d"},
+                                                        {"python-format", "%(x)r"},
+                                                        {"python-brace-format", "{a:>{w}}"},
+                                                        {"php-format", "%'*10s"},
+                                                        {"boost-format", "%|5|"},
+                                                        {"sh-format", "$name"},
+                                                        {"java-printf-format", "%,d"},
+                                                        {"ruby-format", "%-10<x>s"},
+                                                        {"lisp-format", "~a"}}) {
+    const MarkupDocument document =
+        parse_po("#, " + flag + "\nmsgid \"a " + placeholder + " b\"\nmsgstr \"\"\n");
+    const std::string po =
+        translated_document(document, std::vector{AlignedText{.text = "eins"}}).bytes;
+    EXPECT_NE(po.find(placeholder, po.find("msgstr")), std::string::npos) << po;
+  }
+  EXPECT_EQ(reversed_message("#, kde-format\n", "%1 of %2"), "msgstr \"%2 of %1\"\n");
+  EXPECT_EQ(reversed_message("#, lisp-format\n", "~a of ~d"), "msgstr \"~a of ~d\"\n");
+  EXPECT_EQ(reversed_message("#, php-format\n", "%'010d of %s"), "msgstr \"%2$s of %1$'010d\"\n");
+  EXPECT_EQ(reversed_message("#, java-printf-format\n", "one%ntwo three"),
+            "msgstr \"three one%ntwo\"\n");
+  EXPECT_EQ(reversed_message("#, fuzzy\n#, kde-format\n", "one %1"), "msgstr \"%1 one\"\n");
+}
+
+/// Messages in a document whose every passage has this translation.
+TranslatedDocument translated_as(const std::string& po, const std::string& text) {
+  const MarkupDocument document = parse_po(po);
+  return translated_document(document,
+                             std::vector<AlignedText>(document.passages.size(), {.text = text}));
+}
+
+TEST(Po, AMessageStaysUntranslatedWhereItsTranslationHasOtherPlaceholders) {
+  const std::string message = "msgid \"one %d\"\nmsgstr \"\"\n\nmsgid \"two\"\nmsgstr \"\"\n";
+  const TranslatedDocument flagged = translated_as("#, c-format\n" + message, "zwei 100 % drei");
+  EXPECT_EQ(flagged.bytes,
+            "#, c-format\nmsgid \"one %d\"\nmsgstr \"\"\n\nmsgid \"two\"\nmsgstr \"zwei 100 % "
+            "drei\"\n");
+  EXPECT_EQ(flagged.untranslated, 1u);
+  const TranslatedDocument unflagged = translated_as(message, "zwei 100 % drei");
+  EXPECT_EQ(unflagged.untranslated, 0u);
+  EXPECT_EQ(unflagged.bytes.find("\"\"\n"), std::string::npos) << unflagged.bytes;
+}
+
+TEST(Po, AllFormsOfAMessageStayUntranslatedTogether) {
+  const std::string po =
+      "#, c-format\nmsgid \"one cat\"\nmsgid_plural \"%d cats\"\nmsgstr[0] \"\"\n# x\n"
+      "msgstr[1] \"\"\nmsgstr[2] \"%d da\"\n";
+  EXPECT_EQ(translated_as(po, "%y").bytes, po);
+  EXPECT_EQ(translated_as(po, "%y").untranslated, 1u);
+  EXPECT_EQ(translated_as(po, "x").untranslated, 0u);
+}
+
+TEST(Po, TheHeaderDeclaresUtf8WhereATranslationIsFilledIn) {
+  const auto po = [](const std::string& charset, const std::string& translation) {
+    return "msgid \"\"\nmsgstr \"\"\n\"Content-Type: text/plain; charset=" + charset +
+           "\\n\"\n\"Language: de\\n\"\n\nmsgid \"one\"\nmsgstr \"" + translation + "\"\n";
+  };
+  for (const std::string charset : {"CHARSET", "ISO-8859-1", "UTF-8"})
+    EXPECT_EQ(translated_as(po(charset, ""), "\u00e4").bytes, po("UTF-8", "\u00e4"));
+  EXPECT_EQ(translated_as(po("utf-8", ""), "\u00e4").bytes, po("utf-8", "\u00e4"));
+  EXPECT_EQ(reversed_po(po("ISO-8859-1", "eins")), po("ISO-8859-1", "eins"));
+}
+
+TEST(Po, ALineMayHaveSeveralKeywords) {
+  EXPECT_EQ(reversed_po("msgid \"one two\" msgstr \"\"\n"),
+            "msgid \"one two\" msgstr \"two one\"\n");
+  EXPECT_EQ(reversed_po("msgctxt \"x\" msgid \"one \" \"two\" msgid_plural \"ones twos\" msgstr[0] "
+                        "\"\" msgstr[1] \"\"\n\"\" msgid \"x y\"msgstr\"\""),
+            "msgctxt \"x\" msgid \"one \" \"two\" msgid_plural \"ones twos\" msgstr[0] "
+            "\"two one\" msgstr[1] \"twos ones\" msgid \"x y\"msgstr \"y x\"");
 }
 
 TEST(Po, FlagsAreThoseOfOneMessage) {

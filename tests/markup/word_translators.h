@@ -54,7 +54,7 @@ template <class Translate>
 std::string translated(const MarkupDocument& document, Translate&& translate) {
   std::vector<AlignedText> translations;
   for (const Passage& passage : document.passages) translations.push_back(translate(passage.text));
-  return translated_document(document, translations);
+  return translated_document(document, translations).bytes;
 }
 
 }  // namespace dragoman

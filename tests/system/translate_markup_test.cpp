@@ -2,8 +2,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <filesystem>
+#include <string>
+#include <vector>
 
+#include "base/error.h"
 #include "base/files.h"
 #include "tests/system/translate_fixture.h"
 
@@ -34,6 +38,66 @@ TEST_F(Translate, APageKeepsItsMarkup) {
   EXPECT_TRUE(translated.ends_with("</p>\n<code>the mat</code>\n")) << translated;
   EXPECT_NE(translated, page);
   EXPECT_EQ(run(words({"--markup", "html"}), page).output, translated) << "in a pipe";
+}
+
+/// Two messages of each format, which have two placeholders each.
+std::string catalogue_of_formats() {
+  std::string po =
+      "msgid \"\"\nmsgstr \"\"\n\"Content-Type: text/plain; charset=CHARSET\\n\"\n"
+      "\"Plural-Forms: nplurals=2; plural=n != 1;\\n\"\n";
+  int number = 0;
+  for (const auto& [format, one, other] :
+       std::vector<std::array<std::string, 3>>{{"c", "% d", "%.*f"},
+                                               {"c", "%1$*2$d", "%3$'d"},
+                                               {"objc", "%@", "%lu"},
+                                               {"python", "%(x)r", "%(a b)s"},
+                                               {"python-brace", "{a}", "{b.c}"},
+                                               {"java", "{0,number,integer}", "{1}"},
+                                               {"java-printf", "%,d", "%tY"},
+                                               {"csharp", "{0:C}", "{1,-10}"},
+                                               {"javascript", "%j", "%o"},
+                                               {"scheme", "~a", "~10d"},
+                                               {"lisp", "~d", "~s"},
+                                               {"elisp", "%S", "%d"},
+                                               {"librep", "%s", "%d"},
+                                               {"ruby", "%-10<x>s", "%{y}"},
+                                               {"sh", "$name", "${other}"},
+                                               {"awk", "%i", "%s"},
+                                               {"tcl", "%1$s", "%2$s"},
+                                               {"lua", "%q", "%5d"},
+                                               {"object-pascal", "%0:d", "%1:s"},
+                                               {"smalltalk", "%1", "%2"},
+                                               {"ycp", "%1", "%2"},
+                                               {"qt", "%1", "%L2"},
+                                               {"kde", "%1", "%2"},
+                                               {"boost", "%|1$5|", "%2%"},
+                                               {"perl", "%vd", "%s"},
+                                               {"perl-brace", "{a}", "{b}"},
+                                               {"php", "%'010d", "%'*10s"},
+                                               {"gcc-internal", "%qs", "%E"},
+                                               {"gfc-internal", "%C", "%d"}})
+    for (const char* order : {"the cat %A sat on %B", "%B sat on number %A"}) {
+      std::string text = order;
+      text.replace(text.find("%A"), 2, one);
+      text.replace(text.find("%B"), 2, other);
+      po += join_text("\n#, ", format, "-format\nmsgctxt \"", ++number, "\"\nmsgid \"", text,
+                      "\"\nmsgid_plural \"", text, "\"\nmsgstr[0] \"\"\nmsgstr[1] \"\"\n");
+    }
+  return po;
+}
+
+TEST_F(Translate, GettextAcceptsACatalogueInEachFormat) {
+  if (Process(CommandWords{{"sh", "-c", "command -v msgfmt"}}).wait().exit_code != 0)
+    GTEST_SKIP() << "msgfmt of gettext is not installed";
+  const ProcessResult result = run(words({"--markup", "po"}), catalogue_of_formats());
+  ASSERT_EQ(result.exit_code, 0) << result.errors;
+  EXPECT_THAT(result.errors, testing::Not(HasSubstr("untranslated"))) << result.output;
+  const std::string path = folder_ / "de.po";
+  write_file(path, result.output);
+  Process gettext(CommandWords{{"msgfmt", "-c", "--statistics", "-o", "/dev/null", path}});
+  const ProcessResult checked = gettext.wait();
+  EXPECT_EQ(checked.exit_code, 0) << checked.errors << result.output;
+  EXPECT_THAT(checked.errors, HasSubstr(" translated messages.")) << "and none untranslated";
 }
 
 TEST_F(Translate, ADocumentThatCannotBeReadLeavesNoOutput) {

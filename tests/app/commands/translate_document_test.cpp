@@ -82,6 +82,35 @@ TEST(TranslateDocument, TermsThatATranslationLacksAreNamedWithTheirLine) {
               testing::HasSubstr("line 2: the translation lacks 'three three three three three'"));
 }
 
+TEST(TranslateDocument, MessagesThatStayUntranslatedAreCounted) {
+  CopyingEngine engine;
+  TranslationService service({&engine}, tokenizer_pair());
+  const ScratchFile output("messages.po");
+  MarkupDocument document =
+      read("#, c-format\nmsgid \"one %d\"\nmsgstr \"\"\n", {.markup = MarkupFormat::Po});
+  const auto errors = [&] {
+    testing::internal::CaptureStderr();
+    translate_document(document, service, {.config = {.beam_size = 1}}, output.path().string());
+    return testing::internal::GetCapturedStderr();
+  };
+  EXPECT_THAT(errors(), testing::Not(testing::HasSubstr("untranslated")));
+  ASSERT_EQ(document.checked.size(), 1u);
+  document.checked[0].is_sound = [](std::string_view) { return false; };
+  EXPECT_THAT(errors(),
+              testing::HasSubstr("1 message stays untranslated: a translation would not"));
+  EXPECT_EQ(read_file(output.path()), "#, c-format\nmsgid \"one %d\"\nmsgstr \"\"\n");
+}
+
+TEST(TranslateDocument, ACatalogueInAnotherEncodingIsRefusedWithItsName) {
+  EXPECT_THAT(error_of("msgid \"\"\nmsgstr \"Content-Type: text/plain; charset=ISO-8859-1\\n\"\n"
+                       "msgid \"one\"\nmsgstr \"\xe4\"\n",
+                       MarkupFormat::Po),
+              testing::AllOf(testing::HasSubstr("page: is not UTF-8 at byte "),
+                             testing::HasSubstr("; its header says charset=ISO-8859-1; "),
+                             testing::HasSubstr("msgconv -t UTF-8")));
+  EXPECT_THAT(error_of("# \xe4\n", MarkupFormat::Po), testing::Not(testing::HasSubstr("charset")));
+}
+
 TEST(TranslateDocument, TheFlagsNameElements) {
   const MarkupDocument document = read("one <x>two</x><y>three</y>", {.markup = MarkupFormat::Xml,
                                                                       .ignore_tags = {"x"},

@@ -1,0 +1,39 @@
+// Directives of format strings ("%s", "{0}", "~a") in the syntaxes of programming languages.
+// gettext flags each message that is a format string with its language ("c-format").
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+namespace dragoman {
+
+struct FormatSyntax;
+
+/// Of a message; mostly one.
+using FormatSyntaxes = std::vector<const FormatSyntax*>;
+
+/// The syntaxes that a line of flags names ("#, fuzzy, c-format"), as gettext 0.21 knows them.
+/// "no-c-format" names none.
+FormatSyntaxes format_syntaxes(std::string_view flags);
+
+struct FormatDirective {
+  enum class Argument {
+    None,   ///< it is written as a sign: %%, {{
+    Named,  ///< it says itself what it stands for: %1$s, %(name)s, {0}, %m
+    Next,   ///< it stands for the next argument: %s, {}, ~a
+  };
+  std::size_t length = 0;  ///< 0: there is none
+  Argument argument = Argument::None;
+  bool takes_number = false;  ///< with its number it may stand at another place: %2$s
+};
+
+/// The longest directive that stands at an offset of a text.
+FormatDirective format_directive(const FormatSyntaxes& syntaxes, std::string_view text,
+                                 std::size_t offset);
+
+/// Whether two format strings have the same directives in each syntax, in any order that keeps
+/// their arguments. Signs that begin no directive count where the syntax does not allow them.
+bool have_same_directives(const FormatSyntaxes& syntaxes, std::string_view a, std::string_view b);
+
+}  // namespace dragoman
