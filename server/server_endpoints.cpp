@@ -176,7 +176,7 @@ HttpResponse TranslationServer::detect(Call& call) {
 HttpResponse TranslationServer::suggest(Call& call) {
   if (!config_.suggestions) throw HttpError(403, "Suggestions are disabled on this server.");
   admit(call);
-  const std::string line = libretranslate::parse_suggestion(*call.fields, config_.limits);
+  const std::string line = libretranslate::parse_suggestion(*call.fields, models_, config_.limits);
   try {
     if (!config_.suggestions->append(line))
       throw HttpError(500, "the suggestion could not be kept");

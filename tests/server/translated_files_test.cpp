@@ -110,6 +110,13 @@ TEST(TranslateFile, TheAnswerSaysTheLanguageBetweenTwo) {
   EXPECT_FALSE(json_of(table.ask(upload("a.txt", "one", "fr"))).contains("pivotLanguage"));
 }
 
+TEST(TranslateFile, AFilesNameHasTheServersCode) {
+  TableServer table({"en-pt-BR"});
+  const HttpResponse response = table.ask(upload("a.txt", "one", "PB"));
+  ASSERT_EQ(response.status, 200) << response.body;
+  EXPECT_THAT(response.body, HasSubstr("a_pt-BR.txt"));
+}
+
 /// The file that comes back.
 HttpResponse fetched(TableServer& table, const std::string& name, const std::string& text) {
   const HttpResponse response = table.ask(upload(name, text));
