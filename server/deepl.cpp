@@ -15,13 +15,12 @@ using Json = nlohmann::ordered_json;
 /// The served code that DeepL's code ("DE", "EN-US", "ZH-HANT") means: the same, or else the
 /// language without its region. Empty where there is none.
 std::string served_code(const std::string& code, const std::vector<std::string>& served) {
-  const std::string upper = ascii_upper(code);
-  const std::string language = language_of(upper);
-  for (const std::string& spelling : {upper, language})
-    for (const std::string& known : served)
-      if (ascii_upper(known) == spelling) return known;
+  const std::string language = language_of(code);
+  for (const std::string& spelling : {code, language})
+    if (std::string found = find_language_code(spelling, served); !found.empty()) return found;
+  const std::string begin = ascii_lower(language) + "-";
   for (const std::string& known : served)  // "PT" where the model is of pt-BR
-    if (upper == language && ascii_upper(known).starts_with(join_text(language, '-'))) return known;
+    if (code == language && ascii_lower(known).starts_with(begin)) return known;
   return {};
 }
 

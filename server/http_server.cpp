@@ -54,12 +54,27 @@ struct Exchange {
   bool replied GUARDED_BY(mutex) = false;
 };
 
+bool is_blank(char c) { return c == ' ' || c == '\t'; }
+
+/// Whether a line that begins with a blank goes on with this header (RFC 9112, section 5.2). The
+/// library (0.9.75) joins that line to the header's name. For that it moves the name away from the
+/// value, unless its memory ends behind the line. The line itself stays where it came, behind the
+/// value and the one or two zeros that were its line end. Both are texts of the library.
+bool is_folded(std::string_view name, std::string_view value) {
+  const char* const behind_name = name.data() + name.size() + 1;
+  if (value.data() < behind_name || !std::all_of(behind_name, value.data(), is_blank)) return true;
+  const char* next_line = value.data() + value.size() + 1;
+  if (*next_line == 0) ++next_line;
+  return is_blank(*next_line);
+}
+
 // NOLINTNEXTLINE(readability-function-size): the library decides the parameters
 MHD_Result add_header(void* of, MHD_ValueKind, const char* name, std::size_t name_size,
                       const char* value, std::size_t value_size) {
-  const std::string text(value == nullptr ? "" : value, value_size);
+  const std::string_view text(value, value_size);
   auto& [head, request] = *static_cast<std::pair<RequestHead&, HttpRequest&>*>(of);
   head.bytes += static_cast<std::int64_t>(name_size + value_size) + kHeaderRecord;
+  head.has_folded_header = head.has_folded_header || is_folded({name, name_size}, text);
   const auto [header, is_new] = request.headers.emplace(ascii_lower({name, name_size}), text);
   if (!is_new) header->second.append(", ").append(text);
   return MHD_YES;

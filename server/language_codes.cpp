@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "base/utf8.h"
+
 namespace dragoman {
 
 namespace {
@@ -125,6 +127,19 @@ constexpr auto kNames = std::to_array<Entry>({
     {"zu", "Zulu"},
 });
 
+/// Two codes of the same language, in lower case; as LibreTranslate's language.py has them.
+constexpr auto kAliases =
+    std::to_array<Entry>({{"pb", "pt-br"}, {"zh", "zh-hans"}, {"zt", "zh-hant"}});
+
+/// The other code of the language; empty where there is none.
+std::string_view alias_of(std::string_view lower_code) {
+  for (const auto& [one, other] : kAliases) {
+    if (one == lower_code) return other;
+    if (other == lower_code) return one;
+  }
+  return {};
+}
+
 bool all_of_range(std::string_view text, char first, char last) {
   return std::ranges::all_of(text, [=](char c) { return c >= first && c <= last; });
 }
@@ -160,6 +175,14 @@ std::optional<LanguagePair> parse_language_pair(std::string_view text) {
 
 std::string language_of(std::string_view code) {
   return std::string(code.substr(0, code.find('-')));
+}
+
+std::string find_language_code(std::string_view code, const std::vector<std::string>& known) {
+  const std::string lower = ascii_lower(code);
+  for (const std::string_view spelling : {std::string_view(lower), alias_of(lower)})
+    for (const std::string& candidate : known)
+      if (ascii_lower(candidate) == spelling) return candidate;
+  return {};
 }
 
 std::string language_name(std::string_view code) {

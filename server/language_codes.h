@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace dragoman {
 
@@ -22,6 +23,11 @@ bool is_language_code(std::string_view text);
 
 /// The code without script and region: "pt" of "pt-BR".
 std::string language_of(std::string_view code);
+
+/// The one of `known` that `code` means: the same, in upper or lower case, or else the same
+/// language by LibreTranslate's other code for it ("pb" is "pt-BR", "zh" is "zh-Hans", "zt" is
+/// "zh-Hant"). Empty where there is none.
+std::string find_language_code(std::string_view code, const std::vector<std::string>& known);
 
 /// In English: "German"; the code itself where it is not known.
 std::string language_name(std::string_view code);

@@ -23,6 +23,20 @@ std::string required_text(const RequestFields& fields, const char* name) {
   return text;
 }
 
+/// The served code that the code means, or else the code itself.
+std::string parse_language(const RequestFields& fields, const char* name,
+                           const ServedModels& models) {
+  std::string code = required_text(fields, name);
+  std::string served = find_language_code(code, models.languages());
+  return served.empty() ? code : served;
+}
+
+/// Empty where it is to be detected.
+std::string parse_source(const RequestFields& fields, const ServedModels& models) {
+  std::string code = parse_language(fields, "source", models);
+  return ascii_lower(code) == "auto" ? "" : code;
+}
+
 void check_size(std::int64_t size, std::int64_t limit, const char* unit) {
   if (limit >= 0 && size > limit)
     refuse(join_text("Invalid request: request (", size, ' ', unit, ") exceeds text limit (", limit,
@@ -118,9 +132,8 @@ TranslateParameters parse_translate(const RequestFields& fields, const ServedMod
   const auto is_empty = [](const std::string& text) { return text.empty(); };
   if (parameters.texts.empty() || (!parameters.is_list && is_empty(parameters.texts.front())))
     refuse("Invalid request: missing q parameter");
-  parameters.source = required_text(fields, "source");
-  parameters.target = required_text(fields, "target");
-  if (parameters.source == "auto") parameters.source.clear();
+  parameters.source = parse_source(fields, models);
+  parameters.target = parse_language(fields, "target", models);
   parameters.shows_alignment = fields.flag("alignment").value_or(false);
   parameters.shows_word_scores = fields.flag("word_scores").value_or(false);
   parameters.alternatives = parse_alternatives(fields, limits.alternatives);
@@ -138,10 +151,9 @@ TranslateParameters parse_explain(const RequestFields& fields, const ServedModel
     refuse("Invalid request: terms parameter: an explanation knows no terms");
   TranslateParameters parameters{.texts = {required_text(fields, "q")},
                                  .is_list = false,
-                                 .source = required_text(fields, "source"),
-                                 .target = required_text(fields, "target"),
+                                 .source = parse_source(fields, models),
+                                 .target = parse_language(fields, "target", models),
                                  .detects_each = false};
-  if (parameters.source == "auto") parameters.source.clear();
   check_size(count_characters(parameters.texts), limits.explained_characters, "characters");
   check_languages(parameters, models);
   return parameters;
@@ -158,13 +170,12 @@ TranslateParameters parse_translate_file(const RequestFields& fields, const Serv
   if (strip(file->text).empty()) refuse("Invalid request: empty file");
   TranslateParameters parameters{.texts = {std::move(file->text)},
                                  .is_list = false,
-                                 .source = required_text(fields, "source"),
-                                 .target = required_text(fields, "target"),
+                                 .source = parse_source(fields, models),
+                                 .target = parse_language(fields, "target", models),
                                  .detects_each = false,
                                  .file_name = safe_file_name(file->name),
                                  .file_mark = mark,
                                  .markup = kind->markup};
-  if (parameters.source == "auto") parameters.source.clear();
   // Text within markup is counted when the markup has been read.
   std::int64_t characters = count_characters(fields.text("terms"));
   if (parameters.markup == MarkupFormat::None) characters += count_characters(parameters.texts);
@@ -263,13 +274,14 @@ HttpResponse frontend_settings(const ServedModels& models, const FrontendFacts& 
                               {"target", {{"code", target}, {"name", language_name(target)}}}}}});
 }
 
-std::string parse_suggestion(const RequestFields& fields, const RequestLimits& limits) {
+std::string parse_suggestion(const RequestFields& fields, const ServedModels& models,
+                             const RequestLimits& limits) {
   Json suggestion = Json::object();
+  for (const char* name : {"q", "s"}) suggestion[name] = required_text(fields, name);
+  for (const char* name : {"source", "target"})
+    suggestion[name] = parse_language(fields, name, models);
   std::int64_t size = 0;
-  for (const char* name : {"q", "s", "source", "target"}) {
-    suggestion[name] = required_text(fields, name);
-    size += count_characters(suggestion[name].get_ref<const std::string&>());
-  }
+  for (const Json& text : suggestion) size += count_characters(text.get_ref<const std::string&>());
   check_size(size, limits.characters, "characters");
   return suggestion.dump() + "\n";
 }

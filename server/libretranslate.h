@@ -51,7 +51,8 @@ struct FrontendFacts {
 HttpResponse frontend_settings(const ServedModels& models, const FrontendFacts& facts);
 
 /// POST /suggest: the suggestion as a line of JSON, with its line end. Throws HttpError (400).
-std::string parse_suggestion(const RequestFields& fields, const RequestLimits& limits);
+std::string parse_suggestion(const RequestFields& fields, const ServedModels& models,
+                             const RequestLimits& limits);
 
 /// {"error": text}
 HttpResponse error_answer(const HttpError& error);

@@ -51,20 +51,64 @@ Json parse_json(std::string_view body) {
   throw HttpError(400, "Invalid JSON format: no object");
 }
 
-/// A name that comes again becomes a list.
-void add(Json& fields, const std::string& name, const std::string& value) {
-  check_utf8(name, "the name of a parameter");
-  check_utf8(value, join_text("the ", name, " parameter"));
-  // PHP and jQuery write the names of lists so.
-  const std::string plain = name.ends_with("[]") ? name.substr(0, name.size() - 2) : name;
-  Json& field = fields[plain];
-  if (field.is_null())
-    field = plain == name ? Json(value) : Json::array({value});
-  else if (field.is_array())
-    field.push_back(value);
-  else
-    field = Json::array({field, value});
+/// The number of "q[12]", which PHP writes; nothing for other names.
+std::optional<std::int64_t> number_of(std::string_view name) {
+  constexpr std::size_t kMostDigits = 9;
+  const std::size_t bracket = name.rfind('[');
+  if (bracket == name.npos || !name.ends_with(']')) return std::nullopt;
+  const std::string_view digits = name.substr(bracket + 1, name.size() - bracket - 2);
+  if (digits.empty() || digits.size() > kMostDigits) return std::nullopt;
+  std::int64_t number = 0;
+  for (const char digit : digits) {
+    if (digit < '0' || digit > '9') return std::nullopt;
+    number = 10 * number + (digit - '0');
+  }
+  return number;
 }
+
+/// The parameters of a form or a query. Lists are written "q=a&q=b", "q[]=a&q[]=b" (jQuery) or
+/// "q[0]=a&q[1]=b" (PHP).
+class FormParameters {
+ public:
+  void add(const std::string& name, const std::string& value) {
+    check_utf8(name, "the name of a parameter");
+    check_utf8(value, join_text("the ", name, " parameter"));
+    const std::optional<std::int64_t> number = number_of(name);
+    const bool has_brackets = number || name.ends_with("[]");
+    Parameter& parameter = parameters_[has_brackets ? name.substr(0, name.rfind('[')) : name];
+    parameter.has_brackets = parameter.has_brackets || has_brackets;
+    const std::int64_t place = number.value_or(parameter.next_place);
+    parameter.next_place = std::max(parameter.next_place, place + 1);
+    parameter.values.emplace_back(place, value);
+  }
+
+  /// Those that `fields` lacks, lists by their numbers. `repeated` gets the names that were given
+  /// several times without brackets.
+  void add_missing_to(Json& fields, std::set<std::string, std::less<>>& repeated) {
+    for (auto& [name, parameter] : parameters_) {
+      Json& field = fields[name];
+      if (!field.is_null()) continue;
+      auto& [values, next_place, has_brackets] = parameter;
+      if (!has_brackets && values.size() == 1) {
+        field = std::move(values.front().second);
+        continue;
+      }
+      std::ranges::stable_sort(values, {}, &Value::first);
+      field = Json::array();
+      for (Value& value : values) field.push_back(std::move(value.second));
+      if (!has_brackets) repeated.insert(name);
+    }
+  }
+
+ private:
+  using Value = std::pair<std::int64_t, std::string>;  // its place in the list, and the text
+  struct Parameter {
+    std::vector<Value> values = {};
+    std::int64_t next_place = 0;
+    bool has_brackets = false;
+  };
+  std::map<std::string, Parameter> parameters_;
+};
 
 /// Programs without integers, or whose arithmetic has left them, write 2.0.
 std::int64_t whole_number(const char* name, double value) {
@@ -77,18 +121,21 @@ std::int64_t whole_number(const char* name, double value) {
 
 void RequestFields::read_form(const HttpRequest& request, std::string_view type) {
   const bool is_multipart = type.starts_with("multipart/form-data");
+  FormParameters parameters;
   for (FormField& field : is_multipart
                               ? parse_multipart(request.body, request.header("content-type"))
                               : parse_urlencoded(request.body)) {
     if (field.file_name.empty()) {
-      add(fields_, field.name, field.value);
+      parameters.add(field.name, field.value);
       continue;
     }
     check_utf8(field.name, "the name of a parameter");
     check_utf8(field.file_name, "the name of a file");
     check_utf8(field.value, join_text("the file '", field.file_name, '\''));
-    files_[field.name] = {.name = std::move(field.file_name), .text = std::move(field.value)};
+    UploadedFile file{.name = std::move(field.file_name), .text = std::move(field.value)};
+    if (!files_.emplace(field.name, std::move(file)).second) repeated_.insert(field.name);
   }
+  parameters.add_missing_to(fields_, repeated_);
   // What `curl -d '{...}'` sends without a Content-Type.
   if (!is_multipart && request.body.starts_with('{') && Json::accept(request.body))
     throw HttpError(400,
@@ -104,10 +151,13 @@ RequestFields::RequestFields(const HttpRequest& request) {
     fields_ = parse_json(request.body);
   else
     read_form(request, type);
-  Json query = Json::object();
-  for (const auto& [name, value] : request.query) add(query, name, value);
-  for (const auto& [name, value] : query.items())
-    if (!has(name.c_str())) fields_[name] = value;
+  FormParameters query;
+  for (const auto& [name, value] : request.query) query.add(name, value);
+  query.add_missing_to(fields_, repeated_);
+}
+
+void RequestFields::check_given_once(const char* name) const {
+  if (repeated_.contains(name)) refuse(name, "is given more than once");
 }
 
 bool RequestFields::has(const char* name) const {
@@ -121,6 +171,7 @@ bool RequestFields::is_list(const char* name) const {
 
 std::string RequestFields::text(const char* name) const {
   if (!has(name)) return {};
+  check_given_once(name);
   const Json& field = fields_.at(name);
   if (!field.is_string()) refuse(name, "is no text");
   return field.get<std::string>();
@@ -128,6 +179,7 @@ std::string RequestFields::text(const char* name) const {
 
 std::string RequestFields::scalar(const char* name) const {
   if (!has(name)) return {};
+  check_given_once(name);
   const Json& field = fields_.at(name);
   if (field.is_structured()) refuse(name, "is no text");
   return field.is_string() ? field.get<std::string>() : field.dump();
@@ -146,11 +198,13 @@ std::vector<std::string> RequestFields::texts(const char* name) const {
 std::optional<UploadedFile> RequestFields::file(const char* name) const {
   const auto found = files_.find(name);
   if (found == files_.end()) return std::nullopt;
+  check_given_once(name);
   return found->second;
 }
 
 std::optional<std::int64_t> RequestFields::number(const char* name) const {
   if (!has(name)) return std::nullopt;
+  check_given_once(name);
   const Json& field = fields_.at(name);
   if (field.is_number_integer() &&
       (!field.is_number_unsigned() || field.get<std::uint64_t>() <= INT64_MAX))

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,8 +27,9 @@ class RequestFields {
   /// the body is compressed.
   explicit RequestFields(const HttpRequest& request);
 
-  bool has(const char* name) const;      ///< and is not null
-  bool is_list(const char* name) const;  ///< a list of JSON, or given several times
+  bool has(const char* name) const;  ///< and is not null
+  /// A list of JSON, or given several times, or as "name[]" or "name[0]".
+  bool is_list(const char* name) const;
   /// Empty where it is missing.
   std::string text(const char* name) const;
   /// A text, number or truth value, as text. Empty where it is missing.
@@ -42,9 +45,11 @@ class RequestFields {
 
  private:
   void read_form(const HttpRequest& request, std::string_view type);
+  void check_given_once(const char* name) const;
 
   nlohmann::json fields_ = nlohmann::json::object();
   std::map<std::string, UploadedFile, std::less<>> files_;
+  std::set<std::string, std::less<>> repeated_;  // parameters without brackets, and files
 };
 
 }  // namespace dragoman

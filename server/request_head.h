@@ -15,7 +15,8 @@ namespace dragoman {
 struct RequestHead {
   std::string target = {};  ///< as it was sent: "/a?b=c", "http://host/a?b=c"
   bool is_http_1_0 = false;
-  std::int64_t bytes = 0;  ///< of the target and the headers, as they are kept
+  bool has_folded_header = false;  ///< one whose value goes on in a line that begins with a blank
+  std::int64_t bytes = 0;          ///< of the target and the headers, as they are kept
 };
 
 inline constexpr std::int64_t kMostHeadBytes = 65'536;

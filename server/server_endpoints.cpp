@@ -123,7 +123,10 @@ const std::vector<TranslationServer::Endpoint>& TranslationServer::endpoints() {
 }
 
 const TranslationServer::Interface& TranslationServer::interface_of(const std::string& path) {
-  return path.starts_with("/v2/") ? kDeepL : kLibreTranslate;
+  // DeepL's clients also ask for paths of other versions, which this server does not have.
+  const bool is_deepl =
+      path.starts_with("/v1/") || path.starts_with("/v2/") || path.starts_with("/v3/");
+  return is_deepl ? kDeepL : kLibreTranslate;
 }
 
 HttpResponse TranslationServer::languages(Call&) { return libretranslate::languages(models_); }
@@ -176,7 +179,7 @@ HttpResponse TranslationServer::detect(Call& call) {
 HttpResponse TranslationServer::suggest(Call& call) {
   if (!config_.suggestions) throw HttpError(403, "Suggestions are disabled on this server.");
   admit(call);
-  const std::string line = libretranslate::parse_suggestion(*call.fields, config_.limits);
+  const std::string line = libretranslate::parse_suggestion(*call.fields, models_, config_.limits);
   try {
     if (!config_.suggestions->append(line))
       throw HttpError(500, "the suggestion could not be kept");

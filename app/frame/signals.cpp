@@ -21,6 +21,7 @@ namespace {
 
 std::atomic<int> first_signal = 0;
 std::atomic<bool> somebody_listens = false;
+std::atomic<bool> ignores_hangups = false;
 std::atomic<const std::function<void()>*> hangup_action = nullptr;
 
 // Never destroyed: the waiting thread outlives main's static objects.
@@ -66,6 +67,7 @@ void wait_for_signals(sigset_t awaited) {
       (*action)();
       continue;
     }
+    if (signal == SIGHUP && ignores_hangups) continue;
     const bool again = first_signal != 0;
     if (again && Clock::now() - first_at < kSameRequest) continue;
     if (!somebody_listens || again) leave(signal);
@@ -87,8 +89,11 @@ void install_signal_handling() {
   for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_IGN);  // write() says why
   sigset_t awaited;
   sigemptyset(&awaited);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP})
+  for (const int signal : {SIGINT, SIGTERM})
     if (!is_ignored(signal)) sigaddset(&awaited, signal);
+  // Also where it is ignored: on_hangup may want it.
+  sigaddset(&awaited, SIGHUP);
+  ignores_hangups = is_ignored(SIGHUP);
   pthread_sigmask(SIG_BLOCK, &awaited, nullptr);
   std::thread(wait_for_signals, awaited).detach();
 }
@@ -101,6 +106,9 @@ std::stop_token listen_for_stop() {
 void on_hangup(std::function<void()> action) {
   // Never destroyed: the waiting thread may call it while main returns.
   hangup_action = new std::function<void()>(std::move(action));
+  // A signal that is ignored need not reach the waiting thread. All threads block this one, so it
+  // ends nothing.
+  std::signal(SIGHUP, SIG_DFL);
 }
 
 std::optional<int> received_signal() {

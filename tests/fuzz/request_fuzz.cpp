@@ -51,7 +51,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
     refused_or_parsed(
         [&] { dragoman::libretranslate::parse_translate(fields, no_models, limits); });
     refused_or_parsed([&] { dragoman::libretranslate::parse_detect(fields, limits); });
-    refused_or_parsed([&] { dragoman::libretranslate::parse_suggestion(fields, limits); });
+    refused_or_parsed(
+        [&] { dragoman::libretranslate::parse_suggestion(fields, no_models, limits); });
     refused_or_parsed(
         [&] { dragoman::libretranslate::parse_translate_file(fields, no_models, limits); });
     refused_or_parsed([&] { dragoman::libretranslate::parse_explain(fields, no_models, limits); });

@@ -66,6 +66,16 @@ TEST(DeepL, CodesMayHaveRegionsThatModelsHaveNot) {
   EXPECT_EQ(table.post("/v2/translate", {{"text", "one"}, {"target_lang", "PT-PT"}}).status, 400);
 }
 
+TEST(DeepL, ACodeFindsAModelThatIsNamedByLibreTranslatesCode) {
+  TableServer table({"en-zh", "en-zt", "en-pb"});
+  for (const auto& [code, served] : std::vector<std::pair<std::string, std::string>>{
+           {"ZH-HANT", "zt"}, {"ZH-HANS", "zh"}, {"ZH", "zh"}, {"PT-BR", "pb"}}) {
+    const json body = {{"text", "one"}, {"source_lang", "EN"}, {"target_lang", code}};
+    EXPECT_EQ(table.post("/v2/translate", body).status, 200) << code;
+    EXPECT_EQ(table.answered().back().languages, "en-" + served) << code;
+  }
+}
+
 TEST(DeepL, SplitSentencesDecidesAboutLines) {
   TableServer table({"en-de"});
   const auto translate = [&](const json& split) {

@@ -87,6 +87,11 @@ TEST(ExplainEndpoint, ProgramsGetTheNumbers) {
   EXPECT_EQ(facts.target_tokens, 3);
 }
 
+TEST(ExplainEndpoint, CodesMayBeInUpperCase) {
+  ExplainingServer server(quoted);
+  EXPECT_EQ(server.explain({{"source", "EN"}, {"target", "De"}}).status, 200);
+}
+
 TEST(ExplainEndpoint, TheHeaderAcceptChoosesWhereNoFormatDoes) {
   ExplainingServer server(quoted);
   HttpRequest request = ExplainingServer::request({{"format", nullptr}});

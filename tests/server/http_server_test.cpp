@@ -183,6 +183,52 @@ TEST(HttpServer, ARequestWhoseEndIsInDoubtIs400AndItsConnectionEnds) {
   EXPECT_EQ(old.ask("POST /a HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n").status, 400);
 }
 
+TEST(HttpServer, AFoldedHeaderIs400AndItsConnectionEnds) {
+  HttpServer server({.port = 0}, count_parameters);
+  const std::string body = HttpClient::get("/other"), length = std::to_string(body.size());
+  const std::string whole = "Content-Length: " + length + "\r\n";
+  for (const std::string& headers :
+       {"Content-Length:\r\n " + length + "\r\n", "Content-Length: " + length + "\r\n 99\r\n",
+        "Content-Length:\n\t" + length + "\r\n", whole + "Transfer-Encoding:\r\n chunked\r\n",
+        whole + "X-Name: a\r\n b\r\n", whole + "X-Name: a\n b\n",
+        whole + "X-Name: a\r\n  \r\n b\r\n", "X-Name: a\r\n b\r\n" + whole, "X-Name:\r\n " + whole,
+        // The library takes "gth" for the rest of the name.
+        "Content-Len:     " + length + "\r\n gth\r\n"}) {
+    HttpClient client(server.port());
+    client.send("POST /a HTTP/1.1\r\nHost: x\r\n" + headers + "\r\n" + body);
+    EXPECT_EQ(client.receive().status, 400) << headers;
+    EXPECT_EQ(client.receive(milliseconds(1000)).status, 0) << headers;
+  }
+}
+
+TEST(HttpServer, AFoldedHeaderAtTheEndOfTheLibrarysBufferIs400) {
+  HttpServer server({.port = 0}, count_parameters);
+  const std::string begin = "POST /a HTTP/1.1\r\nHost: x\r\nX-Name: ";
+  for (const std::string& end :
+       {"Content-Len:   5\n gth\n\n", "X-Nam:  y\r\n e\r\n\r\n", "A:\n bcdefg\n\n"})
+    for (std::size_t size = 36'864 - 24; size <= 36'864 + 24; ++size) {
+      const std::string filler(size - begin.size() - end.size() - 2, 'a');
+      HttpClient client(server.port());
+      client.send(begin + filler + "\r\n" + end);
+      EXPECT_EQ(client.receive(milliseconds(2000)).status, 400) << size << ": " << end;
+    }
+}
+
+TEST(HttpServer, BlanksAroundAHeadersValueAreNoFold) {
+  HttpServer server({.port = 0}, [](HttpRequest request, const std::stop_token&, HttpReply reply) {
+    reply({.body = std::string(request.header("x-name")) + request.body});
+  });
+  HttpClient client(server.port());
+  for (const std::string& line : {"\r\n", "\n"})
+    for (const std::string& value :
+         {"X-Name:", "X-Name: ", "X-Name:\t \t", "X-Empty:", "X-Name:a"}) {
+      const auto answer = client.ask("POST / HTTP/1.1" + line + "Host:x" + line + value + line +
+                                     "Content-Length:   3" + line + line + "b c");
+      EXPECT_EQ(answer.status, 200) << value;
+      EXPECT_EQ(answer.body, value.ends_with('a') ? "ab c" : "b c") << value;
+    }
+}
+
 TEST(HttpServer, AnUnknownTransferCodingIs501AtOnce) {
   HttpServer server({.port = 0}, count_parameters);
   for (const char* coding : {"gzip", "gzip, chunked", "chunked\r\nTransfer-Encoding: gzip"}) {

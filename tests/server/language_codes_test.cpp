@@ -25,6 +25,22 @@ TEST(LanguageCodes, ACodeBeginsWithItsLanguage) {
   EXPECT_EQ(language_of("zh-Hant-TW"), "zh");
 }
 
+TEST(LanguageCodes, ACodeIsFoundInAnyCaseAndByItsOtherName) {
+  using Codes = std::vector<std::string>;
+  EXPECT_EQ(find_language_code("DE", {"en", "de"}), "de");
+  EXPECT_EQ(find_language_code("PT-br", {"en", "pt", "pt-BR"}), "pt-BR");
+  EXPECT_EQ(find_language_code("fr", {"en", "de"}), "");
+  EXPECT_EQ(find_language_code("", {"en", "de"}), "") << "no code has an empty one for its other";
+  EXPECT_EQ(find_language_code("pt", {"pt-BR"}), "") << "a region is no other name";
+  for (const auto& [one, other] :
+       {std::pair("pb", "pt-BR"), std::pair("zh", "zh-Hans"), std::pair("zt", "zh-Hant")}) {
+    EXPECT_EQ(find_language_code(one, {"en", other}), other);
+    EXPECT_EQ(find_language_code(other, {"en", one}), one);
+    EXPECT_EQ(find_language_code(one, Codes({other, one})), one) << "the same goes first";
+    EXPECT_EQ(find_language_code(other, Codes({one, other})), other);
+  }
+}
+
 TEST(LanguageCodes, CodesHaveNames) {
   EXPECT_EQ(language_name("de"), "German");
   EXPECT_EQ(language_name("zh-Hant"), "Chinese (traditional)");

@@ -110,6 +110,32 @@ TEST(LibreTranslate, AlternativesAreOtherTextsThanTheBest) {
   EXPECT_FALSE(json_of(table.post("/translate", body)).contains("alternatives"));
 }
 
+TEST(LibreTranslate, CodesMayBeInUpperCaseAndHaveOtherNames) {
+  TableServer table({"en-de", "en-pt-BR", "en-zh", "en-zt"});
+  for (const auto& [source, target] :
+       std::vector<std::pair<std::string, std::string>>{{"EN", "De"},
+                                                        {"AUTO", "DE"},
+                                                        {"en", "pt-br"},
+                                                        {"en", "pb"},
+                                                        {"en", "PB"},
+                                                        {"en", "zh-Hans"},
+                                                        {"en", "ZH-HANS"},
+                                                        {"en", "zh-Hant"},
+                                                        {"pb", "pt-br"}}) {
+    const json body = {{"q", "one"}, {"source", source}, {"target", target}};
+    EXPECT_EQ(table.post("/translate", body).status, 200) << body;
+  }
+  TableServer by_alias({"en-pb"});
+  for (const char* target : {"pt-BR", "PT-BR", "pb"})
+    EXPECT_EQ(
+        by_alias.post("/translate", {{"q", "one"}, {"source", "en"}, {"target", target}}).status,
+        200)
+        << target;
+  const HttpResponse unknown =
+      by_alias.post("/translate", {{"q", "one"}, {"source", "en"}, {"target", "ZH-Hans"}});
+  EXPECT_EQ(error_of(unknown), "ZH-Hans is not supported") << "the code as it was sent";
+}
+
 TEST(LibreTranslate, AMissingOrWrongFieldIs400AndNamed) {
   TableServer table({"en-de", "de-fr"}, {.limits = {.characters = 20, .texts = 2}});
   const json good = {{"q", "one"}, {"source", "en"}, {"target", "de"}};
@@ -217,6 +243,16 @@ TEST(LibreTranslate, SuggestionsAreKeptWhereTheServerTakesThem) {
   bad.erase("s");
   EXPECT_EQ(table.post("/suggest", bad).status, 400);
   EXPECT_EQ(json::parse(read_file(file.path())), good);
+}
+
+TEST(LibreTranslate, ASuggestionNamesLanguagesByTheServersCodes) {
+  const ScratchFile file("suggestions.jsonl");
+  TableServer table({"en-pt-BR"}, {.suggestions = std::make_shared<AppendFile>(file.path())});
+  json suggestion = {{"q", "one"}, {"s", "um"}, {"source", "EN"}, {"target", "pb"}};
+  EXPECT_EQ(table.post("/suggest", suggestion).status, 200);
+  suggestion["source"] = "en";
+  suggestion["target"] = "pt-BR";
+  EXPECT_EQ(json::parse(read_file(file.path())), suggestion);
 }
 
 TEST(LibreTranslate, ASuggestionDoesNotWaitForAFileThatAnotherProcessHasLocked) {

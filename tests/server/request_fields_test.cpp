@@ -81,6 +81,45 @@ TEST(RequestFields, JsonAndFormsSayTheSame) {
   }
 }
 
+TEST(RequestFields, AListMayHaveNumbersInItsName) {
+  using Texts = std::vector<std::string>;
+  for (const auto& [body, texts] : std::vector<std::pair<std::string, Texts>>{
+           {"q%5B0%5D=a&q%5B1%5D=b", {"a", "b"}},
+           {"q[0]=a", {"a"}},
+           {"q[2]=c&q[10]=d&q[0]=a&q[1]=b", {"a", "b", "c", "d"}},
+           {"q[1]=b&q[0]=a&q[]=c", {"a", "b", "c"}},
+           {"q[1]=a&q[1]=b&q[0]=c", {"c", "a", "b"}},
+           {"q=a&q[]=b&q[7]=d&q[2]=c", {"a", "b", "c", "d"}}}) {
+    const RequestFields fields(form(body));
+    EXPECT_TRUE(fields.is_list("q")) << body;
+    EXPECT_EQ(fields.texts("q"), texts) << body;
+  }
+  for (const char* name : {"q[a]", "q[-1]", "q[1", "q1]", "q[1]x", "q[1][2]", "q[12345678901]"})
+    EXPECT_FALSE(RequestFields(form(std::string(name) + "=a")).has("q")) << name;
+  EXPECT_FALSE(RequestFields(json(R"({"q[0]": "a"})")).has("q")) << "JSON has lists of its own";
+  HttpRequest request{.method = "GET", .path = "/", .query = {{"q[1]", "b"}, {"q[0]", "a"}}};
+  EXPECT_EQ(RequestFields(request).texts("q"), (Texts{"a", "b"}));
+}
+
+TEST(RequestFields, AParameterThatIsGivenTwiceIsRefusedByName) {
+  const std::string twice = "Invalid request: a parameter is given more than once";
+  using Fields = const RequestFields&;
+  HttpRequest in_query = form("");
+  in_query.query = {{"a", "1"}, {"a", "1"}};
+  for (const HttpRequest& request : {form("a=1&a=1"), form("a=1&a=1&a=1"), in_query}) {
+    EXPECT_EQ(fault_of(request, [](Fields fields) { fields.text("a"); }), twice);
+    EXPECT_EQ(fault_of(request, [](Fields fields) { fields.scalar("a"); }), twice);
+    EXPECT_EQ(fault_of(request, [](Fields fields) { fields.number("a"); }), twice);
+    EXPECT_EQ(fault_of(request, [](Fields fields) { fields.flag("a"); }), twice);
+  }
+  HttpRequest in_both = form("a=1");
+  in_both.query = {{"a", "2"}};
+  EXPECT_EQ(RequestFields(in_both).text("a"), "1");
+  for (const HttpRequest& list : {json(R"({"a": ["1", "1"]})"), form("a[]=1&a[]=1")})
+    EXPECT_EQ(fault_of(list, [](Fields fields) { fields.text("a"); }),
+              "Invalid request: a parameter is no text");
+}
+
 TEST(RequestFields, TheQueryFillsInWhatTheBodyLacks) {
   HttpRequest request = form("a=body");
   request.query = {{"a", "query"}, {"type", "target"}};

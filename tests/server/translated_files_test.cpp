@@ -110,6 +110,25 @@ TEST(TranslateFile, TheAnswerSaysTheLanguageBetweenTwo) {
   EXPECT_FALSE(json_of(table.ask(upload("a.txt", "one", "fr"))).contains("pivotLanguage"));
 }
 
+TEST(TranslateFile, TwoFilesAreRefused) {
+  TableServer table({"en-de"});
+  HttpRequest request = upload("a.txt", "one");
+  request.body.insert(0,
+                      "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"b.txt\""
+                      "\r\n\r\ntwo\r\n");
+  const HttpResponse response = table.ask(request);
+  EXPECT_EQ(response.status, 400);
+  EXPECT_EQ(json_of(response).at("error"),
+            "Invalid request: file parameter is given more than once");
+}
+
+TEST(TranslateFile, AFilesNameHasTheServersCode) {
+  TableServer table({"en-pt-BR"});
+  const HttpResponse response = table.ask(upload("a.txt", "one", "PB"));
+  ASSERT_EQ(response.status, 200) << response.body;
+  EXPECT_THAT(response.body, HasSubstr("a_pt-BR.txt"));
+}
+
 /// The file that comes back.
 HttpResponse fetched(TableServer& table, const std::string& name, const std::string& text) {
   const HttpResponse response = table.ask(upload(name, text));

@@ -30,8 +30,10 @@ TEST(TranslationServer, UnknownPathsAre404InTheFormOfTheirInterface) {
   TableServer table({"en-de"});
   EXPECT_EQ(table.get("/nothing").status, 404);
   EXPECT_TRUE(json_of(table.get("/nothing")).contains("error"));
-  EXPECT_EQ(table.get("/v2/nothing").status, 404);
-  EXPECT_TRUE(json_of(table.get("/v2/nothing")).contains("message"));
+  for (const char* path : {"/v2/nothing", "/v1/usage", "/v3/glossaries"}) {
+    EXPECT_EQ(table.get(path).status, 404) << path;
+    EXPECT_TRUE(json_of(table.get(path)).contains("message")) << path;
+  }
 }
 
 TEST(TranslationServer, AWrongMethodIs405AndSaysTheRightOne) {

@@ -78,6 +78,17 @@ TEST_F(Serve, KeysAreReadAgainAtAHangup) {
   EXPECT_EQ(status("beta"), 200);
 }
 
+TEST_F(Serve, AHangupIsHeardUnderNohup) {
+  std::vector<std::string> words = Serving::command(model(), {});
+  words.insert(words.begin(), "nohup");
+  Process server(CommandWords{words});
+  ASSERT_TRUE(server.wait_for_errors("ready after")) << server.errors();
+  server.send_signal(SIGHUP);
+  EXPECT_TRUE(server.wait_for_errors("SIGHUP: the API keys are read again"));
+  server.send_signal(SIGTERM);
+  EXPECT_EQ(server.wait().exit_code, 0);
+}
+
 TEST_F(Serve, KeysThatAreGoneMayNotAskWhileModelsAreLoaded) {
   const std::string keys = (folder_ / "keys.txt").string();
   write_file(keys, "alpha\nbeta\n");

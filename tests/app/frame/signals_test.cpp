@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -78,6 +79,47 @@ TEST(Signals, TwoSignalsThatComeTogetherAreOneRequest) {
               kill(getpid(), SIGTERM);
               std::this_thread::sleep_for(std::chrono::milliseconds(100));
               return 7;
+            }),
+            7);
+}
+
+/// The exit code where the process was started with SIGHUP ignored, as nohup does.
+int exit_code_under_nohup_of(const std::function<int()>& work) {
+  const auto before = std::signal(SIGHUP, SIG_IGN);
+  const int code = exit_code_of(work);
+  std::signal(SIGHUP, before);
+  return code;
+}
+
+TEST(Signals, AHangupThatIsIgnoredStopsNothing) {
+  EXPECT_EQ(exit_code_under_nohup_of([] {
+              const auto token = listen_for_stop();
+              kill(getpid(), SIGHUP);
+              std::this_thread::sleep_for(std::chrono::milliseconds(100));
+              return token.stop_requested() || received_signal() ? 1 : 7;
+            }),
+            7);
+  EXPECT_EQ(exit_code_under_nohup_of([] {
+              kill(getpid(), SIGHUP);
+              std::this_thread::sleep_for(std::chrono::milliseconds(100));
+              return 7;
+            }),
+            7)
+      << "nobody listens";
+}
+
+TEST(Signals, AHangupThatIsIgnoredIsHeardByItsAction) {
+  EXPECT_EQ(exit_code_under_nohup_of([] {
+              static std::atomic<int> hangups = 0;
+              kill(getpid(), SIGHUP);
+              std::this_thread::sleep_for(std::chrono::milliseconds(20));
+              on_hangup([] { ++hangups; });
+              const auto token = listen_for_stop();
+              for (int sent = 1; sent <= 2; ++sent) {
+                kill(getpid(), SIGHUP);
+                while (hangups < sent) rest();
+              }
+              return token.stop_requested() ? 1 : hangups == 2 ? 7 : 2;
             }),
             7);
 }
