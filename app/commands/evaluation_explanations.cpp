@@ -53,7 +53,7 @@ std::optional<std::string> search_flags(DecodeConfig decode, const Origins& orig
   for (const Field& field : fields_of(decode)) {
     if (!is_flag_of_explain(field.info.name) || !is_given(origins, field.info.name)) continue;
     flags += join_text(flags.empty() ? "" : " ", "--", field.info.name);
-    for (const std::string& value : field.values()) flags += " " + shell_word(value);
+    for (const std::string& value : field.values()) flags += join_text(" ", shell_word(value));
   }
   return flags;
 }

@@ -57,7 +57,7 @@ TEST_F(CheckpointKeeperTest, TheNewestAndThoseThatARollbackMayNeedAreKept) {
 }
 
 TEST_F(CheckpointKeeperTest, OfManyCheckpointsARollbackNeedsFew) {
-  run.config.keep_last = 1;
+  run.config.keep_last = run.config.save_every = 1;
   keeper.save_start(progress);
   for (std::int64_t update = 1; update <= 30; ++update) save_at(update);
   EXPECT_THAT(checkpoints(),

@@ -140,7 +140,7 @@ TEST_F(ConfigFile, AValueIsExplainedByItsField) {
               EndsWith("; texts stand in quotes: files = [\"s/train.en\"]"));
   EXPECT_THAT(refusal("cache = yes\n"), EndsWith("; write cache = true"));
   EXPECT_THAT(refusal("cache = off\n"), EndsWith("; write cache = false"));
-  EXPECT_THAT(refusal("files = [\"a\"\nlr = 1\n"),
+  EXPECT_THAT(refusal("files = [\"a\"\n"),
               EndsWith("; a list ends with a bracket: files = [\"a\"]"));
   EXPECT_THAT(refusal("files = [a, 'b c' , \"d\"]  # both\n"),
               EndsWith("; texts stand in quotes: files = [\"a\", \"b c\", \"d\"]"));
