@@ -72,8 +72,7 @@ void sync_folder(const std::filesystem::path& folder) {
 }
 
 MappedFile::MappedFile(const std::filesystem::path& path) {
-  const int descriptor =
-      open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // waits for no pipe
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) throw Error(path.string(), ": cannot open: ", reason());
   struct stat status {};
   if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {

@@ -48,6 +48,13 @@ MappedFile decompressed(Decompressor& decompressor, std::string_view bytes,
   return text.map();
 }
 
+/// Throws Error where the path is no regular file: to open a pipe would wait for its writer.
+FileStamp stamp_of_text(const std::string& path) {
+  if (std::filesystem::exists(path) && !std::filesystem::is_regular_file(path))
+    throw Error(path, ": is not a regular file");
+  return stamp_of(path);
+}
+
 }  // namespace
 
 std::string_view LineCursor::next() {
@@ -59,7 +66,7 @@ std::string_view LineCursor::next() {
 }
 
 TextFile::TextFile(const std::string& path, const TextReading& reading)
-    : path_(path), stamp_(stamp_of(path)), file_(path) {
+    : path_(path), stamp_(stamp_of_text(path)), file_(path) {
   TextReading rest = reading;
   if (const auto decompressor = make_decompressor(coding_of(file_.bytes(), true, path), path)) {
     file_ = decompressed(*decompressor, file_.bytes(), reading);

@@ -3,6 +3,7 @@
 #include <re2/re2.h>
 
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -180,8 +181,10 @@ FormatDirective directive_at(const FormatSyntax& syntax, std::string_view text,
   return directive;
 }
 
-/// Sorted; that of the next argument with its number.
-std::vector<std::string> directives_of(const FormatSyntax& syntax, std::string_view text) {
+/// Sorted; that of the next argument with its number. Nothing where a sign begins no directive: the
+/// text is no format string.
+std::optional<std::vector<std::string>> directives_of(const FormatSyntax& syntax,
+                                                      std::string_view text) {
   std::vector<std::string> all;
   std::size_t argument = 0;
   for (std::size_t place = 0; place < text.size();) {
@@ -190,10 +193,11 @@ std::vector<std::string> directives_of(const FormatSyntax& syntax, std::string_v
     place += written.size();
     if (directive.argument == Argument::Next)
       all.push_back(numbered_placeholder(written, ++argument));
-    else if (directive.argument == Argument::Named ||
-             (directive.length == 0 && syntax.stray == StraySign::Fault &&
-              syntax.signs.find(written[0]) < syntax.signs.size()))
+    else if (directive.argument == Argument::Named)
       all.emplace_back(written);
+    else if (directive.length == 0 && syntax.stray == StraySign::Fault &&
+             syntax.signs.find(written[0]) < syntax.signs.size())
+      return std::nullopt;
   }
   std::ranges::sort(all);
   return all;
@@ -226,9 +230,11 @@ FormatDirective format_directive(const FormatSyntaxes& syntaxes, std::string_vie
   return longest;
 }
 
-bool have_same_directives(const FormatSyntaxes& syntaxes, std::string_view a, std::string_view b) {
+bool have_same_directives(const FormatSyntaxes& syntaxes, std::string_view source,
+                          std::string_view translation) {
   return std::ranges::all_of(syntaxes, [&](const FormatSyntax* syntax) {
-    return directives_of(*syntax, a) == directives_of(*syntax, b);
+    const auto wanted = directives_of(*syntax, source);
+    return !wanted || wanted == directives_of(*syntax, translation);
   });
 }
 

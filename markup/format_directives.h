@@ -32,8 +32,10 @@ struct FormatDirective {
 FormatDirective format_directive(const FormatSyntaxes& syntaxes, std::string_view text,
                                  std::size_t offset);
 
-/// Whether two format strings have the same directives in each syntax, in any order that keeps
-/// their arguments. Signs that begin no directive count where the syntax does not allow them.
-bool have_same_directives(const FormatSyntaxes& syntaxes, std::string_view a, std::string_view b);
+/// Whether a translation has the directives of its source in each syntax, in any order that keeps
+/// their arguments, and no sign that begins none. As in gettext, a source that is no format string
+/// itself is not compared.
+bool have_same_directives(const FormatSyntaxes& syntaxes, std::string_view source,
+                          std::string_view translation);
 
 }  // namespace dragoman

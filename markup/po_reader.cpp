@@ -148,10 +148,26 @@ class PoReader {
 
 }  // namespace
 
+namespace {
+
+std::vector<std::string> placeholders_of(std::string_view text) {
+  std::vector<std::string> all;
+  for (const MarkupToken& token : text_tokens(text, AlsoKept::Placeholders))
+    if (token.kind == MarkupToken::Kind::Kept) all.push_back(token.text);
+  std::ranges::sort(all);
+  return all;
+}
+
+}  // namespace
+
+bool PoMessage::has_all_placeholders() const {
+  return formats.empty() ? placeholders_of(text) == placeholders_of(plural)
+                         : have_same_directives(formats, text, plural);
+}
+
 const std::string& PoMessage::source_of(std::string_view keyword) const {
   if (keyword == "msgstr") return text;
-  const bool is_singular = forms == 2 || (forms > 2 && count_arguments(text, formats) ==
-                                                           count_arguments(plural, formats));
+  const bool is_singular = forms == 2 || (forms > 2 && has_all_placeholders());
   return keyword == "msgstr[0]" && is_singular ? text : plural;
 }
 
@@ -164,8 +180,8 @@ std::size_t count_arguments(std::string_view text, const FormatSyntaxes& formats
 }
 
 std::string_view declared_charset(std::string_view po) {
-  constexpr std::string_view kField = "Content-Type:", kKey = "charset=";
-  const std::size_t field = std::min(po.find(kField), po.size());
+  constexpr std::string_view kField = "content-type:", kKey = "charset=";
+  const std::size_t field = std::min(ascii_lower(po).find(kField), po.size());
   const std::string_view line = po.substr(field, po.substr(field).find('\n'));
   const std::size_t key = line.find(kKey);
   if (key == std::string_view::npos) return {};

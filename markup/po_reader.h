@@ -28,6 +28,9 @@ struct PoMessage {
   /// the singular. Of one form, or of three and more, it serves other numbers, too (21 in Russian):
   /// then it needs the placeholders of the plural.
   const std::string& source_of(std::string_view keyword) const;
+
+ private:
+  bool has_all_placeholders() const;  ///< the singular; those of the plural
 };
 
 struct PoFile {

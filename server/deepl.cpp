@@ -15,12 +15,12 @@ using Json = nlohmann::ordered_json;
 /// The served code that DeepL's code ("DE", "EN-US", "ZH-HANT") means: the same, or else the
 /// language without its region. Empty where there is none.
 std::string served_code(const std::string& code, const std::vector<std::string>& served) {
-  const std::string language = language_of(code);
-  for (const std::string& spelling : {code, language})
-    if (std::string found = find_language_code(spelling, served); !found.empty()) return found;
-  const std::string begin = ascii_lower(language) + "-";
+  if (std::string found = find_language_code(code, served); !found.empty()) return found;
+  const std::string language = ascii_lower(language_of(code));
+  for (const std::string& known : served)
+    if (ascii_lower(known) == language) return known;
   for (const std::string& known : served)  // "PT" where the model is of pt-BR
-    if (code == language && ascii_lower(known).starts_with(begin)) return known;
+    if (code == language_of(code) && ascii_lower(known).starts_with(language + "-")) return known;
   return {};
 }
 

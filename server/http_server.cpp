@@ -56,10 +56,14 @@ struct Exchange {
 
 bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
-/// Whether a line that begins with a blank goes on with this header (RFC 9112, section 5.2). The
-/// library (0.9.75) joins that line to the header's name. For that it moves the name away from the
-/// value, unless its memory ends behind the line. The line itself stays where it came, behind the
-/// value and the one or two zeros that were its line end. Both are texts of the library.
+/// Libmicrohttpd below 1.0 joins a second line of a header to the header's name.
+bool joins_folded_headers() { return std::string_view(MHD_get_version()).starts_with("0."); }
+
+/// Whether a line that begins with a blank goes on with this header (RFC 9112, section 5.2).
+///   in the library's memory   Name: value\r\n second\r\n
+///   no second line            Name\0 value\0\0Next: ...
+///   a second line             Name\0 value\0\0 second..., and mostly "Name second" elsewhere
+/// So the name stands elsewhere, or a blank stands behind the value's line.
 bool is_folded(std::string_view name, std::string_view value) {
   const char* const behind_name = name.data() + name.size() + 1;
   if (value.data() < behind_name || !std::all_of(behind_name, value.data(), is_blank)) return true;
@@ -74,7 +78,9 @@ MHD_Result add_header(void* of, MHD_ValueKind, const char* name, std::size_t nam
   const std::string_view text(value, value_size);
   auto& [head, request] = *static_cast<std::pair<RequestHead&, HttpRequest&>*>(of);
   head.bytes += static_cast<std::int64_t>(name_size + value_size) + kHeaderRecord;
-  head.has_folded_header = head.has_folded_header || is_folded({name, name_size}, text);
+  static const bool may_be_joined = joins_folded_headers();
+  head.has_folded_header =
+      head.has_folded_header || (may_be_joined && is_folded({name, name_size}, text));
   const auto [header, is_new] = request.headers.emplace(ascii_lower({name, name_size}), text);
   if (!is_new) header->second.append(", ").append(text);
   return MHD_YES;

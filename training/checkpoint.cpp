@@ -93,8 +93,9 @@ void write_checkpoint(const std::filesystem::path& path, TrainingModel& model,
 
 void remove_old_checkpoints(const RunFolder& run, std::int64_t keep,
                             const std::vector<std::int64_t>& needed) {
-  std::vector<std::filesystem::path> old = start_and_numbered(run);
-  const auto newest = std::min(static_cast<std::size_t>(keep), run.numbered().size());
+  std::vector<std::filesystem::path> old = run.numbered_if_listed();
+  const auto newest = std::min(static_cast<std::size_t>(keep), old.size());
+  if (!old.empty()) old.insert(old.begin(), run.start());
   old.resize(old.size() - newest);
   for (const std::int64_t update : needed) std::erase(old, run.at_update(update));
   for (const auto& path : old) {
@@ -104,7 +105,7 @@ void remove_old_checkpoints(const RunFolder& run, std::int64_t keep,
 }
 
 void remove_checkpoints_after(const RunFolder& run, std::int64_t update) {
-  for (const auto& path : run.numbered()) {
+  for (const auto& path : run.numbered_if_listed()) {
     std::error_code ignored;  // one that stays is passed over: it is from before the rollback
     // By their names: numbers have eight digits.
     if (path > run.at_update(update)) std::filesystem::remove(path, ignored);

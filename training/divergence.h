@@ -27,7 +27,7 @@ inline constexpr std::int64_t kUpdatesOfMeans = 50;
 /// A checkpoint this many updates before a divergence is from before the trouble.
 inline constexpr std::int64_t kUpdatesBeforeDivergence = 50;
 /// Of checkpoints that are closer to each other, a rollback needs one.
-inline constexpr std::int64_t kUpdatesBetweenSound = kUpdatesBeforeDivergence / 4;
+inline constexpr std::int64_t kUpdatesBetweenSound = kUpdatesBeforeDivergence / 5;
 /// A run has diverged when this many updates in a row were left out.
 inline constexpr std::int64_t kMostLeftOutInARow = 10;
 

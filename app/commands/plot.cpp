@@ -55,7 +55,7 @@ fs::path log_of(const fs::path& run) {
 /// Reads the file instead of mapping it, as a running training may cut its log meanwhile.
 std::string read_log(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
-  if (!file) throw Error(path.string(), ": cannot open: ", std::strerror(errno));
+  if (!file) throw Error(path.string(), ": cannot read: ", std::strerror(errno));
   std::string text{std::istreambuf_iterator<char>(file), {}};
   if (!file) throw Error(path.string(), ": cannot read");
   return text;

@@ -30,8 +30,10 @@ void accept_auto(Field& field) {
 Preset parse_preset(const std::string& name) {
   const auto names = names_of(Preset{});
   std::vector<std::string_view> choices(names.begin(), names.end());
-  choices.push_back(kAuto);  // `name` is not "auto": the caller has seen to it
-  return static_cast<Preset>(parse_choice("preset", choices, name));
+  choices.push_back(kAuto);  // for the message
+  const std::size_t chosen = parse_choice("preset", choices, name);
+  if (chosen == names.size()) throw UsageError("--preset: a size is needed here, not auto");
+  return static_cast<Preset>(chosen);
 }
 
 /// The preset where none is given: base. With --init-from (a run folder or a model file; "" without

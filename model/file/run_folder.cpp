@@ -32,4 +32,12 @@ std::vector<std::filesystem::path> RunFolder::numbered() const {
   return paths;
 }
 
+std::vector<std::filesystem::path> RunFolder::numbered_if_listed() const {
+  try {
+    return numbered();
+  } catch (const Error&) {
+    return {};
+  }
+}
+
 }  // namespace dragoman

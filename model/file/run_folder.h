@@ -37,6 +37,8 @@ struct RunFolder {
   /// Checkpoints at update counts above 0, by rising update; none where the folder does not exist.
   /// Files of other names do not belong to the run. Throws Error where it cannot be listed.
   std::vector<std::filesystem::path> numbered() const;
+  /// The same, but none where the folder cannot be listed.
+  std::vector<std::filesystem::path> numbered_if_listed() const;
 };
 
 }  // namespace dragoman

@@ -84,16 +84,5 @@ TEST_F(Files, AFileThatIsNotPutInPlaceDisappears) {
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()), 1);
 }
 
-TEST_F(Files, APipeIsNotMapped) {
-  const fs::path pipe = folder_ / "pipe";
-  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
-  try {
-    const MappedFile mapped(pipe);
-    ADD_FAILURE();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.what(), pipe.string() + ": is not a regular file") << "without a wait";
-  }
-}
-
 }  // namespace
 }  // namespace dragoman

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <fstream>
 
@@ -61,6 +62,14 @@ TEST_F(ParallelTextTest, CompressedFilesAreReadAsIfTheyWerePlain) {
   EXPECT_EQ(all(ParallelText({source}, {target}, InvalidLines::Error, reading)), all(plain));
   EXPECT_TRUE(std::filesystem::is_empty(folder / "corpus")) << "nothing is left there";
   EXPECT_THAT(problem("one\n", kGzipped.substr(0, 12)), HasSubstr("a.de: its compressed data end"));
+}
+
+TEST_F(ParallelTextTest, APipeIsRefusedAtOnce) {
+  const std::string pipe = (folder / "pipe").string(), target = write("a.de", "eins\n");
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_EQ(
+      message_of<Error>([&] { ParallelText({pipe}, {target}, InvalidLines::Error, progress()); }),
+      pipe + ": is not a regular file");
 }
 
 TEST_F(ParallelTextTest, FilesThatAreNoUtf8TextAreNamed) {

@@ -4,59 +4,12 @@
 #include <gtest/gtest.h>
 
 #include "base/utf8.h"
-#include "inference/required_text_search.h"
-#include "tests/inference/copying_model.h"
+#include "tests/inference/prepared_requests.h"
 
 namespace dragoman {
 namespace {
 
-using testing::ElementsAre;
 using testing::IsEmpty;
-
-std::shared_ptr<const PreparedRequest> request(DecodeConfig search, Demands demands = {},
-                                               bool reports_attention = false) {
-  return std::make_shared<const PreparedRequest>(
-      PreparedRequest{.settings = std::make_shared<const SearchSettings>(
-                          SearchSettings{std::move(search), {.eos = tokenizer().eos_id()}}),
-                      .demands = std::make_shared<const Demands>(std::move(demands)),
-                      .reports_words = reports_attention,
-                      .reports_attention = reports_attention});
-}
-
-Terms terms(const std::string& source, const std::string& target) {
-  return Terms(std::vector<std::pair<std::string, std::string>>{{source, target}});
-}
-
-const LinePreparer& preparer() {
-  static const LinePreparer all(tokenizer_pair(),
-                                {.max_positions = 1000, .several_sentences = 0.0});
-  return all;
-}
-
-const RequiredTextSearch& required_texts() {
-  static const RequiredTextSearch all(tokenizer_pair());
-  return all;
-}
-
-std::vector<TokenId> with_end(const std::string& text) {
-  std::vector<TokenId> tokens = tokenizer().encode(text);
-  tokens.push_back(tokenizer().eos_id());
-  return tokens;
-}
-
-Hypothesis hypothesis(const std::string& text) {
-  Hypothesis found{.tokens = tokenizer().encode(text),
-                   .length = 0,
-                   .sum = -1,
-                   .coverage_penalty = 0,
-                   .score = -1,
-                   .cut = false,
-                   .log_probabilities = {},
-                   .attention = {}};
-  found.length = static_cast<std::int64_t>(found.tokens.size()) + 1;
-  found.log_probabilities.assign(found.tokens.size() + 1, -0.1F);
-  return found;
-}
 
 TEST(LinePreparer, ATermThatHasTheEndOfASentenceIsFound) {
   PreparedLine line(7, request({}, {.terms = terms("five. Three", "six")}));
@@ -167,51 +120,6 @@ TEST(LinePreparer, PiecesKnowTheirWords) {
   EXPECT_THAT(line.parts[1].words, testing::Each(2u));
   EXPECT_EQ(line.parts[0].words.front(), 0u);
   EXPECT_EQ(line.parts[0].words.back(), 1u);
-}
-
-TEST(RequiredTextSearch, AMissingTermIsSearchedForOnce) {
-  PreparedLine line(3, request({.beam_size = 2}, {.terms = terms("two", "six")}));
-  ASSERT_EQ(preparer().prepare({"one two three"}, line).size(), 1u);
-  const auto again = required_texts().keep_or_search_again(line, 0, {hypothesis("one two three")});
-  ASSERT_TRUE(again);
-  EXPECT_EQ(again->line, 3);
-  EXPECT_EQ(again->tokens, with_end("one two three"));
-  EXPECT_EQ(again->required.phrases.count(), 1);
-  EXPECT_TRUE(again->needs_attention);
-  EXPECT_FALSE(required_texts().keep_or_search_again(line, 0, {hypothesis("one six three")}));
-  EXPECT_EQ(line.parts[0].hypotheses[0].tokens, tokenizer().encode("one six three"));
-  EXPECT_THAT(line.parts[0].unmet, IsEmpty());
-}
-
-TEST(RequiredTextSearch, ATermThatIsMuchLongerThanASentenceIsNotSearchedFor) {
-  std::string six;
-  for (std::size_t i = 0; i < 2 * kMostTermPieces; ++i) six += "six ";
-  const Terms both({{"two", six}, {"three", "five"}});
-  for (const auto& [text, searched] : {std::pair("one two", 0), std::pair("one two three", 1)}) {
-    PreparedLine line(0, request({}, {.terms = both}));
-    preparer().prepare({text}, line);
-    const auto again = required_texts().keep_or_search_again(line, 0, {hypothesis("one")});
-    ASSERT_EQ(again.has_value(), searched > 0) << text;
-    if (again) {
-      EXPECT_EQ(again->required.phrases.count(), 1);
-    }
-    EXPECT_THAT(line.parts[0].unmet, testing::SizeIs(1 + searched)) << "the long one is reported";
-  }
-}
-
-TEST(RequiredTextSearch, ASecondTranslationThatIsNoBetterIsNotTaken) {
-  PreparedLine line(0, request({}, {.terms = terms("two", "six")}));
-  preparer().prepare({"one two three"}, line);
-  ASSERT_TRUE(required_texts().keep_or_search_again(line, 0, {hypothesis("one two three")}));
-  EXPECT_FALSE(required_texts().keep_or_search_again(line, 0, {hypothesis("three three")}));
-  EXPECT_EQ(line.parts[0].hypotheses[0].tokens, tokenizer().encode("one two three"));
-  EXPECT_THAT(line.parts[0].unmet, testing::SizeIs(1));
-}
-
-TEST(RequiredTextSearch, ALineThatHasAllItsTermsIsNotSearchedAgain) {
-  PreparedLine line(0, request({}, {.terms = terms("two", "six")}));
-  preparer().prepare({"one two three"}, line);
-  EXPECT_FALSE(required_texts().keep_or_search_again(line, 0, {hypothesis("one six three")}));
 }
 
 }  // namespace

@@ -139,6 +139,8 @@ TEST(FormatDirectives, TextsAreComparedByTheirArguments) {
   EXPECT_TRUE(same("java-format", "Don''t {0}", "{0} x"));
   EXPECT_FALSE(same("java-format", "the man {0}", "l'homme {0}")) << "a quote hides what follows";
   EXPECT_TRUE(same("fuzzy", "%s", ""));
+  EXPECT_TRUE(same("sh-format", "$5 or $name", "$name")) << "$5 begins none: no format string";
+  EXPECT_TRUE(same("c-format", "100 %! %d", "100"));
 }
 
 TEST(FormatDirectives, TextsTakeTheTimeThatTheirLengthSays) {

@@ -254,6 +254,21 @@ TEST(Po, TheFormOfOneServesOtherNumbersWhereThereAreNotTwoForms) {
             message + "msgstr[0] \"cats %d\"\nmsgstr[1] \"cats %d\"\nmsgstr[2] \"cats %d\"\n");
 }
 
+TEST(Po, TheFirstOfThreeFormsHasThePlaceholdersOfThePlural) {
+  for (const auto& [flag, placeholder] :
+       {std::pair("", "{n}"), std::pair("#, python-brace-format\n", "{n}"),
+        std::pair("#, kde-format\n", "%1"), std::pair("#, python-format\n", "%(n)d")}) {
+    const std::string message =
+        join_text(flag, "msgid \"one cat\"\nmsgid_plural \"cats ", placeholder, "\"\n");
+    const auto forms = [&message](const std::string& first, const std::string& others) {
+      return join_text(message, "msgstr[0] \"", first, "\"\nmsgstr[1] \"", others,
+                       "\"\nmsgstr[2] \"", others, "\"\n");
+    };
+    const std::string plural = join_text(placeholder, " cats");
+    EXPECT_EQ(reversed_po(forms("", "")), forms(plural, plural));
+  }
+}
+
 TEST(Po, LineEndsAreThoseOfTheFile) {
   EXPECT_EQ(reversed_po("msgid \"one two\"\r\nmsgstr \"\"\r\n"),
             "msgid \"one two\"\r\nmsgstr \"two one\"\r\n");

@@ -67,6 +67,11 @@ TEST(DeepL, CodesMayHaveRegionsThatModelsHaveNot) {
 }
 
 TEST(DeepL, ACodeFindsAModelThatIsNamedByLibreTranslatesCode) {
+  TableServer simplified({"en-zh-Hans"});
+  for (const auto& [code, status] : {std::pair("ZH", 200), std::pair("ZH-HANT", 400)}) {
+    const json body = {{"text", "one"}, {"source_lang", "EN"}, {"target_lang", code}};
+    EXPECT_EQ(simplified.post("/v2/translate", body).status, status) << code;
+  }
   TableServer table({"en-zh", "en-zt", "en-pb"});
   for (const auto& [code, served] : std::vector<std::pair<std::string, std::string>>{
            {"ZH-HANT", "zt"}, {"ZH-HANS", "zh"}, {"ZH", "zh"}, {"PT-BR", "pb"}}) {

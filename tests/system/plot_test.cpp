@@ -88,7 +88,7 @@ TEST_F(Plot, AnErrorNamesTheWrongFlagOrFile) {
   };
   std::filesystem::create_directories(folder_ / "empty");
   fails({"plot", folder_ / "empty", "-o", "-"}, 1, "empty: there is no log.jsonl");
-  fails({"plot", folder_ / "nowhere", "-o", "-"}, 1, "nowhere: cannot read");
+  fails({"plot", folder_ / "nowhere", "-o", "-"}, 1, "nowhere: cannot read: No such file");
   fails({"plot", folder_with("begun", "log.jsonl", ""), "-o", "-"}, 1, "has no update yet");
   fails({"plot", folder_with("t", "t.en", "a cat\nsat\n") + "/t.en", "-o", "-"}, 1,
         "t.en: is not the log of a training run");

@@ -61,7 +61,7 @@ TEST_F(CheckpointKeeperTest, OfManyCheckpointsARollbackNeedsFew) {
   keeper.save_start(progress);
   for (std::int64_t update = 1; update <= 30; ++update) save_at(update);
   EXPECT_THAT(checkpoints(),
-              ElementsAre("start", "update-00000012", "update-00000024", "update-00000030"));
+              ElementsAre("start", "update-00000010", "update-00000020", "update-00000030"));
 }
 
 TEST_F(CheckpointKeeperTest, ANewCheckpointIsKeptBesideADamagedOneOfAHigherNumber) {

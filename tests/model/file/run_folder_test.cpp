@@ -30,6 +30,7 @@ TEST(RunFolder, AFolderOfCheckpointsThatCannotBeListedIsAnError) {
                       ("unlisted_" + std::to_string(getpid()))};
   std::filesystem::create_directories(run.root);
   write_file(run.checkpoints(), "a file in the folder's place");
+  EXPECT_TRUE(run.numbered_if_listed().empty());
   try {
     run.numbered();
     ADD_FAILURE();
