@@ -48,14 +48,17 @@ MappedFile decompressed(Decompressor& decompressor, std::string_view bytes,
   return text.map();
 }
 
-/// Throws Error where the path is no regular file: to open a pipe would wait for its writer.
 FileStamp stamp_of_text(const std::string& path) {
-  if (std::filesystem::exists(path) && !std::filesystem::is_regular_file(path))
-    throw Error(path, ": is not a regular file");
+  refuse_irregular_file(path);
   return stamp_of(path);
 }
 
 }  // namespace
+
+void refuse_irregular_file(const std::string& path) {
+  if (std::filesystem::exists(path) && !std::filesystem::is_regular_file(path))
+    throw Error(path, ": is not a regular file");
+}
 
 std::string_view LineCursor::next() {
   const std::size_t end = std::min(rest_.find('\n'), rest_.size());

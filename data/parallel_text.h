@@ -18,6 +18,10 @@
 
 namespace dragoman {
 
+/// Throws Error where the path is there and no regular file. To open a pipe would wait for its
+/// writer, and a text is read more than once.
+void refuse_irregular_file(const std::string& path);
+
 /// Reads lines one after the other, from some line of a file on.
 class LineCursor {
  public:

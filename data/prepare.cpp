@@ -218,8 +218,7 @@ void take_hashes(const PreparationWork& work, const std::vector<const TextFile*>
   };
   for (const TextFile* file : files) take(file->path(), hex16(file->hash()));
   const std::string& terms = work.data.train_terms;  // read more than once
-  if (fs::exists(terms) && !fs::is_regular_file(terms))
-    throw Error(terms, ": is not a regular file");
+  refuse_irregular_file(terms);
   if (!terms.empty()) take(terms, hex16(xxh3(read_file(terms))));
 }
 

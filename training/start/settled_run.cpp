@@ -32,7 +32,7 @@ void require_same_schedule(const TrainConfig& config, const RunSettings& setting
 }
 
 /// The model of --init-from has its own size, which may be another than the preset's.
-void warn_of_unused_size(SettledRun& run) {
+void tell_of_unused_size(SettledRun& run) {
   const Preset preset = run.config.train.preset;
   const std::int64_t width = run.config.model.d_model;
   if (width == ModelConfig::from_preset(preset).d_model) return;
@@ -45,7 +45,7 @@ void choose_by_models(SettledRun& run, RunSettings& settings, const StartFacts& 
   if (facts.model && has_initial_model) {
     take_architecture(*facts.model, settings, run.config.model);
     refuse_ignored_tokenizer_flags(settings, facts.model->tokenizers, "--init-from");
-    if (!facts.begun && settings.asks_value("preset")) warn_of_unused_size(run);
+    if (!facts.begun && settings.asks_value("preset")) tell_of_unused_size(run);
   }
   if (facts.model)
     take_tokenizers(*facts.model, facts.tokenizer_files, run.config.tokenizer);
