@@ -183,7 +183,16 @@ TEST(HttpServer, ARequestWhoseEndIsInDoubtIs400AndItsConnectionEnds) {
   EXPECT_EQ(old.ask("POST /a HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n").status, 400);
 }
 
+// AddressSanitizer ends the program at a folded header: libmicrohttpd 0.9 moves the second line to
+// the first one's end with memcpy, although the two overlap.
+#ifdef __SANITIZE_ADDRESS__
+#define SKIP_WITH_ADDRESS_SANITIZER() GTEST_SKIP() << "the library's own memcpy overlaps"
+#else
+#define SKIP_WITH_ADDRESS_SANITIZER()
+#endif
+
 TEST(HttpServer, AFoldedHeaderIs400AndItsConnectionEnds) {
+  SKIP_WITH_ADDRESS_SANITIZER();
   HttpServer server({.port = 0}, count_parameters);
   const std::string body = HttpClient::get("/other"), length = std::to_string(body.size());
   const std::string whole = "Content-Length: " + length + "\r\n";
@@ -202,9 +211,10 @@ TEST(HttpServer, AFoldedHeaderIs400AndItsConnectionEnds) {
 }
 
 TEST(HttpServer, AFoldedHeaderAtTheEndOfTheLibrarysBufferIs400) {
+  SKIP_WITH_ADDRESS_SANITIZER();
   HttpServer server({.port = 0}, count_parameters);
   const std::string begin = "POST /a HTTP/1.1\r\nHost: x\r\nX-Name: ";
-  for (const std::string& end :
+  for (const std::string end :
        {"Content-Len:   5\n gth\n\n", "X-Nam:  y\r\n e\r\n\r\n", "A:\n bcdefg\n\n"})
     for (std::size_t size = 36'864 - 24; size <= 36'864 + 24; ++size) {
       const std::string filler(size - begin.size() - end.size() - 2, 'a');
@@ -219,8 +229,8 @@ TEST(HttpServer, BlanksAroundAHeadersValueAreNoFold) {
     reply({.body = std::string(request.header("x-name")) + request.body});
   });
   HttpClient client(server.port());
-  for (const std::string& line : {"\r\n", "\n"})
-    for (const std::string& value :
+  for (const std::string line : {"\r\n", "\n"})
+    for (const std::string value :
          {"X-Name:", "X-Name: ", "X-Name:\t \t", "X-Empty:", "X-Name:a"}) {
       const auto answer = client.ask("POST / HTTP/1.1" + line + "Host:x" + line + value + line +
                                      "Content-Length:   3" + line + line + "b c");
