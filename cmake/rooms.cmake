@@ -3,6 +3,9 @@
 
 function(dragoman_warnings TARGET)
   target_compile_options(${TARGET} PRIVATE -Wall -Wextra)
+  if(CMAKE_UNITY_BUILD)  # to the compiler, the sources that are read behind the first are headers
+    target_compile_options(${TARGET} PRIVATE -Wno-subobject-linkage -Wno-restrict)
+  endif()
   target_include_directories(${TARGET} PRIVATE ${CMAKE_SOURCE_DIR})
 endfunction()
 

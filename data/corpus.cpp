@@ -5,7 +5,7 @@
 namespace dragoman {
 
 namespace {
-constexpr std::size_t kSource = 0, kTarget = 1;
+constexpr std::size_t kSourceSide = 0, kTargetSide = 1;
 }
 
 Corpus::Corpus() = default;
@@ -33,11 +33,11 @@ std::vector<TokenId> Corpus::target(std::int64_t pair) const {
 }
 
 void Corpus::append_source(std::int64_t pair, std::vector<TokenId>& tokens) const {
-  storage_->append(storage_->block_of(pair), kSource, tokens);
+  storage_->append(storage_->block_of(pair), kSourceSide, tokens);
 }
 
 void Corpus::append_target(std::int64_t pair, std::vector<TokenId>& tokens) const {
-  storage_->append(storage_->block_of(pair), kTarget, tokens);
+  storage_->append(storage_->block_of(pair), kTargetSide, tokens);
 }
 
 std::int64_t Corpus::line(std::int64_t pair) const {

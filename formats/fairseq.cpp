@@ -23,7 +23,7 @@ constexpr const char* kSpecials[] = {"<s>", "<pad>", "</s>", "<unk>"};
 constexpr std::int64_t kPadding = 1, kEnd = 2;
 
 /// transformer_encoder.py, transformer_decoder.py and transformer_layer.py.
-constexpr NamePair kNames[] = {
+constexpr NamePair kFairseqNames[] = {
     {"embedding.", "encoder.embed_tokens."},
     {"embedding.source.", "encoder.embed_tokens."},
     {"embedding.target.", "decoder.embed_tokens."},
@@ -204,7 +204,7 @@ void read_weights(ForeignModel& model, const CheckpointFile& file) {
                              ".embed_positions.weights"})  // the sinusoids
       tensors.ignore(std::string(side) + name);
   read_positions(model, tensors, views);
-  take_parameters(model, tensors, kNames);
+  take_parameters(model, tensors, kFairseqNames);
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ constexpr std::pair<const char*, const char*> kSwitches[] = {
 
 /// Settings of fairseq-generate that change translations and that we do not have, with the value
 /// that means "off".
-constexpr std::pair<const char*, double> kLeftOut[] = {
+constexpr std::pair<const char*, double> kLeftOutOfFairseq[] = {
     {"constraints", 0}, {"diverse_beam_groups", -1}, {"diversity_rate", -1},
     {"lm_path", 0},     {"match_source_len", 0},     {"nbest", 1},
     {"prefix_size", 0}, {"replace_unk", 0},          {"retain_dropout", 0},
@@ -189,7 +189,7 @@ ForeignSearch FairseqOptions::search() const {
   const std::string ngrams = "generation.no_repeat_ngram_size";
   if (options_.integer(ngrams, 0) != 0) whole("no-repeat-ngram-size", ngrams, 0);
   read_lengths(search.defaults);
-  for (const auto& [name, off] : kLeftOut)
+  for (const auto& [name, off] : kLeftOutOfFairseq)
     if (const std::string full = join_text("generation.", name); !is_off(full, off))
       search.left_out.push_back(full);
   return search;

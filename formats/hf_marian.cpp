@@ -23,14 +23,14 @@ namespace {
 namespace fs = std::filesystem;
 
 /// config.json's keys of the sizes and rates that check() checks.
-constexpr NamePair kKeys[] = {{"d-model", "\"d_model\""},
-                              {"heads", "\"encoder_attention_heads\""},
-                              {"d-ff", "\"encoder_ffn_dim\""},
-                              {"encoder-layers", "\"encoder_layers\""},
-                              {"decoder-layers", "\"decoder_layers\""},
-                              {"attention-dropout", "\"attention_dropout\""},
-                              {"activation-dropout", "\"activation_dropout\""},
-                              {"dropout", "\"dropout\""}};
+constexpr NamePair kHfMarianKeys[] = {{"d-model", "\"d_model\""},
+                                      {"heads", "\"encoder_attention_heads\""},
+                                      {"d-ff", "\"encoder_ffn_dim\""},
+                                      {"encoder-layers", "\"encoder_layers\""},
+                                      {"decoder-layers", "\"decoder_layers\""},
+                                      {"attention-dropout", "\"attention_dropout\""},
+                                      {"activation-dropout", "\"activation_dropout\""},
+                                      {"dropout", "\"dropout\""}};
 
 /// Where a choice that changes the result is not the one that this program computes.
 void require(const JsonFile& file, std::string_view key, bool is_it, const char* what) {
@@ -199,7 +199,7 @@ ForeignModel read_hf_marian(const fs::path& folder) {
   model.kind = "MarianMTModel";
   model.columns = ColumnOrder::Halves;
   model.config = read_config(config, vocabularies);
-  check_config(model.config, config.path().string(), kKeys);
+  check_config(model.config, config.path().string(), kHfMarianKeys);
   model.embedding_scale = std::sqrt(static_cast<double>(model.config.d_model));
   model.config.unk_id = piece_id(vocabularies.target, "<unk>", folder.string());
   model.config.eos_id = piece_id(vocabularies.target, "</s>", folder.string());

@@ -11,29 +11,27 @@ namespace dragoman {
 
 namespace {
 
-using Json = nlohmann::json;
-
 /// Settings that change translations and that we do not have, with the number that means "off".
-constexpr std::pair<const char*, double> kLeftOut[] = {{"begin_suppress_tokens", 0},
-                                                       {"constraints", 0},
-                                                       {"diversity_penalty", 0},
-                                                       {"do_sample", 0},
-                                                       {"dola_layers", 0},
-                                                       {"encoder_no_repeat_ngram_size", 0},
-                                                       {"encoder_repetition_penalty", 1},
-                                                       {"exponential_decay_length_penalty", 0},
-                                                       {"force_words_ids", 0},
-                                                       {"forced_decoder_ids", 0},
-                                                       {"guidance_scale", 1},
-                                                       {"max_time", -1},
-                                                       {"num_beam_groups", 1},
-                                                       {"num_return_sequences", 1},
-                                                       {"penalty_alpha", 0},
-                                                       {"sequence_bias", 0},
-                                                       {"stop_strings", 0},
-                                                       {"watermarking_config", 0}};
+constexpr std::pair<const char*, double> kLeftOutOfHf[] = {{"begin_suppress_tokens", 0},
+                                                           {"constraints", 0},
+                                                           {"diversity_penalty", 0},
+                                                           {"do_sample", 0},
+                                                           {"dola_layers", 0},
+                                                           {"encoder_no_repeat_ngram_size", 0},
+                                                           {"encoder_repetition_penalty", 1},
+                                                           {"exponential_decay_length_penalty", 0},
+                                                           {"force_words_ids", 0},
+                                                           {"forced_decoder_ids", 0},
+                                                           {"guidance_scale", 1},
+                                                           {"max_time", -1},
+                                                           {"num_beam_groups", 1},
+                                                           {"num_return_sequences", 1},
+                                                           {"penalty_alpha", 0},
+                                                           {"sequence_bias", 0},
+                                                           {"stop_strings", 0},
+                                                           {"watermarking_config", 0}};
 
-bool is_off(const Json& value, double off) {
+bool is_off(const nlohmann::json& value, double off) {
   if (value.is_null()) return true;
   if (value.is_boolean()) return value.get<bool>() == (off != 0);
   if (value.is_number()) return value.get<double>() == off;
@@ -56,7 +54,7 @@ class Reader {
     stop();
     bad_words();
     suppressed_tokens();
-    for (const auto& [key, off] : kLeftOut)
+    for (const auto& [key, off] : kLeftOutOfHf)
       if (file_.has(key) && !is_off(file_.all()[key], off)) leave_out(key);
     if (file_.has("forced_bos_token_id")) leave_out("forced_bos_token_id");
     search_.suppressed.assign(suppressed_.begin(), suppressed_.end());
@@ -104,7 +102,7 @@ class Reader {
       search_.defaults["stop"] = is_text ? "exact" : "full";
   }
 
-  std::int64_t token(const Json& value, const char* key) const {
+  std::int64_t token(const nlohmann::json& value, const char* key) const {
     if (!value.is_number_integer()) throw Error(place(key), ": has an id that is no whole number");
     const auto id = value.get<std::int64_t>();  // 2^63 and more become negative
     if (id < 0 || id >= pieces_.all)
@@ -116,8 +114,8 @@ class Reader {
     if (id < pieces_.padding && id != pieces_.unk) suppressed_.insert(id);
   }
 
-  const Json& list(const char* key) const {
-    const Json& value = file_.all()[key];
+  const nlohmann::json& list(const char* key) const {
+    const nlohmann::json& value = file_.all()[key];
     if (!value.is_array()) throw Error(place(key), ": is not a list");
     return value;
   }
@@ -125,10 +123,10 @@ class Reader {
   void bad_words() {
     constexpr const char* kKey = "bad_words_ids";
     if (!file_.has(kKey)) return;
-    for (const Json& sequence : list(kKey)) {
+    for (const nlohmann::json& sequence : list(kKey)) {
       if (!sequence.is_array() || sequence.empty())
         throw Error(place(kKey), ": has an item that is not a list of ids");
-      for (const Json& id : sequence) token(id, kKey);
+      for (const nlohmann::json& id : sequence) token(id, kKey);
       const std::int64_t first = token(sequence.front(), kKey);
       if (sequence.size() > 1)
         leave_out(kKey);
@@ -139,7 +137,7 @@ class Reader {
   void suppressed_tokens() {
     constexpr const char* kKey = "suppress_tokens";
     if (!file_.has(kKey)) return;
-    for (const Json& id : list(kKey)) {
+    for (const nlohmann::json& id : list(kKey)) {
       if (token(id, kKey) == pieces_.eos)
         leave_out(kKey);
       else

@@ -13,13 +13,13 @@ namespace dragoman {
 
 namespace {
 
-constexpr std::uintmax_t kLargest = 64 << 20;
+constexpr std::uintmax_t kLargestJson = 64 << 20;
 
 nlohmann::json parse(const std::filesystem::path& path) {
   std::error_code failure;
   const std::uintmax_t size = std::filesystem::file_size(path, failure);
   if (failure) throw Error(path.string(), ": cannot be read: ", failure.message());
-  if (size > kLargest)
+  if (size > kLargestJson)
     throw Error(path.string(), ": has ", size >> 20, " MiB, too many for a JSON file");
   const std::string text = read_file(path);
   try {

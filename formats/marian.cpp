@@ -22,14 +22,14 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kConfigName = "special:model.yml";
-constexpr double kNormEpsilon = 1e-6;  // layers: layerNorm(x, scale, bias, 1e-6f)
-constexpr double kGeluFactor = 1.702;  // before 1.12 its GELU is x sigmoid(1.702 x)
+constexpr double kMarianNormEpsilon = 1e-6;  // layers: layerNorm(x, scale, bias, 1e-6f)
+constexpr double kGeluFactor = 1.702;        // before 1.12 its GELU is x sigmoid(1.702 x)
 
-constexpr NamePair kKeys[] = {{"d-model", "dim-emb"},
-                              {"heads", "transformer-heads"},
-                              {"d-ff", "transformer-dim-ffn"},
-                              {"encoder-layers", "enc-depth"},
-                              {"decoder-layers", "dec-depth"}};
+constexpr NamePair kMarianKeys[] = {{"d-model", "dim-emb"},
+                                    {"heads", "transformer-heads"},
+                                    {"d-ff", "transformer-dim-ffn"},
+                                    {"encoder-layers", "enc-depth"},
+                                    {"decoder-layers", "dec-depth"}};
 
 /// Options that must have this value, which is also that of models that do not have the option.
 constexpr std::pair<const char*, const char*> kOnlyKnown[] = {
@@ -165,7 +165,7 @@ ModelConfig read_config(const ForeignOptions& options, MarianTying tying) {
                   "feed-forward networks of other than two layers are not known");
   config.encoder_layers = options.integer("enc-depth", 6);
   config.decoder_layers = options.integer("dec-depth", 6);
-  config.norm_epsilon = kNormEpsilon;
+  config.norm_epsilon = kMarianNormEpsilon;
   config.dropout = config.attention_dropout = config.activation_dropout = 0;
   return config;
 }
@@ -214,7 +214,7 @@ ForeignModel read_marian(const fs::path& path) {
   model.columns = ColumnOrder::Halves;
   model.config = read_config(options, tying);
   model.config.source_vocabulary = model.config.target_vocabulary = 1;
-  check_config(model.config, options.file(), kKeys);
+  check_config(model.config, options.file(), kMarianKeys);
   model.embedding_scale = std::sqrt(static_cast<double>(model.config.d_model));
   if (options.text("transformer-ffn-activation", "swish") == "gelu" && !has_exact_gelu(options))
     model.swish_factor = kGeluFactor;

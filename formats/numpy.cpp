@@ -15,7 +15,7 @@ namespace {
 
 using std::string_view_literals::operator""sv;
 
-constexpr std::string_view kMagic = "\x93NUMPY"sv;
+constexpr std::string_view kNumpyMagic = "\x93NUMPY"sv;
 constexpr std::string_view kExtension = ".npy";
 
 struct NamedType {
@@ -143,8 +143,8 @@ class HeaderParser {
 }  // namespace
 
 StridedTensor parse_npy(std::string_view bytes) {
-  if (!bytes.starts_with(kMagic)) throw Error("not an array of NumPy (.npy)");
-  ByteReader reader(bytes.substr(kMagic.size()));
+  if (!bytes.starts_with(kNumpyMagic)) throw Error("not an array of NumPy (.npy)");
+  ByteReader reader(bytes.substr(kNumpyMagic.size()));
   const auto version = reader.number<std::uint8_t>("the version");
   reader.number<std::uint8_t>("the version");  // the minor one, always 0
   if (version < 1 || version > 3)

@@ -21,7 +21,7 @@ constexpr const char* kSystem = "checkpoint of OpenNMT-py";
 constexpr const char* kGenerator = "generator.";
 
 /// encoders/transformer.py, decoders/transformer.py and modules/.
-constexpr NamePair kNames[] = {
+constexpr NamePair kOpenNmtNames[] = {
     {"embedding.", "encoder.embeddings.make_embedding.emb_luts.0."},
     {"embedding.source.", "encoder.embeddings.make_embedding.emb_luts.0."},
     {"embedding.target.", "decoder.embeddings.make_embedding.emb_luts.0."},
@@ -284,7 +284,7 @@ void add_missing_biases(Views& views, const Options& options, std::span<const Na
 }
 
 void read_weights(ForeignModel& model, const Options& options, const CheckpointFile& file) {
-  std::vector<NamePair> names(std::begin(kNames), std::end(kNames));
+  std::vector<NamePair> names(std::begin(kOpenNmtNames), std::end(kOpenNmtNames));
   if (is_gated(model.config.activation)) {
     std::erase_if(names,
                   [](const NamePair& pair) { return pair.ours.ends_with(".feed_forward.inner."); });

@@ -23,11 +23,11 @@ namespace {
 namespace fs = std::filesystem;
 
 /// The variables that have the sizes which check() checks.
-constexpr NamePair kKeys[] = {{"d-model", "encoder/embeddings_0/weight"},
-                              {"heads", "encoder/num_heads"},
-                              {"d-ff", "encoder/layer_0/ffn/linear_0/weight"},
-                              {"encoder-layers", "encoder/layer_#"},
-                              {"decoder-layers", "decoder/layer_#"}};
+constexpr NamePair kCTranslate2Keys[] = {{"d-model", "encoder/embeddings_0/weight"},
+                                         {"heads", "encoder/num_heads"},
+                                         {"d-ff", "encoder/layer_0/ffn/linear_0/weight"},
+                                         {"encoder-layers", "encoder/layer_#"},
+                                         {"decoder-layers", "decoder/layer_#"}};
 
 /// The variables of a file, taken one by one, so that none is forgotten.
 class Variables {
@@ -158,7 +158,7 @@ class Reader {
     else
       model_.embedding_scale = scale;
     config_.dropout = config_.attention_dropout = config_.activation_dropout = 0;
-    check_config(config_, variables_.file(), kKeys);
+    check_config(config_, variables_.file(), kCTranslate2Keys);
   }
 
   void read_activation(bool is_gated) {

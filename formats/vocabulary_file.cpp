@@ -17,27 +17,25 @@ namespace dragoman {
 
 namespace {
 
-using Json = nlohmann::json;
-
 /// Collects pieces in any order.
 class Vocabulary {
  public:
   /// `place`: where the piece stands, for messages; may be empty.
   void add(const std::string& piece, std::uint64_t id, const std::string& place) {
     if (!ids_.emplace(piece, id).second)
-      throw Error(place, "the piece ", Json(piece).dump(), " occurs twice");
+      throw Error(place, "the piece ", nlohmann::json(piece).dump(), " occurs twice");
     const auto [at, is_new] = pieces_.emplace(id, piece);
     if (!is_new)
-      throw Error(place, "the pieces ", Json(at->second).dump(), " and ", Json(piece).dump(),
-                  " have the same id ", id);
+      throw Error(place, "the pieces ", nlohmann::json(at->second).dump(), " and ",
+                  nlohmann::json(piece).dump(), " have the same id ", id);
   }
 
   std::vector<std::string> in_order() {
     std::vector<std::string> pieces;
     for (auto& [id, piece] : pieces_) {
       if (id != pieces.size())
-        throw Error("no piece has the id ", pieces.size(), "; the next one is ", Json(piece).dump(),
-                    " with ", id);
+        throw Error("no piece has the id ", pieces.size(), "; the next one is ",
+                    nlohmann::json(piece).dump(), " with ", id);
       pieces.push_back(std::move(piece));
     }
     if (pieces.empty()) throw Error("the vocabulary is empty");
@@ -55,7 +53,7 @@ void check_utf8(std::string_view text) {
 }
 
 /// The events of a JSON text that is a list of texts or a map of texts to ids.
-class VocabularyHandler : public nlohmann::json_sax<Json> {
+class VocabularyHandler : public nlohmann::json_sax<nlohmann::json> {
  public:
   Vocabulary vocabulary;
 
@@ -92,7 +90,8 @@ class VocabularyHandler : public nlohmann::json_sax<Json> {
 
  private:
   [[noreturn]] void fail(std::string_view what) const {
-    const std::string place = piece_ ? " at the piece " + Json(*piece_).dump() : std::string();
+    const std::string place =
+        piece_ ? " at the piece " + nlohmann::json(*piece_).dump() : std::string();
     throw Error(what, place, ", where a vocabulary has pieces and their ids alone");
   }
   bool start() {
@@ -113,7 +112,7 @@ std::vector<std::string> parse_json_vocabulary(std::string_view text) {
   if (const auto offset = text.find('\0'); offset != text.npos)
     throw Error("byte ", offset, ": not JSON");
   VocabularyHandler handler;
-  Json::sax_parse(text, &handler);
+  nlohmann::json::sax_parse(text, &handler);
   return handler.vocabulary.in_order();
 }
 
@@ -125,7 +124,8 @@ std::vector<std::string> parse_yaml_vocabulary(std::string_view text) {
     std::uint64_t id = 0;
     const auto [end, code] = std::from_chars(number.data(), number.data() + number.size(), id);
     if (entry.is_list || code != std::errc{} || end != number.data() + number.size())
-      throw Error(place, "the piece ", Json(entry.name).dump(), " has no whole number as its id");
+      throw Error(place, "the piece ", nlohmann::json(entry.name).dump(),
+                  " has no whole number as its id");
     vocabulary.add(entry.name, id, place);
   }
   return vocabulary.in_order();

@@ -44,7 +44,7 @@ std::int64_t padding_id(const ModelConfig& config) {
 }
 
 /// GenerationConfig's settings. It has no ratio of lengths.
-const FormatSearch kSearch = {
+const FormatSearch kHfMarianSearch = {
     .system = "MarianMTModel",
     .flags = {"beam-size", "length-penalty", "repetition-penalty", "no-repeat-ngram-size",
               "suppress", "min-length", "max-length"},
@@ -53,7 +53,7 @@ const FormatSearch kSearch = {
 /// The settings that GenerationConfig lacks. A ratio that allows the longest translation of all
 /// sources changes nothing.
 std::vector<std::string> unheld_by_hf(const ModelFileReader& model) {
-  FormatSearch search = kSearch;
+  FormatSearch search = kHfMarianSearch;
   const DecodeConfig settings = exported_search(model.decode_defaults());
   constexpr double kLargestRatio = 1000;
   const auto longest = static_cast<double>(settings.max_length);
@@ -143,7 +143,7 @@ std::vector<float> to_theirs(const HfTensor& tensor, const ModelFileReader& mode
   return values;
 }
 
-void write_weights(const ModelFileReader& model, const fs::path& path) {
+void write_safetensors_weights(const ModelFileReader& model, const fs::path& path) {
   const ModelConfig& config = model.config();
   std::vector<std::vector<float>> values;
   std::vector<TensorData> tensors;
@@ -167,14 +167,14 @@ std::vector<std::string> write_hf_marian(const ModelFileReader& model, const fs:
                                          Unheld unheld) {
   const ModelConfig& config = model.config();
   std::vector<std::string> left_out = unheld_by_hf(model);
-  check_unheld(left_out, kSearch, unheld);
+  check_unheld(left_out, kHfMarianSearch, unheld);
   const Tokenizer source(std::string(model.tokenizer_source()), "the source tokenizer");
   const Tokenizer target(std::string(model.tokenizer_target()), "the target tokenizer");
   const bool separate = config.tying != Tying::ThreeWay;
   const HfPadding padding = hf_padding(config);
   NewFolder made(folder);
   const fs::path& part = made.path();
-  write_weights(model, part / "model.safetensors");
+  write_safetensors_weights(model, part / "model.safetensors");
   write_file(part / "config.json", model_config(config).dump(2) + "\n");
   write_file(part / "generation_config.json", generation_config(model, target).dump(2) + "\n");
   const Json tokenizer = {{"tokenizer_class", "MarianTokenizer"},

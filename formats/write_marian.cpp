@@ -92,7 +92,7 @@ std::string model_options(const ModelConfig& config) {
 }
 
 /// decoder.yml's settings. Its search ends as ours does with --stop marian.
-const FormatSearch kSearch = {
+const FormatSearch kMarianSearch = {
     .system = "Marian",
     .flags = {"beam-size", "length-penalty", "word-penalty", "max-length-ratio"},
     .stops = {Stop::Marian}};
@@ -107,7 +107,7 @@ std::string decoder_options(const ModelFileReader& model, const std::string& sou
                    "\nmax-length-factor: ", text_of(settings.max_length_ratio), "\n");
 }
 
-void write_weights(const ModelFileReader& model, const fs::path& path) {
+void write_npz_weights(const ModelFileReader& model, const fs::path& path) {
   const ModelConfig& config = model.config();
   AtomicFile file(path);
   NpzWriter npz(file);
@@ -128,12 +128,12 @@ void write_weights(const ModelFileReader& model, const fs::path& path) {
 std::vector<std::string> write_marian(const ModelFileReader& model, const fs::path& folder,
                                       Unheld unheld) {
   check_is_marian(model.config());
-  std::vector<std::string> left_out = unheld_settings(model.decode_defaults(), kSearch);
-  check_unheld(left_out, kSearch, unheld);
+  std::vector<std::string> left_out = unheld_settings(model.decode_defaults(), kMarianSearch);
+  check_unheld(left_out, kMarianSearch, unheld);
   const bool two = model.has_two_tokenizers();
   const std::string source = two ? "source.spm" : "vocab.spm", target = two ? "target.spm" : source;
   NewFolder made(folder);
-  write_weights(model, made.path() / "model.npz");
+  write_npz_weights(model, made.path() / "model.npz");
   write_file(made.path() / source, model.tokenizer_source());
   if (two) write_file(made.path() / target, model.tokenizer_target());
   write_file(made.path() / "decoder.yml", decoder_options(model, source, target));

@@ -12,12 +12,12 @@ namespace dragoman {
 
 namespace {
 
-constexpr std::string_view kBlanks = " \t\n\r\f", kNameEnds = " \t\n\r\f;\"'";
+constexpr std::string_view kCharsetBlanks = " \t\n\r\f", kCharsetEnds = " \t\n\r\f;\"'";
 
 bool is_same(std::string_view text, std::string_view lower) { return ascii_lower(text) == lower; }
 
 std::string_view without_blanks_before(std::string_view text) {
-  return text.substr(std::min(text.find_first_not_of(kBlanks), text.size()));
+  return text.substr(std::min(text.find_first_not_of(kCharsetBlanks), text.size()));
 }
 
 /// As it is written in the page, without quotes; empty: the element does not have the attribute.
@@ -38,7 +38,7 @@ std::string_view name_in_content(std::string_view content) {
   const std::string_view rest = without_blanks_before(content.substr(key + kKey.size()));
   if (!rest.starts_with('=')) return {};
   const std::string_view name = without_blanks_before(rest.substr(1));
-  return name.substr(0, name.find_first_of(kNameEnds));
+  return name.substr(0, name.find_first_of(kCharsetEnds));
 }
 
 /// The name of an encoding other than UTF-8, as it is written in the page; empty: there is none.

@@ -13,7 +13,7 @@ namespace dragoman {
 
 namespace {
 
-using Kind = MarkdownEvent::Kind;
+using EventKind = MarkdownEvent::Kind;
 
 /// The row below a table's head. md4c 0.4 wants three dashes in each cell, GitHub one.
 bool is_delimiter_row(std::string_view line) {
@@ -136,7 +136,7 @@ class BlockCollector {
       return static_cast<BlockCollector*>(self)->begin_span(type, detail);
     };
     parser.leave_span = [](MD_SPANTYPE type, void*, void* self) {
-      return static_cast<BlockCollector*>(self)->add({Kind::Closes, span_of(type)});
+      return static_cast<BlockCollector*>(self)->add({EventKind::Closes, span_of(type)});
     };
     parser.text = [](MD_TEXTTYPE type, const MD_CHAR* text, MD_SIZE size, void* self) {
       return static_cast<BlockCollector*>(self)->add_text(type, {text, size});
@@ -188,7 +188,7 @@ class BlockCollector {
       link_bytes_ += image.src.size + image.title.size;
     }
     if (link_bytes_ > kMostReadings * markdown_.size()) return kTooManyLinks;
-    return add({Kind::Opens, span_of(type)});
+    return add({EventKind::Opens, span_of(type)});
   }
 
   int turn(MD_BLOCKTYPE type, bool begins) {
@@ -216,11 +216,11 @@ class BlockCollector {
       place.begin = widened_.original(begin);
       place.end = end_ = widened_.original(begin + text.size());
     }
-    const Kind kind = type == MD_TEXT_ENTITY   ? Kind::Entity
-                      : type == MD_TEXT_HTML   ? Kind::Html
-                      : type == MD_TEXT_SOFTBR ? Kind::SoftBreak
-                      : type == MD_TEXT_BR     ? Kind::HardBreak
-                                               : Kind::Text;
+    const EventKind kind = type == MD_TEXT_ENTITY   ? EventKind::Entity
+                           : type == MD_TEXT_HTML   ? EventKind::Html
+                           : type == MD_TEXT_SOFTBR ? EventKind::SoftBreak
+                           : type == MD_TEXT_BR     ? EventKind::HardBreak
+                                                    : EventKind::Text;
     return add({.kind = kind, .place = place});
   }
 

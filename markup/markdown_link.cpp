@@ -7,9 +7,9 @@ namespace dragoman {
 
 namespace {
 
-constexpr std::string_view kBlanks = " \t\r\n";
+constexpr std::string_view kWhiteSpace = " \t\r\n";
 
-bool is_blank(char c) { return kBlanks.find(c) != std::string_view::npos; }
+bool is_white_space(char c) { return kWhiteSpace.find(c) != std::string_view::npos; }
 
 /// Reads "(url "title")" (CommonMark 0.30, section 6.3).
 class TailReader {
@@ -46,7 +46,7 @@ class TailReader {
     bool is_line_begin = false;
     for (; place_ < text_.size(); ++place_) {
       const char c = text_[place_];
-      if (!is_blank(c) && !(is_line_begin && c == '>')) return;
+      if (!is_white_space(c) && !(is_line_begin && c == '>')) return;
       is_line_begin = is_line_begin || c == '\n' || c == '\r';
     }
   }
@@ -64,8 +64,9 @@ class TailReader {
   bool skip_url() {
     if (at('<')) return ++place_, skip_to('>');
     std::size_t depth = 0;
-    for (; place_ < text_.size() && !is_blank(text_[place_]); ++place_) {
-      if (text_[place_] == '\\' && place_ + 1 < text_.size() && !is_blank(text_[place_ + 1])) {
+    for (; place_ < text_.size() && !is_white_space(text_[place_]); ++place_) {
+      if (text_[place_] == '\\' && place_ + 1 < text_.size() &&
+          !is_white_space(text_[place_ + 1])) {
         ++place_;
       } else if (text_[place_] == '(') {
         ++depth;

@@ -18,10 +18,10 @@ namespace {
 using Kind = MarkupToken::Kind;
 using Event = MarkdownEvent::Kind;
 
-constexpr std::string_view kLineEnds = "\r\n";
+constexpr std::string_view kLineBreaks = "\r\n";
 
 bool has_lines(std::string_view text) {
-  return text.find_first_of(kLineEnds) != std::string_view::npos;
+  return text.find_first_of(kLineBreaks) != std::string_view::npos;
 }
 
 std::string decoded_entity(std::string_view entity) {
@@ -173,7 +173,7 @@ class BlockReader {
   /// A line end, with the blanks in front of it and the marks of the next line behind it.
   bool read_break(Kind kind) {
     std::size_t end = std::min(masked_.find_first_not_of(" \t\\", place_), masked_.size());
-    if (end == masked_.size() || kLineEnds.find(masked_[end]) == std::string_view::npos)
+    if (end == masked_.size() || kLineBreaks.find(masked_[end]) == std::string_view::npos)
       return false;
     end += masked_.compare(end, 2, "\r\n") == 0 ? 2 : 1;
     if (next_ == events_.size()) return false;

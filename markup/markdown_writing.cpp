@@ -5,22 +5,21 @@
 #include <utility>
 
 #include "base/utf8.h"
+#include "markup/ascii.h"
 #include "markup/markdown_masks.h"
 
 namespace dragoman {
 
 namespace {
 
-constexpr std::string_view kDigits = "0123456789";
+constexpr std::string_view kListDigits = "0123456789";
 
 bool is_one_of(char c, std::string_view any) { return any.find(c) != std::string_view::npos; }
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 /// White space, or an end.
-bool is_blank(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t' || c == 0; }
+bool is_blank_or_end(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t' || c == 0; }
 /// A byte of a word, or of any character outside of ASCII.
 bool is_word(char c) {
-  return is_letter(c) || is_digit(c) || static_cast<unsigned char>(c) >= 0x80;
+  return is_ascii_letter(c) || is_ascii_digit(c) || static_cast<unsigned char>(c) >= 0x80;
 }
 
 /// The length of the mark that a line begins with: of a quote, a list, a task or a footnote, or a
@@ -28,12 +27,12 @@ bool is_word(char c) {
 std::size_t mark_length(std::string_view line) {
   if (is_one_of(line[0], " \t>")) return 1;
   if (const std::size_t footnote = footnote_begin_length(line)) return footnote;
-  const std::size_t digits = std::min(line.find_first_not_of(kDigits), line.size());
+  const std::size_t digits = std::min(line.find_first_not_of(kListDigits), line.size());
   const bool is_number = digits > 0 && digits < line.size() && is_one_of(line[digits], ".)");
   const bool is_task = line.size() > 2 && line[0] == '[' && line[2] == ']';
   if (!is_number && !is_task && !is_one_of(line[0], "-+*")) return 0;
   const std::size_t mark = is_number ? digits + 1 : is_task ? 3 : 1;
-  return mark < line.size() && is_blank(line[mark]) ? mark : 0;
+  return mark < line.size() && is_blank_or_end(line[mark]) ? mark : 0;
 }
 
 /// Whether the last line of a text has only marks.
@@ -56,7 +55,7 @@ bool looks_like_entity(std::string_view text) {
   const std::size_t end = text.substr(0, kLongest).find(';');
   if (end == std::string_view::npos || end < 2) return false;
   return std::all_of(text.begin() + 1, text.begin() + static_cast<std::ptrdiff_t>(end),
-                     [](char c) { return is_letter(c) || is_digit(c) || c == '#'; });
+                     [](char c) { return is_ascii_letter(c) || is_ascii_digit(c) || c == '#'; });
 }
 
 class TextWriter {
@@ -85,25 +84,25 @@ class TextWriter {
 
   /// "1." and "1)" begin a list: the place of the sign; the end of the text where it is none.
   std::size_t length_of_number() const {
-    const std::size_t digits = std::min(text_.find_first_not_of(kDigits), text_.size());
+    const std::size_t digits = std::min(text_.find_first_not_of(kListDigits), text_.size());
     const bool is_number = digits > 0 && digits < text_.size() && is_one_of(text_[digits], ".)") &&
-                           is_blank(at(digits + 1));
+                           is_blank_or_end(at(digits + 1));
     return is_number ? digits : text_.size();
   }
 
   bool is_read_at_line_begin() const {
     const char c = text_[0];
     const std::size_t hashes = std::min(text_.find_first_not_of('#'), text_.size());
-    return (c == '+' && is_blank(at(1))) || (c == '-' && (is_blank(at(1)) || at(1) == '-')) ||
-           c == '=' || c == '>' || (c == '|' && !is_cell_) || c == '_' ||
-           (c == '*' && is_blank(at(1))) || (c == ':' && at(1) == '-') ||
-           (hashes > 0 && is_blank(at(hashes)));
+    return (c == '+' && is_blank_or_end(at(1))) ||
+           (c == '-' && (is_blank_or_end(at(1)) || at(1) == '-')) || c == '=' || c == '>' ||
+           (c == '|' && !is_cell_) || c == '_' || (c == '*' && is_blank_or_end(at(1))) ||
+           (c == ':' && at(1) == '-') || (hashes > 0 && is_blank_or_end(at(hashes)));
   }
 
   /// Whether Markdown would read the sign at a place as its own.
   bool is_read(std::size_t i) const {
     const char c = text_[i], next = at(i + 1), last = before(i);
-    const bool stands_alone = is_blank(last) && is_blank(next);
+    const bool stands_alone = is_blank_or_end(last) && is_blank_or_end(next);
     switch (c) {
       case '`':
       case '[':
@@ -114,7 +113,7 @@ class TextWriter {
       case '\\':
         return next == 0 || is_one_of(next, kMarkdownSigns);
       case '<':
-        return is_letter(next) || is_one_of(next, "/!?");
+        return is_ascii_letter(next) || is_one_of(next, "/!?");
       case '*':
       case '~':
         return !stands_alone;

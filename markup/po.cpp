@@ -45,11 +45,12 @@ class FilledCatalogue {
     const bool is_filled =
         std::ranges::any_of(po_.parts, [&](const PoPart& part) { return is_open(part); });
     for (const PoPart& part : po_.parts) {
+      if (&message_of(part) != checked_message_) end_check();
       if (is_open(part))
         fill_checked(part);
       else
         split(is_filled && is_header(part) ? with_utf8_declared(part.bytes) : part.bytes);
-      original_ += part.bytes;
+      if (checked_message_) original_ += part.bytes;
     }
     end_check();
     document_.passages = passages_of(document_.bytes, tokens_, Writing::PoString);
@@ -92,23 +93,22 @@ class FilledCatalogue {
   /// gettext refuses a message of which one form lacks a directive: all of them stand together.
   void fill_checked(const PoPart& part) {
     const PoMessage& message = message_of(part);
-    if (&message != checked_message_) end_check();
     if (!checked_message_) {
       checked_message_ = &message;
       check_ = {.formats = message.formats};
       checked_ = {document_.bytes.size(), document_.bytes.size()};
-      checked_original_ = {original_.size(), original_.size()};
+      original_.clear();
     }
     fill(part, message);
     check_.forms.push_back({part.keyword, message.source_of(part.keyword)});
     checked_.end = document_.bytes.size();
-    checked_original_.end = original_.size() + part.bytes.size();
+    checked_original_size_ = original_.size() + part.bytes.size();
   }
 
   void end_check() {
     if (checked_message_ && !checked_message_->formats.empty())
       document_.checked.push_back({.source = checked_,
-                                   .untranslated = std::string(checked_original_.of(original_)),
+                                   .untranslated = original_.substr(0, checked_original_size_),
                                    .is_sound = std::move(check_)});
     checked_message_ = nullptr;
   }
@@ -158,10 +158,11 @@ class FilledCatalogue {
   const PoFile& po_;
   MarkupDocument document_;
   std::vector<MarkupToken> tokens_;
-  std::string original_;                        // the parts up to now
   const PoMessage* checked_message_ = nullptr;  // whose forms are being filled in
-  ByteRange checked_, checked_original_;        // from its first form that is filled in to its last
   DirectivesCheck check_;
+  ByteRange checked_;     // from its first form that is filled in to its last
+  std::string original_;  // as they stood, and what follows them in the message
+  std::size_t checked_original_size_ = 0;
 };
 
 }  // namespace

@@ -25,7 +25,7 @@ struct CaptionLine {
   std::size_t caption;  ///< its number
 };
 
-constexpr std::string_view kDigits = "0123456789";
+constexpr std::string_view kCueDigits = "0123456789";
 
 /// 00:00:01,000 --> 00:00:02,500, perhaps with a position behind.
 bool is_time(std::string_view line) {
@@ -36,7 +36,7 @@ bool is_time(std::string_view line) {
 }
 
 bool is_number(std::string_view line) {
-  return strip(line).find_first_not_of(kDigits) == std::string_view::npos;
+  return strip(line).find_first_not_of(kCueDigits) == std::string_view::npos;
 }
 
 /// The lines of text of all captions. The number in front of a time belongs to no caption, whether

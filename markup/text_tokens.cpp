@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/utf8.h"
+#include "markup/ascii.h"
 #include "markup/format_arguments.h"
 
 namespace dragoman {
@@ -18,14 +19,13 @@ constexpr std::string_view kDigits = "0123456789";
 // Each of these looks for the end of its kind only as far as another might begin. So no byte is
 // looked at for more than one begin of a kind.
 
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-bool is_name(char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '_' || c == '.'; }
+bool is_name(char c) { return is_ascii_letter(c) || is_ascii_digit(c) || c == '_' || c == '.'; }
 
 /// `<b>`, `</font>`, `<a href="x">`; 0 where there is none.
 std::size_t tag_length(std::string_view text) {
   if (!text.starts_with('<')) return 0;
   const std::size_t name = text.starts_with("</") ? 2 : 1;
-  if (name >= text.size() || !is_letter(text[name])) return 0;
+  if (name >= text.size() || !is_ascii_letter(text[name])) return 0;
   const std::size_t end = text.find_first_of("<>", name);
   return end == std::string_view::npos || text[end] == '<' ? 0 : end + 1;
 }
@@ -53,7 +53,7 @@ std::size_t control_length(std::string_view text) {
     return 0;
   if (!text.starts_with("\x1b[")) return 1;
   const std::size_t end = text.find_first_not_of("0123456789;", 2);
-  return end < text.size() && is_letter(text[end]) ? end + 1 : 1;
+  return end < text.size() && is_ascii_letter(text[end]) ? end + 1 : 1;
 }
 
 /// Where the name in front of a conversion ends, as in %(name)s and %<name>s, or the number of its
@@ -107,7 +107,8 @@ MarkupToken tag_token(std::string_view tag) {
 /// The end of the letters that follow a place.
 std::size_t end_of_letters(std::string_view text, std::size_t place) {
   return static_cast<std::size_t>(
-      std::find_if_not(text.begin() + static_cast<std::ptrdiff_t>(place), text.end(), is_letter) -
+      std::find_if_not(text.begin() + static_cast<std::ptrdiff_t>(place), text.end(),
+                       is_ascii_letter) -
       text.begin());
 }
 
@@ -119,7 +120,7 @@ FormatDirective placeholder_at(std::string_view text, std::size_t offset,
   // Of Java, where any text stands in quotes.
   if (directive.length > 0 && text[offset] != '\'') {
     const std::size_t end = offset + directive.length;
-    if (directive.argument != None && is_letter(text[end - 1]))
+    if (directive.argument != None && is_ascii_letter(text[end - 1]))
       directive.length = end_of_letters(text, end) - offset;
     return directive;
   }
@@ -139,7 +140,7 @@ std::size_t placeholder_length(std::string_view text, std::size_t offset) {
   if (rest.starts_with('{')) return brace_length(rest);
   if (!rest.starts_with('%')) return 0;
   const std::size_t length = conversion_length(rest);
-  if (length == 0 || !is_letter(rest[length - 1])) return length;
+  if (length == 0 || !is_ascii_letter(rest[length - 1])) return length;
   const std::size_t end = end_of_letters(rest, length);
   const bool is_percentage = offset > 0 && kDigits.find(text[offset - 1]) != std::string_view::npos;
   return is_percentage && end > length && length == 2 ? 0 : end;

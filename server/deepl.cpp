@@ -20,7 +20,7 @@ std::string served_code(const std::string& code, const std::vector<std::string>&
   for (const std::string& known : served)
     if (ascii_lower(known) == language) return known;
   for (const std::string& known : served)  // "PT" where the model is of pt-BR
-    if (code == language_of(code) && ascii_lower(known).starts_with(language + "-")) return known;
+    if (ascii_lower(code) == language && language_of(ascii_lower(known)) == language) return known;
   return {};
 }
 

@@ -174,6 +174,8 @@ std::optional<LanguagePair> parse_language_pair(std::string_view text) {
 }
 
 std::string language_of(std::string_view code) {
+  if (const std::string_view alias = alias_of(code); code.find('-') == code.npos && !alias.empty())
+    code = alias;
   return std::string(code.substr(0, code.find('-')));
 }
 

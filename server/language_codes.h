@@ -21,7 +21,7 @@ std::optional<LanguagePair> parse_language_pair(std::string_view text);
 
 bool is_language_code(std::string_view text);
 
-/// The code without script and region: "pt" of "pt-BR".
+/// The code without script and region: "pt" of "pt-BR" and of LibreTranslate's "pb".
 std::string language_of(std::string_view code);
 
 /// The one of `known` that `code` means: the same, in upper or lower case, or else the same

@@ -24,7 +24,6 @@ std::string cld_code(const std::string& code) {
   if (code == "nb") return "no";
   if (code == "he") return "iw";
   if (code == "jv") return "jw";
-  if (code == "pb") return "pt";
   return language_of(code);
 }
 

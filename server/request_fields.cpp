@@ -14,8 +14,6 @@ namespace dragoman {
 
 namespace {
 
-using Json = nlohmann::json;
-
 [[noreturn]] void refuse(const char* name, const char* fault) {
   throw HttpError(400, join_text("Invalid request: ", name, " parameter ", fault));
 }
@@ -38,14 +36,14 @@ void check_encoding(std::string_view encodings) {
   }
 }
 
-Json parse_json(std::string_view body) {
+nlohmann::json parse_json(std::string_view body) {
   check_utf8(body, "the body");
   try {
-    Json object = Json::parse(body);
+    nlohmann::json object = nlohmann::json::parse(body);
     if (object.is_object()) return object;
-  } catch (const Json::parse_error& error) {
+  } catch (const nlohmann::json::parse_error& error) {
     throw HttpError(400, join_text("Invalid JSON format: at byte ", error.byte));
-  } catch (const Json::exception&) {
+  } catch (const nlohmann::json::exception&) {
     throw HttpError(400, "Invalid JSON format: a number is beyond all bounds");
   }
   throw HttpError(400, "Invalid JSON format: no object");
@@ -84,9 +82,9 @@ class FormParameters {
 
   /// Those that `fields` lacks, lists by their numbers. `repeated` gets the names that were given
   /// several times without brackets.
-  void add_missing_to(Json& fields, std::set<std::string, std::less<>>& repeated) {
+  void add_missing_to(nlohmann::json& fields, std::set<std::string, std::less<>>& repeated) {
     for (auto& [name, parameter] : parameters_) {
-      Json& field = fields[name];
+      nlohmann::json& field = fields[name];
       if (!field.is_null()) continue;
       auto& [values, next_place, has_brackets] = parameter;
       if (!has_brackets && values.size() == 1) {
@@ -94,7 +92,7 @@ class FormParameters {
         continue;
       }
       std::ranges::stable_sort(values, {}, &Value::first);
-      field = Json::array();
+      field = nlohmann::json::array();
       for (Value& value : values) field.push_back(std::move(value.second));
       if (!has_brackets) repeated.insert(name);
     }
@@ -137,7 +135,7 @@ void RequestFields::read_form(const HttpRequest& request, std::string_view type)
   }
   parameters.add_missing_to(fields_, repeated_);
   // What `curl -d '{...}'` sends without a Content-Type.
-  if (!is_multipart && request.body.starts_with('{') && Json::accept(request.body))
+  if (!is_multipart && request.body.starts_with('{') && nlohmann::json::accept(request.body))
     throw HttpError(400,
                     "Invalid request: the body is JSON; it needs the header "
                     "Content-Type: application/json");
@@ -172,7 +170,7 @@ bool RequestFields::is_list(const char* name) const {
 std::string RequestFields::text(const char* name) const {
   if (!has(name)) return {};
   check_given_once(name);
-  const Json& field = fields_.at(name);
+  const nlohmann::json& field = fields_.at(name);
   if (!field.is_string()) refuse(name, "is no text");
   return field.get<std::string>();
 }
@@ -180,7 +178,7 @@ std::string RequestFields::text(const char* name) const {
 std::string RequestFields::scalar(const char* name) const {
   if (!has(name)) return {};
   check_given_once(name);
-  const Json& field = fields_.at(name);
+  const nlohmann::json& field = fields_.at(name);
   if (field.is_structured()) refuse(name, "is no text");
   return field.is_string() ? field.get<std::string>() : field.dump();
 }
@@ -188,7 +186,7 @@ std::string RequestFields::scalar(const char* name) const {
 std::vector<std::string> RequestFields::texts(const char* name) const {
   if (!is_list(name)) return has(name) ? std::vector{text(name)} : std::vector<std::string>();
   std::vector<std::string> all;
-  for (const Json& item : fields_.at(name)) {
+  for (const nlohmann::json& item : fields_.at(name)) {
     if (!item.is_string()) refuse(name, "has an item that is no text");
     all.push_back(item.get<std::string>());
   }
@@ -205,7 +203,7 @@ std::optional<UploadedFile> RequestFields::file(const char* name) const {
 std::optional<std::int64_t> RequestFields::number(const char* name) const {
   if (!has(name)) return std::nullopt;
   check_given_once(name);
-  const Json& field = fields_.at(name);
+  const nlohmann::json& field = fields_.at(name);
   if (field.is_number_integer() &&
       (!field.is_number_unsigned() || field.get<std::uint64_t>() <= INT64_MAX))
     return field.get<std::int64_t>();

@@ -45,7 +45,7 @@ Lines translate_text(TranslationService& service, const DecodeConfig& search, co
   return best_texts(translate_with_progress(service, lines, {.config = search}));
 }
 
-std::string name_of(const DecodeConfig& search) {
+std::string search_name(const DecodeConfig& search) {
   return join_text("beam ", search.beam_size, ", length penalty ", text_of(search.length_penalty));
 }
 
@@ -101,11 +101,11 @@ bool add_tuned_translations(EvaluatedTexts& texts, const EvaluateOptions& option
   TranslationService service = model.service({.rows = start.batch_size});
   const auto score = [&](const DecodeConfig& search) {
     if (listen_for_stop().stop_requested()) return 0.0;
-    log_info("translating with " + name_of(search));
+    log_info("translating with " + search_name(search));
     Lines lines = translate_text(service, search, texts.source);
     if (listen_for_stop().stop_requested()) return 0.0;
     const double found = metric.score(metric.count(lines, texts.references).sum());
-    texts.systems.push_back(name_of(search));
+    texts.systems.push_back(search_name(search));
     texts.hypotheses.push_back(std::move(lines));
     return metric.lower_is_better ? -found : found;
   };
@@ -114,7 +114,7 @@ bool add_tuned_translations(EvaluatedTexts& texts, const EvaluateOptions& option
   const DecodeDefaults tuned = defaults_of(best, origins, model.decode_defaults);
   write_decode_defaults(file, tuned);
   const bool as_before = defaults_of(model.search_with({}, {}), {}, model.decode_defaults) == tuned;
-  log_info(join_text(path, ": translates with ", name_of(best),
+  log_info(join_text(path, ": translates with ", search_name(best),
                      as_before ? ", as before: nothing scored better" : " from now on"));
   return true;
 }

@@ -118,7 +118,7 @@ class RoundingTrial {
   std::int64_t threads_;
 };
 
-std::string text_of(const Scores& scores) {
+std::string scores_text(const Scores& scores) {
   return join_text("BLEU ", fixed_text(scores.bleu, 2), ", chrF ", fixed_text(scores.chrf, 2));
 }
 
@@ -136,7 +136,7 @@ std::optional<std::set<std::string>> kept_for_small_loss(const ModelFileReader& 
   const RoundingTrial trial(config);
   const std::optional<Scores> whole = trial.score(model.path().string(), ComputeType::Float32);
   if (!whole) return std::nullopt;
-  log_info("float32: " + text_of(*whole));
+  log_info("float32: " + scores_text(*whole));
   const std::vector<RoundedMatrix> matrices = rounded_matrices(model);
   const std::size_t portion = (matrices.size() + 7) / 8;
   const ScratchFolder scratch(std::filesystem::temp_directory_path() / "dragoman-quantize-");
@@ -146,7 +146,7 @@ std::optional<std::set<std::string>> kept_for_small_loss(const ModelFileReader& 
     const std::optional<Scores> found = trial.score(candidate, ComputeType::Auto);
     if (!found) return std::nullopt;
     log_info(join_text("int8, ", rounded_text(matrices.size() - kept.size(), matrices.size()), ": ",
-                       text_of(*found)));
+                       scores_text(*found)));
     const double loss = std::max(whole->bleu - found->bleu, whole->chrf - found->chrf);
     const std::size_t next = kept.size() + portion;
     if (loss > config.max_loss && next < matrices.size()) {

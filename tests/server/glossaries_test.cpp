@@ -127,6 +127,24 @@ TEST_F(KeptGlossaries, AGlossaryMayBeOfALanguageThatOneOfItsRegionsAloneIsTransl
   EXPECT_EQ(table.post("/v2/glossaries", body).status, 400);
 }
 
+TEST_F(KeptGlossaries, ALanguageMayHaveLibreTranslatesCode) {
+  TableServer table({"en-pb", "zt-en"}, config());
+  for (const auto& [source, target] : {std::pair("EN", "PT"), std::pair("ZH", "EN")}) {
+    json body = terms("one\tthree");
+    body["source_lang"] = source;
+    body["target_lang"] = target;
+    const HttpResponse made = table.post("/v2/glossaries", body);
+    ASSERT_EQ(made.status, 201) << made.body;
+    EXPECT_THAT(table
+                    .post("/v2/translate", {{"text", {"one two"}},
+                                            {"source_lang", source},
+                                            {"target_lang", target},
+                                            {"glossary_id", json_of(made)["glossary_id"]}})
+                    .body,
+                HasSubstr("three"));
+  }
+}
+
 TEST_F(KeptGlossaries, ALineThatIsNoEntryIsRefusedByItsNumber) {
   TableServer table({"en-de"}, config());
   const auto fault = [&](const std::string& entries, const std::string& format = "tsv") {

@@ -23,6 +23,9 @@ TEST(LanguageCodes, ACodeBeginsWithItsLanguage) {
   EXPECT_EQ(language_of("de"), "de");
   EXPECT_EQ(language_of("pt-BR"), "pt");
   EXPECT_EQ(language_of("zh-Hant-TW"), "zh");
+  EXPECT_EQ(language_of("zh"), "zh");
+  EXPECT_EQ(language_of("pb"), "pt");
+  EXPECT_EQ(language_of("zt"), "zh");
 }
 
 TEST(LanguageCodes, ACodeIsFoundInAnyCaseAndByItsOtherName) {
