@@ -7,7 +7,9 @@
 #include <span>
 #include <string>
 
+#include "base/error.h"
 #include "base/utf8.h"
+#include "markup/ascii.h"
 #include "markup/format_arguments.h"
 
 namespace dragoman {
@@ -203,6 +205,19 @@ std::optional<std::vector<std::string>> directives_of(const FormatSyntax& syntax
   return all;
 }
 
+/// The placeholders of a text whose format is not known. None of them goes beyond the sign that
+/// another might begin with, so a text takes the time that its length says.
+const RE2& placeholders() {
+  static const std::string number = R"(%(?:\d+\$)?)", flags_and_width = "[-+#0]*[0-9.*]*";
+  static const std::string conversion = flags_and_width + "[hlLqjzt]*[diouxXeEfFgGaAcspn@]";
+  static const RE2 any(join_text("%%|", number, flags_and_width, "<PRI[diouxXMALESTF0-9]*>", "|",
+                                 number, conversion,                              // %1$-5.2f
+                                 R"(|%(?:\([^)%\n]*\)|<[^>%\n]*>))", conversion,  // %(name)s
+                                 R"(|%\{[^}%\n]*\})",                             // %{name}
+                                 R"(|\$?(?:\{\{[^{} \n]+\}\}|\{[^{} \n]*\}))"));  // ${name}
+  return any;
+}
+
 }  // namespace
 
 FormatSyntaxes format_syntaxes(std::string_view flags) {
@@ -236,6 +251,20 @@ bool have_same_directives(const FormatSyntaxes& syntaxes, std::string_view sourc
     const auto wanted = directives_of(*syntax, source);
     return !wanted || wanted == directives_of(*syntax, translation);
   });
+}
+
+std::size_t placeholder_length(std::string_view text, std::size_t offset) {
+  constexpr std::string_view kBegins = "%{$";
+  if (kBegins.find(text[offset]) == std::string_view::npos) return 0;
+  const std::string_view rest = text.substr(offset);
+  const re2::StringPiece piece(rest.data(), rest.size());
+  re2::StringPiece found;
+  if (!placeholders().Match(piece, 0, piece.size(), RE2::ANCHOR_START, &found, 1)) return 0;
+  const std::size_t length = found.size();
+  if (!is_ascii_letter(rest[length - 1])) return length;
+  const std::size_t end = end_of_ascii_letters(rest, length);
+  const bool is_percentage = offset > 0 && is_ascii_digit(text[offset - 1]);
+  return is_percentage && end > length && length == 2 ? 0 : end;
 }
 
 }  // namespace dragoman

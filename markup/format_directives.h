@@ -38,4 +38,8 @@ FormatDirective format_directive(const FormatSyntaxes& syntaxes, std::string_vie
 bool have_same_directives(const FormatSyntaxes& syntaxes, std::string_view source,
                           std::string_view translation);
 
+/// The length of the placeholder that stands at an offset of a text without a known format, with
+/// the letters that follow it ("%dMB"); 0: there is none, as in "50%discount".
+std::size_t placeholder_length(std::string_view text, std::size_t offset);
+
 }  // namespace dragoman

@@ -23,8 +23,4 @@ enum class AlsoKept {
 std::vector<MarkupToken> text_tokens(std::string_view text, AlsoKept also,
                                      const FormatSyntaxes& formats = {});
 
-/// The length of the placeholder that stands at an offset of a text without a known format, with
-/// the letters that follow it ("%dMB"); 0: there is none, as in "50%discount".
-std::size_t placeholder_length(std::string_view text, std::size_t offset);
-
 }  // namespace dragoman

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "markup/text_tokens.h"
+#include "markup/format_directives.h"
 #include "tests/markup/word_translators.h"
 
 namespace dragoman {
